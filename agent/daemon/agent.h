@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/daemon/consent.h"
+#include "agent/daemon/profile.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/stats/stat_row.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::daemon {
+
+struct HarvestReport {
+  std::uint32_t files_read = 0;
+  std::uint32_t files_finished = 0;  // their process has ended: summed for good and removed
+  std::uint32_t files_refused = 0;   // corrupt or foreign: set aside in runs/refused/
+  std::uint64_t calls = 0;           // newly counted
+};
+
+struct UploadReport {
+  std::uint32_t batches_sent = 0;
+  std::uint32_t batches_quarantined = 0;  // refused for good by the server, kept with the reason
+  std::uint32_t batches_left = 0;
+  std::uint32_t rows_sent = 0;
+  std::uint32_t rows_rejected = 0;  // by the server, one by one
+  std::optional<Error> stopped_by;  // why some are left: server down, busy, ...
+};
+
+struct PendingBatch {
+  wire::BatchContent content;
+  std::string raw;  // exactly the body that would be sent
+  std::uint64_t sequence = 0;
+};
+
+struct AgentStatus {
+  Consent consent;
+  std::string agent_public_key;  // hex; empty before the first batch
+  std::uint64_t run_files = 0;
+  std::uint64_t pending_rows = 0;
+  std::uint64_t pending_bytes = 0;  // encoded, before compression
+  std::uint64_t spooled_batches = 0;
+  std::uint64_t quarantined_batches = 0;
+  std::uint64_t sent_batches = 0;
+  std::uint64_t lost_calls = 0;  // counted by run files: no slot, record or disk space
+  std::uint64_t refused_files = 0;
+  std::uint64_t private_rows_kept = 0;  // rows never sent because their module is not public
+  std::string policy_problem;           // empty, or why programs are not being measured
+};
+
+// One user's agent: consent, harvest, batches, spool, upload. State is one SQLite database (WAL,
+// synchronous FULL) in the profile's state directory; several processes (daemon, CLI) may use it at
+// once, each with its own Agent. Not thread-safe.
+class Agent {
+ public:
+  // Mode off and no state yet: makes nothing on disk. `clock` must outlive the agent.
+  static Result<Agent> Open(const Profile& profile, const Clock& clock);
+  Agent(Agent&&) noexcept;
+  Agent& operator=(Agent&&) noexcept;
+  ~Agent();
+
+  // Records the decision, writes the policy file that tells programs to measure or not; off also
+  // removes run files and everything not yet sent.
+  Status SetMode(Mode mode);
+
+  // (Re)writes the policy file from consent, configuration and this machine's clock calibration.
+  // `forced` makes sure the file exists for `run --pick` even in mode off.
+  Status WritePolicy(bool forced);
+
+  // Adds what run files hold to the local sums, and, where consent allows, to the sums to be sent.
+  // A run file counts exactly once, however often and wherever this is interrupted.
+  Result<HarvestReport> Harvest();
+
+  // Everything measured on this machine (modes local and on, and forced picks), ascending by key.
+  Result<std::vector<stats::StatRow>> LocalRows() const;
+
+  // The next batch as it would be sent now; nullopt if there is nothing to send.
+  Result<std::optional<PendingBatch>> Preview() const;
+
+  // Moves pending rows into immutable spooled batches when they reach the batch size or age, or at
+  // once with `flush`; then sends spooled batches in order until none is left or one fails.
+  Result<UploadReport> Upload(bool flush);
+
+  Result<AgentStatus> GetStatus() const;
+  const Profile& profile() const;
+  const AgentConfig& config() const;
+
+ private:
+  struct State;
+  explicit Agent(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fieldcost::daemon

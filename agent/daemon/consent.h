@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace fieldcost::daemon {
+
+// off: nothing is measured, written or sent. local: measured, kept here. on: measured and sent.
+enum class Mode { kOff, kLocal, kOn };
+
+std::string_view Name(Mode mode);
+Result<Mode> ParseMode(std::string_view untrusted_text);
+
+// The user's decision and when it was made. Only runs that began at or after `since` fall under it:
+// consent is never retroactive.
+struct Consent {
+  Mode mode = Mode::kOff;
+  WallTime since{};
+};
+
+// A missing file means off. A file that cannot be understood is an error, and means off too.
+Result<Consent> LoadConsent(const std::filesystem::path& file);
+Status SaveConsent(const std::filesystem::path& file, const Consent& consent);
+
+// What may be done with a run that began at `run_start`. Pure.
+bool MayKeep(const Consent& consent, WallTime run_start);
+bool MaySend(const Consent& consent, WallTime run_start, bool forced_pick);
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace fieldcost::daemon {
+
+// Where one user's agent keeps its things. With FIELDCOST_HOME=DIR everything is below DIR
+// (agent.toml, state/, catalog.db, catalog_root); else the XDG base directories are used:
+// $XDG_CONFIG_HOME/fieldcost/agent.toml, $XDG_STATE_HOME/fieldcost/ and
+// $XDG_DATA_HOME/fieldcost/{catalog.db,catalog_root}.
+struct Profile {
+  std::filesystem::path config_file;
+  std::filesystem::path state_dir;  // consent, policy, runs/, agent.db, agent_key
+  std::filesystem::path catalog_file;
+  std::filesystem::path catalog_root_file;
+
+  std::filesystem::path consent_file() const { return state_dir / "consent"; }
+  std::filesystem::path run_dir() const;
+  std::filesystem::path policy_file() const;
+
+  // kInvalidArgument if neither FIELDCOST_HOME nor HOME is set, or one is not absolute.
+  static Result<Profile> FromEnvironment();
+};
+
+// agent.toml. Every key is optional; deploy/config/agent.toml shows them all with comments.
+struct AgentConfig {
+  // [aggregator]
+  std::string url;                // empty = nothing can be uploaded or synced
+  std::filesystem::path ca_file;  // empty = system trust store
+  // [batch]
+  std::uint64_t max_batch_bytes = 128 * 1024;
+  std::uint64_t max_batch_age_hours = 24;
+  // [selection]
+  double selection_probability = 1.0 / 16;  // share of program runs that measure something
+  std::uint64_t picks_per_run = 1;
+  double alloc_probability = 0.5;  // share of measured runs that also meter allocation
+  std::uint64_t max_load_per_core_percent = 80;
+  std::uint64_t max_run_files = 64;
+  // [modules]
+  std::vector<std::string> extra_modules;  // sonames allowed beside the built-in public list
+  // [spool]
+  std::uint64_t max_spool_bytes = 16 * 1024 * 1024;
+
+  // Reads `path`; the defaults if there is no such file; kInvalidArgument with place and reason.
+  static Result<AgentConfig> Load(const std::filesystem::path& path);
+};
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/result.h"
+
+namespace fieldcost {
+
+// Owns a file descriptor; closes it. Movable, not copyable. -1 = none.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    if (this != &other) {
+      Reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  ~UniqueFd() { Reset(); }
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  void Reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// The error for a failed system call: "<action> <path>: <strerror>" with a code that fits errno.
+Error ErrnoError(std::string_view action, const std::filesystem::path& path, int error_number);
+
+// Reads a whole regular file of at most `max_bytes` (else kTooLarge).
+Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes);
+
+// Replaces `path` durably: temporary file beside it, fsync, rename, fsync of the directory. A
+// reader sees the old bytes or the new, a power loss leaves one of them. `mode` as in open(2).
+Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes, int mode);
+
+// Makes a directory and its parents, the last one with `mode`. Fine if it exists.
+Status MakeDirectories(const std::filesystem::path& path, int mode);
+
+}  // namespace fieldcost

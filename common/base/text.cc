@@ -1,0 +1,89 @@
+#include "common/base/text.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace fieldcost {
+namespace {
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string EscapeControl(std::string_view untrusted_text) {
+  std::string out;
+  out.reserve(untrusted_text.size());
+  for (const char c : untrusted_text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || c == '\\') {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string HexEncode(std::span<const std::uint8_t> bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(bytes.size() * 2);
+  for (const std::uint8_t byte : bytes) {
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  }
+  return out;
+}
+
+std::optional<std::string> HexDecode(std::string_view untrusted_text) {
+  if (untrusted_text.size() % 2 != 0) return std::nullopt;
+  std::string out;
+  out.reserve(untrusted_text.size() / 2);
+  for (std::size_t i = 0; i < untrusted_text.size(); i += 2) {
+    const int high = HexDigit(untrusted_text[i]);
+    const int low = HexDigit(untrusted_text[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+  }
+  return out;
+}
+
+std::optional<std::uint64_t> ParseUint64(std::string_view untrusted_text) {
+  std::uint64_t value = 0;
+  const char* end = untrusted_text.data() + untrusted_text.size();
+  const auto [rest, error] = std::from_chars(untrusted_text.data(), end, value);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return value;
+}
+
+bool GlobMatch(std::string_view pattern, std::string_view text) {
+  // Greedy with one backtrack point: linear for one '*', never exponential.
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+}  // namespace fieldcost

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/stats/stat_row.h"
+
+namespace fieldcost::catalog {
+
+// How fresh the local copy is.
+struct Freshness {
+  std::uint64_t snapshot_version = 0;
+  WallTime snapshot_published{};
+  WallTime last_sync{};
+  std::uint32_t fragments_total = 0;
+  std::uint32_t fragments_present = 0;  // have any version of it
+  std::uint32_t fragments_current = 0;  // have the snapshot's version of it
+  std::uint64_t row_count = 0;
+  std::uint32_t contribution_threshold = 0;
+  bool synthetic = false;
+};
+
+// The local, verified copy of the published catalogue: one SQLite file (WAL), many readers, one
+// syncing writer (see sync.h). Never uses the network. One Catalog per thread.
+class Catalog {
+ public:
+  // kNotFound if there is none ("run `fieldcost sync`"), kCorrupt if it is not ours.
+  static Result<Catalog> Open(const std::filesystem::path& path);
+  Catalog(Catalog&&) noexcept;
+  Catalog& operator=(Catalog&&) noexcept;
+  ~Catalog();
+
+  Result<Freshness> GetFreshness() const;
+
+  // All rows (versions, metrics, strata) of APIs with that symbol, optionally of one soname.
+  Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
+
+  // Up to `limit` different "soname!symbol" names whose symbol starts with `prefix`, ascending.
+  Result<std::vector<std::string>> FindPrefix(std::string_view prefix, std::size_t limit) const;
+
+  // Names closest to a mistyped symbol (edit distance), best first: for "did you mean".
+  Result<std::vector<std::string>> Nearest(std::string_view symbol, std::size_t limit) const;
+
+  // Every row, in key order; for `top` and reports.
+  Result<std::vector<stats::StatRow>> AllRows() const;
+
+ private:
+  struct State;
+  explicit Catalog(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fieldcost::catalog

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/http/client.h"
+
+namespace fieldcost::catalog {
+
+struct SyncOptions {
+  std::filesystem::path catalog_file;  // made if absent
+  std::filesystem::path root_file;     // pinned root metadata, needed for the first sync
+  http::ClientOptions server;
+  bool full = false;                    // all stale fragments now, instead of today's share
+  std::uint32_t fragments_per_day = 0;  // 0 = a seventh of all, at least 1
+  // If not empty, also the fragment of this "soname!symbol" at once.
+  std::string wanted_api;
+  // Called after every fragment: done, total of this sync. May be empty.
+  std::function<void(std::uint32_t, std::uint32_t)> progress;
+};
+
+struct SyncReport {
+  std::uint64_t snapshot_version = 0;
+  std::uint32_t fragments_fetched = 0;
+  std::uint32_t fragments_stale = 0;  // left for the next days
+  std::uint64_t bytes_fetched = 0;
+  bool already_done_today = false;
+};
+
+// Fetches and verifies metadata, then stale fragments, each written to the catalogue in its own
+// transaction as soon as it is verified, so that an interrupted sync resumes where it stopped.
+// Without `full`: the day's share, in an order seeded by this catalogue's own random number, and
+// nothing more on the same day (UTC). kUnauthenticated: wrong signature, or a version lower than
+// one seen before (rollback), or expired metadata (freeze), or a fragment whose hash is not the
+// snapshot's (mix-and-match). Nothing unverified is ever stored.
+Result<SyncReport> Sync(const SyncOptions& options, const Clock& clock);
+
+}  // namespace fieldcost::catalog

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/http/message.h"
+
+namespace fieldcost::http {
+
+struct ClientOptions {
+  std::string url;                                    // "https://host[:port]"; nothing but https
+  std::filesystem::path ca_file;                      // PEM; empty = the system's trust store
+  std::chrono::milliseconds connect_timeout{10'000};  // name look-up, connect and TLS handshake
+  std::chrono::milliseconds request_timeout{60'000};  // from first byte sent to last received
+  std::size_t max_response_bytes = 16 * 1024 * 1024;  // headers at most 16 KiB
+  std::string proxy_url;                              // "http://host:port" (CONNECT); empty = none
+};
+
+// HTTPS client of one server: HTTP/1.1 over TLS 1.3, keeps its connection between requests and
+// opens a new one once if the kept one turns out closed before any answer (only for requests that
+// are safe to repeat: all of ours are). One user at a time.
+class Client {
+ public:
+  // kInvalidArgument for a bad URL or an unreadable CA file (message names it).
+  static Result<Client> Create(ClientOptions options);
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  ~Client();
+
+  // Any HTTP status is a success here. kUnavailable: cannot connect (what, where, why);
+  // kUnauthenticated: the server's certificate does not verify; kDeadlineExceeded; kTooLarge;
+  // kCorrupt: not HTTP.
+  Result<Response> Send(const Request& request);
+
+  // "https://host:port" as connected to.
+  const std::string& origin() const;
+
+ private:
+  struct State;
+  explicit Client(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fieldcost::http

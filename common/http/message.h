@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fieldcost::http {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// The value of the first header of that name (case-insensitive), "" if none.
+std::string_view Find(const Headers& headers, std::string_view name);
+
+struct Request {
+  std::string method = "GET";
+  std::string target = "/";  // origin-form: path and optional query
+  Headers headers;           // beside Host, Content-Length, Connection, User-Agent
+  std::string body;
+  std::string peer_address;  // server side only: textual address without port
+};
+
+struct Response {
+  int status = 200;
+  Headers headers;
+  std::string body;
+};
+
+// A JSON error body {"error": code name, "message": ...} with its content type.
+Response JsonError(int status, std::string_view code, std::string_view message);
+
+}  // namespace fieldcost::http

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "common/base/result.h"
+#include "common/shm/log2_bucket.h"
+#include "common/stats/uint128.h"
+
+namespace fieldcost::stats {
+
+// Exact sums over the values of one bucket.
+struct Bucket {
+  std::uint64_t count = 0;
+  Uint128 sum = 0;
+  Uint128 sum_of_squares = 0;
+  bool operator==(const Bucket&) const = default;
+};
+
+// The cost of one API in one metric: 65 log2 buckets with count, sum and sum of squares each.
+// Additive: merging any parts in any order and grouping gives the same bits. A plain value of about
+// 3 KiB; not thread-safe. Slots are those of common/shm/log2_bucket.h.
+class CostHistogram {
+ public:
+  // Adds one value (unit of the metric: ns or bytes).
+  void Add(std::uint64_t value);
+
+  // Adds `other`'s sums. A count that would pass 2^64-1 stays there and sets saturated().
+  void Merge(const CostHistogram& other);
+
+  // Takes `other` away again. kInvalidArgument, and no change, unless every sum of `other` is at
+  // most ours and the result is a valid histogram.
+  Status Subtract(const CostHistogram& other);
+
+  const Bucket& bucket(unsigned slot) const { return buckets_[slot]; }
+  void SetBucket(unsigned slot, const Bucket& bucket) { buckets_[slot] = bucket; }
+  bool saturated() const { return saturated_; }
+  bool empty() const { return count() == 0; }
+
+  // Totals over all buckets.
+  std::uint64_t count() const;
+  Uint128 sum() const;
+  Uint128 sum_of_squares() const;
+
+  // For display only; 0 if empty.
+  double Mean() const;
+  double StandardDeviation() const;
+
+  bool operator==(const CostHistogram&) const = default;
+
+ private:
+  std::array<Bucket, shm::kBucketSlots> buckets_{};
+  bool saturated_ = false;
+};
+
+// Whether `count` values of this slot can have these sums (statistics over integers in
+// [SlotMin, SlotMax]): count*min <= sum <= count*max; sum^2 <= count*sumsq (Cauchy-Schwarz);
+// sumsq <= (min+max)*sum - count*min*max; sumsq and sum of equal parity; all zero if count is zero.
+// Exact integer arithmetic. kCorrupt with the slot and the broken rule.
+Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket);
+
+// ValidateBucket for every bucket; also kCorrupt if the total count passes 2^64-1.
+Status Validate(const CostHistogram& untrusted_histogram);
+
+}  // namespace fieldcost::stats

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "common/stats/api_key.h"
+#include "common/stats/contribution.h"
+#include "common/stats/cost_histogram.h"
+
+namespace fieldcost::stats {
+
+// What is known about one row key: in a batch the sums of one agent, in the store those of all.
+struct StatRow {
+  RowKey key;
+  CostHistogram histogram;
+  ContributionScalars scalars;
+  bool operator==(const StatRow&) const = default;
+};
+
+}  // namespace fieldcost::stats

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/stats/stat_row.h"
+#include "common/wire/limits.h"
+
+namespace fieldcost::wire {
+
+using Epoch = StrongId<struct EpochTag, std::uint64_t>;        // a new agent key starts a new epoch
+using Sequence = StrongId<struct SequenceTag, std::uint64_t>;  // 1, 2, 3, ... within an epoch
+
+// HTTP request headers that carry the envelope of a batch, all text lower-case hex or decimal.
+inline constexpr char kAgentHeader[] = "Fieldcost-Agent";          // Ed25519 public key, 64 hex
+inline constexpr char kEpochHeader[] = "Fieldcost-Epoch";          // decimal
+inline constexpr char kSequenceHeader[] = "Fieldcost-Sequence";    // decimal
+inline constexpr char kSignatureHeader[] = "Fieldcost-Signature";  // 128 hex
+inline constexpr char kBatchContentType[] = "application/vnd.fieldcost.batch.v1";
+
+// The bytes an agent signs for a batch: domain text, 0 byte, public key (32), epoch and sequence
+// (u64 little endian each), sha256 of the body as sent (32).
+std::string BatchSigningInput(std::string_view agent_public_key, Epoch epoch, Sequence sequence,
+                              std::string_view body_sha256);
+
+// One row of a batch as its agent made it.
+struct BatchRow {
+  stats::ApiKey api;
+  stats::Metric metric = stats::Metric::kWallTime;
+  std::uint32_t week = 0;
+  // True in the first batch in which this agent reports this row key: only then it counts as an
+  // independent contribution.
+  bool first_contribution = false;
+  stats::CostHistogram histogram;
+  bool operator==(const BatchRow&) const = default;
+};
+
+struct BatchContent {
+  std::uint32_t policy_serial = 0;
+  stats::HardwareClass hardware;
+  std::vector<BatchRow> rows;
+  bool operator==(const BatchContent&) const = default;
+};
+
+// Encodes and compresses. kTooLarge if a limit of limits.h is passed. Deterministic.
+Result<std::string> EncodeBatch(const BatchContent& content);
+
+// Size of the encoding before compression: what kBatchTargetBytes speaks of.
+std::size_t EncodedBatchBytes(const BatchContent& content);
+
+// A row as it came: text and numbers within the format's limits and indices resolved, but neither
+// its key nor its histogram validated. `known_metric` tells whether metric_number is one of ours.
+struct UntrustedRow {
+  stats::ApiKey api;
+  std::uint32_t metric_number = 0;
+  std::uint32_t week = 0;
+  bool first_contribution = false;
+  // Set if the row itself is malformed (bucket index out of range or twice): refuse this row only.
+  bool malformed = false;
+  stats::CostHistogram histogram;
+};
+
+// Decodes batches; keeps its buffers between calls, so that decoding does not allocate per batch in
+// the steady state. Not thread-safe: one decoder a thread.
+class BatchDecoder {
+ public:
+  BatchDecoder();
+  ~BatchDecoder();
+  BatchDecoder(const BatchDecoder&) = delete;
+  BatchDecoder& operator=(const BatchDecoder&) = delete;
+
+  // Decompresses and parses. kCorrupt or kTooLarge if the batch as a whole is unusable: not zstd,
+  // ratio or size beyond the limits, not the format, columns of different lengths, an index out of
+  // range, too many rows. kUnsupported for another format version. On success the accessors below
+  // speak of this batch until the next call.
+  Status Decode(std::string_view untrusted_body);
+
+  std::uint32_t policy_serial() const;
+  const stats::HardwareClass& hardware() const;
+  std::size_t row_count() const;
+  // Fills `row` (reusing its memory). REQUIRES: index < row_count().
+  void GetRow(std::size_t index, UntrustedRow& row) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// kCorrupt with the reason unless the key's texts are printable ASCII without spaces, non-empty
+// where they must be, within the limits, and the build-id is lower-case hex.
+Status ValidateApiKey(const stats::ApiKey& untrusted_key);
+Status ValidateHardwareClass(const stats::HardwareClass& untrusted_class);
+
+// The aggregator's answer to a batch, sent as the body of a 200 (JSON, see README).
+struct BatchAnswer {
+  struct Reject {
+    std::uint32_t row = 0;  // index in the batch
+    std::string reason;
+    bool operator==(const Reject&) const = default;
+  };
+  std::uint32_t accepted_rows = 0;
+  std::vector<Reject> rejects;  // at most 100 listed
+  std::uint32_t rejected_rows = 0;
+  bool operator==(const BatchAnswer&) const = default;
+};
+std::string EncodeAnswer(const BatchAnswer& answer);
+Result<BatchAnswer> DecodeAnswer(std::string_view untrusted_json);
+
+}  // namespace fieldcost::wire

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/stats/stat_row.h"
+#include "common/wire/limits.h"
+
+namespace fieldcost::wire {
+
+// One published part of the catalogue: all rows of the APIs that hash into it, sorted by key.
+// Encoded columnar like a batch, zstd-compressed. Deterministic: same rows, same bytes.
+Result<std::string> EncodeFragment(const std::vector<stats::StatRow>& sorted_rows);
+
+// kCorrupt, kTooLarge or kUnsupported unless every row is valid (key texts, histogram polytope,
+// scalars) and rows are strictly ascending by key.
+Result<std::vector<stats::StatRow>> DecodeFragment(std::string_view untrusted_bytes);
+
+// Which of the 2^fragment_bits fragments an API is in: the first bits of sha256(soname '!' symbol).
+// All versions and metrics of an API are in one fragment.
+std::uint32_t FragmentIndexOf(std::string_view soname, std::string_view symbol,
+                              unsigned fragment_bits);
+
+}  // namespace fieldcost::wire

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/base/units.h"
+
+namespace fieldcost::wire {
+
+// Every bound of the formats in this folder. Sizes in bytes.
+inline constexpr std::uint32_t kBatchFormatVersion = 1;
+inline constexpr std::uint32_t kFragmentFormatVersion = 1;
+inline constexpr std::uint32_t kMetadataFormatVersion = 1;
+
+inline constexpr std::size_t kBatchTargetBytes = 128 * kKiB;    // encoded, before compression
+inline constexpr std::size_t kMaxBatchBodyBytes = 256 * kKiB;   // compressed, as received
+inline constexpr std::size_t kMaxBatchDecodedBytes = 1 * kMiB;  // after decompression
+inline constexpr std::size_t kMaxCompressionRatio = 100;
+inline constexpr std::size_t kMaxBatchRows = 16384;
+inline constexpr std::size_t kMaxStrings = 65536;
+inline constexpr std::size_t kMaxSonameBytes = 63;
+inline constexpr std::size_t kMaxSymbolBytes = 255;
+inline constexpr std::size_t kMaxVersionBytes = 63;    // package and symbol versions
+inline constexpr std::size_t kMaxBuildIdBytes = 64;    // hex digits
+inline constexpr std::size_t kMaxClassTextBytes = 63;  // texts of a hardware class
+
+inline constexpr std::size_t kMaxFragmentBytes = 4 * kMiB;  // compressed
+inline constexpr std::size_t kMaxFragmentDecodedBytes = 64 * kMiB;
+inline constexpr std::size_t kMaxFragmentRows = 1 << 20;
+inline constexpr unsigned kMaxFragmentBits = 16;  // at most 2^16 fragments
+inline constexpr std::size_t kMaxMetadataBytes = 8 * kMiB;
+inline constexpr std::size_t kMaxSignatures = 16;
+inline constexpr std::size_t kMaxRootKeys = 16;
+
+static_assert(kBatchTargetBytes < kMaxBatchBodyBytes);
+static_assert(kMaxBatchBodyBytes < kMaxBatchDecodedBytes);
+
+}  // namespace fieldcost::wire

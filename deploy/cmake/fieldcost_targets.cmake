@@ -1,0 +1,48 @@
+# The few ways a target is made here. Every library is static and named after its folder
+# (common/base -> fieldcost_base), so that link edges can be compared with the layering table.
+
+add_library(fieldcost_options INTERFACE)
+target_include_directories(fieldcost_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(fieldcost_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -Wno-missing-field-initializers  # designated initializers leave the rest at their defaults
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>
+  $<$<BOOL:${FIELDCOST_WERROR}>:-Werror>)
+if(FIELDCOST_SANITIZE)
+  add_compile_options(-fsanitize=${FIELDCOST_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=${FIELDCOST_SANITIZE})
+endif()
+if(FIELDCOST_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# fieldcost_library(NAME SOURCES file... DEPS target... [PRIVATE_DEPS target...])
+function(fieldcost_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(fieldcost_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(fieldcost_${name} PUBLIC fieldcost_options ${arg_DEPS}
+                        PRIVATE ${arg_PRIVATE_DEPS})
+endfunction()
+
+# fieldcost_program(NAME SOURCES file... DEPS target...)
+function(fieldcost_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE fieldcost_options ${arg_DEPS})
+endfunction()
+
+# fieldcost_test(NAME SOURCES file... DEPS target... [LABELS label...] [TIMEOUT seconds])
+# One GoogleTest program; every TEST in it becomes a CTest case.
+function(fieldcost_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE fieldcost_options ${arg_DEPS} GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fieldcost::testing {
+
+struct ProcessOptions {
+  std::vector<std::string> arguments;  // [0] = program, looked up in PATH if without '/'
+  // Added to (or, with an empty value and `unset`, taken from) the environment.
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::string> unset;
+  std::filesystem::path directory;  // empty = ours
+  std::string input;                // its standard input
+};
+
+struct ProcessResult {
+  int exit_status = -1;  // -1 if ended by a signal
+  int signal = 0;
+  std::string output;  // stdout
+  std::string errors;  // stderr
+};
+
+// Runs to its end, at most `limit` (then SIGKILL, and the result's signal says so).
+ProcessResult Run(const ProcessOptions& options,
+                  std::chrono::seconds limit = std::chrono::seconds(60));
+
+// A child that runs beside the test; killed (by its own pid) and reaped when this ends.
+class BackgroundProcess {
+ public:
+  explicit BackgroundProcess(const ProcessOptions& options);
+  ~BackgroundProcess();
+  BackgroundProcess(const BackgroundProcess&) = delete;
+  BackgroundProcess& operator=(const BackgroundProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  // Blocks until a line with `text` came on stdout or stderr (both are read); false at end of
+  // output or after `limit`. `line` receives it.
+  bool WaitForLine(const std::string& text, std::string* line = nullptr,
+                   std::chrono::seconds limit = std::chrono::seconds(30));
+  void Signal(int signal_number);
+  // Waits for its end.
+  ProcessResult Wait(std::chrono::seconds limit = std::chrono::seconds(30));
+
+ private:
+  bool ReadSome(std::chrono::steady_clock::time_point deadline);
+
+  pid_t pid_ = -1;
+  int pipe_ = -1;  // stdout and stderr together
+  std::string output_;
+  std::size_t searched_ = 0;
+  bool reaped_ = false;
+  int status_ = 0;
+};
+
+}  // namespace fieldcost::testing
