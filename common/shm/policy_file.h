@@ -45,7 +45,7 @@ struct PolicyHeader {
       tsc_to_ns_multiplier;  // ns = (ticks * multiplier) >> 32; 0 = no usable time stamp counter
   uint64_t reserved[4];
 };
-static_assert(sizeof(PolicyHeader) == 96);
+static_assert(sizeof(PolicyHeader) == 88);
 static_assert(sizeof(AllowedModule) == 64);
 
 }  // namespace fieldcost::shm

@@ -85,7 +85,7 @@ struct RunHeader {
   uint32_t attached;          // 1 while measuring
   uint64_t reserved[10];
 };
-static_assert(sizeof(RunHeader) == 208);
+static_assert(sizeof(RunHeader) == 200);
 
 constexpr uint64_t CellsOffset(uint32_t pick_count) {
   return (sizeof(RunHeader) + pick_count * sizeof(Pick) + 4095) / 4096 * 4096;
