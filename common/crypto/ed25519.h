@@ -24,14 +24,21 @@ struct PublicKey {
 // From 64 hex digits. kInvalidArgument otherwise.
 Result<PublicKey> ParsePublicKey(std::string_view untrusted_hex);
 
+// The seed is wiped from memory at the end.
 class PrivateKey {
  public:
+  PrivateKey(const PrivateKey&) = default;
+  PrivateKey& operator=(const PrivateKey&) = default;
+  ~PrivateKey();
+
   static PrivateKey Generate();
   // REQUIRES: seed.size() == 32 (RFC 8032 §5.1.5 secret).
   static PrivateKey FromSeed(std::string_view seed);
 
   // Reads a key file (64 hex digits, newline; mode must deny group and others), or makes one with
-  // mode 0600 if there is none.
+  // mode 0600 if there is none. Several programs may do so at once: all get the same key.
+  // kPermissionDenied: not readable, or readable by others; kCorrupt: not 64 hex digits; kNotFound:
+  // its directory does not exist.
   static Result<PrivateKey> LoadOrCreate(const std::filesystem::path& path);
 
   const PublicKey& public_key() const { return public_key_; }

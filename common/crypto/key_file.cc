@@ -1,0 +1,95 @@
+// PrivateKey::LoadOrCreate: the file side of ed25519.h.
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/crypto/ed25519.h"
+#include "common/crypto/random.h"
+
+namespace fieldcost::crypto {
+namespace {
+
+constexpr std::size_t kSeedBytes = 32;
+constexpr std::size_t kKeyFileBytes = 2 * kSeedBytes + 1;  // digits and a newline
+constexpr mode_t kGroupAndOthers = 077;
+
+// Looks at mode and bytes of the one file it opened, so that they cannot be swapped in between.
+Result<std::string> ReadSeed(const std::filesystem::path& path) {
+  // O_NONBLOCK: a FIFO in the key's place must not hang the program.
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!fd.valid()) return ErrnoError("open key file", path, errno);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("stat key file", path, errno);
+  if (!S_ISREG(info.st_mode)) {
+    return Fail(ErrorCode::kInvalidArgument, "read key file {}: not a regular file", path.string());
+  }
+  if ((info.st_mode & kGroupAndOthers) != 0) {
+    return Fail(ErrorCode::kPermissionDenied,
+                "read key file {}: mode {:04o} lets group or others at it; run chmod 600 on it",
+                path.string(), info.st_mode & 07777);
+  }
+  char untrusted_text[kKeyFileBytes + 1];
+  ssize_t got = 0;
+  do {
+    got = ::read(fd.get(), untrusted_text, sizeof untrusted_text);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return ErrnoError("read key file", path, errno);
+  std::string_view digits(untrusted_text, static_cast<std::size_t>(got));
+  if (digits.ends_with('\n')) digits.remove_suffix(1);
+  std::optional<std::string> seed = HexDecode(digits);
+  OPENSSL_cleanse(untrusted_text, sizeof untrusted_text);
+  if (!seed || seed->size() != kSeedBytes) {
+    return Fail(ErrorCode::kCorrupt,
+                "read key file {}: expected 64 hexadecimal digits and a newline", path.string());
+  }
+  return *std::move(seed);
+}
+
+// Makes the file only if there is none: of several programs that start at once, one wins and the
+// others then load its key (kAlreadyExists).
+Status WriteNewKey(const std::filesystem::path& path, const std::string& seed) {
+  const std::string suffix = RandomBytes(8);
+  std::filesystem::path draft = path;
+  draft += "." + HexEncode({reinterpret_cast<const std::uint8_t*>(suffix.data()), suffix.size()});
+  std::string text =
+      HexEncode({reinterpret_cast<const std::uint8_t*>(seed.data()), seed.size()}) + "\n";
+  Status status = WriteFileAtomically(draft, text, 0600);
+  OPENSSL_cleanse(text.data(), text.size());
+  FIELDCOST_TRY(status);
+  if (::link(draft.c_str(), path.c_str()) != 0) {
+    status = ErrnoError("create key file", path, errno);
+  }
+  ::unlink(draft.c_str());
+  FIELDCOST_TRY(status);
+  const std::filesystem::path directory = path.has_parent_path() ? path.parent_path() : ".";
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() || ::fsync(fd.get()) != 0) return ErrnoError("sync directory", directory, errno);
+  return {};
+}
+
+}  // namespace
+
+Result<PrivateKey> PrivateKey::LoadOrCreate(const std::filesystem::path& path) {
+  Result<std::string> seed = ReadSeed(path);
+  if (!seed && seed.error().code == ErrorCode::kNotFound) {
+    std::string made = RandomBytes(kSeedBytes);
+    const Status written = WriteNewKey(path, made);
+    OPENSSL_cleanse(made.data(), made.size());
+    if (!written && written.error().code != ErrorCode::kAlreadyExists) return written.error();
+    seed = ReadSeed(path);
+  }
+  if (!seed) return seed.error();
+  PrivateKey key = FromSeed(*seed);
+  OPENSSL_cleanse(seed->data(), seed->size());
+  return key;
+}
+
+}  // namespace fieldcost::crypto

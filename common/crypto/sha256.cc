@@ -1,0 +1,38 @@
+#include "common/crypto/sha256.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <limits>
+
+#include "common/base/check.h"
+
+namespace fieldcost::crypto {
+namespace {
+
+constexpr std::size_t kDigestBytes = 32;
+
+const unsigned char* Bytes(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+}  // namespace
+
+std::string Sha256(std::string_view bytes) {
+  unsigned char digest[kDigestBytes];
+  FIELDCOST_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, nullptr, EVP_sha256(), nullptr) ==
+                  1);
+  return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
+}
+
+std::string HmacSha256(std::string_view key, std::string_view bytes) {
+  FIELDCOST_CHECK(key.size() <= std::size_t{std::numeric_limits<int>::max()});
+  // OpenSSL takes a null key to mean "the key of the last call", so an empty key needs an address.
+  const char* key_address = key.empty() ? "" : key.data();
+  unsigned char digest[kDigestBytes];
+  FIELDCOST_CHECK(HMAC(EVP_sha256(), key_address, static_cast<int>(key.size()), Bytes(bytes),
+                       bytes.size(), digest, nullptr) != nullptr);
+  return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
+}
+
+}  // namespace fieldcost::crypto
