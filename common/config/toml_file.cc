@@ -1,0 +1,234 @@
+#include "common/config/toml_file.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/base/units.h"
+#include "common/config/nearest_name.h"
+
+namespace fieldcost::config {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 1 * kMiB;
+
+std::string_view KindOf(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "an array";
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "an integer";
+    case toml::node_type::floating_point:
+      return "a number with a fraction";
+    case toml::node_type::boolean:
+      return "true or false";
+    default:
+      return "a date or time";
+  }
+}
+
+// A key as TOML wants it written: quoted unless bare.
+std::string Spell(std::string_view untrusted_key) {
+  const bool bare = !untrusted_key.empty() &&
+                    std::all_of(untrusted_key.begin(), untrusted_key.end(), [](unsigned char c) {
+                      return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                             (c >= 'a' && c <= 'z') || c == '_' || c == '-';
+                    });
+  return bare ? std::string(untrusted_key) : '\'' + EscapeControl(untrusted_key) + '\'';
+}
+
+std::string Join(const std::string& table, std::string_view untrusted_key) {
+  return table.empty() ? Spell(untrusted_key) : table + '.' + Spell(untrusted_key);
+}
+
+}  // namespace
+
+struct TomlFile::State {
+  std::string name;
+  std::filesystem::path folder;
+  toml::table root;
+  std::vector<std::string> known;     // keys asked for
+  std::set<const toml::node*> asked;  // nodes that were found
+  std::optional<Error> first_error;
+
+  std::string Place(const toml::source_region& region) const {
+    if (!region.begin) return name;
+    return fmt::format("{}:{}:{}", name, region.begin.line, region.begin.column);
+  }
+
+  void Refuse(const toml::source_region& region, std::string_view key, std::string_view why) {
+    if (first_error) return;
+    first_error = Fail(ErrorCode::kInvalidArgument, "{}: {}: {}", Place(region), key, why);
+  }
+
+  // The node at "table.key", or null if it is not in the file.
+  const toml::node* Find(std::string_view key) const {
+    const toml::table* table = &root;
+    for (;;) {
+      const std::size_t dot = key.find('.');
+      const toml::node* node = table->get(key.substr(0, dot));
+      if (dot == std::string_view::npos || node == nullptr) return node;
+      table = node->as_table();
+      if (table == nullptr) return nullptr;  // Finish() reports it
+      key.remove_prefix(dot + 1);
+    }
+  }
+
+  const toml::node* Ask(std::string_view key) {
+    FIELDCOST_CHECK(std::find(known.begin(), known.end(), key) == known.end());
+    known.emplace_back(key);
+    const toml::node* node = Find(key);
+    if (node != nullptr) asked.insert(node);
+    return node;
+  }
+
+  // Reports and returns null if the value there is not a T; null, too, if there is none.
+  template <typename T>
+  const T* AskFor(std::string_view key, std::string_view expected) {
+    const toml::node* node = Ask(key);
+    if (node == nullptr) return nullptr;
+    const toml::value<T>* value = node->as<T>();
+    if (value != nullptr) return &value->get();
+    Refuse(node->source(), key, fmt::format("expected {}, found {}", expected, KindOf(*node)));
+    return nullptr;
+  }
+
+  void RefuseUnknown(const toml::table& table, const std::string& path) {
+    for (const auto& [key, node] : table) {
+      if (first_error) return;
+      if (asked.contains(&node)) continue;
+      const std::string full = Join(path, key.str());
+      const std::string as_table = full + '.';
+      const bool holds_known_keys =
+          std::any_of(known.begin(), known.end(),
+                      [&](const std::string& name_) { return name_.starts_with(as_table); });
+      if (!holds_known_keys) {
+        const std::string nearest = NearestName(full, known);
+        Refuse(key.source(), full,
+               nearest.empty() ? std::string("unknown key")
+                               : fmt::format("unknown key; the nearest known one is {}", nearest));
+      } else if (const toml::table* inner = node.as_table()) {
+        RefuseUnknown(*inner, full);
+      } else {
+        Refuse(key.source(), full, fmt::format("expected a table, found {}", KindOf(node)));
+      }
+    }
+  }
+};
+
+TomlFile::TomlFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TomlFile::TomlFile(TomlFile&&) noexcept = default;
+TomlFile& TomlFile::operator=(TomlFile&&) noexcept = default;
+TomlFile::~TomlFile() = default;
+
+Result<TomlFile> TomlFile::Load(const std::filesystem::path& path) {
+  FIELDCOST_ASSIGN(const std::string text, ReadFile(path, kMaxFileBytes));
+  return Parse(text, path.string());
+}
+
+Result<TomlFile> TomlFile::Parse(std::string_view text, std::string_view name) {
+  auto state = std::make_unique<State>();
+  state->name = EscapeControl(name);
+  state->folder = std::filesystem::path(name).parent_path();
+  try {
+    state->root = toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: not TOML: {}", state->Place(error.source()),
+                EscapeControl(error.description()));
+  }
+  return TomlFile(std::move(state));
+}
+
+void TomlFile::ReadString(std::string_view key, std::string& value) {
+  if (const std::string* found = state_->AskFor<std::string>(key, "a string")) value = *found;
+}
+
+void TomlFile::ReadPath(std::string_view key, std::filesystem::path& value) {
+  const std::string* found = state_->AskFor<std::string>(key, "a path in quotes");
+  if (found == nullptr) return;
+  if (found->find('\0') != std::string::npos) {
+    state_->Refuse(state_->Find(key)->source(), key, "a path has no zero byte");
+    return;
+  }
+  value = found->empty() ? std::filesystem::path() : state_->folder / *found;
+}
+
+void TomlFile::ReadUint(std::string_view key, std::uint64_t min, std::uint64_t max,
+                        std::uint64_t& value) {
+  const std::string expected = fmt::format("an integer from {} to {}", min, max);
+  const std::int64_t* found = state_->AskFor<std::int64_t>(key, expected);
+  if (found == nullptr) return;
+  if (*found < 0 || static_cast<std::uint64_t>(*found) < min ||
+      static_cast<std::uint64_t>(*found) > max) {
+    state_->Refuse(state_->Find(key)->source(), key,
+                   fmt::format("expected {}, found {}", expected, *found));
+    return;
+  }
+  value = static_cast<std::uint64_t>(*found);
+}
+
+void TomlFile::ReadDouble(std::string_view key, double min, double max, double& value) {
+  const std::string expected = fmt::format("a number from {} to {}", min, max);
+  const toml::node* node = state_->Ask(key);
+  if (node == nullptr) return;
+  if (!node->is_number()) {
+    state_->Refuse(node->source(), key,
+                   fmt::format("expected {}, found {}", expected, KindOf(*node)));
+    return;
+  }
+  const double found = node->value<double>().value_or(std::numeric_limits<double>::quiet_NaN());
+  if (!(found >= min && found <= max)) {
+    state_->Refuse(node->source(), key, fmt::format("expected {}, found {}", expected, found));
+    return;
+  }
+  value = found;
+}
+
+void TomlFile::ReadBool(std::string_view key, bool& value) {
+  if (const bool* found = state_->AskFor<bool>(key, "true or false")) value = *found;
+}
+
+void TomlFile::ReadStrings(std::string_view key, std::vector<std::string>& value) {
+  const toml::node* node = state_->Ask(key);
+  if (node == nullptr) return;
+  const toml::array* array = node->as_array();
+  if (array == nullptr) {
+    state_->Refuse(node->source(), key,
+                   fmt::format("expected an array of strings, found {}", KindOf(*node)));
+    return;
+  }
+  std::vector<std::string> strings;
+  for (const toml::node& element : *array) {
+    const toml::value<std::string>* found = element.as_string();
+    if (found == nullptr) {
+      state_->Refuse(element.source(), key,
+                     fmt::format("expected an array of strings, found {} in it", KindOf(element)));
+      return;
+    }
+    strings.push_back(found->get());
+  }
+  value = std::move(strings);
+}
+
+void TomlFile::Refuse(std::string_view key, std::string_view why) {
+  const toml::node* node = state_->Find(key);
+  state_->Refuse(node == nullptr ? toml::source_region{} : node->source(), key, why);
+}
+
+Status TomlFile::Finish() {
+  state_->RefuseUnknown(state_->root, "");
+  if (state_->first_error) return *state_->first_error;
+  return {};
+}
+
+}  // namespace fieldcost::config
