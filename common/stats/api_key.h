@@ -43,7 +43,7 @@ struct HardwareClass {
   auto operator<=>(const HardwareClass&) const = default;
 };
 
-// "x86_64/GenuineIntel-6/2^1 cores/2^14 MiB/debian-12"
+// "x86_64/GenuineIntel-6/2^1 cores/2^14 MiB/debian-12", or "all classes"
 std::string DisplayName(const HardwareClass& hardware);
 
 // What a stored row is about.

@@ -20,6 +20,7 @@ struct ContributionScalars {
   Uint128 sum_within_freedom = 0;   // sum of n-1
   bool operator==(const ContributionScalars&) const = default;
 
+  // Adds. REQUIRES, for a meaningful result: both are valid. Sums wrap, they never trap.
   void Merge(const ContributionScalars& other);
   // kInvalidArgument, and no change, unless the result is one that additions could have made.
   Status Subtract(const ContributionScalars& other);
@@ -34,8 +35,9 @@ ContributionScalars ScalarsOf(const CostHistogram& histogram);
 // inverse calls at most contributions, all zero if contributions is zero.
 Status Validate(const ContributionScalars& untrusted_scalars);
 
-// floor(log2(numerator / denominator) * 2^16) for positive arguments; exact integers,
-// deterministic.
+// floor(log2(numerator / denominator) * 2^16) for positive arguments. Integers only, hence the same
+// on every machine; the ratio is truncated to 128 significant bits on the way, so the result is one
+// too low where the exact logarithm is within 2^-90 above a step.
 std::int32_t Log2RatioQ16(Uint128 numerator, std::uint64_t denominator);
 
 }  // namespace fieldcost::stats

@@ -25,11 +25,12 @@ class CostHistogram {
   // Adds one value (unit of the metric: ns or bytes).
   void Add(std::uint64_t value);
 
-  // Adds `other`'s sums. A count that would pass 2^64-1 stays there and sets saturated().
+  // Adds `other`'s sums. A count that would pass 2^64-1 (or a sum, 2^128-1) stays there and sets
+  // saturated(); the order of merging does not matter even then.
   void Merge(const CostHistogram& other);
 
-  // Takes `other` away again. kInvalidArgument, and no change, unless every sum of `other` is at
-  // most ours and the result is a valid histogram.
+  // Takes `other` away again. kInvalidArgument, and no change, unless neither is saturated, every
+  // sum of `other` is at most ours and the result is a valid histogram.
   Status Subtract(const CostHistogram& other);
 
   const Bucket& bucket(unsigned slot) const { return buckets_[slot]; }
@@ -37,7 +38,7 @@ class CostHistogram {
   bool saturated() const { return saturated_; }
   bool empty() const { return count() == 0; }
 
-  // Totals over all buckets.
+  // Totals over all buckets, at most the greatest number of their type.
   std::uint64_t count() const;
   Uint128 sum() const;
   Uint128 sum_of_squares() const;
@@ -53,13 +54,20 @@ class CostHistogram {
   bool saturated_ = false;
 };
 
+// The population standard deviation of the values summed in `bucket`, 0 if it is empty. Nothing
+// cancels: the difference of the moments is exact.
+double StandardDeviation(const Bucket& bucket);
+
 // Whether `count` values of this slot can have these sums (statistics over integers in
-// [SlotMin, SlotMax]): count*min <= sum <= count*max; sum^2 <= count*sumsq (Cauchy-Schwarz);
+// [SlotMin, SlotMax]): count*min <= sum <= count*max; sumsq at least that of the most equal
+// integers with this sum (which implies Cauchy-Schwarz, sum^2 <= count*sumsq);
 // sumsq <= (min+max)*sum - count*min*max; sumsq and sum of equal parity; all zero if count is zero.
-// Exact integer arithmetic. kCorrupt with the slot and the broken rule.
+// Each rule is linear in the sums, so that valid buckets merge to valid ones. Exact integer
+// arithmetic. kCorrupt with the slot and the broken rule. REQUIRES: slot < kBucketSlots.
 Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket);
 
-// ValidateBucket for every bucket; also kCorrupt if the total count passes 2^64-1.
+// ValidateBucket for every bucket; also kCorrupt if the histogram is saturated or a total would
+// pass its type (count 2^64-1, sums 2^128-1).
 Status Validate(const CostHistogram& untrusted_histogram);
 
 }  // namespace fieldcost::stats

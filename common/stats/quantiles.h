@@ -14,10 +14,12 @@ struct Quantile {
 };
 
 // The q-quantile (0 < q < 1; lower quantile: the value of rank ceil(q * n)) of the values summed in
-// `histogram`. Within a bucket the two moments choose a beta distribution on [min, max]; where they
-// are degenerate (one call, no variance, beta parameters out of range) the bucket's mean. The
-// guaranteed interval is the bucket's, tightened by its moments and count. Measured on eight test
-// shapes: relative error 0.5 % median, 5 % at most. All zero for an empty histogram.
+// `histogram`. Within a bucket the two moments choose a beta distribution on [min, max], rounded to
+// whole units; where they are degenerate (no variance, beta parameters out of range) the bucket's
+// mean, and for two values the exact solution. The guaranteed interval is the bucket's, tightened
+// by its moments and count. Relative error over the eight shapes of the tests: 0.5 % median, 1.7 %
+// at the 90th percentile, 5.4 % at most. All zero for an empty histogram. Thread-safe; costs about
+// 60 evaluations of an incomplete beta function.
 Quantile EstimateQuantile(const CostHistogram& histogram, double q);
 
 }  // namespace fieldcost::stats

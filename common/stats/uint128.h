@@ -22,5 +22,17 @@ struct WideProduct {
   constexpr auto operator<=>(const WideProduct&) const = default;
 };
 WideProduct Multiply(Uint128 a, Uint128 b);
+// REQUIRES: the sum is below 2^256.
+WideProduct Add(WideProduct a, Uint128 b);
+
+// a + b, but 2^N - 1 where that is passed; `saturated` is then set, else left. Like plain addition
+// it is commutative and associative, so saturated sums too do not depend on the order.
+template <typename Unsigned>
+constexpr Unsigned SaturatingAdd(Unsigned a, Unsigned b, bool& saturated) {
+  const auto sum = static_cast<Unsigned>(a + b);
+  if (sum >= a) return sum;
+  saturated = true;
+  return static_cast<Unsigned>(~Unsigned{0});
+}
 
 }  // namespace fieldcost::stats

@@ -1,0 +1,165 @@
+#include "common/stats/contribution.h"
+
+#include <bit>
+
+#include "common/base/check.h"
+
+namespace fieldcost::stats {
+namespace {
+
+constexpr int kLogBits = 16;                                         // Q16
+constexpr std::int64_t kLowestLog = -(std::int64_t{1} << kLogBits);  // a cost of zero
+constexpr std::int64_t kHighestLog = (std::int64_t{64} << kLogBits) - 1;
+constexpr unsigned kInverseBits = 32;  // Q32
+
+int LeadingZeros(Uint128 value) {
+  return High64(value) != 0 ? std::countl_zero(High64(value)) : 64 + std::countl_zero(Low64(value));
+}
+
+Uint128 Magnitude(Int128 value) {
+  return value < 0 ? Uint128{0} - static_cast<Uint128>(value) : static_cast<Uint128>(value);
+}
+
+Int128 FloorDivide(Int128 numerator, Int128 positive_denominator) {
+  const Int128 quotient = numerator / positive_denominator;
+  return numerator % positive_denominator < 0 ? quotient - 1 : quotient;
+}
+
+std::int64_t LogOf(unsigned slot, const Bucket& bucket) {
+  if (slot == 0 || bucket.sum == 0) return kLowestLog;
+  return Log2RatioQ16(bucket.sum, bucket.count);
+}
+
+Error Impossible(std::string_view rule) {
+  return Fail(ErrorCode::kCorrupt, "contribution scalars are impossible: {}", rule);
+}
+
+}  // namespace
+
+std::int32_t Log2RatioQ16(Uint128 numerator, std::uint64_t denominator) {
+  FIELDCOST_CHECK(numerator != 0 && denominator != 0);
+  const int numerator_shift = LeadingZeros(numerator);
+  const int denominator_shift = std::countl_zero(denominator);
+  const Uint128 n = numerator << numerator_shift;
+  const std::uint64_t d = denominator << denominator_shift;
+  // The ratio n / d to 64 fractional bits by long division; its integer part has 64 or 65 bits.
+  const Uint128 whole = n / d;
+  const auto fraction = static_cast<std::uint64_t>(((n % d) << 64) / d);
+  int exponent = 63 + denominator_shift - numerator_shift;
+  Uint128 mantissa = (whole << 64) | fraction;  // Q127, in [1, 2)
+  if (High64(whole) != 0) {
+    mantissa = (Uint128{1} << 127) | (((whole << 64) | fraction) >> 1);
+    ++exponent;
+  }
+  // Each squaring yields one more bit of the logarithm.
+  std::int32_t result = exponent;
+  for (int bit = 0; bit < kLogBits; ++bit) {
+    const WideProduct square = Multiply(mantissa, mantissa);
+    const bool at_least_two = High64(square.high) >> 63 != 0;
+    mantissa = at_least_two ? square.high : (square.high << 1) | (square.low >> 127);
+    result = result * 2 + (at_least_two ? 1 : 0);
+  }
+  return result;
+}
+
+ContributionScalars ScalarsOf(const CostHistogram& histogram) {
+  const std::uint64_t calls = histogram.count();
+  if (calls == 0) return {};
+  Int128 log_sum = 0;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const Bucket& bucket = histogram.bucket(slot);
+    if (bucket.count != 0) log_sum += Int128{bucket.count} * LogOf(slot, bucket);
+  }
+  const Int128 mean = FloorDivide(log_sum, calls);
+  Uint128 squares = 0;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const Bucket& bucket = histogram.bucket(slot);
+    if (bucket.count == 0) continue;
+    const Int128 distance = LogOf(slot, bucket) - mean;
+    squares += bucket.count * static_cast<Uint128>(distance * distance);
+  }
+  return {.contributions = 1,
+          .sum_mean = mean,
+          .sum_mean_squared = static_cast<Uint128>(mean * mean),
+          .sum_inverse_calls = (Uint128{1} << kInverseBits) / calls,
+          .sum_within_squares = squares,
+          .sum_within_freedom = calls - 1};
+}
+
+void ContributionScalars::Merge(const ContributionScalars& other) {
+  contributions += other.contributions;
+  sum_mean =
+      static_cast<Int128>(static_cast<Uint128>(sum_mean) + static_cast<Uint128>(other.sum_mean));
+  sum_mean_squared += other.sum_mean_squared;
+  sum_inverse_calls += other.sum_inverse_calls;
+  sum_within_squares += other.sum_within_squares;
+  sum_within_freedom += other.sum_within_freedom;
+}
+
+Status ContributionScalars::Subtract(const ContributionScalars& other) {
+  if (other.contributions > contributions || other.sum_mean_squared > sum_mean_squared ||
+      other.sum_inverse_calls > sum_inverse_calls ||
+      other.sum_within_squares > sum_within_squares ||
+      other.sum_within_freedom > sum_within_freedom) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "cannot subtract: the contribution is not part of the sums");
+  }
+  ContributionScalars result;
+  result.contributions = contributions - other.contributions;
+  result.sum_mean =
+      static_cast<Int128>(static_cast<Uint128>(sum_mean) - static_cast<Uint128>(other.sum_mean));
+  result.sum_mean_squared = sum_mean_squared - other.sum_mean_squared;
+  result.sum_inverse_calls = sum_inverse_calls - other.sum_inverse_calls;
+  result.sum_within_squares = sum_within_squares - other.sum_within_squares;
+  result.sum_within_freedom = sum_within_freedom - other.sum_within_freedom;
+  if (const Status valid = Validate(result); !valid) {
+    return Fail(ErrorCode::kInvalidArgument, "cannot subtract: {}", valid.error().message);
+  }
+  *this = result;
+  return {};
+}
+
+Status Validate(const ContributionScalars& untrusted_scalars) {
+  const ContributionScalars& s = untrusted_scalars;
+  if (s.contributions == 0) {
+    if (s != ContributionScalars{}) return Impossible("sums without a contribution");
+    return {};
+  }
+  const Int128 n = s.contributions;
+  if (s.sum_mean < n * kLowestLog || s.sum_mean > n * kHighestLog) {
+    return Impossible("a mean out of range");
+  }
+  const Uint128 magnitude = Magnitude(s.sum_mean);
+  if (Multiply(magnitude, magnitude) > Multiply(s.contributions, s.sum_mean_squared)) {
+    return Impossible("squares of means below those of equal means");
+  }
+  // (m - lowest)(highest - m) >= 0 for every mean m; all terms are below 2^110.
+  const Int128 most = (kLowestLog + kHighestLog) * s.sum_mean - n * kLowestLog * kHighestLog;
+  if (s.sum_mean_squared > static_cast<Uint128>(most)) {
+    return Impossible("squares of means above those of extreme means");
+  }
+  if (((static_cast<Uint128>(s.sum_mean) ^ s.sum_mean_squared) & 1U) != 0) {
+    return Impossible("means and their squares of different parity");
+  }
+  const Uint128 most_inverse = Uint128{s.contributions} << kInverseBits;
+  if (s.sum_inverse_calls > most_inverse) return Impossible("more inverse calls than 1 each");
+  // Every contribution of one call, and only it, adds 1 inverse call and no freedom.
+  if ((s.sum_within_freedom == 0) != (s.sum_inverse_calls == most_inverse)) {
+    return Impossible("degrees of freedom and inverse calls disagree");
+  }
+  if (s.sum_within_freedom > Uint128{s.contributions} * (~std::uint64_t{0} - 1)) {
+    return Impossible("more degrees of freedom than calls");
+  }
+  constexpr auto kRange = static_cast<std::uint64_t>(kHighestLog - kLowestLog);
+  const Uint128 calls = s.sum_within_freedom + s.contributions;
+  if (WideProduct{.high = 0, .low = s.sum_within_squares} >
+      Multiply(calls, Uint128{kRange} * kRange)) {
+    return Impossible("more variance than the range allows");
+  }
+  if (s.sum_within_freedom == 0 && s.sum_within_squares != 0) {
+    return Impossible("variance without degrees of freedom");
+  }
+  return {};
+}
+
+}  // namespace fieldcost::stats

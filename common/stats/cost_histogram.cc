@@ -1,0 +1,141 @@
+#include "common/stats/cost_histogram.h"
+
+#include <cmath>
+
+namespace fieldcost::stats {
+namespace {
+
+// A value squared and its own bucket, as one sum to add.
+Bucket Single(std::uint64_t value) {
+  return {.count = 1, .sum = value, .sum_of_squares = Uint128{value} * value};
+}
+
+void AddTo(Bucket& bucket, const Bucket& other, bool& saturated) {
+  bucket.count = SaturatingAdd(bucket.count, other.count, saturated);
+  bucket.sum = SaturatingAdd(bucket.sum, other.sum, saturated);
+  bucket.sum_of_squares = SaturatingAdd(bucket.sum_of_squares, other.sum_of_squares, saturated);
+}
+
+Bucket Total(const std::array<Bucket, shm::kBucketSlots>& buckets, bool& saturated) {
+  Bucket total;
+  for (const Bucket& bucket : buckets) AddTo(total, bucket, saturated);
+  return total;
+}
+
+Error Broken(unsigned slot, std::string_view rule) {
+  return Fail(ErrorCode::kCorrupt, "bucket slot {} is impossible: {}", slot, rule);
+}
+
+}  // namespace
+
+void CostHistogram::Add(std::uint64_t value) {
+  AddTo(buckets_[shm::SlotOf(value)], Single(value), saturated_);
+}
+
+void CostHistogram::Merge(const CostHistogram& other) {
+  saturated_ = saturated_ || other.saturated_;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    AddTo(buckets_[slot], other.buckets_[slot], saturated_);
+  }
+}
+
+Status CostHistogram::Subtract(const CostHistogram& other) {
+  if (saturated_ || other.saturated_) {
+    return Fail(ErrorCode::kInvalidArgument, "cannot subtract: a histogram is saturated");
+  }
+  CostHistogram result = *this;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    Bucket& ours = result.buckets_[slot];
+    const Bucket& theirs = other.buckets_[slot];
+    if (theirs.count > ours.count || theirs.sum > ours.sum ||
+        theirs.sum_of_squares > ours.sum_of_squares) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "cannot subtract: bucket slot {} is not part of the histogram", slot);
+    }
+    ours.count -= theirs.count;
+    ours.sum -= theirs.sum;
+    ours.sum_of_squares -= theirs.sum_of_squares;
+  }
+  if (const Status valid = Validate(result); !valid) {
+    return Fail(ErrorCode::kInvalidArgument, "cannot subtract: what remains is no histogram: {}",
+                valid.error().message);
+  }
+  *this = result;
+  return {};
+}
+
+std::uint64_t CostHistogram::count() const {
+  bool saturated = false;
+  return Total(buckets_, saturated).count;
+}
+
+Uint128 CostHistogram::sum() const {
+  bool saturated = false;
+  return Total(buckets_, saturated).sum;
+}
+
+Uint128 CostHistogram::sum_of_squares() const {
+  bool saturated = false;
+  return Total(buckets_, saturated).sum_of_squares;
+}
+
+double CostHistogram::Mean() const {
+  const std::uint64_t n = count();
+  return n == 0 ? 0.0 : static_cast<double>(sum()) / static_cast<double>(n);
+}
+
+double CostHistogram::StandardDeviation() const {
+  bool saturated = false;
+  return stats::StandardDeviation(Total(buckets_, saturated));
+}
+
+double StandardDeviation(const Bucket& bucket) {
+  if (bucket.count == 0) return 0.0;
+  const WideProduct square = Multiply(bucket.sum, bucket.sum);
+  const WideProduct moment = Multiply(bucket.count, bucket.sum_of_squares);
+  if (moment <= square) return 0.0;
+  const Uint128 low = moment.low - square.low;
+  const Uint128 high = moment.high - square.high - (moment.low < square.low ? 1U : 0U);
+  const double spread = std::ldexp(static_cast<double>(high), 128) + static_cast<double>(low);
+  return std::sqrt(spread) / static_cast<double>(bucket.count);
+}
+
+Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket) {
+  const auto& [count, sum, sum_of_squares] = untrusted_bucket;
+  if (count == 0) {
+    if (sum != 0 || sum_of_squares != 0) return Broken(slot, "sums without a count");
+    return {};
+  }
+  const std::uint64_t min = shm::SlotMin(slot);
+  const std::uint64_t max = shm::SlotMax(slot);
+  if (sum < Uint128{count} * min) return Broken(slot, "sum below count * minimum");
+  if (sum > Uint128{count} * max) return Broken(slot, "sum above count * maximum");
+  // For every integer x and q, (x - q)(x - q - 1) >= 0; the sharpest q is the mean's floor.
+  // Hence sumsq + count * q * (q + 1) >= (2q + 1) * sum. q <= max, so q + 1 fits 65 bits.
+  const Uint128 q = sum / count;
+  const WideProduct least = Multiply(sum, 2 * q + 1);
+  if (Add(Multiply(Uint128{count} * q, q + 1), sum_of_squares) < least) {
+    return Broken(slot, "sum of squares below that of equal values");
+  }
+  // For every x in [min, max], (x - min)(max - x) >= 0.
+  const WideProduct most = Multiply(sum, Uint128{min} + max);
+  if (Add(Multiply(Uint128{count} * max, min), sum_of_squares) > most) {
+    return Broken(slot, "sum of squares above that of extreme values");
+  }
+  if (((sum ^ sum_of_squares) & 1U) != 0) return Broken(slot, "sums of different parity");
+  return {};
+}
+
+Status Validate(const CostHistogram& untrusted_histogram) {
+  bool saturated = untrusted_histogram.saturated();
+  Bucket total;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const Bucket& bucket = untrusted_histogram.bucket(slot);
+    FIELDCOST_TRY(ValidateBucket(slot, bucket));
+    AddTo(total, bucket, saturated);
+  }
+  if (saturated) return Fail(ErrorCode::kCorrupt, "histogram is saturated: its totals overflow");
+  return {};
+}
+
+}  // namespace fieldcost::stats

@@ -1,0 +1,149 @@
+#include "common/stats/quantiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fieldcost::stats {
+namespace {
+
+constexpr double kSmallestShape = 0.02;  // beyond these the beta's quantile is numerically
+constexpr double kLargestShape = 20000;  // worthless or indistinguishable from the mean
+constexpr int kFractionSteps = 500;      // of the continued fraction
+constexpr int kBisectionSteps = 60;
+constexpr double kRoundingGuard = 1e-12;  // relative; outward, for bounds computed in doubles
+constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+
+// Continued fraction of the incomplete beta function (DLMF 8.17.22), modified Lentz method.
+double BetaFraction(double a, double b, double x) {
+  constexpr double kTiny = 1e-300;
+  double c = 1;
+  double d = 1 - (a + b) * x / (a + 1);
+  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+  double result = d;
+  for (int m = 1; m <= kFractionSteps; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    double change = 1;
+    for (const double numerator : {even, odd}) {
+      d = 1 + numerator * d;
+      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+      c = 1 + numerator / c;
+      if (std::abs(c) < kTiny) c = kTiny;
+      change = c * d;
+      result *= change;
+    }
+    if (std::abs(change - 1) < 1e-13) break;
+  }
+  return result;
+}
+
+// The distribution function of Beta(a, b) at x in [0, 1]. `log_beta` = ln B(a, b).
+double BetaCdf(double a, double b, double log_beta, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  const double front = std::exp(a * std::log(x) + b * std::log1p(-x) - log_beta);
+  if (x < (a + 1) / (a + b + 2)) return front * BetaFraction(a, b, x) / a;
+  return 1 - front * BetaFraction(b, a, 1 - x) / b;
+}
+
+// ln Gamma without lgamma()'s global sign variable, so that threads may call it.
+double LogGamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+
+double BetaQuantile(double a, double b, double p) {
+  const double log_beta = LogGamma(a) + LogGamma(b) - LogGamma(a + b);
+  double low = 0;
+  double high = 1;
+  for (int step = 0; step < kBisectionSteps; ++step) {
+    const double middle = (low + high) / 2;
+    (BetaCdf(a, b, log_beta, middle) < p ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+// What the bucket's sums say about the value of rank `rank` (1..count) among its values.
+struct RankInBucket {
+  unsigned slot;
+  const Bucket& bucket;
+  std::uint64_t rank;
+  double mean;
+  double deviation;  // population standard deviation
+};
+
+void Bound(const RankInBucket& at, Quantile& quantile) {
+  const Bucket& bucket = at.bucket;
+  const std::uint64_t min = shm::SlotMin(at.slot);
+  const std::uint64_t max = shm::SlotMax(at.slot);
+  const std::uint64_t below = at.rank - 1;
+  const std::uint64_t above = bucket.count - at.rank;
+  // From the sum: the values from this rank up are at least x, the others at least min; likewise
+  // downwards. Exact.
+  const Uint128 least_below = Uint128{below} * min;
+  const Uint128 most_above = Uint128{above} * max;
+  Uint128 high = std::min<Uint128>(max, (bucket.sum - least_below) / (Uint128{above} + 1));
+  Uint128 low = min;
+  if (bucket.sum > most_above) {
+    low = std::max<Uint128>(low, (bucket.sum - most_above + at.rank - 1) / at.rank);
+  }
+  quantile.low = static_cast<double>(low);
+  quantile.high = static_cast<double>(high);
+  // From the deviation: bounds of an order statistic by mean and deviation (Hawkins 1971).
+  const double guard = kRoundingGuard * static_cast<double>(max);
+  const double down = std::sqrt(static_cast<double>(above) / static_cast<double>(at.rank));
+  const double up = std::sqrt(static_cast<double>(below) / (static_cast<double>(above) + 1));
+  quantile.low = std::max(quantile.low, std::ceil(at.mean - at.deviation * down - guard));
+  quantile.high = std::min(quantile.high, std::floor(at.mean + at.deviation * up + guard));
+  if (quantile.low >= kExactIntegers) quantile.low = std::nextafter(quantile.low, 0.0);
+  if (quantile.high >= kExactIntegers) quantile.high = std::nextafter(quantile.high, HUGE_VAL);
+}
+
+double Estimate(const RankInBucket& at) {
+  if (at.deviation == 0) return at.mean;
+  if (at.bucket.count == 2) return at.rank == 1 ? at.mean - at.deviation : at.mean + at.deviation;
+  // A beta distribution on the bucket's range, integers being half a unit wide to either side.
+  const double origin = static_cast<double>(shm::SlotMin(at.slot)) - 0.5;
+  const double width = static_cast<double>(shm::SlotMax(at.slot)) + 0.5 - origin;
+  const double mean = (at.mean - origin) / width;
+  const double variance = at.deviation * at.deviation / (width * width);
+  const double shapes = mean * (1 - mean) / variance - 1;
+  const double a = mean * shapes;
+  const double b = (1 - mean) * shapes;
+  if (!(std::min(a, b) >= kSmallestShape && std::max(a, b) <= kLargestShape)) return at.mean;
+  const double p = (static_cast<double>(at.rank) - 0.5) / static_cast<double>(at.bucket.count);
+  return std::round(origin + width * BetaQuantile(a, b, p));
+}
+
+Quantile EstimateInBucket(unsigned slot, const Bucket& bucket, std::uint64_t rank) {
+  const RankInBucket at{.slot = slot,
+                        .bucket = bucket,
+                        .rank = rank,
+                        .mean = static_cast<double>(bucket.sum) / static_cast<double>(bucket.count),
+                        .deviation = StandardDeviation(bucket)};
+  Quantile quantile;
+  Bound(at, quantile);
+  quantile.high = std::max(quantile.high, quantile.low);
+  quantile.estimate = std::clamp(Estimate(at), quantile.low, quantile.high);
+  return quantile;
+}
+
+}  // namespace
+
+Quantile EstimateQuantile(const CostHistogram& histogram, double q) {
+  const std::uint64_t count = histogram.count();
+  if (count == 0) return {};
+  const double wanted = std::ceil(q * static_cast<double>(count));
+  std::uint64_t rank = count;
+  if (!(wanted >= static_cast<double>(count))) {
+    rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::max(wanted, 1.0)));
+  }
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const Bucket& bucket = histogram.bucket(slot);
+    if (rank <= bucket.count) return EstimateInBucket(slot, bucket, rank);
+    rank -= bucket.count;
+  }
+  return {};  // only a saturated histogram has no such rank
+}
+
+}  // namespace fieldcost::stats

@@ -1,0 +1,141 @@
+#include "common/stats/contribution.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tests/common/stats/random_histogram.h"
+
+namespace fieldcost::stats {
+namespace {
+
+TEST(Log2RatioTest, PowersOfTwoAreExact) {
+  for (unsigned n = 0; n < 128; ++n) {
+    for (unsigned d = 0; d < 64; ++d) {
+      ASSERT_EQ(Log2RatioQ16(Uint128{1} << n, std::uint64_t{1} << d),
+                (static_cast<int>(n) - static_cast<int>(d)) * 65536);
+      if (n < 126 && d < 62) {
+        ASSERT_EQ(Log2RatioQ16(Uint128{3} << n, std::uint64_t{3} << d),
+                  (static_cast<int>(n) - static_cast<int>(d)) * 65536);
+      }
+    }
+  }
+}
+
+TEST(Log2RatioTest, OneBelowAPowerOfTwoIsBelowIt) {
+  EXPECT_EQ(Log2RatioQ16(~std::uint64_t{0}, 1), 64 * 65536 - 1);
+  EXPECT_EQ(Log2RatioQ16(~Uint128{0}, 1), 128 * 65536 - 1);
+  EXPECT_EQ(Log2RatioQ16(1, ~std::uint64_t{0}), -64 * 65536);
+}
+
+TEST(Log2RatioTest, AgreesWithFloatingPointAwayFromTheSteps) {
+  std::mt19937_64 random(6);
+  int compared = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const Uint128 n = MakeUint128(random() >> (random() % 64), random()) >> (random() % 64);
+    const std::uint64_t d = random() >> (random() % 64);
+    if (n == 0 || d == 0) continue;
+    const long double exact =
+        (std::log2(static_cast<long double>(n)) - std::log2(static_cast<long double>(d))) * 65536;
+    if (std::abs(exact - std::round(exact)) < 1e-6L) continue;
+    ASSERT_EQ(Log2RatioQ16(n, d), static_cast<std::int32_t>(std::floor(exact)));
+    ++compared;
+  }
+  EXPECT_GT(compared, 90000);
+}
+
+TEST(ScalarsTest, GoldenValues) {
+  CostHistogram histogram;
+  for (const std::uint64_t value : {0, 1, 2, 4, 8}) histogram.Add(value);  // logs -1, 0, 1, 2, 3
+  const ContributionScalars scalars = ScalarsOf(histogram);
+  EXPECT_EQ(scalars.contributions, 1U);
+  EXPECT_TRUE(scalars.sum_mean == 65536);                            // 1
+  EXPECT_TRUE(scalars.sum_mean_squared == Uint128{1} << 32);         // 1
+  EXPECT_TRUE(scalars.sum_inverse_calls == (Uint128{1} << 32) / 5);  // 1/5
+  EXPECT_TRUE(scalars.sum_within_squares == Uint128{10} << 32);      // 4 + 1 + 0 + 1 + 4
+  EXPECT_TRUE(scalars.sum_within_freedom == 4);
+}
+
+TEST(ScalarsTest, AnEmptyHistogramIsNoContribution) {
+  EXPECT_EQ(ScalarsOf(CostHistogram()), ContributionScalars());
+}
+
+TEST(ScalarsTest, NegativeMeansAreRoundedDown) {
+  CostHistogram histogram;
+  for (int i = 0; i < 2; ++i) histogram.Add(0);
+  histogram.Add(1);
+  EXPECT_TRUE(ScalarsOf(histogram).sum_mean == -43691);  // -2/3 * 65536 = -43690.67
+}
+
+TEST(ScalarsTest, ScalarsOfEveryHistogramAreValidAndTheSameEachTime) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const CostHistogram histogram = RandomHistogram(random, 60, 60);
+    const ContributionScalars scalars = ScalarsOf(histogram);
+    ASSERT_EQ(ScalarsOf(CostHistogram(histogram)), scalars);
+    const Status status = Validate(scalars);
+    ASSERT_TRUE(status.has_value()) << status.error().message;
+  }
+}
+
+TEST(ScalarsTest, MergeIsExactInAnyOrderAndSubtractUndoesIt) {
+  std::mt19937_64 random(8);
+  std::vector<ContributionScalars> parts;
+  for (int i = 0; i < 300; ++i) parts.push_back(ScalarsOf(RandomHistogram(random)));
+  ContributionScalars forth;
+  for (const auto& part : parts) forth.Merge(part);
+  ContributionScalars back;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) back.Merge(*part);
+  EXPECT_EQ(forth, back);
+  EXPECT_TRUE(Validate(forth).has_value());
+  for (const auto& part : parts) {
+    const Status status = back.Subtract(part);
+    ASSERT_TRUE(status.has_value()) << status.error().message;
+  }
+  EXPECT_EQ(back, ContributionScalars());
+}
+
+TEST(ScalarsTest, SubtractingWhatWasNeverAddedChangesNothing) {
+  CostHistogram small;
+  small.Add(3);
+  CostHistogram great;
+  for (int i = 0; i < 9; ++i) great.Add(std::uint64_t{1} << i);
+  ContributionScalars scalars = ScalarsOf(small);
+  EXPECT_EQ(scalars.Subtract(ScalarsOf(great)).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(scalars, ScalarsOf(small));
+}
+
+TEST(ScalarsTest, ImpossibleScalarsAreRefused) {
+  std::mt19937_64 random(9);
+  ContributionScalars good;
+  for (int i = 0; i < 5; ++i) {
+    CostHistogram histogram = RandomHistogram(random);
+    histogram.Add(7);
+    good.Merge(ScalarsOf(histogram));
+  }
+  ASSERT_TRUE(Validate(good).has_value());
+  const std::vector<void (*)(ContributionScalars&)> corruptions = {
+      [](ContributionScalars& s) { s.contributions = 0; },
+      [](ContributionScalars& s) { s.contributions = 1; },
+      [](ContributionScalars& s) { s.sum_mean = Int128{1} << 126; },
+      [](ContributionScalars& s) { s.sum_mean = -(Int128{1} << 126); },
+      [](ContributionScalars& s) { s.sum_mean += 1; },
+      [](ContributionScalars& s) { s.sum_mean_squared = 0; },
+      [](ContributionScalars& s) { s.sum_mean_squared = ~Uint128{0}; },
+      [](ContributionScalars& s) { s.sum_inverse_calls = (Uint128{5} << 32) + 1; },
+      [](ContributionScalars& s) { s.sum_within_freedom = 0; },
+      [](ContributionScalars& s) { s.sum_within_freedom = ~Uint128{0}; },
+      [](ContributionScalars& s) { s.sum_within_squares = ~Uint128{0}; },
+  };
+  for (std::size_t i = 0; i < corruptions.size(); ++i) {
+    ContributionScalars bad = good;
+    corruptions[i](bad);
+    const Status status = Validate(bad);
+    ASSERT_FALSE(status.has_value()) << "corruption " << i;
+    EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::stats
