@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +48,11 @@ class Catalog {
   // Names closest to a mistyped symbol (edit distance), best first: for "did you mean".
   Result<std::vector<std::string>> Nearest(std::string_view symbol, std::size_t limit) const;
 
-  // Every row, in key order; for `top` and reports.
+  // Calls `visit` once for each soname!symbol with all its rows (ascending by key), ordered by
+  // symbol. Only one API's rows are in memory at a time: a row takes about 3 KiB there.
+  Status ForEachApi(const std::function<void(std::vector<stats::StatRow> rows)>& visit) const;
+
+  // Every row, in key order; for reports and tests.
   Result<std::vector<stats::StatRow>> AllRows() const;
 
  private:

@@ -1,0 +1,171 @@
+#include "common/catalog/catalog.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "common/catalog/schema.h"
+#include "common/wire/fragment.h"
+
+namespace fieldcost::catalog {
+namespace {
+
+// The number of edits after which a name is no longer "near": a third of it, at least 1.
+std::size_t MaxEdits(std::string_view symbol) {
+  return std::max<std::size_t>(1, symbol.size() / 3);
+}
+
+// Levenshtein distance of `a` and `b`, or anything above `limit` if it is above.
+std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t limit) {
+  const std::size_t difference = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
+  if (difference > limit) return limit + 1;
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    std::size_t best = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      best = std::min(best, row[j]);
+    }
+    if (best > limit) return limit + 1;
+  }
+  return row[b.size()];
+}
+
+std::string FullName(std::string_view soname, std::string_view symbol) {
+  return fmt::format("{}!{}", soname, symbol);
+}
+
+Status AppendRows(std::string_view encoded, std::vector<stats::StatRow>& rows) {
+  FIELDCOST_ASSIGN(std::vector<stats::StatRow> decoded, wire::DecodeFragment(encoded));
+  rows.insert(rows.end(), std::make_move_iterator(decoded.begin()),
+              std::make_move_iterator(decoded.end()));
+  return {};
+}
+
+}  // namespace
+
+struct Catalog::State {
+  Database database;
+};
+
+Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Catalog::Catalog(Catalog&&) noexcept = default;
+Catalog& Catalog::operator=(Catalog&&) noexcept = default;
+Catalog::~Catalog() = default;
+
+Result<Catalog> Catalog::Open(const std::filesystem::path& path) {
+  FIELDCOST_ASSIGN(Database database, OpenForReading(path));
+  FIELDCOST_ASSIGN(const SyncState sync, LoadState(database));
+  if (sync.snapshot_version == 0) {
+    return Fail(ErrorCode::kNotFound, "no catalogue yet: run `fieldcost sync`");
+  }
+  return Catalog(std::unique_ptr<State>(new State{std::move(database)}));
+}
+
+Result<Freshness> Catalog::GetFreshness() const {
+  const Database& database = state_->database;
+  FIELDCOST_ASSIGN(const SyncState sync, LoadState(database));
+  FIELDCOST_ASSIGN(Statement count,
+                   database.Prepare("SELECT count(*), count(sha256), "
+                                    "count(CASE WHEN sha256 = wanted_sha256 THEN 1 END), "
+                                    "(SELECT coalesce(sum(row_count), 0) FROM apis) "
+                                    "FROM fragments"));
+  FIELDCOST_TRY(count.Step());
+  Freshness freshness;
+  freshness.snapshot_version = sync.snapshot_version;
+  freshness.snapshot_published = sync.snapshot_published;
+  freshness.last_sync = sync.last_sync;
+  freshness.fragments_total = static_cast<std::uint32_t>(count.Int(0));
+  freshness.fragments_present = static_cast<std::uint32_t>(count.Int(1));
+  freshness.fragments_current = static_cast<std::uint32_t>(count.Int(2));
+  freshness.row_count = static_cast<std::uint64_t>(count.Int(3));
+  freshness.contribution_threshold = sync.contribution_threshold;
+  freshness.synthetic = sync.synthetic;
+  return freshness;
+}
+
+Result<std::vector<stats::StatRow>> Catalog::Find(std::string_view symbol,
+                                                  std::string_view soname) const {
+  FIELDCOST_ASSIGN(Statement select,
+                   state_->database.Prepare(
+                       soname.empty() ? "SELECT rows FROM apis WHERE symbol = ?1 ORDER BY soname"
+                                      : "SELECT rows FROM apis WHERE symbol = ?1 AND soname = ?2"));
+  select.BindText(1, symbol);
+  if (!soname.empty()) select.BindText(2, soname);
+  std::vector<stats::StatRow> rows;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) return rows;
+    FIELDCOST_TRY(AppendRows(select.Bytes(0), rows));
+  }
+}
+
+Result<std::vector<std::string>> Catalog::FindPrefix(std::string_view prefix,
+                                                     std::size_t limit) const {
+  // Names are printable ASCII, so this is behind every name with the prefix.
+  const std::string behind = std::string(prefix) + '\x7f';
+  FIELDCOST_ASSIGN(Statement select,
+                   state_->database.Prepare("SELECT soname, symbol FROM apis WHERE symbol >= ?1 "
+                                            "AND symbol < ?2 ORDER BY symbol, soname LIMIT ?3"));
+  select.BindText(1, prefix).BindText(2, behind).BindInt(3, static_cast<std::int64_t>(limit));
+  std::vector<std::string> names;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) break;
+    names.push_back(FullName(select.Bytes(0), select.Bytes(1)));
+  }
+  return names;
+}
+
+Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
+                                                  std::size_t limit) const {
+  FIELDCOST_ASSIGN(Statement select, state_->database.Prepare("SELECT soname, symbol FROM apis"));
+  const std::size_t max_edits = MaxEdits(symbol);
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) break;
+    const std::string name = select.Bytes(1);
+    const std::size_t edits = EditDistance(symbol, name, max_edits);
+    if (edits <= max_edits) near.emplace_back(edits, FullName(select.Bytes(0), name));
+  }
+  std::sort(near.begin(), near.end());
+  std::vector<std::string> names;
+  for (auto& [edits, name] : near) {
+    if (names.size() == limit) break;
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+Status Catalog::ForEachApi(
+    const std::function<void(std::vector<stats::StatRow> rows)>& visit) const {
+  FIELDCOST_ASSIGN(Statement select,
+                   state_->database.Prepare("SELECT rows FROM apis ORDER BY symbol, soname"));
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) return {};
+    std::vector<stats::StatRow> rows;
+    FIELDCOST_TRY(AppendRows(select.Bytes(0), rows));
+    visit(std::move(rows));
+  }
+}
+
+Result<std::vector<stats::StatRow>> Catalog::AllRows() const {
+  std::vector<stats::StatRow> all;
+  FIELDCOST_TRY(ForEachApi([&](std::vector<stats::StatRow> rows) {
+    all.insert(all.end(), std::make_move_iterator(rows.begin()),
+               std::make_move_iterator(rows.end()));
+  }));
+  std::sort(all.begin(), all.end(),
+            [](const stats::StatRow& a, const stats::StatRow& b) { return a.key < b.key; });
+  return all;
+}
+
+}  // namespace fieldcost::catalog

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/catalog/schema.h"
+#include "common/http/client.h"
+#include "common/wire/metadata.h"
+
+namespace fieldcost::catalog {
+
+// GETs `path`. kNotFound on 404, kUnavailable on any other status but 200, kTooLarge if the body is
+// longer than `max_bytes`. `what` names it in messages.
+Result<std::string> Fetch(http::Client& client, const std::string& path, std::size_t max_bytes,
+                          std::string_view what);
+
+// The client workflow of The Update Framework 1.0, §5.3-5.5: root chain, timestamp, snapshot. Each
+// file is stored as soon as it is verified, so that a version once seen can never be undercut.
+// `state` is the catalogue's and is kept equal to what is stored. `pinned_root` is used while the
+// catalogue has no root. Returns the snapshot if it is another than the stored one, else nullopt.
+// Errors as of Sync().
+Result<std::optional<wire::SnapshotMetadata>> UpdateMetadata(
+    http::Client& client, Database& database, SyncState& state,
+    const std::filesystem::path& pinned_root, WallTime now);
+
+}  // namespace fieldcost::catalog

@@ -1,0 +1,48 @@
+#include "common/catalog/rotation.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace fieldcost::catalog {
+namespace {
+
+constexpr std::uint32_t kDaysPerCycle = 7;
+
+// SplitMix64 (Steele, Lea, Flood 2014): the same bits with every compiler and library.
+std::uint64_t NextRandom(std::uint64_t& state) {
+  state += 0x9e3779b97f4a7c15U;
+  std::uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> FragmentOrder(std::uint64_t seed, std::uint32_t count) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  for (std::uint32_t left = count; left > 1; --left) {
+    std::swap(order[left - 1], order[NextRandom(seed) % left]);
+  }
+  return order;
+}
+
+std::uint32_t DefaultShare(std::uint32_t fragment_count) {
+  return std::max(1U, fragment_count / kDaysPerCycle + (fragment_count % kDaysPerCycle != 0));
+}
+
+std::vector<std::uint32_t> NextStale(const std::vector<std::uint32_t>& order,
+                                     const std::vector<bool>& stale, std::uint64_t cursor,
+                                     std::uint64_t limit) {
+  std::vector<std::uint32_t> positions;
+  const std::size_t count = order.size();
+  for (std::size_t step = 0; step < count && positions.size() < limit; ++step) {
+    const std::size_t position = (cursor % count + step) % count;
+    if (stale[order[position]]) positions.push_back(static_cast<std::uint32_t>(position));
+  }
+  return positions;
+}
+
+}  // namespace fieldcost::catalog

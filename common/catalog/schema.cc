@@ -1,0 +1,170 @@
+#include "common/catalog/schema.h"
+
+#include "common/base/file.h"
+#include "common/crypto/random.h"
+
+namespace fieldcost::catalog {
+namespace {
+
+constexpr char kTables[] = R"sql(
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE fragments (
+  fragment INTEGER PRIMARY KEY,
+  wanted_sha256 BLOB NOT NULL,
+  wanted_bytes INTEGER NOT NULL,
+  sha256 BLOB,
+  fetched_day INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE apis (
+  symbol TEXT NOT NULL,
+  soname TEXT NOT NULL,
+  hash INTEGER NOT NULL,
+  row_count INTEGER NOT NULL,
+  rows BLOB NOT NULL,
+  PRIMARY KEY (symbol, soname)
+) WITHOUT ROWID;
+CREATE INDEX apis_by_hash ON apis (hash);
+)sql";
+
+// Names and places of the state's fields in table meta; one visitor for reading and writing.
+template <typename State, typename Visitor>
+Status VisitFields(State& state, Visitor&& visit) {
+  FIELDCOST_TRY(visit("root", state.root));
+  FIELDCOST_TRY(visit("timestamp_version", state.timestamp_version));
+  FIELDCOST_TRY(visit("snapshot_version", state.snapshot_version));
+  FIELDCOST_TRY(visit("snapshot_sha256", state.snapshot_sha256));
+  FIELDCOST_TRY(visit("snapshot_expires", state.snapshot_expires));
+  FIELDCOST_TRY(visit("snapshot_published", state.snapshot_published));
+  FIELDCOST_TRY(visit("contribution_threshold", state.contribution_threshold));
+  FIELDCOST_TRY(visit("synthetic", state.synthetic));
+  FIELDCOST_TRY(visit("fragment_bits", state.fragment_bits));
+  FIELDCOST_TRY(visit("last_sync", state.last_sync));
+  FIELDCOST_TRY(visit("seed", state.seed));
+  FIELDCOST_TRY(visit("cursor", state.cursor));
+  FIELDCOST_TRY(visit("share_day", state.share_day));
+  FIELDCOST_TRY(visit("share_done", state.share_done));
+  FIELDCOST_TRY(visit("share_complete_day", state.share_complete_day));
+  return {};
+}
+
+class FieldReader {
+ public:
+  explicit FieldReader(Statement select) : select_(std::move(select)) {}
+
+  template <typename Field>
+  Status operator()(const char* key, Field& field) {
+    select_.BindText(1, key);
+    FIELDCOST_ASSIGN(const bool found, select_.Step());
+    if (found) Get(field);
+    return select_.Run();
+  }
+
+ private:
+  void Get(std::string& field) { field = select_.Bytes(0); }
+  void Get(WallTime& field) { field = WallTime(WallTime::duration(select_.Int(0))); }
+  template <typename Number>
+  void Get(Number& field) {
+    field = static_cast<Number>(select_.Int(0));
+  }
+
+  Statement select_;
+};
+
+class FieldWriter {
+ public:
+  explicit FieldWriter(Statement insert) : insert_(std::move(insert)) {}
+
+  template <typename Field>
+  Status operator()(const char* key, const Field& field) {
+    insert_.BindText(1, key);
+    Put(field);
+    return insert_.Run();
+  }
+
+ private:
+  void Put(const std::string& field) { insert_.BindBlob(2, field); }
+  void Put(const WallTime& field) { insert_.BindInt(2, field.time_since_epoch().count()); }
+  template <typename Number>
+  void Put(const Number& field) {
+    insert_.BindInt(2, static_cast<std::int64_t>(field));
+  }
+
+  Statement insert_;
+};
+
+Status CheckFormat(const Database& database, const std::filesystem::path& path) {
+  FIELDCOST_ASSIGN(const std::int64_t id, database.QueryInt("PRAGMA application_id"));
+  FIELDCOST_ASSIGN(const std::int64_t version, database.QueryInt("PRAGMA user_version"));
+  if (id != kApplicationId) {
+    return Fail(ErrorCode::kCorrupt, "{} is not a fieldcost catalogue", path.string());
+  }
+  if (version != kSchemaVersion) {
+    return Fail(ErrorCode::kUnsupported,
+                "catalogue {} has format {}, this program reads format {}; remove the file and run "
+                "`fieldcost sync`",
+                path.string(), version, kSchemaVersion);
+  }
+  return {};
+}
+
+Status Create(Database& database) {
+  FIELDCOST_ASSIGN(Transaction transaction, Transaction::Begin(database));
+  // Another process may have made it while we waited for the lock.
+  FIELDCOST_ASSIGN(const std::int64_t tables,
+                   database.QueryInt("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) {
+    FIELDCOST_TRY(database.Execute(kTables));
+    FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}",
+                                               kApplicationId, kSchemaVersion)
+                                       .c_str()));
+    SyncState fresh;
+    fresh.seed = crypto::RandomUint64();
+    FIELDCOST_TRY(SaveState(database, fresh));
+  }
+  return transaction.Commit();
+}
+
+}  // namespace
+
+Result<Database> OpenForReading(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return Fail(ErrorCode::kNotFound, "no catalogue yet: run `fieldcost sync`");
+  }
+  FIELDCOST_ASSIGN(Database database, Database::Open(path, Database::Access::kRead));
+  FIELDCOST_TRY(CheckFormat(database, path));
+  return database;
+}
+
+Result<Database> OpenForWriting(const std::filesystem::path& path) {
+  FIELDCOST_TRY(MakeDirectories(path.parent_path(), 0755));
+  FIELDCOST_ASSIGN(Database database, Database::Open(path, Database::Access::kReadWriteCreate));
+  FIELDCOST_ASSIGN(const std::int64_t tables,
+                   database.QueryInt("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) {
+    FIELDCOST_TRY(database.Execute("PRAGMA journal_mode=WAL"));
+    FIELDCOST_TRY(Create(database));
+  }
+  FIELDCOST_TRY(CheckFormat(database, path));
+  // Losing the last fragments to a power cut costs a second download, never consistency.
+  FIELDCOST_TRY(database.Execute("PRAGMA synchronous=NORMAL"));
+  return database;
+}
+
+Result<SyncState> LoadState(const Database& database) {
+  FIELDCOST_ASSIGN(Statement select, database.Prepare("SELECT value FROM meta WHERE key = ?1"));
+  SyncState state;
+  FIELDCOST_TRY(VisitFields(state, FieldReader(std::move(select))));
+  return state;
+}
+
+Status SaveState(Database& database, const SyncState& state) {
+  FIELDCOST_ASSIGN(Statement insert,
+                   database.Prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)"));
+  return VisitFields(state, FieldWriter(std::move(insert)));
+}
+
+}  // namespace fieldcost::catalog

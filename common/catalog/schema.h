@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/catalog/sqlite.h"
+
+namespace fieldcost::catalog {
+
+// The SQLite file behind Catalog and Sync: see README.md for the tables. Private to this folder.
+
+inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
+inline constexpr std::int64_t kSchemaVersion = 1;
+
+// Everything but fragments and rows: what has been verified, and how far today's share is. Days are
+// whole UTC days since 1970-01-01; 0 = never.
+struct SyncState {
+  std::string root;  // the trusted root as signed bytes; empty before the first sync
+  std::uint64_t timestamp_version = 0;
+  std::uint64_t snapshot_version = 0;
+  std::string snapshot_sha256;
+  WallTime snapshot_expires{};
+  WallTime snapshot_published{};
+  std::uint32_t contribution_threshold = 0;
+  bool synthetic = false;
+  unsigned fragment_bits = 0;
+  WallTime last_sync{};
+  std::uint64_t seed = 0;    // of this catalogue's own fragment order
+  std::uint64_t cursor = 0;  // position in that order where the next share begins
+  std::int64_t share_day = 0;
+  std::uint64_t share_done = 0;  // fragments of that day's share fetched so far
+  std::int64_t share_complete_day = 0;
+};
+
+// Opens for reading. kNotFound, kCorrupt if it is not a catalogue, kUnsupported if it is a newer
+// one.
+Result<Database> OpenForReading(const std::filesystem::path& path);
+// Opens for writing, made (with its directory, tables and a random seed) if absent.
+Result<Database> OpenForWriting(const std::filesystem::path& path);
+
+Result<SyncState> LoadState(const Database& database);
+// REQUIRES: inside a Transaction, so that it is as atomic as what it belongs to.
+Status SaveState(Database& database, const SyncState& state);
+
+}  // namespace fieldcost::catalog

@@ -1,0 +1,155 @@
+#include "common/catalog/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "common/base/file.h"
+#include "common/wire/fragment.h"
+#include "tests/common/catalog/publisher.h"
+#include "tests/support/fake_clock.h"
+
+namespace fieldcost::catalog {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MakeRow;
+
+constexpr WallTime kNow{std::chrono::hours(24 * 20'000)};
+
+class CatalogTest : public ::testing::Test {
+ protected:
+  // A catalogue of these rows, through a real sync.
+  Catalog Make(const std::vector<stats::StatRow>& rows, unsigned fragment_bits = 2) {
+    publisher_.Publish(rows, fragment_bits, kNow);
+    SyncOptions options = publisher_.Client(directory_.path());
+    options.full = true;
+    const auto report = Sync(options, clock_);
+    EXPECT_TRUE(report.has_value()) << report.error().message;
+    auto catalog = Catalog::Open(file());
+    EXPECT_TRUE(catalog.has_value()) << catalog.error().message;
+    return std::move(*catalog);
+  }
+  std::filesystem::path file() const { return directory_.path() / "catalog.db"; }
+
+  testing::TempDir directory_;
+  testing::FakeClock clock_{kNow};
+  testing::Publisher publisher_{kNow};
+};
+
+TEST_F(CatalogTest, NoFileMeansNotFoundWithTheWayOut) {
+  const auto catalog = Catalog::Open(file());
+  ASSERT_FALSE(catalog.has_value());
+  EXPECT_EQ(catalog.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(catalog.error().message, HasSubstr("fieldcost sync"));
+}
+
+TEST_F(CatalogTest, AFileThatIsNotACatalogueIsCorrupt) {
+  ASSERT_TRUE(WriteFileAtomically(file(), std::string(5000, 'x'), 0644).has_value());
+  const auto catalog = Catalog::Open(file());
+  ASSERT_FALSE(catalog.has_value());
+  EXPECT_EQ(catalog.error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(CatalogTest, RowsComeBackBitForBitAndInKeyOrder) {
+  std::vector<stats::StatRow> rows = testing::MakeRows(50, 1000);
+  rows.push_back(MakeRow("libx.so.1", "f", 3, ~std::uint64_t{0}));
+  rows.push_back(MakeRow("libx.so.1", "f", 3, 0, stats::Metric::kAllocInclusive));
+  const Catalog catalog = Make(rows);
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  const auto all = catalog.AllRows();
+  ASSERT_TRUE(all.has_value());
+  EXPECT_EQ(*all, rows);
+}
+
+TEST_F(CatalogTest, FindGivesAllVersionsAndMetricsOfASymbol) {
+  stats::StatRow other_version = MakeRow("liba.so.1", "open_it", 7, 12);
+  other_version.key.api.package_version = "9";
+  const std::vector<stats::StatRow> rows = {
+      MakeRow("liba.so.1", "open_it", 3, 10),
+      MakeRow("liba.so.1", "open_it", 3, 20, stats::Metric::kAllocInclusive), other_version,
+      MakeRow("libb.so.1", "open_it", 1, 30), MakeRow("liba.so.1", "open_it2", 1, 40)};
+  const Catalog catalog = Make(rows);
+  EXPECT_EQ(catalog.Find("open_it", "")->size(), 4U);
+  EXPECT_EQ(catalog.Find("open_it", "liba.so.1")->size(), 3U);
+  EXPECT_THAT(*catalog.Find("open_it", "libb.so.1"), ElementsAre(rows[3]));
+  EXPECT_THAT(*catalog.Find("open", ""), IsEmpty());
+}
+
+TEST_F(CatalogTest, PrefixFindsNamesOnceAndStopsAtTheLimit) {
+  const Catalog catalog = Make(
+      {MakeRow("liba.so.1", "sqlite3_open", 3, 10),
+       MakeRow("liba.so.1", "sqlite3_open", 3, 10, stats::Metric::kAllocInclusive),
+       MakeRow("libb.so.1", "sqlite3_open", 3, 10), MakeRow("liba.so.1", "sqlite3_open_v2", 3, 10),
+       MakeRow("liba.so.1", "sqlite3_step", 3, 10)});
+  EXPECT_THAT(
+      *catalog.FindPrefix("sqlite3_o", 10),
+      ElementsAre("liba.so.1!sqlite3_open", "libb.so.1!sqlite3_open", "liba.so.1!sqlite3_open_v2"));
+  EXPECT_EQ(catalog.FindPrefix("sqlite3_", 2)->size(), 2U);
+  EXPECT_THAT(*catalog.FindPrefix("SQLITE", 10), IsEmpty());
+}
+
+TEST_F(CatalogTest, AMistypedNameFindsItsNeighboursBestFirst) {
+  const Catalog catalog =
+      Make({MakeRow("liba.so.1", "sqlite3_step", 3, 10),
+            MakeRow("liba.so.1", "sqlite3_stmt", 3, 10), MakeRow("libz.so.1", "deflate", 3, 10)});
+  EXPECT_THAT(*catalog.Nearest("sqlite3_stp", 5),
+              ElementsAre("liba.so.1!sqlite3_step", "liba.so.1!sqlite3_stmt"));
+  EXPECT_THAT(*catalog.Nearest("completely_else", 5), IsEmpty());
+}
+
+TEST_F(CatalogTest, FreshnessTellsWhatIsThereAndWhatIsCurrent) {
+  const Catalog catalog = Make(testing::MakeRows(50, 1000), 3);
+  const auto fresh = catalog.GetFreshness();
+  ASSERT_TRUE(fresh.has_value());
+  EXPECT_EQ(fresh->snapshot_version, 1U);
+  EXPECT_EQ(fresh->snapshot_published, kNow);
+  EXPECT_EQ(fresh->last_sync, kNow);
+  EXPECT_EQ(fresh->fragments_total, 8U);
+  EXPECT_EQ(fresh->fragments_present, 8U);
+  EXPECT_EQ(fresh->fragments_current, 8U);
+  EXPECT_EQ(fresh->row_count, 50U);
+  EXPECT_EQ(fresh->contribution_threshold, 5U);
+  EXPECT_FALSE(fresh->synthetic);
+}
+
+TEST_F(CatalogTest, AReaderKeepsItsViewWhileASyncWrites) {
+  const Catalog before = Make(testing::MakeRows(20, 1000));
+  const Catalog after = Make(testing::MakeRows(20, 5000));
+  EXPECT_EQ((*before.Find("function_3", ""))[0].histogram.sum(), 4U * 5000U);
+  EXPECT_EQ((*after.Find("function_3", ""))[0].histogram.sum(), 4U * 5000U);
+}
+
+TEST_F(CatalogTest, AThousandApisTakeLittleRoomOnDisk) {
+  std::vector<stats::StatRow> rows;
+  for (int i = 0; i < 1000; ++i) {
+    stats::StatRow row = MakeRow("libsome.so.1", "some_function_" + std::to_string(i), 1, 900);
+    for (std::uint64_t cost = 1000; cost < 9000; cost += 37) row.histogram.Add(cost);
+    row.scalars = stats::ScalarsOf(row.histogram);
+    rows.push_back(row);
+    row.key.metric = stats::Metric::kAllocInclusive;
+    rows.push_back(row);
+  }
+  Make(rows, 4);
+  const auto bytes_per_row = std::filesystem::file_size(file()) / rows.size();
+  RecordProperty("bytes_per_row", static_cast<int>(bytes_per_row));
+  EXPECT_LT(bytes_per_row, 400U);
+}
+
+TEST(FragmentIndexTest, FewerBitsAreThePrefixOfMore) {
+  // What lets a catalogue replace rows of one division into fragments by those of another.
+  for (int i = 0; i < 100; ++i) {
+    const std::string symbol = "symbol_" + std::to_string(i);
+    const std::uint32_t whole = wire::FragmentIndexOf("lib.so", symbol, wire::kMaxFragmentBits);
+    for (unsigned bits = 0; bits <= wire::kMaxFragmentBits; ++bits) {
+      EXPECT_EQ(wire::FragmentIndexOf("lib.so", symbol, bits),
+                whole >> (wire::kMaxFragmentBits - bits));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::catalog

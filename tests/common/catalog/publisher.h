@@ -1,0 +1,72 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/catalog/sync.h"
+#include "common/crypto/ed25519.h"
+#include "common/http/server.h"
+#include "common/stats/stat_row.h"
+#include "common/wire/metadata.h"
+#include "tests/support/certificates.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::testing {
+
+// A row of that API: `calls` calls of `cost` each.
+stats::StatRow MakeRow(const std::string& soname, const std::string& symbol, std::uint64_t calls,
+                       std::uint64_t cost, stats::Metric metric = stats::Metric::kWallTime);
+
+// `count` APIs lib<i % 5>.so.1!function_<i>, one row each; `cost` goes into every row.
+std::vector<stats::StatRow> MakeRows(unsigned count, std::uint64_t cost);
+
+// A publishing server on loopback, over TLS: serves whatever files it is given.
+class Publisher {
+ public:
+  explicit Publisher(WallTime now);
+
+  // Signs and serves an epoch of `rows` in 2^fragment_bits fragments, with the next versions.
+  void Publish(const std::vector<stats::StatRow>& rows, unsigned fragment_bits, WallTime now);
+  // Signs and serves a new root; `keys` sign it.
+  void PublishRoot(const wire::RootMetadata& root, const std::vector<crypto::PrivateKey>& keys);
+
+  // Files as served, by path; change them to attack.
+  std::string Get(const std::string& path);
+  void Set(const std::string& path, std::string body);
+  void Remove(const std::string& path);
+  // Paths asked for since the last call.
+  std::vector<std::string> TakeRequests();
+  // The number of those that are fragments.
+  unsigned TakeFragmentRequests();
+  // After so many fragments every further one is answered 503; -1 = never.
+  void FailAfterFragments(int count);
+
+  // Options of a client whose catalogue is `directory`/catalog.db.
+  catalog::SyncOptions Client(const std::filesystem::path& directory) const;
+
+  const crypto::PrivateKey root_key = crypto::PrivateKey::Generate();
+  const crypto::PrivateKey timestamp_key = crypto::PrivateKey::Generate();
+  const crypto::PrivateKey snapshot_key = crypto::PrivateKey::Generate();
+  wire::RootMetadata root;
+  wire::TimestampMetadata timestamp;
+  wire::SnapshotMetadata snapshot;
+  // Signs and serves the two members above as they are (so that a test can twist them).
+  void ServeSnapshot();
+  void ServeTimestamp();
+
+ private:
+  void Answer(const http::Request& request, const http::Respond& respond);
+
+  TempDir directory_;
+  Certificates certificates_;
+  std::mutex mutex_;
+  std::map<std::string, std::string> files_;
+  std::vector<std::string> requests_;
+  int fragments_left_ = -1;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace fieldcost::testing
