@@ -1,0 +1,127 @@
+#include "agent/preload/alloc_meter.h"
+
+#include "agent/preload/measuring.h"
+
+// Bytes count as asked for (calloc: the product; realloc: the new size), and only if the call
+// succeeded. errno is whatever the real function left: nothing here touches it.
+
+namespace fieldcost::preload {
+namespace {
+
+uint64_t real_malloc;
+uint64_t real_calloc;
+uint64_t real_realloc;
+uint64_t real_reallocarray;
+uint64_t real_memalign;
+uint64_t real_aligned_alloc;
+uint64_t real_posix_memalign;
+uint64_t real_valloc;
+uint64_t real_pvalloc;
+
+template <typename Function>
+Function* Real(uint64_t address) {
+  return reinterpret_cast<Function*>(address);
+}
+
+__attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, uint64_t caller) {
+  const Record* const record = thread->active;
+  const PickState& pick = process.picks[record->pick];
+  if ((pick.metrics & shm::kAllocMetrics) == 0) return;
+  thread->allocated_inclusive += bytes;
+  if (caller >= pick.code_begin && caller < pick.code_end) thread->allocated_exclusive += bytes;
+  shm::Cell* const cells = CellsOf(thread, record->pick);
+  if (cells == nullptr) return;
+  NoMeasuring guard(thread, thread->active);
+  AddToCell(cells + pick.alloc_index + 2, bytes);
+}
+
+inline void Count(bool succeeded, size_t bytes, const void* caller) {
+  if (!succeeded || !IsAttached()) return;
+  ThreadState* const thread = current_thread;
+  if (thread == nullptr || thread->active == nullptr || thread->active->owner != thread) return;
+  CountMeasured(thread, bytes, reinterpret_cast<uint64_t>(caller));
+}
+
+void* Malloc(size_t size) {
+  void* const made = Real<void*(size_t)>(real_malloc)(size);
+  Count(made != nullptr, size, __builtin_return_address(0));
+  return made;
+}
+
+void* Calloc(size_t count, size_t size) {
+  void* const made = Real<void*(size_t, size_t)>(real_calloc)(count, size);
+  Count(made != nullptr, count * size, __builtin_return_address(0));
+  return made;
+}
+
+void* Realloc(void* old, size_t size) {
+  void* const made = Real<void*(void*, size_t)>(real_realloc)(old, size);
+  Count(made != nullptr, size, __builtin_return_address(0));
+  return made;
+}
+
+// glibc's calls realloc through its own slot, which is ours: without the guard it would count
+// twice.
+void* ReallocArray(void* old, size_t count, size_t size) {
+  const auto real = Real<void*(void*, size_t, size_t)>(real_reallocarray);
+  ThreadState* const thread = current_thread;
+  if (thread == nullptr) return real(old, count, size);
+  void* made;
+  {
+    NoMeasuring guard(thread, thread->active);
+    made = real(old, count, size);
+  }
+  Count(made != nullptr, count * size, __builtin_return_address(0));
+  return made;
+}
+
+void* MemAlign(size_t alignment, size_t size) {
+  void* const made = Real<void*(size_t, size_t)>(real_memalign)(alignment, size);
+  Count(made != nullptr, size, __builtin_return_address(0));
+  return made;
+}
+
+void* AlignedAlloc(size_t alignment, size_t size) {
+  void* const made = Real<void*(size_t, size_t)>(real_aligned_alloc)(alignment, size);
+  Count(made != nullptr, size, __builtin_return_address(0));
+  return made;
+}
+
+int PosixMemAlign(void** result, size_t alignment, size_t size) {
+  const int error = Real<int(void**, size_t, size_t)>(real_posix_memalign)(result, alignment, size);
+  Count(error == 0, size, __builtin_return_address(0));
+  return error;
+}
+
+void* Valloc(size_t size) {
+  void* const made = Real<void*(size_t)>(real_valloc)(size);
+  Count(made != nullptr, size, __builtin_return_address(0));
+  return made;
+}
+
+void* PValloc(size_t size) {
+  void* const made = Real<void*(size_t)>(real_pvalloc)(size);
+  Count(made != nullptr, size, __builtin_return_address(0));
+  return made;
+}
+
+template <typename Function>
+uint64_t AddressOf(Function* function) {
+  return reinterpret_cast<uint64_t>(function);
+}
+
+}  // namespace
+
+const AllocFunction kAllocFunctions[kAllocFunctionCount] = {
+    {"malloc", AddressOf(Malloc), &real_malloc},
+    {"calloc", AddressOf(Calloc), &real_calloc},
+    {"realloc", AddressOf(Realloc), &real_realloc},
+    {"reallocarray", AddressOf(ReallocArray), &real_reallocarray},
+    {"memalign", AddressOf(MemAlign), &real_memalign},
+    {"aligned_alloc", AddressOf(AlignedAlloc), &real_aligned_alloc},
+    {"posix_memalign", AddressOf(PosixMemAlign), &real_posix_memalign},
+    {"valloc", AddressOf(Valloc), &real_valloc},
+    {"pvalloc", AddressOf(PValloc), &real_pvalloc},
+};
+
+}  // namespace fieldcost::preload

@@ -1,0 +1,213 @@
+#include "agent/preload/elf_object.h"
+
+#include <link.h>
+#include <string.h>
+
+// Reads loaded objects' own tables. They were good enough for the loader to run the program.
+
+namespace fieldcost::preload {
+namespace {
+
+struct Listing {
+  ElfObject* objects;
+  uint32_t capacity;
+  uint32_t count;
+};
+
+// glibc makes most addresses of a dynamic section absolute in place, but not DT_VERNEED and
+// DT_VERDEF, and none of the vDSO's.
+uint64_t Absolute(const ElfObject& object, uint64_t value) {
+  return value < object.base ? object.base + value : value;
+}
+
+void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
+  uint64_t soname_offset = 0;
+  uint64_t plt_bytes = 0;
+  uint64_t relocation_bytes = 0;
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    const uint64_t value = dynamic->d_un.d_val;
+    const uint64_t address = Absolute(*object, value);
+    switch (dynamic->d_tag) {
+      case DT_STRTAB:
+        object->strings = reinterpret_cast<const char*>(address);
+        break;
+      case DT_SYMTAB:
+        object->symbols = reinterpret_cast<const Elf64_Sym*>(address);
+        break;
+      case DT_SONAME:
+        soname_offset = value;
+        break;
+      case DT_VERSYM:
+        object->versions = reinterpret_cast<const uint16_t*>(address);
+        break;
+      case DT_VERNEED:
+        object->needed = reinterpret_cast<const Elf64_Verneed*>(address);
+        break;
+      case DT_VERNEEDNUM:
+        object->needed_count = static_cast<uint32_t>(value);
+        break;
+      case DT_VERDEF:
+        object->defined = reinterpret_cast<const Elf64_Verdef*>(address);
+        break;
+      case DT_VERDEFNUM:
+        object->defined_count = static_cast<uint32_t>(value);
+        break;
+      case DT_GNU_HASH:
+        object->gnu_hash = reinterpret_cast<const uint32_t*>(address);
+        break;
+      case DT_JMPREL:
+        object->plt = reinterpret_cast<const Elf64_Rela*>(address);
+        break;
+      case DT_PLTRELSZ:
+        plt_bytes = value;
+        break;
+      case DT_RELA:
+        object->relocations = reinterpret_cast<const Elf64_Rela*>(address);
+        break;
+      case DT_RELASZ:
+        relocation_bytes = value;
+        break;
+      default:
+        break;
+    }
+  }
+  object->plt_count = static_cast<uint32_t>(plt_bytes / sizeof(Elf64_Rela));
+  object->relocation_count = static_cast<uint32_t>(relocation_bytes / sizeof(Elf64_Rela));
+  object->soname =
+      soname_offset != 0 && object->strings != nullptr ? object->strings + soname_offset : "";
+}
+
+void ReadBuildId(const uint8_t* notes, uint64_t bytes, ElfObject* object) {
+  while (bytes >= sizeof(Elf64_Nhdr)) {
+    const auto* header = reinterpret_cast<const Elf64_Nhdr*>(notes);
+    const uint64_t name_bytes = (header->n_namesz + 3ULL) & ~3ULL;
+    const uint64_t content_bytes = (header->n_descsz + 3ULL) & ~3ULL;
+    const uint64_t all = sizeof *header + name_bytes + content_bytes;
+    if (all > bytes) return;
+    if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
+        memcmp(notes + sizeof *header, "GNU", 4) == 0) {
+      object->build_id = notes + sizeof *header + name_bytes;
+      object->build_id_bytes = header->n_descsz > 32 ? 32 : header->n_descsz;
+      return;
+    }
+    notes += all;
+    bytes -= all;
+  }
+}
+
+int Visit(dl_phdr_info* info, size_t, void* data) {
+  auto* listing = static_cast<Listing*>(data);
+  if (listing->count == listing->capacity) return 1;
+  ElfObject object = {};
+  object.base = info->dlpi_addr;
+  object.path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  object.begin = ~uint64_t{0};
+  const Elf64_Dyn* dynamic = nullptr;
+  for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
+    const Elf64_Phdr& header = info->dlpi_phdr[i];
+    const uint64_t begin = info->dlpi_addr + header.p_vaddr;
+    switch (header.p_type) {
+      case PT_LOAD:
+        if (begin < object.begin) object.begin = begin;
+        if (begin + header.p_memsz > object.end) object.end = begin + header.p_memsz;
+        break;
+      case PT_DYNAMIC:
+        dynamic = reinterpret_cast<const Elf64_Dyn*>(begin);
+        break;
+      case PT_GNU_RELRO:
+        object.relro_begin = begin & ~uint64_t{4095};
+        object.relro_end = (begin + header.p_memsz) & ~uint64_t{4095};
+        break;
+      case PT_NOTE:
+        ReadBuildId(reinterpret_cast<const uint8_t*>(begin), header.p_memsz, &object);
+        break;
+      default:
+        break;
+    }
+  }
+  const auto here = reinterpret_cast<uint64_t>(&Visit);
+  if (dynamic == nullptr || Contains(object, here)) return 0;
+  if (strncmp(object.path, "linux-vdso", 10) == 0) return 0;
+  ReadDynamic(dynamic, &object);
+  if (object.strings == nullptr || object.symbols == nullptr) return 0;
+  if (strncmp(object.soname, "ld-linux", 8) == 0) return 0;
+  listing->objects[listing->count++] = object;
+  return 0;
+}
+
+uint32_t GnuHash(const char* name) {
+  uint32_t hash = 5381;
+  for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<uint8_t>(*name);
+  return hash;
+}
+
+// Whether the definition at `index` carries `version`, or, for "", is the default one.
+bool HasVersion(const ElfObject& object, uint32_t index, const char* version) {
+  if (object.versions == nullptr) return true;
+  const uint16_t number = object.versions[index];
+  if (*version == '\0') return (number & 0x8000) == 0;
+  const Elf64_Verdef* entry = object.defined;
+  for (uint32_t i = 0; entry != nullptr && i < object.defined_count; ++i) {
+    if (entry->vd_ndx == (number & 0x7fff)) {
+      const auto* name = reinterpret_cast<const Elf64_Verdaux*>(
+          reinterpret_cast<const char*>(entry) + entry->vd_aux);
+      return strcmp(object.strings + name->vda_name, version) == 0;
+    }
+    entry = reinterpret_cast<const Elf64_Verdef*>(reinterpret_cast<const char*>(entry) +
+                                                  entry->vd_next);
+  }
+  return false;
+}
+
+}  // namespace
+
+uint32_t ListObjects(ElfObject* objects, uint32_t capacity) {
+  Listing listing = {objects, capacity, 0};
+  dl_iterate_phdr(Visit, &listing);
+  return listing.count;
+}
+
+const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation) {
+  if (object.versions == nullptr) return "";
+  const uint16_t number = object.versions[ELF64_R_SYM(relocation.r_info)] & 0x7fff;
+  if (number < 2) return "";
+  const auto* file = object.needed;
+  for (uint32_t i = 0; file != nullptr && i < object.needed_count; ++i) {
+    const auto* entry =
+        reinterpret_cast<const Elf64_Vernaux*>(reinterpret_cast<const char*>(file) + file->vn_aux);
+    for (uint16_t j = 0; j < file->vn_cnt; ++j) {
+      if ((entry->vna_other & 0x7fff) == number) return object.strings + entry->vna_name;
+      entry = reinterpret_cast<const Elf64_Vernaux*>(reinterpret_cast<const char*>(entry) +
+                                                     entry->vna_next);
+    }
+    file =
+        reinterpret_cast<const Elf64_Verneed*>(reinterpret_cast<const char*>(file) + file->vn_next);
+  }
+  return "";
+}
+
+const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version) {
+  if (object.gnu_hash == nullptr) return nullptr;
+  const uint32_t bucket_count = object.gnu_hash[0];
+  const uint32_t first_symbol = object.gnu_hash[1];
+  const uint32_t bloom_words = object.gnu_hash[2];
+  if (bucket_count == 0) return nullptr;
+  const uint32_t* const buckets = object.gnu_hash + 4 + bloom_words * 2;
+  const uint32_t* const chain = buckets + bucket_count;
+  const uint32_t hash = GnuHash(name);
+  uint32_t index = buckets[hash % bucket_count];
+  if (index < first_symbol) return nullptr;
+  for (;; ++index) {
+    const uint32_t entry = chain[index - first_symbol];
+    if ((entry | 1) == (hash | 1)) {
+      const Elf64_Sym& symbol = object.symbols[index];
+      if (symbol.st_shndx != SHN_UNDEF && strcmp(object.strings + symbol.st_name, name) == 0 &&
+          HasVersion(object, index, version)) {
+        return &symbol;
+      }
+    }
+    if ((entry & 1) != 0) return nullptr;
+  }
+}
+
+}  // namespace fieldcost::preload

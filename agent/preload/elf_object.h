@@ -1,0 +1,59 @@
+#pragma once
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+namespace fieldcost::preload {
+
+inline constexpr uint32_t kMaxObjects = 512;
+
+// A loaded ELF object as its dynamic section describes it. Points into the object's own memory.
+struct ElfObject {
+  uint64_t base;   // what to add to its virtual addresses
+  uint64_t begin;  // its mapped range
+  uint64_t end;
+  const char* path;    // "" for the program itself
+  const char* soname;  // "" if it has none
+  const char* strings;
+  const Elf64_Sym* symbols;
+  const uint16_t* versions;     // DT_VERSYM or null
+  const Elf64_Verneed* needed;  // DT_VERNEED or null
+  const Elf64_Verdef* defined;  // DT_VERDEF or null
+  uint32_t needed_count;
+  uint32_t defined_count;
+  const uint32_t* gnu_hash;  // DT_GNU_HASH or null
+  const Elf64_Rela* plt;     // DT_JMPREL
+  uint32_t plt_count;
+  const Elf64_Rela* relocations;  // DT_RELA
+  uint32_t relocation_count;
+  uint64_t relro_begin;  // made read-only after relocation; page-aligned, may be empty
+  uint64_t relro_end;
+  const uint8_t* build_id;
+  uint32_t build_id_bytes;
+};
+
+// The objects loaded now, in search order, without the vDSO, ld.so and this library. Returns how
+// many were stored.
+uint32_t ListObjects(ElfObject* objects, uint32_t capacity);
+
+// The dynamic symbol a relocation speaks of, and its name.
+inline const Elf64_Sym& SymbolOf(const ElfObject& object, const Elf64_Rela& relocation) {
+  return object.symbols[ELF64_R_SYM(relocation.r_info)];
+}
+inline const char* NameOf(const ElfObject& object, const Elf64_Rela& relocation) {
+  return object.strings + SymbolOf(object, relocation).st_name;
+}
+
+// The version an importing object asks for, e.g. "GLIBC_2.2.5"; "" if none.
+const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation);
+
+// The definition of `name` (with that version, unless it is "") that `object` exports; null if
+// none.
+const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version);
+
+inline bool Contains(const ElfObject& object, uint64_t address) {
+  return address >= object.begin && address < object.end;
+}
+
+}  // namespace fieldcost::preload

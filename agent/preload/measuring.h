@@ -1,0 +1,91 @@
+#pragma once
+
+// The hot path of a measured call, inline; its rare parts are in thread_state.cc. Runs inside
+// handlers: no libc call, no vector register, no lock.
+
+#include <stdint.h>
+
+#include "agent/preload/record.h"
+#include "agent/preload/x86_64/machine.h"
+
+#define FIELDCOST_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
+
+namespace fieldcost::preload {
+
+extern __attribute__((visibility("hidden"))) __thread ThreadState* current_thread;
+
+// Its stack pointer is above every real one: whoever finds it active counts as nested.
+extern __attribute__((visibility("hidden"))) Record busy_record;
+
+// Takes a slot for this thread. Null (and counted as lost) if none is left.
+ThreadState* TakeSlot();
+
+// A free record of this thread; null (and counted as lost) if all are in use and none is certainly
+// dead. Frames below `live_stack` are.
+Record* TakeRecord(ThreadState* thread, uint64_t live_stack);
+
+// Gives the cells at that address memory, so that writing to them cannot fail. Null (and counted as
+// lost) if there is none.
+shm::Cell* MakeCells(ThreadState* thread, uint32_t pick, uint64_t cells);
+
+inline bool IsAttached() {
+  return FIELDCOST_LIKELY(__atomic_load_n(process.attached, __ATOMIC_RELAXED) != 0);
+}
+
+// This thread's state, taking a slot if it has none.
+inline ThreadState* CurrentThread() {
+  ThreadState* const thread = current_thread;
+  return FIELDCOST_LIKELY(thread != nullptr) ? thread : TakeSlot();
+}
+
+// The first cell of a pick on this thread.
+inline shm::Cell* CellsOf(ThreadState* thread, uint32_t pick) {
+  const uint64_t cells =
+      process.cells + thread->slot * process.slot_bytes + pick * process.pick_bytes;
+  const bool ready = ((thread->ready[pick / 64] >> (pick % 64)) & 1) != 0;
+  return FIELDCOST_LIKELY(ready) ? reinterpret_cast<shm::Cell*>(cells)
+                                 : MakeCells(thread, pick, cells);
+}
+
+// Adds one value to a cell, in a way that a kill at any instruction leaves repairable: see
+// common/shm/run_file.h. Plain stores in this order are seen in this order, since x86 keeps stores
+// ordered; the fences hold the compiler.
+inline void AddToCell(shm::Cell* cell, uint64_t value) {
+  __extension__ using Wide = unsigned __int128;
+  const unsigned slot = shm::SlotOf(value);
+  shm::RunBucket* const bucket = &cell->buckets[slot];
+  const Wide squares = ((Wide{bucket->sumsq_high} << 64) | bucket->sumsq_low) + Wide{value} * value;
+  const shm::RunBucket updated = {bucket->count + 1, bucket->sum + value,
+                                  static_cast<uint64_t>(squares),
+                                  static_cast<uint64_t>(squares >> 64)};
+  const uint32_t sequence = cell->sequence;
+  cell->staged = updated;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&cell->sequence, sequence + 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&cell->staged_slot, slot + 1, __ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  *bucket = updated;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&cell->staged_slot, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&cell->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
+// While this lives, calls on this thread (from a signal handler, say) are not measured: cells have
+// one writer. Puts `after` in place as the active measurement at its end.
+class NoMeasuring {
+ public:
+  NoMeasuring(ThreadState* thread, Record* after) : thread_(thread), after_(after) {
+    thread->active = &busy_record;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  ~NoMeasuring() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread_->active = after_;
+  }
+
+ private:
+  ThreadState* thread_;
+  Record* after_;
+};
+
+}  // namespace fieldcost::preload

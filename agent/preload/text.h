@@ -1,0 +1,43 @@
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace fieldcost::preload {
+
+inline constexpr size_t kMaxPath = 1024;
+
+// Puts text together in a caller's buffer; not ok() (and cut) if it does not fit.
+class TextBuilder {
+ public:
+  TextBuilder(char* buffer, size_t bytes) : at_(buffer), end_(buffer + bytes) { *at_ = '\0'; }
+
+  TextBuilder& Add(const char* text) {
+    while (*text != '\0') AddChar(*text++);
+    return *this;
+  }
+  TextBuilder& AddHex(uint64_t value) {
+    for (int shift = 60; shift >= 0; shift -= 4) AddChar("0123456789abcdef"[(value >> shift) & 15]);
+    return *this;
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  void AddChar(char c) {
+    if (at_ + 1 == end_) {
+      ok_ = false;
+      return;
+    }
+    *at_++ = c;
+    *at_ = '\0';
+  }
+
+  char* at_;
+  char* end_;
+  bool ok_ = true;
+};
+
+// Shell-like match of text[0, text_bytes) ('*' any run, '?' any one character).
+bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, size_t text_bytes);
+
+}  // namespace fieldcost::preload

@@ -1,0 +1,169 @@
+#include "agent/preload/measuring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "agent/preload/x86_64/machine.h"
+
+// Runs inside handlers: no libc call, no vector register, no lock.
+
+namespace fieldcost::preload {
+
+ProcessState process;
+__thread ThreadState* current_thread;
+Record busy_record = {.stack_pointer = ~uint64_t{0}};
+
+namespace {
+
+constexpr int kMadvPopulateWrite = 23;  // Linux 5.14; an error instead of SIGBUS when space is out
+
+void CountLost() { __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED); }
+
+ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
+  ThreadState* thread = &process.threads[slot];
+  if (!__atomic_compare_exchange_n(&thread->owner_tid, &expected_tid, tid, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_RELAXED)) {
+    return nullptr;
+  }
+  thread->slot = slot;
+  thread->active = nullptr;
+  return thread;
+}
+
+ThreadState* ClaimAny(uint32_t tid) {
+  for (uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
+    const uint32_t owner = __atomic_load_n(&process.threads[slot].owner_tid, __ATOMIC_RELAXED);
+    // Our own number on a slot we do not have: a dead thread had it before us.
+    const bool dead =
+        owner != 0 && (owner == tid || SystemCall(SYS_tgkill, process.pid, owner, 0) == -ESRCH);
+    if (owner != 0 && !dead) continue;
+    if (ThreadState* thread = Claim(slot, owner, tid)) return thread;
+  }
+  return nullptr;
+}
+
+struct Mapping {
+  uint64_t begin;
+  uint64_t end;
+  bool none;  // no access: a guard
+};
+
+uint64_t ParseHex(const char* text, uint32_t* at, uint32_t end) {
+  uint64_t value = 0;
+  for (; *at < end; ++*at) {
+    const char c = text[*at];
+    if (c >= '0' && c <= '9') {
+      value = value * 16 + static_cast<uint64_t>(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      value = value * 16 + static_cast<uint64_t>(c - 'a' + 10);
+    } else {
+      break;
+    }
+  }
+  return value;
+}
+
+// Finds the mapping that holds `address` and the one below it. False if it cannot be told.
+bool FindMapping(ThreadState* thread, uint64_t address, Mapping* below, Mapping* found) {
+  static const char kMaps[] = "/proc/self/maps";
+  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(kMaps), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  *found = Mapping{};
+  bool hit = false;
+  uint32_t kept = 0;  // bytes of an incomplete line at the start of scratch
+  char* text = thread->scratch;
+  bool in_long_line = false;
+  while (!hit) {
+    const int64_t got =
+        SystemCall(SYS_read, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(text + kept),
+                   sizeof thread->scratch - kept);
+    if (got <= 0) break;
+    const uint32_t size = kept + static_cast<uint32_t>(got);
+    uint32_t line = 0;
+    for (uint32_t i = kept; i < size && !hit; ++i) {
+      if (text[i] != '\n') continue;
+      if (!in_long_line) {
+        *below = *found;
+        uint32_t at = line;
+        found->begin = ParseHex(text, &at, i);
+        ++at;
+        found->end = ParseHex(text, &at, i);
+        found->none = at + 2 < i && text[at + 1] == '-' && text[at + 2] == '-';
+        hit = found->begin <= address && address < found->end;
+      }
+      in_long_line = false;
+      line = i + 1;
+    }
+    kept = size - line;
+    if (kept == sizeof thread->scratch) {  // a line longer than the buffer: skip its rest
+      in_long_line = true;
+      kept = 0;
+    }
+    for (uint32_t i = 0; i < kept; ++i) text[i] = text[line + i];
+  }
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  return hit;
+}
+
+// Frees records that can never be returned through: those on this thread's own stack below the
+// live stack pointer. Fibre and signal stacks are left alone, since their frames may be alive
+// wherever they lie. A thread's own stack is the mapping that also holds its control block and has
+// a guard right below it; the first thread's is the one that ends where the kernel put the
+// arguments (it holds no control block, but its stack pointer's mapping has no such guard).
+bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
+  Mapping below{};
+  Mapping stack{};
+  if (!FindMapping(thread, live_stack, &below, &stack)) return false;
+  const uint64_t control_block = ThreadPointer();
+  const bool first_thread = thread->owner_tid == process.pid;
+  const bool own_stack = first_thread
+                             ? process.stack_top > stack.begin && process.stack_top <= stack.end
+                             : stack.begin <= control_block && control_block < stack.end &&
+                                   below.none && below.end == stack.begin;
+  if (!own_stack) return false;
+  bool any = false;
+  for (Record& record : thread->records) {
+    if (record.in_use == 0 || record.stack_pointer < stack.begin ||
+        record.stack_pointer >= live_stack) {
+      continue;
+    }
+    record.in_use = 0;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+__attribute__((cold)) ThreadState* TakeSlot() {
+  current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
+  if (current_thread == nullptr) CountLost();
+  return current_thread;
+}
+
+Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (Record& record : thread->records) {
+      if (TakeOnThisThread(&record.in_use)) return &record;
+    }
+    if (!ReclaimDeadRecords(thread, live_stack)) break;
+  }
+  CountLost();
+  return nullptr;
+}
+
+__attribute__((cold)) shm::Cell* MakeCells(ThreadState* thread, uint32_t pick, uint64_t cells) {
+  if (pick == kCalibrationPick) return &process.calibration_cell;
+  const uint64_t begin = cells & ~uint64_t{4095};
+  const uint64_t end = (cells + process.pick_bytes + 4095) & ~uint64_t{4095};
+  if (SystemCall(SYS_madvise, begin, end - begin, kMadvPopulateWrite) != 0) {
+    CountLost();
+    return nullptr;
+  }
+  thread->ready[pick / 64] |= uint64_t{1} << (pick % 64);
+  return reinterpret_cast<shm::Cell*>(cells);
+}
+
+}  // namespace fieldcost::preload

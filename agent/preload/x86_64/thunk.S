@@ -1,0 +1,175 @@
+// The thunks of design V: what a picked API's slots point to.
+//
+// A stub names its pick in r11 (free at any function entry) and enters the common part. That saves
+// the argument registers, asks fieldcost_thunk_enter for a record, and then either jumps to the real
+// function (nothing is measured) or measures it:
+//
+//   the true return address is popped into the record, the real function is called from here (its
+//   stack arguments are where it expects them, because the call pushes into the slot just popped),
+//   the address is pushed back, and `ret` returns to the caller. call and ret stay paired.
+//
+// Meanwhile the record's address travels in rbx, which every callee preserves; the caller's rbx is
+// in the record. So the record follows a fibre to another thread, and a longjmp over us restores
+// the caller's registers without our help.
+//
+// Unwinding is exact at every instruction. Three FDEs cover the three states:
+//   1 entry: the return address is on the stack;
+//   2 call:  it is in the record. CFA = rsp, so caller and thunk have the same CFA; the
+//            signal-frame mark makes libgcc tell them apart, and because of that mark unwinders look
+//            a caller up at the address itself, not one before: hence *record - 1;
+//   3 exit:  it is on the stack again.
+//
+// Offsets of Record members are asserted in agent/preload/record.h.
+
+#define RECORD_RETURN_ADDRESS 0
+#define RECORD_SAVED_RBX 8
+#define RECORD_TARGET 16
+#define STUB_COUNT 513
+
+// rbx is saved at *(rbx + 8):  DW_CFA_expression rbx, { DW_OP_breg3 8 }
+#define CFI_RBX_IN_RECORD .cfi_escape 0x10, 3, 2, 0x73, 8
+// return address is *rbx - 1:  DW_CFA_val_expression rip, { breg3 0, deref, lit1, minus }
+#define CFI_RETURN_ADDRESS_IN_RECORD .cfi_escape 0x16, 16, 5, 0x73, 0, 0x06, 0x31, 0x1c
+
+    .section .note.GNU-stack, "", @progbits
+    .text
+    .hidden fieldcost_thunk_enter
+    .hidden fieldcost_thunk_exit
+    .hidden fieldcost_stubs
+    .hidden fieldcost_thunk_return
+    .globl fieldcost_stubs
+    .globl fieldcost_thunk_return
+
+    .p2align 4
+    .type fieldcost_stubs, @function
+fieldcost_stubs:
+    .cfi_startproc
+    .set stub_index, 0
+    .rept STUB_COUNT
+    .p2align 4
+    endbr64
+    movl $stub_index, %r11d
+    jmp thunk_entry
+    .set stub_index, stub_index + 1
+    .endr
+
+    .p2align 4
+thunk_entry:
+    pushq %rdi
+    .cfi_adjust_cfa_offset 8
+    pushq %rsi
+    .cfi_adjust_cfa_offset 8
+    pushq %rdx
+    .cfi_adjust_cfa_offset 8
+    pushq %rcx
+    .cfi_adjust_cfa_offset 8
+    pushq %r8
+    .cfi_adjust_cfa_offset 8
+    pushq %r9
+    .cfi_adjust_cfa_offset 8
+    pushq %rax                  // number of vector registers of a variadic call
+    .cfi_adjust_cfa_offset 8
+    pushq %r10                  // static chain
+    .cfi_adjust_cfa_offset 8
+    subq $8, %rsp               // 16-byte alignment
+    .cfi_adjust_cfa_offset 8
+    movl %r11d, %edi
+    leaq 72(%rsp), %rsi         // where the return address is
+    call fieldcost_thunk_enter  // rax = record or 0, rdx = real function
+    movq %rax, %r11
+    testq %rax, %rax
+    jz pass_through
+    .cfi_remember_state
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    popq %r10
+    .cfi_adjust_cfa_offset -8
+    popq %rax
+    .cfi_adjust_cfa_offset -8
+    popq %r9
+    .cfi_adjust_cfa_offset -8
+    popq %r8
+    .cfi_adjust_cfa_offset -8
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    popq %rsi
+    .cfi_adjust_cfa_offset -8
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    movq %rbx, RECORD_SAVED_RBX(%r11)
+    movq %r11, %rbx
+    CFI_RBX_IN_RECORD
+    jmp measured_call
+    .cfi_restore_state
+pass_through:
+    movq %rdx, %r11
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    popq %r10
+    .cfi_adjust_cfa_offset -8
+    popq %rax
+    .cfi_adjust_cfa_offset -8
+    popq %r9
+    .cfi_adjust_cfa_offset -8
+    popq %r8
+    .cfi_adjust_cfa_offset -8
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    popq %rsi
+    .cfi_adjust_cfa_offset -8
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    jmp *%r11
+    .p2align 4
+measured_call:
+    CFI_RBX_IN_RECORD
+    popq RECORD_RETURN_ADDRESS(%rbx)
+    .cfi_endproc
+
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_def_cfa rsp, 0
+    CFI_RBX_IN_RECORD
+    CFI_RETURN_ADDRESS_IN_RECORD
+    call *RECORD_TARGET(%rbx)
+fieldcost_thunk_return:
+    pushq RECORD_RETURN_ADDRESS(%rbx)
+    .cfi_endproc
+
+    .cfi_startproc
+    CFI_RBX_IN_RECORD
+    pushq %rax
+    .cfi_adjust_cfa_offset 8
+    pushq %rdx
+    .cfi_adjust_cfa_offset 8
+    movq %rbx, %rdi
+    movq RECORD_SAVED_RBX(%rbx), %rbx
+    .cfi_same_value rbx
+    subq $8, %rsp               // 16-byte alignment
+    .cfi_adjust_cfa_offset 8
+    call fieldcost_thunk_exit   // records, and releases the record
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    popq %rax
+    .cfi_adjust_cfa_offset -8
+    ret
+    .cfi_endproc
+    .size fieldcost_stubs, . - fieldcost_stubs
+
+    // A function that does nothing, measured once at the start: what a thunk itself costs.
+    .globl fieldcost_empty_function
+    .hidden fieldcost_empty_function
+    .p2align 4
+    .type fieldcost_empty_function, @function
+fieldcost_empty_function:
+    .cfi_startproc
+    endbr64
+    ret
+    .cfi_endproc
+    .size fieldcost_empty_function, . - fieldcost_empty_function
