@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,7 +20,10 @@ struct HarvestReport {
   std::uint32_t files_read = 0;
   std::uint32_t files_finished = 0;  // their process has ended: summed for good and removed
   std::uint32_t files_refused = 0;   // corrupt or foreign: set aside in runs/refused/
+  std::uint32_t files_left = 0;      // their process still runs
+  std::uint32_t cells_refused = 0;   // sums that no calls could have made
   std::uint64_t calls = 0;           // newly counted
+  std::string refused_reason;        // of the first refused file
 };
 
 struct UploadReport {
@@ -27,8 +31,9 @@ struct UploadReport {
   std::uint32_t batches_quarantined = 0;  // refused for good by the server, kept with the reason
   std::uint32_t batches_left = 0;
   std::uint32_t rows_sent = 0;
-  std::uint32_t rows_rejected = 0;  // by the server, one by one
-  std::optional<Error> stopped_by;  // why some are left: server down, busy, ...
+  std::uint32_t rows_rejected = 0;                  // by the server, one by one
+  std::optional<Error> stopped_by;                  // why some are left: server down, busy, ...
+  std::optional<std::chrono::seconds> retry_after;  // the server's wish, with stopped_by
 };
 
 struct PendingBatch {

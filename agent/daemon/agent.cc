@@ -1,0 +1,237 @@
+#include "agent/daemon/agent.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "agent/daemon/batcher.h"
+#include "agent/daemon/hardware.h"
+#include "agent/daemon/harvester.h"
+#include "agent/daemon/policy_writer.h"
+#include "agent/daemon/state_db.h"
+#include "agent/daemon/uploader.h"
+#include "common/base/file.h"
+#include "common/shm/policy_file.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+constexpr char kDatabaseName[] = "agent.db";
+constexpr std::size_t kMaxPolicyBytes = 128 * kKiB;
+
+bool Exists(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
+// Why programs are not measured although they should be; empty if they are.
+std::string PolicyProblem(const Profile& profile, const Consent& consent) {
+  if (consent.mode == Mode::kOff) return {};
+  const auto bytes = ReadFile(profile.policy_file(), kMaxPolicyBytes);
+  if (!bytes) return bytes.error().message;
+  if (PolicySerial(profile.policy_file()) == 0) {
+    return profile.policy_file().string() + " is not a policy file of this version";
+  }
+  shm::PolicyHeader header;
+  std::copy_n(bytes->data(), sizeof header, reinterpret_cast<char*>(&header));
+  if (header.collection_enabled == 0) return "the policy file says not to measure";
+  if (header.tsc_to_ns_multiplier == 0) {
+    return "this machine has no invariant time stamp counter";
+  }
+  return {};
+}
+
+}  // namespace
+
+struct Agent::State {
+  State(Profile its_profile, AgentConfig its_config, const Clock& its_clock)
+      : profile(std::move(its_profile)),
+        config(std::move(its_config)),
+        clock(&its_clock),
+        uploader(profile, config, its_clock) {}
+
+  // Opened when first needed, so that mode off leaves nothing behind.
+  Status OpenDatabase() {
+    if (database) return {};
+    FIELDCOST_TRY(MakeDirectories(profile.state_dir, 0700));
+    FIELDCOST_ASSIGN(StateDb opened, StateDb::Open(profile.state_dir / kDatabaseName));
+    database.emplace(std::move(opened));
+    return {};
+  }
+  bool HasDatabase() const { return database || Exists(profile.state_dir / kDatabaseName); }
+  Result<Consent> LoadDecision() const { return LoadConsent(profile.consent_file()); }
+
+  const Profile profile;
+  const AgentConfig config;
+  const Clock* clock;
+  std::optional<StateDb> database;
+  Uploader uploader;
+};
+
+Agent::Agent(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Agent::Agent(Agent&&) noexcept = default;
+Agent& Agent::operator=(Agent&&) noexcept = default;
+Agent::~Agent() = default;
+
+Result<Agent> Agent::Open(const Profile& profile, const Clock& clock) {
+  FIELDCOST_ASSIGN(AgentConfig config, AgentConfig::Load(profile.config_file));
+  auto state = std::make_unique<State>(profile, std::move(config), clock);
+  FIELDCOST_ASSIGN(const Consent consent, state->LoadDecision());
+  if (consent.mode != Mode::kOff) FIELDCOST_TRY(state->OpenDatabase());
+  return Agent(std::move(state));
+}
+
+const Profile& Agent::profile() const { return state_->profile; }
+const AgentConfig& Agent::config() const { return state_->config; }
+
+Status Agent::SetMode(Mode mode) {
+  const std::filesystem::path file = profile().consent_file();
+  const auto loaded = state_->LoadDecision();
+  const Consent before = loaded ? *loaded : Consent{};
+  if (mode == Mode::kOff && !Exists(profile().state_dir)) return {};
+  FIELDCOST_TRY(MakeDirectories(profile().state_dir, 0700));
+  if (before.mode != Mode::kOff && mode != Mode::kOff && before.mode != mode) {
+    FIELDCOST_ASSIGN([[maybe_unused]] const HarvestReport report, Harvest());
+  }
+  // The same decision again keeps its date: it was never interrupted.
+  if (!loaded || before.mode != mode || !Exists(file)) {
+    FIELDCOST_TRY(SaveConsent(file, {.mode = mode, .since = state_->clock->Now()}));
+  }
+  FIELDCOST_TRY(WritePolicy(false));
+  if (mode == Mode::kOff) {
+    FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
+    std::error_code error;
+    for (const std::string& name : names) {
+      std::filesystem::remove(profile().run_dir() / name, error);
+    }
+  }
+  // After the decision is on disk: a harvest that is under way sees it, or is cleaned up after.
+  if (before.mode != mode || mode != Mode::kOn) {
+    if (mode == Mode::kOff && !state_->HasDatabase()) return {};
+    FIELDCOST_TRY(state_->OpenDatabase());
+    FIELDCOST_ASSIGN(Transaction transaction, state_->database->Begin());
+    FIELDCOST_TRY(state_->database->DropUnsent());
+    FIELDCOST_TRY(transaction.Commit());
+  }
+  return {};
+}
+
+Status Agent::WritePolicy(bool forced) {
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  if (consent.mode == Mode::kOff && !forced && !Exists(profile().policy_file())) return {};
+  return WritePolicyFile(profile(), config(), consent.mode != Mode::kOff);
+}
+
+Result<HarvestReport> Agent::Harvest() {
+  // A decision that cannot be read stops us here, before any file is removed.
+  FIELDCOST_ASSIGN([[maybe_unused]] const Consent consent, state_->LoadDecision());
+  FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
+  if (names.empty() && !state_->HasDatabase()) return HarvestReport{};
+  FIELDCOST_TRY(state_->OpenDatabase());
+  return Harvester(profile(), config(), *state_->clock, *state_->database).HarvestAll();
+}
+
+Result<std::vector<stats::StatRow>> Agent::LocalRows() const {
+  std::vector<stats::StatRow> rows;
+  if (!state_->HasDatabase()) return rows;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(const auto stored, state_->database->LocalRows());
+  const stats::HardwareClass hardware = ThisHardware();
+  rows.reserve(stored.size());
+  for (const auto& [key, histogram] : stored) {
+    rows.push_back(
+        {.key = {.api = key.api, .metric = key.metric, .hardware = hardware, .week = key.week},
+         .histogram = histogram,
+         .scalars = stats::ScalarsOf(histogram)});
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const stats::StatRow& a, const stats::StatRow& b) { return a.key < b.key; });
+  return rows;
+}
+
+Result<std::optional<PendingBatch>> Agent::Preview() const {
+  std::optional<PendingBatch> preview;
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  if (consent.mode != Mode::kOn || !state_->HasDatabase()) return preview;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(std::optional<SpooledBatch> queued, state_->database->FirstQueued());
+  if (queued) {
+    wire::BatchDecoder decoder;
+    FIELDCOST_TRY(decoder.Decode(queued->body));
+    preview.emplace();
+    preview->sequence = queued->sequence;
+    preview->raw = std::move(queued->body);
+    preview->content.policy_serial = decoder.policy_serial();
+    preview->content.hardware = decoder.hardware();
+    wire::UntrustedRow row;
+    for (std::size_t i = 0; i < decoder.row_count(); ++i) {
+      decoder.GetRow(i, row);
+      preview->content.rows.push_back({.api = row.api,
+                                       .metric = static_cast<stats::Metric>(row.metric_number),
+                                       .week = row.week,
+                                       .first_contribution = row.first_contribution,
+                                       .histogram = row.histogram});
+    }
+    return preview;
+  }
+  Batcher batcher(profile(), config(), *state_->clock, *state_->database);
+  FIELDCOST_ASSIGN(std::optional<BuiltBatch> built, batcher.Preview());
+  if (!built) return preview;
+  FIELDCOST_ASSIGN(const std::uint64_t sequence, state_->database->Get(kNextSequenceNumber, 1));
+  preview.emplace(PendingBatch{
+      .content = std::move(built->content), .raw = std::move(built->body), .sequence = sequence});
+  return preview;
+}
+
+Result<UploadReport> Agent::Upload(bool flush) {
+  UploadReport report;
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  if (consent.mode != Mode::kOn) return report;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  if (config().url.empty()) {
+    FIELDCOST_ASSIGN(const auto oldest, state_->database->OldestPending());
+    if (oldest) {
+      report.stopped_by =
+          Fail(ErrorCode::kInvalidArgument, "upload: [aggregator] url is not set in {}",
+               profile().config_file.string());
+    }
+    return report;
+  }
+  FIELDCOST_TRY(Batcher(profile(), config(), *state_->clock, *state_->database).SpoolDue(flush));
+  FIELDCOST_TRY(state_->uploader.SendAll(*state_->database, report));
+  FIELDCOST_ASSIGN(const SpoolTotals totals, state_->database->Totals());
+  report.batches_left = static_cast<std::uint32_t>(totals.queued);
+  return report;
+}
+
+Result<AgentStatus> Agent::GetStatus() const {
+  AgentStatus status;
+  FIELDCOST_ASSIGN(status.consent, state_->LoadDecision());
+  FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
+  status.run_files = names.size();
+  status.policy_problem = PolicyProblem(profile(), status.consent);
+  if (Exists(AgentKeyFile(profile()))) {
+    FIELDCOST_ASSIGN(const crypto::PrivateKey key, AgentKey(profile()));
+    status.agent_public_key = key.public_key().Hex();
+  }
+  if (!state_->HasDatabase()) return status;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  StateDb& database = *state_->database;
+  const stats::HardwareClass hardware = ThisHardware();
+  FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
+                   database.PendingRows(stats::DisplayName(hardware), wire::kMaxBatchRows));
+  status.pending_rows = pending.size();
+  if (!pending.empty()) {
+    status.pending_bytes = wire::EncodedBatchBytes(
+        ContentOf(pending, pending.size(), PolicySerial(profile().policy_file()), hardware));
+  }
+  FIELDCOST_ASSIGN(const SpoolTotals totals, database.Totals());
+  status.spooled_batches = totals.queued;
+  status.quarantined_batches = totals.quarantined;
+  status.sent_batches = totals.sent;
+  FIELDCOST_ASSIGN(status.lost_calls, database.Get(kLostCallsNumber, 0));
+  FIELDCOST_ASSIGN(status.refused_files, database.Get(kRefusedFilesNumber, 0));
+  FIELDCOST_ASSIGN(status.private_rows_kept, database.CountPrivateRows());
+  return status;
+}
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,125 @@
+#include "agent/daemon/batcher.h"
+
+#include "agent/daemon/consent.h"
+#include "agent/daemon/hardware.h"
+#include "agent/daemon/policy_writer.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+constexpr int kMaxBatchesAtOnce = 1024;
+// Rows carry the week of their harvest and leave within the batch's maximum age or when the
+// network returns; a row key older than this will not be pending any more.
+constexpr std::uint32_t kContributedWeeks = 26;
+
+}  // namespace
+
+wire::BatchContent ContentOf(const std::vector<PendingRow>& pending, std::size_t count,
+                             std::uint32_t policy_serial, const stats::HardwareClass& hardware) {
+  wire::BatchContent content{.policy_serial = policy_serial, .hardware = hardware, .rows = {}};
+  content.rows.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    content.rows.push_back({.api = pending[i].key.api,
+                            .metric = pending[i].key.metric,
+                            .week = pending[i].key.week,
+                            .first_contribution = pending[i].first_contribution,
+                            .histogram = pending[i].histogram});
+  }
+  return content;
+}
+
+Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending, std::uint32_t policy_serial,
+                              const stats::HardwareClass& hardware, std::size_t max_bytes) {
+  std::size_t fits = 1;
+  std::size_t passes = pending.size() + 1;
+  if (wire::EncodedBatchBytes(ContentOf(pending, pending.size(), policy_serial, hardware)) <=
+      max_bytes) {
+    fits = pending.size();
+  }
+  while (fits + 1 < passes && fits != pending.size()) {
+    const std::size_t middle = fits + (passes - fits) / 2;
+    const std::size_t bytes =
+        wire::EncodedBatchBytes(ContentOf(pending, middle, policy_serial, hardware));
+    (bytes <= max_bytes ? fits : passes) = middle;
+  }
+  for (;;) {
+    BuiltBatch batch{.content = ContentOf(pending, fits, policy_serial, hardware),
+                     .body = {},
+                     .rows_used = fits};
+    auto body = wire::EncodeBatch(batch.content);
+    if (body) {
+      batch.body = std::move(*body);
+      return batch;
+    }
+    if (body.error().code != ErrorCode::kTooLarge || fits == 1) return body.error();
+    fits /= 2;
+  }
+}
+
+bool IsBatchDue(std::size_t encoded_bytes, WallTime oldest, WallTime now,
+                const AgentConfig& config) {
+  return encoded_bytes >= config.max_batch_bytes ||
+         now - oldest >= std::chrono::hours(config.max_batch_age_hours);
+}
+
+Batcher::Batcher(const Profile& profile, const AgentConfig& config, const Clock& clock,
+                 StateDb& database)
+    : profile_(&profile),
+      config_(&config),
+      clock_(&clock),
+      database_(&database),
+      hardware_(ThisHardware()) {}
+
+Status Batcher::SpoolDue(bool flush) {
+  for (int i = 0; i < kMaxBatchesAtOnce; ++i) {
+    FIELDCOST_ASSIGN(const bool more, SpoolOne(flush));
+    if (!more) break;
+  }
+  return {};
+}
+
+Result<bool> Batcher::SpoolOne(bool flush) {
+  FIELDCOST_ASSIGN(Transaction transaction, database_->Begin());
+  FIELDCOST_ASSIGN(const Consent consent, LoadConsent(profile_->consent_file()));
+  if (consent.mode != Mode::kOn) return false;
+  FIELDCOST_ASSIGN(const std::optional<WallTime> oldest, database_->OldestPending());
+  if (!oldest) return false;
+  FIELDCOST_ASSIGN(const SpoolTotals totals, database_->Totals());
+  if (totals.queued_bytes >= config_->max_spool_bytes) return false;  // sums grow in place
+  const std::string hardware = stats::DisplayName(hardware_);
+  FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
+                   database_->PendingRows(hardware, wire::kMaxBatchRows));
+  const std::uint32_t serial = PolicySerial(profile_->policy_file());
+  const WallTime now = clock_->Now();
+  const std::size_t bytes =
+      wire::EncodedBatchBytes(ContentOf(pending, pending.size(), serial, hardware_));
+  if (!flush && pending.size() < wire::kMaxBatchRows &&
+      !IsBatchDue(bytes, *oldest, now, *config_)) {
+    return false;
+  }
+  FIELDCOST_ASSIGN(const BuiltBatch batch,
+                   BuildBatch(pending, serial, hardware_, config_->max_batch_bytes));
+  FIELDCOST_ASSIGN(const std::uint64_t sequence,
+                   database_->Spool(batch.body, batch.rows_used, now));
+  for (std::size_t i = 0; i < batch.rows_used; ++i) {
+    FIELDCOST_TRY(database_->RemovePending(pending[i].key));
+    FIELDCOST_TRY(database_->AddContributed(pending[i].key, hardware, sequence));
+  }
+  const std::uint32_t week = WeekOf(now);
+  if (week > kContributedWeeks) {
+    FIELDCOST_TRY(database_->PruneContributed(week - kContributedWeeks));
+  }
+  FIELDCOST_TRY(transaction.Commit());
+  return true;
+}
+
+Result<std::optional<BuiltBatch>> Batcher::Preview() {
+  FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
+                   database_->PendingRows(stats::DisplayName(hardware_), wire::kMaxBatchRows));
+  if (pending.empty()) return std::optional<BuiltBatch>();
+  FIELDCOST_ASSIGN(BuiltBatch batch, BuildBatch(pending, PolicySerial(profile_->policy_file()),
+                                                hardware_, config_->max_batch_bytes));
+  return std::optional<BuiltBatch>(std::move(batch));
+}
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,216 @@
+#include "agent/daemon/harvester.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+
+#include "agent/daemon/consent.h"
+#include "agent/daemon/liveness.h"
+#include "agent/daemon/module_version.h"
+#include "agent/daemon/public_modules.h"
+#include "common/base/log.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+constexpr char kRefusedDirectory[] = "refused";
+constexpr std::size_t kMaxFilesPerHarvest = 4096;
+constexpr std::size_t kMaxRefusedFiles = 16;
+// A file whose writer did not finish making it, and is not alive, goes after this time.
+constexpr std::int64_t kUnfinishedSeconds = 60;
+
+std::uint64_t InodeOf(const std::filesystem::path& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+// Our own trouble, as opposed to the file's.
+bool IsOurs(const Error& error) {
+  return error.code == ErrorCode::kIo || error.code == ErrorCode::kUnavailable ||
+         error.code == ErrorCode::kInternal;
+}
+
+// Makes room for one more in runs/refused/: the oldest goes.
+void LimitRefused(const std::filesystem::path& directory) {
+  std::vector<std::pair<std::int64_t, std::filesystem::path>> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    struct stat info {};
+    if (::lstat(entry.path().c_str(), &info) == 0) {
+      files.emplace_back(info.st_ctim.tv_sec, entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  for (std::size_t i = 0; i + kMaxRefusedFiles <= files.size(); ++i) {
+    std::filesystem::remove_all(files[i].second, error);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ListRunFiles(const std::filesystem::path& run_dir) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entries(run_dir, error);
+  if (error == std::errc::no_such_file_or_directory) return names;
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    std::string name = entries->path().filename().string();
+    if (!name.ends_with(shm::kRunFileSuffix)) continue;
+    names.push_back(std::move(name));
+    if (names.size() == kMaxFilesPerHarvest) break;
+  }
+  if (error) return ErrnoError("list", run_dir, error.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Harvester::Harvester(const Profile& profile, const AgentConfig& config, const Clock& clock,
+                     StateDb& database)
+    : profile_(&profile),
+      clock_(&clock),
+      database_(&database),
+      extra_modules_(config.extra_modules.begin(), config.extra_modules.end()) {}
+
+Result<HarvestReport> Harvester::HarvestAll() {
+  HarvestReport report;
+  FIELDCOST_TRY(ForgetMissing());
+  FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile_->run_dir()));
+  for (const std::string& name : names) {
+    const Status status = HarvestFile(name, report);
+    if (!status) return Within(status.error(), "harvest");
+  }
+  return report;
+}
+
+Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
+  const std::filesystem::path path = profile_->run_dir() / name;
+  const auto bytes = RunFileBytes::Open(path);
+  if (!bytes) {
+    if (bytes.error().code == ErrorCode::kNotFound) return {};  // somebody else was faster
+    return IsOurs(bytes.error()) ? Status(bytes.error()) : Refuse(name, bytes.error(), report);
+  }
+  const auto info = ReadRunInfo(*bytes);
+  if (!info) return Refuse(name, info.error(), report);
+  if (!info->ready) {
+    const bool is_old = ::time(nullptr) - bytes->modified_unix_seconds() > kUnfinishedSeconds;
+    if (is_old && !IsProcessAlive(0, 0, bytes->fd())) {
+      ::unlink(path.c_str());
+    } else {
+      ++report.files_left;
+    }
+    return {};
+  }
+  // Asked before the cells are read: what a process that has ended left behind is final.
+  const bool ended = !IsProcessAlive(info->pid, info->process_start_ticks, bytes->fd());
+  auto content = ReadRunContent(*bytes, *info, ended);
+  if (!content) return Refuse(name, content.error(), report);
+  ModuleVersions versions(*database_);
+  for (RunPick& pick : content->picks) {
+    FIELDCOST_ASSIGN(pick.api.package_version, versions.Find(pick.api.soname, pick.module_path));
+  }
+  const RunIdentity run{
+      .name = name, .inode = bytes->inode(), .start_unix_ns = info->start_unix_ns};
+  FIELDCOST_TRY(Count(run, *info, *content, report));
+  ++report.files_read;
+  report.cells_refused += content->refused_cells;
+  if (!ended) {
+    ++report.files_left;
+    return {};
+  }
+  // The snapshot outlives the file: killed in between, we find the file counted.
+  if (InodeOf(path) == run.inode && ::unlink(path.c_str()) == 0) ++report.files_finished;
+  return database_->RemoveSnapshot(run);
+}
+
+Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunContent& content,
+                        HarvestReport& report) {
+  FIELDCOST_ASSIGN(Transaction transaction, database_->Begin());
+  // A file that is gone has been counted and its snapshot perhaps removed: not again.
+  if (InodeOf(profile_->run_dir() / run.name) != run.inode) return {};
+  // Read inside the transaction: whoever withdraws consent writes the file first and then removes
+  // what we may have added.
+  const auto consent = LoadConsent(profile_->consent_file());
+  const Consent decision = consent ? *consent : Consent{};
+  if (!info.forced && !MayKeep(decision, info.start())) return {};
+  const bool may_send = MaySend(decision, info.start(), info.forced);
+  FIELDCOST_ASSIGN(const RunSnapshot before, database_->FindSnapshot(run));
+  HarvestReport counted;
+  RunSnapshot changes{.lost_calls = std::max(before.lost_calls, info.lost_calls), .totals = {}};
+  for (const RunCell& cell : content.cells) {
+    FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
+  }
+  if (!changes.totals.empty() || changes.lost_calls != before.lost_calls) {
+    FIELDCOST_TRY(database_->SaveSnapshot(run, changes));
+    FIELDCOST_TRY(database_->Add(kLostCallsNumber, changes.lost_calls - before.lost_calls));
+    if (content.refused_cells > 0) {
+      FIELDCOST_TRY(database_->Add(kRefusedCellsNumber, content.refused_cells));
+    }
+  }
+  FIELDCOST_TRY(transaction.Commit());
+  report.calls += counted.calls;
+  return {};
+}
+
+Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
+                            bool may_send, RunSnapshot& changes, HarvestReport& report) {
+  stats::CostHistogram difference = cell.histogram;
+  const auto counted = before.totals.find({cell.pick, cell.metric});
+  if (counted != before.totals.end()) {
+    if (cell.histogram == counted->second) return {};
+    // Less than before: another harvester has read a newer state, or the file was tampered with.
+    if (!difference.Subtract(counted->second)) return {};
+  }
+  const LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
+  const bool is_public = IsPublic(pick.api);
+  FIELDCOST_TRY(database_->AddLocal(key, difference, may_send && !is_public));
+  if (may_send && is_public) {
+    FIELDCOST_TRY(database_->AddPending(key, difference, clock_->Now()));
+  }
+  changes.totals[{cell.pick, cell.metric}] = cell.histogram;
+  // One metric counts the calls: the wall time, or in its absence bytes per call.
+  if (cell.metric == stats::Metric::kWallTime ||
+      (cell.metric == stats::Metric::kAllocInclusive &&
+       !changes.totals.contains({cell.pick, stats::Metric::kWallTime}))) {
+    report.calls += difference.count();
+  }
+  return {};
+}
+
+Status Harvester::Refuse(const std::string& name, const Error& why, HarvestReport& report) {
+  const std::filesystem::path directory = profile_->run_dir() / kRefusedDirectory;
+  FIELDCOST_TRY(MakeDirectories(directory, 0700));
+  LimitRefused(directory);
+  const std::filesystem::path path = profile_->run_dir() / name;
+  if (::rename(path.c_str(), (directory / name).c_str()) != 0) {
+    if (errno == ENOENT) return {};
+    return ErrnoError("set aside", path, errno);
+  }
+  LogWarning("run file {} is refused and set aside: {}", name, why.message);
+  ++report.files_refused;
+  if (report.refused_reason.empty()) report.refused_reason = why.message;
+  return database_->Add(kRefusedFilesNumber, 1);
+}
+
+Status Harvester::ForgetMissing() {
+  FIELDCOST_ASSIGN(const std::vector<RunIdentity> runs, database_->Snapshots());
+  for (const RunIdentity& run : runs) {
+    if (InodeOf(profile_->run_dir() / run.name) == run.inode) continue;
+    FIELDCOST_ASSIGN(Transaction transaction, database_->Begin());
+    if (InodeOf(profile_->run_dir() / run.name) != run.inode) {
+      FIELDCOST_TRY(database_->RemoveSnapshot(run));
+    }
+    FIELDCOST_TRY(transaction.Commit());
+  }
+  return {};
+}
+
+bool Harvester::IsPublic(const stats::ApiKey& api) const {
+  if (extra_modules_.contains(api.soname)) return true;
+  return IsPublicModule(api.soname) && !api.package_version.empty();
+}
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "agent/daemon/agent.h"
+#include "agent/daemon/profile.h"
+#include "agent/daemon/run_file_reader.h"
+#include "agent/daemon/state_db.h"
+
+namespace fieldcost::daemon {
+
+// Turns run files into rows. What a file holds beyond its last harvest is added in one transaction
+// together with the new snapshot, so that any number of harvesters, killed anywhere, count every
+// call once. Rows get the week of the harvest.
+class Harvester {
+ public:
+  Harvester(const Profile& profile, const AgentConfig& config, const Clock& clock,
+            StateDb& database);
+
+  Result<HarvestReport> HarvestAll();
+
+ private:
+  Status HarvestFile(const std::string& name, HarvestReport& report);
+  Status Count(const RunIdentity& run, const RunInfo& info, const RunContent& content,
+               HarvestReport& report);
+  Status CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
+                   bool may_send, RunSnapshot& changes, HarvestReport& report);
+  Status Refuse(const std::string& name, const Error& why, HarvestReport& report);
+  Status ForgetMissing();
+  bool IsPublic(const stats::ApiKey& api) const;
+
+  const Profile* profile_;
+  const Clock* clock_;
+  StateDb* database_;
+  std::set<std::string> extra_modules_;
+};
+
+// Names of the run files that are there, ascending.
+Result<std::vector<std::string>> ListRunFiles(const std::filesystem::path& run_dir);
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,96 @@
+#include <cstdio>
+#include <string_view>
+
+#include "agent/daemon/agent.h"
+#include "agent/daemon/daemon_loop.h"
+#include "common/base/error.h"
+
+namespace {
+
+constexpr char kHelp[] =
+    "Usage: fieldcostd [--once [--flush]]\n"
+    "\n"
+    "The per-user agent of fieldcost: collects what measured programs left in their run files\n"
+    "and, if you opted in (`fieldcost agent on`), sends the sums. In mode off it does nothing.\n"
+    "\n"
+    "  --once     harvest and send what is due, then exit\n"
+    "  --flush    with --once: also send batches that are not full yet\n"
+    "  --help     this text\n"
+    "  --version  the version\n"
+    "\n"
+    "Examples:\n"
+    "  fieldcostd                  run until SIGTERM; SIGHUP reads agent.toml again\n"
+    "  fieldcostd --once           from a timer, instead of a daemon\n"
+    "  fieldcostd --once --flush   send everything now\n"
+    "\n"
+    "Files: $FIELDCOST_HOME, else the XDG base directories; see `fieldcost agent status`.\n"
+    "Exit status: 0, or as sysexits(3) has it; the reason is one line on standard error.\n";
+
+int Failed(const fieldcost::Error& error) {
+  std::fprintf(stderr, "fieldcostd: %s\n", error.message.c_str());
+  return fieldcost::ExitStatus(error.code);
+}
+
+struct Options {
+  bool once = false;
+  bool flush = false;
+};
+
+int RunDaemon(const Options& options) {
+  using fieldcost::daemon::Agent;
+  using fieldcost::daemon::DaemonLoop;
+  const auto profile = fieldcost::daemon::Profile::FromEnvironment();
+  if (!profile) return Failed(profile.error());
+  const auto consent = fieldcost::daemon::LoadConsent(profile->consent_file());
+  if (!consent) return Failed(consent.error());
+  auto agent = Agent::Open(*profile, fieldcost::SystemClock());
+  if (!agent) return Failed(agent.error());
+  if (consent->mode == fieldcost::daemon::Mode::kOff) {
+    std::puts("fieldcostd: collection is off; nothing to do (`fieldcost agent on` opts in)");
+    return 0;
+  }
+  if (options.once) {
+    const auto done = fieldcost::daemon::RunOnce(*agent, options.flush);
+    if (!done) return Failed(done.error());
+    std::printf("fieldcostd: %s\n", done->c_str());
+    return 0;
+  }
+  auto loop = DaemonLoop::Start(*profile, fieldcost::SystemClock());
+  if (!loop) return Failed(loop.error());
+  std::printf("fieldcostd: watching %s\n", profile->run_dir().c_str());
+  std::fflush(stdout);
+  const auto ended = loop->Run();
+  if (!ended) return Failed(ended.error());
+  std::printf("fieldcostd: %s\n", ended->c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--help" || argument == "-h") {
+      std::fputs(kHelp, stdout);
+      return 0;
+    }
+    if (argument == "--version") {
+      std::puts("fieldcostd " FIELDCOST_VERSION);
+      return 0;
+    }
+    if (argument == "--once") {
+      options.once = true;
+    } else if (argument == "--flush") {
+      options.flush = true;
+    } else {
+      std::fprintf(stderr, "fieldcostd: unknown argument \"%s\"; try --help\n", argv[i]);
+      return fieldcost::ExitStatus(fieldcost::ErrorCode::kInvalidArgument);
+    }
+  }
+  if (options.flush && !options.once) {
+    std::fputs("fieldcostd: --flush needs --once\n", stderr);
+    return fieldcost::ExitStatus(fieldcost::ErrorCode::kInvalidArgument);
+  }
+  return RunDaemon(options);
+}

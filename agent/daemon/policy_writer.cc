@@ -1,0 +1,90 @@
+#include "agent/daemon/policy_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "agent/daemon/public_modules.h"
+#include "agent/daemon/tsc_calibration.h"
+#include "common/base/file.h"
+#include "common/shm/policy_file.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+constexpr char kClockCacheName[] = "clock";
+constexpr std::size_t kMaxPolicyBytes =
+    sizeof(shm::PolicyHeader) + shm::kMaxAllowedModules * sizeof(shm::AllowedModule);
+
+std::uint32_t Per65536(double share) {
+  return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * 65536.0));
+}
+
+std::uint32_t SerialOf(const std::string& bytes) {
+  shm::PolicyHeader header;
+  if (bytes.size() < sizeof header) return 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const bool is_policy = std::memcmp(header.magic, shm::kPolicyMagic, sizeof header.magic) == 0 &&
+                         header.version == shm::kPolicyVersion && header.size_bytes == bytes.size();
+  return is_policy ? header.policy_serial : 0;
+}
+
+}  // namespace
+
+std::vector<std::string> AllowedModules(const AgentConfig& config) {
+  std::vector<std::string> modules;
+  for (const std::string_view soname : PublicModules()) modules.emplace_back(soname);
+  for (const std::string& soname : config.extra_modules) {
+    if (soname.size() < shm::kMaxSonameBytes) modules.push_back(soname);
+  }
+  std::sort(modules.begin(), modules.end());
+  modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+  if (modules.size() > shm::kMaxAllowedModules) modules.resize(shm::kMaxAllowedModules);
+  return modules;
+}
+
+std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
+  const std::vector<std::string> modules = AllowedModules(config);
+  shm::PolicyHeader header{};
+  std::memcpy(header.magic, shm::kPolicyMagic, sizeof header.magic);
+  header.version = shm::kPolicyVersion;
+  header.size_bytes =
+      static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule));
+  header.policy_serial = input.serial;
+  header.collection_enabled = input.collection_enabled ? 1 : 0;
+  header.selection_per_65536 = Per65536(config.selection_probability);
+  header.picks_per_run = static_cast<std::uint32_t>(config.picks_per_run);
+  header.max_load_per_core_percent = static_cast<std::uint32_t>(config.max_load_per_core_percent);
+  header.max_run_files = static_cast<std::uint32_t>(config.max_run_files);
+  header.alloc_per_65536 = Per65536(config.alloc_probability);
+  header.allowed_module_count = static_cast<std::uint32_t>(modules.size());
+  header.tsc_to_ns_multiplier = input.tsc_to_ns_multiplier;
+  std::string bytes(header.size_bytes, '\0');
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::size_t at = sizeof header;
+  for (const std::string& soname : modules) {
+    std::memcpy(bytes.data() + at, soname.data(), soname.size());
+    at += sizeof(shm::AllowedModule);
+  }
+  return bytes;
+}
+
+std::uint32_t PolicySerial(const std::filesystem::path& file) {
+  const auto untrusted_bytes = ReadFile(file, kMaxPolicyBytes);
+  return untrusted_bytes ? SerialOf(*untrusted_bytes) : 0;
+}
+
+Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled) {
+  FIELDCOST_TRY(MakeDirectories(profile.state_dir, 0700));
+  FIELDCOST_TRY(MakeDirectories(profile.run_dir(), 0700));
+  const auto old = ReadFile(profile.policy_file(), kMaxPolicyBytes);
+  const std::uint32_t old_serial = old ? SerialOf(*old) : 0;
+  PolicyInput input{.collection_enabled = collection_enabled,
+                    .tsc_to_ns_multiplier = TscMultiplier(profile.state_dir / kClockCacheName),
+                    .serial = old_serial};
+  if (old_serial != 0 && BuildPolicy(config, input) == *old) return {};
+  ++input.serial;
+  return WriteFileAtomically(profile.policy_file(), BuildPolicy(config, input), 0600);
+}
+
+}  // namespace fieldcost::daemon

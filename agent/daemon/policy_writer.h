@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "agent/daemon/profile.h"
+#include "common/base/result.h"
+
+namespace fieldcost::daemon {
+
+struct PolicyInput {
+  bool collection_enabled = false;
+  std::uint64_t tsc_to_ns_multiplier = 0;
+  std::uint32_t serial = 1;
+};
+
+// The sonames programs may be measured for: the built-in list and the configured ones, ascending,
+// without duplicates, at most shm::kMaxAllowedModules.
+std::vector<std::string> AllowedModules(const AgentConfig& config);
+
+// The bytes of a policy file as common/shm/policy_file.h describes them. Pure.
+std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input);
+
+// The serial of an existing policy file; 0 if there is none or it is not one.
+std::uint32_t PolicySerial(const std::filesystem::path& file);
+
+// Makes the state directory and runs/ (mode 0700) and replaces the policy file (mode 0600) if it
+// would change; each change has a higher serial.
+Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled);
+
+}  // namespace fieldcost::daemon

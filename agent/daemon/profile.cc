@@ -1,0 +1,114 @@
+#include "agent/daemon/profile.h"
+
+#include <cstdlib>
+
+#include "common/base/text.h"
+#include "common/base/units.h"
+#include "common/config/toml_file.h"
+#include "common/shm/policy_file.h"
+#include "common/wire/limits.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+constexpr std::uint64_t kMinBatchBytes = 1024;
+// Compressed, a batch of this size cannot pass the wire's cap, even if zstd gains nothing.
+constexpr std::uint64_t kMaxBatchBytes = 192 * kKiB;
+static_assert(kMaxBatchBytes < wire::kMaxBatchBodyBytes);
+constexpr std::uint64_t kMaxBatchAgeHours = 24 * 28;
+constexpr std::uint64_t kMaxLoadPercent = 10'000;
+constexpr std::uint64_t kMaxRunFileLimit = 4096;
+constexpr std::uint64_t kMaxExtraModules = 256;
+constexpr std::uint64_t kMaxSpoolLimitBytes = 1024 * kMiB;
+
+// The directory a variable names, or `fallback` below HOME. Empty if neither is there.
+Result<std::filesystem::path> Directory(const char* variable, const char* fallback) {
+  const char* untrusted_value = std::getenv(variable);
+  if (untrusted_value != nullptr && untrusted_value[0] != '\0') {
+    std::filesystem::path directory(untrusted_value);
+    if (!directory.is_absolute()) {
+      return Fail(ErrorCode::kInvalidArgument, "{} is not an absolute path: {}", variable,
+                  EscapeControl(directory.string()));
+    }
+    return directory;
+  }
+  const char* untrusted_home = std::getenv("HOME");
+  if (untrusted_home == nullptr || untrusted_home[0] == '\0') {
+    return Fail(ErrorCode::kInvalidArgument, "neither FIELDCOST_HOME nor HOME is set");
+  }
+  const std::filesystem::path home(untrusted_home);
+  if (!home.is_absolute()) {
+    return Fail(ErrorCode::kInvalidArgument, "HOME is not an absolute path: {}",
+                EscapeControl(home.string()));
+  }
+  return home / fallback;
+}
+
+bool IsSoname(std::string_view text) {
+  if (text.empty() || text.size() > wire::kMaxSonameBytes) return false;
+  for (const char c : text) {
+    if (c <= ' ' || c > '~' || c == '/') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::filesystem::path Profile::run_dir() const { return state_dir / shm::kRunDirectoryName; }
+std::filesystem::path Profile::policy_file() const { return state_dir / shm::kPolicyFileName; }
+
+Result<Profile> Profile::FromEnvironment() {
+  const char* untrusted_home = std::getenv("FIELDCOST_HOME");
+  if (untrusted_home != nullptr && untrusted_home[0] != '\0') {
+    FIELDCOST_ASSIGN(const std::filesystem::path home, Directory("FIELDCOST_HOME", ""));
+    return Profile{.config_file = home / "agent.toml",
+                   .state_dir = home / "state",
+                   .catalog_file = home / "catalog.db",
+                   .catalog_root_file = home / "catalog_root"};
+  }
+  FIELDCOST_ASSIGN(const std::filesystem::path config, Directory("XDG_CONFIG_HOME", ".config"));
+  FIELDCOST_ASSIGN(const std::filesystem::path state, Directory("XDG_STATE_HOME", ".local/state"));
+  FIELDCOST_ASSIGN(const std::filesystem::path data, Directory("XDG_DATA_HOME", ".local/share"));
+  return Profile{.config_file = config / "fieldcost" / "agent.toml",
+                 .state_dir = state / "fieldcost",
+                 .catalog_file = data / "fieldcost" / "catalog.db",
+                 .catalog_root_file = data / "fieldcost" / "catalog_root"};
+}
+
+Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
+  AgentConfig config;
+  auto file = config::TomlFile::Load(path);
+  if (!file) {
+    if (file.error().code == ErrorCode::kNotFound) return config;
+    return file.error();
+  }
+  file->ReadString("aggregator.url", config.url);
+  file->ReadPath("aggregator.ca_file", config.ca_file);
+  file->ReadUint("batch.max_batch_bytes", kMinBatchBytes, kMaxBatchBytes, config.max_batch_bytes);
+  file->ReadUint("batch.max_batch_age_hours", 1, kMaxBatchAgeHours, config.max_batch_age_hours);
+  file->ReadDouble("selection.selection_probability", 0, 1, config.selection_probability);
+  file->ReadUint("selection.picks_per_run", 1, shm::kMaxPicks, config.picks_per_run);
+  file->ReadDouble("selection.alloc_probability", 0, 1, config.alloc_probability);
+  file->ReadUint("selection.max_load_per_core_percent", 0, kMaxLoadPercent,
+                 config.max_load_per_core_percent);
+  file->ReadUint("selection.max_run_files", 1, kMaxRunFileLimit, config.max_run_files);
+  file->ReadStrings("modules.extra_modules", config.extra_modules);
+  file->ReadUint("spool.max_spool_bytes", kMaxBatchBytes, kMaxSpoolLimitBytes,
+                 config.max_spool_bytes);
+  if (!config.url.empty() && !config.url.starts_with("https://")) {
+    file->Refuse("aggregator.url", "only https:// addresses are accepted");
+  }
+  if (config.extra_modules.size() > kMaxExtraModules) {
+    file->Refuse("modules.extra_modules", "more than 256 modules");
+  }
+  for (const std::string& module : config.extra_modules) {
+    if (IsSoname(module)) continue;
+    file->Refuse("modules.extra_modules",
+                 "each entry is a soname such as \"libfoo.so.1\", at most 63 bytes");
+    break;
+  }
+  FIELDCOST_TRY(file->Finish());
+  return config;
+}
+
+}  // namespace fieldcost::daemon

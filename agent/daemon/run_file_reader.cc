@@ -1,0 +1,265 @@
+#include "agent/daemon/run_file_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "common/base/text.h"
+#include "common/base/units.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+// What a run file may occupy on disk: holes are free.
+constexpr std::uint64_t kMaxRunDataBytes = 1024 * kMiB;
+constexpr int kMaxCellReads = 100;
+constexpr std::uint64_t kNsPerMicrosecond = 1000;
+
+// A zero-terminated text in a fixed field. nullopt if the zero is missing.
+template <std::size_t kSize>
+std::optional<std::string_view> TextOf(const char (&untrusted_field)[kSize]) {
+  const void* end = std::memchr(untrusted_field, 0, kSize);
+  if (end == nullptr) return std::nullopt;
+  return std::string_view(untrusted_field);
+}
+
+Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, std::uint32_t metrics_per_pick) {
+  const auto soname = TextOf(untrusted_pick.soname);
+  const auto symbol = TextOf(untrusted_pick.symbol);
+  const auto version = TextOf(untrusted_pick.symbol_version);
+  const auto path = TextOf(untrusted_pick.module_path);
+  if (!soname || !symbol || !version || !path) {
+    return Fail(ErrorCode::kCorrupt, "a text is not terminated");
+  }
+  if (untrusted_pick.build_id_bytes > sizeof untrusted_pick.build_id) {
+    return Fail(ErrorCode::kCorrupt, "build-id of {} bytes", untrusted_pick.build_id_bytes);
+  }
+  constexpr shm::MetricSet kKnown = (shm::MetricSet{2} << shm::kMaxMetric) - 2;
+  if ((untrusted_pick.metrics & ~kKnown) != 0 ||
+      std::popcount(untrusted_pick.metrics) != static_cast<int>(metrics_per_pick)) {
+    return Fail(ErrorCode::kCorrupt, "metric set {:#x}", untrusted_pick.metrics);
+  }
+  RunPick pick{
+      .api = {.soname = std::string(*soname),
+              .package_version = {},
+              .build_id = HexEncode({untrusted_pick.build_id, untrusted_pick.build_id_bytes}),
+              .symbol = std::string(*symbol),
+              .symbol_version = std::string(*version)},
+      .module_path = std::string(*path)};
+  FIELDCOST_TRY(wire::ValidateApiKey(pick.api));
+  return pick;
+}
+
+bool IsZero(const shm::Cell& cell) {
+  static constexpr shm::Cell kZero{};
+  return std::memcmp(&cell, &kZero, sizeof cell) == 0;
+}
+
+enum class CellState { kGood, kTorn, kUnreadable };
+
+CellState ReadCell(const RunBytes& bytes, std::uint64_t offset, bool process_ended,
+                   shm::Cell& untrusted_cell) {
+  if (process_ended) {
+    return bytes.Read(offset, &untrusted_cell, sizeof untrusted_cell) ? CellState::kGood
+                                                                      : CellState::kUnreadable;
+  }
+  for (int i = 0; i < kMaxCellReads; ++i) {
+    std::uint32_t before = 0;
+    std::uint32_t after = 0;
+    const std::uint64_t sequence_at = offset + offsetof(shm::Cell, sequence);
+    if (!bytes.Read(sequence_at, &before, sizeof before) ||
+        !bytes.Read(offset, &untrusted_cell, sizeof untrusted_cell) ||
+        !bytes.Read(sequence_at, &after, sizeof after)) {
+      return CellState::kUnreadable;
+    }
+    if (before == after && before % 2 == 0 && untrusted_cell.sequence == before) {
+      return CellState::kGood;
+    }
+  }
+  return CellState::kTorn;
+}
+
+// The cell's histogram, with a staged update completed; nullopt if it is not a valid one.
+std::optional<stats::CostHistogram> HistogramOf(const shm::Cell& untrusted_cell) {
+  if (untrusted_cell.staged_slot > shm::kBucketSlots) return std::nullopt;
+  stats::CostHistogram histogram;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const bool is_staged = untrusted_cell.staged_slot == slot + 1;
+    const shm::RunBucket& from = is_staged ? untrusted_cell.staged : untrusted_cell.buckets[slot];
+    histogram.SetBucket(slot,
+                        {.count = from.count,
+                         .sum = from.sum,
+                         .sum_of_squares = stats::MakeUint128(from.sumsq_high, from.sumsq_low)});
+  }
+  if (!stats::Validate(histogram)) return std::nullopt;
+  return histogram;
+}
+
+}  // namespace
+
+Result<RunFileBytes> RunFileBytes::Open(const std::filesystem::path& path) {
+  RunFileBytes bytes;
+  // O_NONBLOCK: a FIFO put in this place must not make us wait.
+  bytes.fd_ =
+      UniqueFd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!bytes.fd_.valid()) {
+    if (errno == ELOOP || errno == ENXIO) {
+      return Fail(ErrorCode::kCorrupt, "open {}: not a regular file", path.string());
+    }
+    return ErrnoError("open", path, errno);
+  }
+  struct stat info {};
+  if (::fstat(bytes.fd_.get(), &info) != 0) return ErrnoError("stat", path, errno);
+  if (!S_ISREG(info.st_mode)) {
+    return Fail(ErrorCode::kCorrupt, "{} is not a regular file", path.string());
+  }
+  if (info.st_uid != ::geteuid()) {
+    return Fail(ErrorCode::kCorrupt, "{} belongs to another user", path.string());
+  }
+  if (static_cast<std::uint64_t>(info.st_blocks) * 512 > kMaxRunDataBytes) {
+    return Fail(ErrorCode::kCorrupt, "{} occupies more than {} bytes", path.string(),
+                kMaxRunDataBytes);
+  }
+  bytes.size_ = static_cast<std::uint64_t>(info.st_size);
+  bytes.inode_ = info.st_ino;
+  bytes.modified_unix_seconds_ = info.st_mtim.tv_sec;
+  return bytes;
+}
+
+bool RunFileBytes::Read(std::uint64_t offset, void* to, std::size_t size) const {
+  auto* at = static_cast<char*>(to);
+  while (size > 0) {
+    const ssize_t got = ::pread(fd_.get(), at, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    offset += static_cast<std::uint64_t>(got);
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+std::uint64_t RunFileBytes::NextData(std::uint64_t offset) const {
+  const off_t data = ::lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
+  if (data >= 0) return static_cast<std::uint64_t>(data);
+  return errno == ENXIO ? size_ : offset;  // ENXIO: nothing but a hole is left
+}
+
+WallTime RunInfo::start() const {
+  return WallTime(std::chrono::microseconds(start_unix_ns / kNsPerMicrosecond));
+}
+
+Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
+  if (untrusted_bytes.size() == 0) return RunInfo{};
+  shm::RunHeader header;
+  if (untrusted_bytes.size() < sizeof header || !untrusted_bytes.Read(0, &header, sizeof header)) {
+    return Fail(ErrorCode::kCorrupt, "run file is truncated: {} bytes", untrusted_bytes.size());
+  }
+  static constexpr char kNoMagic[sizeof header.magic] = {};
+  if (header.complete == 0 &&
+      (std::memcmp(header.magic, kNoMagic, sizeof kNoMagic) == 0 ||
+       std::memcmp(header.magic, shm::kRunMagic, sizeof header.magic) == 0)) {
+    return RunInfo{};
+  }
+  if (std::memcmp(header.magic, shm::kRunMagic, sizeof header.magic) != 0) {
+    return Fail(ErrorCode::kCorrupt, "not a run file");
+  }
+  if (header.version != shm::kRunVersion) {
+    return Fail(ErrorCode::kUnsupported, "run file of version {}, not {}", header.version,
+                shm::kRunVersion);
+  }
+  if (header.header_bytes != sizeof header || header.complete != 1 ||
+      header.thread_slots != shm::kThreadSlots) {
+    return Fail(ErrorCode::kCorrupt, "run file header is not of this format");
+  }
+  if (header.pick_count == 0 || header.pick_count > shm::kMaxPicks ||
+      header.metrics_per_pick == 0 || header.metrics_per_pick > shm::kMaxMetricsPerPick) {
+    return Fail(ErrorCode::kCorrupt, "run file has {} picks of {} metrics", header.pick_count,
+                header.metrics_per_pick);
+  }
+  const std::uint64_t expected =
+      shm::CellOffset(header.pick_count, header.metrics_per_pick, shm::kThreadSlots, 0, 0);
+  // The writer may round its mapping up to whole pages.
+  constexpr std::uint64_t kPageBytes = 4096;
+  if (header.cells_offset != shm::CellsOffset(header.pick_count) ||
+      header.size_bytes != untrusted_bytes.size() || header.size_bytes < expected ||
+      header.size_bytes - expected >= kPageBytes) {
+    return Fail(ErrorCode::kCorrupt, "run file has {} bytes, its header says {} and describes {}",
+                untrusted_bytes.size(), header.size_bytes, expected);
+  }
+  return RunInfo{.ready = true,
+                 .forced = (header.flags & shm::kRunForced) != 0,
+                 .pid = header.pid,
+                 .process_start_ticks = header.process_start_ticks,
+                 .start_unix_ns = header.start_unix_ns,
+                 .lost_calls = header.lost_calls,
+                 .pick_count = header.pick_count,
+                 .metrics_per_pick = header.metrics_per_pick};
+}
+
+Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo& info,
+                                  bool process_ended) {
+  RunContent content;
+  std::vector<RunCell> totals;
+  for (std::uint32_t i = 0; i < info.pick_count; ++i) {
+    shm::Pick untrusted_pick;
+    if (!untrusted_bytes.Read(sizeof(shm::RunHeader) + i * sizeof untrusted_pick, &untrusted_pick,
+                              sizeof untrusted_pick)) {
+      return Fail(ErrorCode::kCorrupt, "pick {} cannot be read", i);
+    }
+    auto pick = CheckPick(untrusted_pick, info.metrics_per_pick);
+    if (!pick) return Fail(ErrorCode::kCorrupt, "pick {}: {}", i, pick.error().message);
+    content.picks.push_back(std::move(*pick));
+    for (unsigned metric = 1; metric <= shm::kMaxMetric; ++metric) {
+      if ((untrusted_pick.metrics >> metric & 1U) == 0) continue;
+      totals.push_back({.pick = i, .metric = static_cast<stats::Metric>(metric), .histogram = {}});
+    }
+  }
+  const std::uint64_t begin = shm::CellsOffset(info.pick_count);
+  const std::uint64_t cell_count = std::uint64_t{shm::kThreadSlots} * totals.size();
+  std::vector<bool> is_torn(totals.size());
+  for (std::uint64_t index = 0; index < cell_count; ++index) {
+    const std::uint64_t offset = begin + index * sizeof(shm::Cell);
+    const std::uint64_t data = untrusted_bytes.NextData(offset);
+    if (data >= offset + sizeof(shm::Cell)) {
+      index = (data - begin) / sizeof(shm::Cell) - 1;  // the loop's step leads to that cell
+      continue;
+    }
+    shm::Cell untrusted_cell;
+    const std::size_t total = index % totals.size();
+    switch (ReadCell(untrusted_bytes, offset, process_ended, untrusted_cell)) {
+      case CellState::kUnreadable:
+        return Fail(ErrorCode::kCorrupt, "cell {} cannot be read", index);
+      case CellState::kTorn:
+        is_torn[total] = true;
+        ++content.torn_cells;
+        continue;
+      case CellState::kGood:
+        break;
+    }
+    if (IsZero(untrusted_cell)) continue;
+    if (const auto histogram = HistogramOf(untrusted_cell)) {
+      totals[total].histogram.Merge(*histogram);
+    } else {
+      ++content.refused_cells;
+    }
+  }
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (is_torn[i] || totals[i].histogram.empty()) continue;
+    if (totals[i].histogram.saturated()) {
+      ++content.refused_cells;
+      continue;
+    }
+    content.cells.push_back(std::move(totals[i]));
+  }
+  return content;
+}
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent/daemon/row_codec.h"
+#include "agent/daemon/sqlite.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace fieldcost::daemon {
+
+// Which file a snapshot speaks of: a name may come back with another file.
+struct RunIdentity {
+  std::string name;  // within runs/
+  std::uint64_t inode = 0;
+  std::uint64_t start_unix_ns = 0;
+};
+
+// What has been counted of a run file so far.
+struct RunSnapshot {
+  std::uint64_t lost_calls = 0;
+  std::map<std::pair<std::uint32_t, stats::Metric>, stats::CostHistogram> totals;
+};
+
+// A library on disk, for the cache of package versions.
+struct ModuleFile {
+  std::string path;
+  std::uint64_t inode = 0;
+  std::uint64_t modified_ns = 0;
+};
+
+struct PendingRow {
+  LocalKey key;
+  stats::CostHistogram histogram;
+  bool first_contribution = false;
+};
+
+enum class SpoolState : std::uint8_t { kQueued = 0, kSent = 1, kQuarantined = 2 };
+
+struct SpooledBatch {
+  std::uint64_t sequence = 0;
+  std::uint64_t epoch = 0;
+  std::string body;
+};
+
+struct SpoolTotals {
+  std::uint64_t queued = 0;
+  std::uint64_t queued_bytes = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t quarantined = 0;
+};
+
+// Names of the numbers kept by Get and Add.
+inline constexpr char kEpochNumber[] = "epoch";
+inline constexpr char kNextSequenceNumber[] = "next_sequence";
+inline constexpr char kLostCallsNumber[] = "lost_calls";
+inline constexpr char kRefusedFilesNumber[] = "refused_files";
+inline constexpr char kRefusedCellsNumber[] = "refused_cells";
+
+// The agent's database: one file, several processes. Every method is one statement; callers group
+// them in transactions. README.md has the schema. Not thread-safe.
+class StateDb {
+ public:
+  // kUnsupported if a newer version made the file.
+  static Result<StateDb> Open(const std::filesystem::path& path);
+
+  Result<Transaction> Begin() { return Transaction::Begin(*database_); }
+
+  Result<std::uint64_t> Get(std::string_view name, std::uint64_t fallback);
+  Status Set(std::string_view name, std::uint64_t value);
+  Status Add(std::string_view name, std::uint64_t amount);
+
+  // Empty if there is none, or it is of another file of this name.
+  Result<RunSnapshot> FindSnapshot(const RunIdentity& run);
+  // Replaces the snapshot's listed totals; those of another file of this name go.
+  Status SaveSnapshot(const RunIdentity& run, const RunSnapshot& changes);
+  Status RemoveSnapshot(const RunIdentity& run);
+  Result<std::vector<RunIdentity>> Snapshots();
+
+  // `is_private`: its module is not public, so the row is never sent.
+  Status AddLocal(const LocalKey& key, const stats::CostHistogram& histogram, bool is_private);
+  Result<std::vector<std::pair<LocalKey, stats::CostHistogram>>> LocalRows();
+  Result<std::uint64_t> CountPrivateRows();
+
+  Status AddPending(const LocalKey& key, const stats::CostHistogram& histogram, WallTime now);
+  // Ascending by stored key, at most `limit`. `hardware` is part of a contribution's key.
+  Result<std::vector<PendingRow>> PendingRows(std::string_view hardware, std::size_t limit);
+  Result<std::optional<WallTime>> OldestPending();
+  Status RemovePending(const LocalKey& key);
+  // `sequence`: the batch that contributes it; if that batch is never accepted, neither was this.
+  Status AddContributed(const LocalKey& key, std::string_view hardware, std::uint64_t sequence);
+  Status PruneContributed(std::uint32_t oldest_week);
+
+  // Adds the next batch and counts the sequence up; returns the batch's sequence.
+  Result<std::uint64_t> Spool(std::string_view body, std::uint64_t rows, WallTime now);
+  Result<std::optional<SpooledBatch>> FirstQueued();
+  // Keeps the entry as a log of what was sent when (size, sha256), without the body.
+  Status MarkSent(std::uint64_t sequence, WallTime now);
+  Status MarkQuarantined(std::uint64_t sequence, std::string_view reason);
+  Result<SpoolTotals> Totals();
+  // Consent was withdrawn: pending rows and queued batches go.
+  Status DropUnsent();
+
+  Result<std::optional<std::string>> FindModuleVersion(const ModuleFile& file);
+  Status SaveModuleVersion(const ModuleFile& file, std::string_view version);
+
+ private:
+  explicit StateDb(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,68 @@
+#pragma once
+
+namespace fieldcost::daemon {
+
+// The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
+inline constexpr unsigned kStateSchemaVersion = 1;
+
+inline constexpr char kStateSchema[] = R"sql(
+CREATE TABLE number (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE run (
+  name TEXT PRIMARY KEY,
+  inode INTEGER NOT NULL,
+  start_unix_ns INTEGER NOT NULL,
+  lost_calls INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE run_total (
+  name TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE,
+  pick INTEGER NOT NULL,
+  metric INTEGER NOT NULL,
+  histogram BLOB NOT NULL,
+  PRIMARY KEY (name, pick, metric)
+) WITHOUT ROWID;
+
+CREATE TABLE local_row (
+  key TEXT PRIMARY KEY,
+  is_private INTEGER NOT NULL,
+  histogram BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE pending_row (
+  key TEXT PRIMARY KEY,
+  since INTEGER NOT NULL,
+  histogram BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE contributed (
+  hardware TEXT NOT NULL,
+  key TEXT NOT NULL,
+  week INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  PRIMARY KEY (hardware, key)
+) WITHOUT ROWID;
+
+CREATE TABLE spool (
+  sequence INTEGER PRIMARY KEY,
+  epoch INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  rows INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  sent INTEGER NOT NULL DEFAULT 0,
+  size_bytes INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  reason TEXT NOT NULL DEFAULT '',
+  body BLOB NOT NULL
+);
+CREATE INDEX spool_by_state ON spool (state, sequence);
+
+CREATE TABLE module_version (
+  path TEXT PRIMARY KEY,
+  inode INTEGER NOT NULL,
+  modified_ns INTEGER NOT NULL,
+  version TEXT NOT NULL
+) WITHOUT ROWID;
+)sql";
+
+}  // namespace fieldcost::daemon
