@@ -9,6 +9,9 @@ namespace fieldcost::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+// True if two header names are the same (ASCII case does not matter).
+bool EqualNames(std::string_view left, std::string_view right);
+
 // The value of the first header of that name (case-insensitive), "" if none.
 std::string_view Find(const Headers& headers, std::string_view name);
 

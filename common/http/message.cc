@@ -1,0 +1,50 @@
+#include "common/http/message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fieldcost::http {
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// A JSON string. Bytes outside ASCII become '?': the text may quote what is not UTF-8.
+std::string Quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += byte < 0x80 ? c : '?';
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+bool EqualNames(std::string_view left, std::string_view right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](char a, char b) { return Lower(a) == Lower(b); });
+}
+
+std::string_view Find(const Headers& headers, std::string_view name) {
+  for (const auto& [key, value] : headers) {
+    if (EqualNames(key, name)) return value;
+  }
+  return {};
+}
+
+Response JsonError(int status, std::string_view code, std::string_view message) {
+  return {
+      .status = status,
+      .headers = {{"Content-Type", "application/json"}},
+      .body = fmt::format("{{\"error\": {}, \"message\": {}}}\n", Quoted(code), Quoted(message))};
+}
+
+}  // namespace fieldcost::http

@@ -1,0 +1,73 @@
+#include "common/http/origin.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "common/base/text.h"
+
+namespace fieldcost::http {
+namespace {
+
+constexpr std::size_t kMaxHostBytes = 253;
+
+bool IsHostName(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxHostBytes && text.front() != '-' &&
+         text.front() != '.' && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' ||
+                  c == '_';
+         });
+}
+
+template <typename T>
+bool IsAddress(int family, const std::string& text) {
+  T parsed;
+  return ::inet_pton(family, text.c_str(), &parsed) == 1;
+}
+
+}  // namespace
+
+std::string Origin::Authority() const {
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
+                                             : fmt::format("[{}]:{}", host, port);
+}
+
+Result<Origin> ParseOrigin(std::string_view text, std::string_view scheme,
+                           std::uint16_t default_port) {
+  const Error error = Fail(ErrorCode::kInvalidArgument, "'{}': expected {}://host[:port]",
+                           EscapeControl(text), scheme);
+  std::string rest(text);
+  std::transform(rest.begin(), rest.end(), rest.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string prefix = fmt::format("{}://", scheme);
+  if (!rest.starts_with(prefix)) return error;
+  rest.erase(0, prefix.size());
+  if (rest.ends_with('/')) rest.pop_back();
+  Origin origin{.port = default_port};
+  std::string port;
+  if (rest.starts_with('[')) {
+    const std::size_t end = rest.find(']');
+    if (end == std::string::npos) return error;
+    origin.host = rest.substr(1, end - 1);
+    port = rest.substr(end + 1);
+    if (!IsAddress<in6_addr>(AF_INET6, origin.host)) return error;
+    origin.is_address = true;
+  } else {
+    origin.host = rest.substr(0, rest.find(':'));
+    port = rest.substr(origin.host.size());
+    if (!IsHostName(origin.host)) return error;
+    origin.is_address = IsAddress<in_addr>(AF_INET, origin.host);
+  }
+  if (port.empty()) return origin;
+  const std::optional<std::uint64_t> number = ParseUint64(std::string_view(port).substr(1));
+  if (port.front() != ':' || !number || *number == 0 ||
+      *number > std::numeric_limits<std::uint16_t>::max()) {
+    return error;
+  }
+  origin.port = static_cast<std::uint16_t>(*number);
+  return origin;
+}
+
+}  // namespace fieldcost::http

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace fieldcost::http {
+
+// Where a server is: "scheme://host[:port]", nothing after it but at most one slash.
+struct Origin {
+  std::string host;        // a name or an address without brackets, lower case
+  std::uint16_t port = 0;  // never 0
+  bool is_address = false;
+
+  // "host:port", an IPv6 address in brackets.
+  std::string Authority() const;
+};
+
+// kInvalidArgument if `text` is not of `scheme` ("https") or has user, path, query or fragment.
+Result<Origin> ParseOrigin(std::string_view text, std::string_view scheme,
+                           std::uint16_t default_port);
+
+}  // namespace fieldcost::http

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "common/http/message.h"
+
+namespace fieldcost::http {
+
+// The server's only parser of request heads (request line and headers, RFC 9112). Pure functions,
+// so that they can be fuzzed. They accept less than the RFC allows: whatever two parsers on the way
+// might read differently is refused, and the connection is closed.
+
+inline constexpr std::size_t kMaxTargetBytes = 2048;
+inline constexpr std::size_t kMaxHeaderLines = 64;
+
+// Looks for the end of a head in bytes that arrive piece by piece.
+struct HeadScan {
+  enum class Outcome { kIncomplete, kComplete, kMalformed };
+  std::size_t scanned = 0;  // bytes before are fine: the next call goes on here
+
+  // kComplete: the head is the first `scanned` bytes, empty line included. kMalformed: a control
+  // character, a CR without LF or an LF without CR. `untrusted_bytes` is all that came since the
+  // head's start.
+  Outcome Scan(std::string_view untrusted_bytes);
+};
+
+struct Head {
+  std::string method;  // GET, HEAD or POST
+  std::string target;
+  Headers headers;                 // all of them, in their order
+  std::size_t content_length = 0;  // at most max_body_bytes
+  bool close = false;              // the client said Connection: close
+  bool expects_continue = false;   // it waits for 100 before it sends the body
+};
+
+// The answer to a request that is not handled.
+struct Refusal {
+  int status;
+  std::string reason;  // one line, quotes nothing of the request
+};
+
+// Parses a complete head (as found by HeadScan). Refuses with
+//   400 what is not HTTP, other than one valid Host, folded headers, repeated or odd
+//   Content-Length,
+//       Content-Length together with Transfer-Encoding, a body on GET or HEAD, an odd target;
+//   405 other methods;  411 no Content-Length on POST, or any Transfer-Encoding;
+//   413 Content-Length above max_body_bytes;  414 target above kMaxTargetBytes;
+//   417 an Expect other than 100-continue;  431 more than kMaxHeaderLines;  505 not HTTP/1.1.
+tl::expected<Head, Refusal> ParseHead(std::string_view untrusted_head, std::size_t max_body_bytes);
+
+// RFC 9110 §5.6.2.
+bool IsToken(std::string_view text);
+// Printable ASCII, spaces and tabs.
+bool IsFieldValue(std::string_view text);
+// Origin-form: an absolute path and an optional query, printable ASCII, no fragment, no backslash,
+// valid percent escapes; the path has no "..", no leading "//", no escaped dot, slash, backslash or
+// control character.
+bool IsOriginForm(std::string_view text);
+
+}  // namespace fieldcost::http
