@@ -77,8 +77,9 @@ class BatchDecoder {
 
   // Decompresses and parses. kCorrupt or kTooLarge if the batch as a whole is unusable: not zstd,
   // ratio or size beyond the limits, not the format, columns of different lengths, an index out of
-  // range, too many rows. kUnsupported for another format version. On success the accessors below
-  // speak of this batch until the next call.
+  // range, a text beyond kMaxSymbolBytes, too many rows. kUnsupported for another format version.
+  // On success the accessors below speak of this batch until the next call; after a failure there
+  // are no rows.
   Status Decode(std::string_view untrusted_body);
 
   std::uint32_t policy_serial() const;
@@ -93,8 +94,12 @@ class BatchDecoder {
 };
 
 // kCorrupt with the reason unless the key's texts are printable ASCII without spaces, non-empty
-// where they must be, within the limits, and the build-id is lower-case hex.
+// where they must be (soname, symbol), within the limits, the soname has no '/' or '!', and the
+// build-id is lower-case hex of whole bytes.
 Status ValidateApiKey(const stats::ApiKey& untrusted_key);
+// kCorrupt unless the texts are printable ASCII without spaces within the limits, the architecture
+// is not empty, and the numbers are plausible. The published "all classes" is not a machine's
+// class.
 Status ValidateHardwareClass(const stats::HardwareClass& untrusted_class);
 
 // The aggregator's answer to a batch, sent as the body of a 200 (JSON, see README).
@@ -105,11 +110,13 @@ struct BatchAnswer {
     bool operator==(const Reject&) const = default;
   };
   std::uint32_t accepted_rows = 0;
-  std::vector<Reject> rejects;  // at most 100 listed
+  std::vector<Reject> rejects;  // at most kMaxListedRejects; reasons are one line of ASCII
   std::uint32_t rejected_rows = 0;
   bool operator==(const BatchAnswer&) const = default;
 };
+// Cuts what passes the limits and replaces bytes a reason may not hold.
 std::string EncodeAnswer(const BatchAnswer& answer);
+// kCorrupt or kTooLarge unless it is such an answer. Unknown members are ignored.
 Result<BatchAnswer> DecodeAnswer(std::string_view untrusted_json);
 
 }  // namespace fieldcost::wire

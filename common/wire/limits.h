@@ -16,7 +16,9 @@ inline constexpr std::uint32_t kMetadataFormatVersion = 1;
 inline constexpr std::size_t kBatchTargetBytes = 128 * kKiB;    // encoded, before compression
 inline constexpr std::size_t kMaxBatchBodyBytes = 256 * kKiB;   // compressed, as received
 inline constexpr std::size_t kMaxBatchDecodedBytes = 1 * kMiB;  // after decompression
-inline constexpr std::size_t kMaxCompressionRatio = 100;
+inline constexpr std::size_t kMaxCompressionRatio = 100;        // of what exceeds ...
+inline constexpr std::size_t kRatioFreeBytes = 256 * kKiB;      // ... this, decompressed
+inline constexpr int kMaxNesting = 16;                          // of protobuf messages
 inline constexpr std::size_t kMaxBatchRows = 16384;
 inline constexpr std::size_t kMaxStrings = 65536;
 inline constexpr std::size_t kMaxSonameBytes = 63;
@@ -24,6 +26,12 @@ inline constexpr std::size_t kMaxSymbolBytes = 255;
 inline constexpr std::size_t kMaxVersionBytes = 63;    // package and symbol versions
 inline constexpr std::size_t kMaxBuildIdBytes = 64;    // hex digits
 inline constexpr std::size_t kMaxClassTextBytes = 63;  // texts of a hardware class
+inline constexpr std::uint32_t kMaxLog2Cores = 20;
+inline constexpr std::uint32_t kMaxLog2MemoryMib = 44;  // 2^44 MiB = 16 EiB
+
+inline constexpr std::size_t kMaxAnswerBytes = 64 * kKiB;  // the JSON answer to a batch
+inline constexpr std::size_t kMaxListedRejects = 100;
+inline constexpr std::size_t kMaxReasonBytes = 255;
 
 inline constexpr std::size_t kMaxFragmentBytes = 4 * kMiB;  // compressed
 inline constexpr std::size_t kMaxFragmentDecodedBytes = 64 * kMiB;
@@ -35,5 +43,8 @@ inline constexpr std::size_t kMaxRootKeys = 16;
 
 static_assert(kBatchTargetBytes < kMaxBatchBodyBytes);
 static_assert(kMaxBatchBodyBytes < kMaxBatchDecodedBytes);
+static_assert(kBatchTargetBytes < kRatioFreeBytes, "an agent's batch is never taken for a bomb");
+static_assert(kMaxListedRejects * (kMaxReasonBytes * 2 + 64) < kMaxAnswerBytes);
+static_assert(kMaxMetadataBytes < kMaxFragmentDecodedBytes);
 
 }  // namespace fieldcost::wire

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <boost/json.hpp>
+#include <limits>
+
+#include "common/wire/batch.h"
+
+namespace fieldcost::wire {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMaxDepth = 8;
+
+// What a reason may be on the wire: one line of ASCII. It may quote text from outside.
+std::string CleanReason(std::string_view reason) {
+  std::string text(reason.substr(0, kMaxReasonBytes));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+Error NotAnAnswer(std::string_view why) {
+  return Fail(ErrorCode::kCorrupt, "decoding the answer to a batch: {}", why);
+}
+
+Result<std::uint32_t> ReadNumber(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr) return NotAnAnswer(fmt::format("no member {}", name));
+  json::error_code error;
+  const auto number = value->to_number<std::uint32_t>(error);
+  if (error) return NotAnAnswer(fmt::format("{} is not a count", name));
+  return number;
+}
+
+Result<BatchAnswer::Reject> ReadReject(const json::value& untrusted_value) {
+  const json::object* object = untrusted_value.if_object();
+  if (object == nullptr) return NotAnAnswer("a reject is not an object");
+  BatchAnswer::Reject reject;
+  FIELDCOST_ASSIGN(reject.row, ReadNumber(*object, "row"));
+  const json::value* reason = object->if_contains("reason");
+  if (reason == nullptr || !reason->is_string()) return NotAnAnswer("a reject without a reason");
+  reject.reason = CleanReason(std::string_view(reason->get_string()));
+  return reject;
+}
+
+Result<BatchAnswer> ReadAnswer(const json::value& untrusted_value) {
+  const json::object* object = untrusted_value.if_object();
+  if (object == nullptr) return NotAnAnswer("not an object");
+  BatchAnswer answer;
+  FIELDCOST_ASSIGN(answer.accepted_rows, ReadNumber(*object, "accepted_rows"));
+  FIELDCOST_ASSIGN(answer.rejected_rows, ReadNumber(*object, "rejected_rows"));
+  const json::value* rejects = object->if_contains("rejects");
+  if (rejects == nullptr || !rejects->is_array()) return NotAnAnswer("no list of rejects");
+  if (rejects->get_array().size() > kMaxListedRejects) return NotAnAnswer("too many rejects");
+  for (const json::value& untrusted_reject : rejects->get_array()) {
+    FIELDCOST_ASSIGN(BatchAnswer::Reject reject, ReadReject(untrusted_reject));
+    answer.rejects.push_back(std::move(reject));
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::string EncodeAnswer(const BatchAnswer& answer) {
+  json::array rejects;
+  for (const BatchAnswer::Reject& reject : answer.rejects) {
+    if (rejects.size() == kMaxListedRejects) break;
+    rejects.push_back(json::object{{"row", reject.row}, {"reason", CleanReason(reject.reason)}});
+  }
+  return json::serialize(json::object{{"accepted_rows", answer.accepted_rows},
+                                      {"rejected_rows", answer.rejected_rows},
+                                      {"rejects", std::move(rejects)}});
+}
+
+Result<BatchAnswer> DecodeAnswer(std::string_view untrusted_json) {
+  if (untrusted_json.size() > kMaxAnswerBytes) {
+    return Fail(ErrorCode::kTooLarge, "the answer to a batch has {} bytes, at most {} are accepted",
+                untrusted_json.size(), kMaxAnswerBytes);
+  }
+  json::parse_options options;
+  options.max_depth = kMaxDepth;
+  json::error_code error;
+  const json::value value = json::parse(untrusted_json, error, {}, options);
+  if (error) return NotAnAnswer(error.message());
+  return ReadAnswer(value);
+}
+
+}  // namespace fieldcost::wire

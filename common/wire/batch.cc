@@ -1,0 +1,131 @@
+#include "common/wire/batch.h"
+
+#include "common/base/check.h"
+#include "common/wire/row_table.h"
+#include "common/wire/wire.pb.h"
+#include "common/wire/zstd_frame.h"
+
+namespace fieldcost::wire {
+namespace {
+
+constexpr std::string_view kSigningDomain = "fieldcost batch v1";
+constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kHashBytes = 32;
+constexpr int kCompressionLevel = 6;
+
+constexpr DecompressionLimits kLimits = {.max_compressed_bytes = kMaxBatchBodyBytes,
+                                         .max_decoded_bytes = kMaxBatchDecodedBytes,
+                                         .max_ratio = kMaxCompressionRatio,
+                                         .ratio_free_bytes = kRatioFreeBytes};
+
+void AppendLittleEndian(std::string& out, std::uint64_t value) {
+  for (int byte = 0; byte < 8; ++byte) out += static_cast<char>((value >> (8 * byte)) & 0xff);
+}
+
+// Returns the number of strings.
+std::size_t Fill(const BatchContent& content, proto::Batch& batch) {
+  batch.set_format_version(kBatchFormatVersion);
+  batch.set_policy_serial(content.policy_serial);
+  WriteHardwareClass(content.hardware, *batch.mutable_hardware());
+  RowTableWriter writer(*batch.mutable_table());
+  for (const BatchRow& row : content.rows) {
+    writer.Append(row.api, row.metric, row.week, row.histogram);
+    batch.add_row_first_contribution(row.first_contribution);
+  }
+  return writer.string_count();
+}
+
+}  // namespace
+
+std::string BatchSigningInput(std::string_view agent_public_key, Epoch epoch, Sequence sequence,
+                              std::string_view body_sha256) {
+  FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes && body_sha256.size() == kHashBytes);
+  std::string input(kSigningDomain);
+  input += '\0';
+  input += agent_public_key;
+  AppendLittleEndian(input, epoch.value());
+  AppendLittleEndian(input, sequence.value());
+  input += body_sha256;
+  return input;
+}
+
+Result<std::string> EncodeBatch(const BatchContent& content) {
+  if (content.rows.size() > kMaxBatchRows) {
+    return Fail(ErrorCode::kTooLarge, "encoding a batch: {} rows, at most {} are accepted",
+                content.rows.size(), kMaxBatchRows);
+  }
+  proto::Batch batch;
+  if (const std::size_t strings = Fill(content, batch); strings > kMaxStrings) {
+    return Fail(ErrorCode::kTooLarge, "encoding a batch: {} strings, at most {} are accepted",
+                strings, kMaxStrings);
+  }
+  const std::string bytes = SerializeMessage(batch);
+  if (bytes.size() > kMaxBatchDecodedBytes) {
+    return Fail(ErrorCode::kTooLarge, "encoding a batch: {} bytes, at most {} are accepted",
+                bytes.size(), kMaxBatchDecodedBytes);
+  }
+  FIELDCOST_ASSIGN(std::string body, Compress(bytes, kCompressionLevel));
+  if (body.size() > kMaxBatchBodyBytes ||
+      (bytes.size() > kRatioFreeBytes && bytes.size() > kMaxCompressionRatio * body.size())) {
+    return Fail(ErrorCode::kTooLarge,
+                "encoding a batch: {} bytes compressed to {} would not be accepted", bytes.size(),
+                body.size());
+  }
+  return body;
+}
+
+std::size_t EncodedBatchBytes(const BatchContent& content) {
+  proto::Batch batch;
+  Fill(content, batch);
+  return batch.ByteSizeLong();
+}
+
+struct BatchDecoder::State {
+  Decompressor decompressor;
+  proto::Batch batch;
+  RowTableReader reader;
+  stats::HardwareClass hardware;
+
+  Status Decode(std::string_view untrusted_body);
+};
+
+Status BatchDecoder::State::Decode(std::string_view untrusted_body) {
+  FIELDCOST_ASSIGN(const std::string_view bytes, decompressor.Decompress(untrusted_body, kLimits));
+  FIELDCOST_TRY(ParseMessage(bytes, batch));
+  if (batch.format_version() != kBatchFormatVersion) {
+    return Fail(ErrorCode::kUnsupported, "batch format version {}, only {} is understood",
+                batch.format_version(), kBatchFormatVersion);
+  }
+  FIELDCOST_TRY(ReadHardwareClass(batch.hardware(), hardware));
+  FIELDCOST_TRY(reader.Open(batch.table(), kMaxBatchRows));
+  if (static_cast<std::size_t>(batch.row_first_contribution_size()) != reader.row_count()) {
+    return Fail(ErrorCode::kCorrupt, "columns of the rows have different lengths");
+  }
+  return {};
+}
+
+BatchDecoder::BatchDecoder() : state_(std::make_unique<State>()) {}
+
+BatchDecoder::~BatchDecoder() = default;
+
+Status BatchDecoder::Decode(std::string_view untrusted_body) {
+  if (Status status = state_->Decode(untrusted_body); !status) {
+    // A hostile batch may have blown the buffers up; they are not worth keeping.
+    state_ = std::make_unique<State>();
+    return Within(std::move(status).error(), "decoding a batch");
+  }
+  return {};
+}
+
+std::uint32_t BatchDecoder::policy_serial() const { return state_->batch.policy_serial(); }
+
+const stats::HardwareClass& BatchDecoder::hardware() const { return state_->hardware; }
+
+std::size_t BatchDecoder::row_count() const { return state_->reader.row_count(); }
+
+void BatchDecoder::GetRow(std::size_t index, UntrustedRow& row) const {
+  state_->reader.Get(index, row);
+  row.first_contribution = state_->batch.row_first_contribution(static_cast<int>(index));
+}
+
+}  // namespace fieldcost::wire

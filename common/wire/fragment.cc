@@ -1,0 +1,195 @@
+#include "common/wire/fragment.h"
+
+#include <map>
+
+#include "common/base/check.h"
+#include "common/crypto/sha256.h"
+#include "common/wire/row_table.h"
+#include "common/wire/wire.pb.h"
+#include "common/wire/zstd_frame.h"
+
+namespace fieldcost::wire {
+namespace {
+
+using stats::ContributionScalars;
+using stats::High64;
+using stats::Low64;
+using stats::MakeUint128;
+using stats::StatRow;
+using stats::Uint128;
+
+constexpr int kCompressionLevel = 9;
+
+constexpr DecompressionLimits kLimits = {.max_compressed_bytes = kMaxFragmentBytes,
+                                         .max_decoded_bytes = kMaxFragmentDecodedBytes};
+
+// Both sides keep the same rules, so that what was published can be read.
+Status CheckRow(const StatRow& row) {
+  FIELDCOST_TRY(ValidateApiKey(row.key.api));
+  if (!stats::IsKnownMetric(static_cast<std::uint32_t>(row.key.metric))) {
+    return Fail(ErrorCode::kCorrupt, "unknown metric");
+  }
+  if (row.key.hardware != stats::HardwareClass{}) {
+    FIELDCOST_TRY(ValidateHardwareClass(row.key.hardware));
+  }
+  FIELDCOST_TRY(Validate(row.histogram));
+  return Validate(row.scalars);
+}
+
+Status CheckRows(const std::vector<StatRow>& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (const Status status = CheckRow(rows[i]); !status) {
+      return Within(status.error(), fmt::format("row {}", i));
+    }
+    if (i > 0 && !(rows[i - 1].key < rows[i].key)) {
+      return Fail(ErrorCode::kCorrupt, "row {}: not in ascending order", i);
+    }
+  }
+  return {};
+}
+
+void AppendScalars(const ContributionScalars& scalars, proto::Fragment& fragment) {
+  const auto mean = static_cast<Uint128>(scalars.sum_mean);
+  fragment.add_contributions(scalars.contributions);
+  fragment.add_sum_mean_low(Low64(mean));
+  fragment.add_sum_mean_high(High64(mean));
+  fragment.add_sum_mean_squared_low(Low64(scalars.sum_mean_squared));
+  fragment.add_sum_mean_squared_high(High64(scalars.sum_mean_squared));
+  fragment.add_sum_inverse_calls_low(Low64(scalars.sum_inverse_calls));
+  fragment.add_sum_inverse_calls_high(High64(scalars.sum_inverse_calls));
+  fragment.add_sum_within_squares_low(Low64(scalars.sum_within_squares));
+  fragment.add_sum_within_squares_high(High64(scalars.sum_within_squares));
+  fragment.add_sum_within_freedom_low(Low64(scalars.sum_within_freedom));
+  fragment.add_sum_within_freedom_high(High64(scalars.sum_within_freedom));
+}
+
+bool HasScalarsFor(const proto::Fragment& fragment, int rows) {
+  return fragment.row_hardware_size() == rows && fragment.contributions_size() == rows &&
+         fragment.sum_mean_low_size() == rows && fragment.sum_mean_high_size() == rows &&
+         fragment.sum_mean_squared_low_size() == rows &&
+         fragment.sum_mean_squared_high_size() == rows &&
+         fragment.sum_inverse_calls_low_size() == rows &&
+         fragment.sum_inverse_calls_high_size() == rows &&
+         fragment.sum_within_squares_low_size() == rows &&
+         fragment.sum_within_squares_high_size() == rows &&
+         fragment.sum_within_freedom_low_size() == rows &&
+         fragment.sum_within_freedom_high_size() == rows;
+}
+
+// REQUIRES: HasScalarsFor more than `row` rows.
+ContributionScalars ReadScalars(const proto::Fragment& fragment, int row) {
+  return {
+      .contributions = fragment.contributions(row),
+      .sum_mean = static_cast<stats::Int128>(
+          MakeUint128(fragment.sum_mean_high(row), fragment.sum_mean_low(row))),
+      .sum_mean_squared =
+          MakeUint128(fragment.sum_mean_squared_high(row), fragment.sum_mean_squared_low(row)),
+      .sum_inverse_calls =
+          MakeUint128(fragment.sum_inverse_calls_high(row), fragment.sum_inverse_calls_low(row)),
+      .sum_within_squares =
+          MakeUint128(fragment.sum_within_squares_high(row), fragment.sum_within_squares_low(row)),
+      .sum_within_freedom =
+          MakeUint128(fragment.sum_within_freedom_high(row), fragment.sum_within_freedom_low(row))};
+}
+
+Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment) {
+  const proto::Fragment& fragment = untrusted_fragment;
+  RowTableReader reader;
+  FIELDCOST_TRY(reader.Open(fragment.table(), kMaxFragmentRows));
+  const auto rows = static_cast<int>(reader.row_count());
+  if (!HasScalarsFor(fragment, rows)) {
+    return Fail(ErrorCode::kCorrupt, "columns of the rows have different lengths");
+  }
+  std::vector<stats::HardwareClass> classes(static_cast<std::size_t>(fragment.hardware_size()));
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    FIELDCOST_TRY(ReadHardwareClass(fragment.hardware(static_cast<int>(i)), classes[i]));
+  }
+  std::vector<StatRow> result;
+  UntrustedRow untrusted_row;
+  for (int i = 0; i < rows; ++i) {
+    reader.Get(static_cast<std::size_t>(i), untrusted_row);
+    const std::uint32_t hardware = fragment.row_hardware(i);
+    if (hardware >= classes.size()) {
+      return Fail(ErrorCode::kCorrupt, "row {}: hardware class index out of range", i);
+    }
+    if (untrusted_row.malformed || !stats::IsKnownMetric(untrusted_row.metric_number)) {
+      return Fail(ErrorCode::kCorrupt, "row {}: {}", i,
+                  untrusted_row.malformed ? "bucket slot out of range or twice" : "unknown metric");
+    }
+    result.push_back({.key = {.api = untrusted_row.api,
+                              .metric = static_cast<stats::Metric>(untrusted_row.metric_number),
+                              .hardware = classes[hardware],
+                              .week = untrusted_row.week},
+                      .histogram = untrusted_row.histogram,
+                      .scalars = ReadScalars(fragment, i)});
+  }
+  FIELDCOST_TRY(CheckRows(result));
+  return result;
+}
+
+Result<std::vector<StatRow>> Decode(std::string_view untrusted_bytes) {
+  Decompressor decompressor;
+  FIELDCOST_ASSIGN(const std::string_view bytes, decompressor.Decompress(untrusted_bytes, kLimits));
+  proto::Fragment fragment;
+  FIELDCOST_TRY(ParseMessage(bytes, fragment));
+  if (fragment.format_version() != kFragmentFormatVersion) {
+    return Fail(ErrorCode::kUnsupported, "fragment format version {}, only {} is understood",
+                fragment.format_version(), kFragmentFormatVersion);
+  }
+  return ReadRows(fragment);
+}
+
+}  // namespace
+
+Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
+  constexpr std::string_view kContext = "encoding a fragment";
+  if (sorted_rows.size() > kMaxFragmentRows) {
+    return Fail(ErrorCode::kTooLarge, "{}: {} rows, at most {} are accepted", kContext,
+                sorted_rows.size(), kMaxFragmentRows);
+  }
+  if (const Status status = CheckRows(sorted_rows); !status) {
+    return Within(Fail(ErrorCode::kInvalidArgument, "{}", status.error().message), kContext);
+  }
+  proto::Fragment fragment;
+  fragment.set_format_version(kFragmentFormatVersion);
+  RowTableWriter writer(*fragment.mutable_table());
+  std::map<stats::HardwareClass, std::uint32_t> classes;
+  for (const StatRow& row : sorted_rows) {
+    writer.Append(row.key.api, row.key.metric, row.key.week, row.histogram);
+    const auto [place, is_new] =
+        classes.try_emplace(row.key.hardware, static_cast<std::uint32_t>(classes.size()));
+    if (is_new) WriteHardwareClass(row.key.hardware, *fragment.add_hardware());
+    fragment.add_row_hardware(place->second);
+    AppendScalars(row.scalars, fragment);
+  }
+  if (writer.string_count() > kMaxStrings || fragment.ByteSizeLong() > kMaxFragmentDecodedBytes) {
+    return Fail(ErrorCode::kTooLarge, "{}: {} strings and {} bytes are too many", kContext,
+                writer.string_count(), fragment.ByteSizeLong());
+  }
+  FIELDCOST_ASSIGN(std::string body, Compress(SerializeMessage(fragment), kCompressionLevel));
+  if (body.size() > kMaxFragmentBytes) {
+    return Fail(ErrorCode::kTooLarge, "{}: {} compressed bytes, at most {} are accepted", kContext,
+                body.size(), kMaxFragmentBytes);
+  }
+  return body;
+}
+
+Result<std::vector<StatRow>> DecodeFragment(std::string_view untrusted_bytes) {
+  Result<std::vector<StatRow>> rows = Decode(untrusted_bytes);
+  if (!rows) return Within(std::move(rows).error(), "decoding a fragment");
+  return rows;
+}
+
+std::uint32_t FragmentIndexOf(std::string_view soname, std::string_view symbol,
+                              unsigned fragment_bits) {
+  FIELDCOST_CHECK(fragment_bits <= kMaxFragmentBits);
+  std::string name(soname);
+  name += '!';
+  name += symbol;
+  const std::string hash = crypto::Sha256(name);
+  const std::uint32_t first =
+      (std::uint32_t{static_cast<std::uint8_t>(hash[0])} << 8) | static_cast<std::uint8_t>(hash[1]);
+  return first >> (kMaxFragmentBits - fragment_bits);
+}
+
+}  // namespace fieldcost::wire

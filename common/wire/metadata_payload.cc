@@ -1,0 +1,182 @@
+#include "common/wire/metadata_payload.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/wire/row_table.h"
+#include "common/wire/wire.pb.h"
+
+namespace fieldcost::wire {
+namespace {
+
+constexpr std::string_view kRootRole = "root";
+constexpr std::string_view kTimestampRole = "timestamp";
+constexpr std::string_view kSnapshotRole = "snapshot";
+constexpr std::size_t kHashBytes = 32;
+
+using KeyColumn = google::protobuf::RepeatedPtrField<std::string>;
+
+template <typename Payload>
+void SetCommon(Payload& payload, std::string_view role, std::uint64_t version, WallTime expires) {
+  payload.set_role(std::string(role));
+  payload.set_format_version(kMetadataFormatVersion);
+  payload.set_version(version);
+  payload.set_expires_us(expires.time_since_epoch().count());
+}
+
+template <typename Payload>
+Status ParsePayload(std::string_view untrusted_payload, std::string_view role, Payload& payload) {
+  FIELDCOST_TRY(ParseMessage(untrusted_payload, payload));
+  if (payload.role() != role) {
+    return Fail(ErrorCode::kCorrupt, "metadata of another role than {}", role);
+  }
+  if (payload.format_version() != kMetadataFormatVersion) {
+    return Fail(ErrorCode::kUnsupported, "metadata format version {}, only {} is understood",
+                payload.format_version(), kMetadataFormatVersion);
+  }
+  return {};
+}
+
+WallTime TimeOf(std::int64_t microseconds) {
+  return WallTime(std::chrono::microseconds(microseconds));
+}
+
+void AddKeys(const std::vector<crypto::PublicKey>& keys, KeyColumn& column) {
+  for (const crypto::PublicKey& key : keys) column.Add(std::string(key.view()));
+}
+
+Result<std::vector<crypto::PublicKey>> ReadKeys(std::string_view name,
+                                                const KeyColumn& untrusted_column) {
+  if (untrusted_column.empty() ||
+      static_cast<std::size_t>(untrusted_column.size()) > kMaxRootKeys) {
+    return Fail(ErrorCode::kCorrupt, "{} {} keys, 1 to {} are accepted", untrusted_column.size(),
+                name, kMaxRootKeys);
+  }
+  std::vector<crypto::PublicKey> keys;
+  for (const std::string& bytes : untrusted_column) {
+    crypto::PublicKey key;
+    if (bytes.size() != key.bytes.size()) {
+      return Fail(ErrorCode::kCorrupt, "a {} key of {} bytes", name, bytes.size());
+    }
+    std::copy(bytes.begin(), bytes.end(), key.bytes.begin());
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+      return Fail(ErrorCode::kCorrupt, "a {} key stands there twice", name);
+    }
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::string EncodePayload(const RootMetadata& root) {
+  proto::RootPayload payload;
+  SetCommon(payload, kRootRole, root.version, root.expires);
+  payload.set_root_threshold(root.root_threshold);
+  AddKeys(root.root_keys, *payload.mutable_root_keys());
+  AddKeys(root.timestamp_keys, *payload.mutable_timestamp_keys());
+  AddKeys(root.snapshot_keys, *payload.mutable_snapshot_keys());
+  return SerializeMessage(payload);
+}
+
+std::string EncodePayload(const TimestampMetadata& timestamp) {
+  proto::TimestampPayload payload;
+  SetCommon(payload, kTimestampRole, timestamp.version, timestamp.expires);
+  payload.set_published_us(timestamp.published.time_since_epoch().count());
+  payload.set_snapshot_version(timestamp.snapshot_version);
+  payload.set_snapshot_sha256(timestamp.snapshot_sha256);
+  payload.set_snapshot_bytes(timestamp.snapshot_bytes);
+  payload.set_refresh_seconds(timestamp.refresh_seconds);
+  return SerializeMessage(payload);
+}
+
+std::string EncodePayload(const SnapshotMetadata& snapshot) {
+  proto::SnapshotPayload payload;
+  SetCommon(payload, kSnapshotRole, snapshot.version, snapshot.expires);
+  payload.set_published_us(snapshot.published.time_since_epoch().count());
+  payload.set_store_sequence(snapshot.store_sequence);
+  payload.set_contribution_threshold(snapshot.contribution_threshold);
+  payload.set_synthetic(snapshot.synthetic);
+  payload.set_fragment_bits(snapshot.fragment_bits);
+  for (const FragmentReference& fragment : snapshot.fragments) {
+    FIELDCOST_CHECK(fragment.sha256.size() == kHashBytes);
+    payload.mutable_fragment_sha256()->append(fragment.sha256);
+    payload.add_fragment_bytes(fragment.size_bytes);
+    payload.add_fragment_rows(fragment.row_count);
+  }
+  return SerializeMessage(payload);
+}
+
+Result<RootMetadata> DecodeRoot(std::string_view untrusted_payload) {
+  proto::RootPayload payload;
+  FIELDCOST_TRY(ParsePayload(untrusted_payload, kRootRole, payload));
+  RootMetadata root{.version = payload.version(),
+                    .expires = TimeOf(payload.expires_us()),
+                    .root_threshold = payload.root_threshold()};
+  FIELDCOST_ASSIGN(root.root_keys, ReadKeys("root", payload.root_keys()));
+  FIELDCOST_ASSIGN(root.timestamp_keys, ReadKeys("timestamp", payload.timestamp_keys()));
+  FIELDCOST_ASSIGN(root.snapshot_keys, ReadKeys("snapshot", payload.snapshot_keys()));
+  if (root.root_threshold == 0 || root.root_threshold > root.root_keys.size()) {
+    return Fail(ErrorCode::kCorrupt, "a root threshold of {} with {} keys", root.root_threshold,
+                root.root_keys.size());
+  }
+  return root;
+}
+
+Result<TimestampMetadata> DecodeTimestamp(std::string_view untrusted_payload) {
+  proto::TimestampPayload payload;
+  FIELDCOST_TRY(ParsePayload(untrusted_payload, kTimestampRole, payload));
+  if (payload.snapshot_sha256().size() != kHashBytes) {
+    return Fail(ErrorCode::kCorrupt, "a snapshot hash of {} bytes",
+                payload.snapshot_sha256().size());
+  }
+  if (payload.snapshot_bytes() > kMaxMetadataBytes) {
+    return Fail(ErrorCode::kTooLarge, "a snapshot of {} bytes, at most {} are accepted",
+                payload.snapshot_bytes(), kMaxMetadataBytes);
+  }
+  return TimestampMetadata{.version = payload.version(),
+                           .expires = TimeOf(payload.expires_us()),
+                           .published = TimeOf(payload.published_us()),
+                           .snapshot_version = payload.snapshot_version(),
+                           .snapshot_sha256 = payload.snapshot_sha256(),
+                           .snapshot_bytes = payload.snapshot_bytes(),
+                           .refresh_seconds = payload.refresh_seconds()};
+}
+
+Result<SnapshotMetadata> DecodeSnapshot(std::string_view untrusted_payload) {
+  proto::SnapshotPayload payload;
+  FIELDCOST_TRY(ParsePayload(untrusted_payload, kSnapshotRole, payload));
+  if (payload.fragment_bits() > kMaxFragmentBits) {
+    return Fail(ErrorCode::kTooLarge, "2^{} fragments, at most 2^{} are accepted",
+                payload.fragment_bits(), kMaxFragmentBits);
+  }
+  const std::size_t count = std::size_t{1} << payload.fragment_bits();
+  if (payload.fragment_sha256().size() != count * kHashBytes ||
+      static_cast<std::size_t>(payload.fragment_bytes_size()) != count ||
+      static_cast<std::size_t>(payload.fragment_rows_size()) != count) {
+    return Fail(ErrorCode::kCorrupt, "the list of fragments has not 2^{} entries",
+                payload.fragment_bits());
+  }
+  SnapshotMetadata snapshot{.version = payload.version(),
+                            .expires = TimeOf(payload.expires_us()),
+                            .published = TimeOf(payload.published_us()),
+                            .store_sequence = payload.store_sequence(),
+                            .contribution_threshold = payload.contribution_threshold(),
+                            .synthetic = payload.synthetic(),
+                            .fragment_bits = payload.fragment_bits()};
+  for (std::size_t i = 0; i < count; ++i) {
+    const int index = static_cast<int>(i);
+    if (payload.fragment_bytes(index) > kMaxFragmentBytes ||
+        payload.fragment_rows(index) > kMaxFragmentRows) {
+      return Fail(ErrorCode::kTooLarge, "fragment {} has {} bytes and {} rows", i,
+                  payload.fragment_bytes(index), payload.fragment_rows(index));
+    }
+    snapshot.fragments.push_back(
+        {.sha256 = payload.fragment_sha256().substr(i * kHashBytes, kHashBytes),
+         .size_bytes = payload.fragment_bytes(index),
+         .row_count = payload.fragment_rows(index)});
+  }
+  return snapshot;
+}
+
+}  // namespace fieldcost::wire

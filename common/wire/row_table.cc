@@ -1,0 +1,246 @@
+#include "common/wire/row_table.h"
+
+#include <google/protobuf/io/coded_stream.h>
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/wire/limits.h"
+#include "common/wire/wire.pb.h"
+
+namespace fieldcost::wire {
+namespace {
+
+// Gives `key` the next free number if it has none yet; `is_new` tells.
+template <typename Map, typename Key>
+std::uint32_t Number(Map& numbers, const Key& key, bool& is_new) {
+  const auto [place, inserted] =
+      numbers.try_emplace(key, static_cast<std::uint32_t>(numbers.size()));
+  is_new = inserted;
+  return place->second;
+}
+
+template <typename Column>
+bool AllBelow(const Column& column, int bound) {
+  return std::all_of(column.begin(), column.end(), [bound](std::uint32_t index) {
+    return index < static_cast<std::uint32_t>(bound);
+  });
+}
+
+Error LengthsDiffer(std::string_view group) {
+  return Fail(ErrorCode::kCorrupt, "columns of the {} have different lengths", group);
+}
+
+Error IndexOutOfRange(std::string_view group) {
+  return Fail(ErrorCode::kCorrupt, "a column of the {} has an index out of range", group);
+}
+
+Status CheckStrings(const proto::RowTable& table) {
+  if (static_cast<std::size_t>(table.strings_size()) > kMaxStrings) {
+    return Fail(ErrorCode::kTooLarge, "{} strings, at most {} are accepted", table.strings_size(),
+                kMaxStrings);
+  }
+  for (const std::string& text : table.strings()) {
+    if (text.size() > kMaxSymbolBytes) {
+      return Fail(ErrorCode::kTooLarge, "a text of {} bytes, at most {} are accepted", text.size(),
+                  kMaxSymbolBytes);
+    }
+  }
+  return {};
+}
+
+Status CheckKeys(const proto::RowTable& table) {
+  const int strings = table.strings_size();
+  const int modules = table.module_soname_size();
+  if (table.module_package_version_size() != modules || table.module_build_id_size() != modules) {
+    return LengthsDiffer("modules");
+  }
+  if (!AllBelow(table.module_soname(), strings) ||
+      !AllBelow(table.module_package_version(), strings) ||
+      !AllBelow(table.module_build_id(), strings)) {
+    return IndexOutOfRange("modules");
+  }
+  const int apis = table.api_module_size();
+  if (table.api_symbol_size() != apis || table.api_symbol_version_size() != apis) {
+    return LengthsDiffer("APIs");
+  }
+  if (!AllBelow(table.api_module(), modules) || !AllBelow(table.api_symbol(), strings) ||
+      !AllBelow(table.api_symbol_version(), strings)) {
+    return IndexOutOfRange("APIs");
+  }
+  return {};
+}
+
+Status CheckRows(const proto::RowTable& table, std::size_t max_rows) {
+  const int rows = table.row_api_size();
+  if (static_cast<std::size_t>(rows) > max_rows) {
+    return Fail(ErrorCode::kTooLarge, "{} rows, at most {} are accepted", rows, max_rows);
+  }
+  if (table.row_metric_size() != rows || table.row_week_size() != rows ||
+      table.row_bucket_count_size() != rows) {
+    return LengthsDiffer("rows");
+  }
+  if (!AllBelow(table.row_api(), table.api_module_size())) return IndexOutOfRange("rows");
+  const int buckets = table.bucket_slot_size();
+  if (table.bucket_count_size() != buckets || table.bucket_sum_low_size() != buckets ||
+      table.bucket_sum_high_size() != buckets || table.bucket_squares_low_size() != buckets ||
+      table.bucket_squares_high_size() != buckets) {
+    return LengthsDiffer("buckets");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::uint32_t RowTableWriter::StringIndex(const std::string& text) {
+  bool is_new = false;
+  const std::uint32_t index = Number(strings_, text, is_new);
+  if (is_new) table_.add_strings(text);
+  return index;
+}
+
+std::uint32_t RowTableWriter::ApiIndex(const stats::ApiKey& api) {
+  bool is_new = false;
+  // One after the other: the order of evaluation decides the bytes.
+  const std::uint32_t soname = StringIndex(api.soname);
+  const std::uint32_t package_version = StringIndex(api.package_version);
+  const std::uint32_t build_id = StringIndex(api.build_id);
+  const std::uint32_t module = Number(modules_, Triple{soname, package_version, build_id}, is_new);
+  if (is_new) {
+    table_.add_module_soname(soname);
+    table_.add_module_package_version(package_version);
+    table_.add_module_build_id(build_id);
+  }
+  const std::uint32_t symbol = StringIndex(api.symbol);
+  const std::uint32_t symbol_version = StringIndex(api.symbol_version);
+  const std::uint32_t index = Number(apis_, Triple{module, symbol, symbol_version}, is_new);
+  if (is_new) {
+    table_.add_api_module(module);
+    table_.add_api_symbol(symbol);
+    table_.add_api_symbol_version(symbol_version);
+  }
+  return index;
+}
+
+void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
+                            const stats::CostHistogram& histogram) {
+  table_.add_row_api(ApiIndex(api));
+  table_.add_row_metric(static_cast<std::uint32_t>(metric));
+  table_.add_row_week(week);
+  std::uint32_t buckets = 0;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const stats::Bucket& bucket = histogram.bucket(slot);
+    if (bucket == stats::Bucket{}) continue;
+    table_.add_bucket_slot(slot);
+    table_.add_bucket_count(bucket.count);
+    table_.add_bucket_sum_low(stats::Low64(bucket.sum));
+    table_.add_bucket_sum_high(stats::High64(bucket.sum));
+    table_.add_bucket_squares_low(stats::Low64(bucket.sum_of_squares));
+    table_.add_bucket_squares_high(stats::High64(bucket.sum_of_squares));
+    ++buckets;
+  }
+  table_.add_row_bucket_count(buckets);
+}
+
+Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t max_rows) {
+  const proto::RowTable& table = untrusted_table;
+  table_ = nullptr;
+  first_bucket_.clear();
+  FIELDCOST_TRY(CheckStrings(table));
+  FIELDCOST_TRY(CheckKeys(table));
+  FIELDCOST_TRY(CheckRows(table, max_rows));
+  std::uint64_t next = 0;  // at most max_rows * 2^32
+  for (const std::uint32_t count : table.row_bucket_count()) {
+    first_bucket_.push_back(static_cast<std::uint32_t>(next));
+    next += count;
+  }
+  if (next != static_cast<std::uint64_t>(table.bucket_slot_size())) {
+    first_bucket_.clear();
+    return Fail(ErrorCode::kCorrupt, "rows speak of {} buckets, there are {}", next,
+                table.bucket_slot_size());
+  }
+  table_ = &table;
+  return {};
+}
+
+void RowTableReader::Get(std::size_t index, UntrustedRow& row) const {
+  FIELDCOST_CHECK(table_ != nullptr && index < row_count());
+  const proto::RowTable& table = *table_;
+  const auto at = [](std::uint32_t number) { return static_cast<int>(number); };
+  const int row_number = static_cast<int>(index);
+  const int api = at(table.row_api(row_number));
+  const int module = at(table.api_module(api));
+  row.api.soname = table.strings(at(table.module_soname(module)));
+  row.api.package_version = table.strings(at(table.module_package_version(module)));
+  row.api.build_id = table.strings(at(table.module_build_id(module)));
+  row.api.symbol = table.strings(at(table.api_symbol(api)));
+  row.api.symbol_version = table.strings(at(table.api_symbol_version(api)));
+  row.metric_number = table.row_metric(row_number);
+  row.week = table.row_week(row_number);
+  row.malformed = false;
+  row.histogram = stats::CostHistogram();
+  const int first = at(first_bucket_[index]);
+  const int end = first + at(table.row_bucket_count(row_number));
+  std::array<bool, shm::kBucketSlots> seen{};
+  for (int i = first; i < end; ++i) {
+    const std::uint32_t slot = table.bucket_slot(i);
+    if (slot >= shm::kBucketSlots || seen[slot]) {
+      row.malformed = true;
+      return;
+    }
+    seen[slot] = true;
+    row.histogram.SetBucket(
+        slot, {.count = table.bucket_count(i),
+               .sum = stats::MakeUint128(table.bucket_sum_high(i), table.bucket_sum_low(i)),
+               .sum_of_squares =
+                   stats::MakeUint128(table.bucket_squares_high(i), table.bucket_squares_low(i))});
+  }
+}
+
+Status ParseMessage(std::string_view untrusted_bytes, google::protobuf::MessageLite& message) {
+  // Callers have checked the size against their own, far smaller limits.
+  FIELDCOST_CHECK(untrusted_bytes.size() <= kMaxFragmentDecodedBytes);
+  google::protobuf::io::CodedInputStream input(
+      reinterpret_cast<const std::uint8_t*>(untrusted_bytes.data()),
+      static_cast<int>(untrusted_bytes.size()));
+  input.SetRecursionLimit(kMaxNesting);
+  if (!message.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
+    return Fail(ErrorCode::kCorrupt, "not a protobuf message of the expected type");
+  }
+  return {};
+}
+
+std::string SerializeMessage(const google::protobuf::MessageLite& message) {
+  std::string bytes;
+  FIELDCOST_CHECK(message.SerializeToString(&bytes));
+  return bytes;
+}
+
+void WriteHardwareClass(const stats::HardwareClass& hardware, proto::HardwareClass& message) {
+  message.set_architecture(hardware.architecture);
+  message.set_cpu_family(hardware.cpu_family);
+  message.set_log2_cores(hardware.log2_cores);
+  message.set_log2_memory_mib(hardware.log2_memory_mib);
+  message.set_os_release(hardware.os_release);
+}
+
+Status ReadHardwareClass(const proto::HardwareClass& untrusted_message,
+                         stats::HardwareClass& hardware) {
+  for (const std::string* text :
+       {&untrusted_message.architecture(), &untrusted_message.cpu_family(),
+        &untrusted_message.os_release()}) {
+    if (text->size() > kMaxClassTextBytes) {
+      return Fail(ErrorCode::kTooLarge,
+                  "a hardware class text of {} bytes, at most {} are accepted", text->size(),
+                  kMaxClassTextBytes);
+    }
+  }
+  hardware.architecture = untrusted_message.architecture();
+  hardware.cpu_family = untrusted_message.cpu_family();
+  hardware.log2_cores = untrusted_message.log2_cores();
+  hardware.log2_memory_mib = untrusted_message.log2_memory_mib();
+  hardware.os_release = untrusted_message.os_release();
+  return {};
+}
+
+}  // namespace fieldcost::wire

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/stats/stat_row.h"
+#include "common/wire/batch.h"
+
+namespace google::protobuf {
+class MessageLite;
+}
+
+namespace fieldcost::wire {
+
+namespace proto {
+class HardwareClass;
+class RowTable;
+}  // namespace proto
+
+// The columns that batches and fragments share (wire.proto). For this folder's codecs only.
+
+// Appends rows to a table. Deterministic: indices are given in order of first use.
+class RowTableWriter {
+ public:
+  // `table` must outlive the writer and be empty.
+  explicit RowTableWriter(proto::RowTable& table) : table_(table) {}
+
+  void Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
+              const stats::CostHistogram& histogram);
+  std::size_t string_count() const { return strings_.size(); }
+
+ private:
+  using Triple = std::array<std::uint32_t, 3>;
+
+  std::uint32_t StringIndex(const std::string& text);
+  std::uint32_t ApiIndex(const stats::ApiKey& api);
+
+  proto::RowTable& table_;
+  std::unordered_map<std::string, std::uint32_t> strings_;
+  std::map<Triple, std::uint32_t> modules_;
+  std::map<Triple, std::uint32_t> apis_;
+};
+
+// Reads rows of a table from outside. Keeps its memory between tables. Not thread-safe.
+class RowTableReader {
+ public:
+  // kTooLarge beyond `max_rows`, kMaxStrings or kMaxSymbolBytes; kCorrupt for columns of different
+  // lengths or an index out of range. `table` must outlive the use of Get().
+  Status Open(const proto::RowTable& untrusted_table, std::size_t max_rows);
+
+  std::size_t row_count() const { return first_bucket_.size(); }
+
+  // Fills all but first_contribution. REQUIRES: index < row_count().
+  void Get(std::size_t index, UntrustedRow& row) const;
+
+ private:
+  const proto::RowTable* table_ = nullptr;
+  std::vector<std::uint32_t> first_bucket_;  // of each row
+};
+
+// Parses the whole of `untrusted_bytes` with bounded nesting, reusing the message's memory.
+// kCorrupt if it is not such a message.
+Status ParseMessage(std::string_view untrusted_bytes, google::protobuf::MessageLite& message);
+
+// The message's bytes, the same for the same content.
+std::string SerializeMessage(const google::protobuf::MessageLite& message);
+
+void WriteHardwareClass(const stats::HardwareClass& hardware, proto::HardwareClass& message);
+// kTooLarge if a text is longer than kMaxClassTextBytes; nothing else is checked.
+Status ReadHardwareClass(const proto::HardwareClass& untrusted_message,
+                         stats::HardwareClass& hardware);
+
+}  // namespace fieldcost::wire

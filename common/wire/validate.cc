@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "common/wire/batch.h"
+
+namespace fieldcost::wire {
+namespace {
+
+enum class Need { kOptional, kRequired };
+
+bool IsVisible(char c) { return c > ' ' && c < '\x7f'; }
+
+bool IsLowerHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+Status CheckText(std::string_view name, std::string_view untrusted_text, std::size_t max_bytes,
+                 Need need) {
+  if (untrusted_text.empty() && need == Need::kRequired) {
+    return Fail(ErrorCode::kCorrupt, "{} is empty", name);
+  }
+  if (untrusted_text.size() > max_bytes) {
+    return Fail(ErrorCode::kCorrupt, "{} has {} bytes, at most {} are accepted", name,
+                untrusted_text.size(), max_bytes);
+  }
+  if (!std::all_of(untrusted_text.begin(), untrusted_text.end(), IsVisible)) {
+    return Fail(ErrorCode::kCorrupt, "{} is not printable ASCII without spaces", name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status ValidateApiKey(const stats::ApiKey& untrusted_key) {
+  const stats::ApiKey& key = untrusted_key;
+  FIELDCOST_TRY(CheckText("soname", key.soname, kMaxSonameBytes, Need::kRequired));
+  // A path would tell about the machine; '!' separates soname and symbol in names.
+  if (key.soname.find_first_of("/!") != std::string::npos) {
+    return Fail(ErrorCode::kCorrupt, "soname contains '/' or '!'");
+  }
+  FIELDCOST_TRY(
+      CheckText("package version", key.package_version, kMaxVersionBytes, Need::kOptional));
+  FIELDCOST_TRY(CheckText("build-id", key.build_id, kMaxBuildIdBytes, Need::kOptional));
+  if (key.build_id.size() % 2 != 0 ||
+      !std::all_of(key.build_id.begin(), key.build_id.end(), IsLowerHexDigit)) {
+    return Fail(ErrorCode::kCorrupt, "build-id is not lower-case hexadecimal");
+  }
+  FIELDCOST_TRY(CheckText("symbol", key.symbol, kMaxSymbolBytes, Need::kRequired));
+  return CheckText("symbol version", key.symbol_version, kMaxVersionBytes, Need::kOptional);
+}
+
+Status ValidateHardwareClass(const stats::HardwareClass& untrusted_class) {
+  const stats::HardwareClass& hardware = untrusted_class;
+  FIELDCOST_TRY(
+      CheckText("architecture", hardware.architecture, kMaxClassTextBytes, Need::kRequired));
+  FIELDCOST_TRY(CheckText("cpu family", hardware.cpu_family, kMaxClassTextBytes, Need::kOptional));
+  FIELDCOST_TRY(CheckText("os release", hardware.os_release, kMaxClassTextBytes, Need::kOptional));
+  if (hardware.log2_cores > kMaxLog2Cores || hardware.log2_memory_mib > kMaxLog2MemoryMib) {
+    return Fail(ErrorCode::kCorrupt, "hardware class of 2^{} cores and 2^{} MiB",
+                hardware.log2_cores, hardware.log2_memory_mib);
+  }
+  return {};
+}
+
+}  // namespace fieldcost::wire

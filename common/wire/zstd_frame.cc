@@ -1,0 +1,94 @@
+#include "common/wire/zstd_frame.h"
+
+#include <zstd.h>
+
+#include <cstring>
+
+#include "common/base/check.h"
+
+namespace fieldcost::wire {
+namespace {
+
+struct FreeCompressor {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+struct FreeDecompressor {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+bool HasFrameMagic(std::string_view bytes) {
+  constexpr unsigned char kMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
+  return bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0;
+}
+
+}  // namespace
+
+Result<std::string> Compress(std::string_view bytes, int level) {
+  const std::unique_ptr<ZSTD_CCtx, FreeCompressor> context(ZSTD_createCCtx());
+  FIELDCOST_CHECK(context != nullptr);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 1);
+  std::string frame(ZSTD_compressBound(bytes.size()), '\0');
+  const std::size_t size =
+      ZSTD_compress2(context.get(), frame.data(), frame.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(size) != 0) {
+    return Fail(ErrorCode::kInternal, "compressing {} bytes: {}", bytes.size(),
+                ZSTD_getErrorName(size));
+  }
+  frame.resize(size);
+  return frame;
+}
+
+struct Decompressor::State {
+  std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context{ZSTD_createDCtx()};
+  std::unique_ptr<char[]> buffer;
+  std::size_t capacity = 0;
+};
+
+Decompressor::Decompressor() : state_(std::make_unique<State>()) {
+  FIELDCOST_CHECK(state_->context != nullptr);
+}
+
+Decompressor::~Decompressor() = default;
+
+Result<std::string_view> Decompressor::Decompress(std::string_view untrusted_frame,
+                                                  const DecompressionLimits& limits) {
+  const std::string_view frame = untrusted_frame;
+  if (frame.size() > limits.max_compressed_bytes) {
+    return Fail(ErrorCode::kTooLarge, "{} compressed bytes, at most {} are accepted", frame.size(),
+                limits.max_compressed_bytes);
+  }
+  if (!HasFrameMagic(frame)) return Fail(ErrorCode::kCorrupt, "not a zstd frame");
+  const unsigned long long content = ZSTD_getFrameContentSize(frame.data(), frame.size());
+  if (content == ZSTD_CONTENTSIZE_ERROR) return Fail(ErrorCode::kCorrupt, "broken zstd header");
+  if (content == ZSTD_CONTENTSIZE_UNKNOWN) {
+    return Fail(ErrorCode::kCorrupt, "zstd frame without a content size");
+  }
+  if (content > limits.max_decoded_bytes) {
+    return Fail(ErrorCode::kTooLarge, "{} decompressed bytes, at most {} are accepted", content,
+                limits.max_decoded_bytes);
+  }
+  if (limits.max_ratio != 0 && content > limits.ratio_free_bytes &&
+      content > limits.max_ratio * frame.size()) {
+    return Fail(ErrorCode::kTooLarge, "{} bytes decompress to {}, more than {} times as many",
+                frame.size(), content, limits.max_ratio);
+  }
+  if (ZSTD_findFrameCompressedSize(frame.data(), frame.size()) != frame.size()) {
+    return Fail(ErrorCode::kCorrupt, "not exactly one whole zstd frame");
+  }
+  const auto size = static_cast<std::size_t>(content);
+  if (size > state_->capacity || state_->buffer == nullptr) {
+    state_->buffer = std::make_unique_for_overwrite<char[]>(size + 1);
+    state_->capacity = size;
+  }
+  const std::size_t got = ZSTD_decompressDCtx(state_->context.get(), state_->buffer.get(), size,
+                                              frame.data(), frame.size());
+  if (ZSTD_isError(got) != 0) {
+    return Fail(ErrorCode::kCorrupt, "decompressing: {}", ZSTD_getErrorName(got));
+  }
+  if (got != size) return Fail(ErrorCode::kCorrupt, "zstd content shorter than announced");
+  return std::string_view(state_->buffer.get(), size);
+}
+
+}  // namespace fieldcost::wire

@@ -1,0 +1,160 @@
+#include "common/wire/fragment.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "common/crypto/sha256.h"
+#include "common/wire/wire.pb.h"
+#include "common/wire/zstd_frame.h"
+#include "tests/common/wire/samples.h"
+
+namespace fieldcost::wire {
+namespace {
+
+constexpr DecompressionLimits kNoLimits = {.max_compressed_bytes = kMiB, .max_decoded_bytes = kMiB};
+
+proto::Fragment SampleMessage() {
+  Decompressor decompressor;
+  proto::Fragment fragment;
+  const std::string bytes = EncodeFragment(SampleRows()).value();
+  EXPECT_TRUE(
+      fragment.ParseFromString(std::string(decompressor.Decompress(bytes, kNoLimits).value())));
+  return fragment;
+}
+
+ErrorCode CodeOf(const std::string& bytes) {
+  const auto rows = DecodeFragment(bytes);
+  return rows.has_value() ? ErrorCode{} : rows.error().code;
+}
+
+ErrorCode CodeAfter(const std::function<void(proto::Fragment&)>& spoil) {
+  proto::Fragment fragment = SampleMessage();
+  spoil(fragment);
+  return CodeOf(Compress(fragment.SerializeAsString(), 3).value());
+}
+
+TEST(FragmentTest, DecodingGivesBackWhatWasEncoded) {
+  const auto bytes = EncodeFragment(SampleRows());
+  ASSERT_TRUE(bytes.has_value()) << bytes.error().message;
+  const auto rows = DecodeFragment(*bytes);
+  ASSERT_TRUE(rows.has_value()) << rows.error().message;
+  EXPECT_EQ(*rows, SampleRows());
+}
+
+TEST(FragmentTest, NegativeMeansSurvive) {
+  std::vector<stats::StatRow> rows = {SampleRows()[0]};
+  rows[0].histogram = {};
+  rows[0].histogram.Add(0);
+  rows[0].scalars = ScalarsOf(rows[0].histogram);
+  ASSERT_TRUE(rows[0].scalars.sum_mean < 0);
+  EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
+}
+
+TEST(FragmentTest, AnEmptyFragmentIsFine) {
+  EXPECT_TRUE(DecodeFragment(EncodeFragment({}).value()).value().empty());
+}
+
+TEST(FragmentTest, TheSameRowsGiveTheSameBytes) {
+  EXPECT_EQ(EncodeFragment(SampleRows()).value(), EncodeFragment(SampleRows()).value());
+}
+
+TEST(FragmentTest, RowsOutOfOrderOrInvalidAreNotEncoded) {
+  const auto code = [](const std::function<void(std::vector<stats::StatRow>&)>& spoil) {
+    auto rows = SampleRows();
+    spoil(rows);
+    const auto bytes = EncodeFragment(rows);
+    return bytes.has_value() ? ErrorCode{} : bytes.error().code;
+  };
+  EXPECT_EQ(code([](auto& rows) { std::swap(rows[0], rows[1]); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code([](auto& rows) { rows[1] = rows[0]; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code([](auto& rows) { rows[0].key.api.symbol = ""; }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code([](auto& rows) { rows[0].histogram.SetBucket(3, {.count = 1}); }),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code([](auto& rows) { rows[0].scalars.contributions = 0; }),
+            ErrorCode::kInvalidArgument);
+}
+
+TEST(FragmentTest, TruncationAtEveryByteIsRefused) {
+  const std::string bytes = EncodeFragment(SampleRows()).value();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    ASSERT_EQ(CodeOf(bytes.substr(0, size)), ErrorCode::kCorrupt) << size;
+  }
+}
+
+TEST(FragmentTest, FlippedBitsInAGoodFrameNeverGiveInvalidRows) {
+  const std::string bytes = SampleMessage().SerializeAsString();
+  int refused = 0;
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    const auto rows = DecodeFragment(Compress(flipped, 1).value());
+    if (!rows.has_value()) {
+      ++refused;
+      continue;
+    }
+    ASSERT_TRUE(EncodeFragment(*rows).has_value()) << "bit " << bit;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(FragmentTest, SpoiledFragmentsAreRefused) {
+  using Spoil = std::function<void(proto::Fragment&)>;
+  const std::vector<Spoil> spoils = {
+      [](auto& f) { f.add_row_hardware(0); },
+      [](auto& f) { f.set_row_hardware(0, 2); },
+      [](auto& f) { f.add_contributions(1); },
+      [](auto& f) { f.set_contributions(0, 0); },
+      [](auto& f) { f.add_sum_mean_low(1); },
+      [](auto& f) { f.add_sum_mean_high(1); },
+      [](auto& f) { f.add_sum_mean_squared_low(1); },
+      [](auto& f) { f.add_sum_mean_squared_high(1); },
+      [](auto& f) { f.add_sum_inverse_calls_low(1); },
+      [](auto& f) { f.add_sum_inverse_calls_high(1); },
+      [](auto& f) { f.add_sum_within_squares_low(1); },
+      [](auto& f) { f.add_sum_within_squares_high(1); },
+      [](auto& f) { f.add_sum_within_freedom_low(1); },
+      [](auto& f) { f.add_sum_within_freedom_high(1); },
+      [](auto& f) { f.set_sum_mean_high(0, 1); },
+      [](auto& f) { f.mutable_table()->set_row_metric(0, 99); },
+      [](auto& f) { f.mutable_table()->set_bucket_slot(0, 65); },
+      [](auto& f) { f.mutable_table()->set_bucket_sum_low(1, 1); },
+      [](auto& f) { f.mutable_table()->set_strings(0, "a b"); },
+      [](auto& f) { f.mutable_table()->mutable_row_api()->SwapElements(0, 5); },
+  };
+  for (std::size_t i = 0; i < spoils.size(); ++i) {
+    EXPECT_EQ(CodeAfter(spoils[i]), ErrorCode::kCorrupt) << "spoil " << i;
+  }
+  EXPECT_EQ(CodeAfter([](auto& f) { f.set_format_version(2); }), ErrorCode::kUnsupported);
+}
+
+TEST(FragmentTest, BombsAreRefused) {
+  EXPECT_EQ(CodeOf(Compress(std::string(kMaxFragmentDecodedBytes + 1, '\0'), 1).value()),
+            ErrorCode::kTooLarge);
+  EXPECT_EQ(CodeOf(std::string(kMaxFragmentBytes + 1, 'x')), ErrorCode::kTooLarge);
+}
+
+TEST(FragmentIndexTest, TheIndexIsTheHashsFirstBits) {
+  // sha256("libsqlite3.so.0!sqlite3_step")
+  const std::string hash = crypto::Sha256("libsqlite3.so.0!sqlite3_step");
+  const auto first = static_cast<std::uint8_t>(hash[0]);
+  const auto second = static_cast<std::uint8_t>(hash[1]);
+  EXPECT_EQ(FragmentIndexOf("libsqlite3.so.0", "sqlite3_step", 0), 0U);
+  EXPECT_EQ(FragmentIndexOf("libsqlite3.so.0", "sqlite3_step", 1), first >> 7);
+  EXPECT_EQ(FragmentIndexOf("libsqlite3.so.0", "sqlite3_step", 8), first);
+  EXPECT_EQ(FragmentIndexOf("libsqlite3.so.0", "sqlite3_step", 16), first * 256U + second);
+}
+
+TEST(FragmentIndexTest, ApisSpreadOverAllFragments) {
+  std::set<std::uint32_t> used;
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint32_t index = FragmentIndexOf("libc.so.6", fmt::format("symbol_{}", i), 4);
+    ASSERT_LT(index, 16U);
+    used.insert(index);
+  }
+  EXPECT_EQ(used.size(), 16U);
+}
+
+}  // namespace
+}  // namespace fieldcost::wire

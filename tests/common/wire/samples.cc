@@ -1,0 +1,128 @@
+#include "tests/common/wire/samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/crypto/sha256.h"
+
+namespace fieldcost::wire {
+namespace {
+
+stats::ApiKey StepKey() {
+  return {.soname = "libsqlite3.so.0",
+          .package_version = "3.40.1-2+deb12u1",
+          .build_id = "f3a1c0de00112233445566778899aabbccddeeff",
+          .symbol = "sqlite3_step",
+          .symbol_version = ""};
+}
+
+stats::CostHistogram HistogramOf(std::initializer_list<std::uint64_t> values, int times) {
+  stats::CostHistogram histogram;
+  for (int i = 0; i < times; ++i) {
+    for (const std::uint64_t value : values) histogram.Add(value);
+  }
+  return histogram;
+}
+
+WallTime At(std::int64_t unix_seconds) { return WallTime(std::chrono::seconds(unix_seconds)); }
+
+constexpr std::int64_t kPublished = 1767225600;  // 2026-01-01 00:00 UTC
+constexpr std::int64_t kDay = 86400;
+
+}  // namespace
+
+BatchContent SampleBatch() {
+  const stats::ApiKey step = StepKey();
+  stats::ApiKey exec = step;
+  exec.symbol = "sqlite3_exec";
+  return {.policy_serial = 7,
+          .hardware = {.architecture = "x86_64",
+                       .cpu_family = "GenuineIntel-6",
+                       .log2_cores = 1,
+                       .log2_memory_mib = 14,
+                       .os_release = "debian-12"},
+          .rows = {{.api = step,
+                    .metric = stats::Metric::kWallTime,
+                    .week = 2921,
+                    .first_contribution = true,
+                    .histogram = HistogramOf({0, 20, 40, 5000000000}, 3)},
+                   {.api = step,
+                    .metric = stats::Metric::kAllocInclusive,
+                    .week = 2921,
+                    .first_contribution = false,
+                    .histogram = HistogramOf({3, 7, 22}, 100)},
+                   {.api = exec,
+                    .metric = stats::Metric::kWallTime,
+                    .week = 2921,
+                    .first_contribution = true,
+                    .histogram = HistogramOf({1000}, 1)}}};
+}
+
+std::vector<stats::StatRow> SampleRows() {
+  const BatchContent batch = SampleBatch();
+  std::vector<stats::StatRow> rows;
+  for (const BatchRow& row : batch.rows) {
+    for (const stats::HardwareClass& hardware : {stats::HardwareClass{}, batch.hardware}) {
+      rows.push_back({.key = {.api = row.api,
+                              .metric = row.metric,
+                              .hardware = hardware,
+                              .week = hardware == batch.hardware ? row.week : 0},
+                      .histogram = row.histogram,
+                      .scalars = ScalarsOf(row.histogram)});
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  return rows;
+}
+
+crypto::PrivateKey SampleKey(char seed) {
+  return crypto::PrivateKey::FromSeed(std::string(32, seed));
+}
+
+RootMetadata SampleRoot() {
+  return {.version = 1,
+          .expires = At(kPublished + 365 * kDay),
+          .root_threshold = 2,
+          .root_keys = {SampleKey(1).public_key(), SampleKey(2).public_key()},
+          .timestamp_keys = {SampleKey(3).public_key()},
+          .snapshot_keys = {SampleKey(4).public_key()}};
+}
+
+SnapshotMetadata SampleSnapshot() {
+  return {
+      .version = 12,
+      .expires = At(kPublished + 14 * kDay),
+      .published = At(kPublished),
+      .store_sequence = 3456,
+      .contribution_threshold = 5,
+      .synthetic = true,
+      .fragment_bits = 1,
+      .fragments = {{.sha256 = crypto::Sha256("first"), .size_bytes = 70000, .row_count = 900},
+                    {.sha256 = crypto::Sha256("second"), .size_bytes = 71000, .row_count = 1000}}};
+}
+
+TimestampMetadata SampleTimestamp() {
+  const std::string snapshot = SignSnapshot(SampleSnapshot(), SampleKey(4));
+  return {.version = 34,
+          .expires = At(kPublished + 2 * kDay),
+          .published = At(kPublished),
+          .snapshot_version = 12,
+          .snapshot_sha256 = crypto::Sha256(snapshot),
+          .snapshot_bytes = snapshot.size(),
+          .refresh_seconds = 3600};
+}
+
+BatchContent ManyRows(std::size_t rows) {
+  BatchContent content = SampleBatch();
+  content.rows.clear();
+  for (std::size_t i = 0; i < rows; ++i) {
+    BatchRow row{.api = StepKey(), .week = 2921};
+    row.api.symbol = fmt::format("symbol_{}", i);
+    row.histogram.Add(i * 7919 + 1);
+    content.rows.push_back(std::move(row));
+  }
+  return content;
+}
+
+}  // namespace fieldcost::wire

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "common/crypto/ed25519.h"
+#include "common/wire/batch.h"
+#include "common/wire/fragment.h"
+#include "common/wire/metadata.h"
+
+namespace fieldcost::wire {
+
+// The worked examples of common/wire/README.md, which the golden files hold.
+BatchContent SampleBatch();
+std::vector<stats::StatRow> SampleRows();
+
+// Keys from the fixed seeds 01..01, 02..02, ...
+crypto::PrivateKey SampleKey(char seed);
+RootMetadata SampleRoot();  // root keys 1 and 2 (both needed), timestamp 3, snapshot 4
+TimestampMetadata SampleTimestamp();
+SnapshotMetadata SampleSnapshot();
+
+// A batch of `rows` different rows.
+BatchContent ManyRows(std::size_t rows);
+
+}  // namespace fieldcost::wire
