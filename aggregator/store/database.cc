@@ -1,0 +1,183 @@
+#include "aggregator/store/database.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/snapshot.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <vector>
+
+#include "common/base/log.h"
+#include "common/base/units.h"
+
+namespace fieldcost::store {
+namespace {
+
+constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox", "ledger", "meta"};
+constexpr int kMaxOpenFiles = 512;
+constexpr int kBackgroundJobs = 2;
+constexpr std::uint64_t kMaxLogBytes = 256 * kMiB;  // then the oldest table is flushed
+constexpr std::size_t kMaxEngineLineBytes = 512;
+constexpr double kFilterBitsPerKey = 10;
+
+rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+Error ErrorOf(std::string_view action, const rocksdb::Status& status) {
+  const ErrorCode code = status.IsCorruption() ? ErrorCode::kCorrupt : ErrorCode::kIo;
+  return Fail(code, "{}: {}", action, status.ToString());
+}
+
+// The engine's warnings go to our log. (Its own log file would be one more file that can fail: in
+// builds with assertions, as Debian's, writing to it after a full disk aborts the process.)
+class EngineLogger final : public rocksdb::Logger {
+ public:
+  EngineLogger() : rocksdb::Logger(rocksdb::WARN_LEVEL) {}
+  void Logv(const char* format, va_list arguments) override {
+    char line[kMaxEngineLineBytes];
+    ::vsnprintf(line, sizeof line, format, arguments);
+    Log(LogLevel::kWarning, fmt::format("rocksdb: {}", line));
+  }
+  using rocksdb::Logger::Logv;
+};
+
+rocksdb::CompressionType BestCompression() {
+  const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
+  for (const auto type : {rocksdb::kZSTD, rocksdb::kLZ4Compression, rocksdb::kSnappyCompression}) {
+    if (std::find(supported.begin(), supported.end(), type) != supported.end()) return type;
+  }
+  return rocksdb::kNoCompression;
+}
+
+rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
+  rocksdb::DBOptions result;
+  result.create_if_missing = true;
+  result.create_missing_column_families = true;
+  result.paranoid_checks = true;
+  result.max_open_files = kMaxOpenFiles;
+  result.max_background_jobs = kBackgroundJobs;
+  result.db_write_buffer_size = options.write_buffer_bytes;
+  result.max_total_wal_size = kMaxLogBytes;
+  result.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  result.max_bgerror_resume_count = 0;  // never go on after a failed write as if it had not been
+  result.track_and_verify_wals_in_manifest = true;
+  result.info_log = std::make_shared<EngineLogger>();
+  return result;
+}
+
+}  // namespace
+
+struct Database::State {
+  ~State() {
+    if (db == nullptr) return;
+    for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+  }
+  rocksdb::ColumnFamilyHandle* Handle(Table table) const {
+    return handles[static_cast<std::size_t>(table)];
+  }
+  std::unique_ptr<rocksdb::DB> db;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Table; the default family is last
+};
+
+class Database::View {
+ public:
+  explicit View(rocksdb::DB& db) : holder_(&db), snapshot_(holder_.snapshot()) {}
+  const rocksdb::Snapshot* get() const { return snapshot_; }
+
+ private:
+  rocksdb::ManagedSnapshot holder_;
+  const rocksdb::Snapshot* snapshot_;
+};
+
+struct Database::WriteSet::State {
+  Database::State& database;
+  rocksdb::WriteBatch batch;
+};
+
+Database::WriteSet::WriteSet(Database& database)
+    : state_(new State{*database.state_, rocksdb::WriteBatch()}) {}
+Database::WriteSet::~WriteSet() = default;
+
+// A WriteBatch can fail only at its configured maximum size, and none is set.
+void Database::WriteSet::Put(Table table, std::string_view key, std::string_view value) {
+  state_->batch.Put(state_->database.Handle(table), SliceOf(key), SliceOf(value))
+      .PermitUncheckedError();
+}
+void Database::WriteSet::Delete(Table table, std::string_view key) {
+  state_->batch.Delete(state_->database.Handle(table), SliceOf(key)).PermitUncheckedError();
+}
+void Database::WriteSet::DeleteRange(Table table, std::string_view begin, std::string_view end) {
+  state_->batch.DeleteRange(state_->database.Handle(table), SliceOf(begin), SliceOf(end))
+      .PermitUncheckedError();
+}
+
+Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Database::~Database() = default;
+
+Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
+  rocksdb::BlockBasedTableOptions blocks;
+  blocks.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  blocks.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
+  rocksdb::ColumnFamilyOptions family;
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
+  family.compression = BestCompression();
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const char* name : kTableNames) families.emplace_back(name, family);
+  families.emplace_back(rocksdb::kDefaultColumnFamilyName, family);
+
+  auto state = std::make_unique<State>();
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(
+      DatabaseOptionsOf(options), options.directory.string(), families, &state->handles, &db);
+  if (!status.ok()) {
+    return ErrorOf(fmt::format("open the store in {}", options.directory.string()), status);
+  }
+  state->db.reset(db);
+  return std::unique_ptr<Database>(new Database(std::move(state)));
+}
+
+Status Database::Write(WriteSet& changes) {
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  const rocksdb::Status status = state_->db->Write(options, &changes.state_->batch);
+  if (!status.ok()) return Fail(ErrorCode::kIo, "write to the store: {}", status.ToString());
+  return {};
+}
+
+std::shared_ptr<Database::View> Database::Freeze() { return std::make_shared<View>(*state_->db); }
+
+Result<std::optional<std::string>> Database::Get(Table table, std::string_view key,
+                                                 const View* view) const {
+  rocksdb::ReadOptions options;
+  if (view != nullptr) options.snapshot = view->get();
+  std::string value;
+  const rocksdb::Status status =
+      state_->db->Get(options, state_->Handle(table), SliceOf(key), &value);
+  if (status.IsNotFound()) return std::optional<std::string>();
+  if (!status.ok()) return ErrorOf("read from the store", status);
+  return std::optional<std::string>(std::move(value));
+}
+
+Status Database::ForEach(Table table, std::string_view begin, const View* view,
+                         const Visitor& visit) const {
+  rocksdb::ReadOptions options;
+  if (view != nullptr) options.snapshot = view->get();
+  const std::unique_ptr<rocksdb::Iterator> iterator(
+      state_->db->NewIterator(options, state_->Handle(table)));
+  for (iterator->Seek(SliceOf(begin)); iterator->Valid(); iterator->Next()) {
+    FIELDCOST_TRY(visit(ViewOf(iterator->key()), ViewOf(iterator->value())));
+  }
+  if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
+  return {};
+}
+
+}  // namespace fieldcost::store

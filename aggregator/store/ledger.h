@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/store/limits.h"
+#include "common/base/result.h"
+
+namespace fieldcost::store {
+
+// What one agent's epoch has already delivered: the highest sequence, and which of the
+// kLedgerWindow sequences up to it. Pure value; see README.md for the bytes.
+class LedgerHead {
+ public:
+  enum class Seen {
+    kNew,     // not accepted before
+    kReplay,  // accepted before, its answer is kept
+    kTooOld,  // below the window: it cannot be told whether it was accepted
+  };
+
+  // REQUIRES: sequence >= 1.
+  Seen Classify(std::uint64_t sequence) const;
+
+  // Notes that `sequence` is accepted. Appends to `forgotten` the accepted sequences that leave the
+  // window, whose answers are no longer needed. REQUIRES: Classify(sequence) == kNew.
+  void Record(std::uint64_t sequence, std::vector<std::uint64_t>& forgotten);
+
+  std::uint64_t high_water() const { return high_water_; }
+
+  std::string Encode() const;
+  static Result<LedgerHead> Decode(std::string_view untrusted_bytes);
+
+ private:
+  std::uint64_t high_water_ = 0;
+  std::uint64_t window_ = 0;  // bit i: sequence high_water_ - i is accepted
+};
+
+}  // namespace fieldcost::store

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/base/units.h"
+#include "common/wire/limits.h"
+
+namespace fieldcost::store {
+
+// Every bound of the store. Sizes in bytes.
+inline constexpr unsigned kLedgerWindow = 64;     // sequences whose answers are remembered
+inline constexpr std::size_t kAgentIdBytes = 32;  // a keyed hash of an agent's public key
+inline constexpr std::size_t kMaxAnswerBytes = 64 * kKiB;
+inline constexpr std::size_t kMaxRowKeyBytes = 2 * kKiB;
+inline constexpr unsigned kLedgerStripes = 64;  // agents handled at the same time, at most
+inline constexpr std::size_t kMaxBindingBytes = 1 * kKiB;
+
+// The dirty table may grow to this multiple of its configured size while a checkpoint is being
+// written; then Accept() waits.
+inline constexpr std::size_t kDirtyOverdraft = 2;
+
+static_assert(kMaxRowKeyBytes > wire::kMaxSonameBytes + wire::kMaxSymbolBytes +
+                                    2 * wire::kMaxVersionBytes + wire::kMaxBuildIdBytes +
+                                    3 * wire::kMaxClassTextBytes + 64);
+
+}  // namespace fieldcost::store

@@ -1,0 +1,264 @@
+#include "aggregator/store/row_codec.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/shm/log2_bucket.h"
+
+namespace fieldcost::store {
+namespace {
+
+using stats::Int128;
+using stats::Uint128;
+
+constexpr char kFormatVersion = 1;
+constexpr std::uint8_t kFlagSaturated = 1;
+constexpr std::uint8_t kFlagScalars = 2;
+
+Error Malformed(std::string_view what) {
+  return Fail(ErrorCode::kCorrupt, "stored row is malformed: {}", what);
+}
+
+void AppendText(std::string_view text, std::string& bytes) {
+  bytes.append(text);
+  bytes.push_back('\0');
+}
+
+void AppendBigEndian32(std::uint32_t value, std::string& bytes) {
+  for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift));
+}
+
+bool TakeText(std::string_view& bytes, std::string& text) {
+  const std::size_t end = bytes.find('\0');
+  if (end == std::string_view::npos) return false;
+  text.assign(bytes.substr(0, end));
+  bytes.remove_prefix(end + 1);
+  return true;
+}
+
+bool TakeBigEndian32(std::string_view& bytes, std::uint32_t& value) {
+  if (bytes.size() < 4) return false;
+  value = 0;
+  for (int i = 0; i < 4; ++i) {
+    value = (value << 8) | static_cast<std::uint8_t>(bytes[static_cast<std::size_t>(i)]);
+  }
+  bytes.remove_prefix(4);
+  return true;
+}
+
+bool TakeByte(std::string_view& bytes, std::uint8_t& value) {
+  if (bytes.empty()) return false;
+  value = static_cast<std::uint8_t>(bytes.front());
+  bytes.remove_prefix(1);
+  return true;
+}
+
+bool TakeVarint64(std::string_view& bytes, std::uint64_t& value) {
+  Uint128 wide = 0;
+  if (!TakeVarint(bytes, wide) || wide > std::numeric_limits<std::uint64_t>::max()) return false;
+  value = static_cast<std::uint64_t>(wide);
+  return true;
+}
+
+// Signed numbers alternate in sign, so that small ones stay short.
+Uint128 ZigZag(Int128 value) {
+  const Uint128 bits = static_cast<Uint128>(value);
+  return (bits << 1) ^ (value < 0 ? ~Uint128{0} : Uint128{0});
+}
+
+Int128 UnZigZag(Uint128 value) {
+  return static_cast<Int128>((value >> 1) ^ ((value & 1) != 0 ? ~Uint128{0} : Uint128{0}));
+}
+
+bool TakeScalars(std::string_view& bytes, stats::ContributionScalars& scalars) {
+  Uint128 mean = 0;
+  if (!TakeVarint64(bytes, scalars.contributions) || !TakeVarint(bytes, mean) ||
+      !TakeVarint(bytes, scalars.sum_mean_squared) ||
+      !TakeVarint(bytes, scalars.sum_inverse_calls) ||
+      !TakeVarint(bytes, scalars.sum_within_squares) ||
+      !TakeVarint(bytes, scalars.sum_within_freedom)) {
+    return false;
+  }
+  scalars.sum_mean = UnZigZag(mean);
+  return true;
+}
+
+}  // namespace
+
+void AppendBigEndian64(std::uint64_t value, std::string& bytes) {
+  for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift));
+}
+
+std::uint64_t ReadBigEndian64(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (const char byte : bytes) value = (value << 8) | static_cast<std::uint8_t>(byte);
+  return value;
+}
+
+void AppendVarint(Uint128 value, std::string& bytes) {
+  while (value >= 0x80) {
+    bytes.push_back(static_cast<char>(static_cast<std::uint8_t>(value) | 0x80));
+    value >>= 7;
+  }
+  bytes.push_back(static_cast<char>(value));
+}
+
+bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value) {
+  value = 0;
+  for (unsigned shift = 0; shift < 128; shift += 7) {
+    std::uint8_t byte = 0;
+    if (!TakeByte(untrusted_bytes, byte)) return false;
+    const Uint128 part = byte & 0x7f;
+    if (shift == 126 && part > 3) return false;
+    value |= part << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+void AppendRowKey(const stats::RowKey& key, std::string& bytes) {
+  AppendText(key.api.soname, bytes);
+  AppendText(key.api.package_version, bytes);
+  AppendText(key.api.build_id, bytes);
+  AppendText(key.api.symbol, bytes);
+  AppendText(key.api.symbol_version, bytes);
+  AppendBigEndian32(static_cast<std::uint32_t>(key.metric), bytes);
+  AppendText(key.hardware.architecture, bytes);
+  AppendText(key.hardware.cpu_family, bytes);
+  AppendBigEndian32(key.hardware.log2_cores, bytes);
+  AppendBigEndian32(key.hardware.log2_memory_mib, bytes);
+  AppendText(key.hardware.os_release, bytes);
+  AppendBigEndian32(key.week, bytes);
+}
+
+Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key) {
+  std::string_view rest = untrusted_bytes;
+  std::uint32_t metric = 0;
+  if (!TakeText(rest, key.api.soname) || !TakeText(rest, key.api.package_version) ||
+      !TakeText(rest, key.api.build_id) || !TakeText(rest, key.api.symbol) ||
+      !TakeText(rest, key.api.symbol_version) || !TakeBigEndian32(rest, metric) ||
+      !TakeText(rest, key.hardware.architecture) || !TakeText(rest, key.hardware.cpu_family) ||
+      !TakeBigEndian32(rest, key.hardware.log2_cores) ||
+      !TakeBigEndian32(rest, key.hardware.log2_memory_mib) ||
+      !TakeText(rest, key.hardware.os_release) || !TakeBigEndian32(rest, key.week) ||
+      !rest.empty()) {
+    return Malformed("row key");
+  }
+  if (!stats::IsKnownMetric(metric)) return Malformed("metric of row key");
+  key.metric = static_cast<stats::Metric>(metric);
+  return {};
+}
+
+void AppendRowValue(const CompactRow& row, std::string& bytes) {
+  const bool has_scalars = row.scalars != stats::ContributionScalars{};
+  bytes.push_back(kFormatVersion);
+  bytes.push_back(
+      static_cast<char>((row.saturated ? kFlagSaturated : 0) | (has_scalars ? kFlagScalars : 0)));
+  if (has_scalars) {
+    AppendVarint(row.scalars.contributions, bytes);
+    AppendVarint(ZigZag(row.scalars.sum_mean), bytes);
+    AppendVarint(row.scalars.sum_mean_squared, bytes);
+    AppendVarint(row.scalars.sum_inverse_calls, bytes);
+    AppendVarint(row.scalars.sum_within_squares, bytes);
+    AppendVarint(row.scalars.sum_within_freedom, bytes);
+  }
+  bytes.push_back(static_cast<char>(row.buckets.size()));
+  for (const CompactBucket& bucket : row.buckets) {
+    bytes.push_back(static_cast<char>(bucket.slot));
+    AppendVarint(bucket.sums.count, bytes);
+    AppendVarint(bucket.sums.sum, bytes);
+    AppendVarint(bucket.sums.sum_of_squares, bytes);
+  }
+}
+
+Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
+  std::string_view rest = untrusted_bytes;
+  std::uint8_t version = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t bucket_count = 0;
+  row.Clear();
+  if (!TakeByte(rest, version)) return Malformed("empty value");
+  if (version != kFormatVersion) {
+    return Fail(ErrorCode::kUnsupported, "stored row has format version {}; this program knows {}",
+                version, int{kFormatVersion});
+  }
+  if (!TakeByte(rest, flags) || (flags & ~(kFlagSaturated | kFlagScalars)) != 0) {
+    return Malformed("flags");
+  }
+  row.saturated = (flags & kFlagSaturated) != 0;
+  if ((flags & kFlagScalars) != 0 && !TakeScalars(rest, row.scalars)) return Malformed("scalars");
+  if (!TakeByte(rest, bucket_count) || bucket_count > shm::kBucketSlots) {
+    return Malformed("bucket count");
+  }
+  for (int i = 0; i < bucket_count; ++i) {
+    CompactBucket bucket;
+    if (!TakeByte(rest, bucket.slot) || bucket.slot >= shm::kBucketSlots ||
+        (!row.buckets.empty() && bucket.slot <= row.buckets.back().slot)) {
+      return Malformed("bucket slot");
+    }
+    if (!TakeVarint64(rest, bucket.sums.count) || bucket.sums.count == 0 ||
+        !TakeVarint(rest, bucket.sums.sum) || !TakeVarint(rest, bucket.sums.sum_of_squares)) {
+      return Malformed("bucket sums");
+    }
+    row.buckets.push_back(bucket);
+  }
+  if (!rest.empty()) return Malformed("bytes after the last bucket");
+  return {};
+}
+
+void AcceptedRows::Clear() {
+  bytes_.assign(1, kFormatVersion);
+  previous_key_.clear();
+  row_count_ = 0;
+}
+
+void AcceptedRows::Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
+                       bool first_contribution) {
+  key_.clear();
+  AppendRowKey(key, key_);
+  const auto [end, ignored] =
+      std::mismatch(key_.begin(), key_.end(), previous_key_.begin(), previous_key_.end());
+  const auto shared = static_cast<std::size_t>(end - key_.begin());
+  AppendVarint(shared, bytes_);
+  AppendVarint(key_.size() - shared, bytes_);
+  bytes_.append(key_, shared);
+  row_.SetHistogram(histogram);
+  row_.scalars = first_contribution ? stats::ScalarsOf(histogram) : stats::ContributionScalars{};
+  value_.clear();
+  AppendRowValue(row_, value_);
+  AppendVarint(value_.size(), bytes_);
+  bytes_.append(value_);
+  std::swap(previous_key_, key_);
+  ++row_count_;
+}
+
+Status ForEachAcceptedRow(
+    std::string_view untrusted_bytes,
+    const std::function<void(std::string_view key, const CompactRow& row)>& visit) {
+  std::string_view rest = untrusted_bytes;
+  std::uint8_t version = 0;
+  if (!TakeByte(rest, version) || version != kFormatVersion) return Malformed("inbox version");
+  std::string key;
+  CompactRow row;
+  while (!rest.empty()) {
+    std::uint64_t shared = 0;
+    std::uint64_t added = 0;
+    std::uint64_t value_bytes = 0;
+    if (!TakeVarint64(rest, shared) || shared > key.size() || !TakeVarint64(rest, added) ||
+        added > rest.size() || shared + added > kMaxRowKeyBytes) {
+      return Malformed("inbox key");
+    }
+    key.resize(shared);
+    key.append(rest.substr(0, added));
+    rest.remove_prefix(added);
+    if (!TakeVarint64(rest, value_bytes) || value_bytes > rest.size()) {
+      return Malformed("inbox value");
+    }
+    FIELDCOST_TRY(DecodeRowValue(rest.substr(0, value_bytes), row));
+    rest.remove_prefix(value_bytes);
+    visit(key, row);
+  }
+  return {};
+}
+
+}  // namespace fieldcost::store

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "aggregator/store/compact_row.h"
+#include "aggregator/store/limits.h"
+#include "common/base/result.h"
+#include "common/stats/api_key.h"
+
+namespace fieldcost::store {
+
+// The store's byte formats; grammar and a worked example stand in README.md. All functions are
+// pure. Decoders are total: anything malformed is kCorrupt.
+
+// Appends the key of a row. Byte order of keys == operator<=> of stats::RowKey, so that all rows of
+// an API, and within it of a metric, stand together.
+// REQUIRES: no text of the key contains a zero byte.
+void AppendRowKey(const stats::RowKey& key, std::string& bytes);
+Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key);
+
+void AppendRowValue(const CompactRow& row, std::string& bytes);
+Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
+
+// The accepted rows of one batch, encoded as the store logs them. Reused between batches.
+class AcceptedRows {
+ public:
+  AcceptedRows() { Clear(); }
+  void Clear();
+  // `first_contribution` adds the row's contribution scalars beside its histogram.
+  // REQUIRES: `histogram` is valid and not empty.
+  void Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
+           bool first_contribution);
+  std::uint32_t row_count() const { return row_count_; }
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+  std::string previous_key_;
+  std::string key_;
+  std::string value_;
+  CompactRow row_;
+  std::uint32_t row_count_ = 0;
+};
+
+// Calls `visit` for every row of AcceptedRows::bytes().
+Status ForEachAcceptedRow(
+    std::string_view untrusted_bytes,
+    const std::function<void(std::string_view key, const CompactRow& row)>& visit);
+
+// Fixed-width integers whose byte order is their order, for keys.
+void AppendBigEndian64(std::uint64_t value, std::string& bytes);
+std::uint64_t ReadBigEndian64(std::string_view bytes);  // REQUIRES: bytes.size() == 8
+
+// Numbers in values: LEB128 of up to 128 bits.
+void AppendVarint(stats::Uint128 value, std::string& bytes);
+// Takes a number off the front; false if there is none or it passes 128 bits.
+bool TakeVarint(std::string_view& untrusted_bytes, stats::Uint128& value);
+
+}  // namespace fieldcost::store

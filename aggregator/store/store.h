@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "aggregator/store/compact_row.h"
+#include "aggregator/store/dirty_table.h"
+#include "aggregator/store/limits.h"
+#include "aggregator/store/row_codec.h"
+#include "common/base/result.h"
+#include "common/base/units.h"
+#include "common/stats/stat_row.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::store {
+
+enum class CheckpointStage {
+  kFrozen,   // the dirty rows are set aside, nothing is written yet
+  kWritten,  // the sums are durable, memory still holds the old view
+};
+
+struct StoreOptions {
+  std::filesystem::path data_dir;            // made if absent
+  std::size_t checkpoint_rows = 200'000;     // dirty rows that start a checkpoint
+  std::size_t checkpoint_bytes = 64 * kMiB;  // their memory that starts one
+  unsigned checkpoint_seconds = 30;          // longest time between two; 0 = no background thread
+  std::size_t write_buffer_bytes = 64 * kMiB;
+  std::size_t block_cache_bytes = 32 * kMiB;
+  std::function<void(CheckpointStage)> on_checkpoint;  // observer; may be empty
+};
+
+// One batch after every check.
+struct AcceptedBatch {
+  std::string_view
+      agent_id;  // kAgentIdBytes: a keyed hash of the agent's key, never the key itself
+  wire::Epoch epoch;
+  wire::Sequence sequence;  // 1, 2, 3, ...
+  const AcceptedRows* rows = nullptr;
+  std::string_view answer;  // what the agent is told; kept for replays
+};
+
+struct AcceptResult {
+  std::string answer;   // the batch's own, or for a replay the one it got the first time
+  bool replay = false;  // it had been accepted before; nothing was added
+};
+
+struct VerifyReport {
+  std::uint64_t sequence = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t invalid_rows = 0;
+  std::uint64_t saturated_rows = 0;
+  Totals expected;            // kept beside the rows as batches were accepted
+  Totals found;               // re-added from the rows
+  std::string first_problem;  // empty if there is none
+  bool ok() const { return first_problem.empty(); }
+};
+
+// The sums of everything ever accepted: exactly once, durably, always readable at their newest.
+//
+// Accepted rows go to an inbox (with the replay ledger, one atomic synced write) and into a table
+// of dirty rows in memory. A checkpoint adds the dirty rows to the stored ones and empties the
+// inbox, again in one atomic write. Opening replays what the inbox still holds. README.md has the
+// byte formats and the argument why nothing is lost or counted twice.
+//
+// After a failed write the store is failed for good: no Accept() succeeds any more, since it is not
+// known what reached the disk; its directory can be opened again only by another process.
+// Thread-safe. One process at a time has a data directory.
+class Store {
+ public:
+  class Snapshot;
+
+  // kAlreadyExists: another process (or Store) has the directory; kPermissionDenied, kNotFound,
+  // kIo: it is unusable; kCorrupt: its contents are.
+  static Result<std::unique_ptr<Store>> Open(StoreOptions options);
+  // Does not checkpoint: the inbox has everything. See Close().
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // Returns once the batch is durable; many callers at a time share disk syncs. Blocks while the
+  // dirty table is over its limit. kInvalidArgument: the sequence is 0 or so old that it cannot be
+  // told from a replay; kIo: failed, do not acknowledge.
+  Result<AcceptResult> Accept(const AcceptedBatch& batch);
+
+  // The newest sums of one row.
+  Result<std::optional<stats::StatRow>> Get(const stats::RowKey& key) const;
+
+  // Brings the stored rows up to date and empties the inbox.
+  Status Checkpoint();
+
+  // All rows as of one moment. Makes a checkpoint first, so that the rows on disk are all there is.
+  // REQUIRES: the snapshot does not outlive the store.
+  Result<Snapshot> TakeSnapshot();
+
+  // Re-adds every row and compares with the totals; checks every row's key, histogram and scalars.
+  Result<VerifyReport> Verify();
+
+  // Remembers `value` under `name` at the first call; later calls (also after a restart) succeed
+  // only with the same value, else kCorrupt. Ties secrets outside the store to its contents.
+  Status Bind(std::string_view name, std::string_view value);
+
+  bool healthy() const;
+  // Batches accepted in the whole life of the store.
+  std::uint64_t sequence() const;
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// All rows at one moment. Movable; use from one thread at a time.
+class Store::Snapshot {
+ public:
+  Snapshot(Snapshot&&) noexcept;
+  Snapshot& operator=(Snapshot&&) noexcept;
+  ~Snapshot();
+
+  // The batches with numbers up to this one are in it, no other.
+  std::uint64_t sequence() const;
+  const Totals& totals() const;
+
+  // Visits every row, ascending by stats::RowKey. May be called again: same rows. An error of
+  // `visit` ends it and is returned.
+  using Visitor = std::function<Status(const stats::RowKey& key, const CompactRow& row)>;
+  Status ForEach(const Visitor& visit) const;
+
+ private:
+  friend class Store;
+  struct State;
+  explicit Snapshot(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fieldcost::store

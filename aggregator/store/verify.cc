@@ -1,0 +1,48 @@
+#include "aggregator/store/store.h"
+#include "common/stats/contribution.h"
+#include "common/stats/cost_histogram.h"
+
+namespace fieldcost::store {
+namespace {
+
+// What is wrong with one row, or success.
+Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
+  FIELDCOST_TRY(wire::ValidateApiKey(key.api));
+  FIELDCOST_TRY(wire::ValidateHardwareClass(key.hardware));
+  if (row.buckets.empty()) return Fail(ErrorCode::kCorrupt, "row without values");
+  FIELDCOST_TRY(stats::Validate(row.ToHistogram()));
+  return stats::Validate(row.scalars);
+}
+
+}  // namespace
+
+Result<VerifyReport> Store::Verify() {
+  FIELDCOST_ASSIGN(const Snapshot snapshot, TakeSnapshot());
+  VerifyReport report;
+  report.sequence = snapshot.sequence();
+  report.expected = snapshot.totals();
+  FIELDCOST_TRY(snapshot.ForEach([&](const stats::RowKey& key, const CompactRow& row) -> Status {
+    ++report.rows;
+    report.found.AddRow(row);
+    if (row.saturated) ++report.saturated_rows;
+    const Status status = CheckRow(key, row);
+    if (status) return {};
+    ++report.invalid_rows;
+    if (report.first_problem.empty()) {
+      report.first_problem = fmt::format("{} ({}): {}", stats::DisplayName(key.api),
+                                         stats::Name(key.metric), status.error().message);
+    }
+    return {};
+  }));
+  report.found.batches = report.expected.batches;  // rows do not know their batches
+  // Numbers that stayed at their limit cannot add up.
+  const bool adds_up = report.saturated_rows != 0
+                           ? report.found.contributions == report.expected.contributions
+                           : report.found == report.expected;
+  if (report.first_problem.empty() && !adds_up) {
+    report.first_problem = "the rows do not add up to the totals of the accepted batches";
+  }
+  return report;
+}
+
+}  // namespace fieldcost::store

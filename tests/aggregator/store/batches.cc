@@ -1,0 +1,72 @@
+#include "tests/aggregator/store/batches.h"
+
+#include <random>
+
+#include "common/base/check.h"
+
+namespace fieldcost::store {
+
+AcceptedBatch TestBatch::View() const {
+  return {
+      .agent_id = agent_id, .epoch = epoch, .sequence = sequence, .rows = &rows, .answer = answer};
+}
+
+std::string TestAgent(unsigned agent) {
+  std::string id(kAgentIdBytes, 'a');
+  id[0] = static_cast<char>(agent);
+  return id;
+}
+
+stats::RowKey TestKey(unsigned number) {
+  stats::RowKey key;
+  key.api.soname = number % 2 == 0 ? "libalpha.so.1" : "libbeta.so.2";
+  key.api.package_version = "1.0-" + std::to_string(number % 3);
+  key.api.build_id = "00ff";
+  key.api.symbol = "function_" + std::to_string(number);
+  key.metric = number % 5 == 0 ? stats::Metric::kAllocInclusive : stats::Metric::kWallTime;
+  key.hardware = {.architecture = "x86_64",
+                  .cpu_family = "GenuineIntel-6",
+                  .log2_cores = 1,
+                  .log2_memory_mib = 14,
+                  .os_release = "debian-12"};
+  key.week = 2900 + number % 2;
+  return key;
+}
+
+void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums) {
+  std::mt19937_64 random(agent * 1'000'003 + sequence);
+  batch.agent_id = TestAgent(agent);
+  batch.sequence = wire::Sequence(sequence);
+  batch.answer = "answer " + std::to_string(agent) + " " + std::to_string(sequence);
+  batch.rows.Clear();
+  for (unsigned number = static_cast<unsigned>(random() % 4); number < 40;
+       number += 1 + static_cast<unsigned>(random() % 9)) {
+    stats::CostHistogram histogram;
+    const unsigned values = 1 + static_cast<unsigned>(random() % 20);
+    for (unsigned i = 0; i < values; ++i) histogram.Add(random() >> (random() % 48 + 16));
+    const bool first = random() % 3 == 0;
+    const stats::RowKey key = TestKey(number);
+    batch.rows.Add(key, histogram, first);
+    if (sums == nullptr) continue;
+    stats::StatRow& row = (*sums)[key];
+    row.key = key;
+    row.histogram.Merge(histogram);
+    if (first) row.scalars.Merge(stats::ScalarsOf(histogram));
+  }
+}
+
+Sums AllRows(Store& store) {
+  Sums rows;
+  const auto snapshot = store.TakeSnapshot();
+  FIELDCOST_CHECK(snapshot.has_value());
+  const Status status =
+      snapshot->ForEach([&](const stats::RowKey& key, const CompactRow& row) -> Status {
+        FIELDCOST_CHECK(rows.empty() || rows.rbegin()->first < key);
+        rows[key] = {key, row.ToHistogram(), row.scalars};
+        return {};
+      });
+  FIELDCOST_CHECK(status.has_value());
+  return rows;
+}
+
+}  // namespace fieldcost::store

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "aggregator/store/store.h"
+#include "common/stats/stat_row.h"
+
+namespace fieldcost::store {
+
+// Deterministic streams of batches, and the sums they must come to, added with the dense
+// CostHistogram and not with the store's own code.
+
+struct TestBatch {
+  std::string agent_id;
+  wire::Epoch epoch{1};
+  wire::Sequence sequence{1};
+  AcceptedRows rows;
+  std::string answer;
+
+  AcceptedBatch View() const;
+};
+
+std::string TestAgent(unsigned agent);
+stats::RowKey TestKey(unsigned number);
+
+using Sums = std::map<stats::RowKey, stats::StatRow>;
+
+// The batch `sequence` of `agent`: some rows among 40 keys. Adds them to `sums` too if not null.
+void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums);
+
+// Every row of the store.
+Sums AllRows(Store& store);
+
+}  // namespace fieldcost::store

@@ -1,0 +1,137 @@
+// The store against SIGKILL: a real process is killed at random moments, and inside checkpoints;
+// afterwards the sums of what it had acknowledged must be there, bit for bit, and nothing more but
+// what was in flight.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <array>
+#include <random>
+#include <sstream>
+
+#include "tests/aggregator/store/batches.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::store {
+namespace {
+
+constexpr unsigned kAgents = 3;
+constexpr int kRandomKills = 24;
+
+class Fleet {
+ public:
+  explicit Fleet(std::filesystem::path data_dir) : data_dir_(std::move(data_dir)) { next_.fill(1); }
+
+  testing::ProcessOptions Command(const std::vector<std::string>& more = {}) const {
+    testing::ProcessOptions options;
+    options.arguments = {FIELDCOST_STORE_WRITER, data_dir_.string(), std::to_string(kAgents)};
+    for (const std::uint64_t next : next_) options.arguments.push_back(std::to_string(next));
+    options.arguments.insert(options.arguments.end(), more.begin(), more.end());
+    return options;
+  }
+
+  // Takes note of what the killed writer had acknowledged.
+  void ReadAcknowledged(const std::string& output) {
+    std::istringstream lines(output.substr(0, output.rfind('\n') + 1));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string ack;
+      unsigned agent = 0;
+      std::uint64_t sequence = 0;
+      if (!(words >> ack >> agent >> sequence) || ack != "ack") continue;
+      ASSERT_EQ(sequence, next_.at(agent));
+      MakeTestBatch(agent, sequence, batch_, &sums_);
+      ++next_[agent];
+      ++acknowledged_;
+    }
+  }
+
+  // Opens the store; each agent sends again what it got no answer for, as a real one does.
+  void ExpectExactSums() {
+    auto store = Store::Open({.data_dir = data_dir_, .checkpoint_seconds = 0});
+    ASSERT_TRUE(store.has_value()) << store.error().message;
+    for (unsigned agent = 0; agent < kAgents; ++agent) {
+      if (next_[agent] > 1) {
+        MakeTestBatch(agent, next_[agent] - 1, batch_, nullptr);
+        const auto replay = (*store)->Accept(batch_.View());
+        ASSERT_TRUE(replay.has_value());
+        ASSERT_TRUE(replay->replay) << "an acknowledged batch is unknown";
+        ASSERT_EQ(replay->answer, batch_.answer);
+      }
+      MakeTestBatch(agent, next_[agent], batch_, &sums_);
+      ASSERT_TRUE((*store)->Accept(batch_.View()).has_value());
+      ++next_[agent];
+      ++acknowledged_;
+    }
+    ASSERT_EQ(AllRows(**store), sums_);
+    const auto report = (*store)->Verify();
+    ASSERT_TRUE(report.has_value());
+    ASSERT_TRUE(report->ok()) << report->first_problem;
+    ASSERT_EQ(report->expected.batches, acknowledged_);
+  }
+
+ private:
+  std::filesystem::path data_dir_;
+  std::array<std::uint64_t, kAgents> next_{};
+  std::uint64_t acknowledged_ = 0;
+  Sums sums_;
+  TestBatch batch_;
+};
+
+TEST(StoreCrashTest, EveryAcknowledgedBatchSurvivesAKillAtAnyMoment) {
+  const std::uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::cout << "seed " << seed << "\n";
+  std::mt19937_64 random(seed);
+  const testing::TempDir dir;
+  Fleet fleet(dir.path() / "data");
+  for (int cycle = 0; cycle < kRandomKills; ++cycle) {
+    SCOPED_TRACE("cycle " + std::to_string(cycle));
+    testing::BackgroundProcess writer(fleet.Command());
+    for (std::uint64_t left = random() % 40; left > 0; --left) {
+      ASSERT_TRUE(writer.WaitForLine("ack "));
+    }
+    writer.Signal(SIGKILL);
+    const testing::ProcessResult result = writer.Wait();
+    ASSERT_EQ(result.signal, SIGKILL) << result.output;
+    ASSERT_NO_FATAL_FAILURE(fleet.ReadAcknowledged(result.output));
+    ASSERT_NO_FATAL_FAILURE(fleet.ExpectExactSums());
+  }
+}
+
+TEST(StoreCrashTest, AKillInsideACheckpointLosesAndDoublesNothing) {
+  const testing::TempDir dir;
+  Fleet fleet(dir.path() / "data");
+  for (const char* stage : {"frozen", "written"}) {
+    for (const char* count : {"1", "2", "4"}) {
+      SCOPED_TRACE(std::string(stage) + " " + count);
+      testing::BackgroundProcess writer(fleet.Command({stage, count}));
+      const testing::ProcessResult result = writer.Wait();
+      ASSERT_EQ(result.signal, SIGKILL) << result.output;
+      ASSERT_NO_FATAL_FAILURE(fleet.ReadAcknowledged(result.output));
+      ASSERT_NO_FATAL_FAILURE(fleet.ExpectExactSums());
+    }
+  }
+}
+
+TEST(StoreCrashTest, AfterAFailedWriteNothingIsAcceptedAndNothingAcknowledgedIsLost) {
+  const testing::TempDir dir;
+  Fleet fleet(dir.path() / "data");
+  for (const char* count : {"0", "5", "30"}) {
+    SCOPED_TRACE(count);
+    testing::BackgroundProcess writer(fleet.Command({"full", count}));
+    const testing::ProcessResult result = writer.Wait();
+    ASSERT_EQ(result.exit_status, 3) << result.output;
+    const std::string refused =
+        "refused " + std::to_string(static_cast<int>(ErrorCode::kIo)) + " failed\n";
+    const std::size_t first = result.output.find(refused);
+    ASSERT_NE(first, std::string::npos) << result.output;
+    ASSERT_NE(result.output.find(refused, first + 1), std::string::npos) << result.output;
+    ASSERT_NO_FATAL_FAILURE(fleet.ReadAcknowledged(result.output));
+    ASSERT_NO_FATAL_FAILURE(fleet.ExpectExactSums());
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::store

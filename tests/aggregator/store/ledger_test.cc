@@ -1,0 +1,89 @@
+#include "aggregator/store/ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <set>
+
+namespace fieldcost::store {
+namespace {
+
+using Seen = LedgerHead::Seen;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(LedgerHeadTest, ASequenceIsNewOnce) {
+  LedgerHead head;
+  std::vector<std::uint64_t> forgotten;
+  EXPECT_EQ(head.Classify(1), Seen::kNew);
+  head.Record(1, forgotten);
+  EXPECT_EQ(head.Classify(1), Seen::kReplay);
+  EXPECT_EQ(head.Classify(2), Seen::kNew);
+  EXPECT_THAT(forgotten, IsEmpty());
+}
+
+TEST(LedgerHeadTest, AGapInsideTheWindowMayBeFilledLater) {
+  LedgerHead head;
+  std::vector<std::uint64_t> forgotten;
+  head.Record(64, forgotten);
+  EXPECT_EQ(head.Classify(1), Seen::kNew);
+  head.Record(1, forgotten);
+  EXPECT_EQ(head.Classify(1), Seen::kReplay);
+  head.Record(65, forgotten);
+  EXPECT_EQ(head.Classify(1), Seen::kTooOld);
+  EXPECT_THAT(forgotten, ElementsAre(1));
+}
+
+TEST(LedgerHeadTest, AJumpToTheLastSequenceForgetsEverythingBefore) {
+  LedgerHead head;
+  std::vector<std::uint64_t> forgotten;
+  head.Record(1, forgotten);
+  head.Record(2, forgotten);
+  const auto last = std::numeric_limits<std::uint64_t>::max();
+  head.Record(last, forgotten);
+  EXPECT_THAT(forgotten, ElementsAre(2, 1));
+  EXPECT_EQ(head.Classify(last), Seen::kReplay);
+  EXPECT_EQ(head.Classify(2), Seen::kTooOld);
+}
+
+TEST(LedgerHeadTest, AnyOrderAgreesWithASetOfAllSequencesAndForgetsEachOnce) {
+  std::mt19937_64 random(20);
+  for (int round = 0; round < 50; ++round) {
+    LedgerHead head;
+    std::set<std::uint64_t> accepted;
+    std::set<std::uint64_t> kept;
+    std::uint64_t high = 0;
+    for (int i = 0; i < 400; ++i) {
+      const std::uint64_t sequence = 1 + random() % (high + 1 + random() % 90);
+      const Seen seen = head.Classify(sequence);
+      if (high >= sequence && high - sequence >= kLedgerWindow) {
+        ASSERT_EQ(seen, Seen::kTooOld);
+        continue;
+      }
+      ASSERT_EQ(seen, accepted.contains(sequence) ? Seen::kReplay : Seen::kNew);
+      if (seen == Seen::kReplay) continue;
+      std::vector<std::uint64_t> forgotten;
+      head.Record(sequence, forgotten);
+      accepted.insert(sequence);
+      kept.insert(sequence);
+      high = std::max(high, sequence);
+      for (const std::uint64_t old : forgotten) ASSERT_EQ(kept.erase(old), 1U);
+      ASSERT_TRUE(kept.empty() || high - *kept.begin() < kLedgerWindow);
+      const auto decoded = LedgerHead::Decode(head.Encode());
+      ASSERT_TRUE(decoded.has_value());
+      ASSERT_EQ(decoded->Encode(), head.Encode());
+    }
+  }
+}
+
+TEST(LedgerHeadTest, OtherBytesAreCorrupt) {
+  const std::string good = LedgerHead().Encode();
+  EXPECT_EQ(LedgerHead::Decode("").error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(LedgerHead::Decode(good + "x").error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(LedgerHead::Decode("\x02" + good.substr(1)).error().code, ErrorCode::kCorrupt);
+}
+
+}  // namespace
+}  // namespace fieldcost::store

@@ -1,0 +1,196 @@
+#include "aggregator/store/row_codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "tests/aggregator/store/batches.h"
+
+namespace fieldcost::store {
+namespace {
+
+std::string HexOf(std::string_view bytes) {
+  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+std::string KeyBytes(const stats::RowKey& key) {
+  std::string bytes;
+  AppendRowKey(key, bytes);
+  return bytes;
+}
+
+std::string ValueBytes(const CompactRow& row) {
+  std::string bytes;
+  AppendRowValue(row, bytes);
+  return bytes;
+}
+
+CompactRow RandomRow(std::mt19937_64& random) {
+  stats::CostHistogram histogram;
+  for (unsigned i = static_cast<unsigned>(random() % 40) + 1; i > 0; --i) {
+    histogram.Add(random() >> (8 + random() % 56));
+  }
+  CompactRow row;
+  row.SetHistogram(histogram);
+  if (random() % 2 == 0) row.scalars = stats::ScalarsOf(histogram);
+  return row;
+}
+
+// The worked example of aggregator/store/README.md.
+TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
+  CompactRow row;
+  row.SetHistogram(histogram);
+  row.scalars = {.contributions = 1,
+                 .sum_mean = -2,
+                 .sum_mean_squared = 4,
+                 .sum_inverse_calls = 5,
+                 .sum_within_squares = 300,
+                 .sum_within_freedom = 2};
+  stats::RowKey key;
+  key.api = {.soname = "libz.so.1", .package_version = "1.3", .symbol = "crc32"};
+  key.metric = stats::Metric::kWallTime;
+  key.hardware.architecture = "x86_64";
+  key.week = 2960;
+  const auto golden =
+      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v1.golden", 64 * kKiB);
+  ASSERT_TRUE(golden.has_value());
+  EXPECT_EQ("key " + HexOf(KeyBytes(key)) + "\nvalue " + HexOf(ValueBytes(row)) + "\n", *golden);
+}
+
+TEST(RowCodecTest, KeysSortAsRowKeysDo) {
+  std::mt19937_64 random(7);
+  const std::vector<std::string> texts = {"", "a", "a.1", "aa", "b", "~"};
+  const auto text = [&] { return texts[random() % texts.size()]; };
+  std::vector<stats::RowKey> keys;
+  for (int i = 0; i < 400; ++i) {
+    stats::RowKey key;
+    key.api = {text(), text(), text(), text(), text()};
+    key.metric = random() % 2 == 0 ? stats::Metric::kWallTime : stats::Metric::kAllocInclusive;
+    key.hardware = {text(), text(), static_cast<std::uint32_t>(random() % 3),
+                    static_cast<std::uint32_t>(random() % 300), text()};
+    key.week = static_cast<std::uint32_t>(random() % 70000);
+    keys.push_back(key);
+  }
+  for (const stats::RowKey& a : keys) {
+    stats::RowKey decoded;
+    ASSERT_TRUE(DecodeRowKey(KeyBytes(a), decoded).has_value());
+    ASSERT_EQ(decoded, a);
+    for (const stats::RowKey& b : keys) ASSERT_EQ(a < b, KeyBytes(a) < KeyBytes(b));
+  }
+}
+
+TEST(RowCodecTest, ValuesSurviveARoundTripUpToTheirLimits) {
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 500; ++i) {
+    const CompactRow row = RandomRow(random);
+    CompactRow decoded;
+    ASSERT_TRUE(DecodeRowValue(ValueBytes(row), decoded).has_value());
+    ASSERT_EQ(decoded, row);
+  }
+  CompactRow extreme;
+  extreme.saturated = true;
+  extreme.buckets = {
+      {64, {std::numeric_limits<std::uint64_t>::max(), ~stats::Uint128{0}, ~stats::Uint128{0}}}};
+  extreme.scalars.contributions = std::numeric_limits<std::uint64_t>::max();
+  extreme.scalars.sum_mean = static_cast<stats::Int128>(stats::Uint128{1} << 127);
+  CompactRow decoded;
+  ASSERT_TRUE(DecodeRowValue(ValueBytes(extreme), decoded).has_value());
+  EXPECT_EQ(decoded, extreme);
+}
+
+TEST(RowCodecTest, EveryShortenedOrLengthenedValueIsRefused) {
+  std::mt19937_64 random(9);
+  CompactRow decoded;
+  for (int i = 0; i < 50; ++i) {
+    const std::string bytes = ValueBytes(RandomRow(random));
+    EXPECT_FALSE(DecodeRowValue(bytes + '\0', decoded).has_value());
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_FALSE(DecodeRowValue(std::string_view(bytes).substr(0, size), decoded).has_value());
+    }
+  }
+}
+
+TEST(RowCodecTest, FlippedBitsNeverDecodeToSomethingThatEncodesLonger) {
+  std::mt19937_64 random(10);
+  CompactRow decoded;
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes = ValueBytes(RandomRow(random));
+    bytes[random() % bytes.size()] ^= static_cast<char>(1 << (random() % 8));
+    if (!DecodeRowValue(bytes, decoded)) continue;
+    EXPECT_LE(ValueBytes(decoded).size(), bytes.size());
+  }
+}
+
+TEST(RowCodecTest, AnotherFormatVersionIsUnsupported) {
+  std::string bytes = ValueBytes({});
+  bytes[0] = 2;
+  CompactRow decoded;
+  EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kUnsupported);
+}
+
+TEST(AcceptedRowsTest, RowsComeBackInOrderWithTheirKeys) {
+  AcceptedRows rows;
+  std::vector<std::pair<std::string, std::uint64_t>> expected;
+  for (unsigned number = 0; number < 30; ++number) {
+    stats::CostHistogram histogram;
+    for (unsigned i = 0; i <= number; ++i) histogram.Add(i);
+    rows.Add(TestKey(number), histogram, number % 2 == 0);
+    expected.emplace_back(KeyBytes(TestKey(number)), number % 2 == 0 ? 1 : 0);
+  }
+  std::vector<std::pair<std::string, std::uint64_t>> found;
+  ASSERT_TRUE(ForEachAcceptedRow(rows.bytes(), [&](std::string_view key, const CompactRow& row) {
+                found.emplace_back(key, row.scalars.contributions);
+              }).has_value());
+  EXPECT_EQ(found, expected);
+  for (std::size_t size = 0; size < rows.bytes().size(); ++size) {
+    const Status status = ForEachAcceptedRow(rows.bytes().substr(0, size),
+                                             [](std::string_view, const CompactRow&) {});
+    if (!status) {
+      EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
+    }
+  }
+}
+
+TEST(CompactRowTest, AddsToTheBitsOfTheDenseHistogram) {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 300; ++i) {
+    CompactRow a = RandomRow(random);
+    const CompactRow b = RandomRow(random);
+    stats::CostHistogram dense = a.ToHistogram();
+    dense.Merge(b.ToHistogram());
+    stats::ContributionScalars scalars = a.scalars;
+    scalars.Merge(b.scalars);
+    a.Add(b);
+    ASSERT_EQ(a.ToHistogram(), dense);
+    ASSERT_EQ(a.scalars, scalars);
+    ASSERT_TRUE(std::is_sorted(a.buckets.begin(), a.buckets.end(),
+                               [](const auto& x, const auto& y) { return x.slot < y.slot; }));
+  }
+}
+
+TEST(CompactRowTest, SaturatesAsTheDenseHistogramDoes) {
+  const stats::Bucket half = {.count = std::uint64_t{1} << 63,
+                              .sum = ~stats::Uint128{0} - 3,
+                              .sum_of_squares = ~stats::Uint128{0} - 7};
+  stats::CostHistogram dense;
+  dense.SetBucket(64, half);
+  CompactRow row;
+  row.SetHistogram(dense);
+  const CompactRow same = row;
+  const stats::CostHistogram other = dense;
+  dense.Merge(other);
+  row.Add(same);
+  EXPECT_TRUE(dense.saturated());
+  EXPECT_TRUE(row.saturated);
+  EXPECT_EQ(row.ToHistogram().bucket(64), dense.bucket(64));
+}
+
+}  // namespace
+}  // namespace fieldcost::store

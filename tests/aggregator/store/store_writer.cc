@@ -1,0 +1,101 @@
+// Feeds a store as agents do, until it is killed: several threads, one agent each, print "ack AGENT
+// SEQUENCE" after each accepted batch. Usage:
+//   store_writer DATA_DIR AGENTS FIRST_SEQUENCE... [STAGE COUNT]
+// STAGE is "frozen" or "written": the process kills itself in its COUNT-th checkpoint. With "full"
+// instead, no file may grow any more after COUNT batches of the first agent; what is refused then
+// and after there is room again is printed as "refused CODE", and the process ends with status 3.
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/aggregator/store/batches.h"
+
+namespace {
+
+using fieldcost::store::CheckpointStage;
+
+using fieldcost::store::Store;
+using fieldcost::store::TestBatch;
+
+void SetFileSizeLimit(rlim_t bytes) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+// A full disk, as the kernel reports it.
+[[noreturn]] void EndOnFullDisk(Store& store, const TestBatch& batch) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  SetFileSizeLimit(1);
+  for (int i = 0; i < 2; ++i) {
+    const auto result = store.Accept(batch.View());
+    if (result) ::_exit(1);
+    ::dprintf(1, "refused %d %s\n", static_cast<int>(result.error().code),
+              store.healthy() ? "healthy" : "failed");
+    SetFileSizeLimit(RLIM_INFINITY);
+  }
+  ::_exit(store.Checkpoint() ? 1 : 3);
+}
+
+void Feed(Store& store, unsigned agent, std::uint64_t sequence, int full_after) {
+  TestBatch batch;
+  for (;; ++sequence) {
+    fieldcost::store::MakeTestBatch(agent, sequence, batch, nullptr);
+    if (full_after-- == 0) EndOnFullDisk(store, batch);
+    const auto result = store.Accept(batch.View());
+    if (!result && !store.healthy()) return;
+    if (!result || result->answer != batch.answer) {
+      ::dprintf(2, "accept failed\n");
+      ::_exit(1);
+    }
+    if (::dprintf(1, "ack %u %llu\n", agent, static_cast<unsigned long long>(sequence)) < 0) {
+      ::_exit(1);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const std::vector<std::string> words(arguments + 1, arguments + argument_count);
+  const unsigned agents = static_cast<unsigned>(std::stoul(words.at(1)));
+  fieldcost::store::StoreOptions options{
+      .data_dir = words.at(0), .checkpoint_rows = 30, .checkpoint_seconds = 3600};
+  std::atomic<int> left{0};
+  int full_after = -1;
+  if (words.size() > 2 + agents) {
+    const std::string& stage_name = words.at(2 + agents);
+    const int count = std::stoi(words.at(3 + agents));
+    if (stage_name == "full") {
+      full_after = count;
+    } else {
+      const auto stage =
+          stage_name == "frozen" ? CheckpointStage::kFrozen : CheckpointStage::kWritten;
+      left = count;
+      options.on_checkpoint = [&left, stage](CheckpointStage now) {
+        if (now == stage && --left == 0) ::kill(::getpid(), SIGKILL);
+      };
+    }
+  }
+  auto store = fieldcost::store::Store::Open(options);
+  if (!store) {
+    ::dprintf(2, "open: %s\n", store.error().message.c_str());
+    return 1;
+  }
+  std::vector<std::thread> threads;
+  for (unsigned agent = 0; agent < agents; ++agent) {
+    threads.emplace_back([&, agent] {
+      Feed(**store, agent, std::stoull(words.at(2 + agent)), agent == 0 ? full_after : -1);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return 0;
+}
