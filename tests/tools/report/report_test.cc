@@ -1,0 +1,274 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/report/cost_table.h"
+#include "tools/report/numbers.h"
+#include "tools/report/spectrum.h"
+#include "tools/report/terminal.h"
+
+namespace fieldcost::report {
+namespace {
+
+using stats::Metric;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr Style kPlain{};
+constexpr Style kUtf8{.utf8 = true};
+constexpr Style kColor{.utf8 = true, .color = ColorDepth::kTrue};
+
+stats::StatRow Row(const std::string& soname, const std::string& symbol, Metric metric,
+                   const std::vector<std::uint64_t>& values, std::uint64_t contributions) {
+  stats::StatRow row;
+  row.key.api = {soname, "1.2-3", "00ff", symbol, ""};
+  row.key.metric = metric;
+  for (const std::uint64_t value : values) row.histogram.Add(value);
+  row.scalars.contributions = contributions;
+  return row;
+}
+
+std::string Time(double value) { return FormatCost(value, Metric::kWallTime, kUtf8); }
+std::string Bytes(double value) { return FormatCost(value, Metric::kAllocInclusive, kUtf8); }
+
+TEST(NumbersTest, CostsHaveTwoSignificantDigitsAndAFittingUnit) {
+  EXPECT_EQ(Time(0), "0 ns");
+  EXPECT_EQ(Time(0.333), "0.33 ns");
+  EXPECT_EQ(Time(7), "7 ns");
+  EXPECT_EQ(Time(3.47), "3.5 ns");
+  EXPECT_EQ(Time(123), "120 ns");
+  EXPECT_EQ(Time(994), "990 ns");
+  EXPECT_EQ(Time(996), "1.0 µs");
+  EXPECT_EQ(Time(1234), "1.2 µs");
+  EXPECT_EQ(Time(99'900), "100 µs");
+  EXPECT_EQ(Time(12'345'678), "12 ms");
+  EXPECT_EQ(Time(3.21e9), "3.2 s");
+  EXPECT_EQ(Time(600e9), "10 min");
+  EXPECT_EQ(Bytes(1000), "1000 B");
+  EXPECT_EQ(Bytes(1024), "1.0 KiB");
+  EXPECT_EQ(Bytes(1536), "1.5 KiB");
+  EXPECT_EQ(Bytes(5.0 * 1048576), "5.0 MiB");
+  EXPECT_EQ(FormatCost(1234, Metric::kCpuCycles, kUtf8), "1.2 kcyc");
+}
+
+TEST(NumbersTest, WithoutUtf8MicrosecondsAreAscii) {
+  EXPECT_EQ(FormatCost(1234, Metric::kWallTime, kPlain), "1.2 us");
+}
+
+TEST(NumbersTest, WhatIsNoNumberIsADash) {
+  EXPECT_EQ(Time(-1), "-");
+  EXPECT_EQ(Time(0.0 / 0.0), "-");
+  EXPECT_EQ(Time(1e308 * 10), "-");
+}
+
+TEST(NumbersTest, CountsAndSumsAreExact) {
+  EXPECT_EQ(FormatCount(0), "0");
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(1000), "1,000");
+  EXPECT_EQ(FormatCount(~std::uint64_t{0}), "18,446,744,073,709,551,615");
+  EXPECT_EQ(Decimal(0), "0");
+  EXPECT_EQ(Decimal(~stats::Uint128{0}), "340282366920938463463374607431768211455");
+}
+
+TEST(NumbersTest, TimesAndAgesAreForPeople) {
+  const WallTime time{std::chrono::seconds(1'700'000'000)};
+  EXPECT_EQ(FormatTime(time), "2023-11-14 22:13 UTC");
+  EXPECT_EQ(FormatTime(WallTime{}), "never");
+  EXPECT_EQ(FormatAge(time, time + std::chrono::seconds(59)), "just now");
+  EXPECT_EQ(FormatAge(time, time + std::chrono::minutes(1)), "1 minute ago");
+  EXPECT_EQ(FormatAge(time, time + std::chrono::hours(47)), "47 hours ago");
+  EXPECT_EQ(FormatAge(time, time + std::chrono::hours(72)), "3 days ago");
+}
+
+TEST(TerminalTest, ColourNeedsATerminalAndNoObjection) {
+  const TerminalFacts terminal{true, "", "xterm-256color", "", "C.UTF-8"};
+  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, terminal).color, ColorDepth::k256);
+  EXPECT_TRUE(ChooseStyle(ColorChoice::kAuto, terminal).utf8);
+  EXPECT_EQ(ChooseStyle(ColorChoice::kNever, terminal).color, ColorDepth::kNone);
+  TerminalFacts facts = terminal;
+  facts.color_term = "truecolor";
+  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, facts).color, ColorDepth::kTrue);
+  facts.no_color = "1";
+  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, facts).color, ColorDepth::kNone);
+  EXPECT_EQ(ChooseStyle(ColorChoice::kAlways, facts).color, ColorDepth::kTrue);
+  facts = terminal;
+  facts.is_terminal = false;
+  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, facts).color, ColorDepth::kNone);
+  facts = terminal;
+  facts.term = "dumb";
+  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, facts).color, ColorDepth::kNone);
+  facts.locale = "C";
+  EXPECT_FALSE(ChooseStyle(ColorChoice::kAuto, facts).utf8);
+}
+
+TEST(TerminalTest, LongNamesAreCutInTheMiddleAndControlCharactersEscaped) {
+  EXPECT_EQ(Shorten("sqlite3_prepare_v2", 10, kPlain), "sqlite~_v2");
+  EXPECT_EQ(Shorten("sqlite3_prepare_v2", 10, kUtf8), "sqlite…_v2");
+  EXPECT_EQ(Shorten("short", 10, kPlain), "short");
+  EXPECT_EQ(Shorten("a\x1b[31mb", 20, kPlain), "a\\x1b[31mb");
+}
+
+TEST(SpectrumTest, HeightIsCountOverTheUsedRange) {
+  stats::CostHistogram histogram;
+  for (int i = 0; i < 1; ++i) histogram.Add(4);
+  for (int i = 0; i < 80; ++i) histogram.Add(8);
+  for (int i = 0; i < 40; ++i) histogram.Add(32);
+  EXPECT_EQ(Spectrum(histogram, 6, kUtf8), "▁█ ▄  ");
+  EXPECT_EQ(Spectrum(histogram, 6, kPlain), ".@ +  ");
+}
+
+TEST(SpectrumTest, AWideRangeIsJoinedToFit) {
+  stats::CostHistogram histogram;
+  for (unsigned power = 0; power < 64; ++power) histogram.Add(std::uint64_t{1} << power);
+  EXPECT_EQ(DisplayWidth(Spectrum(histogram, 16, kUtf8)), 16U);
+  EXPECT_EQ(Spectrum(histogram, 16, kPlain), "@@@@@@@@@@@@@@@@");
+  histogram.Add(0);  // 65 slots in 16 columns: 5 each, 13 columns
+  EXPECT_EQ(Spectrum(histogram, 16, kPlain), "@@@@@@@@@@@@@   ");
+}
+
+TEST(SpectrumTest, AnEmptyHistogramIsBlank) {
+  EXPECT_EQ(Spectrum(stats::CostHistogram(), 5, kColor), "     ");
+  EXPECT_EQ(HistogramView(stats::CostHistogram(), kPlain), "");
+}
+
+TEST(SpectrumTest, ColoursGoFromColdToHotAndStrengthFades) {
+  const Rgb cold = BucketColor(0, 1);
+  const Rgb hot = BucketColor(31, 1);
+  EXPECT_EQ(cold.blue, 255);
+  EXPECT_EQ(cold.red, 0);
+  EXPECT_EQ(hot.red, 255);
+  EXPECT_EQ(hot.blue, 0);
+  EXPECT_LT(BucketColor(31, 0.1).red, hot.red);
+  EXPECT_EQ(BucketColor(64, 1).red, 255);
+}
+
+TEST(SpectrumTest, ColourAddsEscapesAndNothingElse) {
+  stats::CostHistogram histogram;
+  histogram.Add(1);
+  EXPECT_EQ(Spectrum(histogram, 1, kColor), "\x1b[38;2;0;33;255m█\x1b[0m");
+  EXPECT_EQ(Spectrum(histogram, 1, {.utf8 = true, .color = ColorDepth::k256}),
+            "\x1b[38;5;27m█\x1b[0m");
+}
+
+TEST(HistogramViewTest, LooksLikeBpftrace) {
+  stats::CostHistogram histogram;
+  histogram.Add(0);
+  for (int i = 0; i < 40; ++i) histogram.Add(1);
+  for (int i = 0; i < 20; ++i) histogram.Add(5);
+  EXPECT_EQ(HistogramView(histogram, kPlain),
+            "[0]                      1 |@                                       |\n"
+            "[1, 2)                  40 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+            "[2, 4)                   0 |                                        |\n"
+            "[4, 8)                  20 |@@@@@@@@@@@@@@@@@@@@                    |\n");
+  stats::CostHistogram large;
+  large.Add(1024);
+  large.Add(~std::uint64_t{0});
+  EXPECT_THAT(HistogramView(large, kPlain), HasSubstr("[1K, 2K) "));
+  EXPECT_THAT(HistogramView(large, kPlain), HasSubstr("[8E, 16E) "));
+}
+
+TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
+  const std::vector<stats::StatRow> rows = {
+      Row("liba.so.1", "work", Metric::kWallTime, std::vector<std::uint64_t>(2000, 1500), 3),
+      Row("liba.so.1", "work", Metric::kAllocInclusive, {100, 300}, 3),
+      Row("libb.so.2", "only_alloc", Metric::kAllocInclusive, {4096}, 1),
+  };
+  const std::vector<CostSummary> summaries = Summarise(rows);
+  ASSERT_EQ(summaries.size(), 2U);
+  EXPECT_EQ(
+      CostTable(summaries, kPlain),
+      "API         LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN  ALLOC/CALL"
+      "  SPECTRUM\n"
+      "work        liba.so.1  1.2-3    2,000        3  1.5 us  1.5 us  1.5 us  1.5 us       200 B"
+      "  @\n"
+      "only_alloc  libb.so.2  1.2-3        -        1       -       -       -       -     4.0 KiB"
+      "\n");
+}
+
+TEST(CostTableTest, HostileNamesCannotSteerTheTerminal) {
+  const std::vector<stats::StatRow> rows = {
+      Row("lib\x1b]0;x\x07.so", "f\nfake line", Metric::kWallTime, {1}, 1)};
+  const std::string table = CostTable(Summarise(rows), kPlain);
+  EXPECT_THAT(table, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2);
+  const std::string detail = CostDetail(Summarise(rows)[0], kPlain);
+  EXPECT_THAT(detail, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(detail, HasSubstr("f\\x0afake line"));
+}
+
+TEST(CostTableTest, ColumnsAlignWithUtf8AndColour) {
+  const std::vector<stats::StatRow> rows = {Row("liba.so.1", "a", Metric::kWallTime, {1500}, 1),
+                                            Row("liba.so.1", "b", Metric::kWallTime, {15}, 1)};
+  const std::string table = CostTable(Summarise(rows), kUtf8);
+  std::vector<std::size_t> widths;
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::size_t end = table.find('\n', begin);
+    widths.push_back(DisplayWidth(table.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  EXPECT_EQ(widths[1], widths[2]);
+  EXPECT_THAT(CostTable(Summarise(rows), kColor), HasSubstr("\x1b[38;2;"));
+}
+
+TEST(SummariseTest, RowsOfSingleClassesDoNotCountBesideTheRowForAll) {
+  stats::StatRow all = Row("l.so", "f", Metric::kWallTime, {10, 20, 30}, 2);
+  stats::StatRow one = Row("l.so", "f", Metric::kWallTime, {10}, 1);
+  one.key.hardware.architecture = "x86_64";
+  stats::StatRow week = Row("l.so", "f", Metric::kWallTime, {20}, 1);
+  week.key.week = 2900;
+  const std::vector<CostSummary> summaries = Summarise(std::vector{all, one, week});
+  ASSERT_EQ(summaries.size(), 1U);
+  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->histogram.count(), 3U);
+  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->contributions, 2U);
+}
+
+TEST(SummariseTest, WithoutARowForAllThePartsAreAdded) {
+  stats::StatRow one = Row("l.so", "f", Metric::kWallTime, {10}, 1);
+  one.key.hardware.architecture = "x86_64";
+  one.key.week = 2900;
+  stats::StatRow two = one;
+  two.key.week = 2901;
+  const std::vector<CostSummary> summaries = Summarise(std::vector{one, two});
+  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->histogram.count(), 2U);
+}
+
+TEST(SortTest, DearestFirstUnmeasuredLast) {
+  const std::vector<stats::StatRow> rows = {
+      Row("l.so", "alloc_only", Metric::kAllocInclusive, {1}, 1),
+      Row("l.so", "often_cheap", Metric::kWallTime, std::vector<std::uint64_t>(100, 3), 1),
+      Row("l.so", "rare_dear", Metric::kWallTime, {1000}, 1)};
+  std::vector<CostSummary> summaries = Summarise(rows);
+  const auto names = [&] {
+    std::vector<std::string> list;
+    for (const CostSummary& summary : summaries) list.push_back(summary.api.symbol);
+    return list;
+  };
+  Sort(summaries, SortKey::kCalls);
+  EXPECT_THAT(names(), ElementsAre("often_cheap", "rare_dear", "alloc_only"));
+  for (const SortKey key :
+       {SortKey::kP50, SortKey::kP95, SortKey::kP99, SortKey::kMean, SortKey::kTotal}) {
+    Sort(summaries, key);
+    EXPECT_THAT(names(), ElementsAre("rare_dear", "often_cheap", "alloc_only"));
+  }
+  EXPECT_EQ(ParseSortKey("p99"), SortKey::kP99);
+  EXPECT_EQ(ParseSortKey("p98"), std::nullopt);
+}
+
+TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
+  const std::vector<stats::StatRow> rows = {
+      Row("liba.so.1", "work", Metric::kWallTime, {20, 20, 20, 20}, 2)};
+  EXPECT_EQ(CostDetail(Summarise(rows)[0], kPlain),
+            "liba.so.1!work  version 1.2-3  build-id 00ff\n"
+            "\n"
+            "  wall_time (ns)  @\n"
+            "    n 4, 2 contributions\n"
+            "    p50     20 ns  (certainly between 20 ns and 20 ns)\n"
+            "    p95     20 ns  (certainly between 20 ns and 20 ns)\n"
+            "    p99     20 ns  (certainly between 20 ns and 20 ns)\n"
+            "    mean 20 ns, standard deviation 0 ns\n"
+            "\n"
+            "    [16, 32)                 4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
+}
+
+}  // namespace
+}  // namespace fieldcost::report

@@ -1,0 +1,217 @@
+#include "tools/report/cost_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "common/base/text.h"
+#include "tools/report/numbers.h"
+#include "tools/report/spectrum.h"
+
+namespace fieldcost::report {
+namespace {
+
+constexpr std::size_t kSpectrumWidth = 16;
+constexpr std::size_t kMaxApiWidth = 44;
+constexpr std::size_t kMaxLibraryWidth = 28;
+constexpr std::size_t kMaxVersionWidth = 22;
+
+// How much of the field a row speaks for: rows of the widest strata replace narrower ones.
+int WidthOf(const stats::RowKey& key) {
+  return (key.hardware == stats::HardwareClass{} ? 2 : 0) + (key.week == 0 ? 1 : 0);
+}
+
+double TotalOf(const MetricSummary& summary) {
+  return static_cast<double>(summary.histogram.sum());
+}
+
+double ValueOf(const CostSummary& summary, SortKey key) {
+  const MetricSummary* time = summary.Find(stats::Metric::kWallTime);
+  if (time == nullptr) return -1;
+  switch (key) {
+    case SortKey::kCalls:
+      return static_cast<double>(time->histogram.count());
+    case SortKey::kP50:
+      return time->p50.estimate;
+    case SortKey::kP95:
+      return time->p95.estimate;
+    case SortKey::kP99:
+      return time->p99.estimate;
+    case SortKey::kMean:
+      return time->histogram.Mean();
+    case SortKey::kTotal:
+      return TotalOf(*time);
+  }
+  return -1;
+}
+
+struct Cell {
+  std::string text;
+  bool right = false;
+};
+using Line = std::vector<Cell>;
+
+Line HeadingLine() {
+  return {{"API"},           {"LIBRARY"},          {"VERSION"},   {"CALLS", true},
+          {"CONTRIB", true}, {"P50", true},        {"P95", true}, {"P99", true},
+          {"MEAN", true},    {"ALLOC/CALL", true}, {"SPECTRUM"}};
+}
+
+Line TableLine(const CostSummary& summary, const Style& style) {
+  const stats::Metric wall = stats::Metric::kWallTime;
+  const MetricSummary* time = summary.Find(wall);
+  const MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
+  const std::string none = "-";
+  Line line = {{Shorten(summary.api.symbol, kMaxApiWidth, style)},
+               {Shorten(summary.api.soname, kMaxLibraryWidth, style)},
+               {summary.api.package_version.empty()
+                    ? none
+                    : Shorten(summary.api.package_version, kMaxVersionWidth, style)}};
+  if (time != nullptr) {
+    line.push_back({FormatCount(time->histogram.count()), true});
+    line.push_back({FormatCount(time->contributions), true});
+    for (const double value :
+         {time->p50.estimate, time->p95.estimate, time->p99.estimate, time->histogram.Mean()}) {
+      line.push_back({FormatCost(value, wall, style), true});
+    }
+  } else {
+    line.insert(line.end(), 6, Cell{none, true});
+    if (alloc != nullptr) line[4].text = FormatCount(alloc->contributions);
+  }
+  line.push_back({alloc == nullptr
+                      ? none
+                      : FormatCost(alloc->histogram.Mean(), stats::Metric::kAllocInclusive, style),
+                  true});
+  line.push_back({time == nullptr ? "" : Spectrum(time->histogram, kSpectrumWidth, style)});
+  return line;
+}
+
+std::string QuantileLine(const char* name, const stats::Quantile& quantile, stats::Metric metric,
+                         const Style& style) {
+  return fmt::format("    {}  {}  (certainly between {} and {})\n", name,
+                     PadLeft(FormatCost(quantile.estimate, metric, style), 8),
+                     FormatCost(quantile.low, metric, style),
+                     FormatCost(quantile.high, metric, style));
+}
+
+std::string Indent(std::string_view text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    out += fmt::format("    {}\n", text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+const MetricSummary* CostSummary::Find(stats::Metric metric) const {
+  const auto found = metrics.find(metric);
+  return found == metrics.end() ? nullptr : &found->second;
+}
+
+std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows) {
+  std::map<std::pair<stats::ApiKey, stats::Metric>, int> widest;
+  for (const stats::StatRow& row : rows) {
+    int& width = widest.try_emplace({row.key.api, row.key.metric}, 0).first->second;
+    width = std::max(width, WidthOf(row.key));
+  }
+  std::map<stats::ApiKey, CostSummary> by_api;
+  for (const stats::StatRow& row : rows) {
+    if (WidthOf(row.key) != widest.at({row.key.api, row.key.metric})) continue;
+    CostSummary& summary = by_api[row.key.api];
+    summary.api = row.key.api;
+    MetricSummary& metric = summary.metrics[row.key.metric];
+    metric.histogram.Merge(row.histogram);
+    metric.contributions += row.scalars.contributions;
+  }
+  std::vector<CostSummary> summaries;
+  for (auto& [api, summary] : by_api) {
+    for (auto& [number, metric] : summary.metrics) {
+      metric.p50 = stats::EstimateQuantile(metric.histogram, 0.50);
+      metric.p95 = stats::EstimateQuantile(metric.histogram, 0.95);
+      metric.p99 = stats::EstimateQuantile(metric.histogram, 0.99);
+    }
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
+
+std::optional<SortKey> ParseSortKey(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, SortKey>, 6> kNames = {
+      {{"calls", SortKey::kCalls},
+       {"p50", SortKey::kP50},
+       {"p95", SortKey::kP95},
+       {"p99", SortKey::kP99},
+       {"mean", SortKey::kMean},
+       {"total", SortKey::kTotal}}};
+  for (const auto& [name, key] : kNames) {
+    if (name == text) return key;
+  }
+  return std::nullopt;
+}
+
+void Sort(std::vector<CostSummary>& summaries, SortKey key) {
+  std::stable_sort(summaries.begin(), summaries.end(),
+                   [key](const CostSummary& a, const CostSummary& b) {
+                     return std::make_tuple(-ValueOf(a, key), std::cref(a.api)) <
+                            std::make_tuple(-ValueOf(b, key), std::cref(b.api));
+                   });
+}
+
+std::string CostTable(std::span<const CostSummary> summaries, const Style& style) {
+  std::vector<Line> lines = {HeadingLine()};
+  for (const CostSummary& summary : summaries) lines.push_back(TableLine(summary, style));
+  const std::size_t columns = lines[0].size();
+  std::vector<std::size_t> widths(columns);
+  for (const Line& line : lines) {
+    // The last column may hold colour and is not padded.
+    for (std::size_t i = 0; i + 1 < columns; ++i) {
+      widths[i] = std::max(widths[i], DisplayWidth(line[i].text));
+    }
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    std::string out;
+    for (std::size_t i = 0; i + 1 < columns; ++i) {
+      out += line[i].right ? PadLeft(line[i].text, widths[i]) : PadRight(line[i].text, widths[i]);
+      out += "  ";
+    }
+    out += line.back().text;
+    out.erase(out.find_last_not_of(' ') + 1);
+    text += out + "\n";
+  }
+  return text;
+}
+
+std::string CostDetail(const CostSummary& summary, const Style& style) {
+  std::string text = EscapeControl(stats::DisplayName(summary.api));
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {} {}", name, EscapeControl(value));
+  };
+  add("version", summary.api.package_version);
+  add("symbol version", summary.api.symbol_version);
+  add("build-id", summary.api.build_id);
+  text += "\n";
+  for (const auto& [metric, numbers] : summary.metrics) {
+    const stats::CostHistogram& histogram = numbers.histogram;
+    text += fmt::format("\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
+                        Spectrum(histogram, kSpectrumWidth * 2, style));
+    text.erase(text.find_last_not_of(" \n") + 1);
+    text += fmt::format("\n    n {}, {} contribution{}\n", FormatCount(histogram.count()),
+                        FormatCount(numbers.contributions), numbers.contributions == 1 ? "" : "s");
+    text += QuantileLine("p50", numbers.p50, metric, style);
+    text += QuantileLine("p95", numbers.p95, metric, style);
+    text += QuantileLine("p99", numbers.p99, metric, style);
+    text += fmt::format("    mean {}, standard deviation {}\n\n",
+                        FormatCost(histogram.Mean(), metric, style),
+                        FormatCost(histogram.StandardDeviation(), metric, style));
+    text += Indent(HistogramView(histogram, style));
+  }
+  return text;
+}
+
+}  // namespace fieldcost::report

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/stats/api_key.h"
+#include "common/stats/uint128.h"
+#include "tools/report/terminal.h"
+
+namespace fieldcost::report {
+
+// A cost for people: two significant digits and a unit that fits: "950 ns", "1.2 µs", "3.4 KiB".
+// More digits would pretend a precision that log2 buckets do not have. Negative or not a number:
+// "-".
+std::string FormatCost(double value, stats::Metric metric, const Style& style);
+
+// Exact, in groups of three: "1,234,567".
+std::string FormatCount(std::uint64_t count);
+
+// Exact decimal digits.
+std::string Decimal(stats::Uint128 value);
+
+// "2026-11-21 03:10 UTC"; "never" for the epoch itself.
+std::string FormatTime(WallTime time);
+
+// "just now", "5 minutes ago", "3 days ago".
+std::string FormatAge(WallTime time, WallTime now);
+
+}  // namespace fieldcost::report

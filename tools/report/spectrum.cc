@@ -1,0 +1,127 @@
+#include "tools/report/spectrum.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "common/shm/log2_bucket.h"
+
+namespace fieldcost::report {
+namespace {
+
+constexpr unsigned kHottestSlot = 31;
+constexpr std::size_t kBarWidth = 40;
+constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr std::array<const char*, 10> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
+
+struct SlotRange {
+  unsigned first;
+  unsigned last;
+};
+
+std::optional<SlotRange> UsedRange(const stats::CostHistogram& histogram) {
+  std::optional<SlotRange> range;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    if (histogram.bucket(slot).count == 0) continue;
+    if (!range) range = SlotRange{slot, slot};
+    range->last = slot;
+  }
+  return range;
+}
+
+// From 1 (rare) to levels - 1 (most frequent); 0 only for none.
+std::size_t LevelOf(double share, std::size_t levels) {
+  if (share <= 0) return 0;
+  const auto level = static_cast<std::size_t>(std::ceil(share * static_cast<double>(levels - 1)));
+  return std::clamp<std::size_t>(level, 1, levels - 1);
+}
+
+std::string Bound(unsigned power) {
+  constexpr std::array<const char*, 7> kSuffixes = {"", "K", "M", "G", "T", "P", "E"};
+  return fmt::format("{}{}", 1U << (power % 10), kSuffixes[power / 10]);
+}
+
+std::string BucketLabel(unsigned slot) {
+  if (slot == 0) return "[0]";
+  return fmt::format("[{}, {})", Bound(slot - 1), Bound(slot));
+}
+
+}  // namespace
+
+Rgb BucketColor(unsigned slot, double strength) {
+  // Hue from 240 degrees (blue) down to 0 (red), then HSV to RGB with full saturation.
+  const double heat = std::min(1.0, static_cast<double>(slot) / kHottestSlot);
+  const double sector = (1 - heat) * 4;  // 240 degrees / 60
+  const double brightness = 0.45 + 0.55 * std::clamp(strength, 0.0, 1.0);
+  const double fade = 1 - std::abs(std::fmod(sector, 2.0) - 1);
+  double red = 0;
+  double green = 0;
+  double blue = 0;
+  if (sector < 1) {
+    red = 1, green = fade;
+  } else if (sector < 2) {
+    red = fade, green = 1;
+  } else if (sector < 3) {
+    green = 1, blue = fade;
+  } else {
+    green = fade, blue = 1;
+  }
+  const auto part = [&](double value) {
+    return static_cast<std::uint8_t>(std::lround(255 * value * brightness));
+  };
+  return Rgb{part(red), part(green), part(blue)};
+}
+
+std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, const Style& style) {
+  const std::optional<SlotRange> range = UsedRange(histogram);
+  if (!range || width == 0) return std::string(width, ' ');
+  const std::size_t slots = range->last - range->first + 1;
+  const std::size_t slots_per_column = (slots + width - 1) / width;
+  struct Column {
+    unsigned slot;
+    double count;
+  };
+  std::vector<Column> columns;
+  double most = 0;
+  for (unsigned slot = range->first; slot <= range->last; ++slot) {
+    if ((slot - range->first) % slots_per_column == 0) columns.push_back({slot, 0});
+    columns.back().count += static_cast<double>(histogram.bucket(slot).count);
+    most = std::max(most, columns.back().count);
+  }
+  std::string line;
+  for (const Column& column : columns) {
+    const double share = column.count / most;
+    const char* glyph = style.utf8 ? kBlocks[LevelOf(share, kBlocks.size())]
+                                   : kAscii[LevelOf(share, kAscii.size())];
+    line += column.count == 0
+                ? glyph
+                : Paint(glyph, BucketColor(column.slot, std::sqrt(share)), style.color);
+  }
+  return line + std::string(width - columns.size(), ' ');
+}
+
+std::string HistogramView(const stats::CostHistogram& histogram, const Style& style) {
+  const std::optional<SlotRange> range = UsedRange(histogram);
+  if (!range) return "";
+  std::uint64_t most = 0;
+  for (unsigned slot = range->first; slot <= range->last; ++slot) {
+    most = std::max(most, histogram.bucket(slot).count);
+  }
+  std::string text;
+  for (unsigned slot = range->first; slot <= range->last; ++slot) {
+    const std::uint64_t count = histogram.bucket(slot).count;
+    const double share = static_cast<double>(count) / static_cast<double>(most);
+    const auto length = static_cast<std::size_t>(std::floor(share * double{kBarWidth}));
+    const std::string bar =
+        Paint(std::string(length, '@'), BucketColor(slot, std::sqrt(share)), style.color);
+    text += fmt::format("{:<14}{:>12} |{}{}|\n", BucketLabel(slot), count, length == 0 ? "" : bar,
+                        std::string(kBarWidth - length, ' '));
+  }
+  return text;
+}
+
+}  // namespace fieldcost::report

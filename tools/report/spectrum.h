@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "common/stats/cost_histogram.h"
+#include "tools/report/terminal.h"
+
+namespace fieldcost::report {
+
+// The colour of a bucket: cold (blue) for the cheapest, hot (red) from 2^30 (a second, a GiB) on.
+// `strength` 0..1 fades it.
+Rgb BucketColor(unsigned slot, double strength);
+
+// The histogram in one line of exactly `width` columns: the used range of buckets from left
+// (cheap) to right (dear), one column each, or joined to fit. Height (blocks, or " .:-=+*#%@"
+// without UTF-8) and strength of colour = count; colour = bucket. Readable without colour.
+std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, const Style& style);
+
+// The histogram as bpftrace prints its hist() maps, one bucket a line over the used range:
+//   [16, 32)             191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+// Bounds are in the metric's unit with 1024-based suffixes (K, M, G, T, P, E). Empty text for an
+// empty histogram.
+std::string HistogramView(const stats::CostHistogram& histogram, const Style& style);
+
+}  // namespace fieldcost::report
