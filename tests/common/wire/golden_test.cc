@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "common/base/file.h"
+#include "common/wire/zstd_frame.h"
+#include "tests/common/wire/samples.h"
+
+namespace fieldcost::wire {
+namespace {
+
+constexpr DecompressionLimits kNoLimits = {.max_compressed_bytes = kMiB, .max_decoded_bytes = kMiB};
+
+std::filesystem::path GoldenPath(const std::string& name) {
+  return std::filesystem::path(FIELDCOST_GOLDEN_DIR) / name;
+}
+
+std::string Golden(const std::string& name) {
+  auto bytes = ReadFile(GoldenPath(name), kMiB);
+  EXPECT_TRUE(bytes.has_value()) << bytes.error().message;
+  return bytes.value_or("");
+}
+
+// After an intended change of a format: run once with FIELDCOST_WRITE_GOLDEN=1, review the diff.
+void ExpectGolden(const std::string& name, const std::string& bytes) {
+  if (std::getenv("FIELDCOST_WRITE_GOLDEN") != nullptr) {
+    ASSERT_TRUE(WriteFileAtomically(GoldenPath(name), bytes, 0644).has_value());
+  }
+  EXPECT_EQ(Golden(name), bytes) << name;
+}
+
+std::string Inside(const std::string& frame) {
+  Decompressor decompressor;
+  return std::string(decompressor.Decompress(frame, kNoLimits).value());
+}
+
+// Compressed bytes may differ between versions of zstd, so the content is compared, and the stored
+// frame must still be readable.
+void ExpectGoldenFrame(const std::string& name, const std::string& frame) {
+  if (std::getenv("FIELDCOST_WRITE_GOLDEN") != nullptr) ExpectGolden(name + ".zst", frame);
+  ExpectGolden(name, Inside(frame));
+  EXPECT_EQ(Inside(Golden(name + ".zst")), Golden(name));
+}
+
+TEST(GoldenTest, Batch) {
+  ExpectGoldenFrame("batch.pb", EncodeBatch(SampleBatch()).value());
+  BatchDecoder decoder;
+  ASSERT_TRUE(decoder.Decode(Golden("batch.pb.zst")).has_value());
+  ASSERT_EQ(decoder.row_count(), 3U);
+  UntrustedRow row;
+  decoder.GetRow(1, row);
+  EXPECT_EQ(row.histogram, SampleBatch().rows[1].histogram);
+  EXPECT_EQ(row.api, SampleBatch().rows[1].api);
+}
+
+TEST(GoldenTest, Fragment) {
+  ExpectGoldenFrame("fragment.pb", EncodeFragment(SampleRows()).value());
+  EXPECT_EQ(DecodeFragment(Golden("fragment.pb.zst")).value(), SampleRows());
+}
+
+TEST(GoldenTest, Metadata) {
+  ExpectGolden("root", SignRoot(SampleRoot(), {SampleKey(1), SampleKey(2)}));
+  ExpectGolden("timestamp", SignTimestamp(SampleTimestamp(), SampleKey(3)));
+  ExpectGolden("snapshot", SignSnapshot(SampleSnapshot(), SampleKey(4)));
+}
+
+TEST(GoldenTest, Answer) {
+  ExpectGolden("answer.json", EncodeAnswer({.accepted_rows = 2,
+                                            .rejects = {{.row = 1, .reason = "unknown metric"}},
+                                            .rejected_rows = 1}));
+}
+
+}  // namespace
+}  // namespace fieldcost::wire

@@ -1,0 +1,30 @@
+// Fragments as downloaded, and as what is inside their frames.
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "common/wire/fragment.h"
+#include "common/wire/zstd_frame.h"
+
+namespace {
+
+using namespace fieldcost;
+
+void Read(std::string_view untrusted_bytes) {
+  const auto rows = wire::DecodeFragment(untrusted_bytes);
+  if (!rows.has_value()) return;
+  // Whatever is accepted could have been published.
+  const auto again = wire::EncodeFragment(*rows);
+  FIELDCOST_CHECK(again.has_value());
+  FIELDCOST_CHECK(wire::DecodeFragment(*again).value() == *rows);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  Read(bytes);
+  if (const auto frame = wire::Compress(bytes, 1)) Read(*frame);
+  return 0;
+}
