@@ -1,0 +1,127 @@
+#include "agent/daemon/agent.h"
+#include "common/base/text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/numbers.h"
+
+namespace fieldcost::cli {
+namespace {
+
+Result<daemon::Agent> OpenAgent() {
+  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
+  return daemon::Agent::Open(profile, SystemClock());
+}
+
+std::string ModeText(daemon::Mode mode, const daemon::AgentConfig& config) {
+  switch (mode) {
+    case daemon::Mode::kOff:
+      return "off: nothing is measured or sent; what had not been sent is deleted\n";
+    case daemon::Mode::kLocal:
+      return "local: programs under `fieldcost run` are measured; nothing leaves this machine\n"
+             "  look:  fieldcost top --local\n  stop:  fieldcost agent off\n";
+    case daemon::Mode::kOn:
+      break;
+  }
+  const std::string server = config.url.empty()
+                                 ? "a server, once [aggregator] url is set in agent.toml"
+                                 : EscapeControl(config.url);
+  return fmt::format(
+      "on: programs under `fieldcost run` are measured; sums per public library function go to {}\n"
+      "  see what would be sent:  fieldcost agent preview\n  stop:  fieldcost agent off\n",
+      server);
+}
+
+std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile& profile,
+                       const daemon::AgentConfig& config) {
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("{:<20}{}\n", name, EscapeControl(value));
+  };
+  const daemon::Consent& consent = status.consent;
+  line("mode",
+       consent.since == WallTime{}
+           ? fmt::format("{} (never switched on)", Name(consent.mode))
+           : fmt::format("{} since {}", Name(consent.mode), report::FormatTime(consent.since)));
+  line("server", config.url.empty() ? "none" : config.url);
+  line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
+  line("run files", report::FormatCount(status.run_files));
+  line("waiting to be sent", fmt::format("{} rows, {} bytes; {} finished batches",
+                                         report::FormatCount(status.pending_rows),
+                                         report::FormatCount(status.pending_bytes),
+                                         report::FormatCount(status.spooled_batches)));
+  line("sent", fmt::format("{} batches", report::FormatCount(status.sent_batches)));
+  line("refused by server",
+       fmt::format("{} batches", report::FormatCount(status.quarantined_batches)));
+  line("kept private", fmt::format("{} rows of libraries that are not public",
+                                   report::FormatCount(status.private_rows_kept)));
+  line("lost", fmt::format("{} calls not recorded, {} run files refused",
+                           report::FormatCount(status.lost_calls),
+                           report::FormatCount(status.refused_files)));
+  if (!status.policy_problem.empty()) line("problem", status.policy_problem);
+  line("configuration", profile.config_file.string());
+  line("state", profile.state_dir.string());
+  return text;
+}
+
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : EscapeControl(text); }
+
+// Every text and number of the batch but the single buckets.
+std::string PreviewText(const daemon::PendingBatch& batch, const std::string& key) {
+  const wire::BatchContent& content = batch.content;
+  std::string text = fmt::format(
+      "The next batch: {} rows, {} bytes as sent.\n\n"
+      "agent key      {}\nsequence       {}\npolicy serial  {}\nhardware       {}\n\n",
+      content.rows.size(), batch.raw.size(), key.empty() ? "made with the first batch" : key,
+      batch.sequence, content.policy_serial, EscapeControl(stats::DisplayName(content.hardware)));
+  for (const wire::BatchRow& row : content.rows) {
+    text += fmt::format(
+        "{}  version {}  symbol version {}  build-id {}\n"
+        "    {}  week {}  {}  n {}  sum {}  sum of squares {}\n",
+        EscapeControl(stats::DisplayName(row.api)), OrDash(row.api.package_version),
+        OrDash(row.api.symbol_version), OrDash(row.api.build_id), stats::Name(row.metric), row.week,
+        row.first_contribution ? "first" : "again", row.histogram.count(),
+        report::Decimal(row.histogram.sum()), report::Decimal(row.histogram.sum_of_squares()));
+  }
+  text +=
+      "\nEach row also holds n, sum and sum of squares of its log2 buckets: see --json. The bytes\n"
+      "themselves: --raw.\n";
+  return text;
+}
+
+}  // namespace
+
+Result<int> Run(const AgentModeCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(daemon::Agent agent, OpenAgent());
+  FIELDCOST_TRY(agent.SetMode(command.mode));
+  FIELDCOST_TRY(
+      WriteStdout(output.json ? ModeJson(command.mode) : ModeText(command.mode, agent.config())));
+  return 0;
+}
+
+Result<int> Run(const AgentStatusCommand&, const Output& output) {
+  FIELDCOST_ASSIGN(const daemon::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(const daemon::AgentStatus status, agent.GetStatus());
+  FIELDCOST_TRY(WriteStdout(output.json ? StatusJson(status, agent.profile(), agent.config())
+                                        : StatusText(status, agent.profile(), agent.config())));
+  return 0;
+}
+
+Result<int> Run(const AgentPreviewCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(daemon::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(daemon::AgentStatus status, agent.GetStatus());
+  if (status.consent.mode != daemon::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const std::optional<daemon::PendingBatch> batch, agent.Preview());
+  if (command.raw) {
+    if (!batch) return Fail(ErrorCode::kNotFound, "nothing to send");
+    FIELDCOST_TRY(WriteStdout(batch->raw));
+  } else if (output.json) {
+    FIELDCOST_TRY(WriteStdout(PreviewJson(batch, status.agent_public_key)));
+  } else {
+    FIELDCOST_TRY(WriteStdout(batch ? PreviewText(*batch, status.agent_public_key)
+                                    : std::string("nothing to send\n")));
+  }
+  return 0;
+}
+
+}  // namespace fieldcost::cli

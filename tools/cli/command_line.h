@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/daemon/consent.h"
+#include "tools/report/cost_table.h"
+#include "tools/report/terminal.h"
+
+namespace fieldcost::cli {
+
+// What the user asked for, parsed and checked as far as that needs no file. One struct a command.
+
+struct AgentModeCommand {
+  daemon::Mode mode = daemon::Mode::kOff;
+};
+struct AgentStatusCommand {};
+struct AgentPreviewCommand {
+  bool raw = false;
+};
+struct RunCommand {
+  std::string pick;     // globs "soname!symbol", comma-separated; empty = the random draw
+  std::string metrics;  // "time", "alloc", "time,alloc"; empty = the library's default
+  std::vector<std::string> arguments;  // the program and its arguments; never empty
+};
+struct SyncCommand {
+  bool full = false;
+  std::string api;  // "soname!symbol" or empty
+};
+struct ShowCommand {
+  std::string api;  // "symbol" or "soname!symbol"
+  bool local = false;
+};
+struct TopCommand {
+  bool local = false;
+  std::string library;  // glob over sonames; empty = all
+  std::uint64_t limit = 20;
+  report::SortKey sort = report::SortKey::kTotal;
+};
+
+struct CommandLine {
+  bool json = false;
+  report::ColorChoice color = report::ColorChoice::kAuto;
+  std::variant<AgentModeCommand, AgentStatusCommand, AgentPreviewCommand, RunCommand, SyncCommand,
+               ShowCommand, TopCommand>
+      command;
+};
+
+// Either a command line, or an answer that is complete already (help, version, usage error).
+struct Answer {
+  int exit_status = 0;
+  std::string output;  // for stdout
+  std::string errors;  // one line for stderr, without prefix and newline
+};
+
+// `arguments` without the program's name.
+std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> arguments);
+
+}  // namespace fieldcost::cli

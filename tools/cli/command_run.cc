@@ -1,0 +1,118 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "agent/daemon/agent.h"
+#include "common/shm/policy_file.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/pick.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kLibraryVariable[] = "FIELDCOST_PRELOAD_LIBRARY";
+constexpr char kLibraryName[] = "libfieldcost_preload.so";
+constexpr int kNotFoundStatus = 127;  // as of a POSIX shell
+constexpr int kCannotRunStatus = 126;
+
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// Named by the user, or beside this program, or where it is installed.
+Result<fs::path> FindPreloadLibrary() {
+  std::vector<fs::path> places;
+  if (const std::string_view named = Variable(kLibraryVariable); !named.empty()) {
+    places = {fs::path(named)};
+  } else {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    if (!error) places.push_back(program.parent_path().parent_path() / "lib" / kLibraryName);
+    places.push_back(fs::path(FIELDCOST_INSTALL_LIBRARY_DIR) / kLibraryName);
+  }
+  for (const fs::path& place : places) {
+    std::error_code error;
+    if (!fs::is_regular_file(place, error)) continue;
+    const std::string path = fs::absolute(place).string();
+    if (path.find_first_of(": ") != std::string::npos) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "cannot preload {}: the path holds a space or a colon, which LD_PRELOAD cannot "
+                  "express",
+                  path);
+    }
+    return fs::path(path);
+  }
+  return Fail(ErrorCode::kNotFound, "no measuring library at {} (set {})", places[0].string(),
+              kLibraryVariable);
+}
+
+// The policy file is written by `fieldcost agent` and the daemon; here only if it is missing or
+// older than the configuration.
+bool PolicyIsCurrent(const daemon::Profile& profile) {
+  std::error_code error;
+  const auto policy = fs::last_write_time(profile.policy_file(), error);
+  if (error) return false;
+  const auto config = fs::last_write_time(profile.config_file, error);
+  return error || config <= policy;
+}
+
+void SetOrUnset(const char* name, const std::string& value) {
+  if (value.empty()) {
+    ::unsetenv(name);
+  } else {
+    ::setenv(name, value.c_str(), 1);
+  }
+}
+
+Status PrepareMeasuring(const RunCommand& command, const daemon::Profile& profile) {
+  FIELDCOST_ASSIGN(const fs::path library, FindPreloadLibrary());
+  if (!PolicyIsCurrent(profile)) {
+    FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+    FIELDCOST_TRY(agent.WritePolicy(!command.pick.empty()));
+  }
+  SetOrUnset(shm::kStateDirVariable, profile.state_dir.string());
+  SetOrUnset(shm::kPickVariable, command.pick);
+  SetOrUnset(shm::kMetricsVariable, command.metrics);
+  SetOrUnset("LD_PRELOAD", PreloadVariable(library.string(), Variable("LD_PRELOAD")));
+  return {};
+}
+
+// Returns only if the program cannot be run.
+int Execute(const std::vector<std::string>& arguments) {
+  std::vector<char*> raw;
+  for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
+  raw.push_back(nullptr);
+  ::execvp(raw[0], raw.data());
+  const int why = errno;
+  Remark(fmt::format("cannot run {}: {}", arguments[0], std::strerror(why)));
+  return why == ENOENT ? kNotFoundStatus : kCannotRunStatus;
+}
+
+}  // namespace
+
+Result<int> Run(const RunCommand& command, const Output&) {
+  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
+  const auto consent = daemon::LoadConsent(profile.consent_file());
+  if (!consent && command.pick.empty()) {
+    Remark(fmt::format("nothing is measured: {}", consent.error().message));
+    return Execute(command.arguments);
+  }
+  const bool off = !consent || consent->mode == daemon::Mode::kOff;
+  if (off && command.pick.empty()) {
+    if (Variable("FIELDCOST_QUIET").empty()) {
+      Remark("nothing is measured: fieldcost is off (fieldcost agent local|on)");
+    }
+    return Execute(command.arguments);
+  }
+  FIELDCOST_TRY(PrepareMeasuring(command, profile));
+  return Execute(command.arguments);
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,78 @@
+#include <chrono>
+#include <cstdio>
+
+#include "agent/daemon/profile.h"
+#include "common/base/text.h"
+#include "common/catalog/catalog.h"
+#include "common/catalog/sync.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/freshness_text.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kLineInterval{5};  // of progress lines into a file
+
+// Progress on stderr: in place on a terminal, else a line now and then.
+class Progress {
+ public:
+  void operator()(std::uint32_t done, std::uint32_t total) {
+    const bool last = done == total;
+    if (terminal_) {
+      std::fprintf(stderr, "\rfragment %u of %u%s", done, total, last ? "\n" : "");
+      std::fflush(stderr);
+      return;
+    }
+    const auto now = SteadyClock::now();
+    if (now - last_line_ < kLineInterval) return;
+    last_line_ = now;
+    Remark(fmt::format("fragment {} of {}", done, total));
+  }
+
+ private:
+  const bool terminal_ = StderrIsTerminal();
+  SteadyClock::time_point last_line_ = SteadyClock::now();
+};
+
+}  // namespace
+
+Result<int> Run(const SyncCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
+  FIELDCOST_ASSIGN(const daemon::AgentConfig config,
+                   daemon::AgentConfig::Load(profile.config_file));
+  if (config.url.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "no server to sync with: set url in [aggregator] of {}",
+                profile.config_file.string());
+  }
+  catalog::SyncOptions options;
+  options.catalog_file = profile.catalog_file;
+  options.root_file = profile.catalog_root_file;
+  options.server.url = config.url;
+  options.server.ca_file = config.ca_file;
+  options.full = command.full;
+  options.wanted_api = command.api;
+  options.progress = Progress();
+  FIELDCOST_ASSIGN(const catalog::SyncReport report, catalog::Sync(options, SystemClock()));
+  FIELDCOST_ASSIGN(const catalog::Catalog opened, catalog::Catalog::Open(profile.catalog_file));
+  FIELDCOST_ASSIGN(const catalog::Freshness freshness, opened.GetFreshness());
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(SyncJson(report, freshness)));
+    return 0;
+  }
+  std::string text;
+  if (report.already_done_today) {
+    text = "today's share was fetched already (everything now: --full)\n";
+  } else {
+    text = fmt::format("fetched {} fragment{}, {} bytes\n", report.fragments_fetched,
+                       report.fragments_fetched == 1 ? "" : "s", report.bytes_fetched);
+  }
+  FIELDCOST_TRY(WriteStdout(text + FreshnessText(freshness, SystemClock().Now())));
+  return 0;
+}
+
+}  // namespace fieldcost::cli

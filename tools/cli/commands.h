@@ -1,0 +1,27 @@
+#pragma once
+
+#include "common/base/result.h"
+#include "tools/cli/command_line.h"
+
+namespace fieldcost::cli {
+
+// What every command gets.
+struct Output {
+  bool json = false;
+  report::Style style;
+};
+
+// One function a command: does it, prints the answer to stdout, returns the exit status. An error
+// is printed by the caller.
+Result<int> Run(const AgentModeCommand& command, const Output& output);
+Result<int> Run(const AgentStatusCommand& command, const Output& output);
+Result<int> Run(const AgentPreviewCommand& command, const Output& output);
+Result<int> Run(const RunCommand& command, const Output& output);
+Result<int> Run(const SyncCommand& command, const Output& output);
+Result<int> Run(const ShowCommand& command, const Output& output);
+Result<int> Run(const TopCommand& command, const Output& output);
+
+// The whole program: parse, run, report. `arguments` without the program's name.
+int Main(std::vector<std::string> arguments);
+
+}  // namespace fieldcost::cli

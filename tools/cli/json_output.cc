@@ -1,0 +1,156 @@
+#include "tools/cli/json_output.h"
+
+#include <boost/json.hpp>
+
+#include "common/shm/log2_bucket.h"
+#include "tools/report/numbers.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string Print(const json::object& object) { return json::serialize(object) + "\n"; }
+
+json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
+
+json::array BucketsJson(const stats::CostHistogram& histogram) {
+  json::array buckets;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const stats::Bucket& bucket = histogram.bucket(slot);
+    if (bucket.count == 0) continue;
+    buckets.push_back(
+        json::object{{"min", Text(report::Decimal(shm::SlotMin(slot)))},
+                     {"max", Text(report::Decimal(shm::SlotMax(slot)))},
+                     {"count", bucket.count},
+                     {"sum", Text(report::Decimal(bucket.sum))},
+                     {"sum_of_squares", Text(report::Decimal(bucket.sum_of_squares))}});
+  }
+  return buckets;
+}
+
+json::object HistogramJson(const stats::CostHistogram& histogram) {
+  return {{"count", histogram.count()},
+          {"sum", Text(report::Decimal(histogram.sum()))},
+          {"sum_of_squares", Text(report::Decimal(histogram.sum_of_squares()))},
+          {"buckets", BucketsJson(histogram)}};
+}
+
+json::object QuantileJson(const stats::Quantile& quantile) {
+  return {{"estimate", quantile.estimate}, {"low", quantile.low}, {"high", quantile.high}};
+}
+
+json::object ApiJson(const stats::ApiKey& api) {
+  return {{"api", Text(stats::DisplayName(api))}, {"library", Text(api.soname)},
+          {"symbol", Text(api.symbol)},           {"version", Text(api.package_version)},
+          {"build_id", Text(api.build_id)},       {"symbol_version", Text(api.symbol_version)}};
+}
+
+json::object MetricJson(stats::Metric metric, const report::MetricSummary& summary) {
+  json::object object = HistogramJson(summary.histogram);
+  object["unit"] = Text(stats::Unit(metric));
+  object["contributions"] = summary.contributions;
+  object["mean"] = summary.histogram.Mean();
+  object["standard_deviation"] = summary.histogram.StandardDeviation();
+  object["p50"] = QuantileJson(summary.p50);
+  object["p95"] = QuantileJson(summary.p95);
+  object["p99"] = QuantileJson(summary.p99);
+  return object;
+}
+
+json::object FreshnessJson(const catalog::Freshness& freshness) {
+  return {{"snapshot_version", freshness.snapshot_version},
+          {"published", Text(report::FormatTime(freshness.snapshot_published))},
+          {"last_sync", Text(report::FormatTime(freshness.last_sync))},
+          {"fragments_total", freshness.fragments_total},
+          {"fragments_present", freshness.fragments_present},
+          {"fragments_current", freshness.fragments_current},
+          {"row_count", freshness.row_count},
+          {"contribution_threshold", freshness.contribution_threshold},
+          {"synthetic", freshness.synthetic}};
+}
+
+json::object HardwareJson(const stats::HardwareClass& hardware) {
+  return {{"architecture", Text(hardware.architecture)},
+          {"cpu_family", Text(hardware.cpu_family)},
+          {"log2_cores", hardware.log2_cores},
+          {"log2_memory_mib", hardware.log2_memory_mib},
+          {"os_release", Text(hardware.os_release)}};
+}
+
+}  // namespace
+
+std::string ErrorJson(const Error& error) {
+  return Print({{"error", Text(Name(error.code))}, {"message", Text(error.message)}});
+}
+
+std::string RowsJson(const std::vector<report::CostSummary>& summaries,
+                     const std::optional<catalog::Freshness>& freshness) {
+  json::array rows;
+  for (const report::CostSummary& summary : summaries) {
+    json::object row = ApiJson(summary.api);
+    json::object metrics;
+    for (const auto& [metric, numbers] : summary.metrics) {
+      const std::string_view name = stats::Name(metric);
+      metrics[json::string_view(name.data(), name.size())] = MetricJson(metric, numbers);
+    }
+    row["metrics"] = std::move(metrics);
+    rows.push_back(std::move(row));
+  }
+  json::object object{{"source", freshness ? "catalogue" : "local"}};
+  if (freshness) object["freshness"] = FreshnessJson(*freshness);
+  object["rows"] = std::move(rows);
+  return Print(object);
+}
+
+std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness) {
+  return Print({{"fragments_fetched", report.fragments_fetched},
+                {"fragments_stale", report.fragments_stale},
+                {"bytes_fetched", report.bytes_fetched},
+                {"already_done_today", report.already_done_today},
+                {"freshness", FreshnessJson(freshness)}});
+}
+
+std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile& profile,
+                       const daemon::AgentConfig& config) {
+  return Print({{"mode", Text(Name(status.consent.mode))},
+                {"since", Text(report::FormatTime(status.consent.since))},
+                {"agent_public_key", Text(status.agent_public_key)},
+                {"server", Text(config.url)},
+                {"config_file", Text(profile.config_file.string())},
+                {"state_dir", Text(profile.state_dir.string())},
+                {"run_files", status.run_files},
+                {"pending_rows", status.pending_rows},
+                {"pending_bytes", status.pending_bytes},
+                {"spooled_batches", status.spooled_batches},
+                {"quarantined_batches", status.quarantined_batches},
+                {"sent_batches", status.sent_batches},
+                {"lost_calls", status.lost_calls},
+                {"refused_files", status.refused_files},
+                {"private_rows_kept", status.private_rows_kept},
+                {"policy_problem", Text(status.policy_problem)}});
+}
+
+std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
+                        const std::string& agent_public_key) {
+  if (!batch) return Print({{"batch", nullptr}});
+  json::array rows;
+  for (const wire::BatchRow& row : batch->content.rows) {
+    json::object object = ApiJson(row.api);
+    object["metric"] = Text(stats::Name(row.metric));
+    object["week"] = row.week;
+    object["first_contribution"] = row.first_contribution;
+    object["histogram"] = HistogramJson(row.histogram);
+    rows.push_back(std::move(object));
+  }
+  return Print({{"batch", json::object{{"agent_public_key", Text(agent_public_key)},
+                                       {"sequence", batch->sequence},
+                                       {"policy_serial", batch->content.policy_serial},
+                                       {"body_bytes", batch->raw.size()},
+                                       {"hardware", HardwareJson(batch->content.hardware)},
+                                       {"rows", std::move(rows)}}}});
+}
+
+std::string ModeJson(daemon::Mode mode) { return Print({{"mode", Text(Name(mode))}}); }
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,68 @@
+#include "tools/cli/pick.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kMaxPickBytes = 4096;
+
+std::vector<std::string_view> Split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find_first_of(separators);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+Status CheckPick(std::string_view text) {
+  if (text.size() > kMaxPickBytes) {
+    return Fail(ErrorCode::kInvalidArgument, "pick is longer than {} bytes", kMaxPickBytes);
+  }
+  for (const std::string_view glob : Split(text, ",")) {
+    const bool printable =
+        std::all_of(glob.begin(), glob.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+    const std::size_t mark = glob.find('!');
+    if (!printable || mark == 0 || mark == std::string_view::npos || mark + 1 == glob.size() ||
+        glob.find('!', mark + 1) != std::string_view::npos) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "pick '{}' is not of the form soname!symbol, e.g. 'libz.so.1!deflate*'",
+                  EscapeControl(glob));
+    }
+  }
+  return {};
+}
+
+Result<std::string> NormalizeMetrics(std::string_view text) {
+  bool time = false;
+  bool alloc = false;
+  for (const std::string_view name : Split(text, ",")) {
+    if (name == "time") {
+      time = true;
+    } else if (name == "alloc") {
+      alloc = true;
+    } else {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "unknown metric '{}': known are time, alloc and time,alloc", EscapeControl(name));
+    }
+  }
+  if (time && alloc) return std::string("time,alloc");
+  return std::string(time ? "time" : "alloc");
+}
+
+std::string PreloadVariable(std::string_view library, std::string_view present) {
+  std::string value(library);
+  for (const std::string_view other : Split(present, ": ")) {
+    if (!other.empty() && other != library) value += fmt::format(":{}", other);
+  }
+  return value;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,60 @@
+#include "tools/cli/terminal_io.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+report::Style StdoutStyle(report::ColorChoice choice) {
+  report::TerminalFacts facts;
+  facts.is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  facts.no_color = Variable("NO_COLOR");
+  facts.term = Variable("TERM");
+  facts.color_term = Variable("COLORTERM");
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (facts.locale.empty()) facts.locale = Variable(name);
+  }
+  return report::ChooseStyle(choice, facts);
+}
+
+Status WriteStdout(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (put > 0) {
+      text.remove_prefix(static_cast<std::size_t>(put));
+    } else if (errno == EPIPE) {
+      return {};
+    } else if (errno != EINTR) {
+      return ErrnoError("write", "standard output", errno);
+    }
+  }
+  return {};
+}
+
+void Remark(std::string_view text) {
+  std::string line = fmt::format("fieldcost: {}\n", EscapeControl(text));
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t put = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (put <= 0 && errno != EINTR) return;
+    if (put > 0) rest.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+bool StderrIsTerminal() { return ::isatty(STDERR_FILENO) == 1; }
+
+}  // namespace fieldcost::cli

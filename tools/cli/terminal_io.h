@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+
+#include "common/base/result.h"
+#include "tools/report/terminal.h"
+
+namespace fieldcost::cli {
+
+// The process's standard streams.
+
+// How stdout may be drawn on, from its kind and the environment.
+report::Style StdoutStyle(report::ColorChoice choice);
+
+// Writes all of it. A reader that has gone away (`| head`) is no error.
+Status WriteStdout(std::string_view text);
+
+// One line "fieldcost: <text>" on stderr; control characters escaped.
+void Remark(std::string_view text);
+
+bool StderrIsTerminal();
+
+}  // namespace fieldcost::cli
