@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "tests/common/http/http_fixture.h"
-#include "tests/support/process.h"
 
 namespace fieldcost::http {
 namespace {
@@ -21,7 +20,9 @@ class RoundTripTest : public HttpFixture {};
 
 TEST_F(RoundTripTest, MethodTargetHeadersAndBodyArriveAndComeBack) {
   Request seen;
+  std::mutex mutex;
   StartTls([&](Request request, const Respond& respond) {
+    const std::lock_guard lock(mutex);
     seen = std::move(request);
     respond({.status = 201, .headers = {{"X-Answer", "yes"}}, .body = "made"});
   });
@@ -37,6 +38,7 @@ TEST_F(RoundTripTest, MethodTargetHeadersAndBodyArriveAndComeBack) {
   EXPECT_THAT(std::string(Find(response->headers, "Date")), ::testing::EndsWith(" GMT"));
   EXPECT_EQ(Find(response->headers, "Server"), "");
   EXPECT_EQ(response->body, "made");
+  const std::lock_guard lock(mutex);
   EXPECT_EQ(seen.method, "POST");
   EXPECT_EQ(seen.target, "/v1/batches?x=%2F");
   EXPECT_EQ(Find(seen.headers, "X-QUESTION"), "who?");
