@@ -189,7 +189,9 @@ Result<UploadReport> Agent::Upload(bool flush) {
   FIELDCOST_TRY(state_->OpenDatabase());
   if (config().url.empty()) {
     FIELDCOST_ASSIGN(const auto oldest, state_->database->OldestPending());
-    if (oldest) {
+    FIELDCOST_ASSIGN(const SpoolTotals waiting, state_->database->Totals());
+    report.batches_left = static_cast<std::uint32_t>(waiting.queued);
+    if (oldest || waiting.queued > 0) {
       report.stopped_by =
           Fail(ErrorCode::kInvalidArgument, "upload: [aggregator] url is not set in {}",
                profile().config_file.string());

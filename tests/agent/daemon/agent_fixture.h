@@ -1,0 +1,115 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "agent/daemon/agent.h"
+#include "agent/daemon/liveness.h"
+#include "common/base/file.h"
+#include "tests/agent/daemon/aggregator_stand_in.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/run_file_writer.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::daemon {
+
+inline constexpr WallTime kStart{std::chrono::microseconds(1'750'000'000'000'000)};
+
+// A profile of its own in a fresh directory, and run files in it.
+class AgentFixture : public ::testing::Test {
+ protected:
+  AgentFixture() {
+    profile_ = {.config_file = directory_.path() / "agent.toml",
+                .state_dir = directory_.path() / "state",
+                .catalog_file = directory_.path() / "catalog.db",
+                .catalog_root_file = directory_.path() / "catalog_root"};
+  }
+
+  void WriteConfig(const std::string& more = {}) {
+    std::string text = "[modules]\nextra_modules = [\"libvictim.so.1\"]\n" + more;
+    if (server_) {
+      text += "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
+              server_->certificates().ca.string() + "\"\n";
+    }
+    ASSERT_TRUE(WriteFileAtomically(profile_.config_file, text, 0600));
+  }
+
+  void StartServer() { server_.emplace(directory_.path()); }
+
+  Agent OpenAgent() {
+    auto agent = Agent::Open(profile_, clock_);
+    EXPECT_TRUE(agent) << agent.error().message;
+    return std::move(*agent);
+  }
+
+  Agent OpenAgent(Mode mode) {
+    Agent agent = OpenAgent();
+    const Status status = agent.SetMode(mode);
+    EXPECT_TRUE(status) << status.error().message;
+    return agent;
+  }
+
+  // Options of a run that starts now, of a process that has ended.
+  testing::RunFileOptions Ended() const {
+    testing::RunFileOptions options;
+    options.start_unix_ns =
+        static_cast<std::uint64_t>(clock_.Now().time_since_epoch().count()) * 1000;
+    return options;
+  }
+
+  // The same, of this very process.
+  testing::RunFileOptions Living() const {
+    testing::RunFileOptions options = Ended();
+    options.pid = static_cast<std::uint32_t>(::getpid());
+    options.process_start_ticks = ProcessStartTicks(options.pid);
+    return options;
+  }
+
+  std::filesystem::path RunPath(const std::string& name) const {
+    return profile_.run_dir() / (name + shm::kRunFileSuffix);
+  }
+
+  // A finished run with calls of these costs.
+  void WriteRun(const std::string& name, const std::vector<std::uint64_t>& values,
+                const testing::RunFileOptions& options) {
+    testing::RunFileWriter file(RunPath(name), options);
+    for (const std::uint64_t value : values) file.Add(value);
+  }
+  void WriteRun(const std::string& name, const std::vector<std::uint64_t>& values) {
+    WriteRun(name, values, Ended());
+  }
+
+  static stats::CostHistogram Sum(const std::vector<stats::StatRow>& rows) {
+    stats::CostHistogram sum;
+    for (const stats::StatRow& row : rows) sum.Merge(row.histogram);
+    return sum;
+  }
+
+  static stats::CostHistogram HistogramOf(const std::vector<std::uint64_t>& values) {
+    stats::CostHistogram histogram;
+    for (const std::uint64_t value : values) histogram.Add(value);
+    return histogram;
+  }
+
+  std::set<std::string> Listing() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.path())) {
+      names.insert(entry.path().lexically_relative(directory_.path()).string());
+    }
+    return names;
+  }
+
+  testing::TempDir directory_;
+  testing::FakeClock clock_{kStart};
+  Profile profile_;
+  std::optional<testing::AggregatorStandIn> server_;
+};
+
+}  // namespace fieldcost::daemon

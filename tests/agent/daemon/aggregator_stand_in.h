@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/http/server.h"
+#include "common/wire/batch.h"
+#include "tests/support/certificates.h"
+
+namespace fieldcost::testing {
+
+// A real HTTPS server on loopback that answers batches as the aggregator would, except where told
+// otherwise. Checks every signature. Counts a batch once, however often it comes. Thread-safe.
+class AggregatorStandIn {
+ public:
+  // An answer other than the usual one, to the next request that has none yet.
+  struct Scripted {
+    int status = 200;
+    http::Headers headers;
+    std::string body;
+    bool never = false;    // no answer at all
+    bool counted = false;  // the batch is counted all the same: the answer is lost on its way
+  };
+
+  explicit AggregatorStandIn(const std::filesystem::path& directory);
+  ~AggregatorStandIn();
+
+  std::string url() const;
+  const Certificates& certificates() const { return certificates_; }
+  void Script(Scripted answer);
+
+  // Bodies counted, in order of agent, epoch and sequence.
+  std::vector<std::string> bodies() const;
+  std::vector<std::uint64_t> sequences() const;
+  std::uint64_t requests() const;
+  std::uint64_t bad_requests() const;  // wrong signature, target, header or another body for a
+                                       // sequence that has come before
+  // Sum over all counted rows of these, decoded.
+  std::vector<wire::UntrustedRow> Rows() const;
+  std::uint64_t Calls(stats::Metric metric) const;
+
+ private:
+  using BatchId = std::tuple<std::string, std::string, std::uint64_t>;
+  void Answer(http::Request request, const http::Respond& respond);
+  bool IsGenuine(const http::Request& request) const;
+
+  Certificates certificates_;
+  mutable std::mutex mutex_;
+  std::deque<Scripted> script_;
+  std::map<BatchId, std::string> ledger_;
+  std::uint64_t requests_ = 0;
+  std::uint64_t bad_requests_ = 0;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace fieldcost::testing

@@ -1,0 +1,232 @@
+// The real fieldcostd against a real HTTPS server.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <random>
+
+#include "tests/agent/daemon/agent_fixture.h"
+#include "tests/support/process.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using testing::BackgroundProcess;
+using ::testing::HasSubstr;
+using testing::ProcessOptions;
+using testing::ProcessResult;
+using testing::RunProcess;
+
+class DaemonTest : public AgentFixture {
+ protected:
+  void SetUp() override {
+    StartServer();
+    WriteConfig();
+  }
+
+  // The daemon has the real clock; so must the runs and the consent.
+  void Consent(Mode mode) {
+    auto agent = Agent::Open(profile_, SystemClock());
+    ASSERT_TRUE(agent) << agent.error().message;
+    ASSERT_TRUE(agent->SetMode(mode));
+  }
+
+  testing::RunFileOptions RunOptions() const {
+    testing::RunFileOptions options;
+    options.start_unix_ns =
+        static_cast<std::uint64_t>(SystemClock().Now().time_since_epoch().count()) * 1000;
+    return options;
+  }
+
+  ProcessOptions Daemon(std::vector<std::string> arguments = {}) const {
+    ProcessOptions options;
+    options.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcostd"};
+    options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
+    options.environment = {{"FIELDCOST_HOME", directory_.path().string()}};
+    return options;
+  }
+
+  static std::string AllOf(const ProcessResult& result) { return result.output + result.errors; }
+};
+
+TEST_F(DaemonTest, OffDoesNothingAndSaysSo) {
+  const auto before = Listing();
+  for (const auto& arguments : std::vector<std::vector<std::string>>{{}, {"--once"}}) {
+    const ProcessResult result = RunProcess(Daemon(arguments));
+    EXPECT_EQ(result.exit_status, 0) << AllOf(result);
+    EXPECT_THAT(result.output, HasSubstr("collection is off"));
+  }
+  EXPECT_EQ(Listing(), before);
+}
+
+TEST_F(DaemonTest, OnceHarvestsAndFlushSends) {
+  Consent(Mode::kOn);
+  WriteRun("a", {3, 7, 22}, RunOptions());
+  ProcessResult result = RunProcess(Daemon({"--once"}));
+  EXPECT_EQ(result.exit_status, 0) << AllOf(result);
+  EXPECT_THAT(result.output, HasSubstr("harvested 3 calls of 1 run files"));
+  EXPECT_EQ(server_->requests(), 0U);
+  result = RunProcess(Daemon({"--once", "--flush"}));
+  EXPECT_EQ(result.exit_status, 0) << AllOf(result);
+  EXPECT_THAT(result.output, HasSubstr("sent 1 batches"));
+  EXPECT_EQ(server_->Rows()[0].histogram, HistogramOf({3, 7, 22}));
+}
+
+TEST_F(DaemonTest, HarvestsWhenAProgramClosesItsRunFileAndStopsWhenAsked) {
+  Consent(Mode::kOn);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  // Written elsewhere and moved in whole, so that it is never seen half made.
+  {
+    testing::RunFileWriter file(directory_.path() / "new", RunOptions());
+    file.Add(5);
+  }
+  std::filesystem::rename(directory_.path() / "new", RunPath("a"));
+  EXPECT_TRUE(daemon.WaitForLine("harvested 1 calls"));
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
+}
+
+TEST_F(DaemonTest, SecondDaemonOfAUserSaysSoAndLeaves) {
+  Consent(Mode::kLocal);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  const ProcessResult second = RunProcess(Daemon());
+  EXPECT_EQ(second.exit_status, ExitStatus(ErrorCode::kAlreadyExists));
+  EXPECT_THAT(second.errors, HasSubstr("another fieldcostd"));
+  daemon.Signal(SIGINT);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
+}
+
+TEST_F(DaemonTest, EndsWhenConsentIsWithdrawn) {
+  Consent(Mode::kOn);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  Consent(Mode::kOff);
+  const ProcessResult result = daemon.Wait();
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.output, HasSubstr("collection is off"));
+}
+
+TEST_F(DaemonTest, HangupReadsTheConfigurationAgain) {
+  Consent(Mode::kOn);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  ASSERT_TRUE(WriteFileAtomically(profile_.config_file, "[nonsense]\nx = 1\n", 0600));
+  daemon.Signal(SIGHUP);
+  EXPECT_TRUE(daemon.WaitForLine("the old settings stay"));
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
+}
+
+TEST_F(DaemonTest, BadInputIsOneLineAndAnExitStatus) {
+  Consent(Mode::kOn);
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string config;
+    ErrorCode code;
+    std::string in_message;
+  };
+  const std::vector<Row> table = {
+      {{"--nonsense"}, "", ErrorCode::kInvalidArgument, "--nonsense"},
+      {{"--flush"}, "", ErrorCode::kInvalidArgument, "--once"},
+      {{"--once"}, "[batch]\nmax_bach = 1\n", ErrorCode::kInvalidArgument, "max_bach"},
+      {{}, "[batch\n", ErrorCode::kInvalidArgument, "agent.toml"},
+      {{"--once", "--flush"},
+       "[modules]\nextra_modules = [\"libvictim.so.1\"]\n[aggregator]\nurl = \"" + server_->url() +
+           "\"\nca_file = \"/nonexistent/ca.pem\"\n",
+       ErrorCode::kInvalidArgument,
+       "/nonexistent/ca.pem"},
+      {{"--once", "--flush"},
+       "[modules]\nextra_modules = [\"libvictim.so.1\"]\n",
+       ErrorCode::kInvalidArgument,
+       "url is not set"},
+  };
+  WriteRun("a", {3}, RunOptions());
+  for (const Row& row : table) {
+    if (!row.config.empty()) {
+      ASSERT_TRUE(WriteFileAtomically(profile_.config_file, row.config, 0600));
+    }
+    const ProcessResult result = RunProcess(Daemon(row.arguments));
+    EXPECT_EQ(result.exit_status, ExitStatus(row.code)) << AllOf(result);
+    EXPECT_THAT(result.errors, HasSubstr(row.in_message));
+    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+  }
+  WriteConfig();
+  EXPECT_EQ(RunProcess(Daemon({"--once", "--flush"})).exit_status, 0);
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 1U) << "nothing was lost meanwhile";
+}
+
+TEST_F(DaemonTest, UnusableStateIsOneClearMessage) {
+  Consent(Mode::kOn);
+  ASSERT_TRUE(WriteFileAtomically(profile_.consent_file(), "perhaps\n", 0600));
+  ProcessResult result = RunProcess(Daemon());
+  EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kCorrupt));
+  EXPECT_THAT(result.errors, HasSubstr(profile_.consent_file().string()));
+  std::filesystem::remove_all(profile_.state_dir);
+  ASSERT_TRUE(WriteFileAtomically(profile_.state_dir, "a file", 0600));
+  result = RunProcess(Daemon());
+  EXPECT_THAT(AllOf(result), HasSubstr("off"));
+  std::filesystem::remove(profile_.state_dir);
+  Consent(Mode::kOn);
+  ASSERT_TRUE(WriteFileAtomically(profile_.state_dir / "agent.db", "not a database at all", 0600));
+  result = RunProcess(Daemon({"--once"}));
+  EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kCorrupt)) << AllOf(result);
+  EXPECT_THAT(result.errors, HasSubstr("agent.db"));
+}
+
+TEST_F(DaemonTest, KilledAtAnyMomentCountsEveryCallExactlyOnce) {
+  constexpr int kCycles = 40;
+  const std::uint64_t seed = std::random_device{}();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  std::mt19937_64 random(seed);
+  Consent(Mode::kOn);
+  stats::CostHistogram expected;
+  testing::RunFileOptions living_options = Living();
+  living_options.start_unix_ns = RunOptions().start_unix_ns;
+  testing::RunFileWriter living(RunPath("living"), living_options);
+  int run = 0;
+  int killed = 0;
+  for (int cycle = 0; cycle < kCycles; ++cycle) {
+    for (std::uint64_t files = random() % 4; files > 0; --files) {
+      testing::RunFileWriter file(RunPath("r" + std::to_string(run++)), RunOptions());
+      for (std::uint64_t calls = random() % 20 + 1; calls > 0; --calls) {
+        const std::uint64_t value = random() % 100'000;
+        file.Add(value, static_cast<std::uint32_t>(calls));
+        expected.Add(value);
+      }
+    }
+    const std::uint64_t value = random() % 1000;
+    living.Add(value);
+    expected.Add(value);
+    if (random() % 4 == 0) {
+      server_->Script({.status = 503,
+                       .headers = {},
+                       .body = {},
+                       .never = random() % 2 == 0,
+                       .counted = random() % 2 == 0});
+    }
+    BackgroundProcess daemon(Daemon({"--once", "--flush"}));
+    // A random moment of its life: most take a few tens of milliseconds.
+    ::usleep(static_cast<useconds_t>(random() % 60'000));
+    daemon.Signal(SIGKILL);
+    if (daemon.Wait().signal == SIGKILL) ++killed;
+  }
+  living.header().pid = 0;
+  int tries = 0;
+  while (RunProcess(Daemon({"--once", "--flush"})).exit_status != 0 && tries < kCycles) ++tries;
+  std::printf("killed %d of %d\n", killed, kCycles);
+  EXPECT_GE(killed, 20);
+  stats::CostHistogram counted;
+  for (const wire::UntrustedRow& row : server_->Rows()) counted.Merge(row.histogram);
+  EXPECT_EQ(counted, expected);
+  EXPECT_EQ(server_->bad_requests(), 0U);
+  auto agent = Agent::Open(profile_, SystemClock());
+  ASSERT_TRUE(agent);
+  EXPECT_EQ(Sum(*agent->LocalRows()), expected);
+  EXPECT_EQ(agent->GetStatus()->run_files, 0U);
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon

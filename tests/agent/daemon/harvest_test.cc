@@ -1,0 +1,262 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <random>
+#include <thread>
+
+#include "agent/daemon/harvester.h"
+#include "agent/daemon/module_version.h"
+#include "agent/daemon/public_modules.h"
+#include "agent/daemon/state_db.h"
+#include "tests/agent/daemon/agent_fixture.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::RunFileOptions;
+using testing::RunFileWriter;
+using testing::WrittenPick;
+
+class HarvestTest : public AgentFixture {
+ protected:
+  void SetUp() override { WriteConfig(); }
+};
+
+TEST_F(HarvestTest, FinishedRunIsCountedAndRemoved) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  WriteRun("a", {3, 7, 22});
+  const auto report = agent.Harvest();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->files_read, 1U);
+  EXPECT_EQ(report->files_finished, 1U);
+  EXPECT_EQ(report->calls, 3U);
+  EXPECT_FALSE(std::filesystem::exists(RunPath("a")));
+  const auto rows = agent.LocalRows();
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_EQ((*rows)[0].key.api.symbol, "victim_call");
+  EXPECT_EQ((*rows)[0].key.week, WeekOf(kStart));
+  EXPECT_EQ((*rows)[0].histogram, HistogramOf({3, 7, 22}));
+}
+
+TEST_F(HarvestTest, LivingRunIsCountedByExactDifferences) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  std::mt19937_64 random(7);
+  std::vector<std::uint64_t> values;
+  {
+    RunFileWriter file(RunPath("a"), Living());
+    for (int round = 0; round < 20; ++round) {
+      for (std::uint64_t i = random() % 50; i > 0; --i) {
+        values.push_back(random() >> (random() % 60 + 4));
+        file.Add(values.back(), static_cast<std::uint32_t>(random() % shm::kThreadSlots));
+      }
+      const auto report = agent.Harvest();
+      ASSERT_TRUE(report) << report.error().message;
+      EXPECT_EQ(report->files_left, 1U);
+      EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf(values)) << "round " << round;
+    }
+    file.Add(5);
+    values.push_back(5);
+    file.header().pid = 0;  // now it has ended
+    file.header().process_start_ticks = 0;
+  }
+  const auto report = agent.Harvest();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->files_finished, 1U);
+  EXPECT_EQ(report->calls, 1U);
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf(values));
+  EXPECT_EQ(agent.Harvest()->files_read, 0U);
+}
+
+TEST_F(HarvestTest, CallsOfTwoWeeksGoToTwoRows) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileWriter file(RunPath("a"), Living());
+  file.Add(4);
+  ASSERT_TRUE(agent.Harvest());
+  clock_.Advance(std::chrono::weeks(1));
+  file.Add(5);
+  ASSERT_TRUE(agent.Harvest());
+  const auto rows = agent.LocalRows();
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_EQ((*rows)[0].histogram, HistogramOf({4}));
+  EXPECT_EQ((*rows)[1].histogram, HistogramOf({5}));
+  EXPECT_EQ((*rows)[1].key.week, (*rows)[0].key.week + 1);
+}
+
+TEST_F(HarvestTest, FileCountedBeforeACrashIsNotCountedAgain) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  WriteRun("a", {3, 7, 22});
+  std::filesystem::copy_file(RunPath("a"), directory_.path() / "copy");
+  {
+    // The state at a kill between commit and unlink: counted as living, then ended.
+    RunFileWriter file(RunPath("b"), Living());
+    file.Add(1);
+    ASSERT_TRUE(agent.Harvest());
+    EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7, 22, 1}));
+    file.header().pid = 0;
+  }
+  const auto report = agent.Harvest();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->files_finished, 1U);
+  EXPECT_EQ(report->calls, 0U);
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7, 22, 1}));
+  // A name that comes back with another file is another run.
+  std::filesystem::copy_file(directory_.path() / "copy", RunPath("b"));
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7, 22, 1, 3, 7, 22}));
+}
+
+TEST_F(HarvestTest, ConcurrentHarvestsCountEachCallOnce) {
+  OpenAgent(Mode::kLocal);
+  RunFileWriter living(RunPath("living"), Living());
+  std::uint64_t calls = 0;
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      WriteRun("r" + std::to_string(i), {1, 2, 3});
+      calls += 3;
+    }
+    living.Add(9);
+    ++calls;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([this] {
+        Agent agent = OpenAgent();
+        const auto report = agent.Harvest();
+        EXPECT_TRUE(report) << report.error().message;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(Sum(*OpenAgent().LocalRows()).count(), calls);
+  }
+}
+
+TEST_F(HarvestTest, LockAloneKeepsARunAlive) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  WriteRun("a", {3});
+  int ready[2];
+  int done[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  ASSERT_EQ(::pipe(done), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int fd = ::open(RunPath("a").c_str(), O_RDWR);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    char byte = ::fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
+    if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
+    ::_exit(::read(done[0], &byte, 1) == 1 ? 0 : 1);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(byte, 'y');
+  const auto report = agent.Harvest();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->files_left, 1U);
+  EXPECT_EQ(report->calls, 1U);
+  ASSERT_EQ(::write(done[1], &byte, 1), 1);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(agent.Harvest()->files_finished, 1U);
+}
+
+TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  WriteRun("a", {1});
+  WriteRun("b", {2});
+  WriteRun("c", {3});
+  std::filesystem::resize_file(RunPath("b"), 5000);
+  std::filesystem::create_symlink("/etc/passwd", RunPath("d"));
+  const auto report = agent.Harvest();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->files_refused, 2U);
+  EXPECT_THAT(report->refused_reason, HasSubstr("5000 bytes"));
+  EXPECT_TRUE(std::filesystem::exists(profile_.run_dir() / "refused" / "b.run"));
+  EXPECT_TRUE(std::filesystem::is_symlink(profile_.run_dir() / "refused" / "d.run"));
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({1, 3}));
+  EXPECT_EQ(agent.GetStatus()->refused_files, 2U);
+  // Never more than a few are kept.
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(WriteFileAtomically(RunPath("x" + std::to_string(i)), "garbage", 0600));
+  }
+  EXPECT_EQ(agent.Harvest()->files_refused, 40U);
+  std::size_t kept = 0;
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::directory_iterator(profile_.run_dir() / "refused")) {
+    ++kept;
+  }
+  EXPECT_EQ(kept, 16U);
+}
+
+TEST_F(HarvestTest, LostCallsAreReportedOnce) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileWriter file(RunPath("a"), Living());
+  file.header().lost_calls = 5;
+  ASSERT_TRUE(agent.Harvest());
+  ASSERT_TRUE(agent.Harvest());
+  file.header().lost_calls = 7;
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_EQ(agent.GetStatus()->lost_calls, 7U);
+}
+
+TEST_F(HarvestTest, OnlyPackagedPublicOrNamedModulesBecomePending) {
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.picks = {
+      WrittenPick{.soname = "libvictim.so.1"},
+      WrittenPick{.soname = "libcompany-secret.so.1", .symbol = "secret"},
+      // Public by name, but not the package's file.
+      WrittenPick{.soname = "libz.so.1", .symbol = "inflate", .module_path = "/nowhere/libz.so.1"},
+      WrittenPick{.soname = "libc.so.6",
+                  .symbol = "qsort",
+                  .module_path = "/lib/x86_64-linux-gnu/libc.so.6"},
+  };
+  {
+    RunFileWriter file(RunPath("a"), options);
+    for (std::uint32_t pick = 0; pick < 4; ++pick) file.Add(9, 0, pick);
+  }
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_EQ(agent.LocalRows()->size(), 4U);
+  EXPECT_EQ(agent.GetStatus()->private_rows_kept, 2U);
+  const auto preview = agent.Preview();
+  ASSERT_TRUE(preview) << preview.error().message;
+  ASSERT_TRUE(preview->has_value());
+  std::vector<std::string> sonames;
+  for (const wire::BatchRow& row : (*preview)->content.rows) sonames.push_back(row.api.soname);
+  EXPECT_THAT(sonames, ::testing::ElementsAre("libc.so.6", "libvictim.so.1"));
+  EXPECT_THAT((*preview)->content.rows[0].api.package_version, ::testing::StartsWith("2."));
+  EXPECT_EQ((*preview)->content.rows[1].api.package_version, "");
+  EXPECT_EQ((*preview)->content.rows[1].api.build_id, "01020304");
+}
+
+TEST(ModuleVersionTest, LooksUnderBothSidesOfMergedUsr) {
+  EXPECT_THAT(PackagePaths("/lib/nowhere/libx.so.1"),
+              ::testing::ElementsAre("/lib/nowhere/libx.so.1", "/usr/lib/nowhere/libx.so.1"));
+  EXPECT_THAT(PackagePaths("/usr/lib/nowhere/libx.so.1"),
+              ::testing::ElementsAre("/usr/lib/nowhere/libx.so.1", "/lib/nowhere/libx.so.1"));
+  for (const char* untrusted : {"", "libx.so.1", "--help", "/lib/*", "/lib/a b", "/lib/[x]"}) {
+    EXPECT_TRUE(PackagePaths(untrusted).empty()) << untrusted;
+  }
+}
+
+TEST(ModuleVersionTest, AnswersAreCachedByFile) {
+  const testing::TempDir directory;
+  auto database = StateDb::Open(directory.path() / "agent.db");
+  ASSERT_TRUE(database) << database.error().message;
+  ModuleVersions versions(*database);
+  const std::string path = "/lib/x86_64-linux-gnu/libc.so.6";
+  const auto version = versions.Find("libc.so.6", path);
+  ASSERT_TRUE(version);
+  EXPECT_FALSE(version->empty());
+  EXPECT_EQ(*versions.Find("libc.so.6", path), *version);
+  // A file in no package; and the cache forgets it when it changes.
+  const auto file = directory.path() / "libmine.so.1";
+  ASSERT_TRUE(WriteFileAtomically(file, "x", 0600));
+  EXPECT_EQ(*versions.Find("libmine.so.1", file), "");
+  EXPECT_EQ(*versions.Find("libc.so.6", file), "");
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon

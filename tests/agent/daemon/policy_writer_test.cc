@@ -1,0 +1,132 @@
+#include "agent/daemon/policy_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "agent/daemon/public_modules.h"
+#include "agent/daemon/tsc_calibration.h"
+#include "common/base/file.h"
+#include "common/shm/policy_file.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+Profile ProfileIn(const std::filesystem::path& directory) {
+  return {.config_file = directory / "agent.toml",
+          .state_dir = directory / "state",
+          .catalog_file = {},
+          .catalog_root_file = {}};
+}
+
+shm::PolicyHeader HeaderOf(const std::string& bytes) {
+  shm::PolicyHeader header;
+  EXPECT_GE(bytes.size(), sizeof header);
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return header;
+}
+
+mode_t PermissionsOf(const std::filesystem::path& path) {
+  struct stat info {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0);
+  return info.st_mode & 0777;
+}
+
+TEST(PolicyWriterTest, BytesAreThoseOfTheFormat) {
+  AgentConfig config;
+  config.selection_probability = 1;
+  config.alloc_probability = 0.25;
+  config.picks_per_run = 7;
+  config.extra_modules = {"libvictim.so.1", "libc.so.6"};
+  const std::string bytes =
+      BuildPolicy(config, {.collection_enabled = true, .tsc_to_ns_multiplier = 99, .serial = 5});
+  const shm::PolicyHeader header = HeaderOf(bytes);
+  EXPECT_EQ(std::memcmp(header.magic, shm::kPolicyMagic, sizeof header.magic), 0);
+  EXPECT_EQ(header.version, shm::kPolicyVersion);
+  EXPECT_EQ(header.size_bytes, bytes.size());
+  EXPECT_EQ(header.policy_serial, 5U);
+  EXPECT_EQ(header.collection_enabled, 1U);
+  EXPECT_EQ(header.selection_per_65536, 65536U);
+  EXPECT_EQ(header.alloc_per_65536, 16384U);
+  EXPECT_EQ(header.picks_per_run, 7U);
+  EXPECT_EQ(header.tsc_to_ns_multiplier, 99U);
+  ASSERT_EQ(bytes.size(), sizeof header + header.allowed_module_count * sizeof(shm::AllowedModule));
+  std::vector<std::string> modules;
+  for (std::size_t i = 0; i < header.allowed_module_count; ++i) {
+    modules.emplace_back(bytes.data() + sizeof header + i * sizeof(shm::AllowedModule));
+  }
+  EXPECT_TRUE(std::is_sorted(modules.begin(), modules.end()));
+  EXPECT_EQ(std::count(modules.begin(), modules.end(), "libc.so.6"), 1);
+  EXPECT_EQ(std::count(modules.begin(), modules.end(), "libvictim.so.1"), 1);
+  EXPECT_EQ(modules.size(), PublicModules().size() + 1);
+}
+
+TEST(PolicyWriterTest, SerialGrowsOnlyWhenThePolicyChanges) {
+  const testing::TempDir directory;
+  const Profile profile = ProfileIn(directory.path());
+  AgentConfig config;
+  ASSERT_TRUE(WritePolicyFile(profile, config, true));
+  EXPECT_EQ(PolicySerial(profile.policy_file()), 1U);
+  ASSERT_TRUE(WritePolicyFile(profile, config, true));
+  EXPECT_EQ(PolicySerial(profile.policy_file()), 1U);
+  ASSERT_TRUE(WritePolicyFile(profile, config, false));
+  EXPECT_EQ(PolicySerial(profile.policy_file()), 2U);
+}
+
+TEST(PolicyWriterTest, OnlyTheUserMayLookIn) {
+  const testing::TempDir directory;
+  const Profile profile = ProfileIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(profile, AgentConfig{}, true));
+  EXPECT_EQ(PermissionsOf(profile.state_dir), 0700U);
+  EXPECT_EQ(PermissionsOf(profile.run_dir()), 0700U);
+  EXPECT_EQ(PermissionsOf(profile.policy_file()), 0600U);
+}
+
+TEST(PolicyWriterTest, UnwritableStateDirectoryIsNamed) {
+  Profile profile = ProfileIn("/proc/nowhere");
+  const Status status = WritePolicyFile(profile, AgentConfig{}, true);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, ::testing::HasSubstr("/proc/nowhere"));
+}
+
+TEST(TscCalibrationTest, IsCachedForThisBoot) {
+  const testing::TempDir directory;
+  const auto cache = directory.path() / "clock";
+  const std::uint64_t first = TscMultiplier(cache);
+  if (first == 0) GTEST_SKIP() << "no invariant time stamp counter here";
+  const auto text = ReadFile(cache, 256);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(TscMultiplier(cache), first);
+  // What the cache says is used: a changed number comes back.
+  const std::string boot_id = text->substr(0, text->find(' '));
+  ASSERT_TRUE(WriteFileAtomically(cache, boot_id + " 1717986918\n", 0600));
+  EXPECT_EQ(TscMultiplier(cache), 1717986918U);
+  // That of another boot, or nonsense, is not.
+  for (const std::string stale : {"other-boot 1717986918\n", "x", "", "a b c\n"}) {
+    ASSERT_TRUE(WriteFileAtomically(cache, stale, 0600));
+    const std::uint64_t measured = TscMultiplier(cache);
+    EXPECT_GT(measured, first - first / 50);
+    EXPECT_LT(measured, first + first / 50);
+  }
+}
+
+TEST(PublicModulesTest, ListIsSortedShortEnoughAndFindsItsOwn) {
+  const auto modules = PublicModules();
+  EXPECT_GE(modules.size(), 150U);
+  EXPECT_LE(modules.size(), shm::kMaxAllowedModules / 2);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    EXPECT_LT(modules[i].size(), shm::kMaxSonameBytes);
+    if (i > 0) {
+      EXPECT_LT(modules[i - 1], modules[i]);
+    }
+    EXPECT_TRUE(IsPublicModule(modules[i]));
+  }
+  EXPECT_FALSE(IsPublicModule("libcompany-secret.so.1"));
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon

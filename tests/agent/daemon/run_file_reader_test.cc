@@ -1,0 +1,201 @@
+#include "agent/daemon/run_file_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <functional>
+
+#include "tests/support/run_file_writer.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using testing::RunFileOptions;
+using testing::RunFileWriter;
+using testing::WrittenPick;
+
+class RunFileReaderTest : public ::testing::Test {
+ protected:
+  std::filesystem::path path() const { return directory_.path() / "a.run"; }
+
+  Result<RunContent> Read(bool process_ended = true) const {
+    FIELDCOST_ASSIGN(const RunFileBytes bytes, RunFileBytes::Open(path()));
+    FIELDCOST_ASSIGN(const RunInfo info, ReadRunInfo(bytes));
+    return ReadRunContent(bytes, info, process_ended);
+  }
+
+  testing::TempDir directory_;
+};
+
+stats::CostHistogram HistogramOf(const std::vector<std::uint64_t>& values) {
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : values) histogram.Add(value);
+  return histogram;
+}
+
+TEST_F(RunFileReaderTest, SumsEachPickAndMetricOverAllThreads) {
+  RunFileOptions options;
+  options.picks = {WrittenPick{.symbol = "one", .metrics = shm::kAllocMetrics},
+                   WrittenPick{.symbol = "two", .metrics = shm::kAllocMetrics}};
+  RunFileWriter file(path(), options);
+  file.Add(0, 0, 0, 0);
+  file.Add(7, 255, 0, 0);
+  file.Add(~std::uint64_t{0} / 4, 17, 0, 2);
+  file.Add(100, 3, 1, 1);
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->picks.size(), 2U);
+  EXPECT_EQ(content->picks[1].api.symbol, "two");
+  EXPECT_EQ(content->picks[1].api.build_id, "01020304");
+  ASSERT_EQ(content->cells.size(), 3U);
+  EXPECT_EQ(content->cells[0].metric, stats::Metric::kAllocInclusive);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({0, 7}));
+  EXPECT_EQ(content->cells[1].metric, stats::Metric::kAllocSize);
+  EXPECT_EQ(content->cells[1].histogram, HistogramOf({~std::uint64_t{0} / 4}));
+  EXPECT_EQ(content->cells[2].pick, 1U);
+  EXPECT_EQ(content->cells[2].histogram, HistogramOf({100}));
+  EXPECT_EQ(content->refused_cells, 0U);
+}
+
+TEST_F(RunFileReaderTest, StagedUpdateOfADeadProcessIsCompleted) {
+  RunFileWriter file(path(), {});
+  for (int i = 0; i < 5; ++i) file.Add(9);
+  file.AddAndDie(13);
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 9, 9, 9, 9, 13}));
+}
+
+TEST_F(RunFileReaderTest, CellBeingWrittenIsLeftForTheNextTime) {
+  RunFileOptions options;
+  options.picks = {WrittenPick{.symbol = "one"}, WrittenPick{.symbol = "two"}};
+  RunFileWriter file(path(), options);
+  file.Add(9);
+  file.Add(5, 1, 0);
+  file.Add(6, 0, 1);
+  file.cell().sequence += 1;  // odd: its writer stands in the middle of an update
+  auto content = Read(false);
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->torn_cells, 1U);
+  ASSERT_EQ(content->cells.size(), 1U);  // the other pick's
+  EXPECT_EQ(content->cells[0].pick, 1U);
+  file.cell().sequence += 1;
+  content = Read(false);
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->cells.size(), 2U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 5}));
+}
+
+TEST_F(RunFileReaderTest, ImpossibleSumsAreRefusedCellByCell) {
+  RunFileWriter file(path(), {});
+  file.Add(9, 0);
+  file.Add(10, 1);
+  file.Add(11, 2);
+  file.cell(1).buckets[shm::SlotOf(10)].sum = 1000;
+  file.cell(2).staged_slot = 99;
+  const auto content = Read();
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->refused_cells, 2U);
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({9}));
+}
+
+TEST_F(RunFileReaderTest, FileThatIsStillBeingMadeIsNotReady) {
+  RunFileWriter file(path(), {});
+  file.header().complete = 0;
+  const auto bytes = RunFileBytes::Open(path());
+  ASSERT_TRUE(bytes);
+  const auto info = ReadRunInfo(*bytes);
+  ASSERT_TRUE(info);
+  EXPECT_FALSE(info->ready);
+}
+
+TEST_F(RunFileReaderTest, CorruptFilesAreRefusedAsAWhole) {
+  struct Row {
+    const char* what;
+    std::function<void(RunFileWriter&)> damage;
+  };
+  const std::vector<Row> table = {
+      {"magic", [](RunFileWriter& f) { f.header().magic[3] ^= 1; }},
+      {"version", [](RunFileWriter& f) { f.header().version = 2; }},
+      {"header bytes", [](RunFileWriter& f) { f.header().header_bytes = 64; }},
+      {"size field", [](RunFileWriter& f) { f.header().size_bytes += 1; }},
+      {"truncated cells", [](RunFileWriter& f) { ::truncate(f.path().c_str(), 8192); }},
+      {"truncated header", [](RunFileWriter& f) { ::truncate(f.path().c_str(), 100); }},
+      {"appended page",
+       [](RunFileWriter& f) {
+         ::truncate(f.path().c_str(), static_cast<off_t>(f.header().size_bytes + 4096));
+       }},
+      {"no picks", [](RunFileWriter& f) { f.header().pick_count = 0; }},
+      {"huge pick count", [](RunFileWriter& f) { f.header().pick_count = 0xffffffff; }},
+      {"more picks than fit", [](RunFileWriter& f) { f.header().pick_count = 2; }},
+      {"no metrics", [](RunFileWriter& f) { f.header().metrics_per_pick = 0; }},
+      {"huge metric count", [](RunFileWriter& f) { f.header().metrics_per_pick = 0x80000001; }},
+      {"thread slots", [](RunFileWriter& f) { f.header().thread_slots = 1U << 31; }},
+      {"cells offset", [](RunFileWriter& f) { f.header().cells_offset = ~std::uint64_t{0}; }},
+      {"complete flag", [](RunFileWriter& f) { f.header().complete = 3; }},
+      {"metric set", [](RunFileWriter& f) { f.pick(0).metrics = shm::kAllocMetrics; }},
+      {"unknown metric", [](RunFileWriter& f) { f.pick(0).metrics = 1U << 31; }},
+      {"metric 0", [](RunFileWriter& f) { f.pick(0).metrics = 1; }},
+      {"build-id size", [](RunFileWriter& f) { f.pick(0).build_id_bytes = 33; }},
+      {"empty soname", [](RunFileWriter& f) { f.pick(0).soname[0] = 0; }},
+      {"empty symbol", [](RunFileWriter& f) { f.pick(0).symbol[0] = 0; }},
+      {"control character", [](RunFileWriter& f) { f.pick(0).symbol[1] = '\n'; }},
+      {"space", [](RunFileWriter& f) { f.pick(0).soname[1] = ' '; }},
+      {"soname without end",
+       [](RunFileWriter& f) { std::memset(f.pick(0).soname, 'a', sizeof f.pick(0).soname); }},
+      {"symbol without end",
+       [](RunFileWriter& f) { std::memset(f.pick(0).symbol, 'a', sizeof f.pick(0).symbol); }},
+      {"path without end",
+       [](RunFileWriter& f) {
+         std::memset(f.pick(0).module_path, '/', sizeof f.pick(0).module_path);
+       }},
+  };
+  for (const Row& row : table) {
+    {
+      RunFileWriter file(path(), {});
+      file.Add(9);
+      ASSERT_TRUE(Read()) << row.what;
+      row.damage(file);
+    }
+    const auto content = Read();
+    ASSERT_FALSE(content) << row.what;
+    EXPECT_TRUE(content.error().code == ErrorCode::kCorrupt ||
+                content.error().code == ErrorCode::kUnsupported)
+        << row.what << ": " << content.error().message;
+    std::filesystem::remove(path());
+  }
+}
+
+TEST_F(RunFileReaderTest, ForeignThingsAreRefusedWithoutWaitingForThem) {
+  std::filesystem::create_symlink("/etc/passwd", path());
+  EXPECT_EQ(RunFileBytes::Open(path()).error().code, ErrorCode::kCorrupt);
+  std::filesystem::remove(path());
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  EXPECT_EQ(RunFileBytes::Open(path()).error().code, ErrorCode::kCorrupt);
+  std::filesystem::remove(path());
+  std::filesystem::create_directory(path());
+  EXPECT_EQ(RunFileBytes::Open(path()).error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(RunFileReaderTest, MostlyEmptyFileOfManyPicksIsReadWithoutItsHoles) {
+  RunFileOptions options;
+  options.picks.assign(shm::kMaxPicks, WrittenPick{.metrics = shm::kAllocMetrics});
+  RunFileWriter file(path(), options);
+  file.Add(5, 255, shm::kMaxPicks - 1, 2);  // the very last cell of some 840 MB
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({5}));
+  struct stat info {};
+  ASSERT_EQ(::stat(path().c_str(), &info), 0);
+  EXPECT_LT(info.st_blocks * 512, 4 * 1024 * 1024);
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon

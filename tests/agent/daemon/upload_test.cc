@@ -1,0 +1,386 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/daemon/batcher.h"
+#include "agent/daemon/upload_policy.h"
+#include "tests/agent/daemon/agent_fixture.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using std::chrono::seconds;
+using testing::AggregatorStandIn;
+using ::testing::HasSubstr;
+using testing::RunFileOptions;
+using testing::RunFileWriter;
+using testing::WrittenPick;
+
+class UploadTest : public AgentFixture {
+ protected:
+  void SetUp() override {
+    StartServer();
+    WriteConfig();
+  }
+};
+
+TEST_F(UploadTest, WhatIsPreviewedIsWhatIsSentByteForByte) {
+  Agent agent = OpenAgent(Mode::kOn);
+  ASSERT_TRUE(agent.WritePolicy(false));
+  WriteRun("a", {3, 7, 22});
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "agent_key"));
+  const auto preview = agent.Preview();
+  ASSERT_TRUE(preview) << preview.error().message;
+  ASSERT_TRUE(preview->has_value());
+  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "agent_key"));
+  const auto report = agent.Upload(true);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->stopped_by) << report->stopped_by->message;
+  EXPECT_EQ(report->batches_sent, 1U);
+  EXPECT_EQ(report->rows_sent, 1U);
+  ASSERT_EQ(server_->bodies().size(), 1U);
+  EXPECT_EQ(server_->bodies()[0], (*preview)->raw);
+  EXPECT_EQ(server_->sequences()[0], (*preview)->sequence);
+  EXPECT_EQ(server_->Rows()[0].histogram, HistogramOf({3, 7, 22}));
+  EXPECT_EQ(server_->bad_requests(), 0U);
+  EXPECT_FALSE(agent.Preview()->has_value());
+  const auto status = agent.GetStatus();
+  EXPECT_EQ(status->sent_batches, 1U);
+  EXPECT_EQ(status->pending_rows, 0U);
+  EXPECT_EQ(status->agent_public_key.size(), 64U);
+}
+
+TEST_F(UploadTest, SpooledBatchIsPreviewedAsItWillBeSent) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {3});
+  ASSERT_TRUE(agent.Harvest());
+  server_->Script({.status = 503, .headers = {{"Retry-After", "17"}}, .body = "busy"});
+  const auto report = agent.Upload(true);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(report->stopped_by);
+  EXPECT_EQ(report->stopped_by->code, ErrorCode::kUnavailable);
+  EXPECT_THAT(report->stopped_by->message, HasSubstr("503"));
+  EXPECT_EQ(report->retry_after, seconds(17));
+  EXPECT_EQ(report->batches_left, 1U);
+  WriteRun("b", {4});
+  ASSERT_TRUE(agent.Harvest());
+  const auto preview = agent.Preview();
+  ASSERT_TRUE(preview->has_value());
+  ASSERT_EQ((*preview)->content.rows.size(), 1U);
+  EXPECT_EQ((*preview)->content.rows[0].histogram, HistogramOf({3}));
+  EXPECT_EQ(*wire::EncodeBatch((*preview)->content), (*preview)->raw);
+  ASSERT_TRUE(agent.Upload(true));
+  EXPECT_EQ(server_->bodies()[0], (*preview)->raw);
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 2U);
+}
+
+TEST_F(UploadTest, BatchWaitsUntilItIsFullOrOld) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {3});
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  EXPECT_EQ(server_->requests(), 0U);
+  clock_.Advance(std::chrono::hours(23));
+  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_EQ(agent.Upload(false)->batches_sent, 1U);
+}
+
+TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
+  WriteConfig("[batch]\nmax_batch_bytes = 4096\n");
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.picks.clear();
+  for (int i = 0; i < 300; ++i) {
+    options.picks.push_back(WrittenPick{.symbol = "function_number_" + std::to_string(i)});
+  }
+  {
+    RunFileWriter file(RunPath("a"), options);
+    for (std::uint32_t pick = 0; pick < 300; ++pick) file.Add(pick, 0, pick);
+  }
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_GE(agent.GetStatus()->pending_bytes, 8192U);
+  const auto full = agent.Upload(false);
+  ASSERT_TRUE(full);
+  EXPECT_GE(full->batches_sent, 2U);
+  ASSERT_TRUE(agent.Upload(true));
+  EXPECT_EQ(server_->Rows().size(), 300U);
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 300U);
+  wire::BatchDecoder decoder;
+  for (const std::string& body : server_->bodies()) {
+    ASSERT_TRUE(decoder.Decode(body));
+    wire::BatchContent content{
+        .policy_serial = decoder.policy_serial(), .hardware = decoder.hardware(), .rows = {}};
+    wire::UntrustedRow row;
+    for (std::size_t i = 0; i < decoder.row_count(); ++i) {
+      decoder.GetRow(i, row);
+      content.rows.push_back({row.api, stats::Metric::kWallTime, row.week, true, row.histogram});
+    }
+    EXPECT_LE(wire::EncodedBatchBytes(content), 4096U);
+  }
+}
+
+TEST_F(UploadTest, OnlyTheFirstBatchOfARowKeyContributes) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (int i = 0; i < 2; ++i) {
+    WriteRun("a", {3});
+    ASSERT_TRUE(agent.Harvest());
+    ASSERT_TRUE(agent.Upload(true));
+  }
+  clock_.Advance(std::chrono::weeks(1));
+  WriteRun("a", {3});
+  ASSERT_TRUE(agent.Harvest());
+  ASSERT_TRUE(agent.Upload(true));
+  const auto rows = server_->Rows();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_TRUE(rows[0].first_contribution);
+  EXPECT_FALSE(rows[1].first_contribution);
+  EXPECT_TRUE(rows[2].first_contribution) << "a new week is a new row key";
+  EXPECT_THAT(server_->sequences(), ::testing::ElementsAre(1, 2, 3));
+}
+
+TEST_F(UploadTest, LostAnswerMeansTheSameBytesAgain) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {3});
+  ASSERT_TRUE(agent.Harvest());
+  server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
+  const auto report = agent.Upload(true);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->stopped_by);
+  EXPECT_EQ(report->batches_left, 1U);
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(server_->bodies().size(), 1U);
+  EXPECT_EQ(server_->bad_requests(), 0U);
+}
+
+TEST_F(UploadTest, RefusedBatchIsSetAsideAndTheNextOnesGo) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (const int status : {400, 401, 403, 413, 415}) {
+    WriteRun("a", {3});
+    ASSERT_TRUE(agent.Harvest());
+    server_->Script({.status = status, .headers = {}, .body = "no\nthanks"});
+    const auto report = agent.Upload(true);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->batches_quarantined, 1U) << status;
+    EXPECT_FALSE(report->stopped_by);
+  }
+  WriteRun("a", {4});
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.GetStatus()->quarantined_batches, 5U);
+  EXPECT_TRUE(server_->Rows()[0].first_contribution) << "the refused ones contributed nothing";
+}
+
+TEST_F(UploadTest, AnswerOfSomebodyElseIsNotBelieved) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {3});
+  ASSERT_TRUE(agent.Harvest());
+  for (const auto& [status, body] : std::vector<std::pair<int, std::string>>{
+           {200, "<html>Please log in</html>"}, {404, "no"}, {302, ""}, {429, "slow"}}) {
+    server_->Script({.status = status, .headers = {}, .body = body});
+    const auto report = agent.Upload(true);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->stopped_by) << status;
+    EXPECT_EQ(report->batches_left, 1U) << status;
+  }
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+}
+
+TEST_F(UploadTest, WrongAuthorityIsNamedAndNothingIsLost) {
+  const testing::TempDir other;
+  const auto certificates = testing::MakeCertificates(other.path());
+  ASSERT_TRUE(WriteFileAtomically(profile_.config_file,
+                                  "[modules]\nextra_modules = [\"libvictim.so.1\"]\n"
+                                  "[aggregator]\nurl = \"" +
+                                      server_->url() + "\"\nca_file = \"" +
+                                      certificates.ca.string() + "\"\n",
+                                  0600));
+  {
+    Agent agent = OpenAgent(Mode::kOn);
+    WriteRun("a", {3});
+    ASSERT_TRUE(agent.Harvest());
+    const auto report = agent.Upload(true);
+    ASSERT_TRUE(report);
+    ASSERT_TRUE(report->stopped_by);
+    EXPECT_EQ(report->stopped_by->code, ErrorCode::kUnauthenticated);
+    EXPECT_EQ(server_->requests(), 0U);
+  }
+  WriteConfig();
+  Agent agent = OpenAgent();
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+}
+
+TEST_F(UploadTest, NothingLeavesWithoutConsent) {
+  struct Row {
+    const char* what;
+    Mode mode;
+    int start_seconds;  // of the run, after consent
+    bool forced;
+    bool kept;
+    bool sent;
+  };
+  constexpr Row kTable[] = {
+      {"on", Mode::kOn, 1, false, true, true},
+      {"on, run before consent", Mode::kOn, -1, false, false, false},
+      {"on, forced pick", Mode::kOn, 1, true, true, false},
+      {"on, forced pick before consent", Mode::kOn, -1, true, true, false},
+      {"local", Mode::kLocal, 1, false, true, false},
+      {"local, run before consent", Mode::kLocal, -1, false, false, false},
+      {"local, forced pick", Mode::kLocal, 1, true, true, false},
+      {"off", Mode::kOff, 1, false, false, false},
+      {"off, forced pick", Mode::kOff, 1, true, true, false},
+  };
+  std::uint64_t calls_sent = 0;
+  for (const Row& row : kTable) {
+    std::filesystem::remove_all(profile_.state_dir);
+    Agent agent = OpenAgent(row.mode);
+    ASSERT_TRUE(agent.WritePolicy(row.forced));
+    ASSERT_TRUE(MakeDirectories(profile_.run_dir(), 0700));
+    RunFileOptions options = Ended();
+    options.start_unix_ns += static_cast<std::uint64_t>(row.start_seconds) * 1'000'000'000U;
+    options.forced = row.forced;
+    WriteRun("a", {3}, options);
+    const auto harvest = agent.Harvest();
+    ASSERT_TRUE(harvest) << harvest.error().message;
+    EXPECT_EQ(agent.LocalRows()->size(), row.kept ? 1U : 0U) << row.what;
+    EXPECT_EQ(agent.Preview()->has_value(), row.sent) << row.what;
+    ASSERT_TRUE(agent.Upload(true)) << row.what;
+    calls_sent += row.sent ? 1 : 0;
+    EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), calls_sent) << row.what;
+    EXPECT_FALSE(std::filesystem::exists(RunPath("a"))) << row.what;
+  }
+}
+
+TEST_F(UploadTest, WithdrawingConsentDropsWhatWasNotSent) {
+  for (const Mode mode : {Mode::kLocal, Mode::kOff}) {
+    Agent agent = OpenAgent(Mode::kOn);
+    WriteRun("a", {3});
+    ASSERT_TRUE(agent.Harvest());
+    server_->Script({.status = 503, .headers = {}, .body = {}});
+    EXPECT_EQ(agent.Upload(true)->batches_left, 1U);
+    WriteRun("b", {4});
+    ASSERT_TRUE(agent.Harvest());
+    WriteRun("c", {5});
+    ASSERT_TRUE(agent.SetMode(mode));
+    const auto status = agent.GetStatus();
+    EXPECT_EQ(status->pending_rows, 0U);
+    EXPECT_EQ(status->spooled_batches, 0U);
+    EXPECT_EQ(status->run_files, 0U);
+    ASSERT_TRUE(agent.SetMode(Mode::kOn));
+    EXPECT_FALSE(agent.Preview()->has_value());
+    ASSERT_TRUE(agent.Upload(true));
+    EXPECT_EQ(server_->bodies().size(), 0U);
+  }
+}
+
+TEST_F(UploadTest, SameDecisionAgainKeepsItsDateAndWhatWaits) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {3});
+  ASSERT_TRUE(agent.Harvest());
+  clock_.Advance(std::chrono::hours(1));
+  ASSERT_TRUE(agent.SetMode(Mode::kOn));
+  EXPECT_EQ(agent.GetStatus()->consent.since, kStart);
+  EXPECT_EQ(agent.GetStatus()->pending_rows, 1U);
+}
+
+TEST_F(UploadTest, ModeOffWritesNothing) {
+  const auto before = Listing();
+  Agent agent = OpenAgent();
+  ASSERT_TRUE(agent.SetMode(Mode::kOff));
+  ASSERT_TRUE(agent.WritePolicy(false));
+  ASSERT_TRUE(agent.Harvest());
+  ASSERT_TRUE(agent.LocalRows());
+  ASSERT_TRUE(agent.Preview());
+  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.GetStatus());
+  EXPECT_EQ(Listing(), before);
+  // A forced pick needs the policy file, and nothing else.
+  ASSERT_TRUE(agent.WritePolicy(true));
+  EXPECT_TRUE(std::filesystem::exists(profile_.policy_file()));
+  EXPECT_EQ(agent.GetStatus()->policy_problem, "");
+}
+
+TEST_F(UploadTest, CanariesOfThisMachineAreNotInTheBatch) {
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.picks[0].module_path = "/home/canary-user/canary-project/libvictim.so.1";
+  options.picks.push_back(WrittenPick{.soname = "libcanary-private.so.1",
+                                      .symbol = "canary_symbol",
+                                      .module_path = "/opt/canary/libcanary-private.so.1"});
+  WriteRun("canary-run", {3}, options);
+  ASSERT_TRUE(agent.Harvest());
+  ASSERT_TRUE(agent.Upload(true));
+  char host[256] = {};
+  ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
+  wire::BatchDecoder decoder;
+  ASSERT_EQ(server_->bodies().size(), 1U);
+  ASSERT_TRUE(decoder.Decode(server_->bodies()[0]));
+  std::string text = stats::DisplayName(decoder.hardware());
+  for (const wire::UntrustedRow& row : server_->Rows()) {
+    text += " " + stats::DisplayName(row.api) + " " + row.api.package_version + " " +
+            row.api.build_id + " " + row.api.symbol_version;
+  }
+  EXPECT_THAT(text, HasSubstr("libvictim.so.1!victim_call"));
+  for (const std::string& canary : {std::string("canary"), std::string("/home"), std::string(host),
+                                    directory_.path().filename().string()}) {
+    EXPECT_THAT(text, ::testing::Not(HasSubstr(canary)));
+    EXPECT_THAT(server_->bodies()[0], ::testing::Not(HasSubstr(canary)));
+  }
+}
+
+TEST_F(UploadTest, FullSpoolLetsSumsGrowInPlace) {
+  WriteConfig("[batch]\nmax_batch_bytes = 1024\n[spool]\nmax_spool_bytes = 196608\n");
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.picks.clear();
+  for (std::uint32_t i = 0; i < shm::kMaxPicks; ++i) {
+    options.picks.push_back(WrittenPick{
+        .symbol = std::string(200, static_cast<char>('a' + i % 26)) + std::to_string(i * 7919)});
+  }
+  std::uint64_t calls = 0;
+  for (int round = 0; round < 60; ++round) {
+    RunFileWriter file(RunPath("a"), options);
+    for (std::uint32_t pick = 0; pick < shm::kMaxPicks; pick += 8, ++calls) {
+      file.Add(static_cast<std::uint64_t>(round) * 1000 + pick, 0, pick);
+    }
+    ASSERT_TRUE(agent.Harvest());
+    server_->Script({.status = 503, .headers = {}, .body = {}});
+    ASSERT_TRUE(agent.Upload(true));
+  }
+  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.Upload(true));
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), calls);
+  EXPECT_EQ(agent.GetStatus()->spooled_batches, 0U);
+}
+
+TEST(UploadPolicyTest, BackOffDoublesWithJitterAndHonoursTheServer) {
+  using std::chrono::milliseconds;
+  struct Row {
+    std::uint32_t attempts;
+    int full_seconds;
+  };
+  constexpr Row kTable[] = {{1, 30}, {2, 60}, {3, 120}, {9, 7680}, {11, 21600}, {4000000, 21600}};
+  for (const Row& row : kTable) {
+    milliseconds least = milliseconds::max();
+    milliseconds most{0};
+    for (std::uint64_t random = 0; random < 1024; ++random) {
+      const milliseconds delay = RetryDelay(row.attempts, random, std::nullopt);
+      least = std::min(least, delay);
+      most = std::max(most, delay);
+    }
+    EXPECT_EQ(most, seconds(row.full_seconds)) << row.attempts;
+    EXPECT_GE(least, seconds(row.full_seconds) / 2) << row.attempts;
+    EXPECT_LT(least, milliseconds(seconds(row.full_seconds)) * 51 / 100) << row.attempts;
+  }
+  EXPECT_EQ(RetryDelay(1, 0, seconds(600)), seconds(600));
+  EXPECT_GT(RetryDelay(1, 1023, seconds(600)), seconds(600));
+  EXPECT_LT(RetryDelay(1, 1023, seconds(600)), seconds(661));
+  EXPECT_LE(RetryDelay(1, 0, seconds(1'000'000'000)), std::chrono::hours(24));
+  EXPECT_EQ(ParseRetryAfter("120"), seconds(120));
+  EXPECT_EQ(ParseRetryAfter("99999999999"), std::chrono::hours(24));
+  EXPECT_EQ(ParseRetryAfter("soon"), std::nullopt);
+  EXPECT_EQ(ParseRetryAfter(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon

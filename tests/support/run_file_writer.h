@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/shm/run_file.h"
+
+namespace fieldcost::testing {
+
+struct WrittenPick {
+  std::string soname = "libvictim.so.1";
+  std::string symbol = "victim_call";
+  std::string symbol_version;
+  std::string build_id = "\x01\x02\x03\x04";  // raw bytes
+  std::string module_path;
+  shm::MetricSet metrics = shm::kTimeMetrics;  // the same number of metrics for every pick
+};
+
+struct RunFileOptions {
+  std::vector<WrittenPick> picks = {WrittenPick{}};
+  bool forced = false;
+  std::uint32_t pid = 0;                  // 0 = of no process, so that the file is final
+  std::uint64_t process_start_ticks = 0;  // see daemon::ProcessStartTicks
+  std::uint64_t start_unix_ns = 0;
+};
+
+// Writes a run file as common/shm/run_file.h describes it, without a measured program. The file
+// stays when this ends. Not thread-safe.
+class RunFileWriter {
+ public:
+  RunFileWriter(const std::filesystem::path& path, const RunFileOptions& options);
+  ~RunFileWriter();
+  RunFileWriter(const RunFileWriter&) = delete;
+  RunFileWriter& operator=(const RunFileWriter&) = delete;
+
+  // One call's value in the cell of (thread slot, pick, index of the metric in the pick's set).
+  void Add(std::uint64_t value, std::uint32_t slot = 0, std::uint32_t pick = 0,
+           std::uint32_t metric_index = 0);
+  // The same, but "killed" after the commit: staged, and the bucket half written.
+  void AddAndDie(std::uint64_t value);
+
+  shm::RunHeader& header() { return *static_cast<shm::RunHeader*>(mapped_); }
+  shm::Pick& pick(std::uint32_t index);
+  shm::Cell& cell(std::uint32_t slot = 0, std::uint32_t pick = 0, std::uint32_t metric_index = 0);
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  void* mapped_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace fieldcost::testing
