@@ -216,19 +216,25 @@ void AcceptedRows::Add(const stats::RowKey& key, const stats::CostHistogram& his
                        bool first_contribution) {
   key_.clear();
   AppendRowKey(key, key_);
-  const auto [end, ignored] =
-      std::mismatch(key_.begin(), key_.end(), previous_key_.begin(), previous_key_.end());
-  const auto shared = static_cast<std::size_t>(end - key_.begin());
+  Add(std::string_view(key_), histogram, first_contribution);
+}
+
+void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
+                       bool first_contribution) {
+  const auto shared = static_cast<std::size_t>(
+      std::mismatch(key_bytes.begin(), key_bytes.end(), previous_key_.begin(), previous_key_.end())
+          .first -
+      key_bytes.begin());
   AppendVarint(shared, bytes_);
-  AppendVarint(key_.size() - shared, bytes_);
-  bytes_.append(key_, shared);
+  AppendVarint(key_bytes.size() - shared, bytes_);
+  bytes_.append(key_bytes.substr(shared));
   row_.SetHistogram(histogram);
   row_.scalars = first_contribution ? stats::ScalarsOf(histogram) : stats::ContributionScalars{};
   value_.clear();
   AppendRowValue(row_, value_);
   AppendVarint(value_.size(), bytes_);
   bytes_.append(value_);
-  std::swap(previous_key_, key_);
+  previous_key_.assign(key_bytes);
   ++row_count_;
 }
 

@@ -31,6 +31,9 @@ class AcceptedRows {
   void Clear();
   // `first_contribution` adds the row's contribution scalars beside its histogram.
   // REQUIRES: `histogram` is valid and not empty.
+  // `key_bytes` is a key as AppendRowKey() makes it.
+  void Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
+           bool first_contribution);
   void Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
            bool first_contribution);
   std::uint32_t row_count() const { return row_count_; }

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/crypto/ed25519.h"
+
+namespace fieldcost::ingest {
+
+// Turns an agent's public key into the id the store knows it by: HMAC-SHA-256 under a secret of
+// this server, so that the stored ledger alone tells nobody which agents exist. Immutable.
+class Pseudonyms {
+ public:
+  // Reads the secret (64 hex digits, mode 0600) or makes one if there is no file.
+  static Result<Pseudonyms> LoadOrCreate(const std::filesystem::path& path);
+
+  // 32 bytes.
+  std::string IdOf(const crypto::PublicKey& agent) const;
+
+  // Identifies the secret without telling it; see Store::Bind().
+  std::string Fingerprint() const;
+
+ private:
+  explicit Pseudonyms(std::string secret) : secret_(std::move(secret)) {}
+  std::string secret_;
+};
+
+}  // namespace fieldcost::ingest
