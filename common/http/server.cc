@@ -1,437 +1,75 @@
 #include "common/http/server.h"
 
-#include <fmt/chrono.h>
+#include <sys/socket.h>
 
-#include <array>
-#include <atomic>
-#include <boost/asio.hpp>
-#include <boost/asio/ssl.hpp>
-#include <condition_variable>
-#include <ctime>
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
 #include <exception>
-#include <mutex>
-#include <optional>
+#include <future>
+#include <system_error>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "common/base/log.h"
-#include "common/http/message_text.h"
-#include "common/http/strict_head.h"
-#include "common/http/tls.h"
+#include "common/http/connections.h"
 
 namespace fieldcost::http {
 namespace {
 
 namespace asio = boost::asio;
-namespace ssl = boost::asio::ssl;
 using asio::ip::tcp;
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
-constexpr std::size_t kReadBytes = 16 * 1024;
-constexpr std::size_t kWriteBytes = 1024 * 1024;  // each such part has its own response_timeout
-constexpr std::size_t kMaxRefusing = 64;          // connections above the cap that still get a 503
-constexpr std::size_t kMaxDrainBytes = 4 * 1024 * 1024;  // thrown away after a refusal
-constexpr milliseconds kLingerTimeout{2'000};
 constexpr milliseconds kAcceptPause{100};  // after EMFILE and the like
-constexpr std::string_view kRetryAfterSeconds = "5";
 
-// Completions are values: (error) or (error, size).
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
-
-Response Refused(const Refusal& refusal) {
-  Response response =
-      JsonError(refusal.status,
-                Name(refusal.status == 413 || refusal.status == 431 ? ErrorCode::kTooLarge
-                                                                    : ErrorCode::kInvalidArgument),
-                refusal.reason);
-  if (refusal.status == 405) response.headers.emplace_back("Allow", "GET, HEAD, POST");
-  return response;
-}
-
-Response Busy(std::string_view why) {
-  Response response = JsonError(503, Name(ErrorCode::kUnavailable), why);
-  response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
-  return response;
-}
-
-std::string HttpDate() {
-  return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time(nullptr)));
-}
-
-class Session;
-
-// What all connections share. Outlives the server while somebody still holds a Respond.
-struct Core {
-  Core(ServerOptions server_options, Handler request_handler)
-      : options(std::move(server_options)), handler(std::move(request_handler)) {}
-
-  ServerOptions options;
-  Handler handler;
-  asio::io_context io;
-  ssl::context tls{ssl::context::tls_server};
-  tcp::acceptor acceptor{asio::make_strand(io)};
-  std::atomic<bool> stopping{false};
-
-  std::mutex mutex;  // guards the rest
-  std::condition_variable ended;
-  std::unordered_map<Session*, std::shared_ptr<Session>> sessions;
-  std::size_t serving = 0;  // sessions below the cap
-  bool accepting = true;
-
-  bool with_tls() const { return !options.certificate_file.empty(); }
-};
-
-// One connection. All members are used on its strand only.
-class Session : public std::enable_shared_from_this<Session> {
- public:
-  Session(Core& core, tcp::socket socket, bool over_cap)
-      : core_(core),
-        stream_(std::move(socket), core.tls),
-        deadline_(stream_.get_executor()),
-        answered_(stream_.get_executor()),
-        over_cap_(over_cap) {}
-
-  // `core` is handed on to the Respond functions.
-  asio::awaitable<void> Run(std::shared_ptr<Core> core);
-  // From any thread. Not by force: only if no request is in progress.
-  void Stop(bool by_force) {
-    asio::post(stream_.get_executor(), [self = shared_from_this(), by_force] {
-      self->stopping_ = true;
-      if (by_force || !self->busy_) self->Close();
-    });
-  }
-  // From any thread.
-  void Deliver(std::uint64_t request_number, Response response) {
-    asio::dispatch(stream_.get_executor(), [self = shared_from_this(), request_number,
-                                            response = std::move(response)]() mutable {
-      if (request_number != self->request_number_ || self->answer_) return;
-      self->answer_ = std::move(response);
-      self->answered_.cancel();
-    });
-  }
-  asio::any_io_executor executor() { return stream_.get_executor(); }
-  bool over_cap() const { return over_cap_; }
-  void Close();
-
- private:
-  struct Io {
-    boost::system::error_code error;
-    std::size_t size = 0;
-  };
-
-  tcp::socket& socket() { return stream_.next_layer(); }
-  void Arm(milliseconds timeout);
-  asio::awaitable<Io> ReadSome();
-  asio::awaitable<Io> Write(asio::const_buffer bytes);
-  asio::awaitable<tl::expected<Head, Refusal>> ReceiveHead();
-  asio::awaitable<bool> ReceiveBody(const Head& head, std::string& body);
-  asio::awaitable<Response> Handle(const std::shared_ptr<Core>& core, Request request);
-  asio::awaitable<bool> Send(Response response, bool close, bool head_only);
-  asio::awaitable<void> Linger();
-
-  Core& core_;
-  ssl::stream<tcp::socket> stream_;  // without TLS only its next_layer() is used
-  asio::steady_timer deadline_;      // closes the connection
-  asio::steady_timer answered_;      // cancelled when answer_ has come
-  const bool over_cap_;
-  bool stopping_ = false;
-  bool closed_ = false;
-  bool busy_ = false;  // between a request's head and the end of its response
-  std::uint64_t request_number_ = 0;
-  std::optional<Response> answer_;
-  std::string received_;  // not used up yet
-  std::array<char, kReadBytes> chunk_;
-};
-
-// Behind the copies of one Respond. If all are gone and none was called, the request fails at once.
-class Responder {
- public:
-  Responder(std::shared_ptr<Core> core, std::weak_ptr<Session> session, std::uint64_t number)
-      : core_(std::move(core)), session_(std::move(session)), number_(number) {}
-  ~Responder() { Answer(Busy("the request was dropped")); }
-  Responder(const Responder&) = delete;
-  Responder& operator=(const Responder&) = delete;
-  void Answer(Response response) {
-    if (done_.exchange(true)) return;
-    if (const std::shared_ptr<Session> session = session_.lock()) {
-      session->Deliver(number_, std::move(response));
-    }
-  }
-
- private:
-  std::shared_ptr<Core> core_;  // keeps the session's executor alive
-  std::weak_ptr<Session> session_;
-  std::uint64_t number_;
-  std::atomic<bool> done_{false};
-};
-
-void Session::Close() {
-  closed_ = true;
-  boost::system::error_code ignored;
-  socket().close(ignored);
-  deadline_.cancel();
-  answered_.cancel();
-}
-
-void Session::Arm(milliseconds timeout) {
-  deadline_.expires_after(timeout);
-  deadline_.async_wait([self = shared_from_this()](boost::system::error_code error) {
-    // A wait that was already due when the timer was set anew is not the new deadline.
-    if (!error && self->deadline_.expiry() <= steady_clock::now()) self->Close();
-  });
-}
-
-asio::awaitable<Session::Io> Session::ReadSome() {
-  const asio::mutable_buffer into = asio::buffer(chunk_);
-  if (core_.with_tls()) {
-    const auto [error, size] = co_await stream_.async_read_some(into, kAwait);
-    co_return Io{error, size};
-  }
-  const auto [error, size] = co_await socket().async_read_some(into, kAwait);
-  co_return Io{error, size};
-}
-
-asio::awaitable<Session::Io> Session::Write(asio::const_buffer bytes) {
-  if (core_.with_tls()) {
-    const auto [error, size] = co_await asio::async_write(stream_, bytes, kAwait);
-    co_return Io{error, size};
-  }
-  const auto [error, size] = co_await asio::async_write(socket(), bytes, kAwait);
-  co_return Io{error, size};
-}
-
-// A refusal with status 0 means: close without an answer.
-asio::awaitable<tl::expected<Head, Refusal>> Session::ReceiveHead() {
-  Arm(core_.options.header_timeout);
-  HeadScan scan;
-  for (;;) {
-    const HeadScan::Outcome outcome = scan.Scan(received_);
-    if (scan.scanned > core_.options.max_header_bytes) {
-      co_return tl::unexpected(Refusal{431, "headers are too large"});
-    }
-    if (outcome == HeadScan::Outcome::kMalformed) {
-      co_return tl::unexpected(Refusal{400, "this is not HTTP"});
-    }
-    if (outcome == HeadScan::Outcome::kComplete) break;
-    const Io read = co_await ReadSome();
-    if (read.error) co_return tl::unexpected(Refusal{0, ""});
-    received_.append(chunk_.data(), read.size);
-  }
-  auto head =
-      ParseHead(std::string_view(received_).substr(0, scan.scanned), core_.options.max_body_bytes);
-  received_.erase(0, scan.scanned);
-  co_return head;
-}
-
-asio::awaitable<bool> Session::ReceiveBody(const Head& head, std::string& body) {
-  Arm(core_.options.body_timeout);
-  if (head.expects_continue && received_.size() < head.content_length) {
-    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    const Io written = co_await Write(asio::buffer(kContinue.data(), kContinue.size()));
-    if (written.error) co_return false;
-  }
-  while (received_.size() < head.content_length) {
-    const Io read = co_await ReadSome();
-    if (read.error) co_return false;
-    received_.append(chunk_.data(), read.size);
-  }
-  body = received_.substr(0, head.content_length);
-  received_.erase(0, head.content_length);
-  co_return true;
-}
-
-asio::awaitable<Response> Session::Handle(const std::shared_ptr<Core>& core, Request request) {
-  ++request_number_;
-  answer_.reset();
-  deadline_.cancel();
-  answered_.expires_after(core_.options.response_timeout);
-  try {
-    auto responder = std::make_shared<Responder>(core, weak_from_this(), request_number_);
-    core_.handler(std::move(request), [responder = std::move(responder)](Response response) {
-      responder->Answer(std::move(response));
-    });
-  } catch (const std::exception& error) {
-    LogError("http server: a handler threw: {}", error.what());
-    answer_ = JsonError(500, Name(ErrorCode::kInternal), "internal error");
-  } catch (...) {
-    LogError("http server: a handler threw");
-    answer_ = JsonError(500, Name(ErrorCode::kInternal), "internal error");
-  }
-  if (!answer_ && !closed_) {
-    (void)co_await answered_.async_wait(kAwait);
-  }
-  ++request_number_;  // an answer that comes now is too late
-  if (answer_) co_return *std::exchange(answer_, std::nullopt);
-  stopping_ = true;  // closes after this response
-  co_return Busy("no answer in time");
-}
-
-asio::awaitable<bool> Session::Send(Response response, bool close, bool head_only) {
-  std::string date = HttpDate();
-  Result<std::string> head = ResponseHead(response, {.close = close, .date = date});
-  if (!head) {
-    LogError("http server: a handler's response: {}", head.error().message);
-    response = JsonError(500, Name(ErrorCode::kInternal), "internal error");
-    head = ResponseHead(response, {.close = close, .date = std::move(date)});
-  }
-  std::string text = *std::move(head);
-  std::string_view body = response.body;
-  if (head_only || !HasBody(response.status)) body = {};
-  // A short body goes out with its head in one TLS record.
-  if (body.size() <= kReadBytes) text += std::exchange(body, {});
-  Arm(core_.options.response_timeout);
-  const Io head_written = co_await Write(asio::buffer(text));
-  if (head_written.error) co_return false;
-  while (!body.empty()) {
-    const std::string_view part = body.substr(0, kWriteBytes);
-    Arm(core_.options.response_timeout);
-    const Io written = co_await Write(asio::buffer(part.data(), part.size()));
-    if (written.error) co_return false;
-    body.remove_prefix(part.size());
-  }
-  co_return true;
-}
-
-// Ends the connection in a way that lets the peer read the last response: closing a socket with
-// unread bytes would reset it (RFC 9112 §9.6).
-asio::awaitable<void> Session::Linger() {
-  Arm(kLingerTimeout);
-  if (core_.with_tls()) (void)co_await stream_.async_shutdown(kAwait);
-  boost::system::error_code error;
-  socket().shutdown(tcp::socket::shutdown_send, error);
-  std::size_t drained = 0;
-  while (!error && drained < kMaxDrainBytes) {
-    const auto [read_error, size] = co_await socket().async_read_some(asio::buffer(chunk_), kAwait);
-    error = read_error;
-    drained += size;
-  }
-}
-
-asio::awaitable<void> Session::Run(std::shared_ptr<Core> core) {
-  boost::system::error_code error;
-  const tcp::endpoint peer = socket().remote_endpoint(error);
-  if (error) co_return;
-  socket().set_option(tcp::no_delay(true), error);
-  if (core_.with_tls()) {
-    Arm(core_.options.handshake_timeout);
-    const auto [handshake_error] =
-        co_await stream_.async_handshake(ssl::stream_base::server, kAwait);
-    if (handshake_error) co_return;
-  }
-  if (over_cap_) {
-    (void)co_await Send(Busy("too many connections"), true, false);
-    co_await Linger();
-    co_return;
-  }
-  while (!stopping_ && !closed_) {
-    tl::expected<Head, Refusal> head = co_await ReceiveHead();
-    if (closed_) co_return;
-    busy_ = true;
-    if (!head) {
-      if (head.error().status == 0) co_return;
-      (void)co_await Send(Refused(head.error()), true, false);
-      break;
-    }
-    Request request{.method = std::move(head->method),
-                    .target = std::move(head->target),
-                    .headers = std::move(head->headers),
-                    .peer_address = peer.address().to_string()};
-    const bool received = co_await ReceiveBody(*head, request.body);
-    if (!received || closed_) co_return;
-    const bool head_only = request.method == "HEAD";
-    Response response = co_await Handle(core, std::move(request));
-    if (closed_) co_return;
-    const bool close = head->close || stopping_;
-    const bool sent = co_await Send(std::move(response), close, head_only);
-    if (!sent) co_return;
-    busy_ = false;
-    if (close) break;
-  }
-  if (!closed_) co_await Linger();
-}
-
-void Serve(const std::shared_ptr<Core>& core, tcp::socket socket) {
-  std::shared_ptr<Session> session;
-  {
-    const std::lock_guard lock(core->mutex);
-    const bool over_cap = core->serving >= core->options.max_connections;
-    if (over_cap && core->sessions.size() - core->serving >= kMaxRefusing) return;
-    session = std::make_shared<Session>(*core, std::move(socket), over_cap);
-    core->sessions.emplace(session.get(), session);
-    if (!over_cap) ++core->serving;
-  }
-  asio::co_spawn(session->executor(), session->Run(core),
-                 [session, core = core.get()](std::exception_ptr failure) {
-                   try {
-                     if (failure) std::rethrow_exception(failure);
-                   } catch (const std::exception& error) {
-                     LogError("http server: connection: {}", error.what());
-                   }
-                   session->Close();
-                   const std::lock_guard lock(core->mutex);
-                   core->sessions.erase(session.get());
-                   if (!session->over_cap()) --core->serving;
-                   core->ended.notify_all();
-                 });
-}
-
-asio::awaitable<void> AcceptLoop(std::shared_ptr<Core> core) {
-  asio::steady_timer pause(core->acceptor.get_executor());
-  bool failing = false;
-  while (!core->stopping) {
-    tcp::socket socket(asio::make_strand(core->io));
-    const auto [error] = co_await core->acceptor.async_accept(socket, kAwait);
-    if (core->stopping) break;
-    if (!error) {
-      failing = false;
-      Serve(core, std::move(socket));
-    } else if (error != asio::error::connection_aborted) {
-      // No descriptors or memory: connections wait in the queue until some are free again.
-      if (!std::exchange(failing, true)) LogError("http server: accept: {}", error.message());
-      pause.expires_after(kAcceptPause);
-      (void)co_await pause.async_wait(kAwait);
-    }
-  }
-}
 
 }  // namespace
 
 struct Server::State {
-  State(ServerOptions options, Handler handler)
-      : core(std::make_shared<Core>(std::move(options), std::move(handler))) {}
+  State(ServerOptions server_options, Handler handler)
+      : options(server_options), connections(std::move(server_options), std::move(handler)) {}
 
   Status Listen();
+  asio::awaitable<void> Accept();
   void RunThreads();
 
-  std::shared_ptr<Core> core;
+  ServerOptions options;
+  Connections connections;
+  tcp::acceptor acceptor{asio::make_strand(connections.io())};  // used on its strand only
   std::uint16_t port = 0;
+  std::promise<void> accepting;  // kept when Accept() has ended
   std::vector<std::thread> threads;
 };
 
 Status Server::State::Listen() {
-  const ServerOptions& options = core->options;
   boost::system::error_code error;
   const asio::ip::address address = asio::ip::make_address(options.address, error);
   if (error) {
     return Fail(ErrorCode::kInvalidArgument, "listen on {}: not an IP address", options.address);
   }
-  if (core->with_tls()) {
-    FIELDCOST_TRY(ConfigureTlsServer(core->tls.native_handle(), options.certificate_file,
-                                     options.private_key_file));
-  } else if (!address.is_loopback()) {
+  if (options.certificate_file.empty() && !address.is_loopback()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "listen on {}: without a certificate only a loopback address is allowed",
                 options.address);
   }
+  FIELDCOST_TRY(connections.Prepare());
   const tcp::endpoint endpoint(address, options.port);
-  tcp::acceptor& acceptor = core->acceptor;
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) acceptor.non_blocking(true, error);
   if (!error) port = acceptor.local_endpoint(error).port();
   if (!error) return {};
   const ErrorCode code = error == asio::error::address_in_use  ? ErrorCode::kAlreadyExists
@@ -440,20 +78,45 @@ Status Server::State::Listen() {
   return Fail(code, "listen on {} port {}: {}", options.address, options.port, error.message());
 }
 
+// Ends when the acceptor is closed.
+asio::awaitable<void> Server::State::Accept() {
+  asio::steady_timer pause(acceptor.get_executor());
+  bool failing = false;
+  while (acceptor.is_open()) {
+    (void)co_await acceptor.async_wait(tcp::acceptor::wait_read, kAwait);
+    if (!acceptor.is_open()) break;
+    UniqueFd accepted(
+        ::accept4(acceptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (accepted.valid()) {
+      failing = false;
+      connections.Serve(std::move(accepted));
+    } else if (errno != ECONNABORTED && errno != EAGAIN && errno != EINTR) {
+      // No descriptors or memory: connections wait in the queue until some are free again.
+      const int number = errno;
+      if (!std::exchange(failing, true)) {
+        LogError("http server: accept: {}", std::generic_category().message(number));
+      }
+      pause.expires_after(kAcceptPause);
+      (void)co_await pause.async_wait(kAwait);
+    }
+  }
+}
+
 void Server::State::RunThreads() {
-  asio::co_spawn(core->acceptor.get_executor(), AcceptLoop(core),
-                 [raw = core.get()](std::exception_ptr failure) {
-                   if (failure) LogError("http server: the accept loop ended");
-                   const std::lock_guard lock(raw->mutex);
-                   raw->accepting = false;
-                   raw->ended.notify_all();
-                 });
-  for (unsigned i = 0; i < std::max(1u, core->options.threads); ++i) {
-    threads.emplace_back([raw = core.get()] {
-      auto work = asio::make_work_guard(raw->io);
+  asio::co_spawn(acceptor.get_executor(), Accept(), [this](std::exception_ptr failure) {
+    try {
+      if (failure) std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+      LogError("http server: accepts no more: {}", error.what());
+    }
+    accepting.set_value();
+  });
+  for (unsigned i = 0; i < std::max(1u, options.threads); ++i) {
+    threads.emplace_back([this] {
+      const auto work = asio::make_work_guard(connections.io());
       for (;;) {
         try {
-          raw->io.run();
+          connections.io().run();
           return;
         } catch (const std::exception& error) {
           LogError("http server: {}", error.what());
@@ -482,24 +145,13 @@ std::uint16_t Server::port() const { return state_->port; }
 
 void Server::Stop(milliseconds grace) {
   if (state_->threads.empty()) return;
-  Core& core = *state_->core;
-  const auto stop_sessions = [&core](bool by_force) {
-    for (const auto& [raw, session] : core.sessions) session->Stop(by_force);
-  };
-  core.stopping = true;
-  asio::post(core.acceptor.get_executor(), [&core] {
+  asio::post(state_->acceptor.get_executor(), [state = state_.get()] {
     boost::system::error_code ignored;
-    core.acceptor.close(ignored);
+    state->acceptor.close(ignored);
   });
-  std::unique_lock lock(core.mutex);
-  core.ended.wait(lock, [&] { return !core.accepting; });
-  stop_sessions(false);
-  if (!core.ended.wait_for(lock, grace, [&] { return core.sessions.empty(); })) {
-    stop_sessions(true);
-    core.ended.wait(lock, [&] { return core.sessions.empty(); });
-  }
-  lock.unlock();
-  core.io.stop();
+  state_->accepting.get_future().wait();
+  state_->connections.Stop(grace);
+  state_->connections.io().stop();
   for (std::thread& thread : state_->threads) thread.join();
   state_->threads.clear();
 }

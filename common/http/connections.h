@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "common/base/file.h"
+#include "common/base/result.h"
+#include "common/http/server.h"
+
+namespace boost::asio {
+class io_context;
+}  // namespace boost::asio
+
+namespace fieldcost::http {
+
+// The server's connections: from an accepted socket to its end. Each is a coroutine on a strand of
+// its own. The owner runs io() on its threads. Thread-safe.
+class Connections {
+ public:
+  // Only `address`, `port` and `threads` of the options are not used here.
+  Connections(ServerOptions options, Handler handler);
+  ~Connections();
+
+  // Loads certificate and key. To be called before Serve().
+  Status Prepare();
+  boost::asio::io_context& io();
+
+  // Takes over a connected, non-blocking TCP socket. Above max_connections it is answered 503; if
+  // too many are being answered so already, it is closed.
+  void Serve(UniqueFd accepted);
+
+  // Ends connections that are idle, gives the others `grace` to finish, then ends them as well.
+  // Returns when there are none left. REQUIRES: io() is running; no Serve() from now on.
+  void Stop(std::chrono::milliseconds grace);
+
+  struct Core;  // private to connections.cc
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace fieldcost::http
