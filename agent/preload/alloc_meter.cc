@@ -28,7 +28,11 @@ __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, 
   const PickState& pick = process.picks[record->pick];
   if ((pick.metrics & shm::kAllocMetrics) == 0) return;
   thread->allocated_inclusive += bytes;
-  if (caller >= pick.code_begin && caller < pick.code_end) thread->allocated_exclusive += bytes;
+  // A function that ends in `return malloc(n)` has left its frame: the caller is then our thunk.
+  if ((caller >= pick.code_begin && caller < pick.code_end) ||
+      caller == reinterpret_cast<uint64_t>(fieldcost_thunk_return)) {
+    thread->allocated_exclusive += bytes;
+  }
   shm::Cell* const cells = CellsOf(thread, record->pick);
   if (cells == nullptr) return;
   NoMeasuring guard(thread, thread->active);
@@ -37,7 +41,7 @@ __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, 
 
 inline void Count(bool succeeded, size_t bytes, const void* caller) {
   if (!succeeded || !IsAttached()) return;
-  ThreadState* const thread = current_thread;
+  ThreadState* const thread = fieldcost_current_thread;
   if (thread == nullptr || thread->active == nullptr || thread->active->owner != thread) return;
   CountMeasured(thread, bytes, reinterpret_cast<uint64_t>(caller));
 }
@@ -64,7 +68,7 @@ void* Realloc(void* old, size_t size) {
 // twice.
 void* ReallocArray(void* old, size_t count, size_t size) {
   const auto real = Real<void*(void*, size_t, size_t)>(real_reallocarray);
-  ThreadState* const thread = current_thread;
+  ThreadState* const thread = fieldcost_current_thread;
   if (thread == nullptr) return real(old, count, size);
   void* made;
   {

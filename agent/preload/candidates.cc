@@ -58,6 +58,9 @@ constexpr const char* kNeverPicked[] = {
 constexpr const char* kNeverPickedPrefixes[] = {"_Unwind_", "__cxa_", "__tls_get_addr",
                                                 "__libc_start_", "__libc_longjmp"};
 
+// Draws that lead to modules that are not allowed are thrown away, up to this many for each pick.
+constexpr uint32_t kDrawsPerPick = 64;
+
 const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t address) {
   for (uint32_t i = 0; i < count; ++i) {
     if (Contains(objects[i], address)) return &objects[i];
@@ -152,7 +155,7 @@ void PickAtRandom(const Request& request, const ElfObject* objects, uint32_t obj
   for (uint32_t i = 0; i < object_count; ++i) picks->candidate_count += objects[i].plt_count;
   if (picks->candidate_count == 0) return;
   const uint32_t wanted = request.policy->picks_per_run;
-  for (uint32_t draw = 0; draw < wanted * 16 && picks->count < wanted; ++draw) {
+  for (uint32_t draw = 0; draw < wanted * kDrawsPerPick && picks->count < wanted; ++draw) {
     uint64_t index = NextRandom(&random) % picks->candidate_count;
     uint32_t o = 0;
     while (index >= objects[o].plt_count) index -= objects[o++].plt_count;

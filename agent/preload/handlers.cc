@@ -7,8 +7,6 @@
 
 namespace fieldcost::preload {
 
-extern "C" const char fieldcost_thunk_return[];
-
 // Returned in rax:rdx. A null record means: go straight to the function.
 struct Entry {
   Record* record;
@@ -30,75 +28,94 @@ bool IsNested(const Record* outer, const uint64_t* return_slot) {
   return outer->stack_pointer == here && IsTailCall(return_slot);
 }
 
-inline void RecordCall(const ThreadState* thread, const Record& record, uint64_t ticks,
-                       shm::Cell* cells) {
-  __extension__ using Wide = unsigned __int128;
-  const PickState& pick = process.picks[record.pick];
-  if (FIELDCOST_LIKELY(pick.metrics & shm::kTimeMetrics)) {
-    ticks = ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
-    AddToCell(cells, static_cast<uint64_t>((Wide{ticks} * process.ticks_to_ns) >> 32));
-  }
-  // Counters are a thread's own: a call that came back on another thread has no difference.
-  if ((pick.metrics & shm::kAllocMetrics) != 0 && record.owner == thread) {
-    AddToCell(cells + pick.alloc_index, thread->allocated_inclusive - record.allocated_inclusive);
-    AddToCell(cells + pick.alloc_index + 1,
-              thread->allocated_exclusive - record.allocated_exclusive);
-  }
-  if (!FIELDCOST_LIKELY(record.superseded == 0) && cells->abandoned > 0) --cells->abandoned;
-}
-
-}  // namespace
-
-extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
-    uint32_t pick, const uint64_t* return_slot) {
+// Fills a record that was just taken and makes it the thread's active one. The time stamp last.
+inline void Begin(ThreadState* thread, Record* record, uint32_t pick, const uint64_t* return_slot,
+                  shm::Cell* cells) {
   const PickState& state = process.picks[pick];
-  const Entry straight = {nullptr, state.target};
-  if (!IsAttached()) return straight;
-  ThreadState* const thread = CurrentThread();
-  if (!FIELDCOST_LIKELY(thread != nullptr)) return straight;
-  Record* const outer = thread->active;
-  if (outer != nullptr) {
-    if (IsNested(outer, return_slot)) {
-      if (shm::Cell* cell = CellsOf(thread, pick)) ++cell->nested;
-      return straight;
-    }
-    outer->superseded = 1;
-    if (shm::Cell* cell = CellsOf(thread, outer->pick)) ++cell->abandoned;
-    thread->active = nullptr;
-  }
-  Record* record = &thread->records[0];
-  if (!FIELDCOST_LIKELY(TakeOnThisThread(&record->in_use))) {
-    // Whoever had this very stack slot before us is gone, unless it tail-called us.
-    const auto here = reinterpret_cast<uint64_t>(return_slot);
-    record = TakeRecord(thread, IsTailCall(return_slot) ? here : here + 1);
-    if (record == nullptr) return straight;
-  }
   record->target = state.target;
   record->stack_pointer = reinterpret_cast<uint64_t>(return_slot);
-  record->owner = thread;
+  record->cells = cells;
   record->pick = pick;
-  record->superseded = 0;
+  record->usual_pick = state.metrics == shm::kTimeMetrics ? pick : kNoPick;
   record->allocated_inclusive = thread->allocated_inclusive;
   record->allocated_exclusive = thread->allocated_exclusive;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->active = record;
   record->start_ticks = ReadTimeStamp();
-  return {record, state.target};
+}
+
+inline void RecordTime(const Record& record, uint64_t end_ticks, shm::Cell* cells) {
+  __extension__ using Wide = unsigned __int128;
+  const uint64_t ticks = end_ticks - record.start_ticks;
+  const uint64_t own = ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
+  AddToCell(cells, static_cast<uint64_t>((Wide{own} * process.ticks_to_ns) >> 32));
+}
+
+// Everything but a timed call that comes back where it began: allocation, fibres that moved to
+// another thread, records thought abandoned, and children of fork().
+__attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
+  ThreadState* const thread = IsAttached() ? CurrentThread() : nullptr;
+  shm::Cell* const cells = thread == nullptr ? nullptr : CellsOf(thread, record->pick);
+  if (cells != nullptr) {
+    Record* const active = thread->active;
+    const NoMeasuring guard(thread, active == record ? nullptr : active);
+    const PickState& pick = process.picks[record->pick];
+    if ((pick.metrics & shm::kTimeMetrics) != 0) RecordTime(*record, end_ticks, cells);
+    // Counters are a thread's own: a call that came back on another thread has no difference.
+    if ((pick.metrics & shm::kAllocMetrics) != 0 && record->owner == thread) {
+      shm::Cell* const inclusive = cells + pick.alloc_index;
+      AddToCell(inclusive, thread->allocated_inclusive - record->allocated_inclusive);
+      AddToCell(inclusive + 1, thread->allocated_exclusive - record->allocated_exclusive);
+    }
+    if (record->superseded != 0 && cells->abandoned > 0) --cells->abandoned;
+    ThreadState* const owner = record->owner;
+    if (owner != thread && owner->active == record) owner->active = nullptr;
+  }
+  record->superseded = 0;
+  __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+// Everything but the usual case, which the thunk does itself: a thread's or a cell's first call,
+// nested calls, calls after one that left by longjmp or exception.
+extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
+    uint32_t pick, const uint64_t* return_slot) {
+  const Entry straight = {nullptr, process.picks[pick].target};
+  if (!IsAttached()) return straight;
+  ThreadState* const thread = CurrentThread();
+  if (thread == nullptr) return straight;
+  shm::Cell* const cells = CellsOf(thread, pick);
+  if (cells == nullptr) return straight;
+  if (Record* const outer = thread->active) {
+    if (IsNested(outer, return_slot)) {
+      ++cells->nested;
+      return straight;
+    }
+    outer->superseded = 1;
+    ++outer->cells->abandoned;
+    thread->active = nullptr;
+  }
+  // Whoever had this very stack slot before us is gone, unless it tail-called us.
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  Record* const record = TakeRecord(thread, IsTailCall(return_slot) ? here : here + 1);
+  if (record == nullptr) return straight;
+  Begin(thread, record, pick, return_slot, cells);
+  return {record, record->target};
 }
 
 extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record) {
   const uint64_t end_ticks = ReadTimeStamp();
-  // A child of fork() comes back through here too, detached.
-  ThreadState* const thread = IsAttached() ? CurrentThread() : nullptr;
-  if (FIELDCOST_LIKELY(thread != nullptr)) {
-    Record* const active = thread->active;
-    NoMeasuring guard(thread, active == record ? nullptr : active);
-    if (shm::Cell* const cells = CellsOf(thread, record->pick)) {
-      RecordCall(thread, *record, end_ticks - record->start_ticks, cells);
-    }
-    ThreadState* const owner = record->owner;
-    if (!FIELDCOST_LIKELY(owner == thread) && owner->active == record) owner->active = nullptr;
+  ThreadState* const thread = record->owner;
+  if (!FIELDCOST_LIKELY(IsAttached() && thread == fieldcost_current_thread &&
+                        thread->active == record && record->usual_pick == record->pick)) {
+    return ExitUnusual(record, end_ticks);
   }
+  thread->active = &busy_record;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  RecordTime(*record, end_ticks, record->cells);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  thread->active = nullptr;
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
 }
 

@@ -12,7 +12,10 @@
 
 namespace fieldcost::preload {
 
-extern __attribute__((visibility("hidden"))) __thread ThreadState* current_thread;
+// Where measured functions return to: x86_64/thunk.S.
+extern "C" __attribute__((visibility("hidden"))) const char fieldcost_thunk_return[];
+
+extern "C" __attribute__((visibility("hidden"))) __thread ThreadState* fieldcost_current_thread;
 
 // Its stack pointer is above every real one: whoever finds it active counts as nested.
 extern __attribute__((visibility("hidden"))) Record busy_record;
@@ -24,9 +27,9 @@ ThreadState* TakeSlot();
 // dead. Frames below `live_stack` are.
 Record* TakeRecord(ThreadState* thread, uint64_t live_stack);
 
-// Gives the cells at that address memory, so that writing to them cannot fail. Null (and counted as
-// lost) if there is none.
-shm::Cell* MakeCells(ThreadState* thread, uint32_t pick, uint64_t cells);
+// Gives the cells of a pick on this thread memory, so that writing to them cannot fail. Null (and
+// counted as lost) if there is none.
+shm::Cell* MakeCells(ThreadState* thread, uint32_t pick);
 
 inline bool IsAttached() {
   return FIELDCOST_LIKELY(__atomic_load_n(process.attached, __ATOMIC_RELAXED) != 0);
@@ -34,17 +37,21 @@ inline bool IsAttached() {
 
 // This thread's state, taking a slot if it has none.
 inline ThreadState* CurrentThread() {
-  ThreadState* const thread = current_thread;
+  ThreadState* const thread = fieldcost_current_thread;
   return FIELDCOST_LIKELY(thread != nullptr) ? thread : TakeSlot();
 }
 
-// The first cell of a pick on this thread.
+// The first cell of a pick on this thread; null if it has no memory yet.
+inline shm::Cell* ReadyCellsOf(const ThreadState* thread, uint32_t pick) {
+  return thread->ready[pick] != 0
+             ? reinterpret_cast<shm::Cell*>(thread->cells + pick * process.pick_bytes)
+             : nullptr;
+}
+
+// The same, giving it memory. Null (and counted as lost) if there is none.
 inline shm::Cell* CellsOf(ThreadState* thread, uint32_t pick) {
-  const uint64_t cells =
-      process.cells + thread->slot * process.slot_bytes + pick * process.pick_bytes;
-  const bool ready = ((thread->ready[pick / 64] >> (pick % 64)) & 1) != 0;
-  return FIELDCOST_LIKELY(ready) ? reinterpret_cast<shm::Cell*>(cells)
-                                 : MakeCells(thread, pick, cells);
+  shm::Cell* const cells = ReadyCellsOf(thread, pick);
+  return FIELDCOST_LIKELY(cells != nullptr) ? cells : MakeCells(thread, pick);
 }
 
 // Adds one value to a cell, in a way that a kill at any instruction leaves repairable: see
@@ -55,19 +62,17 @@ inline void AddToCell(shm::Cell* cell, uint64_t value) {
   const unsigned slot = shm::SlotOf(value);
   shm::RunBucket* const bucket = &cell->buckets[slot];
   const Wide squares = ((Wide{bucket->sumsq_high} << 64) | bucket->sumsq_low) + Wide{value} * value;
-  const shm::RunBucket updated = {bucket->count + 1, bucket->sum + value,
-                                  static_cast<uint64_t>(squares),
-                                  static_cast<uint64_t>(squares >> 64)};
-  const uint32_t sequence = cell->sequence;
-  cell->staged = updated;
+  cell->staged = {bucket->count + 1, bucket->sum + value, static_cast<uint64_t>(squares),
+                  static_cast<uint64_t>(squares >> 64)};
+  // `sequence` and `staged_slot` change together.
+  auto* const state = reinterpret_cast<uint64_t*>(&cell->sequence);
+  const uint32_t sequence = cell->sequence + 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  __atomic_store_n(&cell->sequence, sequence + 1, __ATOMIC_RELEASE);
-  __atomic_store_n(&cell->staged_slot, slot + 1, __ATOMIC_RELEASE);
+  __atomic_store_n(state, (uint64_t{slot + 1} << 32) | sequence, __ATOMIC_RELEASE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  *bucket = updated;
+  *bucket = cell->staged;  // read again: holding it would cost four saved registers
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  __atomic_store_n(&cell->staged_slot, 0, __ATOMIC_RELEASE);
-  __atomic_store_n(&cell->sequence, sequence + 2, __ATOMIC_RELEASE);
+  __atomic_store_n(state, uint64_t{sequence + 1}, __ATOMIC_RELEASE);
 }
 
 // While this lives, calls on this thread (from a signal handler, say) are not measured: cells have

@@ -11,8 +11,6 @@
 namespace fieldcost::preload {
 
 inline constexpr uint32_t kRecordsPerThread = 64;
-inline constexpr uint32_t kCalibrationPick = shm::kMaxPicks;  // its stub follows the picks'
-inline constexpr uint32_t kStubCount = shm::kMaxPicks + 1;
 inline constexpr uint32_t kStubBytes = 16;
 
 struct ThreadState;
@@ -26,28 +24,30 @@ struct Record {
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
+  uint32_t in_use;
+  // The pick for which target and cells are set and nothing but time is metered: then the thunk
+  // takes the thread's first record itself. kNoPick otherwise.
+  uint32_t usual_pick;
+  uint32_t pick;
+  uint32_t superseded;  // the thread went on without it: counted as abandoned, unless it returns
+  ThreadState* owner;   // whose record it is, always
+  shm::Cell* cells;     // the owner's, of this pick
   uint64_t allocated_inclusive;  // the thread's counters at entry
   uint64_t allocated_exclusive;
-  ThreadState* owner;
-  uint32_t pick;
-  uint32_t in_use;
-  uint32_t superseded;  // the thread went on without it: counted as abandoned, unless it returns
-  uint32_t padding;
 };
-static_assert(offsetof(Record, return_address) == 0);  // x86_64/thunk.S
-static_assert(offsetof(Record, saved_rbx) == 8);
-static_assert(offsetof(Record, target) == 16);
+inline constexpr uint32_t kNoPick = ~uint32_t{0};
 
 // One thread's slot. Slots outlive their thread and are taken over by a later one.
 struct ThreadState {
-  uint32_t owner_tid;  // 0 = never used; a dead thread's id = free
-  uint32_t slot;
   Record* active;  // innermost measurement on this thread, or null
+  Record records[kRecordsPerThread];
+  uint64_t cells;  // address of this slot's first cell
   uint64_t allocated_inclusive;
   uint64_t allocated_exclusive;
-  uint64_t ready[(shm::kMaxPicks + 63) / 64];  // bit: this slot's cells of that pick have memory
-  Record records[kRecordsPerThread];
-  char scratch[4096];  // for reading /proc/self/maps without using the host's stack
+  uint32_t owner_tid;  // 0 = never used; a dead thread's id = free
+  uint32_t slot;
+  uint8_t ready[shm::kMaxPicks];  // 1: this slot's cells of that pick have memory
+  char scratch[4096];             // for reading /proc/self/maps without using the host's stack
 };
 
 // What a handler needs of a pick.
@@ -65,20 +65,27 @@ struct ProcessState {
   // Points to a page that fork() gives to the child zeroed (MADV_WIPEONFORK): a child is detached
   // without anybody's help.
   const uint32_t* attached;
+  uint64_t pick_bytes;  // distance between two picks' cells
+  PickState picks[shm::kMaxPicks];
   shm::RunHeader* header;  // the mapped run file
   ThreadState* threads;    // kThreadSlots of them
   uint64_t ticks_to_ns;    // 32.32 fixed point
   uint64_t bias_ticks;     // what a thunk adds to a measurement
   uint64_t cells;          // address of the first cell
   uint64_t slot_bytes;     // distance between two slots' cells
-  uint64_t pick_bytes;     // distance between two picks' cells
   uint64_t stack_top;      // highest address of the first thread's stack that is in use
   uint32_t pid;
-  uint32_t metrics_per_pick;
-  PickState picks[kStubCount];
-  shm::Cell calibration_cell;
 };
 
-extern __attribute__((visibility("hidden"))) ProcessState process;
+extern "C" __attribute__((visibility("hidden"))) ProcessState fieldcost_process;
+inline ProcessState& process = fieldcost_process;
+
+// What x86_64/thunk.S knows of these structures.
+static_assert(offsetof(Record, return_address) == 0 && offsetof(Record, saved_rbx) == 8);
+static_assert(offsetof(Record, target) == 16 && offsetof(Record, stack_pointer) == 24);
+static_assert(offsetof(Record, start_ticks) == 32 && offsetof(Record, in_use) == 40);
+static_assert(offsetof(Record, usual_pick) == 44);
+static_assert(offsetof(ThreadState, active) == 0 && offsetof(ThreadState, records) == 8);
+static_assert(offsetof(ProcessState, attached) == 0);
 
 }  // namespace fieldcost::preload

@@ -158,7 +158,6 @@ bool CreateRunFile(const Request& request, const Picks& picks, shm::MetricSet me
   process.cells = reinterpret_cast<uint64_t>(mapped) + cells_offset;
   process.slot_bytes = slot_bytes;
   process.pick_bytes = pick_bytes;
-  process.metrics_per_pick = metric_count;
   return true;
 }
 

@@ -8,7 +8,7 @@
 namespace fieldcost::preload {
 
 // Makes this process's run file (mode 0600, never through a link), locks it for the life of the
-// process and maps it: fills process.header, .cells, .slot_bytes, .pick_bytes, .metrics_per_pick.
+// process and maps it: fills process.header, .cells, .slot_bytes, .pick_bytes.
 // Its descriptor is kept at a high number, close-on-exec. `metrics` is what every pick carries.
 // False, and nothing left behind, if any step fails.
 bool CreateRunFile(const Request& request, const Picks& picks, shm::MetricSet metrics,

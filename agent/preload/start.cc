@@ -7,8 +7,8 @@
 
 #include "agent/preload/alloc_meter.h"
 #include "agent/preload/candidates.h"
+#include "agent/preload/measuring.h"
 #include "agent/preload/policy.h"
-#include "agent/preload/record.h"
 #include "agent/preload/run_file_writer.h"
 #include "agent/preload/slots.h"
 #include "agent/preload/x86_64/machine.h"
@@ -51,24 +51,28 @@ uint32_t* MakeThreads() {
   return static_cast<uint32_t*>(mapped);
 }
 
-// What a thunk itself adds: the least of a few measurements of a function that does nothing.
-void Calibrate() {
-  PickState& state = process.picks[kCalibrationPick];
-  state.target = reinterpret_cast<uint64_t>(&fieldcost_empty_function);
-  state.metrics = shm::kTimeMetrics;
-  process.bias_ticks = 0;
-  process.ticks_to_ns = uint64_t{1} << 32;  // the calibration cell counts ticks
-  const auto call = reinterpret_cast<void (*)()>(StubOf(kCalibrationPick));
+// What a thunk itself adds, in ticks: the least of a few measurements of a function that does
+// nothing, taken through the first pick's stub before there are picks.
+uint64_t Calibrate() {
+  static shm::Cell cell;  // counts ticks
+  process.cells = reinterpret_cast<uint64_t>(&cell);
+  process.ticks_to_ns = uint64_t{1} << 32;
+  process.picks[0].target = reinterpret_cast<uint64_t>(&fieldcost_empty_function);
+  process.picks[0].metrics = shm::kTimeMetrics;
+  const auto call = reinterpret_cast<void (*)()>(StubOf(0));
   uint64_t least = ~uint64_t{0};
   uint64_t before = 0;
   for (int i = 0; i < 64; ++i) {
     call();
     uint64_t sum = 0;
-    for (const shm::RunBucket& bucket : process.calibration_cell.buckets) sum += bucket.sum;
+    for (const shm::RunBucket& bucket : cell.buckets) sum += bucket.sum;
     if (sum - before < least) least = sum - before;
     before = sum;
   }
-  process.bias_ticks = least;
+  // The thread takes its slot anew once the run file is there.
+  process.threads[0] = {};
+  fieldcost_current_thread = nullptr;
+  return least;
 }
 
 // Points the malloc family of every object at our wrappers.
@@ -133,7 +137,7 @@ void Attach(const Request& request, uint64_t random) {
   static shm::RunHeader no_header;
   process.header = &no_header;
   *attached = 1;
-  Calibrate();
+  process.bias_ticks = Calibrate();
   process.ticks_to_ns = request.policy->tsc_to_ns_multiplier;
   __extension__ using Wide = unsigned __int128;
   const auto bias_ns =

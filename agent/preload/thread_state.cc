@@ -11,8 +11,8 @@
 
 namespace fieldcost::preload {
 
-ProcessState process;
-__thread ThreadState* current_thread;
+ProcessState fieldcost_process;
+__thread ThreadState* fieldcost_current_thread;
 Record busy_record = {.stack_pointer = ~uint64_t{0}};
 
 namespace {
@@ -28,7 +28,12 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
     return nullptr;
   }
   thread->slot = slot;
+  thread->cells = process.cells + slot * process.slot_bytes;
   thread->active = nullptr;
+  for (Record& record : thread->records) {
+    record.owner = thread;
+    if (record.target == 0) record.usual_pick = kNoPick;  // never used
+  }
   return thread;
 }
 
@@ -129,6 +134,7 @@ bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
         record.stack_pointer >= live_stack) {
       continue;
     }
+    record.superseded = 0;
     record.in_use = 0;
     any = true;
   }
@@ -138,9 +144,9 @@ bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
 }  // namespace
 
 __attribute__((cold)) ThreadState* TakeSlot() {
-  current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
-  if (current_thread == nullptr) CountLost();
-  return current_thread;
+  fieldcost_current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
+  if (fieldcost_current_thread == nullptr) CountLost();
+  return fieldcost_current_thread;
 }
 
 Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
@@ -154,15 +160,15 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
   return nullptr;
 }
 
-__attribute__((cold)) shm::Cell* MakeCells(ThreadState* thread, uint32_t pick, uint64_t cells) {
-  if (pick == kCalibrationPick) return &process.calibration_cell;
+__attribute__((cold)) shm::Cell* MakeCells(ThreadState* thread, uint32_t pick) {
+  const uint64_t cells = thread->cells + pick * process.pick_bytes;
   const uint64_t begin = cells & ~uint64_t{4095};
   const uint64_t end = (cells + process.pick_bytes + 4095) & ~uint64_t{4095};
   if (SystemCall(SYS_madvise, begin, end - begin, kMadvPopulateWrite) != 0) {
     CountLost();
     return nullptr;
   }
-  thread->ready[pick / 64] |= uint64_t{1} << (pick % 64);
+  thread->ready[pick] = 1;
   return reinterpret_cast<shm::Cell*>(cells);
 }
 

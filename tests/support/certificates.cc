@@ -10,7 +10,7 @@ Certificates MakeCertificates(const std::filesystem::path& directory) {
   const auto openssl = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                                          "ec_paramgen_curve:P-256", "-nodes", "-days", "30"});
-    FIELDCOST_CHECK(Run({.arguments = arguments}).exit_status == 0);
+    FIELDCOST_CHECK(RunProcess({.arguments = arguments}).exit_status == 0);
   };
   const std::string ca_key = (directory / "ca.key").string();
   openssl({"-subj", "/CN=fieldcost test CA", "-keyout", ca_key, "-out", made.ca.string()});

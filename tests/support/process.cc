@@ -75,7 +75,7 @@ int Reap(pid_t pid, SteadyClock::time_point deadline) {
 
 }  // namespace
 
-ProcessResult Run(const ProcessOptions& options, std::chrono::seconds limit) {
+ProcessResult RunProcess(const ProcessOptions& options, std::chrono::seconds limit) {
   const auto deadline = SteadyClock::now() + limit;
   Pipe in;
   Pipe out;

@@ -27,8 +27,8 @@ struct ProcessResult {
 };
 
 // Runs to its end, at most `limit` (then SIGKILL, and the result's signal says so).
-ProcessResult Run(const ProcessOptions& options,
-                  std::chrono::seconds limit = std::chrono::seconds(60));
+ProcessResult RunProcess(const ProcessOptions& options,
+                         std::chrono::seconds limit = std::chrono::seconds(60));
 
 // A child that runs beside the test; killed (by its own pid) and reaped when this ends.
 class BackgroundProcess {

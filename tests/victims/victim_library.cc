@@ -24,6 +24,11 @@ VICTIM_API void victim_call_back(void (*function)(void*), void* argument) {
 }
 
 VICTIM_API uint64_t victim_recurse(uint64_t depth) {
+  const uint64_t below = depth == 0 ? 0 : victim_recurse_too(depth - 1);
+  __asm__ volatile("");
+  return below + depth;
+}
+VICTIM_API uint64_t victim_recurse_too(uint64_t depth) {
   const uint64_t below = depth == 0 ? 0 : victim_recurse(depth - 1);
   __asm__ volatile("");
   return below + depth;

@@ -32,8 +32,9 @@ VICTIM_API void victim_noop();
 VICTIM_API void* victim_allocate(uint64_t bytes);        // by its own code
 VICTIM_API void* victim_allocate_below(uint64_t bytes);  // by another function it calls
 VICTIM_API void victim_call_back(void (*function)(void*), void* argument);
-VICTIM_API uint64_t victim_recurse(uint64_t depth);  // through its own exported name
-VICTIM_API int64_t victim_tail(int64_t value);       // jumps to victim_tail_end
+VICTIM_API uint64_t victim_recurse(uint64_t depth);  // each level calls the other one
+VICTIM_API uint64_t victim_recurse_too(uint64_t depth);
+VICTIM_API int64_t victim_tail(int64_t value);  // jumps to victim_tail_end
 VICTIM_API int64_t victim_tail_end(int64_t value);
 VICTIM_API void victim_throw(int value);
 VICTIM_API void victim_rethrow(int value);  // catches, throws again

@@ -1,8 +1,9 @@
 // The thunks of design V: what a picked API's slots point to.
 //
-// A stub names its pick in r11 (free at any function entry) and enters the common part. That saves
-// the argument registers, asks fieldcost_thunk_enter for a record, and then either jumps to the real
-// function (nothing is measured) or measures it:
+// A stub names its pick in r11 (free at any function entry) and enters the common part. That takes
+// the thread's first record itself in the usual case (three registers saved instead of eight, no
+// call: 4 ns less); in any other it saves the argument registers and asks fieldcost_thunk_enter.
+// Then it either jumps to the real function (nothing is measured) or measures it:
 //
 //   the true return address is popped into the record, the real function is called from here (its
 //   stack arguments are where it expects them, because the call pushes into the slot just popped),
@@ -19,12 +20,19 @@
 //            a caller up at the address itself, not one before: hence *record - 1;
 //   3 exit:  it is on the stack again.
 //
-// Offsets of Record members are asserted in agent/preload/record.h.
+// Offsets are asserted in agent/preload/record.h.
 
 #define RECORD_RETURN_ADDRESS 0
 #define RECORD_SAVED_RBX 8
 #define RECORD_TARGET 16
-#define STUB_COUNT 513
+#define RECORD_STACK_POINTER 24
+#define RECORD_START_TICKS 32
+#define RECORD_IN_USE 40
+#define RECORD_USUAL_PICK 44
+#define THREAD_ACTIVE 0
+#define THREAD_RECORDS 8
+#define PROCESS_ATTACHED 0
+#define STUB_COUNT 512  /* shm::kMaxPicks */
 
 // rbx is saved at *(rbx + 8):  DW_CFA_expression rbx, { DW_OP_breg3 8 }
 #define CFI_RBX_IN_RECORD .cfi_escape 0x10, 3, 2, 0x73, 8
@@ -55,6 +63,52 @@ fieldcost_stubs:
 
     .p2align 4
 thunk_entry:
+    pushq %rax
+    .cfi_adjust_cfa_offset 8
+    pushq %rdx
+    .cfi_adjust_cfa_offset 8
+    pushq %rcx
+    .cfi_adjust_cfa_offset 8
+    movq fieldcost_current_thread@gottpoff(%rip), %rcx
+    movq %fs:(%rcx), %rcx
+    testq %rcx, %rcx
+    jz unusual_entry
+    movq fieldcost_process + PROCESS_ATTACHED(%rip), %rax
+    cmpl $0, (%rax)
+    je unusual_entry
+    cmpq $0, THREAD_ACTIVE(%rcx)
+    jne unusual_entry
+    cmpl %r11d, THREAD_RECORDS + RECORD_USUAL_PICK(%rcx)  // prepared for this very pick?
+    jne unusual_entry
+    xorl %eax, %eax
+    movl $1, %edx
+    cmpxchgl %edx, THREAD_RECORDS + RECORD_IN_USE(%rcx)   // whole to signals; no lock prefix
+    jne unusual_entry
+    leaq THREAD_RECORDS(%rcx), %rdx
+    leaq 24(%rsp), %rax         // where the return address is
+    movq %rax, RECORD_STACK_POINTER(%rdx)
+    movq %rdx, THREAD_ACTIVE(%rcx)
+    movq %rdx, %r11
+    rdtsc
+    shlq $32, %rdx
+    orq %rdx, %rax
+    movq %rax, RECORD_START_TICKS(%r11)
+    .cfi_remember_state
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    popq %rax
+    .cfi_adjust_cfa_offset -8
+    jmp take_return_address
+    .cfi_restore_state
+unusual_entry:
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    popq %rax
+    .cfi_adjust_cfa_offset -8
     pushq %rdi
     .cfi_adjust_cfa_offset 8
     pushq %rsi
@@ -98,10 +152,7 @@ thunk_entry:
     .cfi_adjust_cfa_offset -8
     popq %rdi
     .cfi_adjust_cfa_offset -8
-    movq %rbx, RECORD_SAVED_RBX(%r11)
-    movq %r11, %rbx
-    CFI_RBX_IN_RECORD
-    jmp measured_call
+    jmp take_return_address
     .cfi_restore_state
 pass_through:
     movq %rdx, %r11
@@ -124,8 +175,9 @@ pass_through:
     popq %rdi
     .cfi_adjust_cfa_offset -8
     jmp *%r11
-    .p2align 4
-measured_call:
+take_return_address:
+    movq %rbx, RECORD_SAVED_RBX(%r11)
+    movq %r11, %rbx
     CFI_RBX_IN_RECORD
     popq RECORD_RETURN_ADDRESS(%rbx)
     .cfi_endproc

@@ -1,0 +1,281 @@
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/process.h"
+#include "tests/support/run_files.h"
+#include "tests/support/temp_dir.h"
+
+// Programs are run with and without the library, and must not know the difference.
+
+namespace fieldcost::testing {
+namespace {
+
+using shm::Metric;
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
+using ::testing::Eq;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::StrEq;
+
+const std::string kVictim = FIELDCOST_BINARY_DIR "/victims/victim";
+const std::string kLibrary = FIELDCOST_BINARY_DIR "/lib/libfieldcost_preload.so";
+constexpr char kAllOfVictim[] = "libvictim.so.1!*";
+
+class PreloadTest : public ::testing::Test {
+ protected:
+  PreloadTest() { MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}}); }
+
+  ProcessOptions Measured(std::vector<std::string> arguments, const std::string& pick = "") const {
+    ProcessOptions options{.arguments = std::move(arguments)};
+    options.environment = {{"LD_PRELOAD", kLibrary},
+                           {"FIELDCOST_STATE_DIR", state_dir_.path().string()},
+                           {"FIELDCOST_METRICS", "time,alloc"}};
+    if (!pick.empty()) options.environment.emplace_back("FIELDCOST_PICK", pick);
+    return options;
+  }
+
+  std::vector<RunFileContent> RunFiles() const { return ReadRunFiles(state_dir_.path() / "runs"); }
+
+  TempDir state_dir_;
+};
+
+class PreloadVictimTest : public PreloadTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(PreloadVictimTest, TheHostDoesNotNotice) {
+  const ProcessResult plain = RunProcess({.arguments = {kVictim, GetParam()}});
+  const ProcessResult measured = RunProcess(Measured({kVictim, GetParam()}, kAllOfVictim));
+  EXPECT_EQ(measured.output, plain.output);
+  EXPECT_EQ(measured.errors, plain.errors);
+  EXPECT_EQ(measured.exit_status, plain.exit_status);
+  EXPECT_EQ(measured.signal, plain.signal);
+  ASSERT_THAT(RunFiles(), SizeIs(1));
+  EXPECT_EQ(RunFiles()[0].header.lost_calls, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, PreloadVictimTest,
+                         ::testing::Values("alloc", "calls", "returns", "vector", "exceptions",
+                                           "uncaught", "longjmp", "threads", "thread-exits",
+                                           "fibres", "signals", "fork", "backtrace", "errno",
+                                           "die"),
+                         [](const auto& scenario) {
+                           std::string name = scenario.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_F(PreloadTest, CountsCallsAndBytesExactly) {
+  ASSERT_EQ(RunProcess(Measured({kVictim, "alloc"}, kAllOfVictim)).exit_status, 0);
+  const auto files = RunFiles();
+  ASSERT_THAT(files, SizeIs(1));
+  const RunFileContent& run = files[0];
+  EXPECT_EQ(run.header.flags, shm::kRunForced);
+  EXPECT_EQ(run.Of("victim_allocate", Metric::kWallTime).count, 3000U);
+
+  // 3, 7 and 22 bytes lie in buckets 1, 2 and 4, which are slots 2, 3 and 5.
+  for (const Metric metric :
+       {Metric::kAllocInclusive, Metric::kAllocExclusive, Metric::kAllocSize}) {
+    const CellTotals& own = run.Of("victim_allocate", metric);
+    EXPECT_EQ(own.count, 3000U);
+    EXPECT_EQ(own.sum, 1000U * (3 + 7 + 22));
+    EXPECT_EQ(own.sum_of_squares, 1000U * (9 + 49 + 484));
+    EXPECT_THAT(own.slots, ElementsAre(Pair(2, 1000), Pair(3, 1000), Pair(5, 1000)));
+  }
+  // What a callee allocates is inclusive, not exclusive.
+  EXPECT_EQ(run.Of("victim_allocate_below", Metric::kAllocInclusive).sum, 100000U);
+  EXPECT_EQ(run.Of("victim_allocate_below", Metric::kAllocExclusive).sum, 0U);
+  EXPECT_EQ(run.Of("victim_allocate_below", Metric::kAllocExclusive).count, 1000U);
+}
+
+TEST_F(PreloadTest, OneMeasurementAtATimeOnAThread) {
+  ASSERT_EQ(RunProcess(Measured({kVictim, "calls"}, kAllOfVictim)).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  EXPECT_EQ(run.Of("victim_recurse", Metric::kWallTime).count, 1U);
+  EXPECT_EQ(run.Of("victim_recurse", Metric::kWallTime).nested, 1000U);
+  EXPECT_EQ(run.Of("victim_recurse_too", Metric::kWallTime).nested, 1000U);
+  EXPECT_EQ(run.Of("victim_tail", Metric::kWallTime).count, 1U);
+  EXPECT_EQ(run.Of("victim_tail_end", Metric::kWallTime).count, 0U);
+  EXPECT_EQ(run.Of("victim_tail_end", Metric::kWallTime).nested, 1U);
+}
+
+TEST_F(PreloadTest, EveryThreadCounts) {
+  ASSERT_EQ(RunProcess(Measured({kVictim, "threads"}, kAllOfVictim)).exit_status, 0);
+  EXPECT_EQ(RunFiles().at(0).Of("victim_noop", Metric::kWallTime).count, 10000U * 10 + 8 * 100000);
+}
+
+TEST_F(PreloadTest, CallsLeftByLongjmpOrExceptionAreAbandonedNotCounted) {
+  ASSERT_EQ(RunProcess(Measured({kVictim, "longjmp"}, kAllOfVictim)).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  EXPECT_EQ(run.Of("victim_call_back", Metric::kWallTime).count, 0U);
+  EXPECT_EQ(run.Of("victim_call_back", Metric::kWallTime).abandoned, 100000U);
+  EXPECT_EQ(run.Of("victim_noop", Metric::kWallTime).count, 1000U);
+}
+
+TEST_F(PreloadTest, AForkedChildIsNotMeasured) {
+  ASSERT_EQ(RunProcess(Measured({kVictim, "fork"}, kAllOfVictim)).exit_status, 3);
+  const RunFileContent run = RunFiles().at(0);
+  EXPECT_EQ(run.Of("victim_noop", Metric::kWallTime).count, 200U);
+  EXPECT_EQ(run.Of("victim_call_back", Metric::kWallTime).count, 1U);
+  EXPECT_EQ(run.Of("victim_allocate", Metric::kWallTime).count, 0U);
+}
+
+TEST_F(PreloadTest, SigkillLosesNoCompletedCall) {
+  ASSERT_EQ(RunProcess(Measured({kVictim, "die"}, kAllOfVictim)).signal, SIGKILL);
+  EXPECT_EQ(RunFiles().at(0).Of("victim_noop", Metric::kWallTime).count, 1000U);
+
+  for (int round = 0; round < 20; ++round) {
+    std::filesystem::remove_all(state_dir_.path() / "runs");
+    std::filesystem::create_directory(state_dir_.path() / "runs");
+    BackgroundProcess forever(Measured({kVictim, "forever"}, kAllOfVictim));
+    const std::string last_wanted = std::to_string(100 + 37 * round);
+    std::string line;
+    do {
+      ASSERT_TRUE(forever.WaitForLine("", &line));
+    } while (line != last_wanted);
+    forever.Signal(SIGKILL);
+    const std::string output = forever.Wait().output;
+    const std::size_t end = output.rfind('\n');
+    const std::size_t begin = output.rfind('\n', end - 1) + 1;
+    const auto printed = std::stoull(output.substr(begin, end - begin));
+    EXPECT_THAT(RunFiles().at(0).Of("victim_noop", Metric::kWallTime).count,
+                AnyOf(Eq(printed), Eq(printed + 1)));
+  }
+}
+
+TEST_F(PreloadTest, ARandomPickIsOfAnAllowedModuleAndItsDrawIsRecorded) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1", "libc.so.6"}});
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(RunProcess(Measured({kVictim, "calls"})).exit_status, 0);
+  const auto files = RunFiles();
+  ASSERT_THAT(files, SizeIs(20));
+  std::set<std::string> symbols;
+  for (const RunFileContent& run : files) {
+    EXPECT_EQ(run.header.flags, 0U);
+    EXPECT_GT(run.header.candidate_count, 0U);
+    ASSERT_THAT(run.picks, SizeIs(1));
+    EXPECT_THAT(run.picks[0].soname, AnyOf(StrEq("libvictim.so.1"), StrEq("libc.so.6")));
+    EXPECT_GT(run.picks[0].build_id_bytes, 0U);
+    symbols.insert(run.picks[0].symbol);
+  }
+  EXPECT_GT(symbols.size(), 1U);
+}
+
+TEST_F(PreloadTest, AProgramStartedByAMeasuredOneHasItsOwnRunFile) {
+  const std::string script = kVictim + " errno; exec " + kVictim + " errno";
+  ASSERT_EQ(RunProcess(Measured({"/bin/sh", "-c", script}, kAllOfVictim)).exit_status, 0);
+  ASSERT_THAT(RunFiles(), SizeIs(2));
+  for (const RunFileContent& run : RunFiles()) {
+    EXPECT_EQ(run.Of("victim_noop", Metric::kWallTime).count, 1U);
+  }
+}
+
+// Whatever is wrong with what the library is given: the program runs, unmeasured.
+class PreloadInertTest : public PreloadTest {
+ protected:
+  void ExpectInert(const ProcessOptions& options) const {
+    const ProcessResult plain = RunProcess({.arguments = {kVictim, "calls"}});
+    const ProcessResult result = RunProcess(options);
+    EXPECT_EQ(result.output, plain.output);
+    EXPECT_EQ(result.errors, "");
+    EXPECT_EQ(result.exit_status, 0);
+    if (std::filesystem::is_directory(state_dir_.path() / "runs")) {
+      EXPECT_THAT(RunFiles(), IsEmpty());
+    }
+  }
+};
+
+TEST_F(PreloadInertTest, WithoutAStateDirectory) {
+  ProcessOptions options = Measured({kVictim, "calls"}, kAllOfVictim);
+  options.environment[1].second = "relative/path";
+  ExpectInert(options);
+  options.environment[1].second = "/nonexistent";
+  ExpectInert(options);
+  options.environment.erase(options.environment.begin() + 1);
+  options.unset = {"FIELDCOST_STATE_DIR"};
+  ExpectInert(options);
+}
+
+TEST_F(PreloadInertTest, WhenCollectionIsSwitchedOff) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}, .collection_enabled = 0});
+  ExpectInert(Measured({kVictim, "calls"}));
+}
+
+TEST_F(PreloadInertTest, WhenTheCoinSaysNo) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}, .selection_per_65536 = 0});
+  ExpectInert(Measured({kVictim, "calls"}));
+}
+
+TEST_F(PreloadInertTest, WhenNoModuleIsAllowed) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libother.so.1"}});
+  ExpectInert(Measured({kVictim, "calls"}));
+}
+
+TEST_F(PreloadInertTest, WithAPolicyOfAnotherVersion) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}, .version = 99});
+  ExpectInert(Measured({kVictim, "calls"}, kAllOfVictim));
+}
+
+TEST_F(PreloadInertTest, WithATruncatedOrForeignPolicy) {
+  const auto policy = state_dir_.path() / "policy";
+  for (const std::uintmax_t size : {0, 7, 87, 88, 151}) {
+    MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}});
+    std::filesystem::resize_file(policy, size);
+    ExpectInert(Measured({kVictim, "calls"}, kAllOfVictim));
+  }
+  std::ofstream(policy) << std::string(152, 'x');
+  ExpectInert(Measured({kVictim, "calls"}, kAllOfVictim));
+  std::filesystem::remove(policy);
+  std::filesystem::create_directory(policy);
+  ExpectInert(Measured({kVictim, "calls"}, kAllOfVictim));
+}
+
+TEST_F(PreloadInertTest, WhenTheRunDirectoryIsMissingOrFull) {
+  std::filesystem::remove(state_dir_.path() / "runs");
+  ExpectInert(Measured({kVictim, "calls"}, kAllOfVictim));
+
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}, .max_run_files = 2});
+  for (const char* name : {"a", "b"}) std::ofstream(state_dir_.path() / "runs" / name) << name;
+  ExpectInert(Measured({kVictim, "calls"}));
+}
+
+TEST_F(PreloadInertTest, WhenFilesMayNotGrowThatLarge) {
+  ExpectInert(Measured({"/bin/sh", "-c", "ulimit -f 8; exec " + kVictim + " calls"}, kAllOfVictim));
+}
+
+TEST_F(PreloadInertTest, WhenThePickMatchesNothing) {
+  ExpectInert(Measured({kVictim, "calls"}, "libvictim.so.1!nothing_of_that_name"));
+}
+
+TEST(PreloadLibraryTest, NeedsOnlyLibcExportsNothingAndStaysSmall) {
+  const std::string dynamic = RunProcess({.arguments = {"readelf", "-dW", kLibrary}}).output;
+  std::size_t needed = 0;
+  for (std::size_t at = 0; (at = dynamic.find("(NEEDED)", at)) != std::string::npos; ++at) ++needed;
+  EXPECT_EQ(needed, 1U);
+  EXPECT_NE(dynamic.find("[libc.so.6]"), std::string::npos);
+
+  EXPECT_EQ(RunProcess({.arguments = {"nm", "-D", "--defined-only", kLibrary}}).output, "");
+
+  const TempDir scratch;
+  const std::string stripped = (scratch.path() / "stripped.so").string();
+  ASSERT_EQ(RunProcess({.arguments = {"strip", "-o", stripped, kLibrary}}).exit_status, 0);
+  EXPECT_LT(std::filesystem::file_size(stripped), 48U * 1024);
+}
+
+// Handlers may call nothing that could use vector registers, take a lock or allocate.
+TEST(PreloadLibraryTest, UsesNoVectorRegister) {
+  const std::string code =
+      RunProcess({.arguments = {"objdump", "-d", "--no-show-raw-insn", kLibrary}}).output;
+  ASSERT_NE(code.find("fieldcost_thunk_enter"), std::string::npos);
+  EXPECT_EQ(code.find("%xmm"), std::string::npos);
+  EXPECT_EQ(code.find("%ymm"), std::string::npos);
+  EXPECT_EQ(code.find("%st"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fieldcost::testing
