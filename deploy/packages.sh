@@ -1,0 +1,32 @@
+# Sourced by quickstart.sh and tests/run.sh: the Debian 12 packages they need, and how to get them.
+
+BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboost-json1.81-dev
+  libboost-url1.81-dev librocksdb-dev libssl-dev protobuf-compiler libprotobuf-dev libzstd-dev
+  libsqlite3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev"
+TEST_PACKAGES="libgtest-dev libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
+
+# install_packages NAME...: installs those that are missing; one clear line if that fails.
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}' "$package" 2> /dev/null | grep -qx installed ||
+      missing+=("$package")
+  done
+  mkdir -p build
+  if ((${#missing[@]} == 0)); then return 0; fi
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo > /dev/null || {
+      echo "${0##*/}: packages are missing and this is neither root nor sudo: ${missing[*]}" >&2
+      exit 1
+    }
+    as_root=(sudo)
+  fi
+  echo "== install ${missing[*]}"
+  { "${as_root[@]}" apt-get update -qq &&
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq \
+      --no-install-recommends "${missing[@]}"; } > build/packages.log 2>&1 || {
+    echo "${0##*/}: installing packages failed: $(tail -n 1 build/packages.log) (log: build/packages.log)" >&2
+    exit 1
+  }
+}

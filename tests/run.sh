@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds, and runs every test.     ./tests/run.sh [--help]
+#
+#   ./tests/run.sh                  all tests, preset dev
+#   ./tests/run.sh -R Preload       only what CTest's -R selects (further CTest options work too)
+#
+# Exit status: 0 if all passed. Needs root or sudo once, for packages.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+case "${1:-}" in
+  -h | --help)
+    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
+
+. deploy/packages.sh
+install_packages $BUILD_PACKAGES $TEST_PACKAGES
+
+echo "== configure and build (preset dev)"
+cmake --preset dev > build/dev-configure.log 2>&1 || {
+  tail -n 20 build/dev-configure.log >&2
+  echo "tests/run.sh: configuring failed; the whole log is build/dev-configure.log" >&2
+  exit 1
+}
+cmake --build --preset dev
+
+echo "== test"
+ctest --preset dev --parallel 2 "$@"
