@@ -1,0 +1,140 @@
+#include "aggregator/publish/file_server.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
+#include "common/wire/metadata.h"
+
+namespace fieldcost::publish {
+namespace {
+
+constexpr char kRootPrefix[] = "/v1/metadata/root/";
+constexpr char kSnapshotPrefix[] = "/v1/metadata/snapshot/";
+constexpr char kFragmentPrefix[] = "/v1/fragments/";
+constexpr char kForever[] = "public, max-age=31536000, immutable";
+constexpr char kAskAgain[] = "no-cache";
+
+struct Place {
+  std::filesystem::path path;
+  bool immutable = false;
+};
+
+bool IsHashName(std::string_view untrusted_name) {
+  return untrusted_name.size() == 64 &&
+         std::all_of(untrusted_name.begin(), untrusted_name.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+std::optional<Place> PlaceOf(std::string_view untrusted_target,
+                             const std::filesystem::path& directory, std::uint64_t root_version) {
+  if (untrusted_target == wire::kTimestampPath) return Place{directory / "timestamp"};
+  if (untrusted_target == wire::kRootPath) {
+    return Place{directory / "root" / std::to_string(root_version)};
+  }
+  const auto rest_after = [&](std::string_view prefix) -> std::optional<std::string_view> {
+    if (!untrusted_target.starts_with(prefix)) return std::nullopt;
+    return untrusted_target.substr(prefix.size());
+  };
+  if (const auto rest = rest_after(kRootPrefix)) {
+    const auto version = ParseUint64(*rest);
+    if (!version || std::to_string(*version) != *rest) return std::nullopt;
+    return Place{directory / "root" / std::to_string(*version), true};
+  }
+  for (const auto& [prefix, folder] :
+       {std::pair{kSnapshotPrefix, "snapshots"}, std::pair{kFragmentPrefix, "fragments"}}) {
+    const auto rest = rest_after(prefix);
+    if (rest && IsHashName(*rest)) return Place{directory / folder / std::string(*rest), true};
+  }
+  return std::nullopt;
+}
+
+bool Matches(std::string_view untrusted_if_none_match, std::string_view etag) {
+  return untrusted_if_none_match == "*" ||
+         untrusted_if_none_match.find(etag) != std::string_view::npos;
+}
+
+struct Range {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+enum class RangeKind { kNone, kSatisfiable, kUnsatisfiable };
+
+// RFC 9110 §14.2: one range of bytes; anything else is as if there were none.
+RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& range) {
+  constexpr std::string_view kUnit = "bytes=";
+  if (!untrusted_text.starts_with(kUnit)) return RangeKind::kNone;
+  const std::string_view spec = untrusted_text.substr(kUnit.size());
+  const std::size_t dash = spec.find('-');
+  if (dash == std::string_view::npos) return RangeKind::kNone;
+  const auto first = ParseUint64(spec.substr(0, dash));
+  const auto last = ParseUint64(spec.substr(dash + 1));
+  if (dash == 0) {  // the last so many bytes
+    if (!last) return RangeKind::kNone;
+    if (*last == 0 || size == 0) return RangeKind::kUnsatisfiable;
+    range = {size - std::min<std::size_t>(*last, size), size};
+    return RangeKind::kSatisfiable;
+  }
+  const bool open = dash + 1 == spec.size();
+  if (!first || (!open && !last) || (!open && *last < *first)) return RangeKind::kNone;
+  if (*first >= size) return RangeKind::kUnsatisfiable;
+  range = {*first, open ? size : std::min<std::size_t>(*last, size - 1) + 1};
+  return RangeKind::kSatisfiable;
+}
+
+http::Response NotFound() {
+  return http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
+}
+
+}  // namespace
+
+http::Response FileServer::Handle(const http::Request& untrusted_request) const {
+  const auto place = PlaceOf(untrusted_request.target, directory_, root_version_);
+  if (!place) return NotFound();
+  if (untrusted_request.method != "GET" && untrusted_request.method != "HEAD") {
+    http::Response refusal = http::JsonError(405, Name(ErrorCode::kInvalidArgument),
+                                             "published files are read with GET or HEAD");
+    refusal.headers.emplace_back("Allow", "GET, HEAD");
+    return refusal;
+  }
+  auto bytes = ReadFile(place->path, std::max(wire::kMaxFragmentBytes, wire::kMaxMetadataBytes));
+  if (!bytes) return NotFound();
+
+  const std::string digest = crypto::Sha256(*bytes);
+  const std::string etag =
+      '"' + HexEncode({reinterpret_cast<const std::uint8_t*>(digest.data()), digest.size()}) + '"';
+  http::Response response;
+  response.headers = {{"ETag", etag},
+                      {"Cache-Control", place->immutable ? kForever : kAskAgain},
+                      {"Accept-Ranges", "bytes"}};
+  if (Matches(http::Find(untrusted_request.headers, "If-None-Match"), etag)) {
+    response.status = 304;
+    return response;
+  }
+  response.headers.emplace_back("Content-Type", "application/octet-stream");
+  Range range;
+  const std::size_t size = bytes->size();
+  switch (ParseRange(http::Find(untrusted_request.headers, "Range"), size, range)) {
+    case RangeKind::kNone:
+      response.body = std::move(*bytes);
+      break;
+    case RangeKind::kSatisfiable:
+      response.status = 206;
+      response.headers.emplace_back(
+          "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.end - 1, size));
+      response.body = bytes->substr(range.first, range.end - range.first);
+      break;
+    case RangeKind::kUnsatisfiable:
+      response = http::JsonError(416, Name(ErrorCode::kInvalidArgument), "no such range");
+      response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", size));
+      break;
+  }
+  return response;
+}
+
+}  // namespace fieldcost::publish

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "common/http/message.h"
+
+namespace fieldcost::publish {
+
+// Answers GET and HEAD for the published files (paths of common/wire/metadata.h): with ETag,
+// If-None-Match (304), one byte range (206, 416) and Cache-Control: for ever where the name is the
+// content's hash, otherwise to be asked again each time. Only names of the exact expected form
+// reach the file system. Thread-safe; reads small files, does not block for long.
+class FileServer {
+ public:
+  // `directory`: Publisher::directory(). `root_version`: the newest root.
+  FileServer(std::filesystem::path directory, std::uint64_t root_version)
+      : directory_(std::move(directory)), root_version_(root_version) {}
+
+  // 404 for any other target, 405 for any other method.
+  http::Response Handle(const http::Request& untrusted_request) const;
+
+ private:
+  std::filesystem::path directory_;
+  std::uint64_t root_version_;
+};
+
+}  // namespace fieldcost::publish

@@ -1,0 +1,93 @@
+#include "aggregator/publish/key_ring.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "aggregator/publish/limits.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/text.h"
+
+namespace fieldcost::publish {
+namespace {
+
+constexpr char kRootKey[] = "root.key";
+constexpr char kTimestampKey[] = "timestamp.key";
+constexpr char kSnapshotKey[] = "snapshot.key";
+
+// The highest version among the files of the directory; nullopt if there is none.
+Result<std::optional<std::uint64_t>> NewestVersion(const std::filesystem::path& root_dir) {
+  std::optional<std::uint64_t> newest;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(root_dir, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    const auto version = ParseUint64(it->path().filename().string());
+    if (version) newest = std::max(newest.value_or(0), *version);
+  }
+  if (error) return ErrnoError("list", root_dir, error.value());
+  return newest;
+}
+
+Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesystem::path& root_dir,
+                       const Clock& clock) {
+  FIELDCOST_ASSIGN(const auto root_key, crypto::PrivateKey::LoadOrCreate(keys_dir / kRootKey));
+  FIELDCOST_ASSIGN(const auto timestamp,
+                   crypto::PrivateKey::LoadOrCreate(keys_dir / kTimestampKey));
+  FIELDCOST_ASSIGN(const auto snapshot, crypto::PrivateKey::LoadOrCreate(keys_dir / kSnapshotKey));
+  wire::RootMetadata root;
+  root.version = 1;
+  root.expires = clock.Now() + kRootLifetime;
+  root.root_keys = {root_key.public_key()};
+  root.timestamp_keys = {timestamp.public_key()};
+  root.snapshot_keys = {snapshot.public_key()};
+  FIELDCOST_TRY(WriteFileAtomically(root_dir / "1", wire::SignRoot(root, {root_key}), 0644));
+  LogWarning(
+      "made the signing keys and root version 1; move {} to an offline place now: the server does "
+      "not need it, and who has it can replace all other keys",
+      (keys_dir / kRootKey).string());
+  return {};
+}
+
+// An online key that the root names. It is not made anew: that would need a new root.
+Result<crypto::PrivateKey> LoadOnlineKey(const std::filesystem::path& path,
+                                         const std::vector<crypto::PublicKey>& trusted,
+                                         std::uint64_t root_version) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return Fail(ErrorCode::kNotFound, "signing key {} is missing, but root version {} names it",
+                path.string(), root_version);
+  }
+  FIELDCOST_ASSIGN(const auto key, crypto::PrivateKey::LoadOrCreate(path));
+  if (std::find(trusted.begin(), trusted.end(), key.public_key()) == trusted.end()) {
+    return Fail(ErrorCode::kUnauthenticated, "signing key {} is not one of root version {}",
+                path.string(), root_version);
+  }
+  return key;
+}
+
+}  // namespace
+
+Result<KeyRing> KeyRing::LoadOrCreate(const std::filesystem::path& keys_dir,
+                                      const std::filesystem::path& root_dir, const Clock& clock) {
+  FIELDCOST_TRY(MakeDirectories(keys_dir, 0700));
+  FIELDCOST_TRY(MakeDirectories(root_dir, 0755));
+  FIELDCOST_ASSIGN(std::optional<std::uint64_t> version, NewestVersion(root_dir));
+  if (!version) {
+    FIELDCOST_TRY(CreateFirstRoot(keys_dir, root_dir, clock));
+    version = 1;
+  }
+  const std::filesystem::path path = root_dir / std::to_string(*version);
+  FIELDCOST_ASSIGN(const std::string bytes, ReadFile(path, wire::kMaxMetadataBytes));
+  auto root = wire::VerifyPinnedRoot(bytes);
+  if (!root) return Within(root.error(), path.string());
+  if (root->expires <= clock.Now()) {
+    LogWarning("root version {} has expired: clients refuse it; sign a new one", root->version);
+  }
+  FIELDCOST_ASSIGN(const auto timestamp,
+                   LoadOnlineKey(keys_dir / kTimestampKey, root->timestamp_keys, root->version));
+  FIELDCOST_ASSIGN(const auto snapshot,
+                   LoadOnlineKey(keys_dir / kSnapshotKey, root->snapshot_keys, root->version));
+  return KeyRing(std::move(*root), timestamp, snapshot);
+}
+
+}  // namespace fieldcost::publish

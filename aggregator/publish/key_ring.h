@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/crypto/ed25519.h"
+#include "common/wire/metadata.h"
+
+namespace fieldcost::publish {
+
+// The online signing keys and the newest root that vouches for them. Immutable.
+class KeyRing {
+ public:
+  // On the very first start (no root in `root_dir`) makes keys_dir/{root,timestamp,snapshot}.key
+  // and signs root version 1 into root_dir/1; the log then tells the operator to move root.key
+  // away. Later the root key is neither needed nor read. kUnauthenticated: an online key is not one
+  // of the newest root's; kNotFound: an online key's file is missing.
+  static Result<KeyRing> LoadOrCreate(const std::filesystem::path& keys_dir,
+                                      const std::filesystem::path& root_dir, const Clock& clock);
+
+  const wire::RootMetadata& root() const { return root_; }
+  const crypto::PrivateKey& timestamp_key() const { return timestamp_key_; }
+  const crypto::PrivateKey& snapshot_key() const { return snapshot_key_; }
+
+ private:
+  KeyRing(wire::RootMetadata root, crypto::PrivateKey timestamp_key,
+          crypto::PrivateKey snapshot_key)
+      : root_(std::move(root)), timestamp_key_(timestamp_key), snapshot_key_(snapshot_key) {}
+
+  wire::RootMetadata root_;
+  crypto::PrivateKey timestamp_key_;
+  crypto::PrivateKey snapshot_key_;
+};
+
+}  // namespace fieldcost::publish

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/base/units.h"
+#include "common/wire/limits.h"
+
+namespace fieldcost::publish {
+
+// A fragment's compressed size, on average over all of them: re-split outside of
+// [kSmallFragmentBytes, kLargeFragmentBytes], then into at most kTargetFragmentBytes each. The gap
+// between target and bounds keeps the number of fragments from flapping.
+inline constexpr std::size_t kSmallFragmentBytes = 48 * kKiB;
+inline constexpr std::size_t kTargetFragmentBytes = 128 * kKiB;
+inline constexpr std::size_t kLargeFragmentBytes = 256 * kKiB;
+static_assert(kSmallFragmentBytes < kTargetFragmentBytes / 2,
+              "halving a fragment at the target must not make it small at once");
+static_assert(kLargeFragmentBytes <= wire::kMaxFragmentBytes / 8, "room for uneven hashing");
+
+// Assumed compressed size of a row as long as nothing was published.
+inline constexpr double kFirstGuessRowBytes = 120;
+
+// Rows kept in memory at a time while fragments are made; more rows mean more passes.
+inline constexpr std::size_t kRowsPerPass = 100'000;
+
+// Snapshots on disk after a publication: the new one and those clients may still be fetching.
+inline constexpr std::size_t kKeptSnapshots = 3;
+
+// How long a root is valid. Renewing it needs the offline key.
+inline constexpr std::chrono::days kRootLifetime{365};
+
+}  // namespace fieldcost::publish

@@ -1,0 +1,204 @@
+#include "aggregator/publish/publisher.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "aggregator/publish/collapse.h"
+#include "aggregator/publish/limits.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
+#include "common/wire/fragment.h"
+
+namespace fieldcost::publish {
+namespace {
+
+std::string HexOf(std::string_view bytes) {
+  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+struct CompactStatRow {
+  stats::RowKey key;
+  store::CompactRow sums;
+};
+
+Result<std::string> Encode(const std::vector<CompactStatRow>& rows) {
+  std::vector<stats::StatRow> dense;
+  dense.reserve(rows.size());
+  for (const CompactStatRow& row : rows) {
+    dense.push_back({row.key, row.sums.ToHistogram(), row.sums.scalars});
+  }
+  return wire::EncodeFragment(dense);
+}
+
+// The first group of fragments from `first` on whose rows fit into memory together; at least one.
+std::uint32_t EndOfPass(const std::vector<std::uint64_t>& rows_of, std::uint32_t first,
+                        std::uint64_t rows_per_pass) {
+  std::uint64_t rows = rows_of[first];
+  std::uint32_t end = first + 1;
+  while (end < rows_of.size() && rows + rows_of[end] <= rows_per_pass) rows += rows_of[end++];
+  return end;
+}
+
+}  // namespace
+
+Result<Publisher> Publisher::Open(PublisherOptions options, const Clock& clock) {
+  const std::filesystem::path directory = options.data_dir / "publish";
+  FIELDCOST_TRY(MakeDirectories(directory / "fragments", 0755));
+  FIELDCOST_TRY(MakeDirectories(directory / "snapshots", 0755));
+  FIELDCOST_ASSIGN(KeyRing keys,
+                   KeyRing::LoadOrCreate(options.data_dir / "keys", directory / "root", clock));
+  if (options.rows_per_pass == 0) options.rows_per_pass = kRowsPerPass;
+  return Publisher(std::move(options), clock, std::move(keys));
+}
+
+Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
+  std::vector<Known> known;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(directory() / "snapshots", error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    FIELDCOST_ASSIGN(const std::string bytes, ReadFile(it->path(), wire::kMaxMetadataBytes));
+    auto metadata = wire::VerifySnapshot(bytes, keys_.root());
+    if (!metadata) {
+      LogWarning("ignoring {}: {}", it->path().string(), metadata.error().message);
+      continue;
+    }
+    known.push_back({name, std::move(*metadata)});
+  }
+  if (error) return ErrnoError("list", directory() / "snapshots", error.value());
+  std::sort(known.begin(), known.end(),
+            [](const Known& a, const Known& b) { return a.metadata.version > b.metadata.version; });
+  return known;
+}
+
+Result<PublishReport> Publisher::Publish(store::Store& store) {
+  FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
+  std::optional<PreviousFragments> previous;
+  std::uint64_t last_version = 0;
+  if (!known.empty()) {
+    last_version = known.front().metadata.version;
+    previous = PreviousFragments{.bits = known.front().metadata.fragment_bits};
+    for (const wire::FragmentReference& fragment : known.front().metadata.fragments) {
+      previous->rows += fragment.row_count;
+      previous->bytes += fragment.size_bytes;
+    }
+  }
+  const std::filesystem::path timestamp_path = directory() / "timestamp";
+  if (std::filesystem::exists(timestamp_path)) {
+    FIELDCOST_ASSIGN(const std::string bytes, ReadFile(timestamp_path, wire::kMaxMetadataBytes));
+    auto timestamp = wire::VerifyTimestamp(bytes, keys_.root());
+    if (!timestamp) return Within(timestamp.error(), timestamp_path.string());
+    last_version = std::max({last_version, timestamp->version, timestamp->snapshot_version});
+  }
+
+  FIELDCOST_ASSIGN(const store::Store::Snapshot snapshot, store.TakeSnapshot());
+  wire::SnapshotMetadata metadata;
+  metadata.version = last_version + 1;
+  metadata.published = clock_->Now();
+  metadata.expires = metadata.published + options_.lifetime;
+  metadata.store_sequence = snapshot.sequence();
+  metadata.contribution_threshold = options_.contribution_threshold;
+  PublishReport report{.version = metadata.version, .store_sequence = metadata.store_sequence};
+  FIELDCOST_TRY(WriteFragments(snapshot, previous, metadata, report));
+
+  const std::string signed_snapshot = wire::SignSnapshot(metadata, keys_.snapshot_key());
+  wire::TimestampMetadata timestamp;
+  timestamp.version = metadata.version;
+  timestamp.published = metadata.published;
+  timestamp.expires = metadata.expires;
+  timestamp.snapshot_version = metadata.version;
+  timestamp.snapshot_sha256 = crypto::Sha256(signed_snapshot);
+  timestamp.snapshot_bytes = signed_snapshot.size();
+  timestamp.refresh_seconds = options_.refresh_seconds;
+  FIELDCOST_TRY(WriteFileAtomically(directory() / "snapshots" / HexOf(timestamp.snapshot_sha256),
+                                    signed_snapshot, 0644));
+  FIELDCOST_TRY(WriteFileAtomically(timestamp_path,
+                                    wire::SignTimestamp(timestamp, keys_.timestamp_key()), 0644));
+  if (Status status = RemoveOld(); !status) {
+    LogWarning("old published files stay: {}", status.error().message);
+  }
+  return report;
+}
+
+Status Publisher::WriteFragments(const store::Store::Snapshot& snapshot,
+                                 const std::optional<PreviousFragments>& previous,
+                                 wire::SnapshotMetadata& metadata, PublishReport& report) {
+  const std::uint32_t threshold = options_.contribution_threshold;
+  const auto count_only = [](const stats::RowKey&, const store::CompactRow&) { return Status(); };
+  FIELDCOST_ASSIGN(const CollapseCounts counts, Collapse(snapshot, threshold, count_only));
+  report.rows = counts.published;
+  report.withheld = counts.withheld;
+  report.unsound = counts.unsound;
+  if (counts.unsound != 0) {
+    LogWarning("{} rows are not published because their sums are impossible", counts.unsound);
+  }
+  const unsigned bits = ChooseFragmentBits(counts.published, previous);
+  metadata.fragment_bits = bits;
+  metadata.fragments.resize(std::size_t{1} << bits);
+  report.fragments = metadata.fragments.size();
+
+  std::vector<std::uint64_t> rows_of(metadata.fragments.size());
+  const auto count_fragments = [&](const stats::RowKey& key, const store::CompactRow&) {
+    ++rows_of[wire::FragmentIndexOf(key.api.soname, key.api.symbol, bits)];
+    return Status();
+  };
+  FIELDCOST_TRY(Collapse(snapshot, threshold, count_fragments));
+
+  for (std::uint32_t first = 0; first < rows_of.size();) {
+    const std::uint32_t end = EndOfPass(rows_of, first, options_.rows_per_pass);
+    std::vector<std::vector<CompactStatRow>> rows(end - first);
+    const auto gather = [&](const stats::RowKey& key, const store::CompactRow& row) {
+      const std::uint32_t index = wire::FragmentIndexOf(key.api.soname, key.api.symbol, bits);
+      if (index >= first && index < end) rows[index - first].push_back({key, row});
+      return Status();
+    };
+    FIELDCOST_TRY(Collapse(snapshot, threshold, gather));
+    for (std::uint32_t index = first; index < end; ++index) {
+      const std::vector<CompactStatRow>& mine = rows[index - first];
+      FIELDCOST_ASSIGN(const std::string bytes, Encode(mine));
+      wire::FragmentReference& reference = metadata.fragments[index];
+      reference = {
+          .sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = mine.size()};
+      const std::filesystem::path path = directory() / "fragments" / HexOf(reference.sha256);
+      std::error_code error;
+      if (std::filesystem::file_size(path, error) == bytes.size() && !error) continue;
+      FIELDCOST_TRY(WriteFileAtomically(path, bytes, 0644));
+      ++report.new_fragments;
+    }
+    first = end;
+  }
+  return {};
+}
+
+Status Publisher::RemoveOld() const {
+  FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
+  std::set<std::string> keep;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (i >= kKeptSnapshots) {
+      std::error_code ignored;
+      std::filesystem::remove(directory() / "snapshots" / known[i].hex, ignored);
+      continue;
+    }
+    for (const wire::FragmentReference& fragment : known[i].metadata.fragments) {
+      keep.insert(HexOf(fragment.sha256));
+    }
+  }
+  std::error_code error;
+  std::vector<std::filesystem::path> old;
+  for (auto it = std::filesystem::directory_iterator(directory() / "fragments", error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    if (!keep.contains(it->path().filename().string())) old.push_back(it->path());
+  }
+  if (error) return ErrnoError("list", directory() / "fragments", error.value());
+  for (const std::filesystem::path& path : old) {
+    std::filesystem::remove(path, error);
+    if (error) return ErrnoError("remove", path, error.value());
+  }
+  return {};
+}
+
+}  // namespace fieldcost::publish

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/publish/fragment_bits.h"
+#include "aggregator/publish/key_ring.h"
+#include "aggregator/store/store.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/wire/metadata.h"
+
+namespace fieldcost::publish {
+
+struct PublisherOptions {
+  std::filesystem::path data_dir;                        // publish/ and keys/ are made in it
+  std::uint32_t contribution_threshold = 5;              // different agents in one week
+  std::uint32_t refresh_seconds = 86'400;                // when clients are told to come back
+  std::chrono::seconds lifetime = std::chrono::days(7);  // of timestamp and snapshot
+  std::uint64_t rows_per_pass = 0;                       // 0 = kRowsPerPass
+};
+
+struct PublishReport {
+  std::uint64_t version = 0;
+  std::uint64_t store_sequence = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t withheld = 0;
+  std::uint64_t unsound = 0;
+  std::uint64_t fragments = 0;
+  std::uint64_t new_fragments = 0;  // written; the others were there from before
+};
+
+// Turns the store into signed, content-named files under data_dir/publish: fragments, then the
+// snapshot that lists them, then the timestamp that names the snapshot. Whoever reads at any moment
+// finds everything the timestamp leads to. One publication at a time; not thread-safe.
+class Publisher {
+ public:
+  // Makes directories and keys where missing. Errors: see KeyRing::LoadOrCreate.
+  static Result<Publisher> Open(PublisherOptions options, const Clock& clock);
+
+  // Publishes the store's newest state under the next version. On an error the last publication
+  // stays in force.
+  Result<PublishReport> Publish(store::Store& store);
+
+  const wire::RootMetadata& root() const { return keys_.root(); }
+  std::filesystem::path directory() const { return options_.data_dir / "publish"; }
+
+ private:
+  struct Known {  // a snapshot on disk
+    std::string hex;
+    wire::SnapshotMetadata metadata;
+  };
+  Publisher(PublisherOptions options, const Clock& clock, KeyRing keys)
+      : options_(std::move(options)), clock_(&clock), keys_(std::move(keys)) {}
+
+  Result<std::vector<Known>> KnownSnapshots() const;  // newest first
+  Status WriteFragments(const store::Store::Snapshot& snapshot,
+                        const std::optional<PreviousFragments>& previous,
+                        wire::SnapshotMetadata& metadata, PublishReport& report);
+  Status RemoveOld() const;
+
+  PublisherOptions options_;
+  const Clock* clock_;
+  KeyRing keys_;
+};
+
+}  // namespace fieldcost::publish
