@@ -1,0 +1,32 @@
+#include "common/base/clock.h"
+
+#include <gtest/gtest.h>
+
+namespace fieldcost {
+namespace {
+
+using std::chrono::days;
+using std::chrono::microseconds;
+
+TEST(WeekOfTest, WeeksStartOnThursdaysAtMidnightUtc) {
+  EXPECT_EQ(WeekOf(WallTime{}), 0u);
+  EXPECT_EQ(WeekOf(WallTime(days(7)) - microseconds(1)), 0u);
+  EXPECT_EQ(WeekOf(WallTime(days(7))), 1u);
+  using namespace std::chrono_literals;
+  EXPECT_EQ(WeekOf(std::chrono::sys_days(2023y / 6 / 8)), 2788u);  // a Thursday
+  EXPECT_EQ(WeekOf(std::chrono::sys_days(2023y / 6 / 14) + 23h), 2788u);
+}
+
+TEST(WeekOfTest, TimesBefore1970CountAsItsFirstWeek) {
+  EXPECT_EQ(WeekOf(WallTime(microseconds(-1))), 0u);
+}
+
+TEST(SystemClockTest, DoesNotStandStill) {
+  const WallTime start = SystemClock().Now();
+  EXPECT_GT(start, WallTime(days(365 * 50)));
+  while (SystemClock().Now() == start) {
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost

@@ -1,0 +1,85 @@
+#include "common/base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fieldcost {
+namespace {
+
+TEST(EscapeControlTest, NothingThatSteersATerminalIsLeft) {
+  EXPECT_EQ(EscapeControl("plain text"), "plain text");
+  EXPECT_EQ(EscapeControl("a\nb\r\t"), "a\\x0ab\\x0d\\x09");
+  EXPECT_EQ(EscapeControl("\x1b[31m\x7f"), "\\x1b[31m\\x7f");
+  EXPECT_EQ(EscapeControl(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(EscapeControl("\xc3\xa4"), "\xc3\xa4");
+}
+
+TEST(EscapeControlTest, EscapesCannotBeForged) {
+  EXPECT_NE(EscapeControl("\n"), EscapeControl("\\x0a"));
+}
+
+TEST(HexTest, EveryByteSurvives) {
+  std::vector<std::uint8_t> bytes(256);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
+  const std::string digits = HexEncode(bytes);
+  EXPECT_EQ(digits.substr(0, 6), "000102");
+  EXPECT_EQ(digits.substr(510), "ff");
+  EXPECT_EQ(HexDecode(digits), std::string(bytes.begin(), bytes.end()));
+}
+
+TEST(HexTest, OnlyPairsOfDigitsAreDecoded) {
+  EXPECT_EQ(HexDecode(""), "");
+  EXPECT_EQ(HexDecode("aAfF"), "\xaa\xff");
+  for (const char* text : {"a", "abc", "0x", "g0", "0g", " 00", "00 ", "-1"}) {
+    EXPECT_EQ(HexDecode(text), std::nullopt) << text;
+  }
+}
+
+TEST(ParseUint64Test, TakesDigitsOnlyAndTheWholeRange) {
+  EXPECT_EQ(ParseUint64("0"), 0u);
+  EXPECT_EQ(ParseUint64("007"), 7u);
+  EXPECT_EQ(ParseUint64("18446744073709551615"), ~std::uint64_t{0});
+  for (const char* text :
+       {"", " 1", "1 ", "+1", "-1", "0x1", "1.0", "1e3", "18446744073709551616"}) {
+    EXPECT_EQ(ParseUint64(text), std::nullopt) << text;
+  }
+}
+
+TEST(GlobMatchTest, StarIsAnyRunAndQuestionMarkAnyOne) {
+  for (const auto& [pattern, text] : std::vector<std::pair<const char*, const char*>>{
+           {"", ""},
+           {"*", ""},
+           {"*", "abc"},
+           {"a*c", "ac"},
+           {"a*c", "abbc"},
+           {"a?c", "abc"},
+           {"*b*", "abc"},
+           {"**", "x"},
+           {"a*b*c", "aXbXbXc"},
+           {"libsqlite3.so.0!sqlite3_*", "libsqlite3.so.0!sqlite3_step"}}) {
+    EXPECT_TRUE(GlobMatch(pattern, text)) << pattern << " " << text;
+  }
+  for (const auto& [pattern, text] :
+       std::vector<std::pair<const char*, const char*>>{{"", "a"},
+                                                        {"a", ""},
+                                                        {"?", ""},
+                                                        {"a?c", "ac"},
+                                                        {"a*c", "abd"},
+                                                        {"*b", "abc"},
+                                                        {"ab", "abc"},
+                                                        {"A", "a"}}) {
+    EXPECT_FALSE(GlobMatch(pattern, text)) << pattern << " " << text;
+  }
+}
+
+TEST(GlobMatchTest, ManyStarsStayCheap) {
+  std::string pattern;
+  for (int i = 0; i < 30; ++i) pattern += "*a";
+  EXPECT_FALSE(GlobMatch(pattern + "b", std::string(2000, 'a')));
+}
+
+}  // namespace
+}  // namespace fieldcost
