@@ -1,0 +1,60 @@
+// The run file as the agent's reader sees it. First byte of the input: bit 0 = the process has
+// ended, bit 1 = the file is exactly as long as the input; otherwise it has the size that its
+// header tells, zeros (a hole) after the input. The rest is the file.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "agent/daemon/run_file_reader.h"
+#include "common/base/check.h"
+
+namespace {
+
+class FuzzedBytes final : public fieldcost::daemon::RunBytes {
+ public:
+  FuzzedBytes(const std::uint8_t* data, std::size_t given, bool is_exact)
+      : data_(data), given_(given), size_(given) {
+    fieldcost::shm::RunHeader header;
+    if (is_exact || given < sizeof header) return;
+    std::memcpy(&header, data, sizeof header);
+    size_ = std::max<std::uint64_t>(given, header.size_bytes);
+  }
+  std::uint64_t size() const override { return size_; }
+  bool Read(std::uint64_t offset, void* to, std::size_t size) const override {
+    if (offset > size_ || size > size_ - offset) return false;
+    std::memset(to, 0, size);
+    if (offset < given_) {
+      std::memcpy(to, data_ + offset, std::min<std::uint64_t>(size, given_ - offset));
+    }
+    return true;
+  }
+  std::uint64_t NextData(std::uint64_t offset) const override {
+    return offset < given_ ? offset : size_;
+  }
+
+ private:
+  const std::uint8_t* data_;
+  std::uint64_t given_;
+  std::uint64_t size_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const FuzzedBytes bytes(data + 1, size - 1, (data[0] & 2) != 0);
+  const auto info = fieldcost::daemon::ReadRunInfo(bytes);
+  if (!info || !info->ready) return 0;
+  const auto content = fieldcost::daemon::ReadRunContent(bytes, *info, (data[0] & 1) != 0);
+  if (!content) return 0;
+  FIELDCOST_CHECK(content->picks.size() == info->pick_count);
+  for (const auto& cell : content->cells) {
+    FIELDCOST_CHECK(cell.pick < content->picks.size());
+    FIELDCOST_CHECK(fieldcost::stats::IsKnownMetric(static_cast<unsigned>(cell.metric)));
+    FIELDCOST_CHECK(fieldcost::stats::Validate(cell.histogram).has_value());
+    FIELDCOST_CHECK(!cell.histogram.empty());
+  }
+  return 0;
+}
