@@ -113,6 +113,7 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   FIELDCOST_TRY(MakeDirectories(options.data_dir, 0700));
   auto state = std::make_unique<State>();
   FIELDCOST_ASSIGN(state->directory_lock, LockDirectory(options.data_dir));
+  FIELDCOST_TRY(MakeDirectories(options.data_dir / "store", 0700));
   FIELDCOST_ASSIGN(state->database,
                    Database::Open({.directory = options.data_dir / "store",
                                    .write_buffer_bytes = options.write_buffer_bytes,

@@ -1,0 +1,53 @@
+// fieldcost-aggregator: see kHelpText in command_line.cc.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "aggregator/command_line.h"
+#include "aggregator/config.h"
+#include "aggregator/serve.h"
+
+namespace {
+
+using fieldcost::aggregator::Command;
+
+int End(const fieldcost::Error& error) {
+  fmt::print(stderr, "fieldcost-aggregator: {}\n", error.message);
+  return fieldcost::ExitStatus(error.code);
+}
+
+int Main(std::span<const char* const> arguments) {
+  const auto line = fieldcost::aggregator::ParseCommandLine(arguments);
+  if (!line) return End(line.error());
+  if (line->command == Command::kHelp) {
+    fmt::print("{}", fieldcost::aggregator::kHelpText);
+    return 0;
+  }
+  if (line->command == Command::kVersion) {
+    fmt::print("fieldcost-aggregator {}\n", FIELDCOST_VERSION);
+    return 0;
+  }
+  const auto config = fieldcost::aggregator::LoadConfig(line->config_file);
+  if (!config) return End(config.error());
+  if (line->command == Command::kCheckConfig) {
+    fmt::print("{}: good\n", line->config_file.string());
+    return 0;
+  }
+  if (line->command == Command::kVerify) {
+    const auto good = fieldcost::aggregator::Verify(*config);
+    if (!good) return End(good.error());
+    return *good ? 0 : 1;
+  }
+  const fieldcost::Status status = fieldcost::aggregator::Serve(*config);
+  return status ? 0 : End(status.error());
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const int status = Main({arguments + 1, static_cast<std::size_t>(argument_count - 1)});
+  std::fflush(nullptr);
+  // Without the libraries' static destructors: after a failed write the engine is still open.
+  ::_exit(status);
+}
