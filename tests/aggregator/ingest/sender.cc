@@ -1,0 +1,65 @@
+#include "tests/aggregator/ingest/sender.h"
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
+
+namespace fieldcost::ingest {
+
+wire::BatchRow TestRow(unsigned number, std::uint32_t week) {
+  wire::BatchRow row;
+  row.api = {.soname = "libsample.so.1",
+             .package_version = "1.2-3",
+             .build_id = "00ff",
+             .symbol = "sample_" + std::to_string(number)};
+  row.metric = stats::Metric::kWallTime;
+  row.week = week;
+  row.first_contribution = true;
+  for (std::uint64_t value = 1; value <= 10 + number; ++value) row.histogram.Add(value * 37);
+  return row;
+}
+
+wire::BatchContent TestContent(unsigned rows, std::uint32_t week) {
+  wire::BatchContent content;
+  content.policy_serial = 1;
+  content.hardware = {.architecture = "x86_64",
+                      .cpu_family = "GenuineIntel-6",
+                      .log2_cores = 2,
+                      .log2_memory_mib = 14,
+                      .os_release = "debian-12"};
+  for (unsigned number = 0; number < rows; ++number) content.rows.push_back(TestRow(number, week));
+  return content;
+}
+
+http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
+                            const std::string& body) {
+  const std::string signature = key.Sign(wire::BatchSigningInput(
+      key.public_key().view(), wire::Epoch(1), wire::Sequence(sequence), crypto::Sha256(body)));
+  http::Request request;
+  request.method = "POST";
+  request.target = "/v1/batches";
+  request.headers = {
+      {"Content-Type", wire::kBatchContentType},
+      {wire::kAgentHeader, key.public_key().Hex()},
+      {wire::kEpochHeader, "1"},
+      {wire::kSequenceHeader, std::to_string(sequence)},
+      {wire::kSignatureHeader,
+       HexEncode({reinterpret_cast<const std::uint8_t*>(signature.data()), signature.size()})}};
+  request.body = body;
+  return request;
+}
+
+http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
+                            const wire::BatchContent& content) {
+  const auto body = wire::EncodeBatch(content);
+  FIELDCOST_CHECK(body.has_value());
+  return SignedRequest(key, sequence, *body);
+}
+
+void SetHeader(http::Request& request, std::string_view name, const std::string& value) {
+  for (auto& [key, old] : request.headers) {
+    if (http::EqualNames(key, name)) old = value;
+  }
+}
+
+}  // namespace fieldcost::ingest

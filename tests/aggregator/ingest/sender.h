@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/crypto/ed25519.h"
+#include "common/http/message.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::ingest {
+
+// An agent of the tests: makes valid batches and the signed requests that carry them.
+
+wire::BatchRow TestRow(unsigned number, std::uint32_t week);
+wire::BatchContent TestContent(unsigned rows, std::uint32_t week);
+
+// A request as the agent's uploader sends it.
+http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
+                            const std::string& body);
+// The same, of a content that encodes.
+http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
+                            const wire::BatchContent& content);
+
+void SetHeader(http::Request& request, std::string_view name, const std::string& value);
+
+}  // namespace fieldcost::ingest
