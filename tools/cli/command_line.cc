@@ -76,7 +76,7 @@ std::string ValidateMetrics(std::string& text) {
 }
 
 Parser::Parser(Raw& raw) {
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.set_version_flag("--version", std::string("fieldcost ") + FIELDCOST_VERSION);
   app.add_flag("--json", raw.json, "Print JSON; sums are exact decimal strings");
   app.add_option("--color", raw.color, "Colours: auto (a terminal, no NO_COLOR), always, never")
@@ -85,7 +85,7 @@ Parser::Parser(Raw& raw) {
   app.footer(kFooter);
 
   agent = app.add_subcommand("agent", "Consent, state, and what would be sent")->fallthrough();
-  agent->require_subcommand(1);
+  agent->require_subcommand(0, 1);
   agent->footer(
       "Examples:\n"
       "  fieldcost agent status\n"
@@ -110,13 +110,17 @@ Parser::Parser(Raw& raw) {
       "  fieldcost agent preview --raw | zstd -d | protoc --decode_raw");
   for (CLI::App* command : {on, local, off, status, preview}) command->fallthrough();
 
-  run = app.add_subcommand("run", "Run a program (given after --) and measure a few of its APIs")->fallthrough();
+  run = app.add_subcommand("run", "Run a program (given after --) and measure a few of its APIs")
+            ->fallthrough();
   run->add_option("--pick", raw.run.pick,
-                  "Measure these APIs instead of a random few: globs soname!symbol, separated by\n"
-                  "commas. Such a run stays on this machine.")
-      ->check(CLI::Validator(ValidatePick, ""));
+                  "Measure these APIs, not a random few:\n"
+                  "globs soname!symbol, comma-separated.\n"
+                  "Such a run stays on this machine")
+      ->check(CLI::Validator(ValidatePick, ""))
+      ->type_name("GLOB,...");
   run->add_option("--metrics", raw.run.metrics, "time, alloc, or time,alloc")
-      ->transform(CLI::Validator(ValidateMetrics, ""));
+      ->transform(CLI::Validator(ValidateMetrics, ""))
+      ->type_name("METRICS");
   run->footer(
       "Form: fieldcost run [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
       "Examples:\n"
@@ -209,6 +213,12 @@ std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> argu
     const int status = parser.app.exit(error, output, errors);
     if (status == 0) return Answer{0, output.str(), ""};
     return UsageError(error.what());
+  }
+  if (parser.app.get_subcommands().empty()) {
+    return UsageError("a command is needed: agent, run, sync, show or top");
+  }
+  if (parser.agent->parsed() && parser.agent->get_subcommands().empty()) {
+    return UsageError("agent needs one of on, local, off, status, preview");
   }
   if (parser.run->parsed() != program.has_value()) {
     return UsageError(program ? "only `run` takes a program after --"

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "agent/daemon/agent.h"
 #include "common/base/text.h"
+#include "common/catalog/nearest.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -65,14 +67,19 @@ Result<std::vector<std::string>> Source::Suggest(std::string_view symbol) const 
     if (!names.empty()) return names;
     return catalog_->Nearest(symbol, kMaxSuggestions);
   }
-  std::set<std::string> names;
+  std::set<std::pair<std::size_t, std::string>> names;  // prefix matches first, then by distance
+  const std::size_t max_edits = catalog::MaxEdits(symbol);
   for (const stats::StatRow& row : local_rows_) {
     const stats::ApiKey& api = row.key.api;
-    if (names.size() < kMaxSuggestions && api.symbol.starts_with(symbol)) {
-      names.insert(stats::DisplayName(api));
-    }
+    const std::size_t edits =
+        api.symbol.starts_with(symbol) ? 0 : catalog::EditDistance(symbol, api.symbol, max_edits);
+    if (edits <= max_edits) names.emplace(edits, stats::DisplayName(api));
   }
-  return std::vector<std::string>(names.begin(), names.end());
+  std::vector<std::string> best;
+  for (const auto& [edits, name] : names) {
+    if (best.size() < kMaxSuggestions) best.push_back(name);
+  }
+  return best;
 }
 
 }  // namespace fieldcost::cli

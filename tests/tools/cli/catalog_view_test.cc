@@ -1,0 +1,157 @@
+#include "common/catalog/catalog.h"
+#include "tests/common/catalog/publisher.h"
+#include "tests/support/fake_clock.h"
+#include "tests/tools/cli/cli_fixture.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::MakeRow;
+using ::testing::Not;
+using testing::ProcessResult;
+using ::testing::StartsWith;
+
+// The program against a published catalogue; it fetches it itself.
+class CatalogViewTest : public CliTest {
+ protected:
+  void PublishAndSync(const std::vector<stats::StatRow>& rows) {
+    const WallTime now = SystemClock().Now();
+    publisher_.Publish(rows, 2, now);
+    const catalog::SyncOptions client = publisher_.Client(home());
+    WriteConfig("[aggregator]\nurl = \"" + client.server.url + "\"\nca_file = \"" +
+                client.server.ca_file.string() + "\"\n");
+    std::filesystem::copy_file(client.root_file, home() / "catalog_root",
+                               std::filesystem::copy_options::overwrite_existing);
+    const ProcessResult result = Cli({"sync", "--full"});
+    ASSERT_EQ(result.exit_status, 0) << result.errors;
+    EXPECT_THAT(result.output,
+                AllOf(StartsWith("fetched 4 fragments"), HasSubstr("4 of 4 fragments current")));
+  }
+
+  // A value of a JSON document, by Python expression.
+  std::string Json(const std::string& document, const std::string& expression) {
+    const ProcessResult result = testing::RunProcess(
+        {.arguments = {"python3", "-c",
+                       "import json,sys; d=json.load(sys.stdin); print(" + expression + ")"},
+         .input = document});
+    EXPECT_EQ(result.exit_status, 0) << result.errors << document;
+    return result.output;
+  }
+
+  testing::Publisher publisher_{SystemClock().Now()};
+  const std::vector<stats::StatRow> rows_ = {
+      MakeRow("liba.so.1", "open_it", 300, 1500),
+      MakeRow("liba.so.1", "open_it", 300, 4096, stats::Metric::kAllocInclusive),
+      MakeRow("liba.so.1", "twin", 5, 7), MakeRow("libb.so.2", "twin", 5, 7'000'000)};
+};
+
+TEST_F(CatalogViewTest, TopPrintsTheCostTable) {
+  PublishAndSync(rows_);
+  const ProcessResult result = Cli({"top"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(
+      result.output,
+      StartsWith(
+          "API      LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN  ALLOC/CALL"
+          "  SPECTRUM\n"
+          "twin     libb.so.2  1.2-3        5        1  7.0 ms  7.0 ms  7.0 ms  7.0 ms           -"
+          "  █\n"
+          "open_it  liba.so.1  1.2-3      300        1  1.5 µs  1.5 µs  1.5 µs  1.5 µs     4.0 KiB"
+          "  █\n"
+          "twin     liba.so.1  1.2-3        5        1    7 ns    7 ns    7 ns    7 ns           -"
+          "  █\n"
+          "catalogue: snapshot 1, published "));
+}
+
+TEST_F(CatalogViewTest, TopFiltersSortsAndLimits) {
+  PublishAndSync(rows_);
+  const ProcessResult calls = Cli({"top", "--sort", "calls", "--limit", "1"});
+  EXPECT_THAT(calls.output, AllOf(HasSubstr("open_it"), Not(HasSubstr("twin")),
+                                  HasSubstr("(1 of 3 APIs; more: --limit)")));
+  const ProcessResult library = Cli({"top", "--library", "libb*"});
+  EXPECT_THAT(library.output, AllOf(HasSubstr("twin"), Not(HasSubstr("liba"))));
+}
+
+TEST_F(CatalogViewTest, JsonHoldsExactSums) {
+  PublishAndSync(rows_);
+  const std::string top = Cli({"--json", "top", "--sort", "calls"}).output;
+  EXPECT_EQ(Json(top, "len(d['rows'])"), "3\n");
+  EXPECT_EQ(Json(top, "d['rows'][0]['metrics']['wall_time']['sum']"), "450000\n");
+  EXPECT_EQ(Json(top, "d['rows'][0]['metrics']['wall_time']['sum_of_squares']"), "675000000\n");
+  EXPECT_EQ(Json(top, "d['freshness']['snapshot_version']"), "1\n");
+  const std::string show = Cli({"show", "open_it", "--json"}).output;
+  EXPECT_EQ(Json(show, "d['rows'][0]['metrics']['alloc_inclusive']['buckets'][0]['min']"),
+            "4096\n");
+  const ProcessResult missing = Cli({"show", "nothing", "--json"});
+  EXPECT_EQ(Json(missing.output, "d['error']"), "not_found\n");
+  EXPECT_EQ(missing.exit_status, 66);
+}
+
+TEST_F(CatalogViewTest, ShowTellsNumbersIntervalsHistogramAndFreshness) {
+  PublishAndSync(rows_);
+  const ProcessResult result = Cli({"show", "liba.so.1!open_it"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(
+      result.output,
+      AllOf(HasSubstr("liba.so.1!open_it  version 1.2-3"), HasSubstr("n 300, 1 contribution"),
+            HasSubstr("certainly between"), HasSubstr("[1K, 2K)               300 |@@@"),
+            HasSubstr("catalogue: snapshot 1")));
+}
+
+TEST_F(CatalogViewTest, ShowAsksBackWhenANameIsAmbiguousOrUnknown) {
+  PublishAndSync(rows_);
+  const ProcessResult twin = Cli({"show", "twin"});
+  EXPECT_EQ(twin.exit_status, 64);
+  EXPECT_THAT(twin.errors, HasSubstr("choose one: liba.so.1!twin, libb.so.2!twin"));
+  EXPECT_EQ(Cli({"show", "libb.so.2!twin"}).exit_status, 0);
+  const ProcessResult typo = Cli({"show", "opn_it"});
+  EXPECT_EQ(typo.exit_status, 66);
+  EXPECT_THAT(typo.errors, HasSubstr("did you mean liba.so.1!open_it?"));
+}
+
+TEST_F(CatalogViewTest, SyntheticDataIsLabelled) {
+  publisher_.snapshot.synthetic = true;
+  PublishAndSync(rows_);
+  EXPECT_THAT(Cli({"top"}).output, HasSubstr("SYNTHETIC"));
+  EXPECT_THAT(Cli({"show", "open_it"}).output, HasSubstr("SYNTHETIC"));
+}
+
+TEST_F(CatalogViewTest, ColourIsOnlyThereWhenAskedFor) {
+  PublishAndSync(rows_);
+  EXPECT_THAT(Cli({"top"}).output, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(Cli({"top", "--color", "always"}).output, HasSubstr("\x1b["));
+  EXPECT_THAT(Cli({"top", "--color", "never"}).output, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(Cli({"top"}, {{"NO_COLOR", "1"}, {"TERM", "xterm"}}).output, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(Cli({"top"}, {{"LC_ALL", "C"}}).output, AllOf(HasSubstr("@"), Not(HasSubstr("█"))));
+}
+
+TEST_F(CatalogViewTest, AReaderThatGoesAwayIsNoError) {
+  PublishAndSync(testing::MakeRows(2000, 1000));
+  const ProcessResult result =
+      Shell("{ \"$fieldcost\" top --limit 0; echo \"status $?\" >&2; } | head -n 1");
+  EXPECT_THAT(result.output, StartsWith("API"));
+  EXPECT_EQ(result.errors, "status 0\n");
+}
+
+TEST_F(CatalogViewTest, ASecondSyncOnTheSameDaySaysSo) {
+  PublishAndSync(rows_);
+  const ProcessResult result = Cli({"sync"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.output, StartsWith("today's share was fetched already"));
+}
+
+TEST_F(CatalogViewTest, AWrongCaIsOneClearMessage) {
+  PublishAndSync(rows_);
+  const testing::Publisher other(SystemClock().Now());
+  WriteConfig("[aggregator]\nurl = \"" + publisher_.Client(home()).server.url + "\"\nca_file = \"" +
+              other.Client(home()).server.ca_file.string() + "\"\n");
+  const ProcessResult result = Cli({"sync", "--full"});
+  EXPECT_EQ(result.exit_status, 76);
+  EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+  EXPECT_EQ(Cli({"top"}).exit_status, 0);
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

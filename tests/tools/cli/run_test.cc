@@ -1,0 +1,93 @@
+#include "tests/tools/cli/cli_fixture.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::ProcessResult;
+
+TEST_F(CliTest, InModeOffTheProgramRunsUnchangedAndOneLineSaysSo) {
+  const ProcessResult result =
+      Cli({"run", "--", "sh", "-c", "env; printf 'out\\n'; printf 'err\\n' >&2; exit 7"});
+  EXPECT_EQ(result.exit_status, 7);
+  EXPECT_THAT(result.output, AllOf(HasSubstr("out\n"), Not(HasSubstr("LD_PRELOAD")),
+                                   Not(HasSubstr("FIELDCOST_STATE_DIR"))));
+  EXPECT_EQ(result.errors,
+            "fieldcost: nothing is measured: fieldcost is off (fieldcost agent local|on)\nerr\n");
+  EXPECT_FALSE(std::filesystem::exists(home()));
+}
+
+TEST_F(CliTest, QuietMeansNotEvenThatLine) {
+  const ProcessResult result = Cli({"run", "--", "true"}, {{"FIELDCOST_QUIET", "1"}});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.errors, IsEmpty());
+}
+
+TEST_F(CliTest, ArgumentsReachTheProgramUntouched) {
+  const ProcessResult result =
+      Cli({"run", "--", "printf", "[%s]", "--json", "--", "a b", "", "--help"},
+          {{"FIELDCOST_QUIET", "1"}});
+  EXPECT_EQ(result.output, "[--json][--][a b][][--help]");
+}
+
+TEST_F(CliTest, ASignalEndsTheProgramAsItWould) {
+  const ProcessResult result = Cli({"run", "--", "sh", "-c", "kill -TERM $$"});
+  EXPECT_EQ(result.signal, 15);
+}
+
+TEST_F(CliTest, ABrokenPipeEndsTheProgramAsItWould) {
+  const ProcessResult result = Cli({"run", "--", "sh", "-c", "kill -PIPE $$; echo survived"});
+  EXPECT_EQ(result.signal, 13);
+}
+
+TEST_F(CliTest, AMissingProgramIs127AndOneThatCannotRun126) {
+  ProcessResult result = Cli({"run", "--", "no-such-program"}, {{"FIELDCOST_QUIET", "1"}});
+  EXPECT_EQ(result.exit_status, 127);
+  EXPECT_EQ(result.errors, "fieldcost: cannot run no-such-program: No such file or directory\n");
+  result = Cli({"run", "--", "/"}, {{"FIELDCOST_QUIET", "1"}});
+  EXPECT_EQ(result.exit_status, 126);
+}
+
+TEST_F(CliTest, InModeLocalTheProgramIsToldWhereToWrite) {
+  ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+  const ProcessResult result = Cli({"run", "--metrics", "alloc,time", "--", "env"},
+                                   {{"FIELDCOST_PRELOAD_LIBRARY", "/bin/sh"},
+                                    {"FIELDCOST_PICK", "stale!pick"},
+                                    {"LD_PRELOAD", ""}});
+  EXPECT_THAT(result.output,
+              AllOf(HasSubstr("FIELDCOST_STATE_DIR=" + (home() / "state").string() + "\n"),
+                    HasSubstr("FIELDCOST_METRICS=time,alloc\n"), HasSubstr("LD_PRELOAD=/bin/sh\n"),
+                    Not(HasSubstr("FIELDCOST_PICK="))));
+}
+
+TEST_F(CliTest, AMissingMeasuringLibraryIsNamedAndTheProgramNotRun) {
+  ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+  const ProcessResult result =
+      Cli({"run", "--", "echo", "ran"}, {{"FIELDCOST_PRELOAD_LIBRARY", "/no/such/library.so"}});
+  EXPECT_EQ(result.exit_status, 66);
+  EXPECT_THAT(result.errors, HasSubstr("/no/such/library.so"));
+  EXPECT_THAT(result.output, IsEmpty());
+}
+
+TEST_F(CliTest, APickIsMeasuredEvenInModeOffAndStaysLocal) {
+  const std::string script =
+      "create table t(a); insert into t values (1), (2), (3); select sum(a) from t;";
+  const ProcessResult run = Cli({"run", "--pick", "libsqlite3.so.0!sqlite3_step", "--metrics",
+                                 "time,alloc", "--", "sqlite3", ":memory:", script});
+  EXPECT_EQ(run.exit_status, 0) << run.errors;
+  EXPECT_EQ(run.output, "6\n");
+  EXPECT_THAT(run.errors, IsEmpty());
+  const ProcessResult top = Cli({"top", "--local"});
+  EXPECT_EQ(top.exit_status, 0) << top.errors;
+  EXPECT_THAT(top.output, AllOf(HasSubstr("ALLOC/CALL"), HasSubstr("sqlite3_step")));
+  EXPECT_THAT(Cli({"show", "--local", "sqlite3_step"}).output, HasSubstr("alloc_inclusive"));
+  EXPECT_THAT(Cli({"show", "--local", "sqlite3_stp"}).errors,
+              HasSubstr("did you mean libsqlite3.so.0!sqlite3_step?"));
+  EXPECT_EQ(Cli({"agent", "preview"}).output, "nothing to send\n");
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

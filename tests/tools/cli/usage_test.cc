@@ -1,0 +1,123 @@
+#include "tests/tools/cli/cli_fixture.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ProcessResult;
+using ::testing::StartsWith;
+
+constexpr int kUsage = 64;
+constexpr int kNotFound = 66;
+
+TEST_F(CliTest, EverySubcommandHasHelpWithAnExample) {
+  const std::vector<std::vector<std::string>> commands = {{},
+                                                          {"agent"},
+                                                          {"agent", "on"},
+                                                          {"agent", "local"},
+                                                          {"agent", "off"},
+                                                          {"agent", "status"},
+                                                          {"agent", "preview"},
+                                                          {"run"},
+                                                          {"sync"},
+                                                          {"show"},
+                                                          {"top"}};
+  for (std::vector<std::string> command : commands) {
+    command.emplace_back("--help");
+    const ProcessResult result = Cli(command);
+    EXPECT_EQ(result.exit_status, 0) << command[0];
+    EXPECT_THAT(result.output, AllOf(HasSubstr("Usage: fieldcost"), HasSubstr("Example")))
+        << command[0];
+    EXPECT_THAT(result.errors, IsEmpty());
+  }
+  EXPECT_THAT(Cli({"--help"}).output, HasSubstr("Exit status"));
+}
+
+TEST_F(CliTest, TheVersionIsPrinted) {
+  const ProcessResult result = Cli({"--version"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.output, StartsWith("fieldcost "));
+}
+
+TEST_F(CliTest, WrongUsageIsOneLineAndStatus64) {
+  const std::vector<std::vector<std::string>> commands = {
+      {},
+      {"no-such-command"},
+      {"--no-such-option", "top"},
+      {"top", "--no-such-option"},
+      {"top", "--sort", "size"},
+      {"top", "--limit", "many"},
+      {"top", "--color", "pink"},
+      {"top", "--", "ls"},
+      {"show"},
+      {"show", "!x"},
+      {"agent"},
+      {"agent", "maybe"},
+      {"run"},
+      {"run", "ls"},
+      {"run", "--"},
+      {"run", "--pick", "deflate", "--", "true"},
+      {"run", "--metrics", "space", "--", "true"}};
+  for (const std::vector<std::string>& command : commands) {
+    const ProcessResult result = Cli(command);
+    EXPECT_EQ(result.exit_status, kUsage) << ::testing::PrintToString(command);
+    EXPECT_THAT(result.output, IsEmpty());
+    EXPECT_THAT(result.errors, StartsWith("fieldcost: "));
+    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+  }
+}
+
+TEST_F(CliTest, ControlCharactersOfAnArgumentAreEscapedInTheMessage) {
+  const ProcessResult result = Cli({"show", "evil\x1b[2J\nname!"});
+  EXPECT_EQ(result.exit_status, kUsage);
+  EXPECT_EQ(result.errors.find('\x1b'), std::string::npos);
+}
+
+TEST_F(CliTest, WithoutACatalogueTopAndShowSayHowToGetOne) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"top"}, {"show", "sqlite3_step"}}) {
+    const ProcessResult result = Cli(command);
+    EXPECT_EQ(result.exit_status, kNotFound);
+    EXPECT_EQ(result.errors, "fieldcost: no catalogue yet: run `fieldcost sync`\n");
+  }
+}
+
+TEST_F(CliTest, SyncWithoutAServerNamesTheFileToSetItIn) {
+  const ProcessResult result = Cli({"sync"});
+  EXPECT_EQ(result.exit_status, kUsage);
+  EXPECT_THAT(result.errors, HasSubstr("agent.toml"));
+}
+
+TEST_F(CliTest, AnUnknownConfigurationKeyIsNamedAndNothingElseHappens) {
+  WriteConfig("[aggregator]\nurll = \"https://localhost\"\n");
+  const ProcessResult result = Cli({"sync"});
+  EXPECT_EQ(result.exit_status, kUsage);
+  EXPECT_THAT(result.errors, AllOf(HasSubstr("agent.toml"), HasSubstr("urll")));
+  EXPECT_FALSE(std::filesystem::exists(home() / "catalog.db"));
+}
+
+TEST_F(CliTest, AnUntouchedProfileIsOffAndLooksLeaveNothingOnDisk) {
+  const ProcessResult result = Cli({"agent", "status"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.output, HasSubstr("never switched on"));
+  EXPECT_FALSE(std::filesystem::exists(home()));
+}
+
+TEST_F(CliTest, ModesAreRememberedUntilChanged) {
+  for (const std::string mode : {"local", "on", "off"}) {
+    EXPECT_EQ(Cli({"agent", mode}).exit_status, 0);
+    EXPECT_THAT(Cli({"agent", "status", "--json"}).output, HasSubstr("\"mode\":\"" + mode + "\""));
+  }
+}
+
+TEST_F(CliTest, NothingToSendIsSaid) {
+  EXPECT_EQ(Cli({"agent", "on"}).exit_status, 0);
+  EXPECT_EQ(Cli({"agent", "preview"}).output, "nothing to send\n");
+  EXPECT_EQ(Cli({"agent", "preview", "--json"}).output, "{\"batch\":null}\n");
+  EXPECT_EQ(Cli({"agent", "preview", "--raw"}).exit_status, kNotFound);
+}
+
+}  // namespace
+}  // namespace fieldcost::cli
