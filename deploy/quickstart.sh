@@ -61,7 +61,7 @@ build() {
     /^\[[0-9]+\/[0-9]+\]/ {
       tenth = int($2 * 10 / $3)
       if (tenth != last) { printf "   %d of %d\n", $2, $3; fflush(); last = tenth }
-    }' || fail "building failed: $(grep -m 1 -iE 'error|failed' "$log" || tail -n 1 "$log")"
+    }' || fail "building failed: $(grep -m 1 -E 'error:|CMake Error|FAILED:' "$log" || tail -n 1 "$log")"
 }
 
 make_certificates() {

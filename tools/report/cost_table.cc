@@ -59,12 +59,29 @@ Line HeadingLine() {
           {"MEAN", true},    {"ALLOC/CALL", true}, {"SPECTRUM"}};
 }
 
-Line TableLine(const CostSummary& summary, const Style& style) {
+// Two versions of one symbol in one library would look alike without its version.
+using Twins = std::map<std::tuple<std::string_view, std::string_view, std::string_view>, int>;
+
+Twins CountTwins(std::span<const CostSummary> summaries) {
+  Twins twins;
+  for (const CostSummary& summary : summaries) {
+    const stats::ApiKey& api = summary.api;
+    ++twins[{api.soname, api.package_version, api.symbol}];
+  }
+  return twins;
+}
+
+std::string SymbolText(const stats::ApiKey& api, const Twins& twins) {
+  const bool alone = twins.at({api.soname, api.package_version, api.symbol}) == 1;
+  return alone || api.symbol_version.empty() ? api.symbol : api.symbol + "@" + api.symbol_version;
+}
+
+Line TableLine(const CostSummary& summary, const Twins& twins, const Style& style) {
   const stats::Metric wall = stats::Metric::kWallTime;
   const MetricSummary* time = summary.Find(wall);
   const MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
   const std::string none = "-";
-  Line line = {{Shorten(summary.api.symbol, kMaxApiWidth, style)},
+  Line line = {{Shorten(SymbolText(summary.api, twins), kMaxApiWidth, style)},
                {Shorten(summary.api.soname, kMaxLibraryWidth, style)},
                {summary.api.package_version.empty()
                     ? none
@@ -164,7 +181,8 @@ void Sort(std::vector<CostSummary>& summaries, SortKey key) {
 
 std::string CostTable(std::span<const CostSummary> summaries, const Style& style) {
   std::vector<Line> lines = {HeadingLine()};
-  for (const CostSummary& summary : summaries) lines.push_back(TableLine(summary, style));
+  const Twins twins = CountTwins(summaries);
+  for (const CostSummary& summary : summaries) lines.push_back(TableLine(summary, twins, style));
   const std::size_t columns = lines[0].size();
   std::vector<std::size_t> widths(columns);
   for (const Line& line : lines) {

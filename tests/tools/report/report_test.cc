@@ -185,6 +185,15 @@ TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
       "\n");
 }
 
+TEST(CostTableTest, TwoVersionsOfASymbolAreToldApart) {
+  stats::StatRow versioned = Row("libc.so.6", "f", Metric::kWallTime, {1}, 1);
+  versioned.key.api.symbol_version = "GLIBC_2.34";
+  const std::vector<stats::StatRow> twins = {Row("libc.so.6", "f", Metric::kWallTime, {1}, 1),
+                                             versioned};
+  EXPECT_THAT(CostTable(Summarise(twins), kPlain), HasSubstr("f@GLIBC_2.34  libc.so.6"));
+  EXPECT_THAT(CostTable(Summarise(std::vector{versioned}), kPlain), HasSubstr("f    libc.so.6"));
+}
+
 TEST(CostTableTest, HostileNamesCannotSteerTheTerminal) {
   const std::vector<stats::StatRow> rows = {
       Row("lib\x1b]0;x\x07.so", "f\nfake line", Metric::kWallTime, {1}, 1)};
