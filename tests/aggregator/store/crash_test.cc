@@ -116,10 +116,12 @@ TEST(StoreCrashTest, AKillInsideACheckpointLosesAndDoublesNothing) {
 }
 
 TEST(StoreCrashTest, AfterAFailedWriteNothingIsAcceptedAndNothingAcknowledgedIsLost) {
-  const testing::TempDir dir;
-  Fleet fleet(dir.path() / "data");
   for (const char* count : {"0", "5", "30"}) {
     SCOPED_TRACE(count);
+    // Fresh each time: a compaction that meets the full disk aborts in engine builds with
+    // assertions, which ends the process as well, but is not what this test is about.
+    const testing::TempDir dir;
+    Fleet fleet(dir.path() / "data");
     testing::BackgroundProcess writer(fleet.Command({"full", count}));
     const testing::ProcessResult result = writer.Wait();
     ASSERT_EQ(result.exit_status, 3) << result.output;
