@@ -73,6 +73,7 @@ Harvester::Harvester(const Profile& profile, const AgentConfig& config, const Cl
     : profile_(&profile),
       clock_(&clock),
       database_(&database),
+      builtin_modules_(config.builtin_modules),
       extra_modules_(config.extra_modules.begin(), config.extra_modules.end()) {}
 
 Result<HarvestReport> Harvester::HarvestAll() {
@@ -210,7 +211,7 @@ Status Harvester::ForgetMissing() {
 
 bool Harvester::IsPublic(const stats::ApiKey& api) const {
   if (extra_modules_.contains(api.soname)) return true;
-  return IsPublicModule(api.soname) && !api.package_version.empty();
+  return builtin_modules_ && IsPublicModule(api.soname) && !api.package_version.empty();
 }
 
 }  // namespace fieldcost::daemon

@@ -33,6 +33,7 @@ class Harvester {
   const Profile* profile_;
   const Clock* clock_;
   StateDb* database_;
+  bool builtin_modules_;
   std::set<std::string> extra_modules_;
 };
 

@@ -33,7 +33,9 @@ std::uint32_t SerialOf(const std::string& bytes) {
 
 std::vector<std::string> AllowedModules(const AgentConfig& config) {
   std::vector<std::string> modules;
-  for (const std::string_view soname : PublicModules()) modules.emplace_back(soname);
+  if (config.builtin_modules) {
+    for (const std::string_view soname : PublicModules()) modules.emplace_back(soname);
+  }
   for (const std::string& soname : config.extra_modules) {
     if (soname.size() < shm::kMaxSonameBytes) modules.push_back(soname);
   }

@@ -92,6 +92,7 @@ Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
   file->ReadUint("selection.max_load_per_core_percent", 0, kMaxLoadPercent,
                  config.max_load_per_core_percent);
   file->ReadUint("selection.max_run_files", 1, kMaxRunFileLimit, config.max_run_files);
+  file->ReadBool("modules.builtin_modules", config.builtin_modules);
   file->ReadStrings("modules.extra_modules", config.extra_modules);
   file->ReadUint("spool.max_spool_bytes", kMaxBatchBytes, kMaxSpoolLimitBytes,
                  config.max_spool_bytes);

@@ -42,6 +42,7 @@ struct AgentConfig {
   std::uint64_t max_load_per_core_percent = 80;
   std::uint64_t max_run_files = 64;
   // [modules]
+  bool builtin_modules = true;             // whether the built-in public list is allowed
   std::vector<std::string> extra_modules;  // sonames allowed beside the built-in public list
   // [spool]
   std::uint64_t max_spool_bytes = 16 * 1024 * 1024;
