@@ -1,0 +1,56 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/catalog/catalog.h"
+#include "common/catalog/sync.h"
+#include "tests/common/catalog/publisher.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::catalog {
+
+inline constexpr WallTime kNow{std::chrono::hours(24 * 20'000)};
+inline constexpr std::chrono::hours kDay{24};
+
+// A publishing server and a catalogue that syncs with it, on a clock of the test's own.
+class SyncTest : public ::testing::Test {
+ protected:
+  Result<SyncReport> SyncNow(bool full, const std::string& wanted_api = "") {
+    SyncOptions options = publisher_.Client(directory_.path());
+    options.full = full;
+    options.wanted_api = wanted_api;
+    return Sync(options, clock_);
+  }
+
+  void ExpectRefused(ErrorCode code, const std::string& why) {
+    const auto report = SyncNow(true);
+    ASSERT_FALSE(report.has_value());
+    EXPECT_EQ(report.error().code, code) << report.error().message;
+    EXPECT_THAT(report.error().message, ::testing::HasSubstr(why));
+  }
+
+  // Sum of the cost of function_<i>, whose row has i + 1 calls; 0 if it is not there.
+  std::uint64_t SumOf(unsigned i) {
+    auto catalog = Catalog::Open(directory_.path() / "catalog.db");
+    if (!catalog) return 0;
+    const auto rows = catalog->Find("function_" + std::to_string(i), "");
+    if (!rows || rows->empty()) return 0;
+    EXPECT_EQ(rows->size(), 1U);
+    return stats::Low64((*rows)[0].histogram.sum());
+  }
+
+  Freshness Fresh() {
+    auto catalog = Catalog::Open(directory_.path() / "catalog.db");
+    return catalog ? *catalog->GetFreshness() : Freshness{};
+  }
+
+  testing::TempDir directory_;
+  testing::FakeClock clock_{kNow};
+  testing::Publisher publisher_{kNow};
+};
+
+}  // namespace fieldcost::catalog
