@@ -3,7 +3,7 @@
 BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboost-json1.81-dev
   libboost-url1.81-dev librocksdb-dev libssl-dev protobuf-compiler libprotobuf-dev libzstd-dev
   libsqlite3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev"
-TEST_PACKAGES="libgtest-dev libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
+TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
 
 # install_packages NAME...: installs those that are missing; one clear line if that fails.
 install_packages() {
