@@ -78,12 +78,12 @@ bool MakeCandidate(const ElfObject* objects, uint32_t object_count, const ElfObj
   if (target == 0) return false;
   const ElfObject* const provider = ProviderOf(objects, object_count, target);
   if (provider == nullptr || *provider->soname == '\0') return false;
-  const char* const version = NeededVersion(importer, relocation);
-  const Elf64_Sym* const definition = FindExport(*provider, symbol, version);
+  const Elf64_Sym* const definition =
+      FindExport(*provider, symbol, NeededVersion(importer, relocation));
   if (definition == nullptr) return false;
   const unsigned type = ELF64_ST_TYPE(definition->st_info);
   if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
-  *candidate = {provider, symbol, version, target, 0, 0};
+  *candidate = {provider, symbol, DefinedVersion(*provider, definition), target, 0, 0};
   if (type == STT_FUNC) {
     candidate->code_begin = target;
     candidate->code_end = target + definition->st_size;

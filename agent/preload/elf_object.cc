@@ -141,22 +141,26 @@ uint32_t GnuHash(const char* name) {
   return hash;
 }
 
+// The name of a version that `object` defines; "" if it defines no such version.
+const char* DefinitionName(const ElfObject& object, uint16_t number) {
+  const Elf64_Verdef* entry = object.defined;
+  for (uint32_t i = 0; entry != nullptr && i < object.defined_count; ++i) {
+    const auto* const bytes = reinterpret_cast<const char*>(entry);
+    if (entry->vd_ndx == number) {
+      const auto* const name = reinterpret_cast<const Elf64_Verdaux*>(bytes + entry->vd_aux);
+      return object.strings + name->vda_name;
+    }
+    entry = reinterpret_cast<const Elf64_Verdef*>(bytes + entry->vd_next);
+  }
+  return "";
+}
+
 // Whether the definition at `index` carries `version`, or, for "", is the default one.
 bool HasVersion(const ElfObject& object, uint32_t index, const char* version) {
   if (object.versions == nullptr) return true;
   const uint16_t number = object.versions[index];
   if (*version == '\0') return (number & 0x8000) == 0;
-  const Elf64_Verdef* entry = object.defined;
-  for (uint32_t i = 0; entry != nullptr && i < object.defined_count; ++i) {
-    if (entry->vd_ndx == (number & 0x7fff)) {
-      const auto* name = reinterpret_cast<const Elf64_Verdaux*>(
-          reinterpret_cast<const char*>(entry) + entry->vd_aux);
-      return strcmp(object.strings + name->vda_name, version) == 0;
-    }
-    entry = reinterpret_cast<const Elf64_Verdef*>(reinterpret_cast<const char*>(entry) +
-                                                  entry->vd_next);
-  }
-  return false;
+  return strcmp(DefinitionName(object, number & 0x7fff), version) == 0;
 }
 
 }  // namespace
@@ -165,6 +169,12 @@ uint32_t ListObjects(ElfObject* objects, uint32_t capacity) {
   Listing listing = {objects, capacity, 0};
   dl_iterate_phdr(Visit, &listing);
   return listing.count;
+}
+
+const char* DefinedVersion(const ElfObject& object, const Elf64_Sym* definition) {
+  if (object.versions == nullptr) return "";
+  const uint16_t number = object.versions[definition - object.symbols] & 0x7fff;
+  return number < 2 ? "" : DefinitionName(object, number);
 }
 
 const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation) {

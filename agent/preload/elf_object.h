@@ -48,6 +48,9 @@ inline const char* NameOf(const ElfObject& object, const Elf64_Rela& relocation)
 // The version an importing object asks for, e.g. "GLIBC_2.2.5"; "" if none.
 const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation);
 
+// The version under which `object` defines a symbol that FindExport found; "" if it has none.
+const char* DefinedVersion(const ElfObject& object, const Elf64_Sym* definition);
+
 // The definition of `name` (with that version, unless it is "") that `object` exports; null if
 // none.
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version);

@@ -19,7 +19,7 @@ TABLE = {
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http"], ["sqlite3.h", "zstd.h"]),
     "agent/preload": (["shm"], []),
     "agent/daemon": (["base", "config", "shm", "stats", "wire", "crypto", "http"], ["sqlite3.h"]),
-    "aggregator": (["base", "config", "http", "ingest", "publish", "store"], []),
+    "aggregator": (["base", "config", "http", "wire", "ingest", "publish", "store"], []),
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),

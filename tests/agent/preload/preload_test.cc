@@ -166,6 +166,14 @@ TEST_F(PreloadTest, ARandomPickIsOfAnAllowedModuleAndItsDrawIsRecorded) {
   EXPECT_GT(symbols.size(), 1U);
 }
 
+TEST_F(PreloadTest, AnApiHasOneNameWhoeverImportsIt) {
+  // libc imports its own realloc without a version, programs with one.
+  ASSERT_EQ(RunProcess(Measured({kVictim, "errno"}, "libc.so.6!realloc")).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  ASSERT_THAT(run.picks, SizeIs(1));
+  EXPECT_STREQ(run.picks[0].symbol_version, "GLIBC_2.2.5");
+}
+
 TEST_F(PreloadTest, AProgramStartedByAMeasuredOneHasItsOwnRunFile) {
   const std::string script = kVictim + " errno; exec " + kVictim + " errno";
   ASSERT_EQ(RunProcess(Measured({"/bin/sh", "-c", script}, kAllOfVictim)).exit_status, 0);
