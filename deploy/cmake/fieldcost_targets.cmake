@@ -34,17 +34,20 @@ function(fieldcost_program name)
   target_link_libraries(${name} PRIVATE fieldcost_options ${arg_DEPS})
 endfunction()
 
-# fieldcost_test(NAME SOURCES file... DEPS target... [LABELS label...] [TIMEOUT seconds])
+# fieldcost_test(NAME SOURCES file... DEPS target... [LABEL label] [TIMEOUT seconds])
 # One GoogleTest program; every TEST in it becomes a CTest case.
 function(fieldcost_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)  # an empty value would be dropped, and the next word taken for it
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE fieldcost_options ${arg_DEPS} GTest::gmock GTest::gtest_main)
   target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
 endfunction()

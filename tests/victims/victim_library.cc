@@ -5,6 +5,29 @@
 
 VICTIM_API void victim_noop() { __asm__ volatile(""); }
 
+// victim_fresh_0 .. victim_fresh_255 do nothing: for whoever needs one that was never called yet.
+__asm__(R"(
+    .text
+    .altmacro
+    .macro fresh_function index
+    .globl victim_fresh_\index
+    .type victim_fresh_\index, @function
+    .p2align 4
+victim_fresh_\index:
+    .cfi_startproc
+    endbr64
+    ret
+    .cfi_endproc
+    .size victim_fresh_\index, . - victim_fresh_\index
+    .endm
+    .set fresh_index, 0
+    .rept 256
+    fresh_function %fresh_index
+    .set fresh_index, fresh_index + 1
+    .endr
+    .noaltmacro
+)");
+
 VICTIM_API void* victim_allocate(uint64_t bytes) { return malloc(bytes); }
 
 __attribute__((noinline)) static void* AllocateElsewhere(uint64_t bytes) {
