@@ -108,7 +108,7 @@ Status Agent::SetMode(Mode mode) {
   if (before.mode != mode || mode != Mode::kOn) {
     if (mode == Mode::kOff && !state_->HasDatabase()) return {};
     FIELDCOST_TRY(state_->OpenDatabase());
-    FIELDCOST_ASSIGN(Transaction transaction, state_->database->Begin());
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
     FIELDCOST_TRY(state_->database->DropUnsent());
     FIELDCOST_TRY(transaction.Commit());
   }

@@ -79,7 +79,7 @@ Status Batcher::SpoolDue(bool flush) {
 }
 
 Result<bool> Batcher::SpoolOne(bool flush) {
-  FIELDCOST_ASSIGN(Transaction transaction, database_->Begin());
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
   FIELDCOST_ASSIGN(const Consent consent, LoadConsent(profile_->consent_file()));
   if (consent.mode != Mode::kOn) return false;
   FIELDCOST_ASSIGN(const std::optional<WallTime> oldest, database_->OldestPending());

@@ -129,7 +129,7 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
 
 Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunContent& content,
                         HarvestReport& report) {
-  FIELDCOST_ASSIGN(Transaction transaction, database_->Begin());
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
   // A file that is gone has been counted and its snapshot perhaps removed: not again.
   if (InodeOf(profile_->run_dir() / run.name) != run.inode) return {};
   // Read inside the transaction: whoever withdraws consent writes the file first and then removes
@@ -200,7 +200,7 @@ Status Harvester::ForgetMissing() {
   FIELDCOST_ASSIGN(const std::vector<RunIdentity> runs, database_->Snapshots());
   for (const RunIdentity& run : runs) {
     if (InodeOf(profile_->run_dir() / run.name) == run.inode) continue;
-    FIELDCOST_ASSIGN(Transaction transaction, database_->Begin());
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
     if (InodeOf(profile_->run_dir() / run.name) != run.inode) {
       FIELDCOST_TRY(database_->RemoveSnapshot(run));
     }

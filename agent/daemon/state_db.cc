@@ -24,11 +24,7 @@ WallTime TimeOf(std::uint64_t micros) {
 
 std::uint64_t Number(SpoolState state) { return static_cast<std::uint64_t>(state); }
 
-Result<std::uint64_t> SchemaVersion(Database& database) {
-  Statement statement = database.Prepare("PRAGMA user_version");
-  FIELDCOST_ASSIGN(const bool has_row, statement.Step());
-  return has_row ? statement.ColumnInt(0) : 0;
-}
+constexpr std::string_view kAskSchemaVersion = "PRAGMA user_version";
 
 std::string Hex(std::string_view bytes) {
   std::string copy(bytes);
@@ -39,11 +35,17 @@ std::string Hex(std::string_view bytes) {
 }  // namespace
 
 Result<StateDb> StateDb::Open(const std::filesystem::path& path) {
-  FIELDCOST_ASSIGN(std::unique_ptr<Database> database, Database::Open(path));
-  FIELDCOST_ASSIGN(std::uint64_t version, SchemaVersion(*database));
+  FIELDCOST_ASSIGN(sqlite::Database opened,
+                   sqlite::Database::Open(path, sqlite::Database::Access::kCreate));
+  // Transactions keep a pointer: the connection must stay where it is.
+  auto database = std::make_unique<sqlite::Database>(std::move(opened));
+  FIELDCOST_TRY(database->UseWriteAheadLog());
+  FIELDCOST_TRY(database->Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
+  FIELDCOST_ASSIGN(std::uint64_t version, database->QueryInt(kAskSchemaVersion));
   if (version == 0) {
-    FIELDCOST_ASSIGN(Transaction transaction, Transaction::Begin(*database));
-    FIELDCOST_ASSIGN(version, SchemaVersion(*database));  // another process may have been first
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(*database));
+    FIELDCOST_ASSIGN(version,
+                     database->QueryInt(kAskSchemaVersion));  // another process may have been first
     if (version == 0) {
       FIELDCOST_TRY(database->Execute(kStateSchema));
       version = kStateSchemaVersion;
@@ -59,7 +61,7 @@ Result<StateDb> StateDb::Open(const std::filesystem::path& path) {
 }
 
 Result<std::uint64_t> StateDb::Get(std::string_view name, std::uint64_t fallback) {
-  Statement statement = database_->Prepare("SELECT value FROM number WHERE name = ?");
+  sqlite::Statement statement = database_->Prepare("SELECT value FROM number WHERE name = ?");
   FIELDCOST_ASSIGN(const bool found, statement.Text(name).Step());
   return found ? statement.ColumnInt(0) : fallback;
 }
@@ -83,13 +85,13 @@ Status StateDb::Add(std::string_view name, std::uint64_t amount) {
 
 Result<RunSnapshot> StateDb::FindSnapshot(const RunIdentity& run) {
   RunSnapshot snapshot;
-  Statement head = database_->Prepare(
+  sqlite::Statement head = database_->Prepare(
       "SELECT lost_calls FROM run WHERE name = ? AND inode = ? AND start_unix_ns = ?");
   FIELDCOST_ASSIGN(const bool found,
                    head.Text(run.name).Int(run.inode).Int(run.start_unix_ns).Step());
   if (!found) return snapshot;
   snapshot.lost_calls = head.ColumnInt(0);
-  Statement totals =
+  sqlite::Statement totals =
       database_->Prepare("SELECT pick, metric, histogram FROM run_total WHERE name = ?");
   totals.Text(run.name);
   for (;;) {
@@ -137,7 +139,7 @@ Status StateDb::RemoveSnapshot(const RunIdentity& run) {
 
 Result<std::vector<RunIdentity>> StateDb::Snapshots() {
   std::vector<RunIdentity> runs;
-  Statement statement = database_->Prepare("SELECT name, inode, start_unix_ns FROM run");
+  sqlite::Statement statement = database_->Prepare("SELECT name, inode, start_unix_ns FROM run");
   for (;;) {
     FIELDCOST_ASSIGN(const bool more, statement.Step());
     if (!more) return runs;
@@ -151,7 +153,7 @@ Status StateDb::AddLocal(const LocalKey& key, const stats::CostHistogram& histog
                          bool is_private) {
   const std::string text = EncodeKey(key);
   stats::CostHistogram sum = histogram;
-  Statement old = database_->Prepare("SELECT histogram FROM local_row WHERE key = ?");
+  sqlite::Statement old = database_->Prepare("SELECT histogram FROM local_row WHERE key = ?");
   FIELDCOST_ASSIGN(const bool found, old.Text(text).Step());
   if (found) {
     FIELDCOST_ASSIGN(const stats::CostHistogram before, DecodeHistogram(old.ColumnText(0)));
@@ -169,7 +171,7 @@ Status StateDb::AddLocal(const LocalKey& key, const stats::CostHistogram& histog
 
 Result<std::vector<std::pair<LocalKey, stats::CostHistogram>>> StateDb::LocalRows() {
   std::vector<std::pair<LocalKey, stats::CostHistogram>> rows;
-  Statement statement = database_->Prepare("SELECT key, histogram FROM local_row");
+  sqlite::Statement statement = database_->Prepare("SELECT key, histogram FROM local_row");
   for (;;) {
     FIELDCOST_ASSIGN(const bool more, statement.Step());
     if (!more) return rows;
@@ -180,7 +182,8 @@ Result<std::vector<std::pair<LocalKey, stats::CostHistogram>>> StateDb::LocalRow
 }
 
 Result<std::uint64_t> StateDb::CountPrivateRows() {
-  Statement statement = database_->Prepare("SELECT count(*) FROM local_row WHERE is_private");
+  sqlite::Statement statement =
+      database_->Prepare("SELECT count(*) FROM local_row WHERE is_private");
   FIELDCOST_TRY(statement.Step());
   return statement.ColumnInt(0);
 }
@@ -189,7 +192,7 @@ Status StateDb::AddPending(const LocalKey& key, const stats::CostHistogram& hist
                            WallTime now) {
   const std::string text = EncodeKey(key);
   stats::CostHistogram sum = histogram;
-  Statement old = database_->Prepare("SELECT histogram FROM pending_row WHERE key = ?");
+  sqlite::Statement old = database_->Prepare("SELECT histogram FROM pending_row WHERE key = ?");
   FIELDCOST_ASSIGN(const bool found, old.Text(text).Step());
   if (found) {
     FIELDCOST_ASSIGN(const stats::CostHistogram before, DecodeHistogram(old.ColumnText(0)));
@@ -207,7 +210,7 @@ Status StateDb::AddPending(const LocalKey& key, const stats::CostHistogram& hist
 
 Result<std::vector<PendingRow>> StateDb::PendingRows(std::string_view hardware, std::size_t limit) {
   std::vector<PendingRow> rows;
-  Statement statement = database_->Prepare(
+  sqlite::Statement statement = database_->Prepare(
       "SELECT p.key, p.histogram, c.key IS NULL FROM pending_row p LEFT JOIN contributed c "
       "ON c.key = p.key AND c.hardware = ? ORDER BY p.key LIMIT ?");
   statement.Text(hardware).Int(limit);
@@ -223,7 +226,7 @@ Result<std::vector<PendingRow>> StateDb::PendingRows(std::string_view hardware, 
 }
 
 Result<std::optional<WallTime>> StateDb::OldestPending() {
-  Statement statement = database_->Prepare("SELECT count(*), min(since) FROM pending_row");
+  sqlite::Statement statement = database_->Prepare("SELECT count(*), min(since) FROM pending_row");
   FIELDCOST_TRY(statement.Step());
   if (statement.ColumnInt(0) == 0) return std::optional<WallTime>();
   return std::optional<WallTime>(TimeOf(statement.ColumnInt(1)));
@@ -268,7 +271,7 @@ Result<std::uint64_t> StateDb::Spool(std::string_view body, std::uint64_t rows, 
 }
 
 Result<std::optional<SpooledBatch>> StateDb::FirstQueued() {
-  Statement statement = database_->Prepare(
+  sqlite::Statement statement = database_->Prepare(
       "SELECT sequence, epoch, body FROM spool WHERE state = ? ORDER BY sequence LIMIT 1");
   FIELDCOST_ASSIGN(const bool found, statement.Int(Number(SpoolState::kQueued)).Step());
   if (!found) return std::optional<SpooledBatch>();
@@ -316,7 +319,7 @@ Status StateDb::MarkQuarantined(std::uint64_t sequence, std::string_view reason)
 
 Result<SpoolTotals> StateDb::Totals() {
   SpoolTotals totals;
-  Statement statement =
+  sqlite::Statement statement =
       database_->Prepare("SELECT state, count(*), sum(length(body)) FROM spool GROUP BY state");
   for (;;) {
     FIELDCOST_ASSIGN(const bool more, statement.Step());
@@ -349,7 +352,7 @@ Status StateDb::DropUnsent() {
 }
 
 Result<std::optional<std::string>> StateDb::FindModuleVersion(const ModuleFile& file) {
-  Statement statement = database_->Prepare(
+  sqlite::Statement statement = database_->Prepare(
       "SELECT version FROM module_version WHERE path = ? AND inode = ? AND modified_ns = ?");
   FIELDCOST_ASSIGN(const bool found,
                    statement.Text(file.path).Int(file.inode).Int(file.modified_ns).Step());

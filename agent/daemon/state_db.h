@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "agent/daemon/row_codec.h"
-#include "agent/daemon/sqlite.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/sqlite/sqlite.h"
 
 namespace fieldcost::daemon {
 
@@ -72,7 +72,7 @@ class StateDb {
   // kUnsupported if a newer version made the file.
   static Result<StateDb> Open(const std::filesystem::path& path);
 
-  Result<Transaction> Begin() { return Transaction::Begin(*database_); }
+  Result<sqlite::Transaction> Begin() { return sqlite::Transaction::Begin(*database_); }
 
   Result<std::uint64_t> Get(std::string_view name, std::uint64_t fallback);
   Status Set(std::string_view name, std::uint64_t value);
@@ -113,8 +113,8 @@ class StateDb {
   Status SaveModuleVersion(const ModuleFile& file, std::string_view version);
 
  private:
-  explicit StateDb(std::unique_ptr<Database> database) : database_(std::move(database)) {}
-  std::unique_ptr<Database> database_;
+  explicit StateDb(std::unique_ptr<sqlite::Database> database) : database_(std::move(database)) {}
+  std::unique_ptr<sqlite::Database> database_;
 };
 
 }  // namespace fieldcost::daemon

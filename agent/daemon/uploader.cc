@@ -99,7 +99,7 @@ Status Uploader::SendOne(StateDb& database, const SpooledBatch& batch, UploadRep
                                                                client_->origin()));
         return {};
       }
-      FIELDCOST_ASSIGN(Transaction transaction, database.Begin());
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, database.Begin());
       FIELDCOST_TRY(database.MarkSent(batch.sequence, clock_->Now()));
       FIELDCOST_TRY(transaction.Commit());
       ++report.batches_sent;
@@ -109,7 +109,7 @@ Status Uploader::SendOne(StateDb& database, const SpooledBatch& batch, UploadRep
     }
     case AnswerAction::kQuarantine: {
       const std::string reason = ReasonOf(*response);
-      FIELDCOST_ASSIGN(Transaction transaction, database.Begin());
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, database.Begin());
       FIELDCOST_TRY(database.MarkQuarantined(batch.sequence, reason));
       FIELDCOST_TRY(transaction.Commit());
       LogWarning("batch {} is refused by {} and set aside: {}", batch.sequence, client_->origin(),

@@ -24,7 +24,7 @@ Status AppendRows(std::string_view encoded, std::vector<stats::StatRow>& rows) {
 }  // namespace
 
 struct Catalog::State {
-  Database database;
+  sqlite::Database database;
 };
 
 Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -33,7 +33,7 @@ Catalog& Catalog::operator=(Catalog&&) noexcept = default;
 Catalog::~Catalog() = default;
 
 Result<Catalog> Catalog::Open(const std::filesystem::path& path) {
-  FIELDCOST_ASSIGN(Database database, OpenForReading(path));
+  FIELDCOST_ASSIGN(sqlite::Database database, OpenForReading(path));
   FIELDCOST_ASSIGN(const SyncState sync, LoadState(database));
   if (sync.snapshot_version == 0) {
     return Fail(ErrorCode::kNotFound, "no catalogue yet: run `fieldcost sync`");
@@ -42,22 +42,22 @@ Result<Catalog> Catalog::Open(const std::filesystem::path& path) {
 }
 
 Result<Freshness> Catalog::GetFreshness() const {
-  const Database& database = state_->database;
+  const sqlite::Database& database = state_->database;
   FIELDCOST_ASSIGN(const SyncState sync, LoadState(database));
-  FIELDCOST_ASSIGN(Statement count,
-                   database.Prepare("SELECT count(*), count(sha256), "
-                                    "count(CASE WHEN sha256 = wanted_sha256 THEN 1 END), "
-                                    "(SELECT coalesce(sum(row_count), 0) FROM apis) "
-                                    "FROM fragments"));
+  sqlite::Statement count = database.Prepare(
+      "SELECT count(*), count(sha256), "
+      "count(CASE WHEN sha256 = wanted_sha256 THEN 1 END), "
+      "(SELECT coalesce(sum(row_count), 0) FROM apis) "
+      "FROM fragments");
   FIELDCOST_TRY(count.Step());
   Freshness freshness;
   freshness.snapshot_version = sync.snapshot_version;
   freshness.snapshot_published = sync.snapshot_published;
   freshness.last_sync = sync.last_sync;
-  freshness.fragments_total = static_cast<std::uint32_t>(count.Int(0));
-  freshness.fragments_present = static_cast<std::uint32_t>(count.Int(1));
-  freshness.fragments_current = static_cast<std::uint32_t>(count.Int(2));
-  freshness.row_count = static_cast<std::uint64_t>(count.Int(3));
+  freshness.fragments_total = static_cast<std::uint32_t>(count.ColumnInt(0));
+  freshness.fragments_present = static_cast<std::uint32_t>(count.ColumnInt(1));
+  freshness.fragments_current = static_cast<std::uint32_t>(count.ColumnInt(2));
+  freshness.row_count = count.ColumnInt(3);
   freshness.contribution_threshold = sync.contribution_threshold;
   freshness.synthetic = sync.synthetic;
   return freshness;
@@ -65,17 +65,16 @@ Result<Freshness> Catalog::GetFreshness() const {
 
 Result<std::vector<stats::StatRow>> Catalog::Find(std::string_view symbol,
                                                   std::string_view soname) const {
-  FIELDCOST_ASSIGN(Statement select,
-                   state_->database.Prepare(
-                       soname.empty() ? "SELECT rows FROM apis WHERE symbol = ?1 ORDER BY soname"
-                                      : "SELECT rows FROM apis WHERE symbol = ?1 AND soname = ?2"));
-  select.BindText(1, symbol);
-  if (!soname.empty()) select.BindText(2, soname);
+  sqlite::Statement select = state_->database.Prepare(
+      soname.empty() ? "SELECT rows FROM apis WHERE symbol = ?1 ORDER BY soname"
+                     : "SELECT rows FROM apis WHERE symbol = ?1 AND soname = ?2");
+  select.Text(symbol);
+  if (!soname.empty()) select.Text(soname);
   std::vector<stats::StatRow> rows;
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) return rows;
-    FIELDCOST_TRY(AppendRows(select.Bytes(0), rows));
+    FIELDCOST_TRY(AppendRows(select.ColumnText(0), rows));
   }
 }
 
@@ -83,30 +82,30 @@ Result<std::vector<std::string>> Catalog::FindPrefix(std::string_view prefix,
                                                      std::size_t limit) const {
   // Names are printable ASCII, so this is behind every name with the prefix.
   const std::string behind = std::string(prefix) + '\x7f';
-  FIELDCOST_ASSIGN(Statement select,
-                   state_->database.Prepare("SELECT soname, symbol FROM apis WHERE symbol >= ?1 "
-                                            "AND symbol < ?2 ORDER BY symbol, soname LIMIT ?3"));
-  select.BindText(1, prefix).BindText(2, behind).BindInt(3, static_cast<std::int64_t>(limit));
+  sqlite::Statement select = state_->database.Prepare(
+      "SELECT soname, symbol FROM apis WHERE symbol >= ?1 "
+      "AND symbol < ?2 ORDER BY symbol, soname LIMIT ?3");
+  select.Text(prefix).Text(behind).Int(limit);
   std::vector<std::string> names;
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) break;
-    names.push_back(FullName(select.Bytes(0), select.Bytes(1)));
+    names.push_back(FullName(select.ColumnText(0), select.ColumnText(1)));
   }
   return names;
 }
 
 Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
                                                   std::size_t limit) const {
-  FIELDCOST_ASSIGN(Statement select, state_->database.Prepare("SELECT soname, symbol FROM apis"));
+  sqlite::Statement select = state_->database.Prepare("SELECT soname, symbol FROM apis");
   const std::size_t max_edits = MaxEdits(symbol);
   std::vector<std::pair<std::size_t, std::string>> near;
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) break;
-    const std::string name = select.Bytes(1);
+    const std::string name = select.ColumnText(1);
     const std::size_t edits = EditDistance(symbol, name, max_edits);
-    if (edits <= max_edits) near.emplace_back(edits, FullName(select.Bytes(0), name));
+    if (edits <= max_edits) near.emplace_back(edits, FullName(select.ColumnText(0), name));
   }
   std::sort(near.begin(), near.end());
   std::vector<std::string> names;
@@ -119,13 +118,13 @@ Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
 
 Status Catalog::ForEachApi(
     const std::function<void(std::vector<stats::StatRow> rows)>& visit) const {
-  FIELDCOST_ASSIGN(Statement select,
-                   state_->database.Prepare("SELECT rows FROM apis ORDER BY symbol, soname"));
+  sqlite::Statement select =
+      state_->database.Prepare("SELECT rows FROM apis ORDER BY symbol, soname");
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) return {};
     std::vector<stats::StatRow> rows;
-    FIELDCOST_TRY(AppendRows(select.Bytes(0), rows));
+    FIELDCOST_TRY(AppendRows(select.ColumnText(0), rows));
     visit(std::move(rows));
   }
 }

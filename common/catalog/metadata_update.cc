@@ -29,8 +29,8 @@ Status CheckNotLower(std::string_view what, std::uint64_t untrusted_version, std
               untrusted_version, stored);
 }
 
-Status Save(Database& database, const SyncState& state) {
-  FIELDCOST_ASSIGN(Transaction transaction, Transaction::Begin(database));
+Status Save(sqlite::Database& database, const SyncState& state) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
   FIELDCOST_TRY(SaveState(database, state));
   return transaction.Commit();
 }
@@ -69,8 +69,9 @@ Status FollowRootChain(http::Client& client, wire::RootMetadata& root, std::stri
   return {};
 }
 
-Result<wire::RootMetadata> UpdateRoot(http::Client& client, Database& database, SyncState& state,
-                                      const std::filesystem::path& pinned_root, WallTime now) {
+Result<wire::RootMetadata> UpdateRoot(http::Client& client, sqlite::Database& database,
+                                      SyncState& state, const std::filesystem::path& pinned_root,
+                                      WallTime now) {
   std::string bytes;
   FIELDCOST_ASSIGN(const wire::RootMetadata trusted, TrustedRoot(state, pinned_root, bytes));
   wire::RootMetadata root = trusted;
@@ -90,7 +91,7 @@ Result<wire::RootMetadata> UpdateRoot(http::Client& client, Database& database, 
   return root;
 }
 
-Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, Database& database,
+Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, sqlite::Database& database,
                                                 SyncState& state, const wire::RootMetadata& root,
                                                 WallTime now) {
   FIELDCOST_ASSIGN(const std::string untrusted_bytes,
@@ -159,7 +160,7 @@ Result<std::string> Fetch(http::Client& client, const std::string& path, std::si
 }
 
 Result<std::optional<wire::SnapshotMetadata>> UpdateMetadata(
-    http::Client& client, Database& database, SyncState& state,
+    http::Client& client, sqlite::Database& database, SyncState& state,
     const std::filesystem::path& pinned_root, WallTime now) {
   FIELDCOST_ASSIGN(const wire::RootMetadata root,
                    UpdateRoot(client, database, state, pinned_root, now));

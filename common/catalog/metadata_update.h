@@ -24,7 +24,7 @@ Result<std::string> Fetch(http::Client& client, const std::string& path, std::si
 // catalogue has no root. Returns the snapshot if it is another than the stored one, else nullopt.
 // Errors as of Sync().
 Result<std::optional<wire::SnapshotMetadata>> UpdateMetadata(
-    http::Client& client, Database& database, SyncState& state,
+    http::Client& client, sqlite::Database& database, SyncState& state,
     const std::filesystem::path& pinned_root, WallTime now);
 
 }  // namespace fieldcost::catalog

@@ -52,52 +52,56 @@ Status VisitFields(State& state, Visitor&& visit) {
 
 class FieldReader {
  public:
-  explicit FieldReader(Statement select) : select_(std::move(select)) {}
+  explicit FieldReader(sqlite::Statement select) : select_(std::move(select)) {}
 
   template <typename Field>
   Status operator()(const char* key, Field& field) {
-    select_.BindText(1, key);
+    select_.Text(key);
     FIELDCOST_ASSIGN(const bool found, select_.Step());
     if (found) Get(field);
     return select_.Run();
   }
 
  private:
-  void Get(std::string& field) { field = select_.Bytes(0); }
-  void Get(WallTime& field) { field = WallTime(WallTime::duration(select_.Int(0))); }
+  void Get(std::string& field) { field = select_.ColumnText(0); }
+  void Get(WallTime& field) {
+    field = WallTime(WallTime::duration(static_cast<WallTime::rep>(select_.ColumnInt(0))));
+  }
   template <typename Number>
   void Get(Number& field) {
-    field = static_cast<Number>(select_.Int(0));
+    field = static_cast<Number>(select_.ColumnInt(0));
   }
 
-  Statement select_;
+  sqlite::Statement select_;
 };
 
 class FieldWriter {
  public:
-  explicit FieldWriter(Statement insert) : insert_(std::move(insert)) {}
+  explicit FieldWriter(sqlite::Statement insert) : insert_(std::move(insert)) {}
 
   template <typename Field>
   Status operator()(const char* key, const Field& field) {
-    insert_.BindText(1, key);
+    insert_.Text(key);
     Put(field);
     return insert_.Run();
   }
 
  private:
-  void Put(const std::string& field) { insert_.BindBlob(2, field); }
-  void Put(const WallTime& field) { insert_.BindInt(2, field.time_since_epoch().count()); }
+  void Put(const std::string& field) { insert_.Blob(field); }
+  void Put(const WallTime& field) {
+    insert_.Int(static_cast<std::uint64_t>(field.time_since_epoch().count()));
+  }
   template <typename Number>
   void Put(const Number& field) {
-    insert_.BindInt(2, static_cast<std::int64_t>(field));
+    insert_.Int(static_cast<std::uint64_t>(field));
   }
 
-  Statement insert_;
+  sqlite::Statement insert_;
 };
 
-Status CheckFormat(const Database& database, const std::filesystem::path& path) {
-  FIELDCOST_ASSIGN(const std::int64_t id, database.QueryInt("PRAGMA application_id"));
-  FIELDCOST_ASSIGN(const std::int64_t version, database.QueryInt("PRAGMA user_version"));
+Status CheckFormat(const sqlite::Database& database, const std::filesystem::path& path) {
+  FIELDCOST_ASSIGN(const std::uint64_t id, database.QueryInt("PRAGMA application_id"));
+  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
   if (id != kApplicationId) {
     return Fail(ErrorCode::kCorrupt, "{} is not a fieldcost catalogue", path.string());
   }
@@ -110,10 +114,10 @@ Status CheckFormat(const Database& database, const std::filesystem::path& path) 
   return {};
 }
 
-Status Create(Database& database) {
-  FIELDCOST_ASSIGN(Transaction transaction, Transaction::Begin(database));
+Status Create(sqlite::Database& database) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
   // Another process may have made it while we waited for the lock.
-  FIELDCOST_ASSIGN(const std::int64_t tables,
+  FIELDCOST_ASSIGN(const std::uint64_t tables,
                    database.QueryInt("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) {
     FIELDCOST_TRY(database.Execute(kTables));
@@ -129,23 +133,25 @@ Status Create(Database& database) {
 
 }  // namespace
 
-Result<Database> OpenForReading(const std::filesystem::path& path) {
+Result<sqlite::Database> OpenForReading(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     return Fail(ErrorCode::kNotFound, "no catalogue yet: run `fieldcost sync`");
   }
-  FIELDCOST_ASSIGN(Database database, Database::Open(path, Database::Access::kRead));
+  FIELDCOST_ASSIGN(sqlite::Database database,
+                   sqlite::Database::Open(path, sqlite::Database::Access::kRead));
   FIELDCOST_TRY(CheckFormat(database, path));
   return database;
 }
 
-Result<Database> OpenForWriting(const std::filesystem::path& path) {
+Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path) {
   FIELDCOST_TRY(MakeDirectories(path.parent_path(), 0755));
-  FIELDCOST_ASSIGN(Database database, Database::Open(path, Database::Access::kReadWriteCreate));
-  FIELDCOST_ASSIGN(const std::int64_t tables,
+  FIELDCOST_ASSIGN(sqlite::Database database,
+                   sqlite::Database::Open(path, sqlite::Database::Access::kCreate));
+  FIELDCOST_ASSIGN(const std::uint64_t tables,
                    database.QueryInt("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) {
-    FIELDCOST_TRY(database.Execute("PRAGMA journal_mode=WAL"));
+    FIELDCOST_TRY(database.UseWriteAheadLog());
     FIELDCOST_TRY(Create(database));
   }
   FIELDCOST_TRY(CheckFormat(database, path));
@@ -154,16 +160,16 @@ Result<Database> OpenForWriting(const std::filesystem::path& path) {
   return database;
 }
 
-Result<SyncState> LoadState(const Database& database) {
-  FIELDCOST_ASSIGN(Statement select, database.Prepare("SELECT value FROM meta WHERE key = ?1"));
+Result<SyncState> LoadState(const sqlite::Database& database) {
+  sqlite::Statement select = database.Prepare("SELECT value FROM meta WHERE key = ?1");
   SyncState state;
   FIELDCOST_TRY(VisitFields(state, FieldReader(std::move(select))));
   return state;
 }
 
-Status SaveState(Database& database, const SyncState& state) {
-  FIELDCOST_ASSIGN(Statement insert,
-                   database.Prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)"));
+Status SaveState(sqlite::Database& database, const SyncState& state) {
+  sqlite::Statement insert =
+      database.Prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)");
   return VisitFields(state, FieldWriter(std::move(insert)));
 }
 

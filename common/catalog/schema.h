@@ -6,7 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
-#include "common/catalog/sqlite.h"
+#include "common/sqlite/sqlite.h"
 
 namespace fieldcost::catalog {
 
@@ -37,12 +37,12 @@ struct SyncState {
 
 // Opens for reading. kNotFound, kCorrupt if it is not a catalogue, kUnsupported if it is a newer
 // one.
-Result<Database> OpenForReading(const std::filesystem::path& path);
+Result<sqlite::Database> OpenForReading(const std::filesystem::path& path);
 // Opens for writing, made (with its directory, tables and a random seed) if absent.
-Result<Database> OpenForWriting(const std::filesystem::path& path);
+Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path);
 
-Result<SyncState> LoadState(const Database& database);
+Result<SyncState> LoadState(const sqlite::Database& database);
 // REQUIRES: inside a Transaction, so that it is as atomic as what it belongs to.
-Status SaveState(Database& database, const SyncState& state);
+Status SaveState(sqlite::Database& database, const SyncState& state);
 
 }  // namespace fieldcost::catalog

@@ -46,7 +46,7 @@ struct WantedFragment {
 // A sync in progress.
 class Syncer {
  public:
-  Syncer(const SyncOptions& options, const Clock& clock, Database database, SyncState state)
+  Syncer(const SyncOptions& options, const Clock& clock, sqlite::Database database, SyncState state)
       : options_(options),
         clock_(clock),
         today_(DayOf(clock.Now())),
@@ -72,33 +72,31 @@ class Syncer {
   const SyncOptions& options_;
   const Clock& clock_;
   const std::int64_t today_;
-  Database database_;
+  sqlite::Database database_;
   SyncState state_;
   SyncReport report_;
   std::uint32_t steps_total_ = 0;
 };
 
 Status Syncer::AdoptSnapshot(const wire::SnapshotMetadata& snapshot) {
-  FIELDCOST_ASSIGN(Transaction transaction, Transaction::Begin(database_));
-  FIELDCOST_ASSIGN(const std::int64_t known, database_.QueryInt("SELECT count(*) FROM fragments"));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  FIELDCOST_ASSIGN(const std::uint64_t known, database_.QueryInt("SELECT count(*) FROM fragments"));
   if (static_cast<std::size_t>(known) != snapshot.fragments.size()) {
     // Another division into fragments. Rows stay, found by their hash, until the fragment that
     // covers them arrives.
     FIELDCOST_TRY(database_.Execute("DELETE FROM fragments"));
   }
-  FIELDCOST_ASSIGN(
-      Statement upsert,
-      database_.Prepare(
-          "INSERT INTO fragments (fragment, wanted_sha256, wanted_bytes) VALUES (?1, ?2, ?3) "
-          "ON CONFLICT (fragment) DO UPDATE SET wanted_sha256 = ?2, wanted_bytes = ?3"));
+  sqlite::Statement upsert = database_.Prepare(
+      "INSERT INTO fragments (fragment, wanted_sha256, wanted_bytes) VALUES (?1, ?2, ?3) "
+      "ON CONFLICT (fragment) DO UPDATE SET wanted_sha256 = ?2, wanted_bytes = ?3");
   for (std::size_t i = 0; i < snapshot.fragments.size(); ++i) {
     const wire::FragmentReference& reference = snapshot.fragments[i];
     if (reference.size_bytes > wire::kMaxFragmentBytes) {
       return Fail(ErrorCode::kTooLarge, "fragment {} has {} bytes", i, reference.size_bytes);
     }
-    upsert.BindInt(1, static_cast<std::int64_t>(i))
-        .BindBlob(2, reference.sha256)
-        .BindInt(3, static_cast<std::int64_t>(reference.size_bytes));
+    upsert.Int(static_cast<std::uint64_t>(i))
+        .Blob(reference.sha256)
+        .Int(static_cast<std::uint64_t>(reference.size_bytes));
     FIELDCOST_TRY(upsert.Run());
   }
   state_.fragment_bits = snapshot.fragment_bits;
@@ -107,24 +105,24 @@ Status Syncer::AdoptSnapshot(const wire::SnapshotMetadata& snapshot) {
 }
 
 Result<std::vector<bool>> Syncer::Stale() const {
-  FIELDCOST_ASSIGN(Statement select,
-                   database_.Prepare("SELECT fragment, sha256 IS NOT wanted_sha256 "
-                                     "FROM fragments ORDER BY fragment"));
+  sqlite::Statement select = database_.Prepare(
+      "SELECT fragment, sha256 IS NOT wanted_sha256 "
+      "FROM fragments ORDER BY fragment");
   std::vector<bool> stale(std::size_t{1} << state_.fragment_bits, true);
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) return stale;
-    stale.at(static_cast<std::size_t>(select.Int(0))) = select.Int(1) != 0;
+    stale.at(static_cast<std::size_t>(select.ColumnInt(0))) = select.ColumnInt(1) != 0;
   }
 }
 
 Result<WantedFragment> Syncer::Wanted(std::uint32_t fragment) const {
-  FIELDCOST_ASSIGN(Statement select,
-                   database_.Prepare("SELECT wanted_sha256, wanted_bytes FROM fragments "
-                                     "WHERE fragment = ?1"));
-  select.BindInt(1, fragment);
+  sqlite::Statement select = database_.Prepare(
+      "SELECT wanted_sha256, wanted_bytes FROM fragments "
+      "WHERE fragment = ?1");
+  select.Int(fragment);
   FIELDCOST_TRY(select.Step());
-  return WantedFragment{select.Bytes(0), static_cast<std::uint64_t>(select.Int(1))};
+  return WantedFragment{select.ColumnText(0), select.ColumnInt(1)};
 }
 
 Result<std::uint32_t> Syncer::FragmentOfWantedApi() const {
@@ -162,7 +160,7 @@ Result<std::vector<stats::StatRow>> Syncer::FetchFragment(http::Client& client,
 Status Syncer::FetchAndStore(http::Client& client, std::uint32_t fragment) {
   FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(fragment));
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, FetchFragment(client, fragment, wanted));
-  FIELDCOST_ASSIGN(Transaction transaction, Transaction::Begin(database_));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   FIELDCOST_TRY(Store(fragment, wanted, rows));
   FIELDCOST_TRY(SaveState(database_, state_));
   FIELDCOST_TRY(transaction.Commit());
@@ -184,16 +182,14 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
                    [&](const auto* a, const auto* b) { return name_of(a) < name_of(b); });
 
   const unsigned shift = wire::kMaxFragmentBits - state_.fragment_bits;
-  FIELDCOST_ASSIGN(Statement remove,
-                   database_.Prepare("DELETE FROM apis WHERE hash BETWEEN ?1 AND ?2"));
-  FIELDCOST_ASSIGN(Statement insert,
-                   database_.Prepare("INSERT INTO apis (symbol, soname, hash, row_count, rows) "
-                                     "VALUES (?1, ?2, ?3, ?4, ?5)"));
-  FIELDCOST_ASSIGN(
-      Statement mark,
-      database_.Prepare("UPDATE fragments SET sha256 = ?2, fetched_day = ?3 WHERE fragment = ?1"));
-  FIELDCOST_TRY(remove.BindInt(1, std::int64_t{fragment} << shift)
-                    .BindInt(2, ((std::int64_t{fragment} + 1) << shift) - 1)
+  sqlite::Statement remove = database_.Prepare("DELETE FROM apis WHERE hash BETWEEN ?1 AND ?2");
+  sqlite::Statement insert = database_.Prepare(
+      "INSERT INTO apis (symbol, soname, hash, row_count, rows) "
+      "VALUES (?1, ?2, ?3, ?4, ?5)");
+  sqlite::Statement mark =
+      database_.Prepare("UPDATE fragments SET sha256 = ?2, fetched_day = ?3 WHERE fragment = ?1");
+  FIELDCOST_TRY(remove.Int(std::uint64_t{fragment} << shift)
+                    .Int(((std::uint64_t{fragment} + 1) << shift) - 1)
                     .Run());
   std::vector<stats::StatRow> group;
   for (auto begin = by_name.begin(); begin != by_name.end();) {
@@ -202,15 +198,15 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
     while (end != by_name.end() && name_of(*end) == name_of(*begin)) group.push_back(**end++);
     const auto [symbol, soname] = name_of(*begin);
     FIELDCOST_ASSIGN(const std::string encoded, wire::EncodeFragment(group));
-    FIELDCOST_TRY(insert.BindText(1, symbol)
-                      .BindText(2, soname)
-                      .BindInt(3, wire::FragmentIndexOf(soname, symbol, wire::kMaxFragmentBits))
-                      .BindInt(4, static_cast<std::int64_t>(group.size()))
-                      .BindBlob(5, encoded)
+    FIELDCOST_TRY(insert.Text(symbol)
+                      .Text(soname)
+                      .Int(wire::FragmentIndexOf(soname, symbol, wire::kMaxFragmentBits))
+                      .Int(static_cast<std::uint64_t>(group.size()))
+                      .Blob(encoded)
                       .Run());
     begin = end;
   }
-  return mark.BindInt(1, fragment).BindBlob(2, wanted.sha256).BindInt(3, today_).Run();
+  return mark.Int(fragment).Blob(wanted.sha256).Int(today_).Run();
 }
 
 Status Syncer::FetchAll(http::Client& client) {
@@ -250,7 +246,7 @@ Status Syncer::FetchAll(http::Client& client) {
 }
 
 Status Syncer::SaveProgress() {
-  FIELDCOST_ASSIGN(Transaction transaction, Transaction::Begin(database_));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   FIELDCOST_TRY(SaveState(database_, state_));
   return transaction.Commit();
 }
@@ -281,7 +277,7 @@ Result<SyncReport> Syncer::Run() {
 
 Result<SyncReport> Sync(const SyncOptions& options, const Clock& clock) {
   FIELDCOST_ASSIGN(const UniqueFd lock, LockForSync(options.catalog_file));
-  FIELDCOST_ASSIGN(Database database, OpenForWriting(options.catalog_file));
+  FIELDCOST_ASSIGN(sqlite::Database database, OpenForWriting(options.catalog_file));
   FIELDCOST_ASSIGN(SyncState state, LoadState(database));
   return Syncer(options, clock, std::move(database), std::move(state)).Run();
 }

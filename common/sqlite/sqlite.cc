@@ -1,0 +1,182 @@
+#include "common/sqlite/sqlite.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+
+namespace fieldcost::sqlite {
+namespace {
+
+constexpr int kBusyTimeoutMs = 20'000;
+constexpr int kWalTries = 200;
+constexpr int kWalPauseMs = 10;
+
+ErrorCode CodeOf(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return ErrorCode::kUnavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return ErrorCode::kCorrupt;
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_READONLY:
+      return ErrorCode::kPermissionDenied;
+    case SQLITE_CANTOPEN:
+      return ErrorCode::kNotFound;
+    case SQLITE_TOOBIG:
+      return ErrorCode::kTooLarge;
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+      return ErrorCode::kIo;
+    default:
+      return ErrorCode::kInternal;
+  }
+}
+
+Error ErrorOf(sqlite3* handle, std::string_view action, int code) {
+  return Fail(CodeOf(code), "{} {}: {}", action, sqlite3_db_filename(handle, "main"),
+              sqlite3_errmsg(handle));
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+void Statement::Bound(int code) {
+  if (code != SQLITE_OK) status_ = ErrorOf(sqlite3_db_handle(statement_.get()), "bind", code);
+}
+
+Statement& Statement::Int(std::uint64_t value) {
+  if (status_) {
+    Bound(sqlite3_bind_int64(statement_.get(), ++bound_, static_cast<sqlite3_int64>(value)));
+  }
+  return *this;
+}
+
+Statement& Statement::Text(std::string_view value) {
+  if (status_) {
+    Bound(sqlite3_bind_text64(statement_.get(), ++bound_, value.empty() ? "" : value.data(),
+                              value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  }
+  return *this;
+}
+
+Statement& Statement::Blob(std::string_view value) {
+  if (status_) {
+    Bound(sqlite3_bind_blob64(statement_.get(), ++bound_, value.empty() ? "" : value.data(),
+                              value.size(), SQLITE_TRANSIENT));
+  }
+  return *this;
+}
+
+Result<bool> Statement::Step() {
+  if (!status_) return status_.error();
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  status_ = ErrorOf(sqlite3_db_handle(statement_.get()), "use", code);
+  return status_.error();
+}
+
+Status Statement::Run() {
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool more, Step());
+    if (!more) break;
+  }
+  sqlite3_reset(statement_.get());
+  sqlite3_clear_bindings(statement_.get());
+  bound_ = 0;
+  return {};
+}
+
+std::uint64_t Statement::ColumnInt(int column) const {
+  return static_cast<std::uint64_t>(sqlite3_column_int64(statement_.get(), column));
+}
+
+std::string Statement::ColumnText(int column) const {
+  const void* bytes = sqlite3_column_blob(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  if (bytes == nullptr || size <= 0) return {};
+  return std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+}
+
+void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+
+Result<Database> Database::Open(const std::filesystem::path& path, Access access) {
+  if (access == Access::kCreate) {
+    // Made here rather than by SQLite, for the mode.
+    const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd.valid()) return ErrnoError("open", path, errno);
+  }
+  const int flags = access == Access::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(handle);
+  if (code != SQLITE_OK) {
+    return Fail(CodeOf(code), "open {}: {}", path.string(), sqlite3_errstr(code));
+  }
+  sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+  sqlite3_extended_result_codes(handle, 1);
+  // The file is opened lazily: this is where a foreign one is noticed.
+  FIELDCOST_TRY(database.Execute("PRAGMA schema_version"));
+  return database;
+}
+
+Status Database::UseWriteAheadLog() {
+  Status status = Execute("PRAGMA journal_mode = WAL");
+  for (int i = 0; i < kWalTries && !status && status.error().code == ErrorCode::kUnavailable; ++i) {
+    sqlite3_sleep(kWalPauseMs);
+    status = Execute("PRAGMA journal_mode = WAL");
+  }
+  return status;
+}
+
+Status Database::Execute(const char* sql) {
+  const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return ErrorOf(handle_.get(), "use", code);
+  return {};
+}
+
+Statement Database::Prepare(std::string_view sql) const {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()),
+                                      &statement, nullptr);
+  Status status;
+  if (code != SQLITE_OK) status = ErrorOf(handle_.get(), "query", code);
+  return Statement(statement, std::move(status));
+}
+
+Result<std::uint64_t> Database::QueryInt(std::string_view sql) const {
+  Statement statement = Prepare(sql);
+  FIELDCOST_ASSIGN(const bool has_row, statement.Step());
+  return has_row ? statement.ColumnInt(0) : 0;
+}
+
+std::uint64_t Database::changes() const {
+  return static_cast<std::uint64_t>(sqlite3_changes64(handle_.get()));
+}
+
+Result<Transaction> Transaction::Begin(Database& database) {
+  FIELDCOST_TRY(database.Execute("BEGIN IMMEDIATE"));
+  return Transaction(database);
+}
+
+Transaction::~Transaction() {
+  if (database_ == nullptr) return;
+  const Status status = database_->Execute("ROLLBACK");
+  if (!status) LogWarning("roll back: {}", status.error().message);
+}
+
+Status Transaction::Commit() {
+  FIELDCOST_TRY(database_->Execute("COMMIT"));
+  database_ = nullptr;
+  return {};
+}
+
+}  // namespace fieldcost::sqlite

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace fieldcost::sqlite {
+
+// A prepared statement. Errors of preparing and binding are kept and returned by Step(), so that
+// calls can follow each other. Not thread-safe; must not outlive its Database's connection.
+class Statement {
+ public:
+  // Binds the next parameter. Text and blobs are copied.
+  Statement& Int(std::uint64_t value);  // stored as SQLite's signed 64 bits, bit for bit
+  Statement& Text(std::string_view value);
+  Statement& Blob(std::string_view value);
+
+  // True while there is a row. The accessors below speak of that row.
+  Result<bool> Step();
+  // Steps to the end; afterwards the statement can be bound and run again.
+  Status Run();
+
+  std::uint64_t ColumnInt(int column) const;
+  std::string ColumnText(int column) const;  // text or blob; empty if NULL
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  Statement(sqlite3_stmt* statement, Status status)
+      : statement_(statement), status_(std::move(status)) {}
+  void Bound(int code);
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  Status status_;
+  int bound_ = 0;
+};
+
+// One connection to a database file; waits for other connections' locks up to 20 seconds. Not
+// thread-safe. Errors: kNotFound (no such file), kUnavailable (locked for longer), kCorrupt (not a
+// database), kPermissionDenied, kTooLarge, kIo (disk full and the like).
+class Database {
+ public:
+  // kCreate makes a missing file with mode 0600, and follows no link to it.
+  enum class Access { kRead, kWrite, kCreate };
+  static Result<Database> Open(const std::filesystem::path& path, Access access);
+
+  // Many readers beside one writer, from now on and for every connection. Waits for others who
+  // switch at this moment, which SQLite itself does not.
+  Status UseWriteAheadLog();
+
+  Status Execute(const char* sql);  // any number of statements
+  Statement Prepare(std::string_view sql) const;
+  // The single integer a query gives; 0 if it gives no row.
+  Result<std::uint64_t> QueryInt(std::string_view sql) const;
+  std::uint64_t changes() const;  // rows changed by the last statement
+
+ private:
+  struct Close {
+    void operator()(sqlite3* handle) const;
+  };
+  explicit Database(sqlite3* handle) : handle_(handle) {}
+
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+// BEGIN IMMEDIATE ... COMMIT; rolls back if it ends before Commit() succeeded. Must not outlive the
+// Database object, which must not be moved meanwhile.
+class Transaction {
+ public:
+  static Result<Transaction> Begin(Database& database);
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  Status Commit();
+
+ private:
+  explicit Transaction(Database& database) : database_(&database) {}
+  Database* database_;  // null once committed or moved from
+};
+
+}  // namespace fieldcost::sqlite
