@@ -7,6 +7,8 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 1  call       CPU ns of a measured call      floor: two time stamps + a bucket update, inline
   row 2  unpicked   CPU ns of an unpicked call     floor: the same call without the agent
   row 4  start      wall µs of starting a program  floor: an empty preload library
+  row 5  programs   wall ms, every run measured    floor: the same programs without the agent
+  row 6  daemon     the daemon with nothing to do  no floor: memory, CPU time, wake-ups
 
 Examples:
   ./tests/bench/run.sh                 all of them
@@ -24,6 +26,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROUNDS = 7
@@ -161,10 +164,86 @@ class Bench:
                    "ok": value <= floor + limit, "peers": {}}
 
 
+    def programs(self):
+        """Whole programs, every run measuring one random API: the default policy chooses 1 in 16."""
+        work = self.state / "work"
+        work.mkdir()
+        text = b"".join(path.read_bytes() for path in sorted(Path("common").rglob("*.h")))
+        (work / "text").write_bytes(text * 40)
+        sql = ("create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n "
+               "where i < 200000) insert into t select i, i * 7919 % 10007 from n; "
+               "create index i on t(b); select b, count(*) from t group by b order by 2 limit 3;")
+        python = "import zlib, sys; print(sum(zlib.crc32(b'%d' % i) for i in range(400000)))"
+        commands = {
+            "sqlite3": ["sqlite3", ":memory:", sql],
+            "zstd": ["zstd", "-qkfc", str(work / "text")],
+            "python3": ["/usr/bin/python3", "-c", python],
+            "git log": ["git", "log", "--stat"],
+            "openssl": ["openssl", "dgst", "-sha512", *[str(work / "text")] * 8],
+        }
+        public = ["libc.so.6", "libm.so.6", "libz.so.1", "libexpat.so.1", "libsqlite3.so.0", "libzstd.so.1",
+                  "libcrypto.so.3", "libssl.so.3", "libpcre2-8.so.0"]
+        for name, command in commands.items():
+            if not shutil.which(command[0]):
+                yield {"row": 5, "name": name, "unit": "ms", "value": None, "floor": None, "ratio": None,
+                       "target": "<= 1.01", "ok": False, "peers": {}}
+                continue
+            self.policy(65536, public)
+            seen = {False: [], True: []}
+            for _ in range(48):
+                for with_agent in (False, True):
+                    environment = {**os.environ, **(self.agent() if with_agent else {})}
+                    start = time.perf_counter()
+                    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True,
+                                   timeout=60)
+                    seen[with_agent].append((time.perf_counter() - start) * 1e3)
+            value, floor = (statistics.median(seen[w]) for w in (True, False))
+            yield {"row": 5, "name": name, "unit": "ms", "value": value, "floor": floor,
+                   "ratio": value / floor, "target": "<= 1.01", "ok": value / floor <= 1.01, "peers": {}}
+
+    def daemon(self):
+        """A daemon that has been told to measure, on a machine where nothing runs measured."""
+        home = self.state / "home"
+        home.mkdir()
+        (home / "agent.toml").write_text("")
+        environment = {**os.environ, "FIELDCOST_HOME": str(home)}
+        fieldcost, fieldcostd = self.build / "bin" / "fieldcost", self.build / "bin" / "fieldcostd"
+        subprocess.run([fieldcost, "agent", "local"], env=environment, check=True, timeout=60,
+                       stdout=subprocess.DEVNULL)
+        daemon = subprocess.Popen([fieldcostd], env=environment, stderr=subprocess.DEVNULL)
+
+        def now():
+            status = dict(line.split(":", 1) for line in
+                          Path(f"/proc/{daemon.pid}/status").read_text().splitlines())
+            fields = Path(f"/proc/{daemon.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            return (int(status["VmRSS"].split()[0]) / 1024, int(fields[11]) + int(fields[12]),
+                    int(status["voluntary_ctxt_switches"]))
+
+        try:
+            time.sleep(2)  # its own start is not idleness
+            seconds = 20
+            _, ticks_before, wakes_before = now()
+            time.sleep(seconds)
+            rss, ticks, wakes = now()
+        finally:
+            daemon.terminate()
+            daemon.wait(timeout=30)
+        cpu = (ticks - ticks_before) / os.sysconf("SC_CLK_TCK") / seconds * 100
+        for name, unit, value, limit in (("daemon, resident memory", "MiB", rss, 16),
+                                         ("daemon, idle CPU", "%", cpu, 0.1),
+                                         (f"daemon, wake-ups in {seconds} s", "", wakes - wakes_before, 0)):
+            yield {"row": 6, "name": name, "unit": unit, "value": value, "floor": None, "ratio": None,
+                   "target": f"<= {limit}", "ok": value <= limit, "peers": {}}
+
+
+def shown(number, width):
+    return f"{'-' if number is None else f'{number:.2f}':>{width}}"
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = ["call", "unpicked", "start"]
+    names = ["call", "unpicked", "start", "programs", "daemon"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)
@@ -183,8 +262,8 @@ def main():
                     continue
                 peers = ", ".join(f"{peer} {'missing' if cost is None else f'{cost:.1f}'}"
                                   for peer, cost in row["peers"].items())
-                print(f"row {row['row']}  {row['name']:26} {row['value']:9.2f} {row['unit']}  "
-                      f"floor {row['floor']:9.2f}  ratio {row['ratio']:5.2f}  "
+                print(f"row {row['row']}  {row['name']:26} {shown(row['value'], 9)} {row['unit']:3}  "
+                      f"floor {shown(row['floor'], 9)}  ratio {shown(row['ratio'], 5)}  "
                       f"{'ok    ' if row['ok'] else 'MISSED'}  {row['target']}"
                       f"{'  | ' + peers if peers else ''}", flush=True)
     except (subprocess.SubprocessError, OSError) as error:

@@ -14,5 +14,5 @@ if ((${#packages[@]})) && ((EUID == 0)); then
     echo "bench: could not install ${packages[*]}: reported as missing" >&2
 fi
 cmake --preset release > /dev/null
-cmake --build build/release --target bench > /dev/null
+cmake --build build/release --target bench fieldcost fieldcostd > /dev/null
 exec python3 tests/bench/bench.py --build build/release "$@"
