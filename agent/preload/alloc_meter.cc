@@ -35,14 +35,14 @@ __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, 
   }
   shm::Cell* const cells = CellsOf(thread, record->pick);
   if (cells == nullptr) return;
-  NoMeasuring guard(thread, thread->active);
+  NoMeasuring guard(thread, thread->active, thread->active);
   AddToCell(cells + pick.alloc_index + 2, bytes);
 }
 
 inline void Count(bool succeeded, size_t bytes, const void* caller) {
   if (!succeeded || !IsAttached()) return;
   ThreadState* const thread = fieldcost_current_thread;
-  if (thread == nullptr || thread->active == nullptr || thread->active->owner != thread) return;
+  if (thread == nullptr || thread->active == nullptr || IsBusy(thread->active)) return;
   CountMeasured(thread, bytes, reinterpret_cast<uint64_t>(caller));
 }
 
@@ -69,10 +69,10 @@ void* Realloc(void* old, size_t size) {
 void* ReallocArray(void* old, size_t count, size_t size) {
   const auto real = Real<void*(void*, size_t, size_t)>(real_reallocarray);
   ThreadState* const thread = fieldcost_current_thread;
-  if (thread == nullptr) return real(old, count, size);
+  if (thread == nullptr || thread->active == nullptr) return real(old, count, size);
   void* made;
   {
-    NoMeasuring guard(thread, thread->active);
+    NoMeasuring guard(thread, thread->active, thread->active);
     made = real(old, count, size);
   }
   Count(made != nullptr, count * size, __builtin_return_address(0));

@@ -28,6 +28,21 @@ bool IsNested(const Record* outer, const uint64_t* return_slot) {
   return outer->stack_pointer == here && IsTailCall(return_slot);
 }
 
+// True if the thread went on without `active`, although it lies further up (or is busy): its stack
+// slot no longer holds what it must while it is in progress. Only the thread's own stack is looked
+// at, and only once it is known: other stacks may be gone. Wrong in the middle of an entry, which
+// does no harm: a superseded call that returns after all is counted.
+bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
+  const Record* const record = RecordOf(active);
+  const uint64_t place = record->stack_pointer;
+  if (place < thread->stack_begin || place >= thread->stack_end) return false;
+  const uint64_t holds = *reinterpret_cast<const uint64_t*>(place);
+  if (!IsBusy(active)) return holds != reinterpret_cast<uint64_t>(fieldcost_thunk_return);
+  return (here >= place && here < thread->stack_end) ||
+         (holds != record->return_address &&
+          holds != reinterpret_cast<uint64_t>(fieldcost_thunk_return));
+}
+
 // Fills a record that was just taken and makes it the thread's active one. The time stamp last.
 inline void Begin(ThreadState* thread, Record* record, uint32_t pick, const uint64_t* return_slot,
                   shm::Cell* cells) {
@@ -37,6 +52,7 @@ inline void Begin(ThreadState* thread, Record* record, uint32_t pick, const uint
   record->cells = cells;
   record->pick = pick;
   record->usual_pick = state.metrics == shm::kTimeMetrics ? pick : kNoPick;
+  record->superseded = 0;
   record->allocated_inclusive = thread->allocated_inclusive;
   record->allocated_exclusive = thread->allocated_exclusive;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -58,7 +74,7 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
   shm::Cell* const cells = thread == nullptr ? nullptr : CellsOf(thread, record->pick);
   if (cells != nullptr) {
     Record* const active = thread->active;
-    const NoMeasuring guard(thread, active == record ? nullptr : active);
+    const NoMeasuring guard(thread, record, RecordOf(active) == record ? nullptr : active);
     const PickState& pick = process.picks[record->pick];
     if ((pick.metrics & shm::kTimeMetrics) != 0) RecordTime(*record, end_ticks, cells);
     // Counters are a thread's own: a call that came back on another thread has no difference.
@@ -72,6 +88,7 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
     if (owner != thread && owner->active == record) owner->active = nullptr;
   }
   record->superseded = 0;
+  record->stack_pointer = 0;  // while it is free and until it is filled it is nowhere
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
 }
 
@@ -87,17 +104,19 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   if (thread == nullptr) return straight;
   shm::Cell* const cells = CellsOf(thread, pick);
   if (cells == nullptr) return straight;
-  if (Record* const outer = thread->active) {
-    if (IsNested(outer, return_slot)) {
-      ++cells->nested;
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  if (Record* const active = thread->active) {
+    Record* const outer = RecordOf(active);
+    if ((IsBusy(active) || IsNested(outer, return_slot)) && !IsGone(thread, active, here)) {
+      CountNested(thread, active, cells, here);
       return straight;
     }
     outer->superseded = 1;
+    outer->usual_pick = kNoPick;  // so that neither end of it takes the short way
     ++outer->cells->abandoned;
     thread->active = nullptr;
   }
   // Whoever had this very stack slot before us is gone, unless it tail-called us.
-  const auto here = reinterpret_cast<uint64_t>(return_slot);
   Record* const record = TakeRecord(thread, IsTailCall(return_slot) ? here : here + 1);
   if (record == nullptr) return straight;
   Begin(thread, record, pick, return_slot, cells);
@@ -111,10 +130,11 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
                         thread->active == record && record->usual_pick == record->pick)) {
     return ExitUnusual(record, end_ticks);
   }
-  thread->active = &busy_record;
+  thread->active = Busy(record);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   RecordTime(*record, end_ticks, record->cells);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  record->stack_pointer = 0;
   thread->active = nullptr;
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
 }

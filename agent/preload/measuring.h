@@ -17,15 +17,15 @@ extern "C" __attribute__((visibility("hidden"))) const char fieldcost_thunk_retu
 
 extern "C" __attribute__((visibility("hidden"))) __thread ThreadState* fieldcost_current_thread;
 
-// Its stack pointer is above every real one: whoever finds it active counts as nested.
-extern __attribute__((visibility("hidden"))) Record busy_record;
-
 // Takes a slot for this thread. Null (and counted as lost) if none is left.
 ThreadState* TakeSlot();
 
 // A free record of this thread; null (and counted as lost) if all are in use and none is certainly
 // dead. Frames below `live_stack` are.
 Record* TakeRecord(ThreadState* thread, uint64_t live_stack);
+
+// Counts a nested call, and looks up the thread's own stack now and then.
+void CountNested(ThreadState* thread, Record* active, shm::Cell* cells, uint64_t here);
 
 // Gives the cells of a pick on this thread memory, so that writing to them cannot fail. Null (and
 // counted as lost) if there is none.
@@ -43,7 +43,7 @@ inline ThreadState* CurrentThread() {
 
 // The first cell of a pick on this thread; null if it has no memory yet.
 inline shm::Cell* ReadyCellsOf(const ThreadState* thread, uint32_t pick) {
-  return thread->ready[pick] != 0
+  return thread->ready[pick] == kCellsReady
              ? reinterpret_cast<shm::Cell*>(thread->cells + pick * process.pick_bytes)
              : nullptr;
 }
@@ -59,6 +59,13 @@ inline shm::Cell* CellsOf(ThreadState* thread, uint32_t pick) {
 // ordered; the fences hold the compiler.
 inline void AddToCell(shm::Cell* cell, uint64_t value) {
   __extension__ using Wide = unsigned __int128;
+  if (__builtin_expect(cell->staged_slot != 0, 0)) {
+    // The last update was left half way, by a signal handler that jumped out of it.
+    cell->buckets[cell->staged_slot - 1] = cell->staged;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    auto* const whole = reinterpret_cast<uint64_t*>(&cell->sequence);
+    __atomic_store_n(whole, uint64_t{cell->sequence + 1}, __ATOMIC_RELEASE);
+  }
   const unsigned slot = shm::SlotOf(value);
   shm::RunBucket* const bucket = &cell->buckets[slot];
   const Wide squares = ((Wide{bucket->sumsq_high} << 64) | bucket->sumsq_low) + Wide{value} * value;
@@ -76,11 +83,12 @@ inline void AddToCell(shm::Cell* cell, uint64_t value) {
 }
 
 // While this lives, calls on this thread (from a signal handler, say) are not measured: cells have
-// one writer. Puts `after` in place as the active measurement at its end.
+// one writer. `record` is what the writing is about. Puts `after` in place as the active
+// measurement at its end.
 class NoMeasuring {
  public:
-  NoMeasuring(ThreadState* thread, Record* after) : thread_(thread), after_(after) {
-    thread->active = &busy_record;
+  NoMeasuring(ThreadState* thread, Record* record, Record* after) : thread_(thread), after_(after) {
+    thread->active = Busy(record);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
   }
   ~NoMeasuring() {

@@ -37,16 +37,35 @@ struct Record {
 };
 inline constexpr uint32_t kNoPick = ~uint32_t{0};
 
+// While a thread writes to its cells, `active` is this mark of the record concerned: whoever calls
+// from a signal handler then is not measured, since cells have one writer.
+inline Record* Busy(Record* record) {
+  return reinterpret_cast<Record*>(reinterpret_cast<uint64_t>(record) | 1);
+}
+inline bool IsBusy(const Record* active) { return (reinterpret_cast<uint64_t>(active) & 1) != 0; }
+inline Record* RecordOf(Record* active) {
+  return reinterpret_cast<Record*>(reinterpret_cast<uint64_t>(active) & ~uint64_t{1});
+}
+
+// ThreadState::ready
+inline constexpr uint8_t kCellsReady = 1;
+inline constexpr uint8_t kCellsRefused = 2;  // the disk is full: not asked for again
+
 // One thread's slot. Slots outlive their thread and are taken over by a later one.
 struct ThreadState {
-  Record* active;  // innermost measurement on this thread, or null
+  Record* active;  // innermost measurement on this thread, or null; see Busy()
   Record records[kRecordsPerThread];
   uint64_t cells;  // address of this slot's first cell
   uint64_t allocated_inclusive;
   uint64_t allocated_exclusive;
-  uint32_t owner_tid;  // 0 = never used; a dead thread's id = free
+  uint64_t stack_begin;  // the thread's own stack, once looked up; empty before
+  uint64_t stack_end;
+  uint64_t nested_calls;     // since the slot was taken
+  uint32_t reclaim_in;       // calls to let go unmeasured before records are looked for again
+  uint32_t reclaim_backoff;  // what reclaim_in becomes when the next search fails
+  uint32_t owner_tid;        // 0 = never used; a dead thread's id = free
   uint32_t slot;
-  uint8_t ready[shm::kMaxPicks];  // 1: this slot's cells of that pick have memory
+  uint8_t ready[shm::kMaxPicks];  // kCells...: whether this slot's cells of that pick have memory
   char scratch[4096];             // for reading /proc/self/maps without using the host's stack
 };
 

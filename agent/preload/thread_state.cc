@@ -13,11 +13,14 @@ namespace fieldcost::preload {
 
 ProcessState fieldcost_process;
 __thread ThreadState* fieldcost_current_thread;
-Record busy_record = {.stack_pointer = ~uint64_t{0}};
 
 namespace {
 
 constexpr int kMadvPopulateWrite = 23;  // Linux 5.14; an error instead of SIGBUS when space is out
+
+constexpr uint32_t kFirstBackoff = 64;
+constexpr uint32_t kLastBackoff = 1U << 20;
+constexpr uint64_t kFirstStackLookUp = 64;  // nested calls; then at each doubling
 
 void CountLost() { __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED); }
 
@@ -30,6 +33,10 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   thread->slot = slot;
   thread->cells = process.cells + slot * process.slot_bytes;
   thread->active = nullptr;
+  thread->stack_begin = thread->stack_end = 0;
+  thread->nested_calls = 0;
+  thread->reclaim_in = 0;
+  thread->reclaim_backoff = kFirstBackoff;
   for (Record& record : thread->records) {
     record.owner = thread;
     if (record.target == 0) record.usual_pick = kNoPick;  // never used
@@ -55,6 +62,9 @@ struct Mapping {
   bool none;  // no access: a guard
 };
 
+// greenlet moves pieces of stack to the heap and back: frames that seem gone return.
+constexpr char kStackCopier[] = "_greenlet";
+
 uint64_t ParseHex(const char* text, uint32_t* at, uint32_t end) {
   uint64_t value = 0;
   for (; *at < end; ++*at) {
@@ -70,26 +80,39 @@ uint64_t ParseHex(const char* text, uint32_t* at, uint32_t end) {
   return value;
 }
 
-// Finds the mapping that holds `address` and the one below it. False if it cannot be told.
+// True if the line of text that ends at `end` is about a file whose name begins with `name`.
+bool IsFile(const char* text, uint32_t begin, uint32_t end, const char* name, uint32_t bytes) {
+  uint32_t at = end;
+  while (at > begin && text[at - 1] != '/') --at;
+  for (uint32_t i = 0; i < bytes; ++i, ++at) {
+    if (at >= end || text[at] != name[i]) return false;
+  }
+  return true;
+}
+
+// Finds the mapping that holds `address` and the one below it. False if it cannot be told, or if
+// stacks are being copied here.
 bool FindMapping(ThreadState* thread, uint64_t address, Mapping* below, Mapping* found) {
   static const char kMaps[] = "/proc/self/maps";
   const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(kMaps), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   *found = Mapping{};
   bool hit = false;
+  bool copier = false;
   uint32_t kept = 0;  // bytes of an incomplete line at the start of scratch
   char* text = thread->scratch;
   bool in_long_line = false;
-  while (!hit) {
+  while (!copier) {
     const int64_t got =
         SystemCall(SYS_read, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(text + kept),
                    sizeof thread->scratch - kept);
     if (got <= 0) break;
     const uint32_t size = kept + static_cast<uint32_t>(got);
     uint32_t line = 0;
-    for (uint32_t i = kept; i < size && !hit; ++i) {
+    for (uint32_t i = kept; i < size; ++i) {
       if (text[i] != '\n') continue;
-      if (!in_long_line) {
+      if (IsFile(text, line, i, kStackCopier, sizeof kStackCopier - 1)) copier = true;
+      if (!in_long_line && !hit) {
         *below = *found;
         uint32_t at = line;
         found->begin = ParseHex(text, &at, i);
@@ -109,31 +132,43 @@ bool FindMapping(ThreadState* thread, uint64_t address, Mapping* below, Mapping*
     for (uint32_t i = 0; i < kept; ++i) text[i] = text[line + i];
   }
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
-  return hit;
+  return hit && !copier;
 }
 
-// Frees records that can never be returned through: those on this thread's own stack below the
-// live stack pointer. Fibre and signal stacks are left alone, since their frames may be alive
-// wherever they lie. A thread's own stack is the mapping that also holds its control block and has
-// a guard right below it; the first thread's is the one that ends where the kernel put the
-// arguments (it holds no control block, but its stack pointer's mapping has no such guard).
-bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
+// Looks up the stack that `here` is on; true if it is known which one. Remembers it if it is the
+// thread's own, which is the mapping that also holds its control block and has a guard right below
+// it; the first thread's is the one that ends where the kernel put the arguments (it holds no
+// control block).
+bool LookUpStack(ThreadState* thread, uint64_t here) {
   Mapping below{};
   Mapping stack{};
-  if (!FindMapping(thread, live_stack, &below, &stack)) return false;
+  if (!FindMapping(thread, here, &below, &stack)) return false;
   const uint64_t control_block = ThreadPointer();
   const bool first_thread = thread->owner_tid == process.pid;
   const bool own_stack = first_thread
                              ? process.stack_top > stack.begin && process.stack_top <= stack.end
                              : stack.begin <= control_block && control_block < stack.end &&
                                    below.none && below.end == stack.begin;
-  if (!own_stack) return false;
+  if (own_stack) {
+    thread->stack_begin = stack.begin;
+    thread->stack_end = stack.end;
+  }
+  return true;
+}
+
+// Frees records that can never be returned through: those on this thread's own stack below the
+// live stack pointer, and on any stack those right below it, at the place the current call has now.
+// Elsewhere on fibre and signal stacks they are left alone, since frames there may be alive
+// wherever they lie.
+bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
+  if (!LookUpStack(thread, live_stack)) return false;
+  const bool own = live_stack > thread->stack_begin && live_stack <= thread->stack_end;
   bool any = false;
   for (Record& record : thread->records) {
-    if (record.in_use == 0 || record.stack_pointer < stack.begin ||
-        record.stack_pointer >= live_stack) {
-      continue;
-    }
+    const uint64_t place = record.stack_pointer;
+    if (record.in_use == 0 || place >= live_stack) continue;
+    if (own ? place < thread->stack_begin : place + 1 != live_stack) continue;
+    record.stack_pointer = 0;
     record.superseded = 0;
     record.in_use = 0;
     any = true;
@@ -150,25 +185,50 @@ __attribute__((cold)) ThreadState* TakeSlot() {
 }
 
 Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    for (Record& record : thread->records) {
-      if (TakeOnThisThread(&record.in_use)) return &record;
+  if (thread->reclaim_in == 0) {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      for (Record& record : thread->records) {
+        if (record.in_use == 0 && TakeOnThisThread(&record.in_use)) return &record;
+      }
+      // Said before the search, for the case that a signal handler jumps out of it.
+      thread->reclaim_in = thread->reclaim_backoff;
+      const NoMeasuring guard(thread, &thread->records[0], nullptr);
+      if (!ReclaimDeadRecords(thread, live_stack)) {
+        if (thread->reclaim_backoff < kLastBackoff) thread->reclaim_backoff *= 2;
+        break;
+      }
+      thread->reclaim_in = 0;
+      thread->reclaim_backoff = kFirstBackoff;
     }
-    if (!ReclaimDeadRecords(thread, live_stack)) break;
+  } else {
+    --thread->reclaim_in;
   }
   CountLost();
   return nullptr;
 }
 
+void CountNested(ThreadState* thread, Record* active, shm::Cell* cells, uint64_t here) {
+  ++cells->nested;
+  const uint64_t count = ++thread->nested_calls;
+  if (count < kFirstStackLookUp || (count & (count - 1)) != 0) return;
+  const NoMeasuring guard(thread, active, active);
+  LookUpStack(thread, here);
+}
+
 __attribute__((cold)) shm::Cell* MakeCells(ThreadState* thread, uint32_t pick) {
+  if (thread->ready[pick] == kCellsRefused) {
+    CountLost();
+    return nullptr;
+  }
   const uint64_t cells = thread->cells + pick * process.pick_bytes;
   const uint64_t begin = cells & ~uint64_t{4095};
   const uint64_t end = (cells + process.pick_bytes + 4095) & ~uint64_t{4095};
   if (SystemCall(SYS_madvise, begin, end - begin, kMadvPopulateWrite) != 0) {
+    thread->ready[pick] = kCellsRefused;
     CountLost();
     return nullptr;
   }
-  thread->ready[pick] = 1;
+  thread->ready[pick] = kCellsReady;
   return reinterpret_cast<shm::Cell*>(cells);
 }
 

@@ -282,7 +282,7 @@ int main(int argc, char** argv) {
       covered = 0;
       for (wanted = 1; wanted <= all && !fresh_done; ++wanted) {
         // A call that is not measured, because too many before it were left, may be shorter.
-        for (int attempt = 0; attempt < 100 && pass(); ++attempt) PlainCalls(100);
+        for (int attempt = 0; attempt < 3 && pass(); ++attempt) PlainCalls(100);
         if (step == wanted) ++covered;
         PlainCalls(10);
       }

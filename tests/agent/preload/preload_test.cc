@@ -7,9 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/support/process.h"
-#include "tests/support/run_files.h"
-#include "tests/support/temp_dir.h"
+#include "tests/agent/preload/preload_fixture.h"
 
 // Programs are run with and without the library, and must not know the difference.
 
@@ -24,28 +22,6 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StrEq;
-
-const std::string kVictim = FIELDCOST_BINARY_DIR "/victims/victim";
-const std::string kLibrary = FIELDCOST_BINARY_DIR "/lib/libfieldcost_preload.so";
-constexpr char kAllOfVictim[] = "libvictim.so.1!*";
-
-class PreloadTest : public ::testing::Test {
- protected:
-  PreloadTest() { MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}}); }
-
-  ProcessOptions Measured(std::vector<std::string> arguments, const std::string& pick = "") const {
-    ProcessOptions options{.arguments = std::move(arguments)};
-    options.environment = {{"LD_PRELOAD", kLibrary},
-                           {"FIELDCOST_STATE_DIR", state_dir_.path().string()},
-                           {"FIELDCOST_METRICS", "time,alloc"}};
-    if (!pick.empty()) options.environment.emplace_back("FIELDCOST_PICK", pick);
-    return options;
-  }
-
-  std::vector<RunFileContent> RunFiles() const { return ReadRunFiles(state_dir_.path() / "runs"); }
-
-  TempDir state_dir_;
-};
 
 class PreloadVictimTest : public PreloadTest, public ::testing::WithParamInterface<const char*> {};
 

@@ -1,0 +1,78 @@
+#include <sstream>
+#include <tuple>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/agent/preload/preload_fixture.h"
+
+// A measured call is walked through one instruction at a time; at each of them a signal handler
+// unwinds to the program's start, re-enters measured functions, throws and catches, or leaves the
+// call by an exception or siglongjmp.
+
+namespace fieldcost::testing {
+namespace {
+
+constexpr char kPicks[] =
+    "libvictim.so.1!victim_noop,libvictim.so.1!victim_t*,libvictim.so.1!victim_a*,"
+    "libvictim.so.1!victim_c*,libvictim.so.1!victim_fresh*";
+
+// What was printed without the lines that begin with '#', and the number of instructions walked.
+struct Walk {
+  std::string output;
+  int covered = 0;
+};
+Walk Read(const std::string& output) {
+  Walk walk;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    constexpr char kCovered[] = "# covered ";
+    if (line.starts_with(kCovered)) {
+      walk.covered = std::stoi(line.substr(sizeof kCovered - 1));
+    } else {
+      walk.output += line + '\n';
+    }
+  }
+  return walk;
+}
+
+class StepperTest
+    : public PreloadTest,
+      public ::testing::WithParamInterface<std::tuple<const char*, const char*, const char*>> {};
+
+TEST_P(StepperTest, EveryInstructionMayBeInterrupted) {
+  const auto [path, action, metrics] = GetParam();
+  const std::vector<std::string> command = {kVictims + "stepper", path, action};
+  const ProcessResult plain = RunProcess({.arguments = command});
+  ASSERT_EQ(plain.exit_status, 0) << plain.output;
+  ProcessOptions options = Measured(command, kPicks);
+  options.environment.emplace_back("FIELDCOST_METRICS", metrics);
+  const ProcessResult measured = RunProcess(options);
+  EXPECT_EQ(Read(measured.output).output, Read(plain.output).output);
+  EXPECT_EQ(measured.errors, plain.errors);
+  EXPECT_EQ(measured.exit_status, 0);
+  EXPECT_GT(Read(measured.output).covered, 80);
+  std::cout << Read(measured.output).covered << " instructions\n";
+
+  // However calls were left, the thread goes on measuring: the last 10,000 are all there.
+  const auto runs = RunFiles();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_GE(runs[0].Of("victim_noop", shm::Metric::kWallTime).count, 10000U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, StepperTest,
+                         ::testing::Combine(::testing::Values("usual", "tail", "fresh", "nested",
+                                                              "after-abandoned", "first",
+                                                              "high-stack"),
+                                            ::testing::Values("observe", "throw", "jump"),
+                                            ::testing::Values("time", "time,alloc")),
+                         [](const auto& walk) {
+                           std::string name =
+                               std::string(std::get<0>(walk.param)) + "_" +
+                               std::get<1>(walk.param) + "_" +
+                               (std::string(std::get<2>(walk.param)) == "time" ? "time" : "alloc");
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace fieldcost::testing
