@@ -28,19 +28,19 @@ bool IsNested(const Record* outer, const uint64_t* return_slot) {
   return outer->stack_pointer == here && IsTailCall(return_slot);
 }
 
-// True if the thread went on without `active`, although it lies further up (or is busy): its stack
-// slot no longer holds what it must while it is in progress. Only the thread's own stack is looked
-// at, and only once it is known: other stacks may be gone. Wrong in the middle of an entry, which
-// does no harm: a superseded call that returns after all is counted.
+// True if the thread went on without `active`, although that lies further up (or is busy): its
+// stack slot no longer holds what it must while it is in progress. Only the thread's own stack is
+// looked at: other stacks may be gone. Wrong in the middle of an entry, which does no harm: a
+// superseded call that returns after all is counted.
 bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
   const Record* const record = RecordOf(active);
   const uint64_t place = record->stack_pointer;
+  if (here < thread->stack_begin || here >= thread->stack_end) return false;
   if (place < thread->stack_begin || place >= thread->stack_end) return false;
+  if (place <= here) return IsBusy(active);
   const uint64_t holds = *reinterpret_cast<const uint64_t*>(place);
-  if (!IsBusy(active)) return holds != reinterpret_cast<uint64_t>(fieldcost_thunk_return);
-  return (here >= place && here < thread->stack_end) ||
-         (holds != record->return_address &&
-          holds != reinterpret_cast<uint64_t>(fieldcost_thunk_return));
+  if (holds == reinterpret_cast<uint64_t>(fieldcost_thunk_return)) return false;
+  return !IsBusy(active) || holds != record->return_address;
 }
 
 // Fills a record that was just taken and makes it the thread's active one. The time stamp last.
@@ -108,7 +108,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   if (Record* const active = thread->active) {
     Record* const outer = RecordOf(active);
     if ((IsBusy(active) || IsNested(outer, return_slot)) && !IsGone(thread, active, here)) {
-      CountNested(thread, active, cells, here);
+      ++cells->nested;
       return straight;
     }
     outer->superseded = 1;

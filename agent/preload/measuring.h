@@ -24,9 +24,6 @@ ThreadState* TakeSlot();
 // dead. Frames below `live_stack` are.
 Record* TakeRecord(ThreadState* thread, uint64_t live_stack);
 
-// Counts a nested call, and looks up the thread's own stack now and then.
-void CountNested(ThreadState* thread, Record* active, shm::Cell* cells, uint64_t here);
-
 // Gives the cells of a pick on this thread memory, so that writing to them cannot fail. Null (and
 // counted as lost) if there is none.
 shm::Cell* MakeCells(ThreadState* thread, uint32_t pick);

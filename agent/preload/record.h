@@ -58,9 +58,9 @@ struct ThreadState {
   uint64_t cells;  // address of this slot's first cell
   uint64_t allocated_inclusive;
   uint64_t allocated_exclusive;
-  uint64_t stack_begin;  // the thread's own stack, once looked up; empty before
-  uint64_t stack_end;
-  uint64_t nested_calls;     // since the slot was taken
+  uint64_t stack_begin;      // of the thread's own stack what is known; between a live frame and
+  uint64_t stack_end;        // stack_end everything is mapped
+  Record search;             // stands for a search for dead records, while there is one
   uint32_t reclaim_in;       // calls to let go unmeasured before records are looked for again
   uint32_t reclaim_backoff;  // what reclaim_in becomes when the next search fails
   uint32_t owner_tid;        // 0 = never used; a dead thread's id = free

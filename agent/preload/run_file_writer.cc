@@ -20,6 +20,14 @@ namespace {
 // Above what programs count descriptors from, below the usual soft limit of 1024.
 constexpr uint64_t kLowestDescriptor = 900;
 
+// A program limited to less address space than this is left alone.
+constexpr uint64_t kLeastSpace = uint64_t{1} << 30;
+
+uint64_t LimitOf(__rlimit_resource resource) {
+  rlimit limit = {};
+  return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 void CopyText(char* to, size_t capacity, const char* from) {
   size_t i = 0;
   for (; i + 1 < capacity && from[i] != '\0'; ++i) to[i] = from[i];
@@ -71,10 +79,9 @@ void FillPick(const Candidate& candidate, shm::MetricSet metrics, uint32_t bias_
 bool KeepLocked(int64_t* fd) {
   const int64_t high =
       SystemCall(SYS_fcntl, static_cast<uint64_t>(*fd), F_DUPFD_CLOEXEC, kLowestDescriptor);
-  if (high >= 0) {
-    SystemCall(SYS_close, static_cast<uint64_t>(*fd));
-    *fd = high;
-  }
+  if (high < 0) return false;  // a low number would shift those of the program
+  SystemCall(SYS_close, static_cast<uint64_t>(*fd));
+  *fd = high;
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -106,9 +113,10 @@ bool CreateRunFile(const Request& request, const Picks& picks, shm::MetricSet me
   const uint64_t cells_offset = shm::CellsOffset(picks.count);
   const uint64_t size = (cells_offset + slot_bytes * shm::kThreadSlots + 4095) & ~uint64_t{4095};
 
-  // Growing a file past this limit would send SIGXFSZ.
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < size) return false;
+  // Growing a file past the limit would send SIGXFSZ; and what is mapped here a program with little
+  // room could miss.
+  if (LimitOf(RLIMIT_FSIZE) < size) return false;
+  if (LimitOf(RLIMIT_AS) < size + kLeastSpace || LimitOf(RLIMIT_DATA) < kLeastSpace) return false;
 
   const auto path_address = reinterpret_cast<uint64_t>(path);
   int64_t fd =

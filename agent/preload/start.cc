@@ -23,6 +23,8 @@ extern "C" void fieldcost_empty_function();
 
 namespace {
 
+constexpr uint64_t kPreparedBytes = 64 * 1024;
+
 ElfObject objects[kMaxObjects];
 Picks picks;
 
@@ -120,6 +122,14 @@ void PatchPicks(uint32_t object_count) {
       });
 }
 
+// The first thread's slot and cells, if they are few: it then needs no system call later, which a
+// program under seccomp might die of.
+void PrepareThisThread() {
+  ThreadState* const thread = TakeSlot();
+  if (thread == nullptr || process.pick_bytes * picks.count > kPreparedBytes) return;
+  for (uint32_t i = 0; i < picks.count; ++i) MakeCells(thread, i);
+}
+
 void Attach(const Request& request, uint64_t random) {
   const uint32_t object_count = ListObjects(objects, kMaxObjects);
   shm::MetricSet metrics = request.metrics;
@@ -152,6 +162,7 @@ void Attach(const Request& request, uint64_t random) {
     process.picks[i] = {candidate.target, candidate.code_begin, candidate.code_end, metrics,
                         alloc_index};
   }
+  PrepareThisThread();
   if ((metrics & shm::kAllocMetrics) != 0) InstallAllocationMeter(object_count);
   PatchPicks(object_count);
 }

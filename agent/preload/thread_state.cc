@@ -20,7 +20,15 @@ constexpr int kMadvPopulateWrite = 23;  // Linux 5.14; an error instead of SIGBU
 
 constexpr uint32_t kFirstBackoff = 64;
 constexpr uint32_t kLastBackoff = 1U << 20;
-constexpr uint64_t kFirstStackLookUp = 64;  // nested calls; then at each doubling
+
+// What is surely a thread's own stack, without asking anybody. Of the first thread: the kernel maps
+// nothing else so close below. Of others: the least stack glibc gives lies below the control block.
+constexpr uint64_t kFirstThreadStack = 8 << 20;
+constexpr uint64_t kOtherThreadStack = 12 << 10;
+
+// Calls of a thread without a slot before it asks again: asking is a system call for each slot.
+__thread uint32_t slot_in;
+__thread uint32_t slot_backoff;
 
 void CountLost() { __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED); }
 
@@ -33,8 +41,9 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   thread->slot = slot;
   thread->cells = process.cells + slot * process.slot_bytes;
   thread->active = nullptr;
-  thread->stack_begin = thread->stack_end = 0;
-  thread->nested_calls = 0;
+  const bool first_thread = tid == process.pid;
+  thread->stack_end = first_thread ? process.stack_top : ThreadPointer();
+  thread->stack_begin = thread->stack_end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
   thread->reclaim_in = 0;
   thread->reclaim_backoff = kFirstBackoff;
   for (Record& record : thread->records) {
@@ -179,9 +188,16 @@ bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
 }  // namespace
 
 __attribute__((cold)) ThreadState* TakeSlot() {
-  fieldcost_current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
-  if (fieldcost_current_thread == nullptr) CountLost();
-  return fieldcost_current_thread;
+  if (slot_in == 0) {
+    fieldcost_current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
+    if (fieldcost_current_thread != nullptr) return fieldcost_current_thread;
+    slot_in = slot_backoff = slot_backoff == 0 ? kFirstBackoff : slot_backoff;
+    if (slot_backoff < kLastBackoff) slot_backoff *= 2;
+  } else {
+    --slot_in;
+  }
+  CountLost();
+  return nullptr;
 }
 
 Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
@@ -192,7 +208,10 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
       }
       // Said before the search, for the case that a signal handler jumps out of it.
       thread->reclaim_in = thread->reclaim_backoff;
-      const NoMeasuring guard(thread, &thread->records[0], nullptr);
+      thread->search.stack_pointer = live_stack & ~uint64_t{7};
+      thread->search.return_address = *reinterpret_cast<uint64_t*>(thread->search.stack_pointer);
+      thread->search.cells = thread->records[0].cells;
+      const NoMeasuring guard(thread, &thread->search, nullptr);
       if (!ReclaimDeadRecords(thread, live_stack)) {
         if (thread->reclaim_backoff < kLastBackoff) thread->reclaim_backoff *= 2;
         break;
@@ -205,14 +224,6 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
   }
   CountLost();
   return nullptr;
-}
-
-void CountNested(ThreadState* thread, Record* active, shm::Cell* cells, uint64_t here) {
-  ++cells->nested;
-  const uint64_t count = ++thread->nested_calls;
-  if (count < kFirstStackLookUp || (count & (count - 1)) != 0) return;
-  const NoMeasuring guard(thread, active, active);
-  LookUpStack(thread, here);
 }
 
 __attribute__((cold)) shm::Cell* MakeCells(ThreadState* thread, uint32_t pick) {
