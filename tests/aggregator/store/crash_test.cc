@@ -40,7 +40,7 @@ class Fleet {
       unsigned agent = 0;
       std::uint64_t sequence = 0;
       if (!(words >> ack >> agent >> sequence) || ack != "ack") continue;
-      ASSERT_EQ(sequence, next_.at(agent));
+      ASSERT_EQ(sequence, next_.at(agent)) << output;
       MakeTestBatch(agent, sequence, batch_, &sums_);
       ++next_[agent];
       ++acknowledged_;
