@@ -69,8 +69,10 @@ inline void RecordTime(const Record& record, uint64_t end_ticks, shm::Cell* cell
 
 // Everything but a timed call that comes back where it began: allocation, fibres that moved to
 // another thread, records thought abandoned, and children of fork().
-__attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
-  ThreadState* const thread = IsAttached() ? CurrentThread() : nullptr;
+__attribute__((noinline)) void ExitUnusual(Record* record) {
+  const bool attached = IsAttached();
+  const uint64_t end_ticks = attached ? ReadTimeStamp() : 0;  // see sandbox.h
+  ThreadState* const thread = attached ? CurrentThread() : nullptr;
   shm::Cell* const cells = thread == nullptr ? nullptr : CellsOf(thread, record->pick);
   if (cells != nullptr) {
     Record* const active = thread->active;
@@ -124,12 +126,12 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
 }
 
 extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record) {
-  const uint64_t end_ticks = ReadTimeStamp();
   ThreadState* const thread = record->owner;
   if (!FIELDCOST_LIKELY(IsAttached() && thread == fieldcost_current_thread &&
                         thread->active == record && record->usual_pick == record->pick)) {
-    return ExitUnusual(record, end_ticks);
+    return ExitUnusual(record);
   }
+  const uint64_t end_ticks = ReadTimeStamp();
   thread->active = Busy(record);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   RecordTime(*record, end_ticks, record->cells);

@@ -10,6 +10,7 @@
 #include "agent/preload/measuring.h"
 #include "agent/preload/policy.h"
 #include "agent/preload/run_file_writer.h"
+#include "agent/preload/sandbox.h"
 #include "agent/preload/slots.h"
 #include "agent/preload/x86_64/machine.h"
 
@@ -22,8 +23,6 @@ extern "C" const char fieldcost_stubs[];
 extern "C" void fieldcost_empty_function();
 
 namespace {
-
-constexpr uint64_t kPreparedBytes = 64 * 1024;
 
 ElfObject objects[kMaxObjects];
 Picks picks;
@@ -77,28 +76,32 @@ uint64_t Calibrate() {
   return least;
 }
 
-// Points the malloc family of every object at our wrappers.
-void InstallAllocationMeter(uint32_t object_count) {
-  ForEachSlot(objects, object_count, true,
-              [](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
-                const char* const name = NameOf(object, relocation);
-                for (const AllocFunction& function : kAllocFunctions) {
-                  if (strcmp(name, function.name) != 0) continue;
-                  const uint64_t real = ResolveSlot(object, relocation, slot);
-                  if (real == 0) break;
-                  // One real function for all: the first slot found says which (they all lead to
-                  // the first definition in search order).
-                  if (*function.real == 0) *function.real = real;
-                  if (*function.real == real) WriteSlot(object, slot, function.wrapper);
-                  break;
-                }
-                return true;
-              });
-  // A picked allocation function keeps its thunk in front of the wrapper.
+// Points these functions' slots in every object (`data_too`: also those that serve function
+// pointers and -fno-plt calls) at our wrappers.
+void InstallWrappers(const AllocFunction* functions, size_t count, uint32_t object_count,
+                     bool data_too) {
+  ForEachSlot(
+      objects, object_count, data_too,
+      [functions, count](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
+        const char* const name = NameOf(object, relocation);
+        for (size_t i = 0; i < count; ++i) {
+          const AllocFunction& function = functions[i];
+          if (strcmp(name, function.name) != 0) continue;
+          const uint64_t real = ResolveSlot(object, relocation, slot);
+          if (real == 0) break;
+          // One real function for all: the first slot found says which (they all lead to the first
+          // definition in search order).
+          if (*function.real == 0) *function.real = real;
+          if (*function.real == real) WriteSlot(object, slot, function.wrapper);
+          break;
+        }
+        return true;
+      });
+  // A picked one keeps its thunk in front of the wrapper.
   for (uint32_t i = 0; i < picks.count; ++i) {
-    for (const AllocFunction& function : kAllocFunctions) {
-      if (*function.real != 0 && process.picks[i].target == *function.real) {
-        process.picks[i].target = function.wrapper;
+    for (size_t k = 0; k < count; ++k) {
+      if (*functions[k].real != 0 && process.picks[i].target == *functions[k].real) {
+        process.picks[i].target = functions[k].wrapper;
       }
     }
   }
@@ -120,14 +123,6 @@ void PatchPicks(uint32_t object_count) {
         }
         return true;
       });
-}
-
-// The first thread's slot and cells, if they are few: it then needs no system call later, which a
-// program under seccomp might die of.
-void PrepareThisThread() {
-  ThreadState* const thread = TakeSlot();
-  if (thread == nullptr || process.pick_bytes * picks.count > kPreparedBytes) return;
-  for (uint32_t i = 0; i < picks.count; ++i) MakeCells(thread, i);
 }
 
 void Attach(const Request& request, uint64_t random) {
@@ -162,8 +157,10 @@ void Attach(const Request& request, uint64_t random) {
     process.picks[i] = {candidate.target, candidate.code_begin, candidate.code_end, metrics,
                         alloc_index};
   }
-  PrepareThisThread();
-  if ((metrics & shm::kAllocMetrics) != 0) InstallAllocationMeter(object_count);
+  InstallWrappers(kSandboxFunctions, kSandboxFunctionCount, object_count, false);
+  if ((metrics & shm::kAllocMetrics) != 0) {
+    InstallWrappers(kAllocFunctions, kAllocFunctionCount, object_count, true);
+  }
   PatchPicks(object_count);
 }
 

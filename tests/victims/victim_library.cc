@@ -88,6 +88,15 @@ VICTIM_API long double victim_long_double(long double seed) { return seed / 3; }
 VICTIM_API __attribute__((target("avx"))) __m256d victim_vector(__m256d seed) {
   return _mm256_add_pd(seed, seed);
 }
+VICTIM_API __attribute__((target("avx512f"))) __m512d victim_wide_vector(__m512d seed) {
+  return _mm512_add_pd(seed, seed);
+}
+VICTIM_API __complex__ long double victim_complex(long double seed) {
+  __complex__ long double made;
+  __real__ made = seed;
+  __imag__ made = seed / 3;
+  return made;
+}
 VICTIM_API int64_t victim_stack_arguments(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e,
                                           int64_t f, int64_t g, int64_t h, int64_t i) {
   return a + 2 * b + 3 * c + 5 * d + 7 * e + 11 * f + 13 * g + 17 * h + 19 * i;

@@ -1,0 +1,140 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/agent/preload/preload_fixture.h"
+
+// Programs of every kind of build that treat their process roughly: nothing may change for them.
+
+namespace fieldcost::testing {
+namespace {
+
+using shm::Metric;
+
+class HostsTest : public PreloadTest {
+ protected:
+  void ExpectUnnoticed(const std::vector<std::string>& command, const std::string& pick) {
+    const ProcessResult plain = RunProcess({.arguments = command});
+    const ProcessResult measured = RunProcess(Measured(command, pick));
+    EXPECT_EQ(measured.output, plain.output);
+    EXPECT_EQ(measured.errors, plain.errors);
+    EXPECT_EQ(measured.exit_status, plain.exit_status);
+    EXPECT_EQ(measured.signal, plain.signal);
+  }
+  static std::string Limited(const std::string& limit, const std::string& scenario) {
+    return limit + "; exec " + kVictims + "hosts " + scenario;
+  }
+};
+
+class HostScenarioTest
+    : public HostsTest,
+      public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {};
+
+TEST_P(HostScenarioTest, TheHostDoesNotNotice) {
+  const auto [build, scenario] = GetParam();
+  ExpectUnnoticed({kVictims + build, scenario}, "libvictim.so.1!*,libc.so.6!*");
+  const bool inert = std::string(build) == "hosts_static";
+  EXPECT_EQ(RunFiles().empty(), inert && std::string(scenario) != "spawn");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Builds, HostScenarioTest,
+    ::testing::Combine(::testing::Values("hosts", "hosts_now", "hosts_no_plt",
+                                         "hosts_static_runtime", "hosts_static"),
+                       ::testing::Values("many-threads", "migrate", "seccomp", "close-all",
+                                         "descriptors", "memory", "callbacks", "spawn", "hard-exit",
+                                         "quick-exit", "abort", "high-rate", "wide-returns",
+                                         "ifuncs")),
+    [](const auto& host) {
+      std::string name = std::string(std::get<0>(host.param)) + "_" + std::get<1>(host.param);
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+TEST_F(HostsTest, ThreadsBeyondTheSlotsLoseCallsWhichAreCounted) {
+  ExpectUnnoticed({kVictims + "hosts", "many-threads"}, "libvictim.so.1!victim_noop");
+  const RunFileContent run = RunFiles().at(0);
+  EXPECT_EQ(run.Of("victim_noop", Metric::kWallTime).count + run.header.lost_calls, 320U * 1000);
+  EXPECT_GE(run.Of("victim_noop", Metric::kWallTime).count, 256U * 1000);
+}
+
+TEST_F(HostsTest, CallsThatChangeThreadsAreCountedOrAbandoned) {
+  ExpectUnnoticed({kVictims + "hosts", "migrate"}, "libvictim.so.1!victim_call_back");
+  const CellTotals& calls = RunFiles().at(0).Of("victim_call_back", Metric::kWallTime);
+  EXPECT_EQ(calls.count, 50U);
+}
+
+TEST_F(HostsTest, AProgramWithFewDescriptorsOrLittleMemoryIsLeftAlone) {
+  for (const char* limit :
+       {"ulimit -n 20", "ulimit -n 800", "ulimit -v 100000", "ulimit -d 100000"}) {
+    ExpectUnnoticed({"/bin/sh", "-c", Limited(limit, "descriptors")}, "libvictim.so.1!*");
+    EXPECT_TRUE(RunFiles().empty()) << limit;
+  }
+}
+
+TEST_F(HostsTest, OtherPreloadedLibrariesMayStandBeforeAndAfter) {
+  const std::string other = "/lib/x86_64-linux-gnu/libm.so.6";
+  for (const std::string& order : {kLibrary + ":" + other, other + ":" + kLibrary}) {
+    const std::vector<std::string> command = {kVictim, "calls"};
+    ProcessOptions options = Measured(command, kAllOfVictim);
+    options.environment[0].second = order;
+    const ProcessResult plain = RunProcess({.arguments = command});
+    const ProcessResult measured = RunProcess(options);
+    EXPECT_EQ(measured.output, plain.output);
+    EXPECT_EQ(measured.errors, plain.errors);
+  }
+  EXPECT_EQ(RunFiles().size(), 2U);
+}
+
+TEST_F(HostsTest, ASetuidProgramIsNotMeasured) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a program setuid";
+  const TempDir scratch;
+  std::filesystem::permissions(scratch.path(), std::filesystem::perms(0755));
+  const std::string script =
+      "cp /bin/echo $1/echo && chown nobody $1/echo && chmod $4 $1/echo && chmod 777 $2/runs && "
+      "chmod 755 $2 && exec setpriv --reuid 1 --clear-groups env LD_PRELOAD=$3 "
+      "FIELDCOST_STATE_DIR=$2 FIELDCOST_PICK='*' $1/echo said";
+  for (const std::string mode : {"4755", "0755"}) {
+    const ProcessResult result =
+        RunProcess({.arguments = {"/bin/sh", "-c", script, "sh", scratch.path().string(),
+                                  state_dir_.path().string(), kLibrary, mode}});
+    EXPECT_EQ(result.output, "said\n");
+    EXPECT_EQ(RunFiles().size(), mode == "4755" ? 0U : 1U);
+  }
+}
+
+TEST_F(HostsTest, AFullStateDirectoryIsNoSignal) {
+  const std::string script =
+      "mount -t tmpfs -o size=32k none $1 && mkdir $1/runs && cp $2/policy $1/ && "
+      "export LD_PRELOAD=$3 FIELDCOST_STATE_DIR=$1 FIELDCOST_METRICS=time,alloc "
+      "FIELDCOST_PICK='libvictim.so.1!*' && $4 calls && $4 threads";
+  const TempDir scratch;
+  const ProcessResult result = RunProcess(
+      {.arguments = {"unshare", "-m", "/bin/sh", "-c", script, "sh", scratch.path().string(),
+                     state_dir_.path().string(), kLibrary, kVictim}});
+  if (result.errors.find("not permitted") != std::string::npos) GTEST_SKIP() << result.errors;
+  const ProcessResult calls = RunProcess({.arguments = {kVictim, "calls"}});
+  EXPECT_EQ(result.output, calls.output + "joined\n");
+  EXPECT_EQ(result.errors, "");
+  EXPECT_EQ(result.exit_status, 0);
+}
+
+TEST_F(HostsTest, AReadOnlyStateDirectoryMakesItInert) {
+  const std::string script =
+      "mount --bind $1 $1 && mount -o remount,ro,bind $1 && export LD_PRELOAD=$2 "
+      "FIELDCOST_STATE_DIR=$1 FIELDCOST_PICK='libvictim.so.1!*' && exec $3 calls";
+  const ProcessResult result =
+      RunProcess({.arguments = {"unshare", "-m", "/bin/sh", "-c", script, "sh",
+                                state_dir_.path().string(), kLibrary, kVictim}});
+  if (result.errors.find("not permitted") != std::string::npos) GTEST_SKIP() << result.errors;
+  EXPECT_EQ(result.output, RunProcess({.arguments = {kVictim, "calls"}}).output);
+  EXPECT_EQ(result.errors, "");
+  EXPECT_TRUE(RunFiles().empty());
+}
+
+}  // namespace
+}  // namespace fieldcost::testing
