@@ -220,4 +220,11 @@ const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const cha
   }
 }
 
+bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, uint64_t address) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (Contains(objects[i], address)) return FindExport(objects[i], name, "") != nullptr;
+  }
+  return false;
+}
+
 }  // namespace fieldcost::preload

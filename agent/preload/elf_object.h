@@ -55,6 +55,11 @@ const char* DefinedVersion(const ElfObject& object, const Elf64_Sym* definition)
 // none.
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version);
 
+// True if `address` is in an object that exports `name`. It is not if it is an entry of a program's
+// PLT, which in programs at a fixed address is what `&function` is everywhere: calling that means
+// calling through the program's slot.
+bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, uint64_t address);
+
 inline bool Contains(const ElfObject& object, uint64_t address) {
   return address >= object.begin && address < object.end;
 }

@@ -14,9 +14,15 @@ uint64_t ResolveSlot(const ElfObject& object, const Elf64_Rela& relocation, cons
   if (value != 0 && !Contains(object, value)) return value;
   const char* const name = NameOf(object, relocation);
   const char* const version = NeededVersion(object, relocation);
-  void* const found =
-      *version == '\0' ? dlsym(RTLD_DEFAULT, name) : dlvsym(RTLD_DEFAULT, name, version);
-  return reinterpret_cast<uint64_t>(found);
+  const auto find = [name, version](void* where) {
+    return reinterpret_cast<uint64_t>(*version == '\0' ? dlsym(where, name)
+                                                       : dlvsym(where, name, version));
+  };
+  const uint64_t found = find(RTLD_DEFAULT);
+  // An importer that seems to hold the function itself holds its PLT entry only: see IsDefinition.
+  const bool own_plt =
+      Contains(object, found) && SymbolOf(object, relocation).st_shndx == SHN_UNDEF;
+  return own_plt ? find(RTLD_NEXT) : found;
 }
 
 bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value) {

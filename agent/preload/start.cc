@@ -80,23 +80,23 @@ uint64_t Calibrate() {
 // pointers and -fno-plt calls) at our wrappers.
 void InstallWrappers(const AllocFunction* functions, size_t count, uint32_t object_count,
                      bool data_too) {
-  ForEachSlot(
-      objects, object_count, data_too,
-      [functions, count](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
-        const char* const name = NameOf(object, relocation);
-        for (size_t i = 0; i < count; ++i) {
-          const AllocFunction& function = functions[i];
-          if (strcmp(name, function.name) != 0) continue;
-          const uint64_t real = ResolveSlot(object, relocation, slot);
-          if (real == 0) break;
-          // One real function for all: the first slot found says which (they all lead to the first
-          // definition in search order).
-          if (*function.real == 0) *function.real = real;
-          if (*function.real == real) WriteSlot(object, slot, function.wrapper);
-          break;
-        }
-        return true;
-      });
+  ForEachSlot(objects, object_count, data_too,
+              [functions, count, object_count](const ElfObject& object,
+                                               const Elf64_Rela& relocation, uint64_t* slot) {
+                const char* const name = NameOf(object, relocation);
+                for (size_t i = 0; i < count; ++i) {
+                  const AllocFunction& function = functions[i];
+                  if (strcmp(name, function.name) != 0) continue;
+                  const uint64_t real = ResolveSlot(object, relocation, slot);
+                  if (real == 0 || !IsDefinition(objects, object_count, name, real)) break;
+                  // One real function for all: the first slot found says which (they all lead to
+                  // the first definition in search order).
+                  if (*function.real == 0) *function.real = real;
+                  if (*function.real == real) WriteSlot(object, slot, function.wrapper);
+                  break;
+                }
+                return true;
+              });
   // A picked one keeps its thunk in front of the wrapper.
   for (uint32_t i = 0; i < picks.count; ++i) {
     for (size_t k = 0; k < count; ++k) {

@@ -142,6 +142,13 @@ int Memory() {  // how much this program may allocate, in steps of 4 MiB
   return 0;
 }
 
+int Pointers() {  // in a program at a fixed address &malloc is an entry of its PLT
+  void* (*volatile make)(size_t) = malloc;
+  printf("%d\n", make(10) != nullptr && malloc(5) != nullptr);
+  free(victim_allocate(7));
+  return 0;
+}
+
 int Callbacks() {
   static uint64_t compared;
   std::vector<int> values(2000);
@@ -269,19 +276,11 @@ const struct {
   const char* name;
   int (*run)();
 } kScenarios[] = {
-    {"many-threads", ManyThreads},
-    {"migrate", Migrate},
-    {"seccomp", Seccomp},
-    {"close-all", CloseAll},
-    {"descriptors", Descriptors},
-    {"memory", Memory},
-    {"callbacks", Callbacks},
-    {"spawn", Spawn},
-    {"hard-exit", HardExit},
-    {"quick-exit", QuickExit},
-    {"abort", Abort},
-    {"high-rate", HighRate},
-    {"wide-returns", WideReturns},
+    {"many-threads", ManyThreads}, {"migrate", Migrate},          {"seccomp", Seccomp},
+    {"close-all", CloseAll},       {"descriptors", Descriptors},  {"memory", Memory},
+    {"pointers", Pointers},        {"callbacks", Callbacks},      {"spawn", Spawn},
+    {"hard-exit", HardExit},       {"quick-exit", QuickExit},     {"abort", Abort},
+    {"high-rate", HighRate},       {"wide-returns", WideReturns},
 };
 
 }  // namespace

@@ -43,12 +43,12 @@ TEST_P(HostScenarioTest, TheHostDoesNotNotice) {
 
 INSTANTIATE_TEST_SUITE_P(
     Builds, HostScenarioTest,
-    ::testing::Combine(::testing::Values("hosts", "hosts_now", "hosts_no_plt",
+    ::testing::Combine(::testing::Values("hosts", "hosts_now", "hosts_no_plt", "hosts_fixed",
                                          "hosts_static_runtime", "hosts_static"),
                        ::testing::Values("many-threads", "migrate", "seccomp", "close-all",
-                                         "descriptors", "memory", "callbacks", "spawn", "hard-exit",
-                                         "quick-exit", "abort", "high-rate", "wide-returns",
-                                         "ifuncs")),
+                                         "descriptors", "memory", "pointers", "callbacks", "spawn",
+                                         "hard-exit", "quick-exit", "abort", "high-rate",
+                                         "wide-returns", "ifuncs")),
     [](const auto& host) {
       std::string name = std::string(std::get<0>(host.param)) + "_" + std::get<1>(host.param);
       std::replace(name.begin(), name.end(), '-', '_');
