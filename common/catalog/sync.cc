@@ -206,7 +206,7 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
                       .Run());
     begin = end;
   }
-  return mark.Int(fragment).Blob(wanted.sha256).Int(today_).Run();
+  return mark.Int(fragment).Blob(wanted.sha256).Int(static_cast<std::uint64_t>(today_)).Run();
 }
 
 Status Syncer::FetchAll(http::Client& client) {

@@ -73,9 +73,9 @@ std::string_view Reason(int status) {
 
 Status Append(std::string& text, const Headers& headers) {
   for (const auto& [name, value] : headers) {
-    const bool framing =
-        std::any_of(std::begin(kFramingHeaders), std::end(kFramingHeaders),
-                    [&](std::string_view reserved) { return EqualNames(name, reserved); });
+    const bool framing = std::any_of(
+        std::begin(kFramingHeaders), std::end(kFramingHeaders),
+        [&name = name](std::string_view reserved) { return EqualNames(name, reserved); });
     if (framing || !IsToken(name) || !IsFieldValue(value)) {
       return Fail(ErrorCode::kInvalidArgument, "header '{}' may not be sent", EscapeControl(name));
     }
