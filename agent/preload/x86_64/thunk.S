@@ -15,9 +15,10 @@
 //
 // Unwinding is exact at every instruction. Three FDEs cover the three states:
 //   1 entry: the return address is on the stack;
-//   2 call:  it is in the record. CFA = rsp, so caller and thunk have the same CFA; the
-//            signal-frame mark makes libgcc tell them apart, and because of that mark unwinders look
-//            a caller up at the address itself, not one before: hence *record - 1;
+//   2 call:  it is in the record. The caller's rsp is ours; CFA = rsp + 8 nevertheless, since
+//            libgcc tells frames apart by the CFA below them (less 1 under a signal-frame mark), and
+//            would stop here, not at the caller, if a signal handler threw. Because of the mark
+//            unwinders look a caller up at the address itself, not one before: hence *record - 1;
 //   3 exit:  it is on the stack again.
 //
 // Offsets are asserted in agent/preload/record.h.
@@ -184,7 +185,8 @@ take_return_address:
 
     .cfi_startproc
     .cfi_signal_frame
-    .cfi_def_cfa rsp, 0
+    .cfi_def_cfa rsp, 8
+    .cfi_val_offset rsp, -8
     CFI_RBX_IN_RECORD
     CFI_RETURN_ADDRESS_IN_RECORD
     call *RECORD_TARGET(%rbx)

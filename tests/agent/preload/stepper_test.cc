@@ -35,17 +35,26 @@ Walk Read(const std::string& output) {
   return walk;
 }
 
-class StepperTest
-    : public PreloadTest,
-      public ::testing::WithParamInterface<std::tuple<const char*, const char*, const char*>> {};
+struct How {
+  const char* name;
+  const char* action;
+  const char* metrics;
+};
+constexpr How kHow[] = {{"observe", "observe", "time"},
+                        {"observe_metered", "observe", "time,alloc"},
+                        {"throw_metered", "throw", "time,alloc"},
+                        {"jump", "jump", "time"}};
+
+class StepperTest : public PreloadTest,
+                    public ::testing::WithParamInterface<std::tuple<const char*, How>> {};
 
 TEST_P(StepperTest, EveryInstructionMayBeInterrupted) {
-  const auto [path, action, metrics] = GetParam();
-  const std::vector<std::string> command = {kVictims + "stepper", path, action};
+  const auto [path, how] = GetParam();
+  const std::vector<std::string> command = {kVictims + "stepper", path, how.action};
   const ProcessResult plain = RunProcess({.arguments = command});
   ASSERT_EQ(plain.exit_status, 0) << plain.output;
   ProcessOptions options = Measured(command, kPicks);
-  options.environment.emplace_back("FIELDCOST_METRICS", metrics);
+  options.environment.emplace_back("FIELDCOST_METRICS", how.metrics);
   const ProcessResult measured = RunProcess(options);
   EXPECT_EQ(Read(measured.output).output, Read(plain.output).output);
   EXPECT_EQ(measured.errors, plain.errors);
@@ -63,13 +72,10 @@ INSTANTIATE_TEST_SUITE_P(Paths, StepperTest,
                          ::testing::Combine(::testing::Values("usual", "tail", "fresh", "nested",
                                                               "after-abandoned", "first",
                                                               "high-stack"),
-                                            ::testing::Values("observe", "throw", "jump"),
-                                            ::testing::Values("time", "time,alloc")),
+                                            ::testing::ValuesIn(kHow)),
                          [](const auto& walk) {
-                           std::string name =
-                               std::string(std::get<0>(walk.param)) + "_" +
-                               std::get<1>(walk.param) + "_" +
-                               (std::string(std::get<2>(walk.param)) == "time" ? "time" : "alloc");
+                           std::string name = std::string(std::get<0>(walk.param)) + "_" +
+                                              std::get<1>(walk.param).name;
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;
                          });
