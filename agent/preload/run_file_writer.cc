@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/falloc.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -75,6 +75,11 @@ void FillPick(const Candidate& candidate, shm::MetricSet metrics, uint32_t bias_
   pick->bias_ns = bias_ns;
 }
 
+bool WriteAt(int64_t fd, const void* bytes, uint64_t size, uint64_t offset) {
+  return SystemCall(SYS_pwrite64, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(bytes),
+                    size, offset) == static_cast<int64_t>(size);
+}
+
 // Moves the descriptor up and locks the file for as long as this process lives.
 bool KeepLocked(int64_t* fd) {
   const int64_t high =
@@ -118,26 +123,13 @@ bool CreateRunFile(const Request& request, const Picks& picks, shm::MetricSet me
   if (LimitOf(RLIMIT_FSIZE) < size) return false;
   if (LimitOf(RLIMIT_AS) < size + kLeastSpace || LimitOf(RLIMIT_DATA) < kLeastSpace) return false;
 
-  const auto path_address = reinterpret_cast<uint64_t>(path);
-  int64_t fd =
-      SystemCall(SYS_open, path_address, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return false;
-  void* mapped = MAP_FAILED;
-  // Space for the header now (writing to it must not fail later); cells get theirs when used.
-  if (KeepLocked(&fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&
-      SystemCall(SYS_fallocate, static_cast<uint64_t>(fd), FALLOC_FL_KEEP_SIZE, 0, cells_offset) ==
-          0) {
-    mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                  static_cast<int>(fd), 0);
-  }
-  if (mapped == MAP_FAILED) {
-    SystemCall(SYS_unlink, path_address);
-    SystemCall(SYS_close, static_cast<uint64_t>(fd));
-    return false;
-  }
-  madvise(mapped, size, MADV_DONTFORK);
-
-  auto* header = static_cast<shm::RunHeader*>(mapped);
+  // Put together here and written with one call: measured, the first write through a mapping of a
+  // new page costs the host hundreds of microseconds in the file system, this a few.
+  static struct {
+    shm::RunHeader header;
+    shm::Pick picks[shm::kMaxPicks];
+  } image;
+  shm::RunHeader* const header = &image.header;
   memcpy(header->magic, shm::kRunMagic, sizeof header->magic);
   header->version = shm::kRunVersion;
   header->header_bytes = sizeof(shm::RunHeader);
@@ -155,14 +147,33 @@ bool CreateRunFile(const Request& request, const Picks& picks, shm::MetricSet me
   header->cells_offset = cells_offset;
   header->candidate_count = picks.candidate_count;
   header->random_draw = random;
-  auto* file_picks = reinterpret_cast<shm::Pick*>(header + 1);
-  for (uint32_t i = 0; i < picks.count; ++i) {
-    FillPick(picks.candidates[i], metrics, bias_ns, &file_picks[i]);
-  }
   header->attached = 1;
-  __atomic_store_n(&header->complete, 1, __ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < picks.count; ++i) {
+    FillPick(picks.candidates[i], metrics, bias_ns, &image.picks[i]);
+  }
+  const uint64_t image_bytes = sizeof image.header + picks.count * sizeof(shm::Pick);
+  const uint32_t complete = 1;  // once everything else is there
 
-  process.header = header;
+  const auto path_address = reinterpret_cast<uint64_t>(path);
+  int64_t fd =
+      SystemCall(SYS_open, path_address, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return false;
+  void* mapped = MAP_FAILED;
+  // Cells get their space when they are used.
+  if (KeepLocked(&fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&
+      WriteAt(fd, &image, image_bytes, 0) &&
+      WriteAt(fd, &complete, sizeof complete, offsetof(shm::RunHeader, complete))) {
+    mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                  static_cast<int>(fd), 0);
+  }
+  if (mapped == MAP_FAILED) {
+    SystemCall(SYS_unlink, path_address);
+    SystemCall(SYS_close, static_cast<uint64_t>(fd));
+    return false;
+  }
+  madvise(mapped, size, MADV_DONTFORK);
+
+  process.header = static_cast<shm::RunHeader*>(mapped);
   process.cells = reinterpret_cast<uint64_t>(mapped) + cells_offset;
   process.slot_bytes = slot_bytes;
   process.pick_bytes = pick_bytes;
