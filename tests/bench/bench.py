@@ -189,15 +189,13 @@ class Bench:
                        "target": "<= 1.01", "ok": False, "peers": {}}
                 continue
             self.policy(65536, public)
-            seen = {False: [], True: []}
-            for _ in range(48):
-                for with_agent in (False, True):
-                    environment = {**os.environ, **(self.agent() if with_agent else {})}
-                    start = time.perf_counter()
-                    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True,
-                                   timeout=60)
-                    seen[with_agent].append((time.perf_counter() - start) * 1e3)
-            value, floor = (statistics.median(seen[w]) for w in (True, False))
+            run = [self.bench / "bench_start_cost", 5, *command]
+            at = self.medians({
+                "without": lambda run=run: self.number(run),
+                "with": lambda run=run: self.number(run, BENCH_PRELOAD=str(self.preload),
+                                                    FIELDCOST_STATE_DIR=str(self.state)),
+            })
+            value, floor = at["with"] / 1e3, at["without"] / 1e3
             yield {"row": 5, "name": name, "unit": "ms", "value": value, "floor": floor,
                    "ratio": value / floor, "target": "<= 1.01", "ok": value / floor <= 1.01, "peers": {}}
 
