@@ -1,0 +1,109 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace fieldcost::daemon {
+
+// Why a program can, or cannot, be measured. Everything that is read here, files of programs and of
+// /proc, is hostile; names and details are to be escaped before they are shown. Thread-safe.
+
+inline constexpr char kPreloadLibraryName[] = "libfieldcost_preload.so";
+
+enum class Reach {
+  kMeasuring,      // of a process: a run file of ours is mapped
+  kAble,           // nothing stands in the way; of a process: the library is loaded
+  kNotAsked,       // of a process: it was started without the library
+  kNotLoaded,      // of a process: its environment names the library, but it is not there
+  kPrivileged,     // runs with other privileges than its user's
+  kStatic,         // no dynamic linker
+  kOtherMachine,   // 32 bit, or of another processor
+  kOtherLibc,      // the dynamic linker is not glibc's
+  kSanitizer,      // built with AddressSanitizer or its like
+  kSandboxStrict,  // of a process: seccomp mode 1
+  kSandboxFilter,  // of a process: seccomp mode 2
+  kNotProgram,     // not an executable file
+  kUnreadable,     // may not be looked at
+};
+
+// All of them, in the order in which they are shown.
+inline constexpr Reach kAllReaches[] = {
+    Reach::kMeasuring,  Reach::kAble,          Reach::kNotAsked,      Reach::kNotLoaded,
+    Reach::kPrivileged, Reach::kStatic,        Reach::kOtherMachine,  Reach::kOtherLibc,
+    Reach::kSanitizer,  Reach::kSandboxFilter, Reach::kSandboxStrict, Reach::kNotProgram,
+    Reach::kUnreadable};
+
+// Stable name for JSON: "measuring", "static", ...
+std::string_view Name(Reach reach);
+// The reason as a phrase that follows a program's name and a colon.
+std::string_view Phrase(Reach reach);
+
+struct Explanation {
+  Reach reach = Reach::kAble;
+  std::string untrusted_detail;   // e.g. "libasan.so.8"; may be empty
+  std::filesystem::path program;  // the ELF file that decides: of a script, its interpreter
+};
+
+// Bytes of a file: fills `to` from `offset` on, returns how many of `size` (> 0) there are.
+using ReadAt = std::function<std::size_t(std::uint64_t offset, void* to, std::size_t size)>;
+
+// Whether the dynamic linker would load the library into a program with these bytes. Reads a
+// bounded part of them. Pure.
+Explanation ExplainElf(const ReadAt& read);
+
+// The same of a file that the current user starts: also whether that would be a privileged
+// execution, and the interpreter of a script. kNotFound if there is no such file.
+Result<Explanation> ExplainProgram(const std::filesystem::path& path);
+
+// The same without these two: of /proc/PID/exe, which is past both.
+Result<Explanation> ExplainProgramFile(const std::filesystem::path& path);
+
+// Whether this is the file name of a sanitizer's runtime library.
+bool IsSanitizerRuntime(std::string_view file_name);
+
+// What execvp(3) would run: `name` itself if it holds a slash, else looked up in PATH. Empty if
+// there is none.
+std::filesystem::path FindProgram(const std::string& name);
+
+struct ProcessReach {
+  pid_t pid = 0;
+  std::string untrusted_name;
+  Explanation why;
+};
+
+struct SurveyOptions {
+  std::filesystem::path proc = "/proc";
+  std::filesystem::path state_dir;
+  uid_t uid;  // whose processes
+};
+
+// kNotFound if there is no such process.
+Result<ProcessReach> ExplainProcess(const SurveyOptions& options, pid_t pid);
+
+// All processes of the user but kernel threads and zombies, ascending by pid. Those that end
+// meanwhile are left out.
+Result<std::vector<ProcessReach>> Survey(const SurveyOptions& options);
+
+// A stretch of time in clock ticks since boot, as /proc/PID/stat counts them.
+struct TickRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+// The user's processes that would still hand on LD_PRELOAD with `library` (absolute path): those
+// with it in their environment, and login shells with this home directory that were started within
+// `logins`, because what a shell has exported since its start cannot be seen from outside.
+Result<std::vector<ProcessReach>> LibraryHolders(const SurveyOptions& options,
+                                                 const std::filesystem::path& library,
+                                                 const std::filesystem::path& home,
+                                                 const TickRange& logins);
+
+}  // namespace fieldcost::daemon

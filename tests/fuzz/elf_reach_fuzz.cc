@@ -1,0 +1,37 @@
+// A program's file as the agent looks at it to say whether it can be measured.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "agent/daemon/reach.h"
+#include "common/base/check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using fieldcost::daemon::Reach;
+  constexpr std::size_t kMaxDetailBytes = 4096;
+  std::size_t bytes_read = 0;
+  const auto explanation =
+      fieldcost::daemon::ExplainElf([&](std::uint64_t offset, void* to, std::size_t wanted) {
+        if (offset >= size) return std::size_t{0};
+        const std::size_t got = std::min<std::size_t>(wanted, size - offset);
+        std::memcpy(to, data + offset, got);
+        bytes_read += got;
+        return got;
+      });
+  FIELDCOST_CHECK(explanation.untrusted_detail.size() < kMaxDetailBytes);
+  // Each of its few tables at most once, or twice.
+  FIELDCOST_CHECK(bytes_read <= 8 * size);
+  switch (explanation.reach) {
+    case Reach::kAble:
+    case Reach::kStatic:
+    case Reach::kOtherMachine:
+    case Reach::kOtherLibc:
+    case Reach::kSanitizer:
+    case Reach::kNotProgram:
+      return 0;
+    default:
+      FIELDCOST_CHECK(false);  // what only a running process can be
+  }
+}
