@@ -47,8 +47,8 @@ VICTIM_API VictimReals victim_reals(double seed);
 VICTIM_API float victim_float(float seed);
 VICTIM_API double victim_double(double seed);
 VICTIM_API long double victim_long_double(long double seed);
-VICTIM_API __m256d victim_vector(__m256d seed);
-VICTIM_API __m512d victim_wide_vector(__m512d seed);
+VICTIM_API __attribute__((target("avx"))) __m256d victim_vector(__m256d seed);
+VICTIM_API __attribute__((target("avx512f"))) __m512d victim_wide_vector(__m512d seed);
 VICTIM_API __complex__ long double victim_complex(long double seed);  // returned in st0 and st1
 VICTIM_API int64_t victim_stack_arguments(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e,
                                           int64_t f, int64_t g, int64_t h, int64_t i);

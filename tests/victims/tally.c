@@ -1,0 +1,101 @@
+// Programs that are collected from as in the field: picked at random, for a time, within a budget.
+// Prints what it does; the tests count.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/victims/tally_library.h"
+
+static void CallAll(void) {
+  tally_once();
+  for (int i = 0; i < 10; ++i) tally_often();
+  for (int i = 0; i < 100; ++i) tally_always();
+}
+
+static int Loop(long count) {
+  for (long i = 0; i < count; ++i) tally_always();
+  return 0;
+}
+
+static int Spin(long count) {
+  for (long i = 0; i < count; ++i) tally_spin(20000);
+  return 0;
+}
+
+// Waits very often, as a server does; says how far it is.
+static int Polls(long count) {
+  for (long i = 0; i < count; ++i) {
+    errno = 77;
+    poll(NULL, 0, 0);
+    if (errno != 77) return 1;
+    if (i % 1000 == 0) CallAll();
+    if (i % 10000 == 0 && printf("%ld\n", i) < 0) return 1;
+  }
+  return 0;
+}
+
+// Lives until its standard input ends.
+static int Hold(void) {
+  puts("holding");
+  char byte;
+  return read(0, &byte, 1) == 0 ? 0 : 1;
+}
+
+static int HoldWithoutDescriptors(void) {
+  puts("holding");
+  for (int fd = 3; fd < 1024; ++fd) close(fd);
+  char byte;
+  return read(0, &byte, 1) == 0 ? 0 : 1;
+}
+
+static int LeaveChild(void) {
+  if (fork() == 0) _exit(Hold());
+  return 0;
+}
+
+// Becomes a program that is not measured.
+static int Become(void) {
+  unsetenv("LD_PRELOAD");
+  puts("holding");
+  execlp("cat", "cat", NULL);
+  return 1;
+}
+
+// Brings a library, calls it, and lets it go again, as often as said.
+static int Plugin(long count) {
+  for (long i = 0; i < count; ++i) {
+    void* const plugin = dlopen("libvictim_plugin.so", i % 2 == 0 ? RTLD_NOW : RTLD_LAZY);
+    if (plugin == NULL) return 1;
+    long (*run)(long) = (long (*)(long))dlsym(plugin, "plugin_run");
+    if (run == NULL) return 1;
+    printf("%ld\n", run(20));
+    dlclose(plugin);
+  }
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  const char* const scenario = argc > 1 ? argv[1] : "";
+  const long count = argc > 2 ? atol(argv[2]) : 1;
+  setvbuf(stdout, NULL, _IOLBF, 4096);
+  if (strcmp(scenario, "all") == 0) {
+    CallAll();
+    return 0;
+  }
+  if (strcmp(scenario, "loop") == 0) return Loop(count);
+  if (strcmp(scenario, "spin") == 0) return Spin(count);
+  if (strcmp(scenario, "polls") == 0) return Polls(count);
+  if (strcmp(scenario, "hold") == 0) return Hold();
+  if (strcmp(scenario, "hold-without-descriptors") == 0) return HoldWithoutDescriptors();
+  if (strcmp(scenario, "leave-child") == 0) return LeaveChild();
+  if (strcmp(scenario, "become") == 0) return Become();
+  if (strcmp(scenario, "plugin") == 0) return Plugin(count);
+  fprintf(stderr, "usage: tally SCENARIO [COUNT]\n");
+  return 64;
+}

@@ -1,0 +1,12 @@
+// A library with few functions and few imports, so that a random pick is easily foretold.
+
+#include "tests/victims/tally_library.h"
+
+void tally_once(void) {}
+void tally_often(void) {}
+void tally_always(void) {}
+
+void tally_spin(long rounds) {
+  for (volatile long i = 0; i < rounds; ++i) {
+  }
+}

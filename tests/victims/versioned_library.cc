@@ -1,0 +1,8 @@
+// One function in two versions that do not do the same, as libc has some.
+
+#include "tests/victims/victim_library.h"
+
+VICTIM_API int versioned_value_1() { return 1; }
+VICTIM_API int versioned_value_2() { return 2; }
+__asm__(".symver versioned_value_1, versioned_value@VERSION_1, remove");
+__asm__(".symver versioned_value_2, versioned_value@@VERSION_2, remove");
