@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <iterator>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,9 +38,16 @@ class UnnoticedTest : public PreloadTest {
   std::uint64_t Measurements(const std::string& symbol) const {
     return OnlyRun().Of(symbol, shm::Metric::kWallTime).count;
   }
+  // Of processes in which something was picked; others may wait for libraries that never come.
   std::size_t RunFileCount() const {
-    const std::filesystem::directory_iterator files(state_dir_.path() / "runs");
-    return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(state_dir_.path() / "runs")) {
+      shm::RunHeader header{};
+      std::ifstream(entry.path(), std::ios::binary)
+          .read(reinterpret_cast<char*>(&header), sizeof header);
+      count += header.pick_count > 0;
+    }
+    return count;
   }
 };
 
