@@ -4,6 +4,12 @@ BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboos
   libboost-url1.81-dev librocksdb-dev libssl-dev protobuf-compiler libprotobuf-dev libzstd-dev
   libsqlite3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev"
 TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
+# Programs that are measured: another C++ runtime and unwinder (LLVM's), a debugger, the interpreter
+# as a library, greenlets that copy stacks, and real programs with real workloads. Not here, but used
+# if present: nodejs (hundreds of packages) and nginx (installing it starts a server on port 80).
+# redis-tools holds the server too.
+TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
+  gdb libpython3.11 python3-greenlet curl redis-tools vim"
 
 # install_packages NAME...: installs those that are missing; one clear line if that fails.
 install_packages() {
