@@ -165,7 +165,7 @@ std::string FindSanitizer(const ReadAt& read, const ElfFile& elf, const DynamicP
 Explanation ExplainUnlinked(const ReadAt& read, const ElfFile& elf, unsigned type) {
   const bool is_program =
       type == ET_EXEC || (elf.dynamic && ReadDynamic(read, *elf.dynamic).is_program);
-  return is_program ? Because(Reach::kStatic) : Because(Reach::kNotProgram, "a shared library");
+  return is_program ? Because(Reach::kStatic) : Because(Reach::kNotProgram, kSharedLibrary);
 }
 
 bool IsOfGlibc(std::string_view interpreter) {

@@ -18,6 +18,9 @@ namespace fieldcost::daemon {
 
 inline constexpr char kPreloadLibraryName[] = "libfieldcost_preload.so";
 
+// The detail of kNotProgram for a shared library.
+inline constexpr char kSharedLibrary[] = "a shared library";
+
 enum class Reach {
   kMeasuring,      // of a process: a run file of ours is mapped
   kAble,           // nothing stands in the way; of a process: the library is loaded
@@ -92,18 +95,17 @@ Result<ProcessReach> ExplainProcess(const SurveyOptions& options, pid_t pid);
 // meanwhile are left out.
 Result<std::vector<ProcessReach>> Survey(const SurveyOptions& options);
 
-// A stretch of time in clock ticks since boot, as /proc/PID/stat counts them.
-struct TickRange {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-};
-
 // The user's processes that would still hand on LD_PRELOAD with `library` (absolute path): those
-// with it in their environment, and login shells with this home directory that were started within
-// `logins`, because what a shell has exported since its start cannot be seen from outside.
+// with it in their environment; and, because what a process has exported since its start cannot be
+// seen from outside, those that may have taken it from the files of a session: login and
+// interactive shells, and the user's systemd, with this home directory and started before (clock
+// ticks since boot, as /proc/PID/stat counts them).
+struct HolderQuery {
+  std::filesystem::path library;
+  std::filesystem::path home;
+  std::uint64_t started_before_ticks = 0;
+};
 Result<std::vector<ProcessReach>> LibraryHolders(const SurveyOptions& options,
-                                                 const std::filesystem::path& library,
-                                                 const std::filesystem::path& home,
-                                                 const TickRange& logins);
+                                                 const HolderQuery& query);
 
 }  // namespace fieldcost::daemon

@@ -189,9 +189,11 @@ std::optional<std::uint64_t> ReadStartTicks(const fs::path& directory) {
   return ParseUint64(rest.substr(0, rest.find(' ')));
 }
 
-// "-bash", or "bash -l", "sh -lc ...", "zsh --login".
-bool IsLoginShell(std::string_view command_line) {
+// Whether a process with this command line reads the files of a session: "-bash", "bash",
+// "sh -lc ...", "zsh --login", "systemd --user"; but not "sh -c ..." or "sh script".
+bool ReadsSessionFiles(std::string_view command_line) {
   bool is_first = true;
+  bool is_manager = false;
   while (!command_line.empty()) {
     const std::size_t end = std::min(command_line.find('\0'), command_line.size());
     const std::string_view word = command_line.substr(0, end);
@@ -199,15 +201,19 @@ bool IsLoginShell(std::string_view command_line) {
     if (is_first) {
       if (word.starts_with('-')) return true;
       const std::string_view name = word.substr(word.rfind('/') + 1);
-      if (std::find(kShells.begin(), kShells.end(), name) == kShells.end()) return false;
+      is_manager = name == "systemd";
+      const bool is_shell = std::find(kShells.begin(), kShells.end(), name) != kShells.end();
+      if (!is_manager && !is_shell) return false;
       is_first = false;
-      continue;
+    } else if (is_manager) {
+      if (word == "--user") return true;
+    } else {
+      if (!word.starts_with('-')) return false;  // a command or a script
+      if (word == "--login") return true;
+      if (!word.starts_with("--") && word.find('l') != std::string_view::npos) return true;
     }
-    if (!word.starts_with('-')) return false;
-    if (word == "--login") return true;
-    if (!word.starts_with("--") && word.find('l') != std::string_view::npos) return true;
   }
-  return false;
+  return !is_first && !is_manager;
 }
 
 // ---- one process
@@ -301,20 +307,19 @@ Result<std::vector<ProcessReach>> Survey(const SurveyOptions& options) {
 }
 
 Result<std::vector<ProcessReach>> LibraryHolders(const SurveyOptions& options,
-                                                 const fs::path& library, const fs::path& home,
-                                                 const TickRange& logins) {
+                                                 const HolderQuery& query) {
   std::vector<ProcessReach> found;
   FIELDCOST_TRY(ForEachProcess(
       options, [&](pid_t pid, const fs::path& directory, const ProcessStatus& status) {
         const auto environment = ReadFile(directory / "environ", kMaxEnvironmentBytes);
         if (!environment) return;
         bool holds = AnyPreloaded(
-            *environment, [&](std::string_view entry) { return entry == library.native(); });
-        if (!holds && VariableIn(*environment, "HOME") == home.native()) {
+            *environment, [&](std::string_view entry) { return entry == query.library.native(); });
+        if (!holds && VariableIn(*environment, "HOME") == query.home.native()) {
           const auto start = ReadStartTicks(directory);
           const auto command_line = ReadFile(directory / "cmdline", kMaxCommandBytes);
-          holds = start && *start >= logins.first && *start <= logins.last && command_line &&
-                  IsLoginShell(*command_line);
+          holds = start && *start < query.started_before_ticks && command_line &&
+                  ReadsSessionFiles(*command_line);
         }
         if (holds) found.push_back({pid, status.name, {Reach::kAble, {}, {}}});
       }));

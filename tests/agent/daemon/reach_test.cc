@@ -254,12 +254,13 @@ TEST_F(SurveyTest, DamagedFilesOfAProcessDoNoHarm) {
   EXPECT_EQ(ExplainProcess(options(), 9)->why.reach, Reach::kNotAsked);
 }
 
-TEST_F(SurveyTest, HoldersNameTheLibraryOrAreLoginShellsOfTheTime) {
+TEST_F(SurveyTest, HoldersNameTheLibraryOrMayHaveReadTheSessionsFiles) {
   const auto holds = [&](const Process& process) {
     const pid_t pid = ++last_pid_;
     Add(pid, process);
-    const auto holders = LibraryHolders(options(), "/l/libfieldcost_preload.so", "/home/u",
-                                        TickRange{.first = 40, .last = 60});
+    const auto holders = LibraryHolders(
+        options(),
+        {.library = "/l/libfieldcost_preload.so", .home = "/home/u", .started_before_ticks = 60});
     EXPECT_TRUE(holders);
     fs::remove_all(directory_.path() / std::to_string(pid));
     return !holders->empty();
@@ -267,14 +268,17 @@ TEST_F(SurveyTest, HoldersNameTheLibraryOrAreLoginShellsOfTheTime) {
   const std::string home = "HOME=/home/u\0"s;
   EXPECT_TRUE(holds({.environment = Asked()}));
   EXPECT_FALSE(holds({.environment = "LD_PRELOAD=/m/libfieldcost_preload.so\0"s}));
-  EXPECT_TRUE(holds({.environment = home, .command_line = "-bash\0"s}));
-  EXPECT_TRUE(holds({.environment = home, .command_line = "/bin/sh\0-lc\0ls\0"s}));
-  EXPECT_TRUE(holds({.environment = home, .command_line = "zsh\0--login\0"s}));
-  EXPECT_FALSE(holds({.environment = home, .command_line = "sh\0-c\0ls -l\0"s}));
-  EXPECT_FALSE(holds({.environment = home, .command_line = "ls\0-l\0"s}));
-  EXPECT_FALSE(holds({.environment = "HOME=/home/v\0"s, .command_line = "-bash\0"s}));
-  EXPECT_FALSE(holds({.environment = home, .command_line = "-bash\0"s, .start_ticks = 39}));
-  EXPECT_FALSE(holds({.environment = home, .command_line = "-bash\0"s, .start_ticks = 61}));
+  for (const std::string& command :
+       {"-bash\0"s, "/bin/sh\0-lc\0ls\0"s, "zsh\0--login\0"s, "bash\0-i\0"s, "sh\0"s,
+        "/usr/lib/systemd/systemd\0--user\0"s}) {
+    EXPECT_TRUE(holds({.environment = home, .command_line = command})) << command;
+    EXPECT_FALSE(holds({.environment = home, .command_line = command, .start_ticks = 60}));
+    EXPECT_FALSE(holds({.environment = "HOME=/home/v\0"s, .command_line = command}));
+  }
+  for (const std::string& command :
+       {"sh\0-c\0ls -l\0"s, "sh\0-e\0script\0-l\0"s, "ls\0-l\0"s, "systemd\0"s, ""s}) {
+    EXPECT_FALSE(holds({.environment = home, .command_line = command})) << command;
+  }
 }
 
 // Real processes.
@@ -329,7 +333,7 @@ TEST_F(LivingTest, ALibraryThatWasMissingAtTheStartIsTold) {
   const pid_t pid = Start({{"LD_PRELOAD", gone}}).pid();
   EXPECT_EQ(ReachOf(pid), Reach::kNotLoaded);
   const SurveyOptions options{.state_dir = state_dir_.path(), .uid = ::getuid()};
-  const auto holders = LibraryHolders(options, gone, "/nowhere", {});
+  const auto holders = LibraryHolders(options, {.library = gone, .home = "/nowhere"});
   ASSERT_TRUE(holders);
   ASSERT_EQ(holders->size(), 1U);
   EXPECT_EQ(holders->front().pid, pid);
