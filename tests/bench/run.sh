@@ -8,6 +8,10 @@ case " $* " in *" --help "* | *" -h "*) exec python3 tests/bench/bench.py --help
 packages=()
 command -v uftrace > /dev/null || packages+=(uftrace)
 command -v bpftrace > /dev/null || packages+=(bpftrace)
+command -v ltrace > /dev/null || packages+=(ltrace)
+command -v lttng-sessiond > /dev/null || packages+=(lttng-tools)
+[[ -e /usr/include/$(uname -m)-linux-gnu/lttng/tracepoint.h ]] || packages+=(liblttng-ust-dev)
+command -v redis-benchmark > /dev/null || packages+=(redis-tools)
 if ((${#packages[@]})) && ((EUID == 0)); then
   echo "bench: installing peers: ${packages[*]}" >&2
   apt-get install -y -qq --no-install-recommends "${packages[@]}" > /dev/null ||
