@@ -129,7 +129,10 @@ ca_file = "$DIR/ca.pem"
 selection_probability = 1
 picks_per_run = 8
 alloc_probability = 0.5
+io_probability = 0.1
+max_programs = 0
 max_load_per_core_percent = 0
+max_cpu_pressure_percent = 0
 max_run_files = 256
 EOF
   mv "$FIELDCOST_HOME/agent.toml.new" "$FIELDCOST_HOME/agent.toml"

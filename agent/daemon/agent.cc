@@ -7,6 +7,7 @@
 #include "agent/daemon/hardware.h"
 #include "agent/daemon/harvester.h"
 #include "agent/daemon/policy_writer.h"
+#include "agent/daemon/skip_counts.h"
 #include "agent/daemon/state_db.h"
 #include "agent/daemon/uploader.h"
 #include "common/base/file.h"
@@ -16,7 +17,6 @@ namespace fieldcost::daemon {
 namespace {
 
 constexpr char kDatabaseName[] = "agent.db";
-constexpr std::size_t kMaxPolicyBytes = 128 * kKiB;
 
 bool Exists(const std::filesystem::path& path) {
   std::error_code error;
@@ -210,6 +210,7 @@ Result<AgentStatus> Agent::GetStatus() const {
   FIELDCOST_ASSIGN(status.consent, state_->LoadDecision());
   FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
   status.run_files = names.size();
+  status.skips = ReadSkips(profile().skip_file());
   status.policy_problem = PolicyProblem(profile(), status.consent);
   if (Exists(AgentKeyFile(profile()))) {
     FIELDCOST_ASSIGN(const crypto::PrivateKey key, AgentKey(profile()));
@@ -232,6 +233,10 @@ Result<AgentStatus> Agent::GetStatus() const {
   status.sent_batches = totals.sent;
   FIELDCOST_ASSIGN(status.lost_calls, database.Get(kLostCallsNumber, 0));
   FIELDCOST_ASSIGN(status.refused_files, database.Get(kRefusedFilesNumber, 0));
+  FIELDCOST_ASSIGN(status.timed_calls, database.Get(kTimedCallsNumber, 0));
+  FIELDCOST_ASSIGN(status.untimed_calls, database.Get(kUntimedCallsNumber, 0));
+  FIELDCOST_ASSIGN(status.dropped_picks, database.Get(kDroppedPicksNumber, 0));
+  FIELDCOST_ASSIGN(status.overhead_ns, database.Get(kOverheadNumber, 0));
   FIELDCOST_ASSIGN(status.private_rows_kept, database.CountPrivateRows());
   return status;
 }

@@ -42,6 +42,13 @@ struct PendingBatch {
   std::uint64_t sequence = 0;
 };
 
+// Why runs that were to be measured were not.
+struct SkipCount {
+  std::string reason;  // a phrase
+  std::uint64_t runs = 0;
+  bool operator==(const SkipCount&) const = default;
+};
+
 struct AgentStatus {
   Consent consent;
   std::string agent_public_key;  // hex; empty before the first batch
@@ -54,7 +61,12 @@ struct AgentStatus {
   std::uint64_t lost_calls = 0;  // counted by run files: no slot, record or disk space
   std::uint64_t refused_files = 0;
   std::uint64_t private_rows_kept = 0;  // rows never sent because their module is not public
-  std::string policy_problem;           // empty, or why programs are not being measured
+  std::vector<SkipCount> skips;         // without zeros
+  std::uint64_t overhead_ns = 0;        // what measuring has cost the programs so far
+  std::uint64_t timed_calls = 0;
+  std::uint64_t untimed_calls = 0;  // only counted
+  std::uint64_t dropped_picks = 0;  // given up because measuring them would have cost too much
+  std::string policy_problem;       // empty, or why programs are not being measured
 };
 
 // One user's agent: consent, harvest, batches, spool, upload. State is one SQLite database (WAL,

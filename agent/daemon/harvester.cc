@@ -22,6 +22,7 @@ constexpr std::size_t kMaxFilesPerHarvest = 4096;
 constexpr std::size_t kMaxRefusedFiles = 16;
 // A file whose writer did not finish making it, and is not alive, goes after this time.
 constexpr std::int64_t kUnfinishedSeconds = 60;
+constexpr std::uint64_t kPsPerNs = 1000;
 
 std::uint64_t InodeOf(const std::filesystem::path& path) {
   struct stat info {};
@@ -51,6 +52,37 @@ void LimitRefused(const std::filesystem::path& directory) {
 }
 
 }  // namespace
+
+RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before) {
+  RunNumbers now{.lost_calls = info.lost_calls};
+  for (const RunPick& pick : content.picks) {
+    if (pick.dropped) ++now.dropped_picks;
+    if (!pick.calls) continue;
+    now.timed_calls += pick.calls->timed;
+    now.untimed_calls += pick.calls->untimed;
+  }
+  return {.lost_calls = std::max(before.lost_calls, now.lost_calls),
+          .timed_calls = std::max(before.timed_calls, now.timed_calls),
+          .untimed_calls = std::max(before.untimed_calls, now.untimed_calls),
+          .dropped_picks = std::max(before.dropped_picks, now.dropped_picks)};
+}
+
+std::vector<RunCell> SingleValues(const RunContent& content, bool ended) {
+  std::vector<RunCell> cells;
+  const auto add = [&](std::size_t pick, stats::Metric metric, std::uint64_t value) {
+    cells.push_back({.pick = static_cast<std::uint32_t>(pick), .metric = metric, .histogram = {}});
+    cells.back().histogram.Add(value);
+  };
+  for (std::size_t i = 0; i < content.picks.size(); ++i) {
+    const RunPick& pick = content.picks[i];
+    if ((ended || pick.over) && pick.calls) {
+      const std::uint64_t calls = pick.calls->timed + pick.calls->untimed;
+      if (calls != 0) add(i, stats::Metric::kCallsPerRun, calls);
+    }
+    if (pick.first_call_ns) add(i, stats::Metric::kFirstCallTime, *pick.first_call_ns);
+  }
+  return cells;
+}
 
 Result<std::vector<std::string>> ListRunFiles(const std::filesystem::path& run_dir) {
   std::vector<std::string> names;
@@ -98,7 +130,7 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
   if (!info) return Refuse(name, info.error(), report);
   if (!info->ready) {
     const bool is_old = ::time(nullptr) - bytes->modified_unix_seconds() > kUnfinishedSeconds;
-    if (is_old && !IsProcessAlive(0, 0, bytes->fd())) {
+    if (is_old && !IsBeingWritten(bytes->fd())) {
       ::unlink(path.c_str());
     } else {
       ++report.files_left;
@@ -106,7 +138,7 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
     return {};
   }
   // Asked before the cells are read: what a process that has ended left behind is final.
-  const bool ended = !IsProcessAlive(info->pid, info->process_start_ticks, bytes->fd());
+  const bool ended = !IsBeingWritten(bytes->fd());
   auto content = ReadRunContent(*bytes, *info, ended);
   if (!content) return Refuse(name, content.error(), report);
   ModuleVersions versions(*database_);
@@ -115,7 +147,7 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
   }
   const RunIdentity run{
       .name = name, .inode = bytes->inode(), .start_unix_ns = info->start_unix_ns};
-  FIELDCOST_TRY(Count(run, *info, *content, report));
+  FIELDCOST_TRY(Count(run, *info, *content, ended, report));
   ++report.files_read;
   report.cells_refused += content->refused_cells;
   if (!ended) {
@@ -128,7 +160,7 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
 }
 
 Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunContent& content,
-                        HarvestReport& report) {
+                        bool ended, HarvestReport& report) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
   // A file that is gone has been counted and its snapshot perhaps removed: not again.
   if (InodeOf(profile_->run_dir() / run.name) != run.inode) return {};
@@ -140,13 +172,17 @@ Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunCo
   const bool may_send = MaySend(decision, info.start(), info.forced);
   FIELDCOST_ASSIGN(const RunSnapshot before, database_->FindSnapshot(run));
   HarvestReport counted;
-  RunSnapshot changes{.lost_calls = std::max(before.lost_calls, info.lost_calls), .totals = {}};
+  RunSnapshot changes{.numbers = NumbersOf(info, content, before.numbers), .totals = {}};
   for (const RunCell& cell : content.cells) {
     FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
   }
-  if (!changes.totals.empty() || changes.lost_calls != before.lost_calls) {
+  for (const RunCell& cell : SingleValues(content, ended)) {
+    if (before.totals.contains({cell.pick, cell.metric})) continue;
+    FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
+  }
+  if (!changes.totals.empty() || changes.numbers != before.numbers) {
     FIELDCOST_TRY(database_->SaveSnapshot(run, changes));
-    FIELDCOST_TRY(database_->Add(kLostCallsNumber, changes.lost_calls - before.lost_calls));
+    FIELDCOST_TRY(AddNumbers(info, before.numbers, changes.numbers));
     if (content.refused_cells > 0) {
       FIELDCOST_TRY(database_->Add(kRefusedCellsNumber, content.refused_cells));
     }
@@ -154,6 +190,19 @@ Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunCo
   FIELDCOST_TRY(transaction.Commit());
   report.calls += counted.calls;
   return {};
+}
+
+Status Harvester::AddNumbers(const RunInfo& info, const RunNumbers& before, const RunNumbers& now) {
+  const std::uint64_t timed = now.timed_calls - before.timed_calls;
+  const std::uint64_t untimed = now.untimed_calls - before.untimed_calls;
+  // 512 picks of kMaxRunCalls at kMaxCallCostPs: below 2^79.
+  const stats::Uint128 overhead_ps =
+      stats::Uint128{timed} * info.timed_call_ps + stats::Uint128{untimed} * info.untimed_call_ps;
+  FIELDCOST_TRY(database_->Add(kLostCallsNumber, now.lost_calls - before.lost_calls));
+  FIELDCOST_TRY(database_->Add(kTimedCallsNumber, timed));
+  FIELDCOST_TRY(database_->Add(kUntimedCallsNumber, untimed));
+  FIELDCOST_TRY(database_->Add(kDroppedPicksNumber, now.dropped_picks - before.dropped_picks));
+  return database_->Add(kOverheadNumber, static_cast<std::uint64_t>(overhead_ps / kPsPerNs));
 }
 
 Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
@@ -172,12 +221,7 @@ Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunS
     FIELDCOST_TRY(database_->AddPending(key, difference, clock_->Now()));
   }
   changes.totals[{cell.pick, cell.metric}] = cell.histogram;
-  // One metric counts the calls: the wall time, or in its absence bytes per call.
-  if (cell.metric == stats::Metric::kWallTime ||
-      (cell.metric == stats::Metric::kAllocInclusive &&
-       !changes.totals.contains({cell.pick, stats::Metric::kWallTime}))) {
-    report.calls += difference.count();
-  }
+  if (cell.metric == pick.first_metric) report.calls += difference.count();
   return {};
 }
 

@@ -22,8 +22,9 @@ class Harvester {
 
  private:
   Status HarvestFile(const std::string& name, HarvestReport& report);
-  Status Count(const RunIdentity& run, const RunInfo& info, const RunContent& content,
+  Status Count(const RunIdentity& run, const RunInfo& info, const RunContent& content, bool ended,
                HarvestReport& report);
+  Status AddNumbers(const RunInfo& info, const RunNumbers& before, const RunNumbers& now);
   Status CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
                    bool may_send, RunSnapshot& changes, HarvestReport& report);
   Status Refuse(const std::string& name, const Error& why, HarvestReport& report);
@@ -36,6 +37,14 @@ class Harvester {
   bool builtin_modules_;
   std::set<std::string> extra_modules_;
 };
+
+// What a run says of the measuring itself, never less than `before`: while a program runs, its
+// numbers are not read all at one time, and another harvester may have read newer ones. Pure.
+RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before);
+
+// The metrics of which a run gives at most one value: calls, of picks that can have no more (or,
+// with `ended`, of all), and the first call's time. Pure.
+std::vector<RunCell> SingleValues(const RunContent& content, bool ended);
 
 // Names of the run files that are there, ascending.
 Result<std::vector<std::string>> ListRunFiles(const std::filesystem::path& run_dir);

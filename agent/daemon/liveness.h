@@ -1,16 +1,12 @@
 #pragma once
 
-#include <cstdint>
-
 namespace fieldcost::daemon {
 
-// Whether the process that writes a run file still runs: it is there with the same start time, or
-// it still holds its lock on the file. Either is enough: a host program may close the descriptor
-// and so lose the lock, and a process of another pid namespace cannot be seen. A zombie does not
-// run. `fd` is any open descriptor of the file; -1 asks for the process only.
-bool IsProcessAlive(std::uint32_t untrusted_pid, std::uint64_t untrusted_start_ticks, int fd);
-
-// Field 22 of /proc/PID/stat; 0 if there is no such process.
-std::uint64_t ProcessStartTicks(std::uint32_t pid);
+// Whether the program that writes a run file still runs, that is, holds its lock on it. The lock
+// belongs to the open file that the program's mapping keeps (the descriptor itself is closed), so
+// it ends with the mapping: at the end of the process whatever ends it, and at exec; a forked child
+// does not inherit it. `fd` is any other open descriptor of the file. If the kernel cannot tell,
+// the answer is yes, so that nothing is taken for final that is not.
+bool IsBeingWritten(int fd);
 
 }  // namespace fieldcost::daemon

@@ -1,10 +1,12 @@
 #include "agent/daemon/policy_writer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "agent/daemon/public_modules.h"
+#include "agent/daemon/skip_counts.h"
 #include "agent/daemon/tsc_calibration.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
@@ -13,11 +15,15 @@ namespace fieldcost::daemon {
 namespace {
 
 constexpr char kClockCacheName[] = "clock";
-constexpr std::size_t kMaxPolicyBytes =
-    sizeof(shm::PolicyHeader) + shm::kMaxAllowedModules * sizeof(shm::AllowedModule);
+constexpr std::uint64_t kSecondsPerMinute = 60;
 
 std::uint32_t Per65536(double share) {
   return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * 65536.0));
+}
+
+// 0 means no budget, so the smallest budget is not rounded to it.
+std::uint32_t OverheadPer65536(double percent) {
+  return percent <= 0 ? 0 : std::max(Per65536(percent / 100), 1U);
 }
 
 std::uint32_t SerialOf(const std::string& bytes) {
@@ -51,7 +57,8 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
   std::memcpy(header.magic, shm::kPolicyMagic, sizeof header.magic);
   header.version = shm::kPolicyVersion;
   header.size_bytes =
-      static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule));
+      static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule) +
+                                 input.weights.size() * sizeof(shm::WeightEntry));
   header.policy_serial = input.serial;
   header.collection_enabled = input.collection_enabled ? 1 : 0;
   header.selection_per_65536 = Per65536(config.selection_probability);
@@ -61,6 +68,17 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
   header.alloc_per_65536 = Per65536(config.alloc_probability);
   header.allowed_module_count = static_cast<std::uint32_t>(modules.size());
   header.tsc_to_ns_multiplier = input.tsc_to_ns_multiplier;
+  header.weight_count = static_cast<std::uint32_t>(input.weights.size());
+  header.default_weight = shm::kFullWeight;
+  header.max_leases = static_cast<std::uint32_t>(config.max_programs);
+  header.max_cpu_pressure_percent = static_cast<std::uint32_t>(config.max_cpu_pressure_percent);
+  header.overhead_per_65536 = OverheadPer65536(config.overhead_percent);
+  header.io_per_65536 = Per65536(config.io_probability);
+  header.cycles_per_65536 = Per65536(config.cycles_probability);
+  header.sampling_log2 = static_cast<std::uint32_t>(std::countr_zero(config.sampling));
+  header.phase_seconds = static_cast<std::uint32_t>(config.phase_minutes * kSecondsPerMinute);
+  header.max_phases = static_cast<std::uint32_t>(config.max_phases);
+  header.data_slots = config.data_slots ? 1 : 0;
   std::string bytes(header.size_bytes, '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   std::size_t at = sizeof header;
@@ -68,6 +86,9 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
     std::memcpy(bytes.data() + at, soname.data(), soname.size());
     at += sizeof(shm::AllowedModule);
   }
+  // Not memcpy: there may be none, and then no address of them.
+  std::copy_n(reinterpret_cast<const char*>(input.weights.data()),
+              input.weights.size() * sizeof(shm::WeightEntry), bytes.data() + at);
   return bytes;
 }
 
@@ -79,11 +100,13 @@ std::uint32_t PolicySerial(const std::filesystem::path& file) {
 Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled) {
   FIELDCOST_TRY(MakeDirectories(profile.state_dir, 0700));
   FIELDCOST_TRY(MakeDirectories(profile.run_dir(), 0700));
+  FIELDCOST_TRY(MakeSkipFile(profile.skip_file()));
   const auto old = ReadFile(profile.policy_file(), kMaxPolicyBytes);
   const std::uint32_t old_serial = old ? SerialOf(*old) : 0;
   PolicyInput input{.collection_enabled = collection_enabled,
                     .tsc_to_ns_multiplier = TscMultiplier(profile.state_dir / kClockCacheName),
-                    .serial = old_serial};
+                    .serial = old_serial,
+                    .weights = {}};
   if (old_serial != 0 && BuildPolicy(config, input) == *old) return {};
   ++input.serial;
   return WriteFileAtomically(profile.policy_file(), BuildPolicy(config, input), 0600);

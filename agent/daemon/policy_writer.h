@@ -7,6 +7,7 @@
 
 #include "agent/daemon/profile.h"
 #include "common/base/result.h"
+#include "common/shm/policy_file.h"
 
 namespace fieldcost::daemon {
 
@@ -14,6 +15,7 @@ struct PolicyInput {
   bool collection_enabled = false;
   std::uint64_t tsc_to_ns_multiplier = 0;
   std::uint32_t serial = 1;
+  std::vector<shm::WeightEntry> weights;  // ascending by hash, at most shm::kMaxWeights
 };
 
 // The sonames programs may be measured for: the built-in list and the configured ones, ascending,
@@ -22,6 +24,11 @@ std::vector<std::string> AllowedModules(const AgentConfig& config);
 
 // The bytes of a policy file as common/shm/policy_file.h describes them. Pure.
 std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input);
+
+// The greatest policy file there can be.
+inline constexpr std::size_t kMaxPolicyBytes =
+    sizeof(shm::PolicyHeader) + shm::kMaxAllowedModules * sizeof(shm::AllowedModule) +
+    shm::kMaxWeights * sizeof(shm::WeightEntry);
 
 // The serial of an existing policy file; 0 if there is none or it is not one.
 std::uint32_t PolicySerial(const std::filesystem::path& file);

@@ -1,11 +1,13 @@
 #include "agent/daemon/profile.h"
 
+#include <bit>
 #include <cstdlib>
 
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/config/toml_file.h"
 #include "common/shm/policy_file.h"
+#include "common/shm/skip_file.h"
 #include "common/wire/limits.h"
 
 namespace fieldcost::daemon {
@@ -17,7 +19,11 @@ constexpr std::uint64_t kMaxBatchBytes = 192 * kKiB;
 static_assert(kMaxBatchBytes < wire::kMaxBatchBodyBytes);
 constexpr std::uint64_t kMaxBatchAgeHours = 24 * 28;
 constexpr std::uint64_t kMaxLoadPercent = 10'000;
+constexpr std::uint64_t kMaxPressurePercent = 100;
+constexpr double kMaxOverheadPercent = 100;
 constexpr std::uint64_t kMaxRunFileLimit = 4096;
+constexpr std::uint64_t kMaxPhaseMinutes = 60 * 24 * 28;
+constexpr std::uint64_t kMaxSampling = std::uint64_t{1} << shm::kMaxSamplingLog2;
 constexpr std::uint64_t kMaxExtraModules = 256;
 constexpr std::uint64_t kMaxSpoolLimitBytes = 1024 * kMiB;
 
@@ -55,6 +61,7 @@ bool IsSoname(std::string_view text) {
 }  // namespace
 
 std::filesystem::path Profile::run_dir() const { return state_dir / shm::kRunDirectoryName; }
+std::filesystem::path Profile::skip_file() const { return state_dir / shm::kSkipFileName; }
 std::filesystem::path Profile::policy_file() const { return state_dir / shm::kPolicyFileName; }
 
 Result<Profile> Profile::FromEnvironment() {
@@ -91,6 +98,19 @@ Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
   file->ReadDouble("selection.alloc_probability", 0, 1, config.alloc_probability);
   file->ReadUint("selection.max_load_per_core_percent", 0, kMaxLoadPercent,
                  config.max_load_per_core_percent);
+  file->ReadDouble("selection.io_probability", 0, 1, config.io_probability);
+  file->ReadDouble("selection.cycles_probability", 0, 1, config.cycles_probability);
+  file->ReadUint("selection.max_programs", 0, shm::kMaxLeases, config.max_programs);
+  file->ReadUint("selection.max_cpu_pressure_percent", 0, kMaxPressurePercent,
+                 config.max_cpu_pressure_percent);
+  file->ReadDouble("selection.overhead_percent", 0, kMaxOverheadPercent, config.overhead_percent);
+  file->ReadUint("selection.phase_minutes", 0, kMaxPhaseMinutes, config.phase_minutes);
+  file->ReadUint("selection.max_phases", 1, shm::kMaxPicks, config.max_phases);
+  file->ReadUint("selection.sampling", 1, kMaxSampling, config.sampling);
+  if (!std::has_single_bit(config.sampling)) {
+    file->Refuse("selection.sampling", "not a power of two");
+  }
+  file->ReadBool("selection.data_slots", config.data_slots);
   file->ReadUint("selection.max_run_files", 1, kMaxRunFileLimit, config.max_run_files);
   file->ReadBool("modules.builtin_modules", config.builtin_modules);
   file->ReadStrings("modules.extra_modules", config.extra_modules);

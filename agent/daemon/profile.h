@@ -22,6 +22,7 @@ struct Profile {
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path run_dir() const;
   std::filesystem::path policy_file() const;
+  std::filesystem::path skip_file() const;
 
   // kInvalidArgument if neither FIELDCOST_HOME nor HOME is set, or one is not absolute.
   static Result<Profile> FromEnvironment();
@@ -38,9 +39,18 @@ struct AgentConfig {
   // [selection]
   double selection_probability = 1.0 / 16;  // share of program runs that measure something
   std::uint64_t picks_per_run = 1;
-  double alloc_probability = 0.5;  // share of measured runs that also meter allocation
+  double alloc_probability = 0.5;   // share of measured runs that also meter allocation
+  double io_probability = 0.1;      // share that meters input and output, and nothing else
+  double cycles_probability = 0.1;  // share that also counts cycles
+  std::uint64_t max_programs = 6;   // measured at once; 0 = no limit, as in the next three
   std::uint64_t max_load_per_core_percent = 80;
+  std::uint64_t max_cpu_pressure_percent = 20;
+  double overhead_percent = 1.0;  // of a thread's CPU time that measuring may take
   std::uint64_t max_run_files = 64;
+  std::uint64_t phase_minutes = 60;  // after which a program picks anew; 0 = never
+  std::uint64_t max_phases = 24;
+  std::uint64_t sampling = 1;  // of this many calls one is timed; a power of two
+  bool data_slots = false;     // calls through data slots too
   // [modules]
   bool builtin_modules = true;             // whether the built-in public list is allowed
   std::vector<std::string> extra_modules;  // sonames allowed beside the built-in public list

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -41,8 +42,7 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, std::uint32_t metrics
   if (untrusted_pick.build_id_bytes > sizeof untrusted_pick.build_id) {
     return Fail(ErrorCode::kCorrupt, "build-id of {} bytes", untrusted_pick.build_id_bytes);
   }
-  constexpr shm::MetricSet kKnown = (shm::MetricSet{2} << shm::kMaxMetric) - 2;
-  if ((untrusted_pick.metrics & ~kKnown) != 0 ||
+  if ((untrusted_pick.metrics & ~shm::kCellMetrics) != 0 ||
       std::popcount(untrusted_pick.metrics) != static_cast<int>(metrics_per_pick)) {
     return Fail(ErrorCode::kCorrupt, "metric set {:#x}", untrusted_pick.metrics);
   }
@@ -52,7 +52,14 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, std::uint32_t metrics
               .build_id = HexEncode({untrusted_pick.build_id, untrusted_pick.build_id_bytes}),
               .symbol = std::string(*symbol),
               .symbol_version = std::string(*version)},
-      .module_path = std::string(*path)};
+      .module_path = std::string(*path),
+      .first_metric = static_cast<stats::Metric>(std::countr_zero(untrusted_pick.metrics)),
+      // A phase of a later version of the library: not active is over.
+      .over = untrusted_pick.phase != shm::kPickActive,
+      .dropped = untrusted_pick.phase == shm::kPickDropped,
+      .first_call_ns = {},
+      .calls = {}};
+  if (untrusted_pick.first_call_ns != 0) pick.first_call_ns = untrusted_pick.first_call_ns - 1;
   FIELDCOST_TRY(wire::ValidateApiKey(pick.api));
   return pick;
 }
@@ -179,35 +186,44 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
       header.thread_slots != shm::kThreadSlots) {
     return Fail(ErrorCode::kCorrupt, "run file header is not of this format");
   }
-  if (header.pick_count == 0 || header.pick_count > shm::kMaxPicks ||
+  const std::uint32_t capacity = header.pick_capacity;
+  if (capacity == 0 || capacity > shm::kMaxPicks || header.pick_count > capacity ||
       header.metrics_per_pick == 0 || header.metrics_per_pick > shm::kMaxMetricsPerPick) {
-    return Fail(ErrorCode::kCorrupt, "run file has {} picks of {} metrics", header.pick_count,
-                header.metrics_per_pick);
+    return Fail(ErrorCode::kCorrupt, "run file has {} picks, room for {}, of {} metrics",
+                header.pick_count, capacity, header.metrics_per_pick);
   }
-  const std::uint64_t expected =
-      shm::CellOffset(header.pick_count, header.metrics_per_pick, shm::kThreadSlots, 0, 0);
-  // The writer may round its mapping up to whole pages.
-  constexpr std::uint64_t kPageBytes = 4096;
-  if (header.cells_offset != shm::CellsOffset(header.pick_count) ||
-      header.size_bytes != untrusted_bytes.size() || header.size_bytes < expected ||
-      header.size_bytes - expected >= kPageBytes) {
+  const std::uint64_t expected = shm::RunFileBytes(capacity, header.metrics_per_pick);
+  if (header.counters_offset != shm::CountersOffset(capacity) ||
+      header.cells_offset != shm::CellsOffset(capacity) ||
+      header.size_bytes != untrusted_bytes.size() || header.size_bytes != expected) {
     return Fail(ErrorCode::kCorrupt, "run file has {} bytes, its header says {} and describes {}",
                 untrusted_bytes.size(), header.size_bytes, expected);
   }
   return RunInfo{.ready = true,
                  .forced = (header.flags & shm::kRunForced) != 0,
-                 .pid = header.pid,
-                 .process_start_ticks = header.process_start_ticks,
                  .start_unix_ns = header.start_unix_ns,
-                 .lost_calls = header.lost_calls,
+                 .lost_calls = std::min(header.lost_calls, kMaxRunCalls),
                  .pick_count = header.pick_count,
-                 .metrics_per_pick = header.metrics_per_pick};
+                 .pick_capacity = capacity,
+                 .metrics_per_pick = header.metrics_per_pick,
+                 .timed_call_ps = std::min(header.timed_call_ps, kMaxCallCostPs),
+                 .untimed_call_ps = std::min(header.untimed_call_ps, kMaxCallCostPs)};
 }
 
-Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo& info,
-                                  bool process_ended) {
-  RunContent content;
-  std::vector<RunCell> totals;
+namespace {
+
+// What has been found of a pick and metric, over the threads seen so far.
+struct CellSum {
+  RunCell cell;
+  stats::Uint128 abandoned = 0;
+  stats::Uint128 nested = 0;
+  stats::Uint128 sampled = 0;
+  bool is_torn = false;
+  bool is_refused = false;  // of some thread
+};
+
+Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunContent& content,
+                 std::vector<CellSum>& sums) {
   for (std::uint32_t i = 0; i < info.pick_count; ++i) {
     shm::Pick untrusted_pick;
     if (!untrusted_bytes.Read(sizeof(shm::RunHeader) + i * sizeof untrusted_pick, &untrusted_pick,
@@ -219,13 +235,23 @@ Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo
     content.picks.push_back(std::move(*pick));
     for (unsigned metric = 1; metric <= shm::kMaxMetric; ++metric) {
       if ((untrusted_pick.metrics >> metric & 1U) == 0) continue;
-      totals.push_back({.pick = i, .metric = static_cast<stats::Metric>(metric), .histogram = {}});
+      sums.push_back({.cell = {.pick = i, .metric = static_cast<stats::Metric>(metric)}});
     }
   }
-  const std::uint64_t begin = shm::CellsOffset(info.pick_count);
-  const std::uint64_t cell_count = std::uint64_t{shm::kThreadSlots} * totals.size();
-  std::vector<bool> is_torn(totals.size());
+  return {};
+}
+
+Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool process_ended,
+                 RunContent& content, std::vector<CellSum>& sums) {
+  const std::uint64_t begin = shm::CellsOffset(info.pick_capacity);
+  const std::uint64_t slot_cells = std::uint64_t{info.pick_capacity} * info.metrics_per_pick;
+  const std::uint64_t cell_count = shm::kThreadSlots * slot_cells;
   for (std::uint64_t index = 0; index < cell_count; ++index) {
+    const std::uint64_t total = index % slot_cells;
+    if (total >= sums.size()) {  // not picked yet
+      index += slot_cells - total - 1;
+      continue;
+    }
     const std::uint64_t offset = begin + index * sizeof(shm::Cell);
     const std::uint64_t data = untrusted_bytes.NextData(offset);
     if (data >= offset + sizeof(shm::Cell)) {
@@ -233,31 +259,89 @@ Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo
       continue;
     }
     shm::Cell untrusted_cell;
-    const std::size_t total = index % totals.size();
+    CellSum& sum = sums[total];
     switch (ReadCell(untrusted_bytes, offset, process_ended, untrusted_cell)) {
       case CellState::kUnreadable:
         return Fail(ErrorCode::kCorrupt, "cell {} cannot be read", index);
       case CellState::kTorn:
-        is_torn[total] = true;
+        sum.is_torn = true;
         ++content.torn_cells;
         continue;
       case CellState::kGood:
         break;
     }
     if (IsZero(untrusted_cell)) continue;
+    sum.abandoned += untrusted_cell.abandoned;
+    sum.nested += untrusted_cell.nested;
+    sum.sampled += untrusted_cell.sampled;
     if (const auto histogram = HistogramOf(untrusted_cell)) {
-      totals[total].histogram.Merge(*histogram);
+      sum.cell.histogram.Merge(*histogram);
     } else {
+      sum.is_refused = true;
       ++content.refused_cells;
     }
   }
-  for (std::size_t i = 0; i < totals.size(); ++i) {
-    if (is_torn[i] || totals[i].histogram.empty()) continue;
-    if (totals[i].histogram.saturated()) {
+  return {};
+}
+
+// Calls that a counter counted, by pick.
+Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
+                                                const RunInfo& info) {
+  const std::uint64_t begin = shm::CountersOffset(info.pick_capacity);
+  const std::uint64_t slot_bytes = shm::CounterSlotBytes(info.pick_capacity);
+  std::vector<std::uint64_t> calls(info.pick_count);
+  std::vector<shm::CallCounter> untrusted_counters(info.pick_count);
+  for (std::uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
+    const std::uint64_t offset = begin + slot * slot_bytes;
+    const std::uint64_t data = untrusted_bytes.NextData(offset);
+    if (data >= offset + slot_bytes) {
+      slot = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>((data - begin) / slot_bytes, shm::kThreadSlots) - 1);
+      continue;
+    }
+    if (!untrusted_bytes.Read(offset, untrusted_counters.data(),
+                              untrusted_counters.size() * sizeof(shm::CallCounter))) {
+      return Fail(ErrorCode::kCorrupt, "the counters of thread {} cannot be read", slot);
+    }
+    // 48 bits each: 256 of them do not overflow.
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i] += shm::CallsOf(untrusted_counters[i]);
+  }
+  return calls;
+}
+
+// The formula at the head of common/shm/run_file.h; nullopt if no calls give these numbers.
+std::optional<PickCalls> CallsOf(const CellSum& sum, std::uint64_t counted) {
+  const stats::Uint128 timed = sum.abandoned + sum.cell.histogram.count();
+  const stats::Uint128 all = timed + sum.nested + counted;
+  if (timed > kMaxRunCalls || all - timed > kMaxRunCalls || sum.sampled > all - timed) {
+    return std::nullopt;
+  }
+  return PickCalls{.timed = static_cast<std::uint64_t>(timed),
+                   .untimed = static_cast<std::uint64_t>(all - timed - sum.sampled)};
+}
+
+}  // namespace
+
+Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo& info,
+                                  bool process_ended) {
+  RunContent content;
+  std::vector<CellSum> sums;
+  FIELDCOST_TRY(ReadPicks(untrusted_bytes, info, content, sums));
+  FIELDCOST_TRY(ReadCells(untrusted_bytes, info, process_ended, content, sums));
+  // After the cells: a sampled call is in its counter before it is in its cell.
+  FIELDCOST_ASSIGN(const std::vector<std::uint64_t> counted, ReadCounters(untrusted_bytes, info));
+  for (CellSum& sum : sums) {
+    RunPick& pick = content.picks[sum.cell.pick];
+    if (sum.is_torn) continue;
+    if (sum.cell.histogram.saturated()) {
       ++content.refused_cells;
       continue;
     }
-    content.cells.push_back(std::move(totals[i]));
+    if (sum.cell.metric == pick.first_metric && !sum.is_refused) {
+      pick.calls = CallsOf(sum, counted[sum.cell.pick]);
+      if (!pick.calls) ++content.refused_cells;
+    }
+    if (!sum.cell.histogram.empty()) content.cells.push_back(std::move(sum.cell));
   }
   return content;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,19 +56,31 @@ class RunFileBytes final : public RunBytes {
 struct RunInfo {
   bool ready = false;
   bool forced = false;
-  std::uint32_t pid = 0;
-  std::uint64_t process_start_ticks = 0;
   std::uint64_t start_unix_ns = 0;
   std::uint64_t lost_calls = 0;
-  std::uint32_t pick_count = 0;
+  std::uint32_t pick_count = 0;  // at this moment; a living program picks more
+  std::uint32_t pick_capacity = 0;
   std::uint32_t metrics_per_pick = 0;
+  std::uint32_t timed_call_ps = 0;  // at most kMaxCallCostPs, as the next
+  std::uint32_t untimed_call_ps = 0;
 
   WallTime start() const;
+};
+
+// How often a pick was called: exactly, once the program has ended. Each at most kMaxRunCalls.
+struct PickCalls {
+  std::uint64_t timed = 0;    // measured until they returned, or did not
+  std::uint64_t untimed = 0;  // only counted
 };
 
 struct RunPick {
   stats::ApiKey api;  // without the package version
   std::string module_path;
+  stats::Metric first_metric = stats::Metric::kWallTime;  // the one that counts the timed calls
+  bool over = false;     // it is not measured any more, though the program may run on
+  bool dropped = false;  // because measuring it would have cost too much
+  std::optional<std::uint64_t> first_call_ns;
+  std::optional<PickCalls> calls;  // nullopt: a cell that counts them was torn or refused
 };
 
 // The sums of all threads for one pick and metric.
@@ -80,9 +93,14 @@ struct RunCell {
 struct RunContent {
   std::vector<RunPick> picks;
   std::vector<RunCell> cells;       // ascending by pick and metric; empty ones left out
-  std::uint32_t refused_cells = 0;  // of a thread: sums that no calls could have made
+  std::uint32_t refused_cells = 0;  // sums or numbers of calls that no calls could have made
   std::uint32_t torn_cells = 0;     // of a thread: being written at every try
 };
+
+// No program calls one function more often in a run, and no call costs more to measure: what a file
+// says beyond is refused or cut, so that no sum of what files say can overflow.
+inline constexpr std::uint64_t kMaxRunCalls = std::uint64_t{1} << 48;
+inline constexpr std::uint32_t kMaxCallCostPs = 1'000'000;
 
 // kCorrupt (or kUnsupported for another format version) unless the header describes a file of
 // exactly this size.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "agent/daemon/state_schema.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -13,6 +16,7 @@ constexpr std::uint64_t kMaxModuleVersions = 4096;
 // Sent batches are remembered for the user to look up; refused ones with their bytes.
 constexpr std::uint64_t kMaxLogEntries = 4096;
 constexpr std::uint64_t kMaxQuarantinedBatches = 256;
+constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t Micros(WallTime time) {
   return static_cast<std::uint64_t>(time.time_since_epoch().count());
@@ -42,12 +46,12 @@ Result<StateDb> StateDb::Open(const std::filesystem::path& path) {
   FIELDCOST_TRY(database->UseWriteAheadLog());
   FIELDCOST_TRY(database->Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
   FIELDCOST_ASSIGN(std::uint64_t version, database->QueryInt(kAskSchemaVersion));
-  if (version == 0) {
+  if (version < kStateSchemaVersion) {
     FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(*database));
     FIELDCOST_ASSIGN(version,
                      database->QueryInt(kAskSchemaVersion));  // another process may have been first
-    if (version == 0) {
-      FIELDCOST_TRY(database->Execute(kStateSchema));
+    if (version < kStateSchemaVersion) {
+      FIELDCOST_TRY(database->Execute(version == 0 ? kStateSchema : kStateUpgrade2));
       version = kStateSchemaVersion;
       FIELDCOST_TRY(database->Execute(fmt::format("PRAGMA user_version = {}", version).c_str()));
     }
@@ -77,20 +81,25 @@ Status StateDb::Add(std::string_view name, std::uint64_t amount) {
   return database_
       ->Prepare(
           "INSERT INTO number VALUES (?1, ?2) "
-          "ON CONFLICT (name) DO UPDATE SET value = value + ?2")
+          "ON CONFLICT (name) DO UPDATE SET value = min(value, ?3 - ?2) + ?2")
       .Text(name)
-      .Int(amount)
+      .Int(std::min(amount, kMaxNumber))
+      .Int(kMaxNumber)
       .Run();
 }
 
 Result<RunSnapshot> StateDb::FindSnapshot(const RunIdentity& run) {
   RunSnapshot snapshot;
   sqlite::Statement head = database_->Prepare(
-      "SELECT lost_calls FROM run WHERE name = ? AND inode = ? AND start_unix_ns = ?");
+      "SELECT lost_calls, timed_calls, untimed_calls, dropped_picks FROM run "
+      "WHERE name = ? AND inode = ? AND start_unix_ns = ?");
   FIELDCOST_ASSIGN(const bool found,
                    head.Text(run.name).Int(run.inode).Int(run.start_unix_ns).Step());
   if (!found) return snapshot;
-  snapshot.lost_calls = head.ColumnInt(0);
+  snapshot.numbers = {.lost_calls = head.ColumnInt(0),
+                      .timed_calls = head.ColumnInt(1),
+                      .untimed_calls = head.ColumnInt(2),
+                      .dropped_picks = head.ColumnInt(3)};
   sqlite::Statement totals =
       database_->Prepare("SELECT pick, metric, histogram FROM run_total WHERE name = ?");
   totals.Text(run.name);
@@ -111,12 +120,16 @@ Status StateDb::SaveSnapshot(const RunIdentity& run, const RunSnapshot& changes)
           .Int(run.start_unix_ns)
           .Run());
   FIELDCOST_TRY(database_
-                    ->Prepare("INSERT INTO run VALUES (?1, ?2, ?3, ?4) "
-                              "ON CONFLICT (name) DO UPDATE SET lost_calls = ?4")
+                    ->Prepare("INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+                              "ON CONFLICT (name) DO UPDATE SET lost_calls = ?4, "
+                              "timed_calls = ?5, untimed_calls = ?6, dropped_picks = ?7")
                     .Text(run.name)
                     .Int(run.inode)
                     .Int(run.start_unix_ns)
-                    .Int(changes.lost_calls)
+                    .Int(changes.numbers.lost_calls)
+                    .Int(changes.numbers.timed_calls)
+                    .Int(changes.numbers.untimed_calls)
+                    .Int(changes.numbers.dropped_picks)
                     .Run());
   for (const auto& [cell, histogram] : changes.totals) {
     FIELDCOST_TRY(database_->Prepare("INSERT OR REPLACE INTO run_total VALUES (?, ?, ?, ?)")

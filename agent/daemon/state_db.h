@@ -24,9 +24,18 @@ struct RunIdentity {
   std::uint64_t start_unix_ns = 0;
 };
 
+// What a run says of the measuring itself.
+struct RunNumbers {
+  std::uint64_t lost_calls = 0;
+  std::uint64_t timed_calls = 0;
+  std::uint64_t untimed_calls = 0;
+  std::uint64_t dropped_picks = 0;
+  bool operator==(const RunNumbers&) const = default;
+};
+
 // What has been counted of a run file so far.
 struct RunSnapshot {
-  std::uint64_t lost_calls = 0;
+  RunNumbers numbers;
   std::map<std::pair<std::uint32_t, stats::Metric>, stats::CostHistogram> totals;
 };
 
@@ -62,6 +71,10 @@ struct SpoolTotals {
 inline constexpr char kEpochNumber[] = "epoch";
 inline constexpr char kNextSequenceNumber[] = "next_sequence";
 inline constexpr char kLostCallsNumber[] = "lost_calls";
+inline constexpr char kTimedCallsNumber[] = "timed_calls";
+inline constexpr char kUntimedCallsNumber[] = "untimed_calls";
+inline constexpr char kDroppedPicksNumber[] = "dropped_picks";
+inline constexpr char kOverheadNumber[] = "overhead_ns";
 inline constexpr char kRefusedFilesNumber[] = "refused_files";
 inline constexpr char kRefusedCellsNumber[] = "refused_cells";
 
@@ -76,6 +89,7 @@ class StateDb {
 
   Result<std::uint64_t> Get(std::string_view name, std::uint64_t fallback);
   Status Set(std::string_view name, std::uint64_t value);
+  // Stops at 2^63 - 1.
   Status Add(std::string_view name, std::uint64_t amount);
 
   // Empty if there is none, or it is of another file of this name.

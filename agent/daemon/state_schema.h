@@ -3,7 +3,14 @@
 namespace fieldcost::daemon {
 
 // The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
-inline constexpr unsigned kStateSchemaVersion = 1;
+inline constexpr unsigned kStateSchemaVersion = 2;
+
+// From version 1 to 2.
+inline constexpr char kStateUpgrade2[] = R"sql(
+ALTER TABLE run ADD COLUMN timed_calls INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN untimed_calls INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN dropped_picks INTEGER NOT NULL DEFAULT 0;
+)sql";
 
 inline constexpr char kStateSchema[] = R"sql(
 CREATE TABLE number (
@@ -15,7 +22,10 @@ CREATE TABLE run (
   name TEXT PRIMARY KEY,
   inode INTEGER NOT NULL,
   start_unix_ns INTEGER NOT NULL,
-  lost_calls INTEGER NOT NULL
+  lost_calls INTEGER NOT NULL,
+  timed_calls INTEGER NOT NULL,
+  untimed_calls INTEGER NOT NULL,
+  dropped_picks INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE run_total (
   name TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE,

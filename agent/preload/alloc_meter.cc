@@ -25,18 +25,17 @@ Function* Real(uint64_t address) {
 
 __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, uint64_t caller) {
   const Record* const record = thread->active;
-  const PickState& pick = process.picks[record->pick];
-  if ((pick.metrics & shm::kAllocMetrics) == 0) return;
+  const PickState& pick = process.picks[PickOf(*record)];
   thread->allocated_inclusive += bytes;
   // A function that ends in `return malloc(n)` has left its frame: the caller is then our thunk.
   if ((caller >= pick.code_begin && caller < pick.code_end) ||
       caller == reinterpret_cast<uint64_t>(fieldcost_thunk_return)) {
     thread->allocated_exclusive += bytes;
   }
-  shm::Cell* const cells = CellsOf(thread, record->pick);
+  shm::Cell* const cells = CellsOf(thread, PickOf(*record));
   if (cells == nullptr) return;
   NoMeasuring guard(thread, thread->active, thread->active);
-  AddToCell(cells + pick.alloc_index + 2, bytes);
+  AddToCell(cells + process.alloc_index + 2, bytes);
 }
 
 inline void Count(bool succeeded, size_t bytes, const void* caller) {

@@ -4,6 +4,8 @@
 
 #include "agent/preload/slots.h"
 #include "agent/preload/text.h"
+#include "agent/preload/wrappers.h"
+#include "common/shm/selection.h"
 
 namespace fieldcost::preload {
 namespace {
@@ -58,8 +60,9 @@ constexpr const char* kNeverPicked[] = {
 constexpr const char* kNeverPickedPrefixes[] = {"_Unwind_", "__cxa_", "__tls_get_addr",
                                                 "__libc_start_", "__libc_longjmp"};
 
-// Draws that lead to modules that are not allowed are thrown away, up to this many for each pick.
-constexpr uint32_t kDrawsPerPick = 64;
+// Draws that lead nowhere, to modules that are not allowed, or that the weight turns down are
+// thrown away, up to this many for each pick.
+constexpr uint32_t kDrawsPerPick = 128;
 
 const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t address) {
   for (uint32_t i = 0; i < count; ++i) {
@@ -70,20 +73,24 @@ const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t a
 
 // Follows a slot to a candidate. False if it leads nowhere, to data, or to something that may not
 // be picked.
-bool MakeCandidate(const ElfObject* objects, uint32_t object_count, const ElfObject& importer,
-                   const Elf64_Rela& relocation, const uint64_t* slot, Candidate* candidate) {
+bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
+                   const uint64_t* slot, Candidate* candidate) {
   const char* const symbol = NameOf(importer, relocation);
   if (!MayBePicked(symbol)) return false;
-  const uint64_t target = ResolveSlot(importer, relocation, slot);
+  const uint64_t target = TargetOf(space, importer, relocation, slot);
   if (target == 0) return false;
-  const ElfObject* const provider = ProviderOf(objects, object_count, target);
+  const ElfObject* const provider = ProviderOf(space.objects, space.object_count, target);
   if (provider == nullptr || *provider->soname == '\0') return false;
   const Elf64_Sym* const definition =
       FindExport(*provider, symbol, NeededVersion(importer, relocation));
   if (definition == nullptr) return false;
   const unsigned type = ELF64_ST_TYPE(definition->st_info);
   if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
-  *candidate = {provider, symbol, DefinedVersion(*provider, definition), target, 0, 0};
+  *candidate = {};
+  candidate->provider = provider;
+  candidate->symbol = symbol;
+  candidate->version = DefinedVersion(*provider, definition);
+  candidate->target = target;
   if (type == STT_FUNC) {
     candidate->code_begin = target;
     candidate->code_end = target + definition->st_size;
@@ -104,6 +111,53 @@ uint64_t NextRandom(uint64_t* state) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return z ^ (z >> 31);
+}
+
+// How likely an API is taken by a draw that comes upon it; 0 if it may not be measured.
+uint32_t WeightOf(const Request& request, const Candidate& candidate) {
+  const char* const soname = candidate.provider->soname;
+  if (!IsAllowed(request, soname)) return 0;
+  return PolicyWeight(request, shm::ApiHash(soname, candidate.symbol, candidate.version));
+}
+
+uint32_t SlotCount(const ElfObject& object, bool data_too) {
+  return object.plt_count + (data_too ? object.relocation_count : 0);
+}
+
+// Draws until an API is taken that is not among `taken` (if given). `importer` is the object whose
+// slot was drawn. False if none was taken within the limit.
+bool Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random,
+          Candidate* candidate, uint32_t* importer) {
+  uint64_t slot_count = 0;
+  for (uint32_t i = 0; i < space.object_count; ++i) {
+    slot_count += SlotCount(space.objects[i], space.data_too);
+  }
+  if (slot_count == 0) return false;
+  for (uint32_t draw = 1; draw <= kDrawsPerPick; ++draw) {
+    uint64_t index = NextRandom(random) % slot_count;
+    const uint64_t turn_down = NextRandom(random);
+    uint32_t o = 0;
+    while (index >= SlotCount(space.objects[o], space.data_too)) {
+      index -= SlotCount(space.objects[o++], space.data_too);
+    }
+    const ElfObject& object = space.objects[o];
+    const bool is_plt = index < object.plt_count;
+    const Elf64_Rela& relocation =
+        is_plt ? object.plt[index] : object.relocations[index - object.plt_count];
+    const uint32_t type = is_plt ? R_X86_64_JUMP_SLOT : R_X86_64_GLOB_DAT;
+    if (ELF64_R_TYPE(relocation.r_info) != type) continue;
+    const auto* slot = reinterpret_cast<const uint64_t*>(object.base + relocation.r_offset);
+    if (!MakeCandidate(space, object, relocation, slot, candidate)) continue;
+    const uint32_t weight = WeightOf(request, *candidate);
+    if (!shm::TakesDraw(turn_down, weight)) continue;
+    if (taken != nullptr && AlreadyPicked(*taken, candidate->target)) continue;
+    candidate->candidate_count = slot_count;
+    candidate->draws = draw;
+    candidate->weight = weight;
+    *importer = o;
+    return true;
+  }
+  return false;
 }
 
 bool MatchesList(const char* list, const char* soname, const char* symbol) {
@@ -148,48 +202,46 @@ bool MayBePicked(const char* symbol) {
   return true;
 }
 
-void PickAtRandom(const Request& request, const ElfObject* objects, uint32_t object_count,
-                  uint64_t random, Picks* picks) {
+void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
+                  Picks* picks) {
   picks->count = 0;
-  picks->candidate_count = 0;
-  for (uint32_t i = 0; i < object_count; ++i) picks->candidate_count += objects[i].plt_count;
-  if (picks->candidate_count == 0) return;
-  const uint32_t wanted = request.policy->picks_per_run;
-  for (uint32_t draw = 0; draw < wanted * kDrawsPerPick && picks->count < wanted; ++draw) {
-    uint64_t index = NextRandom(&random) % picks->candidate_count;
-    uint32_t o = 0;
-    while (index >= objects[o].plt_count) index -= objects[o++].plt_count;
-    const ElfObject& importer = objects[o];
-    const Elf64_Rela& relocation = importer.plt[index];
-    if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_JUMP_SLOT) continue;
-    const auto* slot = reinterpret_cast<const uint64_t*>(importer.base + relocation.r_offset);
-    Candidate candidate;
-    if (!MakeCandidate(objects, object_count, importer, relocation, slot, &candidate)) continue;
-    if (!IsAllowed(request, candidate.provider->soname)) continue;
-    if (AlreadyPicked(*picks, candidate.target)) continue;
-    picks->candidates[picks->count++] = candidate;
+  while (picks->count < wanted) {
+    uint32_t importer;
+    Candidate* const next = &picks->candidates[picks->count];
+    if (!Draw(request, space, picks, &random, next, &importer)) return;
+    ++picks->count;
   }
 }
 
-void PickByName(const Request& request, const ElfObject* objects, uint32_t object_count,
+bool PickInstead(const Request& request, const SlotSpace& space, uint32_t first_new,
+                 uint64_t random, Candidate* candidate) {
+  uint32_t importer;
+  return Draw(request, space, nullptr, &random, candidate, &importer) && importer >= first_new;
+}
+
+void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,
                 Picks* picks) {
   picks->count = 0;
-  picks->candidate_count = 0;
   ForEachSlot(
-      objects, object_count, false,
+      space.objects + first_object, space.object_count - first_object, space.data_too,
       [&](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
-        ++picks->candidate_count;
-        if (!SymbolMatchesList(request.forced_pick, NameOf(importer, relocation))) {
-          return true;
-        }
+        if (!SymbolMatchesList(request.forced_pick, NameOf(importer, relocation))) return true;
         Candidate candidate;
-        if (MakeCandidate(objects, object_count, importer, relocation, slot, &candidate) &&
+        if (MakeCandidate(space, importer, relocation, slot, &candidate) &&
             MatchesList(request.forced_pick, candidate.provider->soname, candidate.symbol) &&
             !AlreadyPicked(*picks, candidate.target)) {
+          candidate.weight = shm::kFullWeight;
           picks->candidates[picks->count++] = candidate;
         }
         return picks->count < shm::kMaxPicks;
       });
+}
+
+uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
+                  const uint64_t* slot) {
+  // A slot with something of ours in it is bound.
+  return RealOf(ResolveSlot(space.objects, space.object_count, importer, relocation, slot,
+                            space.may_ask_loader));
 }
 
 }  // namespace fieldcost::preload

@@ -15,25 +15,47 @@ struct Candidate {
   uint64_t target;
   uint64_t code_begin;  // 0..0 if the function's extent is not known (IFUNC)
   uint64_t code_end;
+  // Of the random pick that took it; see common/shm/selection.h.
+  uint64_t candidate_count;
+  uint32_t draws;
+  uint32_t weight;
 };
 
 struct Picks {
   Candidate candidates[shm::kMaxPicks];
   uint32_t count;
-  uint64_t candidate_count;  // JUMP_SLOT relocations in all objects
+};
+
+// What candidates are looked for in.
+struct SlotSpace {
+  const ElfObject* objects;
+  uint32_t object_count;
+  bool data_too;        // GLOB_DAT slots too
+  bool may_ask_loader;  // only in the constructor
 };
 
 // False for functions that no thunk may stand in front of: they return twice, never, or look at
 // who called them.
 bool MayBePicked(const char* symbol);
 
-// Picks the policy's number of different APIs at random from the program's JUMP_SLOT relocations.
-// `random` seeds the draws.
-void PickAtRandom(const Request& request, const ElfObject* objects, uint32_t object_count,
-                  uint64_t random, Picks* picks);
+// Picks up to `wanted` different APIs at random from the space's slots. `random` seeds the draws.
+void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
+                  Picks* picks);
 
-// Picks every API whose "soname!symbol" matches the forced pick (at most kMaxPicks).
-void PickByName(const Request& request, const ElfObject* objects, uint32_t object_count,
+// Objects from index `first_new` on have come since a pick was drawn. Draws again among all: if the
+// draw falls into the new ones, that API is to take the old pick's place; if not, the old pick
+// stands for it. So every API has the chance it would have had if all objects had been there at
+// once.
+bool PickInstead(const Request& request, const SlotSpace& space, uint32_t first_new,
+                 uint64_t random, Candidate* candidate);
+
+// Picks every API whose "soname!symbol" matches the forced pick (at most kMaxPicks) and that a slot
+// of the objects from `first_object` on leads to.
+void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,
                 Picks* picks);
+
+// The real function a slot leads to, whatever of ours stands in front of it; 0 if there is none.
+uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
+                  const uint64_t* slot);
 
 }  // namespace fieldcost::preload

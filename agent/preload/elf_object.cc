@@ -1,7 +1,12 @@
 #include "agent/preload/elf_object.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "agent/preload/x86_64/machine.h"
 
 // Reads loaded objects' own tables. They were good enough for the loader to run the program.
 
@@ -95,44 +100,92 @@ void ReadBuildId(const uint8_t* notes, uint64_t bytes, ElfObject* object) {
   }
 }
 
-int Visit(dl_phdr_info* info, size_t, void* data) {
-  auto* listing = static_cast<Listing*>(data);
-  if (listing->count == listing->capacity) return 1;
-  ElfObject object = {};
-  object.base = info->dlpi_addr;
-  object.path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-  object.begin = ~uint64_t{0};
+// False for what is never looked at: the vDSO, ld.so, this library, and what cannot be understood.
+bool ReadObject(uint64_t base, const char* path, const Elf64_Phdr* headers, unsigned count,
+                ElfObject* object) {
+  *object = {};
+  object->base = base;
+  object->path = path == nullptr ? "" : path;
+  object->begin = ~uint64_t{0};
   const Elf64_Dyn* dynamic = nullptr;
-  for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
-    const Elf64_Phdr& header = info->dlpi_phdr[i];
-    const uint64_t begin = info->dlpi_addr + header.p_vaddr;
+  for (unsigned i = 0; i < count; ++i) {
+    const Elf64_Phdr& header = headers[i];
+    const uint64_t begin = base + header.p_vaddr;
     switch (header.p_type) {
       case PT_LOAD:
-        if (begin < object.begin) object.begin = begin;
-        if (begin + header.p_memsz > object.end) object.end = begin + header.p_memsz;
+        if (begin < object->begin) object->begin = begin;
+        if (begin + header.p_memsz > object->end) object->end = begin + header.p_memsz;
         break;
       case PT_DYNAMIC:
         dynamic = reinterpret_cast<const Elf64_Dyn*>(begin);
         break;
       case PT_GNU_RELRO:
-        object.relro_begin = begin & ~uint64_t{4095};
-        object.relro_end = (begin + header.p_memsz) & ~uint64_t{4095};
+        object->relro_begin = begin & ~uint64_t{4095};
+        object->relro_end = (begin + header.p_memsz) & ~uint64_t{4095};
         break;
       case PT_NOTE:
-        ReadBuildId(reinterpret_cast<const uint8_t*>(begin), header.p_memsz, &object);
+        ReadBuildId(reinterpret_cast<const uint8_t*>(begin), header.p_memsz, object);
         break;
       default:
         break;
     }
   }
-  const auto here = reinterpret_cast<uint64_t>(&Visit);
-  if (dynamic == nullptr || Contains(object, here)) return 0;
-  if (strncmp(object.path, "linux-vdso", 10) == 0) return 0;
-  ReadDynamic(dynamic, &object);
-  if (object.strings == nullptr || object.symbols == nullptr) return 0;
-  if (strncmp(object.soname, "ld-linux", 8) == 0) return 0;
-  listing->objects[listing->count++] = object;
+  const auto here = reinterpret_cast<uint64_t>(&ReadObject);
+  if (dynamic == nullptr || Contains(*object, here)) return false;
+  if (strncmp(object->path, "linux-vdso", 10) == 0) return false;
+  object->dynamic = dynamic;
+  ReadDynamic(dynamic, object);
+  if (object->strings == nullptr || object->symbols == nullptr) return false;
+  return strncmp(object->soname, "ld-linux", 8) != 0;
+}
+
+int Visit(dl_phdr_info* info, size_t, void* data) {
+  auto* listing = static_cast<Listing*>(data);
+  if (listing->count == listing->capacity) return 1;
+  if (ReadObject(info->dlpi_addr, info->dlpi_name, info->dlpi_phdr, info->dlpi_phnum,
+                 &listing->objects[listing->count])) {
+    ++listing->count;
+  }
   return 0;
+}
+
+bool ObjectOfMap(const link_map* map, ElfObject* object) {
+  dl_find_object found;
+  // Takes no lock (glibc manual, "Dynamic Linker Introspection").
+  if (_dl_find_object(map->l_ld, &found) != 0 || found.dlfo_link_map != map) return false;
+  const auto* const header = static_cast<const Elf64_Ehdr*>(found.dlfo_map_start);
+  const auto begin = reinterpret_cast<uint64_t>(header);
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (header->e_phentsize != sizeof(Elf64_Phdr)) return false;
+  // Usually in the first page; elsewhere they may not be loaded.
+  if (header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) > 4096) return false;
+  const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(begin + header->e_phoff);
+  return ReadObject(map->l_addr, map->l_name, headers, header->e_phnum, object);
+}
+
+// Memory that may be gone: less is read then, without a signal. Returns the bytes read.
+size_t ReadOwnMemory(const void* from, void* to, size_t size) {
+  const iovec local = {to, size};
+  const iovec remote = {const_cast<void*>(from), size};
+  const int64_t got =
+      SystemCall(SYS_process_vm_readv, static_cast<uint64_t>(SystemCall(SYS_getpid)),
+                 reinterpret_cast<uint64_t>(&local), 1, reinterpret_cast<uint64_t>(&remote), 1, 0);
+  return got < 0 ? 0 : static_cast<size_t>(got);
+}
+
+// True if one of these objects names a file of that name among those it needs.
+bool IsNeeded(const link_map& map, const ElfObject* objects, uint32_t count) {
+  char path[256] = {};
+  if (ReadOwnMemory(map.l_name, path, sizeof path - 1) == 0) return false;
+  const char* const slash = strrchr(path, '/');
+  const char* const name = slash == nullptr ? path : slash + 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    for (const Elf64_Dyn* entry = objects[i].dynamic; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag != DT_NEEDED) continue;
+      if (strcmp(objects[i].strings + entry->d_un.d_val, name) == 0) return true;
+    }
+  }
+  return false;
 }
 
 uint32_t GnuHash(const char* name) {
@@ -155,11 +208,13 @@ const char* DefinitionName(const ElfObject& object, uint16_t number) {
   return "";
 }
 
-// Whether the definition at `index` carries `version`, or, for "", is the default one.
+// Whether the loader would bind a reference that asks for `version` ("": for none) to the
+// definition at `index`: one of that version, or one without any, as of a preloaded library.
 bool HasVersion(const ElfObject& object, uint32_t index, const char* version) {
   if (object.versions == nullptr) return true;
   const uint16_t number = object.versions[index];
   if (*version == '\0') return (number & 0x8000) == 0;
+  if (number < 2) return true;
   return strcmp(DefinitionName(object, number & 0x7fff), version) == 0;
 }
 
@@ -169,6 +224,37 @@ uint32_t ListObjects(ElfObject* objects, uint32_t capacity) {
   Listing listing = {objects, capacity, 0};
   dl_iterate_phdr(Visit, &listing);
   return listing.count;
+}
+
+bool ObjectOfAddress(uint64_t address, ElfObject* object) {
+  dl_find_object found;
+  return _dl_find_object(reinterpret_cast<void*>(address), &found) == 0 &&
+         ObjectOfMap(found.dlfo_link_map, object);
+}
+
+uint32_t ObjectsOfHandle(void* handle, bool (*is_known)(uint64_t address), ElfObject* objects,
+                         uint32_t capacity) {
+  const auto* map = static_cast<const link_map*>(handle);  // it is one in glibc
+  uint32_t count = 0;
+  if (capacity == 0 || !ObjectOfMap(map, &objects[0]) || is_known(objects[0].begin)) return 0;
+  count = 1;
+  // What came with it is further down the loader's list. Other objects there may go at any time.
+  for (uint32_t step = 0; step < kMaxObjects && count < capacity; ++step) {
+    link_map copy;
+    if (ReadOwnMemory(map, &copy, sizeof copy) != sizeof copy || copy.l_next == nullptr) break;
+    map = copy.l_next;
+    dl_find_object found;
+    if (ReadOwnMemory(map, &copy, sizeof copy) != sizeof copy ||
+        _dl_find_object(copy.l_ld, &found) != 0 || found.dlfo_link_map != map) {
+      break;
+    }
+    ElfObject* const next = &objects[count];
+    if (is_known(reinterpret_cast<uint64_t>(copy.l_ld)) || !IsNeeded(copy, objects, count)) {
+      continue;
+    }
+    if (ObjectOfMap(map, next)) ++count;
+  }
+  return count;
 }
 
 const char* DefinedVersion(const ElfObject& object, const Elf64_Sym* definition) {

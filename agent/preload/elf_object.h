@@ -29,13 +29,26 @@ struct ElfObject {
   uint32_t relocation_count;
   uint64_t relro_begin;  // made read-only after relocation; page-aligned, may be empty
   uint64_t relro_end;
+  const Elf64_Dyn* dynamic;
   const uint8_t* build_id;
   uint32_t build_id_bytes;
+  bool is_dynamic;  // brought by dlopen, may be unloaded
 };
 
 // The objects loaded now, in search order, without the vDSO, ld.so and this library. Returns how
 // many were stored.
 uint32_t ListObjects(ElfObject* objects, uint32_t capacity);
+
+// The loaded object that holds `address`. Reads the loader's own description without its locks:
+// whoever asks must know that it stays loaded meanwhile. False if there is none, or if it is one
+// that ListObjects leaves out.
+bool ObjectOfAddress(uint64_t address, ElfObject* object);
+
+// The object that a handle of dlopen stands for and those that came with it because it needs them,
+// however indirectly: stores the new ones (those that `is_known` says are not) and returns how
+// many. They stay loaded as long as the handle's owner keeps it. No lock is taken.
+uint32_t ObjectsOfHandle(void* handle, bool (*is_known)(uint64_t address), ElfObject* objects,
+                         uint32_t capacity);
 
 // The dynamic symbol a relocation speaks of, and its name.
 inline const Elf64_Sym& SymbolOf(const ElfObject& object, const Elf64_Rela& relocation) {

@@ -1,6 +1,9 @@
 #include <stdint.h>
 
 #include "agent/preload/measuring.h"
+#include "agent/preload/notice.h"
+#include "agent/preload/overhead.h"
+#include "agent/preload/phase.h"
 
 // The two ends of a measured call, called by x86_64/thunk.S inside somebody else's program: no libc
 // call, no vector register, no lock, no errno.
@@ -43,67 +46,114 @@ bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
   return !IsBusy(active) || holds != record->return_address;
 }
 
+// 1 for the first call of this pick in the process, and for no other.
+inline uint32_t IsFirstCall(PickState* pick) {
+  if (FIELDCOST_LIKELY(__atomic_load_n(&pick->first_taken, __ATOMIC_RELAXED) != 0)) return 0;
+  return __atomic_exchange_n(&pick->first_taken, 1, __ATOMIC_RELAXED) == 0 ? 1 : 0;
+}
+
 // Fills a record that was just taken and makes it the thread's active one. The time stamp last.
-inline void Begin(ThreadState* thread, Record* record, uint32_t pick, const uint64_t* return_slot,
+inline void Begin(ThreadState* thread, Record* record, uint32_t what, const uint64_t* return_slot,
                   shm::Cell* cells) {
-  const PickState& state = process.picks[pick];
+  PickState& state = process.picks[what & ~kSampledFlag];
   record->target = state.target;
   record->stack_pointer = reinterpret_cast<uint64_t>(return_slot);
   record->cells = cells;
-  record->pick = pick;
-  record->usual_pick = state.metrics == shm::kTimeMetrics ? pick : kNoPick;
+  record->what = what;
+  record->is_first = IsFirstCall(&state);
+  const bool usual = process.metrics == shm::kTimeMetrics && record->is_first == 0;
+  record->usual = usual ? what : kNoPick;
   record->superseded = 0;
   record->allocated_inclusive = thread->allocated_inclusive;
   record->allocated_exclusive = thread->allocated_exclusive;
+  for (int i = 0; i < 4; ++i) record->io[i] = thread->io[i];
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->active = record;
   record->start_ticks = ReadTimeStamp();
 }
 
-inline void RecordTime(const Record& record, uint64_t end_ticks, shm::Cell* cells) {
-  __extension__ using Wide = unsigned __int128;
+inline uint64_t OwnTicks(const Record& record, uint64_t end_ticks) {
   const uint64_t ticks = end_ticks - record.start_ticks;
-  const uint64_t own = ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
-  AddToCell(cells, static_cast<uint64_t>((Wide{own} * process.ticks_to_ns) >> 32));
+  return ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
 }
 
-// Everything but a timed call that comes back where it began: allocation, fibres that moved to
-// another thread, records thought abandoned, and children of fork().
+inline uint64_t Nanoseconds(uint64_t ticks) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>((Wide{ticks} * process.ticks_to_ns) >> 32);
+}
+
+void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_ticks,
+               shm::Cell* cells) {
+  const uint64_t ticks = OwnTicks(record, end_ticks);
+  if ((process.metrics & shm::kTimeMetrics) != 0) {
+    const uint64_t nanoseconds = Nanoseconds(ticks);
+    AddToCell(cells, nanoseconds);
+    if (record.is_first != 0) process.picks[PickOf(record)].shared->first_call_ns = nanoseconds + 1;
+  }
+  if ((process.metrics & shm::kCycleMetrics) != 0) AddToCell(cells + process.cycles_index, ticks);
+  // Counters are a thread's own: a call that came back on another thread has no difference.
+  if (record.owner != thread) return;
+  if ((process.metrics & shm::kAllocMetrics) != 0) {
+    shm::Cell* const inclusive = cells + process.alloc_index;
+    AddToCell(inclusive, thread->allocated_inclusive - record.allocated_inclusive);
+    AddToCell(inclusive + 1, thread->allocated_exclusive - record.allocated_exclusive);
+  }
+  if ((process.metrics & shm::kIoMetrics) != 0) {
+    for (int i = 0; i < 4; ++i) {
+      AddToCell(cells + process.io_index + i, thread->io[i] - record.io[i]);
+    }
+  }
+}
+
+// Everything but a timed call that comes back where it began: other metrics, first calls, fibres
+// that moved to another thread, records thought abandoned, and children of fork().
 __attribute__((noinline)) void ExitUnusual(Record* record) {
   const bool attached = IsAttached();
-  const uint64_t end_ticks = attached ? ReadTimeStamp() : 0;  // see sandbox.h
+  const uint64_t end_ticks = attached ? ReadTimeStamp() : 0;  // see notice.h
   ThreadState* const thread = attached ? CurrentThread() : nullptr;
-  shm::Cell* const cells = thread == nullptr ? nullptr : CellsOf(thread, record->pick);
+  const uint32_t pick = PickOf(*record);
+  shm::Cell* const cells = thread == nullptr ? nullptr : CellsOf(thread, pick);
   if (cells != nullptr) {
     Record* const active = thread->active;
     const NoMeasuring guard(thread, record, RecordOf(active) == record ? nullptr : active);
-    const PickState& pick = process.picks[record->pick];
-    if ((pick.metrics & shm::kTimeMetrics) != 0) RecordTime(*record, end_ticks, cells);
-    // Counters are a thread's own: a call that came back on another thread has no difference.
-    if ((pick.metrics & shm::kAllocMetrics) != 0 && record->owner == thread) {
-      shm::Cell* const inclusive = cells + pick.alloc_index;
-      AddToCell(inclusive, thread->allocated_inclusive - record->allocated_inclusive);
-      AddToCell(inclusive + 1, thread->allocated_exclusive - record->allocated_exclusive);
+    RecordAll(*record, thread, end_ticks, cells);
+    if (record->superseded != 0) {
+      if (cells->abandoned > 0) --cells->abandoned;
+    } else if (IsSampled(*record)) {
+      ++cells->sampled;
     }
-    if (record->superseded != 0 && cells->abandoned > 0) --cells->abandoned;
     ThreadState* const owner = record->owner;
     if (owner != thread && owner->active == record) owner->active = nullptr;
   }
   record->superseded = 0;
   record->stack_pointer = 0;  // while it is free and until it is filled it is nowhere
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
+  if (cells == nullptr) return;
+  if (IsSampled(*record) && fieldcost_counters != no_counters) DrawGap(thread, pick);
+  if (--thread->check_in == 0) CheckCost(thread, pick);
+  if (end_ticks >= process.look_at) Look(end_ticks);
 }
 
 }  // namespace
 
 // Everything but the usual case, which the thunk does itself: a thread's or a cell's first call,
-// nested calls, calls after one that left by longjmp or exception.
+// nested calls, calls after one that left by longjmp or exception, calls of a sampled pick whose
+// gap has run out, and functions that are only noticed.
 extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
-    uint32_t pick, const uint64_t* return_slot) {
+    uint32_t what, const uint64_t* return_slot) {
+  if ((what & kNoticeFlag) != 0) {
+    const uint32_t notice = what & ~kNoticeFlag;
+    // The thunk saved the arguments right below the return address.
+    if (IsAttached()) Notice(notice, return_slot[-1], return_slot[-2]);
+    return {nullptr, fieldcost_notice_targets[notice]};
+  }
+  const uint32_t pick = what & ~kSampledFlag;
+  const bool is_sampled = pick != what;
   const Entry straight = {nullptr, process.picks[pick].target};
   if (!IsAttached()) return straight;
   ThreadState* const thread = CurrentThread();
   if (thread == nullptr) return straight;
+  if (is_sampled && !DrawFirstGap(thread, pick)) return straight;
   shm::Cell* const cells = CellsOf(thread, pick);
   if (cells == nullptr) return straight;
   const auto here = reinterpret_cast<uint64_t>(return_slot);
@@ -111,34 +161,40 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     Record* const outer = RecordOf(active);
     if ((IsBusy(active) || IsNested(outer, return_slot)) && !IsGone(thread, active, here)) {
       ++cells->nested;
+      if (is_sampled) ++cells->sampled;
       return straight;
     }
-    outer->superseded = 1;
-    outer->usual_pick = kNoPick;  // so that neither end of it takes the short way
-    ++outer->cells->abandoned;
-    thread->active = nullptr;
+    Abandon(thread, outer);
   }
   // Whoever had this very stack slot before us is gone, unless it tail-called us.
   Record* const record = TakeRecord(thread, IsTailCall(return_slot) ? here : here + 1);
   if (record == nullptr) return straight;
-  Begin(thread, record, pick, return_slot, cells);
+  Begin(thread, record, what, return_slot, cells);
   return {record, record->target};
 }
 
 extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record) {
   ThreadState* const thread = record->owner;
   if (!FIELDCOST_LIKELY(IsAttached() && thread == fieldcost_current_thread &&
-                        thread->active == record && record->usual_pick == record->pick)) {
+                        thread->active == record && record->usual == record->what)) {
     return ExitUnusual(record);
   }
   const uint64_t end_ticks = ReadTimeStamp();
   thread->active = Busy(record);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  RecordTime(*record, end_ticks, record->cells);
+  AddToCell(record->cells, Nanoseconds(OwnTicks(*record, end_ticks)));
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   record->stack_pointer = 0;
   thread->active = nullptr;
+  const uint32_t what = record->what;
+  if (what >= kSampledFlag) {
+    ++record->cells->sampled;
+    DrawGap(thread, what & ~kSampledFlag);
+  }
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
+  if (FIELDCOST_LIKELY(--thread->check_in != 0)) return;
+  CheckCost(thread, what & ~kSampledFlag);
+  if (end_ticks >= process.look_at) Look(end_ticks);
 }
 
 }  // namespace fieldcost::preload

@@ -72,7 +72,6 @@ __attribute__((noinline)) ssize_t CountBoth(int from, int to, ssize_t bytes) {
   if (bytes <= 0 || !IsAttached()) return bytes;
   ThreadState* const thread = fieldcost_current_thread;
   if (thread == nullptr || thread->active == nullptr || IsBusy(thread->active)) return bytes;
-  if ((process.picks[thread->active->pick].metrics & shm::kIoMetrics) == 0) return bytes;
   if (from != kNone) Add(thread, from, kIn, static_cast<uint64_t>(bytes));
   if (to != kNone) Add(thread, to, kOut, static_cast<uint64_t>(bytes));
   return bytes;

@@ -17,6 +17,10 @@ extern "C" __attribute__((visibility("hidden"))) const char fieldcost_thunk_retu
 
 extern "C" __attribute__((visibility("hidden"))) __thread ThreadState* fieldcost_current_thread;
 
+// The thread's call counters; no_counters before it has any.
+extern "C" __attribute__((visibility("hidden"))) __thread shm::CallCounter* fieldcost_counters;
+extern shm::CallCounter no_counters[shm::kMaxPicks];
+
 // Takes a slot for this thread. Null (and counted as lost) if none is left.
 ThreadState* TakeSlot();
 
@@ -24,12 +28,19 @@ ThreadState* TakeSlot();
 // dead. Frames below `live_stack` are.
 Record* TakeRecord(ThreadState* thread, uint64_t live_stack);
 
+// Gives memory to a part of the run file, so that writing to it cannot fail. False if there is
+// none.
+bool Populate(uint64_t begin, uint64_t bytes);
+
+// Gives this thread call counters. False (and counted as lost) if there is no room.
+bool MakeCounters(ThreadState* thread);
+
 // Gives the cells of a pick on this thread memory, so that writing to them cannot fail. Null (and
 // counted as lost) if there is none.
 shm::Cell* MakeCells(ThreadState* thread, uint32_t pick);
 
 inline bool IsAttached() {
-  return FIELDCOST_LIKELY(__atomic_load_n(process.attached, __ATOMIC_RELAXED) != 0);
+  return FIELDCOST_LIKELY(__atomic_load_n(fieldcost_attached, __ATOMIC_RELAXED) != 0);
 }
 
 // This thread's state, taking a slot if it has none.
@@ -77,6 +88,15 @@ inline void AddToCell(shm::Cell* cell, uint64_t value) {
   *bucket = cell->staged;  // read again: holding it would cost four saved registers
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(state, uint64_t{sequence + 1}, __ATOMIC_RELEASE);
+}
+
+// The thread goes on without its active measurement, `record`.
+inline void Abandon(ThreadState* thread, Record* record) {
+  record->superseded = 1;
+  record->usual = kNoPick;  // so that neither end of it takes the short way
+  ++record->cells->abandoned;
+  if (IsSampled(*record)) ++record->cells->sampled;
+  thread->active = nullptr;
 }
 
 // While this lives, calls on this thread (from a signal handler, say) are not measured: cells have

@@ -1,15 +1,13 @@
 #include "agent/preload/policy.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sched.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "agent/preload/text.h"
 #include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
@@ -22,129 +20,127 @@ const char* Variable(char** environment, const char* name) {
       return *environment + bytes + 1;
     }
   }
-  return nullptr;
+  return "";
+}
+
+bool CopyVariable(char** environment, const char* name, char* to, size_t capacity) {
+  TextBuilder builder(to, capacity);
+  return builder.Add(Variable(environment, name)).ok();
 }
 
 shm::MetricSet ParseMetrics(const char* text) {
-  if (text == nullptr) return shm::kTimeMetrics;
+  static constexpr struct {
+    const char* name;
+    shm::MetricSet metrics;
+  } kNames[] = {{"time", shm::kTimeMetrics},
+                {"alloc", shm::kAllocMetrics},
+                {"io", shm::kIoMetrics},
+                {"cycles", shm::kCycleMetrics}};
   shm::MetricSet metrics = 0;
   while (*text != '\0') {
     const size_t bytes = strcspn(text, ",");
-    if (bytes == 4 && memcmp(text, "time", 4) == 0) metrics |= shm::kTimeMetrics;
-    if (bytes == 5 && memcmp(text, "alloc", 5) == 0) metrics |= shm::kAllocMetrics;
+    for (const auto& known : kNames) {
+      if (bytes == strlen(known.name) && memcmp(text, known.name, bytes) == 0) {
+        metrics |= known.metrics;
+      }
+    }
     text += bytes;
     if (*text == ',') ++text;
   }
   return metrics == 0 ? shm::kTimeMetrics : metrics;
 }
 
-bool MapPolicy(Request* request) {
-  char path[kMaxPath];
-  TextBuilder builder(path, sizeof path);
-  builder.Add(request->state_dir).Add("/").Add(shm::kPolicyFileName);
-  if (!builder.ok()) return false;
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
-                                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return false;
-  struct stat info;
-  bool good =
-      fstat(static_cast<int>(fd), &info) == 0 && S_ISREG(info.st_mode) &&
-      info.st_size >= static_cast<off_t>(sizeof(shm::PolicyHeader)) &&
-      info.st_size <= static_cast<off_t>(sizeof(shm::PolicyHeader) +
-                                         shm::kMaxAllowedModules * sizeof(shm::AllowedModule));
-  void* mapped = MAP_FAILED;
-  if (good) {
-    mapped = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE,
-                  static_cast<int>(fd), 0);
-  }
-  SystemCall(SYS_close, static_cast<uint64_t>(fd));
-  if (mapped == MAP_FAILED) return false;
-  request->policy = static_cast<const shm::PolicyHeader*>(mapped);
-  request->allowed = reinterpret_cast<const shm::AllowedModule*>(request->policy + 1);
-  request->policy_bytes = static_cast<uint64_t>(info.st_size);
-  const shm::PolicyHeader& policy = *request->policy;
-  good = memcmp(policy.magic, shm::kPolicyMagic, sizeof policy.magic) == 0 &&
-         policy.version == shm::kPolicyVersion && policy.size_bytes == request->policy_bytes &&
+bool IsUsable(const shm::PolicyHeader& policy) {
+  return memcmp(policy.magic, shm::kPolicyMagic, sizeof policy.magic) == 0 &&
+         policy.version == shm::kPolicyVersion &&
          policy.allowed_module_count <= shm::kMaxAllowedModules &&
-         sizeof policy + policy.allowed_module_count * sizeof(shm::AllowedModule) ==
-             request->policy_bytes &&
+         policy.weight_count <= shm::kMaxWeights &&
+         policy.size_bytes == sizeof policy +
+                                  policy.allowed_module_count * sizeof(shm::AllowedModule) +
+                                  policy.weight_count * sizeof(shm::WeightEntry) &&
          policy.tsc_to_ns_multiplier != 0 && policy.picks_per_run >= 1 &&
-         policy.picks_per_run <= shm::kMaxPicks;
-  if (!good) ReleasePolicy(*request);
-  return good;
+         policy.picks_per_run <= shm::kMaxPicks && policy.max_phases >= 1 &&
+         policy.max_leases <= shm::kMaxLeases && policy.sampling_log2 <= shm::kMaxSamplingLog2 &&
+         policy.default_weight >= 1 && policy.default_weight <= shm::kFullWeight;
 }
 
-// The 1-minute load average in percent of the cores we may use; 0 if it cannot be told.
-uint64_t LoadPercent() {
-  char text[64];
-  static const char kPath[] = "/proc/loadavg";
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(kPath), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  const int64_t got = SystemCall(SYS_read, static_cast<uint64_t>(fd),
-                                 reinterpret_cast<uint64_t>(text), sizeof text - 1);
-  SystemCall(SYS_close, static_cast<uint64_t>(fd));
-  if (got < 4) return 0;
-  text[got] = '\0';
-  uint64_t hundredths = 0;
-  for (const char* c = text; (*c >= '0' && *c <= '9') || *c == '.'; ++c) {
-    if (*c != '.') hundredths = hundredths * 10 + static_cast<uint64_t>(*c - '0');
-  }
-  cpu_set_t cores;
-  const int64_t bytes =
-      SystemCall(SYS_sched_getaffinity, 0, sizeof cores, reinterpret_cast<uint64_t>(&cores));
-  uint64_t count = 0;
-  for (int64_t i = 0; i < bytes; ++i) {
-    count += static_cast<uint64_t>(__builtin_popcount(reinterpret_cast<uint8_t*>(&cores)[i]));
-  }
-  return count == 0 ? 0 : hundredths / count;
-}
-
-bool TooManyRunFiles(const Request& request) {
+int64_t OpenPolicy(const Request& request) {
   char path[kMaxPath];
   TextBuilder builder(path, sizeof path);
-  builder.Add(request.state_dir).Add("/").Add(shm::kRunDirectoryName);
-  const int64_t fd =
-      SystemCall(SYS_open, reinterpret_cast<uint64_t>(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (!builder.ok() || fd < 0) return true;
-  uint32_t count = 0;
-  alignas(dirent64) char entries[4096];
-  for (;;) {
-    const int64_t got = SystemCall(SYS_getdents64, static_cast<uint64_t>(fd),
-                                   reinterpret_cast<uint64_t>(entries), sizeof entries);
-    if (got <= 0) break;
-    for (int64_t at = 0; at < got;) {
-      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-      if (entry->d_type == DT_REG) ++count;
-      at += entry->d_reclen;
-    }
-  }
-  SystemCall(SYS_close, static_cast<uint64_t>(fd));
-  return count >= request.policy->max_run_files;
+  if (!builder.Add(request.state_dir).Add("/").Add(shm::kPolicyFileName).ok()) return -1;
+  return SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
+                    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+bool ReadAll(int64_t fd, void* to, uint64_t bytes) {
+  return SystemCall(SYS_pread64, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(to), bytes,
+                    0) == static_cast<int64_t>(bytes);
 }
 
 }  // namespace
 
 bool ReadRequest(char** environment, Request* request) {
-  *request = {};
-  request->state_dir = Variable(environment, shm::kStateDirVariable);
-  if (request->state_dir == nullptr || request->state_dir[0] != '/') return false;
-  if (getauxval(AT_SECURE) != 0) return false;
-  request->forced_pick = Variable(environment, shm::kPickVariable);
-  if (request->forced_pick != nullptr && *request->forced_pick == '\0') {
-    request->forced_pick = nullptr;
-  }
-  request->metrics = ParseMetrics(Variable(environment, shm::kMetricsVariable));
-  if (!MapPolicy(request)) return false;
-  if (request->policy->collection_enabled == 0 && request->forced_pick == nullptr) {
-    ReleasePolicy(*request);
+  if (!CopyVariable(environment, shm::kStateDirVariable, request->state_dir,
+                    sizeof request->state_dir) ||
+      request->state_dir[0] != '/') {
     return false;
   }
+  if (getauxval(AT_SECURE) != 0) return false;
+  if (!CopyVariable(environment, shm::kPickVariable, request->forced_pick,
+                    sizeof request->forced_pick)) {
+    return false;
+  }
+  request->metrics = ParseMetrics(Variable(environment, shm::kMetricsVariable));
+  const int64_t fd = OpenPolicy(*request);
+  if (fd < 0) return false;
+  const bool usable =
+      ReadAll(fd, &request->policy, sizeof request->policy) && IsUsable(request->policy);
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  if (!usable) {
+    CountSkip(*request, shm::Skip::kPolicyUnusable);
+    return false;
+  }
+  return request->policy.collection_enabled != 0 || request->is_forced();
+}
+
+bool LoadPolicy(Request* request) {
+  const int64_t fd = OpenPolicy(*request);
+  if (fd < 0) return false;
+  Request loaded = {};
+  void* mapped = MAP_FAILED;
+  uint64_t bytes = 0;
+  if (ReadAll(fd, &loaded.policy, sizeof loaded.policy) && IsUsable(loaded.policy)) {
+    bytes = loaded.policy.size_bytes;
+    mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  // The same head again, or the file was changed in between.
+  if (mapped != MAP_FAILED &&
+      (!ReadAll(fd, mapped, bytes) || memcmp(mapped, &loaded.policy, sizeof loaded.policy) != 0)) {
+    munmap(mapped, bytes);
+    mapped = MAP_FAILED;
+  }
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  if (mapped == MAP_FAILED) return false;
+  ReleasePolicy(request);
+  request->policy = loaded.policy;
+  request->allowed = reinterpret_cast<const shm::AllowedModule*>(static_cast<char*>(mapped) +
+                                                                 sizeof(shm::PolicyHeader));
+  request->weights = reinterpret_cast<const shm::WeightEntry*>(
+      request->allowed + request->policy.allowed_module_count);
   return true;
+}
+
+void ReleasePolicy(Request* request) {
+  if (request->allowed == nullptr) return;
+  auto* const begin = reinterpret_cast<char*>(const_cast<shm::AllowedModule*>(request->allowed));
+  munmap(begin - sizeof(shm::PolicyHeader), request->policy.size_bytes);
+  request->allowed = nullptr;
+  request->weights = nullptr;
 }
 
 bool IsAllowed(const Request& request, const char* soname) {
   uint32_t low = 0;
-  uint32_t high = request.policy->allowed_module_count;
+  uint32_t high = request.policy.allowed_module_count;
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
     const int order = strncmp(request.allowed[middle].soname, soname, shm::kMaxSonameBytes);
@@ -158,18 +154,43 @@ bool IsAllowed(const Request& request, const char* soname) {
   return false;
 }
 
-bool TakesPart(const Request& request, uint64_t random) {
-  if (request.forced_pick != nullptr) return true;
-  const shm::PolicyHeader& policy = *request.policy;
-  if ((random & 0xffff) >= policy.selection_per_65536) return false;
-  if (policy.max_load_per_core_percent != 0 && LoadPercent() > policy.max_load_per_core_percent) {
-    return false;
+uint32_t PolicyWeight(const Request& request, uint64_t api_hash) {
+  uint32_t low = 0;
+  uint32_t high = request.policy.weight_count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    const shm::WeightEntry& entry = request.weights[middle];
+    if (entry.api_hash == api_hash) return entry.weight;
+    if (entry.api_hash < api_hash) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
-  return policy.max_run_files == 0 || !TooManyRunFiles(request);
+  return request.policy.default_weight;
 }
 
-void ReleasePolicy(const Request& request) {
-  munmap(const_cast<shm::PolicyHeader*>(request.policy), request.policy_bytes);
+void CountSkip(const Request& request, shm::Skip reason) {
+  char path[kMaxPath];
+  TextBuilder builder(path, sizeof path);
+  if (!builder.Add(request.state_dir).Add("/").Add(shm::kSkipFileName).ok()) return;
+  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
+                                O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return;
+  struct stat info;
+  void* mapped = MAP_FAILED;
+  if (fstat(static_cast<int>(fd), &info) == 0 && S_ISREG(info.st_mode) &&
+      info.st_size == static_cast<off_t>(sizeof(shm::SkipFile))) {
+    mapped = mmap(nullptr, sizeof(shm::SkipFile), PROT_READ | PROT_WRITE, MAP_SHARED,
+                  static_cast<int>(fd), 0);
+  }
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  if (mapped == MAP_FAILED) return;
+  auto* const file = static_cast<shm::SkipFile*>(mapped);
+  if (memcmp(file->magic, shm::kSkipMagic, sizeof file->magic) == 0) {
+    __atomic_fetch_add(&file->counts[static_cast<uint32_t>(reason)], 1, __ATOMIC_RELAXED);
+  }
+  munmap(mapped, sizeof(shm::SkipFile));
 }
 
 }  // namespace fieldcost::preload

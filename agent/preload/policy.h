@@ -2,30 +2,43 @@
 
 #include <stdint.h>
 
+#include "agent/preload/text.h"
 #include "common/shm/policy_file.h"
+#include "common/shm/skip_file.h"
 
 namespace fieldcost::preload {
 
-// What the environment and the policy file ask of this process.
+// What the environment and the policy file ask of this process. Owns its texts: the program may
+// change its environment.
 struct Request {
-  const char* state_dir;    // absolute
-  const char* forced_pick;  // "soname!symbol" globs, comma-separated; null: draw at random
-  shm::MetricSet metrics;   // of a forced pick
-  const shm::PolicyHeader* policy;
+  char state_dir[kMaxPath];  // absolute
+  char forced_pick[2048];    // "soname!symbol" globs, comma-separated; "": draw at random
+  shm::MetricSet metrics;    // of a forced pick
+  shm::PolicyHeader policy;
+  // The policy's tables, in memory of our own; null before LoadPolicyTables().
   const shm::AllowedModule* allowed;
-  uint64_t policy_bytes;  // mapped
+  const shm::WeightEntry* weights;
+
+  bool is_forced() const { return forced_pick[0] != '\0'; }
 };
 
-// Reads FIELDCOST_* from `environment` and maps the policy file. False: stay inert (not asked, no
-// policy, not understood, switched off, privileged process).
+// Reads FIELDCOST_* from `environment` and the head of the policy file. False: stay inert (not
+// asked, no policy, not understood, switched off, privileged process).
 bool ReadRequest(char** environment, Request* request);
+
+// Reads the policy file as it is now, with its tables, into memory that no change of the file
+// reaches. False, and what was read before stays, if that is not possible; a policy that switches
+// collection off is read like any other.
+bool LoadPolicy(Request* request);
+void ReleasePolicy(Request* request);
 
 // True if the policy lets APIs of this module be measured.
 bool IsAllowed(const Request& request, const char* soname);
 
-// The coin flip and the load check. Costs a few system calls.
-bool TakesPart(const Request& request, uint64_t random);
+// The policy's weight for an API: 0..kFullWeight.
+uint32_t PolicyWeight(const Request& request, uint64_t api_hash);
 
-void ReleasePolicy(const Request& request);
+// Counts, in the state directory's skip file if there is one, that this run does not take part.
+void CountSkip(const Request& request, shm::Skip reason);
 
 }  // namespace fieldcost::preload

@@ -11,7 +11,13 @@
 namespace fieldcost::preload {
 
 inline constexpr uint32_t kRecordsPerThread = 64;
-inline constexpr uint32_t kStubBytes = 16;
+inline constexpr uint32_t kStubBytes = 16;          // of fieldcost_stubs
+inline constexpr uint32_t kSamplingStubBytes = 64;  // of fieldcost_sampling_stubs
+inline constexpr uint32_t kNoticeStubBytes = 64;    // of fieldcost_notice_stubs
+
+// What a stub tells fieldcost_thunk_enter: a pick, or one of these and something.
+inline constexpr uint32_t kSampledFlag = 0x10000;  // a pick whose gap has run out
+inline constexpr uint32_t kNoticeFlag = 0x20000;   // a function we take notice of: see notice.h
 
 struct ThreadState;
 
@@ -25,17 +31,22 @@ struct Record {
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
   uint32_t in_use;
-  // The pick for which target and cells are set and nothing but time is metered: then the thunk
-  // takes the thread's first record itself. kNoPick otherwise.
-  uint32_t usual_pick;
-  uint32_t pick;
+  // What a stub says (a pick, perhaps with kSampledFlag) when all below is set for it and nothing
+  // but time is metered: then the thunk takes the thread's first record itself. kNoPick otherwise.
+  uint32_t usual;
+  uint32_t what;        // the pick, perhaps with kSampledFlag
   uint32_t superseded;  // the thread went on without it: counted as abandoned, unless it returns
   ThreadState* owner;   // whose record it is, always
   shm::Cell* cells;     // the owner's, of this pick
   uint64_t allocated_inclusive;  // the thread's counters at entry
   uint64_t allocated_exclusive;
+  uint64_t io[4];
+  uint32_t is_first;  // the process's first call of this pick
 };
 inline constexpr uint32_t kNoPick = ~uint32_t{0};
+
+inline uint32_t PickOf(const Record& record) { return record.what & ~kSampledFlag; }
+inline bool IsSampled(const Record& record) { return (record.what & kSampledFlag) != 0; }
 
 // While a thread writes to its cells, `active` is this mark of the record concerned: whoever calls
 // from a signal handler then is not measured, since cells have one writer.
@@ -53,15 +64,22 @@ inline constexpr uint8_t kCellsRefused = 2;  // the disk is full: not asked for 
 
 // One thread's slot. Slots outlive their thread and are taken over by a later one.
 struct ThreadState {
-  Record* active;  // innermost measurement on this thread, or null; see Busy()
+  Record* active;       // innermost measurement on this thread, or null; see Busy()
+  uint32_t check_in;    // timed calls until their cost is looked at
+  uint32_t reclaim_in;  // calls to let go unmeasured before records are looked for again
   Record records[kRecordsPerThread];
-  uint64_t cells;  // address of this slot's first cell
+  uint64_t cells;              // address of this slot's first cell
+  shm::CallCounter* counters;  // this slot's
+  uint64_t random;             // state of the gaps' generator
+  uint64_t untimed_since_check;
+  uint64_t cpu_ns_at_check;
+  int64_t credit_ps;  // what measuring may cost this thread before something is done about it
   uint64_t allocated_inclusive;
   uint64_t allocated_exclusive;
+  uint64_t io[4];            // bytes: disk read, disk written, net received, net sent
   uint64_t stack_begin;      // of the thread's own stack what is known; between a live frame and
   uint64_t stack_end;        // stack_end everything is mapped
   Record search;             // stands for a search for dead records, while there is one
-  uint32_t reclaim_in;       // calls to let go unmeasured before records are looked for again
   uint32_t reclaim_backoff;  // what reclaim_in becomes when the next search fails
   uint32_t owner_tid;        // 0 = never used; a dead thread's id = free
   uint32_t slot;
@@ -69,32 +87,49 @@ struct ThreadState {
   char scratch[4096];             // for reading /proc/self/maps without using the host's stack
 };
 
-// What a handler needs of a pick.
-struct PickState {
-  uint64_t target;      // the real function (or our allocation wrapper around it)
+// What a handler needs of a pick. Written before its first slot is patched; constant afterwards,
+// except where said.
+struct alignas(64) PickState {
+  uint64_t target;      // the real function (or our wrapper around it)
   uint64_t code_begin;  // the function's own code, for exclusive allocation
   uint64_t code_end;
-  shm::MetricSet metrics;
-  uint32_t alloc_index;  // index of kAllocInclusive among the pick's metrics, if it has it
+  shm::Pick* shared;       // its description in the run file
+  uint32_t sampling_log2;  // grows: of 2^this calls one is timed
+  uint32_t first_taken;    // 1 once a call is the first one
+  uint32_t phase;          // shm::PickPhase
 };
+static_assert(sizeof(PickState) == 64);
 
 // Everything about this process. Written by the constructor before any slot is patched; constant
 // afterwards, except where said.
 struct ProcessState {
-  // Points to a page that fork() gives to the child zeroed (MADV_WIPEONFORK): a child is detached
-  // without anybody's help.
-  const uint32_t* attached;
-  uint64_t pick_bytes;  // distance between two picks' cells
   PickState picks[shm::kMaxPicks];
-  shm::RunHeader* header;  // the mapped run file
-  ThreadState* threads;    // kThreadSlots of them
-  uint64_t ticks_to_ns;    // 32.32 fixed point
-  uint64_t bias_ticks;     // what a thunk adds to a measurement
-  uint64_t cells;          // address of the first cell
+  uint32_t pick_count;  // grows; changed while the patch lock is held
+  uint32_t pick_capacity;
+  shm::MetricSet metrics;  // of every pick
+  uint32_t cycles_index;   // index of that metric among the picks' metrics, if they have it
+  uint32_t alloc_index;    // of kAllocInclusive
+  uint32_t io_index;       // of kDiskRead
+  uint64_t pick_bytes;     // distance between two picks' cells
   uint64_t slot_bytes;     // distance between two slots' cells
-  uint64_t stack_top;      // highest address of the first thread's stack that is in use
+  uint64_t cells;          // address of the first cell
+  uint64_t counters;       // address of the first counter
+  uint64_t counter_slot_bytes;
+  shm::RunHeader* header;       // the mapped run file
+  ThreadState* threads;         // kThreadSlots of them
+  uint64_t ticks_to_ns;         // 32.32 fixed point
+  uint64_t bias_ticks;          // what a thunk adds to a measurement
+  uint64_t look_at;             // time stamp at which something is to be done: see phase.h; changes
+  uint64_t stack_top;           // highest address of the first thread's stack that is in use
+  uint32_t overhead_per_65536;  // 0: what measuring costs does not matter
+  uint32_t timed_call_ps;
+  uint32_t untimed_call_ps;
   uint32_t pid;
 };
+
+// Not 0 while this process measures; first of a page that fork() gives to the child zeroed
+// (MADV_WIPEONFORK): a child is detached without anybody's help.
+extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_attached[1024];
 
 extern "C" __attribute__((visibility("hidden"))) ProcessState fieldcost_process;
 inline ProcessState& process = fieldcost_process;
@@ -103,8 +138,8 @@ inline ProcessState& process = fieldcost_process;
 static_assert(offsetof(Record, return_address) == 0 && offsetof(Record, saved_rbx) == 8);
 static_assert(offsetof(Record, target) == 16 && offsetof(Record, stack_pointer) == 24);
 static_assert(offsetof(Record, start_ticks) == 32 && offsetof(Record, in_use) == 40);
-static_assert(offsetof(Record, usual_pick) == 44);
-static_assert(offsetof(ThreadState, active) == 0 && offsetof(ThreadState, records) == 8);
-static_assert(offsetof(ProcessState, attached) == 0);
+static_assert(offsetof(Record, usual) == 44);
+static_assert(offsetof(ThreadState, active) == 0 && offsetof(ThreadState, records) == 16);
+static_assert(offsetof(ProcessState, picks) == 0 && offsetof(PickState, target) == 0);
 
 }  // namespace fieldcost::preload

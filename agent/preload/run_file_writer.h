@@ -4,14 +4,21 @@
 
 #include "agent/preload/candidates.h"
 #include "agent/preload/policy.h"
+#include "common/shm/run_file.h"
 
 namespace fieldcost::preload {
 
-// Makes this process's run file (mode 0600, never through a link), locks it for the life of the
-// process and maps it: fills process.header, .cells, .slot_bytes, .pick_bytes.
-// Its descriptor is kept at a high number, close-on-exec. `metrics` is what every pick carries.
-// False, and nothing left behind, if any step fails.
-bool CreateRunFile(const Request& request, const Picks& picks, shm::MetricSet metrics,
-                   uint64_t random, uint32_t bias_ns);
+// Makes this process's run file (mode 0600, never through a link) with room for
+// process.pick_capacity picks of process.metrics, and maps it: fills process.header, .cells,
+// .counters and the distances. It is locked for as long as this process image has it mapped; no
+// descriptor stays open, and a child of fork() has no part in it.
+// False, and nothing left behind, if any step fails; `reason` says which.
+bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason);
+
+// Describes a pick in the run file, behind those that are there. Its room is made before it is
+// written to. Null if there is no room, or if the API's names are too long to be told whole.
+shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2);
+
+uint64_t UnixNanoseconds();
 
 }  // namespace fieldcost::preload

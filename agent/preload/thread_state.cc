@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/preload/overhead.h"
 #include "agent/preload/x86_64/machine.h"
 
 // Runs inside handlers: no libc call, no vector register, no lock.
@@ -13,6 +14,9 @@ namespace fieldcost::preload {
 
 ProcessState fieldcost_process;
 __thread ThreadState* fieldcost_current_thread;
+shm::CallCounter no_counters[shm::kMaxPicks];
+__thread shm::CallCounter* fieldcost_counters = no_counters;
+alignas(4096) uint32_t fieldcost_attached[1024];
 
 namespace {
 
@@ -40,7 +44,11 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   }
   thread->slot = slot;
   thread->cells = process.cells + slot * process.slot_bytes;
-  thread->active = nullptr;
+  thread->counters =
+      reinterpret_cast<shm::CallCounter*>(process.counters + slot * process.counter_slot_bytes);
+  thread->random = ReadTimeStamp() | 1;
+  StartCostAccount(thread);
+  if (thread->active != nullptr) Abandon(thread, RecordOf(thread->active));
   const bool first_thread = tid == process.pid;
   thread->stack_end = first_thread ? process.stack_top : ThreadPointer();
   thread->stack_begin = thread->stack_end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
@@ -48,7 +56,7 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   thread->reclaim_backoff = kFirstBackoff;
   for (Record& record : thread->records) {
     record.owner = thread;
-    if (record.target == 0) record.usual_pick = kNoPick;  // never used
+    if (record.target == 0) record.usual = kNoPick;  // never used
   }
   return thread;
 }
@@ -226,15 +234,28 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
   return nullptr;
 }
 
+bool Populate(uint64_t begin, uint64_t bytes) {
+  const uint64_t first = begin & ~uint64_t{4095};
+  const uint64_t end = (begin + bytes + 4095) & ~uint64_t{4095};
+  return SystemCall(SYS_madvise, first, end - first, kMadvPopulateWrite) == 0;
+}
+
+__attribute__((cold)) bool MakeCounters(ThreadState* thread) {
+  if (!Populate(reinterpret_cast<uint64_t>(thread->counters), process.counter_slot_bytes)) {
+    CountLost();
+    return false;
+  }
+  fieldcost_counters = thread->counters;
+  return true;
+}
+
 __attribute__((cold)) shm::Cell* MakeCells(ThreadState* thread, uint32_t pick) {
   if (thread->ready[pick] == kCellsRefused) {
     CountLost();
     return nullptr;
   }
   const uint64_t cells = thread->cells + pick * process.pick_bytes;
-  const uint64_t begin = cells & ~uint64_t{4095};
-  const uint64_t end = (cells + process.pick_bytes + 4095) & ~uint64_t{4095};
-  if (SystemCall(SYS_madvise, begin, end - begin, kMadvPopulateWrite) != 0) {
+  if (!Populate(cells, process.pick_bytes)) {
     thread->ready[pick] = kCellsRefused;
     CountLost();
     return nullptr;

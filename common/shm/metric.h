@@ -9,7 +9,7 @@ namespace fieldcost::shm {
 // Numbers are part of every format and never reused. Units in the comment.
 enum class Metric : uint8_t {
   kWallTime = 1,        // ns per call
-  kCpuCycles = 2,       // reference cycles per call (lab)
+  kCpuCycles = 2,       // reference cycles (time stamp counter ticks) from call to return
   kAllocInclusive = 3,  // bytes allocated during the call, callees included
   kAllocExclusive = 4,  // bytes allocated by the function's own code
   kAllocSize = 5,       // bytes of each single allocation made during the call
@@ -17,17 +17,25 @@ enum class Metric : uint8_t {
   kDiskWritten = 7,     // bytes written by file I/O during the call
   kNetReceived = 8,     // bytes received by sockets during the call
   kNetSent = 9,         // bytes sent by sockets during the call
+  // One value a run and pick; no cell, see run_file.h:
+  kCallsPerRun = 10,    // calls, timed or not; the sum over runs is the exact number of calls
+  kFirstCallTime = 11,  // ns of the first call in a run; it is in kWallTime too
 };
 
-inline constexpr unsigned kMaxMetric = 9;
+inline constexpr unsigned kMaxMetric = 11;
 
 // A set of metrics, bit number = metric number.
 using MetricSet = uint32_t;
 constexpr MetricSet BitOf(Metric metric) { return MetricSet{1} << static_cast<unsigned>(metric); }
 
-// What `--metrics time` and `--metrics alloc` mean.
+// What `--metrics time`, `alloc`, `io` and `cycles` mean.
 inline constexpr MetricSet kTimeMetrics = BitOf(Metric::kWallTime);
 inline constexpr MetricSet kAllocMetrics =
     BitOf(Metric::kAllocInclusive) | BitOf(Metric::kAllocExclusive) | BitOf(Metric::kAllocSize);
+inline constexpr MetricSet kIoMetrics = BitOf(Metric::kDiskRead) | BitOf(Metric::kDiskWritten) |
+                                        BitOf(Metric::kNetReceived) | BitOf(Metric::kNetSent);
+inline constexpr MetricSet kCycleMetrics = BitOf(Metric::kCpuCycles);
+// The metrics that have cells in a run file.
+inline constexpr MetricSet kCellMetrics = kTimeMetrics | kCycleMetrics | kAllocMetrics | kIoMetrics;
 
 }  // namespace fieldcost::shm

@@ -11,24 +11,39 @@
 namespace fieldcost::shm {
 
 inline constexpr char kPolicyMagic[8] = {'f', 'c', 'p', 'o', 'l', 'i', 'c', 'y'};
-inline constexpr uint32_t kPolicyVersion = 1;
+inline constexpr uint32_t kPolicyVersion = 2;
 inline constexpr uint32_t kMaxAllowedModules = 1024;
 inline constexpr uint32_t kMaxSonameBytes = 64;  // with the final zero
+inline constexpr uint32_t kMaxWeights = 32768;
 inline constexpr uint32_t kMaxPicks = 512;
+inline constexpr uint32_t kMaxLeases = 64;
+inline constexpr uint32_t kMaxSamplingLog2 = 14;
+inline constexpr uint32_t kFullWeight = 65536;
 
-// File name inside the state directory, and of the directory that takes the run files.
+// Names inside the state directory: this file, the leases (byte i of that file is locked by whoever
+// holds lease i), and the directory that takes the run files.
 inline constexpr char kPolicyFileName[] = "policy";
+inline constexpr char kLeaseFileName[] = "leases";
 inline constexpr char kRunDirectoryName[] = "runs";
 
 // The environment through which `fieldcost run` reaches the preload library.
 inline constexpr char kStateDirVariable[] = "FIELDCOST_STATE_DIR";  // absolute path
 inline constexpr char kPickVariable[] = "FIELDCOST_PICK";           // glob "soname!symbol"
-inline constexpr char kMetricsVariable[] = "FIELDCOST_METRICS";     // "time", "alloc", "time,alloc"
+inline constexpr char kMetricsVariable[] = "FIELDCOST_METRICS";     // e.g. "time,alloc"
 
 struct AllowedModule {
   char soname[kMaxSonameBytes];  // zero-terminated
 };
 
+// How likely an API is taken when the random draw comes upon it; see selection.h.
+struct WeightEntry {
+  uint64_t api_hash;  // ApiHash()
+  uint32_t weight;    // 0 (never) .. kFullWeight
+  uint32_t reserved;
+};
+
+//   PolicyHeader | AllowedModule[allowed_module_count] | WeightEntry[weight_count]
+// Modules are sorted by soname, weights by hash.
 struct PolicyHeader {
   char magic[8];
   uint32_t version;
@@ -40,12 +55,29 @@ struct PolicyHeader {
   uint32_t max_load_per_core_percent;  // no start above this 1-minute load average; 0 = no limit
   uint32_t max_run_files;         // no start while the run directory holds this many; 0 = no limit
   uint32_t alloc_per_65536;       // a run that takes part also meters allocation if random16 < this
-  uint32_t allowed_module_count;  // AllowedModule entries after the header, sorted by soname
+  uint32_t allowed_module_count;  // AllowedModule entries
   uint64_t
       tsc_to_ns_multiplier;  // ns = (ticks * multiplier) >> 32; 0 = no usable time stamp counter
-  uint64_t reserved[4];
+  uint32_t weight_count;     // WeightEntry entries
+  uint32_t default_weight;   // of an API without an entry, 1..kFullWeight
+  uint32_t max_leases;       // programs measured at once, 1..kMaxLeases; 0 = no limit
+  // No start while some task waited for a CPU more than this share of the last 10 s
+  // (/proc/pressure/cpu, "some avg10"); 0 = no limit. Where the kernel tells no pressure, the load
+  // average decides alone.
+  uint32_t max_cpu_pressure_percent;
+  uint32_t
+      overhead_per_65536;     // share of a thread's CPU time that measuring may take; 0 = no limit
+  uint32_t io_per_65536;      // a run that takes part meters I/O, and nothing else, if random16 <
+  uint32_t cycles_per_65536;  // a run that takes part also records cycles if random16 < this
+  uint32_t sampling_log2;     // of 2^this calls one is timed from the start; 0 = all
+  uint32_t phase_seconds;     // after this time a run picks anew; 0 = never
+  uint32_t max_phases;        // picks of one process: picks_per_run times this, at most kMaxPicks
+  uint64_t draw_seed;         // not 0: instead of the kernel's random number, for repeatable runs
+  uint32_t data_slots;        // 1: calls through GLOB_DAT slots too, which changes &function
+  uint32_t reserved[5];
 };
-static_assert(sizeof(PolicyHeader) == 88);
+static_assert(sizeof(PolicyHeader) == 128);
 static_assert(sizeof(AllowedModule) == 64);
+static_assert(sizeof(WeightEntry) == 16);
 
 }  // namespace fieldcost::shm

@@ -4,10 +4,15 @@
 // so that it outlives any end of the process. Written by the preload library only; the daemon
 // treats it as hostile. Little endian, fixed layout, x86-64 only. No C++ runtime.
 //
-//   RunHeader | Pick[pick_count] | (page boundary) | Cell[slot][pick][metric of the pick's set]
+//   RunHeader | Pick[pick_capacity] | (page) CallCounter[slot][pick_capacity] |
+//   (page) Cell[slot][pick][metric of the pick's set]
 //
 // A slot belongs to one thread at a time. A cell has one writer; the writer survives being killed
-// at any instruction because each update goes through `staged` (see Cell).
+// at any instruction because each update goes through `staged` (see Cell). A process that runs for
+// long picks anew from time to time: pick_count grows up to pick_capacity, and nothing is removed.
+//
+// How often a pick was called, timed or not: over its slots, the sum of CallsOf(counter) and, of
+// its first metric's cell, of the buckets' counts + nested + abandoned - sampled.
 
 #include <stdint.h>
 
@@ -17,9 +22,9 @@
 namespace fieldcost::shm {
 
 inline constexpr char kRunMagic[8] = {'f', 'c', 'r', 'u', 'n', 'f', 'i', 'l'};
-inline constexpr uint32_t kRunVersion = 1;
+inline constexpr uint32_t kRunVersion = 2;
 inline constexpr uint32_t kThreadSlots = 256;
-inline constexpr uint32_t kMaxMetricsPerPick = 8;
+inline constexpr uint32_t kMaxMetricsPerPick = 9;
 inline constexpr char kRunFileSuffix[] = ".run";
 
 struct RunBucket {
@@ -39,24 +44,53 @@ struct Cell {
   uint32_t staged_slot;
   uint64_t abandoned;  // calls that never returned here: longjmp, exception, thread exit
   uint64_t nested;     // calls not timed because their thread was already measuring
-  uint64_t reserved;
+  uint64_t sampled;    // calls counted by the CallCounter that went on to be measured after all
   RunBucket staged;
   RunBucket buckets[kBucketSlots];
 };
 static_assert(sizeof(Cell) == 64 + 65 * 32);
+
+// Counts calls of which only a few are timed, one word a thread and pick, so that one instruction
+// is one call: the upper 16 bits are the signed number of calls left until the next one is timed,
+// the lower 48 what the count will be when none is left.
+using CallCounter = uint64_t;
+constexpr uint64_t kCallCountMask = (uint64_t{1} << 48) - 1;
+constexpr int32_t GapOf(CallCounter counter) { return static_cast<int16_t>(counter >> 48); }
+constexpr uint64_t CallsOf(CallCounter counter) {
+  return (counter - static_cast<uint64_t>(static_cast<int64_t>(GapOf(counter)))) & kCallCountMask;
+}
+constexpr CallCounter MakeCallCounter(uint64_t calls, uint32_t gap) {
+  return (uint64_t{gap} << 48) | ((calls + gap) & kCallCountMask);
+}
+static_assert(CallsOf(MakeCallCounter(7, 3)) == 7 && GapOf(MakeCallCounter(7, 3)) == 3);
+static_assert(CallsOf(MakeCallCounter(7, 0) - (uint64_t{1} << 48)) == 8);
 
 struct Pick {
   char soname[64];
   char symbol[256];
   char symbol_version[64];  // empty if unversioned
   uint8_t build_id[32];
-  uint32_t build_id_bytes;  // 0..32
-  MetricSet metrics;        // cells exist for these, in ascending metric number
-  uint32_t bias_ns;         // already subtracted from every wall time
-  uint32_t reserved;
-  char module_path[512];  // for the package database on this machine; never leaves it
+  uint32_t build_id_bytes;   // 0..32
+  MetricSet metrics;         // of kCellMetrics; cells exist for these, in ascending metric number
+  uint32_t bias_ns;          // already subtracted from every wall time
+  uint32_t sampling_log2;    // of 2^this calls one is timed at present; 0 = all
+  char module_path[512];     // for the package database on this machine; never leaves it
+  uint64_t first_call_ns;    // wall time of the process's first call + 1; 0 = none has returned
+  uint64_t start_unix_ns;    // when it was picked
+  uint64_t end_unix_ns;      // when its slots were given back; 0 = not yet
+  uint64_t candidate_count;  // slots the draw was made from
+  uint32_t draws;            // until this one was taken
+  uint32_t weight;           // its own
+  uint32_t slots;            // how many of the candidates lead to it
+  uint32_t phase;            // PickPhase
 };
-static_assert(sizeof(Pick) == 64 + 256 + 64 + 32 + 16 + 512);
+static_assert(sizeof(Pick) == 64 + 256 + 64 + 32 + 16 + 512 + 48);
+
+enum PickPhase : uint32_t {
+  kPickActive = 0,
+  kPickEnded = 1,    // its time was over, or it made room for another
+  kPickDropped = 2,  // measuring it would have cost too much
+};
 
 enum RunFlags : uint32_t {
   kRunForced = 1,  // picked by hand (`fieldcost run --pick`): stays on this machine
@@ -70,30 +104,49 @@ struct RunHeader {
   uint32_t flags;         // RunFlags
   uint32_t policy_serial;
   uint32_t pid;
-  uint32_t pick_count;
-  uint64_t process_start_ticks;  // field 22 of /proc/PID/stat, tells a reused pid apart
+  uint32_t pick_count;  // grows, each time after the new pick is written
+  uint32_t pick_capacity;
+  uint32_t selection_per_65536;  // the policy's, for re-weighting
   uint64_t start_unix_ns;        // CLOCK_REALTIME at the start of the run
   uint64_t tsc_to_ns_multiplier;
   uint64_t start_tsc;
   uint32_t metrics_per_pick;  // the same for every pick of a run
   uint32_t thread_slots;      // kThreadSlots
+  uint64_t counters_offset;   // multiple of 4096
   uint64_t cells_offset;      // multiple of 4096
-  uint64_t candidate_count;   // APIs the random pick was drawn from
-  uint64_t random_draw;       // the draw, so that totals can be re-weighted
+  uint64_t random_draw;       // seed of the draws, so that totals can be re-weighted
   uint64_t lost_calls;        // calls not recorded: no slot, no record, no disk space
   uint32_t complete;          // 1 once everything above is written; 0: ignore the file
   uint32_t attached;          // 1 while measuring
-  uint64_t reserved[10];
+  uint32_t timed_call_ps;     // what measuring costs the host for a timed call, picoseconds
+  uint32_t untimed_call_ps;   // and for one that is only counted
+  uint64_t reserved[8];
 };
-static_assert(sizeof(RunHeader) == 200);
+static_assert(sizeof(RunHeader) == 192);
 
-constexpr uint64_t CellsOffset(uint32_t pick_count) {
-  return (sizeof(RunHeader) + pick_count * sizeof(Pick) + 4095) / 4096 * 4096;
+constexpr uint64_t RoundUpToPage(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+constexpr uint64_t CountersOffset(uint32_t pick_capacity) {
+  return RoundUpToPage(sizeof(RunHeader) + uint64_t{pick_capacity} * sizeof(Pick));
 }
-constexpr uint64_t CellOffset(uint32_t pick_count, uint32_t metrics_per_pick, uint32_t slot,
+// Distance between two threads' counters: whole cache lines.
+constexpr uint64_t CounterSlotBytes(uint32_t pick_capacity) {
+  return (uint64_t{pick_capacity} * sizeof(CallCounter) + 63) / 64 * 64;
+}
+constexpr uint64_t CounterOffset(uint32_t pick_capacity, uint32_t slot, uint32_t pick) {
+  return CountersOffset(pick_capacity) + slot * CounterSlotBytes(pick_capacity) +
+         pick * sizeof(CallCounter);
+}
+constexpr uint64_t CellsOffset(uint32_t pick_capacity) {
+  return RoundUpToPage(CountersOffset(pick_capacity) +
+                       kThreadSlots * CounterSlotBytes(pick_capacity));
+}
+constexpr uint64_t CellOffset(uint32_t pick_capacity, uint32_t metrics_per_pick, uint32_t slot,
                               uint32_t pick, uint32_t metric_index) {
-  return CellsOffset(pick_count) +
-         ((uint64_t{slot} * pick_count + pick) * metrics_per_pick + metric_index) * sizeof(Cell);
+  return CellsOffset(pick_capacity) +
+         ((uint64_t{slot} * pick_capacity + pick) * metrics_per_pick + metric_index) * sizeof(Cell);
+}
+constexpr uint64_t RunFileBytes(uint32_t pick_capacity, uint32_t metrics_per_pick) {
+  return RoundUpToPage(CellOffset(pick_capacity, metrics_per_pick, kThreadSlots, 0, 0));
 }
 
 }  // namespace fieldcost::shm

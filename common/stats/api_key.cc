@@ -24,6 +24,8 @@ constexpr std::array<MetricText, shm::kMaxMetric + 1> kMetricTexts = {{
     {"disk_written", "bytes"},
     {"net_received", "bytes"},
     {"net_sent", "bytes"},
+    {"calls_per_run", "calls"},
+    {"first_call", "ns"},
 }};
 
 const MetricText& TextOf(Metric metric) {

@@ -14,7 +14,7 @@ using shm::Metric;
 
 // The metric's stable name ("wall_time", "alloc_inclusive", ...), "" if unknown.
 std::string_view Name(Metric metric);
-// Its unit: "ns", "cycles" or "bytes".
+// Its unit: "ns", "cycles", "bytes" or "calls".
 std::string_view Unit(Metric metric);
 // True if the number is one of Metric's.
 bool IsKnownMetric(std::uint32_t untrusted_number);

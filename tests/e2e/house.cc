@@ -91,6 +91,8 @@ void HouseTest::WriteAgentConfig(const std::string& url, const std::string& more
       << "[aggregator]\nurl = \"" << url << "\"\nca_file = \"" << certificates_.ca.string()
       << "\"\n[selection]\nselection_probability = 1.0\npicks_per_run = 512\n"
          "alloc_probability = 1.0\nmax_load_per_core_percent = 0\n"
+         "max_cpu_pressure_percent = 0\noverhead_percent = 0\nmax_programs = 0\n"
+         "io_probability = 0\ncycles_probability = 0\n"
          "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
       << more;
 }

@@ -20,14 +20,14 @@ struct WrittenPick {
 
 struct RunFileOptions {
   std::vector<WrittenPick> picks = {WrittenPick{}};
+  std::uint32_t pick_capacity = 0;  // 0 = as many as there are picks
   bool forced = false;
-  std::uint32_t pid = 0;                  // 0 = of no process, so that the file is final
-  std::uint64_t process_start_ticks = 0;  // see daemon::ProcessStartTicks
+  bool living = false;  // locked as a running program's file is, until End()
   std::uint64_t start_unix_ns = 0;
 };
 
 // Writes a run file as common/shm/run_file.h describes it, without a measured program. The file
-// stays when this ends. Not thread-safe.
+// stays when this ends; its lock does not. Not thread-safe.
 class RunFileWriter {
  public:
   RunFileWriter(const std::filesystem::path& path, const RunFileOptions& options);
@@ -40,16 +40,25 @@ class RunFileWriter {
            std::uint32_t metric_index = 0);
   // The same, but "killed" after the commit: staged, and the bucket half written.
   void AddAndDie(std::uint64_t value);
+  // A later phase's pick. REQUIRES: there is capacity.
+  void AddPick(const WrittenPick& pick);
+  // The program ends: the lock goes, the file can still be changed.
+  void End();
 
   shm::RunHeader& header() { return *static_cast<shm::RunHeader*>(mapped_); }
   shm::Pick& pick(std::uint32_t index);
   shm::Cell& cell(std::uint32_t slot = 0, std::uint32_t pick = 0, std::uint32_t metric_index = 0);
+  shm::CallCounter& counter(std::uint32_t slot = 0, std::uint32_t pick = 0);
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  void Map(int fd);
+
   std::filesystem::path path_;
   void* mapped_ = nullptr;
   std::size_t size_ = 0;
+  std::uint32_t capacity_ = 0;
+  std::uint32_t metrics_ = 0;
 };
 
 }  // namespace fieldcost::testing

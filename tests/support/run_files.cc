@@ -13,6 +13,7 @@ namespace {
 void AddCell(const shm::Cell& cell, CellTotals& totals) {
   totals.abandoned += cell.abandoned;
   totals.nested += cell.nested;
+  totals.sampled += cell.sampled;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     // A dead writer may have left an update between commit and copy.
     const bool staged = cell.staged_slot == slot + 1;
@@ -25,24 +26,40 @@ void AddCell(const shm::Cell& cell, CellTotals& totals) {
   }
 }
 
+template <typename T>
+T ReadAt(std::ifstream& file, std::uint64_t offset) {
+  T value{};
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(reinterpret_cast<char*>(&value), sizeof value);
+  FIELDCOST_CHECK(file.good());
+  return value;
+}
+
 RunFileContent ReadOne(const std::filesystem::path& path) {
   RunFileContent content;
   std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(&content.header), sizeof content.header);
-  content.picks.resize(content.header.pick_count);
-  for (shm::Pick& pick : content.picks) file.read(reinterpret_cast<char*>(&pick), sizeof pick);
+  content.header = ReadAt<shm::RunHeader>(file, 0);
+  const std::uint32_t capacity = content.header.pick_capacity;
+  for (std::uint32_t p = 0; p < content.header.pick_count; ++p) {
+    content.picks.push_back(
+        ReadAt<shm::Pick>(file, sizeof(shm::RunHeader) + p * sizeof(shm::Pick)));
+  }
   for (std::uint32_t slot = 0; slot < content.header.thread_slots; ++slot) {
     for (std::uint32_t p = 0; p < content.header.pick_count; ++p) {
+      const shm::Pick& pick = content.picks[p];
+      std::uint64_t& calls = content.calls[pick.symbol];
+      calls += shm::CallsOf(ReadAt<shm::CallCounter>(file, shm::CounterOffset(capacity, slot, p)));
       std::uint32_t index = 0;
       for (unsigned number = 1; number <= shm::kMaxMetric; ++number) {
         const auto metric = static_cast<shm::Metric>(number);
-        if ((content.picks[p].metrics & shm::BitOf(metric)) == 0) continue;
-        shm::Cell cell{};
-        file.seekg(static_cast<std::streamoff>(shm::CellOffset(
-            content.header.pick_count, content.header.metrics_per_pick, slot, p, index++)));
-        file.read(reinterpret_cast<char*>(&cell), sizeof cell);
-        FIELDCOST_CHECK(file.good());
-        AddCell(cell, content.totals[{content.picks[p].symbol, metric}]);
+        if ((pick.metrics & shm::BitOf(metric)) == 0) continue;
+        const auto cell = ReadAt<shm::Cell>(
+            file, shm::CellOffset(capacity, content.header.metrics_per_pick, slot, p, index));
+        CellTotals& totals = content.totals[{pick.symbol, metric}];
+        if (index == 0) calls -= totals.count;
+        AddCell(cell, totals);
+        if (index == 0) calls += totals.count + cell.nested + cell.abandoned - cell.sampled;
+        ++index;
       }
     }
   }
@@ -68,22 +85,50 @@ std::vector<RunFileContent> ReadRunFiles(const std::filesystem::path& directory)
   return contents;
 }
 
+std::uint64_t SkippedRuns(const std::filesystem::path& directory, shm::Skip reason) {
+  std::ifstream file(directory / shm::kSkipFileName, std::ios::binary);
+  return ReadAt<shm::SkipFile>(file, 0).counts[static_cast<std::uint32_t>(reason)];
+}
+
 void MakeStateDirectory(const std::filesystem::path& directory, const TestPolicy& policy) {
   std::filesystem::create_directories(directory / shm::kRunDirectoryName);
   std::vector<std::string> modules = policy.modules;
   std::sort(modules.begin(), modules.end());
+  std::vector<shm::WeightEntry> weights = policy.weights;
+  std::sort(weights.begin(), weights.end(),
+            [](const auto& a, const auto& b) { return a.api_hash < b.api_hash; });
   shm::PolicyHeader header{};
   std::memcpy(header.magic, shm::kPolicyMagic, sizeof header.magic);
   header.version = policy.version;
   header.size_bytes =
-      static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule));
+      static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule) +
+                                 weights.size() * sizeof(shm::WeightEntry));
   header.collection_enabled = policy.collection_enabled;
   header.selection_per_65536 = policy.selection_per_65536;
   header.picks_per_run = policy.picks_per_run;
+  header.max_load_per_core_percent = policy.max_load_per_core_percent;
   header.max_run_files = policy.max_run_files;
   header.alloc_per_65536 = policy.alloc_per_65536;
   header.allowed_module_count = static_cast<std::uint32_t>(modules.size());
-  header.tsc_to_ns_multiplier = (std::uint64_t{1} << 32) / 2;  // any will do: tests count calls
+  header.tsc_to_ns_multiplier = policy.tsc_to_ns_multiplier;
+  header.weight_count = static_cast<std::uint32_t>(weights.size());
+  header.default_weight = policy.default_weight;
+  header.max_leases = policy.max_leases;
+  header.max_cpu_pressure_percent = policy.max_cpu_pressure_percent;
+  header.overhead_per_65536 = policy.overhead_per_65536;
+  header.io_per_65536 = policy.io_per_65536;
+  header.cycles_per_65536 = policy.cycles_per_65536;
+  header.sampling_log2 = policy.sampling_log2;
+  header.phase_seconds = policy.phase_seconds;
+  header.max_phases = policy.max_phases;
+  header.draw_seed = policy.draw_seed;
+  header.data_slots = policy.data_slots;
+  if (!std::filesystem::exists(directory / shm::kSkipFileName)) {
+    shm::SkipFile skips{};
+    std::memcpy(skips.magic, shm::kSkipMagic, sizeof skips.magic);
+    std::ofstream(directory / shm::kSkipFileName, std::ios::binary)
+        .write(reinterpret_cast<const char*>(&skips), sizeof skips);
+  }
   std::ofstream file(directory / shm::kPolicyFileName, std::ios::binary);
   file.write(reinterpret_cast<const char*>(&header), sizeof header);
   for (const std::string& module : modules) {
@@ -91,6 +136,8 @@ void MakeStateDirectory(const std::filesystem::path& directory, const TestPolicy
     module.copy(allowed.soname, sizeof allowed.soname - 1);
     file.write(reinterpret_cast<const char*>(&allowed), sizeof allowed);
   }
+  file.write(reinterpret_cast<const char*>(weights.data()),
+             static_cast<std::streamsize>(weights.size() * sizeof(shm::WeightEntry)));
 }
 
 }  // namespace fieldcost::testing

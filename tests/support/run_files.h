@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/shm/run_file.h"
+#include "common/shm/skip_file.h"
 
 namespace fieldcost::testing {
 
@@ -19,6 +20,7 @@ struct CellTotals {
   std::uint64_t sum_of_squares = 0;
   std::uint64_t abandoned = 0;
   std::uint64_t nested = 0;
+  std::uint64_t sampled = 0;
   std::map<unsigned, std::uint64_t> slots;  // bucket slot -> count
 };
 
@@ -26,6 +28,7 @@ struct RunFileContent {
   shm::RunHeader header{};
   std::vector<shm::Pick> picks;
   std::map<std::pair<std::string, shm::Metric>, CellTotals> totals;  // by symbol
+  std::map<std::string, std::uint64_t> calls;  // by symbol, timed or not: the exact number
 
   const CellTotals& Of(const std::string& symbol, shm::Metric metric) const;
 };
@@ -33,14 +36,35 @@ struct RunFileContent {
 // The run files in `directory`, in order of name. The processes must have ended.
 std::vector<RunFileContent> ReadRunFiles(const std::filesystem::path& directory);
 
-// Makes a state directory with runs/ and a policy file that lets these modules be measured.
+// How many runs the skip file in this state directory counts for that reason.
+std::uint64_t SkippedRuns(const std::filesystem::path& directory, shm::Skip reason);
+
+// Makes a state directory with runs/, a skip file (if there is none) and a policy file that lets
+// these modules be measured: no limits, every run measures one API for good, every call is timed,
+// each API as likely as the next.
 struct TestPolicy {
   std::vector<std::string> modules;
+  std::vector<shm::WeightEntry> weights;  // in any order
   std::uint32_t collection_enabled = 1;
   std::uint32_t selection_per_65536 = 65536;
   std::uint32_t picks_per_run = 1;
   std::uint32_t max_run_files = 0;
   std::uint32_t alloc_per_65536 = 65536;
+  std::uint32_t io_per_65536 = 0;
+  std::uint32_t cycles_per_65536 = 0;
+  std::uint32_t default_weight = shm::kFullWeight;
+  std::uint32_t max_leases = 0;
+  std::uint32_t max_load_per_core_percent = 0;
+  std::uint32_t max_cpu_pressure_percent = 0;
+  std::uint32_t overhead_per_65536 = 0;
+  std::uint32_t sampling_log2 = 0;
+  std::uint32_t phase_seconds = 0;
+  std::uint32_t max_phases = 1;
+  std::uint64_t draw_seed = 0;
+  std::uint32_t data_slots = 0;
+  // Nanoseconds a tick of the time stamp counter is taken for, times 2^32: any will do where only
+  // calls are counted, a big one makes time fly.
+  std::uint64_t tsc_to_ns_multiplier = (std::uint64_t{1} << 32) / 2;
   std::uint32_t version = shm::kPolicyVersion;
 };
 void MakeStateDirectory(const std::filesystem::path& directory, const TestPolicy& policy);

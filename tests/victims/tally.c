@@ -40,30 +40,34 @@ static int Polls(long count) {
   return 0;
 }
 
-// Lives until its standard input ends.
+// Lives until nobody reads its standard output any more.
 static int Hold(void) {
+  alarm(60);
   puts("holding");
-  char byte;
-  return read(0, &byte, 1) == 0 ? 0 : 1;
+  struct pollfd output = {.fd = 1};
+  return poll(&output, 1, -1) == 1 ? 0 : 1;
 }
 
 static int HoldWithoutDescriptors(void) {
-  puts("holding");
   for (int fd = 3; fd < 1024; ++fd) close(fd);
-  char byte;
-  return read(0, &byte, 1) == 0 ? 0 : 1;
+  return Hold();
 }
 
+// A child that holds once its parent is gone.
 static int LeaveChild(void) {
-  if (fork() == 0) _exit(Hold());
-  return 0;
+  int parent[2];
+  if (pipe(parent) != 0) return 1;
+  if (fork() != 0) return 0;
+  close(parent[1]);
+  char byte;
+  if (read(parent[0], &byte, 1) != 0) return 1;
+  return Hold();
 }
 
 // Becomes a program that is not measured.
 static int Become(void) {
   unsetenv("LD_PRELOAD");
-  puts("holding");
-  execlp("cat", "cat", NULL);
+  execlp("sh", "sh", "-c", "echo holding; exec sleep 30", NULL);
   return 1;
 }
 

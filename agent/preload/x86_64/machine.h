@@ -30,12 +30,14 @@ inline uint64_t StackPointer() {
 
 // Linux system call; the result is -errno on failure.
 inline int64_t SystemCall(int64_t number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0,
-                          uint64_t d = 0) {
+                          uint64_t d = 0, uint64_t e = 0, uint64_t f = 0) {
   int64_t result;
   register uint64_t r10 __asm__("r10") = d;
+  register uint64_t r8 __asm__("r8") = e;
+  register uint64_t r9 __asm__("r9") = f;
   __asm__ volatile("syscall"
                    : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                    : "rcx", "r11", "memory");
   return result;
 }
@@ -51,5 +53,45 @@ inline bool TakeOnThisThread(uint32_t* word) {
                    : "memory");
   return taken;
 }
+
+// Replaces *word if it is what was expected; true if so. Indivisible for signal handlers on this
+// thread, not for other threads.
+inline bool ReplaceOnThisThread(uint64_t* word, uint64_t expected, uint64_t desired) {
+  bool replaced;
+  __asm__ volatile("cmpxchgq %3, %1"
+                   : "+a"(expected), "+m"(*word), "=@cce"(replaced)
+                   : "r"(desired)
+                   : "memory");
+  return replaced;
+}
+
+// Keeps the vector and floating point registers, in which a call's arguments and results may be,
+// while functions are called that may use them. Whoever uses it has the buffer to himself.
+inline constexpr uint64_t kVectorStateBytes = 4096;
+class VectorState {
+ public:
+  explicit VectorState(void* buffer) : buffer_(buffer) {
+    __asm__ volatile("xsave64 (%0)" : : "r"(buffer_), "a"(kComponents), "d"(0) : "memory");
+  }
+  ~VectorState() {
+    __asm__ volatile("xrstor64 (%0)" : : "r"(buffer_), "a"(kComponents), "d"(0) : "memory");
+  }
+  VectorState(const VectorState&) = delete;
+  VectorState& operator=(const VectorState&) = delete;
+
+  // Whether this processor and system can do it (cpuid 1, OSXSAVE).
+  static bool IsSupported() {
+    uint32_t a = 1;
+    uint32_t b;
+    uint32_t c = 0;
+    uint32_t d;
+    __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    return (c & (1U << 27)) != 0;
+  }
+
+ private:
+  static constexpr uint32_t kComponents = 0xe7;  // x87, SSE, AVX, AVX-512
+  void* buffer_;
+};
 
 }  // namespace fieldcost::preload

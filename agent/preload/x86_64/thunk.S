@@ -21,7 +21,13 @@
 //            unwinders look a caller up at the address itself, not one before: hence *record - 1;
 //   3 exit:  it is on the stack again.
 //
-// Offsets are asserted in agent/preload/record.h.
+// A pick that is called very often is sampled: its slots lead to its sampling stub, which counts the
+// call with one instruction and jumps on, until the thread's gap has run out; then the call is
+// measured like any other. The counter is in the run file, which a child of fork() does not have:
+// the stub looks first. Notice stubs stand in front of functions we want to know the calls of, and
+// jump on in the caller's place: dlsym sees the caller it must see.
+//
+// Offsets are asserted in agent/preload/record.h and notice.h.
 
 #define RECORD_RETURN_ADDRESS 0
 #define RECORD_SAVED_RBX 8
@@ -29,10 +35,14 @@
 #define RECORD_STACK_POINTER 24
 #define RECORD_START_TICKS 32
 #define RECORD_IN_USE 40
-#define RECORD_USUAL_PICK 44
+#define RECORD_USUAL 44
 #define THREAD_ACTIVE 0
-#define THREAD_RECORDS 8
-#define PROCESS_ATTACHED 0
+#define THREAD_RECORDS 16
+#define PICK_BYTES 64
+#define SAMPLED_FLAG 0x10000
+#define NOTICE_FLAG 0x20000
+#define NOTICE_COUNT 24
+#define RARE_NOTICE_COUNT 5
 #define STUB_COUNT 512  /* shm::kMaxPicks */
 
 // rbx is saved at *(rbx + 8):  DW_CFA_expression rbx, { DW_OP_breg3 8 }
@@ -40,13 +50,21 @@
 // return address is *rbx - 1:  DW_CFA_val_expression rip, { breg3 0, deref, lit1, minus }
 #define CFI_RETURN_ADDRESS_IN_RECORD .cfi_escape 0x16, 16, 5, 0x73, 0, 0x06, 0x31, 0x1c
 
+// caller's rsp is ours:        DW_CFA_val_expression rsp, { breg7 0 }; LLVM's libunwind gives up at
+// the plainer DW_CFA_val_offset
+#define CFI_CALLER_STACK_POINTER_IS_OURS .cfi_escape 0x16, 7, 2, 0x77, 0
+
     .section .note.GNU-stack, "", @progbits
     .text
     .hidden fieldcost_thunk_enter
     .hidden fieldcost_thunk_exit
     .hidden fieldcost_stubs
+    .hidden fieldcost_sampling_stubs
+    .hidden fieldcost_notice_stubs
     .hidden fieldcost_thunk_return
     .globl fieldcost_stubs
+    .globl fieldcost_sampling_stubs
+    .globl fieldcost_notice_stubs
     .globl fieldcost_thunk_return
 
     .p2align 4
@@ -62,6 +80,47 @@ fieldcost_stubs:
     .set stub_index, stub_index + 1
     .endr
 
+    .p2align 6
+fieldcost_sampling_stubs:
+    .set stub_index, 0
+    .rept STUB_COUNT
+    .p2align 6
+    endbr64
+    cmpl $0, fieldcost_attached(%rip)
+    je 1f
+    movq fieldcost_counters@gottpoff(%rip), %r11
+    movq %fs:(%r11), %r11
+    subl $0x10000, 4 + 8 * stub_index(%r11)     // the gap is in the upper 16 bits of 64
+    js 2f
+1:  jmp *fieldcost_process + PICK_BYTES * stub_index(%rip)
+2:  movl $(SAMPLED_FLAG + stub_index), %r11d
+    jmp thunk_entry
+    .set stub_index, stub_index + 1
+    .endr
+
+    // The first few are rarely called, and each call matters; of the others one in many does.
+    .p2align 6
+fieldcost_notice_stubs:
+    .set stub_index, 0
+    .rept RARE_NOTICE_COUNT
+    .p2align 6
+    endbr64
+    movl $(NOTICE_FLAG + stub_index), %r11d
+    jmp unusual_entry
+    .set stub_index, stub_index + 1
+    .endr
+    .rept NOTICE_COUNT - RARE_NOTICE_COUNT
+    .p2align 6
+    endbr64
+    movq fieldcost_notice_in@gottpoff(%rip), %r11
+    subl $1, %fs:(%r11)
+    js 2f
+    jmp *fieldcost_notice_targets + 8 * stub_index(%rip)
+2:  movl $(NOTICE_FLAG + stub_index), %r11d
+    jmp unusual_entry
+    .set stub_index, stub_index + 1
+    .endr
+
     .p2align 4
 thunk_entry:
     pushq %rax
@@ -73,18 +132,17 @@ thunk_entry:
     movq fieldcost_current_thread@gottpoff(%rip), %rcx
     movq %fs:(%rcx), %rcx
     testq %rcx, %rcx
-    jz unusual_entry
-    movq fieldcost_process + PROCESS_ATTACHED(%rip), %rax
-    cmpl $0, (%rax)
-    je unusual_entry
+    jz usual_not
+    cmpl $0, fieldcost_attached(%rip)
+    je usual_not
     cmpq $0, THREAD_ACTIVE(%rcx)
-    jne unusual_entry
-    cmpl %r11d, THREAD_RECORDS + RECORD_USUAL_PICK(%rcx)  // prepared for this very pick?
-    jne unusual_entry
+    jne usual_not
+    cmpl %r11d, THREAD_RECORDS + RECORD_USUAL(%rcx)  // prepared for this very stub?
+    jne usual_not
     xorl %eax, %eax
     movl $1, %edx
     cmpxchgl %edx, THREAD_RECORDS + RECORD_IN_USE(%rcx)   // whole to signals; no lock prefix
-    jne unusual_entry
+    jne usual_not
     leaq THREAD_RECORDS(%rcx), %rdx
     leaq 24(%rsp), %rax         // where the return address is
     movq %rax, RECORD_STACK_POINTER(%rdx)
@@ -103,13 +161,14 @@ thunk_entry:
     .cfi_adjust_cfa_offset -8
     jmp take_return_address
     .cfi_restore_state
-unusual_entry:
+usual_not:
     popq %rcx
     .cfi_adjust_cfa_offset -8
     popq %rdx
     .cfi_adjust_cfa_offset -8
     popq %rax
     .cfi_adjust_cfa_offset -8
+unusual_entry:
     pushq %rdi
     .cfi_adjust_cfa_offset 8
     pushq %rsi
@@ -186,7 +245,7 @@ take_return_address:
     .cfi_startproc
     .cfi_signal_frame
     .cfi_def_cfa rsp, 8
-    .cfi_val_offset rsp, -8
+    CFI_CALLER_STACK_POINTER_IS_OURS
     CFI_RBX_IN_RECORD
     CFI_RETURN_ADDRESS_IN_RECORD
     call *RECORD_TARGET(%rbx)

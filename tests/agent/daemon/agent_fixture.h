@@ -11,7 +11,6 @@
 #include <string>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/liveness.h"
 #include "common/base/file.h"
 #include "tests/agent/daemon/aggregator_stand_in.h"
 #include "tests/support/fake_clock.h"
@@ -64,11 +63,10 @@ class AgentFixture : public ::testing::Test {
     return options;
   }
 
-  // The same, of this very process.
+  // The same, of a process that runs until RunFileWriter::End().
   testing::RunFileOptions Living() const {
     testing::RunFileOptions options = Ended();
-    options.pid = static_cast<std::uint32_t>(::getpid());
-    options.process_start_ticks = ProcessStartTicks(options.pid);
+    options.living = true;
     return options;
   }
 
@@ -86,9 +84,20 @@ class AgentFixture : public ::testing::Test {
     WriteRun(name, values, Ended());
   }
 
-  static stats::CostHistogram Sum(const std::vector<stats::StatRow>& rows) {
+  // Those of one metric, in the same order.
+  static std::vector<stats::StatRow> RowsOf(const std::vector<stats::StatRow>& rows,
+                                            stats::Metric metric = stats::Metric::kWallTime) {
+    std::vector<stats::StatRow> found;
+    for (const stats::StatRow& row : rows) {
+      if (row.key.metric == metric) found.push_back(row);
+    }
+    return found;
+  }
+
+  static stats::CostHistogram Sum(const std::vector<stats::StatRow>& rows,
+                                  stats::Metric metric = stats::Metric::kWallTime) {
     stats::CostHistogram sum;
-    for (const stats::StatRow& row : rows) sum.Merge(row.histogram);
+    for (const stats::StatRow& row : RowsOf(rows, metric)) sum.Merge(row.histogram);
     return sum;
   }
 

@@ -120,11 +120,17 @@ std::vector<wire::UntrustedRow> AggregatorStandIn::Rows() const {
   return rows;
 }
 
+std::vector<wire::UntrustedRow> AggregatorStandIn::Rows(stats::Metric metric) const {
+  std::vector<wire::UntrustedRow> rows = Rows();
+  std::erase_if(rows, [metric](const wire::UntrustedRow& row) {
+    return row.metric_number != static_cast<std::uint32_t>(metric);
+  });
+  return rows;
+}
+
 std::uint64_t AggregatorStandIn::Calls(stats::Metric metric) const {
   std::uint64_t calls = 0;
-  for (const wire::UntrustedRow& row : Rows()) {
-    if (row.metric_number == static_cast<std::uint32_t>(metric)) calls += row.histogram.count();
-  }
+  for (const wire::UntrustedRow& row : Rows(metric)) calls += row.histogram.count();
   return calls;
 }
 

@@ -42,8 +42,9 @@ class AggregatorStandIn {
   std::uint64_t requests() const;
   std::uint64_t bad_requests() const;  // wrong signature, target, header or another body for a
                                        // sequence that has come before
-  // Sum over all counted rows of these, decoded.
+  // All counted rows, decoded; those of one metric; and the sum of their counts.
   std::vector<wire::UntrustedRow> Rows() const;
+  std::vector<wire::UntrustedRow> Rows(stats::Metric metric) const;
   std::uint64_t Calls(stats::Metric metric) const;
 
  private:

@@ -70,7 +70,7 @@ TEST_F(DaemonTest, OnceHarvestsAndFlushSends) {
   result = RunProcess(Daemon({"--once", "--flush"}));
   EXPECT_EQ(result.exit_status, 0) << AllOf(result);
   EXPECT_THAT(result.output, HasSubstr("sent 1 batches"));
-  EXPECT_EQ(server_->Rows()[0].histogram, HistogramOf({3, 7, 22}));
+  EXPECT_EQ(server_->Rows(stats::Metric::kWallTime)[0].histogram, HistogramOf({3, 7, 22}));
 }
 
 TEST_F(DaemonTest, HarvestsWhenAProgramClosesItsRunFileAndStopsWhenAsked) {
@@ -214,12 +214,12 @@ TEST_F(DaemonTest, KilledAtAnyMomentCountsEveryCallExactlyOnce) {
     daemon.Signal(SIGKILL);
     if (daemon.Wait().signal == SIGKILL) ++killed;
   }
-  living.header().pid = 0;
+  living.End();
   int tries = 0;
   while (RunProcess(Daemon({"--once", "--flush"})).exit_status != 0 && tries < kMaxCycles) ++tries;
   EXPECT_EQ(killed, kKills);
   stats::CostHistogram counted;
-  for (const wire::UntrustedRow& row : server_->Rows()) counted.Merge(row.histogram);
+  for (const auto& row : server_->Rows(stats::Metric::kWallTime)) counted.Merge(row.histogram);
   EXPECT_EQ(counted, expected);
   EXPECT_EQ(server_->bad_requests(), 0U);
   auto agent = Agent::Open(profile_, SystemClock());

@@ -38,7 +38,16 @@ TEST(AgentConfigTest, ShippedFileShowsTheDefaults) {
   EXPECT_EQ(shipped->picks_per_run, defaults.picks_per_run);
   EXPECT_EQ(shipped->alloc_probability, defaults.alloc_probability);
   EXPECT_EQ(shipped->max_load_per_core_percent, defaults.max_load_per_core_percent);
+  EXPECT_EQ(shipped->io_probability, defaults.io_probability);
+  EXPECT_EQ(shipped->cycles_probability, defaults.cycles_probability);
+  EXPECT_EQ(shipped->max_programs, defaults.max_programs);
+  EXPECT_EQ(shipped->max_cpu_pressure_percent, defaults.max_cpu_pressure_percent);
+  EXPECT_EQ(shipped->overhead_percent, defaults.overhead_percent);
   EXPECT_EQ(shipped->max_run_files, defaults.max_run_files);
+  EXPECT_EQ(shipped->phase_minutes, defaults.phase_minutes);
+  EXPECT_EQ(shipped->max_phases, defaults.max_phases);
+  EXPECT_EQ(shipped->sampling, defaults.sampling);
+  EXPECT_EQ(shipped->data_slots, defaults.data_slots);
   EXPECT_EQ(shipped->extra_modules, defaults.extra_modules);
   EXPECT_EQ(shipped->max_spool_bytes, defaults.max_spool_bytes);
 }
@@ -54,6 +63,13 @@ TEST(AgentConfigTest, WrongValuesAreRefusedWithPlaceAndKey) {
       {"[batch]\nmax_batch_bytes = 100000000\n", "max_batch_bytes"},
       {"[selection]\nselection_probability = 1.5\n", "selection_probability"},
       {"[selection]\npicks_per_run = 0\n", "picks_per_run"},
+      {"[selection]\nmax_programs = 65\n", "max_programs"},
+      {"[selection]\noverhead_percent = 100.5\n", "overhead_percent"},
+      {"[selection]\noverhead_percent = -1.0\n", "overhead_percent"},
+      {"[selection]\nmax_cpu_pressure_percent = 101\n", "max_cpu_pressure_percent"},
+      {"[selection]\nsampling = 3\n", "power of two"},
+      {"[selection]\nsampling = 32768\n", "sampling"},
+      {"[selection]\nmax_phases = 0\n", "max_phases"},
       {"[aggregator]\nurl = \"http://example.org\"\n", "https"},
       {"[modules]\nextra_modules = [\"/lib/libfoo.so\"]\n", "extra_modules"},
       {"[modules]\nextra_modules = [\"\"]\n", "extra_modules"},

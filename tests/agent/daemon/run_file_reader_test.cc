@@ -122,7 +122,7 @@ TEST_F(RunFileReaderTest, CorruptFilesAreRefusedAsAWhole) {
   };
   const std::vector<Row> table = {
       {"magic", [](RunFileWriter& f) { f.header().magic[3] ^= 1; }},
-      {"version", [](RunFileWriter& f) { f.header().version = 2; }},
+      {"version", [](RunFileWriter& f) { f.header().version = 1; }},
       {"header bytes", [](RunFileWriter& f) { f.header().header_bytes = 64; }},
       {"size field", [](RunFileWriter& f) { f.header().size_bytes += 1; }},
       {"truncated cells", [](RunFileWriter& f) { ::truncate(f.path().c_str(), 8192); }},
@@ -131,17 +131,22 @@ TEST_F(RunFileReaderTest, CorruptFilesAreRefusedAsAWhole) {
        [](RunFileWriter& f) {
          ::truncate(f.path().c_str(), static_cast<off_t>(f.header().size_bytes + 4096));
        }},
-      {"no picks", [](RunFileWriter& f) { f.header().pick_count = 0; }},
+      {"no room", [](RunFileWriter& f) { f.header().pick_capacity = 0; }},
+      {"huge room", [](RunFileWriter& f) { f.header().pick_capacity = 0xffffffff; }},
+      {"other room", [](RunFileWriter& f) { f.header().pick_capacity = 2; }},
       {"huge pick count", [](RunFileWriter& f) { f.header().pick_count = 0xffffffff; }},
       {"more picks than fit", [](RunFileWriter& f) { f.header().pick_count = 2; }},
       {"no metrics", [](RunFileWriter& f) { f.header().metrics_per_pick = 0; }},
       {"huge metric count", [](RunFileWriter& f) { f.header().metrics_per_pick = 0x80000001; }},
       {"thread slots", [](RunFileWriter& f) { f.header().thread_slots = 1U << 31; }},
+      {"counters offset", [](RunFileWriter& f) { f.header().counters_offset = 0; }},
       {"cells offset", [](RunFileWriter& f) { f.header().cells_offset = ~std::uint64_t{0}; }},
       {"complete flag", [](RunFileWriter& f) { f.header().complete = 3; }},
       {"metric set", [](RunFileWriter& f) { f.pick(0).metrics = shm::kAllocMetrics; }},
       {"unknown metric", [](RunFileWriter& f) { f.pick(0).metrics = 1U << 31; }},
       {"metric 0", [](RunFileWriter& f) { f.pick(0).metrics = 1; }},
+      {"metric without cells",
+       [](RunFileWriter& f) { f.pick(0).metrics = shm::BitOf(shm::Metric::kCallsPerRun); }},
       {"build-id size", [](RunFileWriter& f) { f.pick(0).build_id_bytes = 33; }},
       {"empty soname", [](RunFileWriter& f) { f.pick(0).soname[0] = 0; }},
       {"empty symbol", [](RunFileWriter& f) { f.pick(0).symbol[0] = 0; }},

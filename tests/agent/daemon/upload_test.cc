@@ -37,11 +37,11 @@ TEST_F(UploadTest, WhatIsPreviewedIsWhatIsSentByteForByte) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->stopped_by) << report->stopped_by->message;
   EXPECT_EQ(report->batches_sent, 1U);
-  EXPECT_EQ(report->rows_sent, 1U);
+  EXPECT_EQ(report->rows_sent, 2U) << "wall time and calls per run";
   ASSERT_EQ(server_->bodies().size(), 1U);
   EXPECT_EQ(server_->bodies()[0], (*preview)->raw);
   EXPECT_EQ(server_->sequences()[0], (*preview)->sequence);
-  EXPECT_EQ(server_->Rows()[0].histogram, HistogramOf({3, 7, 22}));
+  EXPECT_EQ(server_->Rows(stats::Metric::kWallTime)[0].histogram, HistogramOf({3, 7, 22}));
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_FALSE(agent.Preview()->has_value());
   const auto status = agent.GetStatus();
@@ -66,7 +66,7 @@ TEST_F(UploadTest, SpooledBatchIsPreviewedAsItWillBeSent) {
   ASSERT_TRUE(agent.Harvest());
   const auto preview = agent.Preview();
   ASSERT_TRUE(preview->has_value());
-  ASSERT_EQ((*preview)->content.rows.size(), 1U);
+  ASSERT_EQ((*preview)->content.rows.size(), 2U);
   EXPECT_EQ((*preview)->content.rows[0].histogram, HistogramOf({3}));
   EXPECT_EQ(*wire::EncodeBatch((*preview)->content), (*preview)->raw);
   ASSERT_TRUE(agent.Upload(true));
@@ -104,7 +104,7 @@ TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
   ASSERT_TRUE(full);
   EXPECT_GE(full->batches_sent, 2U);
   ASSERT_TRUE(agent.Upload(true));
-  EXPECT_EQ(server_->Rows().size(), 300U);
+  EXPECT_EQ(server_->Rows(stats::Metric::kWallTime).size(), 300U);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 300U);
   wire::BatchDecoder decoder;
   for (const std::string& body : server_->bodies()) {
@@ -114,7 +114,8 @@ TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
     wire::UntrustedRow row;
     for (std::size_t i = 0; i < decoder.row_count(); ++i) {
       decoder.GetRow(i, row);
-      content.rows.push_back({row.api, stats::Metric::kWallTime, row.week, true, row.histogram});
+      content.rows.push_back(
+          {row.api, static_cast<stats::Metric>(row.metric_number), row.week, true, row.histogram});
     }
     EXPECT_LE(wire::EncodedBatchBytes(content), 4096U);
   }
@@ -131,7 +132,7 @@ TEST_F(UploadTest, OnlyTheFirstBatchOfARowKeyContributes) {
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   ASSERT_TRUE(agent.Upload(true));
-  const auto rows = server_->Rows();
+  const auto rows = server_->Rows(stats::Metric::kWallTime);
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_TRUE(rows[0].first_contribution);
   EXPECT_FALSE(rows[1].first_contribution);
@@ -242,7 +243,7 @@ TEST_F(UploadTest, NothingLeavesWithoutConsent) {
     WriteRun("a", {3}, options);
     const auto harvest = agent.Harvest();
     ASSERT_TRUE(harvest) << harvest.error().message;
-    EXPECT_EQ(agent.LocalRows()->size(), row.kept ? 1U : 0U) << row.what;
+    EXPECT_EQ(RowsOf(*agent.LocalRows()).size(), row.kept ? 1U : 0U) << row.what;
     EXPECT_EQ(agent.Preview()->has_value(), row.sent) << row.what;
     ASSERT_TRUE(agent.Upload(true)) << row.what;
     calls_sent += row.sent ? 1 : 0;
@@ -280,7 +281,7 @@ TEST_F(UploadTest, SameDecisionAgainKeepsItsDateAndWhatWaits) {
   clock_.Advance(std::chrono::hours(1));
   ASSERT_TRUE(agent.SetMode(Mode::kOn));
   EXPECT_EQ(agent.GetStatus()->consent.since, kStart);
-  EXPECT_EQ(agent.GetStatus()->pending_rows, 1U);
+  EXPECT_EQ(agent.GetStatus()->pending_rows, 2U);
 }
 
 TEST_F(UploadTest, ModeOffWritesNothing) {

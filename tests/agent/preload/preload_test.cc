@@ -133,7 +133,7 @@ TEST_F(PreloadTest, ARandomPickIsOfAnAllowedModuleAndItsDrawIsRecorded) {
   std::set<std::string> symbols;
   for (const RunFileContent& run : files) {
     EXPECT_EQ(run.header.flags, 0U);
-    EXPECT_GT(run.header.candidate_count, 0U);
+    EXPECT_GT(run.picks[0].candidate_count, 0U);
     ASSERT_THAT(run.picks, SizeIs(1));
     EXPECT_THAT(run.picks[0].soname, AnyOf(StrEq("libvictim.so.1"), StrEq("libc.so.6")));
     EXPECT_GT(run.picks[0].build_id_bytes, 0U);
@@ -248,7 +248,7 @@ TEST(PreloadLibraryTest, NeedsOnlyLibcExportsNothingAndStaysSmall) {
   const TempDir scratch;
   const std::string stripped = (scratch.path() / "stripped.so").string();
   ASSERT_EQ(RunProcess({.arguments = {"strip", "-o", stripped, kLibrary}}).exit_status, 0);
-  EXPECT_LT(std::filesystem::file_size(stripped), 48U * 1024);
+  EXPECT_LT(std::filesystem::file_size(stripped), 128U * 1024);
 }
 
 // Handlers may call nothing that could use vector registers, take a lock or allocate.

@@ -1,0 +1,136 @@
+#include "agent/preload/load.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "agent/preload/x86_64/machine.h"
+
+namespace fieldcost::preload {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+void* lease;  // the mapping that holds it
+
+// Reads the beginning of a small file of the kernel's; false if there is none.
+bool ReadText(const char* path, char* text, size_t capacity) {
+  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const int64_t got = SystemCall(SYS_read, static_cast<uint64_t>(fd),
+                                 reinterpret_cast<uint64_t>(text), capacity - 1);
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  text[got > 0 ? got : 0] = '\0';
+  return got > 0;
+}
+
+// A number with two decimals, in hundredths.
+uint64_t ParseHundredths(const char* text) {
+  uint64_t hundredths = 0;
+  for (; (*text >= '0' && *text <= '9') || *text == '.'; ++text) {
+    if (*text != '.') hundredths = hundredths * 10 + static_cast<uint64_t>(*text - '0');
+  }
+  return hundredths;
+}
+
+// The 1-minute load average in percent of the cores we may use; 0 if it cannot be told.
+uint64_t LoadPercent() {
+  char text[64];
+  if (!ReadText("/proc/loadavg", text, sizeof text)) return 0;
+  cpu_set_t cores;
+  const int64_t bytes =
+      SystemCall(SYS_sched_getaffinity, 0, sizeof cores, reinterpret_cast<uint64_t>(&cores));
+  uint64_t count = 0;
+  for (int64_t i = 0; i < bytes; ++i) {
+    count += static_cast<uint64_t>(__builtin_popcount(reinterpret_cast<uint8_t*>(&cores)[i]));
+  }
+  return count == 0 ? 0 : ParseHundredths(text) / count;
+}
+
+// Hundredths of a percent of the last 10 s in which some task waited for a CPU; 0 if the kernel
+// does not tell.
+uint64_t CpuPressure() {
+  static const char kKey[] = "avg10=";
+  char text[128];
+  if (!ReadText("/proc/pressure/cpu", text, sizeof text)) return 0;
+  const char* const found = strstr(text, kKey);  // of the first line, "some"
+  return found == nullptr ? 0 : ParseHundredths(found + sizeof kKey - 1);
+}
+
+}  // namespace
+
+bool IsSystemLoaded(const shm::PolicyHeader& policy) {
+  if (policy.max_cpu_pressure_percent != 0 &&
+      CpuPressure() > uint64_t{policy.max_cpu_pressure_percent} * 100) {
+    return true;
+  }
+  return policy.max_load_per_core_percent != 0 && LoadPercent() > policy.max_load_per_core_percent;
+}
+
+bool AreTooManyRunFiles(const Request& request) {
+  if (request.policy.max_run_files == 0) return false;
+  char path[kMaxPath];
+  TextBuilder builder(path, sizeof path);
+  builder.Add(request.state_dir).Add("/").Add(shm::kRunDirectoryName);
+  const int64_t fd =
+      SystemCall(SYS_open, reinterpret_cast<uint64_t>(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (!builder.ok() || fd < 0) return false;  // making a run file will say what is wrong
+  uint32_t count = 0;
+  alignas(dirent64) char entries[4096];
+  for (;;) {
+    const int64_t got = SystemCall(SYS_getdents64, static_cast<uint64_t>(fd),
+                                   reinterpret_cast<uint64_t>(entries), sizeof entries);
+    if (got <= 0) break;
+    for (int64_t at = 0; at < got;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      if (entry->d_type == DT_REG) ++count;
+      at += entry->d_reclen;
+    }
+  }
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  return count >= request.policy.max_run_files;
+}
+
+bool TakeLease(const Request& request) {
+  if (request.policy.max_leases == 0) return true;
+  char path[kMaxPath];
+  TextBuilder builder(path, sizeof path);
+  if (!builder.Add(request.state_dir).Add("/").Add(shm::kLeaseFileName).ok()) return false;
+  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
+                                O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return false;
+  void* mapped = MAP_FAILED;
+  for (uint32_t i = 0; i < request.policy.max_leases; ++i) {
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = i;
+    lock.l_len = 1;
+    if (SystemCall(SYS_fcntl, static_cast<uint64_t>(fd), F_OFD_SETLK,
+                   reinterpret_cast<uint64_t>(&lock)) != 0) {
+      continue;
+    }
+    // Never touched; it only keeps the open file, and with it the lock, when the descriptor is
+    // gone.
+    mapped = mmap(nullptr, kPageBytes, PROT_NONE, MAP_SHARED, static_cast<int>(fd), 0);
+    break;
+  }
+  if (mapped != MAP_FAILED && madvise(mapped, kPageBytes, MADV_DONTFORK) != 0) {
+    munmap(mapped, kPageBytes);
+    mapped = MAP_FAILED;
+  }
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  if (mapped == MAP_FAILED) return false;
+  lease = mapped;
+  return true;
+}
+
+void GiveBackLease() {
+  if (lease == nullptr) return;
+  munmap(lease, kPageBytes);
+  lease = nullptr;
+}
+
+}  // namespace fieldcost::preload

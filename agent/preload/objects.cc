@@ -1,0 +1,88 @@
+#include "agent/preload/objects.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "agent/preload/slots.h"
+#include "agent/preload/workspace.h"
+#include "agent/preload/wrappers.h"
+
+namespace fieldcost::preload {
+namespace {
+
+uint32_t object_count;  // changes under the patch lock, read by anybody
+uint32_t start_count;   // of those, which were there at the start
+bool data_slots;
+
+bool IsKnownAddress(uint64_t address) {
+  for (uint32_t i = 0; i < object_count; ++i) {
+    if (Contains(workspace->objects[i], address)) return true;
+  }
+  return false;
+}
+
+bool Add(const ElfObject& object) {
+  if (object_count == kMaxObjects || IsKnownAddress(object.begin)) return false;
+  workspace->objects[object_count] = object;
+  workspace->objects[object_count].is_dynamic = true;
+  __atomic_store_n(&object_count, object_count + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+// The objects that this one's calls are bound to; they stay as long as it does.
+void AddProvidersOf(const ElfObject& object) {
+  ForEachSlotOf(object, true,
+                [](const ElfObject& importer, const Elf64_Rela&, const uint64_t* slot) {
+                  const uint64_t value = RealOf(__atomic_load_n(slot, __ATOMIC_RELAXED));
+                  if (value == 0 || Contains(importer, value) || IsKnownAddress(value)) return true;
+                  ElfObject provider;
+                  if (ObjectOfAddress(value, &provider)) Add(provider);
+                  return true;
+                });
+}
+
+}  // namespace
+
+void ListObjectsAtStart(bool data_too) {
+  object_count = start_count = ListObjects(workspace->objects, kMaxObjects);
+  data_slots = data_too;
+}
+
+SlotSpace Objects(bool may_ask_loader) {
+  return {workspace->objects, object_count, data_slots, may_ask_loader};
+}
+
+bool IsKnownHandle(void* handle) {
+  if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return true;
+  const uint64_t base = static_cast<const link_map*>(handle)->l_addr;
+  const uint32_t count = __atomic_load_n(&object_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (workspace->objects[i].base == base) return true;
+  }
+  return false;
+}
+
+bool AddObjectsOf(void* handle) {
+  const uint32_t first_new = object_count;
+  const uint32_t added = ObjectsOfHandle(handle, IsKnownAddress, workspace->objects + first_new,
+                                         kMaxObjects - first_new);
+  for (uint32_t i = first_new; i < first_new + added; ++i) workspace->objects[i].is_dynamic = true;
+  __atomic_store_n(&object_count, first_new + added, __ATOMIC_RELEASE);
+  // Found under another name than it is needed by, but bound already.
+  for (uint32_t next = first_new; next < object_count; ++next)
+    AddProvidersOf(workspace->objects[next]);
+  return added > 0;
+}
+
+bool HasDynamicObjects() { return __atomic_load_n(&object_count, __ATOMIC_RELAXED) > start_count; }
+
+bool IsInDynamicObject(uint64_t address) {
+  for (uint32_t i = start_count; i < object_count; ++i) {
+    if (Contains(workspace->objects[i], address)) return true;
+  }
+  return false;
+}
+
+void RemoveDynamicObjects() { __atomic_store_n(&object_count, start_count, __ATOMIC_RELEASE); }
+
+}  // namespace fieldcost::preload

@@ -1,0 +1,109 @@
+#include "agent/preload/overhead.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "agent/preload/phase.h"
+
+// Runs inside handlers: no libc call, no vector register, no lock.
+
+namespace fieldcost::preload {
+namespace {
+
+constexpr int64_t kPicosecondsPerNanosecond = 1000;
+// A program that has just begun has earned nothing yet.
+constexpr int64_t kStartCredit = 30'000 * kPicosecondsPerNanosecond;
+// What is earned and not used is not saved up for long: 10 ms would be felt.
+constexpr int64_t kMaxCredit = 10'000'000 * kPicosecondsPerNanosecond;
+constexpr uint64_t kMaxElapsedNs = uint64_t{1} << 40;
+
+uint64_t ThreadCpuNanoseconds() {
+  timespec now = {};
+  SystemCall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<uint64_t>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// xorshift64 (Marsaglia 2003).
+uint64_t NextRandom(uint64_t* state) {
+  uint64_t x = *state;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
+  *state = x;
+  return x;
+}
+
+// The sampling at which `calls` fit into `allowed_ps`, at least `from`; above the maximum if even
+// counting them would not.
+uint32_t NeededSampling(uint64_t calls, int64_t allowed_ps, uint32_t from) {
+  const int64_t left = allowed_ps - static_cast<int64_t>(calls * process.untimed_call_ps);
+  uint32_t log2 = from;
+  while (log2 <= shm::kMaxSamplingLog2 &&
+         static_cast<int64_t>((calls * process.timed_call_ps) >> log2) > left) {
+    ++log2;
+  }
+  return log2;
+}
+
+}  // namespace
+
+void StartCostAccount(ThreadState* thread) {
+  thread->check_in = kCallsPerCheck;
+  thread->untimed_since_check = 0;
+  thread->credit_ps = kStartCredit;
+  thread->cpu_ns_at_check = process.overhead_per_65536 == 0 ? 0 : ThreadCpuNanoseconds();
+}
+
+__attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pick) {
+  thread->check_in = kCallsPerCheck;
+  if (process.overhead_per_65536 == 0) return;
+  const uint64_t untimed = thread->untimed_since_check;
+  thread->untimed_since_check = 0;
+  const uint64_t now = ThreadCpuNanoseconds();
+  uint64_t elapsed = now - thread->cpu_ns_at_check;
+  thread->cpu_ns_at_check = now;
+  if (elapsed > kMaxElapsedNs) elapsed = kMaxElapsedNs;
+  const auto earned = static_cast<int64_t>((elapsed * process.overhead_per_65536) >> 16) *
+                      kPicosecondsPerNanosecond;
+  const uint64_t calls = kCallsPerCheck + untimed;
+  const auto spent = static_cast<int64_t>(uint64_t{kCallsPerCheck} * process.timed_call_ps +
+                                          untimed * process.untimed_call_ps);
+  thread->credit_ps += earned - spent;
+  if (thread->credit_ps > kMaxCredit) thread->credit_ps = kMaxCredit;
+  if (thread->credit_ps >= 0) return;
+  const uint32_t log2 = __atomic_load_n(&process.picks[pick].sampling_log2, __ATOMIC_RELAXED);
+  const uint32_t needed = NeededSampling(calls, earned, log2);
+  if (needed > shm::kMaxSamplingLog2) {
+    DropPick(pick);
+  } else if (needed > log2) {
+    SamplePick(pick, needed);
+  }
+  thread->credit_ps = 0;
+}
+
+void DrawGap(ThreadState* thread, uint32_t pick) {
+  shm::CallCounter* const counter = &fieldcost_counters[pick];
+  const uint32_t log2 = __atomic_load_n(&process.picks[pick].sampling_log2, __ATOMIC_RELAXED);
+  const uint64_t range = (uint64_t{2} << log2) - 1;
+  const auto gap = static_cast<uint32_t>(((NextRandom(&thread->random) >> 32) * range) >> 32);
+  for (;;) {  // again if a signal handler called in between
+    const shm::CallCounter before = *counter;
+    if (shm::GapOf(before) >= 0) return;
+    const shm::CallCounter after = shm::MakeCallCounter(shm::CallsOf(before), gap);
+    if (ReplaceOnThisThread(counter, before, after)) break;
+  }
+  thread->untimed_since_check += gap;
+}
+
+bool DrawFirstGap(ThreadState* thread, uint32_t pick) {
+  if (fieldcost_counters == no_counters) {
+    if (!MakeCounters(thread)) return false;
+    // The stub counted the call elsewhere.
+    const shm::CallCounter before = fieldcost_counters[pick];
+    fieldcost_counters[pick] = shm::MakeCallCounter(shm::CallsOf(before), 0) - (uint64_t{1} << 48);
+  }
+  DrawGap(thread, pick);
+  return true;
+}
+
+}  // namespace fieldcost::preload

@@ -1,0 +1,293 @@
+#include "agent/preload/phase.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "agent/preload/calibration.h"
+#include "agent/preload/candidates.h"
+#include "agent/preload/io_meter.h"
+#include "agent/preload/load.h"
+#include "agent/preload/measuring.h"
+#include "agent/preload/notice.h"
+#include "agent/preload/objects.h"
+#include "agent/preload/picks.h"
+#include "agent/preload/run_file_writer.h"
+#include "agent/preload/slots.h"
+#include "agent/preload/workspace.h"
+#include "agent/preload/wrappers.h"
+
+namespace fieldcost::preload {
+namespace {
+
+constexpr uint64_t kNever = ~uint64_t{0};
+// Sanitizers intercept what we would, and count on being the first library.
+constexpr const char* kSanitizers[] = {
+    "libasan.", "libtsan.", "libhwasan.", "liblsan.", "libubsan_standalone.", "libclang_rt."};
+
+Request* asked;  // this process's, with its newest policy
+uint64_t random_state;
+
+uint64_t Random() {
+  random_state = random_state * 6364136223846793005 + ReadTimeStamp();
+  return random_state;
+}
+
+bool HasSanitizer() {
+  for (uint32_t i = 0; i < Objects(true).object_count; ++i) {
+    for (const char* const name : kSanitizers) {
+      if (strncmp(Objects(true).objects[i].soname, name, strlen(name)) == 0) return true;
+    }
+  }
+  return false;
+}
+
+// Private memory for the threads' states, and the page that a fork wipes.
+bool MakeThreads() {
+  void* const mapped =
+      mmap(nullptr, sizeof(ThreadState) * shm::kThreadSlots, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return false;
+  if (madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) != 0) {
+    munmap(mapped, sizeof(ThreadState) * shm::kThreadSlots);
+    return false;
+  }
+  process.threads = static_cast<ThreadState*>(mapped);
+  process.pid = static_cast<uint32_t>(SystemCall(SYS_getpid));
+  process.stack_top = getauxval(AT_RANDOM);
+  return true;
+}
+
+// What this run records, of everything it picks.
+shm::MetricSet DrawMetrics(const shm::PolicyHeader& policy, uint64_t random) {
+  shm::MetricSet metrics = shm::kTimeMetrics;
+  if ((random & 0xffff) < policy.alloc_per_65536) metrics |= shm::kAllocMetrics;
+  const uint64_t draw = (random >> 16) & 0xffff;
+  // Asking what a descriptor is takes time that belongs to no API: I/O is recorded alone.
+  if (draw < policy.io_per_65536) return shm::kIoMetrics;
+  if (draw < uint64_t{policy.io_per_65536} + policy.cycles_per_65536) {
+    metrics |= shm::kCycleMetrics;
+  }
+  return metrics;
+}
+
+uint32_t IndexOf(shm::Metric metric) {
+  return static_cast<uint32_t>(__builtin_popcount(process.metrics & (shm::BitOf(metric) - 1)));
+}
+
+void SetMetrics(shm::MetricSet metrics) {
+  process.metrics = metrics;
+  process.cycles_index = IndexOf(shm::Metric::kCpuCycles);
+  process.alloc_index = IndexOf(shm::Metric::kAllocInclusive);
+  process.io_index = IndexOf(shm::Metric::kDiskRead);
+}
+
+// Room for the picks of all phases, or for what dlopen may still bring that matches by name.
+uint32_t PickCapacity() {
+  constexpr uint32_t kForcedReserve = 64;
+  uint64_t capacity = workspace->drawn.count + kForcedReserve;
+  if (!asked->is_forced()) {
+    capacity = uint64_t{asked->policy.picks_per_run} * asked->policy.max_phases;
+  }
+  return static_cast<uint32_t>(capacity > shm::kMaxPicks ? shm::kMaxPicks : capacity);
+}
+
+// (ns << 32) / ticks_to_ns, without a library for 128-bit division.
+uint64_t TicksOf(uint64_t ns) {
+  uint64_t ticks = ns / process.ticks_to_ns;
+  uint64_t rest = ns % process.ticks_to_ns;
+  for (int bit = 0; bit < 32; ++bit) {
+    ticks <<= 1;
+    rest <<= 1;
+    if (rest >= process.ticks_to_ns) {
+      rest -= process.ticks_to_ns;
+      ticks |= 1;
+    }
+  }
+  return ticks;
+}
+
+uint64_t PhaseEnd(uint64_t now) {
+  const uint64_t seconds = asked->policy.phase_seconds;
+  if (seconds == 0 || asked->is_forced() || !VectorState::IsSupported()) return kNever;
+  return now + TicksOf(seconds * 1000000000);  // below 2^62
+}
+
+// Puts what was drawn into the run and makes the program's calls lead to it.
+void MeasureDrawn(const SlotSpace& space) {
+  for (uint32_t i = 0; i < workspace->drawn.count; ++i) {
+    AddPick(workspace->drawn.candidates[i], asked->policy.sampling_log2);
+  }
+  PatchPicks(space, 0);
+}
+
+// Everything but the run file.
+bool PrepareMeasuring() {
+  if (!MakeThreads()) return false;
+  // Until the run file is there, losses are counted nowhere.
+  static shm::RunHeader no_header;
+  process.header = &no_header;
+  process.ticks_to_ns = asked->policy.tsc_to_ns_multiplier;
+  process.look_at = kNever;
+  fieldcost_attached[0] = 1;
+  Calibrate();
+  SetMetrics(asked->is_forced() ? asked->metrics : DrawMetrics(asked->policy, Random()));
+  process.overhead_per_65536 = asked->is_forced() ? 0 : asked->policy.overhead_per_65536;
+  process.look_at = PhaseEnd(ReadTimeStamp());
+  return true;
+}
+
+// The run file is made with the first pick: what is asked for by name may come later, or never.
+bool MakeRunFile(uint64_t random, shm::Skip* reason) {
+  if (process.pick_capacity != 0) return true;
+  process.pick_capacity = PickCapacity();
+  if (CreateRunFile(*asked, random, reason)) return true;
+  process.pick_capacity = 0;
+  return false;
+}
+
+void InstallMeters(const SlotSpace& space) {
+  const bool waits = process.look_at != kNever;
+  InstallWrappers(kNotices, waits ? kNoticeCount : size_t{kFirstWaitNotice}, space, 0);
+  if ((process.metrics & shm::kAllocMetrics) != 0) {
+    InstallWrappers(kAllocFunctions, kAllocFunctionCount, space, 0);
+  }
+  if ((process.metrics & shm::kIoMetrics) != 0) {
+    InstallWrappers(kIoFunctions, kIoFunctionCount, space, 0);
+  }
+}
+
+void EndPhase() {
+  for (uint32_t i = 0; i < process.pick_count; ++i) EndPick(i, shm::kPickEnded);
+  GiveBackLease();
+}
+
+void TryNextPhase() {
+  if (!LoadPolicy(asked) || asked->policy.collection_enabled == 0) return;
+  process.overhead_per_65536 = asked->policy.overhead_per_65536;
+  const uint32_t room = process.pick_capacity - process.pick_count;
+  const uint32_t wanted = asked->policy.picks_per_run;
+  if ((Random() >> 48) >= asked->policy.selection_per_65536 || IsSystemLoaded(asked->policy)) {
+    return;
+  }
+  if (!TakeLease(*asked)) return CountSkip(*asked, shm::Skip::kNoLease);
+  const SlotSpace space = Objects(false);
+  PickAtRandom(*asked, space, Random(), wanted < room ? wanted : room, &workspace->drawn);
+  MeasureDrawn(space);
+  if (workspace->drawn.count == 0) GiveBackLease();
+}
+
+bool BeginRunInWorkspace(uint64_t random, shm::Skip* reason) {
+  ListObjectsAtStart(asked->policy.data_slots != 0);
+  *reason = shm::Skip::kSanitizer;
+  if (HasSanitizer()) return false;
+  const SlotSpace space = Objects(true);
+  if (asked->is_forced()) {
+    PickByName(*asked, space, 0, &workspace->drawn);
+  } else {
+    *reason = shm::Skip::kTooManyRunFiles;
+    if (AreTooManyRunFiles(*asked)) return false;
+    PickAtRandom(*asked, space, random >> 32 | random << 32, asked->policy.picks_per_run,
+                 &workspace->drawn);
+  }
+  const bool any = workspace->drawn.count != 0;
+  *reason = shm::Skip::kNothingToPick;
+  if (!any && !asked->is_forced()) return false;
+  *reason = shm::Skip::kNoLease;
+  if (!asked->is_forced() && !TakeLease(*asked)) return false;
+  *reason = shm::Skip::kNoMemory;
+  if (!PrepareMeasuring() || (any && !MakeRunFile(random, reason))) {
+    fieldcost_attached[0] = 0;
+    GiveBackLease();
+    return false;
+  }
+  InstallMeters(space);
+  MeasureDrawn(space);
+  return true;
+}
+
+}  // namespace
+
+bool BeginRun(Request* request, uint64_t random, shm::Skip* reason) {
+  asked = request;
+  random_state = random;
+  *reason = shm::Skip::kSystemLoaded;
+  if (!asked->is_forced() && IsSystemLoaded(asked->policy)) return false;
+  *reason = shm::Skip::kTightLimits;
+  if (!MakeWorkspace()) return false;
+  *reason = shm::Skip::kPolicyUnusable;
+  if (LoadPolicy(asked) && BeginRunInWorkspace(random, reason)) return true;
+  ReleasePolicy(asked);
+  DropWorkspace();
+  return false;
+}
+
+__attribute__((cold, noinline)) void Look(uint64_t now) {
+  const PatchLock lock;
+  if (!lock.held() || now < process.look_at) return;
+  alignas(64) static char buffer[kVectorStateBytes];
+  const VectorState vectors(buffer);  // a measured call's result may be in them
+  EndPhase();
+  if (process.pick_count == process.pick_capacity) {
+    process.look_at = kNever;
+    return;
+  }
+  process.look_at = PhaseEnd(now);
+  TryNextPhase();
+}
+
+void SamplePick(uint32_t pick, uint32_t sampling_log2) {
+  const PatchLock lock;
+  if (lock.held()) SetSampling(pick, sampling_log2);
+}
+
+void DropPick(uint32_t pick) {
+  const PatchLock lock;
+  if (!lock.held()) return;
+  EndPick(pick, shm::kPickDropped);
+  if (!IsAnyPickActive()) GiveBackLease();
+}
+
+__attribute__((cold, noinline)) void LookAtHandle(void* handle) {
+  if (IsKnownHandle(handle)) return;
+  const PatchLock lock;
+  if (!lock.held()) return;
+  const uint32_t first_new = Objects(false).object_count;
+  if (!AddObjectsOf(handle)) return;
+  const SlotSpace space = Objects(false);
+  InstallWrappersAgain(space, first_new);
+  PatchPicks(space, first_new);
+  if (asked->is_forced()) {
+    PickByName(*asked, space, first_new, &workspace->drawn);
+    workspace->drawn.count = RemoveKnownPicks(&workspace->drawn);
+    shm::Skip reason;
+    if (workspace->drawn.count == 0 || !MakeRunFile(Random(), &reason)) return;
+    return MeasureDrawn(space);
+  }
+  const uint32_t old = AnyActivePick(Random());
+  if (old == kNoPick || process.pick_count == process.pick_capacity) return;
+  if (!PickInstead(*asked, space, first_new, Random(), &workspace->drawn.candidates[0])) return;
+  EndPick(old, shm::kPickEnded);
+  workspace->drawn.count = 1;
+  MeasureDrawn(space);
+}
+
+__attribute__((cold, noinline)) void ForgetDynamicObjects() {
+  if (!HasDynamicObjects()) return;
+  const PatchLock lock;
+  if (!lock.held()) return;
+  GiveBackDynamicSlots();
+  for (uint32_t i = 0; i < process.pick_count; ++i) {
+    if (!IsInDynamicObject(RealOf(process.picks[i].target))) continue;
+    if (asked->is_forced()) {
+      SuspendPick(i);
+    } else {
+      EndPick(i, shm::kPickEnded);
+    }
+  }
+  RemoveDynamicObjects();
+}
+
+}  // namespace fieldcost::preload

@@ -1,0 +1,125 @@
+#include "agent/preload/picks.h"
+
+#include <string.h>
+
+#include "agent/preload/record.h"
+#include "agent/preload/run_file_writer.h"
+#include "agent/preload/slots.h"
+#include "agent/preload/wrappers.h"
+
+namespace fieldcost::preload {
+namespace {
+
+bool IsActive(uint32_t pick) { return process.picks[pick].phase == shm::kPickActive; }
+
+// One whose description says that it is active, although it is not.
+uint32_t SuspendedPick(const Candidate& candidate) {
+  for (uint32_t i = 0; i < process.pick_count; ++i) {
+    const shm::Pick& shared = *process.picks[i].shared;
+    if (!IsActive(i) && shared.phase == shm::kPickActive &&
+        strcmp(shared.symbol, candidate.symbol) == 0 &&
+        strcmp(shared.symbol_version, candidate.version) == 0 &&
+        strcmp(shared.module_path, candidate.provider->path) == 0) {
+      return i;
+    }
+  }
+  return kNoPick;
+}
+
+void Aim(PickState* pick, const Candidate& candidate) {
+  pick->target = WrapperOf(candidate.target);
+  pick->code_begin = candidate.code_begin;
+  pick->code_end = candidate.code_end;
+  pick->phase = shm::kPickActive;
+}
+
+void GiveBackSlots(uint32_t pick, uint32_t phase) {
+  RetargetPick(pick, process.picks[pick].target, true);
+  process.picks[pick].phase = phase;
+}
+
+}  // namespace
+
+bool AddPick(const Candidate& candidate, uint32_t sampling_log2) {
+  if (const uint32_t old = SuspendedPick(candidate); old != kNoPick) {
+    Aim(&process.picks[old], candidate);
+    return true;
+  }
+  const uint32_t index = process.pick_count;
+  if (index == process.pick_capacity) return false;
+  shm::Pick* const shared = DescribePick(candidate, sampling_log2);
+  if (shared == nullptr) return false;
+  PickState& pick = process.picks[index];
+  pick.shared = shared;
+  pick.sampling_log2 = sampling_log2;
+  pick.first_taken = 0;
+  Aim(&pick, candidate);
+  process.pick_count = index + 1;
+  return true;
+}
+
+void PatchPicks(const SlotSpace& space, uint32_t first_object) {
+  ForEachSlot(space.objects + first_object, space.object_count - first_object, space.data_too,
+              [&](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
+                const char* const name = NameOf(object, relocation);
+                for (uint32_t i = 0; i < process.pick_count; ++i) {
+                  shm::Pick* const shared = process.picks[i].shared;
+                  if (!IsActive(i) || strcmp(name, shared->symbol) != 0) continue;
+                  const uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED);
+                  if (value == StubOf(i) || value == SamplingStubOf(i)) break;
+                  const uint64_t leads_to = TargetOf(space, object, relocation, slot);
+                  if (leads_to != RealOf(process.picks[i].target)) continue;
+                  if (PatchSlot(object, slot, i)) ++shared->slots;
+                  break;
+                }
+                return true;
+              });
+}
+
+void EndPick(uint32_t pick, uint32_t phase) {
+  if (!IsActive(pick)) return;
+  const PickState& state = process.picks[pick];
+  GiveBackSlots(pick, phase);
+  state.shared->end_unix_ns = UnixNanoseconds();
+  __atomic_store_n(&state.shared->phase, phase, __ATOMIC_RELEASE);
+}
+
+void SuspendPick(uint32_t pick) {
+  if (IsActive(pick)) GiveBackSlots(pick, shm::kPickEnded);
+}
+
+void SetSampling(uint32_t pick, uint32_t sampling_log2) {
+  PickState& state = process.picks[pick];
+  if (!IsActive(pick) || sampling_log2 <= state.sampling_log2) return;
+  const bool was_sampled = state.sampling_log2 != 0;
+  __atomic_store_n(&state.sampling_log2, sampling_log2, __ATOMIC_RELEASE);
+  state.shared->sampling_log2 = sampling_log2;
+  if (!was_sampled) RetargetPick(pick, SamplingStubOf(pick), false);
+}
+
+bool IsAnyPickActive() { return AnyActivePick(0) != kNoPick; }
+
+uint32_t AnyActivePick(uint64_t random) {
+  uint32_t found = kNoPick;
+  uint64_t seen = 0;
+  for (uint32_t i = 0; i < process.pick_count; ++i) {
+    if (IsActive(i) && random % ++seen == 0) found = i;
+  }
+  return found;
+}
+
+uint32_t RemoveKnownPicks(Picks* picks) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < picks->count; ++i) {
+    bool known = false;
+    for (uint32_t k = 0; k < process.pick_count; ++k) {
+      if (IsActive(k) && RealOf(process.picks[k].target) == picks->candidates[i].target) {
+        known = true;
+      }
+    }
+    if (!known) picks->candidates[kept++] = picks->candidates[i];
+  }
+  return kept;
+}
+
+}  // namespace fieldcost::preload

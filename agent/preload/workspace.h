@@ -1,0 +1,24 @@
+#pragma once
+
+#include "agent/preload/candidates.h"
+#include "agent/preload/elf_object.h"
+#include "agent/preload/slots.h"
+
+namespace fieldcost::preload {
+
+// What only a process that takes part needs, and what is too big for everyone to carry.
+struct Workspace {
+  ElfObject objects[kMaxObjects];         // objects.cc
+  PatchedSlot patched[kMaxPatchedSlots];  // slots.cc
+  Picks drawn;                            // phase.cc
+};
+
+// Null before MakeWorkspace().
+extern Workspace* workspace;
+
+// For the constructor. False if there is no memory, or if the program's own limits are so tight
+// that it would miss what is taken here.
+bool MakeWorkspace();
+void DropWorkspace();
+
+}  // namespace fieldcost::preload

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/preload/alloc_meter.h"
+#include "agent/preload/candidates.h"
+
+namespace fieldcost::preload {
+
+// Points these functions' slots, in the space's objects from `first_object` on, at our wrappers;
+// also those that serve function pointers and -fno-plt calls. The first slot found says which real
+// function a wrapper stands for (all lead to the first definition in search order). May be called
+// again with more objects. REQUIRES: the patch lock, or the constructor.
+void InstallWrappers(const AllocFunction* functions, size_t count, const SlotSpace& space,
+                     uint32_t first_object);
+
+// Installs in further objects what has been installed before.
+void InstallWrappersAgain(const SlotSpace& space, uint32_t first_object);
+
+// What a call of this function has to go through: its wrapper, if one is installed, else itself.
+uint64_t WrapperOf(uint64_t real);
+
+// The function that a wrapper or a pick's stub stands in front of; any other address as it is.
+uint64_t RealOf(uint64_t address);
+
+}  // namespace fieldcost::preload

@@ -1,0 +1,36 @@
+#pragma once
+
+// The skip file: why program runs that were asked to take part did not. The daemon makes it whole
+// (so that counting needs no disk space); preload libraries map it and add, each addition one
+// indivisible instruction; `fieldcost agent status` shows it. Little endian. No C++ runtime.
+
+#include <stdint.h>
+
+namespace fieldcost::shm {
+
+inline constexpr char kSkipMagic[8] = {'f', 'c', 's', 'k', 'i', 'p', 's', '1'};
+inline constexpr char kSkipFileName[] = "skips";
+
+// Indices into SkipFile::counts; never reused.
+enum class Skip : uint32_t {
+  kPolicyUnusable = 0,   // no policy file, or one of another version, or a damaged one
+  kSystemLoaded = 1,     // load average or CPU pressure
+  kNoLease = 2,          // enough other programs are measured
+  kTooManyRunFiles = 3,  // the daemon has not collected them
+  kNothingToPick = 4,    // no call to an allowed library was drawn
+  kNoRunFile = 5,        // the run directory is missing, read-only or full
+  kTightLimits = 6,      // the program's resource limits leave no room
+  kSanitizer = 7,        // built with AddressSanitizer or its like
+  kSandboxed = 8,        // runs under seccomp
+  kNoMemory = 9,         // private memory or the timer could not be had
+};
+inline constexpr uint32_t kSkipCount = 10;
+
+struct SkipFile {
+  char magic[8];
+  uint64_t reserved[7];
+  uint64_t counts[64];  // by Skip
+};
+static_assert(sizeof(SkipFile) == 576);
+
+}  // namespace fieldcost::shm

@@ -1,0 +1,398 @@
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "common/shm/selection.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/agent/preload/preload_fixture.h"
+
+// Collecting as in the field: random picks, sampling, budgets, phases, leases.
+
+namespace fieldcost::testing {
+namespace {
+
+using shm::Metric;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StrEq;
+
+// A policy that makes time fly: each tick of the time stamp counter is taken for a microsecond, so
+// that a phase of a second is over after a million ticks, less than a millisecond.
+constexpr std::uint64_t kFastClock = std::uint64_t{1000} << 32;
+
+class CollectionTest : public PreloadTest {
+ protected:
+  void SetPolicy(TestPolicy policy) const {
+    if (policy.modules.empty()) policy.modules = {"libtally.so.1"};
+    policy.alloc_per_65536 = 0;
+    MakeStateDirectory(state_dir_.path(), policy);
+  }
+
+  ProcessOptions Tally(std::vector<std::string> arguments, const std::string& pick = "") const {
+    arguments.insert(arguments.begin(), kVictims + "tally");
+    ProcessOptions options = Measured(std::move(arguments), pick);
+    options.environment.pop_back();  // the metrics, or the pick
+    if (!pick.empty()) options.environment.back() = {"FIELDCOST_PICK", pick};
+    return options;
+  }
+
+  // Runs tally with one draw after another until it measures this function; that run.
+  RunFileContent RunPicking(const std::string& symbol, TestPolicy policy,
+                            const std::vector<std::string>& arguments) const {
+    policy.weights = {{shm::ApiHash("libtally.so.1", symbol.c_str(), ""), shm::kFullWeight, 0}};
+    policy.default_weight = 1;
+    for (policy.draw_seed = 1; policy.draw_seed < 20; ++policy.draw_seed) {
+      SetPolicy(policy);
+      EXPECT_EQ(RunProcess(Tally(arguments)).exit_status, 0);
+      const auto runs = RunFiles();
+      if (runs.size() == 1 && runs[0].picks.size() == 1 && symbol == runs[0].picks[0].symbol) {
+        return runs[0];
+      }
+      RemoveRunFiles();
+    }
+    ADD_FAILURE() << symbol << " is not drawn";
+    return {};
+  }
+
+  void RemoveRunFiles() const {
+    for (const auto& entry : std::filesystem::directory_iterator(state_dir_.path() / "runs")) {
+      std::filesystem::remove(entry.path());
+    }
+  }
+};
+
+const char* const kScenarios[] = {"calls",        "exceptions", "longjmp", "threads",
+                                  "thread-exits", "fibres",     "fork",    "returns"};
+
+class SamplingTest : public CollectionTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(SamplingTest, EveryCallIsCountedThoughFewAreTimed) {
+  const ProcessResult plain = RunProcess({.arguments = {kVictim, GetParam()}});
+  ASSERT_EQ(RunProcess(Measured({kVictim, GetParam()}, kAllOfVictim)).output, plain.output);
+  const RunFileContent timed = RunFiles().at(0);
+  std::map<std::string, std::uint64_t> calls;
+  for (const std::uint32_t sampling_log2 : {1U, 4U, 14U}) {
+    RemoveRunFiles();
+    MakeStateDirectory(state_dir_.path(),
+                       {.modules = {"libvictim.so.1"}, .sampling_log2 = sampling_log2});
+    const ProcessResult sampled = RunProcess(Measured({kVictim, GetParam()}, kAllOfVictim));
+    EXPECT_EQ(sampled.output, plain.output);
+    EXPECT_EQ(sampled.errors, plain.errors);
+    EXPECT_EQ(sampled.exit_status, plain.exit_status);
+    const RunFileContent run = RunFiles().at(0);
+    if (calls.empty()) calls = run.calls;
+    EXPECT_EQ(run.calls, calls) << sampling_log2;
+  }
+  for (const auto& [name, exact] : calls) {
+    // Where every call is timed, one that never returned is noticed when the thread calls again.
+    EXPECT_LE(timed.calls.at(name), exact) << name;
+    EXPECT_GE(timed.calls.at(name) + 8, exact) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, SamplingTest, ::testing::ValuesIn(kScenarios),
+                         [](const auto& scenario) {
+                           std::string name = scenario.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_F(CollectionTest, OneInSixteenIsTimedOnAverage) {
+  SetPolicy({.sampling_log2 = 4});
+  ASSERT_EQ(RunProcess(Tally({"loop", "1600000"}, "libtally.so.1!tally_always")).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  EXPECT_EQ(run.calls.at("tally_always"), 1600000U);
+  // The gaps are uniform with mean 15: 100,000 of them stray by 0.2 %.
+  EXPECT_NEAR(static_cast<double>(run.Of("tally_always", Metric::kWallTime).count), 100000, 2000);
+}
+
+TEST_F(CollectionTest, SigkillLosesNoCountOfASampledCall) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}, .sampling_log2 = 3});
+  BackgroundProcess forever(Measured({kVictim, "forever"}, "libvictim.so.1!victim_noop"));
+  ASSERT_TRUE(forever.WaitForLine("5000"));
+  forever.Signal(SIGKILL);
+  const std::string output = forever.Wait().output;
+  const std::size_t end = output.rfind('\n');
+  const std::size_t begin = output.rfind('\n', end - 1) + 1;
+  const auto printed = std::stoull(output.substr(begin, end - begin));
+  EXPECT_THAT(RunFiles().at(0).calls.at("victim_noop"),
+              ::testing::AnyOf(::testing::Eq(printed), ::testing::Eq(printed + 1)));
+}
+
+TEST_F(CollectionTest, AnApiThatWouldCostTooMuchIsDropped) {
+  const RunFileContent run =
+      RunPicking("tally_always", {.overhead_per_65536 = 655}, {"loop", "5000000"});
+  ASSERT_THAT(run.picks, SizeIs(1));
+  EXPECT_EQ(run.picks[0].phase, shm::kPickDropped);
+  EXPECT_GT(run.picks[0].end_unix_ns, 0U);
+  EXPECT_GT(run.calls.at("tally_always"), 0U);
+  EXPECT_LT(run.calls.at("tally_always"), 1000000U);
+}
+
+TEST_F(CollectionTest, AnApiThatCostsTooMuchForEachCallIsSampled) {
+  const RunFileContent run =
+      RunPicking("tally_always", {.overhead_per_65536 = 65536 * 7 / 10}, {"loop", "5000000"});
+  ASSERT_THAT(run.picks, SizeIs(1));
+  EXPECT_EQ(run.picks[0].phase, shm::kPickActive);
+  EXPECT_GE(run.picks[0].sampling_log2, 1U);
+  EXPECT_EQ(run.calls.at("tally_always"), 5000000U);
+  EXPECT_LT(run.Of("tally_always", Metric::kWallTime).count, 4000000U);
+}
+
+TEST_F(CollectionTest, AnApiThatTakesLongIsTimedAtEveryCall) {
+  const RunFileContent run =
+      RunPicking("tally_spin", {.overhead_per_65536 = 655}, {"spin", "4000"});
+  ASSERT_THAT(run.picks, SizeIs(1));
+  EXPECT_EQ(run.picks[0].phase, shm::kPickActive);
+  EXPECT_EQ(run.picks[0].sampling_log2, 0U);
+  EXPECT_EQ(run.Of("tally_spin", Metric::kWallTime).count, 4000U);
+}
+
+TEST_F(CollectionTest, TheFirstCallIsRecordedApart) {
+  SetPolicy({});
+  ASSERT_EQ(RunProcess(Tally({"all"}, "libtally.so.1!*")).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  for (const shm::Pick& pick : run.picks) {
+    if (std::string(pick.symbol) == "tally_spin") {
+      EXPECT_EQ(pick.first_call_ns, 0U);
+      continue;
+    }
+    ASSERT_GT(pick.first_call_ns, 0U) << pick.symbol;
+    const CellTotals& all = run.Of(pick.symbol, Metric::kWallTime);
+    EXPECT_LE(pick.first_call_ns - 1, all.sum);
+    if (all.count == 1) {
+      EXPECT_EQ(pick.first_call_ns - 1, all.sum);
+    }
+  }
+}
+
+TEST_F(CollectionTest, CyclesAreRecordedBesideTime) {
+  SetPolicy({.cycles_per_65536 = 65536});
+  ASSERT_EQ(RunProcess(Tally({"spin", "100"})).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  ASSERT_THAT(run.picks, SizeIs(1));
+  EXPECT_EQ(run.picks[0].metrics, shm::kTimeMetrics | shm::kCycleMetrics);
+
+  RemoveRunFiles();
+  ProcessOptions options = Tally({"spin", "100"}, "libtally.so.1!tally_spin");
+  options.environment.emplace_back("FIELDCOST_METRICS", "cycles,time");
+  ASSERT_EQ(RunProcess(options).exit_status, 0);
+  const RunFileContent forced = RunFiles().at(0);
+  const CellTotals& time = forced.Of("tally_spin", Metric::kWallTime);
+  const CellTotals& cycles = forced.Of("tally_spin", Metric::kCpuCycles);
+  EXPECT_EQ(time.count, 100U);
+  EXPECT_EQ(cycles.count, 100U);
+  const double ticks_per_ns =
+      std::ldexp(1.0, 32) / static_cast<double>(forced.header.tsc_to_ns_multiplier);
+  EXPECT_NEAR(static_cast<double>(cycles.sum), static_cast<double>(time.sum) * ticks_per_ns,
+              100 * ticks_per_ns + 1);
+}
+
+TEST_F(CollectionTest, IoIsMeteredAlone) {
+  SetPolicy({.io_per_65536 = 65536});
+  ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
+  EXPECT_EQ(RunFiles().at(0).picks.at(0).metrics, shm::kIoMetrics);
+}
+
+TEST_F(CollectionTest, WeightsDecideHowOftenAnApiIsPicked) {
+  SetPolicy({.weights = {{shm::ApiHash("libtally.so.1", "tally_often", ""), 0, 0}}});
+  std::map<std::string, int> picked;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SetPolicy({.weights = {{shm::ApiHash("libtally.so.1", "tally_often", ""), 0, 0},
+                           {shm::ApiHash("libtally.so.1", "tally_once", ""), 6554, 0}},
+               .draw_seed = seed});
+    ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
+  }
+  for (const RunFileContent& run : RunFiles()) {
+    for (const shm::Pick& pick : run.picks) ++picked[pick.symbol];
+  }
+  EXPECT_EQ(picked.count("tally_often"), 0U);
+  EXPECT_GT(picked["tally_always"], 3 * picked["tally_once"]);
+}
+
+// Horvitz and Thompson: what is picked with probability p stands for 1/p. With very different
+// weights the re-weighted totals are those of the program all the same.
+TEST_F(CollectionTest, TotalsCanBeReweightedWithoutBias) {
+  const std::map<std::string, double> called = {
+      {"tally_once", 1}, {"tally_often", 10}, {"tally_always", 100}};
+  constexpr int kRuns = 400;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    SetPolicy({.weights = {{shm::ApiHash("libtally.so.1", "tally_once", ""), 65536, 0},
+                           {shm::ApiHash("libtally.so.1", "tally_often", ""), 32768, 0},
+                           {shm::ApiHash("libtally.so.1", "tally_always", ""), 16384, 0}},
+               .default_weight = 32768,
+               .draw_seed = seed});
+    ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
+  }
+  const auto runs = RunFiles();
+  std::map<std::string, double> estimated;
+  double draws = 0;
+  for (const RunFileContent& run : runs) draws += run.picks.at(0).draws;
+  const double taken = static_cast<double>(runs.size() - 1) / (draws - 1);
+  for (const RunFileContent& run : runs) {
+    const shm::Pick& pick = run.picks.at(0);
+    ASSERT_GT(pick.slots, 0U);
+    const double stands_for = taken * static_cast<double>(pick.candidate_count) * shm::kFullWeight /
+                              (static_cast<double>(pick.slots) * pick.weight);
+    estimated[pick.symbol] += stands_for * static_cast<double>(run.calls.at(pick.symbol)) / kRuns;
+  }
+  EXPECT_GT(runs.size(), kRuns * 0.9);
+  for (const auto& [symbol, calls] : called) {
+    EXPECT_NEAR(estimated[symbol] / calls, 1, 0.3) << symbol;
+  }
+}
+
+TEST_F(CollectionTest, ALongRunPicksAnewWithoutAThreadOrASignal) {
+  SetPolicy({.modules = {"libtally.so.1", "libc.so.6"},
+             .phase_seconds = 1,
+             .max_phases = 8,
+             .tsc_to_ns_multiplier = kFastClock});
+  ASSERT_EQ(RunProcess(Tally({"polls", "300000"})).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  ASSERT_THAT(run.picks, SizeIs(8));
+  for (const shm::Pick& pick : run.picks) {
+    EXPECT_EQ(pick.phase, shm::kPickEnded);
+    EXPECT_GE(pick.end_unix_ns, pick.start_unix_ns);
+    EXPECT_GT(pick.draws, 0U);
+  }
+}
+
+TEST_F(CollectionTest, SwitchingOffReachesAProgramThatRuns) {
+  SetPolicy({.phase_seconds = 1, .max_phases = 512, .tsc_to_ns_multiplier = kFastClock});
+  BackgroundProcess polls(Tally({"polls", "100000000"}));
+  ASSERT_TRUE(polls.WaitForLine("100000"));
+  SetPolicy({.collection_enabled = 0, .tsc_to_ns_multiplier = kFastClock});
+  ASSERT_TRUE(polls.WaitForLine("200000"));
+  const auto picks_so_far = [this] { return RunFiles().at(0).picks.size(); };
+  const std::size_t before = picks_so_far();
+  ASSERT_TRUE(polls.WaitForLine("300000"));
+  EXPECT_GT(before, 1U);
+  EXPECT_EQ(picks_so_far(), before);
+  EXPECT_EQ(RunFiles().at(0).picks.back().phase, shm::kPickEnded);
+}
+
+class LeaseTest : public CollectionTest {
+ protected:
+  LeaseTest() { SetPolicy({.max_leases = 2}); }
+
+  bool IsNextMeasured() const {
+    RemoveRunFiles();
+    EXPECT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
+    return !RunFiles().empty();
+  }
+};
+
+TEST_F(LeaseTest, OnlySoManyProgramsAreMeasuredAtOnce) {
+  BackgroundProcess first(Tally({"hold"}));
+  ASSERT_TRUE(first.WaitForLine("holding"));
+  EXPECT_TRUE(IsNextMeasured());
+  BackgroundProcess second(Tally({"hold-without-descriptors"}));
+  ASSERT_TRUE(second.WaitForLine("holding"));
+  EXPECT_FALSE(IsNextMeasured());
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNoLease), 1U);
+  // A pick by hand needs no lease.
+  EXPECT_EQ(RunProcess(Tally({"all"}, "libtally.so.1!*")).exit_status, 0);
+  EXPECT_THAT(RunFiles(), SizeIs(1));
+
+  second.Signal(SIGKILL);
+  second.Wait();
+  EXPECT_TRUE(IsNextMeasured()) << "a dead holder blocks";
+}
+
+TEST_F(LeaseTest, AHolderThatBecomesAnotherProgramHoldsNothing) {
+  BackgroundProcess first(Tally({"hold"}));
+  BackgroundProcess second(Tally({"become"}));
+  ASSERT_TRUE(first.WaitForLine("holding"));
+  ASSERT_TRUE(second.WaitForLine("holding"));
+  while (
+      std::filesystem::read_symlink("/proc/" + std::to_string(second.pid()) + "/exe").filename() ==
+      "tally") {
+    ::usleep(1000);
+  }
+  EXPECT_TRUE(IsNextMeasured());
+}
+
+TEST_F(LeaseTest, AChildThatStaysBehindHoldsNothing) {
+  BackgroundProcess first(Tally({"hold"}));
+  ASSERT_TRUE(first.WaitForLine("holding"));
+  BackgroundProcess second(Tally({"leave-child"}));
+  ASSERT_TRUE(second.WaitForLine("holding"));
+  EXPECT_TRUE(IsNextMeasured());
+}
+
+TEST_F(LeaseTest, APhaseThatIsOverGivesItsLeaseBack) {
+  SetPolicy(
+      {.max_leases = 1, .phase_seconds = 1, .max_phases = 2, .tsc_to_ns_multiplier = kFastClock});
+  BackgroundProcess polls(Tally({"polls", "100000000"}));
+  ASSERT_TRUE(polls.WaitForLine("100000"));
+  EXPECT_TRUE(IsNextMeasured());
+}
+
+TEST_F(CollectionTest, NothingStartsUnderLoad) {
+  SetPolicy({.max_cpu_pressure_percent = 20});
+  const auto run_with = [this](const std::string& pressure) {
+    RemoveRunFiles();
+    const std::filesystem::path file = state_dir_.path() / "pressure";
+    std::ofstream(file) << pressure;
+    const std::string script =
+        "mount --bind $1 /proc/pressure/cpu && LD_PRELOAD=$2 FIELDCOST_STATE_DIR=$3 exec $4 all";
+    return RunProcess({.arguments = {"unshare", "-m", "/bin/sh", "-c", script, "sh", file.string(),
+                                     kLibrary, state_dir_.path().string(), kVictims + "tally"}});
+  };
+  const ProcessResult quiet = run_with("some avg10=19.99 avg60=99.00 avg300=99.00 total=1\n");
+  if (quiet.exit_status != 0) GTEST_SKIP() << "cannot mount over /proc: " << quiet.errors;
+  EXPECT_THAT(RunFiles(), SizeIs(1));
+  ASSERT_EQ(run_with("some avg10=20.01 avg60=0.00 avg300=0.00 total=1\n").exit_status, 0);
+  EXPECT_THAT(RunFiles(), IsEmpty());
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kSystemLoaded), 1U);
+}
+
+TEST_F(CollectionTest, WhatDlopenBringsTakesPart) {
+  constexpr char kPicks[] = "libvictim_plugin_base.so!plugin_base,libvictim.so.1!*";
+  const ProcessResult plain = RunProcess({.arguments = {kVictims + "tally", "plugin", "20"}});
+  ASSERT_EQ(plain.exit_status, 0);
+  const ProcessResult measured = RunProcess(Tally({"plugin", "20"}, kPicks));
+  EXPECT_EQ(measured.output, plain.output);
+  EXPECT_EQ(measured.errors, "");
+  ASSERT_THAT(RunFiles(), SizeIs(1)) << "nothing of it was there at the start";
+  const RunFileContent run = RunFiles().at(0);
+  EXPECT_EQ(run.calls.at("plugin_base"), 20U * 20);
+  EXPECT_EQ(run.calls.at("victim_call_back"), 20U * 20);
+}
+
+TEST_F(CollectionTest, WhatDlopenBringsMayTakeTheRandomPicksPlace) {
+  int of_plugin = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SetPolicy({.modules = {"libvictim_plugin_base.so", "libvictim.so.1", "libtally.so.1"},
+               .max_phases = 4,
+               .draw_seed = seed});
+    ASSERT_EQ(RunProcess(Tally({"plugin", "2"})).exit_status, 0);
+  }
+  for (const RunFileContent& run : RunFiles()) {
+    for (const shm::Pick& pick : run.picks) {
+      if (std::string(pick.soname).starts_with("libvictim")) ++of_plugin;
+    }
+  }
+  EXPECT_GT(of_plugin, 0);
+}
+
+TEST_F(CollectionTest, RunsThatCannotTakePartAreCounted) {
+  SetPolicy({.modules = {"libother.so.1"}});
+  RunProcess(Tally({"all"}));
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNothingToPick), 1U);
+  SetPolicy({.version = 99});
+  RunProcess(Tally({"all"}));
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kPolicyUnusable), 1U);
+  SetPolicy({});
+  std::filesystem::remove_all(state_dir_.path() / "runs");
+  RunProcess(Tally({"all"}));
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNoRunFile), 1U);
+}
+
+}  // namespace
+}  // namespace fieldcost::testing
