@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <tuple>
 
 #include "common/base/text.h"
@@ -23,8 +24,19 @@ int WidthOf(const stats::RowKey& key) {
   return (key.hardware == stats::HardwareClass{} ? 2 : 0) + (key.week == 0 ? 1 : 0);
 }
 
-double TotalOf(const MetricSummary& summary) {
-  return static_cast<double>(summary.histogram.sum());
+// Timed or not. A run that has not ended has told only of its timed ones.
+std::optional<std::uint64_t> CallsOf(const CostSummary& summary) {
+  const MetricSummary* time = summary.Find(stats::Metric::kWallTime);
+  const MetricSummary* runs = summary.Find(stats::Metric::kCallsPerRun);
+  if (time == nullptr && runs == nullptr) return std::nullopt;
+  const stats::Uint128 timed = time == nullptr ? 0 : time->histogram.count();
+  const stats::Uint128 counted = runs == nullptr ? 0 : runs->histogram.sum();
+  const stats::Uint128 most = std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(std::min(std::max(timed, counted), most));
+}
+
+double TotalOf(const CostSummary& summary, const MetricSummary& time) {
+  return time.histogram.Mean() * static_cast<double>(CallsOf(summary).value_or(0));
 }
 
 double ValueOf(const CostSummary& summary, SortKey key) {
@@ -32,7 +44,7 @@ double ValueOf(const CostSummary& summary, SortKey key) {
   if (time == nullptr) return -1;
   switch (key) {
     case SortKey::kCalls:
-      return static_cast<double>(time->histogram.count());
+      return static_cast<double>(CallsOf(summary).value_or(0));
     case SortKey::kP50:
       return time->p50.estimate;
     case SortKey::kP95:
@@ -42,7 +54,7 @@ double ValueOf(const CostSummary& summary, SortKey key) {
     case SortKey::kMean:
       return time->histogram.Mean();
     case SortKey::kTotal:
-      return TotalOf(*time);
+      return TotalOf(summary, *time);
   }
   return -1;
 }
@@ -87,7 +99,7 @@ Line TableLine(const CostSummary& summary, const Twins& twins, const Style& styl
                     ? none
                     : Shorten(summary.api.package_version, kMaxVersionWidth, style)}};
   if (time != nullptr) {
-    line.push_back({FormatCount(time->histogram.count()), true});
+    line.push_back({FormatCount(CallsOf(summary).value_or(0)), true});
     line.push_back({FormatCount(time->contributions), true});
     for (const double value :
          {time->p50.estimate, time->p95.estimate, time->p99.estimate, time->histogram.Mean()}) {
@@ -95,6 +107,7 @@ Line TableLine(const CostSummary& summary, const Twins& twins, const Style& styl
     }
   } else {
     line.insert(line.end(), 6, Cell{none, true});
+    if (const auto calls = CallsOf(summary)) line[3].text = FormatCount(*calls);
     if (alloc != nullptr) line[4].text = FormatCount(alloc->contributions);
   }
   line.push_back({alloc == nullptr
@@ -111,6 +124,14 @@ std::string QuantileLine(const char* name, const stats::Quantile& quantile, stat
                      PadLeft(FormatCost(quantile.estimate, metric, style), 8),
                      FormatCost(quantile.low, metric, style),
                      FormatCost(quantile.high, metric, style));
+}
+
+// What one value of the metric stands for: a run has one number of calls and one first call.
+std::string NumberText(stats::Metric metric, std::uint64_t count) {
+  const bool is_of_runs =
+      metric == stats::Metric::kCallsPerRun || metric == stats::Metric::kFirstCallTime;
+  if (!is_of_runs) return "n " + FormatCount(count);
+  return fmt::format("{} run{}", FormatCount(count), count == 1 ? "" : "s");
 }
 
 std::string Indent(std::string_view text) {
@@ -219,7 +240,7 @@ std::string CostDetail(const CostSummary& summary, const Style& style) {
     text += fmt::format("\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
                         Spectrum(histogram, kSpectrumWidth * 2, style));
     text.erase(text.find_last_not_of(" \n") + 1);
-    text += fmt::format("\n    n {}, {} contribution{}\n", FormatCount(histogram.count()),
+    text += fmt::format("\n    {}, {} contribution{}\n", NumberText(metric, histogram.count()),
                         FormatCount(numbers.contributions), numbers.contributions == 1 ? "" : "s");
     text += QuantileLine("p50", numbers.p50, metric, style);
     text += QuantileLine("p95", numbers.p95, metric, style);

@@ -41,12 +41,14 @@ enum class SortKey { kCalls, kP50, kP95, kP99, kMean, kTotal };
 // nullopt if the text names none.
 std::optional<SortKey> ParseSortKey(std::string_view text);
 
-// By wall time, dearest first; APIs without wall time last; equal ones by name.
+// By wall time, dearest first; APIs without wall time last; equal ones by name. The total counts
+// calls that were only counted with the mean of those that were timed.
 void Sort(std::vector<CostSummary>& summaries, SortKey key);
 
 // The table with a heading line: API, library, version, calls, contributions, p50, p95, p99, mean,
-// bytes allocated per call, spectrum. Calls are those of the wall time row; alloc/call is the mean
-// of alloc_inclusive; "-" = not measured.
+// bytes allocated per call, spectrum. Calls are the sum of
+// calls_per_run, or the number of timed ones where that is not known or less; alloc/call is the
+// mean of alloc_inclusive; "-" = not measured.
 std::string CostTable(std::span<const CostSummary> summaries, const Style& style);
 
 // Everything about one summary: each metric with its numbers, guaranteed intervals and histogram.

@@ -28,10 +28,16 @@ constexpr std::array<ScaledUnit, 6> kByteUnits = {{{1, "B", "B"},
 constexpr std::array<ScaledUnit, 4> kCycleUnits = {
     {{1, "cyc", "cyc"}, {1e3, "kcyc", "kcyc"}, {1e6, "Mcyc", "Mcyc"}, {1e9, "Gcyc", "Gcyc"}}};
 
+constexpr std::array<ScaledUnit, 4> kCallUnits = {{{1, "calls", "calls"},
+                                                   {1e3, "k calls", "k calls"},
+                                                   {1e6, "M calls", "M calls"},
+                                                   {1e9, "G calls", "G calls"}}};
+
 std::span<const ScaledUnit> UnitsOf(stats::Metric metric) {
   const std::string_view unit = stats::Unit(metric);
   if (unit == "ns") return kTimeUnits;
   if (unit == "cycles") return kCycleUnits;
+  if (unit == "calls") return kCallUnits;
   return kByteUnits;
 }
 

@@ -49,6 +49,9 @@ TEST(NumbersTest, CostsHaveTwoSignificantDigitsAndAFittingUnit) {
   EXPECT_EQ(Bytes(1536), "1.5 KiB");
   EXPECT_EQ(Bytes(5.0 * 1048576), "5.0 MiB");
   EXPECT_EQ(FormatCost(1234, Metric::kCpuCycles, kUtf8), "1.2 kcyc");
+  EXPECT_EQ(FormatCost(12, Metric::kCallsPerRun, kUtf8), "12 calls");
+  EXPECT_EQ(FormatCost(3.4e6, Metric::kCallsPerRun, kUtf8), "3.4 M calls");
+  EXPECT_EQ(FormatCost(1234, Metric::kFirstCallTime, kUtf8), "1.2 µs");
 }
 
 TEST(NumbersTest, WithoutUtf8MicrosecondsAreAscii) {
@@ -261,6 +264,34 @@ TEST(SortTest, DearestFirstUnmeasuredLast) {
   }
   EXPECT_EQ(ParseSortKey("p99"), SortKey::kP99);
   EXPECT_EQ(ParseSortKey("p98"), std::nullopt);
+}
+
+TEST(CostTableTest, CallsThatWereOnlyCountedCountToo) {
+  const std::vector<stats::StatRow> rows = {
+      Row("liba.so.1", "sampled", Metric::kWallTime, {10, 10}, 1),
+      Row("liba.so.1", "sampled", Metric::kCallsPerRun, {4000, 96}, 1),
+      Row("liba.so.1", "running", Metric::kWallTime, {20, 20, 20}, 1),
+      Row("liba.so.1", "running", Metric::kCallsPerRun, {1}, 1),
+      Row("liba.so.1", "untimed", Metric::kAllocInclusive, {8}, 1),
+      Row("liba.so.1", "untimed", Metric::kCallsPerRun, {77}, 1)};
+  std::vector<CostSummary> summaries = Summarise(rows);
+  Sort(summaries, SortKey::kTotal);
+  EXPECT_EQ(summaries[0].api.symbol, "sampled");
+  const std::string table = CostTable(summaries, kPlain);
+  EXPECT_THAT(table, ::testing::ContainsRegex("sampled +liba.so.1 +1.2-3 +4,096 "));
+  EXPECT_THAT(table, ::testing::ContainsRegex("running +liba.so.1 +1.2-3 +3 "));
+  EXPECT_THAT(table, ::testing::ContainsRegex("untimed +liba.so.1 +1.2-3 +77 "));
+}
+
+TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
+  const std::vector<stats::StatRow> rows = {
+      Row("liba.so.1", "f", Metric::kCallsPerRun, {100, 300}, 2),
+      Row("liba.so.1", "f", Metric::kFirstCallTime, {5000}, 1)};
+  const std::string text = CostDetail(Summarise(rows)[0], kPlain);
+  EXPECT_THAT(text, HasSubstr("calls_per_run (calls)"));
+  EXPECT_THAT(text, HasSubstr("2 runs, 2 contributions"));
+  EXPECT_THAT(text, HasSubstr("first_call (ns)"));
+  EXPECT_THAT(text, HasSubstr("1 run, 1 contribution\n"));
 }
 
 TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
