@@ -1,7 +1,12 @@
+#include <unistd.h>
+
 #include "agent/daemon/agent.h"
+#include "agent/daemon/reach.h"
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
+#include "tools/cli/session.h"
+#include "tools/cli/status_text.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/numbers.h"
 
@@ -11,6 +16,12 @@ namespace {
 Result<daemon::Agent> OpenAgent() {
   FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
   return daemon::Agent::Open(profile, SystemClock());
+}
+
+// The session's files as they are, without changing anything.
+Result<SessionReport> SessionOf(const daemon::Profile& profile) {
+  FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(profile));
+  return session.Look();
 }
 
 std::string ModeText(daemon::Mode mode, const daemon::AgentConfig& config) {
@@ -30,38 +41,6 @@ std::string ModeText(daemon::Mode mode, const daemon::AgentConfig& config) {
       "on: programs under `fieldcost run` are measured; sums per public library function go to {}\n"
       "  see what would be sent:  fieldcost agent preview\n  stop:  fieldcost agent off\n",
       server);
-}
-
-std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile& profile,
-                       const daemon::AgentConfig& config) {
-  std::string text;
-  const auto line = [&](const char* name, const std::string& value) {
-    text += fmt::format("{:<20}{}\n", name, EscapeControl(value));
-  };
-  const daemon::Consent& consent = status.consent;
-  line("mode",
-       consent.since == WallTime{}
-           ? fmt::format("{} (never switched on)", Name(consent.mode))
-           : fmt::format("{} since {}", Name(consent.mode), report::FormatTime(consent.since)));
-  line("server", config.url.empty() ? "none" : config.url);
-  line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
-  line("run files", report::FormatCount(status.run_files));
-  line("waiting to be sent", fmt::format("{} rows, {} bytes; {} finished batches",
-                                         report::FormatCount(status.pending_rows),
-                                         report::FormatCount(status.pending_bytes),
-                                         report::FormatCount(status.spooled_batches)));
-  line("sent", fmt::format("{} batches", report::FormatCount(status.sent_batches)));
-  line("refused by server",
-       fmt::format("{} batches", report::FormatCount(status.quarantined_batches)));
-  line("kept private", fmt::format("{} rows of libraries that are not public",
-                                   report::FormatCount(status.private_rows_kept)));
-  line("lost", fmt::format("{} calls not recorded, {} run files refused",
-                           report::FormatCount(status.lost_calls),
-                           report::FormatCount(status.refused_files)));
-  if (!status.policy_problem.empty()) line("problem", status.policy_problem);
-  line("configuration", profile.config_file.string());
-  line("state", profile.state_dir.string());
-  return text;
 }
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : EscapeControl(text); }
@@ -94,16 +73,35 @@ std::string PreviewText(const daemon::PendingBatch& batch, const std::string& ke
 Result<int> Run(const AgentModeCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(daemon::Agent agent, OpenAgent());
   FIELDCOST_TRY(agent.SetMode(command.mode));
-  FIELDCOST_TRY(
-      WriteStdout(output.json ? ModeJson(command.mode) : ModeText(command.mode, agent.config())));
+  std::string text = ModeText(command.mode, agent.config());
+  const auto session = SessionOf(agent.profile());
+  if (session && session->active) {
+    text += command.mode == daemon::Mode::kOff
+                ? "  programs of your sessions still load the library, which does nothing; take it "
+                  "back:\n  fieldcost agent session off\n"
+                : "  so are all programs of your sessions (fieldcost agent session status)\n";
+  }
+  FIELDCOST_TRY(WriteStdout(output.json ? ModeJson(command.mode) : text));
   return 0;
 }
 
-Result<int> Run(const AgentStatusCommand&, const Output& output) {
+Result<int> Run(const AgentStatusCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(const daemon::Agent agent, OpenAgent());
   FIELDCOST_ASSIGN(const daemon::AgentStatus status, agent.GetStatus());
-  FIELDCOST_TRY(WriteStdout(output.json ? StatusJson(status, agent.profile(), agent.config())
-                                        : StatusText(status, agent.profile(), agent.config())));
+  FIELDCOST_ASSIGN(const std::vector<daemon::ProcessReach> programs,
+                   daemon::Survey({.state_dir = agent.profile().state_dir, .uid = ::getuid()}));
+  const auto session = SessionOf(agent.profile());
+  const bool is_active = session && session->active;
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(StatusJson(status, agent.profile(), agent.config(),
+                                         {.programs = programs, .session_active = is_active})));
+    return 0;
+  }
+  const StatusTextOptions options{.names = command.programs, .style = output.style};
+  FIELDCOST_TRY(
+      WriteStdout(StatusText(status, agent.profile(), agent.config(), options) +
+                  fmt::format("{:<20}{}\n", "session activation", is_active ? "on" : "off") +
+                  ProgramsText(programs, options)));
   return 0;
 }
 

@@ -21,15 +21,18 @@ constexpr char kFooter[] =
     "Examples:\n"
     "  fieldcost agent local                 measure on this machine, send nothing\n"
     "  fieldcost run -- sqlite3 my.db        run a program and measure a few of its APIs\n"
+    "  fieldcost agent session on            from the next login on, without `run`\n"
     "  fieldcost sync --full                 fetch the published catalogue\n"
     "  fieldcost top --limit 40              the dearest APIs\n"
     "  fieldcost show sqlite3_step           one API in detail\n"
     "\n"
     "Exit status:\n"
-    "  0 success; 64 wrong usage or argument; 65 corrupt or oversized data; 66 not found (no\n"
-    "  catalogue, unknown API); 69 server not available; 70 internal error; 73 exists already;\n"
-    "  74 disk or socket failure; 75 not finished in time; 76 a signature or certificate does not\n"
-    "  verify; 77 permission denied; 78 not supported. `fieldcost run` exits as its program does\n"
+    "  0 success; 1 the answer is no (agent explain); 64 wrong usage or argument; 65 corrupt or\n"
+    "  oversized data; 66 not found (no catalogue, unknown API); 69 server not available; 70\n"
+    "  internal error; 73 exists already; 74 disk or socket failure; 75 not finished in time; 76 "
+    "a\n"
+    "  signature or certificate does not verify; 77 permission denied; 78 not supported. "
+    "`fieldcost run` exits as its program does\n"
     "  (127 program not found, 126 cannot be run, 128+N ended by signal N as a shell shows it).\n"
     "\n"
     "Environment: FIELDCOST_HOME (another profile directory), FIELDCOST_PRELOAD_LIBRARY,\n"
@@ -40,6 +43,8 @@ struct Raw {
   bool json = false;
   std::string color = "auto";
   bool preview_raw = false;
+  AgentStatusCommand agent_status;
+  AgentExplainCommand explain;
   RunCommand run;
   SyncCommand sync;
   ShowCommand show;
@@ -56,6 +61,11 @@ struct Parser {
   CLI::App* local;
   CLI::App* off;
   CLI::App* status;
+  CLI::App* explain;
+  CLI::App* session;
+  CLI::App* session_on;
+  CLI::App* session_off;
+  CLI::App* session_status;
   CLI::App* preview;
   CLI::App* run;
   CLI::App* sync;
@@ -89,7 +99,8 @@ Parser::Parser(Raw& raw) {
   agent->footer(
       "Examples:\n"
       "  fieldcost agent status\n"
-      "  fieldcost agent off      stop measuring, delete what was not sent");
+      "  fieldcost agent session on    measure programs of the next logins, not only under `run`\n"
+      "  fieldcost agent off           stop measuring, delete what was not sent");
   on = agent->add_subcommand("on", "Measure, and send sums to the configured server");
   on->footer(
       "What is sent: names and versions of public libraries and functions, sums of their costs,\n"
@@ -99,16 +110,58 @@ Parser::Parser(Raw& raw) {
   local->footer(
       "Example:\n  fieldcost agent local && fieldcost run -- make && fieldcost top --local");
   off = agent->add_subcommand("off", "Measure nothing; delete what was not sent");
-  off->footer("Example:\n  fieldcost agent off");
-  status = agent->add_subcommand("status", "Mode, and what is waiting on this machine");
-  status->footer("Example:\n  fieldcost agent status --json");
+  off->footer(
+      "The files of `fieldcost agent session on` stay: the library does nothing while off.\n"
+      "Example:\n  fieldcost agent off && fieldcost agent session off");
+  status = agent->add_subcommand("status", "Mode, what is waiting, and which programs are reached");
+  status->add_flag("--programs,-v,--verbose", raw.agent_status.programs,
+                   "Also names of programs, for each reason why they are not measured");
+  status->footer(
+      "Examples:\n"
+      "  fieldcost agent status\n"
+      "  fieldcost agent status --programs\n"
+      "  fieldcost agent status --json");
+  explain = agent->add_subcommand("explain", "Why a program or a process is, or is not, measured");
+  explain->add_option("subject", raw.explain.subject, "Program (looked up in PATH) or process id")
+      ->required()
+      ->type_name("PROGRAM|PID");
+  explain->footer(
+      "Exit status 1: it cannot be measured.\n"
+      "Examples:\n"
+      "  fieldcost agent explain sudo\n"
+      "  fieldcost agent explain $$");
+  session = agent->add_subcommand("session", "Measure all programs of this user's next logins");
+  session->require_subcommand(0, 1);
+  session->footer(
+      "Opt-in. Writes only into your own directories; off restores every byte.\n"
+      "Examples:\n"
+      "  fieldcost agent local && fieldcost agent session on\n"
+      "  fieldcost agent session status");
+  session_on = session->add_subcommand("on", "Let programs of the next logins take part");
+  session_on->footer(
+      "Copies the measuring library into the state directory; writes "
+      "environment.d/60-fieldcost.conf\n"
+      "(desktop, user services) and session.sh (login shells), and adds one marked line to\n"
+      "~/.profile, and to ~/.bash_profile, ~/.bash_login and ~/.zprofile if you have them.\n"
+      "Run it again after an upgrade to refresh the copy. Example:\n"
+      "  fieldcost agent session on");
+  session_off = session->add_subcommand("off", "Take it all back");
+  session_off->footer(
+      "The library itself stays as long as programs of running sessions name it: without it each\n"
+      "would print a complaint of the dynamic linker. Example:\n"
+      "  fieldcost agent session off");
+  session_status = session->add_subcommand("status", "Which files there are");
+  session_status->footer("Example:\n  fieldcost agent session status --json");
   preview = agent->add_subcommand("preview", "The next batch, exactly as it would be sent");
   preview->add_flag("--raw", raw.preview_raw, "Write the request body itself to stdout");
   preview->footer(
       "Examples:\n"
       "  fieldcost agent preview\n"
       "  fieldcost agent preview --raw | zstd -d | protoc --decode_raw");
-  for (CLI::App* command : {on, local, off, status, preview}) command->fallthrough();
+  for (CLI::App* command : {on, local, off, status, explain, session, session_on, session_off,
+                            session_status, preview}) {
+    command->fallthrough();
+  }
 
   run = app.add_subcommand("run", "Run a program (given after --) and measure a few of its APIs")
             ->fallthrough();
@@ -118,7 +171,10 @@ Parser::Parser(Raw& raw) {
                   "Such a run stays on this machine")
       ->check(CLI::Validator(ValidatePick, ""))
       ->type_name("GLOB,...");
-  run->add_option("--metrics", raw.run.metrics, "time, alloc, or time,alloc")
+  run->add_option("--metrics", raw.run.metrics,
+                  "What to measure, comma-separated: time;\n"
+                  "alloc (bytes allocated); io (bytes of file\n"
+                  "and network I/O); cycles")
       ->transform(CLI::Validator(ValidateMetrics, ""))
       ->type_name("METRICS");
   run->footer(
@@ -126,7 +182,7 @@ Parser::Parser(Raw& raw) {
       "Examples:\n"
       "  fieldcost run -- python3 report.py\n"
       "  fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql\n"
-      "  fieldcost run --pick 'libz.so.1!deflate' --metrics time,alloc -- git gc");
+      "  fieldcost run --pick 'libz.so.1!deflate' --metrics time,alloc,io -- git gc");
 
   sync = app.add_subcommand("sync", "Refresh the local copy of the catalogue")->fallthrough();
   sync->add_flag("--full", raw.sync.full, "Everything now, instead of today's share");
@@ -175,7 +231,15 @@ CommandLine Interpret(const Parser& parser, Raw& raw) {
     raw.top.sort = report::ParseSortKey(raw.sort).value_or(report::SortKey::kTotal);
     line.command = std::move(raw.top);
   } else if (parser.status->parsed()) {
-    line.command = AgentStatusCommand{};
+    line.command = raw.agent_status;
+  } else if (parser.explain->parsed()) {
+    line.command = std::move(raw.explain);
+  } else if (parser.session_on->parsed()) {
+    line.command = AgentSessionCommand{SessionAction::kOn};
+  } else if (parser.session_off->parsed()) {
+    line.command = AgentSessionCommand{SessionAction::kOff};
+  } else if (parser.session_status->parsed()) {
+    line.command = AgentSessionCommand{SessionAction::kStatus};
   } else if (parser.preview->parsed()) {
     line.command = AgentPreviewCommand{raw.preview_raw};
   } else if (parser.on->parsed()) {
@@ -218,7 +282,10 @@ std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> argu
     return UsageError("a command is needed: agent, run, sync, show or top");
   }
   if (parser.agent->parsed() && parser.agent->get_subcommands().empty()) {
-    return UsageError("agent needs one of on, local, off, status, preview");
+    return UsageError("agent needs one of on, local, off, status, explain, session, preview");
+  }
+  if (parser.session->parsed() && parser.session->get_subcommands().empty()) {
+    return UsageError("agent session needs one of on, off, status");
   }
   if (parser.run->parsed() != program.has_value()) {
     return UsageError(program ? "only `run` takes a program after --"

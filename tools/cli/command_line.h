@@ -16,13 +16,22 @@ namespace fieldcost::cli {
 struct AgentModeCommand {
   daemon::Mode mode = daemon::Mode::kOff;
 };
-struct AgentStatusCommand {};
+struct AgentStatusCommand {
+  bool programs = false;  // also names
+};
+struct AgentExplainCommand {
+  std::string subject;  // a program, or the number of a process
+};
+enum class SessionAction { kOn, kOff, kStatus };
+struct AgentSessionCommand {
+  SessionAction action = SessionAction::kStatus;
+};
 struct AgentPreviewCommand {
   bool raw = false;
 };
 struct RunCommand {
   std::string pick;     // globs "soname!symbol", comma-separated; empty = the random draw
-  std::string metrics;  // "time", "alloc", "time,alloc"; empty = the library's default
+  std::string metrics;  // some of "time,alloc,io,cycles"; empty = the library's default
   std::vector<std::string> arguments;  // the program and its arguments; never empty
 };
 struct SyncCommand {
@@ -43,8 +52,8 @@ struct TopCommand {
 struct CommandLine {
   bool json = false;
   report::ColorChoice color = report::ColorChoice::kAuto;
-  std::variant<AgentModeCommand, AgentStatusCommand, AgentPreviewCommand, RunCommand, SyncCommand,
-               ShowCommand, TopCommand>
+  std::variant<AgentModeCommand, AgentStatusCommand, AgentExplainCommand, AgentSessionCommand,
+               AgentPreviewCommand, RunCommand, SyncCommand, ShowCommand, TopCommand>
       command;
 };
 

@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
+#include "agent/daemon/reach.h"
+#include "common/base/text.h"
 #include "common/shm/policy_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/pick.h"
+#include "tools/cli/preload_library.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -16,42 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kLibraryVariable[] = "FIELDCOST_PRELOAD_LIBRARY";
-constexpr char kLibraryName[] = "libfieldcost_preload.so";
 constexpr int kNotFoundStatus = 127;  // as of a POSIX shell
 constexpr int kCannotRunStatus = 126;
-
-std::string_view Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
-// Named by the user, or beside this program, or where it is installed.
-Result<fs::path> FindPreloadLibrary() {
-  std::vector<fs::path> places;
-  if (const std::string_view named = Variable(kLibraryVariable); !named.empty()) {
-    places = {fs::path(named)};
-  } else {
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    if (!error) places.push_back(program.parent_path().parent_path() / "lib" / kLibraryName);
-    places.push_back(fs::path(FIELDCOST_INSTALL_LIBRARY_DIR) / kLibraryName);
-  }
-  for (const fs::path& place : places) {
-    std::error_code error;
-    if (!fs::is_regular_file(place, error)) continue;
-    const std::string path = fs::absolute(place).string();
-    if (path.find_first_of(": ") != std::string::npos) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "cannot preload {}: the path holds a space or a colon, which LD_PRELOAD cannot "
-                  "express",
-                  path);
-    }
-    return fs::path(path);
-  }
-  return Fail(ErrorCode::kNotFound, "no measuring library at {} (set {})", places[0].string(),
-              kLibraryVariable);
-}
 
 // The policy file is written by `fieldcost agent` and the daemon; here only if it is missing or
 // older than the configuration.
@@ -95,6 +64,21 @@ int Execute(const std::vector<std::string>& arguments) {
   return why == ENOENT ? kNotFoundStatus : kCannotRunStatus;
 }
 
+// Why nothing can be measured in this program, with its name; empty if something can, or if the
+// program is not there, which Execute() says better.
+std::string Obstacle(const std::string& program) {
+  const fs::path path = daemon::FindProgram(program);
+  if (path.empty()) return {};
+  const auto why = daemon::ExplainProgram(path);
+  if (!why || why->reach == daemon::Reach::kAble || why->reach == daemon::Reach::kNotProgram ||
+      why->reach == daemon::Reach::kUnreadable) {
+    return {};
+  }
+  std::string text = fmt::format("{}: {}", program, Phrase(why->reach));
+  if (why->program != path) text += fmt::format(" ({})", why->program.string());
+  return text;
+}
+
 }  // namespace
 
 Result<int> Run(const RunCommand& command, const Output&) {
@@ -109,6 +93,11 @@ Result<int> Run(const RunCommand& command, const Output&) {
     if (Variable("FIELDCOST_QUIET").empty()) {
       Remark("nothing is measured: fieldcost is off (fieldcost agent local|on)");
     }
+    return Execute(command.arguments);
+  }
+  // The library's presence alone would keep some of these from starting.
+  if (const std::string obstacle = Obstacle(command.arguments[0]); !obstacle.empty()) {
+    if (Variable("FIELDCOST_QUIET").empty()) Remark("nothing is measured: " + obstacle);
     return Execute(command.arguments);
   }
   FIELDCOST_TRY(PrepareMeasuring(command, profile));

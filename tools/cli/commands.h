@@ -15,6 +15,8 @@ struct Output {
 // is printed by the caller.
 Result<int> Run(const AgentModeCommand& command, const Output& output);
 Result<int> Run(const AgentStatusCommand& command, const Output& output);
+Result<int> Run(const AgentExplainCommand& command, const Output& output);
+Result<int> Run(const AgentSessionCommand& command, const Output& output);
 Result<int> Run(const AgentPreviewCommand& command, const Output& output);
 Result<int> Run(const RunCommand& command, const Output& output);
 Result<int> Run(const SyncCommand& command, const Output& output);

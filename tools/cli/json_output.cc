@@ -1,5 +1,6 @@
 #include "tools/cli/json_output.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "common/shm/log2_bucket.h"
@@ -13,6 +14,33 @@ namespace json = boost::json;
 std::string Print(const json::object& object) { return json::serialize(object) + "\n"; }
 
 json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
+
+bool IsUtf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t more = lead < 0x80             ? 0
+                             : (lead & 0xe0) == 0xc0 ? 1
+                             : (lead & 0xf0) == 0xe0 ? 2
+                             : (lead & 0xf8) == 0xf0 ? 3
+                                                     : text.size();
+    if (more >= text.size() - i) return false;
+    for (std::size_t k = 1; k <= more; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
+// Names that may be any bytes, where JSON knows only UTF-8.
+json::string UntrustedText(std::string_view untrusted_text) {
+  std::string text(untrusted_text);
+  if (!IsUtf8(text)) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }, '?');
+  }
+  return Text(text);
+}
 
 json::array BucketsJson(const stats::CostHistogram& histogram) {
   json::array buckets;
@@ -78,6 +106,26 @@ json::object HardwareJson(const stats::HardwareClass& hardware) {
           {"os_release", Text(hardware.os_release)}};
 }
 
+json::object WhyJson(const daemon::Explanation& why) {
+  return {{"reach", Text(Name(why.reach))},
+          {"reason", Text(Phrase(why.reach))},
+          {"detail", UntrustedText(why.untrusted_detail)},
+          {"program", UntrustedText(why.program.string())}};
+}
+
+json::object ProcessJson(const daemon::ProcessReach& process) {
+  return {{"pid", process.pid},
+          {"name", UntrustedText(process.untrusted_name)},
+          {"reach", Text(Name(process.why.reach))},
+          {"detail", UntrustedText(process.why.untrusted_detail)}};
+}
+
+json::array PathsJson(const std::vector<std::filesystem::path>& paths) {
+  json::array array;
+  for (const auto& path : paths) array.push_back(UntrustedText(path.string()));
+  return array;
+}
+
 }  // namespace
 
 std::string ErrorJson(const Error& error) {
@@ -112,7 +160,15 @@ std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness
 }
 
 std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile& profile,
-                       const daemon::AgentConfig& config) {
+                       const daemon::AgentConfig& config, const StatusJsonOptions& options) {
+  json::array skips;
+  for (const daemon::SkipCount& skip : status.skips) {
+    skips.push_back(json::object{{"reason", Text(skip.reason)}, {"runs", skip.runs}});
+  }
+  json::array programs;
+  for (const daemon::ProcessReach& process : options.programs) {
+    programs.push_back(ProcessJson(process));
+  }
   return Print({{"mode", Text(Name(status.consent.mode))},
                 {"since", Text(report::FormatTime(status.consent.since))},
                 {"agent_public_key", Text(status.agent_public_key)},
@@ -128,7 +184,39 @@ std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile&
                 {"lost_calls", status.lost_calls},
                 {"refused_files", status.refused_files},
                 {"private_rows_kept", status.private_rows_kept},
-                {"policy_problem", Text(status.policy_problem)}});
+                {"overhead_ns", status.overhead_ns},
+                {"timed_calls", status.timed_calls},
+                {"untimed_calls", status.untimed_calls},
+                {"dropped_picks", status.dropped_picks},
+                {"skips", std::move(skips)},
+                {"policy_problem", Text(status.policy_problem)},
+                {"session_active", options.session_active},
+                {"programs", std::move(programs)}});
+}
+
+std::string ExplanationJson(const daemon::Explanation& why, std::optional<pid_t> pid) {
+  json::object object = WhyJson(why);
+  if (pid) object["pid"] = *pid;
+  return Print(object);
+}
+
+std::string SessionJson(const SessionReport& report, const Session& session) {
+  json::array holders;
+  for (const daemon::ProcessReach& process : report.holders) {
+    holders.push_back(
+        json::object{{"pid", process.pid}, {"name", UntrustedText(process.untrusted_name)}});
+  }
+  return Print({{"session_active", report.active},
+                {"library", UntrustedText(session.library().string())},
+                {"library_present", report.library_present},
+                {"library_is_older", report.library_is_older},
+                {"files", PathsJson(report.files)},
+                {"missing", PathsJson(report.missing)},
+                {"written", PathsJson(report.written)},
+                {"removed", PathsJson(report.removed)},
+                {"lines_added", PathsJson(report.lines_added)},
+                {"lines_removed", PathsJson(report.lines_removed)},
+                {"holders", std::move(holders)}});
 }
 
 std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,

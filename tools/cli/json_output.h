@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
+#include "agent/daemon/reach.h"
 #include "common/base/error.h"
 #include "common/catalog/catalog.h"
 #include "common/catalog/sync.h"
+#include "tools/cli/session.h"
 #include "tools/report/cost_table.h"
 
 namespace fieldcost::cli {
@@ -19,8 +21,15 @@ std::string ErrorJson(const Error& error);
 std::string RowsJson(const std::vector<report::CostSummary>& summaries,
                      const std::optional<catalog::Freshness>& freshness);
 std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness);
+struct StatusJsonOptions {
+  std::vector<daemon::ProcessReach> programs;  // that run now
+  bool session_active = false;
+};
 std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile& profile,
-                       const daemon::AgentConfig& config);
+                       const daemon::AgentConfig& config, const StatusJsonOptions& options);
+// Of a program (no pid) or a process.
+std::string ExplanationJson(const daemon::Explanation& why, std::optional<pid_t> pid);
+std::string SessionJson(const SessionReport& report, const Session& session);
 std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
                         const std::string& agent_public_key);
 std::string ModeJson(daemon::Mode mode);

@@ -1,6 +1,7 @@
 #include "tools/cli/pick.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "common/base/text.h"
@@ -9,6 +10,7 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr std::size_t kMaxPickBytes = 4096;
+constexpr std::array<std::string_view, 4> kMetricWords = {"time", "alloc", "io", "cycles"};
 
 std::vector<std::string_view> Split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
@@ -41,26 +43,29 @@ Status CheckPick(std::string_view text) {
 }
 
 Result<std::string> NormalizeMetrics(std::string_view text) {
-  bool time = false;
-  bool alloc = false;
+  std::array<bool, kMetricWords.size()> chosen{};
   for (const std::string_view name : Split(text, ",")) {
-    if (name == "time") {
-      time = true;
-    } else if (name == "alloc") {
-      alloc = true;
-    } else {
+    const auto found = std::find(kMetricWords.begin(), kMetricWords.end(), name);
+    if (found == kMetricWords.end()) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "unknown metric '{}': known are time, alloc and time,alloc", EscapeControl(name));
+                  "unknown metric '{}': known are time, alloc, io and cycles, comma-separated",
+                  EscapeControl(name));
     }
+    chosen[static_cast<std::size_t>(found - kMetricWords.begin())] = true;
   }
-  if (time && alloc) return std::string("time,alloc");
-  return std::string(time ? "time" : "alloc");
+  std::string metrics;
+  for (std::size_t i = 0; i < kMetricWords.size(); ++i) {
+    if (chosen[i]) metrics += fmt::format("{}{}", metrics.empty() ? "" : ",", kMetricWords[i]);
+  }
+  return metrics;
 }
 
 std::string PreloadVariable(std::string_view library, std::string_view present) {
   std::string value(library);
+  const std::string_view name = library.substr(library.rfind('/') + 1);
   for (const std::string_view other : Split(present, ": ")) {
-    if (!other.empty() && other != library) value += fmt::format(":{}", other);
+    if (!other.empty() && other.substr(other.rfind('/') + 1) != name)
+      value += fmt::format(":{}", other);
   }
   return value;
 }

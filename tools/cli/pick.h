@@ -13,10 +13,12 @@ namespace fieldcost::cli {
 // printable and not empty.
 Status CheckPick(std::string_view text);
 
-// "time", "alloc", or both in any order; gives the canonical order. kInvalidArgument otherwise.
+// Some of "time", "alloc", "io", "cycles" in any order, comma-separated; gives the canonical order.
+// kInvalidArgument otherwise.
 Result<std::string> NormalizeMetrics(std::string_view text);
 
-// LD_PRELOAD with `library` in front of what is there already, once.
+// LD_PRELOAD with `library` in front of what is there already, and without other copies of it, such
+// as that of a session.
 std::string PreloadVariable(std::string_view library, std::string_view present);
 
 }  // namespace fieldcost::cli

@@ -10,14 +10,11 @@
 #include "common/base/text.h"
 
 namespace fieldcost::cli {
-namespace {
 
-std::string Variable(const char* name) {
+std::string_view Variable(const char* name) {
   const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+  return value == nullptr ? std::string_view() : std::string_view(value);
 }
-
-}  // namespace
 
 report::Style StdoutStyle(report::ColorChoice choice) {
   report::TerminalFacts facts;

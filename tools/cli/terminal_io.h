@@ -7,7 +7,10 @@
 
 namespace fieldcost::cli {
 
-// The process's standard streams.
+// The process's standard streams and environment.
+
+// A variable's value, empty if it is not set.
+std::string_view Variable(const char* name);
 
 // How stdout may be drawn on, from its kind and the environment.
 report::Style StdoutStyle(report::ColorChoice choice);

@@ -28,7 +28,10 @@ TEST(MetricsTest, NamesComeInAnyOrder) {
   EXPECT_EQ(*NormalizeMetrics("alloc"), "alloc");
   EXPECT_EQ(*NormalizeMetrics("time,alloc"), "time,alloc");
   EXPECT_EQ(*NormalizeMetrics("alloc,time"), "time,alloc");
-  for (const char* text : {"", "wall", "time,", "time,alloc,disk"}) {
+  EXPECT_EQ(*NormalizeMetrics("cycles,io,time"), "time,io,cycles");
+  EXPECT_EQ(*NormalizeMetrics("cycles,alloc,io,time"), "time,alloc,io,cycles");
+  EXPECT_EQ(*NormalizeMetrics("io,io"), "io");
+  for (const char* text : {"", "wall", "time,", "time,alloc,disk", "io cycles"}) {
     EXPECT_FALSE(NormalizeMetrics(text).has_value()) << text;
   }
 }
@@ -37,6 +40,8 @@ TEST(PreloadVariableTest, OursComesFirstAndOnce) {
   EXPECT_EQ(PreloadVariable("/l/ours.so", ""), "/l/ours.so");
   EXPECT_EQ(PreloadVariable("/l/ours.so", "/x/a.so b.so"), "/l/ours.so:/x/a.so:b.so");
   EXPECT_EQ(PreloadVariable("/l/ours.so", "/x/a.so:/l/ours.so"), "/l/ours.so:/x/a.so");
+  EXPECT_EQ(PreloadVariable("/l/ours.so", "/session/ours.so:/x/hours.so"),
+            "/l/ours.so:/x/hours.so");
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+#include <unistd.h>
+
+#include "common/base/file.h"
+#include "tests/tools/cli/cli_fixture.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::ProcessResult;
+
+const std::string kHello = FIELDCOST_BINARY_DIR "/victims/hello";
+
+TEST_F(CliTest, ExplainAnswersWithAReasonAndAnExitStatus) {
+  ProcessResult result = Cli({"agent", "explain", kHello});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.output, HasSubstr(kHello + ": can be measured\nbut fieldcost is off"));
+  result = Cli({"agent", "explain", kHello + "_static"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_EQ(result.output,
+            kHello + "_static: linked statically, so nothing can be loaded into it\n");
+  result = Cli({"agent", "explain", kHello + "_asan", "--json"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.output, HasSubstr("\"reach\":\"sanitizer\""));
+  EXPECT_FALSE(std::filesystem::exists(home()));
+}
+
+TEST_F(CliTest, ExplainLooksIntoPathAndThroughScripts) {
+  const ProcessResult found = Cli({"agent", "explain", "env"});
+  EXPECT_THAT(found.output, HasSubstr("/env: can be measured"));
+  testing::TempDir directory;
+  const std::string script = (directory.path() / "script").string();
+  ASSERT_TRUE(WriteFileAtomically(script, "#!" + kHello + "_static\n", 0755));
+  EXPECT_THAT(Cli({"agent", "explain", script}).output,
+              HasSubstr(script + ", run by " + kHello + "_static: linked statically"));
+  const ProcessResult missing = Cli({"agent", "explain", "no-such-program"});
+  EXPECT_EQ(missing.exit_status, 66);
+}
+
+TEST_F(CliTest, ExplainTellsOfAProcess) {
+  const ProcessResult result = Shell("$fieldcost agent explain $$; echo $?");
+  EXPECT_THAT(result.output, AllOf(HasSubstr("(sh): started without fieldcost"), HasSubstr("\n1")));
+  EXPECT_EQ(Cli({"agent", "explain", "2147483647"}).exit_status, 66);
+}
+
+TEST_F(CliTest, StatusCountsProgramsByReason) {
+  const ProcessResult plain = Cli({"agent", "status"});
+  EXPECT_THAT(plain.output,
+              AllOf(HasSubstr("running now"), HasSubstr("started without fieldcost"),
+                    HasSubstr("session activation  off"), HasSubstr("measuring has cost")));
+  const std::string own_name = "cli_test";
+  EXPECT_THAT(plain.output, Not(HasSubstr(own_name)));
+  EXPECT_THAT(Cli({"agent", "status", "--json"}).output,
+              AllOf(HasSubstr("\"name\":\"" + own_name + "\""), HasSubstr("\"skips\":["),
+                    HasSubstr("\"overhead_ns\":0"), HasSubstr("\"dropped_picks\":0")));
+}
+
+TEST_F(CliTest, RunLeavesAloneWhatCannotBeMeasuredAndSaysWhy) {
+  ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+  for (const auto& [program, reason] : std::vector<std::pair<std::string, std::string>>{
+           {kHello + "_static", "linked statically, so nothing can be loaded into it"},
+           {kHello + "_asan", "built with a sanitizer, whose runtime wants to be loaded first"}}) {
+    ProcessResult result = Cli({"run", "--", program});
+    EXPECT_EQ(result.exit_status, 0);
+    EXPECT_EQ(result.output, "without\n");
+    EXPECT_EQ(result.errors, "fieldcost: nothing is measured: " + program + ": " + reason + "\n");
+    result = Cli({"run", "--pick", "libc.so.6!*", "--", program}, {{"FIELDCOST_QUIET", "1"}});
+    EXPECT_EQ(result.output, "without\n");
+    EXPECT_THAT(result.errors, IsEmpty());
+  }
+  const ProcessResult result = Cli({"run", "--", kHello});
+  EXPECT_EQ(result.output, "with\n");
+  EXPECT_THAT(result.errors, IsEmpty());
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

@@ -1,0 +1,65 @@
+#include "tools/cli/status_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fieldcost::cli {
+namespace {
+
+using daemon::ProcessReach;
+using daemon::Reach;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<ProcessReach> Processes(const std::vector<std::pair<std::string, Reach>>& list) {
+  std::vector<ProcessReach> processes;
+  for (const auto& [name, reach] : list) processes.push_back({1, name, {reach, "", ""}});
+  return processes;
+}
+
+TEST(ProgramsTextTest, EachReasonIsALineWithItsNumber) {
+  const auto processes = Processes({{"a", Reach::kStatic},
+                                    {"b", Reach::kMeasuring},
+                                    {"c", Reach::kStatic},
+                                    {"d", Reach::kNotAsked}});
+  EXPECT_EQ(
+      ProgramsText(processes, {}),
+      "programs            4 running now\n"
+      "                 1  being measured now\n"
+      "                 1  started without fieldcost (before or outside an activated session)\n"
+      "                 2  linked statically, so nothing can be loaded into it\n");
+  EXPECT_THAT(ProgramsText(processes, {.names = true}),
+              HasSubstr("into it\n" + std::string(22, ' ') + "a, c\n"));
+}
+
+TEST(ProgramsTextTest, TheMostFrequentNamesComeFirstAndTheRestIsCounted) {
+  std::vector<std::pair<std::string, Reach>> list = {{"often", Reach::kAble},
+                                                     {"often", Reach::kAble}};
+  for (const char c : std::string("abcdefghij")) list.emplace_back(std::string(1, c), Reach::kAble);
+  EXPECT_EQ(NamesText(Processes(list)), "often (2), a, b, c, d, e, f, g and 3 more");
+  EXPECT_EQ(NamesText({}), "");
+}
+
+TEST(ProgramsTextTest, NamesCannotSteerTheTerminal) {
+  const auto processes = Processes({{"evil\x1b[2J\n", Reach::kAble}});
+  EXPECT_EQ(NamesText(processes), "evil\\x1b[2J\\x0a");
+  EXPECT_THAT(ReasonText({Reach::kSanitizer, "lib\x1b.so", ""}), Not(HasSubstr("\x1b")));
+}
+
+TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
+  daemon::AgentStatus status;
+  status.overhead_ns = 3'400'000;
+  status.timed_calls = 1234;
+  status.untimed_calls = 5'000'000;
+  status.dropped_picks = 2;
+  status.skips = {{"too much load", 7}, {"no\x1b room", 1}};
+  const std::string text = StatusText(status, {}, {}, {});
+  EXPECT_THAT(text, HasSubstr("measuring has cost programs 3.4 ms: 1,234 calls timed, 5,000,000 "
+                              "only counted\n"));
+  EXPECT_THAT(text, HasSubstr("given up            2 functions"));
+  EXPECT_THAT(text, HasSubstr("runs not measured   7 too much load\n" + std::string(20, ' ') +
+                              "1 no\\x1b room\n"));
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

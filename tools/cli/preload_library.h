@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+#include "common/base/result.h"
+
+namespace fieldcost::cli {
+
+// The measuring library that belongs to this program: named by FIELDCOST_PRELOAD_LIBRARY, else
+// beside this program, else where it is installed. Absolute. kNotFound with the place looked at;
+// kInvalidArgument if LD_PRELOAD cannot express the path.
+Result<std::filesystem::path> FindPreloadLibrary();
+
+}  // namespace fieldcost::cli

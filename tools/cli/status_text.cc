@@ -1,0 +1,139 @@
+#include "tools/cli/status_text.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/base/text.h"
+#include "tools/report/numbers.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using report::FormatCount;
+
+constexpr std::size_t kMaxNames = 8;
+constexpr std::size_t kLabelWidth = 20;
+
+std::string LabelledLine(std::string_view label, const std::string& value) {
+  return fmt::format("{:<{}}{}\n", label, kLabelWidth, EscapeControl(value));
+}
+
+std::string ModeValue(const daemon::Consent& consent) {
+  if (consent.since == WallTime{}) return fmt::format("{} (never switched on)", Name(consent.mode));
+  return fmt::format("{} since {}", Name(consent.mode), report::FormatTime(consent.since));
+}
+
+std::string FileList(std::string_view label, const std::vector<std::filesystem::path>& files) {
+  std::string text;
+  for (const auto& file : files) {
+    text += fmt::format("  {:<8} {}\n", label, EscapeControl(file.string()));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile& profile,
+                       const daemon::AgentConfig& config, const StatusTextOptions& options) {
+  std::string text;
+  const auto line = [&](std::string_view label, const std::string& value) {
+    text += LabelledLine(label, value);
+  };
+  line("mode", ModeValue(status.consent));
+  line("server", config.url.empty() ? "none" : config.url);
+  line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
+  line("run files", FormatCount(status.run_files));
+  line("waiting to be sent",
+       fmt::format("{} rows, {} bytes; {} finished batches", FormatCount(status.pending_rows),
+                   FormatCount(status.pending_bytes), FormatCount(status.spooled_batches)));
+  line("sent", fmt::format("{} batches", FormatCount(status.sent_batches)));
+  line("refused by server", fmt::format("{} batches", FormatCount(status.quarantined_batches)));
+  line("kept private", fmt::format("{} rows of libraries that are not public",
+                                   FormatCount(status.private_rows_kept)));
+  line("lost", fmt::format("{} calls not recorded, {} run files refused",
+                           FormatCount(status.lost_calls), FormatCount(status.refused_files)));
+  line("cost", fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
+                           report::FormatCost(static_cast<double>(status.overhead_ns),
+                                              stats::Metric::kWallTime, options.style),
+                           FormatCount(status.timed_calls), FormatCount(status.untimed_calls)));
+  if (status.dropped_picks != 0) {
+    line("given up", fmt::format("{} functions whose measuring would have cost too much",
+                                 FormatCount(status.dropped_picks)));
+  }
+  std::string label = "runs not measured";
+  for (const daemon::SkipCount& skip : status.skips) {
+    line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
+  }
+  if (!status.policy_problem.empty()) line("problem", status.policy_problem);
+  line("configuration", profile.config_file.string());
+  line("state", profile.state_dir.string());
+  return text;
+}
+
+std::string NamesText(const std::vector<daemon::ProcessReach>& processes) {
+  std::map<std::string, std::size_t> counts;
+  for (const daemon::ProcessReach& process : processes) ++counts[process.untrusted_name];
+  std::vector<std::pair<std::string, std::size_t>> names(counts.begin(), counts.end());
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", EscapeControl(names[i].first));
+    if (names[i].second > 1) text += fmt::format(" ({})", names[i].second);
+  }
+  if (names.size() > kMaxNames) text += fmt::format(" and {} more", names.size() - kMaxNames);
+  return text;
+}
+
+std::string ProgramsText(const std::vector<daemon::ProcessReach>& processes,
+                         const StatusTextOptions& options) {
+  std::string text = LabelledLine("programs", FormatCount(processes.size()) + " running now");
+  for (const daemon::Reach reach : daemon::kAllReaches) {
+    std::vector<daemon::ProcessReach> some;
+    std::copy_if(processes.begin(), processes.end(), std::back_inserter(some),
+                 [reach](const auto& process) { return process.why.reach == reach; });
+    if (some.empty()) continue;
+    text += fmt::format("{:>{}}  {}\n", FormatCount(some.size()), kLabelWidth - 2, Phrase(reach));
+    if (options.names) text += fmt::format("{:{}}  {}\n", "", kLabelWidth, NamesText(some));
+  }
+  return text;
+}
+
+std::string ReasonText(const daemon::Explanation& why) {
+  std::string text(Phrase(why.reach));
+  if (!why.untrusted_detail.empty()) {
+    text += fmt::format(" ({})", EscapeControl(why.untrusted_detail));
+  }
+  return text;
+}
+
+std::string SessionText(const SessionReport& report, const Session& session) {
+  std::string text =
+      FileList("wrote", report.written) + FileList("one line added to", report.lines_added) +
+      FileList("removed", report.removed) + FileList("restored", report.lines_removed);
+  if (report.active) {
+    text = "session activation is on\n" + text;
+    if (report.written.empty() && report.lines_added.empty())
+      text += FileList("there", report.files);
+    text += FileList("missing", report.missing);
+    if (!report.missing.empty()) text += "  put it right: fieldcost agent session on\n";
+    if (report.library_is_older) {
+      text += "  the library is not the installed one; refresh it: fieldcost agent session on\n";
+    }
+    text += "  takes effect at the next login; take it back: fieldcost agent session off\n";
+    return text;
+  }
+  text = "session activation is off\n" + text;
+  if (report.holders.empty()) return text;
+  text += fmt::format(
+      "  left     {}\n"
+      "  It does nothing, but programs of running sessions name it, and without it each would "
+      "print "
+      "a\n  complaint of the dynamic linker: {}.\n"
+      "  After their end this removes it: fieldcost agent session status\n",
+      EscapeControl(session.library().string()), NamesText(report.holders));
+  return text;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/daemon/agent.h"
+#include "agent/daemon/reach.h"
+#include "tools/cli/session.h"
+#include "tools/report/terminal.h"
+
+namespace fieldcost::cli {
+
+// What `fieldcost agent ...` says to people. Pure; all text from outside is escaped.
+
+struct StatusTextOptions {
+  bool names = false;  // of programs, for each reason
+  report::Style style;
+};
+
+std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile& profile,
+                       const daemon::AgentConfig& config, const StatusTextOptions& options);
+
+// How many of these processes are measured, can be, or cannot and why.
+std::string ProgramsText(const std::vector<daemon::ProcessReach>& processes,
+                         const StatusTextOptions& options);
+
+// "bash (3), vim": names with how many processes have them, the most frequent first.
+std::string NamesText(const std::vector<daemon::ProcessReach>& processes);
+
+// "linked statically, so nothing can be loaded into it (detail)".
+std::string ReasonText(const daemon::Explanation& why);
+
+// What a session command did, and what holds now.
+std::string SessionText(const SessionReport& report, const Session& session);
+
+}  // namespace fieldcost::cli
