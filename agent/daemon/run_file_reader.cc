@@ -59,7 +59,9 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, std::uint32_t metrics
       .dropped = untrusted_pick.phase == shm::kPickDropped,
       .first_call_ns = {},
       .calls = {}};
-  if (untrusted_pick.first_call_ns != 0) pick.first_call_ns = untrusted_pick.first_call_ns - 1;
+  if (untrusted_pick.first_call_ns != 0 && untrusted_pick.first_call_ns - 1 < kMaxFirstCallNs) {
+    pick.first_call_ns = untrusted_pick.first_call_ns - 1;
+  }
   FIELDCOST_TRY(wire::ValidateApiKey(pick.api));
   return pick;
 }
@@ -290,6 +292,7 @@ Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
   const std::uint64_t begin = shm::CountersOffset(info.pick_capacity);
   const std::uint64_t slot_bytes = shm::CounterSlotBytes(info.pick_capacity);
   std::vector<std::uint64_t> calls(info.pick_count);
+  if (calls.empty()) return calls;
   std::vector<shm::CallCounter> untrusted_counters(info.pick_count);
   for (std::uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
     const std::uint64_t offset = begin + slot * slot_bytes;

@@ -101,6 +101,8 @@ struct RunContent {
 // says beyond is refused or cut, so that no sum of what files say can overflow.
 inline constexpr std::uint64_t kMaxRunCalls = std::uint64_t{1} << 48;
 inline constexpr std::uint32_t kMaxCallCostPs = 1'000'000;
+// 52 days, whose square the aggregator still takes.
+inline constexpr std::uint64_t kMaxFirstCallNs = std::uint64_t{1} << 52;
 
 // kCorrupt (or kUnsupported for another format version) unless the header describes a file of
 // exactly this size.

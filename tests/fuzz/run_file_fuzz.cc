@@ -1,12 +1,14 @@
 // The run file as the agent's reader sees it. First byte of the input: bit 0 = the process has
 // ended, bit 1 = the file is exactly as long as the input; otherwise it has the size that its
-// header tells, zeros (a hole) after the input. The rest is the file.
+// header tells, zeros (a hole) after the input. The rest is the file. Then what the harvester makes
+// of its content.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "agent/daemon/harvester.h"
 #include "agent/daemon/run_file_reader.h"
 #include "common/base/check.h"
 
@@ -47,7 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const FuzzedBytes bytes(data + 1, size - 1, (data[0] & 2) != 0);
   const auto info = fieldcost::daemon::ReadRunInfo(bytes);
   if (!info || !info->ready) return 0;
-  const auto content = fieldcost::daemon::ReadRunContent(bytes, *info, (data[0] & 1) != 0);
+  const bool ended = (data[0] & 1) != 0;
+  const auto content = fieldcost::daemon::ReadRunContent(bytes, *info, ended);
   if (!content) return 0;
   FIELDCOST_CHECK(content->picks.size() == info->pick_count);
   for (const auto& cell : content->cells) {
@@ -56,5 +59,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FIELDCOST_CHECK(fieldcost::stats::Validate(cell.histogram).has_value());
     FIELDCOST_CHECK(!cell.histogram.empty());
   }
+  for (const auto& pick : content->picks) {
+    FIELDCOST_CHECK(pick.first_call_ns.value_or(0) < fieldcost::daemon::kMaxFirstCallNs);
+    if (!pick.calls) continue;
+    FIELDCOST_CHECK(pick.calls->timed <= fieldcost::daemon::kMaxRunCalls);
+    FIELDCOST_CHECK(pick.calls->untimed <= fieldcost::daemon::kMaxRunCalls);
+  }
+  for (const auto& cell : fieldcost::daemon::SingleValues(*content, ended)) {
+    FIELDCOST_CHECK(cell.pick < content->picks.size());
+    FIELDCOST_CHECK(fieldcost::stats::Validate(cell.histogram).has_value());
+    FIELDCOST_CHECK(cell.histogram.count() == 1);
+  }
+  const fieldcost::daemon::RunNumbers before{
+      .lost_calls = 5, .timed_calls = 6, .untimed_calls = 7, .dropped_picks = 1};
+  const auto now = fieldcost::daemon::NumbersOf(*info, *content, before);
+  FIELDCOST_CHECK(now.lost_calls >= before.lost_calls && now.timed_calls >= before.timed_calls);
+  FIELDCOST_CHECK(now.untimed_calls >= before.untimed_calls);
+  FIELDCOST_CHECK(now.dropped_picks >= 1 && now.dropped_picks <= content->picks.size() + 1);
   return 0;
 }

@@ -91,6 +91,82 @@ TEST_F(RunFileReaderTest, CellBeingWrittenIsLeftForTheNextTime) {
   EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 5}));
 }
 
+TEST_F(RunFileReaderTest, PicksOfLaterPhasesAreReadAndThoseNotYetMadeAreNot) {
+  RunFileOptions options;
+  options.picks = {WrittenPick{.symbol = "one", .metrics = shm::kAllocMetrics}};
+  options.pick_capacity = 5;
+  RunFileWriter file(path(), options);
+  file.Add(1, 7, 0, 2);
+  file.Add(9, 0, 3, 1);  // of a pick that is being made
+  file.counter(0, 4) = shm::MakeCallCounter(11, 1);
+  auto content = Read(false);
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->picks.size(), 1U);
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({1}));
+  file.AddPick({.symbol = "two", .metrics = shm::kAllocMetrics});
+  file.Add(2, 255, 1, 0);
+  file.pick(0).phase = shm::kPickDropped;
+  content = Read(false);
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->picks.size(), 2U);
+  EXPECT_TRUE(content->picks[0].over && content->picks[0].dropped);
+  EXPECT_FALSE(content->picks[1].over || content->picks[1].dropped);
+  EXPECT_EQ(content->picks[1].api.symbol, "two");
+  ASSERT_EQ(content->cells.size(), 2U);
+  EXPECT_EQ(content->cells[1].histogram, HistogramOf({2}));
+}
+
+TEST_F(RunFileReaderTest, FileWithoutPicksYetHoldsNothing) {
+  RunFileWriter file(path(), {});
+  file.header().pick_count = 0;
+  const auto content = Read(false);
+  ASSERT_TRUE(content) << content.error().message;
+  EXPECT_TRUE(content->picks.empty());
+  EXPECT_TRUE(content->cells.empty());
+}
+
+TEST_F(RunFileReaderTest, CountersOfEveryThreadAreSummedByPick) {
+  RunFileOptions options;
+  options.picks.assign(9, WrittenPick{});  // more than a cache line of counters
+  options.pick_capacity = 12;
+  RunFileWriter file(path(), options);
+  std::uint64_t expected = 0;
+  for (const std::uint32_t slot : {0U, 1U, 17U, 255U}) {
+    for (const std::uint32_t gap : {0U, 5U, 16383U}) {
+      file.counter(slot, 8) = shm::MakeCallCounter(slot + 1, gap);
+    }
+    // At the moment between the count and the new gap.
+    file.counter(slot, 7) = shm::MakeCallCounter(slot, 0) - (std::uint64_t{1} << 48);
+    expected += slot + 1;
+  }
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_TRUE(content->picks[8].calls && content->picks[7].calls && content->picks[0].calls);
+  EXPECT_EQ(content->picks[8].calls->untimed, expected);
+  EXPECT_EQ(content->picks[7].calls->untimed, expected);
+  EXPECT_EQ(content->picks[0].calls->untimed, 0U);
+  EXPECT_EQ(content->picks[8].calls->timed, 0U);
+}
+
+TEST_F(RunFileReaderTest, CallsAreUnknownWhereTheCellThatCountsThemIs) {
+  RunFileOptions options;
+  options.picks.assign(3, WrittenPick{.metrics = shm::kTimeMetrics | shm::kCycleMetrics});
+  RunFileWriter file(path(), options);
+  for (std::uint32_t pick = 0; pick < 3; ++pick) {
+    for (std::uint32_t metric = 0; metric < 2; ++metric) file.Add(9, 0, pick, metric);
+  }
+  file.cell(0, 0, 0).sequence += 1;  // torn
+  file.cell(0, 1, 0).staged_slot = 99;
+  file.cell(0, 2, 1).staged_slot = 99;  // not the one that counts
+  const auto content = Read(false);
+  ASSERT_TRUE(content);
+  EXPECT_FALSE(content->picks[0].calls);
+  EXPECT_FALSE(content->picks[1].calls);
+  ASSERT_TRUE(content->picks[2].calls);
+  EXPECT_EQ(content->picks[2].calls->timed, 1U);
+}
+
 TEST_F(RunFileReaderTest, ImpossibleSumsAreRefusedCellByCell) {
   RunFileWriter file(path(), {});
   file.Add(9, 0);

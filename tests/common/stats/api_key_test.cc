@@ -19,6 +19,10 @@ TEST(ApiKeyTest, EveryMetricHasItsOwnNameAndAUnit) {
   EXPECT_EQ(Name(Metric::kWallTime), "wall_time");
   EXPECT_EQ(Unit(Metric::kCpuCycles), "cycles");
   EXPECT_EQ(Unit(Metric::kAllocSize), "bytes");
+  EXPECT_EQ(Name(Metric::kCallsPerRun), "calls_per_run");
+  EXPECT_EQ(Unit(Metric::kCallsPerRun), "calls");
+  EXPECT_EQ(Name(Metric::kFirstCallTime), "first_call");
+  EXPECT_EQ(Unit(Metric::kFirstCallTime), "ns");
 }
 
 TEST(ApiKeyTest, UnknownMetricsHaveNoName) {

@@ -1,0 +1,246 @@
+// What a run says beside its cells: calls per run, the first call, and what measuring has cost.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "agent/daemon/harvester.h"
+#include "tests/agent/daemon/agent_fixture.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using testing::RunFileOptions;
+using testing::RunFileWriter;
+using testing::WrittenPick;
+
+constexpr auto kCallsPerRun = stats::Metric::kCallsPerRun;
+constexpr auto kFirstCallTime = stats::Metric::kFirstCallTime;
+
+class HarvestMetricsTest : public AgentFixture {
+ protected:
+  void SetUp() override { WriteConfig(); }
+
+  void Harvest(Agent& agent) {
+    const auto report = agent.Harvest();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->files_refused, 0U) << report->refused_reason;
+  }
+  static stats::CostHistogram Calls(const Agent& agent) {
+    return Sum(*agent.LocalRows(), kCallsPerRun);
+  }
+};
+
+TEST_F(HarvestMetricsTest, CallsOfAFinishedRunAreItsTimedAndItsUntimedOnes) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  {
+    RunFileWriter file(RunPath("a"), Ended());
+    file.Add(3, 0);
+    file.Add(4, 1);
+    file.cell(1).nested = 10;
+    file.cell(1).abandoned = 100;
+    file.counter(1) = shm::MakeCallCounter(5000, 30);
+    file.counter(255) = shm::MakeCallCounter(2000, 0);
+    file.cell(255).sampled = 2;  // of those 2000, two were measured, and
+    file.Add(5, 255);            // one has returned
+    file.cell(255).abandoned = 1;
+  }
+  Harvest(agent);
+  EXPECT_EQ(Calls(agent), HistogramOf({3 + 101 + 10 + 5000 + 2000 - 2}));
+  EXPECT_EQ(agent.GetStatus()->timed_calls, 3U + 101);
+  EXPECT_EQ(agent.GetStatus()->untimed_calls, 10U + 5000 + 2000 - 2);
+}
+
+TEST_F(HarvestMetricsTest, EachPickAndRunGivesOneValueAndZeroCallsNone) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileOptions options = Ended();
+  options.picks = {WrittenPick{.symbol = "one"}, WrittenPick{.symbol = "two"},
+                   WrittenPick{.symbol = "none"}};
+  for (const std::uint64_t calls : {7, 300}) {
+    RunFileWriter file(RunPath(std::to_string(calls)), options);
+    file.counter(0, 0) = shm::MakeCallCounter(calls, 9);
+    file.counter(3, 1) = shm::MakeCallCounter(2 * calls, 0);
+  }
+  Harvest(agent);
+  const auto rows = RowsOf(*agent.LocalRows(), kCallsPerRun);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].key.api.symbol, "one");
+  EXPECT_EQ(rows[0].histogram, HistogramOf({7, 300}));
+  EXPECT_EQ(rows[1].histogram, HistogramOf({14, 600}));
+}
+
+TEST_F(HarvestMetricsTest, LivingRunTellsItsCallsWhenAPickIsOverAndNeverTwice) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileOptions options = Living();
+  options.pick_capacity = 3;
+  RunFileWriter file(RunPath("a"), options);
+  file.counter() = shm::MakeCallCounter(8, 4);
+  file.Add(5);
+  Harvest(agent);
+  EXPECT_TRUE(Calls(agent).empty()) << "it may be called again";
+  file.pick(0).phase = shm::kPickEnded;
+  file.AddPick(WrittenPick{.symbol = "second"});
+  file.Add(6, 0, 1);
+  Harvest(agent);
+  EXPECT_EQ(Calls(agent), HistogramOf({9}));
+  file.pick(1).phase = shm::kPickDropped;
+  file.AddPick(WrittenPick{.symbol = "third"});
+  file.Add(7, 2, 2);
+  Harvest(agent);
+  EXPECT_EQ(Calls(agent), HistogramOf({9, 1}));
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5, 6, 7}));
+  EXPECT_EQ(agent.GetStatus()->dropped_picks, 1U);
+  file.Add(5);  // was under way when the pick ended
+  file.End();
+  Harvest(agent);
+  EXPECT_EQ(Calls(agent), HistogramOf({9, 1, 1}));
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5, 6, 7, 5}));
+  EXPECT_EQ(agent.GetStatus()->dropped_picks, 1U);
+  EXPECT_FALSE(std::filesystem::exists(RunPath("a")));
+}
+
+TEST_F(HarvestMetricsTest, FirstCallIsToldOnce) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileWriter file(RunPath("a"), Living());
+  Harvest(agent);
+  EXPECT_TRUE(agent.LocalRows()->empty());
+  file.pick(0).first_call_ns = 1234 + 1;
+  file.Add(1234);
+  Harvest(agent);
+  file.Add(5);
+  Harvest(agent);
+  file.End();
+  Harvest(agent);
+  EXPECT_EQ(Sum(*agent.LocalRows(), kFirstCallTime), HistogramOf({1234}));
+  EXPECT_EQ(Calls(agent), HistogramOf({2}));
+}
+
+TEST_F(HarvestMetricsTest, FirstCallOfNoTimeAtAllIsAValue) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  {
+    RunFileWriter file(RunPath("a"), Ended());
+    file.pick(0).first_call_ns = 1;
+  }
+  Harvest(agent);
+  EXPECT_EQ(Sum(*agent.LocalRows(), kFirstCallTime), HistogramOf({0}));
+}
+
+TEST_F(HarvestMetricsTest, OverheadIsSummedFromDifferences) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileWriter file(RunPath("a"), Living());
+  file.header().timed_call_ps = 60'000;
+  file.header().untimed_call_ps = 2'000;
+  file.Add(1);
+  file.counter() = shm::MakeCallCounter(50, 3);
+  Harvest(agent);
+  EXPECT_EQ(agent.GetStatus()->overhead_ns, 60U + 100);
+  Harvest(agent);
+  EXPECT_EQ(agent.GetStatus()->overhead_ns, 60U + 100) << "nothing was added twice";
+  file.Add(1);
+  file.counter() = shm::MakeCallCounter(51, 2);
+  file.End();
+  Harvest(agent);
+  const auto status = agent.GetStatus();
+  EXPECT_EQ(status->overhead_ns, 120U + 102);
+  EXPECT_EQ(status->timed_calls, 2U);
+  EXPECT_EQ(status->untimed_calls, 51U);
+}
+
+TEST_F(HarvestMetricsTest, HostileNumbersAreCutOrRefusedAndTheRestCounts) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileOptions options = Ended();
+  options.picks.assign(4, WrittenPick{});
+  for (std::size_t i = 0; i < options.picks.size(); ++i) {
+    options.picks[i].symbol = "s" + std::to_string(i);
+  }
+  {
+    RunFileWriter file(RunPath("a"), options);
+    constexpr std::uint64_t kMost = ~std::uint64_t{0};
+    file.header().timed_call_ps = ~std::uint32_t{0};
+    file.header().untimed_call_ps = ~std::uint32_t{0};
+    file.header().lost_calls = kMost;
+    for (std::uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
+      file.cell(slot, 0).nested = kMost;
+      file.cell(slot, 0).abandoned = kMost;
+      file.counter(slot, 1) = shm::kCallCountMask;
+      file.cell(slot, 2).sampled = kMost;
+    }
+    file.Add(77, 0, 2);
+    file.Add(5, 0, 3);
+    for (std::uint32_t pick = 0; pick < 4; ++pick) file.pick(pick).first_call_ns = kMost;
+  }
+  const auto report = agent.Harvest();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->cells_refused, 3U);
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({77, 5}));
+  EXPECT_EQ(Calls(agent), HistogramOf({1})) << "of the pick that lies about nothing else";
+  EXPECT_TRUE(RowsOf(*agent.LocalRows(), kFirstCallTime).empty());
+  const auto status = agent.GetStatus();
+  EXPECT_EQ(status->lost_calls, kMaxRunCalls);
+  EXPECT_EQ(status->overhead_ns, 1000U) << "a call costs at most a microsecond";
+  EXPECT_TRUE(agent.Harvest()) << "and nothing is broken for later";
+}
+
+TEST_F(HarvestMetricsTest, NumbersNeverGoBack) {
+  const RunInfo info{.lost_calls = 5};
+  RunContent content;
+  content.picks.push_back({.dropped = true, .calls = PickCalls{.timed = 10, .untimed = 20}});
+  content.picks.push_back({.calls = std::nullopt});
+  EXPECT_EQ(
+      NumbersOf(info, content, {.timed_calls = 11, .untimed_calls = 19}),
+      (RunNumbers{.lost_calls = 5, .timed_calls = 11, .untimed_calls = 20, .dropped_picks = 1}));
+}
+
+TEST_F(HarvestMetricsTest, EveryMetricOfARunIsSentAndCallsAreThoseOfTheFirst) {
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.picks[0].metrics = shm::kIoMetrics;
+  {
+    RunFileWriter file(RunPath("a"), options);
+    for (std::uint32_t metric = 0; metric < 4; ++metric) file.Add(metric, 0, 0, metric);
+    file.pick(0).first_call_ns = 9;
+  }
+  const auto report = agent.Harvest();
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->calls, 1U);
+  const auto preview = agent.Preview();
+  ASSERT_TRUE(preview->has_value());
+  std::set<stats::Metric> metrics;
+  for (const wire::BatchRow& row : (*preview)->content.rows) metrics.insert(row.metric);
+  EXPECT_THAT(metrics, ::testing::ElementsAre(stats::Metric::kDiskRead, stats::Metric::kDiskWritten,
+                                              stats::Metric::kNetReceived, stats::Metric::kNetSent,
+                                              kCallsPerRun, kFirstCallTime));
+}
+
+TEST_F(HarvestMetricsTest, KilledProcessIsFinalAtOnce) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    RunFileWriter file(RunPath("a"), Living());
+    file.Add(5);
+    file.counter() = shm::MakeCallCounter(6, 1);
+    if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  ::close(ready[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ::close(ready[0]);
+  EXPECT_EQ(agent.Harvest()->files_left, 1U);
+  EXPECT_TRUE(Calls(agent).empty());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(agent.Harvest()->files_finished, 1U);
+  EXPECT_EQ(Calls(agent), HistogramOf({7}));
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5}));
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon
