@@ -1,6 +1,12 @@
 #include "agent/daemon/agent.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 
 #include "agent/daemon/batcher.h"
@@ -18,9 +24,28 @@ namespace {
 
 constexpr char kDatabaseName[] = "agent.db";
 
+// A measured run takes a few tens of KiB, and others write too.
+constexpr std::uint64_t kLeastFreeBytes = kMiB;
+
 bool Exists(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
+// Why programs cannot make their run files; empty if they can.
+std::string RunDirectoryProblem(const std::filesystem::path& directory) {
+  // As the user that we act for, who need not be the real one.
+  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    return ErrnoError("write in", directory, errno).message;
+  }
+  struct statvfs disk {};
+  if (::statvfs(directory.c_str(), &disk) != 0) {
+    return ErrnoError("look at the disk of", directory, errno).message;
+  }
+  // Both are 0 where a file system does not count its files.
+  const bool no_files_left = disk.f_files != 0 && disk.f_favail == 0;
+  if (disk.f_bavail * disk.f_frsize >= kLeastFreeBytes && !no_files_left) return {};
+  return fmt::format("the disk of {} is full", directory.string());
 }
 
 // Why programs are not measured although they should be; empty if they are.
@@ -37,7 +62,7 @@ std::string PolicyProblem(const Profile& profile, const Consent& consent) {
   if (header.tsc_to_ns_multiplier == 0) {
     return "this machine has no invariant time stamp counter";
   }
-  return {};
+  return RunDirectoryProblem(profile.run_dir());
 }
 
 }  // namespace

@@ -41,9 +41,23 @@ TEST(PolicyWriterTest, BytesAreThoseOfTheFormat) {
   config.selection_probability = 1;
   config.alloc_probability = 0.25;
   config.picks_per_run = 7;
+  config.io_probability = 0.5;
+  config.cycles_probability = 1;
+  config.max_programs = 9;
+  config.max_load_per_core_percent = 70;
+  config.max_cpu_pressure_percent = 12;
+  config.overhead_percent = 25;
+  config.max_run_files = 33;
+  config.phase_minutes = 2;
+  config.max_phases = 11;
+  config.sampling = 1024;
+  config.data_slots = true;
   config.extra_modules = {"libvictim.so.1", "libc.so.6"};
-  const std::string bytes =
-      BuildPolicy(config, {.collection_enabled = true, .tsc_to_ns_multiplier = 99, .serial = 5});
+  const std::vector<shm::WeightEntry> weights = {{.api_hash = 4, .weight = 40, .reserved = 0},
+                                                 {.api_hash = 7, .weight = 70, .reserved = 0}};
+  const std::string bytes = BuildPolicy(
+      config,
+      {.collection_enabled = true, .tsc_to_ns_multiplier = 99, .serial = 5, .weights = weights});
   const shm::PolicyHeader header = HeaderOf(bytes);
   EXPECT_EQ(std::memcmp(header.magic, shm::kPolicyMagic, sizeof header.magic), 0);
   EXPECT_EQ(header.version, shm::kPolicyVersion);
@@ -54,7 +68,25 @@ TEST(PolicyWriterTest, BytesAreThoseOfTheFormat) {
   EXPECT_EQ(header.alloc_per_65536, 16384U);
   EXPECT_EQ(header.picks_per_run, 7U);
   EXPECT_EQ(header.tsc_to_ns_multiplier, 99U);
-  ASSERT_EQ(bytes.size(), sizeof header + header.allowed_module_count * sizeof(shm::AllowedModule));
+  EXPECT_EQ(header.io_per_65536, 32768U);
+  EXPECT_EQ(header.cycles_per_65536, 65536U);
+  EXPECT_EQ(header.max_leases, 9U);
+  EXPECT_EQ(header.max_load_per_core_percent, 70U);
+  EXPECT_EQ(header.max_cpu_pressure_percent, 12U);
+  EXPECT_EQ(header.overhead_per_65536, 16384U);
+  EXPECT_EQ(header.max_run_files, 33U);
+  EXPECT_EQ(header.phase_seconds, 120U);
+  EXPECT_EQ(header.max_phases, 11U);
+  EXPECT_EQ(header.sampling_log2, 10U);
+  EXPECT_EQ(header.data_slots, 1U);
+  EXPECT_EQ(header.default_weight, shm::kFullWeight);
+  EXPECT_EQ(header.draw_seed, 0U);
+  ASSERT_EQ(header.weight_count, 2U);
+  const std::size_t weights_at =
+      sizeof header + header.allowed_module_count * sizeof(shm::AllowedModule);
+  ASSERT_EQ(bytes.size(), weights_at + 2 * sizeof(shm::WeightEntry));
+  EXPECT_EQ(std::memcmp(bytes.data() + weights_at, weights.data(), 2 * sizeof(shm::WeightEntry)),
+            0);
   std::vector<std::string> modules;
   for (std::size_t i = 0; i < header.allowed_module_count; ++i) {
     modules.emplace_back(bytes.data() + sizeof header + i * sizeof(shm::AllowedModule));
@@ -63,6 +95,34 @@ TEST(PolicyWriterTest, BytesAreThoseOfTheFormat) {
   EXPECT_EQ(std::count(modules.begin(), modules.end(), "libc.so.6"), 1);
   EXPECT_EQ(std::count(modules.begin(), modules.end(), "libvictim.so.1"), 1);
   EXPECT_EQ(modules.size(), PublicModules().size() + 1);
+}
+
+TEST(PolicyWriterTest, DefaultsAreThoseOfTheShippedFile) {
+  const shm::PolicyHeader header = HeaderOf(BuildPolicy(AgentConfig{}, {}));
+  EXPECT_EQ(header.selection_per_65536, 4096U);
+  EXPECT_EQ(header.io_per_65536, 6554U);
+  EXPECT_EQ(header.cycles_per_65536, 6554U);
+  EXPECT_EQ(header.max_leases, 6U);
+  EXPECT_EQ(header.max_cpu_pressure_percent, 20U);
+  EXPECT_EQ(header.overhead_per_65536, 655U);
+  EXPECT_EQ(header.phase_seconds, 3600U);
+  EXPECT_EQ(header.max_phases, 24U);
+  EXPECT_EQ(header.sampling_log2, 0U);
+  EXPECT_EQ(header.data_slots, 0U);
+  EXPECT_EQ(header.weight_count, 0U);
+}
+
+TEST(PolicyWriterTest, SmallBudgetIsNotTakenForNone) {
+  struct Row {
+    double percent;
+    std::uint32_t per_65536;
+  };
+  constexpr Row kTable[] = {{0, 0}, {0.0001, 1}, {0.5, 328}, {100, 65536}};
+  for (const Row& row : kTable) {
+    AgentConfig config;
+    config.overhead_percent = row.percent;
+    EXPECT_EQ(HeaderOf(BuildPolicy(config, {})).overhead_per_65536, row.per_65536) << row.percent;
+  }
 }
 
 TEST(PolicyWriterTest, SerialGrowsOnlyWhenThePolicyChanges) {
@@ -84,6 +144,21 @@ TEST(PolicyWriterTest, OnlyTheUserMayLookIn) {
   EXPECT_EQ(PermissionsOf(profile.state_dir), 0700U);
   EXPECT_EQ(PermissionsOf(profile.run_dir()), 0700U);
   EXPECT_EQ(PermissionsOf(profile.policy_file()), 0600U);
+  EXPECT_EQ(PermissionsOf(profile.skip_file()), 0600U);
+}
+
+TEST(PolicyWriterTest, PolicyOfAnotherVersionIsReplaced) {
+  const testing::TempDir directory;
+  const Profile profile = ProfileIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(profile, AgentConfig{}, true));
+  auto bytes = ReadFile(profile.policy_file(), kMaxPolicyBytes);
+  ASSERT_TRUE(bytes);
+  const std::string good = *bytes;
+  (*bytes)[8] = 1;  // version
+  ASSERT_TRUE(WriteFileAtomically(profile.policy_file(), *bytes, 0600));
+  EXPECT_EQ(PolicySerial(profile.policy_file()), 0U);
+  ASSERT_TRUE(WritePolicyFile(profile, AgentConfig{}, true));
+  EXPECT_EQ(*ReadFile(profile.policy_file(), kMaxPolicyBytes), good);
 }
 
 TEST(PolicyWriterTest, UnwritableStateDirectoryIsNamed) {
