@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "agent/daemon/policy_writer.h"
 #include "agent/daemon/upload_policy.h"
 #include "common/base/log.h"
 #include "common/crypto/random.h"
@@ -29,6 +30,7 @@ constexpr seconds kQuickLook{1};
 constexpr std::uint32_t kMaxQuickLooks = 3;
 constexpr seconds kHarvestPeriod{60};
 constexpr hours kUploadPeriod{1};
+constexpr hours kPolicyPeriod{24};
 constexpr std::uint32_t kWatchedEvents = IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO;
 
 volatile sig_atomic_t g_stop = 0;
@@ -96,6 +98,8 @@ Result<DaemonLoop> DaemonLoop::Start(const Profile& profile, const Clock& clock)
 
 Status DaemonLoop::Reload() {
   FIELDCOST_ASSIGN(Agent agent, Agent::Open(profile_, *clock_));
+  catalog_ns_ = CatalogChangeNs(profile_.catalog_file);
+  policy_at_ = Monotonic::now() + kPolicyPeriod;
   FIELDCOST_TRY(agent.WritePolicy(false));
   agent_.emplace(std::move(agent));
   return {};
@@ -120,6 +124,7 @@ Result<std::string> DaemonLoop::Run() {
     const auto consent = LoadConsent(profile_.consent_file());
     if (!consent) return consent.error();
     if (consent->mode == Mode::kOff) return std::string("collection is off");
+    RefreshPolicy();
     const Monotonic::time_point now = Monotonic::now();
     if (harvest_at_ && *harvest_at_ <= now) Harvest();
     if (upload_at_ && *upload_at_ <= now) Upload();
@@ -136,6 +141,17 @@ Result<std::string> DaemonLoop::Run() {
     if (ready < 0 && errno != EINTR) return ErrnoError("wait for", profile_.run_dir(), errno);
     if (ready > 0) HandleEvents();
   }
+}
+
+void DaemonLoop::RefreshPolicy() {
+  const std::int64_t catalog_ns = CatalogChangeNs(profile_.catalog_file);
+  if (Monotonic::now() < policy_at_ && catalog_ns == catalog_ns_) return;
+  catalog_ns_ = catalog_ns;
+  policy_at_ = Monotonic::now() + kPolicyPeriod;
+  const Status status = agent_->WritePolicy(false);
+  if (status) return;
+  LogWarning("the policy stays as it is: {}", status.error().message);
+  policy_at_ = Monotonic::now() + kUploadPeriod;
 }
 
 void DaemonLoop::MoveUp(Deadline& deadline, Monotonic::duration from_now) {

@@ -15,7 +15,8 @@ namespace fieldcost::daemon {
 // What `fieldcostd` does while it runs: harvests run files soon after their program closed them
 // (inotify), and every minute while there are any; uploads what is due, with back-off. Ends when
 // asked by SIGTERM or SIGINT, or when consent becomes off. SIGHUP reads configuration and consent
-// again. One at a time per process: it owns these signals.
+// again. Writes the policy at its start, daily, and when it wakes and finds the catalogue changed,
+// which is at most an hour later. One at a time per process: it owns these signals.
 class DaemonLoop {
  public:
   // kAlreadyExists if another daemon of this user runs.
@@ -33,6 +34,7 @@ class DaemonLoop {
   Status Reload();
   void Harvest();
   void Upload();
+  void RefreshPolicy();
   void HandleEvents();
   static void MoveUp(Deadline& deadline, Monotonic::duration from_now);
 
@@ -43,6 +45,8 @@ class DaemonLoop {
   int state_watch_ = -1;
   std::optional<Agent> agent_;
   Deadline harvest_at_;
+  Monotonic::time_point policy_at_{};
+  std::int64_t catalog_ns_ = 0;  // when the catalogue had changed last as of the last policy
   Deadline upload_at_;
   std::uint32_t quick_looks_ = 0;  // harvests since the last event
   std::uint32_t failed_uploads_ = 0;

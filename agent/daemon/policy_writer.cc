@@ -1,14 +1,20 @@
 #include "agent/daemon/policy_writer.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 
+#include "agent/daemon/api_weights.h"
 #include "agent/daemon/public_modules.h"
 #include "agent/daemon/skip_counts.h"
 #include "agent/daemon/tsc_calibration.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/shm/policy_file.h"
 
 namespace fieldcost::daemon {
@@ -16,6 +22,17 @@ namespace {
 
 constexpr char kClockCacheName[] = "clock";
 constexpr std::uint64_t kSecondsPerMinute = 60;
+
+// A catalogue that changed less than this before the policy was written may have changed while it
+// was being read.
+constexpr std::chrono::seconds kCatalogReadTime{10};
+
+// When a file was last written to, in ns since 1970; 0 if it is not there.
+std::int64_t ChangeNs(const std::filesystem::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return 0;
+  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
 
 std::uint32_t Per65536(double share) {
   return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * 65536.0));
@@ -35,7 +52,43 @@ std::uint32_t SerialOf(const std::string& bytes) {
   return is_policy ? header.policy_serial : 0;
 }
 
+// The weights of a policy file that SerialOf knows; none if it is not consistent.
+std::vector<shm::WeightEntry> WeightsOf(const std::string& bytes) {
+  shm::PolicyHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::vector<shm::WeightEntry> weights;
+  const std::uint64_t weight_bytes = std::uint64_t{header.weight_count} * sizeof(shm::WeightEntry);
+  const std::uint64_t modules_end =
+      sizeof header + std::uint64_t{header.allowed_module_count} * sizeof(shm::AllowedModule);
+  if (modules_end + weight_bytes != bytes.size()) return weights;
+  weights.resize(header.weight_count);
+  std::copy_n(bytes.data() + modules_end, weight_bytes, reinterpret_cast<char*>(weights.data()));
+  return weights;
+}
+
+// Whether a policy written at `policy` has seen all of a catalogue changed last at `catalog`.
+bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
+  return policy_ns - catalog_ns > std::chrono::nanoseconds(kCatalogReadTime).count();
+}
+
+std::vector<shm::WeightEntry> CurrentWeights(const Profile& profile, const std::string* old) {
+  std::vector<shm::WeightEntry> weights;
+  if (old != nullptr) weights = WeightsOf(*old);
+  const std::int64_t catalog_ns = CatalogChangeNs(profile.catalog_file);
+  if (catalog_ns == 0) return {};
+  if (old != nullptr && HasSeen(ChangeNs(profile.policy_file()), catalog_ns)) return weights;
+  auto apis = ContributionsIn(profile.catalog_file);
+  if (apis) return WeightsFrom(std::move(*apis));
+  LogWarning("the weights of the policy stay as they are: {}", apis.error().message);
+  return weights;
+}
+
 }  // namespace
+
+std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
+  // What was synced last may be in the write-ahead log only.
+  return std::max(ChangeNs(catalog_file), ChangeNs(catalog_file.string() + "-wal"));
+}
 
 std::vector<std::string> AllowedModules(const AgentConfig& config) {
   std::vector<std::string> modules;
@@ -106,8 +159,12 @@ Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool c
   PolicyInput input{.collection_enabled = collection_enabled,
                     .tsc_to_ns_multiplier = TscMultiplier(profile.state_dir / kClockCacheName),
                     .serial = old_serial,
-                    .weights = {}};
-  if (old_serial != 0 && BuildPolicy(config, input) == *old) return {};
+                    .weights = CurrentWeights(profile, old_serial != 0 ? &*old : nullptr)};
+  if (old_serial != 0 && BuildPolicy(config, input) == *old) {
+    // Its time says since when it has been current.
+    ::utimensat(AT_FDCWD, profile.policy_file().c_str(), nullptr, 0);
+    return {};
+  }
   ++input.serial;
   return WriteFileAtomically(profile.policy_file(), BuildPolicy(config, input), 0600);
 }

@@ -33,8 +33,13 @@ inline constexpr std::size_t kMaxPolicyBytes =
 // The serial of an existing policy file; 0 if there is none or it is not one.
 std::uint32_t PolicySerial(const std::filesystem::path& file);
 
-// Makes the state directory and runs/ (mode 0700) and replaces the policy file (mode 0600) if it
-// would change; each change has a higher serial.
+// When a catalogue was last changed, in ns since 1970; 0 if there is none.
+std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
+
+// Makes the state directory and runs/ (mode 0700), the skip file if it is not there, and replaces
+// the policy file (mode 0600) if it would change; each change has a higher serial. The weights come
+// from the local catalogue, which is read only if it has changed since the policy was last looked
+// at; from one that cannot be read they stay as they are.
 Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled);
 
 }  // namespace fieldcost::daemon

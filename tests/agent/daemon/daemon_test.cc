@@ -6,7 +6,9 @@
 
 #include <random>
 
+#include "agent/daemon/policy_writer.h"
 #include "tests/agent/daemon/agent_fixture.h"
+#include "tests/common/catalog/publisher.h"
 #include "tests/support/process.h"
 
 namespace fieldcost::daemon {
@@ -116,6 +118,30 @@ TEST_F(DaemonTest, HangupReadsTheConfigurationAgain) {
   ASSERT_TRUE(WriteFileAtomically(profile_.config_file, "[nonsense]\nx = 1\n", 0600));
   daemon.Signal(SIGHUP);
   EXPECT_TRUE(daemon.WaitForLine("the old settings stay"));
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
+}
+
+TEST_F(DaemonTest, WritesThePolicyAgainWhenItWakesAndTheCatalogueHasChanged) {
+  Consent(Mode::kLocal);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  EXPECT_EQ(PolicySerial(profile_.policy_file()), 1U);
+  testing::Publisher publisher(SystemClock().Now());
+  stats::StatRow row = testing::MakeRow("libvictim.so.1", "victim_call", 5, 7);
+  row.key.week = 0;
+  row.key.hardware = {};
+  publisher.Publish({row}, 1, SystemClock().Now());
+  catalog::SyncOptions options = publisher.Client(directory_.path());
+  options.full = true;
+  ASSERT_TRUE(Sync(options, SystemClock()));
+  {
+    testing::RunFileWriter file(directory_.path() / "new", RunOptions());
+    file.Add(5);
+  }
+  std::filesystem::rename(directory_.path() / "new", RunPath("a"));
+  ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls"));
+  EXPECT_EQ(PolicySerial(profile_.policy_file()), 2U) << "it has the weight of one function now";
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
