@@ -44,23 +44,15 @@ struct AtLeast {
 class RealProgramFixture : public PreloadTest {
  protected:
   RealProgramFixture() {
+    MakeStateDirectory(sampled_state_dir_.path(), {.sampling_log2 = kSampled});
     std::ofstream text(work_.path() / "text");
     for (int i = 0; i < 2000; ++i) text << "line " << i << ' ' << i * 7919 % 2003 << '\n';
   }
 
   // What the processes since the last call had picked; removes their run files.
   void CollectPicks() {
-    for (const auto& entry : std::filesystem::directory_iterator(state_dir_.path() / "runs")) {
-      std::ifstream file(entry.path(), std::ios::binary);
-      shm::RunHeader header{};
-      file.read(reinterpret_cast<char*>(&header), sizeof header);
-      for (std::uint32_t p = 0; p < header.pick_count; ++p) {
-        shm::Pick pick{};
-        file.read(reinterpret_cast<char*>(&pick), sizeof pick);
-        picked_[pick.soname].insert(pick.symbol);
-      }
-      std::filesystem::remove(entry.path());
-    }
+    CollectPicks(state_dir_, 0);
+    CollectPicks(sampled_state_dir_, kSampled);
   }
 
   void ExpectPicked(const std::string& program, const std::vector<AtLeast>& wanted) const {
@@ -79,10 +71,11 @@ class RealProgramFixture : public PreloadTest {
     }
   }
 
-  std::vector<std::pair<std::string, std::string>> MeasuredEnvironment(
-      const std::string& pick) const {
+  // `sampled`: of 16 calls one is timed, otherwise all.
+  std::vector<std::pair<std::string, std::string>> MeasuredEnvironment(const std::string& pick,
+                                                                       bool sampled) const {
     return {{"LD_PRELOAD", kLibrary},
-            {"FIELDCOST_STATE_DIR", state_dir_.path().string()},
+            {"FIELDCOST_STATE_DIR", (sampled ? sampled_state_dir_ : state_dir_).path().string()},
             {"FIELDCOST_METRICS", "time,cycles,alloc,io"},
             {"FIELDCOST_PICK", pick},
             {"LC_ALL", "C"}};
@@ -91,6 +84,24 @@ class RealProgramFixture : public PreloadTest {
   TempDir work_;
 
  private:
+  static constexpr std::uint32_t kSampled = 4;  // one call in 2^4 is timed
+
+  void CollectPicks(const TempDir& state_dir, std::uint32_t sampling_log2) {
+    for (const auto& entry : std::filesystem::directory_iterator(state_dir.path() / "runs")) {
+      std::ifstream file(entry.path(), std::ios::binary);
+      shm::RunHeader header{};
+      file.read(reinterpret_cast<char*>(&header), sizeof header);
+      for (std::uint32_t p = 0; p < header.pick_count; ++p) {
+        shm::Pick pick{};
+        file.read(reinterpret_cast<char*>(&pick), sizeof pick);
+        EXPECT_EQ(pick.sampling_log2, sampling_log2);
+        picked_[pick.soname].insert(pick.symbol);
+      }
+      std::filesystem::remove(entry.path());
+    }
+  }
+
+  TempDir sampled_state_dir_;
   std::map<std::string, std::set<std::string>> picked_;
 };
 

@@ -24,9 +24,11 @@ class RealServerTest : public RealProgramFixture {
                                        const std::vector<AtLeast>& at_least) {
     const std::string plain = session({{"LC_ALL", "C"}});
     ASSERT_NE(plain, "");
+    bool sampled = false;
     for (const char* const slice : kSlices) {
-      SCOPED_TRACE(slice);
-      ASSERT_EQ(session(MeasuredEnvironment(slice)), plain);
+      SCOPED_TRACE(std::string(slice) + (sampled ? ", sampled" : ""));
+      ASSERT_EQ(session(MeasuredEnvironment(slice, sampled)), plain);
+      sampled = !sampled;
       CollectPicks();
     }
     ExpectPicked(name, at_least);

@@ -10,23 +10,35 @@
 
 namespace fieldcost::testing {
 
-// Programs that run with and without the library, and must not know the difference.
+// Programs that run without the library, with every call timed, and with one in 16 timed, and must
+// not know the difference.
 class UnnoticedTest : public PreloadTest {
  protected:
-  // Runs the command both ways, with more in both environments if `environment` says so. Returns
-  // how it ended without the library.
+  UnnoticedTest() {
+    MakeStateDirectory(sampled_state_dir_.path(),
+                       {.modules = {"libvictim.so.1"}, .sampling_log2 = 4});
+  }
+
+  // Runs the command in all three ways, with more in each environment if `environment` says so.
+  // Returns how it ended without the library. What was sampled has a state directory of its own.
   ProcessResult ExpectUnnoticed(
       const std::vector<std::string>& command, const std::string& pick,
       const std::vector<std::pair<std::string, std::string>>& environment = {}) {
     const ProcessResult plain = RunProcess({.arguments = command, .environment = environment});
     ProcessOptions options = Measured(command, pick);
     options.environment.insert(options.environment.end(), environment.begin(), environment.end());
-    const ProcessResult measured = RunProcess(options);
-    EXPECT_EQ(measured.output, plain.output);
-    EXPECT_EQ(measured.errors, plain.errors);
-    EXPECT_EQ(measured.exit_status, plain.exit_status);
-    EXPECT_EQ(measured.signal, plain.signal);
+    ExpectSame(RunProcess(options), plain, "every call timed");
+    options.environment.emplace_back("FIELDCOST_STATE_DIR", sampled_state_dir_.path().string());
+    ExpectSame(RunProcess(options), plain, "one call in 16 timed");
     return plain;
+  }
+
+  static void ExpectSame(const ProcessResult& measured, const ProcessResult& plain,
+                         const char* how) {
+    EXPECT_EQ(measured.output, plain.output) << how;
+    EXPECT_EQ(measured.errors, plain.errors) << how;
+    EXPECT_EQ(measured.exit_status, plain.exit_status) << how;
+    EXPECT_EQ(measured.signal, plain.signal) << how;
   }
 
   // What the only run file says; reading one with hundreds of picks takes its time.
@@ -49,6 +61,9 @@ class UnnoticedTest : public PreloadTest {
     }
     return count;
   }
+
+ private:
+  TempDir sampled_state_dir_;
 };
 
 }  // namespace fieldcost::testing
