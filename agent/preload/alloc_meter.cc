@@ -115,7 +115,7 @@ uint64_t AddressOf(Function* function) {
 
 }  // namespace
 
-const AllocFunction kAllocFunctions[kAllocFunctionCount] = {
+const WrappedFunction kAllocFunctions[kAllocFunctionCount] = {
     {"malloc", AddressOf(Malloc), &real_malloc},
     {"calloc", AddressOf(Calloc), &real_calloc},
     {"realloc", AddressOf(Realloc), &real_realloc},

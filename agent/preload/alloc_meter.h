@@ -1,20 +1,14 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
+
+#include "agent/preload/wrapped_function.h"
 
 namespace fieldcost::preload {
 
-// One function of the malloc family: its name, our wrapper, and where the wrapper keeps the real
-// one. A wrapper calls the real function and, while its thread measures a pick that meters
-// allocation, adds the bytes asked for to the thread's counters.
-struct AllocFunction {
-  const char* name;
-  uint64_t wrapper;
-  uint64_t* real;
-};
-
+// The malloc family, wrapped: a wrapper calls the real function and, while its thread measures a
+// pick and allocation is metered, adds the bytes asked for to the thread's counters.
 inline constexpr size_t kAllocFunctionCount = 9;
-extern const AllocFunction kAllocFunctions[kAllocFunctionCount];
+extern const WrappedFunction kAllocFunctions[kAllocFunctionCount];
 
 }  // namespace fieldcost::preload

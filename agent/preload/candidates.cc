@@ -5,6 +5,7 @@
 #include "agent/preload/slots.h"
 #include "agent/preload/text.h"
 #include "agent/preload/wrappers.h"
+#include "agent/preload/x86_64/machine.h"
 #include "common/shm/selection.h"
 
 namespace fieldcost::preload {
@@ -144,7 +145,7 @@ bool Draw(const Request& request, const SlotSpace& space, const Picks* taken, ui
     const bool is_plt = index < object.plt_count;
     const Elf64_Rela& relocation =
         is_plt ? object.plt[index] : object.relocations[index - object.plt_count];
-    const uint32_t type = is_plt ? R_X86_64_JUMP_SLOT : R_X86_64_GLOB_DAT;
+    const uint32_t type = is_plt ? kCallSlot : kDataSlot;
     if (ELF64_R_TYPE(relocation.r_info) != type) continue;
     const auto* slot = reinterpret_cast<const uint64_t*>(object.base + relocation.r_offset);
     if (!MakeCandidate(space, object, relocation, slot, candidate)) continue;

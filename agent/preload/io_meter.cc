@@ -250,7 +250,7 @@ uint64_t AddressOf(Function* function) {
 
 }  // namespace
 
-const AllocFunction kIoFunctions[kIoFunctionCount] = {
+const WrappedFunction kIoFunctions[kIoFunctionCount] = {
     {"read", AddressOf(Read), &real_read},
     {"write", AddressOf(Write), &real_write},
     {"pread", AddressOf(PRead), &real_pread},

@@ -35,7 +35,7 @@ void Detach() {
         &fieldcost_notice_targets[index]                                                           \
   }
 
-const AllocFunction kNotices[kNoticeCount] = {
+const WrappedFunction kNotices[kNoticeCount] = {
     FIELDCOST_NOTICE(kNoticePrctl, "prctl"),
     FIELDCOST_NOTICE(kNoticeSyscall, "syscall"),
     FIELDCOST_NOTICE(kNoticeDlsym, "dlsym"),

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/preload/alloc_meter.h"
+#include "agent/preload/wrapped_function.h"
 
 namespace fieldcost::preload {
 
@@ -30,7 +30,7 @@ inline constexpr uint32_t kSandboxNoticeCount = 2;
 extern "C" __attribute__((visibility("hidden"))) uint64_t fieldcost_notice_targets[kNoticeCount];
 
 // Name, stub and place of the real address, ready for InstallWrappers.
-extern const AllocFunction kNotices[kNoticeCount];
+extern const WrappedFunction kNotices[kNoticeCount];
 
 // Called before such a function, with its first two arguments.
 void Notice(uint32_t notice, uint64_t first, uint64_t second);

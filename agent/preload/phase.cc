@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/preload/alloc_meter.h"
 #include "agent/preload/calibration.h"
 #include "agent/preload/candidates.h"
 #include "agent/preload/io_meter.h"

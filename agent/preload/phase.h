@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/preload/alloc_meter.h"
 #include "agent/preload/policy.h"
 
 namespace fieldcost::preload {

@@ -72,9 +72,37 @@ int64_t OpenPolicy(const Request& request) {
                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-bool ReadAll(int64_t fd, void* to, uint64_t bytes) {
+bool ReadAt(int64_t fd, uint64_t offset, void* to, uint64_t bytes) {
   return SystemCall(SYS_pread64, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(to), bytes,
-                    0) == static_cast<int64_t>(bytes);
+                    offset) == static_cast<int64_t>(bytes);
+}
+
+uint64_t ModuleBytes(const shm::PolicyHeader& policy) {
+  return policy.allowed_module_count * sizeof(shm::AllowedModule);
+}
+
+// The weight of `api_hash` in the policy file that begins with this header; the default one if it
+// has none, or if the file has changed.
+uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_hash) {
+  shm::PolicyHeader now;
+  if (!ReadAt(fd, 0, &now, sizeof now) || memcmp(&now, &policy, sizeof now) != 0) {
+    return policy.default_weight;
+  }
+  const uint64_t table = sizeof policy + ModuleBytes(policy);
+  uint32_t low = 0;
+  uint32_t high = policy.weight_count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    shm::WeightEntry entry;
+    if (!ReadAt(fd, table + middle * sizeof entry, &entry, sizeof entry)) break;
+    if (entry.api_hash == api_hash) return entry.weight;
+    if (entry.api_hash < api_hash) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return policy.default_weight;
 }
 
 }  // namespace
@@ -94,7 +122,7 @@ bool ReadRequest(char** environment, Request* request) {
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
   const bool usable =
-      ReadAll(fd, &request->policy, sizeof request->policy) && IsUsable(request->policy);
+      ReadAt(fd, 0, &request->policy, sizeof request->policy) && IsUsable(request->policy);
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
   if (!usable) {
     CountSkip(*request, shm::Skip::kPolicyUnusable);
@@ -106,36 +134,29 @@ bool ReadRequest(char** environment, Request* request) {
 bool LoadPolicy(Request* request) {
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
-  Request loaded = {};
+  shm::PolicyHeader policy;
   void* mapped = MAP_FAILED;
   uint64_t bytes = 0;
-  if (ReadAll(fd, &loaded.policy, sizeof loaded.policy) && IsUsable(loaded.policy)) {
-    bytes = loaded.policy.size_bytes;
-    mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (ReadAt(fd, 0, &policy, sizeof policy) && IsUsable(policy)) {
+    bytes = ModuleBytes(policy);
+    mapped = mmap(nullptr, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
-  // The same head again, or the file was changed in between.
-  if (mapped != MAP_FAILED &&
-      (!ReadAll(fd, mapped, bytes) || memcmp(mapped, &loaded.policy, sizeof loaded.policy) != 0)) {
-    munmap(mapped, bytes);
+  if (mapped != MAP_FAILED && !ReadAt(fd, sizeof policy, mapped, bytes)) {
+    munmap(mapped, bytes + 1);
     mapped = MAP_FAILED;
   }
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
   if (mapped == MAP_FAILED) return false;
   ReleasePolicy(request);
-  request->policy = loaded.policy;
-  request->allowed = reinterpret_cast<const shm::AllowedModule*>(static_cast<char*>(mapped) +
-                                                                 sizeof(shm::PolicyHeader));
-  request->weights = reinterpret_cast<const shm::WeightEntry*>(
-      request->allowed + request->policy.allowed_module_count);
+  request->policy = policy;
+  request->allowed = static_cast<const shm::AllowedModule*>(mapped);
   return true;
 }
 
 void ReleasePolicy(Request* request) {
   if (request->allowed == nullptr) return;
-  auto* const begin = reinterpret_cast<char*>(const_cast<shm::AllowedModule*>(request->allowed));
-  munmap(begin - sizeof(shm::PolicyHeader), request->policy.size_bytes);
+  munmap(const_cast<shm::AllowedModule*>(request->allowed), ModuleBytes(request->policy) + 1);
   request->allowed = nullptr;
-  request->weights = nullptr;
 }
 
 bool IsAllowed(const Request& request, const char* soname) {
@@ -155,19 +176,12 @@ bool IsAllowed(const Request& request, const char* soname) {
 }
 
 uint32_t PolicyWeight(const Request& request, uint64_t api_hash) {
-  uint32_t low = 0;
-  uint32_t high = request.policy.weight_count;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    const shm::WeightEntry& entry = request.weights[middle];
-    if (entry.api_hash == api_hash) return entry.weight;
-    if (entry.api_hash < api_hash) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return request.policy.default_weight;
+  if (request.policy.weight_count == 0) return request.policy.default_weight;
+  const int64_t fd = OpenPolicy(request);
+  if (fd < 0) return request.policy.default_weight;
+  const uint32_t weight = FindWeight(fd, request.policy, api_hash);
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  return weight;
 }
 
 void CountSkip(const Request& request, shm::Skip reason) {

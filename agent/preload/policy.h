@@ -15,9 +15,7 @@ struct Request {
   char forced_pick[2048];    // "soname!symbol" globs, comma-separated; "": draw at random
   shm::MetricSet metrics;    // of a forced pick
   shm::PolicyHeader policy;
-  // The policy's tables, in memory of our own; null before LoadPolicyTables().
-  const shm::AllowedModule* allowed;
-  const shm::WeightEntry* weights;
+  const shm::AllowedModule* allowed;  // in memory of our own; null before LoadPolicy()
 
   bool is_forced() const { return forced_pick[0] != '\0'; }
 };
@@ -26,16 +24,17 @@ struct Request {
 // asked, no policy, not understood, switched off, privileged process).
 bool ReadRequest(char** environment, Request* request);
 
-// Reads the policy file as it is now, with its tables, into memory that no change of the file
-// reaches. False, and what was read before stays, if that is not possible; a policy that switches
-// collection off is read like any other.
+// Reads the policy file as it is now, with its list of modules, into memory that no change of the
+// file reaches. False, and what was read before stays, if that is not possible; a policy that
+// switches collection off is read like any other.
 bool LoadPolicy(Request* request);
 void ReleasePolicy(Request* request);
 
 // True if the policy lets APIs of this module be measured.
 bool IsAllowed(const Request& request, const char* soname);
 
-// The policy's weight for an API: 0..kFullWeight.
+// The policy's weight for an API: 0..kFullWeight. Looked up in the file: the table may be large,
+// and few entries of it are ever asked for.
 uint32_t PolicyWeight(const Request& request, uint64_t api_hash);
 
 // Counts, in the state directory's skip file if there is one, that this run does not take part.

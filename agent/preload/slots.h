@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "agent/preload/elf_object.h"
+#include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
 
@@ -20,8 +21,8 @@ bool ForEachSlotOf(const ElfObject& object, bool data_too, Visitor visit) {
     }
     return true;
   };
-  return each(object.plt, object.plt_count, R_X86_64_JUMP_SLOT) &&
-         (!data_too || each(object.relocations, object.relocation_count, R_X86_64_GLOB_DAT));
+  return each(object.plt, object.plt_count, kCallSlot) &&
+         (!data_too || each(object.relocations, object.relocation_count, kDataSlot));
 }
 
 template <typename Visitor>

@@ -9,7 +9,7 @@ namespace fieldcost::preload {
 namespace {
 
 struct Group {
-  const AllocFunction* functions;
+  const WrappedFunction* functions;
   size_t count;
 };
 constexpr uint32_t kMaxGroups = 4;
@@ -22,7 +22,7 @@ void InstallGroup(const Group& group, const SlotSpace& space, uint32_t first_obj
       [&group, &space](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
         const char* const name = NameOf(object, relocation);
         for (size_t i = 0; i < group.count; ++i) {
-          const AllocFunction& function = group.functions[i];
+          const WrappedFunction& function = group.functions[i];
           if (strcmp(name, function.name) != 0) continue;
           const uint64_t real = TargetOf(space, object, relocation, slot);
           if (real == 0 || !IsDefinition(space.objects, space.object_count, name, real)) {
@@ -38,7 +38,7 @@ void InstallGroup(const Group& group, const SlotSpace& space, uint32_t first_obj
 
 }  // namespace
 
-void InstallWrappers(const AllocFunction* functions, size_t count, const SlotSpace& space,
+void InstallWrappers(const WrappedFunction* functions, size_t count, const SlotSpace& space,
                      uint32_t first_object) {
   if (group_count == kMaxGroups) return;
   groups[group_count] = {functions, count};
@@ -52,7 +52,7 @@ void InstallWrappersAgain(const SlotSpace& space, uint32_t first_object) {
 uint64_t WrapperOf(uint64_t real) {
   for (uint32_t g = 0; g < group_count; ++g) {
     for (size_t i = 0; i < groups[g].count; ++i) {
-      const AllocFunction& function = groups[g].functions[i];
+      const WrappedFunction& function = groups[g].functions[i];
       if (*function.real == real) return function.wrapper;
     }
   }

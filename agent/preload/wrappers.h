@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/preload/alloc_meter.h"
 #include "agent/preload/candidates.h"
+#include "agent/preload/wrapped_function.h"
 
 namespace fieldcost::preload {
 
@@ -12,7 +12,7 @@ namespace fieldcost::preload {
 // also those that serve function pointers and -fno-plt calls. The first slot found says which real
 // function a wrapper stands for (all lead to the first definition in search order). May be called
 // again with more objects. REQUIRES: the patch lock, or the constructor.
-void InstallWrappers(const AllocFunction* functions, size_t count, const SlotSpace& space,
+void InstallWrappers(const WrappedFunction* functions, size_t count, const SlotSpace& space,
                      uint32_t first_object);
 
 // Installs in further objects what has been installed before.

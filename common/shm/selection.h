@@ -7,10 +7,11 @@
 // weight / kFullWeight, else drawn again. So an API with `slots` slots and `weight` is taken with a
 // probability proportional to slots * weight, and nobody has to add up the weights of all others.
 //
-// To re-weight: a run whose first draw was taken (draws == 1) stands for
-//   candidate_count * kFullWeight / (slots * weight) / selection probability
-// runs, any other for none. Unbiased, because the first draw is taken and hits this API with
-// exactly the inverse of that factor (Horvitz and Thompson 1952).
+// To re-weight (Horvitz and Thompson 1952): a run stands for
+//   p * candidate_count * kFullWeight / (slots * weight) / selection probability
+// runs, where p is the chance that a draw is taken at all. How many draws a run took is independent
+// of what was taken, so p is estimated without bias from n runs of the same program as
+// (n - 1) / (sum of draws - 1); for a single run it is 1 if draws == 1 and else 0.
 
 #include <stdint.h>
 

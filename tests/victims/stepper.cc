@@ -2,6 +2,7 @@
 // instruction between the call and its return, does what a signal handler may do to the code it
 // interrupts. Usage: stepper PATH ACTION. Lines that begin with '#' may differ from run to run.
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -121,7 +122,7 @@ inline __attribute__((always_inline)) void StepOff() {
   __asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
 }
 
-enum class Callee { kNoop, kTail, kFresh };
+enum class Callee { kNoop, kTail, kFresh, kLookUp };
 
 // Steps through a call; false if it was left by an exception. What the caller keeps in registers
 // must be there afterwards either way.
@@ -142,6 +143,9 @@ __attribute__((noinline, section("stepped_callers"))) bool Stepped(Callee callee
         break;
       case Callee::kFresh:
         fresh();
+        break;
+      case Callee::kLookUp:  // stands before a function that looks at its caller
+        if (dlsym(RTLD_DEFAULT, "victim_noop") == nullptr) ++failures;
         break;
     }
     StepOff();
@@ -169,6 +173,13 @@ void LeaveOne() {
 
 bool Usual() { return Stepped(Callee::kNoop); }
 bool Tail() { return Stepped(Callee::kTail); }
+bool LookUp() { return Stepped(Callee::kLookUp); }
+bool Sampled() {  // some of these calls are timed, some only counted
+  for (int i = 0; i < 3; ++i) {
+    if (!Stepped(Callee::kNoop)) return false;
+  }
+  return true;
+}
 bool Nested() {
   bool whole = false;
   victim_call_back([](void* result) { *static_cast<bool*>(result) = Stepped(Callee::kNoop); },
@@ -242,6 +253,8 @@ const struct {
 } kPaths[] = {
     {"usual", Usual, false},
     {"tail", Tail, false},
+    {"look-up", LookUp, false},
+    {"sampled", Sampled, false},
     {"fresh", Fresh, false},
     {"nested", Nested, false},
     {"after-abandoned", AfterAbandoned, false},

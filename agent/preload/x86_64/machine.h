@@ -1,12 +1,18 @@
 #pragma once
 
-// What the preload library needs of this architecture beside the thunks: the time stamp counter,
-// the thread pointer, raw system calls (errno stays as it was, no cancellation point, no libc code
-// that could touch vector registers), and an atomic step that only signals can interrupt.
+// What the preload library needs of this architecture beside the thunks: the relocations that calls
+// go through, the time stamp counter, the thread pointer, the vector registers, raw system calls
+// (errno stays as it was, no cancellation point, no libc code that could touch vector registers),
+// and an atomic step that only signals can interrupt.
 
+#include <elf.h>
 #include <stdint.h>
 
 namespace fieldcost::preload {
+
+// Relocations of slots: those of calls, and those that function pointers and -fno-plt calls use.
+inline constexpr uint32_t kCallSlot = R_X86_64_JUMP_SLOT;
+inline constexpr uint32_t kDataSlot = R_X86_64_GLOB_DAT;
 
 inline uint64_t ReadTimeStamp() {
   uint32_t low;

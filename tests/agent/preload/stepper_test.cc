@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <sstream>
 #include <tuple>
 
@@ -66,6 +67,38 @@ TEST_P(StepperTest, EveryInstructionMayBeInterrupted) {
   const auto runs = RunFiles();
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_GE(runs[0].Of("victim_noop", shm::Metric::kWallTime).count, 10000U);
+}
+
+TEST_F(PreloadTest, EveryInstructionOfASampledCallMayBeInterrupted) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}, .sampling_log2 = 1});
+  for (const How& how : {kHow[0], kHow[3]}) {
+    SCOPED_TRACE(how.name);
+    std::filesystem::remove_all(state_dir_.path() / "runs");
+    std::filesystem::create_directory(state_dir_.path() / "runs");
+    const std::vector<std::string> command = {kVictims + "stepper", "sampled", how.action};
+    const ProcessResult plain = RunProcess({.arguments = command});
+    ProcessOptions options = Measured(command, kPicks);
+    options.environment.emplace_back("FIELDCOST_METRICS", how.metrics);
+    const ProcessResult measured = RunProcess(options);
+    EXPECT_EQ(Read(measured.output).output, Read(plain.output).output);
+    EXPECT_EQ(measured.errors, plain.errors);
+    EXPECT_EQ(measured.exit_status, 0);
+    EXPECT_GT(Read(measured.output).covered, 80);
+    const auto runs = RunFiles();
+    ASSERT_EQ(runs.size(), 1U);
+    EXPECT_GE(runs[0].calls.at("victim_noop"), 10000U);
+    EXPECT_GE(runs[0].Of("victim_noop", shm::Metric::kWallTime).count, 1000U);
+  }
+}
+
+TEST_F(PreloadTest, EveryInstructionBeforeAFunctionThatIsNoticedMayBeInterrupted) {
+  const std::vector<std::string> command = {kVictims + "stepper", "look-up", "observe"};
+  const ProcessResult plain = RunProcess({.arguments = command});
+  ASSERT_EQ(plain.exit_status, 0) << plain.output;
+  const ProcessResult measured = RunProcess(Measured(command, kPicks));
+  EXPECT_EQ(Read(measured.output).output, Read(plain.output).output);
+  EXPECT_EQ(measured.exit_status, 0);
+  EXPECT_GT(Read(measured.output).covered, Read(plain.output).covered + 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Paths, StepperTest,
