@@ -32,10 +32,9 @@ constexpr int kMaxInterpreters = 5;               // scripts of scripts, as the 
 constexpr unsigned kMachine = EM_X86_64;  // the preload library's
 
 // Runtimes that do not bear, or replace, what the library does. Of gcc and of clang.
-constexpr std::array<std::string_view, 11> kSanitizerRuntimes = {
-    "libasan.so",         "libtsan.so",       "libhwasan.so",     "liblsan.so",
-    "libmsan.so",         "librtsan.so",      "libclang_rt.asan", "libclang_rt.tsan",
-    "libclang_rt.hwasan", "libclang_rt.msan", "libclang_rt.rtsan"};
+constexpr std::array<std::string_view, 8> kSanitizerRuntimes = {
+    "libasan.so", "libtsan.so",  "libhwasan.so",           "liblsan.so",
+    "libmsan.so", "librtsan.so", "libubsan_standalone.so", "libclang_rt."};
 // What an instrumented program calls or, linked with the runtime, defines.
 constexpr std::array<std::string_view, 4> kSanitizerSymbols = {"__asan_init", "__tsan_init",
                                                                "__hwasan_init", "__msan_init"};
@@ -68,7 +67,7 @@ constexpr ReachText TextOf(Reach reach) {
     case Reach::kSandboxStrict:
       return {"sandbox_strict", "in a strict seccomp sandbox"};
     case Reach::kSandboxFilter:
-      return {"sandbox_filter", "under a seccomp filter"};
+      return {"sandbox_filter", "measured until it put itself under a seccomp filter"};
     case Reach::kNotProgram:
       return {"not_program", "not a program"};
     case Reach::kUnreadable:

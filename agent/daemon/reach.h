@@ -22,7 +22,7 @@ inline constexpr char kPreloadLibraryName[] = "libfieldcost_preload.so";
 inline constexpr char kSharedLibrary[] = "a shared library";
 
 enum class Reach {
-  kMeasuring,      // of a process: a run file of ours is mapped
+  kMeasuring,      // of a process: a run file of ours is mapped and attached
   kAble,           // nothing stands in the way; of a process: the library is loaded
   kNotAsked,       // of a process: it was started without the library
   kNotLoaded,      // of a process: its environment names the library, but it is not there
@@ -32,7 +32,7 @@ enum class Reach {
   kOtherLibc,      // the dynamic linker is not glibc's
   kSanitizer,      // built with AddressSanitizer or its like
   kSandboxStrict,  // of a process: seccomp mode 1
-  kSandboxFilter,  // of a process: seccomp mode 2
+  kSandboxFilter,  // of a process: it was measured until it entered seccomp mode 2
   kNotProgram,     // not an executable file
   kUnreadable,     // may not be looked at
 };

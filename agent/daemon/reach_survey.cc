@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -93,7 +94,7 @@ std::optional<ProcessStatus> ReadStatus(const fs::path& directory) {
 // ---- /proc/PID/maps, auxv, environ, stat
 
 struct Mapped {
-  bool has_run_file = false;
+  std::string run_file;  // path
   bool has_library = false;
   std::string sanitizer;
 };
@@ -103,9 +104,11 @@ void LookAtMapping(std::string_view line, std::string_view run_prefix, Mapped& m
   if (begin == std::string_view::npos) return;
   std::string_view path = line.substr(begin);
   constexpr std::string_view kDeleted = " (deleted)";
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-  if (path.starts_with(run_prefix) && path.ends_with(shm::kRunFileSuffix)) {
-    mapped.has_run_file = true;
+  const bool is_deleted = path.ends_with(kDeleted);
+  if (is_deleted) path.remove_suffix(kDeleted.size());
+  // One that was removed tells nobody anything any more.
+  if (!is_deleted && path.starts_with(run_prefix) && path.ends_with(shm::kRunFileSuffix)) {
+    mapped.run_file = path;
   }
   if (EndsWithName(path, kPreloadLibraryName)) mapped.has_library = true;
   if (mapped.sanitizer.empty()) {
@@ -136,6 +139,15 @@ std::optional<Mapped> ReadMaps(const fs::path& directory, const std::string& run
     if (waiting.size() > kMaxLineBytes) return std::nullopt;
   }
   return mapped;
+}
+
+// Whether the process that made this run file still measures: it stops when it enters a sandbox.
+bool IsAttached(const std::string& run_file) {
+  const UniqueFd fd(::open(run_file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  shm::RunHeader header;
+  return fd.valid() && ::pread(fd.get(), &header, sizeof header, 0) == sizeof header &&
+         std::memcmp(header.magic, shm::kRunMagic, sizeof header.magic) == 0 &&
+         header.version == shm::kRunVersion && header.attached != 0;
 }
 
 // Whether the kernel told the process that it is a privileged execution. Of 64-bit processes.
@@ -230,9 +242,11 @@ Explanation ExplainState(const fs::path& directory, const ProcessStatus& status,
     return Explanation{reach, std::move(detail), program};
   };
   if (status.seccomp == 1) return because(Reach::kSandboxStrict);
-  if (status.seccomp != 0) return because(Reach::kSandboxFilter);
+  if (!mapped->run_file.empty()) {
+    if (IsAttached(mapped->run_file)) return because(Reach::kMeasuring);
+    if (status.seccomp != 0) return because(Reach::kSandboxFilter);
+  }
   if (!mapped->sanitizer.empty()) return because(Reach::kSanitizer, mapped->sanitizer);
-  if (mapped->has_run_file) return because(Reach::kMeasuring);
   if (mapped->has_library) return because(Reach::kAble);
   // The link leads to the file even if it has been replaced meanwhile.
   const auto file = ExplainProgramFile(directory / "exe");
@@ -253,7 +267,11 @@ Explanation ExplainState(const fs::path& directory, const ProcessStatus& status,
 }
 
 std::string RunPrefix(const SurveyOptions& options) {
-  return (options.state_dir / shm::kRunDirectoryName).string() + "/";
+  // The kernel names files without the links that led to them.
+  std::error_code error;
+  const fs::path directory = options.state_dir / shm::kRunDirectoryName;
+  const fs::path resolved = fs::weakly_canonical(directory, error);
+  return (error ? directory : resolved).string() + "/";
 }
 
 // Calls `visit` with the directory and status of each of the user's living processes.

@@ -15,6 +15,7 @@
 #include <map>
 
 #include "common/base/file.h"
+#include "common/shm/run_file.h"
 #include "tests/support/process.h"
 #include "tests/support/run_files.h"
 #include "tests/support/temp_dir.h"
@@ -191,7 +192,20 @@ class SurveyTest : public ::testing::Test {
   }
 
   SurveyOptions options() const {
-    return {.proc = directory_.path(), .state_dir = "/s", .uid = 1000};
+    return {.proc = directory_.path(), .state_dir = state_dir(), .uid = 1000};
+  }
+  fs::path state_dir() const { return directory_.path() / "state"; }
+
+  // The path of a run file.
+  std::string RunFile(std::uint32_t attached) const {
+    shm::RunHeader header{};
+    std::memcpy(header.magic, shm::kRunMagic, sizeof header.magic);
+    header.version = shm::kRunVersion;
+    header.attached = attached;
+    const fs::path path = state_dir() / "runs" / (attached != 0 ? "attached.run" : "detached.run");
+    fs::create_directories(path.parent_path());
+    std::ofstream(path).write(reinterpret_cast<const char*>(&header), sizeof header);
+    return fs::canonical(path).string();
   }
 
   static std::string Mapping(const std::string& path) {
@@ -205,13 +219,29 @@ class SurveyTest : public ::testing::Test {
   pid_t last_pid_ = 100;
 };
 
-TEST_F(SurveyTest, AProcessIsMeasuredWhileItMapsARunFile) {
+TEST_F(SurveyTest, AProcessIsMeasuredWhileItsRunFileIsAttached) {
   const std::string library = Mapping("/l/libfieldcost_preload.so");
-  EXPECT_EQ(ReachOf({.maps = library + Mapping("/s/runs/ab.run")}), Reach::kMeasuring);
-  EXPECT_EQ(ReachOf({.maps = library + Mapping("/s/runs/ab.run (deleted)")}), Reach::kMeasuring);
+  const std::string attached = library + Mapping(RunFile(1));
+  const std::string detached = library + Mapping(RunFile(0));
+  EXPECT_EQ(ReachOf({.maps = attached}), Reach::kMeasuring);
+  EXPECT_EQ(ReachOf({.seccomp = "2", .maps = attached}), Reach::kMeasuring);
+  EXPECT_EQ(ReachOf({.seccomp = "2", .maps = detached}), Reach::kSandboxFilter);
+  EXPECT_EQ(ReachOf({.seccomp = "1", .maps = detached}), Reach::kSandboxStrict);
+  EXPECT_EQ(ReachOf({.maps = detached}), Reach::kAble);
   EXPECT_EQ(ReachOf({.maps = library + Mapping("/other/runs/ab.run")}), Reach::kAble);
+  EXPECT_EQ(ReachOf({.maps = library + Mapping(RunFile(1) + " (deleted)")}), Reach::kAble);
   EXPECT_EQ(ReachOf({.maps = library}), Reach::kAble);
+  EXPECT_EQ(ReachOf({.seccomp = "2", .maps = library}), Reach::kAble);
   EXPECT_EQ(ReachOf({.maps = Mapping("/l/notlibfieldcost_preload.so")}), Reach::kNotAsked);
+}
+
+TEST_F(SurveyTest, ALinkedStateDirectoryIsTheSameOne) {
+  const std::string run = RunFile(1);
+  fs::create_directory_symlink(state_dir(), directory_.path() / "link");
+  Add(7, {.maps = Mapping(run)});
+  SurveyOptions linked = options();
+  linked.state_dir = directory_.path() / "link";
+  EXPECT_EQ(ExplainProcess(linked, 7)->why.reach, Reach::kMeasuring);
 }
 
 TEST_F(SurveyTest, WhatKeepsTheLibraryOutIsNamed) {
@@ -225,7 +255,7 @@ TEST_F(SurveyTest, WhatKeepsTheLibraryOutIsNamed) {
   EXPECT_EQ(ReachOf({.program = (kSamples / "musl").string()}), Reach::kOtherLibc);
   EXPECT_EQ(ReachOf({.maps = Mapping("/lib/libasan.so.8.0.0")}), Reach::kSanitizer);
   EXPECT_EQ(ReachOf({.seccomp = "1"}), Reach::kSandboxStrict);
-  EXPECT_EQ(ReachOf({.seccomp = "2", .maps = Mapping("/s/runs/ab.run")}), Reach::kSandboxFilter);
+  EXPECT_EQ(ReachOf({.seccomp = "2"}), Reach::kNotAsked);
 }
 
 TEST_F(SurveyTest, OnlyTheUsersOwnLivingProcessesAreLookedAt) {
