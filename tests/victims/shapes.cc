@@ -23,9 +23,10 @@ void Integers() {
     const VictimPair pair = victim_pair(i);
     sums[5] += pair.first * 2 + pair.second;
     sums[6] += *victim_pointer(i);
+    sums[7] += victim_chosen(i);
   }
-  printf("bool %ld, small %ld, int %ld, long %ld, wide %ld, pair %ld, pointer %ld\n", sums[0],
-         sums[1], sums[2], sums[3], sums[4], sums[5], sums[6]);
+  printf("bool %ld, small %ld, int %ld, long %ld, wide %ld, pair %ld, pointer %ld, chosen %ld\n",
+         sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]);
 }
 
 void Reals() {

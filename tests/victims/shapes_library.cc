@@ -29,6 +29,12 @@ VICTIM_API __complex__ double victim_complex_double(double seed) {
 }
 VICTIM_API __m128d victim_narrow_vector(__m128d seed) { return _mm_add_pd(seed, seed); }
 VICTIM_API const char* victim_pointer(int64_t seed) { return &"0123456789abcdef"[seed & 15]; }
+extern "C" {
+static int64_t ChosenCode(int64_t seed) { return seed * 5; }
+static int64_t (*ResolveChosen())(int64_t) { return ChosenCode; }
+}
+VICTIM_API __attribute__((ifunc("ResolveChosen"))) int64_t victim_chosen(int64_t seed);
+
 std::string VictimObject(int64_t seed) { return std::string(static_cast<size_t>(seed), 'o'); }
 
 VICTIM_API double victim_eight_reals(double a, double b, double c, double d, double e, double f,

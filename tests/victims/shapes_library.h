@@ -35,6 +35,7 @@ VICTIM_API __complex__ float victim_complex_float(float seed);     // packed in 
 VICTIM_API __complex__ double victim_complex_double(double seed);  // xmm0 and xmm1
 VICTIM_API __m128d victim_narrow_vector(__m128d seed);
 VICTIM_API const char* victim_pointer(int64_t seed);
+VICTIM_API int64_t victim_chosen(int64_t seed);  // an IFUNC: its code is chosen by the loader
 std::string VictimObject(int64_t seed);  // through a hidden pointer, for what it has a destructor
 
 // Arguments.

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,28 @@ static int Plugin(long count) {
   return 0;
 }
 
+static void* CallInStorm(void* count) {
+  for (long i = 0; i < *(long*)count; ++i) {
+    CallAll();
+    errno = 77;
+    if (tally_real((double)i) != (double)i + 1 || errno != 77) abort();
+    if (tally_long_real(i) != (long double)i + 1 || errno != 77) abort();
+    if (i % 8 == 0) poll(NULL, 0, 0);
+  }
+  return NULL;
+}
+
+// Threads that call everything at once while what is measured changes all the time.
+static int Storm(long count) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i) {
+    if (pthread_create(&threads[i], NULL, CallInStorm, &count) != 0) return 1;
+  }
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  puts("over");
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* const scenario = argc > 1 ? argv[1] : "";
   const long count = argc > 2 ? atol(argv[2]) : 1;
@@ -95,6 +118,7 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "loop") == 0) return Loop(count);
   if (strcmp(scenario, "spin") == 0) return Spin(count);
   if (strcmp(scenario, "polls") == 0) return Polls(count);
+  if (strcmp(scenario, "storm") == 0) return Storm(count);
   if (strcmp(scenario, "hold") == 0) return Hold();
   if (strcmp(scenario, "hold-without-descriptors") == 0) return HoldWithoutDescriptors();
   if (strcmp(scenario, "leave-child") == 0) return LeaveChild();

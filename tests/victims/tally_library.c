@@ -10,3 +10,6 @@ void tally_spin(long rounds) {
   for (volatile long i = 0; i < rounds; ++i) {
   }
 }
+
+double tally_real(double value) { return value + 1; }
+long double tally_long_real(long double value) { return value + 1; }

@@ -4,3 +4,5 @@ void tally_once(void);
 void tally_often(void);
 void tally_always(void);
 void tally_spin(long rounds);
+double tally_real(double value);  // value + 1
+long double tally_long_real(long double value);
