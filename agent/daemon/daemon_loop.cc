@@ -24,7 +24,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr char kLockName[] = "daemon.lock";
-// The last descriptor is closed a moment before the process can be seen to have ended.
+// We are told that the file was closed, by the end of its mapping, a moment before its lock is
+// gone.
 constexpr milliseconds kSettleTime{100};
 constexpr seconds kQuickLook{1};
 constexpr std::uint32_t kMaxQuickLooks = 3;

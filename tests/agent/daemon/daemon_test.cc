@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -86,6 +88,41 @@ TEST_F(DaemonTest, HarvestsWhenAProgramClosesItsRunFileAndStopsWhenAsked) {
   }
   std::filesystem::rename(directory_.path() / "new", RunPath("a"));
   EXPECT_TRUE(daemon.WaitForLine("harvested 1 calls"));
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
+}
+
+TEST_F(DaemonTest, HarvestsSoonAfterAProgramThatHeldItsFileByTheMappingAloneIsKilled) {
+  Consent(Mode::kLocal);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  {
+    testing::RunFileWriter file(directory_.path() / "new", RunOptions());
+    file.Add(5);
+  }
+  std::filesystem::rename(directory_.path() / "new", RunPath("a"));
+  ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls")) << "from now on it has nothing to look for";
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    testing::RunFileOptions options = RunOptions();
+    options.living = true;
+    testing::RunFileWriter file(RunPath("b"), options);
+    file.Add(6);
+    file.Add(7);
+    if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  ::close(ready[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+  ::close(ready[0]);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  // Less than the minute after which it looks without having been told.
+  EXPECT_TRUE(daemon.WaitForLine("harvested 2 calls", nullptr, std::chrono::seconds(30)));
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
