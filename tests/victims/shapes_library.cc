@@ -29,11 +29,11 @@ VICTIM_API __complex__ double victim_complex_double(double seed) {
 }
 VICTIM_API __m128d victim_narrow_vector(__m128d seed) { return _mm_add_pd(seed, seed); }
 VICTIM_API const char* victim_pointer(int64_t seed) { return &"0123456789abcdef"[seed & 15]; }
-extern "C" {
 static int64_t ChosenCode(int64_t seed) { return seed * 5; }
-static int64_t (*ResolveChosen())(int64_t) { return ChosenCode; }
+extern "C" __attribute__((visibility("hidden"))) int64_t (*resolve_chosen())(int64_t) {
+  return ChosenCode;
 }
-VICTIM_API __attribute__((ifunc("ResolveChosen"))) int64_t victim_chosen(int64_t seed);
+VICTIM_API __attribute__((ifunc("resolve_chosen"))) int64_t victim_chosen(int64_t seed);
 
 std::string VictimObject(int64_t seed) { return std::string(static_cast<size_t>(seed), 'o'); }
 
