@@ -90,6 +90,15 @@ std::uint64_t NowInTicks() {
          static_cast<std::uint64_t>(now.tv_nsec) * ticks_per_second / 1'000'000'000 + 1;
 }
 
+// As under sudo, which keeps HOME: root would leave files there that the user cannot remove.
+Status CheckOwnHome(const fs::path& home) {
+  struct stat info {};
+  if (::stat(home.c_str(), &info) != 0) return ErrnoError("look at", home, errno);
+  if (info.st_uid == ::geteuid()) return {};
+  return Fail(ErrorCode::kPermissionDenied, "session: {} is another user's home directory",
+              home.string());
+}
+
 // Keeps the first error.
 void Note(const Status& status, Status& first) {
   if (!status && first) first = status;
@@ -272,6 +281,7 @@ Result<SessionReport> Session::On(const fs::path& library_source) const {
   for (const fs::path& path : {library_, snippet_, state_dir_}) {
     FIELDCOST_TRY(CheckSessionPath(path.string()));
   }
+  FIELDCOST_TRY(CheckOwnHome(home_));
   FIELDCOST_ASSIGN(const SessionReport before, Look());
   SessionReport report;
   const Status written = WriteAll(library_source, report);

@@ -341,6 +341,16 @@ TEST_F(SessionTest, WhatCannotBeExpressedOrIsNoLibraryIsRefused) {
   EXPECT_EQ(Home(), before);
 }
 
+TEST_F(SessionTest, AnotherUsersHomeIsLeftAlone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+  ASSERT_EQ(::chown(home().c_str(), 65534, 65534), 0);
+  const ProcessResult on = Cli({"agent", "session", "on"});
+  EXPECT_EQ(on.exit_status, 77);
+  EXPECT_THAT(on.errors, HasSubstr("another user's home"));
+  EXPECT_THAT(Home(), IsEmpty());
+}
+
 TEST_F(SessionTest, AForeignFileIsNotOverwrittenAndTheRestTakenBack) {
   fs::create_directories(environment_file().parent_path());
   Write(".config/environment.d/60-fieldcost.conf", "MINE=1\n");
