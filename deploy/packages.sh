@@ -9,7 +9,7 @@ TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl
 # if present: nodejs (hundreds of packages) and nginx (installing it starts a server on port 80).
 # redis-tools holds the server too.
 TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
-  gdb libpython3.11 python3-greenlet curl redis-tools vim"
+  gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"
 
 # install_packages NAME...: installs those that are missing; one clear line if that fails.
 install_packages() {

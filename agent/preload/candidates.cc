@@ -126,15 +126,15 @@ uint32_t SlotCount(const ElfObject& object, bool data_too) {
 }
 
 // Draws until an API is taken that is not among `taken` (if given). `importer` is the object whose
-// slot was drawn. False if none was taken within the limit.
+// slot was drawn. False if none was taken while there were draws left.
 bool Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random,
-          Candidate* candidate, uint32_t* importer) {
+          uint32_t* draws_left, Candidate* candidate, uint32_t* importer) {
   uint64_t slot_count = 0;
   for (uint32_t i = 0; i < space.object_count; ++i) {
     slot_count += SlotCount(space.objects[i], space.data_too);
   }
   if (slot_count == 0) return false;
-  for (uint32_t draw = 1; draw <= kDrawsPerPick; ++draw) {
+  for (uint32_t draw = 1; *draws_left > 0; ++draw, --*draws_left) {
     uint64_t index = NextRandom(random) % slot_count;
     const uint64_t turn_down = NextRandom(random);
     uint32_t o = 0;
@@ -206,10 +206,11 @@ bool MayBePicked(const char* symbol) {
 void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
                   Picks* picks) {
   picks->count = 0;
+  uint32_t draws_left = wanted * kDrawsPerPick;
   while (picks->count < wanted) {
     uint32_t importer;
     Candidate* const next = &picks->candidates[picks->count];
-    if (!Draw(request, space, picks, &random, next, &importer)) return;
+    if (!Draw(request, space, picks, &random, &draws_left, next, &importer)) return;
     ++picks->count;
   }
 }
@@ -217,7 +218,9 @@ void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t rando
 bool PickInstead(const Request& request, const SlotSpace& space, uint32_t first_new,
                  uint64_t random, Candidate* candidate) {
   uint32_t importer;
-  return Draw(request, space, nullptr, &random, candidate, &importer) && importer >= first_new;
+  uint32_t draws_left = kDrawsPerPick;
+  return Draw(request, space, nullptr, &random, &draws_left, candidate, &importer) &&
+         importer >= first_new;
 }
 
 void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,

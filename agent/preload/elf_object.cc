@@ -10,6 +10,9 @@
 
 // Reads loaded objects' own tables. They were good enough for the loader to run the program.
 
+#pragma weak _dl_find_object
+#pragma weak dlvsym
+
 namespace fieldcost::preload {
 namespace {
 
@@ -225,6 +228,8 @@ uint32_t ListObjects(ElfObject* objects, uint32_t capacity) {
   dl_iterate_phdr(Visit, &listing);
   return listing.count;
 }
+
+bool IsKnownLibc() { return &_dl_find_object != nullptr && &dlvsym != nullptr; }
 
 bool ObjectOfAddress(uint64_t address, ElfObject* object) {
   dl_find_object found;

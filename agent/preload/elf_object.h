@@ -39,6 +39,10 @@ struct ElfObject {
 // many were stored.
 uint32_t ListObjects(ElfObject* objects, uint32_t capacity);
 
+// True if the C library is one whose loader we know: glibc 2.35 or later. The functions asked for
+// here are weak, so that programs of another one start all the same.
+bool IsKnownLibc();
+
 // The loaded object that holds `address`. Reads the loader's own description without its locks:
 // whoever asks must know that it stays loaded meanwhile. False if there is none, or if it is one
 // that ListObjects leaves out.

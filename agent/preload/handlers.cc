@@ -152,7 +152,10 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   const Entry straight = {nullptr, process.picks[pick].target};
   if (!IsAttached()) return straight;
   ThreadState* const thread = CurrentThread();
-  if (thread == nullptr) return straight;
+  if (thread == nullptr) {
+    if (is_sampled) no_counters[pick] = 0;  // its next call is lost, and counted so, too
+    return straight;
+  }
   if (is_sampled && !DrawFirstGap(thread, pick)) return straight;
   shm::Cell* const cells = CellsOf(thread, pick);
   if (cells == nullptr) return straight;

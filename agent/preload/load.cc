@@ -71,7 +71,7 @@ bool IsSystemLoaded(const shm::PolicyHeader& policy) {
 
 bool AreTooManyRunFiles(const Request& request) {
   if (request.policy.max_run_files == 0) return false;
-  char path[kMaxPath];
+  static char path[kMaxPath];  // the host's stack may be small; see phase.h
   TextBuilder builder(path, sizeof path);
   builder.Add(request.state_dir).Add("/").Add(shm::kRunDirectoryName);
   const int64_t fd =
@@ -95,7 +95,7 @@ bool AreTooManyRunFiles(const Request& request) {
 
 bool TakeLease(const Request& request) {
   if (request.policy.max_leases == 0) return true;
-  char path[kMaxPath];
+  static char path[kMaxPath];  // the host's stack may be small; see phase.h
   TextBuilder builder(path, sizeof path);
   if (!builder.Add(request.state_dir).Add("/").Add(shm::kLeaseFileName).ok()) return false;
   const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),

@@ -22,11 +22,6 @@ constexpr int32_t kWaitsPerLook = 15;
 
 bool EntersSandbox(uint64_t option) { return option == PR_SET_SECCOMP || option == PR_SET_TSC; }
 
-void Detach() {
-  __atomic_store_n(fieldcost_attached, 0, __ATOMIC_SEQ_CST);
-  process.header->attached = 0;
-}
-
 }  // namespace
 
 #define FIELDCOST_NOTICE(index, name)                                                              \
@@ -65,10 +60,10 @@ const WrappedFunction kNotices[kNoticeCount] = {
 __attribute__((noinline)) void Notice(uint32_t notice, uint64_t first, uint64_t second) {
   switch (notice) {
     case kNoticePrctl:
-      if (EntersSandbox(first)) Detach();
+      if (EntersSandbox(first)) DetachForGood();
       return;
     case kNoticeSyscall:
-      if (first == SYS_seccomp || (first == SYS_prctl && EntersSandbox(second))) Detach();
+      if (first == SYS_seccomp || (first == SYS_prctl && EntersSandbox(second))) DetachForGood();
       return;
     case kNoticeDlsym:
     case kNoticeDlvsym:

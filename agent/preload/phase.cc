@@ -251,6 +251,15 @@ void DropPick(uint32_t pick) {
   if (!IsAnyPickActive()) GiveBackLease();
 }
 
+__attribute__((cold, noinline)) void DetachForGood() {
+  __atomic_store_n(fieldcost_attached, 0, __ATOMIC_SEQ_CST);
+  process.header->attached = 0;
+  const PatchLock lock;
+  if (!lock.held()) return;
+  GiveBackLease();
+  CountSkip(*asked, shm::Skip::kSandboxed);
+}
+
 __attribute__((cold, noinline)) void LookAtHandle(void* handle) {
   if (IsKnownHandle(handle)) return;
   const PatchLock lock;

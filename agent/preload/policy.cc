@@ -65,7 +65,7 @@ bool IsUsable(const shm::PolicyHeader& policy) {
 }
 
 int64_t OpenPolicy(const Request& request) {
-  char path[kMaxPath];
+  static char path[kMaxPath];  // the host's stack may be small; see phase.h
   TextBuilder builder(path, sizeof path);
   if (!builder.Add(request.state_dir).Add("/").Add(shm::kPolicyFileName).ok()) return -1;
   return SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
@@ -185,7 +185,7 @@ uint32_t PolicyWeight(const Request& request, uint64_t api_hash) {
 }
 
 void CountSkip(const Request& request, shm::Skip reason) {
-  char path[kMaxPath];
+  static char path[kMaxPath];  // the host's stack may be small; see phase.h
   TextBuilder builder(path, sizeof path);
   if (!builder.Add(request.state_dir).Add("/").Add(shm::kSkipFileName).ok()) return;
   const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),

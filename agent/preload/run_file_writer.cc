@@ -51,7 +51,7 @@ uint64_t UnixNanoseconds() {
 }
 
 bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
-  char path[kMaxPath];
+  static char path[kMaxPath];  // the host's stack may be small; see phase.h
   TextBuilder builder(path, sizeof path);
   builder.Add(request.state_dir).Add("/").Add(shm::kRunDirectoryName).Add("/");
   builder.AddHex(random).AddHex(ReadTimeStamp()).Add(shm::kRunFileSuffix);

@@ -10,6 +10,8 @@
 #include "agent/preload/workspace.h"
 #include "agent/preload/x86_64/machine.h"
 
+#pragma weak dlvsym  // see IsKnownLibc
+
 namespace fieldcost::preload {
 
 extern "C" __attribute__((visibility("hidden"))) const char fieldcost_stubs[];

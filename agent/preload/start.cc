@@ -1,6 +1,7 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 
+#include "agent/preload/elf_object.h"
 #include "agent/preload/phase.h"
 #include "agent/preload/policy.h"
 #include "agent/preload/x86_64/machine.h"
@@ -13,7 +14,7 @@ namespace {
 
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   static Request request;
-  if (!ReadRequest(environment, &request)) return;
+  if (!IsKnownLibc() || !ReadRequest(environment, &request)) return;
   uint64_t random = request.policy.draw_seed;
   const bool has_random =
       random != 0 || SystemCall(SYS_getrandom, reinterpret_cast<uint64_t>(&random), sizeof random,

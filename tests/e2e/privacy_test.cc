@@ -41,13 +41,8 @@ TEST_F(PrivacyTest, NoCanaryLeavesTheMachine) {
   const std::filesystem::path path = home() / "canarypath";
   std::filesystem::create_directories(path);
   std::filesystem::copy(kVictim, path / "victim");
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(kVictim).parent_path())) {
-    if (entry.path().filename().string().starts_with("libvictim")) {
-      std::filesystem::copy(entry.path(), path / "libvictim.so.1",
-                            std::filesystem::copy_options::overwrite_existing);
-    }
-  }
+  std::filesystem::copy(std::filesystem::path(kVictim).parent_path() / "libvictim.so.1",
+                        path / "libvictim.so.1");
   const std::string script = "hostname canaryhost && " + kFieldcost + " agent on && " + kFieldcost +
                              " run -- " + (path / "victim").string() + " alloc canaryargument && " +
                              kFieldcost + " agent preview --raw > " + (path / "preview").string() +

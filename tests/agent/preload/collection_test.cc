@@ -158,7 +158,7 @@ TEST_F(CollectionTest, TheFirstCallIsRecordedApart) {
   ASSERT_EQ(RunProcess(Tally({"all"}, "libtally.so.1!*")).exit_status, 0);
   const RunFileContent run = RunFiles().at(0);
   for (const shm::Pick& pick : run.picks) {
-    if (std::string(pick.symbol) == "tally_spin") {
+    if (run.calls.at(pick.symbol) == 0) {
       EXPECT_EQ(pick.first_call_ns, 0U);
       continue;
     }
@@ -404,6 +404,28 @@ TEST_F(CollectionTest, WhatDlopenBringsMayTakeTheRandomPicksPlace) {
     }
   }
   EXPECT_GT(of_plugin, 0);
+}
+
+TEST_F(CollectionTest, CallsThroughDataSlotsAreMeasuredIfThePolicySaysSo) {
+  for (const std::uint32_t data_slots : {0U, 1U}) {
+    RemoveRunFiles();
+    MakeStateDirectory(state_dir_.path(),
+                       {.modules = {"libvictim.so.1"}, .data_slots = data_slots});
+    const ProcessResult result =
+        RunProcess(Measured({kVictims + "hosts_no_plt", "many-threads"}, "libvictim.so.1!*"));
+    EXPECT_EQ(result.exit_status, 0);
+    const auto runs = RunFiles();
+    EXPECT_EQ(!runs.empty() && runs[0].calls.contains("victim_noop") &&
+                  runs[0].calls.at("victim_noop") > 0,
+              data_slots == 1);
+  }
+}
+
+TEST_F(CollectionTest, AProgramThatEntersASandboxGivesItsLeaseBack) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1", "libc.so.6"}});
+  ASSERT_EQ(RunProcess(Measured({kVictims + "hosts", "seccomp"})).exit_status,
+            RunProcess({.arguments = {kVictims + "hosts", "seccomp"}}).exit_status);
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kSandboxed), 1U);
 }
 
 TEST_F(CollectionTest, RunsThatCannotTakePartAreCounted) {

@@ -232,6 +232,23 @@ TEST_F(PreloadInertTest, WhenFilesMayNotGrowThatLarge) {
   ExpectInert(Measured({"/bin/sh", "-c", "ulimit -f 8; exec " + kVictim + " calls"}, kAllOfVictim));
 }
 
+// Under session activation programs of another C library meet ours too.
+TEST_F(PreloadInertTest, WithAnotherCLibrary) {
+  if (RunProcess({.arguments = {"musl-gcc", "--version"}}).exit_status != 0) {
+    GTEST_SKIP() << "musl-gcc is not installed";
+  }
+  const TempDir scratch;
+  const std::string program = (scratch.path() / "program").string();
+  std::ofstream(program + ".c")
+      << "#include <stdio.h>\nint main(void) { return puts(\"hi\") < 0; }";
+  ASSERT_EQ(RunProcess({.arguments = {"musl-gcc", program + ".c", "-o", program}}).exit_status, 0);
+  const ProcessResult result = RunProcess(Measured({program}, "*"));
+  EXPECT_EQ(result.output, "hi\n");
+  EXPECT_EQ(result.errors, "");
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(RunFiles(), IsEmpty());
+}
+
 TEST_F(PreloadInertTest, WhenThePickMatchesNothing) {
   ExpectInert(Measured({kVictim, "calls"}, "libvictim.so.1!nothing_of_that_name"));
 }
