@@ -7,8 +7,9 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 1  call       CPU ns of a measured call      floor: two time stamps + a bucket update, inline
   row 2  unpicked   CPU ns of an unpicked call     floor: the same call without the agent
   row 3  sampled    CPU ns, 1 in 16 calls timed    floor: the same call without the agent
+  row 3  budget     CPU ms of a tight loop         floor: the same loop without the agent
   row 4  start      wall µs of starting a program  floor: an empty preload library
-  row 5  programs   wall ms, every run measured    floor: the same programs without the agent
+  row 5  programs   wall ms, 1 run in 16 measured  floor: the same programs without the agent
   row 6  daemon     the daemon with nothing to do  no floor: memory, CPU time, wake-ups
 
 Examples:
@@ -40,25 +41,22 @@ class Bench:
         self.preload = self.build / "lib" / "libfieldcost_preload.so"
         self.state = Path(tempfile.mkdtemp(prefix="fieldcost-bench."))
 
-    def policy(self, selection, modules):
-        """A policy file as common/wire/README.md describes it; see common/shm/policy_file.h."""
+    def policy(self, selection, modules, sampling_log2=0, overhead_per_65536=0):
+        """A policy file as common/wire/README.md describes it; see common/shm/policy_file.h. One pick
+        for good, no limits but unreachable ones, so that what they cost is in the numbers."""
         (self.state / "runs").mkdir(exist_ok=True)
         for old in (self.state / "runs").iterdir():
             old.unlink()
-        # One pick for good, no limits but unreachable ones, so that what they cost is in the numbers.
         header = b"fcpolicy" + struct.pack(
-            "<10IQ10IQ6I", 2, 128 + 64 * len(modules), 0, 1, selection, 1, 80 * 1000, 64 * 1000, 0,
-            len(modules), 1900000000,
-            0, 65536, 0, 0, 0, 0, 0, 0, 0, 1,  # weights, default, leases, pressure, overhead, I/O,
-            0, 0, 0, 0, 0, 0, 0)               # cycles, sampling, phases; seed, data slots, reserved
+            "<10IQ10IQ6I",
+            2, 128 + 64 * len(modules),  # version, size
+            0, 1, selection, 1,  # serial, enabled, selection, picks
+            80 * 1000, 64 * 1000, 0, len(modules), 1900000000,  # load, run files, allocation
+            0, 65536, 64, 10000,  # weights, default weight, leases, pressure
+            overhead_per_65536, 0, 0, sampling_log2, 0, 1,  # I/O, cycles; phase, phases
+            0, 0, 0, 0, 0, 0, 0)  # seed, data slots, reserved
         names = b"".join(m.encode().ljust(64, b"\0") for m in sorted(modules))
         (self.state / "policy").write_bytes(header + names)
-
-    def sample(self, log2):
-        """Of 2^log2 calls one is timed, from now on: see PolicyHeader::sampling_log2."""
-        with open(self.state / "policy", "r+b") as file:
-            file.seek(84)
-            file.write(struct.pack("<I", log2))
 
     def number(self, command, **environment):
         done = subprocess.run([str(c) for c in command], env={**os.environ, **environment},
@@ -193,8 +191,7 @@ class Bench:
 
     def sampled(self):
         program = self.bench / "bench_call_cost"
-        self.policy(65536, ["libbench_library.so"])
-        self.sample(4)
+        self.policy(65536, ["libbench_library.so"], sampling_log2=4)
         picked = self.agent("libbench_library.so!bench_target")
         at = self.medians({
             "plain": lambda: self.number([program, "plain", "1001"]),
@@ -203,6 +200,20 @@ class Bench:
         value, floor = at["sampled"], at["plain"]
         yield {"row": 3, "name": "sampled, 1 in 16 timed", "unit": "ns", "value": value, "floor": floor,
                "ratio": value / floor, "target": "<= plain + 2.5 ns", "ok": value <= floor + 2.5,
+               "peers": {}}
+
+    def budget(self):
+        """A tight loop of one picked function that does nothing, under the default budget of 1 %."""
+        loop = self.bench / "bench_loop"
+        self.policy(65536, ["libbench_library.so"], overhead_per_65536=655)
+        at = self.medians({
+            "without": lambda: self.number([loop, "200000000"]),
+            "with": lambda: self.number([loop, "200000000"], **self.agent()),
+        })
+        value, floor = at["with"], at["without"]
+        runs = len(list((self.state / "runs").iterdir()))
+        yield {"row": 3, "name": "tight loop, budget 1 %", "unit": "ms", "value": value, "floor": floor,
+               "ratio": value / floor, "target": "<= 1.01", "ok": value / floor <= 1.01 and runs > 0,
                "peers": {}}
 
     def start(self):
@@ -262,7 +273,7 @@ class Bench:
         return sum(50000 / float(rate) for rate in rates) * 1e3
 
     def programs(self):
-        """Whole programs, every run measuring one random API: the default policy chooses 1 in 16."""
+        """Whole programs; the default policy chooses one run in 16, which then measures one random API."""
         work = self.state / "work"
         work.mkdir()
         text = b"".join(path.read_bytes() for path in sorted(Path("common").rglob("*.h")))
@@ -298,11 +309,16 @@ class Bench:
             row = {"row": 5, "name": name, "unit": "ms", "value": None, "floor": None, "ratio": None,
                    "target": "<= 1.01", "ok": False, "peers": {}}
             if shutil.which(program):
-                self.policy(65536, public)
+                def agent_chooses(selection, cost=cost):
+                    self.policy(selection, public, overhead_per_65536=655)
+                    return cost(self.agent())
+
                 at = self.medians({"without": lambda cost=cost: cost({}),
-                                   "with": lambda cost=cost: cost(self.agent())})
-                value, floor = at["with"], at["without"]
-                row.update(value=value, floor=floor, ratio=value / floor, ok=value / floor <= 1.01)
+                                   "not chosen": lambda: agent_chooses(0),
+                                   "chosen": lambda: agent_chooses(65536)})
+                value, floor = (15 * at["not chosen"] + at["chosen"]) / 16, at["without"]
+                row.update(value=value, floor=floor, ratio=value / floor, ok=value / floor <= 1.01,
+                           peers={"every run measured": at["chosen"]})
             yield row
 
     def daemon(self):
@@ -347,7 +363,7 @@ def shown(number, width):
 def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = ["call", "unpicked", "sampled", "start", "programs", "daemon"]
+    names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)

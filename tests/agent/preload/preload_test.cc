@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 
 #include "gmock/gmock.h"
@@ -217,6 +218,36 @@ TEST_F(PreloadInertTest, WithATruncatedOrForeignPolicy) {
   std::filesystem::remove(policy);
   std::filesystem::create_directory(policy);
   ExpectInert(Measured({kVictim, "calls"}, kAllOfVictim));
+}
+
+// Whatever a policy file says, the program runs: 300 of them, each with some bits turned over.
+TEST_F(PreloadTest, ADamagedPolicyHarmsNoProgram) {
+  const std::string policy = (state_dir_.path() / "policy").string();
+  const std::vector<shm::WeightEntry> weights = {{1, 2, 0}, {~std::uint64_t{0}, 65536, 0}};
+  const ProcessResult plain = RunProcess({.arguments = {kVictims + "tally", "all"}});
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    MakeStateDirectory(state_dir_.path(), {.modules = {"libc.so.6", "libtally.so.1"},
+                                           .weights = weights,
+                                           .max_leases = 6,
+                                           .overhead_per_65536 = 655,
+                                           .phase_seconds = 1,
+                                           .max_phases = 4});
+    std::mt19937 random(seed);
+    std::fstream file(policy, std::ios::in | std::ios::out | std::ios::binary);
+    const auto size = static_cast<unsigned>(std::filesystem::file_size(policy));
+    for (unsigned turned = 0; turned <= seed % 4; ++turned) {
+      const unsigned at = random() % (seed % 2 == 0 ? 128 : size);
+      file.seekg(at);
+      const int byte = file.get();
+      file.seekp(at);
+      file.put(static_cast<char>(byte ^ static_cast<int>(1U << random() % 8)));
+    }
+    file.close();
+    const std::string pick = seed % 3 == 0 ? "libtally.so.1!*" : "";
+    const ProcessResult result = RunProcess(Measured({kVictims + "tally", "all"}, pick));
+    EXPECT_EQ(result.exit_status, plain.exit_status) << "seed " << seed;
+    EXPECT_EQ(result.output + result.errors, plain.output + plain.errors) << "seed " << seed;
+  }
 }
 
 TEST_F(PreloadInertTest, WhenTheRunDirectoryIsMissingOrFull) {
