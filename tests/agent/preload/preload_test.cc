@@ -236,7 +236,7 @@ TEST_F(PreloadTest, ADamagedPolicyHarmsNoProgram) {
     std::fstream file(policy, std::ios::in | std::ios::out | std::ios::binary);
     const auto size = static_cast<unsigned>(std::filesystem::file_size(policy));
     for (unsigned turned = 0; turned <= seed % 4; ++turned) {
-      const unsigned at = random() % (seed % 2 == 0 ? 128 : size);
+      const auto at = static_cast<unsigned>(random() % (seed % 2 == 0 ? 128 : size));
       file.seekg(at);
       const int byte = file.get();
       file.seekp(at);
