@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/shm/selection.h"
+#include "tests/agent/preload/preload_fixture.h"
+
+namespace fieldcost::testing {
+
+// A policy that makes time fly: each tick of the time stamp counter is taken for a microsecond, so
+// that a phase of a second is over after a million ticks, less than a millisecond.
+inline constexpr std::uint64_t kFastClock = std::uint64_t{1000} << 32;
+
+class CollectionTest : public PreloadTest {
+ protected:
+  void SetPolicy(TestPolicy policy) const {
+    if (policy.modules.empty()) policy.modules = {"libtally.so.1"};
+    policy.alloc_per_65536 = 0;
+    MakeStateDirectory(state_dir_.path(), policy);
+  }
+
+  ProcessOptions Tally(std::vector<std::string> arguments, const std::string& pick = "") const {
+    arguments.insert(arguments.begin(), kVictims + "tally");
+    ProcessOptions options = Measured(std::move(arguments), pick);
+    options.environment.pop_back();  // the metrics, or the pick
+    if (!pick.empty()) options.environment.back() = {"FIELDCOST_PICK", pick};
+    return options;
+  }
+
+  // Runs tally with one draw after another until it measures this function; that run.
+  RunFileContent RunPicking(const std::string& symbol, TestPolicy policy,
+                            const std::vector<std::string>& arguments) const {
+    policy.weights = {{shm::ApiHash("libtally.so.1", symbol.c_str(), ""), shm::kFullWeight, 0}};
+    policy.default_weight = 1;
+    for (policy.draw_seed = 1; policy.draw_seed < 20; ++policy.draw_seed) {
+      SetPolicy(policy);
+      EXPECT_EQ(RunProcess(Tally(arguments)).exit_status, 0);
+      const auto runs = RunFiles();
+      if (runs.size() == 1 && runs[0].picks.size() == 1 && symbol == runs[0].picks[0].symbol) {
+        return runs[0];
+      }
+      RemoveRunFiles();
+    }
+    ADD_FAILURE() << symbol << " is not drawn";
+    return {};
+  }
+
+  void RemoveRunFiles() const {
+    for (const auto& entry : std::filesystem::directory_iterator(state_dir_.path() / "runs")) {
+      std::filesystem::remove(entry.path());
+    }
+  }
+};
+
+}  // namespace fieldcost::testing

@@ -1,0 +1,106 @@
+#include <signal.h>
+
+#include <algorithm>
+#include <map>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/agent/preload/collection_fixture.h"
+
+// Calls that are counted but not timed, and how it is decided which.
+
+namespace fieldcost::testing {
+namespace {
+
+using shm::Metric;
+using ::testing::SizeIs;
+
+const char* const kScenarios[] = {"calls",        "exceptions", "longjmp", "threads",
+                                  "thread-exits", "fibres",     "fork",    "returns"};
+
+class SamplingTest : public CollectionTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(SamplingTest, EveryCallIsCountedThoughFewAreTimed) {
+  const ProcessResult plain = RunProcess({.arguments = {kVictim, GetParam()}});
+  ASSERT_EQ(RunProcess(Measured({kVictim, GetParam()}, kAllOfVictim)).output, plain.output);
+  const RunFileContent timed = RunFiles().at(0);
+  std::map<std::string, std::uint64_t> calls;
+  for (const std::uint32_t sampling_log2 : {1U, 4U, 14U}) {
+    RemoveRunFiles();
+    MakeStateDirectory(state_dir_.path(),
+                       {.modules = {"libvictim.so.1"}, .sampling_log2 = sampling_log2});
+    const ProcessResult sampled = RunProcess(Measured({kVictim, GetParam()}, kAllOfVictim));
+    EXPECT_EQ(sampled.output, plain.output);
+    EXPECT_EQ(sampled.errors, plain.errors);
+    EXPECT_EQ(sampled.exit_status, plain.exit_status);
+    const RunFileContent run = RunFiles().at(0);
+    if (calls.empty()) calls = run.calls;
+    EXPECT_EQ(run.calls, calls) << sampling_log2;
+  }
+  for (const auto& [name, exact] : calls) {
+    // Where every call is timed, one that never returned is noticed when the thread calls again.
+    EXPECT_LE(timed.calls.at(name), exact) << name;
+    EXPECT_GE(timed.calls.at(name) + 8, exact) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, SamplingTest, ::testing::ValuesIn(kScenarios),
+                         [](const auto& scenario) {
+                           std::string name = scenario.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_F(CollectionTest, OneInSixteenIsTimedOnAverage) {
+  SetPolicy({.sampling_log2 = 4});
+  ASSERT_EQ(RunProcess(Tally({"loop", "1600000"}, "libtally.so.1!tally_always")).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  EXPECT_EQ(run.calls.at("tally_always"), 1600000U);
+  // The gaps are uniform with mean 15: 100,000 of them stray by 0.2 %.
+  EXPECT_NEAR(static_cast<double>(run.Of("tally_always", Metric::kWallTime).count), 100000, 2000);
+}
+
+TEST_F(CollectionTest, SigkillLosesNoCountOfASampledCall) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}, .sampling_log2 = 3});
+  BackgroundProcess forever(Measured({kVictim, "forever"}, "libvictim.so.1!victim_noop"));
+  ASSERT_TRUE(forever.WaitForLine("5000"));
+  forever.Signal(SIGKILL);
+  const std::string output = forever.Wait().output;
+  const std::size_t end = output.rfind('\n');
+  const std::size_t begin = output.rfind('\n', end - 1) + 1;
+  const auto printed = std::stoull(output.substr(begin, end - begin));
+  EXPECT_THAT(RunFiles().at(0).calls.at("victim_noop"),
+              ::testing::AnyOf(::testing::Eq(printed), ::testing::Eq(printed + 1)));
+}
+
+TEST_F(CollectionTest, AnApiThatWouldCostTooMuchIsDropped) {
+  const RunFileContent run =
+      RunPicking("tally_always", {.overhead_per_65536 = 655}, {"loop", "5000000"});
+  ASSERT_THAT(run.picks, SizeIs(1));
+  EXPECT_EQ(run.picks[0].phase, shm::kPickDropped);
+  EXPECT_GT(run.picks[0].end_unix_ns, 0U);
+  EXPECT_GT(run.calls.at("tally_always"), 0U);
+  EXPECT_LT(run.calls.at("tally_always"), 1000000U);
+}
+
+TEST_F(CollectionTest, AnApiThatCostsTooMuchForEachCallIsSampled) {
+  const RunFileContent run =
+      RunPicking("tally_always", {.overhead_per_65536 = 65536 * 7 / 10}, {"loop", "5000000"});
+  ASSERT_THAT(run.picks, SizeIs(1));
+  EXPECT_EQ(run.picks[0].phase, shm::kPickActive);
+  EXPECT_GE(run.picks[0].sampling_log2, 1U);
+  EXPECT_EQ(run.calls.at("tally_always"), 5000000U);
+  EXPECT_LT(run.Of("tally_always", Metric::kWallTime).count, 4000000U);
+}
+
+TEST_F(CollectionTest, AnApiThatTakesLongIsTimedAtEveryCall) {
+  const RunFileContent run =
+      RunPicking("tally_spin", {.overhead_per_65536 = 655}, {"spin", "4000"});
+  ASSERT_THAT(run.picks, SizeIs(1));
+  EXPECT_EQ(run.picks[0].phase, shm::kPickActive);
+  EXPECT_EQ(run.picks[0].sampling_log2, 0U);
+  EXPECT_EQ(run.Of("tally_spin", Metric::kWallTime).count, 4000U);
+}
+
+}  // namespace
+}  // namespace fieldcost::testing
