@@ -15,6 +15,7 @@ constexpr int64_t kPicosecondsPerNanosecond = 1000;
 constexpr int64_t kStartCredit = 30'000 * kPicosecondsPerNanosecond;
 // What is earned and not used is not saved up for long: 10 ms would be felt.
 constexpr int64_t kMaxCredit = 10'000'000 * kPicosecondsPerNanosecond;
+constexpr uint32_t kMaxStep = 3;  // doublings of N at a time
 constexpr uint64_t kMaxElapsedNs = uint64_t{1} << 40;
 
 uint64_t ThreadCpuNanoseconds() {
@@ -76,7 +77,8 @@ __attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pic
   if (needed > shm::kMaxSamplingLog2) {
     DropPick(pick);
   } else if (needed > log2) {
-    SamplePick(pick, needed);
+    // One window may mislead: its CPU time may hold what interrupts took.
+    SamplePick(pick, needed > log2 + kMaxStep ? log2 + kMaxStep : needed);
   }
   thread->credit_ps = 0;
 }
