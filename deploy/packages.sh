@@ -6,7 +6,7 @@ BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboos
 TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
 # Programs that are measured: another C++ runtime and unwinder (LLVM's), a debugger, the interpreter
 # as a library, greenlets that copy stacks, and real programs with real workloads. Not here, but used
-# if present: nodejs (hundreds of packages) and nginx (installing it starts a server on port 80).
+# if present: nodejs (hundreds of packages). nginx is unpacked, not installed: that would start it.
 # redis-tools holds the server too.
 TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
   gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"
@@ -35,4 +35,17 @@ install_packages() {
     echo "${0##*/}: installing packages failed: $(tail -n 1 build/packages.log) (log: build/packages.log)" >&2
     exit 1
   }
+}
+
+# unpack_package NAME: puts a package's files below build/packages/NAME without installing it. What
+# needs it does without if that fails.
+unpack_package() {
+  if [[ -d build/packages/$1 ]]; then return 0; fi
+  echo "== unpack $1"
+  mkdir -p build/packages
+  (
+    cd build/packages
+    rm -rf "$1.part" && apt-get download -qq "$1" && dpkg-deb -x "$1"_*.deb "$1.part" && mv "$1.part" "$1"
+  ) >> build/packages.log 2>&1 ||
+    echo "${0##*/}: cannot unpack $1: its tests are skipped (log: build/packages.log)" >&2
 }

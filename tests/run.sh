@@ -17,6 +17,7 @@ esac
 
 . deploy/packages.sh
 install_packages $BUILD_PACKAGES $TEST_PACKAGES
+command -v nginx > /dev/null || unpack_package nginx
 
 echo "== configure and build (preset dev)"
 cmake --preset dev > build/dev-configure.log 2>&1 || {

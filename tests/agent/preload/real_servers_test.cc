@@ -127,10 +127,20 @@ http {
 }
 )conf";
 
+// Installed, or as tests/run.sh unpacks it; empty if neither.
+std::string FindNginx() {
+  for (const char* const place :
+       {"/usr/sbin/nginx", FIELDCOST_BINARY_DIR "/../packages/nginx/usr/sbin/nginx"}) {
+    if (::access(place, X_OK) == 0) return place;
+  }
+  return {};
+}
+
 TEST_F(RealServerTest, NginxAndCurlWithTls) {
-  if (::access("/usr/sbin/nginx", X_OK) != 0 || ::access("/usr/bin/curl", X_OK) != 0) {
+  const std::string nginx = FindNginx();
+  if (nginx.empty() || ::access("/usr/bin/curl", X_OK) != 0) {
     GTEST_SKIP() << "nginx or curl is not here (Debian's nginx packages start a server on port 80, "
-                    "so they are never installed for a test)";
+                    "so they are never installed for a test; tests/run.sh unpacks one)";
   }
   const Certificates certificates = MakeCertificates(work_.path());
   std::filesystem::create_directory(work_.path() / "listed");
@@ -140,10 +150,10 @@ TEST_F(RealServerTest, NginxAndCurlWithTls) {
     for (const char* const name : {"plain.socket", "tls.socket"}) {
       std::filesystem::remove(work_.path() / name);
     }
-    BackgroundProcess server({.arguments = {"/usr/sbin/nginx", "-p", work_.path().string(), "-c",
-                                            "nginx.conf", "-e", "stderr"},
-                              .environment = environment,
-                              .directory = work_.path()});
+    BackgroundProcess server(
+        {.arguments = {nginx, "-p", work_.path().string(), "-c", "nginx.conf", "-e", "stderr"},
+         .environment = environment,
+         .directory = work_.path()});
     if (!server.WaitForLine("getrlimit")) return std::string("never ready");
     const std::string plain = "http://localhost/";
     const std::string tls = "https://localhost/";
