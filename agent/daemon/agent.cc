@@ -258,6 +258,7 @@ Result<AgentStatus> Agent::GetStatus() const {
   status.sent_batches = totals.sent;
   FIELDCOST_ASSIGN(status.lost_calls, database.Get(kLostCallsNumber, 0));
   FIELDCOST_ASSIGN(status.refused_files, database.Get(kRefusedFilesNumber, 0));
+  FIELDCOST_ASSIGN(status.refused_cells, database.Get(kRefusedCellsNumber, 0));
   FIELDCOST_ASSIGN(status.timed_calls, database.Get(kTimedCallsNumber, 0));
   FIELDCOST_ASSIGN(status.untimed_calls, database.Get(kUntimedCallsNumber, 0));
   FIELDCOST_ASSIGN(status.dropped_picks, database.Get(kDroppedPicksNumber, 0));

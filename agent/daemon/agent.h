@@ -60,6 +60,7 @@ struct AgentStatus {
   std::uint64_t sent_batches = 0;
   std::uint64_t lost_calls = 0;  // counted by run files: no slot, record or disk space
   std::uint64_t refused_files = 0;
+  std::uint64_t refused_cells = 0;      // sums or numbers of calls that no calls could have made
   std::uint64_t private_rows_kept = 0;  // rows never sent because their module is not public
   std::vector<SkipCount> skips;         // without zeros
   std::uint64_t overhead_ns = 0;        // what measuring has cost the programs so far

@@ -85,6 +85,8 @@ Result<std::vector<ApiContributions>> ContributionsIn(const std::filesystem::pat
     if (catalog.error().code == ErrorCode::kNotFound) return apis;
     return catalog.error();
   }
+  FIELDCOST_ASSIGN(const catalog::Freshness freshness, catalog->GetFreshness());
+  if (freshness.synthetic) return apis;
   FIELDCOST_TRY(
       catalog->ForEachApi([&](std::vector<stats::StatRow> rows) { Collect(rows, apis); }));
   return apis;

@@ -32,8 +32,9 @@ std::uint32_t WeightOf(std::uint64_t contributions);
 std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis);
 
 // What a local catalogue knows, at most a few times shm::kMaxWeights entries, those that are known
-// best; nothing if there is no catalogue yet. An API's contributions are those of all its versions
-// in the metric that has most. Takes seconds for a catalogue of a million rows.
+// best; nothing if there is no catalogue yet or its data is made up. An API's contributions are
+// those of all its versions in the metric that has most. Takes seconds for a catalogue of a million
+// rows.
 Result<std::vector<ApiContributions>> ContributionsIn(const std::filesystem::path& catalog_file);
 
 }  // namespace fieldcost::daemon

@@ -54,7 +54,7 @@ void LimitRefused(const std::filesystem::path& directory) {
 }  // namespace
 
 RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before) {
-  RunNumbers now{.lost_calls = info.lost_calls};
+  RunNumbers now{.lost_calls = info.lost_calls, .refused_cells = content.refused_cells};
   for (const RunPick& pick : content.picks) {
     if (pick.dropped) ++now.dropped_picks;
     if (!pick.calls) continue;
@@ -64,7 +64,8 @@ RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNu
   return {.lost_calls = std::max(before.lost_calls, now.lost_calls),
           .timed_calls = std::max(before.timed_calls, now.timed_calls),
           .untimed_calls = std::max(before.untimed_calls, now.untimed_calls),
-          .dropped_picks = std::max(before.dropped_picks, now.dropped_picks)};
+          .dropped_picks = std::max(before.dropped_picks, now.dropped_picks),
+          .refused_cells = std::max(before.refused_cells, now.refused_cells)};
 }
 
 std::vector<RunCell> SingleValues(const RunContent& content, bool ended) {
@@ -75,7 +76,7 @@ std::vector<RunCell> SingleValues(const RunContent& content, bool ended) {
   };
   for (std::size_t i = 0; i < content.picks.size(); ++i) {
     const RunPick& pick = content.picks[i];
-    if ((ended || pick.over) && pick.calls) {
+    if (ended && pick.calls) {
       const std::uint64_t calls = pick.calls->timed + pick.calls->untimed;
       if (calls != 0) add(i, stats::Metric::kCallsPerRun, calls);
     }
@@ -183,9 +184,6 @@ Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunCo
   if (!changes.totals.empty() || changes.numbers != before.numbers) {
     FIELDCOST_TRY(database_->SaveSnapshot(run, changes));
     FIELDCOST_TRY(AddNumbers(info, before.numbers, changes.numbers));
-    if (content.refused_cells > 0) {
-      FIELDCOST_TRY(database_->Add(kRefusedCellsNumber, content.refused_cells));
-    }
   }
   FIELDCOST_TRY(transaction.Commit());
   report.calls += counted.calls;
@@ -202,6 +200,7 @@ Status Harvester::AddNumbers(const RunInfo& info, const RunNumbers& before, cons
   FIELDCOST_TRY(database_->Add(kTimedCallsNumber, timed));
   FIELDCOST_TRY(database_->Add(kUntimedCallsNumber, untimed));
   FIELDCOST_TRY(database_->Add(kDroppedPicksNumber, now.dropped_picks - before.dropped_picks));
+  FIELDCOST_TRY(database_->Add(kRefusedCellsNumber, now.refused_cells - before.refused_cells));
   return database_->Add(kOverheadNumber, static_cast<std::uint64_t>(overhead_ps / kPsPerNs));
 }
 

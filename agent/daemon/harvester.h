@@ -42,8 +42,8 @@ class Harvester {
 // numbers are not read all at one time, and another harvester may have read newer ones. Pure.
 RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before);
 
-// The metrics of which a run gives at most one value: calls, of picks that can have no more (or,
-// with `ended`, of all), and the first call's time. Pure.
+// The metrics of which a run gives at most one value: calls, once it has ended (until then even a
+// pick whose time is over may be in the middle of one), and the first call's time. Pure.
 std::vector<RunCell> SingleValues(const RunContent& content, bool ended);
 
 // Names of the run files that are there, ascending.

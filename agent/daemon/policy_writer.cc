@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "agent/daemon/api_weights.h"
 #include "agent/daemon/public_modules.h"
@@ -52,17 +53,27 @@ std::uint32_t SerialOf(const std::string& bytes) {
   return is_policy ? header.policy_serial : 0;
 }
 
-// The weights of a policy file that SerialOf knows; none if it is not consistent.
-std::vector<shm::WeightEntry> WeightsOf(const std::string& bytes) {
+bool AreValid(const std::vector<shm::WeightEntry>& weights) {
+  const auto is_wrong = [](const shm::WeightEntry& a, const shm::WeightEntry& b) {
+    return a.api_hash >= b.api_hash;
+  };
+  return std::adjacent_find(weights.begin(), weights.end(), is_wrong) == weights.end() &&
+         std::all_of(weights.begin(), weights.end(), [](const shm::WeightEntry& entry) {
+           return entry.weight <= shm::kFullWeight && entry.reserved == 0;
+         });
+}
+
+// The weights of a policy file that SerialOf knows; nullopt if they are damaged.
+std::optional<std::vector<shm::WeightEntry>> WeightsOf(const std::string& bytes) {
   shm::PolicyHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  std::vector<shm::WeightEntry> weights;
   const std::uint64_t weight_bytes = std::uint64_t{header.weight_count} * sizeof(shm::WeightEntry);
   const std::uint64_t modules_end =
       sizeof header + std::uint64_t{header.allowed_module_count} * sizeof(shm::AllowedModule);
-  if (modules_end + weight_bytes != bytes.size()) return weights;
-  weights.resize(header.weight_count);
+  if (modules_end + weight_bytes != bytes.size()) return std::nullopt;
+  std::vector<shm::WeightEntry> weights(header.weight_count);
   std::copy_n(bytes.data() + modules_end, weight_bytes, reinterpret_cast<char*>(weights.data()));
+  if (!AreValid(weights)) return std::nullopt;
   return weights;
 }
 
@@ -72,15 +83,14 @@ bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
 }
 
 std::vector<shm::WeightEntry> CurrentWeights(const Profile& profile, const std::string* old) {
-  std::vector<shm::WeightEntry> weights;
-  if (old != nullptr) weights = WeightsOf(*old);
   const std::int64_t catalog_ns = CatalogChangeNs(profile.catalog_file);
   if (catalog_ns == 0) return {};
-  if (old != nullptr && HasSeen(ChangeNs(profile.policy_file()), catalog_ns)) return weights;
+  auto known = old == nullptr ? std::nullopt : WeightsOf(*old);
+  if (known && HasSeen(ChangeNs(profile.policy_file()), catalog_ns)) return std::move(*known);
   auto apis = ContributionsIn(profile.catalog_file);
   if (apis) return WeightsFrom(std::move(*apis));
   LogWarning("the weights of the policy stay as they are: {}", apis.error().message);
-  return weights;
+  return std::move(known).value_or(std::vector<shm::WeightEntry>());
 }
 
 }  // namespace

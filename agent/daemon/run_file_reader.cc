@@ -54,8 +54,6 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, std::uint32_t metrics
               .symbol_version = std::string(*version)},
       .module_path = std::string(*path),
       .first_metric = static_cast<stats::Metric>(std::countr_zero(untrusted_pick.metrics)),
-      // A phase of a later version of the library: not active is over.
-      .over = untrusted_pick.phase != shm::kPickActive,
       .dropped = untrusted_pick.phase == shm::kPickDropped,
       .first_call_ns = {},
       .calls = {}};

@@ -77,8 +77,7 @@ struct RunPick {
   stats::ApiKey api;  // without the package version
   std::string module_path;
   stats::Metric first_metric = stats::Metric::kWallTime;  // the one that counts the timed calls
-  bool over = false;     // it is not measured any more, though the program may run on
-  bool dropped = false;  // because measuring it would have cost too much
+  bool dropped = false;  // not measured any more, because that would have cost too much
   std::optional<std::uint64_t> first_call_ns;
   std::optional<PickCalls> calls;  // nullopt: a cell that counts them was torn or refused
 };

@@ -91,7 +91,7 @@ Status StateDb::Add(std::string_view name, std::uint64_t amount) {
 Result<RunSnapshot> StateDb::FindSnapshot(const RunIdentity& run) {
   RunSnapshot snapshot;
   sqlite::Statement head = database_->Prepare(
-      "SELECT lost_calls, timed_calls, untimed_calls, dropped_picks FROM run "
+      "SELECT lost_calls, timed_calls, untimed_calls, dropped_picks, refused_cells FROM run "
       "WHERE name = ? AND inode = ? AND start_unix_ns = ?");
   FIELDCOST_ASSIGN(const bool found,
                    head.Text(run.name).Int(run.inode).Int(run.start_unix_ns).Step());
@@ -99,7 +99,8 @@ Result<RunSnapshot> StateDb::FindSnapshot(const RunIdentity& run) {
   snapshot.numbers = {.lost_calls = head.ColumnInt(0),
                       .timed_calls = head.ColumnInt(1),
                       .untimed_calls = head.ColumnInt(2),
-                      .dropped_picks = head.ColumnInt(3)};
+                      .dropped_picks = head.ColumnInt(3),
+                      .refused_cells = head.ColumnInt(4)};
   sqlite::Statement totals =
       database_->Prepare("SELECT pick, metric, histogram FROM run_total WHERE name = ?");
   totals.Text(run.name);
@@ -120,9 +121,10 @@ Status StateDb::SaveSnapshot(const RunIdentity& run, const RunSnapshot& changes)
           .Int(run.start_unix_ns)
           .Run());
   FIELDCOST_TRY(database_
-                    ->Prepare("INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+                    ->Prepare("INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
                               "ON CONFLICT (name) DO UPDATE SET lost_calls = ?4, "
-                              "timed_calls = ?5, untimed_calls = ?6, dropped_picks = ?7")
+                              "timed_calls = ?5, untimed_calls = ?6, dropped_picks = ?7, "
+                              "refused_cells = ?8")
                     .Text(run.name)
                     .Int(run.inode)
                     .Int(run.start_unix_ns)
@@ -130,6 +132,7 @@ Status StateDb::SaveSnapshot(const RunIdentity& run, const RunSnapshot& changes)
                     .Int(changes.numbers.timed_calls)
                     .Int(changes.numbers.untimed_calls)
                     .Int(changes.numbers.dropped_picks)
+                    .Int(changes.numbers.refused_cells)
                     .Run());
   for (const auto& [cell, histogram] : changes.totals) {
     FIELDCOST_TRY(database_->Prepare("INSERT OR REPLACE INTO run_total VALUES (?, ?, ?, ?)")

@@ -30,6 +30,7 @@ struct RunNumbers {
   std::uint64_t timed_calls = 0;
   std::uint64_t untimed_calls = 0;
   std::uint64_t dropped_picks = 0;
+  std::uint64_t refused_cells = 0;
   bool operator==(const RunNumbers&) const = default;
 };
 

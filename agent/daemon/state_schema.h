@@ -10,6 +10,7 @@ inline constexpr char kStateUpgrade2[] = R"sql(
 ALTER TABLE run ADD COLUMN timed_calls INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN untimed_calls INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN dropped_picks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN refused_cells INTEGER NOT NULL DEFAULT 0;
 )sql";
 
 inline constexpr char kStateSchema[] = R"sql(
@@ -25,7 +26,8 @@ CREATE TABLE run (
   lost_calls INTEGER NOT NULL,
   timed_calls INTEGER NOT NULL,
   untimed_calls INTEGER NOT NULL,
-  dropped_picks INTEGER NOT NULL
+  dropped_picks INTEGER NOT NULL,
+  refused_cells INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE run_total (
   name TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE,

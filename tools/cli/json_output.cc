@@ -183,6 +183,7 @@ std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile&
                 {"sent_batches", status.sent_batches},
                 {"lost_calls", status.lost_calls},
                 {"refused_files", status.refused_files},
+                {"refused_cells", status.refused_cells},
                 {"private_rows_kept", status.private_rows_kept},
                 {"overhead_ns", status.overhead_ns},
                 {"timed_calls", status.timed_calls},

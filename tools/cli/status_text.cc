@@ -51,8 +51,9 @@ std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile&
   line("refused by server", fmt::format("{} batches", FormatCount(status.quarantined_batches)));
   line("kept private", fmt::format("{} rows of libraries that are not public",
                                    FormatCount(status.private_rows_kept)));
-  line("lost", fmt::format("{} calls not recorded, {} run files refused",
-                           FormatCount(status.lost_calls), FormatCount(status.refused_files)));
+  line("lost", fmt::format("{} calls not recorded, {} run files and {} impossible sums refused",
+                           FormatCount(status.lost_calls), FormatCount(status.refused_files),
+                           FormatCount(status.refused_cells)));
   line("cost", fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
                            report::FormatCost(static_cast<double>(status.overhead_ns),
                                               stats::Metric::kWallTime, options.style),

@@ -153,6 +153,33 @@ TEST_F(CatalogWeightsTest, NoCatalogueMeansNoWeights) {
   EXPECT_THAT(Written(), IsEmpty());
 }
 
+TEST_F(CatalogWeightsTest, MadeUpDataGivesNoWeights) {
+  publisher_.snapshot.synthetic = true;
+  Publish({Row("f", 100)});
+  const auto apis = ContributionsIn(profile_.catalog_file);
+  ASSERT_TRUE(apis) << apis.error().message;
+  EXPECT_THAT(*apis, IsEmpty());
+}
+
+TEST_F(CatalogWeightsTest, DamagedWeightsAreMadeAgainFromTheCatalogue) {
+  Publish({Row("f", 100), Row("g", 300)});
+  Write();
+  const auto good = Written();
+  AgeCatalog();
+  const auto policy = ReadFile(profile_.policy_file(), kMaxPolicyBytes);
+  ASSERT_TRUE(policy);
+  std::string unsorted = *policy;
+  const auto last = unsorted.end() - sizeof(shm::WeightEntry);
+  std::swap_ranges(last - sizeof(shm::WeightEntry), last, last);
+  std::string too_heavy = *policy;
+  too_heavy[too_heavy.size() - 5] = 1;  // the highest byte of the last weight
+  for (const std::string& damaged : {unsorted, too_heavy}) {
+    ASSERT_TRUE(WriteFileAtomically(profile_.policy_file(), damaged, 0600));
+    Write();
+    EXPECT_EQ(Written(), good);
+  }
+}
+
 TEST_F(CatalogWeightsTest, PolicyFollowsTheCatalogueAndItsSerialTheBytes) {
   const std::uint64_t f = shm::ApiHash("libx.so.1", "f", "");
   Publish({Row("f", 100)});

@@ -110,8 +110,8 @@ TEST_F(RunFileReaderTest, PicksOfLaterPhasesAreReadAndThoseNotYetMadeAreNot) {
   content = Read(false);
   ASSERT_TRUE(content) << content.error().message;
   ASSERT_EQ(content->picks.size(), 2U);
-  EXPECT_TRUE(content->picks[0].over && content->picks[0].dropped);
-  EXPECT_FALSE(content->picks[1].over || content->picks[1].dropped);
+  EXPECT_TRUE(content->picks[0].dropped);
+  EXPECT_FALSE(content->picks[1].dropped);
   EXPECT_EQ(content->picks[1].api.symbol, "two");
   ASSERT_EQ(content->cells.size(), 2U);
   EXPECT_EQ(content->cells[1].histogram, HistogramOf({2}));

@@ -10,7 +10,7 @@ namespace fieldcost::daemon {
 namespace {
 
 constexpr RunNumbers kNumbers{
-    .lost_calls = 1, .timed_calls = 2, .untimed_calls = 3, .dropped_picks = 4};
+    .lost_calls = 1, .timed_calls = 2, .untimed_calls = 3, .dropped_picks = 4, .refused_cells = 5};
 const RunIdentity kRun{.name = "a.run", .inode = 7, .start_unix_ns = 8};
 
 class StateDbTest : public ::testing::Test {

@@ -52,10 +52,14 @@ TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
   status.timed_calls = 1234;
   status.untimed_calls = 5'000'000;
   status.dropped_picks = 2;
+  status.lost_calls = 3;
+  status.refused_files = 4;
+  status.refused_cells = 5;
   status.skips = {{"too much load", 7}, {"no\x1b room", 1}};
   const std::string text = StatusText(status, {}, {}, {});
   EXPECT_THAT(text, HasSubstr("measuring has cost programs 3.4 ms: 1,234 calls timed, 5,000,000 "
                               "only counted\n"));
+  EXPECT_THAT(text, HasSubstr("3 calls not recorded, 4 run files and 5 impossible sums refused"));
   EXPECT_THAT(text, HasSubstr("given up            2 functions"));
   EXPECT_THAT(text, HasSubstr("runs not measured   7 too much load\n" + std::string(20, ' ') +
                               "1 no\\x1b room\n"));
