@@ -63,6 +63,9 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
       case DT_GNU_HASH:
         object->gnu_hash = reinterpret_cast<const uint32_t*>(address);
         break;
+      case DT_HASH:
+        object->old_hash = reinterpret_cast<const uint32_t*>(address);
+        break;
       case DT_JMPREL:
         object->plt = reinterpret_cast<const Elf64_Rela*>(address);
         break;
@@ -166,29 +169,25 @@ bool ObjectOfMap(const link_map* map, ElfObject* object) {
   return ReadObject(map->l_addr, map->l_name, headers, header->e_phnum, object);
 }
 
-// Memory that may be gone: less is read then, without a signal. Returns the bytes read.
-size_t ReadOwnMemory(const void* from, void* to, size_t size) {
-  const iovec local = {to, size};
-  const iovec remote = {const_cast<void*>(from), size};
-  const int64_t got =
-      SystemCall(SYS_process_vm_readv, static_cast<uint64_t>(SystemCall(SYS_getpid)),
-                 reinterpret_cast<uint64_t>(&local), 1, reinterpret_cast<uint64_t>(&remote), 1, 0);
-  return got < 0 ? 0 : static_cast<size_t>(got);
-}
-
-// True if one of these objects names a file of that name among those it needs.
-bool IsNeeded(const link_map& map, const ElfObject* objects, uint32_t count) {
-  char path[256] = {};
-  if (ReadOwnMemory(map.l_name, path, sizeof path - 1) == 0) return false;
+// True if one of these objects names this file, or this soname, among those it needs.
+bool IsNeeded(const char* path, const char* soname, const ElfObject* objects, uint32_t count) {
   const char* const slash = strrchr(path, '/');
   const char* const name = slash == nullptr ? path : slash + 1;
   for (uint32_t i = 0; i < count; ++i) {
     for (const Elf64_Dyn* entry = objects[i].dynamic; entry->d_tag != DT_NULL; ++entry) {
       if (entry->d_tag != DT_NEEDED) continue;
-      if (strcmp(objects[i].strings + entry->d_un.d_val, name) == 0) return true;
+      const char* const needed = objects[i].strings + entry->d_un.d_val;
+      if (strcmp(needed, name) == 0 || strcmp(needed, path) == 0) return true;
+      if (*soname != '\0' && strcmp(needed, soname) == 0) return true;
     }
   }
   return false;
+}
+
+bool IsNeeded(const link_map& map, const ElfObject* objects, uint32_t count) {
+  char path[256] = {};
+  return ReadOwnMemory(map.l_name, path, sizeof path - 1) != 0 &&
+         IsNeeded(path, "", objects, count);
 }
 
 uint32_t GnuHash(const char* name) {
@@ -211,14 +210,87 @@ const char* DefinitionName(const ElfObject& object, uint16_t number) {
   return "";
 }
 
+enum class Fit { kNone, kIfNoneBetter, kFull };
+
 // Whether the loader would bind a reference that asks for `version` ("": for none) to the
-// definition at `index`: one of that version, or one without any, as of a preloaded library.
-bool HasVersion(const ElfObject& object, uint32_t index, const char* version) {
-  if (object.versions == nullptr) return true;
+// definition at `index`: one of that version, or one without any, as of a preloaded library. Who
+// asks for none gets the first version there ever was, else the default one.
+Fit FitOf(const ElfObject& object, uint32_t index, const char* version) {
+  constexpr uint16_t kHidden = 0x8000;
+  constexpr uint16_t kFirstVersion = 2;
+  if (object.versions == nullptr) return Fit::kFull;
   const uint16_t number = object.versions[index];
-  if (*version == '\0') return (number & 0x8000) == 0;
-  if (number < 2) return true;
-  return strcmp(DefinitionName(object, number & 0x7fff), version) == 0;
+  const uint16_t plain = number & 0x7fff;
+  if (*version == '\0') {
+    if (plain <= kFirstVersion) return Fit::kFull;
+    return (number & kHidden) == 0 ? Fit::kIfNoneBetter : Fit::kNone;
+  }
+  if (number < kFirstVersion) return Fit::kFull;
+  return strcmp(DefinitionName(object, plain), version) == 0 ? Fit::kFull : Fit::kNone;
+}
+
+// Looks at the definitions of one name until one fits.
+class Choice {
+ public:
+  Choice(const ElfObject& object, const char* name, const char* version)
+      : object_(object), name_(name), version_(version) {}
+
+  // True if this one is it.
+  bool Try(uint32_t index) {
+    const Elf64_Sym& symbol = object_.symbols[index];
+    if (symbol.st_shndx == SHN_UNDEF || strcmp(object_.strings + symbol.st_name, name_) != 0) {
+      return false;
+    }
+    const Fit fit = FitOf(object_, index, version_);
+    if (fit == Fit::kFull || (fit == Fit::kIfNoneBetter && found_ == nullptr)) found_ = &symbol;
+    return fit == Fit::kFull;
+  }
+  const Elf64_Sym* found() const { return found_; }
+
+ private:
+  const ElfObject& object_;
+  const char* name_;
+  const char* version_;
+  const Elf64_Sym* found_ = nullptr;
+};
+
+uint32_t OldHash(const char* name) {  // of the System V ABI
+  uint32_t hash = 0;
+  for (; *name != '\0'; ++name) {
+    hash = (hash << 4) + static_cast<uint8_t>(*name);
+    hash ^= (hash >> 24) & 0xf0;
+    hash &= 0x0fffffff;
+  }
+  return hash;
+}
+
+void FindByOldHash(const ElfObject& object, uint32_t hash, Choice* choice) {
+  const uint32_t bucket_count = object.old_hash[0];
+  const uint32_t symbol_count = object.old_hash[1];
+  if (bucket_count == 0) return;
+  const uint32_t* const buckets = object.old_hash + 2;
+  const uint32_t* const chain = buckets + bucket_count;
+  uint32_t index = buckets[hash % bucket_count];
+  for (uint32_t step = 0; index != STN_UNDEF && index < symbol_count && step < symbol_count;
+       ++step, index = chain[index]) {
+    if (choice->Try(index)) return;
+  }
+}
+
+void FindByGnuHash(const ElfObject& object, uint32_t hash, Choice* choice) {
+  const uint32_t bucket_count = object.gnu_hash[0];
+  const uint32_t first_symbol = object.gnu_hash[1];
+  const uint32_t bloom_words = object.gnu_hash[2];
+  if (bucket_count == 0) return;
+  const uint32_t* const buckets = object.gnu_hash + 4 + bloom_words * 2;
+  const uint32_t* const chain = buckets + bucket_count;
+  uint32_t index = buckets[hash % bucket_count];
+  if (index < first_symbol) return;
+  for (;; ++index) {
+    const uint32_t entry = chain[index - first_symbol];
+    if ((entry | 1) == (hash | 1) && choice->Try(index)) return;
+    if ((entry & 1) != 0) return;
+  }
 }
 
 }  // namespace
@@ -227,6 +299,47 @@ uint32_t ListObjects(ElfObject* objects, uint32_t capacity) {
   Listing listing = {objects, capacity, 0};
   dl_iterate_phdr(Visit, &listing);
   return listing.count;
+}
+
+size_t ReadOwnMemory(const void* from, void* to, size_t size) {
+  const iovec local = {to, size};
+  const iovec remote = {const_cast<void*>(from), size};
+  const int64_t got =
+      SystemCall(SYS_process_vm_readv, static_cast<uint64_t>(SystemCall(SYS_getpid)),
+                 reinterpret_cast<uint64_t>(&local), 1, reinterpret_cast<uint64_t>(&remote), 1, 0);
+  return got < 0 ? 0 : static_cast<size_t>(got);
+}
+
+uint32_t CountLasting(const ElfObject* objects, uint32_t count) {
+  // The program, preloaded libraries, what these need, and then the others.
+  bool past_preloaded = false;
+  for (uint32_t i = 1; i < count; ++i) {
+    const bool needed = IsNeeded(objects[i].path, objects[i].soname, objects, i);
+    if (past_preloaded && !needed) return i;
+    past_preloaded = past_preloaded || needed;
+  }
+  return count;
+}
+
+bool IsLoaded(const ElfObject& object) {
+  dl_find_object found;
+  if (_dl_find_object(const_cast<Elf64_Dyn*>(object.dynamic), &found) != 0) return false;
+  link_map map;
+  return ReadOwnMemory(found.dlfo_link_map, &map, sizeof map) == sizeof map &&
+         map.l_ld == object.dynamic && map.l_addr == object.base &&
+         reinterpret_cast<uint64_t>(found.dlfo_map_start) <= object.begin;
+}
+
+bool IsInNamespaceOf(const ElfObject& program, void* handle) {
+  constexpr uint32_t kMostSteps = 4096;
+  link_map map;
+  const void* at = handle;
+  for (uint32_t step = 0; step < kMostSteps && ReadOwnMemory(at, &map, sizeof map) == sizeof map;
+       ++step) {
+    if (map.l_prev == nullptr) return map.l_ld == program.dynamic;
+    at = map.l_prev;
+  }
+  return false;
 }
 
 bool IsKnownLibc() { return &_dl_find_object != nullptr && &dlvsym != nullptr; }
@@ -288,27 +401,13 @@ const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation)
 }
 
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version) {
-  if (object.gnu_hash == nullptr) return nullptr;
-  const uint32_t bucket_count = object.gnu_hash[0];
-  const uint32_t first_symbol = object.gnu_hash[1];
-  const uint32_t bloom_words = object.gnu_hash[2];
-  if (bucket_count == 0) return nullptr;
-  const uint32_t* const buckets = object.gnu_hash + 4 + bloom_words * 2;
-  const uint32_t* const chain = buckets + bucket_count;
-  const uint32_t hash = GnuHash(name);
-  uint32_t index = buckets[hash % bucket_count];
-  if (index < first_symbol) return nullptr;
-  for (;; ++index) {
-    const uint32_t entry = chain[index - first_symbol];
-    if ((entry | 1) == (hash | 1)) {
-      const Elf64_Sym& symbol = object.symbols[index];
-      if (symbol.st_shndx != SHN_UNDEF && strcmp(object.strings + symbol.st_name, name) == 0 &&
-          HasVersion(object, index, version)) {
-        return &symbol;
-      }
-    }
-    if ((entry & 1) != 0) return nullptr;
+  Choice choice(object, name, version);
+  if (object.gnu_hash != nullptr) {
+    FindByGnuHash(object, GnuHash(name), &choice);
+  } else if (object.old_hash != nullptr) {
+    FindByOldHash(object, OldHash(name), &choice);
   }
+  return choice.found();
 }
 
 bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, uint64_t address) {

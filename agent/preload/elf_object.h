@@ -23,6 +23,7 @@ struct ElfObject {
   uint32_t needed_count;
   uint32_t defined_count;
   const uint32_t* gnu_hash;  // DT_GNU_HASH or null
+  const uint32_t* old_hash;  // DT_HASH or null
   const Elf64_Rela* plt;     // DT_JMPREL
   uint32_t plt_count;
   const Elf64_Rela* relocations;  // DT_RELA
@@ -38,6 +39,21 @@ struct ElfObject {
 // The objects loaded now, in search order, without the vDSO, ld.so and this library. Returns how
 // many were stored.
 uint32_t ListObjects(ElfObject* objects, uint32_t capacity);
+
+// How many of these, all that are loaded, belong to the program and stay as long as it does. Those
+// behind were brought by dlopen in a constructor that ran before ours, and may be unloaded.
+uint32_t CountLasting(const ElfObject* objects, uint32_t count);
+
+// False if the object was unloaded since it was listed, whoever did it.
+bool IsLoaded(const ElfObject& object);
+
+// True if a handle of dlopen is in the namespace of this object, which is the program itself.
+// dlmopen makes others, with libraries of their own. No lock is taken.
+bool IsInNamespaceOf(const ElfObject& program, void* handle);
+
+// Reads memory of this process that may be gone: less is read then, without a signal. Returns the
+// bytes read.
+size_t ReadOwnMemory(const void* from, void* to, size_t size);
 
 // True if the C library is one whose loader we know: glibc 2.35 or later. The functions asked for
 // here are weak, so that programs of another one start all the same.
@@ -68,8 +84,8 @@ const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation)
 // The version under which `object` defines a symbol that FindExport found; "" if it has none.
 const char* DefinedVersion(const ElfObject& object, const Elf64_Sym* definition);
 
-// The definition of `name` (with that version, unless it is "") that `object` exports; null if
-// none.
+// The definition of `name` in `object` to which the loader would bind a reference that asks for
+// `version` ("": for none, which gets the oldest); null if there is none.
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version);
 
 // True if `address` is in an object that exports `name`. It is not if it is an entry of a program's

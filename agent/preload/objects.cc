@@ -11,7 +11,7 @@ namespace fieldcost::preload {
 namespace {
 
 uint32_t object_count;  // changes under the patch lock, read by anybody
-uint32_t start_count;   // of those, which were there at the start
+uint32_t start_count;   // of those, which stay as long as the program
 bool data_slots;
 
 bool IsKnownAddress(uint64_t address) {
@@ -44,7 +44,9 @@ void AddProvidersOf(const ElfObject& object) {
 }  // namespace
 
 void ListObjectsAtStart(bool data_too) {
-  object_count = start_count = ListObjects(workspace->objects, kMaxObjects);
+  object_count = ListObjects(workspace->objects, kMaxObjects);
+  start_count = CountLasting(workspace->objects, object_count);
+  for (uint32_t i = start_count; i < object_count; ++i) workspace->objects[i].is_dynamic = true;
   data_slots = data_too;
 }
 
@@ -82,6 +84,15 @@ bool IsInDynamicObject(uint64_t address) {
   }
   return false;
 }
+
+bool IsAnyDynamicObjectGone() {
+  for (uint32_t i = start_count; i < object_count; ++i) {
+    if (!IsLoaded(workspace->objects[i])) return true;
+  }
+  return false;
+}
+
+bool IsInThisNamespace(void* handle) { return IsInNamespaceOf(workspace->objects[0], handle); }
 
 void RemoveDynamicObjects() { __atomic_store_n(&object_count, start_count, __ATOMIC_RELEASE); }
 

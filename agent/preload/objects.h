@@ -6,8 +6,8 @@
 
 namespace fieldcost::preload {
 
-// The loaded objects we know of: those there at the start, which stay, and those dlopen brought and
-// dlsym was asked about. Changed under the patch lock only.
+// The loaded objects we know of: the program's own, which stay, and those dlopen brought, in a
+// constructor before ours or when dlsym was asked about them. Changed under the patch lock only.
 
 // For the constructor.
 void ListObjectsAtStart(bool data_too);
@@ -20,7 +20,11 @@ bool IsKnownHandle(void* handle);
 // is nothing to add.
 bool AddObjectsOf(void* handle);
 
+// False for what dlmopen brings: its calls lead to libraries of its own, of the same names.
+bool IsInThisNamespace(void* handle);
+
 bool HasDynamicObjects();
+bool IsAnyDynamicObjectGone();
 bool IsInDynamicObject(uint64_t address);
 void RemoveDynamicObjects();
 

@@ -160,6 +160,24 @@ void InstallMeters(const SlotSpace& space) {
   }
 }
 
+void ForgetDynamicObjectsLocked() {
+  GiveBackDynamicSlots();
+  for (uint32_t i = 0; i < process.pick_count; ++i) {
+    if (!IsInDynamicObject(RealOf(process.picks[i].target))) continue;
+    if (asked->is_forced()) {
+      SuspendPick(i);
+    } else {
+      EndPick(i, shm::kPickEnded);
+    }
+  }
+  RemoveDynamicObjects();
+}
+
+// Something may have been unloaded by somebody whose calls nobody looks at.
+void ForgetWhatIsGone() {
+  if (IsAnyDynamicObjectGone()) ForgetDynamicObjectsLocked();
+}
+
 void EndPhase() {
   for (uint32_t i = 0; i < process.pick_count; ++i) EndPick(i, shm::kPickEnded);
   GiveBackLease();
@@ -230,6 +248,7 @@ __attribute__((cold, noinline)) void Look(uint64_t now) {
   if (!lock.held() || now < process.look_at) return;
   alignas(64) static char buffer[kVectorStateBytes];
   const VectorState vectors(buffer);  // a measured call's result may be in them
+  ForgetWhatIsGone();
   EndPhase();
   if (process.pick_count == process.pick_capacity) {
     process.look_at = kNever;
@@ -263,7 +282,8 @@ __attribute__((cold, noinline)) void DetachForGood() {
 __attribute__((cold, noinline)) void LookAtHandle(void* handle) {
   if (IsKnownHandle(handle)) return;
   const PatchLock lock;
-  if (!lock.held()) return;
+  if (!lock.held() || !IsInThisNamespace(handle)) return;
+  ForgetWhatIsGone();
   const uint32_t first_new = Objects(false).object_count;
   if (!AddObjectsOf(handle)) return;
   const SlotSpace space = Objects(false);
@@ -286,18 +306,8 @@ __attribute__((cold, noinline)) void LookAtHandle(void* handle) {
 
 __attribute__((cold, noinline)) void ForgetDynamicObjects() {
   if (!HasDynamicObjects()) return;
-  const PatchLock lock;
-  if (!lock.held()) return;
-  GiveBackDynamicSlots();
-  for (uint32_t i = 0; i < process.pick_count; ++i) {
-    if (!IsInDynamicObject(RealOf(process.picks[i].target))) continue;
-    if (asked->is_forced()) {
-      SuspendPick(i);
-    } else {
-      EndPick(i, shm::kPickEnded);
-    }
-  }
-  RemoveDynamicObjects();
+  const PatchLock lock(PatchLock::Patience::kWait);
+  if (lock.held()) ForgetDynamicObjectsLocked();
 }
 
 }  // namespace fieldcost::preload

@@ -67,10 +67,12 @@ void RetargetPick(uint32_t pick, uint64_t value, bool forget);
 void GiveBackDynamicSlots();
 
 // Held while slots are changed: by one thread, which is not interrupted by signals meanwhile and
-// finds its errno unchanged. Nobody waits for it.
+// finds its errno unchanged. Nobody waits for it but who is about to unload what the holder may be
+// looking at; the holder waits for nobody.
 class PatchLock {
  public:
-  PatchLock();
+  enum class Patience { kNone, kWait };
+  explicit PatchLock(Patience patience = Patience::kNone);
   ~PatchLock();
   PatchLock(const PatchLock&) = delete;
   PatchLock& operator=(const PatchLock&) = delete;
