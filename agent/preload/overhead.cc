@@ -18,10 +18,28 @@ constexpr int64_t kMaxCredit = 10'000'000 * kPicosecondsPerNanosecond;
 constexpr uint32_t kMaxStep = 3;  // doublings of N at a time
 constexpr uint64_t kMaxElapsedNs = uint64_t{1} << 40;
 
-uint64_t ThreadCpuNanoseconds() {
+uint32_t used_slots;  // by threads that have been there at the same time
+
+uint64_t CpuNanoseconds(clockid_t clock) {
   timespec now = {};
-  SystemCall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<uint64_t>(&now));
+  SystemCall(SYS_clock_gettime, static_cast<uint64_t>(clock), reinterpret_cast<uint64_t>(&now));
   return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// CPU time that this slot's threads have used since the last check. What became of those that have
+// ended nobody can tell; it is at least this slot's part of what the whole process used meanwhile.
+uint64_t ElapsedSinceCheck(ThreadState* thread) {
+  const uint64_t now = CpuNanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  uint64_t elapsed = now - thread->cpu_ns_at_check;
+  thread->cpu_ns_at_check = now;
+  if (thread->has_successor != 0) {
+    const uint64_t of_all =
+        CpuNanoseconds(CLOCK_PROCESS_CPUTIME_ID) - thread->process_cpu_ns_at_succession;
+    const uint64_t part = of_all / __atomic_load_n(&used_slots, __ATOMIC_RELAXED);
+    if (part > elapsed) elapsed = part;
+    thread->has_successor = 0;
+  }
+  return elapsed > kMaxElapsedNs ? kMaxElapsedNs : elapsed;
 }
 
 // xorshift64 (Marsaglia 2003).
@@ -49,10 +67,19 @@ uint32_t NeededSampling(uint64_t calls, int64_t allowed_ps, uint32_t from) {
 }  // namespace
 
 void StartCostAccount(ThreadState* thread) {
-  thread->check_in = kCallsPerCheck;
-  thread->untimed_since_check = 0;
-  thread->credit_ps = kStartCredit;
-  thread->cpu_ns_at_check = process.overhead_per_65536 == 0 ? 0 : ThreadCpuNanoseconds();
+  if (thread->check_in == 0) {
+    thread->check_in = kCallsPerCheck;
+    thread->credit_ps = kStartCredit;
+    if (thread->slot >= __atomic_load_n(&used_slots, __ATOMIC_RELAXED)) {
+      __atomic_store_n(&used_slots, thread->slot + 1, __ATOMIC_RELAXED);
+    }
+  } else if (thread->has_successor == 0 && process.overhead_per_65536 != 0) {
+    // Goes on with its predecessor's account, or many short threads would never settle one.
+    thread->has_successor = 1;
+    thread->process_cpu_ns_at_succession = CpuNanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+  }
+  thread->cpu_ns_at_check =
+      process.overhead_per_65536 == 0 ? 0 : CpuNanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 __attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pick) {
@@ -60,10 +87,7 @@ __attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pic
   if (process.overhead_per_65536 == 0) return;
   const uint64_t untimed = thread->untimed_since_check;
   thread->untimed_since_check = 0;
-  const uint64_t now = ThreadCpuNanoseconds();
-  uint64_t elapsed = now - thread->cpu_ns_at_check;
-  thread->cpu_ns_at_check = now;
-  if (elapsed > kMaxElapsedNs) elapsed = kMaxElapsedNs;
+  const uint64_t elapsed = ElapsedSinceCheck(thread);
   const auto earned = static_cast<int64_t>((elapsed * process.overhead_per_65536) >> 16) *
                       kPicosecondsPerNanosecond;
   const uint64_t calls = kCallsPerCheck + untimed;
@@ -100,7 +124,9 @@ void DrawGap(ThreadState* thread, uint32_t pick) {
 bool DrawFirstGap(ThreadState* thread, uint32_t pick) {
   if (fieldcost_counters == no_counters) {
     if (!MakeCounters(thread)) return false;
-    // The stub counted the call elsewhere.
+    // The stub counted the call elsewhere, where a thread without counters must find its gap run
+    // out.
+    no_counters[pick] = 0;
     const shm::CallCounter before = fieldcost_counters[pick];
     fieldcost_counters[pick] = shm::MakeCallCounter(shm::CallsOf(before), 0) - (uint64_t{1} << 48);
   }

@@ -73,6 +73,7 @@ struct ThreadState {
   uint64_t random;             // state of the gaps' generator
   uint64_t untimed_since_check;
   uint64_t cpu_ns_at_check;
+  uint64_t process_cpu_ns_at_succession;
   int64_t credit_ps;  // what measuring may cost this thread before something is done about it
   uint64_t allocated_inclusive;
   uint64_t allocated_exclusive;
@@ -83,6 +84,7 @@ struct ThreadState {
   uint32_t reclaim_backoff;  // what reclaim_in becomes when the next search fails
   uint32_t owner_tid;        // 0 = never used; a dead thread's id = free
   uint32_t slot;
+  uint32_t has_successor;         // the slot went to another thread since the last check
   uint8_t ready[shm::kMaxPicks];  // kCells...: whether this slot's cells of that pick have memory
   char scratch[4096];             // for reading /proc/self/maps without using the host's stack
 };
