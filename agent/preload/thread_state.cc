@@ -197,6 +197,12 @@ bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
 
 __attribute__((cold)) ThreadState* TakeSlot() {
   if (slot_in == 0) {
+    // A child of vfork() is here with our memory and its parent's control block. A slot taken in
+    // its name would be free for others when it ends, but the parent would go on with it.
+    if (SystemCall(SYS_getpid) != process.pid) {
+      CountLost();
+      return nullptr;
+    }
     fieldcost_current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
     if (fieldcost_current_thread != nullptr) return fieldcost_current_thread;
     slot_in = slot_backoff = slot_backoff == 0 ? kFirstBackoff : slot_backoff;
