@@ -23,8 +23,21 @@ Function* Real(uint64_t address) {
   return reinterpret_cast<Function*>(address);
 }
 
+// True if the measured call was left by longjmp or an exception, and nobody has noticed yet: our
+// frame is above where it was, or the thunk's return address is no longer there. Only the thread's
+// own stack is looked at: other stacks may be gone.
+bool IsOver(const ThreadState* thread, const Record* record) {
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  const uint64_t place = record->stack_pointer;
+  if (here < thread->stack_begin || here >= thread->stack_end) return false;
+  if (place < thread->stack_begin || place >= thread->stack_end) return false;
+  return place < here || *reinterpret_cast<const uint64_t*>(place) !=
+                             reinterpret_cast<uint64_t>(fieldcost_thunk_return);
+}
+
 __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, uint64_t caller) {
   const Record* const record = thread->active;
+  if (IsOver(thread, record)) return;
   const PickState& pick = process.picks[PickOf(*record)];
   thread->allocated_inclusive += bytes;
   // A function that ends in `return malloc(n)` has left its frame: the caller is then our thunk.
