@@ -69,7 +69,9 @@ void PatchPicks(const SlotSpace& space, uint32_t first_object) {
                   if (value == StubOf(i) || value == SamplingStubOf(i)) break;
                   const uint64_t leads_to = TargetOf(space, object, relocation, slot);
                   if (leads_to != RealOf(process.picks[i].target)) continue;
-                  if (PatchSlot(object, slot, i)) ++shared->slots;
+                  // The draw was made from all objects there are then; later ones had no part in
+                  // it.
+                  if (PatchSlot(object, slot, i) && first_object == 0) ++shared->slots;
                   break;
                 }
                 return true;
