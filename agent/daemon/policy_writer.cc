@@ -28,10 +28,10 @@ constexpr std::uint64_t kSecondsPerMinute = 60;
 // was being read.
 constexpr std::chrono::seconds kCatalogReadTime{10};
 
-// When a file was last written to, in ns since 1970; 0 if it is not there.
+// When a file was last written to, in ns since 1970; 0 if it is not there or empty.
 std::int64_t ChangeNs(const std::filesystem::path& file) {
   struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return 0;
+  if (::stat(file.c_str(), &info) != 0 || info.st_size == 0) return 0;
   return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
@@ -96,7 +96,7 @@ std::vector<shm::WeightEntry> CurrentWeights(const Profile& profile, const std::
 }  // namespace
 
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
-  // What was synced last may be in the write-ahead log only.
+  // What was synced last may be in the write-ahead log only. An empty log is made by who reads.
   return std::max(ChangeNs(catalog_file), ChangeNs(catalog_file.string() + "-wal"));
 }
 

@@ -212,6 +212,13 @@ TEST_F(CatalogWeightsTest, CatalogueThatHasNotChangedIsNotReadAgain) {
   EXPECT_EQ(Written().size(), 1U);
 }
 
+TEST_F(CatalogWeightsTest, ReadingACatalogueDoesNotChangeIt) {
+  Publish({Row("f", 100)});
+  const std::int64_t before = CatalogChangeNs(profile_.catalog_file);
+  ASSERT_TRUE(ContributionsIn(profile_.catalog_file));
+  EXPECT_EQ(CatalogChangeNs(profile_.catalog_file), before);
+}
+
 TEST_F(CatalogWeightsTest, CatalogueThatCannotBeReadLeavesTheWeightsAsTheyAre) {
   Publish({Row("f", 100)});
   Write();
