@@ -21,6 +21,13 @@ bool HasFrameMagic(std::string_view bytes) {
   return bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0;
 }
 
+// Making one takes longer than decompressing a small frame.
+ZSTD_DCtx* ThreadContext() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
+  FIELDCOST_CHECK(context != nullptr);
+  return context.get();
+}
+
 }  // namespace
 
 Result<std::string> Compress(std::string_view bytes, int level) {
@@ -41,15 +48,11 @@ Result<std::string> Compress(std::string_view bytes, int level) {
 }
 
 struct Decompressor::State {
-  std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context{ZSTD_createDCtx()};
   std::unique_ptr<char[]> buffer;
   std::size_t capacity = 0;
 };
 
-Decompressor::Decompressor() : state_(std::make_unique<State>()) {
-  FIELDCOST_CHECK(state_->context != nullptr);
-}
-
+Decompressor::Decompressor() : state_(std::make_unique<State>()) {}
 Decompressor::~Decompressor() = default;
 
 Result<std::string_view> Decompressor::Decompress(std::string_view untrusted_frame,
@@ -82,8 +85,8 @@ Result<std::string_view> Decompressor::Decompress(std::string_view untrusted_fra
     state_->buffer = std::make_unique_for_overwrite<char[]>(size + 1);
     state_->capacity = size;
   }
-  const std::size_t got = ZSTD_decompressDCtx(state_->context.get(), state_->buffer.get(), size,
-                                              frame.data(), frame.size());
+  const std::size_t got =
+      ZSTD_decompressDCtx(ThreadContext(), state_->buffer.get(), size, frame.data(), frame.size());
   if (ZSTD_isError(got) != 0) {
     return Fail(ErrorCode::kCorrupt, "decompressing: {}", ZSTD_getErrorName(got));
   }
