@@ -85,7 +85,8 @@ boost::json::object HouseTest::Published(const std::string& symbol) const {
   return rows.at(0).at("metrics").as_object();
 }
 
-void HouseTest::WriteAgentConfig(const std::string& url, const std::string& more) const {
+void HouseTest::WriteAgentConfig(const std::string& url, const std::string& more,
+                                 const std::string& selection) const {
   // Every function of the victim library is picked in every run, and nothing else.
   std::ofstream(home() / "agent.toml")
       << "[aggregator]\nurl = \"" << url << "\"\nca_file = \"" << certificates_.ca.string()
@@ -93,7 +94,7 @@ void HouseTest::WriteAgentConfig(const std::string& url, const std::string& more
          "alloc_probability = 1.0\nmax_load_per_core_percent = 0\n"
          "max_cpu_pressure_percent = 0\noverhead_percent = 0\nmax_programs = 0\n"
          "io_probability = 0\ncycles_probability = 0\n"
-         "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
+      << selection << "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
       << more;
 }
 

@@ -41,7 +41,9 @@ class HouseTest : public ::testing::Test {
   // Fetches the whole catalogue and expects that to work.
   void SyncAll() const;
 
-  void WriteAgentConfig(const std::string& url, const std::string& more = "") const;
+  // `selection`: more lines of that section.
+  void WriteAgentConfig(const std::string& url, const std::string& more = "",
+                        const std::string& selection = "") const;
   std::filesystem::path home() const { return directory_.path() / "home"; }
   std::filesystem::path server() const { return directory_.path() / "server"; }
   std::filesystem::path aggregator_config() const { return server() / "aggregator.toml"; }

@@ -31,6 +31,8 @@ class PipelineTest : public HouseTest {
     ASSERT_TRUE(own.contains("wall_time"));
     EXPECT_EQ(own.at("wall_time").at("count").to_number<std::int64_t>(), 3000 * runs_);
     EXPECT_EQ(own.at("wall_time").at("contributions").to_number<std::int64_t>(), 1);
+    ExpectSums(own.at("calls_per_run").as_object(), runs_, 3000 * runs_, 9'000'000 * runs_);
+    EXPECT_EQ(own.at("first_call").at("count").to_number<std::int64_t>(), runs_);
     for (const char* metric : {"alloc_inclusive", "alloc_exclusive", "alloc_size"}) {
       ExpectSums(own.at(metric).as_object(), 3000 * runs_, 32000 * runs_, 542000 * runs_);
     }
@@ -62,6 +64,25 @@ TEST_F(PipelineTest, KillingAProgramLosesNoCompletedCall) {
   Publish();
   SyncAll();
   EXPECT_EQ(Published("victim_noop").at("wall_time").at("count").to_number<std::int64_t>(), 1000);
+  StopAggregator();
+}
+
+TEST_F(PipelineTest, SampledRunsArriveWithTheirExactNumberOfCalls) {
+  StartAggregator();
+  WriteAgentConfig(url(), "", "sampling = 64\n");
+  ASSERT_EQ(Fieldcost({"agent", "on"}).exit_status, 0);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(RunVictim("calls").exit_status, 0);
+  ASSERT_EQ(RunVictim("die").signal, SIGKILL);
+  ASSERT_EQ(Upload().exit_status, 0);
+  Publish();
+  SyncAll();
+  const object metrics = Published("victim_noop");
+  ASSERT_TRUE(metrics.contains("wall_time"));
+  EXPECT_LT(metrics.at("wall_time").at("count").to_number<std::int64_t>(), 3000);
+  ASSERT_TRUE(metrics.contains("calls_per_run"));
+  ExpectSums(metrics.at("calls_per_run").as_object(), 3, 3000, 3'000'000);
+  const ProcessResult shown = Fieldcost({"show", "libvictim.so.1!victim_noop"});
+  EXPECT_THAT(shown.output, ::testing::HasSubstr("3 runs, 3,000 calls in all, 1 contribution"));
   StopAggregator();
 }
 

@@ -127,11 +127,14 @@ std::string QuantileLine(const char* name, const stats::Quantile& quantile, stat
 }
 
 // What one value of the metric stands for: a run has one number of calls and one first call.
-std::string NumberText(stats::Metric metric, std::uint64_t count) {
-  const bool is_of_runs =
-      metric == stats::Metric::kCallsPerRun || metric == stats::Metric::kFirstCallTime;
-  if (!is_of_runs) return "n " + FormatCount(count);
-  return fmt::format("{} run{}", FormatCount(count), count == 1 ? "" : "s");
+std::string NumberText(stats::Metric metric, const stats::CostHistogram& histogram) {
+  const std::uint64_t count = histogram.count();
+  const std::string runs = fmt::format("{} run{}", FormatCount(count), count == 1 ? "" : "s");
+  if (metric == stats::Metric::kFirstCallTime) return runs;
+  if (metric != stats::Metric::kCallsPerRun) return "n " + FormatCount(count);
+  const stats::Uint128 most = std::numeric_limits<std::uint64_t>::max();
+  const auto calls = static_cast<std::uint64_t>(std::min(histogram.sum(), most));
+  return fmt::format("{}, {} call{} in all", runs, FormatCount(calls), calls == 1 ? "" : "s");
 }
 
 std::string Indent(std::string_view text) {
@@ -240,7 +243,7 @@ std::string CostDetail(const CostSummary& summary, const Style& style) {
     text += fmt::format("\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
                         Spectrum(histogram, kSpectrumWidth * 2, style));
     text.erase(text.find_last_not_of(" \n") + 1);
-    text += fmt::format("\n    {}, {} contribution{}\n", NumberText(metric, histogram.count()),
+    text += fmt::format("\n    {}, {} contribution{}\n", NumberText(metric, histogram),
                         FormatCount(numbers.contributions), numbers.contributions == 1 ? "" : "s");
     text += QuantileLine("p50", numbers.p50, metric, style);
     text += QuantileLine("p95", numbers.p95, metric, style);

@@ -289,7 +289,7 @@ TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
       Row("liba.so.1", "f", Metric::kFirstCallTime, {5000}, 1)};
   const std::string text = CostDetail(Summarise(rows)[0], kPlain);
   EXPECT_THAT(text, HasSubstr("calls_per_run (calls)"));
-  EXPECT_THAT(text, HasSubstr("2 runs, 2 contributions"));
+  EXPECT_THAT(text, HasSubstr("2 runs, 400 calls in all, 2 contributions"));
   EXPECT_THAT(text, HasSubstr("first_call (ns)"));
   EXPECT_THAT(text, HasSubstr("1 run, 1 contribution\n"));
 }
