@@ -105,6 +105,12 @@ void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_tic
   }
 }
 
+// A call that goes straight through has its price, too: here as if it was timed, which is more.
+inline Entry Charged(ThreadState* thread, uint32_t pick, const Entry& straight) {
+  if (--thread->check_in == 0) CheckCost(thread, pick);
+  return straight;
+}
+
 // Everything but a timed call that comes back where it began: other metrics, first calls, fibres
 // that moved to another thread, records thought abandoned, and children of fork().
 __attribute__((noinline)) void ExitUnusual(Record* record) {
@@ -158,20 +164,20 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   }
   if (is_sampled && !DrawFirstGap(thread, pick)) return straight;
   shm::Cell* const cells = CellsOf(thread, pick);
-  if (cells == nullptr) return straight;
+  if (cells == nullptr) return Charged(thread, pick, straight);
   const auto here = reinterpret_cast<uint64_t>(return_slot);
   if (Record* const active = thread->active) {
     Record* const outer = RecordOf(active);
     if ((IsBusy(active) || IsNested(outer, return_slot)) && !IsGone(thread, active, here)) {
       ++cells->nested;
       if (is_sampled) ++cells->sampled;
-      return straight;
+      return Charged(thread, pick, straight);
     }
     Abandon(thread, outer);
   }
   // Whoever had this very stack slot before us is gone, unless it tail-called us.
   Record* const record = TakeRecord(thread, IsTailCall(return_slot) ? here : here + 1);
-  if (record == nullptr) return straight;
+  if (record == nullptr) return Charged(thread, pick, straight);
   Begin(thread, record, what, return_slot, cells);
   return {record, record->target};
 }

@@ -117,6 +117,12 @@ static int AllocateAfterJump(void) {
   return 0;
 }
 
+static void Nothing(void* unused) { (void)unused; }
+
+static void CallInside(void* count) {
+  for (intptr_t i = 0; i < (intptr_t)count; ++i) victim_call_back(Nothing, NULL);
+}
+
 static void* Wait(void* count) {
   for (intptr_t i = 0; i < (intptr_t)count; ++i) {
     poll(NULL, 0, 0);
@@ -153,6 +159,10 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "threads") == 0) return Threads(count, calls);
   if (strcmp(scenario, "vfork") == 0) return Vfork();
   if (strcmp(scenario, "allocate-after-jump") == 0) return AllocateAfterJump();
+  if (strcmp(scenario, "inside") == 0) {
+    victim_call_back(CallInside, (void*)count);
+    return 0;
+  }
   if (strcmp(scenario, "churn") == 0) return Churn(count);
   fprintf(stderr, "usage: strangers SCENARIO [COUNT [CALLS]]\n");
   return 64;

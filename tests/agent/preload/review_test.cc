@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "tests/agent/preload/collection_fixture.h"
@@ -75,21 +77,37 @@ TEST_F(StrangersTest, WhatIsAllocatedAfterACallWasLeftIsNotItsOwn) {
   EXPECT_EQ(OnlyRun().Of("victim_call_back", shm::Metric::kAllocSize).count, 0U);
 }
 
-class StrangersInTheFieldTest : public CollectionTest {};
+// With a budget of a hundredth, and draws until this function is picked.
+class StrangersBudgetTest : public CollectionTest {
+ protected:
+  RunFileContent RunWithin(const std::string& symbol, const std::vector<std::string>& arguments) {
+    TestPolicy policy{
+        .modules = {"libvictim.so.1"}, .default_weight = 1, .overhead_per_65536 = 655};
+    policy.weights = {{shm::ApiHash("libvictim.so.1", symbol.c_str(), ""), shm::kFullWeight, 0}};
+    for (policy.draw_seed = 1; policy.draw_seed < 20; ++policy.draw_seed) {
+      SetPolicy(policy);
+      EXPECT_EQ(RunProcess(Measured(arguments)).exit_status, 0);
+      const auto runs = RunFiles();
+      if (runs.size() == 1 && symbol == runs[0].picks.at(0).symbol) return runs[0];
+      RemoveRunFiles();
+    }
+    ADD_FAILURE() << symbol << " is not drawn";
+    return {};
+  }
+};
+
+TEST_F(StrangersBudgetTest, CallsInsideOfMeasuredOnesAreKeptWithinIt) {
+  const RunFileContent run = RunWithin("victim_call_back", {kStrangers, "inside", "1000000"});
+  EXPECT_LT(run.Of("victim_call_back", shm::Metric::kWallTime).nested, 200000U);
+}
 
 // Each has fewer calls than those after which a thread settles its account.
-TEST_F(StrangersInTheFieldTest, ManyShortThreadsKeepTheBudgetTogether) {
-  TestPolicy policy{.modules = {"libvictim.so.1"}, .default_weight = 1, .overhead_per_65536 = 655};
-  policy.weights = {{shm::ApiHash("libvictim.so.1", "victim_noop", ""), shm::kFullWeight, 0}};
-  for (policy.draw_seed = 1; policy.draw_seed < 20 && RunFiles().empty(); ++policy.draw_seed) {
-    SetPolicy(policy);
-    ProcessOptions options = Measured({kStrangers, "threads", "2000", "1000"});
-    ASSERT_EQ(RunProcess(options).exit_status, 0);
-  }
-  const RunFileContent run = RunFiles().at(0);
-  ASSERT_STREQ(run.picks.at(0).symbol, "victim_noop");
+TEST_F(StrangersBudgetTest, ManyShortThreadsKeepItTogether) {
+  const RunFileContent run = RunWithin("victim_noop", {kStrangers, "threads", "2000", "1000"});
   EXPECT_LT(run.Of("victim_noop", shm::Metric::kWallTime).count, 200000U);
 }
+
+class StrangersInTheFieldTest : public CollectionTest {};
 
 TEST_F(StrangersInTheFieldTest, LibrariesMayGoWhileThreadsPickAnew) {
   SetPolicy({.modules = {"libvictim.so.1", "libvictim_namesake_1.so", "libc.so.6"},
