@@ -251,6 +251,9 @@ Result<Explanation> ExplainFile(const fs::path& path, int interpreters_left) {
   }
   if (!fd.valid()) return Explanation{Reach::kUnreadable, "", path};
   Explanation explanation = ExplainElf(ReaderOf(fd));
+  if (explanation.reach == Reach::kAble && (info.st_mode & 0111) == 0) {
+    explanation = Because(Reach::kNotProgram, "not marked executable");
+  }
   explanation.program = path;
   return explanation;
 }

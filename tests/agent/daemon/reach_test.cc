@@ -131,6 +131,15 @@ TEST_F(ExplainProgramTest, WhatIsNoProgramSaysSo) {
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(ExplainProgramTest, AProgramThatNobodyMayExecuteIsNone) {
+  const fs::path path = directory_.path() / "able";
+  fs::copy_file(kSamples / "able", path);
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(ExplainProgram(path)->reach, Reach::kNotProgram);
+  fs::permissions(path, fs::perms::owner_all);
+  EXPECT_EQ(ExplainProgram(path)->reach, Reach::kAble);
+}
+
 TEST_F(ExplainProgramTest, ASetUserIdProgramOfAnotherUserIsPrivileged) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   const fs::path program = Write("true", Bytes("/bin/true"));
