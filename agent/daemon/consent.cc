@@ -114,6 +114,12 @@ Status SaveConsent(const std::filesystem::path& file, const Consent& consent) {
       file, fmt::format("{} {}\n", Name(consent.mode), FormatTime(consent.since)), 0600);
 }
 
+Status WithdrawConsent(const std::filesystem::path& file, WallTime now) {
+  const auto decision = LoadConsent(file);
+  if (decision && decision->mode == Mode::kOff) return {};
+  return SaveConsent(file, {.mode = Mode::kOff, .since = now});
+}
+
 bool MayKeep(const Consent& consent, WallTime run_start) {
   return consent.mode != Mode::kOff && run_start >= consent.since;
 }

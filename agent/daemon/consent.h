@@ -24,6 +24,8 @@ struct Consent {
 // A missing file means off. A file that cannot be understood is an error, and means off too.
 Result<Consent> LoadConsent(const std::filesystem::path& file);
 Status SaveConsent(const std::filesystem::path& file, const Consent& consent);
+// Decides for off, whatever the file holds now; nothing if that is decided already.
+Status WithdrawConsent(const std::filesystem::path& file, WallTime now);
 
 // What may be done with a run that began at `run_start`. Pure.
 bool MayKeep(const Consent& consent, WallTime run_start);

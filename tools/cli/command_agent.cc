@@ -24,6 +24,20 @@ Result<SessionReport> SessionOf(const daemon::Profile& profile) {
   return session.Look();
 }
 
+// The decision comes first: neither a damaged database nor a wrong configuration may keep the user
+// from it.
+Status SwitchOff() {
+  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
+  FIELDCOST_TRY(daemon::WithdrawConsent(profile.consent_file(), SystemClock().Now()));
+  auto agent = daemon::Agent::Open(profile, SystemClock());
+  const Status cleaned = agent ? agent->SetMode(daemon::Mode::kOff) : Status(agent.error());
+  if (cleaned) return {};
+  ::unlink(profile.policy_file().c_str());  // without it no program measures
+  return Fail(cleaned.error().code,
+              "fieldcost is off, but what it had not sent could not be deleted: {}",
+              cleaned.error().message);
+}
+
 std::string ModeText(daemon::Mode mode, const daemon::AgentConfig& config) {
   switch (mode) {
     case daemon::Mode::kOff:
@@ -71,8 +85,9 @@ std::string PreviewText(const daemon::PendingBatch& batch, const std::string& ke
 }  // namespace
 
 Result<int> Run(const AgentModeCommand& command, const Output& output) {
+  if (command.mode == daemon::Mode::kOff) FIELDCOST_TRY(SwitchOff());
   FIELDCOST_ASSIGN(daemon::Agent agent, OpenAgent());
-  FIELDCOST_TRY(agent.SetMode(command.mode));
+  if (command.mode != daemon::Mode::kOff) FIELDCOST_TRY(agent.SetMode(command.mode));
   std::string text = ModeText(command.mode, agent.config());
   const auto session = SessionOf(agent.profile());
   if (session && session->active) {

@@ -40,17 +40,18 @@ void SetOrUnset(const char* name, const std::string& value) {
   }
 }
 
-Status PrepareMeasuring(const RunCommand& command, const daemon::Profile& profile) {
-  FIELDCOST_ASSIGN(const fs::path library, FindPreloadLibrary());
-  if (!PolicyIsCurrent(profile)) {
-    FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
-    FIELDCOST_TRY(agent.WritePolicy(!command.pick.empty()));
-  }
+Status PreparePolicy(const RunCommand& command, const daemon::Profile& profile) {
+  if (PolicyIsCurrent(profile)) return {};
+  FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+  return agent.WritePolicy(!command.pick.empty());
+}
+
+void SetEnvironment(const RunCommand& command, const daemon::Profile& profile,
+                    const fs::path& library) {
   SetOrUnset(shm::kStateDirVariable, profile.state_dir.string());
   SetOrUnset(shm::kPickVariable, command.pick);
   SetOrUnset(shm::kMetricsVariable, command.metrics);
   SetOrUnset("LD_PRELOAD", PreloadVariable(library.string(), Variable("LD_PRELOAD")));
-  return {};
 }
 
 // Returns only if the program cannot be run.
@@ -100,7 +101,13 @@ Result<int> Run(const RunCommand& command, const Output&) {
     if (Variable("FIELDCOST_QUIET").empty()) Remark("nothing is measured: " + obstacle);
     return Execute(command.arguments);
   }
-  FIELDCOST_TRY(PrepareMeasuring(command, profile));
+  FIELDCOST_ASSIGN(const fs::path library, FindPreloadLibrary());
+  if (const Status prepared = PreparePolicy(command, profile); !prepared) {
+    if (!command.pick.empty()) return prepared.error();  // measuring is what was asked for
+    Remark("nothing is measured: " + prepared.error().message);
+    return Execute(command.arguments);
+  }
+  SetEnvironment(command, profile, library);
   return Execute(command.arguments);
 }
 

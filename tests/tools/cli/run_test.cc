@@ -72,6 +72,32 @@ TEST_F(CliTest, AMissingMeasuringLibraryIsNamedAndTheProgramNotRun) {
   EXPECT_THAT(result.output, IsEmpty());
 }
 
+TEST_F(CliTest, DamagedStateKeepsNoProgramFromRunning) {
+  ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+  std::filesystem::remove(home() / "state" / "policy");
+  std::filesystem::remove(home() / "state" / "skips");
+  std::filesystem::create_directory(home() / "state" / "skips");
+  const ProcessResult result = Cli({"run", "--", "sh", "-c", "echo \"ran$LD_PRELOAD\"; exit 7"});
+  EXPECT_EQ(result.exit_status, 7);
+  EXPECT_EQ(result.output, "ran\n");
+  EXPECT_THAT(result.errors, AllOf(HasSubstr("nothing is measured"), HasSubstr("skips")));
+  EXPECT_NE(Cli({"run", "--pick", "libc.so.6!malloc", "--", "true"}).exit_status, 0);
+}
+
+TEST_F(CliTest, NothingThatIsDamagedKeepsTheUserFromSwitchingOff) {
+  for (const char* const damaged : {"agent.toml", "state/agent.db"}) {
+    ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+    std::filesystem::remove(home() / "state" / "agent.db-wal");
+    std::ofstream(home() / damaged) << "not [ what it was\n";
+    const ProcessResult result = Cli({"agent", "off"});
+    EXPECT_NE(result.exit_status, 0) << damaged;
+    EXPECT_THAT(result.errors, HasSubstr("fieldcost is off, but"));
+    EXPECT_FALSE(std::filesystem::exists(home() / "state" / "policy")) << damaged;
+    std::filesystem::remove(home() / damaged);
+    EXPECT_THAT(Cli({"agent", "status"}).output, HasSubstr("off since")) << damaged;
+  }
+}
+
 TEST_F(CliTest, APickIsMeasuredEvenInModeOffAndStaysLocal) {
   const std::string script =
       "create table t(a); insert into t values (1), (2), (3); select sum(a) from t;";
