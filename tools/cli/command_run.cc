@@ -80,31 +80,33 @@ std::string Obstacle(const std::string& program) {
   return text;
 }
 
+void SayNotMeasured(const std::string& why) {
+  if (Variable("FIELDCOST_QUIET").empty()) Remark("nothing is measured: " + why);
+}
+
 }  // namespace
 
 Result<int> Run(const RunCommand& command, const Output&) {
   FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
   const auto consent = daemon::LoadConsent(profile.consent_file());
   if (!consent && command.pick.empty()) {
-    Remark(fmt::format("nothing is measured: {}", consent.error().message));
+    SayNotMeasured(consent.error().message);
     return Execute(command.arguments);
   }
   const bool off = !consent || consent->mode == daemon::Mode::kOff;
   if (off && command.pick.empty()) {
-    if (Variable("FIELDCOST_QUIET").empty()) {
-      Remark("nothing is measured: fieldcost is off (fieldcost agent local|on)");
-    }
+    SayNotMeasured("fieldcost is off (fieldcost agent local|on)");
     return Execute(command.arguments);
   }
   // The library's presence alone would keep some of these from starting.
   if (const std::string obstacle = Obstacle(command.arguments[0]); !obstacle.empty()) {
-    if (Variable("FIELDCOST_QUIET").empty()) Remark("nothing is measured: " + obstacle);
+    SayNotMeasured(obstacle);
     return Execute(command.arguments);
   }
   FIELDCOST_ASSIGN(const fs::path library, FindPreloadLibrary());
   if (const Status prepared = PreparePolicy(command, profile); !prepared) {
     if (!command.pick.empty()) return prepared.error();  // measuring is what was asked for
-    Remark("nothing is measured: " + prepared.error().message);
+    SayNotMeasured(prepared.error().message);
     return Execute(command.arguments);
   }
   SetEnvironment(command, profile, library);

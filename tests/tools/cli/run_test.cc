@@ -81,6 +81,7 @@ TEST_F(CliTest, DamagedStateKeepsNoProgramFromRunning) {
   EXPECT_EQ(result.exit_status, 7);
   EXPECT_EQ(result.output, "ran\n");
   EXPECT_THAT(result.errors, AllOf(HasSubstr("nothing is measured"), HasSubstr("skips")));
+  EXPECT_THAT(Cli({"run", "--", "true"}, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
   EXPECT_NE(Cli({"run", "--pick", "libc.so.6!malloc", "--", "true"}).exit_status, 0);
 }
 
