@@ -121,23 +121,18 @@ void* PValloc(size_t size) {
   return made;
 }
 
-template <typename Function>
-uint64_t AddressOf(Function* function) {
-  return reinterpret_cast<uint64_t>(function);
-}
-
 }  // namespace
 
 const WrappedFunction kAllocFunctions[kAllocFunctionCount] = {
-    {"malloc", AddressOf(Malloc), &real_malloc},
-    {"calloc", AddressOf(Calloc), &real_calloc},
-    {"realloc", AddressOf(Realloc), &real_realloc},
-    {"reallocarray", AddressOf(ReallocArray), &real_reallocarray},
-    {"memalign", AddressOf(MemAlign), &real_memalign},
-    {"aligned_alloc", AddressOf(AlignedAlloc), &real_aligned_alloc},
-    {"posix_memalign", AddressOf(PosixMemAlign), &real_posix_memalign},
-    {"valloc", AddressOf(Valloc), &real_valloc},
-    {"pvalloc", AddressOf(PValloc), &real_pvalloc},
+    {"malloc", reinterpret_cast<uint64_t>(&Malloc), &real_malloc},
+    {"calloc", reinterpret_cast<uint64_t>(&Calloc), &real_calloc},
+    {"realloc", reinterpret_cast<uint64_t>(&Realloc), &real_realloc},
+    {"reallocarray", reinterpret_cast<uint64_t>(&ReallocArray), &real_reallocarray},
+    {"memalign", reinterpret_cast<uint64_t>(&MemAlign), &real_memalign},
+    {"aligned_alloc", reinterpret_cast<uint64_t>(&AlignedAlloc), &real_aligned_alloc},
+    {"posix_memalign", reinterpret_cast<uint64_t>(&PosixMemAlign), &real_posix_memalign},
+    {"valloc", reinterpret_cast<uint64_t>(&Valloc), &real_valloc},
+    {"pvalloc", reinterpret_cast<uint64_t>(&PValloc), &real_pvalloc},
 };
 
 }  // namespace fieldcost::preload

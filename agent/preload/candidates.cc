@@ -167,7 +167,7 @@ bool MatchesList(const char* list, const char* soname, const char* symbol) {
   builder.Add(soname).Add("!").Add(symbol);
   if (!builder.ok()) return false;
   while (*list != '\0') {
-    const size_t bytes = strcspn(list, ",");
+    const size_t bytes = PartBytes(list);
     if (GlobMatches(list, bytes, name, strlen(name))) return true;
     list += bytes;
     if (*list == ',') ++list;
@@ -179,8 +179,8 @@ bool MatchesList(const char* list, const char* soname, const char* symbol) {
 // slots that cannot be meant.
 bool SymbolMatchesList(const char* list, const char* symbol) {
   while (*list != '\0') {
-    const size_t bytes = strcspn(list, ",");
-    const auto* mark = static_cast<const char*>(memchr(list, '!', bytes));
+    const size_t bytes = PartBytes(list);
+    const char* const mark = FindChar(list, bytes, '!');
     const char* const pattern = mark == nullptr ? list : mark + 1;
     if (GlobMatches(pattern, static_cast<size_t>(list + bytes - pattern), symbol, strlen(symbol))) {
       return true;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "agent/preload/text.h"
 #include "agent/preload/x86_64/machine.h"
 
 // Reads loaded objects' own tables. They were good enough for the loader to run the program.
@@ -182,9 +183,8 @@ bool IsNeeded(const char* name, const ElfObject* objects, uint32_t count) {
 
 // The same for a file: by its name, or as a whole.
 bool IsFileNeeded(const char* path, const ElfObject* objects, uint32_t count) {
-  const char* const slash = strrchr(path, '/');
-  return IsNeeded(slash == nullptr ? path : slash + 1, objects, count) ||
-         (slash != nullptr && IsNeeded(path, objects, count));
+  const char* const name = FileNameOf(path);
+  return IsNeeded(name, objects, count) || (name != path && IsNeeded(path, objects, count));
 }
 
 bool IsMapNeeded(const link_map& map, const ElfObject* objects, uint32_t count) {

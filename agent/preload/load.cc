@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -52,11 +51,10 @@ uint64_t LoadPercent() {
 // Hundredths of a percent of the last 10 s in which some task waited for a CPU; 0 if the kernel
 // does not tell.
 uint64_t CpuPressure() {
-  static const char kKey[] = "avg10=";
   char text[128];
   if (!ReadText("/proc/pressure/cpu", text, sizeof text)) return 0;
-  const char* const found = strstr(text, kKey);  // of the first line, "some"
-  return found == nullptr ? 0 : ParseHundredths(found + sizeof kKey - 1);
+  const char* const average = AfterText(text, "avg10=");  // of the first line, "some"
+  return average == nullptr ? 0 : ParseHundredths(average);
 }
 
 }  // namespace

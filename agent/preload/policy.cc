@@ -38,7 +38,7 @@ shm::MetricSet ParseMetrics(const char* text) {
                 {"cycles", shm::kCycleMetrics}};
   shm::MetricSet metrics = 0;
   while (*text != '\0') {
-    const size_t bytes = strcspn(text, ",");
+    const size_t bytes = PartBytes(text);
     for (const auto& known : kNames) {
       if (bytes == strlen(known.name) && memcmp(text, known.name, bytes) == 0) {
         metrics |= known.metrics;

@@ -11,16 +11,12 @@
 
 #include "agent/preload/measuring.h"
 #include "agent/preload/text.h"
+#include "agent/preload/workspace.h"
 #include "agent/preload/x86_64/machine.h"
 #include "common/shm/run_file.h"
 
 namespace fieldcost::preload {
 namespace {
-
-uint64_t LimitOf(__rlimit_resource resource) {
-  rlimit limit = {};
-  return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : 0;
-}
 
 void CopyText(char* to, size_t capacity, const char* from) {
   size_t i = 0;

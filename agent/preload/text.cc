@@ -1,6 +1,37 @@
 #include "agent/preload/text.h"
 
+#include <string.h>
+
 namespace fieldcost::preload {
+
+size_t PartBytes(const char* list) {
+  size_t bytes = 0;
+  while (list[bytes] != '\0' && list[bytes] != ',') ++bytes;
+  return bytes;
+}
+
+const char* FindChar(const char* text, size_t bytes, char c) {
+  for (size_t i = 0; i < bytes; ++i) {
+    if (text[i] == c) return text + i;
+  }
+  return nullptr;
+}
+
+const char* AfterText(const char* text, const char* key) {
+  const size_t bytes = strlen(key);
+  for (; *text != '\0'; ++text) {
+    if (strncmp(text, key, bytes) == 0) return text + bytes;
+  }
+  return nullptr;
+}
+
+const char* FileNameOf(const char* path) {
+  const char* name = path;
+  for (; *path != '\0'; ++path) {
+    if (*path == '/') name = path + 1;
+  }
+  return name;
+}
 
 bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, size_t text_bytes) {
   size_t p = 0;

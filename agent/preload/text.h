@@ -37,6 +37,18 @@ class TextBuilder {
   bool ok_ = true;
 };
 
+// The length of the first of the parts that a comma divides `list` into.
+size_t PartBytes(const char* list);
+
+// Where `text` first holds `c` within `bytes`; null if nowhere.
+const char* FindChar(const char* text, size_t bytes, char c);
+
+// What follows the first `key` in `text`; null if it holds none.
+const char* AfterText(const char* text, const char* key);
+
+// A path without its directories.
+const char* FileNameOf(const char* path);
+
 // Shell-like match of text[0, text_bytes) ('*' any run, '?' any one character).
 bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, size_t text_bytes);
 

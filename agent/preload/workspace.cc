@@ -2,6 +2,9 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
 
@@ -12,15 +15,18 @@ namespace {
 // A program limited to less address space or memory than this is left alone.
 constexpr uint64_t kLeastSpace = uint64_t{1} << 30;
 
-bool IsBelow(__rlimit_resource resource, uint64_t least) {
-  rlimit limit = {};
-  return getrlimit(resource, &limit) != 0 || limit.rlim_cur < least;
-}
-
 }  // namespace
 
+uint64_t LimitOf(int resource) {
+  rlimit limit = {};
+  return SystemCall(SYS_getrlimit, static_cast<uint64_t>(resource),
+                    reinterpret_cast<uint64_t>(&limit)) == 0
+             ? limit.rlim_cur
+             : 0;
+}
+
 bool MakeWorkspace() {
-  if (IsBelow(RLIMIT_AS, kLeastSpace) || IsBelow(RLIMIT_DATA, kLeastSpace)) return false;
+  if (LimitOf(RLIMIT_AS) < kLeastSpace || LimitOf(RLIMIT_DATA) < kLeastSpace) return false;
   void* const mapped = mmap(nullptr, sizeof(Workspace), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return false;

@@ -16,6 +16,9 @@ struct Workspace {
 // Null before MakeWorkspace().
 extern Workspace* workspace;
 
+// The program's own limit for an RLIMIT_...; 0 if it cannot be told.
+uint64_t LimitOf(int resource);
+
 // For the constructor. False if there is no memory, or if the program's own limits are so tight
 // that it would miss what is taken here.
 bool MakeWorkspace();

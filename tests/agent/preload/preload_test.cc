@@ -5,6 +5,7 @@
 #include <fstream>
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -292,6 +293,16 @@ TEST(PreloadLibraryTest, NeedsOnlyLibcExportsNothingAndStaysSmall) {
   EXPECT_NE(dynamic.find("[libc.so.6]"), std::string::npos);
 
   EXPECT_EQ(RunProcess({.arguments = {"nm", "-D", "--defined-only", kLibrary}}).output, "");
+
+  // Nothing of libc that touches vector registers, and few symbols to look up in every program.
+  std::istringstream undefined(
+      RunProcess({.arguments = {"nm", "-D", "--undefined-only", "--without-symbol-versions",
+                                "--format=just-symbols", kLibrary}})
+          .output);
+  std::set<std::string> imports;
+  for (std::string name; undefined >> name;) imports.insert(name);
+  EXPECT_EQ(imports, (std::set<std::string>{"__errno_location", "_dl_find_object",
+                                            "dl_iterate_phdr", "dlsym", "dlvsym", "getauxval"}));
 
   const TempDir scratch;
   const std::string stripped = (scratch.path() / "stripped.so").string();
