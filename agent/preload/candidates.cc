@@ -215,12 +215,10 @@ void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t rando
   }
 }
 
-bool PickInstead(const Request& request, const SlotSpace& space, uint32_t first_new,
-                 uint64_t random, Candidate* candidate) {
-  uint32_t importer;
+bool PickAgain(const Request& request, const SlotSpace& space, uint64_t random,
+               Candidate* candidate, uint32_t* importer) {
   uint32_t draws_left = kDrawsPerPick;
-  return Draw(request, space, nullptr, &random, &draws_left, candidate, &importer) &&
-         importer >= first_new;
+  return Draw(request, space, nullptr, &random, &draws_left, candidate, importer);
 }
 
 void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,

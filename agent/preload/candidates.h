@@ -42,12 +42,12 @@ bool MayBePicked(const char* symbol);
 void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
                   Picks* picks);
 
-// Objects from index `first_new` on have come since a pick was drawn. Draws again among all: if the
-// draw falls into the new ones, that API is to take the old pick's place; if not, the old pick
-// stands for it. So every API has the chance it would have had if all objects had been there at
-// once.
-bool PickInstead(const Request& request, const SlotSpace& space, uint32_t first_new,
-                 uint64_t random, Candidate* candidate);
+// Objects have come since a pick was drawn: draws again among all. `importer` is the index of the
+// object whose slot was drawn: if it is a new one, that API is to take the old pick's place; if
+// not, the old pick stands for it, since it was drawn from those in the same way. So every API has
+// the chance it would have had if all objects had been there at once. False if no draw was taken.
+bool PickAgain(const Request& request, const SlotSpace& space, uint64_t random,
+               Candidate* candidate, uint32_t* importer);
 
 // Picks every API whose "soname!symbol" matches the forced pick (at most kMaxPicks) and that a slot
 // of the objects from `first_object` on leads to.

@@ -298,7 +298,10 @@ __attribute__((cold, noinline)) void LookAtHandle(void* handle) {
   }
   const uint32_t old = AnyActivePick(Random());
   if (old == kNoPick || process.pick_count == process.pick_capacity) return;
-  if (!PickInstead(*asked, space, first_new, Random(), &workspace->drawn.candidates[0])) return;
+  Candidate* const candidate = &workspace->drawn.candidates[0];
+  uint32_t importer;
+  if (!PickAgain(*asked, space, Random(), candidate, &importer)) return;
+  if (importer < first_new) return RenewDraw(old, *candidate);
   EndPick(old, shm::kPickEnded);
   workspace->drawn.count = 1;
   MeasureDrawn(space);

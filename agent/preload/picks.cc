@@ -53,6 +53,7 @@ bool AddPick(const Candidate& candidate, uint32_t sampling_log2) {
   pick.shared = shared;
   pick.sampling_log2 = sampling_log2;
   pick.first_taken = 0;
+  pick.slots = 0;
   Aim(&pick, candidate);
   process.pick_count = index + 1;
   return true;
@@ -69,13 +70,21 @@ void PatchPicks(const SlotSpace& space, uint32_t first_object) {
                   if (value == StubOf(i) || value == SamplingStubOf(i)) break;
                   const uint64_t leads_to = TargetOf(space, object, relocation, slot);
                   if (leads_to != RealOf(process.picks[i].target)) continue;
-                  // The draw was made from all objects there are then; later ones had no part in
-                  // it.
-                  if (PatchSlot(object, slot, i) && first_object == 0) ++shared->slots;
+                  if (!PatchSlot(object, slot, i)) break;
+                  ++process.picks[i].slots;
+                  // Objects that come later had no part in the draw.
+                  if (first_object == 0) shared->slots = process.picks[i].slots;
                   break;
                 }
                 return true;
               });
+}
+
+void RenewDraw(uint32_t pick, const Candidate& drawn) {
+  const PickState& state = process.picks[pick];
+  state.shared->candidate_count = drawn.candidate_count;
+  state.shared->draws = drawn.draws;
+  state.shared->slots = state.slots;
 }
 
 void EndPick(uint32_t pick, uint32_t phase) {

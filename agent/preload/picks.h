@@ -16,6 +16,9 @@ bool AddPick(const Candidate& candidate, uint32_t sampling_log2);
 // Patches the slots, in the space's objects from `first_object` on, that lead to active picks.
 void PatchPicks(const SlotSpace& space, uint32_t first_object);
 
+// A draw from more objects has left this pick in place: from now on it stands as that draw's.
+void RenewDraw(uint32_t pick, const Candidate& drawn);
+
 // Gives back the pick's slots; calls that are under way are still recorded. Does nothing to a pick
 // that has ended.
 void EndPick(uint32_t pick, uint32_t phase);

@@ -99,6 +99,7 @@ struct alignas(64) PickState {
   uint32_t sampling_log2;  // grows: of 2^this calls one is timed
   uint32_t first_taken;    // 1 once a call is the first one
   uint32_t phase;          // shm::PickPhase
+  uint32_t slots;          // that were found to lead to it
 };
 static_assert(sizeof(PickState) == 64);
 

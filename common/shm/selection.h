@@ -11,7 +11,9 @@
 //   p * candidate_count * kFullWeight / (slots * weight) / selection probability
 // runs, where p is the chance that a draw is taken at all. How many draws a run took is independent
 // of what was taken, so p is estimated without bias from n runs of the same program as
-// (n - 1) / (sum of draws - 1); for a single run it is 1 if draws == 1 and else 0.
+// (n - 1) / (sum of draws - 1); for a single run it is 1 if draws == 1 and else 0. Where a run has
+// several picks at once this is so for the first of them; each further one stands for what those
+// before it left, to which theirs is to be added (Des Raj 1956).
 
 #include <stdint.h>
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -261,14 +262,21 @@ TEST_F(CollectionTest, WhatDlopenBringsMayTakeTheRandomPicksPlace) {
     SetPolicy({.modules = {"libvictim_plugin_base.so", "libvictim.so.1", "libtally.so.1"},
                .max_phases = 4,
                .draw_seed = seed});
-    ASSERT_EQ(RunProcess(Tally({"plugin", "2"})).exit_status, 0);
+    ASSERT_EQ(RunProcess(Tally({"plugin", "1"})).exit_status, 0);
   }
+  std::set<std::uint64_t> candidates;
   for (const RunFileContent& run : RunFiles()) {
+    candidates.insert(run.picks.back().candidate_count);
     for (const shm::Pick& pick : run.picks) {
       if (std::string(pick.soname).starts_with("libvictim")) ++of_plugin;
+      EXPECT_GT(pick.draws, 0U);
+      EXPECT_GT(pick.slots, 0U);
     }
   }
   EXPECT_GT(of_plugin, 0);
+  // Whether the pick has stayed or not, it stands for a draw among all, unless none was taken.
+  EXPECT_LE(candidates.size(), 2U);
+  EXPECT_GT(*candidates.rbegin(), 0U);
 }
 
 TEST_F(CollectionTest, CallsThroughDataSlotsAreMeasuredIfThePolicySaysSo) {
