@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/preload/random.h"
 #include "agent/preload/slots.h"
 #include "agent/preload/text.h"
 #include "agent/preload/wrappers.h"
@@ -104,14 +105,6 @@ bool AlreadyPicked(const Picks& picks, uint64_t target) {
     if (picks.candidates[i].target == target) return true;
   }
   return false;
-}
-
-// splitmix64 (Steele, Lea, Flood 2014): turns one random number into a sequence.
-uint64_t NextRandom(uint64_t* state) {
-  uint64_t z = (*state += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
 }
 
 // How likely an API is taken by a draw that comes upon it; 0 if it may not be measured.

@@ -118,6 +118,7 @@ __attribute__((noinline)) void ExitUnusual(Record* record) {
   const uint64_t end_ticks = attached ? ReadTimeStamp() : 0;  // see notice.h
   ThreadState* const thread = attached ? CurrentThread() : nullptr;
   const uint32_t pick = PickOf(*record);
+  const bool is_sampled = IsSampled(*record);
   shm::Cell* const cells = thread == nullptr ? nullptr : CellsOf(thread, pick);
   if (cells != nullptr) {
     Record* const active = thread->active;
@@ -125,7 +126,7 @@ __attribute__((noinline)) void ExitUnusual(Record* record) {
     RecordAll(*record, thread, end_ticks, cells);
     if (record->superseded != 0) {
       if (cells->abandoned > 0) --cells->abandoned;
-    } else if (IsSampled(*record)) {
+    } else if (is_sampled) {
       ++cells->sampled;
     }
     ThreadState* const owner = record->owner;
@@ -135,7 +136,7 @@ __attribute__((noinline)) void ExitUnusual(Record* record) {
   record->stack_pointer = 0;  // while it is free and until it is filled it is nowhere
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
   if (cells == nullptr) return;
-  if (IsSampled(*record) && fieldcost_counters != no_counters) DrawGap(thread, pick);
+  if (is_sampled && fieldcost_counters != no_counters) DrawGap(thread, pick);
   if (--thread->check_in == 0) CheckCost(thread, pick);
   if (end_ticks >= process.look_at) Look(end_ticks);
 }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "agent/preload/phase.h"
+#include "agent/preload/random.h"
 
 // Runs inside handlers: no libc call, no vector register, no lock.
 
@@ -40,16 +41,6 @@ uint64_t ElapsedSinceCheck(ThreadState* thread) {
     thread->has_successor = 0;
   }
   return elapsed > kMaxElapsedNs ? kMaxElapsedNs : elapsed;
-}
-
-// xorshift64 (Marsaglia 2003).
-uint64_t NextRandom(uint64_t* state) {
-  uint64_t x = *state;
-  x ^= x << 13;
-  x ^= x >> 7;
-  x ^= x << 17;
-  *state = x;
-  return x;
 }
 
 // The sampling at which `calls` fit into `allowed_ps`, at least `from`; above the maximum if even

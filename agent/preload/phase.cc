@@ -1,6 +1,5 @@
 #include "agent/preload/phase.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 #include "agent/preload/notice.h"
 #include "agent/preload/objects.h"
 #include "agent/preload/picks.h"
+#include "agent/preload/random.h"
 #include "agent/preload/run_file_writer.h"
 #include "agent/preload/slots.h"
 #include "agent/preload/workspace.h"
@@ -31,10 +31,7 @@ constexpr const char* kSanitizers[] = {
 Request* asked;  // this process's, with its newest policy
 uint64_t random_state;
 
-uint64_t Random() {
-  random_state = random_state * 6364136223846793005 + ReadTimeStamp();
-  return random_state;
-}
+uint64_t Random() { return NextRandom(&random_state); }
 
 bool HasSanitizer() {
   for (uint32_t i = 0; i < Objects(true).object_count; ++i) {

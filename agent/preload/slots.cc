@@ -117,8 +117,9 @@ bool PatchSlot(const ElfObject& object, uint64_t* slot, uint32_t pick) {
 void RetargetPick(uint32_t pick, uint64_t value, bool forget) {
   for (uint32_t i = patched_count; i-- > 0;) {
     if (workspace->patched[i].pick != pick) continue;
-    if (LeadsToStub(workspace->patched[i]))
+    if (LeadsToStub(workspace->patched[i])) {
       Write(workspace->patched[i].slot, workspace->patched[i].read_only, value);
+    }
     if (forget) Forget(i);
   }
 }

@@ -46,7 +46,7 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   thread->cells = process.cells + slot * process.slot_bytes;
   thread->counters =
       reinterpret_cast<shm::CallCounter*>(process.counters + slot * process.counter_slot_bytes);
-  thread->random = ReadTimeStamp() | 1;
+  thread->random = ReadTimeStamp();
   StartCostAccount(thread);
   if (thread->active != nullptr) Abandon(thread, RecordOf(thread->active));
   const bool first_thread = tid == process.pid;

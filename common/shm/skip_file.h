@@ -13,7 +13,7 @@ inline constexpr char kSkipFileName[] = "skips";
 
 // Indices into SkipFile::counts; never reused.
 enum class Skip : uint32_t {
-  kPolicyUnusable = 0,   // no policy file, or one of another version, or a damaged one
+  kPolicyUnusable = 0,   // of another version, or damaged
   kSystemLoaded = 1,     // load average or CPU pressure
   kNoLease = 2,          // enough other programs are measured
   kTooManyRunFiles = 3,  // the daemon has not collected them
@@ -21,8 +21,8 @@ enum class Skip : uint32_t {
   kNoRunFile = 5,        // the run directory is missing, read-only or full
   kTightLimits = 6,      // the program's resource limits leave no room
   kSanitizer = 7,        // built with AddressSanitizer or its like
-  kSandboxed = 8,        // runs under seccomp
-  kNoMemory = 9,         // private memory or the timer could not be had
+  kSandboxed = 8,        // entered seccomp: measured until then
+  kNoMemory = 9,         // private memory could not be had
 };
 inline constexpr uint32_t kSkipCount = 10;
 
