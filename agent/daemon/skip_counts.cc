@@ -13,7 +13,7 @@ namespace {
 
 // Indexed by shm::Skip.
 constexpr std::array<const char*, shm::kSkipCount> kReasons = {
-    "no usable policy file",
+    "the policy file is of another version or damaged",
     "the system was loaded",
     "enough other programs were being measured",
     "too many run files were waiting to be collected",
@@ -21,8 +21,8 @@ constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "no run file could be made (directory missing, read-only or full)",
     "the program's resource limits leave no room",
     "the program is built with a sanitizer",
-    "the program runs in a sandbox (seccomp)",
-    "no memory or timer could be had",
+    "the program entered a sandbox (seccomp): measured until then",
+    "no memory could be had",
 };
 
 std::optional<shm::SkipFile> ReadSkipFile(const std::filesystem::path& file) {

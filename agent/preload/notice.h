@@ -25,7 +25,6 @@ enum NoticeIndex : uint32_t {
   kFirstWaitNotice,
 };
 inline constexpr uint32_t kNoticeCount = 24;
-inline constexpr uint32_t kSandboxNoticeCount = 2;
 
 extern "C" __attribute__((visibility("hidden"))) uint64_t fieldcost_notice_targets[kNoticeCount];
 

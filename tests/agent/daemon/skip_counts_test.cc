@@ -51,10 +51,12 @@ TEST_F(SkipCountsTest, OnlyCountsThatAreNotZeroAreTold) {
   ASSERT_TRUE(MakeSkipFile(file_));
   Count(shm::Skip::kSandboxed, 3);
   Count(shm::Skip::kSystemLoaded, 7);
-  EXPECT_THAT(ReadSkips(file_),
-              ::testing::ElementsAre(
-                  SkipCount{.reason = "the system was loaded", .runs = 7},
-                  SkipCount{.reason = "the program runs in a sandbox (seccomp)", .runs = 3}));
+  EXPECT_THAT(
+      ReadSkips(file_),
+      ::testing::ElementsAre(
+          SkipCount{.reason = "the system was loaded", .runs = 7},
+          SkipCount{.reason = "the program entered a sandbox (seccomp): measured until then",
+                    .runs = 3}));
 }
 
 TEST_F(SkipCountsTest, EveryReasonHasItsOwnWords) {
