@@ -399,15 +399,17 @@ void Connections::Serve(UniqueFd accepted) {
                  });
 }
 
+void Connections::CloseWhenDone() {
+  const std::lock_guard lock(core_->mutex);
+  for (const auto& [raw, session] : core_->sessions) session->Stop(false);
+}
+
 void Connections::Stop(milliseconds grace) {
   Core& core = *core_;
-  const auto stop_sessions = [&core](bool by_force) {
-    for (const auto& [raw, session] : core.sessions) session->Stop(by_force);
-  };
+  CloseWhenDone();
   std::unique_lock lock(core.mutex);
-  stop_sessions(false);
   if (core.ended.wait_for(lock, grace, [&] { return core.sessions.empty(); })) return;
-  stop_sessions(true);
+  for (const auto& [raw, session] : core.sessions) session->Stop(true);
   core.ended.wait(lock, [&] { return core.sessions.empty(); });
 }
 

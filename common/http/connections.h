@@ -29,6 +29,9 @@ class Connections {
   // too many are being answered so already, it is closed.
   void Serve(UniqueFd accepted);
 
+  // Each connection that is open now closes after the response it is at, or at once if it has none.
+  void CloseWhenDone();
+
   // Ends connections that are idle, gives the others `grace` to finish, then ends them as well.
   // Returns when there are none left. REQUIRES: io() is running; no Serve() from now on.
   void Stop(std::chrono::milliseconds grace);

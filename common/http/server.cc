@@ -145,6 +145,8 @@ std::uint16_t Server::port() const { return state_->port; }
 
 void Server::Stop(milliseconds grace) {
   if (state_->threads.empty()) return;
+  // Before new clients are turned away: whoever is, knows that responses say "close" from now on.
+  state_->connections.CloseWhenDone();
   asio::post(state_->acceptor.get_executor(), [state = state_.get()] {
     boost::system::error_code ignored;
     state->acceptor.close(ignored);
