@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "tests/victims/tally_library.h"
@@ -56,12 +58,17 @@ static int HoldWithoutDescriptors(void) {
 
 // A child that holds once its parent is gone.
 static int LeaveChild(void) {
-  int parent[2];
-  if (pipe(parent) != 0) return 1;
+  // The death signal of a parent comes when everything of it is gone, locks too; the end of a pipe
+  // may come before.
+  sigset_t gone;
+  sigemptyset(&gone);
+  sigaddset(&gone, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &gone, NULL);
+  const pid_t parent = getpid();
   if (fork() != 0) return 0;
-  close(parent[1]);
-  char byte;
-  if (read(parent[0], &byte, 1) != 0) return 1;
+  if (prctl(PR_SET_PDEATHSIG, SIGUSR1) != 0) return 1;
+  int signal_number;
+  if (getppid() == parent && sigwait(&gone, &signal_number) != 0) return 1;
   return Hold();
 }
 
