@@ -9,6 +9,7 @@
 
 #include "agent/daemon/consent.h"
 #include "agent/daemon/profile.h"
+#include "agent/daemon/spool_state.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/stats/stat_row.h"
@@ -42,6 +43,34 @@ struct PendingBatch {
   std::uint64_t sequence = 0;
 };
 
+// A batch in the spool, sent or not.
+struct LoggedBatch {
+  std::uint64_t id = 0;  // of this machine's log: 1, 2, 3, ...; never leaves it
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+  SpoolState state = SpoolState::kQueued;
+  std::uint64_t rows = 0;
+  std::uint64_t rejected_rows = 0;  // by the server
+  WallTime created{};
+  WallTime sent{};  // or set aside, withdrawn; 0 = not yet
+  std::uint64_t size_bytes = 0;
+  std::string sha256;         // hex, of the bytes as sent
+  std::string reason;         // why it was set aside
+  bool can_withdraw = false;  // its bytes and receipt are still here
+};
+
+// What Forget() did. Call it again if `stopped_by` is set: it goes on where it stopped.
+struct ForgetReport {
+  std::uint32_t batches_withdrawn = 0;  // taken back from the service's sums
+  std::uint64_t rows_withdrawn = 0;
+  std::uint32_t batches_deleted = 0;  // had never reached the service
+  std::uint32_t batches_refused = 0;  // by the service, with `refused_reason` of the first
+  std::uint32_t batches_too_old = 0;  // their bytes are no longer here
+  std::uint32_t batches_left = 0;     // not tried yet, because of `stopped_by`
+  std::string refused_reason;
+  std::optional<Error> stopped_by;
+};
+
 // Why runs that were to be measured were not.
 struct SkipCount {
   std::string reason;  // a phrase
@@ -68,6 +97,17 @@ struct AgentStatus {
   std::uint64_t untimed_calls = 0;  // only counted
   std::uint64_t dropped_picks = 0;  // given up because measuring them would have cost too much
   std::string policy_problem;       // empty, or why programs are not being measured
+  bool forbidden = false;           // the administrator does not permit collection
+  std::uint64_t withdrawn_batches = 0;
+  std::uint64_t dropped_batches = 0;  // never sent: too old, or too many
+  std::uint64_t dropped_rows = 0;
+  std::string waiting_for;                 // empty, or why nothing is uploaded now: "mains power"
+  std::optional<WallTime> next_upload;     // when the daemon tries next
+  std::uint64_t failed_uploads = 0;        // in a row
+  std::string upload_problem;              // of the last one, if it failed
+  std::uint64_t field_policy_version = 0;  // of the service's policy in force; 0 = built-in
+  std::optional<WallTime> field_policy_expires;
+  std::string field_policy_problem;  // why a downloaded policy is not in force
 };
 
 // One user's agent: consent, harvest, batches, spool, upload. State is one SQLite database (WAL,
@@ -102,6 +142,22 @@ class Agent {
   // Moves pending rows into immutable spooled batches when they reach the batch size or age, or at
   // once with `flush`; then sends spooled batches in order until none is left or one fails.
   Result<UploadReport> Upload(bool flush);
+
+  // Fetches the service's signed policy if it is time to (mode on only); see field_policy.h.
+  Status RefreshFieldPolicy();
+
+  // Every batch this agent ever made, oldest first.
+  Result<std::vector<LoggedBatch>> Log() const;
+  // The exact bytes and content of one of them. kNotFound: no such batch, or its bytes are no
+  // longer kept.
+  Result<PendingBatch> ReadBatch(std::uint64_t id) const;
+
+  // Withdraws everything this agent sent, and drops what it has not sent yet. In every mode; it
+  // leaves the mode as it is. An Error is ours, not the server's.
+  Result<ForgetReport> Forget();
+
+  // Keeps the token with which this agent enrols where the service asks for one.
+  Status SetEnrolmentToken(std::string_view token);
 
   Result<AgentStatus> GetStatus() const;
   const Profile& profile() const;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "agent/daemon/profile.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 
@@ -20,6 +21,10 @@ struct Consent {
   Mode mode = Mode::kOff;
   WallTime since{};
 };
+
+// What is in force: the user's decision, or off where the administrator does not permit collection
+// (system_policy.h). What everybody but the commands that show and change the decision asks for.
+Result<Consent> EffectiveConsent(const Profile& profile);
 
 // A missing file means off. A file that cannot be understood is an error, and means off too.
 Result<Consent> LoadConsent(const std::filesystem::path& file);

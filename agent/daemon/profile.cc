@@ -25,6 +25,8 @@ constexpr std::uint64_t kMaxRunFileLimit = 4096;
 constexpr std::uint64_t kMaxPhaseMinutes = 60 * 24 * 28;
 constexpr std::uint64_t kMaxSampling = std::uint64_t{1} << shm::kMaxSamplingLog2;
 constexpr std::uint64_t kMaxExtraModules = 256;
+// The aggregator takes rows of five weeks back.
+constexpr std::uint64_t kMaxSpoolAgeDays = 28;
 constexpr std::uint64_t kMaxSpoolLimitBytes = 1024 * kMiB;
 
 // The directory a variable names, or `fallback` below HOME. Empty if neither is there.
@@ -91,6 +93,8 @@ Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
   }
   file->ReadString("aggregator.url", config.url);
   file->ReadPath("aggregator.ca_file", config.ca_file);
+  file->ReadString("aggregator.proxy", config.proxy);
+  file->ReadBool("aggregator.download_policy", config.download_policy);
   file->ReadUint("batch.max_batch_bytes", kMinBatchBytes, kMaxBatchBytes, config.max_batch_bytes);
   file->ReadUint("batch.max_batch_age_hours", 1, kMaxBatchAgeHours, config.max_batch_age_hours);
   file->ReadDouble("selection.selection_probability", 0, 1, config.selection_probability);
@@ -116,6 +120,10 @@ Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
   file->ReadStrings("modules.extra_modules", config.extra_modules);
   file->ReadUint("spool.max_spool_bytes", kMaxBatchBytes, kMaxSpoolLimitBytes,
                  config.max_spool_bytes);
+  file->ReadUint("spool.max_spool_age_days", 1, kMaxSpoolAgeDays, config.max_spool_age_days);
+  file->ReadUint("spool.max_sent_bytes", 0, kMaxSpoolLimitBytes, config.max_sent_bytes);
+  file->ReadBool("upload.on_battery", config.on_battery);
+  file->ReadBool("upload.on_metered", config.on_metered);
   if (!config.url.empty() && !config.url.starts_with("https://")) {
     file->Refuse("aggregator.url", "only https:// addresses are accepted");
   }

@@ -18,6 +18,8 @@ struct Profile {
   std::filesystem::path state_dir;  // consent, policy, runs/, agent.db, agent_key
   std::filesystem::path catalog_file;
   std::filesystem::path catalog_root_file;
+  // What the machine's administrator permits; see system_policy.h. The same for every user.
+  std::filesystem::path system_file = "/etc/fieldcost/system.toml";
 
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path run_dir() const;
@@ -33,6 +35,8 @@ struct AgentConfig {
   // [aggregator]
   std::string url;                // empty = nothing can be uploaded or synced
   std::filesystem::path ca_file;  // empty = system trust store
+  std::string proxy;              // "http://host:port"; empty = HTTPS_PROXY and NO_PROXY decide
+  bool download_policy = true;    // follow the service's signed policy
   // [batch]
   std::uint64_t max_batch_bytes = 128 * 1024;
   std::uint64_t max_batch_age_hours = 24;
@@ -56,6 +60,11 @@ struct AgentConfig {
   std::vector<std::string> extra_modules;  // sonames allowed beside the built-in public list
   // [spool]
   std::uint64_t max_spool_bytes = 16 * 1024 * 1024;
+  std::uint64_t max_spool_age_days = 21;            // older batches are dropped unsent, and counted
+  std::uint64_t max_sent_bytes = 64 * 1024 * 1024;  // sent batches kept, so that they can be undone
+  // [upload]
+  bool on_battery = false;  // also while the machine runs on its battery
+  bool on_metered = false;  // also through a connection that is paid by volume
 
   // Reads `path`; the defaults if there is no such file; kInvalidArgument with place and reason.
   static Result<AgentConfig> Load(const std::filesystem::path& path);

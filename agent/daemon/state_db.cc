@@ -352,6 +352,12 @@ Result<SpoolTotals> StateDb::Totals() {
       case SpoolState::kQuarantined:
         totals.quarantined = count;
         break;
+      case SpoolState::kWithdrawn:
+        totals.withdrawn = count;
+        break;
+      case SpoolState::kDropped:
+        totals.dropped = count;
+        break;
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/daemon/row_codec.h"
+#include "agent/daemon/spool_state.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/sqlite/sqlite.h"
@@ -53,8 +54,6 @@ struct PendingRow {
   bool first_contribution = false;
 };
 
-enum class SpoolState : std::uint8_t { kQueued = 0, kSent = 1, kQuarantined = 2 };
-
 struct SpooledBatch {
   std::uint64_t sequence = 0;
   std::uint64_t epoch = 0;
@@ -66,6 +65,8 @@ struct SpoolTotals {
   std::uint64_t queued_bytes = 0;
   std::uint64_t sent = 0;
   std::uint64_t quarantined = 0;
+  std::uint64_t withdrawn = 0;
+  std::uint64_t dropped = 0;
 };
 
 // Names of the numbers kept by Get and Add.

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "common/wire/batch.h"
+#include "common/wire/requests.h"
 
 namespace fieldcost::wire {
 namespace {
@@ -19,8 +20,12 @@ std::string CleanReason(std::string_view reason) {
   return text;
 }
 
+bool IsLowerHex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 Error NotAnAnswer(std::string_view why) {
-  return Fail(ErrorCode::kCorrupt, "decoding the answer to a batch: {}", why);
+  return Fail(ErrorCode::kCorrupt, "decoding an answer: {}", why);
 }
 
 Result<std::uint32_t> ReadNumber(const json::object& object, std::string_view name) {
@@ -56,7 +61,27 @@ Result<BatchAnswer> ReadAnswer(const json::value& untrusted_value) {
     FIELDCOST_ASSIGN(BatchAnswer::Reject reject, ReadReject(untrusted_reject));
     answer.rejects.push_back(std::move(reject));
   }
+  if (const json::value* untrusted_receipt = object->if_contains("receipt")) {
+    if (!untrusted_receipt->is_string()) return NotAnAnswer("the receipt is not a text");
+    answer.receipt = std::string(std::string_view(untrusted_receipt->get_string()));
+    if (answer.receipt.size() > kMaxReceiptBytes || !IsLowerHex(answer.receipt)) {
+      return NotAnAnswer("the receipt is not hexadecimal, or too long");
+    }
+  }
   return answer;
+}
+
+Result<json::value> ParseJson(std::string_view untrusted_json) {
+  if (untrusted_json.size() > kMaxAnswerBytes) {
+    return Fail(ErrorCode::kTooLarge, "an answer has {} bytes, at most {} are accepted",
+                untrusted_json.size(), kMaxAnswerBytes);
+  }
+  json::parse_options options;
+  options.max_depth = kMaxDepth;
+  json::error_code error;
+  json::value value = json::parse(untrusted_json, error, {}, options);
+  if (error) return NotAnAnswer(error.message());
+  return value;
 }
 
 }  // namespace
@@ -67,22 +92,29 @@ std::string EncodeAnswer(const BatchAnswer& answer) {
     if (rejects.size() == kMaxListedRejects) break;
     rejects.push_back(json::object{{"row", reject.row}, {"reason", CleanReason(reject.reason)}});
   }
-  return json::serialize(json::object{{"accepted_rows", answer.accepted_rows},
-                                      {"rejected_rows", answer.rejected_rows},
-                                      {"rejects", std::move(rejects)}});
+  json::object object{{"accepted_rows", answer.accepted_rows},
+                      {"rejected_rows", answer.rejected_rows},
+                      {"rejects", std::move(rejects)}};
+  if (!answer.receipt.empty()) object["receipt"] = answer.receipt;
+  return json::serialize(object);
 }
 
 Result<BatchAnswer> DecodeAnswer(std::string_view untrusted_json) {
-  if (untrusted_json.size() > kMaxAnswerBytes) {
-    return Fail(ErrorCode::kTooLarge, "the answer to a batch has {} bytes, at most {} are accepted",
-                untrusted_json.size(), kMaxAnswerBytes);
-  }
-  json::parse_options options;
-  options.max_depth = kMaxDepth;
-  json::error_code error;
-  const json::value value = json::parse(untrusted_json, error, {}, options);
-  if (error) return NotAnAnswer(error.message());
+  FIELDCOST_ASSIGN(const json::value value, ParseJson(untrusted_json));
   return ReadAnswer(value);
+}
+
+std::string EncodeWithdrawalAnswer(const WithdrawalAnswer& answer) {
+  return json::serialize(json::object{{"withdrawn_rows", answer.withdrawn_rows}});
+}
+
+Result<WithdrawalAnswer> DecodeWithdrawalAnswer(std::string_view untrusted_json) {
+  FIELDCOST_ASSIGN(const json::value value, ParseJson(untrusted_json));
+  const json::object* object = value.if_object();
+  if (object == nullptr) return NotAnAnswer("not an object");
+  WithdrawalAnswer answer;
+  FIELDCOST_ASSIGN(answer.withdrawn_rows, ReadNumber(*object, "withdrawn_rows"));
+  return answer;
 }
 
 }  // namespace fieldcost::wire

@@ -9,6 +9,8 @@ namespace fieldcost::wire {
 namespace {
 
 constexpr std::string_view kSigningDomain = "fieldcost batch v1";
+constexpr std::string_view kWithdrawalDomain = "fieldcost withdrawal v1";
+constexpr std::string_view kEnrolmentDomain = "fieldcost enrolment v1";
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kHashBytes = 32;
 constexpr int kCompressionLevel = 6;
@@ -35,17 +37,39 @@ std::size_t Fill(const BatchContent& content, proto::Batch& batch) {
   return writer.string_count();
 }
 
-}  // namespace
-
-std::string BatchSigningInput(std::string_view agent_public_key, Epoch epoch, Sequence sequence,
-                              std::string_view body_sha256) {
+// What batches and withdrawals sign.
+std::string BatchInput(std::string_view domain, std::string_view agent_public_key, Epoch epoch,
+                       Sequence sequence, std::string_view body_sha256) {
   FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes && body_sha256.size() == kHashBytes);
-  std::string input(kSigningDomain);
+  std::string input(domain);
   input += '\0';
   input += agent_public_key;
   AppendLittleEndian(input, epoch.value());
   AppendLittleEndian(input, sequence.value());
   input += body_sha256;
+  return input;
+}
+
+}  // namespace
+
+std::string BatchSigningInput(std::string_view agent_public_key, Epoch epoch, Sequence sequence,
+                              std::string_view body_sha256) {
+  return BatchInput(kSigningDomain, agent_public_key, epoch, sequence, body_sha256);
+}
+
+std::string WithdrawalSigningInput(std::string_view agent_public_key, Epoch epoch,
+                                   Sequence sequence, std::string_view body_sha256) {
+  return BatchInput(kWithdrawalDomain, agent_public_key, epoch, sequence, body_sha256);
+}
+
+std::string EnrolmentSigningInput(std::string_view agent_public_key, Epoch epoch,
+                                  std::string_view token_sha256) {
+  FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes && token_sha256.size() == kHashBytes);
+  std::string input(kEnrolmentDomain);
+  input += '\0';
+  input += agent_public_key;
+  AppendLittleEndian(input, epoch.value());
+  input += token_sha256;
   return input;
 }
 

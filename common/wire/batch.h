@@ -112,6 +112,9 @@ struct BatchAnswer {
   std::uint32_t accepted_rows = 0;
   std::vector<Reject> rejects;  // at most kMaxListedRejects; reasons are one line of ASCII
   std::uint32_t rejected_rows = 0;
+  // What the agent must show to withdraw this batch later (requests.h): lower-case hex, opaque to
+  // the agent, at most kMaxReceiptBytes; empty if the server gives none.
+  std::string receipt;
   bool operator==(const BatchAnswer&) const = default;
 };
 // Cuts what passes the limits and replaces bytes a reason may not hold.

@@ -32,6 +32,8 @@ inline constexpr std::uint32_t kMaxLog2MemoryMib = 44;  // 2^44 MiB = 16 EiB
 inline constexpr std::size_t kMaxAnswerBytes = 64 * kKiB;  // the JSON answer to a batch
 inline constexpr std::size_t kMaxListedRejects = 100;
 inline constexpr std::size_t kMaxReasonBytes = 255;
+inline constexpr std::size_t kMaxReceiptBytes = 6 * kKiB;  // as hex; fits a request's headers
+inline constexpr std::size_t kMaxTokenBytes = 256;         // of an enrolment token
 
 inline constexpr std::size_t kMaxFragmentBytes = 4 * kMiB;  // compressed
 inline constexpr std::size_t kMaxFragmentDecodedBytes = 64 * kMiB;
@@ -40,11 +42,14 @@ inline constexpr unsigned kMaxFragmentBits = 16;  // at most 2^16 fragments
 inline constexpr std::size_t kMaxMetadataBytes = 8 * kMiB;
 inline constexpr std::size_t kMaxSignatures = 16;
 inline constexpr std::size_t kMaxRootKeys = 16;
+inline constexpr std::size_t kMaxPolicyBytes = 2 * kMiB;
+inline constexpr std::size_t kMaxPolicyModules = 1024;  // as many as the shared policy file takes
+inline constexpr std::size_t kMaxPolicyWeights = 16384;
 
 static_assert(kBatchTargetBytes < kMaxBatchBodyBytes);
 static_assert(kMaxBatchBodyBytes < kMaxBatchDecodedBytes);
 static_assert(kBatchTargetBytes < kRatioFreeBytes, "an agent's batch is never taken for a bomb");
-static_assert(kMaxListedRejects * (kMaxReasonBytes * 2 + 64) < kMaxAnswerBytes);
+static_assert(kMaxListedRejects * (kMaxReasonBytes * 2 + 64) + kMaxReceiptBytes < kMaxAnswerBytes);
 static_assert(kMaxMetadataBytes < kMaxFragmentDecodedBytes);
 
 }  // namespace fieldcost::wire

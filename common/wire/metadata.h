@@ -25,6 +25,7 @@ struct RootMetadata {
   std::vector<crypto::PublicKey> root_keys;
   std::vector<crypto::PublicKey> timestamp_keys;  // any one of them suffices
   std::vector<crypto::PublicKey> snapshot_keys;
+  std::vector<crypto::PublicKey> policy_keys;  // may be empty: then there is no policy (policy.h)
   bool operator==(const RootMetadata&) const = default;
 };
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+
+#include "common/base/result.h"
+
+namespace fieldcost::daemon {
+
+// What the administrator of a machine permits: /etc/fieldcost/system.toml,
+//   [consent]
+//   permit = false
+// It can only forbid: each user still decides for himself (consent.h). No file: permitted. A file
+// that cannot be read or understood: not permitted.
+struct SystemPolicy {
+  bool permit = true;
+};
+
+// An error says what is wrong with the file; whoever gets it must behave as if it forbade.
+Result<SystemPolicy> LoadSystemPolicy(const std::filesystem::path& file);
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/crypto/ed25519.h"
+#include "common/wire/metadata.h"
+
+namespace fieldcost::wire {
+
+// A library that may be measured and sent.
+struct PolicyModule {
+  std::string soname;   // "libz.so.1"
+  std::string package;  // Debian binary package that must own its file; empty = any package
+  bool operator==(const PolicyModule&) const = default;
+};
+
+// How likely a pick takes an API, beside what the local catalogue says; 65536 = full weight.
+struct PolicyWeight {
+  std::string soname;
+  std::string symbol;
+  std::uint32_t weight_per_65536 = 0;
+  bool operator==(const PolicyWeight&) const = default;
+};
+
+// How the operator of a service wishes agents to measure: signed metadata of role "policy". What is
+// absent is left to the agent. An agent's user may be stricter, and an agent has ceilings of its
+// own, which no policy lifts (agent/daemon/field_policy.h).
+struct PolicyMetadata {
+  std::uint64_t version = 0;
+  WallTime expires{};
+  WallTime published{};
+
+  std::optional<std::uint32_t> selection_per_65536;
+  std::optional<std::uint32_t> picks_per_run;
+  std::optional<std::uint32_t> alloc_per_65536;
+  std::optional<std::uint32_t> io_per_65536;
+  std::optional<std::uint32_t> cycles_per_65536;
+  std::optional<std::uint32_t> max_programs;
+  std::optional<std::uint32_t> max_load_per_core_percent;
+  std::optional<std::uint32_t> max_cpu_pressure_percent;
+  std::optional<std::uint32_t> overhead_per_65536;
+  std::optional<std::uint32_t> max_run_files;
+  std::optional<std::uint32_t> phase_seconds;
+  std::optional<std::uint32_t> max_phases;
+  std::optional<std::uint32_t> sampling_log2;
+  std::optional<std::uint32_t> max_batch_bytes;
+  std::optional<std::uint32_t> max_batch_age_hours;
+  std::optional<std::uint32_t> min_upload_interval_seconds;  // between two requests of an agent
+
+  std::vector<PolicyModule> modules;  // ascending by soname; empty = the agent's built-in list
+  std::vector<PolicyWeight> weights;  // ascending by soname and symbol
+  bool operator==(const PolicyMetadata&) const = default;
+};
+
+// Path under the server's URL; 404 if the service has no policy of its own.
+inline constexpr char kPolicyPath[] = "/v1/metadata/policy";
+
+std::string SignPolicy(const PolicyMetadata& policy, const crypto::PrivateKey& key);
+
+// kUnauthenticated if none of the root's policy keys signed it; kCorrupt if it is malformed, of
+// another role, or beyond a limit of limits.h. Version and expiry are the caller's to check.
+Result<PolicyMetadata> VerifyPolicy(std::string_view untrusted_bytes, const RootMetadata& root);
+
+}  // namespace fieldcost::wire
