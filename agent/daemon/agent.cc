@@ -15,6 +15,7 @@
 #include "agent/daemon/policy_writer.h"
 #include "agent/daemon/skip_counts.h"
 #include "agent/daemon/state_db.h"
+#include "agent/daemon/system_policy.h"
 #include "agent/daemon/uploader.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
@@ -83,7 +84,8 @@ struct Agent::State {
     return {};
   }
   bool HasDatabase() const { return database || Exists(profile.state_dir / kDatabaseName); }
-  Result<Consent> LoadDecision() const { return LoadConsent(profile.consent_file()); }
+  // What is in force; the user's own decision is in profile.consent_file().
+  Result<Consent> LoadDecision() const { return EffectiveConsent(profile); }
 
   const Profile profile;
   const AgentConfig config;
@@ -109,8 +111,9 @@ const Profile& Agent::profile() const { return state_->profile; }
 const AgentConfig& Agent::config() const { return state_->config; }
 
 Status Agent::SetMode(Mode mode) {
+  if (mode != Mode::kOff) FIELDCOST_TRY(CheckPermitted(profile().system_file));
   const std::filesystem::path file = profile().consent_file();
-  const auto loaded = state_->LoadDecision();
+  const auto loaded = LoadConsent(file);
   const Consent before = loaded ? *loaded : Consent{};
   if (mode == Mode::kOff && !Exists(profile().state_dir)) return {};
   FIELDCOST_TRY(MakeDirectories(profile().state_dir, 0700));
@@ -232,11 +235,13 @@ Result<UploadReport> Agent::Upload(bool flush) {
 
 Result<AgentStatus> Agent::GetStatus() const {
   AgentStatus status;
-  FIELDCOST_ASSIGN(status.consent, state_->LoadDecision());
+  FIELDCOST_ASSIGN(status.consent, LoadConsent(profile().consent_file()));
+  FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
+  status.forbidden = !CheckPermitted(profile().system_file);
   FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
   status.run_files = names.size();
   status.skips = ReadSkips(profile().skip_file());
-  status.policy_problem = PolicyProblem(profile(), status.consent);
+  status.policy_problem = PolicyProblem(profile(), in_force);
   if (Exists(AgentKeyFile(profile()))) {
     FIELDCOST_ASSIGN(const crypto::PrivateKey key, AgentKey(profile()));
     status.agent_public_key = key.public_key().Hex();

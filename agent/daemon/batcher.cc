@@ -80,7 +80,7 @@ Status Batcher::SpoolDue(bool flush) {
 
 Result<bool> Batcher::SpoolOne(bool flush) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
-  FIELDCOST_ASSIGN(const Consent consent, LoadConsent(profile_->consent_file()));
+  FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*profile_));
   if (consent.mode != Mode::kOn) return false;
   FIELDCOST_ASSIGN(const std::optional<WallTime> oldest, database_->OldestPending());
   if (!oldest) return false;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "agent/daemon/system_policy.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 
@@ -83,6 +84,13 @@ Result<Mode> ParseMode(std::string_view untrusted_text) {
   }
   return Fail(ErrorCode::kInvalidArgument, "mode \"{}\" is none of off, local, on",
               EscapeControl(untrusted_text));
+}
+
+Result<Consent> EffectiveConsent(const Profile& profile) {
+  FIELDCOST_ASSIGN(Consent consent, LoadConsent(profile.consent_file()));
+  const auto system = LoadSystemPolicy(profile.system_file);
+  if (!system || !system->permit) consent.mode = Mode::kOff;
+  return consent;
 }
 
 Result<Consent> LoadConsent(const std::filesystem::path& file) {

@@ -167,7 +167,7 @@ Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunCo
   if (InodeOf(profile_->run_dir() / run.name) != run.inode) return {};
   // Read inside the transaction: whoever withdraws consent writes the file first and then removes
   // what we may have added.
-  const auto consent = LoadConsent(profile_->consent_file());
+  const auto consent = EffectiveConsent(*profile_);
   const Consent decision = consent ? *consent : Consent{};
   if (!info.forced && !MayKeep(decision, info.start())) return {};
   const bool may_send = MaySend(decision, info.start(), info.forced);

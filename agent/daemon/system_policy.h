@@ -18,4 +18,8 @@ struct SystemPolicy {
 // An error says what is wrong with the file; whoever gets it must behave as if it forbade.
 Result<SystemPolicy> LoadSystemPolicy(const std::filesystem::path& file);
 
+// kPermissionDenied unless the file permits collection: names the file, what it says or what is
+// wrong with it, and who can change it.
+Status CheckPermitted(const std::filesystem::path& file);
+
 }  // namespace fieldcost::daemon

@@ -58,7 +58,7 @@ Uploader::Uploader(const Profile& profile, const AgentConfig& config, const Cloc
 
 Status Uploader::SendAll(StateDb& database, UploadReport& report) {
   for (std::uint32_t i = 0; i < kMaxSentAtOnce && !report.stopped_by; ++i) {
-    FIELDCOST_ASSIGN(const Consent consent, LoadConsent(profile_->consent_file()));
+    FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*profile_));
     if (consent.mode != Mode::kOn) break;
     FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, database.FirstQueued());
     if (!batch) break;

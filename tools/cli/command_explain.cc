@@ -50,7 +50,7 @@ Result<int> Run(const AgentExplainCommand& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(ExplanationJson(explained.why, explained.pid)));
   } else {
     std::string text = fmt::format("{}: {}\n", explained.subject, ReasonText(explained.why));
-    const auto consent = daemon::LoadConsent(profile.consent_file());
+    const auto consent = daemon::EffectiveConsent(profile);
     if (can && consent && consent->mode == daemon::Mode::kOff) {
       text += "but fieldcost is off: fieldcost agent local|on\n";
     }

@@ -88,7 +88,7 @@ void SayNotMeasured(const std::string& why) {
 
 Result<int> Run(const RunCommand& command, const Output&) {
   FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  const auto consent = daemon::LoadConsent(profile.consent_file());
+  const auto consent = daemon::EffectiveConsent(profile);
   if (!consent && command.pick.empty()) {
     SayNotMeasured(consent.error().message);
     return Execute(command.arguments);

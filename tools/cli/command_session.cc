@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "agent/daemon/agent.h"
+#include "agent/daemon/system_policy.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/preload_library.h"
@@ -13,7 +14,8 @@ namespace {
 
 Result<SessionReport> SwitchOn(const Session& session, const daemon::Profile& profile) {
   FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
-  FIELDCOST_ASSIGN(const daemon::Consent consent, daemon::LoadConsent(profile.consent_file()));
+  FIELDCOST_TRY(daemon::CheckPermitted(profile.system_file));
+  FIELDCOST_ASSIGN(const daemon::Consent consent, daemon::EffectiveConsent(profile));
   if (consent.mode == daemon::Mode::kOff) {
     return Fail(ErrorCode::kPermissionDenied,
                 "session: fieldcost is off; decide first: fieldcost agent local|on");

@@ -28,7 +28,8 @@ class AgentFixture : public ::testing::Test {
     profile_ = {.config_file = directory_.path() / "agent.toml",
                 .state_dir = directory_.path() / "state",
                 .catalog_file = directory_.path() / "catalog.db",
-                .catalog_root_file = directory_.path() / "catalog_root"};
+                .catalog_root_file = directory_.path() / "catalog_root",
+                .system_file = directory_.path() / "system.toml"};
   }
 
   void WriteConfig(const std::string& more = {}) {

@@ -1,0 +1,34 @@
+#include "agent/daemon/system_policy.h"
+
+#include "common/config/toml_file.h"
+
+namespace fieldcost::daemon {
+
+Result<SystemPolicy> LoadSystemPolicy(const std::filesystem::path& file) {
+  SystemPolicy policy;
+  auto untrusted_file = config::TomlFile::Load(file);
+  if (!untrusted_file) {
+    if (untrusted_file.error().code == ErrorCode::kNotFound) return policy;
+    return untrusted_file.error();
+  }
+  untrusted_file->ReadBool("consent.permit", policy.permit);
+  FIELDCOST_TRY(untrusted_file->Finish());
+  return policy;
+}
+
+Status CheckPermitted(const std::filesystem::path& file) {
+  const auto policy = LoadSystemPolicy(file);
+  if (policy && policy->permit) return {};
+  if (policy) {
+    return Fail(ErrorCode::kPermissionDenied,
+                "fieldcost is not permitted on this machine: {} says permit = false; only the "
+                "machine's administrator can change that",
+                file.string());
+  }
+  return Fail(ErrorCode::kPermissionDenied,
+              "fieldcost is not permitted on this machine as long as {} cannot be understood ({}); "
+              "only the machine's administrator can change that",
+              file.string(), policy.error().message);
+}
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,84 @@
+// What an administrator forbids does not happen, whatever the user has decided.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "agent/daemon/policy_writer.h"
+#include "agent/daemon/system_policy.h"
+#include "common/shm/policy_file.h"
+#include "tests/agent/daemon/agent_fixture.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SystemConsentTest : public AgentFixture {
+ protected:
+  void SetUp() override {
+    StartServer();
+    WriteConfig();
+  }
+
+  void Permit(bool permit) {
+    const std::string text = permit ? "true" : "false";
+    ASSERT_TRUE(
+        WriteFileAtomically(profile_.system_file, "[consent]\npermit = " + text + "\n", 0644));
+  }
+
+  bool PolicySaysMeasure() const {
+    const auto bytes = ReadFile(profile_.policy_file(), kMaxPolicyBytes);
+    shm::PolicyHeader header{};
+    EXPECT_TRUE(bytes && bytes->size() >= sizeof header);
+    std::memcpy(&header, bytes->data(), sizeof header);
+    return header.collection_enabled != 0;
+  }
+};
+
+TEST_F(SystemConsentTest, NobodyCanOptInWhereItIsForbidden) {
+  Permit(false);
+  Agent agent = OpenAgent();
+  const auto before = Listing();
+  for (const Mode mode : {Mode::kLocal, Mode::kOn}) {
+    const Status status = agent.SetMode(mode);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::kPermissionDenied);
+    EXPECT_THAT(status.error().message, HasSubstr(profile_.system_file.string()));
+  }
+  EXPECT_TRUE(agent.SetMode(Mode::kOff));
+  EXPECT_EQ(Listing(), before);
+  EXPECT_TRUE(agent.GetStatus()->forbidden);
+  Permit(true);
+  EXPECT_TRUE(agent.SetMode(Mode::kOn));
+  EXPECT_FALSE(agent.GetStatus()->forbidden);
+}
+
+TEST_F(SystemConsentTest, NothingIsMeasuredCountedOrSentWhileForbidden) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {3, 7});
+  ASSERT_TRUE(agent.Harvest());
+  ASSERT_TRUE(PolicySaysMeasure());
+  Permit(false);
+  ASSERT_TRUE(agent.WritePolicy(false));
+  EXPECT_FALSE(PolicySaysMeasure());
+  WriteRun("b", {100});
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7}));
+  ASSERT_TRUE(agent.Upload(true));
+  EXPECT_EQ(server_->requests(), 0U);
+  EXPECT_FALSE(agent.Preview()->has_value());
+  const auto status = agent.GetStatus();
+  EXPECT_EQ(status->consent.mode, Mode::kOn) << "the user's decision stands";
+  EXPECT_TRUE(status->forbidden);
+  EXPECT_EQ(status->policy_problem, "");
+  Permit(true);
+  ASSERT_TRUE(agent.WritePolicy(false));
+  EXPECT_TRUE(PolicySaysMeasure());
+  ASSERT_TRUE(agent.Upload(true));
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 2U);
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon
