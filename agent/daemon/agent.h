@@ -139,9 +139,20 @@ class Agent {
   // The next batch as it would be sent now; nullopt if there is nothing to send.
   Result<std::optional<PendingBatch>> Preview() const;
 
-  // Moves pending rows into immutable spooled batches when they reach the batch size or age, or at
-  // once with `flush`; then sends spooled batches in order until none is left or one fails.
+  // Moves pending rows into immutable spooled batches, and sends spooled batches in order until
+  // none is left or one fails. `flush` is the user's wish: everything, now. Without it only what is
+  // due: a batch is made as soon as it is full, and sent at or after NextUpload(); before that, and
+  // while the machine should not upload (AgentStatus::waiting_for), nothing is sent. So it may be
+  // called at any time: after each harvest that counted something, and at NextUpload().
   Result<UploadReport> Upload(bool flush);
+
+  // When Upload(false) will have something to send: by the wall clock, at or before now if at once;
+  // nullopt if nothing waits or the mode is not on. A pure look-up except that it corrects a time
+  // that a jump of the clock, or sleep, has made meaningless. Ask again after Harvest(), Upload()
+  // and any change of mode; a daemon should also look again each day and after the machine slept,
+  // since the clock may jump. Failures and times are durable: restarts keep them, and back-off is
+  // already in the answer.
+  Result<std::optional<WallTime>> NextUpload() const;
 
   // Fetches the service's signed policy if it is time to (mode on only); see field_policy.h.
   Status RefreshFieldPolicy();
