@@ -1,0 +1,26 @@
+# What `cmake --install` puts where; deploy/debian/*.install splits the same files into packages.
+# Units that the system's own manager reads, and zsh's completions, have no place that suits every
+# prefix: two variables name them.
+include(GNUInstallDirs)
+set(FIELDCOST_SYSTEM_UNIT_DIR "${CMAKE_INSTALL_PREFIX}/lib/systemd/system" CACHE PATH
+  "Where the aggregator's systemd unit goes")
+set(FIELDCOST_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING
+  "Where zsh's completion goes")
+
+install(TARGETS fieldcost fieldcostd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS fieldcost-aggregator RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
+# Not on the linker's path: nothing links it. tools/cli compiles this place in.
+install(TARGETS fieldcost_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fieldcost)
+
+set(units ${CMAKE_BINARY_DIR}/systemd)
+foreach(unit fieldcostd.service fieldcostd.path fieldcost-aggregator.service)
+  configure_file(${CMAKE_SOURCE_DIR}/deploy/systemd/${unit}.in ${units}/${unit} @ONLY)
+endforeach()
+# Always lib, whatever CMAKE_INSTALL_LIBDIR is: systemd looks nowhere else.
+install(FILES ${units}/fieldcostd.service ${units}/fieldcostd.path
+  DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/systemd/user)
+install(FILES ${units}/fieldcost-aggregator.service DESTINATION ${FIELDCOST_SYSTEM_UNIT_DIR})
+
+install(FILES deploy/config/agent.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES deploy/config/aggregator.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES deploy/config/system.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/fieldcost)
