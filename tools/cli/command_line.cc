@@ -3,75 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "common/base/error.h"
+#include "tools/cli/command_tree.h"
+#include "tools/cli/help_text.h"
 #include "tools/cli/pick.h"
 
 namespace fieldcost::cli {
 namespace {
 
-constexpr char kAbout[] =
-    "fieldcost: what library functions really cost, measured in the field.\n"
-    "Nothing is measured or sent unless you switch it on (fieldcost agent on).";
-
-constexpr char kFooter[] =
-    "Examples:\n"
-    "  fieldcost agent local                 measure on this machine, send nothing\n"
-    "  fieldcost run -- sqlite3 my.db        run a program and measure a few of its APIs\n"
-    "  fieldcost agent session on            from the next login on, without `run`\n"
-    "  fieldcost sync --full                 fetch the published catalogue\n"
-    "  fieldcost top --limit 40              the dearest APIs\n"
-    "  fieldcost show sqlite3_step           one API in detail\n"
-    "\n"
-    "Exit status:\n"
-    "  0 success; 1 the answer is no (agent explain); 64 wrong usage or argument; 65 corrupt or\n"
-    "  oversized data; 66 not found (no catalogue, unknown API); 69 server not available; 70\n"
-    "  internal error; 73 exists already; 74 disk or socket failure; 75 not finished in time; 76 "
-    "a\n"
-    "  signature or certificate does not verify; 77 permission denied; 78 not supported.\n"
-    "  `fieldcost run` exits as its program does\n"
-    "  (127 program not found, 126 cannot be run, 128+N ended by signal N as a shell shows it).\n"
-    "\n"
-    "Environment: FIELDCOST_HOME (another profile directory), FIELDCOST_PRELOAD_LIBRARY,\n"
-    "FIELDCOST_QUIET (no remark when nothing is measured), NO_COLOR.";
-
-// What CLI11 writes into; turned into a CommandLine once parsing has succeeded.
-struct Raw {
-  bool json = false;
-  std::string color = "auto";
-  bool preview_raw = false;
-  AgentStatusCommand agent_status;
-  AgentExplainCommand explain;
-  RunCommand run;
-  SyncCommand sync;
-  ShowCommand show;
-  TopCommand top;
-  std::string sort = "total";
-};
-
-struct Parser {
-  explicit Parser(Raw& raw);
-
-  CLI::App app{kAbout, "fieldcost"};
-  CLI::App* agent;
-  CLI::App* on;
-  CLI::App* local;
-  CLI::App* off;
-  CLI::App* status;
-  CLI::App* explain;
-  CLI::App* session;
-  CLI::App* session_on;
-  CLI::App* session_off;
-  CLI::App* session_status;
-  CLI::App* preview;
-  CLI::App* run;
-  CLI::App* sync;
-  CLI::App* show;
-  CLI::App* top;
-};
+constexpr char kCompleteWord[] = "__complete";  // hidden: of the completion scripts only
 
 std::string ValidatePick(const std::string& text) {
   const Status status = CheckPick(text);
@@ -85,180 +27,245 @@ std::string ValidateMetrics(std::string& text) {
   return "";
 }
 
-Parser::Parser(Raw& raw) {
-  app.require_subcommand(0, 1);
-  app.set_version_flag("--version", std::string("fieldcost ") + FIELDCOST_VERSION);
-  app.add_flag("--json", raw.json, "Print JSON; sums are exact decimal strings");
-  app.add_option("--color", raw.color, "Colours: auto (a terminal, no NO_COLOR), always, never")
+// The parser, and what it writes into. A command that was given sets line.command at the end of
+// the parse.
+class Parser {
+ public:
+  Parser();
+  CLI::App& app() { return app_; }
+  CommandLine Take();
+  // What is missing behind a command that only has others below it; empty if nothing is.
+  std::string MissingCommand() const;
+  bool runs_program() const { return run_->parsed(); }
+
+ private:
+  void AddAgent();
+  void AddDecisions(CLI::App& agent);
+  void AddSession(CLI::App& agent);
+  void AddLooks(CLI::App& agent);
+  void AddRun();
+  void AddCatalogue();
+  void AddCompletion();
+  // `command` becomes the command line's if the user gave this subcommand.
+  template <typename Command>
+  CLI::App* Add(CLI::App& parent, const char* name, const char* about, const char* footer,
+                const Command& command) {
+    CLI::App* added = parent.add_subcommand(name, about)->fallthrough();
+    added->footer(footer);
+    added->callback([this, &command] { line_.command = command; });
+    return added;
+  }
+
+  CLI::App app_{help::kAbout, "fieldcost"};
+  CLI::App* agent_ = nullptr;
+  CLI::App* session_ = nullptr;
+  CLI::App* run_ = nullptr;
+
+  CommandLine line_;
+  std::string color_ = "auto";
+  std::string sort_ = "total";
+  std::string shell_;
+  const AgentModeCommand on_{daemon::Mode::kOn};
+  const AgentModeCommand local_{daemon::Mode::kLocal};
+  const AgentModeCommand off_{daemon::Mode::kOff};
+  const AgentSessionCommand session_on_{SessionAction::kOn};
+  const AgentSessionCommand session_off_{SessionAction::kOff};
+  const AgentSessionCommand session_status_{SessionAction::kStatus};
+  AgentStatusCommand status_;
+  AgentExplainCommand explain_;
+  AgentPreviewCommand preview_;
+  RunCommand run_command_;
+  SyncCommand sync_;
+  ShowCommand show_;
+  TopCommand top_;
+  CompletionCommand completion_;
+};
+
+Parser::Parser() {
+  app_.require_subcommand(0, 1);
+  app_.set_version_flag("--version", std::string("fieldcost ") + FIELDCOST_VERSION);
+  app_.add_flag("--json", line_.json, "Print JSON; sums are exact decimal strings");
+  app_.add_option("--color", color_, "Colours: auto (a terminal, no NO_COLOR), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.footer(kFooter);
-
-  agent = app.add_subcommand("agent", "Consent, state, and what would be sent")->fallthrough();
-  agent->require_subcommand(0, 1);
-  agent->footer(
-      "Examples:\n"
-      "  fieldcost agent status\n"
-      "  fieldcost agent session on    measure programs of the next logins, not only under `run`\n"
-      "  fieldcost agent off           stop measuring, delete what was not sent");
-  on = agent->add_subcommand("on", "Measure, and send sums to the configured server");
-  on->footer(
-      "What is sent: names and versions of public libraries and functions, sums of their costs,\n"
-      "the week, and the machine's coarse class. Example:\n"
-      "  fieldcost agent on && fieldcost agent preview");
-  local = agent->add_subcommand("local", "Measure, send nothing");
-  local->footer(
-      "Example:\n  fieldcost agent local && fieldcost run -- make && fieldcost top --local");
-  off = agent->add_subcommand("off", "Measure nothing; delete what was not sent");
-  off->footer(
-      "The files of `fieldcost agent session on` stay: the library does nothing while off.\n"
-      "Example:\n  fieldcost agent off && fieldcost agent session off");
-  status = agent->add_subcommand("status", "Mode, what is waiting, and which programs are reached");
-  status->add_flag("--programs,-v,--verbose", raw.agent_status.programs,
-                   "Also names of programs, for each reason why they are not measured");
-  status->footer(
-      "Examples:\n"
-      "  fieldcost agent status\n"
-      "  fieldcost agent status --programs\n"
-      "  fieldcost agent status --json");
-  explain = agent->add_subcommand("explain", "Why a program or a process is, or is not, measured");
-  explain->add_option("subject", raw.explain.subject, "Program (looked up in PATH) or process id")
-      ->required()
-      ->type_name("PROGRAM|PID");
-  explain->footer(
-      "Exit status 1: it cannot be measured.\n"
-      "Examples:\n"
-      "  fieldcost agent explain sudo\n"
-      "  fieldcost agent explain $$");
-  session = agent->add_subcommand("session", "Measure all programs of this user's next logins");
-  session->require_subcommand(0, 1);
-  session->footer(
-      "Opt-in. Writes only into your own directories; off restores every byte.\n"
-      "Examples:\n"
-      "  fieldcost agent local && fieldcost agent session on\n"
-      "  fieldcost agent session status");
-  session_on = session->add_subcommand("on", "Let programs of the next logins take part");
-  session_on->footer(
-      "Copies the measuring library into the state directory; writes "
-      "environment.d/60-fieldcost.conf\n"
-      "(desktop, user services) and session.sh (login shells), and adds one marked line to\n"
-      "~/.profile, and to ~/.bash_profile, ~/.bash_login and ~/.zprofile if you have them.\n"
-      "Run it again after an upgrade to refresh the copy. Example:\n"
-      "  fieldcost agent session on");
-  session_off = session->add_subcommand("off", "Take it all back");
-  session_off->footer(
-      "The library itself stays as long as programs of running sessions name it: without it each\n"
-      "would print a complaint of the dynamic linker. Example:\n"
-      "  fieldcost agent session off");
-  session_status = session->add_subcommand("status", "Which files there are");
-  session_status->footer("Example:\n  fieldcost agent session status --json");
-  preview = agent->add_subcommand("preview", "The next batch, exactly as it would be sent");
-  preview->add_flag("--raw", raw.preview_raw, "Write the request body itself to stdout");
-  preview->footer(
-      "Examples:\n"
-      "  fieldcost agent preview\n"
-      "  fieldcost agent preview --raw | zstd -d | protoc --decode_raw");
-  for (CLI::App* command : {on, local, off, status, explain, session, session_on, session_off,
-                            session_status, preview}) {
-    command->fallthrough();
-  }
-
-  run = app.add_subcommand("run", "Run a program (given after --) and measure a few of its APIs")
-            ->fallthrough();
-  run->add_option("--pick", raw.run.pick,
-                  "Measure these APIs, not a random few:\n"
-                  "globs soname!symbol, comma-separated.\n"
-                  "Such a run stays on this machine")
-      ->check(CLI::Validator(ValidatePick, ""))
-      ->type_name("GLOB,...");
-  run->add_option("--metrics", raw.run.metrics,
-                  "What to measure, comma-separated: time;\n"
-                  "alloc (bytes allocated); io (bytes of file\n"
-                  "and network I/O); cycles")
-      ->transform(CLI::Validator(ValidateMetrics, ""))
-      ->type_name("METRICS");
-  run->footer(
-      "Form: fieldcost run [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
-      "Examples:\n"
-      "  fieldcost run -- python3 report.py\n"
-      "  fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql\n"
-      "  fieldcost run --pick 'libz.so.1!deflate' --metrics time,alloc,io -- git gc");
-
-  sync = app.add_subcommand("sync", "Refresh the local copy of the catalogue")->fallthrough();
-  sync->add_flag("--full", raw.sync.full, "Everything now, instead of today's share");
-  sync->add_option("--api", raw.sync.api, "Also the part with this API at once")
-      ->type_name("SONAME!SYMBOL");
-  sync->footer(
-      "Examples:\n"
-      "  fieldcost sync           today's share, at most once a day\n"
-      "  fieldcost sync --full\n"
-      "  fieldcost sync --api 'libsqlite3.so.0!sqlite3_step'");
-
-  show = app.add_subcommand("show", "One API: quantiles, histogram, versions")->fallthrough();
-  show->add_option("api", raw.show.api, "Symbol, or soname!symbol")->required()->type_name("API");
-  show->add_flag("--local", raw.show.local, "This machine's own measurements");
-  show->footer(
-      "Examples:\n"
-      "  fieldcost show sqlite3_step\n"
-      "  fieldcost show 'libsqlite3.so.0!sqlite3_step' --json");
-
-  top = app.add_subcommand("top", "The cost table")->fallthrough();
-  top->add_flag("--local", raw.top.local, "This machine's own measurements");
-  top->add_option("--library", raw.top.library, "Only this library (glob)")->type_name("SONAME");
-  top->add_option("--limit", raw.top.limit, "Lines at most; 0 = all")->capture_default_str();
-  top->add_option("--sort", raw.sort, "calls, p50, p95, p99, mean or total (time)")
-      ->check(CLI::IsMember({"calls", "p50", "p95", "p99", "mean", "total"}))
-      ->capture_default_str();
-  top->footer(
-      "Examples:\n"
-      "  fieldcost top --limit 40\n"
-      "  fieldcost top --library 'libsqlite3*' --sort p99\n"
-      "  fieldcost top --local --json");
+  app_.footer(help::kMain);
+  AddAgent();
+  AddRun();
+  AddCatalogue();
+  AddCompletion();
 }
 
-CommandLine Interpret(const Parser& parser, Raw& raw) {
-  CommandLine line;
-  line.json = raw.json;
-  if (raw.color == "always") line.color = report::ColorChoice::kAlways;
-  if (raw.color == "never") line.color = report::ColorChoice::kNever;
-  if (parser.run->parsed()) {
-    line.command = std::move(raw.run);
-  } else if (parser.sync->parsed()) {
-    line.command = std::move(raw.sync);
-  } else if (parser.show->parsed()) {
-    line.command = std::move(raw.show);
-  } else if (parser.top->parsed()) {
-    raw.top.sort = report::ParseSortKey(raw.sort).value_or(report::SortKey::kTotal);
-    line.command = std::move(raw.top);
-  } else if (parser.status->parsed()) {
-    line.command = raw.agent_status;
-  } else if (parser.explain->parsed()) {
-    line.command = std::move(raw.explain);
-  } else if (parser.session_on->parsed()) {
-    line.command = AgentSessionCommand{SessionAction::kOn};
-  } else if (parser.session_off->parsed()) {
-    line.command = AgentSessionCommand{SessionAction::kOff};
-  } else if (parser.session_status->parsed()) {
-    line.command = AgentSessionCommand{SessionAction::kStatus};
-  } else if (parser.preview->parsed()) {
-    line.command = AgentPreviewCommand{raw.preview_raw};
-  } else if (parser.on->parsed()) {
-    line.command = AgentModeCommand{daemon::Mode::kOn};
-  } else if (parser.local->parsed()) {
-    line.command = AgentModeCommand{daemon::Mode::kLocal};
-  } else {
-    line.command = AgentModeCommand{daemon::Mode::kOff};
+void Parser::AddAgent() {
+  agent_ =
+      app_.add_subcommand("agent", "Consent, state, what is sent, and undoing it")->fallthrough();
+  agent_->require_subcommand(0, 1);
+  agent_->footer(help::kAgent);
+  AddDecisions(*agent_);
+  AddLooks(*agent_);
+  AddSession(*agent_);
+}
+
+void Parser::AddDecisions(CLI::App& agent) {
+  Add(agent, "on", "Measure, and send sums to the configured server", help::kOn, on_);
+  Add(agent, "local", "Measure, send nothing", help::kLocal, local_);
+  Add(agent, "off", "Measure nothing; delete what was not sent", help::kOff, off_);
+}
+
+void Parser::AddLooks(CLI::App& agent) {
+  CLI::App* status = Add(agent, "status", "Mode, what is waiting, and which programs are reached",
+                         help::kStatus, status_);
+  status->add_flag("--programs,-v,--verbose", status_.programs,
+                   "Also names of programs, for each reason why they are not measured");
+  CLI::App* explain = Add(agent, "explain", "Why a program or a process is, or is not, measured",
+                          help::kExplain, explain_);
+  explain->add_option("subject", explain_.subject, "Program (looked up in PATH) or process id")
+      ->required()
+      ->type_name("PROGRAM|PID");
+  CLI::App* preview = Add(agent, "preview", "The next batch, exactly as it would be sent",
+                          help::kPreview, preview_);
+  preview->add_flag("--raw", preview_.raw, "Write the request body itself to stdout");
+}
+
+void Parser::AddSession(CLI::App& agent) {
+  session_ = agent.add_subcommand("session", "Measure all programs of this user's next logins")
+                 ->fallthrough();
+  session_->require_subcommand(0, 1);
+  session_->footer(help::kSession);
+  Add(*session_, "on", "Let programs of the next logins take part", help::kSessionOn, session_on_);
+  Add(*session_, "off", "Take it all back", help::kSessionOff, session_off_);
+  Add(*session_, "status", "Which files there are", help::kSessionStatus, session_status_);
+}
+
+void Parser::AddRun() {
+  run_ = Add(app_, "run", "Run a program (given after --) and measure a few of its APIs",
+             help::kRun, run_command_);
+  run_->add_option("--pick", run_command_.pick,
+                   "Measure these APIs, not a random few:\n"
+                   "globs soname!symbol, comma-separated.\n"
+                   "Such a run stays on this machine")
+      ->check(CLI::Validator(ValidatePick, ""))
+      ->type_name("GLOB,...");
+  run_->add_option("--metrics", run_command_.metrics,
+                   "What to measure, comma-separated: time;\n"
+                   "alloc (bytes allocated); io (bytes of file\n"
+                   "and network I/O); cycles")
+      ->transform(CLI::Validator(ValidateMetrics, ""))
+      ->type_name("METRICS");
+}
+
+void Parser::AddCatalogue() {
+  CLI::App* sync = Add(app_, "sync", "Refresh the local copy of the catalogue", help::kSync, sync_);
+  sync->add_flag("--full", sync_.full, "Everything now, instead of today's share");
+  sync->add_option("--api", sync_.api, "Also the part with this API at once")
+      ->type_name("SONAME!SYMBOL");
+  CLI::App* show = Add(app_, "show", "One API: quantiles, histogram, versions", help::kShow, show_);
+  show->add_option("api", show_.api, "Symbol, or soname!symbol")->required()->type_name("API");
+  show->add_flag("--local", show_.local, "This machine's own measurements");
+  CLI::App* top = Add(app_, "top", "The cost table", help::kTop, top_);
+  top->add_flag("--local", top_.local, "This machine's own measurements");
+  top->add_option("--library", top_.library, "Only this library (glob)")->type_name("SONAME");
+  top->add_option("--limit", top_.limit, "Lines at most; 0 = all")->capture_default_str();
+  top->add_option("--sort", sort_, "calls, p50, p95, p99, mean or total (time)")
+      ->check(CLI::IsMember({"calls", "p50", "p95", "p99", "mean", "total"}))
+      ->capture_default_str();
+}
+
+void Parser::AddCompletion() {
+  CLI::App* completion =
+      Add(app_, "completion", "The completion script of a shell", help::kCompletion, completion_);
+  completion->add_option("shell", shell_, "Which one")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+}
+
+CommandLine Parser::Take() {
+  if (color_ == "always") line_.color = report::ColorChoice::kAlways;
+  if (color_ == "never") line_.color = report::ColorChoice::kNever;
+  if (auto* top = std::get_if<TopCommand>(&line_.command)) {
+    top->sort = report::ParseSortKey(sort_).value_or(report::SortKey::kTotal);
+  } else if (auto* completion = std::get_if<CompletionCommand>(&line_.command)) {
+    completion->shell = shell_ == "bash"  ? Shell::kBash
+                        : shell_ == "zsh" ? Shell::kZsh
+                                          : Shell::kFish;
   }
-  return line;
+  return std::move(line_);
+}
+
+// "a, b and c".
+std::string CommandNames(const CLI::App& app) {
+  std::string text;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const char* between = i == 0 ? "" : i + 1 == commands.size() ? " or " : ", ";
+    text += between + commands[i]->get_name();
+  }
+  return text;
+}
+
+std::string Parser::MissingCommand() const {
+  for (const CLI::App* app : std::initializer_list<const CLI::App*>{&app_, agent_, session_}) {
+    if ((app == &app_ || app->parsed()) && app->get_subcommands().empty()) {
+      return (app == &app_ ? "a command is needed: " : "behind " + app->get_name() + " goes ") +
+             CommandNames(*app);
+    }
+  }
+  return "";
 }
 
 Answer UsageError(const std::string& why) {
   return {ExitStatus(ErrorCode::kInvalidArgument), "", why + " (see fieldcost --help)"};
 }
 
+// "TEXT:{auto,always,never}" holds them.
+std::vector<std::string> Choices(const std::string& type) {
+  std::vector<std::string> choices;
+  const std::size_t open = type.find('{');
+  if (open == std::string::npos || type.back() != '}') return choices;
+  std::istringstream list(type.substr(open + 1, type.size() - open - 2));
+  for (std::string choice; std::getline(list, choice, ',');) choices.push_back(choice);
+  return choices;
+}
+
+OptionInfo DescribeOption(const CLI::Option& option) {
+  OptionInfo info;
+  info.description = option.get_description();
+  std::replace(info.description.begin(), info.description.end(), '\n', ' ');
+  if (option.get_positional()) {
+    info.names.push_back(option.get_name(true));
+  } else {
+    for (const std::string& name : option.get_lnames()) info.names.push_back("--" + name);
+    for (const std::string& name : option.get_snames()) info.names.push_back("-" + name);
+  }
+  info.takes_value = option.get_items_expected_max() > 0;
+  if (info.takes_value) {
+    info.choices = Choices(option.get_type_name());
+    info.type = info.choices.empty() ? option.get_type_name() : "";
+  }
+  return info;
+}
+
+CommandInfo DescribeCommand(const CLI::App& app) {
+  CommandInfo info{.name = app.get_name(), .description = app.get_description()};
+  for (const CLI::Option* option : app.get_options()) {
+    (option->get_positional() ? info.positionals : info.options).push_back(DescribeOption(*option));
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    info.commands.push_back(DescribeCommand(*command));
+  }
+  return info;
+}
+
 }  // namespace
 
+CommandInfo DescribeCommands() { return DescribeCommand(Parser().app()); }
+
 std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments[0] == kCompleteWord) {
+    arguments.erase(arguments.begin());
+    CommandLine line;
+    line.command = CompleteCommand{std::move(arguments)};
+    return line;
+  }
   // What follows the first "--" is somebody else's command line and none of CLI11's business.
   std::optional<std::vector<std::string>> program;
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
@@ -266,34 +273,27 @@ std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> argu
     program.emplace(std::make_move_iterator(mark + 1), std::make_move_iterator(arguments.end()));
     arguments.erase(mark, arguments.end());
   }
-  Raw raw;
-  Parser parser(raw);
+  Parser parser;
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
-    parser.app.parse(arguments);
+    parser.app().parse(arguments);
   } catch (const CLI::ParseError& error) {
     std::ostringstream output;
     std::ostringstream errors;
-    const int status = parser.app.exit(error, output, errors);
+    const int status = parser.app().exit(error, output, errors);
     if (status == 0) return Answer{0, output.str(), ""};
     return UsageError(error.what());
   }
-  if (parser.app.get_subcommands().empty()) {
-    return UsageError("a command is needed: agent, run, sync, show or top");
-  }
-  if (parser.agent->parsed() && parser.agent->get_subcommands().empty()) {
-    return UsageError("agent needs one of on, local, off, status, explain, session, preview");
-  }
-  if (parser.session->parsed() && parser.session->get_subcommands().empty()) {
-    return UsageError("agent session needs one of on, off, status");
-  }
-  if (parser.run->parsed() != program.has_value()) {
+  const std::string missing = parser.MissingCommand();
+  if (!missing.empty()) return UsageError(missing);
+  if (parser.runs_program() != program.has_value()) {
     return UsageError(program ? "only `run` takes a program after --"
                               : "put the program after --: fieldcost run -- PROGRAM");
   }
   if (program && program->empty()) return UsageError("no program after --");
-  if (program) raw.run.arguments = std::move(*program);
-  return Interpret(parser, raw);
+  CommandLine line = parser.Take();
+  if (program) std::get<RunCommand>(line.command).arguments = std::move(*program);
+  return line;
 }
 
 }  // namespace fieldcost::cli

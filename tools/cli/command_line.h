@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,6 +31,20 @@ struct AgentSessionCommand {
 struct AgentPreviewCommand {
   bool raw = false;
 };
+struct AgentLogCommand {
+  std::optional<std::uint64_t> id;  // of one batch; else all
+  bool raw = false;                 // its exact bytes; only with an id
+};
+struct AgentViewCommand {
+  std::filesystem::path output;  // empty = in the state directory
+  bool open = false;             // in the user's browser
+};
+struct AgentForgetCommand {
+  bool yes = false;  // do not ask
+};
+struct AgentEnrolCommand {
+  std::string token_file;  // "-" = stdin
+};
 struct RunCommand {
   std::string pick;     // globs "soname!symbol", comma-separated; empty = the random draw
   std::string metrics;  // some of "time,alloc,io,cycles"; empty = the library's default
@@ -48,12 +64,21 @@ struct TopCommand {
   std::uint64_t limit = 20;
   report::SortKey sort = report::SortKey::kTotal;
 };
+enum class Shell { kBash, kZsh, kFish };
+struct CompletionCommand {
+  Shell shell = Shell::kBash;
+};
+// What the completion scripts ask: the words behind the program's name, the last one unfinished.
+struct CompleteCommand {
+  std::vector<std::string> words;
+};
 
 struct CommandLine {
   bool json = false;
   report::ColorChoice color = report::ColorChoice::kAuto;
   std::variant<AgentModeCommand, AgentStatusCommand, AgentExplainCommand, AgentSessionCommand,
-               AgentPreviewCommand, RunCommand, SyncCommand, ShowCommand, TopCommand>
+               AgentPreviewCommand, RunCommand, SyncCommand, ShowCommand, TopCommand,
+               CompletionCommand, CompleteCommand>
       command;
 };
 

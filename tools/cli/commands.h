@@ -22,6 +22,8 @@ Result<int> Run(const RunCommand& command, const Output& output);
 Result<int> Run(const SyncCommand& command, const Output& output);
 Result<int> Run(const ShowCommand& command, const Output& output);
 Result<int> Run(const TopCommand& command, const Output& output);
+Result<int> Run(const CompletionCommand& command, const Output& output);
+Result<int> Run(const CompleteCommand& command, const Output& output);
 
 // The whole program: parse, run, report. `arguments` without the program's name.
 int Main(std::vector<std::string> arguments);

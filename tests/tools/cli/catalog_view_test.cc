@@ -1,51 +1,17 @@
 #include "common/catalog/catalog.h"
-#include "tests/common/catalog/publisher.h"
 #include "tests/support/fake_clock.h"
-#include "tests/tools/cli/cli_fixture.h"
+#include "tests/tools/cli/catalog_fixture.h"
 
 namespace fieldcost::cli {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::MakeRow;
 using ::testing::Not;
 using testing::ProcessResult;
 using ::testing::StartsWith;
 
-// The program against a published catalogue; it fetches it itself.
-class CatalogViewTest : public CliTest {
- protected:
-  void PublishAndSync(const std::vector<stats::StatRow>& rows) {
-    const WallTime now = SystemClock().Now();
-    publisher_.Publish(rows, 2, now);
-    const catalog::SyncOptions client = publisher_.Client(home());
-    WriteConfig("[aggregator]\nurl = \"" + client.server.url + "\"\nca_file = \"" +
-                client.server.ca_file.string() + "\"\n");
-    std::filesystem::copy_file(client.root_file, home() / "catalog_root",
-                               std::filesystem::copy_options::overwrite_existing);
-    const ProcessResult result = Cli({"sync", "--full"});
-    ASSERT_EQ(result.exit_status, 0) << result.errors;
-    EXPECT_THAT(result.output,
-                AllOf(StartsWith("fetched 4 fragments"), HasSubstr("4 of 4 fragments current")));
-  }
-
-  // A value of a JSON document, by Python expression.
-  std::string Json(const std::string& document, const std::string& expression) {
-    const ProcessResult result = testing::RunProcess(
-        {.arguments = {"python3", "-c",
-                       "import json,sys; d=json.load(sys.stdin); print(" + expression + ")"},
-         .input = document});
-    EXPECT_EQ(result.exit_status, 0) << result.errors << document;
-    return result.output;
-  }
-
-  testing::Publisher publisher_{SystemClock().Now()};
-  const std::vector<stats::StatRow> rows_ = {
-      MakeRow("liba.so.1", "open_it", 300, 1500),
-      MakeRow("liba.so.1", "open_it", 300, 4096, stats::Metric::kAllocInclusive),
-      MakeRow("liba.so.1", "twin", 5, 7), MakeRow("libb.so.2", "twin", 5, 7'000'000)};
-};
+using CatalogViewTest = CatalogCliTest;
 
 TEST_F(CatalogViewTest, TopPrintsTheCostTable) {
   PublishAndSync(rows_);

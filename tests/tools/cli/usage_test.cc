@@ -28,7 +28,8 @@ TEST_F(CliTest, EverySubcommandHasHelpWithAnExample) {
                                                           {"run"},
                                                           {"sync"},
                                                           {"show"},
-                                                          {"top"}};
+                                                          {"top"},
+                                                          {"completion"}};
   for (std::vector<std::string> command : commands) {
     command.emplace_back("--help");
     const ProcessResult result = Cli(command);

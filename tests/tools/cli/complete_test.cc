@@ -1,0 +1,104 @@
+#include "tools/cli/complete.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const CommandInfo& Root() {
+  static const CommandInfo root = DescribeCommands();
+  return root;
+}
+
+std::vector<std::string> Names(std::string_view prefix) {
+  std::vector<std::string> names;
+  for (const std::string name :
+       {"liba.so.1!open_it", "liba.so.1!twin", "libb.so.2!twin", "libb.so.2!twist"}) {
+    if (name.substr(name.find('!') + 1).starts_with(prefix)) names.push_back(name);
+  }
+  return names;
+}
+
+Completion At(const std::vector<std::string>& words) { return Complete(Root(), words, Names); }
+
+std::vector<std::string> Texts(const std::vector<std::string>& words) {
+  std::vector<std::string> texts;
+  for (const auto& candidate : At(words).candidates) texts.push_back(candidate.text);
+  return texts;
+}
+
+TEST(CompleteTest, EveryCommandIsOfferedWhereItMayStand) {
+  EXPECT_THAT(Texts({"a"}), ElementsAre("agent"));
+  EXPECT_THAT(Texts({""}), AllOf(Contains("run"), Contains("completion"), Contains("top")));
+  EXPECT_THAT(Texts({"agent", "o"}), ElementsAre("on", "off"));
+  EXPECT_THAT(Texts({"agent", "session", ""}), ElementsAre("on", "off", "status"));
+  EXPECT_THAT(Texts({"--json", "agent", "st"}), ElementsAre("status"));
+  EXPECT_THAT(Texts({"--color", "never", "agent", "st"}), ElementsAre("status"));
+  EXPECT_THAT(Texts({"top", "a"}), IsEmpty());
+  EXPECT_THAT(Texts({}), IsEmpty());
+}
+
+TEST(CompleteTest, OptionsAreTheCommandsAndThoseOfAllCommands) {
+  EXPECT_THAT(Texts({"top", "--l"}), ElementsAre("--local", "--library", "--limit"));
+  EXPECT_THAT(Texts({"top", "--"}), AllOf(Contains("--json"), Contains("--color"),
+                                          Contains("--help"), Not(Contains("--pick"))));
+  EXPECT_THAT(Texts({"run", "--"}), AllOf(Contains("--pick"), Contains("--")));
+}
+
+TEST(CompleteTest, AnOptionsValueIsOneOfItsChoices) {
+  EXPECT_THAT(Texts({"--color", "a"}), ElementsAre("auto", "always"));
+  EXPECT_THAT(Texts({"top", "--sort", ""}), Contains("p99"));
+  EXPECT_THAT(Texts({"top", "--sort=p9"}), ElementsAre("--sort=p95", "--sort=p99"));
+  // As bash splits it.
+  EXPECT_THAT(Texts({"top", "--sort", "=", "p9"}), ElementsAre("p95", "p99"));
+  EXPECT_THAT(Texts({"top", "--sort", "="}), Contains("p99"));
+  EXPECT_THAT(Texts({"top", "--limit", ""}), IsEmpty());
+  EXPECT_THAT(Texts({"completion", "z"}), ElementsAre("zsh"));
+  EXPECT_THAT(Texts({"completion", "zsh", ""}), IsEmpty());
+}
+
+TEST(CompleteTest, AListGoesOnWithWhatItDoesNotHold) {
+  EXPECT_THAT(Texts({"run", "--metrics", "a"}), ElementsAre("alloc"));
+  EXPECT_THAT(Texts({"run", "--metrics", "time,io,"}),
+              ElementsAre("time,io,alloc", "time,io,cycles"));
+}
+
+TEST(CompleteTest, ApisAreThoseOfTheCatalogue) {
+  EXPECT_THAT(Texts({"show", "tw"}), ElementsAre("twin", "twist"));
+  EXPECT_THAT(Texts({"show", "liba.so.1!tw"}), ElementsAre("liba.so.1!twin"));
+  EXPECT_THAT(Texts({"show", "--local", "op"}), ElementsAre("open_it"));
+  EXPECT_THAT(Texts({"show", "open_it", "tw"}), IsEmpty());
+  // The full name is needed; of two libraries a shell would only leave "lib".
+  EXPECT_THAT(Texts({"sync", "--api", "op"}), ElementsAre("liba.so.1!open_it"));
+  EXPECT_THAT(Texts({"sync", "--api", "tw"}), IsEmpty());
+  EXPECT_THAT(Texts({"sync", "--api", "libb.so.2!"}),
+              ElementsAre("libb.so.2!twin", "libb.so.2!twist"));
+  EXPECT_THAT(Texts({"run", "--pick", "libz.so.1!*,liba.so.1!o"}),
+              ElementsAre("libz.so.1!*,liba.so.1!open_it"));
+}
+
+TEST(CompleteTest, BehindTheMarkOfRunAnotherProgramGoesOn) {
+  EXPECT_EQ(At({"run", "--", "sq"}).more, Completion::More::kPrograms);
+  const Completion inside = At({"run", "--pick", "a!b", "--", "git", "--json", "ch"});
+  EXPECT_EQ(inside.more, Completion::More::kCommandLine);
+  EXPECT_EQ(inside.program_word, 4U);
+  EXPECT_THAT(inside.candidates, IsEmpty());
+  EXPECT_EQ(At({"top", "--", "sq"}).more, Completion::More::kNothing);
+}
+
+TEST(CompleteTest, TheAnswerIsALineForTheShellAndOneForEachCandidate) {
+  EXPECT_EQ(CompletionAnswer({.candidates = {{"a", "first"}, {"b", ""}}}),
+            "nothing\na\tfirst\nb\t\n");
+  EXPECT_EQ(CompletionAnswer({.more = Completion::More::kCommandLine, .program_word = 3}),
+            "command 3\n");
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

@@ -1,0 +1,119 @@
+#include "tests/tools/cli/catalog_fixture.h"
+
+// The completion scripts in the real shells.
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::ProcessResult;
+
+class CompletionTest : public CatalogCliTest {
+ protected:
+  // Runs `script` in the shell once it has the completion script; $fieldcost is the program.
+  std::string In(const std::string& shell, const std::string& script) {
+    const std::filesystem::path program(FIELDCOST_PROGRAM);
+    const std::vector<std::string> quiet = shell == "bash" ? std::vector<std::string>{"--norc"}
+                                           : shell == "zsh"
+                                               ? std::vector<std::string>{"-f"}
+                                               : std::vector<std::string>{"--no-config"};
+    std::vector<std::string> arguments = {shell};
+    arguments.insert(arguments.end(), quiet.begin(), quiet.end());
+    arguments.insert(arguments.end(), {"-c", script});
+    const ProcessResult result = testing::RunProcess(
+        {.arguments = arguments,
+         .environment = {{"FIELDCOST_HOME", home().string()},
+                         {"HOME", home().string()},
+                         {"LC_ALL", "C.UTF-8"},
+                         {"PATH", program.parent_path().string() + ":/usr/bin:/bin"}},
+         .unset = {"LD_PRELOAD"}});
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+    EXPECT_THAT(result.errors, IsEmpty()) << script;
+    return result.output;
+  }
+
+  // What bash would put in place of the last word: one line each.
+  std::string Bash(const std::string& words, const std::string& before = "") {
+    return In("bash", "source <(fieldcost completion bash)\n" + before + "\nCOMP_WORDS=(" + words +
+                          ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_fieldcost\n"
+                          "((${#COMPREPLY[@]})) && printf '%s\\n' \"${COMPREPLY[@]}\"\ntrue");
+  }
+
+  // zsh's completion builtins work at a prompt only; what they would be given is printed instead.
+  std::string Zsh(const std::string& words, const std::string& prefix) {
+    return In("zsh",
+              "compdef() { : }\n"
+              "compadd() { print -l -- \"${(@P)@[-1]}\" }\n"
+              "_files() { print files }\n"
+              "_command_names() { print programs }\n"
+              "_normal() { print -r -- \"normal $CURRENT: $words\" }\n"
+              "source <(fieldcost completion zsh)\n"
+              "words=(" +
+                  words + " '')\nCURRENT=${#words}\nPREFIX=" + prefix + "\n_fieldcost");
+  }
+
+  std::string Fish(const std::string& line) {
+    return In("fish", "fieldcost completion fish | source\ncomplete -C " + line);
+  }
+};
+
+TEST_F(CompletionTest, BashCompletesCommandsOptionsAndApis) {
+  PublishAndSync(rows_);
+  EXPECT_EQ(Bash("fieldcost agent o"), "on\noff\n");
+  EXPECT_EQ(Bash("fieldcost top --sort p9"), "p95\np99\n");
+  EXPECT_EQ(Bash("fieldcost top --sort = p9"), "p95\np99\n");
+  EXPECT_EQ(Bash("fieldcost show tw"), "twin\n");
+  // An exclamation mark is history's in bash unless it is quoted, or the word is already.
+  EXPECT_EQ(Bash("fieldcost show 'liba.so.1\\!op'"), "liba.so.1\\!open_it\n");
+  EXPECT_EQ(Bash("fieldcost show \"'liba.so.1!op\""), "liba.so.1!open_it\n");
+}
+
+TEST_F(CompletionTest, BashLeavesFilesAndOtherProgramsToItself) {
+  EXPECT_THAT(Bash("fieldcost run -- tru"), HasSubstr("true\n"));
+  EXPECT_THAT(Bash("fieldcost agent explain /bin/tru"), HasSubstr("/bin/true\n"));
+  // With bash-completion there is completion of that program; else files.
+  EXPECT_EQ(Bash("fieldcost run -- git ch", "_command_offset() { COMPREPLY=(\"offset $1\"); }"),
+            "offset 3\n");
+  EXPECT_THAT(Bash("fieldcost run -- cat /etc/host"), HasSubstr("/etc/hosts\n"));
+}
+
+TEST_F(CompletionTest, ZshCompletesCommandsOptionsAndApis) {
+  PublishAndSync(rows_);
+  EXPECT_EQ(Zsh("fieldcost agent", "o"), "on\noff\n");
+  EXPECT_EQ(Zsh("fieldcost top --sort", "p9"), "p95\np99\n");
+  EXPECT_EQ(Zsh("fieldcost show", "'liba.so.1\\!op'"), "liba.so.1!open_it\n");
+  EXPECT_EQ(Zsh("fieldcost run --", "tru"), "programs\n");
+  EXPECT_EQ(Zsh("fieldcost run -- git", "ch"), "normal 2: git \n");
+}
+
+TEST_F(CompletionTest, FishCompletesCommandsOptionsAndApis) {
+  PublishAndSync(rows_);
+  EXPECT_EQ(Fish("'fieldcost agent o'"),
+            "off\tMeasure nothing; delete what was not sent\n"
+            "on\tMeasure, and send sums to the configured server\n");
+  EXPECT_EQ(Fish("'fieldcost top --sort p9'"), "p95\np99\n");
+  EXPECT_EQ(Fish("'fieldcost show liba.so.1!op'"), "liba.so.1!open_it\n");
+  EXPECT_THAT(Fish("'fieldcost run -- tru'"), HasSubstr("true"));
+  EXPECT_THAT(Fish("'fieldcost run -- fieldcost ag'"), HasSubstr("agent"));
+  EXPECT_THAT(Fish("'fieldcost agent o'"), Not(HasSubstr("bin")));
+}
+
+TEST_F(CompletionTest, WithoutACatalogueThereAreSimplyNoNames) {
+  EXPECT_EQ(Bash("fieldcost show tw"), "");
+  EXPECT_EQ(Fish("'fieldcost show tw'"), "");
+  EXPECT_FALSE(std::filesystem::exists(home() / "catalog.db"));
+  EXPECT_FALSE(std::filesystem::exists(home() / "state"));
+}
+
+TEST_F(CompletionTest, NamesThatAShellCouldTakeForMoreAreNotOffered) {
+  PublishAndSync({testing::MakeRow("liba.so.1", "ev$(id)", 5, 7),
+                  testing::MakeRow("liba.so.1", "ev`id`", 5, 7),
+                  testing::MakeRow("liba.so.1", "ev'il", 5, 7),
+                  testing::MakeRow("liba.so.1", "even", 5, 7)});
+  EXPECT_EQ(Bash("fieldcost show ev"), "even\n");
+}
+
+}  // namespace
+}  // namespace fieldcost::cli
