@@ -24,3 +24,21 @@ install(FILES ${units}/fieldcost-aggregator.service DESTINATION ${FIELDCOST_SYST
 install(FILES deploy/config/agent.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES deploy/config/aggregator.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES deploy/config/system.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/fieldcost)
+
+# Completions come from the program itself, so they know its options. A program built with a sanitizer
+# is none to install.
+if(NOT FIELDCOST_SANITIZE AND NOT FIELDCOST_FUZZ)
+  set(completions ${CMAKE_BINARY_DIR}/completions)
+  foreach(shell bash zsh fish)
+    add_custom_command(OUTPUT ${completions}/${shell}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${completions}
+      COMMAND fieldcost completion ${shell} > ${completions}/${shell}
+      DEPENDS fieldcost VERBATIM)
+  endforeach()
+  add_custom_target(completions ALL DEPENDS ${completions}/bash ${completions}/zsh ${completions}/fish)
+  install(FILES ${completions}/bash RENAME fieldcost
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completions}/zsh RENAME _fieldcost DESTINATION ${FIELDCOST_ZSH_COMPLETION_DIR})
+  install(FILES ${completions}/fish RENAME fieldcost.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
