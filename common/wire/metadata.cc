@@ -114,6 +114,10 @@ std::string SignSnapshot(const SnapshotMetadata& snapshot, const crypto::Private
   return Seal(EncodePayload(snapshot), {&key});
 }
 
+std::string SignPolicy(const PolicyMetadata& policy, const crypto::PrivateKey& key) {
+  return Seal(EncodePayload(policy), {&key});
+}
+
 Result<RootMetadata> VerifyRoot(std::string_view untrusted_bytes,
                                 const std::vector<crypto::PublicKey>& trusted_keys,
                                 std::uint32_t threshold) {
@@ -129,6 +133,14 @@ Result<TimestampMetadata> VerifyTimestamp(std::string_view untrusted_bytes,
 Result<SnapshotMetadata> VerifySnapshot(std::string_view untrusted_bytes,
                                         const RootMetadata& root) {
   return Named("snapshot metadata", Open(untrusted_bytes, root.snapshot_keys, 1, &DecodeSnapshot));
+}
+
+Result<PolicyMetadata> VerifyPolicy(std::string_view untrusted_bytes, const RootMetadata& root) {
+  if (untrusted_bytes.size() > kMaxPolicyBytes) {
+    return Fail(ErrorCode::kCorrupt, "a policy of {} bytes, at most {} are accepted",
+                untrusted_bytes.size(), kMaxPolicyBytes);
+  }
+  return Named("policy", Open(untrusted_bytes, root.policy_keys, 1, &DecodePolicy));
 }
 
 Result<RootMetadata> VerifyPinnedRoot(std::string_view bytes) {

@@ -46,11 +46,11 @@ void AddKeys(const std::vector<crypto::PublicKey>& keys, KeyColumn& column) {
 }
 
 Result<std::vector<crypto::PublicKey>> ReadKeys(std::string_view name,
-                                                const KeyColumn& untrusted_column) {
-  if (untrusted_column.empty() ||
+                                                const KeyColumn& untrusted_column, int at_least) {
+  if (untrusted_column.size() < at_least ||
       static_cast<std::size_t>(untrusted_column.size()) > kMaxRootKeys) {
-    return Fail(ErrorCode::kCorrupt, "{} {} keys, 1 to {} are accepted", untrusted_column.size(),
-                name, kMaxRootKeys);
+    return Fail(ErrorCode::kCorrupt, "{} {} keys, {} to {} are accepted", untrusted_column.size(),
+                name, at_least, kMaxRootKeys);
   }
   std::vector<crypto::PublicKey> keys;
   for (const std::string& bytes : untrusted_column) {
@@ -76,6 +76,7 @@ std::string EncodePayload(const RootMetadata& root) {
   AddKeys(root.root_keys, *payload.mutable_root_keys());
   AddKeys(root.timestamp_keys, *payload.mutable_timestamp_keys());
   AddKeys(root.snapshot_keys, *payload.mutable_snapshot_keys());
+  AddKeys(root.policy_keys, *payload.mutable_policy_keys());
   return SerializeMessage(payload);
 }
 
@@ -113,9 +114,10 @@ Result<RootMetadata> DecodeRoot(std::string_view untrusted_payload) {
   RootMetadata root{.version = payload.version(),
                     .expires = TimeOf(payload.expires_us()),
                     .root_threshold = payload.root_threshold()};
-  FIELDCOST_ASSIGN(root.root_keys, ReadKeys("root", payload.root_keys()));
-  FIELDCOST_ASSIGN(root.timestamp_keys, ReadKeys("timestamp", payload.timestamp_keys()));
-  FIELDCOST_ASSIGN(root.snapshot_keys, ReadKeys("snapshot", payload.snapshot_keys()));
+  FIELDCOST_ASSIGN(root.root_keys, ReadKeys("root", payload.root_keys(), 1));
+  FIELDCOST_ASSIGN(root.timestamp_keys, ReadKeys("timestamp", payload.timestamp_keys(), 1));
+  FIELDCOST_ASSIGN(root.snapshot_keys, ReadKeys("snapshot", payload.snapshot_keys(), 1));
+  FIELDCOST_ASSIGN(root.policy_keys, ReadKeys("policy", payload.policy_keys(), 0));
   if (root.root_threshold == 0 || root.root_threshold > root.root_keys.size()) {
     return Fail(ErrorCode::kCorrupt, "a root threshold of {} with {} keys", root.root_threshold,
                 root.root_keys.size());

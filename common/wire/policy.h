@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,9 +59,23 @@ struct PolicyMetadata {
   bool operator==(const PolicyMetadata&) const = default;
 };
 
+// One of the numbers above: its name in texts and files, and what it may be.
+struct PolicyNumber {
+  std::string_view name;
+  std::optional<std::uint32_t> PolicyMetadata::*member;
+  std::uint32_t min;
+  std::uint32_t max;
+};
+std::span<const PolicyNumber> PolicyNumbers();
+
+// kCorrupt with the reason unless every number is within its range, every text is as in a row's
+// key, and the lists ascend without duplicates and are within limits.h.
+Status ValidatePolicy(const PolicyMetadata& untrusted_policy);
+
 // Path under the server's URL; 404 if the service has no policy of its own.
 inline constexpr char kPolicyPath[] = "/v1/metadata/policy";
 
+// REQUIRES, for agents to take it: ValidatePolicy(policy).
 std::string SignPolicy(const PolicyMetadata& policy, const crypto::PrivateKey& key);
 
 // kUnauthenticated if none of the root's policy keys signed it; kCorrupt if it is malformed, of

@@ -28,8 +28,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(wire::VerifyRoot(bytes, trusted.root_keys, 1));
   static_cast<void>(wire::VerifyTimestamp(bytes, trusted));
   static_cast<void>(wire::VerifySnapshot(bytes, trusted));
+  static_cast<void>(wire::VerifyPolicy(bytes, trusted));
   RoundTrip(bytes, &wire::DecodeRoot);
   RoundTrip(bytes, &wire::DecodeTimestamp);
   RoundTrip(bytes, &wire::DecodeSnapshot);
+  RoundTrip(bytes, &wire::DecodePolicy);
   return 0;
 }

@@ -37,6 +37,22 @@ TEST(AnswerTest, LongAndDirtyReasonsAreCutAndCleaned) {
   EXPECT_EQ(decoded->rejects[0].reason.size(), kMaxReasonBytes);
 }
 
+TEST(AnswerTest, AReceiptIsLowerCaseHexWithinItsLimit) {
+  const auto with = [](const std::string& receipt) {
+    return DecodeAnswer(R"({"accepted_rows":1,"rejected_rows":0,"rejects":[],"receipt":)" +
+                        receipt + "}");
+  };
+  EXPECT_EQ(with("\"00ff\"").value().receipt, "00ff");
+  const std::string longest(kMaxReceiptBytes, '7');
+  EXPECT_EQ(with('"' + longest + '"').value().receipt, longest);
+  for (const std::string& bad :
+       {std::string("7"), std::string("\"00FF\""), std::string("\"xy\""), '"' + longest + "0\""}) {
+    const auto answer = with(bad);
+    ASSERT_FALSE(answer.has_value()) << bad;
+    EXPECT_EQ(answer.error().code, ErrorCode::kCorrupt);
+  }
+}
+
 TEST(AnswerTest, AnythingElseIsRefused) {
   for (const char* json : {
            "",

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "common/base/file.h"
+#include "common/wire/requests.h"
 #include "common/wire/zstd_frame.h"
 #include "tests/common/wire/samples.h"
 
@@ -63,6 +64,24 @@ TEST(GoldenTest, Metadata) {
   ExpectGolden("root", SignRoot(SampleRoot(), {SampleKey(1), SampleKey(2)}));
   ExpectGolden("timestamp", SignTimestamp(SampleTimestamp(), SampleKey(3)));
   ExpectGolden("snapshot", SignSnapshot(SampleSnapshot(), SampleKey(4)));
+}
+
+TEST(GoldenTest, Policy) {
+  ExpectGolden("policy", SignPolicy(SamplePolicy(), SampleKey(5)));
+  EXPECT_EQ(VerifyPolicy(Golden("policy"), SampleRootWithPolicy()).value(), SamplePolicy());
+}
+
+TEST(GoldenTest, AnswerWithAReceipt) {
+  const BatchAnswer answer{.accepted_rows = 2,
+                           .rejects = {{.row = 1, .reason = "unknown metric"}},
+                           .rejected_rows = 1,
+                           .receipt = "010001" + std::string(64, 'a')};
+  ExpectGolden("answer_receipt.json", EncodeAnswer(answer));
+  EXPECT_EQ(DecodeAnswer(Golden("answer_receipt.json")).value(), answer);
+}
+
+TEST(GoldenTest, WithdrawalAnswer) {
+  ExpectGolden("withdrawal_answer.json", EncodeWithdrawalAnswer({.withdrawn_rows = 2}));
 }
 
 TEST(GoldenTest, Answer) {

@@ -135,6 +135,16 @@ TEST(MetadataTest, UnusableRootsAreRefused) {
   EXPECT_EQ(code([](auto& root) { root.snapshot_keys.assign(17, {}); }), ErrorCode::kCorrupt);
 }
 
+TEST(MetadataTest, PolicyKeysAreOptionalAndAnOldRootHasNone) {
+  const std::string with = SignRoot(SampleRootWithPolicy(), {SampleKey(1), SampleKey(2)});
+  EXPECT_EQ(VerifyPinnedRoot(with).value(), SampleRootWithPolicy());
+  EXPECT_TRUE(VerifyPinnedRoot(SignedRoot()).value().policy_keys.empty());
+  RootMetadata twice = SampleRootWithPolicy();
+  twice.policy_keys.push_back(twice.policy_keys[0]);
+  EXPECT_EQ(CodeOf(VerifyPinnedRoot(SignRoot(twice, {SampleKey(1), SampleKey(2)}))),
+            ErrorCode::kCorrupt);
+}
+
 TEST(MetadataTest, TooManySignaturesAreRefused) {
   const std::vector<crypto::PrivateKey> signers(kMaxSignatures + 1, SampleKey(1));
   EXPECT_EQ(CodeOf(VerifyPinnedRoot(SignRoot(SampleRoot(), signers))), ErrorCode::kTooLarge);

@@ -113,6 +113,23 @@ TimestampMetadata SampleTimestamp() {
           .refresh_seconds = 3600};
 }
 
+RootMetadata SampleRootWithPolicy() {
+  RootMetadata root = SampleRoot();
+  root.policy_keys = {SampleKey(5).public_key()};
+  return root;
+}
+
+PolicyMetadata SamplePolicy() {
+  return {.version = 3,
+          .expires = At(kPublished + 90 * kDay),
+          .published = At(kPublished),
+          .selection_per_65536 = 4096,
+          .max_programs = 0,
+          .modules = {{.soname = "libsqlite3.so.0", .package = "libsqlite3-0"},
+                      {.soname = "libz.so.1", .package = ""}},
+          .weights = {{.soname = "libz.so.1", .symbol = "crc32", .weight_per_65536 = 32768}}};
+}
+
 BatchContent ManyRows(std::size_t rows) {
   BatchContent content = SampleBatch();
   content.rows.clear();

@@ -6,6 +6,7 @@
 #include "common/wire/batch.h"
 #include "common/wire/fragment.h"
 #include "common/wire/metadata.h"
+#include "common/wire/policy.h"
 
 namespace fieldcost::wire {
 
@@ -18,6 +19,8 @@ crypto::PrivateKey SampleKey(char seed);
 RootMetadata SampleRoot();  // root keys 1 and 2 (both needed), timestamp 3, snapshot 4
 TimestampMetadata SampleTimestamp();
 SnapshotMetadata SampleSnapshot();
+RootMetadata SampleRootWithPolicy();  // as SampleRoot(), and policy key 5
+PolicyMetadata SamplePolicy();
 
 // A batch of `rows` different rows.
 BatchContent ManyRows(std::size_t rows);
