@@ -74,6 +74,7 @@ class Parser {
   AgentStatusCommand status_;
   AgentExplainCommand explain_;
   AgentPreviewCommand preview_;
+  AgentViewCommand view_;
   RunCommand run_command_;
   SyncCommand sync_;
   ShowCommand show_;
@@ -124,6 +125,12 @@ void Parser::AddLooks(CLI::App& agent) {
   CLI::App* preview = Add(agent, "preview", "The next batch, exactly as it would be sent",
                           help::kPreview, preview_);
   preview->add_flag("--raw", preview_.raw, "Write the request body itself to stdout");
+  CLI::App* view =
+      Add(agent, "view", "Your own costs as a page for the browser", help::kView, view_);
+  view->add_option("--output", view_.output,
+                   "Write it there (- = stdout), not into the state directory")
+      ->type_name("FILE");
+  view->add_flag("--open", view_.open, "Open it in the browser (xdg-open)");
 }
 
 void Parser::AddSession(CLI::App& agent) {

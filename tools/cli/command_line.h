@@ -77,8 +77,8 @@ struct CommandLine {
   bool json = false;
   report::ColorChoice color = report::ColorChoice::kAuto;
   std::variant<AgentModeCommand, AgentStatusCommand, AgentExplainCommand, AgentSessionCommand,
-               AgentPreviewCommand, RunCommand, SyncCommand, ShowCommand, TopCommand,
-               CompletionCommand, CompleteCommand>
+               AgentPreviewCommand, AgentViewCommand, RunCommand, SyncCommand, ShowCommand,
+               TopCommand, CompletionCommand, CompleteCommand>
       command;
 };
 

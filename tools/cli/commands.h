@@ -18,6 +18,7 @@ Result<int> Run(const AgentStatusCommand& command, const Output& output);
 Result<int> Run(const AgentExplainCommand& command, const Output& output);
 Result<int> Run(const AgentSessionCommand& command, const Output& output);
 Result<int> Run(const AgentPreviewCommand& command, const Output& output);
+Result<int> Run(const AgentViewCommand& command, const Output& output);
 Result<int> Run(const RunCommand& command, const Output& output);
 Result<int> Run(const SyncCommand& command, const Output& output);
 Result<int> Run(const ShowCommand& command, const Output& output);

@@ -242,4 +242,8 @@ std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
 
 std::string ModeJson(daemon::Mode mode) { return Print({{"mode", Text(Name(mode))}}); }
 
+std::string ViewJson(const std::string& url, std::size_t apis) {
+  return Print({{"url", Text(url)}, {"apis", apis}});
+}
+
 }  // namespace fieldcost::cli

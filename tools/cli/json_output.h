@@ -33,5 +33,7 @@ std::string SessionJson(const SessionReport& report, const Session& session);
 std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
                         const std::string& agent_public_key);
 std::string ModeJson(daemon::Mode mode);
+// Of a page with `apis` APIs.
+std::string ViewJson(const std::string& url, std::size_t apis);
 
 }  // namespace fieldcost::cli

@@ -18,21 +18,6 @@ constexpr std::size_t kBarWidth = 40;
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 10> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
 
-struct SlotRange {
-  unsigned first;
-  unsigned last;
-};
-
-std::optional<SlotRange> UsedRange(const stats::CostHistogram& histogram) {
-  std::optional<SlotRange> range;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    if (histogram.bucket(slot).count == 0) continue;
-    if (!range) range = SlotRange{slot, slot};
-    range->last = slot;
-  }
-  return range;
-}
-
 // From 1 (rare) to levels - 1 (most frequent); 0 only for none.
 std::size_t LevelOf(double share, std::size_t levels) {
   if (share <= 0) return 0;
@@ -51,6 +36,18 @@ std::string BucketLabel(unsigned slot) {
 }
 
 }  // namespace
+
+std::optional<UsedSlots> FindUsedSlots(const stats::CostHistogram& histogram) {
+  std::optional<UsedSlots> used;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const std::uint64_t count = histogram.bucket(slot).count;
+    if (count == 0) continue;
+    if (!used) used = UsedSlots{slot, slot, slot};
+    used->last = slot;
+    if (count > histogram.bucket(used->fullest).count) used->fullest = slot;
+  }
+  return used;
+}
 
 Rgb BucketColor(unsigned slot, double strength) {
   // Hue from 240 degrees (blue) down to 0 (red), then HSV to RGB with full saturation.
@@ -77,7 +74,7 @@ Rgb BucketColor(unsigned slot, double strength) {
 }
 
 std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, const Style& style) {
-  const std::optional<SlotRange> range = UsedRange(histogram);
+  const std::optional<UsedSlots> range = FindUsedSlots(histogram);
   if (!range || width == 0) return std::string(width, ' ');
   const std::size_t slots = range->last - range->first + 1;
   const std::size_t slots_per_column = (slots + width - 1) / width;
@@ -105,12 +102,9 @@ std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, c
 }
 
 std::string HistogramView(const stats::CostHistogram& histogram, const Style& style) {
-  const std::optional<SlotRange> range = UsedRange(histogram);
+  const std::optional<UsedSlots> range = FindUsedSlots(histogram);
   if (!range) return "";
-  std::uint64_t most = 0;
-  for (unsigned slot = range->first; slot <= range->last; ++slot) {
-    most = std::max(most, histogram.bucket(slot).count);
-  }
+  const std::uint64_t most = histogram.bucket(range->fullest).count;
   std::string text;
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
     const std::uint64_t count = histogram.bucket(slot).count;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "common/stats/cost_histogram.h"
@@ -11,6 +12,14 @@ namespace fieldcost::report {
 // The colour of a bucket: cold (blue) for the cheapest, hot (red) from 2^30 (a second, a GiB) on.
 // `strength` 0..1 fades it.
 Rgb BucketColor(unsigned slot, double strength);
+
+// Where a histogram is not empty.
+struct UsedSlots {
+  unsigned first = 0;
+  unsigned last = 0;
+  unsigned fullest = 0;  // the first of those with the greatest count
+};
+std::optional<UsedSlots> FindUsedSlots(const stats::CostHistogram& histogram);
 
 // The histogram in one line of exactly `width` columns: the used range of buckets from left
 // (cheap) to right (dear), one column each, or joined to fit. Height (blocks, or " .:-=+*#%@"

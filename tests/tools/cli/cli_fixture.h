@@ -17,10 +17,11 @@ namespace fieldcost::cli {
 // Runs the real program with a profile of its own.
 class CliTest : public ::testing::Test {
  protected:
-  testing::ProcessResult Cli(std::vector<std::string> arguments,
+  testing::ProcessResult Cli(const std::vector<std::string>& arguments,
                              std::vector<std::pair<std::string, std::string>> environment = {}) {
-    arguments.insert(arguments.begin(), FIELDCOST_PROGRAM);
-    return Start(std::move(arguments), std::move(environment));
+    std::vector<std::string> command = {FIELDCOST_PROGRAM};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return Start(std::move(command), std::move(environment));
   }
 
   // A shell command in which $fieldcost is the program.

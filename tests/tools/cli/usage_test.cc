@@ -25,6 +25,7 @@ TEST_F(CliTest, EverySubcommandHasHelpWithAnExample) {
                                                           {"agent", "session", "off"},
                                                           {"agent", "session", "status"},
                                                           {"agent", "preview"},
+                                                          {"agent", "view"},
                                                           {"run"},
                                                           {"sync"},
                                                           {"show"},
