@@ -9,15 +9,15 @@
 #include <cerrno>
 #include <system_error>
 
+#include "agent/daemon/agent_state.h"
 #include "agent/daemon/batcher.h"
 #include "agent/daemon/hardware.h"
 #include "agent/daemon/harvester.h"
 #include "agent/daemon/policy_writer.h"
 #include "agent/daemon/skip_counts.h"
-#include "agent/daemon/state_db.h"
 #include "agent/daemon/system_policy.h"
-#include "agent/daemon/uploader.h"
 #include "common/base/file.h"
+#include "common/crypto/random.h"
 #include "common/shm/policy_file.h"
 
 namespace fieldcost::daemon {
@@ -68,31 +68,30 @@ std::string PolicyProblem(const Profile& profile, const Consent& consent) {
 
 }  // namespace
 
-struct Agent::State {
-  State(Profile its_profile, AgentConfig its_config, const Clock& its_clock)
-      : profile(std::move(its_profile)),
-        config(std::move(its_config)),
-        clock(&its_clock),
-        uploader(profile, config, its_clock) {}
+Agent::State::State(Profile its_profile, AgentConfig its_config, const Clock& its_clock)
+    : profile(std::move(its_profile)),
+      config(std::move(its_config)),
+      clock(&its_clock),
+      keys(profile),
+      uploader(profile, config, its_clock) {}
 
-  // Opened when first needed, so that mode off leaves nothing behind.
-  Status OpenDatabase() {
-    if (database) return {};
-    FIELDCOST_TRY(MakeDirectories(profile.state_dir, 0700));
-    FIELDCOST_ASSIGN(StateDb opened, StateDb::Open(profile.state_dir / kDatabaseName));
-    database.emplace(std::move(opened));
-    return {};
+Status Agent::State::OpenDatabase() {
+  if (database) return {};
+  FIELDCOST_TRY(MakeDirectories(profile.state_dir, 0700));
+  FIELDCOST_ASSIGN(StateDb opened, StateDb::Open(profile.state_dir / kDatabaseName));
+  database.emplace(std::move(opened));
+  spool.emplace(*database);
+  FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
+  if (seed == 0) {
+    FIELDCOST_TRY(database->Set(kUploadSeedNumber, crypto::RandomUint64() >> 1));  // as SQLite has
   }
-  bool HasDatabase() const { return database || Exists(profile.state_dir / kDatabaseName); }
-  // What is in force; the user's own decision is in profile.consent_file().
-  Result<Consent> LoadDecision() const { return EffectiveConsent(profile); }
+  FIELDCOST_ASSIGN(const std::vector<std::uint64_t> epochs, spool->EpochsInUse());
+  return keys.TakeOver(epochs);
+}
 
-  const Profile profile;
-  const AgentConfig config;
-  const Clock* clock;
-  std::optional<StateDb> database;
-  Uploader uploader;
-};
+bool Agent::State::HasDatabase() const {
+  return database || Exists(profile.state_dir / kDatabaseName);
+}
 
 Agent::Agent(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Agent::Agent(Agent&&) noexcept = default;
@@ -137,7 +136,7 @@ Status Agent::SetMode(Mode mode) {
     if (mode == Mode::kOff && !state_->HasDatabase()) return {};
     FIELDCOST_TRY(state_->OpenDatabase());
     FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
-    FIELDCOST_TRY(state_->database->DropUnsent());
+    FIELDCOST_TRY(state_->spool->DropUnsent("consent was withdrawn", state_->clock->Now()));
     FIELDCOST_TRY(transaction.Commit());
   }
   return {};
@@ -176,63 +175,6 @@ Result<std::vector<stats::StatRow>> Agent::LocalRows() const {
   return rows;
 }
 
-Result<std::optional<PendingBatch>> Agent::Preview() const {
-  std::optional<PendingBatch> preview;
-  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode != Mode::kOn || !state_->HasDatabase()) return preview;
-  FIELDCOST_TRY(state_->OpenDatabase());
-  FIELDCOST_ASSIGN(std::optional<SpooledBatch> queued, state_->database->FirstQueued());
-  if (queued) {
-    wire::BatchDecoder decoder;
-    FIELDCOST_TRY(decoder.Decode(queued->body));
-    preview.emplace();
-    preview->sequence = queued->sequence;
-    preview->raw = std::move(queued->body);
-    preview->content.policy_serial = decoder.policy_serial();
-    preview->content.hardware = decoder.hardware();
-    wire::UntrustedRow row;
-    for (std::size_t i = 0; i < decoder.row_count(); ++i) {
-      decoder.GetRow(i, row);
-      preview->content.rows.push_back({.api = row.api,
-                                       .metric = static_cast<stats::Metric>(row.metric_number),
-                                       .week = row.week,
-                                       .first_contribution = row.first_contribution,
-                                       .histogram = row.histogram});
-    }
-    return preview;
-  }
-  Batcher batcher(profile(), config(), *state_->clock, *state_->database);
-  FIELDCOST_ASSIGN(std::optional<BuiltBatch> built, batcher.Preview());
-  if (!built) return preview;
-  FIELDCOST_ASSIGN(const std::uint64_t sequence, state_->database->Get(kNextSequenceNumber, 1));
-  preview.emplace(PendingBatch{
-      .content = std::move(built->content), .raw = std::move(built->body), .sequence = sequence});
-  return preview;
-}
-
-Result<UploadReport> Agent::Upload(bool flush) {
-  UploadReport report;
-  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode != Mode::kOn) return report;
-  FIELDCOST_TRY(state_->OpenDatabase());
-  if (config().url.empty()) {
-    FIELDCOST_ASSIGN(const auto oldest, state_->database->OldestPending());
-    FIELDCOST_ASSIGN(const SpoolTotals waiting, state_->database->Totals());
-    report.batches_left = static_cast<std::uint32_t>(waiting.queued);
-    if (oldest || waiting.queued > 0) {
-      report.stopped_by =
-          Fail(ErrorCode::kInvalidArgument, "upload: [aggregator] url is not set in {}",
-               profile().config_file.string());
-    }
-    return report;
-  }
-  FIELDCOST_TRY(Batcher(profile(), config(), *state_->clock, *state_->database).SpoolDue(flush));
-  FIELDCOST_TRY(state_->uploader.SendAll(*state_->database, report));
-  FIELDCOST_ASSIGN(const SpoolTotals totals, state_->database->Totals());
-  report.batches_left = static_cast<std::uint32_t>(totals.queued);
-  return report;
-}
-
 Result<AgentStatus> Agent::GetStatus() const {
   AgentStatus status;
   FIELDCOST_ASSIGN(status.consent, LoadConsent(profile().consent_file()));
@@ -242,13 +184,14 @@ Result<AgentStatus> Agent::GetStatus() const {
   status.run_files = names.size();
   status.skips = ReadSkips(profile().skip_file());
   status.policy_problem = PolicyProblem(profile(), in_force);
-  if (Exists(AgentKeyFile(profile()))) {
-    FIELDCOST_ASSIGN(const crypto::PrivateKey key, AgentKey(profile()));
-    status.agent_public_key = key.public_key().Hex();
-  }
   if (!state_->HasDatabase()) return status;
   FIELDCOST_TRY(state_->OpenDatabase());
   StateDb& database = *state_->database;
+  FIELDCOST_ASSIGN(const std::uint64_t epoch, database.Get(kEpochNumber, 0));
+  if (state_->keys.Has(epoch)) {
+    FIELDCOST_ASSIGN(const crypto::PrivateKey key, state_->keys.For(epoch));
+    status.agent_public_key = key.public_key().Hex();
+  }
   const stats::HardwareClass hardware = ThisHardware();
   FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
                    database.PendingRows(stats::DisplayName(hardware), wire::kMaxBatchRows));
@@ -257,10 +200,20 @@ Result<AgentStatus> Agent::GetStatus() const {
     status.pending_bytes = wire::EncodedBatchBytes(
         ContentOf(pending, pending.size(), PolicySerial(profile().policy_file()), hardware));
   }
-  FIELDCOST_ASSIGN(const SpoolTotals totals, database.Totals());
+  FIELDCOST_ASSIGN(const SpoolTotals totals, state_->spool->Totals());
   status.spooled_batches = totals.queued;
   status.quarantined_batches = totals.quarantined;
   status.sent_batches = totals.sent;
+  status.withdrawn_batches = totals.withdrawn;
+  FIELDCOST_ASSIGN(status.dropped_batches, database.Get(kDroppedBatchesNumber, 0));
+  FIELDCOST_ASSIGN(status.dropped_rows, database.Get(kDroppedRowsNumber, 0));
+  FIELDCOST_ASSIGN(status.failed_uploads, database.Get(kFailedUploadsNumber, 0));
+  FIELDCOST_ASSIGN(status.upload_problem, database.GetText(kUploadProblemText));
+  if (in_force.mode == Mode::kOn && !config().url.empty()) {
+    const WallTime now = state_->clock->Now();
+    FIELDCOST_ASSIGN(const UploadState upload, state_->LoadUploadState(now));
+    status.next_upload = NextUploadTime(upload, now);
+  }
   FIELDCOST_ASSIGN(status.lost_calls, database.Get(kLostCallsNumber, 0));
   FIELDCOST_ASSIGN(status.refused_files, database.Get(kRefusedFilesNumber, 0));
   FIELDCOST_ASSIGN(status.refused_cells, database.Get(kRefusedCellsNumber, 0));

@@ -1,5 +1,6 @@
 #include "agent/daemon/batcher.h"
 
+#include "agent/daemon/agent_keys.h"
 #include "agent/daemon/consent.h"
 #include "agent/daemon/hardware.h"
 #include "agent/daemon/policy_writer.h"
@@ -11,6 +12,7 @@ constexpr int kMaxBatchesAtOnce = 1024;
 // Rows carry the week of their harvest and leave within the batch's maximum age or when the
 // network returns; a row key older than this will not be pending any more.
 constexpr std::uint32_t kContributedWeeks = 26;
+constexpr std::uint64_t kContributedBatches = 256;  // kept whatever the clock says
 
 }  // namespace
 
@@ -56,12 +58,6 @@ Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending, std::uint3
   }
 }
 
-bool IsBatchDue(std::size_t encoded_bytes, WallTime oldest, WallTime now,
-                const AgentConfig& config) {
-  return encoded_bytes >= config.max_batch_bytes ||
-         now - oldest >= std::chrono::hours(config.max_batch_age_hours);
-}
-
 Batcher::Batcher(const Profile& profile, const AgentConfig& config, const Clock& clock,
                  StateDb& database)
     : profile_(&profile),
@@ -70,44 +66,46 @@ Batcher::Batcher(const Profile& profile, const AgentConfig& config, const Clock&
       database_(&database),
       hardware_(ThisHardware()) {}
 
-Status Batcher::SpoolDue(bool flush) {
+Status Batcher::Spool(SpoolWhat what) {
   for (int i = 0; i < kMaxBatchesAtOnce; ++i) {
-    FIELDCOST_ASSIGN(const bool more, SpoolOne(flush));
+    FIELDCOST_ASSIGN(const bool more, SpoolOne(what));
     if (!more) break;
   }
   return {};
 }
 
-Result<bool> Batcher::SpoolOne(bool flush) {
+Result<bool> Batcher::SpoolOne(SpoolWhat what) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
   FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*profile_));
   if (consent.mode != Mode::kOn) return false;
-  FIELDCOST_ASSIGN(const std::optional<WallTime> oldest, database_->OldestPending());
-  if (!oldest) return false;
-  FIELDCOST_ASSIGN(const SpoolTotals totals, database_->Totals());
-  if (totals.queued_bytes >= config_->max_spool_bytes) return false;  // sums grow in place
   const std::string hardware = stats::DisplayName(hardware_);
   FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
                    database_->PendingRows(hardware, wire::kMaxBatchRows));
+  if (pending.empty()) return false;
   const std::uint32_t serial = PolicySerial(profile_->policy_file());
-  const WallTime now = clock_->Now();
-  const std::size_t bytes =
-      wire::EncodedBatchBytes(ContentOf(pending, pending.size(), serial, hardware_));
-  if (!flush && pending.size() < wire::kMaxBatchRows &&
-      !IsBatchDue(bytes, *oldest, now, *config_)) {
+  if (what == SpoolWhat::kFull && pending.size() < wire::kMaxBatchRows &&
+      wire::EncodedBatchBytes(ContentOf(pending, pending.size(), serial, hardware_)) <
+          config_->max_batch_bytes) {
     return false;
   }
+  SpoolDb spool(*database_);
+  FIELDCOST_ASSIGN(const SpoolTotals totals, spool.Totals());
+  if (totals.queued_bytes >= config_->max_spool_bytes) return false;
   FIELDCOST_ASSIGN(const BuiltBatch batch,
                    BuildBatch(pending, serial, hardware_, config_->max_batch_bytes));
-  FIELDCOST_ASSIGN(const std::uint64_t sequence,
-                   database_->Spool(batch.body, batch.rows_used, now));
+  if (totals.queued > 0 && totals.queued_bytes + batch.body.size() > config_->max_spool_bytes) {
+    return false;
+  }
+  const WallTime now = clock_->Now();
+  FIELDCOST_ASSIGN(const std::uint64_t id,
+                   spool.Add(batch.body, batch.rows_used, EpochOf(now), now));
   for (std::size_t i = 0; i < batch.rows_used; ++i) {
     FIELDCOST_TRY(database_->RemovePending(pending[i].key));
-    FIELDCOST_TRY(database_->AddContributed(pending[i].key, hardware, sequence));
+    FIELDCOST_TRY(database_->AddContributed(pending[i].key, hardware, id));
   }
   const std::uint32_t week = WeekOf(now);
-  if (week > kContributedWeeks) {
-    FIELDCOST_TRY(database_->PruneContributed(week - kContributedWeeks));
+  if (week > kContributedWeeks && id > kContributedBatches) {
+    FIELDCOST_TRY(database_->PruneContributed(week - kContributedWeeks, id - kContributedBatches));
   }
   FIELDCOST_TRY(transaction.Commit());
   return true;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/daemon/profile.h"
+#include "agent/daemon/spool_db.h"
 #include "agent/daemon/state_db.h"
 #include "common/base/clock.h"
 #include "common/wire/batch.h"
@@ -25,27 +26,29 @@ struct BuiltBatch {
 Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending, std::uint32_t policy_serial,
                               const stats::HardwareClass& hardware, std::size_t max_bytes);
 
-// Whether pending rows should become a batch now. Pure.
-bool IsBatchDue(std::size_t encoded_bytes, WallTime oldest, WallTime now,
-                const AgentConfig& config);
-
 // What all these rows would be in one batch.
 wire::BatchContent ContentOf(const std::vector<PendingRow>& pending, std::size_t count,
                              std::uint32_t policy_serial, const stats::HardwareClass& hardware);
+
+// Which pending rows become batches.
+enum class SpoolWhat {
+  kFull,  // as much as fills whole batches
+  kAll,
+};
 
 // Moves pending rows into immutable spooled batches, each in one transaction.
 class Batcher {
  public:
   Batcher(const Profile& profile, const AgentConfig& config, const Clock& clock, StateDb& database);
 
-  // Until nothing is due (with `flush`: until nothing is pending), or the spool is full.
-  Status SpoolDue(bool flush);
+  // Stops when the spool is full: sums then grow in place, which takes no more room.
+  Status Spool(SpoolWhat what);
 
-  // The batch that SpoolDue(true) would make first; changes nothing.
+  // The batch that Spool(kAll) would make first; changes nothing.
   Result<std::optional<BuiltBatch>> Preview();
 
  private:
-  Result<bool> SpoolOne(bool flush);
+  Result<bool> SpoolOne(SpoolWhat what);
 
   const Profile* profile_;
   const AgentConfig* config_;

@@ -6,16 +6,11 @@
 #include <limits>
 
 #include "agent/daemon/state_schema.h"
-#include "common/base/text.h"
-#include "common/crypto/sha256.h"
 
 namespace fieldcost::daemon {
 namespace {
 
 constexpr std::uint64_t kMaxModuleVersions = 4096;
-// Sent batches are remembered for the user to look up; refused ones with their bytes.
-constexpr std::uint64_t kMaxLogEntries = 4096;
-constexpr std::uint64_t kMaxQuarantinedBatches = 256;
 constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t Micros(WallTime time) {
@@ -26,14 +21,21 @@ WallTime TimeOf(std::uint64_t micros) {
   return WallTime(std::chrono::microseconds(static_cast<std::int64_t>(micros)));
 }
 
-std::uint64_t Number(SpoolState state) { return static_cast<std::uint64_t>(state); }
-
 constexpr std::string_view kAskSchemaVersion = "PRAGMA user_version";
 
-std::string Hex(std::string_view bytes) {
-  std::string copy(bytes);
-  std::vector<std::uint8_t> raw(copy.begin(), copy.end());
-  return HexEncode(raw);
+// In a transaction. 0 is no database yet.
+Status BringUpToDate(sqlite::Database& database, std::uint64_t version) {
+  if (version == 0) {
+    FIELDCOST_TRY(database.Execute(kStateSchema));
+    FIELDCOST_TRY(database.Execute(kStateSchemaSpool));
+  }
+  if (version == 1) FIELDCOST_TRY(database.Execute(kStateUpgrade2));
+  if (version == 1 || version == 2) {
+    FIELDCOST_TRY(database.Execute(kStateUpgrade3));
+    FIELDCOST_TRY(database.Execute(kStateSchemaSpool));
+    FIELDCOST_TRY(database.Execute(kStateUpgrade3Copy));
+  }
+  return database.Execute(fmt::format("PRAGMA user_version = {}", kStateSchemaVersion).c_str());
 }
 
 }  // namespace
@@ -44,16 +46,17 @@ Result<StateDb> StateDb::Open(const std::filesystem::path& path) {
   // Transactions keep a pointer: the connection must stay where it is.
   auto database = std::make_unique<sqlite::Database>(std::move(opened));
   FIELDCOST_TRY(database->UseWriteAheadLog());
-  FIELDCOST_TRY(database->Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
+  FIELDCOST_TRY(
+      database->Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; "
+                        "PRAGMA secure_delete = ON"));
   FIELDCOST_ASSIGN(std::uint64_t version, database->QueryInt(kAskSchemaVersion));
   if (version < kStateSchemaVersion) {
     FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(*database));
     FIELDCOST_ASSIGN(version,
                      database->QueryInt(kAskSchemaVersion));  // another process may have been first
     if (version < kStateSchemaVersion) {
-      FIELDCOST_TRY(database->Execute(version == 0 ? kStateSchema : kStateUpgrade2));
+      FIELDCOST_TRY(BringUpToDate(*database, version));
       version = kStateSchemaVersion;
-      FIELDCOST_TRY(database->Execute(fmt::format("PRAGMA user_version = {}", version).c_str()));
     }
     FIELDCOST_TRY(transaction.Commit());
   }
@@ -85,6 +88,19 @@ Status StateDb::Add(std::string_view name, std::uint64_t amount) {
       .Text(name)
       .Int(std::min(amount, kMaxNumber))
       .Int(kMaxNumber)
+      .Run();
+}
+
+Result<std::string> StateDb::GetText(std::string_view name) {
+  sqlite::Statement statement = database_->Prepare("SELECT value FROM note WHERE name = ?");
+  FIELDCOST_ASSIGN(const bool found, statement.Text(name).Step());
+  return found ? statement.ColumnText(0) : std::string();
+}
+
+Status StateDb::SetText(std::string_view name, std::string_view value) {
+  return database_->Prepare("INSERT OR REPLACE INTO note VALUES (?, ?)")
+      .Text(name)
+      .Text(value)
       .Run();
 }
 
@@ -253,124 +269,20 @@ Status StateDb::RemovePending(const LocalKey& key) {
 }
 
 Status StateDb::AddContributed(const LocalKey& key, std::string_view hardware,
-                               std::uint64_t sequence) {
+                               std::uint64_t batch) {
   return database_->Prepare("INSERT OR IGNORE INTO contributed VALUES (?, ?, ?, ?)")
       .Text(hardware)
       .Text(EncodeKey(key))
       .Int(key.week)
-      .Int(sequence)
+      .Int(batch)
       .Run();
 }
 
-Status StateDb::PruneContributed(std::uint32_t oldest_week) {
-  return database_->Prepare("DELETE FROM contributed WHERE week < ?").Int(oldest_week).Run();
-}
-
-Result<std::uint64_t> StateDb::Spool(std::string_view body, std::uint64_t rows, WallTime now) {
-  FIELDCOST_ASSIGN(const std::uint64_t sequence, Get(kNextSequenceNumber, 1));
-  FIELDCOST_ASSIGN(const std::uint64_t epoch, Get(kEpochNumber, 1));
-  FIELDCOST_TRY(database_
-                    ->Prepare("INSERT INTO spool "
-                              "(sequence, epoch, state, rows, created, size_bytes, sha256, body) "
-                              "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-                    .Int(sequence)
-                    .Int(epoch)
-                    .Int(Number(SpoolState::kQueued))
-                    .Int(rows)
-                    .Int(Micros(now))
-                    .Int(body.size())
-                    .Text(Hex(crypto::Sha256(body)))
-                    .Blob(body)
-                    .Run());
-  FIELDCOST_TRY(Set(kNextSequenceNumber, sequence + 1));
-  return sequence;
-}
-
-Result<std::optional<SpooledBatch>> StateDb::FirstQueued() {
-  sqlite::Statement statement = database_->Prepare(
-      "SELECT sequence, epoch, body FROM spool WHERE state = ? ORDER BY sequence LIMIT 1");
-  FIELDCOST_ASSIGN(const bool found, statement.Int(Number(SpoolState::kQueued)).Step());
-  if (!found) return std::optional<SpooledBatch>();
-  return std::optional<SpooledBatch>({.sequence = statement.ColumnInt(0),
-                                      .epoch = statement.ColumnInt(1),
-                                      .body = statement.ColumnText(2)});
-}
-
-Status StateDb::MarkSent(std::uint64_t sequence, WallTime now) {
-  FIELDCOST_TRY(database_
-                    ->Prepare("UPDATE spool SET state = ?, sent = ?, body = '' "
-                              "WHERE sequence = ? AND state = ?")
-                    .Int(Number(SpoolState::kSent))
-                    .Int(Micros(now))
-                    .Int(sequence)
-                    .Int(Number(SpoolState::kQueued))
-                    .Run());
-  return database_->Prepare("DELETE FROM spool WHERE state = ? AND sequence + ? <= ?")
-      .Int(Number(SpoolState::kSent))
-      .Int(kMaxLogEntries)
-      .Int(sequence)
+Status StateDb::PruneContributed(std::uint32_t oldest_week, std::uint64_t oldest_batch) {
+  return database_->Prepare("DELETE FROM contributed WHERE week < ? AND batch < ?")
+      .Int(oldest_week)
+      .Int(oldest_batch)
       .Run();
-}
-
-Status StateDb::MarkQuarantined(std::uint64_t sequence, std::string_view reason) {
-  FIELDCOST_TRY(
-      database_->Prepare("UPDATE spool SET state = ?, reason = ? WHERE sequence = ? AND state = ?")
-          .Int(Number(SpoolState::kQuarantined))
-          .Text(reason)
-          .Int(sequence)
-          .Int(Number(SpoolState::kQueued))
-          .Run());
-  FIELDCOST_TRY(
-      database_->Prepare("DELETE FROM contributed WHERE sequence = ?").Int(sequence).Run());
-  // The newest keep their bytes, the others only their log entry.
-  return database_
-      ->Prepare(
-          "UPDATE spool SET body = '' WHERE state = ?1 AND sequence <= "
-          "(SELECT sequence FROM spool WHERE state = ?1 "
-          "ORDER BY sequence DESC LIMIT 1 OFFSET ?2)")
-      .Int(Number(SpoolState::kQuarantined))
-      .Int(kMaxQuarantinedBatches)
-      .Run();
-}
-
-Result<SpoolTotals> StateDb::Totals() {
-  SpoolTotals totals;
-  sqlite::Statement statement =
-      database_->Prepare("SELECT state, count(*), sum(length(body)) FROM spool GROUP BY state");
-  for (;;) {
-    FIELDCOST_ASSIGN(const bool more, statement.Step());
-    if (!more) return totals;
-    const std::uint64_t count = statement.ColumnInt(1);
-    switch (static_cast<SpoolState>(statement.ColumnInt(0))) {
-      case SpoolState::kQueued:
-        totals.queued = count;
-        totals.queued_bytes = statement.ColumnInt(2);
-        break;
-      case SpoolState::kSent:
-        totals.sent = count;
-        break;
-      case SpoolState::kQuarantined:
-        totals.quarantined = count;
-        break;
-      case SpoolState::kWithdrawn:
-        totals.withdrawn = count;
-        break;
-      case SpoolState::kDropped:
-        totals.dropped = count;
-        break;
-    }
-  }
-}
-
-Status StateDb::DropUnsent() {
-  const std::uint64_t queued = Number(SpoolState::kQueued);
-  FIELDCOST_TRY(database_->Execute("DELETE FROM pending_row"));
-  FIELDCOST_TRY(database_
-                    ->Prepare("DELETE FROM contributed WHERE sequence IN "
-                              "(SELECT sequence FROM spool WHERE state = ?)")
-                    .Int(queued)
-                    .Run());
-  return database_->Prepare("DELETE FROM spool WHERE state = ?").Int(queued).Run();
 }
 
 Result<std::optional<std::string>> StateDb::FindModuleVersion(const ModuleFile& file) {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "agent/daemon/row_codec.h"
-#include "agent/daemon/spool_state.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/sqlite/sqlite.h"
@@ -54,24 +53,7 @@ struct PendingRow {
   bool first_contribution = false;
 };
 
-struct SpooledBatch {
-  std::uint64_t sequence = 0;
-  std::uint64_t epoch = 0;
-  std::string body;
-};
-
-struct SpoolTotals {
-  std::uint64_t queued = 0;
-  std::uint64_t queued_bytes = 0;
-  std::uint64_t sent = 0;
-  std::uint64_t quarantined = 0;
-  std::uint64_t withdrawn = 0;
-  std::uint64_t dropped = 0;
-};
-
 // Names of the numbers kept by Get and Add.
-inline constexpr char kEpochNumber[] = "epoch";
-inline constexpr char kNextSequenceNumber[] = "next_sequence";
 inline constexpr char kLostCallsNumber[] = "lost_calls";
 inline constexpr char kTimedCallsNumber[] = "timed_calls";
 inline constexpr char kUntimedCallsNumber[] = "untimed_calls";
@@ -81,18 +63,22 @@ inline constexpr char kRefusedFilesNumber[] = "refused_files";
 inline constexpr char kRefusedCellsNumber[] = "refused_cells";
 
 // The agent's database: one file, several processes. Every method is one statement; callers group
-// them in transactions. README.md has the schema. Not thread-safe.
+// them in transactions. README.md has the schema; spool_db.h the part about batches. Not
+// thread-safe.
 class StateDb {
  public:
   // kUnsupported if a newer version made the file.
   static Result<StateDb> Open(const std::filesystem::path& path);
 
+  sqlite::Database& connection() { return *database_; }
   Result<sqlite::Transaction> Begin() { return sqlite::Transaction::Begin(*database_); }
 
   Result<std::uint64_t> Get(std::string_view name, std::uint64_t fallback);
   Status Set(std::string_view name, std::uint64_t value);
   // Stops at 2^63 - 1.
   Status Add(std::string_view name, std::uint64_t amount);
+  Result<std::string> GetText(std::string_view name);  // empty if there is none
+  Status SetText(std::string_view name, std::string_view value);
 
   // Empty if there is none, or it is of another file of this name.
   Result<RunSnapshot> FindSnapshot(const RunIdentity& run);
@@ -111,19 +97,10 @@ class StateDb {
   Result<std::vector<PendingRow>> PendingRows(std::string_view hardware, std::size_t limit);
   Result<std::optional<WallTime>> OldestPending();
   Status RemovePending(const LocalKey& key);
-  // `sequence`: the batch that contributes it; if that batch is never accepted, neither was this.
-  Status AddContributed(const LocalKey& key, std::string_view hardware, std::uint64_t sequence);
-  Status PruneContributed(std::uint32_t oldest_week);
-
-  // Adds the next batch and counts the sequence up; returns the batch's sequence.
-  Result<std::uint64_t> Spool(std::string_view body, std::uint64_t rows, WallTime now);
-  Result<std::optional<SpooledBatch>> FirstQueued();
-  // Keeps the entry as a log of what was sent when (size, sha256), without the body.
-  Status MarkSent(std::uint64_t sequence, WallTime now);
-  Status MarkQuarantined(std::uint64_t sequence, std::string_view reason);
-  Result<SpoolTotals> Totals();
-  // Consent was withdrawn: pending rows and queued batches go.
-  Status DropUnsent();
+  // `batch`: the id of the one that contributes it; if that is never accepted, neither was this.
+  Status AddContributed(const LocalKey& key, std::string_view hardware, std::uint64_t batch);
+  // Of earlier weeks, and of batches before that one: a jump of the clock alone forgets nothing.
+  Status PruneContributed(std::uint32_t oldest_week, std::uint64_t oldest_batch);
 
   Result<std::optional<std::string>> FindModuleVersion(const ModuleFile& file);
   Status SaveModuleVersion(const ModuleFile& file, std::string_view version);

@@ -3,7 +3,7 @@
 namespace fieldcost::daemon {
 
 // The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
-inline constexpr unsigned kStateSchemaVersion = 2;
+inline constexpr unsigned kStateSchemaVersion = 3;
 
 // From version 1 to 2.
 inline constexpr char kStateUpgrade2[] = R"sql(
@@ -11,6 +11,48 @@ ALTER TABLE run ADD COLUMN timed_calls INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN untimed_calls INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN dropped_picks INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN refused_cells INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+// What version 3 made new: the spool with ids of its own, and texts.
+inline constexpr char kStateSchemaSpool[] = R"sql(
+CREATE TABLE spool (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  epoch INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  rows INTEGER NOT NULL,
+  rejected_rows INTEGER NOT NULL DEFAULT 0,
+  created INTEGER NOT NULL,
+  waited INTEGER NOT NULL DEFAULT 0,
+  sent INTEGER NOT NULL DEFAULT 0,
+  size_bytes INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  receipt TEXT NOT NULL DEFAULT '',
+  reason TEXT NOT NULL DEFAULT '',
+  body BLOB NOT NULL,
+  UNIQUE (epoch, sequence)
+);
+CREATE INDEX spool_by_state ON spool (state, id);
+CREATE TABLE note (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
+)sql";
+
+// From version 2 to 3, before and after kStateSchemaSpool. A batch that waits may have been tried.
+inline constexpr char kStateUpgrade3[] = R"sql(
+DROP INDEX spool_by_state;
+ALTER TABLE spool RENAME TO old_spool;
+ALTER TABLE contributed RENAME COLUMN sequence TO batch;
+)sql";
+inline constexpr char kStateUpgrade3Copy[] = R"sql(
+INSERT INTO spool (id, epoch, sequence, state, attempts, rows, created, sent, size_bytes, sha256,
+                   reason, body)
+  SELECT sequence, epoch, sequence, state, 1, rows, created, sent, size_bytes, sha256, reason, body
+  FROM old_spool ORDER BY sequence;
+DROP TABLE old_spool;
+INSERT OR IGNORE INTO number VALUES ('epoch', 1);
 )sql";
 
 inline constexpr char kStateSchema[] = R"sql(
@@ -51,23 +93,9 @@ CREATE TABLE contributed (
   hardware TEXT NOT NULL,
   key TEXT NOT NULL,
   week INTEGER NOT NULL,
-  sequence INTEGER NOT NULL,
+  batch INTEGER NOT NULL,
   PRIMARY KEY (hardware, key)
 ) WITHOUT ROWID;
-
-CREATE TABLE spool (
-  sequence INTEGER PRIMARY KEY,
-  epoch INTEGER NOT NULL,
-  state INTEGER NOT NULL,
-  rows INTEGER NOT NULL,
-  created INTEGER NOT NULL,
-  sent INTEGER NOT NULL DEFAULT 0,
-  size_bytes INTEGER NOT NULL,
-  sha256 TEXT NOT NULL,
-  reason TEXT NOT NULL DEFAULT '',
-  body BLOB NOT NULL
-);
-CREATE INDEX spool_by_state ON spool (state, sequence);
 
 CREATE TABLE module_version (
   path TEXT PRIMARY KEY,

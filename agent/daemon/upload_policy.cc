@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "common/wire/requests.h"
 
 namespace fieldcost::daemon {
 namespace {
@@ -15,18 +16,27 @@ constexpr std::chrono::seconds kMaxRetryAfter = std::chrono::hours(24);
 }  // namespace
 
 AnswerAction ActionFor(int http_status) {
+  if (http_status == 200) return AnswerAction::kAccept;
+  if (http_status / 100 != 4) return AnswerAction::kRetryLater;
   switch (http_status) {
-    case 200:
-      return AnswerAction::kAccept;
-    case 400:
-    case 401:
-    case 403:
-    case 413:
-    case 415:
-      return AnswerAction::kQuarantine;
-    default:
+    // These speak of the way to the server, or of the moment, not of the batch.
+    case 404:  // another server, or one that is being set up
+    case 405:
+    case 407:  // a proxy's
+    case 408:
+    case 421:
+    case 425:
+    case 426:
+    case 429:
       return AnswerAction::kRetryLater;
+    default:
+      return AnswerAction::kQuarantine;
   }
+}
+
+bool AsksForEnrolment(const http::Response& response) {
+  return response.status == 401 &&
+         http::Find(response.headers, wire::kEnrolmentHeader) == wire::kEnrolmentRequired;
 }
 
 std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value) {

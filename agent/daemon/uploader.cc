@@ -2,89 +2,48 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "agent/daemon/upload_policy.h"
 #include "common/base/log.h"
-#include "common/base/text.h"
-#include "common/crypto/sha256.h"
 #include "common/wire/batch.h"
+#include "common/wire/requests.h"
 
 namespace fieldcost::daemon {
-namespace {
-
-constexpr char kBatchTarget[] = "/v1/batches";
-constexpr char kAgentKeyName[] = "agent_key";
-constexpr std::size_t kMaxAnswerBytes = 256 * kKiB;
-constexpr std::size_t kMaxReasonBytes = 300;
-constexpr std::uint32_t kMaxSentAtOnce = 1024;
-
-std::string HexOf(std::string_view bytes) {
-  return HexEncode(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-}
-
-std::string ReasonOf(const http::Response& untrusted_response) {
-  return fmt::format("status {}: {}", untrusted_response.status,
-                     EscapeControl(untrusted_response.body.substr(0, kMaxReasonBytes)));
-}
-
-}  // namespace
-
-std::filesystem::path AgentKeyFile(const Profile& profile) {
-  return profile.state_dir / kAgentKeyName;
-}
-
-Result<crypto::PrivateKey> AgentKey(const Profile& profile) {
-  return crypto::PrivateKey::LoadOrCreate(AgentKeyFile(profile));
-}
-
-http::Request MakeBatchRequest(const crypto::PrivateKey& key, const SpooledBatch& batch) {
-  const std::string input =
-      wire::BatchSigningInput(key.public_key().view(), wire::Epoch(batch.epoch),
-                              wire::Sequence(batch.sequence), crypto::Sha256(batch.body));
-  return {.method = "POST",
-          .target = kBatchTarget,
-          .headers = {{"Content-Type", wire::kBatchContentType},
-                      {wire::kAgentHeader, key.public_key().Hex()},
-                      {wire::kEpochHeader, fmt::format("{}", batch.epoch)},
-                      {wire::kSequenceHeader, fmt::format("{}", batch.sequence)},
-                      {wire::kSignatureHeader, HexOf(key.Sign(input))}},
-          .body = batch.body,
-          .peer_address = {}};
-}
 
 Uploader::Uploader(const Profile& profile, const AgentConfig& config, const Clock& clock)
-    : profile_(&profile), config_(&config), clock_(&clock) {}
+    : profile_(&profile), config_(&config), clock_(&clock), keys_(profile) {}
 
-Status Uploader::SendAll(StateDb& database, UploadReport& report) {
-  for (std::uint32_t i = 0; i < kMaxSentAtOnce && !report.stopped_by; ++i) {
+Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches,
+                      UploadReport& report) {
+  for (std::uint32_t i = 0; i < max_batches && !report.stopped_by; ++i) {
     FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*profile_));
     if (consent.mode != Mode::kOn) break;
-    FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, database.FirstQueued());
+    FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.FirstQueued());
     if (!batch) break;
-    if (!key_) {
-      FIELDCOST_ASSIGN(crypto::PrivateKey key, AgentKey(*profile_));
-      key_.emplace(std::move(key));
-    }
     if (!client_) {
-      http::ClientOptions options;
-      options.url = config_->url;
-      options.ca_file = config_->ca_file;
-      options.max_response_bytes = kMaxAnswerBytes;
-      auto client = http::Client::Create(std::move(options));
+      auto client = ConnectToService(*config_);
       if (!client) {
         report.stopped_by = Within(client.error(), "upload");
         break;
       }
       client_.emplace(std::move(*client));
     }
-    FIELDCOST_TRY(SendOne(database, *batch, report));
+    FIELDCOST_TRY(SendOne(spool, state, *batch, report));
   }
   return {};
 }
 
-Status Uploader::SendOne(StateDb& database, const SpooledBatch& batch, UploadReport& report) {
-  const auto response = client_->Send(MakeBatchRequest(*key_, batch));
+Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+                         UploadReport& report) {
+  if (batch.attempts > 0 && batch.epoch != kFirstEpoch && !keys_.Has(batch.epoch)) {
+    // With another key it would count a second time if it has arrived.
+    FIELDCOST_TRY(spool.MarkQuarantined(batch.id, "the key that signed it is gone", clock_->Now()));
+    ++report.batches_quarantined;
+    return {};
+  }
+  FIELDCOST_ASSIGN(const crypto::PrivateKey key, keys_.For(batch.epoch));
+  FIELDCOST_ASSIGN(const bool is_queued, spool.MarkAttempted(batch.id));
+  if (!is_queued) return {};
+  const auto response = Exchange(key, batch);
   if (!response) {
     report.stopped_by = Within(response.error(), "upload");
     return {};
@@ -99,8 +58,9 @@ Status Uploader::SendOne(StateDb& database, const SpooledBatch& batch, UploadRep
                                                                client_->origin()));
         return {};
       }
-      FIELDCOST_ASSIGN(sqlite::Transaction transaction, database.Begin());
-      FIELDCOST_TRY(database.MarkSent(batch.sequence, clock_->Now()));
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+      FIELDCOST_TRY(spool.MarkSent(batch.id, *answer, clock_->Now()));
+      FIELDCOST_TRY(spool.DropOldBytes(config_->max_sent_bytes));
       FIELDCOST_TRY(transaction.Commit());
       ++report.batches_sent;
       report.rows_sent += answer->accepted_rows + answer->rejected_rows;
@@ -108,11 +68,11 @@ Status Uploader::SendOne(StateDb& database, const SpooledBatch& batch, UploadRep
       return {};
     }
     case AnswerAction::kQuarantine: {
-      const std::string reason = ReasonOf(*response);
-      FIELDCOST_ASSIGN(sqlite::Transaction transaction, database.Begin());
-      FIELDCOST_TRY(database.MarkQuarantined(batch.sequence, reason));
+      const std::string reason = DescribeAnswer(*response);
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+      FIELDCOST_TRY(spool.MarkQuarantined(batch.id, reason, clock_->Now()));
       FIELDCOST_TRY(transaction.Commit());
-      LogWarning("batch {} is refused by {} and set aside: {}", batch.sequence, client_->origin(),
+      LogWarning("batch {} is refused by {} and set aside: {}", batch.id, client_->origin(),
                  reason);
       ++report.batches_quarantined;
       return {};
@@ -120,10 +80,38 @@ Status Uploader::SendOne(StateDb& database, const SpooledBatch& batch, UploadRep
     case AnswerAction::kRetryLater:
       break;
   }
-  report.stopped_by =
-      Fail(ErrorCode::kUnavailable, "upload to {}: {}", client_->origin(), ReasonOf(*response));
+  report.stopped_by = Fail(ErrorCode::kUnavailable, "upload to {}: {}", client_->origin(),
+                           DescribeAnswer(*response));
   report.retry_after = ParseRetryAfter(http::Find(response->headers, "Retry-After"));
   return {};
+}
+
+Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
+                                          const SpooledBatch& batch) {
+  const http::Request request = MakeBatchRequest(key, batch);
+  FIELDCOST_ASSIGN(http::Response response, client_->Send(request));
+  if (!AsksForEnrolment(response)) return response;
+  FIELDCOST_TRY(Enrol(key, batch.epoch));
+  FIELDCOST_ASSIGN(response, client_->Send(request));
+  if (!AsksForEnrolment(response)) return response;
+  return Fail(ErrorCode::kUnavailable, "{} asks for enrolment again, right after it",
+              client_->origin());
+}
+
+Status Uploader::Enrol(const crypto::PrivateKey& key, std::uint64_t epoch) {
+  FIELDCOST_ASSIGN(const std::string token, LoadEnrolmentToken(*profile_));
+  FIELDCOST_ASSIGN(const http::Response response,
+                   client_->Send(MakeEnrolmentRequest(key, epoch, token)));
+  if (response.status == 200) return {};
+  const std::string what =
+      fmt::format("enrol with {}: {}", client_->origin(), DescribeAnswer(response));
+  if (ActionFor(response.status) != AnswerAction::kQuarantine) {
+    return Fail(ErrorCode::kUnavailable, "{}", what);
+  }
+  return Fail(ErrorCode::kPermissionDenied,
+              "{}; batches wait until \"fieldcost agent enrol --token-file FILE\" has a token of "
+              "the service's operator",
+              what);
 }
 
 }  // namespace fieldcost::daemon

@@ -4,37 +4,53 @@
 #include <optional>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/state_db.h"
+#include "agent/daemon/agent_keys.h"
+#include "agent/daemon/spool_db.h"
 #include "common/crypto/ed25519.h"
 #include "common/http/client.h"
 
 namespace fieldcost::daemon {
 
 // Sends spooled batches to the aggregator, oldest first. A batch leaves the spool only after the
-// server's 200, so one that is sent again after a crash is the server's to recognise.
+// server's 200, so one that is sent again after a crash is the server's to recognise. Its owner
+// holds the upload lock.
 class Uploader {
  public:
   Uploader(const Profile& profile, const AgentConfig& config, const Clock& clock);
 
-  // Until the spool is empty, consent is withdrawn, or a batch fails for now (report.stopped_by).
-  // An Error is ours (database, key file), not the server's.
-  Status SendAll(StateDb& database, UploadReport& report);
+  // Until `max_batches` are sent, the spool is empty, consent is withdrawn, or a batch fails for
+  // now (report.stopped_by). An Error is ours (database, key file), not the server's.
+  Status Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, UploadReport& report);
 
  private:
-  Status SendOne(StateDb& database, const SpooledBatch& batch, UploadReport& report);
+  Status SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch, UploadReport& report);
+  // Sends it, and enrols first where the server asks for that.
+  Result<http::Response> Exchange(const crypto::PrivateKey& key, const SpooledBatch& batch);
+  Status Enrol(const crypto::PrivateKey& key, std::uint64_t epoch);
 
   const Profile* profile_;
   const AgentConfig* config_;
   const Clock* clock_;
-  std::optional<crypto::PrivateKey> key_;
+  AgentKeys keys_;
   std::optional<http::Client> client_;
 };
 
-// The agent's key, made at the first use.
-Result<crypto::PrivateKey> AgentKey(const Profile& profile);
-std::filesystem::path AgentKeyFile(const Profile& profile);
+// A client of the service of `config`, through its proxy or the environment's.
+Result<http::Client> ConnectToService(const AgentConfig& config);
 
-// The signed request for a batch.
+// "status 503: <what the server says>", one line of limited length.
+std::string DescribeAnswer(const http::Response& untrusted_response);
+
+// The signed requests for a batch: to add it, and to take it back (with its receipt).
 http::Request MakeBatchRequest(const crypto::PrivateKey& key, const SpooledBatch& batch);
+http::Request MakeWithdrawalRequest(const crypto::PrivateKey& key, const SpooledBatch& batch);
+http::Request MakeEnrolmentRequest(const crypto::PrivateKey& key, std::uint64_t epoch,
+                                   std::string_view token);
+
+// The enrolment token: a file of mode 0600 in the state directory. Empty if there is none.
+Result<std::string> LoadEnrolmentToken(const Profile& profile);
+// kInvalidArgument unless it is one line of printable ASCII without spaces of limited length; what
+// surrounds it is cut off.
+Status SaveEnrolmentToken(const Profile& profile, std::string_view untrusted_token);
 
 }  // namespace fieldcost::daemon

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+
+#include "agent/daemon/agent.h"
+#include "agent/daemon/agent_keys.h"
+#include "agent/daemon/spool_db.h"
+#include "agent/daemon/state_db.h"
+#include "agent/daemon/upload_schedule.h"
+#include "agent/daemon/uploader.h"
+
+namespace fieldcost::daemon {
+
+// Names in the database of what the schedule keeps (upload_schedule.h).
+inline constexpr char kUploadSeedNumber[] = "upload_seed";
+inline constexpr char kNextTryNumber[] = "next_upload";  // microseconds; 0 = never tried
+inline constexpr char kFailedUploadsNumber[] = "failed_uploads";
+inline constexpr char kUploadProblemText[] = "upload_problem";
+
+// What the files that implement Agent share; for them only.
+struct Agent::State {
+  State(Profile its_profile, AgentConfig its_config, const Clock& its_clock);
+
+  // Opened when first needed, so that mode off leaves nothing behind.
+  Status OpenDatabase();
+  bool HasDatabase() const;
+  // What is in force; the user's own decision is in profile.consent_file().
+  Result<Consent> LoadDecision() const { return EffectiveConsent(profile); }
+
+  // The database must be open in the following.
+  Result<UploadState> LoadUploadState(WallTime now);
+  // With a next try that CorrectNextTry() had to correct.
+  Result<UploadState> LoadCorrectedUploadState(WallTime now);
+  Status SaveUploadState(const UploadState& upload, std::string_view problem);
+  Status KeepNeededKeys();
+
+  const Profile profile;
+  const AgentConfig config;
+  const Clock* clock;
+  std::optional<StateDb> database;
+  std::optional<SpoolDb> spool;  // of the database
+  AgentKeys keys;
+  Uploader uploader;
+};
+
+}  // namespace fieldcost::daemon

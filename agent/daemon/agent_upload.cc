@@ -1,0 +1,143 @@
+// Batches on their way: the part of Agent that previews, sends and schedules them.
+#include <algorithm>
+#include <limits>
+
+#include "agent/daemon/agent_state.h"
+#include "agent/daemon/batcher.h"
+#include "agent/daemon/upload_lock.h"
+#include "common/crypto/random.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+constexpr std::uint32_t kMaxSentByFlush = 1024;
+// That a user's wish waits for a daemon that uploads; a request may take a minute.
+constexpr std::chrono::seconds kFlushWaits{90};
+
+std::uint64_t Micros(WallTime time) {
+  return static_cast<std::uint64_t>(std::max<WallTime::rep>(0, time.time_since_epoch().count()));
+}
+
+bool IsDue(const UploadState& upload, WallTime now) {
+  const std::optional<WallTime> next = NextUploadTime(upload, now);
+  return next && *next <= now;
+}
+
+}  // namespace
+
+Result<UploadState> Agent::State::LoadUploadState(WallTime now) {
+  UploadState upload;
+  upload.max_age = std::chrono::hours(config.max_batch_age_hours);
+  FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
+  // New slots with a new key, or they would link the epochs.
+  upload.seed = seed ^ (EpochOf(now) << 32);
+  FIELDCOST_ASSIGN(upload.oldest_pending, database->OldestPending());
+  FIELDCOST_ASSIGN(const SpoolPace pace, spool->Pace(now));
+  upload.queued = pace.queued;
+  upload.oldest_queued = pace.oldest_queued;
+  upload.made_last_week = pace.made_last_week;
+  FIELDCOST_ASSIGN(const std::uint64_t failures, database->Get(kFailedUploadsNumber, 0));
+  upload.failures = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(failures, std::numeric_limits<std::uint32_t>::max()));
+  FIELDCOST_ASSIGN(const std::uint64_t next_try, database->Get(kNextTryNumber, 0));
+  upload.next_try = WallTime(std::chrono::microseconds(static_cast<std::int64_t>(next_try)));
+  return upload;
+}
+
+Result<UploadState> Agent::State::LoadCorrectedUploadState(WallTime now) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, database->Begin());
+  FIELDCOST_ASSIGN(UploadState upload, LoadUploadState(now));
+  if (const auto corrected = CorrectNextTry(upload, now, crypto::RandomUint64())) {
+    upload.next_try = *corrected;
+    FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(*corrected)));
+  }
+  FIELDCOST_TRY(transaction.Commit());
+  return upload;
+}
+
+Status Agent::State::SaveUploadState(const UploadState& upload, std::string_view problem) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, database->Begin());
+  FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(upload.next_try)));
+  FIELDCOST_TRY(database->Set(kFailedUploadsNumber, upload.failures));
+  FIELDCOST_TRY(database->SetText(kUploadProblemText, problem));
+  return transaction.Commit();
+}
+
+Status Agent::State::KeepNeededKeys() {
+  FIELDCOST_ASSIGN(std::vector<std::uint64_t> epochs, spool->EpochsInUse());
+  FIELDCOST_ASSIGN(const std::uint64_t current, database->Get(kEpochNumber, 0));
+  epochs.push_back(current);
+  return keys.Keep(epochs);
+}
+
+Result<std::optional<WallTime>> Agent::NextUpload() const {
+  std::optional<WallTime> next;
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  if (consent.mode != Mode::kOn || config().url.empty() || !state_->HasDatabase()) return next;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  const WallTime now = state_->clock->Now();
+  FIELDCOST_ASSIGN(const UploadState upload, state_->LoadCorrectedUploadState(now));
+  return NextUploadTime(upload, now);
+}
+
+Result<UploadReport> Agent::Upload(bool flush) {
+  UploadReport report;
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  if (consent.mode != Mode::kOn) return report;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  SpoolDb& spool = *state_->spool;
+  const WallTime now = state_->clock->Now();
+  {
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
+    FIELDCOST_TRY(spool.GrowOlder(now));
+    FIELDCOST_TRY(spool.DropExcess(std::chrono::hours(24 * config().max_spool_age_days),
+                                   config().max_spool_bytes, now));
+    FIELDCOST_TRY(transaction.Commit());
+  }
+  Batcher batcher(profile(), config(), *state_->clock, *state_->database);
+  FIELDCOST_TRY(batcher.Spool(SpoolWhat::kFull));
+  FIELDCOST_ASSIGN(UploadState upload, state_->LoadCorrectedUploadState(now));
+  report.batches_left = static_cast<std::uint32_t>(upload.queued);
+  if (!upload.oldest_pending && upload.queued == 0) return report;
+  if (config().url.empty()) {
+    report.stopped_by =
+        Fail(ErrorCode::kInvalidArgument, "upload: [aggregator] url is not set in {}",
+             profile().config_file.string());
+    return report;
+  }
+  if (!flush && !IsDue(upload, now)) return report;
+  FIELDCOST_ASSIGN(const auto lock,
+                   UploadLock::Take(profile(), flush ? kFlushWaits : std::chrono::seconds(0)));
+  if (!lock && flush) {
+    report.stopped_by = Fail(ErrorCode::kUnavailable, "upload: another process is uploading");
+    return report;
+  }
+  // Whoever had the lock may have done it all; whoever has it will say when to try next.
+  FIELDCOST_ASSIGN(upload, state_->LoadUploadState(now));
+  if (!lock) {
+    upload.next_try = NextTryAfterFailure(upload, now, crypto::RandomUint64(), std::nullopt);
+    FIELDCOST_TRY(state_->database->Set(kNextTryNumber, Micros(upload.next_try)));
+  }
+  if (!lock || (!flush && !IsDue(upload, now))) return report;
+  const std::uint32_t limit = flush ? kMaxSentByFlush : BatchesAtOnce(upload);
+  FIELDCOST_TRY(state_->uploader.Send(spool, *state_->database, limit, report));
+  FIELDCOST_ASSIGN(SpoolPace left, spool.Pace(now));
+  const std::uint32_t sent = report.batches_sent + report.batches_quarantined;
+  if (!report.stopped_by && left.queued == 0 && sent < limit) {
+    FIELDCOST_TRY(batcher.Spool(SpoolWhat::kAll));
+    FIELDCOST_TRY(state_->uploader.Send(spool, *state_->database, limit - sent, report));
+    FIELDCOST_ASSIGN(left, spool.Pace(now));
+  }
+  report.batches_left = static_cast<std::uint32_t>(left.queued);
+  upload.queued = left.queued;
+  upload.failures = report.stopped_by ? upload.failures + 1 : 0;
+  upload.next_try = report.stopped_by ? NextTryAfterFailure(upload, now, crypto::RandomUint64(),
+                                                            report.retry_after)
+                                      : NextTryAfterSuccess(upload, now);
+  FIELDCOST_TRY(
+      state_->SaveUploadState(upload, report.stopped_by ? report.stopped_by->message : ""));
+  FIELDCOST_TRY(state_->KeepNeededKeys());
+  return report;
+}
+
+}  // namespace fieldcost::daemon

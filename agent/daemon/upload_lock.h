@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "agent/daemon/profile.h"
+#include "common/base/file.h"
+#include "common/base/result.h"
+
+namespace fieldcost::daemon {
+
+// Held by the one process of a user that talks to the service about batches (uploads, forgets), so
+// that no two do so about the same one. The kernel lets go of it when the process ends.
+class UploadLock {
+ public:
+  // Waits up to `wait` for another process; nullopt if it still holds the lock.
+  static Result<std::optional<UploadLock>> Take(const Profile& profile,
+                                                std::chrono::milliseconds wait);
+
+ private:
+  explicit UploadLock(UniqueFd fd) : fd_(std::move(fd)) {}
+  UniqueFd fd_;
+};
+
+}  // namespace fieldcost::daemon

@@ -1,0 +1,97 @@
+#include "agent/daemon/withdrawer.h"
+
+#include <fmt/format.h>
+
+#include "agent/daemon/upload_policy.h"
+#include "agent/daemon/uploader.h"
+#include "common/wire/requests.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+void Refuse(const std::string& reason, ForgetReport& report) {
+  if (report.batches_refused++ == 0) report.refused_reason = reason;
+}
+
+}  // namespace
+
+Withdrawer::Withdrawer(const Profile& profile, const AgentConfig& config, const Clock& clock)
+    : config_(&config), profile_(&profile), clock_(&clock), keys_(profile) {}
+
+Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, ForgetReport& report) {
+  std::optional<http::Client> client;
+  std::uint64_t last = 0;
+  for (;;) {
+    FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.NextToWithdraw(last));
+    if (!batch) return {};
+    last = batch->id;
+    if (report.stopped_by) {
+      ++report.batches_left;
+      continue;
+    }
+    if (config_->url.empty()) {
+      report.stopped_by =
+          Fail(ErrorCode::kInvalidArgument, "withdraw: [aggregator] url is not set in {}",
+               profile_->config_file.string());
+    } else if (!client) {
+      auto connected = ConnectToService(*config_);
+      if (connected) {
+        client.emplace(std::move(*connected));
+      } else {
+        report.stopped_by = Within(connected.error(), "withdraw");
+      }
+    }
+    if (!report.stopped_by) FIELDCOST_TRY(WithdrawOne(spool, state, *client, *batch, report));
+    if (report.stopped_by) ++report.batches_left;
+  }
+}
+
+Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& client,
+                               const SpooledBatch& batch, ForgetReport& report) {
+  if (!keys_.Has(batch.epoch)) {
+    const std::string reason = "the key that signed it is gone";
+    FIELDCOST_TRY(spool.NoteRefusal(batch.id, reason));
+    Refuse(reason, report);
+    return {};
+  }
+  FIELDCOST_ASSIGN(const crypto::PrivateKey key, keys_.For(batch.epoch));
+  const auto response = client.Send(MakeWithdrawalRequest(key, batch));
+  if (!response) {
+    report.stopped_by = Within(response.error(), "withdraw");
+    return {};
+  }
+  switch (ActionFor(response->status)) {  // the same statuses speak of the batch
+    case AnswerAction::kAccept: {
+      const auto answer = wire::DecodeWithdrawalAnswer(response->body);
+      if (!answer) {
+        report.stopped_by = Within(
+            answer.error(),
+            fmt::format("withdraw from {}: answer is not the aggregator's", client.origin()));
+        return {};
+      }
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+      FIELDCOST_TRY(spool.MarkWithdrawn(batch.id, clock_->Now()));
+      FIELDCOST_TRY(transaction.Commit());
+      if (answer->withdrawn_rows == 0 && batch.state != SpoolState::kSent) {
+        ++report.batches_deleted;
+      } else {
+        ++report.batches_withdrawn;
+        report.rows_withdrawn += answer->withdrawn_rows;
+      }
+      return {};
+    }
+    case AnswerAction::kQuarantine: {
+      const std::string reason = DescribeAnswer(*response);
+      FIELDCOST_TRY(spool.NoteRefusal(batch.id, reason));
+      Refuse(reason, report);
+      return {};
+    }
+    case AnswerAction::kRetryLater:
+      break;
+  }
+  report.stopped_by = Fail(ErrorCode::kUnavailable, "withdraw from {}: {}", client.origin(),
+                           DescribeAnswer(*response));
+  return {};
+}
+
+}  // namespace fieldcost::daemon
