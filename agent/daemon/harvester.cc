@@ -35,6 +35,15 @@ bool IsOurs(const Error& error) {
          error.code == ErrorCode::kInternal;
 }
 
+// What is measured of libraries that are not public is not told apart.
+stats::ApiKey PrivateApi() {
+  return {.soname = kPrivateName,
+          .package_version = {},
+          .build_id = {},
+          .symbol = kPrivateName,
+          .symbol_version = {}};
+}
+
 // Makes room for one more in runs/refused/: the oldest goes.
 void LimitRefused(const std::filesystem::path& directory) {
   std::vector<std::pair<std::int64_t, std::filesystem::path>> files;
@@ -106,12 +115,15 @@ Harvester::Harvester(const Profile& profile, const AgentConfig& config, const Cl
     : profile_(&profile),
       clock_(&clock),
       database_(&database),
-      builtin_modules_(config.builtin_modules),
-      extra_modules_(config.extra_modules.begin(), config.extra_modules.end()) {}
+      extra_modules_(config.extra_modules.begin(), config.extra_modules.end()) {
+  for (wire::PolicyModule& module : PublicModulesOf(config)) {
+    public_modules_.emplace(std::move(module.soname), std::move(module.package));
+  }
+}
 
 Result<HarvestReport> Harvester::HarvestAll() {
   HarvestReport report;
-  FIELDCOST_TRY(ForgetMissing());
+  FIELDCOST_TRY(FindMissing());
   FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile_->run_dir()));
   for (const std::string& name : names) {
     const Status status = HarvestFile(name, report);
@@ -144,7 +156,9 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
   if (!content) return Refuse(name, content.error(), report);
   ModuleVersions versions(*database_);
   for (RunPick& pick : content->picks) {
-    FIELDCOST_ASSIGN(pick.api.package_version, versions.Find(pick.api.soname, pick.module_path));
+    FIELDCOST_ASSIGN(const ModuleOwner owner, versions.Find(pick.api, pick.module_path));
+    pick.api.package_version = owner.version;
+    if (!info->forced && !IsPublic(pick.api, owner)) pick.api = PrivateApi();
   }
   const RunIdentity run{
       .name = name, .inode = bytes->inode(), .start_unix_ns = info->start_unix_ns};
@@ -155,14 +169,17 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
     ++report.files_left;
     return {};
   }
-  // The snapshot outlives the file: killed in between, we find the file counted.
+  // The snapshot outlives the file: killed in between, we find the file counted. It goes with the
+  // next transaction, since each costs a write to the disk.
   if (InodeOf(path) == run.inode && ::unlink(path.c_str()) == 0) ++report.files_finished;
-  return database_->RemoveSnapshot(run);
+  missing_.push_back(run);
+  return {};
 }
 
 Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunContent& content,
                         bool ended, HarvestReport& report) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
+  FIELDCOST_TRY(ForgetMissing());
   // A file that is gone has been counted and its snapshot perhaps removed: not again.
   if (InodeOf(profile_->run_dir() / run.name) != run.inode) return {};
   // Read inside the transaction: whoever withdraws consent writes the file first and then removes
@@ -186,6 +203,7 @@ Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunCo
     FIELDCOST_TRY(AddNumbers(info, before.numbers, changes.numbers));
   }
   FIELDCOST_TRY(transaction.Commit());
+  missing_.clear();
   report.calls += counted.calls;
   return {};
 }
@@ -214,9 +232,9 @@ Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunS
     if (!difference.Subtract(counted->second)) return {};
   }
   const LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
-  const bool is_public = IsPublic(pick.api);
-  FIELDCOST_TRY(database_->AddLocal(key, difference, may_send && !is_public));
-  if (may_send && is_public) {
+  const bool is_private = pick.api.soname == kPrivateName;
+  FIELDCOST_TRY(database_->AddLocal(key, difference, may_send && is_private));
+  if (may_send && !is_private) {
     FIELDCOST_TRY(database_->AddPending(key, difference, clock_->Now()));
   }
   changes.totals[{cell.pick, cell.metric}] = cell.histogram;
@@ -239,22 +257,28 @@ Status Harvester::Refuse(const std::string& name, const Error& why, HarvestRepor
   return database_->Add(kRefusedFilesNumber, 1);
 }
 
-Status Harvester::ForgetMissing() {
+Status Harvester::FindMissing() {
   FIELDCOST_ASSIGN(const std::vector<RunIdentity> runs, database_->Snapshots());
+  missing_.clear();
   for (const RunIdentity& run : runs) {
-    if (InodeOf(profile_->run_dir() / run.name) == run.inode) continue;
-    FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
-    if (InodeOf(profile_->run_dir() / run.name) != run.inode) {
-      FIELDCOST_TRY(database_->RemoveSnapshot(run));
-    }
-    FIELDCOST_TRY(transaction.Commit());
+    if (InodeOf(profile_->run_dir() / run.name) != run.inode) missing_.push_back(run);
   }
   return {};
 }
 
-bool Harvester::IsPublic(const stats::ApiKey& api) const {
+Status Harvester::ForgetMissing() {
+  for (const RunIdentity& run : missing_) {
+    if (InodeOf(profile_->run_dir() / run.name) == run.inode) continue;
+    FIELDCOST_TRY(database_->RemoveSnapshot(run));
+  }
+  return {};
+}
+
+bool Harvester::IsPublic(const stats::ApiKey& api, const ModuleOwner& owner) const {
   if (extra_modules_.contains(api.soname)) return true;
-  return builtin_modules_ && IsPublicModule(api.soname) && !api.package_version.empty();
+  const auto module = public_modules_.find(api.soname);
+  if (module == public_modules_.end() || owner.package.empty()) return false;
+  return module->second.empty() || module->second == owner.package;
 }
 
 }  // namespace fieldcost::daemon

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "agent/daemon/agent.h"
+#include "agent/daemon/module_version.h"
 #include "agent/daemon/profile.h"
 #include "agent/daemon/run_file_reader.h"
 #include "agent/daemon/state_db.h"
@@ -28,14 +32,16 @@ class Harvester {
   Status CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
                    bool may_send, RunSnapshot& changes, HarvestReport& report);
   Status Refuse(const std::string& name, const Error& why, HarvestReport& report);
+  Status FindMissing();
   Status ForgetMissing();
-  bool IsPublic(const stats::ApiKey& api) const;
+  bool IsPublic(const stats::ApiKey& api, const ModuleOwner& owner) const;
 
   const Profile* profile_;
   const Clock* clock_;
   StateDb* database_;
-  bool builtin_modules_;
+  std::map<std::string, std::string> public_modules_;  // soname -> package, empty = any
   std::set<std::string> extra_modules_;
+  std::vector<RunIdentity> missing_;  // counted and gone, snapshots still there
 };
 
 // What a run says of the measuring itself, never less than `before`: while a program runs, its

@@ -8,19 +8,29 @@
 
 #include "agent/daemon/state_db.h"
 #include "common/base/result.h"
+#include "common/stats/api_key.h"
 
 namespace fieldcost::daemon {
 
-// Which version of which Debian package a shared library on this machine is. Asks dpkg-query and
-// caches answers in the state database by path, inode and modification time, so that an upgrade
-// asks anew. The path never leaves the machine; the version does.
+// Which Debian package a library is of; both empty if it is of none, or that is not known.
+struct ModuleOwner {
+  std::string package;  // "zlib1g", without architecture
+  std::string version;  // "1:1.2.13.dfsg-1"
+  bool operator==(const ModuleOwner&) const = default;
+};
+
+// Which version of which Debian package a measured library was. Asks dpkg-query and caches answers
+// in the state database by path, inode and change time, so that an upgrade asks anew. The path
+// never leaves the machine; the version does.
 class ModuleVersions {
  public:
   explicit ModuleVersions(StateDb& database) : database_(&database) {}
 
-  // "3.40.1-2+deb12u1"; empty if the file is in no package, is not there, is not the module that
-  // `soname` names, or there is no package database. The path comes from a run file.
-  Result<std::string> Find(std::string_view soname, const std::string& untrusted_path);
+  // Nothing if the file is in no installed package, is not there, is not the module that
+  // `api.soname` names, there is no package database, or the file's build-id is not the run's
+  // (`api.build_id`), as after an upgrade under a running program: what has been measured then was
+  // another file. The path comes from a run file.
+  Result<ModuleOwner> Find(const stats::ApiKey& api, const std::string& untrusted_path);
 
  private:
   StateDb* database_;

@@ -102,15 +102,17 @@ std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
 
 std::vector<std::string> AllowedModules(const AgentConfig& config) {
   std::vector<std::string> modules;
-  if (config.builtin_modules) {
-    for (const std::string_view soname : PublicModules()) modules.emplace_back(soname);
+  for (const std::string& soname : config.extra_modules) modules.push_back(soname);
+  for (wire::PolicyModule& module : PublicModulesOf(config)) {
+    modules.push_back(std::move(module.soname));
   }
-  for (const std::string& soname : config.extra_modules) {
-    if (soname.size() < shm::kMaxSonameBytes) modules.push_back(soname);
-  }
+  std::erase_if(modules, [](const std::string& soname) {
+    return soname.empty() || soname.size() >= shm::kMaxSonameBytes;
+  });
+  // The user's own come first: they are the last to be left out.
+  if (modules.size() > shm::kMaxAllowedModules) modules.resize(shm::kMaxAllowedModules);
   std::sort(modules.begin(), modules.end());
   modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
-  if (modules.size() > shm::kMaxAllowedModules) modules.resize(shm::kMaxAllowedModules);
   return modules;
 }
 

@@ -18,7 +18,7 @@ struct PolicyInput {
   std::vector<shm::WeightEntry> weights;  // ascending by hash, at most shm::kMaxWeights
 };
 
-// The sonames programs may be measured for: the built-in list and the configured ones, ascending,
+// The sonames programs may be measured for: the public ones and the configured ones, ascending,
 // without duplicates, at most shm::kMaxAllowedModules.
 std::vector<std::string> AllowedModules(const AgentConfig& config);
 

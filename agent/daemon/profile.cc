@@ -1,7 +1,9 @@
 #include "agent/daemon/profile.h"
 
+#include <array>
 #include <bit>
 #include <cstdlib>
+#include <string_view>
 
 #include "common/base/text.h"
 #include "common/base/units.h"
@@ -28,6 +30,23 @@ constexpr std::uint64_t kMaxExtraModules = 256;
 // The aggregator takes rows of five weeks back.
 constexpr std::uint64_t kMaxSpoolAgeDays = 28;
 constexpr std::uint64_t kMaxSpoolLimitBytes = 1024 * kMiB;
+
+// The keys that a policy of the service may set where the user has not.
+constexpr std::array<std::string_view, 15> kPolicyKeys = {"selection.selection_probability",
+                                                          "selection.picks_per_run",
+                                                          "selection.alloc_probability",
+                                                          "selection.io_probability",
+                                                          "selection.cycles_probability",
+                                                          "selection.max_programs",
+                                                          "selection.max_load_per_core_percent",
+                                                          "selection.max_cpu_pressure_percent",
+                                                          "selection.overhead_percent",
+                                                          "selection.max_run_files",
+                                                          "selection.phase_minutes",
+                                                          "selection.max_phases",
+                                                          "selection.sampling",
+                                                          "batch.max_batch_bytes",
+                                                          "batch.max_batch_age_hours"};
 
 // The directory a variable names, or `fallback` below HOME. Empty if neither is there.
 Result<std::filesystem::path> Directory(const char* variable, const char* fallback) {
@@ -135,6 +154,9 @@ Result<AgentConfig> AgentConfig::Load(const std::filesystem::path& path) {
     file->Refuse("modules.extra_modules",
                  "each entry is a soname such as \"libfoo.so.1\", at most 63 bytes");
     break;
+  }
+  for (const std::string_view key : kPolicyKeys) {
+    if (file->Has(key)) config.written.emplace(key);
   }
   FIELDCOST_TRY(file->Finish());
   return config;

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/wire/policy.h"
 
 namespace fieldcost::daemon {
 
@@ -20,6 +24,9 @@ struct Profile {
   std::filesystem::path catalog_root_file;
   // What the machine's administrator permits; see system_policy.h. The same for every user.
   std::filesystem::path system_file = "/etc/fieldcost/system.toml";
+  // Where the kernel tells of batteries, and the system's message bus (power.h). Empty: as usual.
+  std::filesystem::path power_supply_dir = "/sys/class/power_supply";
+  std::string bus_address;
 
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path run_dir() const;
@@ -65,6 +72,14 @@ struct AgentConfig {
   // [upload]
   bool on_battery = false;  // also while the machine runs on its battery
   bool on_metered = false;  // also through a connection that is paid by volume
+
+  // The keys that the file has, "table.key": what the user has decided himself.
+  std::set<std::string, std::less<>> written;
+  // What only the service's policy says; set by ApplyPolicy() (field_policy.h).
+  std::uint64_t field_policy_version = 0;          // 0 = none in force
+  std::chrono::seconds min_upload_interval{3600};  // between two requests of this agent
+  std::vector<wire::PolicyModule> policy_modules;  // instead of the built-in list; empty = that
+  std::vector<wire::PolicyWeight> policy_weights;
 
   // Reads `path`; the defaults if there is no such file; kInvalidArgument with place and reason.
   static Result<AgentConfig> Load(const std::filesystem::path& path);

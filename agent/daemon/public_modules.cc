@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace fieldcost::daemon {
 namespace {
@@ -259,6 +260,17 @@ std::span<const std::string_view> PublicModules() { return kPublicModules; }
 
 bool IsPublicModule(std::string_view soname) {
   return std::binary_search(kPublicModules.begin(), kPublicModules.end(), soname);
+}
+
+std::vector<wire::PolicyModule> PublicModulesOf(const AgentConfig& config) {
+  if (!config.builtin_modules) return {};
+  if (!config.policy_modules.empty()) return config.policy_modules;
+  std::vector<wire::PolicyModule> modules;
+  modules.reserve(kPublicModules.size());
+  for (const std::string_view soname : kPublicModules) {
+    modules.push_back({.soname = std::string(soname), .package = {}});
+  }
+  return modules;
 }
 
 }  // namespace fieldcost::daemon

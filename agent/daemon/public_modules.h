@@ -2,6 +2,10 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
+
+#include "agent/daemon/profile.h"
+#include "common/wire/policy.h"
 
 namespace fieldcost::daemon {
 
@@ -11,5 +15,13 @@ std::span<const std::string_view> PublicModules();
 
 // Whether `soname` is in the list.
 bool IsPublicModule(std::string_view soname);
+
+// What may be measured and sent beside what the user names: the list of the service's policy, else
+// the built-in one, and nothing if the user wants neither (builtin_modules = false).
+std::vector<wire::PolicyModule> PublicModulesOf(const AgentConfig& config);
+
+// Stands for every function of a library that is not public: what is measured of those is added up
+// under this name and never sent.
+inline constexpr char kPrivateName[] = "(private)";
 
 }  // namespace fieldcost::daemon

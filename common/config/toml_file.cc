@@ -220,6 +220,8 @@ void TomlFile::ReadStrings(std::string_view key, std::vector<std::string>& value
   value = std::move(strings);
 }
 
+bool TomlFile::Has(std::string_view key) const { return state_->Find(key) != nullptr; }
+
 void TomlFile::Refuse(std::string_view key, std::string_view why) {
   const toml::node* node = state_->Find(key);
   state_->Refuse(node == nullptr ? toml::source_region{} : node->source(), key, why);

@@ -35,6 +35,9 @@ class TomlFile {
   void ReadBool(std::string_view key, bool& value);
   void ReadStrings(std::string_view key, std::vector<std::string>& value);
 
+  // Whether the file has the key, whatever its value. Does not count as asking for it.
+  bool Has(std::string_view key) const;
+
   // Reports a value that is wrong for a reason the readers above cannot know, at the key's place.
   void Refuse(std::string_view key, std::string_view why);
 

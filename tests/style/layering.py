@@ -19,7 +19,7 @@ TABLE = {
     "common/sqlite": (["base"], ["sqlite3.h"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
     "agent/preload": (["shm"], []),
-    "agent/daemon": (["base", "config", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], []),
+    "agent/daemon": (["base", "config", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], ["systemd/"]),
     "aggregator": (["base", "config", "http", "wire", "ingest", "publish", "store"], []),
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),

@@ -78,7 +78,10 @@ class AgentFixture : public ::testing::Test {
   // A finished run with calls of these costs.
   void WriteRun(const std::string& name, const std::vector<std::uint64_t>& values,
                 const testing::RunFileOptions& options) {
-    testing::RunFileWriter file(RunPath(name), options);
+    testing::RunFileOptions own = options;
+    // No two runs start in one nanosecond, which is what tells files of one name apart.
+    own.start_unix_ns += runs_++ % 1000;
+    testing::RunFileWriter file(RunPath(name), own);
     for (const std::uint64_t value : values) file.Add(value);
   }
   void WriteRun(const std::string& name, const std::vector<std::uint64_t>& values) {
@@ -116,6 +119,7 @@ class AgentFixture : public ::testing::Test {
     return names;
   }
 
+  std::uint64_t runs_ = 0;
   testing::TempDir directory_;
   testing::FakeClock clock_{kStart};
   Profile profile_;

@@ -10,7 +10,9 @@
 #include "agent/daemon/module_version.h"
 #include "agent/daemon/public_modules.h"
 #include "agent/daemon/state_db.h"
+#include "common/base/text.h"
 #include "tests/agent/daemon/agent_fixture.h"
+#include "tests/agent/daemon/build_id_of_file.h"
 
 namespace fieldcost::daemon {
 namespace {
@@ -19,6 +21,18 @@ using ::testing::HasSubstr;
 using testing::RunFileOptions;
 using testing::RunFileWriter;
 using testing::WrittenPick;
+
+constexpr char kLibcPath[] = "/lib/x86_64-linux-gnu/libc.so.6";
+
+// This machine's, as a program that has it loaded would name it.
+WrittenPick LibcPick() {
+  const auto id = HexDecode(testing::BuildIdOfFile(kLibcPath));
+  EXPECT_TRUE(id && id->size() >= 8);
+  return {.soname = "libc.so.6",
+          .symbol = "qsort",
+          .build_id = std::string(id->begin(), id->end()),
+          .module_path = kLibcPath};
+}
 
 class HarvestTest : public AgentFixture {
  protected:
@@ -199,6 +213,76 @@ TEST_F(HarvestTest, LostCallsAreReportedOnce) {
   EXPECT_EQ(agent.GetStatus()->lost_calls, 7U);
 }
 
+TEST_F(HarvestTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) {
+  for (const Mode mode : {Mode::kLocal, Mode::kOn}) {
+    Agent agent = OpenAgent(mode);
+    RunFileOptions options = Ended();
+    options.picks = {WrittenPick{.soname = "libsecret.so.1",
+                                 .symbol = "secret_call",
+                                 .symbol_version = "SECRET_1",
+                                 .module_path = "/opt/secret/libsecret.so.1"},
+                     WrittenPick{.soname = "libother-secret.so.1", .symbol = "secret_too"}};
+    {
+      RunFileWriter file(RunPath("a"), options);
+      file.Add(7, 0, 0);
+      file.Add(8, 0, 1);
+    }
+    ASSERT_TRUE(agent.Harvest());
+  }
+  Agent agent = OpenAgent();
+  const auto rows = agent.LocalRows();
+  ASSERT_TRUE(rows);
+  for (const stats::StatRow& row : *rows) {
+    EXPECT_EQ(row.key.api, (stats::ApiKey{.soname = "(private)",
+                                          .package_version = {},
+                                          .build_id = {},
+                                          .symbol = "(private)",
+                                          .symbol_version = {}}));
+    EXPECT_TRUE(wire::ValidateApiKey(row.key.api));
+  }
+  EXPECT_EQ(Sum(*rows), HistogramOf({7, 8, 7, 8}));
+  EXPECT_FALSE(agent.Preview()->has_value());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(profile_.state_dir)) {
+    if (!entry.is_regular_file()) continue;
+    const auto bytes = ReadFile(entry.path(), 64 << 20);
+    ASSERT_TRUE(bytes);
+    EXPECT_EQ(bytes->find("secret_call"), std::string::npos) << entry.path();
+    EXPECT_EQ(bytes->find("SECRET_1"), std::string::npos) << entry.path();
+  }
+}
+
+TEST_F(HarvestTest, PickByHandKeepsItsNameAndIsNeverSent) {
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.forced = true;
+  options.picks = {WrittenPick{.soname = "libsecret.so.1", .symbol = "secret_call"}};
+  WriteRun("a", {7}, options);
+  ASSERT_TRUE(agent.Harvest());
+  const auto rows = RowsOf(*agent.LocalRows());
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(stats::DisplayName(rows[0].key.api), "libsecret.so.1!secret_call");
+  EXPECT_FALSE(agent.Preview()->has_value());
+  EXPECT_EQ(agent.GetStatus()->private_rows_kept, 0U);
+}
+
+TEST_F(HarvestTest, UpgradeUnderARunningProgramIsNotMistakenForTheNewVersion) {
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.picks = {LibcPick()};
+  // What the program had loaded was another build than the package's file is now.
+  options.picks[0].build_id[0] = static_cast<char>(options.picks[0].build_id[0] ^ 1);
+  WriteRun("a", {7}, options);
+  options.picks = {LibcPick()};
+  options.picks[0].build_id.clear();
+  WriteRun("b", {8}, options);
+  ASSERT_TRUE(agent.Harvest());
+  const auto rows = RowsOf(*agent.LocalRows());
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].key.api.soname, "(private)") << "it cannot be shown that it was the package's";
+  EXPECT_EQ(rows[0].histogram, HistogramOf({7, 8}));
+  EXPECT_FALSE(agent.Preview()->has_value());
+}
+
 TEST_F(HarvestTest, OnlyPackagedPublicOrNamedModulesBecomePending) {
   Agent agent = OpenAgent(Mode::kOn);
   RunFileOptions options = Ended();
@@ -207,17 +291,18 @@ TEST_F(HarvestTest, OnlyPackagedPublicOrNamedModulesBecomePending) {
       WrittenPick{.soname = "libcompany-secret.so.1", .symbol = "secret"},
       // Public by name, but not the package's file.
       WrittenPick{.soname = "libz.so.1", .symbol = "inflate", .module_path = "/nowhere/libz.so.1"},
-      WrittenPick{.soname = "libc.so.6",
-                  .symbol = "qsort",
-                  .module_path = "/lib/x86_64-linux-gnu/libc.so.6"},
+      LibcPick(),
   };
   {
     RunFileWriter file(RunPath("a"), options);
-    for (std::uint32_t pick = 0; pick < 4; ++pick) file.Add(9, 0, pick);
+    for (std::uint32_t pick = 0; pick < 4; ++pick) file.Add(9 + pick, 0, pick);
   }
   ASSERT_TRUE(agent.Harvest());
-  EXPECT_EQ(RowsOf(*agent.LocalRows()).size(), 4U);
-  EXPECT_EQ(agent.GetStatus()->private_rows_kept, 4U) << "of two functions";
+  const auto rows = RowsOf(*agent.LocalRows());
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(stats::DisplayName(rows[0].key.api), "(private)!(private)");
+  EXPECT_EQ(rows[0].histogram, HistogramOf({10, 11})) << "of two libraries";
+  EXPECT_EQ(agent.GetStatus()->private_rows_kept, 2U) << "of two metrics";
   const auto preview = agent.Preview();
   ASSERT_TRUE(preview) << preview.error().message;
   ASSERT_TRUE(preview->has_value());
@@ -231,7 +316,7 @@ TEST_F(HarvestTest, OnlyPackagedPublicOrNamedModulesBecomePending) {
   EXPECT_EQ((*preview)->content.rows.back().api.build_id, "01020304");
 }
 
-TEST(ModuleVersionTest, LooksUnderBothSidesOfMergedUsr) {
+TEST(PackagePathsTest, LooksUnderBothSidesOfMergedUsr) {
   EXPECT_THAT(PackagePaths("/lib/nowhere/libx.so.1"),
               ::testing::ElementsAre("/lib/nowhere/libx.so.1", "/usr/lib/nowhere/libx.so.1"));
   EXPECT_THAT(PackagePaths("/usr/lib/nowhere/libx.so.1"),
@@ -241,21 +326,51 @@ TEST(ModuleVersionTest, LooksUnderBothSidesOfMergedUsr) {
   }
 }
 
-TEST(ModuleVersionTest, AnswersAreCachedByFile) {
-  const testing::TempDir directory;
-  auto database = StateDb::Open(directory.path() / "agent.db");
-  ASSERT_TRUE(database) << database.error().message;
-  ModuleVersions versions(*database);
-  const std::string path = "/lib/x86_64-linux-gnu/libc.so.6";
-  const auto version = versions.Find("libc.so.6", path);
-  ASSERT_TRUE(version);
-  EXPECT_FALSE(version->empty());
-  EXPECT_EQ(*versions.Find("libc.so.6", path), *version);
-  // A file in no package; and the cache forgets it when it changes.
-  const auto file = directory.path() / "libmine.so.1";
-  ASSERT_TRUE(WriteFileAtomically(file, "x", 0600));
-  EXPECT_EQ(*versions.Find("libmine.so.1", file), "");
-  EXPECT_EQ(*versions.Find("libc.so.6", file), "");
+class ModuleVersionTest : public ::testing::Test {
+ protected:
+  // "PACKAGE VERSION" of a file that a run had loaded with that build-id.
+  std::string Find(const std::string& soname, const std::string& path, const std::string& id) {
+    const auto owner = ModuleVersions(database_).Find({.soname = soname,
+                                                       .package_version = {},
+                                                       .build_id = id,
+                                                       .symbol = "f",
+                                                       .symbol_version = {}},
+                                                      path);
+    EXPECT_TRUE(owner) << owner.error().message;
+    return owner->package + ' ' + owner->version;
+  }
+
+  testing::TempDir directory_;
+  StateDb database_ = std::move(*StateDb::Open(directory_.path() / "agent.db"));
+};
+
+TEST_F(ModuleVersionTest, FileOfAPackageHasItsVersionIfTheBuildIsTheRuns) {
+  const std::string id = testing::BuildIdOfFile(kLibcPath);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_THAT(Find("libc.so.6", kLibcPath, id), ::testing::StartsWith("libc6 2."));
+    EXPECT_EQ(Find("libc.so.6", kLibcPath, id.substr(2)), " ");
+    EXPECT_EQ(Find("libc.so.6", kLibcPath, ""), " ");
+    EXPECT_EQ(Find("libz.so.1", kLibcPath, id), " ") << "another library's file";
+    EXPECT_EQ(Find("libc.so.6", "/nowhere/libc.so.6", id), " ");
+    EXPECT_EQ(Find("libc.so.6", "/lib", id), " ");
+  }
+}
+
+TEST_F(ModuleVersionTest, CopyOfAPackagesFileIsOfNoPackage) {
+  const auto copy = directory_.path() / "libc.so.6";
+  std::filesystem::copy_file(kLibcPath, copy);
+  EXPECT_EQ(Find("libc.so.6", copy, testing::BuildIdOfFile(copy)), " ");
+}
+
+TEST_F(ModuleVersionTest, FileThatWasReplacedIsLookedAtAnew) {
+  const auto file = directory_.path() / "libc.so.6";
+  std::filesystem::copy_file(kLibcPath, file);
+  const std::string old_id = testing::BuildIdOfFile(file);
+  EXPECT_EQ(Find("libc.so.6", file, old_id), " ");
+  std::filesystem::copy_file("/lib/x86_64-linux-gnu/libm.so.6", file,
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_NE(testing::BuildIdOfFile(file), old_id);
+  EXPECT_EQ(Find("libc.so.6", file, old_id), " ");
 }
 
 }  // namespace
