@@ -1,5 +1,7 @@
 #include "aggregator/store/compact_row.h"
 
+#include <utility>
+
 #include "common/shm/log2_bucket.h"
 #include "common/stats/uint128.h"
 
@@ -32,6 +34,43 @@ void CompactRow::Add(const CompactRow& other) {
       buckets.insert(buckets.begin() + static_cast<std::ptrdiff_t>(at), bucket);
     }
   }
+}
+
+Status CompactRow::Subtract(const CompactRow& other) {
+  const Error not_contained =
+      Fail(ErrorCode::kCorrupt, "the sums do not contain what is to be taken away");
+  stats::ContributionScalars left_scalars = scalars;
+  if (other.scalars.contributions != 0 && !left_scalars.Subtract(other.scalars)) {
+    return not_contained;
+  }
+  if (saturated || other.saturated) {
+    saturated = true;
+    scalars = left_scalars;
+    return {};
+  }
+  std::vector<CompactBucket> left;
+  left.reserve(buckets.size());
+  auto taken = other.buckets.begin();
+  for (CompactBucket bucket : buckets) {
+    if (taken != other.buckets.end() && taken->slot == bucket.slot) {
+      const stats::Bucket& less = taken->sums;
+      if (less.count > bucket.sums.count || less.sum > bucket.sums.sum ||
+          less.sum_of_squares > bucket.sums.sum_of_squares) {
+        return not_contained;
+      }
+      bucket.sums.count -= less.count;
+      bucket.sums.sum -= less.sum;
+      bucket.sums.sum_of_squares -= less.sum_of_squares;
+      if (!stats::ValidateBucket(bucket.slot, bucket.sums)) return not_contained;
+      ++taken;
+    }
+    if (bucket.sums.count != 0) left.push_back(bucket);
+  }
+  if (taken != other.buckets.end()) return not_contained;
+  if (left.empty() && left_scalars.contributions != 0) return not_contained;
+  buckets = std::move(left);
+  scalars = left_scalars;
+  return {};
 }
 
 void CompactRow::SetHistogram(const stats::CostHistogram& histogram) {

@@ -25,6 +25,11 @@ struct CompactRow {
 
   void Clear();
   void Add(const CompactRow& other);
+  // Takes `other`, which was added before, away again; a bucket that becomes empty is gone, so that
+  // the result has the bits of a row to which it never came. kCorrupt, and no change, unless every
+  // sum of `other` is at most ours and what is left is possible. Numbers that have reached their
+  // limit stay there: of a saturated row only the scalars are taken away.
+  Status Subtract(const CompactRow& other);
   // Replaces the buckets by those of `histogram`.
   void SetHistogram(const stats::CostHistogram& histogram);
   // The dense form. It does not carry `saturated`.

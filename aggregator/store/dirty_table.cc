@@ -30,6 +30,14 @@ void Totals::Add(const Totals& other) {
   sum_of_squares += other.sum_of_squares;
 }
 
+void Totals::Subtract(const Totals& other) {
+  batches -= other.batches;
+  contributions -= other.contributions;
+  calls -= other.calls;
+  sum -= other.sum;
+  sum_of_squares -= other.sum_of_squares;
+}
+
 std::string Totals::Encode() const {
   std::string bytes(1, kTotalsVersion);
   for (const stats::Uint128 number :
@@ -57,25 +65,56 @@ Result<Totals> Totals::Decode(std::string_view untrusted_bytes) {
   return totals;
 }
 
-Status DirtyTable::AddBatch(std::string_view accepted_rows) {
-  FIELDCOST_TRY(
-      ForEachAcceptedRow(accepted_rows, [this](std::string_view key, const CompactRow& row) {
-        key_.assign(key);
-        const auto [place, inserted] = rows_.try_emplace(key_);
-        CompactRow& sums = place->second;
-        memory_bytes_ += inserted ? key.size() + kNodeOverheadBytes + sizeof(CompactRow) : 0;
-        const std::size_t before = sums.buckets.capacity();
-        sums.Add(row);
-        memory_bytes_ += (sums.buckets.capacity() - before) * sizeof(CompactBucket);
-        totals_.AddRow(row);
-      }));
-  ++totals_.batches;
+void DirtyTable::Merge(Rows& rows, std::string_view key, const CompactRow& row) {
+  key_.assign(key);
+  const auto [place, inserted] = rows.try_emplace(key_);
+  CompactRow& sums = place->second;
+  memory_bytes_ += inserted ? key.size() + kNodeOverheadBytes + sizeof(CompactRow) : 0;
+  const std::size_t before = sums.buckets.capacity();
+  sums.Add(row);
+  memory_bytes_ += (sums.buckets.capacity() - before) * sizeof(CompactBucket);
+}
+
+Status DirtyTable::AddRecord(std::string_view record) {
+  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
+  Rows& rows = kind == InboxKind::kAdded ? added_ : removed_;
+  Totals part{.batches = 1};
+  FIELDCOST_TRY(ForEachAcceptedRow(record, [&](std::string_view key, const CompactRow& row) {
+    Merge(rows, key, row);
+    part.AddRow(row);
+  }));
+  if (kind == InboxKind::kAdded) {
+    totals_.Add(part);
+  } else {
+    totals_.Subtract(part);
+  }
+  ++records_;
   return {};
 }
 
-const CompactRow* DirtyTable::Find(std::string_view key) const {
-  const auto place = rows_.find(std::string(key));
-  return place == rows_.end() ? nullptr : &place->second;
+Status DirtyTable::Apply(std::string_view key, CompactRow& sums, bool& found) const {
+  const std::string name(key);
+  if (const auto place = added_.find(name); place != added_.end()) {
+    sums.Add(place->second);
+    found = true;
+  }
+  if (removed_.empty()) return {};
+  if (const auto place = removed_.find(name); place != removed_.end()) {
+    FIELDCOST_TRY(sums.Subtract(place->second));
+    found = true;
+  }
+  return {};
+}
+
+Status DirtyTable::ForEach(const Visitor& visit) const {
+  for (const auto& [key, row] : added_) {
+    const auto removed = removed_.empty() ? removed_.end() : removed_.find(key);
+    FIELDCOST_TRY(visit(key, &row, removed == removed_.end() ? nullptr : &removed->second));
+  }
+  for (const auto& [key, row] : removed_) {
+    if (!added_.contains(key)) FIELDCOST_TRY(visit(key, nullptr, &row));
+  }
+  return {};
 }
 
 }  // namespace fieldcost::store

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,26 +24,43 @@ struct Totals {
 
   void AddRow(const CompactRow& row);
   void Add(const Totals& other);
+  // All numbers are modulo their type's size, so a difference of parts may be added to the whole.
+  void Subtract(const Totals& other);
   std::string Encode() const;
   static Result<Totals> Decode(std::string_view untrusted_bytes);
 };
 
-// What was accepted since the last checkpoint, summed by row key. Not thread-safe.
+// What was accepted and withdrawn since the last checkpoint, summed by row key: what to add, and
+// apart from it what to take away, since the two need not be in one table. Not thread-safe.
 class DirtyTable {
  public:
-  // Adds the rows of one accepted batch (AcceptedRows::bytes()).
-  Status AddBatch(std::string_view accepted_rows);
+  // Takes in one inbox record.
+  Status AddRecord(std::string_view record);
 
-  const CompactRow* Find(std::string_view key) const;
-  const std::unordered_map<std::string, CompactRow>& rows() const { return rows_; }
+  // Brings `sums`, the row's value before this table, up to date: adds, then subtracts. kCorrupt if
+  // more is withdrawn than there was. `found` is set if the table has anything of the row.
+  Status Apply(std::string_view key, CompactRow& sums, bool& found) const;
+
+  // Each row once, with what is to be added and taken away; either may be null.
+  using Visitor = std::function<Status(const std::string& key, const CompactRow* added,
+                                       const CompactRow* removed)>;
+  Status ForEach(const Visitor& visit) const;
+
+  // To be added; differences are modulo the numbers' size.
   const Totals& totals() const { return totals_; }
-  bool empty() const { return totals_.batches == 0; }
+  bool empty() const { return records_ == 0; }
+  std::size_t row_count() const { return added_.size() + removed_.size(); }
   std::size_t memory_bytes() const { return memory_bytes_; }
 
  private:
-  std::unordered_map<std::string, CompactRow> rows_;
+  using Rows = std::unordered_map<std::string, CompactRow>;
+  void Merge(Rows& rows, std::string_view key, const CompactRow& row);
+
+  Rows added_;
+  Rows removed_;
   std::string key_;  // look-up buffer
   Totals totals_;
+  std::uint64_t records_ = 0;
   std::size_t memory_bytes_ = 0;
 };
 

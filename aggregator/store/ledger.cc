@@ -7,6 +7,8 @@ namespace {
 
 constexpr char kFormatVersion = 1;
 constexpr std::size_t kEncodedBytes = 17;
+constexpr char kTombstoneMark = 'w';
+constexpr char kEnrolmentMark = 'e';
 static_assert(kLedgerWindow == 64, "the window is one 64-bit word");
 
 }  // namespace
@@ -47,6 +49,43 @@ Result<LedgerHead> LedgerHead::Decode(std::string_view untrusted_bytes) {
   head.high_water_ = ReadBigEndian64(untrusted_bytes.substr(1, 8));
   head.window_ = ReadBigEndian64(untrusted_bytes.substr(9, 8));
   return head;
+}
+
+std::string LedgerHeadKey(std::string_view agent_id, std::uint64_t epoch) {
+  std::string key(agent_id);
+  AppendBigEndian64(epoch, key);
+  return key;
+}
+
+std::string AnswerKey(std::string_view head_key, std::uint64_t sequence) {
+  std::string key(head_key);
+  AppendBigEndian64(sequence, key);
+  return key;
+}
+
+std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence) {
+  return AnswerKey(head_key, sequence) + kTombstoneMark;
+}
+
+std::string EnrolmentKey(std::string_view head_key) {
+  return std::string(head_key) + kEnrolmentMark;
+}
+
+std::string EncodeTombstone(std::uint32_t withdrawn_rows) {
+  std::string bytes(1, kFormatVersion);
+  AppendVarint(withdrawn_rows, bytes);
+  return bytes;
+}
+
+Result<std::uint32_t> DecodeTombstone(std::string_view untrusted_bytes) {
+  stats::Uint128 rows = 0;
+  if (!untrusted_bytes.empty() && untrusted_bytes[0] == kFormatVersion) {
+    std::string_view rest = untrusted_bytes.substr(1);
+    if (TakeVarint(rest, rows) && rest.empty() && rows <= wire::kMaxBatchRows) {
+      return static_cast<std::uint32_t>(rows);
+    }
+  }
+  return Fail(ErrorCode::kCorrupt, "the record of a withdrawn batch is malformed");
 }
 
 }  // namespace fieldcost::store

@@ -37,4 +37,15 @@ class LedgerHead {
   std::uint64_t window_ = 0;  // bit i: sequence high_water_ - i is accepted
 };
 
+// Keys of the ledger table; `agent_id` has kAgentIdBytes, so keys of different kinds differ in
+// length.
+std::string LedgerHeadKey(std::string_view agent_id, std::uint64_t epoch);
+std::string AnswerKey(std::string_view head_key, std::uint64_t sequence);
+std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence);
+std::string EnrolmentKey(std::string_view head_key);
+
+// What is kept of a withdrawn batch: how many rows were taken away.
+std::string EncodeTombstone(std::uint32_t withdrawn_rows);
+Result<std::uint32_t> DecodeTombstone(std::string_view untrusted_bytes);
+
 }  // namespace fieldcost::store

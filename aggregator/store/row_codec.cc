@@ -207,7 +207,7 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
 }
 
 void AcceptedRows::Clear() {
-  bytes_.assign(1, kFormatVersion);
+  bytes_.assign(1, static_cast<char>(InboxKind::kAdded));
   previous_key_.clear();
   row_count_ = 0;
 }
@@ -238,12 +238,26 @@ void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& h
   ++row_count_;
 }
 
+std::string WithdrawnRecord(std::string_view accepted_rows) {
+  std::string record(accepted_rows);
+  record[0] = static_cast<char>(InboxKind::kWithdrawn);
+  return record;
+}
+
+Result<InboxKind> InboxKindOf(std::string_view untrusted_record) {
+  if (!untrusted_record.empty()) {
+    const InboxKind kind{untrusted_record.front()};
+    if (kind == InboxKind::kAdded || kind == InboxKind::kWithdrawn) return kind;
+  }
+  return Malformed("inbox version");
+}
+
 Status ForEachAcceptedRow(
     std::string_view untrusted_bytes,
     const std::function<void(std::string_view key, const CompactRow& row)>& visit) {
   std::string_view rest = untrusted_bytes;
-  std::uint8_t version = 0;
-  if (!TakeByte(rest, version) || version != kFormatVersion) return Malformed("inbox version");
+  FIELDCOST_TRY(InboxKindOf(rest));
+  rest.remove_prefix(1);
   std::string key;
   CompactRow row;
   while (!rest.empty()) {

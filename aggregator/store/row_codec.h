@@ -48,7 +48,16 @@ class AcceptedRows {
   std::uint32_t row_count_ = 0;
 };
 
-// Calls `visit` for every row of AcceptedRows::bytes().
+// What an inbox record does with its rows. The numbers are the records' format versions.
+enum class InboxKind : char { kAdded = 1, kWithdrawn = 2 };
+
+// The record that takes the rows of AcceptedRows::bytes() away again.
+std::string WithdrawnRecord(std::string_view accepted_rows);
+
+// kCorrupt if it is neither.
+Result<InboxKind> InboxKindOf(std::string_view untrusted_record);
+
+// Calls `visit` for every row of an inbox record: AcceptedRows::bytes() or WithdrawnRecord().
 Status ForEachAcceptedRow(
     std::string_view untrusted_bytes,
     const std::function<void(std::string_view key, const CompactRow& row)>& visit);

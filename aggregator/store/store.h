@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "aggregator/store/compact_row.h"
 #include "aggregator/store/dirty_table.h"
@@ -50,12 +51,35 @@ struct AcceptResult {
   bool replay = false;  // it had been accepted before; nothing was added
 };
 
+// A batch to be taken away again.
+struct Withdrawal {
+  std::string_view agent_id;
+  wire::Epoch epoch;
+  wire::Sequence sequence;
+  // Exactly the rows that were accepted of it. Called at most once, and only if the batch has been
+  // delivered and is still in the sums; `answer` is what its agent was told, if that is still kept.
+  // An error is Withdraw()'s; nothing has changed then.
+  std::function<Result<const AcceptedRows*>(const std::optional<std::string>& answer)> rows;
+  std::string_view late_answer;  // for the batch, should it come after all
+};
+
+enum class WithdrawalKind {
+  kTakenAway,       // its rows are not in the sums any more
+  kNeverDelivered,  // it never came; if it does, it will add nothing
+  kRepeated,        // one of the two had happened before
+};
+
+struct WithdrawResult {
+  std::uint32_t withdrawn_rows = 0;  // the same for a repeated withdrawal
+  WithdrawalKind kind = WithdrawalKind::kTakenAway;
+};
+
 struct VerifyReport {
   std::uint64_t sequence = 0;
   std::uint64_t rows = 0;
   std::uint64_t invalid_rows = 0;
   std::uint64_t saturated_rows = 0;
-  Totals expected;            // kept beside the rows as batches were accepted
+  Totals expected;            // kept beside the rows as batches came and were withdrawn
   Totals found;               // re-added from the rows
   std::string first_problem;  // empty if there is none
   bool ok() const { return first_problem.empty(); }
@@ -88,6 +112,20 @@ class Store {
   // told from a replay; kIo: failed, do not acknowledge.
   Result<AcceptResult> Accept(const AcceptedBatch& batch);
 
+  // Takes a batch away as if it had never come: rows, totals and what is published get the bits
+  // they would have. Returns once that is durable. kIo: failed, do not acknowledge; kCorrupt: the
+  // sums do not hold these rows; kUnsupported: a row has reached its numbers' limit, and what it
+  // would be without the batch is not known. After the latter two nothing has changed.
+  Result<WithdrawResult> Withdraw(const Withdrawal& withdrawal);
+
+  // Remembers durably that an agent has enrolled for an epoch; again is fine.
+  Status Enrol(std::string_view agent_id, wire::Epoch epoch);
+  Result<bool> IsEnrolled(std::string_view agent_id, wire::Epoch epoch) const;
+
+  // Remembers durably that an agent's batches are not wanted any more; again is fine.
+  Status Revoke(std::string_view agent_id);
+  Result<std::vector<std::string>> RevokedAgents() const;
+
   // The newest sums of one row.
   Result<std::optional<stats::StatRow>> Get(const stats::RowKey& key) const;
 
@@ -106,7 +144,7 @@ class Store {
   Status Bind(std::string_view name, std::string_view value);
 
   bool healthy() const;
-  // Batches accepted in the whole life of the store.
+  // Batches accepted and taken away in the whole life of the store.
   std::uint64_t sequence() const;
 
  private:
@@ -122,7 +160,7 @@ class Store::Snapshot {
   Snapshot& operator=(Snapshot&&) noexcept;
   ~Snapshot();
 
-  // The batches with numbers up to this one are in it, no other.
+  // The batches and withdrawals with numbers up to this one are in it, no other.
   std::uint64_t sequence() const;
   const Totals& totals() const;
 

@@ -11,6 +11,20 @@ AcceptedBatch TestBatch::View() const {
       .agent_id = agent_id, .epoch = epoch, .sequence = sequence, .rows = &rows, .answer = answer};
 }
 
+Withdrawal TestBatch::Undo() const {
+  return {.agent_id = agent_id,
+          .epoch = epoch,
+          .sequence = sequence,
+          .rows = [this](const std::optional<std::string>&) -> Result<const AcceptedRows*> {
+            return &rows;
+          },
+          .late_answer = "withdrawn"};
+}
+
+bool IsToBeWithdrawn(unsigned agent, std::uint64_t sequence) {
+  return agent != 0 && sequence % 3 == 1;
+}
+
 std::string TestAgent(unsigned agent) {
   std::string id(kAgentIdBytes, 'a');
   id[0] = static_cast<char>(agent);

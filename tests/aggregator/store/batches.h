@@ -20,6 +20,8 @@ struct TestBatch {
   std::string answer;
 
   AcceptedBatch View() const;
+  // Takes exactly this batch away. The batch must outlive it.
+  Withdrawal Undo() const;
 };
 
 std::string TestAgent(unsigned agent);
@@ -32,5 +34,8 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
 
 // Every row of the store.
 Sums AllRows(Store& store);
+
+// The crash tests' agents but the first take away every third batch once the next one is accepted.
+bool IsToBeWithdrawn(unsigned agent, std::uint64_t sequence);
 
 }  // namespace fieldcost::store

@@ -1,12 +1,13 @@
 // The store against SIGKILL: a real process is killed at random moments, and inside checkpoints;
-// afterwards the sums of what it had acknowledged must be there, bit for bit, and nothing more but
-// what was in flight.
+// afterwards the sums of what it had acknowledged must be there, bit for bit, without what it had
+// withdrawn, and nothing more but what was in flight.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <array>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "tests/aggregator/store/batches.h"
@@ -39,11 +40,11 @@ class Fleet {
       std::string ack;
       unsigned agent = 0;
       std::uint64_t sequence = 0;
-      if (!(words >> ack >> agent >> sequence) || ack != "ack") continue;
+      if (!(words >> ack >> agent >> sequence)) continue;
+      if (ack == "gone") gone_.insert({agent, sequence});
+      if (ack != "ack") continue;
       ASSERT_EQ(sequence, next_.at(agent)) << output;
-      MakeTestBatch(agent, sequence, batch_, &sums_);
-      ++next_[agent];
-      ++acknowledged_;
+      Note(agent);
     }
   }
 
@@ -59,21 +60,49 @@ class Fleet {
         ASSERT_TRUE(replay->replay) << "an acknowledged batch is unknown";
         ASSERT_EQ(replay->answer, batch_.answer);
       }
-      MakeTestBatch(agent, next_[agent], batch_, &sums_);
+      MakeTestBatch(agent, next_[agent], batch_, nullptr);
       ASSERT_TRUE((*store)->Accept(batch_.View()).has_value());
-      ++next_[agent];
-      ++acknowledged_;
+      Note(agent);
     }
+    // Each agent withdraws again what it got no answer for, and once more what it did.
+    for (const auto& [agent, sequence] : to_withdraw_) {
+      MakeTestBatch(agent, sequence, batch_, nullptr);
+      const auto gone = (*store)->Withdraw(batch_.Undo());
+      ASSERT_TRUE(gone.has_value()) << gone.error().message;
+      ASSERT_EQ(gone->withdrawn_rows, batch_.rows.row_count());
+      if (gone_.contains({agent, sequence})) {
+        ASSERT_EQ(gone->kind, WithdrawalKind::kRepeated) << "an acknowledged withdrawal is unknown";
+      }
+    }
+    withdrawn_ += to_withdraw_.size();
+    to_withdraw_.clear();
     ASSERT_EQ(AllRows(**store), sums_);
     const auto report = (*store)->Verify();
     ASSERT_TRUE(report.has_value());
     ASSERT_TRUE(report->ok()) << report->first_problem;
-    ASSERT_EQ(report->expected.batches, acknowledged_);
+    ASSERT_EQ(report->expected.batches, acknowledged_ - withdrawn_);
   }
 
+  std::uint64_t withdrawn() const { return withdrawn_; }
+
  private:
+  // The next batch of the agent is in. What is to be withdrawn is not expected in the sums.
+  void Note(unsigned agent) {
+    const std::uint64_t sequence = next_[agent]++;
+    ++acknowledged_;
+    if (IsToBeWithdrawn(agent, sequence)) {
+      to_withdraw_.insert({agent, sequence});
+    } else {
+      MakeTestBatch(agent, sequence, batch_, &sums_);
+    }
+  }
+
+  using Batch = std::pair<unsigned, std::uint64_t>;
   std::filesystem::path data_dir_;
   std::array<std::uint64_t, kAgents> next_{};
+  std::set<Batch> to_withdraw_;
+  std::set<Batch> gone_;  // acknowledged as withdrawn
+  std::uint64_t withdrawn_ = 0;
   std::uint64_t acknowledged_ = 0;
   Sums sums_;
   TestBatch batch_;
@@ -98,6 +127,7 @@ TEST(StoreCrashTest, EveryAcknowledgedBatchSurvivesAKillAtAnyMoment) {
     ASSERT_NO_FATAL_FAILURE(fleet.ReadAcknowledged(result.output));
     ASSERT_NO_FATAL_FAILURE(fleet.ExpectExactSums());
   }
+  EXPECT_GT(fleet.withdrawn(), 0U);
 }
 
 TEST(StoreCrashTest, AKillInsideACheckpointLosesAndDoublesNothing) {

@@ -85,5 +85,25 @@ TEST(LedgerHeadTest, OtherBytesAreCorrupt) {
   EXPECT_EQ(LedgerHead::Decode("\x02" + good.substr(1)).error().code, ErrorCode::kCorrupt);
 }
 
+TEST(LedgerTest, KeysOfDifferentKindsDifferInLength) {
+  const std::string head = LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 7);
+  EXPECT_EQ(head.size(), 40U);
+  EXPECT_EQ(AnswerKey(head, 9).size(), 48U);
+  EXPECT_EQ(TombstoneKey(head, 9), AnswerKey(head, 9) + 'w');
+  EXPECT_EQ(EnrolmentKey(head), head + 'e');
+}
+
+TEST(LedgerTest, ATombstoneKeepsTheNumberOfRowsAndNothingElseIsOne) {
+  EXPECT_EQ(EncodeTombstone(300), std::string("\x01\xac\x02"));
+  for (const std::uint32_t rows : {0U, 1U, 300U, 16384U}) {
+    EXPECT_EQ(DecodeTombstone(EncodeTombstone(rows)).value(), rows);
+  }
+  for (const std::string& bad :
+       {std::string(), std::string("\x01"), std::string("\x02\x01"), std::string("\x01\x01\x01"),
+        std::string("\x01\x80"), EncodeTombstone(16385)}) {
+    EXPECT_FALSE(DecodeTombstone(bad).has_value());
+  }
+}
+
 }  // namespace
 }  // namespace fieldcost::store

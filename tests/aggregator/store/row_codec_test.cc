@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -62,6 +63,71 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
       ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v1.golden", 64 * kKiB);
   ASSERT_TRUE(golden.has_value());
   EXPECT_EQ("key " + HexOf(KeyBytes(key)) + "\nvalue " + HexOf(ValueBytes(row)) + "\n", *golden);
+}
+
+TEST(RowCodecTest, InboxRecordsHaveTheBytesOfTheGoldenFile) {
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
+  AcceptedRows rows;
+  rows.Add(std::string_view("key a"), histogram, false);
+  rows.Add(std::string_view("key bc"), histogram, false);
+  const auto golden =
+      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "inbox.golden", 64 * kKiB);
+  ASSERT_TRUE(golden.has_value());
+  EXPECT_EQ(
+      "added " + HexOf(rows.bytes()) + "\nwithdrawn " + HexOf(WithdrawnRecord(rows.bytes())) + "\n",
+      *golden);
+}
+
+TEST(RowCodecTest, OnlyTheTwoKindsOfInboxRecordsAreRead) {
+  const AcceptedRows rows;
+  EXPECT_EQ(InboxKindOf(rows.bytes()).value(), InboxKind::kAdded);
+  EXPECT_EQ(InboxKindOf(WithdrawnRecord(rows.bytes())).value(), InboxKind::kWithdrawn);
+  const auto ignore = [](std::string_view, const CompactRow&) {};
+  for (const std::string& bad : {std::string(), std::string("\0", 1), std::string("\x03")}) {
+    EXPECT_EQ(InboxKindOf(bad).error().code, ErrorCode::kCorrupt);
+    EXPECT_FALSE(ForEachAcceptedRow(bad, ignore).has_value());
+  }
+}
+
+TEST(CompactRowTest, SubtractingWhatWasAddedGivesTheSameBitsAsNeverAddingIt) {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 300; ++i) {
+    const CompactRow kept = RandomRow(random);
+    const CompactRow taken = RandomRow(random);
+    CompactRow sums = kept;
+    sums.Add(taken);
+    ASSERT_TRUE(sums.Subtract(taken).has_value());
+    ASSERT_EQ(sums, kept);
+    ASSERT_TRUE(sums.Subtract(kept).has_value());
+    ASSERT_EQ(sums, CompactRow());
+  }
+}
+
+TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
+  CompactRow row;
+  row.SetHistogram(histogram);
+  row.scalars = stats::ScalarsOf(histogram);
+  const std::vector<std::function<void(CompactRow&)>> spoilers = {
+      [](CompactRow& other) { other.buckets[0].sums.count = 3; },
+      [](CompactRow& other) { other.buckets[0].sums.sum = 7; },
+      [](CompactRow& other) { other.buckets[0].sums.sum_of_squares = 19; },
+      [](CompactRow& other) { other.buckets[0].sums.sum = 5; },  // leaves a sum without values
+      [](CompactRow& other) { other.buckets[1].slot = 9; },
+      [](CompactRow& other) { other.scalars = {}; },  // leaves a contribution without values
+      [](CompactRow& other) { other.scalars.contributions = 2; },
+  };
+  for (std::size_t i = 0; i < spoilers.size(); ++i) {
+    CompactRow other = row;
+    spoilers[i](other);
+    CompactRow sums = row;
+    const Status status = sums.Subtract(other);
+    ASSERT_FALSE(status.has_value()) << i;
+    EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(sums, row) << i;
+  }
 }
 
 TEST(RowCodecTest, KeysSortAsRowKeysDo) {

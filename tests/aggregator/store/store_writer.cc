@@ -1,5 +1,5 @@
 // Feeds a store as agents do, until it is killed: several threads, one agent each, print "ack AGENT
-// SEQUENCE" after each accepted batch. Usage:
+// SEQUENCE" after each accepted batch and "gone AGENT SEQUENCE" after each withdrawn one. Usage:
 //   store_writer DATA_DIR AGENTS FIRST_SEQUENCE... [STAGE COUNT]
 // STAGE is "frozen" or "written": the process kills itself in its COUNT-th checkpoint. With "full"
 // instead, no file may grow any more after COUNT batches of the first agent; what is refused then
@@ -47,6 +47,7 @@ void SetFileSizeLimit(rlim_t bytes) {
 
 void Feed(Store& store, unsigned agent, std::uint64_t sequence, int full_after) {
   TestBatch batch;
+  const std::uint64_t first = sequence;
   for (;; ++sequence) {
     fieldcost::store::MakeTestBatch(agent, sequence, batch, nullptr);
     if (full_after-- == 0) EndOnFullDisk(store, batch);
@@ -59,6 +60,15 @@ void Feed(Store& store, unsigned agent, std::uint64_t sequence, int full_after) 
     if (::dprintf(1, "ack %u %llu\n", agent, static_cast<unsigned long long>(sequence)) < 0) {
       ::_exit(1);
     }
+    if (sequence == first || !fieldcost::store::IsToBeWithdrawn(agent, sequence - 1)) continue;
+    fieldcost::store::MakeTestBatch(agent, sequence - 1, batch, nullptr);
+    const auto gone = store.Withdraw(batch.Undo());
+    if (!gone && !store.healthy()) return;
+    if (!gone || gone->withdrawn_rows != batch.rows.row_count()) {
+      ::dprintf(2, "withdraw failed\n");
+      ::_exit(1);
+    }
+    ::dprintf(1, "gone %u %llu\n", agent, static_cast<unsigned long long>(sequence - 1));
   }
 }
 

@@ -1,0 +1,44 @@
+#include "aggregator/store/store_state.h"
+#include "common/base/check.h"
+
+namespace fieldcost::store {
+namespace {
+
+constexpr std::string_view kRevokedPrefix = "revoked/";
+constexpr std::string_view kRecordVersion = "\x01";
+
+}  // namespace
+
+Status Store::Enrol(std::string_view agent_id, wire::Epoch epoch) {
+  FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  FIELDCOST_ASSIGN(const bool enrolled, IsEnrolled(agent_id, epoch));
+  if (enrolled) return {};
+  Database::WriteSet changes(*state_->database);
+  changes.Put(Table::kLedger, EnrolmentKey(LedgerHeadKey(agent_id, epoch.value())), kRecordVersion);
+  return state_->Commit(changes, {});
+}
+
+Result<bool> Store::IsEnrolled(std::string_view agent_id, wire::Epoch epoch) const {
+  const std::string key = EnrolmentKey(LedgerHeadKey(agent_id, epoch.value()));
+  FIELDCOST_ASSIGN(const auto record, state_->database->Get(Table::kLedger, key));
+  return record.has_value();
+}
+
+Status Store::Revoke(std::string_view agent_id) {
+  FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  Database::WriteSet changes(*state_->database);
+  changes.Put(Table::kMeta, std::string(kRevokedPrefix) + std::string(agent_id), kRecordVersion);
+  return state_->Commit(changes, {});
+}
+
+Result<std::vector<std::string>> Store::RevokedAgents() const {
+  std::vector<std::string> agents;
+  FIELDCOST_TRY(state_->database->ForEach(
+      Table::kMeta, kRevokedPrefix, nullptr, [&](std::string_view key, std::string_view) -> Status {
+        if (key.starts_with(kRevokedPrefix)) agents.emplace_back(key.substr(kRevokedPrefix.size()));
+        return {};
+      }));
+  return agents;
+}
+
+}  // namespace fieldcost::store

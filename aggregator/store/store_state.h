@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "aggregator/store/database.h"
+#include "aggregator/store/dirty_table.h"
+#include "aggregator/store/gate.h"
+#include "aggregator/store/ledger.h"
+#include "aggregator/store/store.h"
+#include "common/base/file.h"
+
+namespace fieldcost::store {
+
+// What is behind Store; for this folder's sources only. Locks are taken in the order stripe,
+// withdraw_mutex, checkpoint_mutex, gate, table_mutex.
+
+inline constexpr char kAppliedKey[] = "applied";
+inline constexpr char kTotalsKey[] = "totals";
+
+inline std::string NumberKey(std::uint64_t number) {
+  std::string key;
+  AppendBigEndian64(number, key);
+  return key;
+}
+
+struct Store::State {
+  StoreOptions options;
+  UniqueFd directory_lock;
+  std::unique_ptr<Database> database;
+
+  std::array<std::mutex, kLedgerStripes> stripes;  // one batch of an agent at a time
+  Gate gate;                                       // accepting, against setting dirty rows aside
+  std::mutex checkpoint_mutex;                     // one checkpoint at a time
+  std::mutex withdraw_mutex;  // from checking that the sums hold a batch to having taken it away
+
+  mutable std::mutex table_mutex;  // guards the members up to `applied`
+  std::condition_variable table_changed;
+  DirtyTable dirty;
+  DirtyTable frozen;                     // being checkpointed
+  std::shared_ptr<Database::View> base;  // stored rows without `frozen`, while there is one
+  bool stopping = false;
+
+  std::uint64_t applied = 0;  // guarded by checkpoint_mutex
+  Totals totals;              // of the stored rows; guarded by checkpoint_mutex
+  std::atomic<std::uint64_t> last_number{0};
+  std::atomic<bool> failed{false};
+  std::thread checkpointer;
+
+  // Makes the store failed for good, and is the error to return.
+  Error Failed(const Error& cause);
+
+  bool WantsCheckpoint() const {
+    return dirty.row_count() >= options.checkpoint_rows ||
+           dirty.memory_bytes() >= options.checkpoint_bytes;
+  }
+
+  Status Replay();
+  Status CheckpointLocked();  // REQUIRES: checkpoint_mutex is held
+  void RunCheckpointer();
+
+  Result<LedgerHead> ReadHead(const std::string& head_key) const;
+  // The newest sums of a row; `found` is false if there is none.
+  Status ReadRow(std::string_view key, CompactRow& sums, bool& found) const;
+  // Writes the changes and, if it is not empty, an inbox record with them, as one; then takes the
+  // record into the dirty table.
+  Status Commit(Database::WriteSet& changes, std::string_view inbox_record);
+  Status CheckWithdrawable(const AcceptedRows& rows) const;
+};
+
+// Notes in `changes` that the sequence has been delivered and what was answered.
+void RecordDelivery(const std::string& head_key, std::uint64_t sequence, std::string_view answer,
+                    LedgerHead& head, Database::WriteSet& changes);
+
+// One batch of an agent at a time.
+inline std::mutex& StripeOf(std::array<std::mutex, kLedgerStripes>& stripes,
+                            std::string_view agent_id) {
+  return stripes[static_cast<std::uint8_t>(agent_id[0]) % kLedgerStripes];
+}
+
+}  // namespace fieldcost::store

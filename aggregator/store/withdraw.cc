@@ -1,0 +1,58 @@
+#include "aggregator/store/store_state.h"
+#include "common/base/check.h"
+
+namespace fieldcost::store {
+
+Status Store::State::CheckWithdrawable(const AcceptedRows& rows) const {
+  CompactRow sums;
+  Status status;
+  FIELDCOST_TRY(ForEachAcceptedRow(rows.bytes(), [&](std::string_view key, const CompactRow& row) {
+    bool found = false;
+    if (status) status = ReadRow(key, sums, found);
+    if (status && sums.saturated) {
+      status = Fail(ErrorCode::kUnsupported,
+                    "a row has reached the limit of its numbers; nothing can be taken from it");
+    }
+    if (status) status = sums.Subtract(row);
+  }));
+  return status;
+}
+
+Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
+  FIELDCOST_CHECK(withdrawal.agent_id.size() == kAgentIdBytes);
+  FIELDCOST_CHECK(withdrawal.late_answer.size() <= kMaxAnswerBytes);
+  const std::uint64_t sequence = withdrawal.sequence.value();
+  if (sequence == 0) return Fail(ErrorCode::kInvalidArgument, "sequence numbers start at 1");
+  const std::string key = LedgerHeadKey(withdrawal.agent_id, withdrawal.epoch.value());
+  const std::string tombstone_key = TombstoneKey(key, sequence);
+
+  const std::lock_guard stripe_lock(StripeOf(state_->stripes, withdrawal.agent_id));
+  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  FIELDCOST_ASSIGN(const auto tombstone, state_->database->Get(Table::kLedger, tombstone_key));
+  if (tombstone) {
+    FIELDCOST_ASSIGN(const std::uint32_t rows, DecodeTombstone(*tombstone));
+    return WithdrawResult{.withdrawn_rows = rows, .kind = WithdrawalKind::kRepeated};
+  }
+  FIELDCOST_ASSIGN(LedgerHead head, state_->ReadHead(key));
+  const LedgerHead::Seen seen = head.Classify(sequence);
+  Database::WriteSet changes(*state_->database);
+  if (seen == LedgerHead::Seen::kNew) {
+    RecordDelivery(key, sequence, withdrawal.late_answer, head, changes);
+    changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(0));
+    FIELDCOST_TRY(state_->Commit(changes, {}));
+    return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
+  }
+  std::optional<std::string> answer;
+  if (seen == LedgerHead::Seen::kReplay) {
+    FIELDCOST_ASSIGN(answer, state_->database->Get(Table::kLedger, AnswerKey(key, sequence)));
+  }
+  FIELDCOST_ASSIGN(const AcceptedRows* const rows, withdrawal.rows(answer));
+  // One at a time: what the check has found must still be there when it is taken away.
+  const std::lock_guard withdraw_lock(state_->withdraw_mutex);
+  FIELDCOST_TRY(state_->CheckWithdrawable(*rows));
+  changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(rows->row_count()));
+  FIELDCOST_TRY(state_->Commit(changes, WithdrawnRecord(rows->bytes())));
+  return WithdrawResult{.withdrawn_rows = rows->row_count()};
+}
+
+}  // namespace fieldcost::store
