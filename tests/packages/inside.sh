@@ -1,0 +1,190 @@
+#!/bin/bash
+# Runs as root inside a fresh minimal Debian 12, only ever called by run.sh: what an administrator and
+# a user do with the packages, from the installation to the purge.
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive
+
+readonly SYSTEM=/etc/fieldcost/system.toml
+readonly HOME_DIR=/home/tester
+readonly AGENT_TOML=$HOME_DIR/.config/fieldcost/agent.toml
+readonly STATE=$HOME_DIR/.local/state/fieldcost
+readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator)
+
+step() { printf '   %s\n' "$*"; }
+fail() {
+  printf 'tests/packages/inside.sh: line %s: %s\n' "${BASH_LINENO[-2]}" "$*" >&2
+  exit 1
+}
+trap 'echo "tests/packages/inside.sh: line $LINENO: $BASH_COMMAND" >&2' ERR
+
+quietly() {
+  "$@" > /tmp/log 2>&1 || {
+    tail -n 15 /tmp/log >&2
+    fail "failed: $*"
+  }
+}
+# Standard output and error, and the exit status, of what may fail.
+try() {
+  status=0
+  output="$("$@" 2>&1)" || status=$?
+}
+expect() {
+  [[ "$output" == *"$1"* ]] || fail "no \"$1\" in: $output"
+}
+user() { runuser -u tester -- env -i HOME=$HOME_DIR USER=tester PATH=/usr/bin:/bin LC_ALL=C.UTF-8 "$@"; }
+install_ours() { quietly apt-get install -y --no-install-recommends "$@" /given/debs/*.deb; }
+answer() {
+  quietly env -u DEBIAN_FRONTEND ANSWER="$1" EDITOR=/given/answer.sh VISUAL=/given/answer.sh DEBCONF_NOWARNINGS=yes \
+    dpkg-reconfigure --frontend=editor fieldcost-agent
+}
+# What packages could leave behind: every file but what dpkg, apt and debconf keep for all of them.
+files() {
+  find / -xdev \( -path /proc -o -path /sys -o -path /given -o -path /tmp -o -path /home \
+    -o -path /var/cache -o -path /var/log -o -path /var/lib/dpkg -o -path /var/lib/apt \) -prune \
+    -o -print | sort
+}
+
+step "what the packages need"
+chmod 755 /given/answer.sh
+needed="$(apt-get install -s --no-install-recommends /given/debs/*.deb | awk '/^Inst/ && $2 !~ /^fieldcost/ { print $2 }')"
+# shellcheck disable=SC2086
+apt-get install -y --no-install-recommends $needed > /tmp/log 2>&1 || {
+  tail -n 3 /tmp/log >&2
+  exit 77
+}
+useradd --create-home --shell /bin/bash tester
+files > /tmp/before
+
+step "installed without asking: nothing is permitted, nothing is begun"
+install_ours
+grep -qx 'permit = false' $SYSTEM || fail "$(cat $SYSTEM)"
+[[ "$(stat -c '%U:%G %a' $SYSTEM)" == "root:root 644" ]] || fail "$(stat $SYSTEM)"
+! find /etc/systemd -name 'fieldcost*' | grep . || fail "a unit is enabled"
+for mode in on local; do
+  try user fieldcost agent $mode
+  ((status == 77)) || fail "agent $mode: status $status: $output"
+  expect "not permitted on this machine"
+  expect "$SYSTEM"
+done
+[[ ! -e $STATE/runs && ! -e $STATE/policy && ! -e $STATE/agent.db ]] || fail "$(ls -R $STATE)"
+
+step "the administrator's answers and edits"
+sed -i -e 's/^permit = false/\tpermit=false  # by me/' -e '$a# kept to the end' $SYSTEM
+cp $SYSTEM /tmp/edited
+install_ours --reinstall
+cmp $SYSTEM /tmp/edited || fail "an upgrade changed the administrator's file"
+answer yes
+diff <(sed 's/permit=false/permit=true/' /tmp/edited) $SYSTEM || fail "more was changed than the answer"
+answer no
+cmp $SYSTEM /tmp/edited || fail "not as it was before"
+sed -i 's/permit=false/permit=true/' $SYSTEM
+install_ours --reinstall
+grep -q 'permit=true' $SYSTEM || fail "an old answer went before the administrator's edit"
+rm $SYSTEM
+install_ours --reinstall
+grep -qx 'permit = true' $SYSTEM || fail "$(cat $SYSTEM)"
+answer no
+
+step "answered beforehand"
+quietly apt-get purge -y fieldcost-agent
+[[ ! -e $SYSTEM ]] || fail "purge left $SYSTEM"
+echo 'fieldcost-agent fieldcost-agent/permit boolean true' | debconf-set-selections
+install_ours
+grep -qx 'permit = true' $SYSTEM || fail "$(cat $SYSTEM)"
+
+step "an aggregator on loopback, as its own user"
+install -m 644 /given/tls/certificate.pem /etc/fieldcost/aggregator/
+install -m 640 -g _fieldcost-aggregator /given/tls/private_key.pem /etc/fieldcost/aggregator/
+mkdir -p /run/fieldcost-aggregator
+chown _fieldcost-aggregator: /run/fieldcost-aggregator
+sed -i -e 's|^# port = .*|port = 0|' -e 's|^# address_file = |address_file = |' \
+  -e 's|^# interval_seconds = .*|interval_seconds = 0|' \
+  -e 's|^# contribution_threshold = .*|contribution_threshold = 1|' /etc/fieldcost/aggregator.toml
+# Its end, at the latest, is that of the namespace, which run.sh bounds.
+setpriv --reuid=_fieldcost-aggregator --regid=_fieldcost-aggregator --clear-groups \
+  fieldcost-aggregator --config /etc/fieldcost/aggregator.toml > /tmp/aggregator.log 2>&1 &
+aggregator=$!
+address=/run/fieldcost-aggregator/address
+for _ in {1..300}; do
+  [[ -s $address ]] && break
+  kill -0 $aggregator 2> /dev/null || break
+  sleep 0.1
+done
+[[ -s $address ]] || fail "it did not start: $(cat /tmp/aggregator.log)"
+
+step "opted in, and measured"
+user mkdir -p "${AGENT_TOML%/*}"
+cp /given/tls/ca.pem "${AGENT_TOML%/*}/ca.pem"
+cat > $AGENT_TOML << END
+[aggregator]
+url = "$(cat $address)"
+ca_file = "ca.pem"
+[selection]
+selection_probability = 1
+picks_per_run = 16
+max_programs = 0
+max_load_per_core_percent = 0
+max_cpu_pressure_percent = 0
+END
+chmod 644 $AGENT_TOML "${AGENT_TOML%/*}/ca.pem"
+quietly user fieldcost agent on
+quietly user fieldcost run --pick 'libapt-pkg.so.6.0!*' -- apt-cache stats
+try user fieldcost top --local
+((status == 0)) || fail "$output"
+expect "libapt-pkg.so.6.0"
+for _ in 1 2 3; do quietly user fieldcost run -- apt-cache dump; done
+quietly user fieldcostd --once --flush
+try user fieldcost agent preview --json
+[[ "$output" != *tester* && "$output" != *apt-cache* ]] || fail "a name of a user or program: $output"
+
+step "sent, published, and read from the catalogue"
+kill -USR1 $aggregator
+for _ in {1..300}; do
+  grep -q 'published snapshot version=[0-9]* rows=[1-9]' /tmp/aggregator.log && break
+  sleep 0.1
+done
+grep -q 'published snapshot version=[0-9]* rows=[1-9]' /tmp/aggregator.log ||
+  fail "nothing was published: $(tail -n 3 /tmp/aggregator.log)"
+# The pinned root comes to the user from the operator, not over this connection.
+user mkdir -p $HOME_DIR/.local/share/fieldcost
+install -m 644 /var/lib/fieldcost-aggregator/publish/root/1 $HOME_DIR/.local/share/fieldcost/catalog_root
+quietly user fieldcost sync --full
+api="$(user fieldcost top --limit 1 --color never | awk 'NR == 2 { print $2 "!" $1 }')"
+[[ "$api" == *!* ]] || fail "the catalogue is empty"
+quietly user fieldcost show "$api"
+# The server's data is its user's alone.
+[[ "$(stat -c '%U %a' /var/lib/fieldcost-aggregator)" == "_fieldcost-aggregator 700" ]] ||
+  fail "$(stat /var/lib/fieldcost-aggregator)"
+
+step "every program of a login, through an upgrade"
+quietly user fieldcost agent session on
+login() { su --login tester --command "$1" 2>&1; }
+[[ "$(login 'echo $LD_PRELOAD')" == */libfieldcost_preload.so ]] || fail "$(login 'echo $LD_PRELOAD')"
+install_ours --reinstall
+[[ "$(login 'echo $LD_PRELOAD')" == */libfieldcost_preload.so ]] || fail "$(login 'echo $LD_PRELOAD')"
+
+step "forbidden again: at once"
+answer no
+try user fieldcost agent status
+((status == 0)) || fail "$output"
+expect "not permitted"
+answer yes
+
+step "removed: a login is as it was"
+kill -TERM $aggregator
+wait $aggregator || fail "the aggregator: $(tail -n 3 /tmp/aggregator.log)"
+quietly apt-get remove -y "${PACKAGES[@]}"
+for shell in '/bin/true' 'bash -lc /bin/true' 'sh -lc /bin/true'; do
+  [[ -z "$(login "$shell")" ]] || fail "a login prints: $(login "$shell")"
+done
+[[ -z "$(login 'echo $LD_PRELOAD')" ]] || fail "programs are still preloaded: $(login 'echo $LD_PRELOAD')"
+[[ -f $SYSTEM && -d /var/lib/fieldcost-aggregator ]] || fail "remove took what only purge may take"
+[[ -s $STATE/consent ]] || fail "remove took what is the user's"
+
+step "purged: nothing of it is left"
+quietly apt-get purge -y "${PACKAGES[@]}"
+rm -rf /run/fieldcost-aggregator
+files > /tmp/after
+diff /tmp/before /tmp/after || fail "files are left behind, or others are gone"
+! getent passwd _fieldcost-aggregator || fail "its user is left"
+! debconf-show fieldcost-agent | grep . || fail "debconf remembers an answer"

@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# Builds the Debian packages, and uses them as a new user would.     tests/packages/run.sh [--help]
+#
+# dpkg-buildpackage, lintian, then in a fresh minimal Debian 12 (below build/, removed at the end):
+# install, permit, opt in, measure, upload, publish, read; uninstall, purge. inside.sh is that part.
+#
+# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Needs root and, for the first
+# time, a Debian mirror ($FIELDCOST_TEST_MIRROR, default deb.debian.org). Bounded by 10 minutes, of
+# which building takes most unless a compiler cache is warm.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+case "${1:-}" in
+  -h | --help)
+    sed -n '2,9s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
+
+readonly HERE="$PWD/tests/packages"
+readonly WORK="$PWD/build/packages-test"
+readonly DEBS="$WORK/debs"
+readonly BASE="$WORK/base.tar"
+readonly ROOT="$WORK/root"
+readonly MIRROR="${FIELDCOST_TEST_MIRROR:-http://deb.debian.org/debian}"
+readonly MAX_BASE_AGE_DAYS=30
+
+step() { printf '== packages: %s\n' "$*"; }
+fail() {
+  printf 'tests/packages/run.sh: %s\n' "$*" >&2
+  exit 1
+}
+skip() {
+  printf 'tests/packages/run.sh: skipped: %s\n' "$*"
+  exit 77
+}
+
+# What failed, with the last lines of its log.
+fail_with_log() {
+  tail -n 20 "$2" >&2
+  fail "$1 (the whole log: $2)"
+}
+
+check_tools() {
+  local tool
+  for tool in dpkg-buildpackage dh lintian mmdebstrap unshare openssl; do
+    command -v "$tool" > /dev/null || skip "$tool is missing"
+  done
+  ((EUID == 0)) || skip "a Debian tree can only be made and entered by root"
+  unshare --mount --pid --fork true 2> /dev/null || skip "namespaces are not permitted here"
+}
+
+build() {
+  step "build the .deb files"
+  CCACHE_DIR="${CCACHE_DIR:-$HOME/.cache/ccache}" timeout 1200 deploy/debian/build.sh \
+    --output "$DEBS" > "$WORK/build.log" 2>&1 ||
+    fail_with_log "building the packages failed" "$WORK/build.log"
+}
+
+check_with_lintian() {
+  step "lintian"
+  lintian --allow-root --fail-on error,warning --display-info --pedantic "$DEBS"/*.changes \
+    > "$WORK/lintian.log" 2>&1 || fail_with_log "lintian objects" "$WORK/lintian.log"
+}
+
+# What the flags of a distribution must not change in the library that goes into other programs.
+check_measuring_library() {
+  step "the measuring library"
+  local unpacked="$WORK/unpacked" library dynamic
+  rm -rf "$unpacked"
+  dpkg-deb -x "$DEBS"/fieldcost-agent_*.deb "$unpacked"
+  library="$(echo "$unpacked"/usr/lib/*/fieldcost/libfieldcost_preload.so)"
+  dynamic="$(readelf --dynamic --wide "$library")"
+  [[ "$(grep -c '(NEEDED)' <<< "$dynamic")" == 1 ]] && grep -q 'NEEDED.*\[libc\.so\.6\]' <<< "$dynamic" ||
+    fail "it needs more than libc.so.6: $dynamic"
+  grep -q 'FLAGS.*NOW' <<< "$dynamic" || fail "it is not linked with -z now"
+  # Its own functions must not call what the flags of a distribution add.
+  ! readelf --dyn-syms --wide "$library" | grep -E '__stack_chk_fail|_chk@' ||
+    fail "it was built with a stack protector or fortified functions"
+}
+
+make_base() {
+  if [[ -n "$(find "$BASE" -mtime -$MAX_BASE_AGE_DAYS 2> /dev/null)" ]]; then return 0; fi
+  step "fetch a minimal Debian 12"
+  # The lists of packages stay in it, so that it is of one day with what is installed later.
+  if ! timeout 300 mmdebstrap --mode=root --variant=minbase --skip=cleanup/apt/lists bookworm \
+    "$WORK/new-base.tar" "$MIRROR" > "$WORK/mmdebstrap.log" 2>&1; then
+    [[ -s "$BASE" ]] && return 0
+    skip "no Debian mirror: $(tail -n 1 "$WORK/mmdebstrap.log")"
+  fi
+  mv "$WORK/new-base.tar" "$BASE"
+}
+
+make_certificates() {
+  local common=(openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30)
+  rm -rf "$WORK/tls"
+  mkdir -p "$WORK/tls"
+  { "${common[@]}" -subj "/CN=test CA" -keyout "$WORK/tls/ca.key" -out "$WORK/tls/ca.pem" &&
+    "${common[@]}" -subj "/CN=localhost" -CA "$WORK/tls/ca.pem" -CAkey "$WORK/tls/ca.key" \
+      -addext "subjectAltName=DNS:localhost,IP:127.0.0.1" -addext "basicConstraints=CA:FALSE" \
+      -keyout "$WORK/tls/private_key.pem" -out "$WORK/tls/certificate.pem"; } \
+    > "$WORK/openssl.log" 2>&1 || fail_with_log "openssl made no certificates" "$WORK/openssl.log"
+}
+
+# In a mount and a pid namespace of their own: whatever happens, neither a mount nor a process stays.
+use_them() {
+  step "use them in a new Debian tree"
+  rm -rf "$ROOT"
+  mkdir -p "$ROOT" "$WORK/archives/partial"
+  tar -x -C "$ROOT" --numeric-owner -f "$BASE"
+  make_certificates
+  mkdir -p "$ROOT/given/debs" "$ROOT/given/tls"
+  cp "$DEBS"/*.deb "$ROOT/given/debs"
+  cp "$WORK"/tls/*.pem "$ROOT/given/tls"
+  cp "$HERE/inside.sh" "$HERE/answer.sh" "$ROOT/given"
+  cp -L /etc/resolv.conf "$ROOT/etc/resolv.conf"
+  local status=0
+  timeout 400 unshare --mount --pid --fork --kill-child \
+    --propagation private bash -c '
+      set -e
+      mount -t proc proc "$1/proc"
+      mount --rbind /sys "$1/sys"
+      mount --bind "$2" "$1/var/cache/apt/archives"
+      exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+        /bin/bash /given/inside.sh' bash "$ROOT" "$WORK/archives" || status=$?
+  rm -rf "$ROOT"
+  case $status in
+    0) ;;
+    77) skip "packages that ours need cannot be fetched" ;;
+    124) fail "using the packages took too long" ;;
+    *) fail "using the packages failed (status $status)" ;;
+  esac
+}
+
+check_tools
+mkdir -p "$WORK"
+build
+check_with_lintian
+check_measuring_library
+make_base
+use_them
+step "passed"
