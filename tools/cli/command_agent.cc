@@ -3,12 +3,12 @@
 #include "agent/daemon/agent.h"
 #include "agent/daemon/reach.h"
 #include "common/base/text.h"
+#include "tools/cli/batch_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/session.h"
 #include "tools/cli/status_text.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -41,7 +41,8 @@ Status SwitchOff() {
 std::string ModeText(daemon::Mode mode, const daemon::AgentConfig& config) {
   switch (mode) {
     case daemon::Mode::kOff:
-      return "off: nothing is measured or sent; what had not been sent is deleted\n";
+      return "off: nothing is measured or sent; what had not been sent is deleted\n"
+             "  take back what was sent:  fieldcost agent forget\n";
     case daemon::Mode::kLocal:
       return "local: programs under `fieldcost run` are measured; nothing leaves this machine\n"
              "  look:  fieldcost top --local\n  stop:  fieldcost agent off\n";
@@ -55,31 +56,6 @@ std::string ModeText(daemon::Mode mode, const daemon::AgentConfig& config) {
       "on: programs under `fieldcost run` are measured; sums per public library function go to {}\n"
       "  see what would be sent:  fieldcost agent preview\n  stop:  fieldcost agent off\n",
       server);
-}
-
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : EscapeControl(text); }
-
-// Every text and number of the batch but the single buckets.
-std::string PreviewText(const daemon::PendingBatch& batch, const std::string& key) {
-  const wire::BatchContent& content = batch.content;
-  std::string text = fmt::format(
-      "The next batch: {} rows, {} bytes as sent.\n\n"
-      "agent key      {}\nsequence       {}\npolicy serial  {}\nhardware       {}\n\n",
-      content.rows.size(), batch.raw.size(), key.empty() ? "made with the first batch" : key,
-      batch.sequence, content.policy_serial, EscapeControl(stats::DisplayName(content.hardware)));
-  for (const wire::BatchRow& row : content.rows) {
-    text += fmt::format(
-        "{}  version {}  symbol version {}  build-id {}\n"
-        "    {}  week {}  {}  n {}  sum {}  sum of squares {}\n",
-        EscapeControl(stats::DisplayName(row.api)), OrDash(row.api.package_version),
-        OrDash(row.api.symbol_version), OrDash(row.api.build_id), stats::Name(row.metric), row.week,
-        row.first_contribution ? "first" : "again", row.histogram.count(),
-        report::Decimal(row.histogram.sum()), report::Decimal(row.histogram.sum_of_squares()));
-  }
-  text +=
-      "\nEach row also holds n, sum and sum of squares of its log2 buckets: see --json. The bytes\n"
-      "themselves: --raw.\n";
-  return text;
 }
 
 }  // namespace

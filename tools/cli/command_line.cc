@@ -43,6 +43,7 @@ class Parser {
   void AddDecisions(CLI::App& agent);
   void AddSession(CLI::App& agent);
   void AddLooks(CLI::App& agent);
+  void AddUndo(CLI::App& agent);
   void AddRun();
   void AddCatalogue();
   void AddCompletion();
@@ -74,7 +75,10 @@ class Parser {
   AgentStatusCommand status_;
   AgentExplainCommand explain_;
   AgentPreviewCommand preview_;
+  AgentLogCommand log_;
   AgentViewCommand view_;
+  AgentForgetCommand forget_;
+  AgentEnrolCommand enrol_;
   RunCommand run_command_;
   SyncCommand sync_;
   ShowCommand show_;
@@ -104,6 +108,7 @@ void Parser::AddAgent() {
   AddDecisions(*agent_);
   AddLooks(*agent_);
   AddSession(*agent_);
+  AddUndo(*agent_);
 }
 
 void Parser::AddDecisions(CLI::App& agent) {
@@ -125,6 +130,11 @@ void Parser::AddLooks(CLI::App& agent) {
   CLI::App* preview = Add(agent, "preview", "The next batch, exactly as it would be sent",
                           help::kPreview, preview_);
   preview->add_flag("--raw", preview_.raw, "Write the request body itself to stdout");
+  CLI::App* log =
+      Add(agent, "log", "All batches, when they were sent; or one of them", help::kLog, log_);
+  CLI::Option* id =
+      log->add_option("id", log_.id, "A batch of that list, in full")->type_name("ID");
+  log->add_flag("--raw", log_.raw, "Write that batch's bytes to stdout")->needs(id);
   CLI::App* view =
       Add(agent, "view", "Your own costs as a page for the browser", help::kView, view_);
   view->add_option("--output", view_.output,
@@ -141,6 +151,17 @@ void Parser::AddSession(CLI::App& agent) {
   Add(*session_, "on", "Let programs of the next logins take part", help::kSessionOn, session_on_);
   Add(*session_, "off", "Take it all back", help::kSessionOff, session_off_);
   Add(*session_, "status", "Which files there are", help::kSessionStatus, session_status_);
+}
+
+void Parser::AddUndo(CLI::App& agent) {
+  CLI::App* forget =
+      Add(agent, "forget", "Take back everything that was sent", help::kForget, forget_);
+  forget->add_flag("--yes,-y", forget_.yes, "Do not ask");
+  CLI::App* enrol =
+      Add(agent, "enrol", "Keep the token of a service that wants one", help::kEnrol, enrol_);
+  enrol->add_option("--token-file", enrol_.token_file, "File that holds the token; - = stdin")
+      ->required()
+      ->type_name("FILE");
 }
 
 void Parser::AddRun() {

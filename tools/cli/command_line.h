@@ -77,8 +77,9 @@ struct CommandLine {
   bool json = false;
   report::ColorChoice color = report::ColorChoice::kAuto;
   std::variant<AgentModeCommand, AgentStatusCommand, AgentExplainCommand, AgentSessionCommand,
-               AgentPreviewCommand, AgentViewCommand, RunCommand, SyncCommand, ShowCommand,
-               TopCommand, CompletionCommand, CompleteCommand>
+               AgentPreviewCommand, AgentLogCommand, AgentViewCommand, AgentForgetCommand,
+               AgentEnrolCommand, RunCommand, SyncCommand, ShowCommand, TopCommand,
+               CompletionCommand, CompleteCommand>
       command;
 };
 

@@ -98,6 +98,22 @@ json::object FreshnessJson(const catalog::Freshness& freshness) {
           {"synthetic", freshness.synthetic}};
 }
 
+std::string_view Name(daemon::SpoolState state) {
+  switch (state) {
+    case daemon::SpoolState::kQueued:
+      return "queued";
+    case daemon::SpoolState::kSent:
+      return "sent";
+    case daemon::SpoolState::kQuarantined:
+      return "quarantined";
+    case daemon::SpoolState::kWithdrawn:
+      return "withdrawn";
+    case daemon::SpoolState::kDropped:
+      return "dropped";
+  }
+  return "unknown";
+}
+
 json::object HardwareJson(const stats::HardwareClass& hardware) {
   return {{"architecture", Text(hardware.architecture)},
           {"cpu_family", Text(hardware.cpu_family)},
@@ -118,6 +134,42 @@ json::object ProcessJson(const daemon::ProcessReach& process) {
           {"name", UntrustedText(process.untrusted_name)},
           {"reach", Text(Name(process.why.reach))},
           {"detail", UntrustedText(process.why.untrusted_detail)}};
+}
+
+json::value TimeOrNull(const std::optional<WallTime>& time) {
+  if (!time) return nullptr;
+  return Text(report::FormatTime(*time));
+}
+
+void AddContent(const daemon::PendingBatch& batch, json::object& object) {
+  json::array rows;
+  for (const wire::BatchRow& row : batch.content.rows) {
+    json::object cell = ApiJson(row.api);
+    cell["metric"] = Text(stats::Name(row.metric));
+    cell["week"] = row.week;
+    cell["first_contribution"] = row.first_contribution;
+    cell["histogram"] = HistogramJson(row.histogram);
+    rows.push_back(std::move(cell));
+  }
+  object["policy_serial"] = batch.content.policy_serial;
+  object["body_bytes"] = batch.raw.size();
+  object["hardware"] = HardwareJson(batch.content.hardware);
+  object["rows"] = std::move(rows);
+}
+
+json::object LoggedJson(const daemon::LoggedBatch& batch) {
+  return {{"id", batch.id},
+          {"state", Text(Name(batch.state))},
+          {"made", Text(report::FormatTime(batch.created))},
+          {"changed", Text(report::FormatTime(batch.sent))},
+          {"row_count", batch.rows},
+          {"rejected_rows", batch.rejected_rows},
+          {"size_bytes", batch.size_bytes},
+          {"sha256", Text(batch.sha256)},
+          {"epoch", batch.epoch},
+          {"sequence", batch.sequence},
+          {"reason", UntrustedText(batch.reason)},
+          {"can_withdraw", batch.can_withdraw}};
 }
 
 json::array PathsJson(const std::vector<std::filesystem::path>& paths) {
@@ -191,6 +243,17 @@ std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile&
                 {"dropped_picks", status.dropped_picks},
                 {"skips", std::move(skips)},
                 {"policy_problem", Text(status.policy_problem)},
+                {"forbidden", status.forbidden},
+                {"withdrawn_batches", status.withdrawn_batches},
+                {"dropped_batches", status.dropped_batches},
+                {"dropped_rows", status.dropped_rows},
+                {"waiting_for", Text(status.waiting_for)},
+                {"next_upload", TimeOrNull(status.next_upload)},
+                {"failed_uploads", status.failed_uploads},
+                {"upload_problem", UntrustedText(status.upload_problem)},
+                {"field_policy_version", status.field_policy_version},
+                {"field_policy_expires", TimeOrNull(status.field_policy_expires)},
+                {"field_policy_problem", UntrustedText(status.field_policy_problem)},
                 {"session_active", options.session_active},
                 {"programs", std::move(programs)}});
 }
@@ -223,21 +286,36 @@ std::string SessionJson(const SessionReport& report, const Session& session) {
 std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
                         const std::string& agent_public_key) {
   if (!batch) return Print({{"batch", nullptr}});
-  json::array rows;
-  for (const wire::BatchRow& row : batch->content.rows) {
-    json::object object = ApiJson(row.api);
-    object["metric"] = Text(stats::Name(row.metric));
-    object["week"] = row.week;
-    object["first_contribution"] = row.first_contribution;
-    object["histogram"] = HistogramJson(row.histogram);
-    rows.push_back(std::move(object));
+  json::object object{{"agent_public_key", Text(agent_public_key)}, {"sequence", batch->sequence}};
+  AddContent(*batch, object);
+  return Print({{"batch", std::move(object)}});
+}
+
+std::string LogJson(const std::vector<daemon::LoggedBatch>& log) {
+  json::array batches;
+  for (const daemon::LoggedBatch& batch : log) batches.push_back(LoggedJson(batch));
+  return Print({{"batches", std::move(batches)}});
+}
+
+std::string LoggedBatchJson(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch) {
+  json::object object = LoggedJson(logged);
+  AddContent(batch, object);
+  return Print({{"batch", std::move(object)}});
+}
+
+std::string ForgetJson(const daemon::ForgetReport& report) {
+  json::object object{{"batches_withdrawn", report.batches_withdrawn},
+                      {"rows_withdrawn", report.rows_withdrawn},
+                      {"batches_deleted", report.batches_deleted},
+                      {"batches_refused", report.batches_refused},
+                      {"refused_reason", UntrustedText(report.refused_reason)},
+                      {"batches_too_old", report.batches_too_old},
+                      {"batches_left", report.batches_left}};
+  if (report.stopped_by) {
+    object["error"] = Text(Name(report.stopped_by->code));
+    object["message"] = UntrustedText(report.stopped_by->message);
   }
-  return Print({{"batch", json::object{{"agent_public_key", Text(agent_public_key)},
-                                       {"sequence", batch->sequence},
-                                       {"policy_serial", batch->content.policy_serial},
-                                       {"body_bytes", batch->raw.size()},
-                                       {"hardware", HardwareJson(batch->content.hardware)},
-                                       {"rows", std::move(rows)}}}});
+  return Print(object);
 }
 
 std::string ModeJson(daemon::Mode mode) { return Print({{"mode", Text(Name(mode))}}); }

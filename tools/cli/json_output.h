@@ -32,6 +32,9 @@ std::string ExplanationJson(const daemon::Explanation& why, std::optional<pid_t>
 std::string SessionJson(const SessionReport& report, const Session& session);
 std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
                         const std::string& agent_public_key);
+std::string LogJson(const std::vector<daemon::LoggedBatch>& log);
+std::string LoggedBatchJson(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch);
+std::string ForgetJson(const daemon::ForgetReport& report);
 std::string ModeJson(daemon::Mode mode);
 // Of a page with `apis` APIs.
 std::string ViewJson(const std::string& url, std::size_t apis);

@@ -154,9 +154,12 @@ Status Session::CopyLibrary(const fs::path& source, SessionReport& report) const
   return {};
 }
 
-Status Session::WriteOurs(const fs::path& file, bool is_snippet, SessionReport& report) const {
+Status Session::WriteOurs(const fs::path& file, bool is_snippet, const fs::path& library_source,
+                          SessionReport& report) const {
   FIELDCOST_ASSIGN(const auto present, ReadIfThere(file, kMaxSmallFileBytes));
-  SessionTextOptions options{.library = library_.string(), .state_dir = state_dir_.string()};
+  SessionTextOptions options{.library = library_.string(),
+                             .source = library_source.string(),
+                             .state_dir = state_dir_.string()};
   if (present || IsThere(file)) {
     const auto made = present ? DirectoriesMade(*present) : std::nullopt;
     if (!made) {
@@ -269,8 +272,8 @@ Status Session::LookAround(SessionReport& report) const {
 
 Status Session::WriteAll(const fs::path& library_source, SessionReport& report) const {
   FIELDCOST_TRY(CopyLibrary(library_source, report));
-  FIELDCOST_TRY(WriteOurs(snippet_, true, report));
-  FIELDCOST_TRY(WriteOurs(environment_file_, false, report));
+  FIELDCOST_TRY(WriteOurs(snippet_, true, library_source, report));
+  FIELDCOST_TRY(WriteOurs(environment_file_, false, library_source, report));
   for (const fs::path& profile : ShellProfiles()) {
     FIELDCOST_TRY(AddLine(profile, profile.filename() == ".profile", report));
   }
@@ -278,7 +281,7 @@ Status Session::WriteAll(const fs::path& library_source, SessionReport& report) 
 }
 
 Result<SessionReport> Session::On(const fs::path& library_source) const {
-  for (const fs::path& path : {library_, snippet_, state_dir_}) {
+  for (const fs::path& path : {library_, snippet_, state_dir_, library_source}) {
     FIELDCOST_TRY(CheckSessionPath(path.string()));
   }
   FIELDCOST_TRY(CheckOwnHome(home_));

@@ -73,7 +73,7 @@ std::string SnippetText(const SessionTextOptions& options) {
   return fmt::format(
       "{0}{1}{2}\n"
       "# POSIX shell. Lets programs started from this login on take part in measuring.\n"
-      "if [ -r '{3}' ]; then\n"
+      "if [ -r '{3}' ] && [ -e '{7}' ]; then\n"
       "  case \":${{LD_PRELOAD-}}:\" in\n"
       "    *'{4}:'* | *'{4} '*) ;;\n"
       "    *)\n"
@@ -90,7 +90,7 @@ std::string SnippetText(const SessionTextOptions& options) {
       "  esac\n"
       "fi\n",
       kHead, kMade, options.directories_made, library, name, shm::kStateDirVariable,
-      options.state_dir);
+      options.state_dir, options.source);
 }
 
 std::optional<unsigned> DirectoriesMade(std::string_view text) {

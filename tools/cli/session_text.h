@@ -16,6 +16,7 @@ Status CheckSessionPath(std::string_view path);
 
 struct SessionTextOptions {
   std::string library;    // absolute path of the copy that sessions load
+  std::string source;     // what it is a copy of; without it (uninstalled) the copy is not used
   std::string state_dir;  // FIELDCOST_STATE_DIR
   // Directories that had to be made for the file, to be removed with it.
   unsigned directories_made = 0;
@@ -24,8 +25,8 @@ struct SessionTextOptions {
 // For $XDG_CONFIG_HOME/environment.d: desktop sessions and user services.
 std::string EnvironmentFileText(const SessionTextOptions& options);
 
-// For login shells: POSIX shell; exports only while the library can be read; sourcing it again
-// changes nothing.
+// For login shells: POSIX shell; exports only while the library can be read and fieldcost is
+// installed; sourcing it again changes nothing.
 std::string SnippetText(const SessionTextOptions& options);
 
 // Of a text that one of the two made; nullopt of any other.

@@ -1,6 +1,7 @@
 #include "tools/cli/status_text.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -32,6 +33,29 @@ std::string FileList(std::string_view label, const std::vector<std::filesystem::
   return text;
 }
 
+using AddLine = std::function<void(std::string_view label, const std::string& value)>;
+
+void AddUpload(const daemon::AgentStatus& status, const AddLine& line) {
+  if (!status.waiting_for.empty()) line("waits for", status.waiting_for);
+  if (status.next_upload) line("next upload", report::FormatTime(*status.next_upload));
+  if (status.failed_uploads != 0) {
+    line("failed uploads",
+         fmt::format("{} in a row{}{}", FormatCount(status.failed_uploads),
+                     status.upload_problem.empty() ? "" : ": ", status.upload_problem));
+  }
+}
+
+void AddFieldPolicy(const daemon::AgentStatus& status, const AddLine& line) {
+  if (status.field_policy_version != 0) {
+    line("service's policy",
+         fmt::format("version {}{}", status.field_policy_version,
+                     status.field_policy_expires
+                         ? ", until " + report::FormatTime(*status.field_policy_expires)
+                         : ""));
+  }
+  if (!status.field_policy_problem.empty()) line("policy problem", status.field_policy_problem);
+}
+
 }  // namespace
 
 std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile& profile,
@@ -41,13 +65,25 @@ std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile&
     text += LabelledLine(label, value);
   };
   line("mode", ModeValue(status.consent));
+  if (status.forbidden) {
+    line("", "NOT PERMITTED by the administrator: nothing is measured or sent");
+    line("", fmt::format("see {}", profile.system_file.string()));
+  }
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
   line("run files", FormatCount(status.run_files));
   line("waiting to be sent",
        fmt::format("{} rows, {} bytes; {} finished batches", FormatCount(status.pending_rows),
                    FormatCount(status.pending_bytes), FormatCount(status.spooled_batches)));
-  line("sent", fmt::format("{} batches", FormatCount(status.sent_batches)));
+  AddUpload(status, line);
+  line("sent", fmt::format("{} batches (fieldcost agent log)", FormatCount(status.sent_batches)));
+  if (status.withdrawn_batches != 0) {
+    line("taken back", fmt::format("{} batches", FormatCount(status.withdrawn_batches)));
+  }
+  if (status.dropped_batches != 0) {
+    line("dropped unsent", fmt::format("{} batches, {} rows", FormatCount(status.dropped_batches),
+                                       FormatCount(status.dropped_rows)));
+  }
   line("refused by server", fmt::format("{} batches", FormatCount(status.quarantined_batches)));
   line("kept private", fmt::format("{} rows of libraries that are not public",
                                    FormatCount(status.private_rows_kept)));
@@ -67,6 +103,7 @@ std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile&
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
   }
   if (!status.policy_problem.empty()) line("problem", status.policy_problem);
+  AddFieldPolicy(status, line);
   line("configuration", profile.config_file.string());
   line("state", profile.state_dir.string());
   return text;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
@@ -10,6 +11,19 @@
 #include "common/base/text.h"
 
 namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kMaxAnswerBytes = 64;
+
+void WriteStderr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
+    if (put <= 0 && errno != EINTR) return;
+    if (put > 0) text.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+}  // namespace
 
 std::string_view Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -43,15 +57,24 @@ Status WriteStdout(std::string_view text) {
 }
 
 void Remark(std::string_view text) {
-  std::string line = fmt::format("fieldcost: {}\n", EscapeControl(text));
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t put = ::write(STDERR_FILENO, rest.data(), rest.size());
-    if (put <= 0 && errno != EINTR) return;
-    if (put > 0) rest.remove_prefix(static_cast<std::size_t>(put));
-  }
+  WriteStderr(fmt::format("fieldcost: {}\n", EscapeControl(text)));
 }
 
 bool StderrIsTerminal() { return ::isatty(STDERR_FILENO) == 1; }
+
+bool StdinIsTerminal() { return ::isatty(STDIN_FILENO) == 1; }
+
+bool AskYes(std::string_view question) {
+  WriteStderr(question);
+  std::string answer;
+  char c = 0;
+  while (answer.size() < kMaxAnswerBytes) {
+    const ssize_t got = ::read(STDIN_FILENO, &c, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || c == '\n') break;
+    if (c != '\r') answer += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return answer == "y" || answer == "yes";
+}
 
 }  // namespace fieldcost::cli

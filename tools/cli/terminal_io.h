@@ -22,5 +22,9 @@ Status WriteStdout(std::string_view text);
 void Remark(std::string_view text);
 
 bool StderrIsTerminal();
+bool StdinIsTerminal();
+
+// Writes `question` to stderr and reads a line of stdin: true for "y" or "yes" in any case.
+bool AskYes(std::string_view question);
 
 }  // namespace fieldcost::cli

@@ -65,5 +65,39 @@ TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
                               "1 no\\x1b room\n"));
 }
 
+TEST(StatusTextTest, WhatIsNotSoIsNotMentioned) {
+  const std::string text = StatusText({}, {}, {}, {});
+  for (const char* absent :
+       {"NOT PERMITTED", "waits for", "next upload", "failed uploads", "taken back",
+        "dropped unsent", "service's policy", "policy problem", "given up", "problem"}) {
+    EXPECT_THAT(text, Not(HasSubstr(absent)));
+  }
+}
+
+TEST(StatusTextTest, UploadsAndTheServicesPolicyAreTold) {
+  daemon::AgentStatus status;
+  status.forbidden = true;
+  status.withdrawn_batches = 2;
+  status.dropped_batches = 3;
+  status.dropped_rows = 400;
+  status.waiting_for = "mains power";
+  status.next_upload = WallTime{std::chrono::seconds(1'700'000'000)};
+  status.failed_uploads = 5;
+  status.upload_problem = "no\x1b route";
+  status.field_policy_version = 7;
+  status.field_policy_expires = WallTime{std::chrono::seconds(1'700'000'000)};
+  status.field_policy_problem = "expired";
+  const std::string text = StatusText(status, {}, {}, {});
+  for (const char* line :
+       {"NOT PERMITTED by the administrator", "see /etc/fieldcost/system.toml\n",
+        "waits for           mains power\n", "next upload         2023-11-14 22:13 UTC\n",
+        "failed uploads      5 in a row: no\\x1b route\n", "taken back          2 batches\n",
+        "dropped unsent      3 batches, 400 rows\n",
+        "service's policy    version 7, until 2023-11-14 22:13 UTC\n",
+        "policy problem      expired\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 }  // namespace
 }  // namespace fieldcost::cli

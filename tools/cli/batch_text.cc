@@ -1,0 +1,187 @@
+#include "tools/cli/batch_text.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/base/text.h"
+#include "tools/report/numbers.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using report::FormatCount;
+
+constexpr std::size_t kShortDigest = 12;
+constexpr std::size_t kMaxReasonWidth = 60;
+
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : EscapeControl(text); }
+
+// "1 batch", "2,000 batches".
+std::string Number(std::uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", FormatCount(count), count == 1 ? one : many);
+}
+std::string Batches(std::uint64_t count) { return Number(count, "batch", "batches"); }
+std::string Rows(std::uint64_t count) { return Number(count, "row", "rows"); }
+
+std::string ContentText(const wire::BatchContent& content) {
+  std::string text = fmt::format("policy serial  {}\nhardware       {}\n\n", content.policy_serial,
+                                 EscapeControl(stats::DisplayName(content.hardware)));
+  for (const wire::BatchRow& row : content.rows) {
+    text += fmt::format(
+        "{}  version {}  symbol version {}  build-id {}\n"
+        "    {}  week {}  {}  n {}  sum {}  sum of squares {}\n",
+        EscapeControl(stats::DisplayName(row.api)), OrDash(row.api.package_version),
+        OrDash(row.api.symbol_version), OrDash(row.api.build_id), stats::Name(row.metric), row.week,
+        row.first_contribution ? "first" : "again", row.histogram.count(),
+        report::Decimal(row.histogram.sum()), report::Decimal(row.histogram.sum_of_squares()));
+  }
+  text +=
+      "\nEach row also holds n, sum and sum of squares of its log2 buckets: see --json. The bytes\n"
+      "themselves: --raw.\n";
+  return text;
+}
+
+std::string TimeOrDash(WallTime time) {
+  return time == WallTime{} ? "-" : report::FormatTime(time);
+}
+
+// When it was sent; batches of other states were not, or no longer count as such.
+std::string SentText(const daemon::LoggedBatch& batch) {
+  return batch.state == daemon::SpoolState::kSent ? TimeOrDash(batch.sent) : "-";
+}
+
+std::string NoteText(const daemon::LoggedBatch& batch) {
+  std::string note;
+  const auto add = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
+  if (batch.rejected_rows != 0) add(Rows(batch.rejected_rows) + " refused");
+  if (batch.state == daemon::SpoolState::kWithdrawn && batch.sent != WallTime{}) {
+    add(report::FormatTime(batch.sent));
+  }
+  if (batch.state == daemon::SpoolState::kSent && !batch.can_withdraw) add("bytes not kept");
+  if (!batch.reason.empty()) add(report::Shorten(batch.reason, kMaxReasonWidth, {}));
+  return note;
+}
+
+}  // namespace
+
+std::string_view Word(daemon::SpoolState state) {
+  switch (state) {
+    case daemon::SpoolState::kQueued:
+      return "queued";
+    case daemon::SpoolState::kSent:
+      return "sent";
+    case daemon::SpoolState::kQuarantined:
+      return "refused";
+    case daemon::SpoolState::kWithdrawn:
+      return "taken back";
+    case daemon::SpoolState::kDropped:
+      return "dropped";
+  }
+  return "?";
+}
+
+std::string PreviewText(const daemon::PendingBatch& batch, const std::string& agent_public_key) {
+  return fmt::format(
+             "The next batch: {} rows, {} bytes as sent.\n\n"
+             "agent key      {}\nsequence       {}\n",
+             batch.content.rows.size(), batch.raw.size(),
+             agent_public_key.empty() ? "made with the first batch" : agent_public_key,
+             batch.sequence) +
+         ContentText(batch.content);
+}
+
+std::string LoggedBatchText(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch) {
+  std::string text = fmt::format(
+      "Batch {}: {} rows, {} bytes as sent.\n\n"
+      "state          {}\nmade           {}\nsent           {}\nsha256         {}\n"
+      "epoch          {}\nsequence       {}\n",
+      logged.id, batch.content.rows.size(), batch.raw.size(), Word(logged.state),
+      TimeOrDash(logged.created), SentText(logged), logged.sha256, logged.epoch, logged.sequence);
+  const std::string note = NoteText(logged);
+  if (!note.empty()) text += fmt::format("note           {}\n", note);
+  return text + ContentText(batch.content);
+}
+
+std::string LogText(const std::vector<daemon::LoggedBatch>& log) {
+  constexpr std::size_t kColumns = 7;
+  using Line = std::array<std::string, kColumns + 1>;
+  constexpr std::array<bool, kColumns> kRight = {true, false, false, false, true, true, false};
+  std::vector<Line> lines = {{"ID", "MADE", "SENT", "STATE", "ROWS", "BYTES", "SHA256", "NOTE"}};
+  for (const daemon::LoggedBatch& batch : log) {
+    lines.push_back({std::to_string(batch.id), TimeOrDash(batch.created), SentText(batch),
+                     std::string(Word(batch.state)), FormatCount(batch.rows),
+                     FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
+                     NoteText(batch)});
+  }
+  std::array<std::size_t, kColumns> widths{};
+  for (const Line& line : lines) {
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      widths[i] = std::max(widths[i], report::DisplayWidth(line[i]));
+    }
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    std::string out;
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      out += kRight[i] ? report::PadLeft(line[i], widths[i]) : report::PadRight(line[i], widths[i]);
+      out += "  ";
+    }
+    out += line.back();
+    out.erase(out.find_last_not_of(' ') + 1);
+    text += out + "\n";
+  }
+  return text;
+}
+
+ForgetPlan MakeForgetPlan(const std::vector<daemon::LoggedBatch>& log,
+                          const daemon::AgentStatus& status) {
+  ForgetPlan plan{.pending_rows = status.pending_rows};
+  for (const daemon::LoggedBatch& batch : log) {
+    if (batch.can_withdraw) {
+      ++plan.sent;
+      plan.sent_rows += batch.rows;
+    } else if (batch.state == daemon::SpoolState::kQueued) {
+      ++plan.unsent;
+    } else if (batch.state == daemon::SpoolState::kSent) {
+      ++plan.too_old;
+    }
+  }
+  return plan;
+}
+
+std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server) {
+  std::string text = "This takes back what this agent has contributed:\n";
+  if (plan.sent != 0) {
+    text += fmt::format("  {} ({}) will be taken out of the sums of {}\n", Batches(plan.sent),
+                        Rows(plan.sent_rows), server.empty() ? "the service" : server);
+  }
+  if (plan.unsent != 0 || plan.pending_rows != 0) {
+    text += fmt::format("  {} and {} that were not sent yet will be deleted\n",
+                        Batches(plan.unsent), Rows(plan.pending_rows));
+  }
+  if (plan.too_old != 0) {
+    text += fmt::format("  {} cannot be taken back: the bytes are no longer kept here\n",
+                        Batches(plan.too_old));
+  }
+  return text +
+         "Numbers that are published already remain in other people's copies; the service's next\n"
+         "publication is without yours, and every copy drops the old numbers with its next sync.\n"
+         "What was measured stays on this machine; the mode stays as it is.\n";
+}
+
+std::string ForgetText(const daemon::ForgetReport& report) {
+  std::string text;
+  const auto line = [&text](std::uint64_t count, const std::string& what) {
+    if (count != 0) text += Batches(count) + what + "\n";
+  };
+  line(report.batches_withdrawn,
+       fmt::format(" ({}) taken out of the service's sums", Rows(report.rows_withdrawn)));
+  line(report.batches_deleted, " deleted that had not been sent");
+  line(report.batches_refused,
+       fmt::format(" not taken back: {}", EscapeControl(report.refused_reason)));
+  line(report.batches_too_old, " not taken back: the bytes are no longer kept here");
+  line(report.batches_left, " left; run it again, it goes on there");
+  return text.empty() ? "nothing to take back\n" : text;
+}
+
+}  // namespace fieldcost::cli

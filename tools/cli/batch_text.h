@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/daemon/agent.h"
+
+namespace fieldcost::cli {
+
+// Batches for people: the next one, those of the log, and what forgetting does to them. Pure; all
+// text from outside is escaped.
+
+// "queued", "sent", "refused", "taken back", "dropped".
+std::string_view Word(daemon::SpoolState state);
+
+// The next batch, every text and number of it but the single buckets.
+std::string PreviewText(const daemon::PendingBatch& batch, const std::string& agent_public_key);
+// The same of a batch of the log.
+std::string LoggedBatchText(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch);
+
+// A table, a line a batch.
+std::string LogText(const std::vector<daemon::LoggedBatch>& log);
+
+// What `forget` is about to do.
+struct ForgetPlan {
+  std::uint64_t sent = 0;       // batches that the service has, or may have
+  std::uint64_t sent_rows = 0;  // in them
+  std::uint64_t too_old = 0;    // sent, but no longer kept here
+  std::uint64_t unsent = 0;     // batches
+  std::uint64_t pending_rows = 0;
+
+  bool Empty() const { return sent == 0 && unsent == 0 && pending_rows == 0; }
+};
+ForgetPlan MakeForgetPlan(const std::vector<daemon::LoggedBatch>& log,
+                          const daemon::AgentStatus& status);
+std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server);
+// What it has done.
+std::string ForgetText(const daemon::ForgetReport& report);
+
+}  // namespace fieldcost::cli
