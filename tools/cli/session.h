@@ -59,7 +59,8 @@ class Session {
   Session() = default;
   Status WriteAll(const std::filesystem::path& library_source, SessionReport& report) const;
   Status CopyLibrary(const std::filesystem::path& source, SessionReport& report) const;
-  Status WriteOurs(const std::filesystem::path& file, bool is_snippet, SessionReport& report) const;
+  Status WriteOurs(const std::filesystem::path& file, bool is_snippet,
+                   const std::filesystem::path& library_source, SessionReport& report) const;
   Status RemoveOurs(const std::filesystem::path& file, SessionReport& report) const;
   Status AddLine(const std::filesystem::path& profile, bool may_make, SessionReport& report) const;
   Status RemoveLine(const std::filesystem::path& profile, SessionReport& report) const;

@@ -292,6 +292,20 @@ TEST_F(SessionTest, WithoutTheLibraryNewShellsAreSilent) {
   EXPECT_EQ(Login("bash", kHello), "with\n");
 }
 
+TEST_F(SessionTest, OnceUninstalledNewShellsAreSilentAndWithoutIt) {
+  const fs::path installed = directory_.path() / "installed.so";
+  fs::copy_file(kSourceLibrary, installed);
+  ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+  const ProcessResult on = Run({FIELDCOST_PROGRAM, "agent", "session", "on"},
+                               {"FIELDCOST_PRELOAD_LIBRARY=" + installed.string()});
+  ASSERT_EQ(on.exit_status, 0) << on.errors;
+  EXPECT_EQ(Login("bash", kHello), "with\n");
+  fs::remove(installed);
+  for (const std::string shell : {"sh", "dash", "bash"})
+    EXPECT_EQ(Login(shell, kHello), "without\n");
+  EXPECT_TRUE(fs::exists(library())) << "older sessions still name it";
+}
+
 TEST_F(SessionTest, TheCopyIsRefreshedByAnotherOn) {
   ASSERT_EQ(On().exit_status, 0);
   const std::string good = ReadFile(library(), 1 << 24).value();
