@@ -1,0 +1,16 @@
+#!/bin/bash
+# What the packages build from is what the build installs.     dependencies.sh SOURCE_DIR
+set -euo pipefail
+cd "$1"
+
+# shellcheck source=/dev/null
+. deploy/packages.sh
+# g++ is of build-essential, which every Debian build has; ccache is a convenience; debhelper and
+# po-debconf make packages only.
+installed="$(tr -s ' \n' '\n' <<< "$BUILD_PACKAGES" | grep -vxE 'g\+\+|ccache|' | sort)"
+declared="$(sed -n '/^Build-Depends:/,/^[^ ]*:/s/^ \([a-z0-9.+-]*\).*/\1/p' deploy/debian/control |
+  grep -vxE 'debhelper-compat|po-debconf' | sort)"
+diff <(echo "$installed") <(echo "$declared") || {
+  echo "BUILD_PACKAGES of deploy/packages.sh (<) and Build-Depends of deploy/debian/control (>) differ"
+  exit 1
+}
