@@ -12,6 +12,10 @@ TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl
 TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
   gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"
 
+# What makes, checks and tries out the Debian packages (tests/packages), and what reads the manual pages
+# and completions that are in them.
+TEST_PACKAGES+=" dpkg-dev debhelper po-debconf lintian mmdebstrap systemd mandoc zsh fish"
+
 # install_packages NAME...: installs those that are missing; one clear line if that fails.
 install_packages() {
   local missing=() package

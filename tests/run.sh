@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, and runs every test.     ./tests/run.sh [--help]
 #
-#   ./tests/run.sh                  all tests, preset dev
+#   ./tests/run.sh                  all tests, preset dev, then the Debian packages
 #   ./tests/run.sh -R Preload       only what CTest's -R selects (further CTest options work too)
 #
 # Exit status: 0 if all passed. Needs root or sudo once, for packages.
@@ -29,3 +29,11 @@ cmake --build --preset dev
 
 echo "== test"
 ctest --preset dev --parallel 2 "$@"
+
+# A stage of its own: it builds once more, as packages are built, and needs root and a Debian mirror.
+# Where it cannot run it says why.
+if (($# == 0)); then
+  status=0
+  tests/packages/run.sh || status=$?
+  ((status == 0 || status == 77)) || exit "$status"
+fi
