@@ -1,6 +1,8 @@
 #include "aggregator/config.h"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/units.h"
 #include "common/config/toml_file.h"
@@ -35,6 +37,22 @@ void ReadSeconds(config::TomlFile& file, std::string_view key, std::uint64_t min
   value = std::chrono::seconds(seconds);
 }
 
+void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, Config& config) {
+  std::string mode = "open";
+  std::vector<std::string> token_files;
+  file.ReadString("enrolment.mode", mode);
+  file.ReadStrings("enrolment.token_files", token_files);
+  if (mode != "open" && mode != "token") {
+    file.Refuse("enrolment.mode", R"(expected "open" or "token")");
+  }
+  const bool token = mode == "token";
+  if (token && token_files.empty()) {
+    file.Refuse("enrolment.mode", "without enrolment.token_files nobody could enrol");
+  }
+  config.enrolment_mode = token ? ingest::EnrolmentMode::kToken : ingest::EnrolmentMode::kOpen;
+  for (const std::string& name : token_files) config.token_files.push_back(folder / name);
+}
+
 }  // namespace
 
 Result<Config> LoadConfig(const std::filesystem::path& path) {
@@ -58,6 +76,8 @@ Result<Config> LoadConfig(const std::filesystem::path& path) {
 
   Read(file, "ingest.threads", 1, kMaxThreads, config.ingest_threads);
   Read(file, "ingest.queue", 1, kMaxQueue, config.ingest_queue);
+
+  ReadEnrolment(file, path.parent_path(), config);
 
   ReadSeconds(file, "publish.interval_seconds", 0, config.publish_interval);
   Read(file, "publish.contribution_threshold", 1, 1'000'000, config.publish.contribution_threshold);

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
+#include "aggregator/ingest/admission.h"
 #include "aggregator/publish/publisher.h"
 #include "aggregator/store/store.h"
 #include "common/base/result.h"
@@ -19,6 +21,8 @@ struct Config {
   store::StoreOptions store;
   unsigned ingest_threads = 16;
   std::size_t ingest_queue = 256;
+  ingest::EnrolmentMode enrolment_mode = ingest::EnrolmentMode::kOpen;
+  std::vector<std::filesystem::path> token_files;
   publish::PublisherOptions publish;
   std::chrono::seconds publish_interval{3600};  // 0 = only on demand
 };

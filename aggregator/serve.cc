@@ -27,7 +27,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr char kSecretName[] = "pseudonym.secret";
+constexpr char kPseudonymSecret[] = "pseudonym.secret";
+constexpr char kReceiptSecret[] = "receipt.secret";
 constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::seconds kHealthCheckInterval{1};
 
@@ -46,12 +47,13 @@ int WaitForSignal(std::chrono::seconds limit) {
   return number < 0 ? 0 : number;
 }
 
-Result<ingest::Pseudonyms> OpenPseudonyms(const Config& config, store::Store& store) {
+// A secret that belongs to the store: with another one the server does not start.
+template <typename Holder>
+Result<Holder> OpenSecret(const Config& config, store::Store& store, const char* name) {
   FIELDCOST_TRY(MakeDirectories(config.store.data_dir / "keys", 0700));
-  const std::filesystem::path path = config.store.data_dir / "keys" / kSecretName;
-  FIELDCOST_ASSIGN(auto pseudonyms, ingest::Pseudonyms::LoadOrCreate(path));
-  FIELDCOST_TRY(store.Bind(kSecretName, pseudonyms.Fingerprint()));
-  return pseudonyms;
+  FIELDCOST_ASSIGN(Holder holder, Holder::LoadOrCreate(config.store.data_dir / "keys" / name));
+  FIELDCOST_TRY(store.Bind(name, holder.Fingerprint()));
+  return holder;
 }
 
 // The parts of a running service, in the order in which they start.
@@ -83,11 +85,16 @@ class Service {
 
 Status Service::Start() {
   FIELDCOST_ASSIGN(store_, store::Store::Open(config_.store));
-  FIELDCOST_ASSIGN(auto pseudonyms, OpenPseudonyms(config_, *store_));
+  FIELDCOST_ASSIGN(auto pseudonyms,
+                   OpenSecret<ingest::Pseudonyms>(config_, *store_, kPseudonymSecret));
+  FIELDCOST_ASSIGN(auto receipts, OpenSecret<ingest::Receipts>(config_, *store_, kReceiptSecret));
+  FIELDCOST_ASSIGN(auto admission,
+                   ingest::Admission::Load(config_.enrolment_mode, config_.token_files, *store_));
   FIELDCOST_ASSIGN(auto publisher, publish::Publisher::Open(config_.publish, SystemClock()));
   publisher_.emplace(std::move(publisher));
   files_.emplace(publisher_->directory(), publisher_->root().version);
-  ingest_.emplace(*store_, SystemClock(), std::move(pseudonyms));
+  ingest_.emplace(*store_, SystemClock(), std::move(pseudonyms), std::move(receipts),
+                  std::move(admission));
   workers_.emplace(config_.ingest_threads, config_.ingest_queue);
   http::ServerOptions options = config_.server;
   options.max_body_bytes = wire::kMaxBatchBodyBytes;
@@ -109,7 +116,7 @@ Status Service::Start() {
 }
 
 void Service::Route(http::Request request, http::Respond respond) {
-  if (request.target == ingest::kBatchesPath) {
+  if (ingest::Ingest::IsTarget(request.target)) {
     // Both are shared with the task only if the pool takes it.
     auto task = std::make_shared<std::pair<http::Request, http::Respond>>(std::move(request),
                                                                           std::move(respond));

@@ -6,13 +6,18 @@
 
 namespace fieldcost::ingest {
 
-// What happened to batches since the start. Thread-safe.
+// What happened to requests since the start. Thread-safe.
 struct Counters {
   std::atomic<std::uint64_t> accepted_batches{0};
   std::atomic<std::uint64_t> replayed_batches{0};
   std::atomic<std::uint64_t> accepted_rows{0};
   std::atomic<std::uint64_t> rejected_rows{0};
-  // Refused batches by reason.
+  std::atomic<std::uint64_t> withdrawn_batches{0};
+  std::atomic<std::uint64_t> withdrawn_rows{0};
+  std::atomic<std::uint64_t> withdrawn_before_arrival{0};
+  std::atomic<std::uint64_t> repeated_withdrawals{0};
+  std::atomic<std::uint64_t> enrolments{0};
+  // Refused requests by reason.
   std::atomic<std::uint64_t> unknown_target{0};
   std::atomic<std::uint64_t> wrong_method{0};
   std::atomic<std::uint64_t> wrong_content_type{0};
@@ -21,6 +26,11 @@ struct Counters {
   std::atomic<std::uint64_t> bad_signature{0};
   std::atomic<std::uint64_t> malformed{0};
   std::atomic<std::uint64_t> bad_sequence{0};
+  std::atomic<std::uint64_t> not_enrolled{0};
+  std::atomic<std::uint64_t> bad_token{0};
+  std::atomic<std::uint64_t> revoked{0};
+  std::atomic<std::uint64_t> bad_receipt{0};
+  std::atomic<std::uint64_t> not_withdrawable{0};
   std::atomic<std::uint64_t> overloaded{0};
   std::atomic<std::uint64_t> store_failed{0};
 

@@ -4,6 +4,7 @@
 
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/requests.h"
 
 namespace fieldcost::ingest {
 namespace {
@@ -18,37 +19,53 @@ Result<std::uint64_t> Number(const http::Headers& headers, std::string_view name
 
 }  // namespace
 
-Result<Envelope> ParseEnvelope(const http::Headers& untrusted_headers) {
-  Envelope envelope;
+Result<Sender> ParseSender(const http::Headers& untrusted_headers) {
+  Sender sender;
   auto agent = crypto::ParsePublicKey(http::Find(untrusted_headers, wire::kAgentHeader));
   if (!agent) {
     return Fail(ErrorCode::kInvalidArgument, "header {} is not a public key of 64 hex digits",
                 wire::kAgentHeader);
   }
-  envelope.agent = *agent;
+  sender.agent = *agent;
   FIELDCOST_ASSIGN(const std::uint64_t epoch, Number(untrusted_headers, wire::kEpochHeader));
-  FIELDCOST_ASSIGN(const std::uint64_t sequence, Number(untrusted_headers, wire::kSequenceHeader));
-  if (sequence == 0) {
-    return Fail(ErrorCode::kInvalidArgument, "header {}: sequence numbers start at 1",
-                wire::kSequenceHeader);
-  }
-  envelope.epoch = wire::Epoch(epoch);
-  envelope.sequence = wire::Sequence(sequence);
+  sender.epoch = wire::Epoch(epoch);
   auto signature = HexDecode(http::Find(untrusted_headers, wire::kSignatureHeader));
   if (!signature || signature->size() != kSignatureBytes) {
     return Fail(ErrorCode::kInvalidArgument, "header {} is not a signature of 128 hex digits",
                 wire::kSignatureHeader);
   }
-  envelope.signature = std::move(*signature);
-  return envelope;
+  sender.signature = std::move(*signature);
+  return sender;
 }
 
-Status VerifyEnvelope(const Envelope& untrusted_envelope, std::string_view untrusted_body) {
-  const std::string signed_bytes =
-      wire::BatchSigningInput(untrusted_envelope.agent.view(), untrusted_envelope.epoch,
-                              untrusted_envelope.sequence, crypto::Sha256(untrusted_body));
+Result<Envelope> ParseEnvelope(const http::Headers& untrusted_headers) {
+  FIELDCOST_ASSIGN(Sender sender, ParseSender(untrusted_headers));
+  FIELDCOST_ASSIGN(const std::uint64_t sequence, Number(untrusted_headers, wire::kSequenceHeader));
+  if (sequence == 0) {
+    return Fail(ErrorCode::kInvalidArgument, "header {}: sequence numbers start at 1",
+                wire::kSequenceHeader);
+  }
+  return Envelope{std::move(sender), wire::Sequence(sequence)};
+}
+
+Status VerifyEnvelope(const Envelope& untrusted_envelope, Purpose purpose,
+                      std::string_view body_sha256) {
+  const auto input =
+      purpose == Purpose::kBatch ? &wire::BatchSigningInput : &wire::WithdrawalSigningInput;
+  const std::string signed_bytes = input(untrusted_envelope.agent.view(), untrusted_envelope.epoch,
+                                         untrusted_envelope.sequence, body_sha256);
   if (!crypto::Verify(untrusted_envelope.agent, signed_bytes, untrusted_envelope.signature)) {
-    return Fail(ErrorCode::kUnauthenticated, "the signature is not the agent's for this batch");
+    return Fail(ErrorCode::kUnauthenticated, "the signature is not the agent's for this {}",
+                purpose == Purpose::kBatch ? "batch" : "withdrawal");
+  }
+  return {};
+}
+
+Status VerifyEnrolment(const Sender& untrusted_sender, std::string_view untrusted_token) {
+  const std::string signed_bytes = wire::EnrolmentSigningInput(
+      untrusted_sender.agent.view(), untrusted_sender.epoch, crypto::Sha256(untrusted_token));
+  if (!crypto::Verify(untrusted_sender.agent, signed_bytes, untrusted_sender.signature)) {
+    return Fail(ErrorCode::kUnauthenticated, "the signature is not the agent's for this enrolment");
   }
   return {};
 }

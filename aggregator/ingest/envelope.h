@@ -10,18 +10,31 @@
 
 namespace fieldcost::ingest {
 
-// Who says they sent a batch, and which one it is. Believed only after VerifyEnvelope().
-struct Envelope {
+// Who says that he asks.
+struct Sender {
   crypto::PublicKey agent;
   wire::Epoch epoch;
-  wire::Sequence sequence;
   std::string signature;  // 64 raw bytes
 };
 
-// kInvalidArgument, naming the header, unless all four headers are there and well-formed.
+// Who says they sent a batch, and which one it is. Believed only after VerifyEnvelope().
+struct Envelope : Sender {
+  wire::Sequence sequence;
+};
+
+enum class Purpose { kBatch, kWithdrawal };
+
+// kInvalidArgument, naming the header, unless all headers are there and well-formed: three for a
+// sender, four for an envelope.
+Result<Sender> ParseSender(const http::Headers& untrusted_headers);
 Result<Envelope> ParseEnvelope(const http::Headers& untrusted_headers);
 
-// kUnauthenticated unless the agent signed exactly this body under this epoch and sequence.
-Status VerifyEnvelope(const Envelope& untrusted_envelope, std::string_view untrusted_body);
+// kUnauthenticated unless the agent signed this body for this purpose under this epoch and
+// sequence.
+Status VerifyEnvelope(const Envelope& untrusted_envelope, Purpose purpose,
+                      std::string_view body_sha256);
+
+// kUnauthenticated unless the agent signed to enrol with this token under this epoch.
+Status VerifyEnrolment(const Sender& untrusted_sender, std::string_view untrusted_token);
 
 }  // namespace fieldcost::ingest

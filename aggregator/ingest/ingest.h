@@ -1,26 +1,38 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "aggregator/ingest/admission.h"
 #include "aggregator/ingest/counters.h"
+#include "aggregator/ingest/envelope.h"
 #include "aggregator/ingest/pseudonyms.h"
+#include "aggregator/ingest/receipt.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
 #include "common/http/message.h"
 
 namespace fieldcost::ingest {
 
-inline constexpr char kBatchesPath[] = "/v1/batches";
-
-// Takes a batch from the request to the durable answer: envelope, signature (before anything is
-// decompressed), decoding, a check of every row, Store::Accept. Refused rows never cost the others.
-// Thread-safe; each thread keeps its own decoder and buffers.
+// What agents ask: to add a batch, to take one away, to enrol. Thread-safe; each thread keeps its
+// own decoder and buffers.
 class Ingest {
  public:
   // REQUIRES: `store` and `clock` outlive this.
-  Ingest(store::Store& store, const Clock& clock, Pseudonyms pseudonyms)
-      : store_(store), clock_(clock), pseudonyms_(std::move(pseudonyms)) {}
+  Ingest(store::Store& store, const Clock& clock, Pseudonyms pseudonyms, Receipts receipts,
+         Admission admission)
+      : store_(store),
+        clock_(clock),
+        pseudonyms_(std::move(pseudonyms)),
+        receipts_(std::move(receipts)),
+        admission_(std::move(admission)) {}
 
-  // 200 with the answer (for a replay the first one, same bytes); 400, 401, 404, 405, 413, 415 as
-  // the request deserves; 503 if the store has failed. Blocks for a disk sync.
+  // Whether Handle() answers at this address.
+  static bool IsTarget(std::string_view untrusted_target);
+
+  // 200 with the answer (to the same request the same bytes), or what README.md lists. Blocks for a
+  // disk sync.
   http::Response Handle(const http::Request& untrusted_request);
 
   // The answer for a request there is no room for: 503 with Retry-After.
@@ -30,12 +42,25 @@ class Ingest {
 
  private:
   struct Workspace;
-  http::Response HandleBatch(const http::Request& untrusted_request);
+  static Workspace& ThreadWorkspace();
+
+  http::Response HandleEnrolment(const http::Request& untrusted_request);
+  // Envelope, signature and admission, then decodes; afterwards one of the two below.
+  http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
+  http::Response AddBatch(const BatchIdentity& batch, Workspace& workspace);
+  http::Response WithdrawBatch(const BatchIdentity& batch, std::string_view untrusted_receipt,
+                               Workspace& workspace);
+  // Nothing if the agent's batches are taken; else the refusal.
+  std::optional<http::Response> CheckAdmission(const BatchIdentity& batch,
+                                               const std::string& agent_id);
   void CheckRows(Workspace& workspace);
+  http::Response RefuseStoreFailure();
 
   store::Store& store_;
   const Clock& clock_;
   const Pseudonyms pseudonyms_;
+  const Receipts receipts_;
+  const Admission admission_;
   Counters counters_;
 };
 

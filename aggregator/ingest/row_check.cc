@@ -4,7 +4,7 @@
 
 namespace fieldcost::ingest {
 
-Status CheckRow(const wire::UntrustedRow& untrusted_row, std::uint32_t current_week) {
+Status CheckRowContent(const wire::UntrustedRow& untrusted_row) {
   if (untrusted_row.malformed) return Fail(ErrorCode::kCorrupt, "row is malformed");
   if (!stats::IsKnownMetric(untrusted_row.metric_number)) {
     return Fail(ErrorCode::kUnsupported, "unknown metric {}", untrusted_row.metric_number);
@@ -18,6 +18,11 @@ Status CheckRow(const wire::UntrustedRow& untrusted_row, std::uint32_t current_w
   if (untrusted_row.histogram.sum_of_squares() > kMaxRowSumOfSquares) {
     return Fail(ErrorCode::kTooLarge, "sum of squares beyond 2^104 in one row");
   }
+  return {};
+}
+
+Status CheckRow(const wire::UntrustedRow& untrusted_row, std::uint32_t current_week) {
+  FIELDCOST_TRY(CheckRowContent(untrusted_row));
   const std::uint64_t week = untrusted_row.week;
   if (week + kWeeksBack < current_week || week > std::uint64_t{current_week} + kWeeksAhead) {
     return Fail(ErrorCode::kInvalidArgument, "week {} is not within {} back and {} ahead of {}",

@@ -12,4 +12,7 @@ namespace fieldcost::ingest {
 // told. Pure.
 Status CheckRow(const wire::UntrustedRow& untrusted_row, std::uint32_t current_week);
 
+// The part of it that does not depend on the time.
+Status CheckRowContent(const wire::UntrustedRow& untrusted_row);
+
 }  // namespace fieldcost::ingest

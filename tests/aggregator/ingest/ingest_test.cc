@@ -10,6 +10,7 @@
 #include "aggregator/ingest/limits.h"
 #include "aggregator/ingest/worker_pool.h"
 #include "common/base/file.h"
+#include "common/crypto/sha256.h"
 #include "tests/aggregator/ingest/sender.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_dir.h"
@@ -26,7 +27,8 @@ class IngestTest : public ::testing::Test {
   IngestTest()
       : store_(std::move(
             *store::Store::Open({.data_dir = dir_.path() / "data", .checkpoint_seconds = 0}))),
-        ingest_(*store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "secret")) {}
+        ingest_(*store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "secret"),
+                *Receipts::LoadOrCreate(dir_.path() / "receipts"), Admission()) {}
 
   stats::RowKey KeyOf(const wire::BatchContent& content, const wire::BatchRow& row) const {
     return {row.api, row.metric, content.hardware, row.week};
@@ -56,7 +58,9 @@ class IngestTest : public ::testing::Test {
 TEST_F(IngestTest, AGoodBatchIsAddedWithItsHardwareClassAndContribution) {
   const wire::BatchContent content = TestContent(3, kWeek);
   const wire::BatchAnswer answer = MustAnswer(ingest_.Handle(SignedRequest(key_, 1, content)));
-  EXPECT_EQ(answer, (wire::BatchAnswer{.accepted_rows = 3}));
+  EXPECT_EQ(answer.accepted_rows, 3U);
+  EXPECT_EQ(answer.rejected_rows, 0U);
+  EXPECT_TRUE(answer.rejects.empty());
   for (const wire::BatchRow& row : content.rows) {
     const stats::StatRow stored = Stored(content, row);
     EXPECT_EQ(stored.histogram, row.histogram);
@@ -231,6 +235,20 @@ TEST_F(IngestTest, ASequenceBelowTheWindowIsRefused) {
   EXPECT_EQ(response.status, 400);
   EXPECT_THAT(response.body, HasSubstr("sequence too old"));
   EXPECT_EQ(ingest_.counters().bad_sequence, 1U);
+}
+
+TEST_F(IngestTest, AReceiptIsForThisBatchAndNamesItsRefusedRows) {
+  wire::BatchContent content = TestContent(3, kWeek);
+  content.rows[1].week = 1;
+  const std::string body = *wire::EncodeBatch(content);
+  const std::string receipt = MustAnswer(ingest_.Handle(SignedRequest(key_, 1, body))).receipt;
+  const auto refused = Receipts::LoadOrCreate(dir_.path() / "receipts")
+                           ->Open(receipt, {.agent = key_.public_key(),
+                                            .epoch = wire::Epoch(1),
+                                            .sequence = wire::Sequence(1),
+                                            .body_sha256 = crypto::Sha256(body)});
+  ASSERT_TRUE(refused.has_value()) << refused.error().message;
+  EXPECT_THAT(*refused, ::testing::ElementsAre(1U));
 }
 
 TEST_F(IngestTest, OverloadSaysWhenToComeBack) {

@@ -3,8 +3,17 @@
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/requests.h"
 
 namespace fieldcost::ingest {
+
+namespace {
+
+std::string HexOf(std::string_view bytes) {
+  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+}  // namespace
 
 wire::BatchRow TestRow(unsigned number, std::uint32_t week) {
   wire::BatchRow row;
@@ -38,13 +47,11 @@ http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequenc
   http::Request request;
   request.method = "POST";
   request.target = "/v1/batches";
-  request.headers = {
-      {"Content-Type", wire::kBatchContentType},
-      {wire::kAgentHeader, key.public_key().Hex()},
-      {wire::kEpochHeader, "1"},
-      {wire::kSequenceHeader, std::to_string(sequence)},
-      {wire::kSignatureHeader,
-       HexEncode({reinterpret_cast<const std::uint8_t*>(signature.data()), signature.size()})}};
+  request.headers = {{"Content-Type", wire::kBatchContentType},
+                     {wire::kAgentHeader, key.public_key().Hex()},
+                     {wire::kEpochHeader, "1"},
+                     {wire::kSequenceHeader, std::to_string(sequence)},
+                     {wire::kSignatureHeader, HexOf(signature)}};
   request.body = body;
   return request;
 }
@@ -54,6 +61,31 @@ http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequenc
   const auto body = wire::EncodeBatch(content);
   FIELDCOST_CHECK(body.has_value());
   return SignedRequest(key, sequence, *body);
+}
+
+http::Request WithdrawalRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
+                                const std::string& body, const std::string& receipt) {
+  http::Request request = SignedRequest(key, sequence, body);
+  request.target = wire::kWithdrawalsPath;
+  SetHeader(request, wire::kSignatureHeader,
+            HexOf(key.Sign(wire::WithdrawalSigningInput(key.public_key().view(), wire::Epoch(1),
+                                                        wire::Sequence(sequence),
+                                                        crypto::Sha256(body)))));
+  if (!receipt.empty()) request.headers.emplace_back(wire::kReceiptHeader, receipt);
+  return request;
+}
+
+http::Request EnrolmentRequest(const crypto::PrivateKey& key, const std::string& token) {
+  http::Request request;
+  request.method = "POST";
+  request.target = wire::kEnrolmentsPath;
+  request.headers = {{wire::kAgentHeader, key.public_key().Hex()},
+                     {wire::kEpochHeader, "1"},
+                     {wire::kSignatureHeader,
+                      HexOf(key.Sign(wire::EnrolmentSigningInput(
+                          key.public_key().view(), wire::Epoch(1), crypto::Sha256(token))))}};
+  if (!token.empty()) request.headers.emplace_back(wire::kTokenHeader, token);
+  return request;
 }
 
 void SetHeader(http::Request& request, std::string_view name, const std::string& value) {

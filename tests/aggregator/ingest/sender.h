@@ -22,6 +22,12 @@ http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequenc
 http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
                             const wire::BatchContent& content);
 
+// Takes the batch away again; without a receipt if it is empty.
+http::Request WithdrawalRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
+                                const std::string& body, const std::string& receipt);
+// Enrols for epoch 1; without a token if it is empty.
+http::Request EnrolmentRequest(const crypto::PrivateKey& key, const std::string& token);
+
 void SetHeader(http::Request& request, std::string_view name, const std::string& value);
 
 }  // namespace fieldcost::ingest

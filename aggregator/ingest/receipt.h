@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/crypto/ed25519.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::ingest {
+
+// Which batch, down to the bytes of its body.
+struct BatchIdentity {
+  crypto::PublicKey agent;
+  wire::Epoch epoch;
+  wire::Sequence sequence;
+  std::string body_sha256;  // 32 raw bytes
+};
+
+// Receipts for accepted batches. A receipt proves to this server, without a record of the batch,
+// that it accepted exactly this body, and which of its rows it did not. README.md has the bytes.
+// Immutable.
+class Receipts {
+ public:
+  // With the secret in the file; see LoadOrCreateSecret().
+  static Result<Receipts> LoadOrCreate(const std::filesystem::path& path);
+  explicit Receipts(std::string secret) : secret_(std::move(secret)) {}
+
+  // Lower-case hex of at most wire::kMaxReceiptBytes; the same for the same arguments.
+  // REQUIRES: `refused_rows` ascend strictly, each below wire::kMaxBatchRows.
+  std::string Issue(const BatchIdentity& batch, std::span<const std::uint32_t> refused_rows) const;
+
+  // The rows that were refused. kInvalidArgument if it has not the form of a receipt;
+  // kPermissionDenied if it is not ours for this batch.
+  Result<std::vector<std::uint32_t>> Open(std::string_view untrusted_hex,
+                                          const BatchIdentity& batch) const;
+
+  // Identifies the secret without telling it; see Store::Bind().
+  std::string Fingerprint() const;
+
+ private:
+  std::string Mac(const BatchIdentity& batch, std::string_view refused) const;
+  std::string secret_;
+};
+
+// The refused rows inside a receipt: as a list or as a bitmap, whichever is shorter.
+std::string EncodeRefusedRows(std::span<const std::uint32_t> refused_rows);
+// kInvalidArgument unless it is a set of rows below wire::kMaxBatchRows.
+Result<std::vector<std::uint32_t>> DecodeRefusedRows(std::string_view untrusted_bytes);
+
+}  // namespace fieldcost::ingest

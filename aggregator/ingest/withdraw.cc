@@ -1,0 +1,101 @@
+#include <algorithm>
+
+#include "aggregator/ingest/row_check.h"
+#include "aggregator/ingest/workspace.h"
+#include "common/base/log.h"
+#include "common/wire/limits.h"
+#include "common/wire/requests.h"
+
+namespace fieldcost::ingest {
+namespace {
+
+// What a batch is told that comes after its withdrawal.
+std::string LateAnswer(std::size_t row_count) {
+  wire::BatchAnswer answer{.rejected_rows = static_cast<std::uint32_t>(row_count)};
+  if (row_count != 0) {
+    answer.rejects.push_back({.row = 0, .reason = "the batch was withdrawn before it came"});
+  }
+  return wire::EncodeAnswer(answer);
+}
+
+// The refused rows of a batch whose agent has shown no receipt, from the answer we gave it.
+Result<std::vector<std::uint32_t>> RefusedRowsOf(const std::optional<std::string>& answer,
+                                                 const BatchIdentity& batch,
+                                                 const Receipts& receipts) {
+  if (!answer) {
+    return Fail(ErrorCode::kNotFound, "the batch is too old to be withdrawn without its receipt");
+  }
+  FIELDCOST_ASSIGN(const wire::BatchAnswer decoded, wire::DecodeAnswer(*answer));
+  if (decoded.receipt.empty()) {
+    return Fail(ErrorCode::kNotFound,
+                "the batch was accepted before this server gave receipts; it cannot be withdrawn");
+  }
+  auto refused = receipts.Open(decoded.receipt, batch);
+  if (!refused) {
+    return Fail(ErrorCode::kPermissionDenied, "the body is not the one that was accepted");
+  }
+  return refused;
+}
+
+}  // namespace
+
+http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, std::string_view untrusted_receipt,
+                                     Workspace& workspace) {
+  const bool has_receipt = !untrusted_receipt.empty();
+  if (has_receipt) {
+    auto refused = receipts_.Open(untrusted_receipt, batch);
+    if (!refused) {
+      ++counters_.bad_receipt;
+      return Refuse(refused.error());
+    }
+    workspace.refused = std::move(*refused);
+  }
+  const auto accepted_rows =
+      [&](const std::optional<std::string>& answer) -> Result<const store::AcceptedRows*> {
+    std::vector<std::uint32_t> refused = workspace.refused;
+    if (!has_receipt) {
+      FIELDCOST_ASSIGN(refused, RefusedRowsOf(answer, batch, receipts_));
+    }
+    workspace.Start();
+    for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
+      if (std::binary_search(refused.begin(), refused.end(), index)) continue;
+      workspace.decoder.GetRow(index, workspace.row);
+      FIELDCOST_TRY(CheckRowContent(workspace.row));
+      workspace.MakeKey();
+      workspace.accepted.Add(workspace.key_bytes, workspace.row.histogram,
+                             workspace.row.first_contribution);
+    }
+    return &workspace.accepted;
+  };
+  const auto result = store_.Withdraw({.agent_id = pseudonyms_.IdOf(batch.agent),
+                                       .epoch = batch.epoch,
+                                       .sequence = batch.sequence,
+                                       .rows = accepted_rows,
+                                       .late_answer = LateAnswer(workspace.decoder.row_count())});
+  if (!result) {
+    const Error& error = result.error();
+    if (error.code == ErrorCode::kPermissionDenied) {
+      ++counters_.bad_receipt;
+      return Refuse(error);
+    }
+    if (error.code == ErrorCode::kIo) return RefuseStoreFailure();
+    ++counters_.not_withdrawable;
+    if (error.code != ErrorCode::kNotFound) LogWarning("withdrawal refused: {}", error.message);
+    return Refuse(410, error);
+  }
+  switch (result->kind) {
+    case store::WithdrawalKind::kTakenAway:
+      ++counters_.withdrawn_batches;
+      counters_.withdrawn_rows += result->withdrawn_rows;
+      break;
+    case store::WithdrawalKind::kNeverDelivered:
+      ++counters_.withdrawn_before_arrival;
+      break;
+    case store::WithdrawalKind::kRepeated:
+      ++counters_.repeated_withdrawals;
+      break;
+  }
+  return AnswerJson(wire::EncodeWithdrawalAnswer({.withdrawn_rows = result->withdrawn_rows}));
+}
+
+}  // namespace fieldcost::ingest
