@@ -21,6 +21,10 @@ install(FILES ${units}/fieldcostd.service ${units}/fieldcostd.path
   DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/systemd/user)
 install(FILES ${units}/fieldcost-aggregator.service DESTINATION ${FIELDCOST_SYSTEM_UNIT_DIR})
 
+foreach(section 1 5 8)
+  file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/deploy/man/*.${section})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
 install(FILES deploy/config/agent.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES deploy/config/aggregator.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES deploy/config/system.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/fieldcost)

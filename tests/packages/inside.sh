@@ -44,11 +44,14 @@ files() {
     -o -print | sort
 }
 
+# shellcheck source=user_units.sh
+. /given/user_units.sh
+
 step "what the packages need"
 chmod 755 /given/answer.sh
 needed="$(apt-get install -s --no-install-recommends /given/debs/*.deb | awk '/^Inst/ && $2 !~ /^fieldcost/ { print $2 }')"
 # shellcheck disable=SC2086
-apt-get install -y --no-install-recommends $needed > /tmp/log 2>&1 || {
+apt-get install -y --no-install-recommends $needed systemd > /tmp/log 2>&1 || {
   tail -n 3 /tmp/log >&2
   exit 77
 }
@@ -155,6 +158,9 @@ quietly user fieldcost show "$api"
 # The server's data is its user's alone.
 [[ "$(stat -c '%U %a' /var/lib/fieldcost-aggregator)" == "_fieldcost-aggregator 700" ]] ||
   fail "$(stat /var/lib/fieldcost-aggregator)"
+
+step "the agent under systemd, as the user's own service"
+use_user_units
 
 step "every program of a login, through an upgrade"
 quietly user fieldcost agent session on

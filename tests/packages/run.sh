@@ -24,6 +24,7 @@ readonly BASE="$WORK/base.tar"
 readonly ROOT="$WORK/root"
 readonly MIRROR="${FIELDCOST_TEST_MIRROR:-http://deb.debian.org/debian}"
 readonly MAX_BASE_AGE_DAYS=30
+readonly CGROUP="fieldcost-packages-test-$$"
 
 step() { printf '== packages: %s\n' "$*"; }
 fail() {
@@ -102,6 +103,15 @@ make_certificates() {
     > "$WORK/openssl.log" 2>&1 || fail_with_log "openssl made no certificates" "$WORK/openssl.log"
 }
 
+# Of the user's service manager, of which all processes have ended: the one thing that a namespace does
+# not take with it.
+remove_cgroup() {
+  local place
+  for place in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+    [[ ! -d "$place/$CGROUP" ]] || find "$place/$CGROUP" -depth -type d -exec rmdir {} \;
+  done
+}
+
 # In a mount and a pid namespace of their own: whatever happens, neither a mount nor a process stays.
 use_them() {
   step "use them in a new Debian tree"
@@ -112,7 +122,7 @@ use_them() {
   mkdir -p "$ROOT/given/debs" "$ROOT/given/tls"
   cp "$DEBS"/*.deb "$ROOT/given/debs"
   cp "$WORK"/tls/*.pem "$ROOT/given/tls"
-  cp "$HERE/inside.sh" "$HERE/answer.sh" "$ROOT/given"
+  cp "$HERE"/{inside,user_units,answer}.sh "$ROOT/given"
   cp -L /etc/resolv.conf "$ROOT/etc/resolv.conf"
   local status=0
   timeout 400 unshare --mount --pid --fork --kill-child \
@@ -120,10 +130,12 @@ use_them() {
       set -e
       mount -t proc proc "$1/proc"
       mount --rbind /sys "$1/sys"
+      mount -t cgroup2 cgroup2 "$1/sys/fs/cgroup"
       mount --bind "$2" "$1/var/cache/apt/archives"
-      exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-        /bin/bash /given/inside.sh' bash "$ROOT" "$WORK/archives" || status=$?
+      exec chroot "$1" /usr/bin/env -i CGROUP="/sys/fs/cgroup/$3" PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+        /bin/bash /given/inside.sh' bash "$ROOT" "$WORK/archives" "$CGROUP" || status=$?
   rm -rf "$ROOT"
+  remove_cgroup
   case $status in
     0) ;;
     77) skip "packages that ours need cannot be fetched" ;;

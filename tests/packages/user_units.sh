@@ -1,0 +1,74 @@
+# Sourced by inside.sh: a user's own service manager starts the agent once something is measured, stops
+# it with the user's decision, and never runs in circles. $CGROUP is a control group for it.
+
+readonly RUNTIME_DIR=/run/user/tester
+
+in_session() { user XDG_RUNTIME_DIR=$RUNTIME_DIR "$@"; }
+property() { in_session systemctl --user show --value --property="$1" "${2:-fieldcostd.service}"; }
+
+# Waits, a minute at most, until property $1 of unit $2 is $3, or with "not" as $4 is something else.
+wait_for() {
+  local i
+  for ((i = 0; i < 600; ++i)); do
+    if [[ "$(property "$1" "$2")" == "$3" ]]; then
+      [[ "${4:-}" == not ]] || return 0
+    elif [[ "${4:-}" == not ]]; then
+      return 0
+    fi
+    sleep 0.1
+  done
+  fail "$1 of $2 is ${4:+still }$(property "$1" "$2"): $(tail -n 5 /tmp/session.log)"
+}
+
+start_session() {
+  # systemd asks whether the machine runs under systemd before it manages a user's units.
+  mkdir -p /run/systemd/system
+  install -d -m 700 -o tester -g tester $RUNTIME_DIR
+  mkdir "$CGROUP"
+  chown -R tester: "$CGROUP"
+  (
+    echo $BASHPID > "$CGROUP/cgroup.procs"
+    exec setpriv --reuid=tester --regid=tester --clear-groups env -i HOME=$HOME_DIR USER=tester \
+      PATH=/usr/bin:/bin XDG_RUNTIME_DIR=$RUNTIME_DIR /lib/systemd/systemd --user --log-target=console
+  ) > /tmp/session.log 2>&1 &
+  session=$!
+  for _ in {1..300}; do
+    [[ ! -S $RUNTIME_DIR/systemd/private ]] || return 0
+    kill -0 $session 2> /dev/null || break
+    sleep 0.1
+  done
+  fail "systemd --user does not start: $(tail -n 3 /tmp/session.log)"
+}
+
+end_session() {
+  kill -TERM $session
+  wait $session || true
+  rmdir /run/systemd/system
+  rm -rf /run/user
+}
+
+use_user_units() {
+  start_session
+  [[ "$(property UnitFileState fieldcostd.path)" == disabled ]] || fail "enabled without being asked"
+  quietly in_session systemctl --user enable --now fieldcostd.path
+  quietly user fieldcost agent on
+  quietly user fieldcost run -- apt-cache dump
+  wait_for ActiveState fieldcostd.service active
+  quietly in_session systemctl --user reload fieldcostd.service
+  quietly user fieldcost agent off
+  wait_for ActiveState fieldcostd.service inactive
+  [[ "$(property Result)" == success ]] || fail "$(tail -n 5 /tmp/session.log)"
+  # A pick by hand may leave a run file that nobody collects in mode off: the agent looks once. Were it
+  # started again and again, the path unit would never wait.
+  local before
+  before="$(property InvocationID)"
+  quietly user fieldcost run --pick 'libapt-pkg.so.6.0!*' -- apt-cache stats
+  wait_for InvocationID fieldcostd.service "$before" not
+  wait_for ActiveState fieldcostd.service inactive
+  wait_for SubState fieldcostd.path waiting
+  [[ "$(property NRestarts) $(property Result)" == "0 success" ]] || fail "$(tail -n 5 /tmp/session.log)"
+  quietly user fieldcost agent on
+  quietly user fieldcost run -- apt-cache dump
+  wait_for ActiveState fieldcostd.service active
+  end_session
+}
