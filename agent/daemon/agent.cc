@@ -14,10 +14,10 @@
 #include "agent/daemon/hardware.h"
 #include "agent/daemon/harvester.h"
 #include "agent/daemon/policy_writer.h"
+#include "agent/daemon/power.h"
 #include "agent/daemon/skip_counts.h"
 #include "agent/daemon/system_policy.h"
 #include "common/base/file.h"
-#include "common/crypto/random.h"
 #include "common/shm/policy_file.h"
 
 namespace fieldcost::daemon {
@@ -82,9 +82,7 @@ Status Agent::State::OpenDatabase() {
   database.emplace(std::move(opened));
   spool.emplace(*database);
   FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
-  if (seed == 0) {
-    FIELDCOST_TRY(database->Set(kUploadSeedNumber, crypto::RandomUint64() >> 1));  // as SQLite has
-  }
+  if (seed == 0) FIELDCOST_TRY(NewUploadSeed());
   FIELDCOST_ASSIGN(const std::vector<std::uint64_t> epochs, spool->EpochsInUse());
   return keys.TakeOver(epochs);
 }
@@ -213,6 +211,7 @@ Result<AgentStatus> Agent::GetStatus() const {
     const WallTime now = state_->clock->Now();
     FIELDCOST_ASSIGN(const UploadState upload, state_->LoadUploadState(now));
     status.next_upload = NextUploadTime(upload, now);
+    status.waiting_for = WaitReason(profile(), config());
   }
   FIELDCOST_ASSIGN(status.lost_calls, database.Get(kLostCallsNumber, 0));
   FIELDCOST_ASSIGN(status.refused_files, database.Get(kRefusedFilesNumber, 0));

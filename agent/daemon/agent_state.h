@@ -31,6 +31,7 @@ struct Agent::State {
   Result<UploadState> LoadUploadState(WallTime now);
   // With a next try that CorrectNextTry() had to correct.
   Result<UploadState> LoadCorrectedUploadState(WallTime now);
+  Status NewUploadSeed();
   Status SaveUploadState(const UploadState& upload, std::string_view problem);
   Status KeepNeededKeys();
 

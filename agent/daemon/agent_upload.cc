@@ -4,6 +4,7 @@
 
 #include "agent/daemon/agent_state.h"
 #include "agent/daemon/batcher.h"
+#include "agent/daemon/power.h"
 #include "agent/daemon/upload_lock.h"
 #include "common/crypto/random.h"
 
@@ -13,6 +14,9 @@ namespace {
 constexpr std::uint32_t kMaxSentByFlush = 1024;
 // That a user's wish waits for a daemon that uploads; a request may take a minute.
 constexpr std::chrono::seconds kFlushWaits{90};
+
+// How long an upload is put off while the machine should not upload.
+constexpr std::chrono::hours kLookAgain{1};
 
 std::uint64_t Micros(WallTime time) {
   return static_cast<std::uint64_t>(std::max<WallTime::rep>(0, time.time_since_epoch().count()));
@@ -28,6 +32,7 @@ bool IsDue(const UploadState& upload, WallTime now) {
 Result<UploadState> Agent::State::LoadUploadState(WallTime now) {
   UploadState upload;
   upload.max_age = std::chrono::hours(config.max_batch_age_hours);
+  upload.min_interval = config.min_upload_interval;
   FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
   // New slots with a new key, or they would link the epochs.
   upload.seed = seed ^ (EpochOf(now) << 32);
@@ -48,11 +53,16 @@ Result<UploadState> Agent::State::LoadCorrectedUploadState(WallTime now) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database->Begin());
   FIELDCOST_ASSIGN(UploadState upload, LoadUploadState(now));
   if (const auto corrected = CorrectNextTry(upload, now, crypto::RandomUint64())) {
-    upload.next_try = *corrected;
-    FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(*corrected)));
+    FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(corrected->next_try)));
+    if (corrected->new_slots) FIELDCOST_TRY(NewUploadSeed());
+    FIELDCOST_ASSIGN(upload, LoadUploadState(now));
   }
   FIELDCOST_TRY(transaction.Commit());
   return upload;
+}
+
+Status Agent::State::NewUploadSeed() {
+  return database->Set(kUploadSeedNumber, crypto::RandomUint64() >> 1);  // as large as SQLite has
 }
 
 Status Agent::State::SaveUploadState(const UploadState& upload, std::string_view problem) {
@@ -105,7 +115,13 @@ Result<UploadReport> Agent::Upload(bool flush) {
              profile().config_file.string());
     return report;
   }
-  if (!flush && !IsDue(upload, now)) return report;
+  if (!flush) {
+    if (!IsDue(upload, now)) return report;
+    if (!WaitReason(profile(), config()).empty()) {
+      FIELDCOST_TRY(state_->database->Set(kNextTryNumber, Micros(now + kLookAgain)));
+      return report;
+    }
+  }
   FIELDCOST_ASSIGN(const auto lock,
                    UploadLock::Take(profile(), flush ? kFlushWaits : std::chrono::seconds(0)));
   if (!lock && flush) {

@@ -67,12 +67,14 @@ std::uint32_t BatchesAtOnce(const UploadState& state) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(pace, 1, kMaxBatchesAtOnce));
 }
 
-std::optional<WallTime> CorrectNextTry(const UploadState& state, WallTime now,
-                                       std::uint64_t random) {
-  if (state.next_try > now + kLongestDelay) return now + Part(kRetryMost, random);
+std::optional<Correction> CorrectNextTry(const UploadState& state, WallTime now,
+                                         std::uint64_t random) {
+  if (state.next_try > now + kLongestDelay) {
+    return Correction{.next_try = now + Part(kRetryPeriod, random)};
+  }
   const std::optional<WallTime> next = NextUploadTime(state, now);
-  if (next && *next < now - kMissedAfter) return now + Part(kMissedSpread, random);
-  return std::nullopt;
+  if (!next || *next >= now - kMissedAfter) return std::nullopt;
+  return Correction{.next_try = now + Part(kMissedSpread, random), .new_slots = true};
 }
 
 WallTime NextTryAfterSuccess(const UploadState& state, WallTime now) {
@@ -82,10 +84,8 @@ WallTime NextTryAfterSuccess(const UploadState& state, WallTime now) {
 
 WallTime NextTryAfterFailure(const UploadState& state, WallTime now, std::uint64_t random,
                              std::optional<seconds> retry_after) {
-  const bool first = state.failures <= 1;
-  const WallTime::duration least = first ? kFirstRetryLeast : microseconds(kRetryLeast);
-  const WallTime::duration most = first ? kFirstRetryMost : microseconds(kRetryMost);
-  WallTime next = now + least + Part(most - least, random);
+  WallTime next = now + kFirstRetryLeast + Part(kFirstRetryMost - kFirstRetryLeast, random);
+  if (state.failures > 1) next = SlotAtOrAfter(state.seed, now + kRetryLeast, kRetryPeriod);
   if (retry_after && retry_after->count() > 0) {
     const WallTime::duration wish = std::min<seconds>(*retry_after, kLongestRetryAfter);
     next = std::max(next, now + wish + Part(wish / 2 + microseconds(1), Mix(random)));

@@ -18,17 +18,19 @@ namespace fieldcost::daemon {
 
 inline constexpr std::chrono::hours kLongestPeriod{7 * 24};
 inline constexpr std::chrono::hours kBacklogPeriod{12};
-// The first failure may be a moment's; from the second on, less than two tries a day are made by
-// each agent, even at the beginning of an outage, so that the server never comes back to a crowd.
+// The first failure may be a moment's. From the second on an agent tries at its slot of the day
+// that is kRetryLeast away or more, so that the server never comes back to more than its usual
+// load.
 inline constexpr std::chrono::minutes kFirstRetryLeast{1};
 inline constexpr std::chrono::minutes kFirstRetryMost{10};
+inline constexpr std::chrono::hours kRetryPeriod{24};
 inline constexpr std::chrono::hours kRetryLeast{12};
-inline constexpr std::chrono::hours kRetryMost{36};
 inline constexpr std::chrono::hours kLongestRetryAfter{24};  // that a server's wish is believed
 // A slot that passed so long ago was slept through. Machines that wake together do not upload
-// together: they spread over this time.
+// together: they spread over this time, and get other slots, so that most find some at which they
+// are awake.
 inline constexpr std::chrono::hours kMissedAfter{1};
-inline constexpr std::chrono::hours kMissedSpread{1};
+inline constexpr std::chrono::hours kMissedSpread{4};
 // A next try further away than this comes of a clock that was wrong.
 inline constexpr std::chrono::hours kLongestDelay{14 * 24};
 inline constexpr std::uint32_t kMaxBatchesAtOnce = 16;
@@ -54,10 +56,14 @@ std::optional<WallTime> NextUploadTime(const UploadState& state, WallTime now);
 // so that an outage's backlog drains without doubling the server's load.
 std::uint32_t BatchesAtOnce(const UploadState& state);
 
+struct Correction {
+  WallTime next_try{};
+  bool new_slots = false;  // another seed is wanted: the machine sleeps at these slots
+};
 // A new `next_try` if the one of `state` is beyond kLongestDelay (the clock went back), or the next
 // upload was due more than kMissedAfter ago (the machine slept). `random` is any number.
-std::optional<WallTime> CorrectNextTry(const UploadState& state, WallTime now,
-                                       std::uint64_t random);
+std::optional<Correction> CorrectNextTry(const UploadState& state, WallTime now,
+                                         std::uint64_t random);
 
 // The `next_try` after an upload that succeeded; `state.queued` is what it left.
 WallTime NextTryAfterSuccess(const UploadState& state, WallTime now);

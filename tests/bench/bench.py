@@ -11,6 +11,8 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 4  start      wall µs of starting a program  floor: an empty preload library
   row 5  programs   wall ms, 1 run in 16 measured  floor: the same programs without the agent
   row 6  daemon     the daemon with nothing to do  no floor: memory, CPU time, wake-ups
+  row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
+                    after a month's outage, of 100,000 agents on a virtual clock
 
 Examples:
   ./tests/bench/run.sh                 all of them
@@ -21,6 +23,7 @@ Exit status: 0 if every target is met, 1 if one is missed, 2 if a benchmark coul
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -356,6 +359,18 @@ class Bench:
             yield {"row": 6, "name": name, "unit": unit, "value": value, "floor": None, "ratio": None,
                    "target": f"<= {limit}", "ok": value <= limit, "peers": {}}
 
+    def fleet(self):
+        """Simulated, so the same on every machine; the picture is beside agent/daemon/README.md."""
+        done = subprocess.run([self.bench / "bench_fleet", "--check"], stdout=subprocess.PIPE, timeout=600,
+                              check=False, text=True)
+        if done.returncode not in (0, 1):
+            raise subprocess.SubprocessError("the fleet simulation failed")
+        numbers = [float(n) for n in re.findall(r"[0-9.]+", done.stdout.splitlines()[1])]
+        average, before, after = numbers
+        yield {"row": "-", "name": "fleet, busiest hour after", "unit": "", "value": after, "floor": before,
+               "ratio": after / before, "target": "< 2 x before", "ok": done.returncode == 0,
+               "peers": {"average before": average}}
+
 
 def shown(number, width):
     return f"{'-' if number is None else f'{number:.2f}':>{width}}"
@@ -364,7 +379,7 @@ def shown(number, width):
 def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon"]
+    names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)

@@ -6,8 +6,23 @@
 #include "common/base/text.h"
 #include "common/crypto/ed25519.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/requests.h"
 
 namespace fieldcost::testing {
+namespace {
+
+std::uint32_t RowsIn(const std::string& body) {
+  wire::BatchDecoder decoder;
+  FIELDCOST_CHECK(decoder.Decode(body).has_value());
+  return static_cast<std::uint32_t>(decoder.row_count());
+}
+
+std::string ReceiptOf(const std::string& body) {
+  const std::string hash = crypto::Sha256("receipt" + body);
+  return HexEncode(std::vector<std::uint8_t>(hash.begin(), hash.end()));
+}
+
+}  // namespace
 
 AggregatorStandIn::AggregatorStandIn(const std::filesystem::path& directory)
     : certificates_(MakeCertificates(directory)) {
@@ -34,19 +49,63 @@ void AggregatorStandIn::Script(Scripted answer) {
   script_.push_back(std::move(answer));
 }
 
+void AggregatorStandIn::RequireToken(std::string token) {
+  const std::lock_guard lock(mutex_);
+  token_ = std::move(token);
+}
+
 bool AggregatorStandIn::IsGenuine(const http::Request& request) const {
   const auto key = crypto::ParsePublicKey(http::Find(request.headers, wire::kAgentHeader));
   const auto epoch = ParseUint64(http::Find(request.headers, wire::kEpochHeader));
-  const auto sequence = ParseUint64(http::Find(request.headers, wire::kSequenceHeader));
   const auto signature = HexDecode(http::Find(request.headers, wire::kSignatureHeader));
-  return request.method == "POST" && request.target == "/v1/batches" &&
-         http::Find(request.headers, "Content-Type") == wire::kBatchContentType && key && epoch &&
-         sequence && signature &&
-         crypto::Verify(
-             *key,
-             wire::BatchSigningInput(key->view(), wire::Epoch(*epoch), wire::Sequence(*sequence),
-                                     crypto::Sha256(request.body)),
-             *signature);
+  if (request.method != "POST" || !key || !epoch || !signature) return false;
+  if (request.target == wire::kEnrolmentsPath) {
+    const std::string_view token = http::Find(request.headers, wire::kTokenHeader);
+    return request.body.empty() &&
+           crypto::Verify(
+               *key,
+               wire::EnrolmentSigningInput(key->view(), wire::Epoch(*epoch), crypto::Sha256(token)),
+               *signature);
+  }
+  const auto sequence = ParseUint64(http::Find(request.headers, wire::kSequenceHeader));
+  if (!sequence || http::Find(request.headers, "Content-Type") != wire::kBatchContentType) {
+    return false;
+  }
+  const bool withdraws = request.target == wire::kWithdrawalsPath;
+  if (!withdraws && request.target != wire::kBatchesPath) return false;
+  const auto signing_input = withdraws ? wire::WithdrawalSigningInput : wire::BatchSigningInput;
+  return crypto::Verify(*key,
+                        signing_input(key->view(), wire::Epoch(*epoch), wire::Sequence(*sequence),
+                                      crypto::Sha256(request.body)),
+                        *signature);
+}
+
+void AggregatorStandIn::Enrol(const http::Request& request, const http::Respond& respond) {
+  if (token_ && http::Find(request.headers, wire::kTokenHeader) != *token_) {
+    respond(http::JsonError(403, "permission_denied", "no such token"));
+    return;
+  }
+  enrolled_.insert(std::string(http::Find(request.headers, wire::kAgentHeader)));
+  respond({.status = 200, .headers = {}, .body = "{\"enrolled\":true}"});
+}
+
+void AggregatorStandIn::Withdraw(const BatchId& id, const http::Request& request,
+                                 const http::Respond& respond) {
+  const auto found = ledger_.find(id);
+  const std::string_view receipt = http::Find(request.headers, wire::kReceiptHeader);
+  if (found != ledger_.end()) {
+    if (found->second != request.body || (!receipt.empty() && receipt != ReceiptOf(request.body))) {
+      ++bad_requests_;
+      respond(http::JsonError(403, "permission_denied", "another batch"));
+      return;
+    }
+    withdrawn_[id] = RowsIn(found->second);
+    ledger_.erase(found);
+    ++withdrawals_;
+  }
+  respond({.status = 200,
+           .headers = {},
+           .body = wire::EncodeWithdrawalAnswer({.withdrawn_rows = withdrawn_[id]})});
 }
 
 void AggregatorStandIn::Answer(http::Request request, const http::Respond& respond) {
@@ -63,10 +122,21 @@ void AggregatorStandIn::Answer(http::Request request, const http::Respond& respo
     scripted = script_.front();
     script_.pop_front();
   }
+  if (request.target == wire::kEnrolmentsPath && !is_scripted) return Enrol(request, respond);
+  const std::string agent(http::Find(request.headers, wire::kAgentHeader));
   const BatchId id{std::string(http::Find(request.headers, wire::kAgentHeader)),
                    std::string(http::Find(request.headers, wire::kEpochHeader)),
-                   *ParseUint64(http::Find(request.headers, wire::kSequenceHeader))};
-  if (scripted.counted) {
+                   ParseUint64(http::Find(request.headers, wire::kSequenceHeader)).value_or(0)};
+  if (request.target == wire::kWithdrawalsPath && !is_scripted) {
+    return Withdraw(id, request, respond);
+  }
+  const bool is_batch = request.target == wire::kBatchesPath;
+  if (is_batch && token_ && !enrolled_.contains(agent)) {
+    http::Response refusal = http::JsonError(401, "unauthenticated", "enrol first");
+    refusal.headers.emplace_back(wire::kEnrolmentHeader, wire::kEnrolmentRequired);
+    return respond(std::move(refusal));
+  }
+  if (scripted.counted && is_batch && !withdrawn_.contains(id)) {
     const auto [entry, is_new] = ledger_.emplace(id, request.body);
     if (!is_new && entry->second != request.body) ++bad_requests_;
   }
@@ -75,10 +145,9 @@ void AggregatorStandIn::Answer(http::Request request, const http::Respond& respo
     respond({.status = scripted.status, .headers = scripted.headers, .body = scripted.body});
     return;
   }
-  wire::BatchDecoder decoder;
-  FIELDCOST_CHECK(decoder.Decode(request.body).has_value());
   wire::BatchAnswer answer;
-  answer.accepted_rows = static_cast<std::uint32_t>(decoder.row_count());
+  answer.accepted_rows = RowsIn(request.body);
+  answer.receipt = ReceiptOf(request.body);
   respond({.status = 200,
            .headers = {{"Content-Type", "application/json"}},
            .body = wire::EncodeAnswer(answer)});
@@ -101,6 +170,23 @@ std::vector<std::uint64_t> AggregatorStandIn::sequences() const {
 std::uint64_t AggregatorStandIn::requests() const {
   const std::lock_guard lock(mutex_);
   return requests_;
+}
+
+std::uint64_t AggregatorStandIn::enrolments() const {
+  const std::lock_guard lock(mutex_);
+  return enrolled_.size();
+}
+
+std::uint64_t AggregatorStandIn::withdrawals() const {
+  const std::lock_guard lock(mutex_);
+  return withdrawals_;
+}
+
+std::set<std::pair<std::string, std::string>> AggregatorStandIn::agents() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::pair<std::string, std::string>> agents;
+  for (const auto& [id, body] : ledger_) agents.emplace(std::get<0>(id), std::get<1>(id));
+  return agents;
 }
 
 std::uint64_t AggregatorStandIn::bad_requests() const {

@@ -1,0 +1,234 @@
+// The log of batches, and taking back what was sent.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/daemon/agent_keys.h"
+#include "agent/daemon/spool_db.h"
+#include "common/crypto/sha256.h"
+#include "tests/agent/daemon/agent_fixture.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using testing::AggregatorStandIn;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ForgetTest : public AgentFixture {
+ protected:
+  void SetUp() override {
+    StartServer();
+    WriteConfig();
+  }
+
+  void Measure(Agent& agent, std::uint64_t value = 3) {
+    WriteRun("run" + std::to_string(runs_++), {value});
+    ASSERT_TRUE(agent.Harvest());
+  }
+  void Send(Agent& agent, std::uint64_t value = 3) {
+    Measure(agent, value);
+    ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  }
+  std::filesystem::path Key(std::uint64_t epoch) const {
+    return profile_.state_dir / "agent_keys" / std::to_string(epoch);
+  }
+
+  int runs_ = 0;
+};
+
+constexpr std::uint64_t kStartEpoch = 2893 / 13;  // the week of kStart, 12 June 2025
+
+TEST_F(ForgetTest, TheLogShowsEachBatchAndItsExactBytes) {
+  Agent agent = OpenAgent(Mode::kOn);
+  EXPECT_THAT(*agent.Log(), IsEmpty());
+  EXPECT_EQ(agent.ReadBatch(1).error().code, ErrorCode::kNotFound);
+  Send(agent);
+  clock_.Advance(std::chrono::hours(1));
+  Measure(agent, 4);
+  server_->Script({.status = 503, .headers = {}, .body = {}});
+  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  const auto log = *agent.Log();
+  ASSERT_EQ(log.size(), 2U);
+  EXPECT_EQ(log[0].id, 1U);
+  EXPECT_EQ(log[0].epoch, kStartEpoch);
+  EXPECT_EQ(log[0].sequence, 1U);
+  EXPECT_EQ(log[0].state, SpoolState::kSent);
+  EXPECT_EQ(log[0].rows, 2U);
+  EXPECT_EQ(log[0].created, kStart);
+  EXPECT_EQ(log[0].sent, kStart);
+  EXPECT_TRUE(log[0].can_withdraw);
+  EXPECT_EQ(log[1].state, SpoolState::kQueued);
+  EXPECT_EQ(log[1].sent, WallTime{});
+  const auto batch = agent.ReadBatch(1);
+  ASSERT_TRUE(batch) << batch.error().message;
+  EXPECT_EQ(batch->raw, server_->bodies()[0]);
+  EXPECT_EQ(batch->raw.size(), log[0].size_bytes);
+  EXPECT_EQ(*wire::EncodeBatch(batch->content), batch->raw);
+  const std::string hash = crypto::Sha256(batch->raw);
+  std::string hex;
+  for (const char byte : hash) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  EXPECT_EQ(log[0].sha256, hex);
+}
+
+TEST_F(ForgetTest, SentBytesAreKeptUpToTheLimitOldestGoFirst) {
+  WriteConfig("[spool]\nmax_sent_bytes = 0\n");
+  Agent agent = OpenAgent(Mode::kOn);
+  Send(agent);
+  EXPECT_FALSE((*agent.Log())[0].can_withdraw);
+  EXPECT_EQ(agent.ReadBatch(1).error().code, ErrorCode::kNotFound);
+  const std::uint64_t size = (*agent.Log())[0].size_bytes;
+  WriteConfig("[spool]\nmax_sent_bytes = " + std::to_string(size * 5 / 2) + "\n");
+  Agent second = OpenAgent();
+  for (int i = 0; i < 3; ++i) Send(second);
+  const auto log = *second.Log();
+  ASSERT_EQ(log.size(), 4U);
+  EXPECT_FALSE(log[1].can_withdraw);
+  EXPECT_TRUE(log[2].can_withdraw);
+  EXPECT_TRUE(log[3].can_withdraw);
+  const auto report = second.Forget();
+  EXPECT_EQ(report->batches_withdrawn, 2U);
+  EXPECT_EQ(report->batches_too_old, 2U);
+}
+
+TEST_F(ForgetTest, ForgettingTakesBackExactlyWhatWasSentAndDropsTheRest) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (int i = 0; i < 3; ++i) Send(agent);
+  Measure(agent);
+  server_->Script({.status = 503, .headers = {}, .body = {}});
+  ASSERT_TRUE(agent.Upload(true)->stopped_by);  // tried: may have arrived
+  Measure(agent);                               // pending
+  WriteRun("unread", {7});                      // not even harvested
+  ASSERT_EQ(server_->bodies().size(), 3U);
+  const auto report = agent.Forget();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->stopped_by) << report->stopped_by->message;
+  EXPECT_EQ(report->batches_withdrawn, 3U);
+  EXPECT_EQ(report->rows_withdrawn, 6U);
+  EXPECT_EQ(report->batches_deleted, 1U);
+  EXPECT_EQ(report->batches_refused + report->batches_too_old + report->batches_left, 0U);
+  EXPECT_THAT(server_->bodies(), IsEmpty());
+  EXPECT_EQ(server_->bad_requests(), 0U);
+  EXPECT_EQ(agent.GetStatus()->withdrawn_batches, 4U);
+  EXPECT_EQ(agent.GetStatus()->consent.mode, Mode::kOn);
+  EXPECT_FALSE(agent.Preview()->has_value());
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 0U);
+  EXPECT_EQ(agent.Forget()->batches_withdrawn, 0U) << "nothing is left to forget";
+  Send(agent);
+  EXPECT_TRUE(server_->Rows()[0].first_contribution) << "it counts as if it were the first";
+}
+
+TEST_F(ForgetTest, WhatNeverLeftIsDeletedWithoutAskingAnybody) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteConfig("[batch]\nmax_batch_bytes = 1024\n");
+  Agent small = OpenAgent();
+  testing::RunFileOptions options = Ended();
+  options.picks.clear();
+  for (int i = 0; i < 60; ++i) {
+    options.picks.push_back({.symbol = "function_number_" + std::to_string(i)});
+  }
+  {
+    testing::RunFileWriter file(RunPath("many"), options);
+    for (std::uint32_t pick = 0; pick < 60; ++pick) file.Add(pick, 0, pick);
+  }
+  ASSERT_TRUE(small.Harvest());
+  const auto waiting = small.Upload(false)->batches_left;
+  EXPECT_GT(waiting, 0U);
+  EXPECT_EQ(small.Forget()->batches_deleted, waiting);
+  EXPECT_EQ(server_->requests(), 0U);
+  EXPECT_EQ(small.GetStatus()->pending_rows, 0U);
+}
+
+TEST_F(ForgetTest, ItStopsWhenTheServerIsAwayAndGoesOnLater) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (int i = 0; i < 4; ++i) Send(agent);
+  // The second one is done, but its answer is lost.
+  server_->Script({.status = 503, .headers = {}, .body = "busy"});
+  auto report = agent.Forget();
+  ASSERT_TRUE(report && report->stopped_by);
+  EXPECT_EQ(report->stopped_by->code, ErrorCode::kUnavailable);
+  EXPECT_EQ(report->batches_left, 4U);
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 0U);
+  report = agent.Forget();
+  EXPECT_FALSE(report->stopped_by);
+  EXPECT_EQ(report->batches_withdrawn, 4U);
+  EXPECT_THAT(server_->bodies(), IsEmpty());
+}
+
+TEST_F(ForgetTest, ARefusedWithdrawalIsCountedWithItsReasonAndTheOthersGoOn) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (int i = 0; i < 3; ++i) Send(agent);
+  server_->Script({.status = 410, .headers = {}, .body = "too long ago"});
+  const auto report = agent.Forget();
+  EXPECT_FALSE(report->stopped_by);
+  EXPECT_EQ(report->batches_refused, 1U);
+  EXPECT_THAT(report->refused_reason, HasSubstr("too long ago"));
+  EXPECT_EQ(report->batches_withdrawn, 2U);
+  EXPECT_THAT((*agent.Log())[0].reason, HasSubstr("too long ago"));
+  EXPECT_EQ((*agent.Log())[0].state, SpoolState::kSent);
+}
+
+TEST_F(ForgetTest, ABatchThatWasTriedBeforeConsentWasWithdrawnCanStillBeTakenBack) {
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
+  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  ASSERT_EQ(server_->bodies().size(), 1U);
+  ASSERT_TRUE(agent.SetMode(Mode::kOff));
+  EXPECT_EQ(agent.GetStatus()->spooled_batches, 0U);
+  ASSERT_EQ(agent.Log()->size(), 1U);
+  EXPECT_EQ((*agent.Log())[0].state, SpoolState::kDropped);
+  const auto report = agent.Forget();
+  EXPECT_FALSE(report->stopped_by);
+  EXPECT_EQ(report->batches_withdrawn + report->batches_deleted, 1U);
+  EXPECT_THAT(server_->bodies(), IsEmpty());
+}
+
+TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
+  Agent agent = OpenAgent(Mode::kOn);
+  Send(agent);
+  Send(agent);
+  EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch)));
+  Measure(agent);
+  server_->Script({.status = 503, .headers = {}, .body = {}});
+  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  clock_.Advance(std::chrono::weeks(13));
+  EXPECT_EQ((*agent.Preview())->sequence, 3U) << "what is spooled keeps its number";
+  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  Measure(agent);
+  EXPECT_EQ((*agent.Preview())->sequence, 1U);
+  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_THAT(server_->sequences(), ::testing::UnorderedElementsAre(1, 2, 3, 1));
+  EXPECT_EQ(server_->agents().size(), 2U) << "two keys, two epochs";
+  EXPECT_EQ(server_->bad_requests(), 0U);
+  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 1);
+  // Back in the first quarter: neither its epoch nor a sequence is used again.
+  clock_.Advance(-std::chrono::weeks(12));
+  Send(agent);
+  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 1);
+  EXPECT_EQ(agent.Log()->back().sequence, 2U);
+  EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch))) << "needed to withdraw";
+  EXPECT_EQ(agent.Forget()->batches_withdrawn, 5U);
+  EXPECT_FALSE(std::filesystem::exists(Key(kStartEpoch)));
+  EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch + 1)));
+}
+
+TEST_F(ForgetTest, TheOneKeyOfEarlierVersionsIsTakenOver) {
+  ASSERT_TRUE(MakeDirectories(profile_.state_dir, 0700));
+  const auto key = crypto::PrivateKey::LoadOrCreate(profile_.state_dir / "agent_key");
+  Agent agent = OpenAgent(Mode::kOn);
+  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "agent_key"));
+  EXPECT_FALSE(std::filesystem::exists(Key(kFirstEpoch))) << "nothing was sent with it";
+  {
+    auto database = StateDb::Open(profile_.state_dir / "agent.db");
+    SpoolDb spool(*database);
+    const auto batch = wire::EncodeBatch({});
+    ASSERT_TRUE(spool.Add(*batch, 0, kFirstEpoch, kStart));
+  }
+  ASSERT_TRUE(crypto::PrivateKey::LoadOrCreate(profile_.state_dir / "agent_key"));
+  Agent upgraded = OpenAgent();
+  EXPECT_TRUE(std::filesystem::exists(Key(kFirstEpoch)));
+  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "agent_key"));
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon

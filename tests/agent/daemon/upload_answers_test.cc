@@ -1,0 +1,147 @@
+// What the agent makes of each answer a server can give, and how it enrols.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "agent/daemon/upload_policy.h"
+#include "tests/agent/daemon/agent_fixture.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class UploadAnswersTest : public AgentFixture {
+ protected:
+  void SetUp() override {
+    StartServer();
+    WriteConfig();
+  }
+
+  void Measure(Agent& agent, std::uint64_t value = 3) {
+    WriteRun("run" + std::to_string(runs_++), {value});
+    ASSERT_TRUE(agent.Harvest());
+  }
+
+  int runs_ = 0;
+};
+
+// The table of README.md.
+const std::set<int> kSaysNothingOfTheBatch = {404, 405, 407, 408, 421, 425, 426, 429};
+
+TEST_F(UploadAnswersTest, EachStatusMeansWhatTheTableSays) {
+  for (int status = 100; status < 600; ++status) {
+    const AnswerAction expected = status == 200 ? AnswerAction::kAccept
+                                  : status / 100 == 4 && !kSaysNothingOfTheBatch.contains(status)
+                                      ? AnswerAction::kQuarantine
+                                      : AnswerAction::kRetryLater;
+    EXPECT_EQ(ActionFor(status), expected) << status;
+  }
+}
+
+TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  std::uint64_t quarantined = 0;
+  // 1xx are not final; the client passes them by.
+  for (int status = 200; status < 600; ++status) {
+    server_->Script({.status = status, .headers = {{"Location", server_->url()}}, .body = "no"});
+    const std::uint64_t before = server_->requests();
+    const auto report = agent.Upload(true);
+    ASSERT_TRUE(report) << status << report.error().message;
+    EXPECT_EQ(server_->requests(), before + 1) << status << ": not repeated, not redirected";
+    EXPECT_EQ(report->batches_sent, 0U) << status;
+    if (ActionFor(status) == AnswerAction::kQuarantine) {
+      EXPECT_FALSE(report->stopped_by) << status;
+      EXPECT_EQ(report->batches_quarantined, 1U) << status;
+      EXPECT_EQ(agent.Log()->back().state, SpoolState::kQuarantined);
+      EXPECT_THAT(agent.Log()->back().reason, HasSubstr(std::to_string(status)));
+      ++quarantined;
+      Measure(agent);
+    } else {
+      ASSERT_TRUE(report->stopped_by) << status;
+      EXPECT_EQ(report->batches_left, 1U) << status;
+      if (status / 100 == 3) {
+        EXPECT_THAT(report->stopped_by->message, HasSubstr("redirects are not followed"));
+      }
+    }
+  }
+  EXPECT_EQ(agent.GetStatus()->quarantined_batches, quarantined);
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 1U);
+}
+
+TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
+  Agent agent = OpenAgent(Mode::kOn);
+  ASSERT_TRUE(agent.SetEnrolmentToken("  let-me-in\n"));
+  EXPECT_EQ(std::filesystem::status(profile_.state_dir / "enrolment_token").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  Measure(agent);
+  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(server_->requests(), 1U) << "nobody asked";
+  server_->RequireToken("let-me-in");
+  for (int i = 0; i < 2; ++i) {
+    Measure(agent);
+    const auto report = agent.Upload(true);
+    EXPECT_FALSE(report->stopped_by) << report->stopped_by->message;
+    EXPECT_EQ(report->batches_sent, 1U);
+  }
+  EXPECT_EQ(server_->enrolments(), 1U);
+  EXPECT_EQ(server_->requests(), 1U + 3U + 1U);
+  EXPECT_EQ(server_->bad_requests(), 0U);
+}
+
+TEST_F(UploadAnswersTest, ARefusedEnrolmentSaysWhatToDoAndTheBatchWaits) {
+  server_->RequireToken("let-me-in");
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  for (const char* token : {"", "wrong"}) {
+    if (*token != '\0') {
+      ASSERT_TRUE(agent.SetEnrolmentToken(token));
+    }
+    const auto report = agent.Upload(true);
+    ASSERT_TRUE(report && report->stopped_by);
+    EXPECT_EQ(report->stopped_by->code, ErrorCode::kPermissionDenied);
+    EXPECT_THAT(report->stopped_by->message, HasSubstr("fieldcost agent enrol --token-file"));
+    EXPECT_EQ(report->batches_left, 1U);
+    EXPECT_EQ(report->batches_quarantined, 0U);
+    EXPECT_EQ(agent.GetStatus()->upload_problem, report->stopped_by->message);
+  }
+  EXPECT_EQ(agent.GetStatus()->failed_uploads, 2U);
+  ASSERT_TRUE(agent.SetEnrolmentToken("let-me-in"));
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.GetStatus()->failed_uploads, 0U);
+  EXPECT_EQ(agent.GetStatus()->upload_problem, "");
+}
+
+TEST_F(UploadAnswersTest, AServerThatNeverHasEnoughEnrolmentsIsLeftAlone) {
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  const testing::AggregatorStandIn::Scripted asks{
+      .status = 401, .headers = {{"Fieldcost-Enrolment", "required"}}, .body = {}};
+  server_->Script(asks);
+  server_->Script({.status = 200, .headers = {}, .body = "{\"enrolled\":true}"});
+  server_->Script(asks);
+  const auto report = agent.Upload(true);
+  ASSERT_TRUE(report && report->stopped_by);
+  EXPECT_EQ(server_->requests(), 3U);
+  EXPECT_EQ(report->batches_left, 1U);
+}
+
+TEST_F(UploadAnswersTest, TokensThatNoHeaderCanCarryAreRefused) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (const std::string& token :
+       {std::string(), std::string(" \n"), std::string("two words"), std::string("new\nline"),
+        std::string("\x7f"), std::string("\xc3\xa4"), std::string(257, 'x')}) {
+    const Status status = agent.SetEnrolmentToken(token);
+    ASSERT_FALSE(status) << token;
+    EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "enrolment_token"));
+  EXPECT_TRUE(agent.SetEnrolmentToken(std::string(256, 'x')));
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon
