@@ -11,6 +11,7 @@
 
 #include "agent/daemon/agent_state.h"
 #include "agent/daemon/batcher.h"
+#include "agent/daemon/field_policy.h"
 #include "agent/daemon/hardware.h"
 #include "agent/daemon/harvester.h"
 #include "agent/daemon/policy_writer.h"
@@ -97,7 +98,7 @@ Agent& Agent::operator=(Agent&&) noexcept = default;
 Agent::~Agent() = default;
 
 Result<Agent> Agent::Open(const Profile& profile, const Clock& clock) {
-  FIELDCOST_ASSIGN(AgentConfig config, AgentConfig::Load(profile.config_file));
+  FIELDCOST_ASSIGN(AgentConfig config, LoadConfigInForce(profile, clock.Now()));
   auto state = std::make_unique<State>(profile, std::move(config), clock);
   FIELDCOST_ASSIGN(const Consent consent, state->LoadDecision());
   if (consent.mode != Mode::kOff) FIELDCOST_TRY(state->OpenDatabase());
@@ -143,7 +144,19 @@ Status Agent::SetMode(Mode mode) {
 Status Agent::WritePolicy(bool forced) {
   FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
   if (consent.mode == Mode::kOff && !forced && !Exists(profile().policy_file())) return {};
-  return WritePolicyFile(profile(), config(), consent.mode != Mode::kOff);
+  return WritePolicyFile(profile(), config(), consent.mode != Mode::kOff, Weights::kOfCatalogue);
+}
+
+Status Agent::WritePolicyAtOnce(bool forced) {
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  if (consent.mode == Mode::kOff && !forced && !Exists(profile().policy_file())) return {};
+  return WritePolicyFile(profile(), config(), consent.mode != Mode::kOff, Weights::kAsTheyAre);
+}
+
+Result<bool> Agent::RefreshFieldPolicy() {
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  if (consent.mode != Mode::kOn) return false;
+  return FetchFieldPolicy(profile(), config(), state_->clock->Now());
 }
 
 Result<HarvestReport> Agent::Harvest() {
@@ -182,6 +195,14 @@ Result<AgentStatus> Agent::GetStatus() const {
   status.run_files = names.size();
   status.skips = ReadSkips(profile().skip_file());
   status.policy_problem = PolicyProblem(profile(), in_force);
+  if (config().download_policy) {
+    const FieldPolicy policy = LoadFieldPolicy(profile(), state_->clock->Now());
+    if (policy.in_force) {
+      status.field_policy_version = policy.in_force->version;
+      status.field_policy_expires = policy.in_force->expires;
+    }
+    status.field_policy_problem = policy.problem;
+  }
   if (!state_->HasDatabase()) return status;
   FIELDCOST_TRY(state_->OpenDatabase());
   StateDb& database = *state_->database;

@@ -126,8 +126,10 @@ class Agent {
   Status SetMode(Mode mode);
 
   // (Re)writes the policy file from consent, configuration and this machine's clock calibration.
-  // `forced` makes sure the file exists for `run --pick` even in mode off.
+  // `forced` makes sure the file exists for `run --pick` even in mode off. Reads a catalogue that
+  // has changed, which may take seconds; AtOnce leaves that to the next WritePolicy().
   Status WritePolicy(bool forced);
+  Status WritePolicyAtOnce(bool forced);
 
   // Adds what run files hold to the local sums, and, where consent allows, to the sums to be sent.
   // A run file counts exactly once, however often and wherever this is interrupted.
@@ -154,8 +156,10 @@ class Agent {
   // already in the answer.
   Result<std::optional<WallTime>> NextUpload() const;
 
-  // Fetches the service's signed policy if it is time to (mode on only); see field_policy.h.
-  Status RefreshFieldPolicy();
+  // Fetches the service's signed policy if it is time to (mode on only); see field_policy.h. True
+  // if another one is in force now: open the agent anew to follow it. To be called after an upload
+  // that sent something, so that an agent never calls only for this.
+  Result<bool> RefreshFieldPolicy();
 
   // Every batch this agent ever made, oldest first.
   Result<std::vector<LoggedBatch>> Log() const;

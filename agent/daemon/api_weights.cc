@@ -20,10 +20,11 @@ bool IsKnownBetter(const ApiContributions& a, const ApiContributions& b) {
   return a.api_hash < b.api_hash;
 }
 
-void KeepBestKnown(std::vector<ApiContributions>& apis) {
-  if (apis.size() <= shm::kMaxWeights) return;
-  std::nth_element(apis.begin(), apis.begin() + shm::kMaxWeights, apis.end(), IsKnownBetter);
-  apis.resize(shm::kMaxWeights);
+void KeepBestKnown(std::vector<ApiContributions>& apis, std::size_t count = shm::kMaxWeights) {
+  if (apis.size() <= count) return;
+  std::nth_element(apis.begin(), apis.begin() + static_cast<std::ptrdiff_t>(count), apis.end(),
+                   IsKnownBetter);
+  apis.resize(count);
 }
 
 // One soname and symbol; symbol versions are APIs of their own to whoever picks.
@@ -42,7 +43,8 @@ void Collect(const std::vector<stats::StatRow>& rows, std::vector<ApiContributio
     const stats::ApiKey& api = rows[0].key.api;
     apis.push_back(
         {.api_hash = shm::ApiHash(api.soname.c_str(), api.symbol.c_str(), symbol_version.c_str()),
-         .contributions = most});
+         .contributions = most,
+         .name_hash = shm::ApiHash(api.soname.c_str(), api.symbol.c_str(), "")});
   }
   if (apis.size() >= kMaxCollected) KeepBestKnown(apis);
 }
@@ -56,7 +58,13 @@ std::uint32_t WeightOf(std::uint64_t contributions) {
   return std::max(static_cast<std::uint32_t>(weight), kLeastWeight);
 }
 
-std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis) {
+std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis,
+                                          const std::vector<wire::PolicyWeight>& policy) {
+  std::map<std::uint64_t, std::uint32_t> wanted;
+  for (const wire::PolicyWeight& weight : policy) {
+    wanted[shm::ApiHash(weight.soname.c_str(), weight.symbol.c_str(), "")] =
+        std::min(weight.weight_per_65536, shm::kFullWeight);
+  }
   std::erase_if(apis, [](const ApiContributions& api) { return api.contributions == 0; });
   std::sort(apis.begin(), apis.end(), [](const ApiContributions& a, const ApiContributions& b) {
     return a.api_hash != b.api_hash ? a.api_hash < b.api_hash : a.contributions > b.contributions;
@@ -66,16 +74,20 @@ std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis) {
                            return a.api_hash == b.api_hash;
                          }),
              apis.end());
-  KeepBestKnown(apis);
-  std::vector<shm::WeightEntry> weights;
-  weights.reserve(apis.size());
+  KeepBestKnown(apis, shm::kMaxWeights - std::min<std::size_t>(wanted.size(), shm::kMaxWeights));
+  std::map<std::uint64_t, std::uint32_t> weights(wanted);
   for (const ApiContributions& api : apis) {
-    weights.push_back(
-        {.api_hash = api.api_hash, .weight = WeightOf(api.contributions), .reserved = 0});
+    const auto factor = wanted.find(api.name_hash);
+    const std::uint64_t of_policy = factor == wanted.end() ? shm::kFullWeight : factor->second;
+    weights[api.api_hash] =
+        static_cast<std::uint32_t>(WeightOf(api.contributions) * of_policy / shm::kFullWeight);
   }
-  std::sort(weights.begin(), weights.end(),
-            [](const auto& a, const auto& b) { return a.api_hash < b.api_hash; });
-  return weights;
+  std::vector<shm::WeightEntry> entries;
+  entries.reserve(weights.size());
+  for (const auto& [hash, weight] : weights) {
+    entries.push_back({.api_hash = hash, .weight = weight, .reserved = 0});
+  }
+  return entries;
 }
 
 Result<std::vector<ApiContributions>> ContributionsIn(const std::filesystem::path& catalog_file) {

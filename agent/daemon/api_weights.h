@@ -6,6 +6,7 @@
 
 #include "common/base/result.h"
 #include "common/shm/policy_file.h"
+#include "common/wire/policy.h"
 
 namespace fieldcost::daemon {
 
@@ -16,6 +17,7 @@ namespace fieldcost::daemon {
 struct ApiContributions {
   std::uint64_t api_hash = 0;  // shm::ApiHash
   std::uint64_t contributions = 0;
+  std::uint64_t name_hash = 0;  // shm::ApiHash without the symbol version
 };
 
 // At this many contributions an API is picked half as often as one that nobody knows.
@@ -28,8 +30,10 @@ std::uint32_t WeightOf(std::uint64_t contributions);
 
 // The policy file's entries, ascending by hash: one an API with contributions, at most
 // shm::kMaxWeights; if there are more APIs, those that are known best. Two APIs of one hash get the
-// smaller weight of the two. Pure.
-std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis);
+// smaller weight of the two. The service's weights multiply those of all symbol versions that the
+// catalogue knows, and hold for the function without a version. Pure.
+std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis,
+                                          const std::vector<wire::PolicyWeight>& policy = {});
 
 // What a local catalogue knows, at most a few times shm::kMaxWeights entries, those that are known
 // best; nothing if there is no catalogue yet or its data is made up. An API's contributions are

@@ -1,10 +1,12 @@
 #include "agent/daemon/policy_writer.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -22,6 +24,7 @@ namespace fieldcost::daemon {
 namespace {
 
 constexpr char kClockCacheName[] = "clock";
+constexpr char kLockName[] = "policy.lock";
 constexpr std::uint64_t kSecondsPerMinute = 60;
 
 // A catalogue that changed less than this before the policy was written may have changed while it
@@ -82,15 +85,73 @@ bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
   return policy_ns - catalog_ns > std::chrono::nanoseconds(kCatalogReadTime).count();
 }
 
-std::vector<shm::WeightEntry> CurrentWeights(const Profile& profile, const std::string* old) {
+// What is known of the policy file that is there.
+struct OldPolicy {
+  std::string bytes;  // empty if there is none, or it is not one
+  std::uint32_t serial = 0;
+  std::uint32_t weights_policy = 0;
+  std::int64_t change_ns = 0;
+};
+
+OldPolicy LoadOld(const Profile& profile) {
+  OldPolicy old{
+      .bytes = {}, .serial = 0, .weights_policy = 0, .change_ns = ChangeNs(profile.policy_file())};
+  auto untrusted_bytes = ReadFile(profile.policy_file(), kMaxPolicyBytes);
+  if (!untrusted_bytes || SerialOf(*untrusted_bytes) == 0) return old;
+  shm::PolicyHeader header;
+  std::memcpy(&header, untrusted_bytes->data(), sizeof header);
+  old.serial = header.policy_serial;
+  old.weights_policy = header.weights_policy;
+  old.bytes = std::move(*untrusted_bytes);
+  return old;
+}
+
+struct WeightChoice {
+  std::vector<shm::WeightEntry> entries;
+  std::uint32_t policy = 0;  // the service's policy whose weights are in them
+  // The catalogue's change that they do not know yet; 0 = they are up to date.
+  std::int64_t unseen_ns = 0;
+};
+
+WeightChoice ChooseWeights(const Profile& profile, const AgentConfig& config, const OldPolicy& old,
+                           Weights source) {
   const std::int64_t catalog_ns = CatalogChangeNs(profile.catalog_file);
-  if (catalog_ns == 0) return {};
-  auto known = old == nullptr ? std::nullopt : WeightsOf(*old);
-  if (known && HasSeen(ChangeNs(profile.policy_file()), catalog_ns)) return std::move(*known);
+  const auto policy = static_cast<std::uint32_t>(config.field_policy_version);
+  if (catalog_ns == 0) return {WeightsFrom({}, config.policy_weights), policy, 0};
+  auto known = old.serial == 0 ? std::nullopt : WeightsOf(old.bytes);
+  if (known && HasSeen(old.change_ns, catalog_ns) && old.weights_policy == policy) {
+    return {std::move(*known), policy, 0};
+  }
+  WeightChoice unchanged{.entries = std::move(known).value_or(std::vector<shm::WeightEntry>()),
+                         .policy = old.weights_policy,
+                         .unseen_ns = 0};
+  if (source == Weights::kAsTheyAre) {
+    unchanged.unseen_ns = catalog_ns;
+    return unchanged;
+  }
   auto apis = ContributionsIn(profile.catalog_file);
-  if (apis) return WeightsFrom(std::move(*apis));
+  if (apis) return {WeightsFrom(std::move(*apis), config.policy_weights), policy, 0};
   LogWarning("the weights of the policy stay as they are: {}", apis.error().message);
-  return std::move(known).value_or(std::vector<shm::WeightEntry>());
+  return unchanged;
+}
+
+// Held while the policy is replaced, for some milliseconds, so that no serial is given twice.
+Result<UniqueFd> LockPolicy(const Profile& profile) {
+  const std::filesystem::path file = profile.state_dir / kLockName;
+  UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.valid()) return ErrnoError("open", file, errno);
+  while (::flock(lock.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return ErrnoError("lock", file, errno);
+  }
+  return lock;
+}
+
+// The file's time says up to when its weights know the catalogue.
+void SetTime(const std::filesystem::path& file, std::int64_t unseen_ns) {
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  const timespec before{.tv_sec = unseen_ns / kNsPerSecond, .tv_nsec = unseen_ns % kNsPerSecond};
+  const timespec times[2] = {before, before};
+  ::utimensat(AT_FDCWD, file.c_str(), unseen_ns == 0 ? nullptr : times, 0);
 }
 
 }  // namespace
@@ -144,6 +205,7 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
   header.phase_seconds = static_cast<std::uint32_t>(config.phase_minutes * kSecondsPerMinute);
   header.max_phases = static_cast<std::uint32_t>(config.max_phases);
   header.data_slots = config.data_slots ? 1 : 0;
+  header.weights_policy = input.weights_policy;
   std::string bytes(header.size_bytes, '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   std::size_t at = sizeof header;
@@ -162,23 +224,27 @@ std::uint32_t PolicySerial(const std::filesystem::path& file) {
   return untrusted_bytes ? SerialOf(*untrusted_bytes) : 0;
 }
 
-Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled) {
+Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled,
+                       Weights source) {
   FIELDCOST_TRY(MakeDirectories(profile.state_dir, 0700));
   FIELDCOST_TRY(MakeDirectories(profile.run_dir(), 0700));
   FIELDCOST_TRY(MakeSkipFile(profile.skip_file()));
-  const auto old = ReadFile(profile.policy_file(), kMaxPolicyBytes);
-  const std::uint32_t old_serial = old ? SerialOf(*old) : 0;
-  PolicyInput input{.collection_enabled = collection_enabled,
-                    .tsc_to_ns_multiplier = TscMultiplier(profile.state_dir / kClockCacheName),
-                    .serial = old_serial,
-                    .weights = CurrentWeights(profile, old_serial != 0 ? &*old : nullptr)};
-  if (old_serial != 0 && BuildPolicy(config, input) == *old) {
-    // Its time says since when it has been current.
-    ::utimensat(AT_FDCWD, profile.policy_file().c_str(), nullptr, 0);
-    return {};
+  PolicyInput input;
+  input.collection_enabled = collection_enabled;
+  input.tsc_to_ns_multiplier = TscMultiplier(profile.state_dir / kClockCacheName);
+  // What takes long comes before the lock.
+  WeightChoice weights = ChooseWeights(profile, config, LoadOld(profile), source);
+  input.weights = std::move(weights.entries);
+  input.weights_policy = weights.policy;
+  FIELDCOST_ASSIGN(const UniqueFd lock, LockPolicy(profile));
+  const OldPolicy old = LoadOld(profile);
+  input.serial = old.serial;
+  if (old.serial == 0 || BuildPolicy(config, input) != old.bytes) {
+    ++input.serial;
+    FIELDCOST_TRY(WriteFileAtomically(profile.policy_file(), BuildPolicy(config, input), 0600));
   }
-  ++input.serial;
-  return WriteFileAtomically(profile.policy_file(), BuildPolicy(config, input), 0600);
+  SetTime(profile.policy_file(), weights.unseen_ns);
+  return {};
 }
 
 }  // namespace fieldcost::daemon

@@ -11,11 +11,16 @@
 
 namespace fieldcost::daemon {
 
+// Where the weights come from: from the local catalogue, which is read if it has changed since the
+// policy was last looked at and takes seconds then, or from the policy as it is.
+enum class Weights { kOfCatalogue, kAsTheyAre };
+
 struct PolicyInput {
   bool collection_enabled = false;
   std::uint64_t tsc_to_ns_multiplier = 0;
   std::uint32_t serial = 1;
   std::vector<shm::WeightEntry> weights;  // ascending by hash, at most shm::kMaxWeights
+  std::uint32_t weights_policy = 0;       // as in the header
 };
 
 // The sonames programs may be measured for: the public ones and the configured ones, ascending,
@@ -37,9 +42,10 @@ std::uint32_t PolicySerial(const std::filesystem::path& file);
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
 
 // Makes the state directory and runs/ (mode 0700), the skip file if it is not there, and replaces
-// the policy file (mode 0600) if it would change; each change has a higher serial. The weights come
-// from the local catalogue, which is read only if it has changed since the policy was last looked
-// at; from one that cannot be read they stay as they are.
-Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled);
+// the policy file (mode 0600) if it would change; each change has a higher serial, also if several
+// processes write at once. The weights come from the local catalogue and the service's policy; if
+// the catalogue cannot be read they stay as they are.
+Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled,
+                       Weights source = Weights::kOfCatalogue);
 
 }  // namespace fieldcost::daemon

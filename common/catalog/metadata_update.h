@@ -13,11 +13,6 @@
 
 namespace fieldcost::catalog {
 
-// GETs `path`. kNotFound on 404, kUnavailable on any other status but 200, kTooLarge if the body is
-// longer than `max_bytes`. `what` names it in messages.
-Result<std::string> Fetch(http::Client& client, const std::string& path, std::size_t max_bytes,
-                          std::string_view what);
-
 // The client workflow of The Update Framework 1.0, §5.3-5.5: root chain, timestamp, snapshot. Each
 // file is stored as soon as it is verified, so that a version once seen can never be undercut.
 // `state` is the catalogue's and is kept equal to what is stored. `pinned_root` is used while the

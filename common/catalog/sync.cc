@@ -9,6 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/catalog/metadata_update.h"
+#include "common/catalog/root_chain.h"
 #include "common/catalog/rotation.h"
 #include "common/catalog/schema.h"
 #include "common/crypto/sha256.h"

@@ -74,7 +74,8 @@ struct PolicyHeader {
   uint32_t max_phases;        // picks of one process: picks_per_run times this, at most kMaxPicks
   uint64_t draw_seed;         // not 0: instead of the kernel's random number, for repeatable runs
   uint32_t data_slots;        // 1: calls through GLOB_DAT slots too, which changes &function
-  uint32_t reserved[5];
+  uint32_t weights_policy;    // version of the service's policy whose weights are in these; 0: none
+  uint32_t reserved[4];
 };
 static_assert(sizeof(PolicyHeader) == 128);
 static_assert(sizeof(AllowedModule) == 64);

@@ -43,7 +43,7 @@ void SetOrUnset(const char* name, const std::string& value) {
 Status PreparePolicy(const RunCommand& command, const daemon::Profile& profile) {
   if (PolicyIsCurrent(profile)) return {};
   FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
-  return agent.WritePolicy(!command.pick.empty());
+  return agent.WritePolicyAtOnce(!command.pick.empty());
 }
 
 void SetEnvironment(const RunCommand& command, const daemon::Profile& profile,

@@ -161,6 +161,55 @@ TEST_F(CatalogWeightsTest, MadeUpDataGivesNoWeights) {
   EXPECT_THAT(*apis, IsEmpty());
 }
 
+TEST_F(CatalogWeightsTest, PolicysWeightsMultiplyThoseOfAllSymbolVersions) {
+  stats::StatRow version = Row("f", 100);
+  version.key.api.symbol_version = "V_2";
+  Publish({Row("f", 300), version, Row("g", 100)});
+  const auto apis = ContributionsIn(profile_.catalog_file);
+  ASSERT_TRUE(apis);
+  const std::vector<wire::PolicyWeight> policy = {
+      {.soname = "libx.so.1", .symbol = "f", .weight_per_65536 = 32768},
+      {.soname = "libx.so.1", .symbol = "h", .weight_per_65536 = 0}};
+  EXPECT_THAT(
+      Pairs(WeightsFrom(*apis, policy)),
+      ::testing::UnorderedElementsAre(std::pair(shm::ApiHash("libx.so.1", "f", ""), 8192),
+                                      std::pair(shm::ApiHash("libx.so.1", "f", "V_2"), 16384),
+                                      std::pair(shm::ApiHash("libx.so.1", "g", ""), 32768),
+                                      std::pair(shm::ApiHash("libx.so.1", "h", ""), 0)));
+}
+
+TEST_F(CatalogWeightsTest, AnotherPolicyMakesTheWeightsAnew) {
+  const std::uint64_t f = shm::ApiHash("libx.so.1", "f", "");
+  Publish({Row("f", 100)});
+  AgeCatalog();
+  Write();
+  EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768)));
+  AgentConfig config;
+  config.field_policy_version = 1;
+  config.policy_weights = {{.soname = "libx.so.1", .symbol = "f", .weight_per_65536 = 32768}};
+  ASSERT_TRUE(WritePolicyFile(profile_, config, true));
+  EXPECT_THAT(Written(), ElementsAre(std::pair(f, 16384)));
+  Write();
+  EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768))) << "it is not in force any more";
+}
+
+TEST_F(CatalogWeightsTest, WhoIsInAHurryLeavesTheCatalogueToTheNext) {
+  const std::uint64_t f = shm::ApiHash("libx.so.1", "f", "");
+  Publish({Row("f", 100)});
+  AgeCatalog();
+  AgentConfig config;
+  ASSERT_TRUE(WritePolicyFile(profile_, config, true, Weights::kAsTheyAre));
+  EXPECT_THAT(Written(), IsEmpty());
+  Write();
+  EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768)));
+  // Unchanged since: the weights stay without a look, and so they do if something else changes.
+  ASSERT_TRUE(WriteFileAtomically(profile_.catalog_file, "not a catalogue", 0600));
+  std::filesystem::remove(profile_.catalog_file.string() + "-wal");
+  config.picks_per_run = 3;
+  ASSERT_TRUE(WritePolicyFile(profile_, config, true, Weights::kAsTheyAre));
+  EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768)));
+}
+
 TEST_F(CatalogWeightsTest, DamagedWeightsAreMadeAgainFromTheCatalogue) {
   Publish({Row("f", 100), Row("g", 300)});
   Write();

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
 
 #include "agent/daemon/public_modules.h"
 #include "agent/daemon/tsc_calibration.h"
@@ -135,6 +138,35 @@ TEST(PolicyWriterTest, SerialGrowsOnlyWhenThePolicyChanges) {
   EXPECT_EQ(PolicySerial(profile.policy_file()), 1U);
   ASSERT_TRUE(WritePolicyFile(profile, config, false));
   EXPECT_EQ(PolicySerial(profile.policy_file()), 2U);
+}
+
+TEST(PolicyWriterTest, WritersAtOnceGiveEachContentASerialOfItsOwn) {
+  constexpr int kWriters = 4;
+  constexpr int kPolicies = 25;
+  const testing::TempDir directory;
+  const Profile profile = ProfileIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(profile, AgentConfig{}, true));
+  std::mutex mutex;
+  std::map<std::uint32_t, std::string> seen;  // by serial
+  bool ambiguous = false;
+  std::vector<std::thread> threads;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    threads.emplace_back([&, writer] {
+      for (int i = 0; i < kPolicies; ++i) {
+        AgentConfig config;
+        config.max_run_files = static_cast<std::uint64_t>(writer * kPolicies + i + 1);
+        if (!WritePolicyFile(profile, config, true)) return;
+        const auto bytes = ReadFile(profile.policy_file(), kMaxPolicyBytes);
+        const std::lock_guard lock(mutex);
+        const auto [entry, is_new] = seen.emplace(HeaderOf(*bytes).policy_serial, *bytes);
+        ambiguous |= !is_new && entry->second != *bytes;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(ambiguous);
+  EXPECT_EQ(PolicySerial(profile.policy_file()), 1U + kWriters * kPolicies)
+      << "each writer's change counted";
 }
 
 TEST(PolicyWriterTest, OnlyTheUserMayLookIn) {

@@ -52,6 +52,17 @@ TEST(AgentConfigTest, ShippedFileShowsTheDefaults) {
   EXPECT_EQ(shipped->max_spool_bytes, defaults.max_spool_bytes);
 }
 
+TEST(AgentConfigTest, KnowsWhichKeysTheUserHasWritten) {
+  const auto config = Load(
+      "[selection]\npicks_per_run = 1\nsampling = 2\n[batch]\nmax_batch_age_hours = 24\n"
+      "[upload]\non_battery = true\n");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_THAT(config->written,
+              ::testing::ElementsAre("batch.max_batch_age_hours", "selection.picks_per_run",
+                                     "selection.sampling"));
+  EXPECT_THAT(Load("")->written, ::testing::IsEmpty());
+}
+
 TEST(AgentConfigTest, WrongValuesAreRefusedWithPlaceAndKey) {
   struct Row {
     const char* text;
