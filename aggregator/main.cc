@@ -6,6 +6,7 @@
 
 #include "aggregator/command_line.h"
 #include "aggregator/config.h"
+#include "aggregator/operate.h"
 #include "aggregator/serve.h"
 
 namespace {
@@ -15,6 +16,31 @@ using fieldcost::aggregator::Command;
 int End(const fieldcost::Error& error) {
   fmt::print(stderr, "fieldcost-aggregator: {}\n", error.message);
   return fieldcost::ExitStatus(error.code);
+}
+
+int Run(const fieldcost::aggregator::CommandLine& line,
+        const fieldcost::aggregator::Config& config) {
+  const fieldcost::Clock& clock = fieldcost::SystemClock();
+  fieldcost::Status status;
+  switch (line.command) {
+    case Command::kVerify: {
+      const auto good = fieldcost::aggregator::Verify(config);
+      if (!good) return End(good.error());
+      return *good ? 0 : 1;
+    }
+    case Command::kPolicySign:
+      status = fieldcost::aggregator::SignPolicy(config, line.policy_file, line.json, clock);
+      break;
+    case Command::kPolicyShow:
+      status = fieldcost::aggregator::ShowPolicy(config, line.json, clock);
+      break;
+    case Command::kRevoke:
+      status = fieldcost::aggregator::Revoke(config, line.agent);
+      break;
+    default:
+      status = fieldcost::aggregator::Serve(config);
+  }
+  return status ? 0 : End(status.error());
 }
 
 int Main(std::span<const char* const> arguments) {
@@ -34,13 +60,7 @@ int Main(std::span<const char* const> arguments) {
     fmt::print("{}: good\n", line->config_file.string());
     return 0;
   }
-  if (line->command == Command::kVerify) {
-    const auto good = fieldcost::aggregator::Verify(*config);
-    if (!good) return End(good.error());
-    return *good ? 0 : 1;
-  }
-  const fieldcost::Status status = fieldcost::aggregator::Serve(*config);
-  return status ? 0 : End(status.error());
+  return Run(*line, *config);
 }
 
 }  // namespace

@@ -27,8 +27,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr char kPseudonymSecret[] = "pseudonym.secret";
-constexpr char kReceiptSecret[] = "receipt.secret";
 constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::seconds kHealthCheckInterval{1};
 
@@ -86,8 +84,9 @@ class Service {
 Status Service::Start() {
   FIELDCOST_ASSIGN(store_, store::Store::Open(config_.store));
   FIELDCOST_ASSIGN(auto pseudonyms,
-                   OpenSecret<ingest::Pseudonyms>(config_, *store_, kPseudonymSecret));
-  FIELDCOST_ASSIGN(auto receipts, OpenSecret<ingest::Receipts>(config_, *store_, kReceiptSecret));
+                   OpenSecret<ingest::Pseudonyms>(config_, *store_, ingest::kPseudonymSecret));
+  FIELDCOST_ASSIGN(auto receipts,
+                   OpenSecret<ingest::Receipts>(config_, *store_, ingest::kReceiptSecret));
   FIELDCOST_ASSIGN(auto admission,
                    ingest::Admission::Load(config_.enrolment_mode, config_.token_files, *store_));
   FIELDCOST_ASSIGN(auto publisher, publish::Publisher::Open(config_.publish, SystemClock()));
@@ -188,21 +187,6 @@ Status Serve(const Config& config) {
   Service service(config);
   FIELDCOST_TRY(service.Start());
   return service.Run();
-}
-
-Result<bool> Verify(const Config& config) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(config.store.data_dir / "store", error)) {
-    return Fail(ErrorCode::kNotFound, "there is no store in {}", config.store.data_dir.string());
-  }
-  FIELDCOST_ASSIGN(const auto store, store::Store::Open(config.store));
-  FIELDCOST_ASSIGN(const store::VerifyReport report, store->Verify());
-  fmt::print("store sequence={} batches={} rows={} contributions={} invalid={} saturated={}\n",
-             report.sequence, report.expected.batches, report.rows, report.found.contributions,
-             report.invalid_rows, report.saturated_rows);
-  fmt::print("{}\n", report.ok() ? "ok: every row is valid and the rows add up to what was accepted"
-                                 : "problem: " + report.first_problem);
-  return report.ok();
 }
 
 }  // namespace fieldcost::aggregator

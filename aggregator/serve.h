@@ -11,8 +11,4 @@ namespace fieldcost::aggregator {
 // call it before any other thread is started.
 Status Serve(const Config& config);
 
-// Opens the store of a stopped server, checks every row and prints a summary to stdout. False if
-// something is wrong with the data.
-Result<bool> Verify(const Config& config);
-
 }  // namespace fieldcost::aggregator

@@ -8,6 +8,8 @@
 
 namespace fieldcost::ingest {
 
+inline constexpr char kPseudonymSecret[] = "pseudonym.secret";  // its file's and binding's name
+
 // Turns an agent's public key into the id the store knows it by: HMAC-SHA-256 under a secret of
 // this server, so that the stored ledger alone tells nobody which agents exist. Immutable.
 class Pseudonyms {

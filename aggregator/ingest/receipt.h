@@ -13,6 +13,8 @@
 
 namespace fieldcost::ingest {
 
+inline constexpr char kReceiptSecret[] = "receipt.secret";  // its file's and binding's name
+
 // Which batch, down to the bytes of its body.
 struct BatchIdentity {
   crypto::PublicKey agent;

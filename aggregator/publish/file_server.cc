@@ -6,10 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/publish/policy_publisher.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/metadata.h"
+#include "common/wire/policy.h"
 
 namespace fieldcost::publish {
 namespace {
@@ -34,6 +36,7 @@ bool IsHashName(std::string_view untrusted_name) {
 std::optional<Place> PlaceOf(std::string_view untrusted_target,
                              const std::filesystem::path& directory, std::uint64_t root_version) {
   if (untrusted_target == wire::kTimestampPath) return Place{directory / "timestamp"};
+  if (untrusted_target == wire::kPolicyPath) return Place{directory / kPolicyFile};
   if (untrusted_target == wire::kRootPath) {
     return Place{directory / "root" / std::to_string(root_version)};
   }

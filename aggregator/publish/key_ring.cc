@@ -34,12 +34,14 @@ Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesys
   FIELDCOST_ASSIGN(const auto timestamp,
                    crypto::PrivateKey::LoadOrCreate(keys_dir / kTimestampKey));
   FIELDCOST_ASSIGN(const auto snapshot, crypto::PrivateKey::LoadOrCreate(keys_dir / kSnapshotKey));
+  FIELDCOST_ASSIGN(const auto policy, crypto::PrivateKey::LoadOrCreate(keys_dir / kPolicyKey));
   wire::RootMetadata root;
   root.version = 1;
   root.expires = clock.Now() + kRootLifetime;
   root.root_keys = {root_key.public_key()};
   root.timestamp_keys = {timestamp.public_key()};
   root.snapshot_keys = {snapshot.public_key()};
+  root.policy_keys = {policy.public_key()};
   FIELDCOST_TRY(WriteFileAtomically(root_dir / "1", wire::SignRoot(root, {root_key}), 0644));
   LogWarning(
       "made the signing keys and root version 1; move {} to an offline place now: the server does "
@@ -48,10 +50,11 @@ Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesys
   return {};
 }
 
-// An online key that the root names. It is not made anew: that would need a new root.
-Result<crypto::PrivateKey> LoadOnlineKey(const std::filesystem::path& path,
-                                         const std::vector<crypto::PublicKey>& trusted,
-                                         std::uint64_t root_version) {
+}  // namespace
+
+Result<crypto::PrivateKey> KeyRing::LoadKey(const std::filesystem::path& path,
+                                            const std::vector<crypto::PublicKey>& trusted,
+                                            std::uint64_t root_version) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     return Fail(ErrorCode::kNotFound, "signing key {} is missing, but root version {} names it",
@@ -65,28 +68,40 @@ Result<crypto::PrivateKey> LoadOnlineKey(const std::filesystem::path& path,
   return key;
 }
 
-}  // namespace
-
-Result<KeyRing> KeyRing::LoadOrCreate(const std::filesystem::path& keys_dir,
-                                      const std::filesystem::path& root_dir, const Clock& clock) {
-  FIELDCOST_TRY(MakeDirectories(keys_dir, 0700));
-  FIELDCOST_TRY(MakeDirectories(root_dir, 0755));
-  FIELDCOST_ASSIGN(std::optional<std::uint64_t> version, NewestVersion(root_dir));
+Result<wire::RootMetadata> KeyRing::NewestRoot(const std::filesystem::path& root_dir) {
+  FIELDCOST_ASSIGN(const std::optional<std::uint64_t> version, NewestVersion(root_dir));
   if (!version) {
-    FIELDCOST_TRY(CreateFirstRoot(keys_dir, root_dir, clock));
-    version = 1;
+    return Fail(ErrorCode::kNotFound, "there is no root in {}; start the server once",
+                root_dir.string());
   }
   const std::filesystem::path path = root_dir / std::to_string(*version);
   FIELDCOST_ASSIGN(const std::string bytes, ReadFile(path, wire::kMaxMetadataBytes));
   auto root = wire::VerifyPinnedRoot(bytes);
   if (!root) return Within(root.error(), path.string());
+  return root;
+}
+
+Result<KeyRing> KeyRing::LoadOrCreate(const std::filesystem::path& keys_dir,
+                                      const std::filesystem::path& root_dir, const Clock& clock) {
+  FIELDCOST_TRY(MakeDirectories(keys_dir, 0700));
+  FIELDCOST_TRY(MakeDirectories(root_dir, 0755));
+  FIELDCOST_ASSIGN(const std::optional<std::uint64_t> version, NewestVersion(root_dir));
+  if (!version) FIELDCOST_TRY(CreateFirstRoot(keys_dir, root_dir, clock));
+  auto root = NewestRoot(root_dir);
+  if (!root) return root.error();
   if (root->expires <= clock.Now()) {
     LogWarning("root version {} has expired: clients refuse it; sign a new one", root->version);
   }
+  if (root->policy_keys.empty()) {
+    LogInfo(
+        "root version {} names no policy key: agents take no policy from this service until a "
+        "newer root names one",
+        root->version);
+  }
   FIELDCOST_ASSIGN(const auto timestamp,
-                   LoadOnlineKey(keys_dir / kTimestampKey, root->timestamp_keys, root->version));
+                   LoadKey(keys_dir / kTimestampKey, root->timestamp_keys, root->version));
   FIELDCOST_ASSIGN(const auto snapshot,
-                   LoadOnlineKey(keys_dir / kSnapshotKey, root->snapshot_keys, root->version));
+                   LoadKey(keys_dir / kSnapshotKey, root->snapshot_keys, root->version));
   return KeyRing(std::move(*root), timestamp, snapshot);
 }
 

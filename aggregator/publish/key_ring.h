@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
@@ -10,15 +11,26 @@
 
 namespace fieldcost::publish {
 
+inline constexpr char kPolicyKey[] = "policy.key";  // its file's name
+
 // The online signing keys and the newest root that vouches for them. Immutable.
 class KeyRing {
  public:
-  // On the very first start (no root in `root_dir`) makes keys_dir/{root,timestamp,snapshot}.key
-  // and signs root version 1 into root_dir/1; the log then tells the operator to move root.key
-  // away. Later the root key is neither needed nor read. kUnauthenticated: an online key is not one
-  // of the newest root's; kNotFound: an online key's file is missing.
+  // On the very first start (no root in `root_dir`) makes keys_dir/{root,timestamp,snapshot,
+  // policy}.key and signs root version 1 into root_dir/1; the log then tells the operator to move
+  // root.key away. Later the root key is neither needed nor read. kUnauthenticated: an online key
+  // is not one of the newest root's; kNotFound: an online key's file is missing.
   static Result<KeyRing> LoadOrCreate(const std::filesystem::path& keys_dir,
                                       const std::filesystem::path& root_dir, const Clock& clock);
+
+  // The newest root on disk; it is trusted, since it lies among our own files. kNotFound if there
+  // is none yet.
+  static Result<wire::RootMetadata> NewestRoot(const std::filesystem::path& root_dir);
+
+  // A key that the root names; it is not made anew, that would need a new root. Errors as above.
+  static Result<crypto::PrivateKey> LoadKey(const std::filesystem::path& path,
+                                            const std::vector<crypto::PublicKey>& trusted,
+                                            std::uint64_t root_version);
 
   const wire::RootMetadata& root() const { return root_; }
   const crypto::PrivateKey& timestamp_key() const { return timestamp_key_; }

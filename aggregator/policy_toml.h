@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/wire/policy.h"
+
+namespace fieldcost::aggregator {
+
+// A policy as its operator writes it; deploy/config/policy.toml explains each key.
+struct PolicyText {
+  wire::PolicyMetadata policy;  // without version and times; passes wire::ValidatePolicy()
+  std::chrono::days lifetime{90};
+};
+
+// kInvalidArgument with file, line, column and key for anything that is not as it must be.
+Result<PolicyText> LoadPolicyText(const std::filesystem::path& path);
+
+// What a policy says, to read: the text of a file that LoadPolicyText() takes, with a comment on
+// top.
+std::string ShowPolicy(const wire::PolicyMetadata& policy, WallTime now);
+// The same as one JSON object and a newline.
+std::string ShowPolicyJson(const wire::PolicyMetadata& policy, WallTime now);
+
+}  // namespace fieldcost::aggregator
