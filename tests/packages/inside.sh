@@ -10,7 +10,7 @@ readonly AGENT_TOML=$HOME_DIR/.config/fieldcost/agent.toml
 readonly STATE=$HOME_DIR/.local/state/fieldcost
 readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator)
 
-step() { printf '   %s\n' "$*"; }
+step() { printf '   %3d s  %s\n' "$SECONDS" "$*"; }
 fail() {
   printf 'tests/packages/inside.sh: line %s: %s\n' "${BASH_LINENO[-2]}" "$*" >&2
   exit 1
@@ -37,9 +37,10 @@ answer() {
   quietly env -u DEBIAN_FRONTEND ANSWER="$1" EDITOR=/given/answer.sh VISUAL=/given/answer.sh DEBCONF_NOWARNINGS=yes \
     dpkg-reconfigure --frontend=editor fieldcost-agent
 }
-# What packages could leave behind: every file but what dpkg, apt and debconf keep for all of them.
+# What packages could leave behind: every file but what dpkg, apt and debconf keep for all of them, and
+# what goes with a shutdown.
 files() {
-  find / -xdev \( -path /proc -o -path /sys -o -path /given -o -path /tmp -o -path /home \
+  find / -xdev \( -path /proc -o -path /sys -o -path /run -o -path /given -o -path /tmp -o -path /home \
     -o -path /var/cache -o -path /var/log -o -path /var/lib/dpkg -o -path /var/lib/apt \) -prune \
     -o -print | sort
 }
@@ -98,6 +99,7 @@ grep -qx 'permit = true' $SYSTEM || fail "$(cat $SYSTEM)"
 step "an aggregator on loopback, as its own user"
 install -m 644 /given/tls/certificate.pem /etc/fieldcost/aggregator/
 install -m 640 -g _fieldcost-aggregator /given/tls/private_key.pem /etc/fieldcost/aggregator/
+# As systemd would make it.
 mkdir -p /run/fieldcost-aggregator
 chown _fieldcost-aggregator: /run/fieldcost-aggregator
 sed -i -e 's|^# port = .*|port = 0|' -e 's|^# address_file = |address_file = |' \
@@ -173,7 +175,11 @@ step "forbidden again: at once"
 answer no
 try user fieldcost agent status
 ((status == 0)) || fail "$output"
-expect "not permitted"
+expect "NOT PERMITTED by the administrator"
+expect "$SYSTEM"
+runs="$(find $STATE/runs -name '*.run' | sort)"
+quietly user fieldcost run -- apt-cache dump
+[[ "$(find $STATE/runs -name '*.run' | sort)" == "$runs" ]] || fail "measured without permission"
 answer yes
 
 step "removed: a login is as it was"
@@ -189,7 +195,6 @@ done
 
 step "purged: nothing of it is left"
 quietly apt-get purge -y "${PACKAGES[@]}"
-rm -rf /run/fieldcost-aggregator
 files > /tmp/after
 diff /tmp/before /tmp/after || fail "files are left behind, or others are gone"
 ! getent passwd _fieldcost-aggregator || fail "its user is left"

@@ -44,7 +44,6 @@ end_session() {
   kill -TERM $session
   wait $session || true
   rmdir /run/systemd/system
-  rm -rf /run/user
 }
 
 use_user_units() {
