@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "common/catalog/catalog.h"
 #include "common/catalog/sync.h"
+#include "common/http/proxy.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/json_output.h"
@@ -54,6 +55,8 @@ Result<int> Run(const SyncCommand& command, const Output& output) {
   options.root_file = profile.catalog_root_file;
   options.server.url = config.url;
   options.server.ca_file = config.ca_file;
+  options.server.proxy_url =
+      http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
   options.full = command.full;
   options.wanted_api = command.api;
   options.progress = Progress();

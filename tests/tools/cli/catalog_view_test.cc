@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include "common/catalog/catalog.h"
 #include "tests/support/fake_clock.h"
 #include "tests/tools/cli/catalog_fixture.h"
@@ -106,6 +108,29 @@ TEST_F(CatalogViewTest, ASecondSyncOnTheSameDaySaysSo) {
   const ProcessResult result = Cli({"sync"});
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.output, StartsWith("today's share was fetched already"));
+}
+
+TEST_F(CatalogViewTest, SyncGoesThroughTheProxyOfTheConfigurationOrTheEnvironment) {
+  PublishAndSync(rows_);
+  testing::BackgroundProcess proxy(
+      {.arguments = {"python3", FIELDCOST_TEST_DIR "/connect_proxy.py"}});
+  std::string port;
+  ASSERT_TRUE(proxy.WaitForLine("port ", &port));
+  const std::string proxy_url = "http://127.0.0.1:" + port.substr(5);
+  const ProcessResult by_variable = Cli({"sync", "--full"}, {{"HTTPS_PROXY", proxy_url}});
+  EXPECT_EQ(by_variable.exit_status, 0) << by_variable.errors;
+  const std::string url = publisher_.Client(home()).server.url;
+  EXPECT_TRUE(proxy.WaitForLine("tunnel to " + url.substr(std::string("https://").size())));
+  // Nobody listens there any more: what does not go through it still works, what does fails.
+  proxy.Signal(SIGKILL);
+  proxy.Wait();
+  EXPECT_EQ(Cli({"sync", "--full"}, {{"HTTPS_PROXY", proxy_url}}).exit_status, 69);
+  EXPECT_EQ(
+      Cli({"sync", "--full"}, {{"HTTPS_PROXY", proxy_url}, {"NO_PROXY", "127.0.0.1,localhost"}})
+          .exit_status,
+      0);
+  std::ofstream(home() / "agent.toml", std::ios::app) << "proxy = \"" << proxy_url << "\"\n";
+  EXPECT_EQ(Cli({"sync", "--full"}).exit_status, 69);
 }
 
 TEST_F(CatalogViewTest, AWrongCaIsOneClearMessage) {

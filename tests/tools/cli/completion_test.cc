@@ -28,11 +28,14 @@ class CompletionTest : public CatalogCliTest {
                          {"HOME", home().string()},
                          {"LC_ALL", "C.UTF-8"},
                          {"PATH", program.parent_path().string() + ":/usr/bin:/bin"}},
-         .unset = {"LD_PRELOAD"}});
+         .unset = {"LD_PRELOAD"},
+         .directory = place_.path()});
     EXPECT_EQ(result.exit_status, 0) << result.errors;
     EXPECT_THAT(result.errors, IsEmpty()) << script;
     return result.output;
   }
+
+  const testing::TempDir place_;
 
   // What bash would put in place of the last word: one line each.
   std::string Bash(const std::string& words, const std::string& before = "") {
@@ -86,6 +89,15 @@ TEST_F(CompletionTest, ZshCompletesCommandsOptionsAndApis) {
   EXPECT_EQ(Zsh("fieldcost show", "'liba.so.1\\!op'"), "liba.so.1!open_it\n");
   EXPECT_EQ(Zsh("fieldcost run --", "tru"), "programs\n");
   EXPECT_EQ(Zsh("fieldcost run -- git", "ch"), "normal 2: git \n");
+}
+
+TEST_F(CompletionTest, ZshLoadsTheInstalledScriptWhenItIsFirstNeeded) {
+  EXPECT_EQ(In("zsh",
+               "mkdir functions && fieldcost completion zsh > functions/_fieldcost\n"
+               "fpath=($PWD/functions $fpath)\nautoload -Uz _fieldcost\n"
+               "compadd() { print -l -- \"${(@P)@[-1]}\" }\n"
+               "words=(fieldcost agent '')\nCURRENT=3\nPREFIX=o\n_fieldcost"),
+            "on\noff\n");
 }
 
 TEST_F(CompletionTest, FishCompletesCommandsOptionsAndApis) {
