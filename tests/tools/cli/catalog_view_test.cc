@@ -113,7 +113,7 @@ TEST_F(CatalogViewTest, ASecondSyncOnTheSameDaySaysSo) {
 TEST_F(CatalogViewTest, SyncGoesThroughTheProxyOfTheConfigurationOrTheEnvironment) {
   PublishAndSync(rows_);
   testing::BackgroundProcess proxy(
-      {.arguments = {"python3", FIELDCOST_TEST_DIR "/connect_proxy.py"}});
+      {.arguments = {"python3", FIELDCOST_SUPPORT_DIR "/connect_proxy.py"}});
   std::string port;
   ASSERT_TRUE(proxy.WaitForLine("port ", &port));
   const std::string proxy_url = "http://127.0.0.1:" + port.substr(5);

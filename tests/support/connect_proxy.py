@@ -1,10 +1,15 @@
 """A small HTTP proxy for tests, CONNECT only: prints its port, then "host:port" of every tunnel it made.
 
+Usage: connect_proxy.py [ADDRESS].  It connects from that address, e.g. another one of loopback's.
 Ends after a minute at the latest.
 """
 
 import socket
+import sys
 import threading
+
+
+SOURCE = (sys.argv[1], 0) if len(sys.argv) > 1 else None
 
 
 def relay(source, target):
@@ -20,7 +25,7 @@ def tunnel(client):
     method, where, _ = head.split(b"\r\n")[0].decode().split(" ")
     assert method == "CONNECT"
     host, _, port = where.rpartition(":")
-    server = socket.create_connection((host, int(port)), timeout=30)
+    server = socket.create_connection((host, int(port)), timeout=30, source_address=SOURCE)
     client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
     print(f"tunnel to {where}", flush=True)
     threading.Thread(target=relay, args=(client, server), daemon=True).start()
