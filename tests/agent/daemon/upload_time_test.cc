@@ -1,0 +1,150 @@
+// The agent over weeks and through jumps of the clock.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/agent/daemon/agent_fixture.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+constexpr hours kDay{24};
+constexpr hours kYears{24 * 365 * 10};
+
+class UploadTimeTest : public AgentFixture {
+ protected:
+  void SetUp() override {
+    StartServer();
+    WriteConfig();
+  }
+
+  void Measure(Agent& agent) {
+    WriteRun("run" + std::to_string(runs_++), {3});
+    ASSERT_TRUE(agent.Harvest());
+  }
+
+  // What the daemon does for so long: it harvests each hour, and uploads when it is time to.
+  void Live(Agent& agent, hours time, int measure_each_hours) {
+    for (hours hour{0}; hour < time; ++hour) {
+      if (hour.count() % measure_each_hours == 0) {
+        ASSERT_NO_FATAL_FAILURE(Measure(agent));
+      }
+      const WallTime end = clock_.Now() + hours(1);
+      for (;;) {
+        const auto next = agent.NextUpload();
+        ASSERT_TRUE(next) << next.error().message;
+        if (!*next || **next > end) break;
+        if (**next > clock_.Now()) clock_.Advance(**next - clock_.Now());
+        const auto report = agent.Upload(false);
+        ASSERT_TRUE(report) << report.error().message;
+        const auto again = agent.NextUpload();
+        ASSERT_TRUE(!*again || **again > clock_.Now()) << "it would try for ever";
+      }
+      clock_.Advance(end - clock_.Now());
+    }
+  }
+
+  int runs_ = 0;
+};
+
+TEST_F(UploadTimeTest, ADaysWorkIsOneRequest) {
+  Agent agent = OpenAgent(Mode::kOn);
+  ASSERT_NO_FATAL_FAILURE(Live(agent, 10 * kDay, 4));
+  EXPECT_GE(server_->requests(), 9U);
+  EXPECT_LE(server_->requests(), 11U);
+  EXPECT_EQ(agent.Upload(true)->batches_left, 0U);
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), static_cast<std::uint64_t>(runs_));
+}
+
+TEST_F(UploadTimeTest, AMonthWithoutTheServerCostsLittleAndLosesLittle) {
+  Agent agent = OpenAgent(Mode::kOn);
+  ASSERT_NO_FATAL_FAILURE(Live(agent, 3 * kDay, 12));
+  const std::uint64_t before = server_->requests();
+  for (int i = 0; i < 100; ++i) server_->Script({.status = 503, .headers = {}, .body = {}});
+  ASSERT_NO_FATAL_FAILURE(Live(agent, 30 * kDay, 12));
+  const std::uint64_t tries = server_->requests() - before;
+  EXPECT_GE(tries, 20U);
+  EXPECT_LE(tries, 33U) << "one a day, and one soon after the first failure";
+  const auto status = agent.GetStatus();
+  EXPECT_EQ(status->failed_uploads, tries);
+  EXPECT_THAT(status->upload_problem, ::testing::HasSubstr("503"));
+  EXPECT_LE(status->spooled_batches, 2U) << "what is measured meanwhile is merged";
+  EXPECT_EQ(status->dropped_batches, 1U);
+  EXPECT_GE(status->dropped_rows, 2U);
+  EXPECT_LE(status->dropped_rows, 4U) << "of two weeks, if its day was between them";
+  // The server is back; the scripted answers that are left are used up.
+  for (std::uint64_t i = tries; i < 100; ++i) ASSERT_TRUE(agent.Upload(true));
+  const std::uint64_t back = server_->requests();
+  ASSERT_NO_FATAL_FAILURE(Live(agent, 7 * kDay, 12));
+  EXPECT_LE(server_->requests() - back, 9U);
+  ASSERT_TRUE(agent.Upload(true));
+  EXPECT_EQ(agent.GetStatus()->failed_uploads, 0U);
+  // Two or three runs were in the batch that was dropped after three weeks; it was tried, so its
+  // bytes are still here.
+  EXPECT_GE(server_->Calls(stats::Metric::kWallTime) + 3, static_cast<std::uint64_t>(runs_));
+  EXPECT_EQ(server_->bad_requests(), 0U);
+}
+
+TEST_F(UploadTimeTest, FailuresAndTimesOutliveTheProcess) {
+  std::optional<WallTime> next;
+  {
+    Agent agent = OpenAgent(Mode::kOn);
+    Measure(agent);
+    server_->Script({.status = 503, .headers = {{"Retry-After", "7200"}}, .body = {}});
+    ASSERT_TRUE(agent.Upload(true)->stopped_by);
+    next = *agent.NextUpload();
+  }
+  Agent agent = OpenAgent();
+  EXPECT_EQ(*agent.NextUpload(), next);
+  EXPECT_GE(*next, kStart + hours(2));
+  EXPECT_EQ(agent.GetStatus()->failed_uploads, 1U);
+  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  EXPECT_EQ(server_->requests(), 1U) << "not before the time";
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U) << "but at the user's wish";
+}
+
+TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) {
+  for (const hours jump : {kYears, -kYears}) {
+    Agent agent = OpenAgent(Mode::kOn);
+    ASSERT_NO_FATAL_FAILURE(Live(agent, 2 * kDay, 6));
+    server_->Script({.status = 503, .headers = {}, .body = {}});
+    ASSERT_NO_FATAL_FAILURE(Measure(agent));
+    ASSERT_TRUE(agent.Upload(true)->stopped_by);
+    ASSERT_EQ(agent.GetStatus()->spooled_batches, 1U);
+    const std::uint64_t requests = server_->requests();
+    clock_.Advance(jump);
+    // Runs of a time before consent are not sent: that is not what is looked at here.
+    for (int day = 0; day < 3; ++day) {
+      clock_.Advance(kDay);
+      ASSERT_TRUE(agent.NextUpload());
+      ASSERT_TRUE(agent.Upload(false));
+    }
+    clock_.Advance(-jump);
+    ASSERT_NO_FATAL_FAILURE(Live(agent, 3 * kDay, 6));
+    EXPECT_GT(server_->requests(), requests) << "a wrong clock must not silence it for years";
+    ASSERT_TRUE(agent.Upload(true));
+    EXPECT_EQ(agent.GetStatus()->dropped_batches, 0U);
+    EXPECT_EQ(agent.GetStatus()->spooled_batches, 0U);
+    EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), static_cast<std::uint64_t>(runs_));
+    EXPECT_EQ(server_->bad_requests(), 0U);
+  }
+}
+
+TEST_F(UploadTimeTest, TheMachineThatSleptIsSpreadAndThenServed) {
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  clock_.Advance(5 * kDay);
+  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  const auto next = *agent.NextUpload();
+  ASSERT_TRUE(next);
+  EXPECT_GE(*next, clock_.Now());
+  EXPECT_LE(*next, clock_.Now() + hours(4));
+  EXPECT_EQ(*agent.NextUpload(), next) << "drawn once";
+  clock_.Advance(*next - clock_.Now());
+  EXPECT_EQ(agent.Upload(false)->batches_sent, 1U);
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon
