@@ -26,7 +26,8 @@ foreach(section 1 5 8)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
 install(FILES deploy/config/agent.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(FILES deploy/config/aggregator.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES deploy/config/aggregator.toml deploy/config/policy.toml
+  DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES deploy/config/system.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/fieldcost)
 
 # Completions come from the program itself, so they know its options. A program built with a sanitizer

@@ -51,8 +51,12 @@ files() {
 step "what the packages need"
 chmod 755 /given/answer.sh
 needed="$(apt-get install -s --no-install-recommends /given/debs/*.deb | awk '/^Inst/ && $2 !~ /^fieldcost/ { print $2 }')"
-# shellcheck disable=SC2086
-apt-get install -y --no-install-recommends $needed systemd > /tmp/log 2>&1 || {
+# The tree's lists may be older than what the mirror has. 77: run.sh skips.
+install_needed() {
+  # shellcheck disable=SC2086
+  apt-get install -y --no-install-recommends $needed systemd > /tmp/log 2>&1
+}
+install_needed || { apt-get update > /tmp/log 2>&1 && install_needed; } || {
   tail -n 3 /tmp/log >&2
   exit 77
 }

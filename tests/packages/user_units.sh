@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by inside.sh: a user's own service manager starts the agent once something is measured, stops
 # it with the user's decision, and never runs in circles. $CGROUP is a control group for it.
 
