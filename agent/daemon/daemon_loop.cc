@@ -5,22 +5,25 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
+#include "agent/daemon/notify.h"
 #include "agent/daemon/policy_writer.h"
-#include "agent/daemon/upload_policy.h"
+#include "agent/daemon/system_policy.h"
 #include "common/base/log.h"
-#include "common/crypto/random.h"
 
 namespace fieldcost::daemon {
 namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr char kLockName[] = "daemon.lock";
@@ -30,9 +33,16 @@ constexpr milliseconds kSettleTime{100};
 constexpr seconds kQuickLook{1};
 constexpr std::uint32_t kMaxQuickLooks = 3;
 constexpr seconds kHarvestPeriod{60};
-constexpr hours kUploadPeriod{1};
 constexpr hours kPolicyPeriod{24};
+constexpr hours kPolicyRetry{1};
+// Whatever the schedule says and whatever fails: not oftener than this.
+constexpr minutes kUploadGap{1};
+constexpr hours kLongestSleep{24};
 constexpr std::uint32_t kWatchedEvents = IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO;
+constexpr std::uint32_t kSystemDirectoryEvents = IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE |
+                                                 IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
+                                                 IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kAncestorEvents = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR;
 
 volatile sig_atomic_t g_stop = 0;
 volatile sig_atomic_t g_reload = 0;
@@ -75,6 +85,11 @@ sigset_t BlockSignals() {
 
 }  // namespace
 
+std::string WhyOff(const Profile& profile) {
+  const Status permitted = CheckPermitted(profile.system_file);
+  return permitted ? "collection is off" : permitted.error().message;
+}
+
 Result<DaemonLoop> DaemonLoop::Start(const Profile& profile, const Clock& clock) {
   DaemonLoop loop(profile, clock);
   FIELDCOST_TRY(loop.Reload());
@@ -94,6 +109,9 @@ Result<DaemonLoop> DaemonLoop::Start(const Profile& profile, const Clock& clock)
   loop.state_watch_ =
       ::inotify_add_watch(loop.inotify_.get(), profile.state_dir.c_str(), IN_MOVED_TO);
   if (loop.state_watch_ < 0) return ErrnoError("watch", profile.state_dir, errno);
+  loop.timer_ = UniqueFd(::timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!loop.timer_.valid()) return ErrnoError("make a timer for", profile.state_dir, errno);
+  loop.WatchSystemFile();
   return loop;
 }
 
@@ -106,53 +124,122 @@ Status DaemonLoop::Reload() {
   return {};
 }
 
+Result<std::optional<std::string>> DaemonLoop::IsOver() {
+  if (g_stop != 0) return std::optional<std::string>("stopped");
+  FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(profile_));
+  if (consent.mode != Mode::kOff) return std::optional<std::string>();
+  // Whether or not the settings could be read: programs must know at once.
+  const Status told = agent_->WritePolicy(false);
+  if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
+  return std::optional<std::string>(WhyOff(profile_));
+}
+
 Result<std::string> DaemonLoop::Run() {
-  const sigset_t while_waiting = BlockSignals();
-  harvest_at_ = upload_at_ = Monotonic::now();
+  while_waiting_ = BlockSignals();
+  harvest_at_ = Monotonic::now();
+  upload_ = true;
+  bool is_ready = false;
   for (;;) {
-    if (g_stop != 0) return std::string("stopped");
     if (g_reload != 0 || reload_) {
+      if (is_ready) NotifyReloading();
+      is_ready = false;
       g_reload = 0;
       reload_ = false;
+      WatchSystemFile();
       const Status status = Reload();
-      if (status) {
-        failed_uploads_ = 0;
-        MoveUp(upload_at_, seconds(0));
-      } else {
-        LogError("reload: {}; the old settings stay", status.error().message);
-      }
+      if (!status) LogError("reload: {}; the old settings stay", status.error().message);
+      upload_ = true;
     }
-    const auto consent = LoadConsent(profile_.consent_file());
-    if (!consent) return consent.error();
-    if (consent->mode == Mode::kOff) return std::string("collection is off");
+    FIELDCOST_ASSIGN(const std::optional<std::string> over, IsOver());
+    if (over) {
+      NotifyStopping(*over);
+      return *over;
+    }
     RefreshPolicy();
-    const Monotonic::time_point now = Monotonic::now();
-    if (harvest_at_ && *harvest_at_ <= now) Harvest();
-    if (upload_at_ && *upload_at_ <= now) Upload();
-    const Deadline next = std::min(harvest_at_.value_or(Monotonic::time_point::max()),
-                                   upload_at_.value_or(Monotonic::time_point::max()));
-    const auto wait = std::clamp(*next - Monotonic::now(), Monotonic::duration(0),
-                                 Monotonic::duration(kUploadPeriod));
-    const auto whole = std::chrono::floor<seconds>(wait);
-    const timespec limit{
-        .tv_sec = whole.count(),
-        .tv_nsec = static_cast<long>(std::chrono::nanoseconds(wait - whole).count())};
-    pollfd polled{.fd = inotify_.get(), .events = POLLIN, .revents = 0};
-    const int ready = ::ppoll(&polled, 1, &limit, &while_waiting);
-    if (ready < 0 && errno != EINTR) return ErrnoError("wait for", profile_.run_dir(), errno);
-    if (ready > 0) HandleEvents();
+    if (harvest_at_ && *harvest_at_ <= Monotonic::now()) Harvest();
+    Upload();
+    if (reload_) continue;
+    if (!is_ready) NotifyReady("watching for run files");
+    is_ready = true;
+    FIELDCOST_TRY(ArmTimer());
+    FIELDCOST_TRY(Wait());
   }
 }
 
+Status DaemonLoop::ArmTimer() {
+  auto wait = std::chrono::duration_cast<std::chrono::microseconds>(kLongestSleep);
+  const auto next = agent_->NextUpload();
+  if (!next) LogError("{}", next.error().message);
+  if (upload_ || (next && *next)) {
+    const auto gap = std::chrono::duration_cast<std::chrono::microseconds>(upload_not_before_ -
+                                                                           Monotonic::now());
+    const auto until = upload_ ? gap : std::chrono::microseconds(**next - clock_->Now());
+    wait = std::clamp(until, std::max(gap, std::chrono::microseconds(1)),
+                      std::max<std::chrono::microseconds>(gap, kLongestSleep));
+  }
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const auto at = seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) + wait;
+  const auto whole = std::chrono::floor<seconds>(at);
+  const itimerspec spec{
+      .it_interval = {},
+      .it_value = {.tv_sec = whole.count(), .tv_nsec = static_cast<long>((at - whole).count())}};
+  // A clock that is set wakes us, too.
+  if (::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec,
+                        nullptr) != 0) {
+    return ErrnoError("set a timer for", profile_.state_dir, errno);
+  }
+  return {};
+}
+
+Status DaemonLoop::Wait() {
+  timespec limit{};
+  if (harvest_at_) {
+    const std::chrono::nanoseconds wait =
+        std::max<std::chrono::nanoseconds>(*harvest_at_ - Monotonic::now(), seconds(0));
+    const auto whole = std::chrono::floor<seconds>(wait);
+    limit = {.tv_sec = whole.count(), .tv_nsec = static_cast<long>((wait - whole).count())};
+  }
+  pollfd polled[2] = {{.fd = inotify_.get(), .events = POLLIN, .revents = 0},
+                      {.fd = timer_.get(), .events = POLLIN, .revents = 0}};
+  const int ready = ::ppoll(polled, 2, harvest_at_ ? &limit : nullptr, &while_waiting_);
+  if (ready < 0 && errno != EINTR) return ErrnoError("wait for", profile_.run_dir(), errno);
+  if (ready > 0 && polled[0].revents != 0) HandleEvents();
+  if (ready > 0 && polled[1].revents != 0) {
+    std::uint64_t expired = 0;
+    // ECANCELED: the clock was set. In any case there may be something to do.
+    [[maybe_unused]] const ssize_t got = ::read(timer_.get(), &expired, sizeof expired);
+    upload_ = true;
+  }
+  return {};
+}
+
+void DaemonLoop::WatchSystemFile() {
+  std::filesystem::path directory = profile_.system_file.parent_path();
+  std::uint32_t events = kSystemDirectoryEvents;
+  std::error_code error;
+  while (!std::filesystem::is_directory(directory, error) && directory.has_relative_path()) {
+    directory = directory.parent_path();
+    events = kAncestorEvents;
+  }
+  if (system_watch_ >= 0 && directory == watched_) return;
+  if (system_watch_ >= 0) ::inotify_rm_watch(inotify_.get(), system_watch_);
+  system_watch_ = ::inotify_add_watch(inotify_.get(), directory.c_str(), events);
+  watched_ = std::move(directory);
+}
+
 void DaemonLoop::RefreshPolicy() {
+  if (policy_at_ && *policy_at_ <= Monotonic::now()) {
+    const Status status = Reload();  // a policy of the service may have expired
+    if (status) return;
+    LogWarning("the settings stay as they are: {}", status.error().message);
+    policy_at_ = Monotonic::now() + kPolicyRetry;
+  }
   const std::int64_t catalog_ns = CatalogChangeNs(profile_.catalog_file);
-  if (Monotonic::now() < policy_at_ && catalog_ns == catalog_ns_) return;
+  if (catalog_ns == catalog_ns_) return;
   catalog_ns_ = catalog_ns;
-  policy_at_ = Monotonic::now() + kPolicyPeriod;
   const Status status = agent_->WritePolicy(false);
-  if (status) return;
-  LogWarning("the policy stays as it is: {}", status.error().message);
-  policy_at_ = Monotonic::now() + kUploadPeriod;
+  if (!status) LogWarning("the policy stays as it is: {}", status.error().message);
 }
 
 void DaemonLoop::MoveUp(Deadline& deadline, Monotonic::duration from_now) {
@@ -164,18 +251,23 @@ void DaemonLoop::HandleEvents() {
   alignas(inotify_event) char buffer[16 * 1024];
   const ssize_t got = ::read(inotify_.get(), buffer, sizeof buffer);
   const std::string consent_name = profile_.consent_file().filename().string();
+  // The file, or the directory on the way to it.
+  const std::string system_name =
+      profile_.system_file.lexically_relative(watched_).begin()->string();
   for (ssize_t at = 0; at + static_cast<ssize_t>(sizeof(inotify_event)) <= got;) {
     inotify_event event;
     std::memcpy(&event, buffer + at, sizeof event);
-    const char* name = event.len > 0 ? buffer + at + sizeof event : "";
+    const std::string_view name = event.len > 0 ? buffer + at + sizeof event : "";
     at += static_cast<ssize_t>(sizeof event + event.len);
     if (event.wd == state_watch_) {
       if (name == consent_name) reload_ = true;
-      continue;
-    }
-    if ((event.mask & IN_CREATE) != 0) {
+    } else if (event.wd == system_watch_) {
+      // What happens to the watched directory itself has no name.
+      if (name.empty() || name == system_name) reload_ = true;
+      if ((event.mask & IN_IGNORED) != 0) system_watch_ = -1;
+    } else if ((event.mask & IN_CREATE) != 0) {
       MoveUp(harvest_at_, kHarvestPeriod);
-    } else {
+    } else if ((event.mask & IN_IGNORED) == 0) {
       quick_looks_ = 0;
       MoveUp(harvest_at_, kSettleTime);
     }
@@ -192,7 +284,7 @@ void DaemonLoop::Harvest() {
   }
   if (report->calls > 0) {
     LogInfo("harvested {} calls of {} run files", report->calls, report->files_read);
-    if (failed_uploads_ == 0) MoveUp(upload_at_, seconds(0));
+    upload_ = true;
   }
   if (report->files_left > 0) {
     MoveUp(harvest_at_, quick_looks_++ < kMaxQuickLooks ? kQuickLook : kHarvestPeriod);
@@ -200,38 +292,42 @@ void DaemonLoop::Harvest() {
 }
 
 void DaemonLoop::Upload() {
+  if (!upload_ || Monotonic::now() < upload_not_before_) return;
+  upload_ = false;
   const sigset_t stop = StopSignals();
   g_may_exit_at_once = 1;
   ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
   const auto report = agent_->Upload(false);
+  Result<bool> has_new_policy = false;
+  if (report && report->batches_sent > 0) has_new_policy = agent_->RefreshFieldPolicy();
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
   g_may_exit_at_once = 0;
-  std::optional<Error> failure;
-  std::optional<seconds> retry_after;
+  upload_not_before_ = Monotonic::now() + kUploadGap;
   if (!report) {
-    failure = report.error();
-  } else {
-    failure = report->stopped_by;
-    retry_after = report->retry_after;
-    if (report->batches_sent > 0) {
-      LogInfo("sent {} batches of {} rows", report->batches_sent, report->rows_sent);
-    }
-  }
-  if (!failure) {
-    failed_uploads_ = 0;
-    upload_at_ = Monotonic::now() + kUploadPeriod;
+    LogError("{}", report.error().message);
     return;
   }
-  ++failed_uploads_;
-  const milliseconds delay = RetryDelay(failed_uploads_, crypto::RandomUint64(), retry_after);
-  LogWarning("{}; next try in {} s", failure->message, delay.count() / 1000);
-  upload_at_ = Monotonic::now() + delay;
+  if (report->batches_sent > 0) {
+    LogInfo("sent {} batches of {} rows", report->batches_sent, report->rows_sent);
+  }
+  if (report->stopped_by) LogWarning("{}; it is tried again later", report->stopped_by->message);
+  if (!has_new_policy) {
+    LogWarning("the service's policy is not followed: {}", has_new_policy.error().message);
+  } else if (*has_new_policy) {
+    reload_ = true;
+  }
 }
 
 Result<std::string> RunOnce(Agent& agent, bool flush) {
   FIELDCOST_TRY(agent.WritePolicy(false));
   FIELDCOST_ASSIGN(const HarvestReport harvest, agent.Harvest());
   FIELDCOST_ASSIGN(const UploadReport upload, agent.Upload(flush));
+  if (upload.batches_sent > 0) {
+    const auto has_new_policy = agent.RefreshFieldPolicy();
+    if (!has_new_policy) {
+      LogWarning("the service's policy is not followed: {}", has_new_policy.error().message);
+    }
+  }
   if (upload.stopped_by) return *upload.stopped_by;
   return fmt::format(
       "harvested {} calls of {} run files ({} refused); sent {} batches ({} rows, {} rejected), {} "

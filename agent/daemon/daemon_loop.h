@@ -1,7 +1,10 @@
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -13,16 +16,17 @@
 namespace fieldcost::daemon {
 
 // What `fieldcostd` does while it runs: harvests run files soon after their program closed them
-// (inotify), and every minute while there are any; uploads what is due, with back-off. Ends when
-// asked by SIGTERM or SIGINT, or when consent becomes off. SIGHUP reads configuration and consent
-// again. Writes the policy at its start, daily, and when it wakes and finds the catalogue changed,
-// which is at most an hour later. One at a time per process: it owns these signals.
+// (inotify), and every minute while there are any; uploads when Agent::NextUpload() says, by the
+// wall clock, also if that is set or the machine sleeps meanwhile. Ends when asked by SIGTERM or
+// SIGINT, or when consent becomes off or the administrator forbids it. SIGHUP reads the settings
+// again; so does each day, since a policy may expire. Writes the policy then, and when it wakes and
+// finds the catalogue changed. One at a time per process: it owns these signals.
 class DaemonLoop {
  public:
   // kAlreadyExists if another daemon of this user runs.
   static Result<DaemonLoop> Start(const Profile& profile, const Clock& clock);
 
-  // Until its end; the text says why it ended.
+  // Until its end; the text says why it ended. Tells the service manager when it is ready.
   Result<std::string> Run();
 
  private:
@@ -32,29 +36,44 @@ class DaemonLoop {
   DaemonLoop(Profile profile, const Clock& clock) : profile_(std::move(profile)), clock_(&clock) {}
 
   Status Reload();
+  // True if it is over, with why.
+  Result<std::optional<std::string>> IsOver();
   void Harvest();
   void Upload();
   void RefreshPolicy();
+  // Lets the timer wake us at the next upload, or to look again in a day at the latest.
+  Status ArmTimer();
+  Status Wait();
   void HandleEvents();
+  // Watches the directory of the administrator's file, or what stands where it would be made.
+  void WatchSystemFile();
   static void MoveUp(Deadline& deadline, Monotonic::duration from_now);
 
   Profile profile_;
   const Clock* clock_;
   UniqueFd lock_;
   UniqueFd inotify_;
+  UniqueFd timer_;  // by the wall clock
   int state_watch_ = -1;
+  int system_watch_ = -1;
+  std::filesystem::path watched_;  // by system_watch_
+  sigset_t while_waiting_{};
   std::optional<Agent> agent_;
   Deadline harvest_at_;
-  Monotonic::time_point policy_at_{};
-  std::int64_t catalog_ns_ = 0;  // when the catalogue had changed last as of the last policy
-  Deadline upload_at_;
+  Deadline policy_at_;
+  Monotonic::time_point upload_not_before_{};
+  std::int64_t catalog_ns_ = 0;    // when the catalogue had changed last as of the last policy
   std::uint32_t quick_looks_ = 0;  // harvests since the last event
-  std::uint32_t failed_uploads_ = 0;
+  bool upload_ = false;            // there may be something to upload that was not there before
   bool reload_ = false;
 };
 
 // Harvest once and upload what is due (with `flush`: everything). The text says what was done; a
 // server that cannot be reached is an error, though nothing is lost by it.
 Result<std::string> RunOnce(Agent& agent, bool flush);
+
+// Why nothing is collected: the user's decision, or the administrator's. REQUIRES: one of them says
+// so.
+std::string WhyOff(const Profile& profile);
 
 }  // namespace fieldcost::daemon

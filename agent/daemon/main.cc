@@ -1,9 +1,12 @@
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/daemon_loop.h"
+#include "agent/daemon/notify.h"
 #include "common/base/error.h"
+#include "common/base/log.h"
 
 namespace {
 
@@ -19,10 +22,12 @@ constexpr char kHelp[] =
     "  --version  the version\n"
     "\n"
     "Examples:\n"
-    "  fieldcostd                  run until SIGTERM; SIGHUP reads agent.toml again\n"
+    "  fieldcostd                  run until SIGTERM; SIGHUP reads the settings again\n"
     "  fieldcostd --once           from a timer, instead of a daemon\n"
     "  fieldcostd --once --flush   send everything now\n"
     "\n"
+    "Under systemd it tells when it is ready, and logs with levels. It ends when collection is\n"
+    "switched off, or forbidden by the machine's administrator in /etc/fieldcost/system.toml.\n"
     "Files: $FIELDCOST_HOME, else the XDG base directories; see `fieldcost agent status`.\n"
     "Exit status: 0, or as sysexits(3) has it; the reason is one line on standard error.\n";
 
@@ -41,12 +46,18 @@ int RunDaemon(const Options& options) {
   using fieldcost::daemon::DaemonLoop;
   const auto profile = fieldcost::daemon::Profile::FromEnvironment();
   if (!profile) return Failed(profile.error());
-  const auto consent = fieldcost::daemon::LoadConsent(profile->consent_file());
+  if (fieldcost::daemon::LogsToJournal()) fieldcost::LogForJournal();
+  const auto consent = fieldcost::daemon::EffectiveConsent(*profile);
   if (!consent) return Failed(consent.error());
   auto agent = Agent::Open(*profile, fieldcost::SystemClock());
   if (!agent) return Failed(agent.error());
   if (consent->mode == fieldcost::daemon::Mode::kOff) {
-    std::puts("fieldcostd: collection is off; nothing to do (`fieldcost agent on` opts in)");
+    // Programs may not have been told yet that the administrator forbids it.
+    const auto told = agent->WritePolicy(false);
+    if (!told) return Failed(told.error());
+    const std::string why = fieldcost::daemon::WhyOff(*profile);
+    fieldcost::daemon::NotifyReady(why);  // so that the service manager takes it for no failure
+    std::printf("fieldcostd: %s; nothing to do (`fieldcost agent on` opts in)\n", why.c_str());
     return 0;
   }
   if (options.once) {

@@ -33,12 +33,35 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::err;
 }
 
+// As of syslog(3).
+std::string_view JournalPrefix(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return "<7>";
+    case LogLevel::kInfo:
+      return "<6>";
+    case LogLevel::kWarning:
+      return "<4>";
+    case LogLevel::kError:
+      break;
+  }
+  return "<3>";
+}
+
+bool g_for_journal = false;
+
 }  // namespace
+
+void LogForJournal() {
+  g_for_journal = true;
+  Logger().set_pattern("%v");
+}
 
 void SetLogLevel(LogLevel level) { Logger().set_level(ToSpdlog(level)); }
 
 void Log(LogLevel level, std::string_view message) {
-  const std::string line = EscapeControl(message);
+  std::string line = EscapeControl(message);
+  if (g_for_journal) line.insert(0, JournalPrefix(level));
   Logger().log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 

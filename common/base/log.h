@@ -12,6 +12,10 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 // Lines below this level are dropped. Default kInfo. Thread-safe.
 void SetLogLevel(LogLevel level);
 
+// From now on a line is "<N>message" as sd-daemon(3) has it, N being syslog's level: for a journal,
+// which adds the time itself. To be called before other threads log.
+void LogForJournal();
+
 // Writes one line to stderr: UTC time, level, message. Control characters in the message (it may
 // quote input from outside) are escaped, so that one call is one line. Thread-safe.
 void Log(LogLevel level, std::string_view message);

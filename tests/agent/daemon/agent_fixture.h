@@ -29,11 +29,17 @@ class AgentFixture : public ::testing::Test {
                 .state_dir = directory_.path() / "state",
                 .catalog_file = directory_.path() / "catalog.db",
                 .catalog_root_file = directory_.path() / "catalog_root",
-                .system_file = directory_.path() / "system.toml"};
+                .system_file = directory_.path() / "system.toml",
+                .power_supply_dir = directory_.path() / "power_supply",
+                .bus_address = "unix:path=" + (directory_.path() / "bus").string()};
   }
 
+  // The tests may run on a machine with a battery.
   void WriteConfig(const std::string& more = {}) {
     std::string text = "[modules]\nextra_modules = [\"libvictim.so.1\"]\n" + more;
+    if (more.find("[upload]") == std::string::npos) {
+      text += "[upload]\non_battery = true\non_metered = true\n";
+    }
     if (server_) {
       text += "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
               server_->certificates().ca.string() + "\"\n";
