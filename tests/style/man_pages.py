@@ -65,7 +65,8 @@ def check_commands(man, binaries, problems):
         words = set(re.findall(r"[a-z]+", " ".join(re.findall(r"^\.(?:It )?Cm (.*)$", page, re.MULTILINE))))
         problems += [f"{name}: command {word} is missing" for word in sorted(below - words)]
     for daemon in ("fieldcostd", "fieldcost-aggregator"):
-        options, _ = help_of(str(binaries / daemon), [])
+        text = run(str(binaries / daemon), "--help").stdout.partition("\nExamples:")[0]
+        options = set(re.findall(r"--[a-z][a-z-]*", text))
         compare(f"{daemon}.8", options, options_in((man / f"{daemon}.8").read_text()), problems)
 
 
@@ -79,7 +80,7 @@ def check_settings(man, config, problems):
         for line in file.read_text().splitlines():
             if header := re.match(r"\[(\w+)\]", line):
                 section = header.group(1)
-            elif section and (key := re.match(r"(?:# )?([a-z_]+ = .*)$", line)):
+            elif section and (key := re.match(r"(?:# )?([a-z]\w* = .*)$", line)):
                 wanted.add(f"[{section}] {key.group(1)}")
         found = set()
         for line in (man / name).read_text().splitlines():
