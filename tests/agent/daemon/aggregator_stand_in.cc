@@ -17,10 +17,11 @@ std::uint32_t RowsIn(const std::string& body) {
   return static_cast<std::uint32_t>(decoder.row_count());
 }
 
-std::string ReceiptOf(const std::string& body) {
-  const std::string hash = crypto::Sha256("receipt" + body);
-  return HexEncode(std::vector<std::uint8_t>(hash.begin(), hash.end()));
+std::string HexOf(const std::string& bytes) {
+  return HexEncode(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
 }
+
+std::string ReceiptOf(const std::string& body) { return HexOf(crypto::Sha256("receipt" + body)); }
 
 }  // namespace
 
@@ -139,6 +140,11 @@ void AggregatorStandIn::Answer(http::Request request, const http::Respond& respo
   if (scripted.counted && is_batch && !withdrawn_.contains(id)) {
     const auto [entry, is_new] = ledger_.emplace(id, request.body);
     if (!is_new && entry->second != request.body) ++bad_requests_;
+    if (record_) {
+      *record_ << fmt::format("{} {} {} {}\n", std::get<0>(id), std::get<1>(id), std::get<2>(id),
+                              HexOf(crypto::Sha256(request.body)))
+               << std::flush;
+    }
   }
   if (scripted.never) return;
   if (is_scripted) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,6 +42,9 @@ class AggregatorStandIn {
   void Script(Scripted answer);
   // Batches of agents that have not enrolled with this token are turned away.
   void RequireToken(std::string token);
+  // Appends "agent epoch sequence sha256" to this file for each batch that it takes, before it
+  // answers. REQUIRES: called before the first request.
+  void RecordTo(const std::filesystem::path& file) { record_.emplace(file); }
 
   // Bodies counted, in order of agent, epoch and sequence.
   std::vector<std::string> bodies() const;
@@ -70,6 +74,7 @@ class AggregatorStandIn {
   std::map<BatchId, std::string> ledger_;
   std::map<BatchId, std::uint32_t> withdrawn_;  // rows
   std::optional<std::string> token_;
+  std::optional<std::ofstream> record_;
   std::set<std::string> enrolled_;
   std::uint64_t withdrawals_ = 0;
   std::uint64_t requests_ = 0;

@@ -1,0 +1,209 @@
+// Daemons and measured programs that are killed at any moment, 300 times, against a server that
+// fails, loses answers, and writes down what it takes.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+
+#include "tests/agent/daemon/agent_fixture.h"
+#include "tests/support/process.h"
+
+namespace fieldcost::daemon {
+namespace {
+
+using testing::BackgroundProcess;
+using testing::ProcessOptions;
+using testing::RunProcess;
+
+constexpr int kKills = 300;
+constexpr char kCanary[] = "made_before_consent";
+
+// What killed.c counts.
+struct Counts {
+  volatile std::uint64_t begun;
+  volatile std::uint64_t over;
+};
+
+class SharedCounts {
+ public:
+  explicit SharedCounts(const std::filesystem::path& file) : file_(file) {
+    const UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    EXPECT_EQ(::ftruncate(fd.get(), sizeof(Counts)), 0);
+    void* const mapped =
+        ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    EXPECT_NE(mapped, MAP_FAILED);
+    counts_ = static_cast<Counts*>(mapped);
+  }
+  ~SharedCounts() { ::munmap(counts_, sizeof(Counts)); }
+  SharedCounts(const SharedCounts&) = delete;
+  SharedCounts& operator=(const SharedCounts&) = delete;
+  const Counts& operator*() const { return *counts_; }
+  const std::string& file() const { return file_.native(); }
+
+ private:
+  std::filesystem::path file_;
+  Counts* counts_ = nullptr;
+};
+
+class KillTest : public AgentFixture {
+ protected:
+  void SetUp() override {
+    StartServer();
+    server_->RecordTo(directory_.path() / "expected");
+    // Every call of every program is timed, whatever the machine does.
+    ASSERT_TRUE(WriteFileAtomically(
+        profile_.config_file,
+        "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
+            server_->certificates().ca.string() +
+            "\"\n[modules]\nbuiltin_modules = false\n"
+            "extra_modules = [\"libtally.so.1\", \"libvictim.so.1\"]\n"
+            "[selection]\nselection_probability = 1.0\npicks_per_run = 512\n"
+            "alloc_probability = 0\nio_probability = 0\ncycles_probability = 0\n"
+            "max_load_per_core_percent = 0\nmax_cpu_pressure_percent = 0\nmax_programs = 0\n"
+            "overhead_percent = 0\nphase_minutes = 0\nmax_run_files = 4096\n"
+            "[upload]\non_battery = true\non_metered = true\n",
+        0600));
+  }
+
+  // The programs have the real clock; so must consent.
+  void Consent(Mode mode) {
+    auto agent = Agent::Open(profile_, SystemClock());
+    ASSERT_TRUE(agent) << agent.error().message;
+    ASSERT_TRUE(agent->SetMode(mode));
+  }
+
+  ProcessOptions Daemon(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), FIELDCOST_BINARY_DIR "/bin/fieldcostd");
+    return {.arguments = std::move(arguments),
+            .environment = {{"FIELDCOST_HOME", directory_.path().string()}}};
+  }
+  ProcessOptions Measured(const SharedCounts& counts) const {
+    return {.arguments = {FIELDCOST_BINARY_DIR "/victims/killed", counts.file()},
+            .environment = {{"LD_PRELOAD", FIELDCOST_BINARY_DIR "/lib/libfieldcost_preload.so"},
+                            {"FIELDCOST_STATE_DIR", profile_.state_dir.string()}},
+            .unset = {"FIELDCOST_PICK", "FIELDCOST_METRICS"}};
+  }
+
+  // As long as some short processes last.
+  void Pass(std::uint64_t most) {
+    for (std::uint64_t left = random_() % most; left > 0; --left) {
+      RunProcess({.arguments = {"true"}});
+    }
+  }
+
+  bool Kill(BackgroundProcess& process) {
+    process.Signal(SIGKILL);
+    return process.Wait().signal == SIGKILL;
+  }
+
+  void MakeTheServerMisbehave() {
+    const std::uint64_t kind = random_() % 40;
+    if (kind >= 16) return;
+    server_->Script({.status = kind < 8 ? 503 : 500,
+                     .headers = {},
+                     .body = {},
+                     .never = kind == 0,
+                     .counted = kind % 2 == 0});
+  }
+
+  static std::uint64_t CallsOf(const std::vector<stats::StatRow>& rows, const std::string& symbol) {
+    std::uint64_t calls = 0;
+    for (const stats::StatRow& row : rows) {
+      if (row.key.api.symbol == symbol) calls += row.histogram.count();
+    }
+    return calls;
+  }
+
+  const std::uint64_t seed_ = std::random_device{}();
+  std::mt19937_64 random_{seed_};
+};
+
+TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
+  const SharedCounts before_consent(directory_.path() / "before_consent");
+  const SharedCounts counts(directory_.path() / "counts");
+  Consent(Mode::kLocal);
+  {
+    auto agent = Agent::Open(profile_, SystemClock());
+    const std::string problem = agent->GetStatus()->policy_problem;
+    if (!problem.empty()) GTEST_SKIP() << problem;
+  }
+  int kills = 0;
+  for (int i = 0; i < 5; ++i) {
+    BackgroundProcess program(Measured(before_consent));
+    Pass(10);
+    kills += Kill(program) ? 1 : 0;
+  }
+  testing::RunFileOptions old = Ended();
+  old.start_unix_ns =
+      static_cast<std::uint64_t>(SystemClock().Now().time_since_epoch().count()) * 1000;
+  old.picks[0].symbol = kCanary;
+  WriteRun("old", {1, 2, 3}, old);
+  Consent(Mode::kOn);
+  WriteRun("old-too", {1, 2, 3}, old);
+
+  while (kills < kKills) {
+    MakeTheServerMisbehave();
+    BackgroundProcess program(Measured(counts));
+    BackgroundProcess daemon(random_() % 4 == 0 ? Daemon({}) : Daemon({"--once", "--flush"}));
+    Pass(20);
+    kills += Kill(program) ? 1 : 0;
+    Pass(20);
+    kills += Kill(daemon) ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  int tries = 0;
+  while (RunProcess(Daemon({"--once", "--flush"})).exit_status != 0 && tries < kKills) ++tries;
+
+  // What the server says that it took is what the agent says that it sent: each batch once.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> taken;
+  std::set<std::string> agents;
+  std::ifstream expected(directory_.path() / "expected");
+  std::string agent_key;
+  std::string sha256;
+  std::pair<std::uint64_t, std::uint64_t> number;
+  while (expected >> agent_key >> number.first >> number.second >> sha256) {
+    agents.insert(agent_key);
+    EXPECT_EQ(taken.emplace(number, sha256).first->second, sha256) << "two batches of one number";
+  }
+  auto agent = Agent::Open(profile_, SystemClock());
+  ASSERT_TRUE(agent) << agent.error().message;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> sent;
+  std::uint64_t last = 0;
+  const auto log = agent->Log();
+  ASSERT_TRUE(log) << log.error().message;
+  for (const LoggedBatch& batch : *log) {
+    EXPECT_EQ(batch.state, SpoolState::kSent) << batch.id;
+    sent[{batch.epoch, batch.sequence}] = batch.sha256;
+    EXPECT_EQ(batch.sequence, ++last) << "no gaps";
+  }
+  EXPECT_EQ(taken, sent);
+  EXPECT_GT(taken.size(), 5U);
+  EXPECT_EQ(agents.size(), 1U);
+  EXPECT_EQ(server_->bad_requests(), 0U);
+
+  // The server's sums are the calls made, but for one that each kill may have met.
+  std::uint64_t received = 0;
+  for (const wire::UntrustedRow& row : server_->Rows(stats::Metric::kWallTime)) {
+    EXPECT_NE(row.api.symbol, kCanary);
+    if (row.api.symbol == "tally_always") received += row.histogram.count();
+  }
+  EXPECT_GT(received, 0U);
+  EXPECT_GE(received, (*counts).over);
+  EXPECT_LE(received, (*counts).begun);
+  EXPECT_LE((*counts).begun - (*counts).over, static_cast<std::uint64_t>(kills));
+  const auto local = RowsOf(*agent->LocalRows());
+  EXPECT_GE(CallsOf(local, "tally_always"), (*counts).over + (*before_consent).over);
+  EXPECT_LE(CallsOf(local, "tally_always"), (*counts).begun + (*before_consent).begun);
+  EXPECT_EQ(agent->GetStatus()->run_files, 0U);
+  EXPECT_EQ(agent->GetStatus()->refused_files, 0U);
+}
+
+}  // namespace
+}  // namespace fieldcost::daemon
