@@ -32,11 +32,12 @@ void HouseTest::StartAggregator() {
                              std::filesystem::copy_options::overwrite_existing);
 }
 
-void HouseTest::StopAggregator() {
+std::string HouseTest::StopAggregator() {
   aggregator_->Signal(SIGTERM);
   const ProcessResult result = aggregator_->Wait();
   EXPECT_EQ(result.exit_status, 0) << result.output;
   aggregator_.reset();
+  return result.output;
 }
 
 void HouseTest::KillAggregator() {

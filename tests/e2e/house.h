@@ -23,8 +23,8 @@ class HouseTest : public ::testing::Test {
 
   // Starts the aggregator (on any free port) and tells the agent's configuration its address.
   void StartAggregator();
-  // SIGTERM, and the clean end that must follow.
-  void StopAggregator();
+  // SIGTERM, and the clean end that must follow. Returns all that it had to say.
+  std::string StopAggregator();
   // SIGKILL.
   void KillAggregator();
   // Publishes, waits for the line that says so, and returns it.

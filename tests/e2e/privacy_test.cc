@@ -1,95 +1,277 @@
+#include <map>
 #include <mutex>
 #include <set>
 
+#include "common/base/file.h"
 #include "common/http/server.h"
 #include "common/wire/batch.h"
+#include "common/wire/policy.h"
+#include "common/wire/requests.h"
 #include "tests/e2e/house.h"
 
-// Canaries in everything the agent could see must appear in nothing that leaves the machine.
+// Canaries in everything the agent could see must appear in nothing that leaves the machine. The
+// claims of agent/PRIVACY.md lean on these tests.
 
 namespace fieldcost::testing {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
 using ::testing::Not;
+using ::testing::SizeIs;
+
+const std::vector<std::string> kCanaries = {"canaryhost",  "canaryuser", "canaryargument",
+                                            "canaryvalue", "CANARYNAME", "canarypath",
+                                            "canaryshop",  "xx_CANARY"};
+constexpr char kToken[] = "token-of-an-invitation";
+
+// What a request may say beside its body; nothing about program, machine, language or time.
+const std::set<std::string> kHeaders = {"Host",
+                                        "User-Agent",
+                                        "Content-Length",
+                                        "Content-Type",
+                                        "Connection",
+                                        wire::kAgentHeader,
+                                        wire::kEpochHeader,
+                                        wire::kSequenceHeader,
+                                        wire::kSignatureHeader,
+                                        wire::kTokenHeader,
+                                        wire::kReceiptHeader};
 
 class PrivacyTest : public HouseTest {
  protected:
-  // Stands in for the aggregator, only to see every byte of every request.
+  // Stands in for the aggregator, only to see every byte of every request. It wants agents to
+  // enrol, and publishes nothing.
   void StartWitness() {
     auto started = http::Server::Start(
         {.certificate_file = certificates().certificate, .private_key_file = certificates().key},
         [this](http::Request request, http::Respond respond) {
           const std::lock_guard lock(mutex_);
+          respond(Answer(request));
           seen_.push_back(std::move(request));
-          respond({.status = 200, .body = wire::EncodeAnswer({.accepted_rows = 1})});
         });
     ASSERT_TRUE(started) << started.error().message;
     witness_ = std::move(*started);
     WriteAgentConfig("https://localhost:" + std::to_string(witness_->port()));
   }
 
+  http::Response Answer(const http::Request& request) {
+    if (request.target == wire::kEnrolmentsPath) {
+      enrolled_ = true;
+      return {.status = 200, .body = "{}"};
+    }
+    if (request.target == wire::kWithdrawalsPath) {
+      return {.status = 200, .body = wire::EncodeWithdrawalAnswer({.withdrawn_rows = 1})};
+    }
+    if (request.target != wire::kBatchesPath) return {.status = 404};
+    if (!enrolled_) {
+      return {.status = 401, .headers = {{wire::kEnrolmentHeader, wire::kEnrolmentRequired}}};
+    }
+    return {.status = 200, .body = wire::EncodeAnswer({.accepted_rows = 1, .receipt = "0a0b"})};
+  }
+
+  // What was asked for, in order of time; the witness has stopped then.
+  std::vector<http::Request> Requests() {
+    witness_->Stop(std::chrono::milliseconds(1000));
+    const std::lock_guard lock(mutex_);
+    return seen_;
+  }
+
+  // A root of trust with a key for policies, without which no policy is asked for.
+  void PinARoot() {
+    StartAggregator();
+    const ProcessResult sign =
+        RunProcess({.arguments = {kAggregator, "policy", "sign", "--config",
+                                  aggregator_config().string(), FIELDCOST_EXAMPLE_POLICY}});
+    ASSERT_EQ(sign.exit_status, 0) << sign.errors;
+    StopAggregator();
+    const std::filesystem::path roots = server() / "data" / "publish" / "root";
+    std::filesystem::path newest;
+    for (int i = 1; std::filesystem::exists(roots / std::to_string(i)); ++i) {
+      newest = roots / std::to_string(i);
+    }
+    std::filesystem::copy_file(newest, home() / "catalog_root",
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+
   std::unique_ptr<http::Server> witness_;
   std::mutex mutex_;
   std::vector<http::Request> seen_;
+  bool enrolled_ = false;
 };
 
+std::string Decompressed(const std::string& body) {
+  const ProcessResult decoded = RunProcess({.arguments = {"zstd", "-dc"}, .input = body});
+  EXPECT_EQ(decoded.exit_status, 0) << decoded.errors;
+  return decoded.output;
+}
+
+std::string ContentOf(const std::filesystem::path& file) {
+  auto content = ReadFile(file, std::size_t{1} << 26);
+  EXPECT_TRUE(content) << content.error().message;
+  return content ? *content : "";
+}
+
+wire::BatchContent Decoded(const std::string& body) {
+  wire::BatchDecoder decoder;
+  EXPECT_TRUE(decoder.Decode(body));
+  wire::BatchContent content{.policy_serial = decoder.policy_serial(),
+                             .hardware = decoder.hardware()};
+  wire::UntrustedRow row;
+  for (std::size_t i = 0; i < decoder.row_count(); ++i) {
+    decoder.GetRow(i, row);
+    content.rows.push_back({row.api, static_cast<stats::Metric>(row.metric_number), row.week,
+                            row.first_contribution, row.histogram});
+  }
+  return content;
+}
+
 TEST_F(PrivacyTest, NoCanaryLeavesTheMachine) {
-  const std::vector<std::string> canaries = {"canaryhost",  "canaryuser", "canaryargument",
-                                             "canaryvalue", "CANARYNAME", "canarypath"};
+  ASSERT_NO_FATAL_FAILURE(PinARoot());
   StartWitness();
-  // A machine, a user, a path, an argument and an environment full of canaries.
+  // A machine, a user, a path, an argument, an environment and a private library full of canaries.
   const std::filesystem::path path = home() / "canarypath";
+  const std::filesystem::path victims = std::filesystem::path(kVictim).parent_path();
   std::filesystem::create_directories(path);
   std::filesystem::copy(kVictim, path / "victim");
-  std::filesystem::copy(std::filesystem::path(kVictim).parent_path() / "libvictim.so.1",
-                        path / "libvictim.so.1");
-  const std::string script = "hostname canaryhost && " + kFieldcost + " agent on && " + kFieldcost +
-                             " run -- " + (path / "victim").string() + " alloc canaryargument && " +
-                             kFieldcost + " agent preview --raw > " + (path / "preview").string() +
-                             " && " + kFieldcostd + " --once --flush";
+  std::filesystem::copy(victims / "libvictim.so.1", path / "libvictim.so.1");
+  const std::string run = kFieldcost + " run -- " + (path / "victim").string();
+  const std::string script =
+      "set -e; hostname canaryhost; " + kFieldcost + " agent on; printf " + kToken + " | " +
+      kFieldcost + " agent enrol --token-file -; " + run + " alloc canaryargument; " + kFieldcost +
+      " agent preview --raw > preview; " + kFieldcostd + " --once --flush; " + kFieldcost +
+      " agent log > log; " + kFieldcost + " agent log 1 >> log; " + kFieldcost +
+      " agent log 1 --raw > kept; " + kFieldcost + " agent view --output view > /dev/null; " +
+      kFieldcost + " sync --full || true; " + kFieldcost + " agent forget --yes";
   ProcessOptions options = Options({"unshare", "--uts", "/bin/sh", "-c", script});
   options.environment.insert(options.environment.end(), {{"USER", "canaryuser"},
                                                          {"LOGNAME", "canaryuser"},
                                                          {"CANARYNAME", "canaryvalue"},
+                                                         {"LANG", "xx_CANARY"},
+                                                         {"LANGUAGE", "xx_CANARY"},
                                                          {"LD_LIBRARY_PATH", path.string()}});
   options.directory = path;
   const ProcessResult result = RunProcess(options);
   if (result.errors.find("unshare failed") != std::string::npos) {
     GTEST_SKIP() << "needs the privilege to make a UTS namespace: " << result.errors;
   }
-  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  ASSERT_EQ(result.exit_status, 0) << result.errors << result.output;
 
-  witness_->Stop(std::chrono::milliseconds(1000));
-  ASSERT_EQ(seen_.size(), 1U);
-  const http::Request& request = seen_[0];
-  const ProcessResult decoded = RunProcess({.arguments = {"zstd", "-dc"}, .input = request.body});
-  ASSERT_EQ(decoded.exit_status, 0) << decoded.errors;
-  // The search works: what may be there is found.
-  EXPECT_THAT(decoded.output, HasSubstr("victim_allocate"));
-  EXPECT_THAT(decoded.output, HasSubstr("libvictim.so.1"));
-  for (const std::string& canary : canaries) {
-    EXPECT_THAT(decoded.output, Not(HasSubstr(canary)));
-    EXPECT_THAT(request.body, Not(HasSubstr(canary)));
-    EXPECT_THAT(request.target, Not(HasSubstr(canary)));
+  const std::vector<http::Request> requests = Requests();
+  std::map<std::string, const http::Request*> by_target;
+  for (const http::Request& request : requests) {
+    by_target[request.target] = &request;
+    std::string text = request.method + " " + request.target + "\n" + request.body;
+    // A withdrawal proves by its headers alone which batch it means.
+    const std::string content = request.body.empty() ? "" : Decompressed(request.body);
     for (const auto& [name, value] : request.headers) {
-      EXPECT_THAT(name + ": " + value, Not(HasSubstr(canary)));
+      text += name + ": " + value + "\n";
+      EXPECT_THAT(kHeaders, Contains(name)) << request.target;
+      if (name == wire::kTokenHeader) {
+        EXPECT_EQ(request.target, wire::kEnrolmentsPath);
+      }
+    }
+    EXPECT_EQ(http::Find(request.headers, "User-Agent"), "fieldcost");
+    for (const std::string& canary : kCanaries) {
+      EXPECT_THAT(text, Not(HasSubstr(canary))) << request.target;
+      EXPECT_THAT(content, Not(HasSubstr(canary))) << request.target;
     }
   }
-  // And the user saw these very bytes before.
-  EXPECT_EQ(RunProcess({.arguments = {"cat", (path / "preview").string()}}).output, request.body);
+  // All kinds of requests were there, and the search works: what may be there is found.
+  ASSERT_THAT(by_target,
+              AllOf(Contains(Key(wire::kBatchesPath)), Contains(Key(wire::kEnrolmentsPath)),
+                    Contains(Key(wire::kWithdrawalsPath)), Contains(Key(wire::kPolicyPath)),
+                    SizeIs(Ge(5U))));
+  const std::string& body = by_target[wire::kBatchesPath]->body;
+  EXPECT_THAT(Decompressed(body), AllOf(HasSubstr("victim_allocate"), HasSubstr("libvictim.so.1")));
+  EXPECT_EQ(http::Find(by_target[wire::kEnrolmentsPath]->headers, wire::kTokenHeader), kToken);
 
-  wire::BatchDecoder decoder;
-  ASSERT_TRUE(decoder.Decode(request.body));
-  // What a run says beside its cells was there, too.
-  std::set<std::uint32_t> metrics;
-  wire::UntrustedRow row;
-  for (std::size_t i = 0; i < decoder.row_count(); ++i) {
-    decoder.GetRow(i, row);
-    metrics.insert(row.metric_number);
+  // The user saw these very bytes before, and sees them after.
+  EXPECT_EQ(ContentOf(path / "preview"), body);
+  EXPECT_EQ(ContentOf(path / "kept"), body);
+  // What is likely to be shown to others holds nothing of it, either.
+  for (const char* file : {"log", "view"}) {
+    const std::string text = ContentOf(path / file);
+    EXPECT_THAT(text, HasSubstr("victim_allocate"));
+    for (const std::string& canary : kCanaries) EXPECT_THAT(text, Not(HasSubstr(canary))) << file;
   }
-  EXPECT_TRUE(metrics.contains(static_cast<std::uint32_t>(stats::Metric::kCallsPerRun)));
-  EXPECT_TRUE(metrics.contains(static_cast<std::uint32_t>(stats::Metric::kFirstCallTime)));
+}
+
+TEST_F(PrivacyTest, ABatchHoldsNothingButItsRowsAndTheMachinesClass) {
+  StartWitness();
+  enrolled_ = true;
+  ASSERT_EQ(Fieldcost({"agent", "on"}).exit_status, 0);
+  ASSERT_EQ(RunVictim("alloc").exit_status, 0);
+  ASSERT_EQ(Upload().exit_status, 0);
+  const std::vector<http::Request> requests = Requests();
+  ASSERT_THAT(requests, SizeIs(1));
+  const std::string& body = requests[0].body;
+  // What is known of it, encoded again, has the same bytes: there is nothing else in it.
+  const wire::BatchContent content = Decoded(body);
+  const auto again = wire::EncodeBatch(content);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, body);
+  EXPECT_TRUE(wire::ValidateHardwareClass(content.hardware));
+
+  std::set<stats::Metric> metrics;
+  std::set<std::string> libraries;
+  for (const wire::BatchRow& row : content.rows) {
+    metrics.insert(row.metric);
+    libraries.insert(row.api.soname);
+    // The only time in it is the week.
+    EXPECT_LE(WeekOf(SystemClock().Now()) - row.week, 1U);
+  }
+  EXPECT_EQ(libraries, std::set<std::string>{"libvictim.so.1"});
+  // What a run says beside its cells was there, too.
+  EXPECT_THAT(metrics, AllOf(Contains(stats::Metric::kCallsPerRun),
+                             Contains(stats::Metric::kFirstCallTime)));
+}
+
+TEST_F(PrivacyTest, OffAndLocalAskNobody) {
+  ASSERT_NO_FATAL_FAILURE(PinARoot());
+  StartWitness();
+  for (const std::string mode : {"off", "local"}) {
+    ASSERT_EQ(Fieldcost({"agent", mode}).exit_status, 0);
+    ASSERT_EQ(RunVictim("alloc").exit_status, 0);
+    ASSERT_EQ(Upload().exit_status, 0);
+    for (const std::string look : {"status", "preview", "log"}) {
+      EXPECT_EQ(Fieldcost({"agent", look}).exit_status, 0) << look;
+    }
+    EXPECT_EQ(Fieldcost({"agent", "view", "--output", "-"}).exit_status, 0);
+    EXPECT_EQ(Fieldcost({"agent", "forget", "--yes"}).exit_status, 0);
+    EXPECT_EQ(Fieldcost({"top", "--local"}).exit_status, 0);
+  }
+  EXPECT_THAT(Requests(), IsEmpty());
+}
+
+TEST_F(PrivacyTest, TheServiceKeepsNoAddress) {
+  StartAggregator();
+  // Another one of loopback's addresses, so that it can be told from the server's own.
+  const std::string address = "127.77.66.55";
+  BackgroundProcess proxy(
+      {.arguments = {"python3", FIELDCOST_SUPPORT_DIR "/connect_proxy.py", address}});
+  std::string port;
+  ASSERT_TRUE(proxy.WaitForLine("port ", &port));
+  ASSERT_EQ(Fieldcost({"agent", "on"}).exit_status, 0);
+  ASSERT_EQ(RunVictim("alloc").exit_status, 0);
+  ProcessOptions upload = Options({kFieldcostd, "--once", "--flush"});
+  upload.environment.emplace_back("HTTPS_PROXY", "http://127.0.0.1:" + port.substr(5));
+  const ProcessResult sent = RunProcess(upload);
+  ASSERT_EQ(sent.exit_status, 0) << sent.errors;
+  ASSERT_TRUE(proxy.WaitForLine("tunnel to "));
+  Publish();
+  EXPECT_THAT(StopAggregator(), Not(HasSubstr(address)));
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(server() / "data")) {
+    if (!entry.is_regular_file()) continue;
+    ++files;
+    EXPECT_THAT(ContentOf(entry.path()), Not(HasSubstr(address))) << entry.path();
+  }
+  EXPECT_GT(files, 3U);
 }
 
 }  // namespace
