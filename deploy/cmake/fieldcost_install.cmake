@@ -25,6 +25,7 @@ foreach(section 1 5 8)
   file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/deploy/man/*.${section})
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
+install(FILES agent/PRIVACY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES deploy/config/agent.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES deploy/config/aggregator.toml deploy/config/policy.toml
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs as root inside a fresh minimal Debian 12, only ever called by run.sh: what an administrator and
+# Runs as root in a fresh minimal Debian 12 under its own systemd, only ever called by boot.sh: what an administrator and
 # a user do with the packages, from the installation to the purge.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
@@ -8,6 +8,7 @@ readonly SYSTEM=/etc/fieldcost/system.toml
 readonly HOME_DIR=/home/tester
 readonly AGENT_TOML=$HOME_DIR/.config/fieldcost/agent.toml
 readonly STATE=$HOME_DIR/.local/state/fieldcost
+readonly LOG=/var/log/aggregator-of-the-test.log
 readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator)
 
 step() { printf '   %3d s  %s\n' "$SECONDS" "$*"; }
@@ -37,6 +38,15 @@ answer() {
   quietly env -u DEBIAN_FRONTEND ANSWER="$1" EDITOR=/given/answer.sh VISUAL=/given/answer.sh DEBCONF_NOWARNINGS=yes \
     dpkg-reconfigure --frontend=editor fieldcost-agent
 }
+# Half a minute at most.
+wait_until() {
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    ! "$@" || return 0
+    sleep 0.1
+  done
+  fail "never came: $* (aggregator: $(tail -n 3 $LOG))"
+}
 # What packages could leave behind: every file but what dpkg, apt and debconf keep for all of them, and
 # what goes with a shutdown.
 files() {
@@ -54,7 +64,7 @@ needed="$(apt-get install -s --no-install-recommends /given/debs/*.deb | awk '/^
 # The tree's lists may be older than what the mirror has. 77: run.sh skips.
 install_needed() {
   # shellcheck disable=SC2086
-  apt-get install -y --no-install-recommends $needed systemd > /tmp/log 2>&1
+  apt-get install -y --no-install-recommends $needed > /tmp/log 2>&1
 }
 install_needed || { apt-get update > /tmp/log 2>&1 && install_needed; } || {
   tail -n 3 /tmp/log >&2
@@ -75,6 +85,11 @@ for mode in on local; do
   expect "$SYSTEM"
 done
 [[ ! -e $STATE/runs && ! -e $STATE/policy && ! -e $STATE/agent.db ]] || fail "$(ls -R $STATE)"
+
+for file in /usr/share/doc/fieldcost-agent/PRIVACY.md /usr/share/man/man{1/fieldcost.1,8/fieldcostd.8,8/fieldcost-aggregator.8}.gz \
+  /usr/share/bash-completion/completions/fieldcost; do
+  [[ -s $file || -s $file.gz ]] || fail "$file is not installed"
+done
 
 step "the administrator's answers and edits"
 sed -i -e 's/^permit = false/\tpermit=false  # by me/' -e '$a# kept to the end' $SYSTEM
@@ -100,26 +115,23 @@ echo 'fieldcost-agent fieldcost-agent/permit boolean true' | debconf-set-selecti
 install_ours
 grep -qx 'permit = true' $SYSTEM || fail "$(cat $SYSTEM)"
 
-step "an aggregator on loopback, as its own user"
+step "an aggregator on loopback, shut in by its unit"
+address=/run/fieldcost-aggregator/address
 install -m 644 /given/tls/certificate.pem /etc/fieldcost/aggregator/
 install -m 640 -g _fieldcost-aggregator /given/tls/private_key.pem /etc/fieldcost/aggregator/
-# As systemd would make it.
-mkdir -p /run/fieldcost-aggregator
-chown _fieldcost-aggregator: /run/fieldcost-aggregator
+dropin=/etc/systemd/system/fieldcost-aggregator.service.d
+mkdir -p $dropin
+printf '[Service]\nStandardError=append:%s\n' $LOG > $dropin/log.conf
 sed -i -e 's|^# port = .*|port = 0|' -e 's|^# address_file = |address_file = |' \
   -e 's|^# interval_seconds = .*|interval_seconds = 0|' \
   -e 's|^# contribution_threshold = .*|contribution_threshold = 1|' /etc/fieldcost/aggregator.toml
-# Its end, at the latest, is that of the namespace, which run.sh bounds.
-setpriv --reuid=_fieldcost-aggregator --regid=_fieldcost-aggregator --clear-groups \
-  fieldcost-aggregator --config /etc/fieldcost/aggregator.toml > /tmp/aggregator.log 2>&1 &
-aggregator=$!
-address=/run/fieldcost-aggregator/address
-for _ in {1..300}; do
-  [[ -s $address ]] && break
-  kill -0 $aggregator 2> /dev/null || break
-  sleep 0.1
-done
-[[ -s $address ]] || fail "it did not start: $(cat /tmp/aggregator.log)"
+[[ "$(systemctl is-active fieldcost-aggregator)" == inactive ]] || fail "it was started without being asked"
+systemctl daemon-reload
+quietly systemctl start fieldcost-aggregator
+wait_until test -s $address
+process=$(systemctl show --property=MainPID --value fieldcost-aggregator)
+[[ "$(stat -c %U /proc/$process)" == _fieldcost-aggregator ]] || fail "it runs as another user"
+grep -q '^CapEff:\s*0*$' /proc/$process/status || fail "it has privileges"
 
 step "opted in, and measured"
 user mkdir -p "${AGENT_TOML%/*}"
@@ -147,13 +159,8 @@ try user fieldcost agent preview --json
 [[ "$output" != *tester* && "$output" != *apt-cache* ]] || fail "a name of a user or program: $output"
 
 step "sent, published, and read from the catalogue"
-kill -USR1 $aggregator
-for _ in {1..300}; do
-  grep -q 'published snapshot version=[0-9]* rows=[1-9]' /tmp/aggregator.log && break
-  sleep 0.1
-done
-grep -q 'published snapshot version=[0-9]* rows=[1-9]' /tmp/aggregator.log ||
-  fail "nothing was published: $(tail -n 3 /tmp/aggregator.log)"
+systemctl kill --signal=USR1 fieldcost-aggregator
+wait_until grep -q 'published snapshot version=[0-9]* rows=[1-9]' $LOG
 # The pinned root comes to the user from the operator, not over this connection.
 user mkdir -p $HOME_DIR/.local/share/fieldcost
 install -m 644 /var/lib/fieldcost-aggregator/publish/root/1 $HOME_DIR/.local/share/fieldcost/catalog_root
@@ -187,18 +194,20 @@ quietly user fieldcost run -- apt-cache dump
 answer yes
 
 step "removed: a login is as it was"
-kill -TERM $aggregator
-wait $aggregator || fail "the aggregator: $(tail -n 3 /tmp/aggregator.log)"
+process=$(systemctl show --property=MainPID --value fieldcost-aggregator)
+((process > 0)) || fail "the upgrade did not start the aggregator again"
 quietly apt-get remove -y "${PACKAGES[@]}"
 for shell in '/bin/true' 'bash -lc /bin/true' 'sh -lc /bin/true'; do
   [[ -z "$(login "$shell")" ]] || fail "a login prints: $(login "$shell")"
 done
 [[ -z "$(login 'echo $LD_PRELOAD')" ]] || fail "programs are still preloaded: $(login 'echo $LD_PRELOAD')"
+[[ ! -d /proc/$process ]] || fail "the aggregator outlives its package"
 [[ -f $SYSTEM && -d /var/lib/fieldcost-aggregator ]] || fail "remove took what only purge may take"
 [[ -s $STATE/consent ]] || fail "remove took what is the user's"
 
 step "purged: nothing of it is left"
 quietly apt-get purge -y "${PACKAGES[@]}"
+rm -r $dropin
 files > /tmp/after
 diff /tmp/before /tmp/after || fail "files are left behind, or others are gone"
 ! getent passwd _fieldcost-aggregator || fail "its user is left"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Debian packages, and uses them as a new user would.     tests/packages/run.sh [--help]
 #
-# dpkg-buildpackage, lintian, then in a fresh minimal Debian 12 (below build/, removed at the end):
+# dpkg-buildpackage, lintian, then in a fresh minimal Debian 12 with systemd (below build/, removed at the end):
 # install, permit, opt in, measure, upload, publish, read; uninstall, purge. inside.sh is that part.
 #
 # Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Needs root and, for the first
@@ -24,7 +24,6 @@ readonly BASE="$WORK/base.tar"
 readonly ROOT="$WORK/root"
 readonly MIRROR="${FIELDCOST_TEST_MIRROR:-http://deb.debian.org/debian}"
 readonly MAX_BASE_AGE_DAYS=30
-readonly CGROUP="fieldcost-packages-test-$$"
 
 step() { printf '== packages: %s\n' "$*"; }
 fail() {
@@ -48,7 +47,7 @@ check_tools() {
     command -v "$tool" > /dev/null || skip "$tool is missing"
   done
   ((EUID == 0)) || skip "a Debian tree can only be made and entered by root"
-  unshare --mount --pid --fork true 2> /dev/null || skip "namespaces are not permitted here"
+  unshare --mount --pid --uts --ipc --cgroup --fork true 2> /dev/null || skip "namespaces are not permitted here"
 }
 
 build() {
@@ -84,7 +83,8 @@ make_base() {
   if [[ -n "$(find "$BASE" -mtime -$MAX_BASE_AGE_DAYS 2> /dev/null)" ]]; then return 0; fi
   step "fetch a minimal Debian 12"
   # The lists of packages stay in it, so that it is of one day with what is installed later.
-  if ! timeout 300 mmdebstrap --mode=root --variant=minbase --skip=cleanup/apt/lists bookworm \
+  if ! timeout 300 mmdebstrap --mode=root --variant=minbase --include=systemd \
+    --skip=cleanup/apt/lists bookworm \
     "$WORK/new-base.tar" "$MIRROR" > "$WORK/mmdebstrap.log" 2>&1; then
     [[ -s "$BASE" ]] && return 0
     skip "no Debian mirror: $(tail -n 1 "$WORK/mmdebstrap.log")"
@@ -103,16 +103,10 @@ make_certificates() {
     > "$WORK/openssl.log" 2>&1 || fail_with_log "openssl made no certificates" "$WORK/openssl.log"
 }
 
-# Of the user's service manager, of which all processes have ended: the one thing that a namespace does
-# not take with it.
-remove_cgroup() {
-  local place
-  for place in /sys/fs/cgroup /sys/fs/cgroup/unified; do
-    [[ ! -d "$place/$CGROUP" ]] || find "$place/$CGROUP" -depth -type d -exec rmdir {} \;
-  done
-}
+# All its processes have ended: the one thing that a namespace does not take with it.
+remove_cgroup() { [[ ! -d "$1" ]] || find "$1" -depth -type d -exec rmdir {} \; ; }
 
-# In a mount and a pid namespace of their own: whatever happens, neither a mount nor a process stays.
+# In namespaces of their own: whatever happens, neither a mount nor a process stays.
 use_them() {
   step "use them in a new Debian tree"
   rm -rf "$ROOT"
@@ -123,24 +117,24 @@ use_them() {
   cp "$DEBS"/*.deb "$ROOT/given/debs"
   cp "$WORK"/tls/*.pem "$ROOT/given/tls"
   cp "$HERE"/{inside,user_units,answer}.sh "$ROOT/given"
+  : > "$ROOT/given/output"
   cp -L /etc/resolv.conf "$ROOT/etc/resolv.conf"
-  local status=0
-  timeout 400 unshare --mount --pid --fork --kill-child \
-    --propagation private bash -c '
-      set -e
-      mount -t proc proc "$1/proc"
-      mount --rbind /sys "$1/sys"
-      mount -t cgroup2 cgroup2 "$1/sys/fs/cgroup"
-      mount --bind "$2" "$1/var/cache/apt/archives"
-      exec chroot "$1" /usr/bin/env -i CGROUP="/sys/fs/cgroup/$3" PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-        /bin/bash /given/inside.sh' bash "$ROOT" "$WORK/archives" "$CGROUP" || status=$?
+  local status=0 cgroup
+  cgroup="$(findmnt --noheadings --first-only --output TARGET --types cgroup2)/fieldcost-packages-test-$$"
+  mkdir "$cgroup" 2> /dev/null || skip "no control group can be made here"
+  (
+    echo $BASHPID > "$cgroup/cgroup.procs"
+    exec timeout 400 unshare --mount --pid --uts --ipc --cgroup --fork --kill-child \
+      --propagation private "$HERE/boot.sh" "$ROOT" "$WORK/archives"
+  ) > "$WORK/boot.log" 2>&1 || status=$?
+  cat "$ROOT/given/output"
   rm -rf "$ROOT"
-  remove_cgroup
+  remove_cgroup "$cgroup"
   case $status in
     0) ;;
     77) skip "packages that ours need cannot be fetched" ;;
     124) fail "using the packages took too long" ;;
-    *) fail "using the packages failed (status $status)" ;;
+    *) fail "using the packages failed (status $status; systemd's log: $WORK/boot.log)" ;;
   esac
 }
 

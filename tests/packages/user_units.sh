@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by inside.sh: a user's own service manager starts the agent once something is measured, stops
-# it with the user's decision, and never runs in circles. $CGROUP is a control group for it.
+# it with the user's decision, and never runs in circles.
 
 readonly RUNTIME_DIR=/run/user/tester
 
@@ -22,13 +22,14 @@ wait_for() {
 }
 
 start_session() {
-  # systemd asks whether the machine runs under systemd before it manages a user's units.
-  mkdir -p /run/systemd/system
+  # A control group below that of the test's own unit, as user@.service has one.
+  local group
+  group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/session
   install -d -m 700 -o tester -g tester $RUNTIME_DIR
-  mkdir "$CGROUP"
-  chown -R tester: "$CGROUP"
+  mkdir "$group"
+  chown -R tester: "$group"
   (
-    echo $BASHPID > "$CGROUP/cgroup.procs"
+    echo $BASHPID > "$group/cgroup.procs"
     exec setpriv --reuid=tester --regid=tester --clear-groups env -i HOME=$HOME_DIR USER=tester \
       PATH=/usr/bin:/bin XDG_RUNTIME_DIR=$RUNTIME_DIR /lib/systemd/systemd --user --log-target=console
   ) > /tmp/session.log 2>&1 &
@@ -44,7 +45,6 @@ start_session() {
 end_session() {
   kill -TERM $session
   wait $session || true
-  rmdir /run/systemd/system
 }
 
 use_user_units() {
