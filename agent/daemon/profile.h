@@ -19,7 +19,7 @@ namespace fieldcost::daemon {
 // $XDG_DATA_HOME/fieldcost/{catalog.db,catalog_root}.
 struct Profile {
   std::filesystem::path config_file;
-  std::filesystem::path state_dir;  // consent, policy, runs/, agent.db, agent_key
+  std::filesystem::path state_dir;  // consent, policy, runs/, agent.db, agent_keys/
   std::filesystem::path catalog_file;
   std::filesystem::path catalog_root_file;
   // What the machine's administrator permits; see system_policy.h. The same for every user.

@@ -8,9 +8,6 @@
 namespace fieldcost::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds kFirstDelay = std::chrono::seconds(30);
-constexpr std::chrono::milliseconds kMaxDelay = std::chrono::hours(6);
-constexpr std::uint32_t kMaxDoublings = 10;
 constexpr std::chrono::seconds kMaxRetryAfter = std::chrono::hours(24);
 
 }  // namespace
@@ -44,19 +41,6 @@ std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_v
   if (!number) return std::nullopt;
   const auto limit = static_cast<std::uint64_t>(kMaxRetryAfter.count());
   return std::chrono::seconds(static_cast<std::int64_t>(std::min(*number, limit)));
-}
-
-std::chrono::milliseconds RetryDelay(std::uint32_t attempts, std::uint64_t random,
-                                     std::optional<std::chrono::seconds> retry_after) {
-  const std::uint32_t doublings = std::min(attempts == 0 ? 0 : attempts - 1, kMaxDoublings);
-  const std::chrono::milliseconds full = std::min(kFirstDelay * (1 << doublings), kMaxDelay);
-  const auto share = static_cast<std::int64_t>(random % 1024);
-  std::chrono::milliseconds delay = full - full * share / 2048;
-  if (retry_after) {
-    const std::chrono::milliseconds wish = std::min(*retry_after, kMaxRetryAfter);
-    delay = std::max(delay, wish + wish * share / 10'240);
-  }
-  return delay;
 }
 
 }  // namespace fieldcost::daemon

@@ -25,11 +25,4 @@ bool AsksForEnrolment(const http::Response& response);
 // Retry-After (RFC 9110 §10.2.3) in its seconds form; nullopt for anything else.
 std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value);
 
-// How long to wait after `attempts` (1 or more) failures in a row: doubles from 30 s to 6 h, of
-// which a random half is taken off, so that agents that failed together do not return together; at
-// least the server's wish (of which at most a day is believed) plus up to a tenth. Pure; `random`
-// is any number.
-std::chrono::milliseconds RetryDelay(std::uint32_t attempts, std::uint64_t random,
-                                     std::optional<std::chrono::seconds> retry_after);
-
 }  // namespace fieldcost::daemon
