@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,9 @@ struct ForgetReport {
   std::string refused_reason;
   std::optional<Error> stopped_by;
 };
+
+// Hears after each batch what Forget() has done so far.
+using ForgetProgress = std::function<void(const ForgetReport& so_far)>;
 
 // Why runs that were to be measured were not.
 struct SkipCount {
@@ -169,7 +173,7 @@ class Agent {
 
   // Withdraws everything this agent sent, and drops what it has not sent yet. In every mode; it
   // leaves the mode as it is. An Error is ours, not the server's.
-  Result<ForgetReport> Forget();
+  Result<ForgetReport> Forget(const ForgetProgress& progress = {});
 
   // Keeps the token with which this agent enrols where the service asks for one.
   Status SetEnrolmentToken(std::string_view token);

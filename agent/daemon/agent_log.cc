@@ -78,7 +78,7 @@ Result<PendingBatch> Agent::ReadBatch(std::uint64_t id) const {
   return decoded;
 }
 
-Result<ForgetReport> Agent::Forget() {
+Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
   ForgetReport report;
   FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
   if (!state_->HasDatabase()) return report;
@@ -102,7 +102,7 @@ Result<ForgetReport> Agent::Forget() {
     report.batches_deleted = static_cast<std::uint32_t>(deleted);
   }
   FIELDCOST_TRY(Withdrawer(profile(), config(), *state_->clock)
-                    .WithdrawAll(spool, *state_->database, report));
+                    .WithdrawAll(spool, *state_->database, progress, report));
   FIELDCOST_ASSIGN(const std::uint64_t too_old, spool.CountTooOld());
   report.batches_too_old = static_cast<std::uint32_t>(too_old);
   FIELDCOST_TRY(state_->KeepNeededKeys());

@@ -18,7 +18,8 @@ void Refuse(const std::string& reason, ForgetReport& report) {
 Withdrawer::Withdrawer(const Profile& profile, const AgentConfig& config, const Clock& clock)
     : config_(&config), profile_(&profile), clock_(&clock), keys_(profile) {}
 
-Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, ForgetReport& report) {
+Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgress& progress,
+                               ForgetReport& report) {
   std::optional<http::Client> client;
   std::uint64_t last = 0;
   for (;;) {
@@ -43,6 +44,7 @@ Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, ForgetReport& rep
     }
     if (!report.stopped_by) FIELDCOST_TRY(WithdrawOne(spool, state, *client, *batch, report));
     if (report.stopped_by) ++report.batches_left;
+    if (progress) progress(report);
   }
 }
 

@@ -16,7 +16,8 @@ class Withdrawer {
   Withdrawer(const Profile& profile, const AgentConfig& config, const Clock& clock);
 
   // An Error is ours (database, key file), not the server's.
-  Status WithdrawAll(SpoolDb& spool, StateDb& state, ForgetReport& report);
+  Status WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgress& progress,
+                     ForgetReport& report);
 
  private:
   Status WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& client,

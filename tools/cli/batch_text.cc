@@ -169,7 +169,7 @@ std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server) {
          "What was measured stays on this machine; the mode stays as it is.\n";
 }
 
-std::string ForgetText(const daemon::ForgetReport& report) {
+std::string ForgetText(const daemon::ForgetReport& report, const ForgetPlan& plan) {
   std::string text;
   const auto line = [&text](std::uint64_t count, const std::string& what) {
     if (count != 0) text += Batches(count) + what + "\n";
@@ -177,6 +177,9 @@ std::string ForgetText(const daemon::ForgetReport& report) {
   line(report.batches_withdrawn,
        fmt::format(" ({}) taken out of the service's sums", Rows(report.rows_withdrawn)));
   line(report.batches_deleted, " deleted that had not been sent");
+  if (plan.pending_rows != 0) {
+    text += Rows(plan.pending_rows) + " deleted that were in no batch yet\n";
+  }
   line(report.batches_refused,
        fmt::format(" not taken back: {}", EscapeControl(report.refused_reason)));
   line(report.batches_too_old, " not taken back: the bytes are no longer kept here");

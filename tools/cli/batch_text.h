@@ -36,6 +36,6 @@ ForgetPlan MakeForgetPlan(const std::vector<daemon::LoggedBatch>& log,
                           const daemon::AgentStatus& status);
 std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server);
 // What it has done.
-std::string ForgetText(const daemon::ForgetReport& report);
+std::string ForgetText(const daemon::ForgetReport& report, const ForgetPlan& plan);
 
 }  // namespace fieldcost::cli

@@ -3,6 +3,7 @@
 #include "tools/cli/batch_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
+#include "tools/cli/progress.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -24,6 +25,9 @@ Result<bool> Agreed(const ForgetPlan& plan, const daemon::Agent& agent) {
 Result<int> Run(const AgentForgetCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
   FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+  // So that the plan knows of what was measured until now; forgetting does without, too.
+  const auto harvest = agent.Harvest();
+  if (!harvest) Remark(harvest.error().message);
   FIELDCOST_ASSIGN(const daemon::AgentStatus status, agent.GetStatus());
   FIELDCOST_ASSIGN(const std::vector<daemon::LoggedBatch> log, agent.Log());
   const ForgetPlan plan = MakeForgetPlan(log, status);
@@ -34,9 +38,14 @@ Result<int> Run(const AgentForgetCommand& command, const Output& output) {
       return kNo;
     }
   }
-  FIELDCOST_ASSIGN(const daemon::ForgetReport report, agent.Forget());
+  Progress progress("batch");
+  std::uint64_t done = 0;
+  FIELDCOST_ASSIGN(const daemon::ForgetReport report,
+                   agent.Forget([&](const daemon::ForgetReport& so_far) {
+                     if (!so_far.stopped_by) progress(++done, plan.sent);
+                   }));
   const bool complete = report.batches_refused == 0 && report.batches_too_old == 0;
-  FIELDCOST_TRY(WriteStdout(output.json ? ForgetJson(report) : ForgetText(report)));
+  FIELDCOST_TRY(WriteStdout(output.json ? ForgetJson(report) : ForgetText(report, plan)));
   if (report.stopped_by) {
     if (!output.json) Remark(report.stopped_by->message);
     return ExitStatus(report.stopped_by->code);

@@ -1,6 +1,3 @@
-#include <chrono>
-#include <cstdio>
-
 #include "agent/daemon/profile.h"
 #include "common/base/text.h"
 #include "common/catalog/catalog.h"
@@ -9,37 +6,10 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/json_output.h"
+#include "tools/cli/progress.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
-namespace {
-
-using SteadyClock = std::chrono::steady_clock;
-
-constexpr std::chrono::seconds kLineInterval{5};  // of progress lines into a file
-
-// Progress on stderr: in place on a terminal, else a line now and then.
-class Progress {
- public:
-  void operator()(std::uint32_t done, std::uint32_t total) {
-    const bool last = done == total;
-    if (terminal_) {
-      std::fprintf(stderr, "\rfragment %u of %u%s", done, total, last ? "\n" : "");
-      std::fflush(stderr);
-      return;
-    }
-    const auto now = SteadyClock::now();
-    if (now - last_line_ < kLineInterval) return;
-    last_line_ = now;
-    Remark(fmt::format("fragment {} of {}", done, total));
-  }
-
- private:
-  const bool terminal_ = StderrIsTerminal();
-  SteadyClock::time_point last_line_ = SteadyClock::now();
-};
-
-}  // namespace
 
 Result<int> Run(const SyncCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
@@ -59,7 +29,7 @@ Result<int> Run(const SyncCommand& command, const Output& output) {
       http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
   options.full = command.full;
   options.wanted_api = command.api;
-  options.progress = Progress();
+  options.progress = Progress("fragment");
   FIELDCOST_ASSIGN(const catalog::SyncReport report, catalog::Sync(options, SystemClock()));
   FIELDCOST_ASSIGN(const catalog::Catalog opened, catalog::Catalog::Open(profile.catalog_file));
   FIELDCOST_ASSIGN(const catalog::Freshness freshness, opened.GetFreshness());

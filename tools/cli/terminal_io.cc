@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t kMaxAnswerBytes = 64;
 
-void WriteStderr(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
-    if (put <= 0 && errno != EINTR) return;
-    if (put > 0) text.remove_prefix(static_cast<std::size_t>(put));
-  }
-}
-
 }  // namespace
 
 std::string_view Variable(const char* name) {
@@ -54,6 +46,14 @@ Status WriteStdout(std::string_view text) {
     }
   }
   return {};
+}
+
+void WriteStderr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
+    if (put <= 0 && errno != EINTR) return;
+    if (put > 0) text.remove_prefix(static_cast<std::size_t>(put));
+  }
 }
 
 void Remark(std::string_view text) {

@@ -18,6 +18,9 @@ report::Style StdoutStyle(report::ColorChoice choice);
 // Writes all of it. A reader that has gone away (`| head`) is no error.
 Status WriteStdout(std::string_view text);
 
+// Writes it as it is; what cannot be written is lost.
+void WriteStderr(std::string_view text);
+
 // One line "fieldcost: <text>" on stderr; control characters escaped.
 void Remark(std::string_view text);
 

@@ -99,8 +99,9 @@ TEST_F(UndoTest, ForgettingTakesEveryBatchBackAndTheLogSaysSo) {
   Measure();
   const ProcessResult result = Cli({"agent", "forget", "--yes"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
-  EXPECT_THAT(result.output, MatchesRegex("2 batches \\([0-9]+ rows\\) taken out of the service's "
-                                          "sums\n"));
+  EXPECT_THAT(result.output,
+              MatchesRegex("2 batches \\([0-9]+ rows\\) taken out of the service's "
+                           "sums\n[0-9]+ rows? deleted that were in no batch yet\n"));
   EXPECT_EQ(server_->withdrawals(), 2U);
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_THAT(Cli({"agent", "log"}).output, AllOf(HasSubstr("taken back"), Not(HasSubstr("sent"))));
@@ -111,6 +112,15 @@ TEST_F(UndoTest, ForgettingTakesEveryBatchBackAndTheLogSaysSo) {
   const ProcessResult again = Cli({"agent", "forget", "--yes"});
   EXPECT_EQ(again.exit_status, 0);
   EXPECT_EQ(again.output, "nothing to take back\n");
+}
+
+TEST_F(UndoTest, WhatWasMeasuredButNotSentIsNotDeletedUnasked) {
+  Measure();
+  EXPECT_EQ(Cli({"agent", "forget"}).exit_status, kUsage);
+  EXPECT_THAT(Cli({"agent", "preview"}).output, StartsWith("The next batch: "));
+  EXPECT_THAT(Cli({"agent", "forget", "--yes"}).output, HasSubstr("deleted that were in no batch"));
+  EXPECT_EQ(Cli({"agent", "preview"}).output, "nothing to send\n");
+  EXPECT_EQ(server_->requests(), 0U);
 }
 
 TEST_F(UndoTest, WithoutATerminalForgettingNeedsAYesBeforehand) {
@@ -133,7 +143,8 @@ TEST_F(UndoTest, OnATerminalForgettingSaysWhatItWillDoAndAsks) {
   EXPECT_EQ(server_->requests(), requests);
   const ProcessResult yes = OnTerminal("agent forget", "Yes");
   EXPECT_EQ(yes.exit_status, 0) << yes.output;
-  EXPECT_THAT(yes.output, HasSubstr("taken out of the service's sums"));
+  EXPECT_THAT(yes.output,
+              AllOf(HasSubstr("batch 1 of 1"), HasSubstr("taken out of the service's sums")));
   EXPECT_EQ(server_->withdrawals(), 1U);
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace fieldcost::cli {
+
+// How far a command is, on stderr: in place on a terminal, else a line now and then.
+class Progress {
+ public:
+  // `what` is counted: "fragment 3 of 7".
+  explicit Progress(std::string what);
+
+  void operator()(std::uint64_t done, std::uint64_t total);
+
+ private:
+  std::string what_;
+  bool terminal_;
+  std::chrono::steady_clock::time_point last_line_;
+};
+
+}  // namespace fieldcost::cli
