@@ -223,7 +223,7 @@ TEST_F(HarvestTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) {
                                  .module_path = "/opt/secret/libsecret.so.1"},
                      WrittenPick{.soname = "libother-secret.so.1", .symbol = "secret_too"}};
     {
-      RunFileWriter file(RunPath("a"), options);
+      RunFileWriter file(RunPath(std::string(Name(mode))), options);
       file.Add(7, 0, 0);
       file.Add(8, 0, 1);
     }
@@ -314,6 +314,35 @@ TEST_F(HarvestTest, OnlyPackagedPublicOrNamedModulesBecomePending) {
   EXPECT_THAT((*preview)->content.rows[0].api.package_version, ::testing::StartsWith("2."));
   EXPECT_EQ((*preview)->content.rows.back().api.package_version, "");
   EXPECT_EQ((*preview)->content.rows.back().api.build_id, "01020304");
+}
+
+TEST_F(HarvestTest, PolicysListReplacesTheBuiltInOneAndItsPackageMustOwnTheFile) {
+  struct Row {
+    std::vector<wire::PolicyModule> modules;
+    bool is_public;
+  };
+  const std::vector<Row> table = {
+      {{}, true},
+      {{{.soname = "libc.so.6", .package = ""}}, true},
+      {{{.soname = "libc.so.6", .package = "libc6"}}, true},
+      {{{.soname = "libc.so.6", .package = "libc6-of-somebody"}}, false},
+      {{{.soname = "libz.so.1", .package = ""}}, false},
+  };
+  OpenAgent(Mode::kLocal);
+  int run = 0;
+  for (const Row& row : table) {
+    RunFileOptions options = Ended();
+    options.picks = {LibcPick()};
+    WriteRun("r" + std::to_string(run++), {7}, options);
+    auto database = StateDb::Open(directory_.path() / ("db" + std::to_string(run)));
+    ASSERT_TRUE(database) << database.error().message;
+    AgentConfig config;
+    config.policy_modules = row.modules;
+    ASSERT_TRUE(Harvester(profile_, config, clock_, *database).HarvestAll());
+    const auto rows = database->LocalRows();
+    ASSERT_TRUE(rows && !rows->empty());
+    EXPECT_EQ((*rows)[0].first.api.soname == "libc.so.6", row.is_public) << run;
+  }
 }
 
 TEST(PackagePathsTest, LooksUnderBothSidesOfMergedUsr) {
