@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+#include <thread>
+
 #include "agent/daemon/batcher.h"
 #include "agent/daemon/upload_policy.h"
 #include "tests/agent/daemon/agent_fixture.h"
@@ -338,28 +341,83 @@ TEST_F(UploadTest, CanariesOfThisMachineAreNotInTheBatch) {
 }
 
 TEST_F(UploadTest, FullSpoolLetsSumsGrowInPlace) {
-  WriteConfig("[batch]\nmax_batch_bytes = 1024\n[spool]\nmax_spool_bytes = 196608\n");
+  WriteConfig("[batch]\nmax_batch_bytes = 16384\n[spool]\nmax_spool_bytes = 196608\n");
   Agent agent = OpenAgent(Mode::kOn);
   RunFileOptions options = Ended();
   options.picks.clear();
+  std::mt19937_64 random(1);  // names that cannot be compressed
   for (std::uint32_t i = 0; i < shm::kMaxPicks; ++i) {
-    options.picks.push_back(WrittenPick{
-        .symbol = std::string(200, static_cast<char>('a' + i % 26)) + std::to_string(i * 7919)});
+    std::string symbol = "f" + std::to_string(i);
+    while (symbol.size() < 200) symbol += static_cast<char>('a' + random() % 26);
+    options.picks.push_back(WrittenPick{.symbol = symbol});
   }
   std::uint64_t calls = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 16; ++round) {
     RunFileWriter file(RunPath("a" + std::to_string(round)), options);
-    for (std::uint32_t pick = 0; pick < shm::kMaxPicks; pick += 8, ++calls) {
+    for (std::uint32_t pick = 0; pick < shm::kMaxPicks; pick += 4, ++calls) {
       file.Add(static_cast<std::uint64_t>(round) * 1000 + pick, 0, pick);
     }
     ASSERT_TRUE(agent.Harvest());
     server_->Script({.status = 503, .headers = {}, .body = {}});
     ASSERT_TRUE(agent.Upload(true));
   }
+  EXPECT_GE(agent.GetStatus()->pending_rows, shm::kMaxPicks / 4)
+      << "no room for these in the spool";
   ASSERT_TRUE(agent.Upload(true));
   ASSERT_TRUE(agent.Upload(true));
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), calls);
   EXPECT_EQ(agent.GetStatus()->spooled_batches, 0U);
+  EXPECT_EQ(agent.GetStatus()->dropped_batches, 0U);
+}
+
+TEST_F(UploadTest, TwoProcessesNeverSendTheSameBatch) {
+  WriteConfig("[batch]\nmax_batch_bytes = 1024\n");
+  Agent first = OpenAgent(Mode::kOn);
+  Agent second = OpenAgent();
+  RunFileOptions options = Ended();
+  options.picks.clear();
+  for (int i = 0; i < 200; ++i) {
+    options.picks.push_back(WrittenPick{.symbol = "function_number_" + std::to_string(i)});
+  }
+  {
+    RunFileWriter file(RunPath("a"), options);
+    for (std::uint32_t pick = 0; pick < 200; ++pick) file.Add(pick, 0, pick);
+  }
+  ASSERT_TRUE(first.Harvest());
+  std::uint32_t sent_by_other = 0;
+  std::thread other([&] { sent_by_other = second.Upload(true)->batches_sent; });
+  const auto report = first.Upload(true);
+  other.join();
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->stopped_by);
+  EXPECT_EQ(server_->requests(), server_->bodies().size());
+  EXPECT_EQ(report->batches_sent + sent_by_other, server_->bodies().size());
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 200U);
+}
+
+TEST_F(UploadTest, AProxyIsUsedForUploadsAndNamedWhenItIsAway) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {3});
+  ASSERT_TRUE(agent.Harvest());
+  // A port that was free a moment ago.
+  std::uint16_t port = 0;
+  {
+    const testing::TempDir directory;
+    port = static_cast<std::uint16_t>(
+        std::stoi(AggregatorStandIn(directory.path()).url().substr(sizeof("https://localhost"))));
+  }
+  const std::string proxy = "127.0.0.1:" + std::to_string(port);
+  ASSERT_TRUE(WriteFileAtomically(profile_.config_file,
+                                  "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
+                                      server_->certificates().ca.string() +
+                                      "\"\nproxy = \"http://" + proxy + "\"\n",
+                                  0600));
+  Agent through_proxy = OpenAgent();
+  const auto report = through_proxy.Upload(true);
+  ASSERT_TRUE(report && report->stopped_by);
+  EXPECT_THAT(report->stopped_by->message, HasSubstr("proxy " + proxy));
+  EXPECT_EQ(report->batches_left, 1U);
+  EXPECT_EQ(server_->requests(), 0U);
 }
 
 TEST(UploadPolicyTest, AWishForLaterIsReadInSeconds) {
