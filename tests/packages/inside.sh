@@ -172,6 +172,13 @@ quietly user fieldcost show "$api"
 [[ "$(stat -c '%U %a' /var/lib/fieldcost-aggregator)" == "_fieldcost-aggregator 700" ]] ||
   fail "$(stat /var/lib/fieldcost-aggregator)"
 
+step "taken back"
+try user fieldcost agent log
+expect "sent"
+quietly user fieldcost agent forget --yes
+try user fieldcost agent log
+expect "taken back"
+
 step "the agent under systemd, as the user's own service"
 use_user_units
 
@@ -201,6 +208,9 @@ for shell in '/bin/true' 'bash -lc /bin/true' 'sh -lc /bin/true'; do
   [[ -z "$(login "$shell")" ]] || fail "a login prints: $(login "$shell")"
 done
 [[ -z "$(login 'echo $LD_PRELOAD')" ]] || fail "programs are still preloaded: $(login 'echo $LD_PRELOAD')"
+# Sessions that are still open, and desktops, name the copy.
+copy=$STATE/session/libfieldcost_preload.so
+[[ -z "$(user LD_PRELOAD=$copy FIELDCOST_STATE_DIR=$STATE /bin/true 2>&1)" ]] || fail "an old session's programs complain"
 [[ ! -d /proc/$process ]] || fail "the aggregator outlives its package"
 [[ -f $SYSTEM && -d /var/lib/fieldcost-aggregator ]] || fail "remove took what only purge may take"
 [[ -s $STATE/consent ]] || fail "remove took what is the user's"

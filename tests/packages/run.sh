@@ -2,17 +2,18 @@
 # Builds the Debian packages, and uses them as a new user would.     tests/packages/run.sh [--help]
 #
 # dpkg-buildpackage, lintian, then in a fresh minimal Debian 12 with systemd (below build/, removed at the end):
-# install, permit, opt in, measure, upload, publish, read; uninstall, purge. inside.sh is that part.
+# install, permit, opt in, measure, upload, publish, read, take back; uninstall, purge. inside.sh is
+# that part.
 #
 # Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Needs root and, for the first
-# time, a Debian mirror ($FIELDCOST_TEST_MIRROR, default deb.debian.org). Bounded by 10 minutes, of
-# which building takes most unless a compiler cache is warm.
+# time, a Debian mirror ($FIELDCOST_TEST_MIRROR, default deb.debian.org). Two or three minutes with a
+# warm compiler cache ($CCACHE_DIR, default ~/.cache/ccache); each part is bounded.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 case "${1:-}" in
   -h | --help)
-    sed -n '2,9s/^# \{0,1\}//p' "$0"
+    sed -n '2,11s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
 esac
