@@ -367,7 +367,7 @@ class Bench:
             raise subprocess.SubprocessError("the fleet simulation failed")
         numbers = [float(n) for n in re.findall(r"[0-9.]+", done.stdout.splitlines()[1])]
         average, before, after = numbers
-        yield {"row": "-", "name": "fleet, busiest hour after", "unit": "", "value": after, "floor": before,
+        yield {"row": None, "name": "fleet, busiest hour after", "unit": "", "value": after, "floor": before,
                "ratio": after / before, "target": "< 2 x before", "ok": done.returncode == 0,
                "peers": {"average before": average}}
 
@@ -398,7 +398,7 @@ def main():
                     continue
                 peers = ", ".join(f"{peer} {'missing' if cost is None else f'{cost:.1f}'}"
                                   for peer, cost in row["peers"].items())
-                print(f"row {row['row']}  {row['name']:26} {shown(row['value'], 9)} {row['unit']:3}  "
+                print(f"row {row['row'] or '-'}  {row['name']:26} {shown(row['value'], 9)} {row['unit']:3}  "
                       f"floor {shown(row['floor'], 9)}  ratio {shown(row['ratio'], 5)}  "
                       f"{'ok    ' if row['ok'] else 'MISSED'}  {row['target']}"
                       f"{'  | ' + peers if peers else ''}", flush=True)

@@ -11,7 +11,6 @@ namespace fieldcost::daemon {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 class UploadAnswersTest : public AgentFixture {
  protected:
@@ -141,6 +140,39 @@ TEST_F(UploadAnswersTest, TokensThatNoHeaderCanCarryAreRefused) {
   }
   EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "enrolment_token"));
   EXPECT_TRUE(agent.SetEnrolmentToken(std::string(256, 'x')));
+}
+
+TEST_F(UploadAnswersTest, AProxyIsUsedForUploadsAndNamedWhenItIsAway) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {3});
+  ASSERT_TRUE(agent.Harvest());
+  // A port that was free a moment ago.
+  std::uint16_t port = 0;
+  {
+    const testing::TempDir directory;
+    port = static_cast<std::uint16_t>(std::stoi(
+        testing::AggregatorStandIn(directory.path()).url().substr(sizeof("https://localhost"))));
+  }
+  const std::string proxy = "127.0.0.1:" + std::to_string(port);
+  ASSERT_TRUE(WriteFileAtomically(profile_.config_file,
+                                  "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
+                                      server_->certificates().ca.string() +
+                                      "\"\nproxy = \"http://" + proxy + "\"\n",
+                                  0600));
+  Agent through_proxy = OpenAgent();
+  const auto report = through_proxy.Upload(true);
+  ASSERT_TRUE(report && report->stopped_by);
+  EXPECT_THAT(report->stopped_by->message, HasSubstr("proxy " + proxy));
+  EXPECT_EQ(report->batches_left, 1U);
+  EXPECT_EQ(server_->requests(), 0U);
+}
+
+TEST(UploadPolicyTest, AWishForLaterIsReadInSeconds) {
+  EXPECT_EQ(ParseRetryAfter("120"), std::chrono::seconds(120));
+  EXPECT_EQ(ParseRetryAfter("99999999999"), std::chrono::hours(24));
+  EXPECT_EQ(ParseRetryAfter("soon"), std::nullopt);
+  EXPECT_EQ(ParseRetryAfter("-1"), std::nullopt);
+  EXPECT_EQ(ParseRetryAfter(""), std::nullopt);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "agent/daemon/batcher.h"
-#include "agent/daemon/upload_policy.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
 namespace fieldcost::daemon {
@@ -392,39 +391,6 @@ TEST_F(UploadTest, TwoProcessesNeverSendTheSameBatch) {
   EXPECT_EQ(server_->requests(), server_->bodies().size());
   EXPECT_EQ(report->batches_sent + sent_by_other, server_->bodies().size());
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 200U);
-}
-
-TEST_F(UploadTest, AProxyIsUsedForUploadsAndNamedWhenItIsAway) {
-  Agent agent = OpenAgent(Mode::kOn);
-  WriteRun("a", {3});
-  ASSERT_TRUE(agent.Harvest());
-  // A port that was free a moment ago.
-  std::uint16_t port = 0;
-  {
-    const testing::TempDir directory;
-    port = static_cast<std::uint16_t>(
-        std::stoi(AggregatorStandIn(directory.path()).url().substr(sizeof("https://localhost"))));
-  }
-  const std::string proxy = "127.0.0.1:" + std::to_string(port);
-  ASSERT_TRUE(WriteFileAtomically(profile_.config_file,
-                                  "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
-                                      server_->certificates().ca.string() +
-                                      "\"\nproxy = \"http://" + proxy + "\"\n",
-                                  0600));
-  Agent through_proxy = OpenAgent();
-  const auto report = through_proxy.Upload(true);
-  ASSERT_TRUE(report && report->stopped_by);
-  EXPECT_THAT(report->stopped_by->message, HasSubstr("proxy " + proxy));
-  EXPECT_EQ(report->batches_left, 1U);
-  EXPECT_EQ(server_->requests(), 0U);
-}
-
-TEST(UploadPolicyTest, AWishForLaterIsReadInSeconds) {
-  EXPECT_EQ(ParseRetryAfter("120"), seconds(120));
-  EXPECT_EQ(ParseRetryAfter("99999999999"), std::chrono::hours(24));
-  EXPECT_EQ(ParseRetryAfter("soon"), std::nullopt);
-  EXPECT_EQ(ParseRetryAfter("-1"), std::nullopt);
-  EXPECT_EQ(ParseRetryAfter(""), std::nullopt);
 }
 
 }  // namespace
