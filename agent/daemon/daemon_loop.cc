@@ -128,8 +128,8 @@ Result<std::optional<std::string>> DaemonLoop::IsOver() {
   if (g_stop != 0) return std::optional<std::string>("stopped");
   FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(profile_));
   if (consent.mode != Mode::kOff) return std::optional<std::string>();
-  // Whether or not the settings could be read: programs must know at once.
-  const Status told = agent_->WritePolicy(false);
+  // Whether or not the settings can be read now: programs must know at once.
+  const Status told = agent_->WritePolicyAtOnce(false);
   if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
   return std::optional<std::string>(WhyOff(profile_));
 }
@@ -140,6 +140,11 @@ Result<std::string> DaemonLoop::Run() {
   upload_ = true;
   bool is_ready = false;
   for (;;) {
+    FIELDCOST_ASSIGN(const std::optional<std::string> over, IsOver());
+    if (over) {
+      NotifyStopping(*over);
+      return *over;
+    }
     if (g_reload != 0 || reload_) {
       if (is_ready) NotifyReloading();
       is_ready = false;
@@ -149,11 +154,6 @@ Result<std::string> DaemonLoop::Run() {
       const Status status = Reload();
       if (!status) LogError("reload: {}; the old settings stay", status.error().message);
       upload_ = true;
-    }
-    FIELDCOST_ASSIGN(const std::optional<std::string> over, IsOver());
-    if (over) {
-      NotifyStopping(*over);
-      return *over;
     }
     RefreshPolicy();
     if (harvest_at_ && *harvest_at_ <= Monotonic::now()) Harvest();
@@ -177,19 +177,23 @@ Status DaemonLoop::ArmTimer() {
     wait = std::clamp(until, std::max(gap, std::chrono::microseconds(1)),
                       std::max<std::chrono::microseconds>(gap, kLongestSleep));
   }
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  const auto at = seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) + wait;
-  const auto whole = std::chrono::floor<seconds>(at);
-  const itimerspec spec{
-      .it_interval = {},
-      .it_value = {.tv_sec = whole.count(), .tv_nsec = static_cast<long>((at - whole).count())}};
-  // A clock that is set wakes us, too.
-  if (::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec,
-                        nullptr) != 0) {
-    return ErrnoError("set a timer for", profile_.state_dir, errno);
+  for (;;) {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    const auto at = seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) + wait;
+    const auto whole = std::chrono::floor<seconds>(at);
+    const itimerspec spec{
+        .it_interval = {},
+        .it_value = {.tv_sec = whole.count(), .tv_nsec = static_cast<long>((at - whole).count())}};
+    // A clock that is set wakes us, too.
+    if (::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec,
+                          nullptr) == 0) {
+      return {};
+    }
+    // It has been set since the last time that the timer was.
+    if (errno != ECANCELED) return ErrnoError("set a timer for", profile_.state_dir, errno);
+    wait = std::chrono::microseconds(1);
   }
-  return {};
 }
 
 Status DaemonLoop::Wait() {

@@ -53,7 +53,7 @@ int RunDaemon(const Options& options) {
   if (!agent) return Failed(agent.error());
   if (consent->mode == fieldcost::daemon::Mode::kOff) {
     // Programs may not have been told yet that the administrator forbids it.
-    const auto told = agent->WritePolicy(false);
+    const auto told = agent->WritePolicyAtOnce(false);
     if (!told) return Failed(told.error());
     const std::string why = fieldcost::daemon::WhyOff(*profile);
     fieldcost::daemon::NotifyReady(why);  // so that the service manager takes it for no failure
