@@ -36,7 +36,9 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
                          UploadReport& report) {
   if (batch.attempts > 0 && batch.epoch != kFirstEpoch && !keys_.Has(batch.epoch)) {
     // With another key it would count a second time if it has arrived.
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
     FIELDCOST_TRY(spool.MarkQuarantined(batch.id, "the key that signed it is gone", clock_->Now()));
+    FIELDCOST_TRY(transaction.Commit());
     ++report.batches_quarantined;
     return {};
   }

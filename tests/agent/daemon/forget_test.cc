@@ -212,6 +212,18 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch + 1)));
 }
 
+TEST_F(ForgetTest, ABatchThatWasTriedIsNeverSentWithAnotherKey) {
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
+  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  std::filesystem::remove(Key(kStartEpoch));
+  EXPECT_EQ(agent.Upload(true)->batches_quarantined, 1U);
+  EXPECT_THAT(agent.Log()->back().reason, HasSubstr("key"));
+  Send(agent, 4);
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 2U) << "once each";
+}
+
 TEST_F(ForgetTest, TheOneKeyOfEarlierVersionsIsTakenOver) {
   ASSERT_TRUE(MakeDirectories(profile_.state_dir, 0700));
   const auto key = crypto::PrivateKey::LoadOrCreate(profile_.state_dir / "agent_key");
