@@ -23,7 +23,7 @@ readonly WORK="$PWD/build/packages-test"
 readonly DEBS="$WORK/debs"
 readonly BASE="$WORK/base.tar"
 readonly ROOT="$WORK/root"
-readonly MIRROR="${FIELDCOST_TEST_MIRROR:-$(apt-get indextargets --format '$(SUITE) $(REPO_URI)' \
+readonly MIRROR="${FIELDCOST_TEST_MIRROR:-$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' \
   'Created-By: Packages' | sed -n '/^bookworm /{s///p;q}')}"
 readonly MAX_BASE_AGE_DAYS=30
 
