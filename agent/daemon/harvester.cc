@@ -233,7 +233,7 @@ Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunS
   }
   const LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
   const bool is_private = pick.api.soname == kPrivateName;
-  FIELDCOST_TRY(database_->AddLocal(key, difference, may_send && is_private));
+  FIELDCOST_TRY(database_->AddLocal(key, difference, is_private));
   if (may_send && !is_private) {
     FIELDCOST_TRY(database_->AddPending(key, difference, clock_->Now()));
   }

@@ -228,6 +228,7 @@ TEST_F(HarvestTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) {
       file.Add(8, 0, 1);
     }
     ASSERT_TRUE(agent.Harvest());
+    EXPECT_GT(agent.GetStatus()->private_rows_kept, 0U) << Name(mode);
   }
   Agent agent = OpenAgent();
   const auto rows = agent.LocalRows();
