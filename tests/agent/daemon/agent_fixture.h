@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "agent/daemon/agent.h"
+#include "agent/daemon/policy_writer.h"
 #include "common/base/file.h"
+#include "common/shm/policy_file.h"
 #include "tests/agent/daemon/aggregator_stand_in.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/run_file_writer.h"
@@ -45,6 +48,14 @@ class AgentFixture : public ::testing::Test {
               server_->certificates().ca.string() + "\"\n";
     }
     ASSERT_TRUE(WriteFileAtomically(profile_.config_file, text, 0600));
+  }
+
+  bool PolicySaysMeasure() const {
+    const auto bytes = ReadFile(profile_.policy_file(), kMaxPolicyBytes);
+    shm::PolicyHeader header{};
+    EXPECT_TRUE(bytes && bytes->size() >= sizeof header);
+    if (bytes) std::memcpy(&header, bytes->data(), sizeof header);
+    return header.collection_enabled != 0;
   }
 
   void StartServer() { server_.emplace(directory_.path()); }

@@ -13,8 +13,6 @@
 
 #include "agent/daemon/daemon_loop.h"
 #include "agent/daemon/notify.h"
-#include "agent/daemon/policy_writer.h"
-#include "common/shm/policy_file.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/support/process.h"
 
@@ -61,14 +59,6 @@ class ServiceManagerTest : public AgentFixture {
     char buffer[1024];
     const ssize_t got = ::recv(socket_.get(), buffer, sizeof buffer, 0);
     return {buffer, static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
-  }
-
-  bool PolicySaysMeasure() const {
-    const auto bytes = ReadFile(profile_.policy_file(), kMaxPolicyBytes);
-    shm::PolicyHeader header{};
-    EXPECT_TRUE(bytes && bytes->size() >= sizeof header);
-    if (bytes) std::memcpy(&header, bytes->data(), sizeof header);
-    return header.collection_enabled != 0;
   }
 
   UniqueFd socket_;
