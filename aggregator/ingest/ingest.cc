@@ -14,6 +14,14 @@ static_assert(wire::kMaxAnswerBytes <= store::kMaxAnswerBytes);
 
 constexpr char kEnrolledAnswer[] = R"({"enrolled":true})";
 
+// Whether what was answered to the first batch of this number speaks of another body: two machines
+// have one key (a copied disk), or an old state came back from a backup. Unknown is no.
+bool IsOfAnotherBody(const std::string& stored_answer, const BatchIdentity& batch,
+                     const Receipts& receipts) {
+  const auto first = wire::DecodeAnswer(stored_answer);
+  return first && !first->receipt.empty() && !receipts.Open(first->receipt, batch);
+}
+
 }  // namespace
 
 http::Response Refuse(int status, const Error& error) {
@@ -199,6 +207,12 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, Workspace& workspace
     return Refuse(result.error());
   }
   if (!result) return RefuseStoreFailure();
+  if (result->replay && IsOfAnotherBody(result->answer, batch, receipts_)) {
+    ++counters_.bad_sequence;
+    return Refuse(409,
+                  Fail(ErrorCode::kAlreadyExists, "another batch of this agent has had sequence {}",
+                       batch.sequence.value()));
+  }
   if (result->replay) {
     ++counters_.replayed_batches;
   } else {

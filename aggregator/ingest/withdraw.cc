@@ -67,11 +67,19 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, std::string_vie
     }
     return &workspace.accepted;
   };
-  const auto result = store_.Withdraw({.agent_id = pseudonyms_.IdOf(batch.agent),
+  const std::string agent_id = pseudonyms_.IdOf(batch.agent);
+  bool may_come = !admission_.IsRevoked(agent_id);
+  if (may_come && admission_.mode() == EnrolmentMode::kToken) {
+    const auto enrolled = store_.IsEnrolled(agent_id, batch.epoch);
+    if (!enrolled) return RefuseStoreFailure();
+    may_come = *enrolled;
+  }
+  const auto result = store_.Withdraw({.agent_id = agent_id,
                                        .epoch = batch.epoch,
                                        .sequence = batch.sequence,
                                        .rows = accepted_rows,
-                                       .late_answer = LateAnswer(workspace.decoder.row_count())});
+                                       .late_answer = LateAnswer(workspace.decoder.row_count()),
+                                       .may_come = may_come});
   if (!result) {
     const Error& error = result.error();
     if (error.code == ErrorCode::kPermissionDenied) {
@@ -89,7 +97,7 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, std::string_vie
       counters_.withdrawn_rows += result->withdrawn_rows;
       break;
     case store::WithdrawalKind::kNeverDelivered:
-      ++counters_.withdrawn_before_arrival;
+      counters_.withdrawn_before_arrival += may_come ? 1 : 0;
       break;
     case store::WithdrawalKind::kRepeated:
       ++counters_.repeated_withdrawals;

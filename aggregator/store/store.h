@@ -61,6 +61,7 @@ struct Withdrawal {
   // An error is Withdraw()'s; nothing has changed then.
   std::function<Result<const AcceptedRows*>(const std::optional<std::string>& answer)> rows;
   std::string_view late_answer;  // for the batch, should it come after all
+  bool may_come = true;  // false: it would be turned away, so nothing is kept if it never came
 };
 
 enum class WithdrawalKind {

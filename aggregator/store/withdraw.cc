@@ -37,6 +37,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
   const LedgerHead::Seen seen = head.Classify(sequence);
   Database::WriteSet changes(*state_->database);
   if (seen == LedgerHead::Seen::kNew) {
+    if (!withdrawal.may_come) return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
     RecordDelivery(key, sequence, withdrawal.late_answer, head, changes);
     changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(0));
     FIELDCOST_TRY(state_->Commit(changes, {}));

@@ -82,6 +82,19 @@ TEST_F(IngestTest, AReplayIsAnsweredWithTheSameBytesAndAddsNothing) {
   EXPECT_EQ(ingest_.counters().replayed_batches, 1U);
 }
 
+TEST_F(IngestTest, AnotherBatchUnderANumberInUseIsRefusedNotAcknowledged) {
+  const wire::BatchContent content = TestContent(2, kWeek);
+  wire::BatchContent other = content;
+  other.rows[1].api.symbol = "of_a_copied_machine";
+  const http::Response first = ingest_.Handle(SignedRequest(key_, 1, content));
+  const http::Response refused = ingest_.Handle(SignedRequest(key_, 1, other));
+  EXPECT_EQ(refused.status, 409) << "a 200 would say that it is stored";
+  EXPECT_EQ(ingest_.counters().bad_sequence, 1U);
+  EXPECT_EQ(ingest_.counters().replayed_batches, 0U);
+  EXPECT_TRUE(Stored(other, other.rows[1]).histogram.empty());
+  EXPECT_EQ(ingest_.Handle(SignedRequest(key_, 1, content)).body, first.body);
+}
+
 TEST_F(IngestTest, ARefusedRowNeverCostsTheOthers) {
   wire::BatchContent content = TestContent(9, kWeek);
   content.rows[1].metric = static_cast<stats::Metric>(77);

@@ -240,6 +240,24 @@ TEST_F(RequestsTest, WithdrawingNeedsNoEnrolment) {
   EXPECT_EQ(MustWithdraw(1, MixedBody(), receipt), 2U);
 }
 
+TEST_F(RequestsTest, WhoMayNotSendCannotFillTheLedgerWithWithdrawals) {
+  Start(EnrolmentMode::kToken, {TokenFile("first")});
+  EXPECT_EQ(MustWithdraw(1, MixedBody(), ""), 0U);
+  EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 0U);
+  EXPECT_EQ(ingest_->Handle(EnrolmentRequest(key_, "first")).status, 200);
+  ASSERT_EQ(ingest_->Handle(SignedRequest(key_, 1, MixedBody())).status, 200);
+  EXPECT_EQ(Rows().size(), 2U) << "nothing of the withdrawal was kept";
+  EXPECT_EQ(MustWithdraw(2, MixedBody(), ""), 0U);
+  EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 1U) << "this one may still come";
+
+  const Pseudonyms pseudonyms = *Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms");
+  ASSERT_TRUE(store_->Revoke(pseudonyms.IdOf(key_.public_key())).has_value());
+  Start(EnrolmentMode::kToken, {TokenFile("first")});
+  EXPECT_EQ(MustWithdraw(3, MixedBody(), ""), 0U);
+  EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 0U);
+  EXPECT_EQ(MustWithdraw(1, MixedBody(), ""), 2U);
+}
+
 TEST_F(RequestsTest, EachBadEnrolmentGetsItsStatus) {
   Start(EnrolmentMode::kToken, {TokenFile("first")});
   const http::Request good = EnrolmentRequest(key_, "first");
