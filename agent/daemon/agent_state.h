@@ -13,7 +13,8 @@ namespace fieldcost::daemon {
 
 // Names in the database of what the schedule keeps (upload_schedule.h).
 inline constexpr char kUploadSeedNumber[] = "upload_seed";
-inline constexpr char kNextTryNumber[] = "next_upload";  // microseconds; 0 = never tried
+inline constexpr char kNextTryNumber[] = "next_upload";     // microseconds; 0 = never tried
+inline constexpr char kSlotsEpochNumber[] = "slots_epoch";  // whose slots are in use
 inline constexpr char kFailedUploadsNumber[] = "failed_uploads";
 inline constexpr char kUploadProblemText[] = "upload_problem";
 
@@ -29,7 +30,7 @@ struct Agent::State {
 
   // The database must be open in the following.
   Result<UploadState> LoadUploadState(WallTime now);
-  // With a next try that CorrectNextTry() had to correct.
+  // With a next try that NextTryInNewEpoch() or CorrectNextTry() had to correct.
   Result<UploadState> LoadCorrectedUploadState(WallTime now);
   Status NewUploadSeed();
   Status SaveUploadState(const UploadState& upload, std::string_view problem);

@@ -52,6 +52,14 @@ Result<UploadState> Agent::State::LoadUploadState(WallTime now) {
 Result<UploadState> Agent::State::LoadCorrectedUploadState(WallTime now) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database->Begin());
   FIELDCOST_ASSIGN(UploadState upload, LoadUploadState(now));
+  FIELDCOST_ASSIGN(const std::uint64_t slots_epoch, database->Get(kSlotsEpochNumber, 0));
+  if (slots_epoch != EpochOf(now)) {
+    FIELDCOST_TRY(database->Set(kSlotsEpochNumber, EpochOf(now)));
+    if (slots_epoch != 0) {
+      upload.next_try = NextTryInNewEpoch(upload, now, crypto::RandomUint64());
+      FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(upload.next_try)));
+    }
+  }
   if (const auto corrected = CorrectNextTry(upload, now, crypto::RandomUint64())) {
     FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(corrected->next_try)));
     if (corrected->new_slots) FIELDCOST_TRY(NewUploadSeed());
@@ -102,6 +110,7 @@ Result<UploadReport> Agent::Upload(bool flush) {
     FIELDCOST_TRY(spool.GrowOlder(now));
     FIELDCOST_TRY(spool.DropExcess(std::chrono::hours(24 * config().max_spool_age_days),
                                    config().max_spool_bytes, now));
+    FIELDCOST_TRY(spool.DropOldBytes(config().max_sent_bytes));
     FIELDCOST_TRY(transaction.Commit());
   }
   Batcher batcher(profile(), config(), *state_->clock, *state_->database);
@@ -136,12 +145,13 @@ Result<UploadReport> Agent::Upload(bool flush) {
   }
   if (!lock || (!flush && !IsDue(upload, now))) return report;
   const std::uint32_t limit = flush ? kMaxSentByFlush : BatchesAtOnce(upload);
-  FIELDCOST_TRY(state_->uploader.Send(spool, *state_->database, limit, report));
+  const auto epochs = flush ? Uploader::Epochs::kAll : Uploader::Epochs::kOne;
+  FIELDCOST_TRY(state_->uploader.Send(spool, *state_->database, limit, epochs, report));
   FIELDCOST_ASSIGN(SpoolPace left, spool.Pace(now));
   const std::uint32_t sent = report.batches_sent + report.batches_quarantined;
   if (!report.stopped_by && left.queued == 0 && sent < limit) {
     FIELDCOST_TRY(batcher.Spool(SpoolWhat::kAll));
-    FIELDCOST_TRY(state_->uploader.Send(spool, *state_->database, limit - sent, report));
+    FIELDCOST_TRY(state_->uploader.Send(spool, *state_->database, limit - sent, epochs, report));
     FIELDCOST_ASSIGN(left, spool.Pace(now));
   }
   report.batches_left = static_cast<std::uint32_t>(left.queued);

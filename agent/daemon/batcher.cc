@@ -1,9 +1,11 @@
 #include "agent/daemon/batcher.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "agent/daemon/agent_keys.h"
 #include "agent/daemon/consent.h"
 #include "agent/daemon/hardware.h"
-#include "agent/daemon/policy_writer.h"
 
 namespace fieldcost::daemon {
 namespace {
@@ -15,6 +17,11 @@ constexpr std::uint32_t kContributedWeeks = 26;
 constexpr std::uint64_t kContributedBatches = 256;  // kept whatever the clock says
 
 }  // namespace
+
+std::uint32_t SentPolicySerial(const AgentConfig& config) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      config.field_policy_version, std::numeric_limits<std::uint32_t>::max()));
+}
 
 wire::BatchContent ContentOf(const std::vector<PendingRow>& pending, std::size_t count,
                              std::uint32_t policy_serial, const stats::HardwareClass& hardware) {
@@ -82,7 +89,7 @@ Result<bool> Batcher::SpoolOne(SpoolWhat what) {
   FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
                    database_->PendingRows(hardware, wire::kMaxBatchRows));
   if (pending.empty()) return false;
-  const std::uint32_t serial = PolicySerial(profile_->policy_file());
+  const std::uint32_t serial = SentPolicySerial(*config_);
   if (what == SpoolWhat::kFull && pending.size() < wire::kMaxBatchRows &&
       wire::EncodedBatchBytes(ContentOf(pending, pending.size(), serial, hardware_)) <
           config_->max_batch_bytes) {
@@ -115,8 +122,8 @@ Result<std::optional<BuiltBatch>> Batcher::Preview() {
   FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
                    database_->PendingRows(stats::DisplayName(hardware_), wire::kMaxBatchRows));
   if (pending.empty()) return std::optional<BuiltBatch>();
-  FIELDCOST_ASSIGN(BuiltBatch batch, BuildBatch(pending, PolicySerial(profile_->policy_file()),
-                                                hardware_, config_->max_batch_bytes));
+  FIELDCOST_ASSIGN(BuiltBatch batch, BuildBatch(pending, SentPolicySerial(*config_), hardware_,
+                                                config_->max_batch_bytes));
   return std::optional<BuiltBatch>(std::move(batch));
 }
 

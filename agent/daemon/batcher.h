@@ -26,6 +26,10 @@ struct BuiltBatch {
 Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending, std::uint32_t policy_serial,
                               const stats::HardwareClass& hardware, std::size_t max_bytes);
 
+// What a batch says of the policy: the version of the service's, the same for all agents that have
+// it, or 0. Never the serial of this machine's policy file, which would link an agent's quarters.
+std::uint32_t SentPolicySerial(const AgentConfig& config);
+
 // What all these rows would be in one batch.
 wire::BatchContent ContentOf(const std::vector<PendingRow>& pending, std::size_t count,
                              std::uint32_t policy_serial, const stats::HardwareClass& hardware);

@@ -126,7 +126,13 @@ Status SpoolDb::MarkQuarantined(std::uint64_t id, std::string_view reason, WallT
           .Text(reason)
           .Int(id)
           .Run());
-  if (database_->changes() > 0) FIELDCOST_TRY(DropContributed(id));
+  // One that was tried before may have arrived then: it counts as contributed.
+  FIELDCOST_TRY(database_
+                    ->Prepare("DELETE FROM contributed WHERE batch IN (SELECT id FROM spool WHERE "
+                              "id = ? AND state = ? AND attempts <= 1)")
+                    .Int(id)
+                    .Int(Number(SpoolState::kQuarantined))
+                    .Run());
   return database_
       ->Prepare(
           "UPDATE spool SET body = '' WHERE state = ?1 AND id <= "

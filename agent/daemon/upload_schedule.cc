@@ -77,6 +77,10 @@ std::optional<Correction> CorrectNextTry(const UploadState& state, WallTime now,
   return Correction{.next_try = now + Part(kMissedSpread, random), .new_slots = true};
 }
 
+WallTime NextTryInNewEpoch(const UploadState& state, WallTime now, std::uint64_t random) {
+  return std::max(state.next_try, now + microseconds(1) + Part(PeriodOf(state), random));
+}
+
 WallTime NextTryAfterSuccess(const UploadState& state, WallTime now) {
   const seconds period = state.queued > 0 ? BacklogPeriodOf(state) : PeriodOf(state);
   return AtLeastInterval(state, now, SlotAtOrAfter(state.seed, now + period / 2, period));

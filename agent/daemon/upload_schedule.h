@@ -65,6 +65,10 @@ struct Correction {
 std::optional<Correction> CorrectNextTry(const UploadState& state, WallTime now,
                                          std::uint64_t random);
 
+// The `next_try` where an epoch begins, whose key has slots of its own. Half of a fleet finds that
+// its new slot has just passed; they spread over a whole period, as at any other time.
+WallTime NextTryInNewEpoch(const UploadState& state, WallTime now, std::uint64_t random);
+
 // The `next_try` after an upload that succeeded; `state.queued` is what it left.
 WallTime NextTryAfterSuccess(const UploadState& state, WallTime now);
 

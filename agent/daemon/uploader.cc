@@ -12,13 +12,19 @@ namespace fieldcost::daemon {
 Uploader::Uploader(const Profile& profile, const AgentConfig& config, const Clock& clock)
     : profile_(&profile), config_(&config), clock_(&clock), keys_(profile) {}
 
-Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches,
+Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
                       UploadReport& report) {
   for (std::uint32_t i = 0; i < max_batches && !report.stopped_by; ++i) {
     FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*profile_));
     if (consent.mode != Mode::kOn) break;
     FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.FirstQueued());
     if (!batch) break;
+    if (client_ && epoch_ != batch->epoch) {
+      const bool has_talked = report.batches_sent + report.batches_quarantined > 0;
+      if (has_talked && epochs == Epochs::kOne) break;
+      client_.reset();  // one connection has one key
+    }
+    epoch_ = batch->epoch;
     if (!client_) {
       auto client = ConnectToService(*config_);
       if (!client) {
@@ -37,6 +43,9 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
   if (batch.attempts > 0 && batch.epoch != kFirstEpoch && !keys_.Has(batch.epoch)) {
     // With another key it would count a second time if it has arrived.
     FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+    // The attempt that is not made, so that the earlier one stays known as one that may have
+    // arrived.
+    FIELDCOST_TRY(spool.MarkAttempted(batch.id));
     FIELDCOST_TRY(spool.MarkQuarantined(batch.id, "the key that signed it is gone", clock_->Now()));
     FIELDCOST_TRY(transaction.Commit());
     ++report.batches_quarantined;
@@ -94,6 +103,11 @@ Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
   FIELDCOST_ASSIGN(http::Response response, client_->Send(request));
   if (!AsksForEnrolment(response)) return response;
   FIELDCOST_TRY(Enrol(key, batch.epoch));
+  // The service may have taken its time, and the user may have decided otherwise in it.
+  FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*profile_));
+  if (consent.mode != Mode::kOn) {
+    return Fail(ErrorCode::kPermissionDenied, "sending was switched off meanwhile");
+  }
   FIELDCOST_ASSIGN(response, client_->Send(request));
   if (!AsksForEnrolment(response)) return response;
   return Fail(ErrorCode::kUnavailable, "{} asks for enrolment again, right after it",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -18,9 +19,15 @@ class Uploader {
  public:
   Uploader(const Profile& profile, const AgentConfig& config, const Clock& clock);
 
-  // Until `max_batches` are sent, the spool is empty, consent is withdrawn, or a batch fails for
-  // now (report.stopped_by). An Error is ours (database, key file), not the server's.
-  Status Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, UploadReport& report);
+  // Of how many epochs batches go in one upload. Those of two in a row tell that their keys belong
+  // together.
+  enum class Epochs { kOne, kAll };
+
+  // Until `max_batches` are sent, the spool is empty, consent is withdrawn, a batch fails for now
+  // (report.stopped_by), or the next is of another epoch than those of `report`. A connection has
+  // batches of one epoch. An Error is ours (database, key file), not the server's.
+  Status Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
+              UploadReport& report);
 
  private:
   Status SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch, UploadReport& report);
@@ -33,6 +40,7 @@ class Uploader {
   const Clock* clock_;
   AgentKeys keys_;
   std::optional<http::Client> client_;
+  std::uint64_t epoch_ = 0;  // of the client's batches
 };
 
 // A client of the service of `config`, through its proxy or the environment's.

@@ -22,6 +22,7 @@ Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgr
                                ForgetReport& report) {
   std::optional<http::Client> client;
   std::uint64_t last = 0;
+  std::uint64_t epoch = 0;  // of the client's requests: one connection has one key
   for (;;) {
     FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.NextToWithdraw(last));
     if (!batch) return {};
@@ -30,6 +31,8 @@ Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgr
       ++report.batches_left;
       continue;
     }
+    if (epoch != batch->epoch) client.reset();
+    epoch = batch->epoch;
     if (config_->url.empty()) {
       report.stopped_by =
           Fail(ErrorCode::kInvalidArgument, "withdraw: [aggregator] url is not set in {}",

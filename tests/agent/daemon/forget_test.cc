@@ -222,6 +222,48 @@ TEST_F(ForgetTest, ABatchThatWasTriedIsNeverSentWithAnotherKey) {
   EXPECT_THAT(agent.Log()->back().reason, HasSubstr("key"));
   Send(agent, 4);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 2U) << "once each";
+  int contributions = 0;
+  for (const auto& row : server_->Rows(stats::Metric::kWallTime)) {
+    contributions += row.first_contribution ? 1 : 0;
+  }
+  EXPECT_EQ(contributions, 1) << "the first had arrived";
+}
+
+TEST_F(ForgetTest, NothingInABatchCountsWhatThisMachineDid) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (const char* modules : {"libone.so.1", "libtwo.so.2", "libthree.so.3"}) {
+    WriteConfig(fmt::format("[selection]\npicks_per_run = {}\n", 1 + modules[3] % 4));
+    ASSERT_TRUE(OpenAgent().WritePolicy(true));
+  }
+  Measure(agent);
+  EXPECT_EQ((*agent.Preview())->content.policy_serial, 0U) << "the same in each quarter";
+  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.ReadBatch(1)->content.policy_serial, 0U);
+}
+
+TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {
+  const WallTime turn{std::chrono::weeks(13 * (kStartEpoch + 1))};
+  clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
+  Agent agent = OpenAgent(Mode::kOn);
+  for (int i = 0; i < 8; ++i) Send(agent);  // so many that two may go at once
+  Measure(agent);
+  server_->Script({.status = 503, .headers = {}, .body = {}});
+  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  clock_.Advance(std::chrono::hours(4));
+  Measure(agent, 4);
+  for (int i = 0; i < 100 && server_->bodies().size() == 8; ++i) {
+    const auto next = *agent.NextUpload();
+    ASSERT_TRUE(next);
+    if (*next > clock_.Now()) clock_.Advance(*next - clock_.Now());
+    ASSERT_TRUE(agent.Upload(false));
+  }
+  EXPECT_EQ(server_->bodies().size(), 9U);
+  EXPECT_EQ(server_->agents().size(), 1U) << "two at a time would belong together";
+  const auto next = *agent.NextUpload();
+  ASSERT_TRUE(next);
+  EXPECT_GT(*next, clock_.Now() + std::chrono::hours(1));
+  EXPECT_EQ(agent.Upload(true)->batches_left, 0U);
+  EXPECT_EQ(server_->agents().size(), 2U);
 }
 
 TEST_F(ForgetTest, TheOneKeyOfEarlierVersionsIsTakenOver) {

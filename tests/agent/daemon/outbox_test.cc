@@ -236,7 +236,8 @@ void Pair::Operate(Model& model) {
       if (first == 0) return;
       ASSERT_TRUE(spool_->MarkQuarantined(first, "no", now_));
       model.batches[first].state = SpoolState::kQuarantined;
-      model.batches[first].contributes = false;
+      // One that was tried before may have arrived then.
+      if (model.batches[first].attempts <= 1) model.batches[first].contributes = false;
       model.KeepQuarantinedBodies();
       return;
     case 8:

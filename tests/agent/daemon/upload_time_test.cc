@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/daemon/agent_keys.h"
+#include "agent/daemon/agent_state.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
 namespace fieldcost::daemon {
@@ -130,6 +132,54 @@ TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) 
     EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), static_cast<std::uint64_t>(runs_));
     EXPECT_EQ(server_->bad_requests(), 0U);
   }
+}
+
+// All agents change their slots at the same moment.
+TEST_F(UploadTimeTest, AQuartersTurnMakesNobodyUploadAtOnce) {
+  const WallTime turn{std::chrono::weeks(13 * static_cast<int>(EpochOf(kStart) + 1))};
+  clock_.Advance(turn - hours(13) - clock_.Now());
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  const WallTime oldest = clock_.Now();
+  // One whose old slot comes later and whose new one has just passed.
+  std::uint64_t seed = 1;
+  const auto is_wanted = [&] {
+    UploadState upload{.seed = seed ^ (EpochOf(oldest) << 32)};
+    upload.oldest_pending = oldest;
+    if (*NextUploadTime(upload, oldest) < turn + hours(1)) return false;
+    upload.seed = seed ^ (EpochOf(turn) << 32);
+    const WallTime next = *NextUploadTime(upload, turn);
+    return next < turn && next > turn - hours(1);
+  };
+  while (!is_wanted()) ++seed;
+  {
+    auto database = StateDb::Open(profile_.state_dir / "agent.db");
+    ASSERT_TRUE(database->Set(kUploadSeedNumber, seed));
+  }
+  ASSERT_GT(**agent.NextUpload(), turn);
+  clock_.Advance(turn - clock_.Now());
+  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  const auto next = *agent.NextUpload();
+  ASSERT_TRUE(next);
+  EXPECT_GT(*next, turn);
+  EXPECT_LE(*next, turn + kDay);
+  EXPECT_EQ(*agent.NextUpload(), next) << "drawn once";
+  clock_.Advance(*next - clock_.Now());
+  EXPECT_EQ(agent.Upload(false)->batches_sent, 1U);
+}
+
+// A server that is away for long: what was tried and dropped is kept like what was sent, not for
+// ever.
+TEST_F(UploadTimeTest, BytesOfDroppedBatchesAreLimitedThoughNothingArrives) {
+  WriteConfig("[spool]\nmax_sent_bytes = 0\nmax_spool_age_days = 1\n");
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  server_->Script({.status = 503, .headers = {}, .body = {}});
+  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  clock_.Advance(2 * kDay);
+  ASSERT_TRUE(agent.Upload(false));
+  ASSERT_EQ(agent.GetStatus()->dropped_batches, 1U);
+  EXPECT_FALSE((*agent.Log())[0].can_withdraw);
 }
 
 TEST_F(UploadTimeTest, TheMachineThatSleptIsSpreadAndThenServed) {
