@@ -32,3 +32,62 @@ expect '[other]\npermit = true\n' '' '[other]\npermit = true\n\n[consent]\npermi
 expect '[consent]\n# permit = true\n[other]\npermit = true\n' '' \
   '[consent]\npermit = false\n# permit = true\n[other]\npermit = true\n'
 expect '' '' '\n[consent]\npermit = false\n'
+
+# The scripts themselves, on a directory of ours and with an answer of ours instead of debconf's.
+cat > "$work/debconf" << 'END'
+db_get() { RET=$answer; }
+db_set() { answer=$2; }
+db_input() { :; }
+db_go() { :; }
+db_stop() { :; }
+END
+run() {
+  sed -e "s,/usr/share/debconf/confmodule,$work/debconf," -e "s,/etc/fieldcost,$work/etc,g" \
+    -e "s,^template=.*,template=$1/deploy/config/system.toml," "$scripts/fieldcost-agent.$2" > "$work/script"
+  said=$(answer=$answer sh "$work/script" "$3" 2>&1) || {
+    echo "$2 $3 fails: $said"
+    exit 1
+  }
+}
+etc=$work/etc
+file=$etc/system.toml
+answer=false
+source=$1
+configure() {
+  run "$source" config configure
+  run "$source" postinst configure
+}
+fail() {
+  echo "$1"
+  exit 1
+}
+mkdir "$etc"
+configure
+[ "$(permit_in "$file")" = false ] || fail "an answer is not written"
+[ "$(stat -c %a "$file")" = 644 ] || fail "others may not read the answer"
+# A link stays one, and the file behind it keeps its mode.
+mv "$file" "$work/elsewhere"
+chmod 640 "$work/elsewhere"
+ln -s "$work/elsewhere" "$file"
+answer=true
+run "$source" postinst configure
+[ -L "$file" ] && [ "$(permit_in "$work/elsewhere")" = true ] || fail "not written through a link"
+[ "$(stat -c %a "$work/elsewhere")" = 640 ] || fail "the mode is another"
+# What is no file is left alone, and keeps nobody from installing.
+for target in "$work/nowhere" "$work/no/where" "$work"; do
+  ln -sfn "$target" "$file"
+  configure
+  [ "$(readlink "$file")" = "$target" ] || fail "a link was replaced"
+  [ -n "$said" ] || fail "nothing is said of it"
+done
+[ ! -e "$work/nowhere" ] || fail "written through a link that leads nowhere"
+rm "$file"
+mkdir "$file"
+configure
+[ -d "$file" ] || fail "a directory was replaced"
+# Purging takes what is ours, whatever it has become, and nothing of the administrator's.
+touch "$file.new-abc123" "$file.backup" "$file/inside"
+run "$source" postrm remove
+[ -d "$file" ] || fail "removed before it was purged"
+run "$source" postrm purge
+[ "$(ls "$etc")" = system.toml.backup ] || fail "purging left: $(ls "$etc")"
