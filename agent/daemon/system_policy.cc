@@ -1,14 +1,31 @@
 #include "agent/daemon/system_policy.h"
 
+#include <system_error>
+
 #include "common/config/toml_file.h"
 
 namespace fieldcost::daemon {
+namespace {
+
+// A link, to the file or to its directory, that leads nowhere: what it led to may have forbidden.
+bool LeadsNowhere(const std::filesystem::path& file) {
+  std::error_code error;
+  for (const std::filesystem::path& path : {file, file.parent_path()}) {
+    if (std::filesystem::is_symlink(path, error) && !std::filesystem::exists(path, error)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<SystemPolicy> LoadSystemPolicy(const std::filesystem::path& file) {
   SystemPolicy policy;
   auto untrusted_file = config::TomlFile::Load(file);
   if (!untrusted_file) {
-    if (untrusted_file.error().code == ErrorCode::kNotFound) return policy;
+    const bool is_absent = untrusted_file.error().code == ErrorCode::kNotFound;
+    if (is_absent && !LeadsNowhere(file)) return policy;
     return untrusted_file.error();
   }
   untrusted_file->ReadBool("consent.permit", policy.permit);

@@ -10,7 +10,7 @@ namespace fieldcost::daemon {
 //   [consent]
 //   permit = false
 // It can only forbid: each user still decides for himself (consent.h). No file: permitted. A file
-// that cannot be read or understood: not permitted.
+// that cannot be read or understood, or a link that leads nowhere: not permitted.
 struct SystemPolicy {
   bool permit = true;
 };

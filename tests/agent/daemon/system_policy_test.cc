@@ -60,6 +60,19 @@ TEST_F(SystemPolicyTest, WhatCannotBeReadOrUnderstoodForbids) {
   EXPECT_FALSE(CheckPermitted(file()));
 }
 
+TEST_F(SystemPolicyTest, ALinkThatLeadsNowhereForbids) {
+  const std::filesystem::path elsewhere = directory_.path() / "elsewhere";
+  std::filesystem::create_symlink(elsewhere / "system.toml", file());
+  EXPECT_FALSE(CheckPermitted(file()));
+  std::filesystem::create_directory(elsewhere);
+  EXPECT_FALSE(CheckPermitted(file()));
+  ASSERT_TRUE(WriteFileAtomically(elsewhere / "system.toml", "[consent]\npermit = true\n", 0644));
+  EXPECT_TRUE(CheckPermitted(file()));
+  const std::filesystem::path folder = directory_.path() / "fieldcost";
+  std::filesystem::create_symlink(directory_.path() / "not_mounted", folder);
+  EXPECT_FALSE(CheckPermitted(folder / "system.toml"));
+}
+
 TEST_F(SystemPolicyTest, CanOnlyForbidAndLeavesTheUsersFileAlone) {
   Profile profile;
   profile.state_dir = directory_.path();
