@@ -82,6 +82,7 @@ bool AggregatorStandIn::IsGenuine(const http::Request& request) const {
 }
 
 void AggregatorStandIn::Enrol(const http::Request& request, const http::Respond& respond) {
+  if (while_enrolling_) while_enrolling_();
   if (token_ && http::Find(request.headers, wire::kTokenHeader) != *token_) {
     respond(http::JsonError(403, "permission_denied", "no such token"));
     return;
@@ -157,6 +158,11 @@ void AggregatorStandIn::Answer(http::Request request, const http::Respond& respo
   respond({.status = 200,
            .headers = {{"Content-Type", "application/json"}},
            .body = wire::EncodeAnswer(answer)});
+}
+
+void AggregatorStandIn::WhileEnrolling(std::function<void()> action) {
+  const std::lock_guard lock(mutex_);
+  while_enrolling_ = std::move(action);
 }
 
 std::vector<std::string> AggregatorStandIn::bodies() const {

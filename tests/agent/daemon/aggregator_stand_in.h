@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,6 +43,8 @@ class AggregatorStandIn {
   void Script(Scripted answer);
   // Batches of agents that have not enrolled with this token are turned away.
   void RequireToken(std::string token);
+  // Called before an enrolment is answered.
+  void WhileEnrolling(std::function<void()> action);
   // Appends "agent epoch sequence sha256" to this file for each batch that it takes, before it
   // answers. REQUIRES: called before the first request.
   void RecordTo(const std::filesystem::path& file) { record_.emplace(file); }
@@ -75,6 +78,7 @@ class AggregatorStandIn {
   std::map<BatchId, std::uint32_t> withdrawn_;  // rows
   std::optional<std::string> token_;
   std::optional<std::ofstream> record_;
+  std::function<void()> while_enrolling_;
   std::set<std::string> enrolled_;
   std::uint64_t withdrawals_ = 0;
   std::uint64_t requests_ = 0;

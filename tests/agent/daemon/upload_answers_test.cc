@@ -92,6 +92,20 @@ TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
   EXPECT_EQ(server_->bad_requests(), 0U);
 }
 
+TEST_F(UploadAnswersTest, WhatIsSwitchedOffDuringAnEnrolmentIsNotSentAfterIt) {
+  server_->RequireToken("let-me-in");
+  Agent agent = OpenAgent(Mode::kOn);
+  ASSERT_TRUE(agent.SetEnrolmentToken("let-me-in"));
+  Measure(agent);
+  server_->WhileEnrolling(
+      [this] { EXPECT_TRUE(WithdrawConsent(profile_.consent_file(), clock_.Now())); });
+  const auto report = agent.Upload(true);
+  ASSERT_TRUE(report && report->stopped_by);
+  EXPECT_EQ(server_->enrolments(), 1U);
+  EXPECT_EQ(server_->requests(), 2U) << "the batch that was answered with 401, and the enrolment";
+  EXPECT_TRUE(server_->bodies().empty());
+}
+
 TEST_F(UploadAnswersTest, ARefusedEnrolmentSaysWhatToDoAndTheBatchWaits) {
   server_->RequireToken("let-me-in");
   Agent agent = OpenAgent(Mode::kOn);
