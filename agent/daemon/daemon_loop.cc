@@ -38,7 +38,9 @@ constexpr hours kPolicyRetry{1};
 // Whatever the schedule says and whatever fails: not oftener than this.
 constexpr minutes kUploadGap{1};
 constexpr hours kLongestSleep{24};
-constexpr std::uint32_t kWatchedEvents = IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO;
+constexpr std::uint32_t kWatchedEvents =
+    IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
+constexpr std::uint32_t kGoneEvents = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
 constexpr std::uint32_t kSystemDirectoryEvents = IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE |
                                                  IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
                                                  IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
@@ -103,9 +105,7 @@ Result<DaemonLoop> DaemonLoop::Start(const Profile& profile, const Clock& clock)
   }
   loop.inotify_ = UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!loop.inotify_.valid()) return ErrnoError("watch", profile.run_dir(), errno);
-  if (::inotify_add_watch(loop.inotify_.get(), profile.run_dir().c_str(), kWatchedEvents) < 0) {
-    return ErrnoError("watch", profile.run_dir(), errno);
-  }
+  FIELDCOST_TRY(loop.WatchRuns());
   loop.state_watch_ =
       ::inotify_add_watch(loop.inotify_.get(), profile.state_dir.c_str(), IN_MOVED_TO);
   if (loop.state_watch_ < 0) return ErrnoError("watch", profile.state_dir, errno);
@@ -126,11 +126,13 @@ Status DaemonLoop::Reload() {
 
 Result<std::optional<std::string>> DaemonLoop::IsOver() {
   if (g_stop != 0) return std::optional<std::string>("stopped");
-  FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(profile_));
-  if (consent.mode != Mode::kOff) return std::optional<std::string>();
-  // Whether or not the settings can be read now: programs must know at once.
-  const Status told = agent_->WritePolicyAtOnce(false);
+  const auto consent = EffectiveConsent(profile_);
+  if (consent && consent->mode != Mode::kOff) return std::optional<std::string>();
+  // Whether or not the settings can be read now: programs must know at once. A decision that cannot
+  // be read is none.
+  const Status told = StopMeasuring(profile_, agent_->config());
   if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
+  if (!consent) return consent.error();
   return std::optional<std::string>(WhyOff(profile_));
 }
 
@@ -153,6 +155,8 @@ Result<std::string> DaemonLoop::Run() {
       WatchSystemFile();
       const Status status = Reload();
       if (!status) LogError("reload: {}; the old settings stay", status.error().message);
+      const Status watched = WatchRuns();
+      if (!watched) LogError("{}", watched.error().message);
       upload_ = true;
     }
     RefreshPolicy();
@@ -218,6 +222,19 @@ Status DaemonLoop::Wait() {
   return {};
 }
 
+Status DaemonLoop::WatchRuns() {
+  const int watch = ::inotify_add_watch(inotify_.get(), profile_.run_dir().c_str(), kWatchedEvents);
+  if (watch < 0) return ErrnoError("watch", profile_.run_dir(), errno);
+  if (watch == run_watch_) return {};
+  if (run_watch_ >= 0) {
+    ::inotify_rm_watch(inotify_.get(), run_watch_);
+    LogWarning("{} was removed, and is made again", profile_.run_dir().string());
+  }
+  run_watch_ = watch;
+  harvest_at_ = Monotonic::now();  // some may have come before the watch
+  return {};
+}
+
 void DaemonLoop::WatchSystemFile() {
   std::filesystem::path directory = profile_.system_file.parent_path();
   std::uint32_t events = kSystemDirectoryEvents;
@@ -269,9 +286,11 @@ void DaemonLoop::HandleEvents() {
       // What happens to the watched directory itself has no name.
       if (name.empty() || name == system_name) reload_ = true;
       if ((event.mask & IN_IGNORED) != 0) system_watch_ = -1;
+    } else if (event.wd == run_watch_ && (event.mask & kGoneEvents) != 0) {
+      reload_ = true;  // makes it again, and watches that
     } else if ((event.mask & IN_CREATE) != 0) {
       MoveUp(harvest_at_, kHarvestPeriod);
-    } else if ((event.mask & IN_IGNORED) == 0) {
+    } else if ((event.mask & kGoneEvents) == 0) {
       quick_looks_ = 0;
       MoveUp(harvest_at_, kSettleTime);
     }

@@ -45,6 +45,8 @@ class DaemonLoop {
   Status ArmTimer();
   Status Wait();
   void HandleEvents();
+  // Watches the directory of the run files, which may be another one since the last time.
+  Status WatchRuns();
   // Watches the directory of the administrator's file, or what stands where it would be made.
   void WatchSystemFile();
   static void MoveUp(Deadline& deadline, Monotonic::duration from_now);
@@ -54,6 +56,7 @@ class DaemonLoop {
   UniqueFd lock_;
   UniqueFd inotify_;
   UniqueFd timer_;  // by the wall clock
+  int run_watch_ = -1;
   int state_watch_ = -1;
   int system_watch_ = -1;
   std::filesystem::path watched_;  // by system_watch_

@@ -4,7 +4,9 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/daemon_loop.h"
+#include "agent/daemon/field_policy.h"
 #include "agent/daemon/notify.h"
+#include "agent/daemon/policy_writer.h"
 #include "common/base/error.h"
 #include "common/base/log.h"
 
@@ -48,18 +50,22 @@ int RunDaemon(const Options& options) {
   if (!profile) return Failed(profile.error());
   if (fieldcost::daemon::LogsToJournal()) fieldcost::LogForJournal();
   const auto consent = fieldcost::daemon::EffectiveConsent(*profile);
-  if (!consent) return Failed(consent.error());
-  auto agent = Agent::Open(*profile, fieldcost::SystemClock());
-  if (!agent) return Failed(agent.error());
-  if (consent->mode == fieldcost::daemon::Mode::kOff) {
-    // Programs may not have been told yet that the administrator forbids it.
-    const auto told = agent->WritePolicyAtOnce(false);
+  if (!consent || consent->mode == fieldcost::daemon::Mode::kOff) {
+    // Programs may not have been told yet: that the administrator forbids it, or that what was
+    // decided cannot be read. Wrong settings do not keep us from it.
+    const auto config =
+        fieldcost::daemon::LoadConfigInForce(*profile, fieldcost::SystemClock().Now());
+    const auto told = fieldcost::daemon::StopMeasuring(
+        *profile, config ? *config : fieldcost::daemon::AgentConfig());
+    if (!consent) return Failed(consent.error());
     if (!told) return Failed(told.error());
     const std::string why = fieldcost::daemon::WhyOff(*profile);
     fieldcost::daemon::NotifyReady(why);  // so that the service manager takes it for no failure
     std::printf("fieldcostd: %s; nothing to do (`fieldcost agent on` opts in)\n", why.c_str());
     return 0;
   }
+  auto agent = Agent::Open(*profile, fieldcost::SystemClock());
+  if (!agent) return Failed(agent.error());
   if (options.once) {
     const auto done = fieldcost::daemon::RunOnce(*agent, options.flush);
     if (!done) return Failed(done.error());

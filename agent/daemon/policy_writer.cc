@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <system_error>
 
 #include "agent/daemon/api_weights.h"
 #include "agent/daemon/public_modules.h"
@@ -245,6 +246,12 @@ Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool c
   }
   SetTime(profile.policy_file(), weights.unseen_ns);
   return {};
+}
+
+Status StopMeasuring(const Profile& profile, const AgentConfig& config) {
+  std::error_code error;
+  if (!std::filesystem::exists(profile.policy_file(), error)) return {};
+  return WritePolicyFile(profile, config, false, Weights::kAsTheyAre);
 }
 
 }  // namespace fieldcost::daemon

@@ -48,4 +48,8 @@ std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
 Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled,
                        Weights source = Weights::kOfCatalogue);
 
+// Tells programs to measure nothing; nothing to do where there is no policy file. For when the
+// decision is off, or cannot be read, which means the same.
+Status StopMeasuring(const Profile& profile, const AgentConfig& config);
+
 }  // namespace fieldcost::daemon

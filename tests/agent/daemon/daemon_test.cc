@@ -51,6 +51,15 @@ class DaemonTest : public AgentFixture {
     return options;
   }
 
+  // Written elsewhere and moved in whole, so that it is never seen half made.
+  void MoveRunIn(const std::string& name, const std::vector<std::uint64_t>& values) {
+    {
+      testing::RunFileWriter file(directory_.path() / "new", RunOptions());
+      for (const std::uint64_t value : values) file.Add(value);
+    }
+    std::filesystem::rename(directory_.path() / "new", RunPath(name));
+  }
+
   static std::string AllOf(const ProcessResult& result) { return result.output + result.errors; }
 };
 
@@ -81,12 +90,7 @@ TEST_F(DaemonTest, HarvestsWhenAProgramClosesItsRunFileAndStopsWhenAsked) {
   Consent(Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
-  // Written elsewhere and moved in whole, so that it is never seen half made.
-  {
-    testing::RunFileWriter file(directory_.path() / "new", RunOptions());
-    file.Add(5);
-  }
-  std::filesystem::rename(directory_.path() / "new", RunPath("a"));
+  MoveRunIn("a", {5});
   EXPECT_TRUE(daemon.WaitForLine("harvested 1 calls"));
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
@@ -146,6 +150,41 @@ TEST_F(DaemonTest, EndsWhenConsentIsWithdrawn) {
   const ProcessResult result = daemon.Wait();
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.output, HasSubstr("collection is off"));
+}
+
+TEST_F(DaemonTest, ADecisionThatCannotBeReadStopsProgramsToo) {
+  Consent(Mode::kOn);
+  ASSERT_TRUE(PolicySaysMeasure());
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  ASSERT_TRUE(WriteFileAtomically(profile_.consent_file(), "perhaps\n", 0600));
+  EXPECT_EQ(daemon.Wait().exit_status, ExitStatus(ErrorCode::kCorrupt));
+  EXPECT_FALSE(PolicySaysMeasure());
+}
+
+TEST_F(DaemonTest, ProgramsAreToldToStopAtItsStartWhateverElseIsWrong) {
+  Consent(Mode::kOn);
+  ASSERT_TRUE(PolicySaysMeasure());
+  ASSERT_TRUE(WriteFileAtomically(profile_.config_file, "[nonsense]\nx = 1\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(profile_.consent_file(), "perhaps\n", 0600));
+  EXPECT_EQ(RunProcess(Daemon()).exit_status, ExitStatus(ErrorCode::kCorrupt));
+  EXPECT_FALSE(PolicySaysMeasure());
+}
+
+TEST_F(DaemonTest, MakesTheRunDirectoryAgainAndHarvestsThere) {
+  Consent(Mode::kOn);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  std::filesystem::remove_all(profile_.run_dir());
+  ASSERT_TRUE(daemon.WaitForLine("was removed"));
+  MoveRunIn("a", {1, 2, 3});
+  EXPECT_TRUE(daemon.WaitForLine("harvested 3 calls"));
+  std::filesystem::rename(profile_.run_dir(), profile_.state_dir / "elsewhere");
+  ASSERT_TRUE(daemon.WaitForLine("was removed"));
+  MoveRunIn("b", {1, 2, 3, 4});
+  EXPECT_TRUE(daemon.WaitForLine("harvested 4 calls"));
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
 
 TEST_F(DaemonTest, HangupReadsTheConfigurationAgain) {
