@@ -19,6 +19,9 @@ std::uint64_t EpochOf(WallTime now);
 // The only epoch of agents before keys had epochs.
 inline constexpr std::uint64_t kFirstEpoch = 1;
 
+// That of the spring of 2025. A clock that shows an earlier one is wrong.
+inline constexpr std::uint64_t kEarliestEpoch = 222;
+
 // The agent's Ed25519 keys, one an epoch, so that what was sent in two epochs cannot be linked:
 // files agent_keys/EPOCH (0600) in the state directory. Not thread-safe; processes that make or
 // remove keys hold the upload lock.

@@ -49,11 +49,11 @@ Result<std::optional<PendingBatch>> Agent::Preview() const {
   Batcher batcher(profile(), config(), *state_->clock, database);
   FIELDCOST_ASSIGN(std::optional<BuiltBatch> built, batcher.Preview());
   if (!built) return preview;
-  FIELDCOST_ASSIGN(const std::uint64_t epoch, database.Get(kEpochNumber, 0));
-  FIELDCOST_ASSIGN(std::uint64_t sequence, database.Get(kNextSequenceNumber, 1));
-  if (EpochOf(state_->clock->Now()) > epoch) sequence = 1;
-  preview.emplace(PendingBatch{
-      .content = std::move(built->content), .raw = std::move(built->body), .sequence = sequence});
+  FIELDCOST_ASSIGN(const BatchNumber number,
+                   state_->spool->NextNumber(EpochOf(state_->clock->Now())));
+  preview.emplace(PendingBatch{.content = std::move(built->content),
+                               .raw = std::move(built->body),
+                               .sequence = number.sequence});
   return preview;
 }
 

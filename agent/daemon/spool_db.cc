@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/daemon/agent_keys.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 
@@ -58,19 +59,29 @@ Result<std::optional<SpooledBatch>> ReadBatchRow(sqlite::Statement& statement) {
 
 }  // namespace
 
-Result<std::uint64_t> SpoolDb::Add(std::string_view body, std::uint64_t rows, std::uint64_t epoch,
-                                   WallTime now) {
+Result<BatchNumber> SpoolDb::NextNumber(std::uint64_t clock_epoch) {
   FIELDCOST_ASSIGN(const std::uint64_t used, state_->Get(kEpochNumber, 0));
-  FIELDCOST_ASSIGN(std::uint64_t sequence, state_->Get(kNextSequenceNumber, 1));
-  if (epoch > used) {
-    sequence = 1;
-    FIELDCOST_TRY(state_->Set(kEpochNumber, epoch));
+  const std::uint64_t epoch =
+      clock_epoch < kEarliestEpoch ? std::max(clock_epoch, used) : clock_epoch;
+  if (epoch == used) {
+    FIELDCOST_ASSIGN(const std::uint64_t next, state_->Get(kNextSequenceNumber, 1));
+    return BatchNumber{.epoch = epoch, .sequence = next};
   }
+  // The log forgets the lowest sequences of an epoch first, and its key when there are none.
+  sqlite::Statement greatest =
+      database_->Prepare("SELECT coalesce(max(sequence), 0) FROM spool WHERE epoch = ?");
+  FIELDCOST_TRY(greatest.Int(epoch).Step());
+  return BatchNumber{.epoch = epoch, .sequence = greatest.ColumnInt(0) + 1};
+}
+
+Result<std::uint64_t> SpoolDb::Add(std::string_view body, std::uint64_t rows,
+                                   std::uint64_t clock_epoch, WallTime now) {
+  FIELDCOST_ASSIGN(const BatchNumber number, NextNumber(clock_epoch));
   sqlite::Statement insert = database_->Prepare(
       "INSERT INTO spool (epoch, sequence, state, rows, created, size_bytes, sha256, body) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
-  FIELDCOST_TRY(insert.Int(std::max(epoch, used))
-                    .Int(sequence)
+  FIELDCOST_TRY(insert.Int(number.epoch)
+                    .Int(number.sequence)
                     .Int(Number(SpoolState::kQueued))
                     .Int(rows)
                     .Int(Micros(now))
@@ -80,7 +91,8 @@ Result<std::uint64_t> SpoolDb::Add(std::string_view body, std::uint64_t rows, st
                     .Step());
   const std::uint64_t id = insert.ColumnInt(0);
   FIELDCOST_TRY(insert.Run());
-  FIELDCOST_TRY(state_->Set(kNextSequenceNumber, sequence + 1));
+  FIELDCOST_TRY(state_->Set(kEpochNumber, number.epoch));
+  FIELDCOST_TRY(state_->Set(kNextSequenceNumber, number.sequence + 1));
   return id;
 }
 

@@ -36,6 +36,12 @@ struct SpoolTotals {
   std::uint64_t withdrawn = 0;
 };
 
+// What a batch is called towards the service.
+struct BatchNumber {
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+};
+
 // What the schedule asks of the spool.
 struct SpoolPace {
   std::uint64_t queued = 0;
@@ -44,7 +50,7 @@ struct SpoolPace {
 };
 
 // Names of numbers in the database.
-inline constexpr char kEpochNumber[] = "epoch";  // the greatest used so far
+inline constexpr char kEpochNumber[] = "epoch";  // the one used last
 inline constexpr char kNextSequenceNumber[] = "next_sequence";
 inline constexpr char kDroppedBatchesNumber[] = "dropped_batches";
 inline constexpr char kDroppedRowsNumber[] = "dropped_rows";
@@ -57,8 +63,12 @@ class SpoolDb {
  public:
   explicit SpoolDb(StateDb& state) : state_(&state), database_(&state.connection()) {}
 
-  // Adds a batch of this epoch, or of the greatest used if that is greater; returns its id.
-  Result<std::uint64_t> Add(std::string_view body, std::uint64_t rows, std::uint64_t epoch,
+  // The number of the next batch, if that is the clock's epoch. A clock that is earlier than
+  // kEarliestEpoch is wrong: the epoch used last stays. Any other is believed, also if it goes
+  // back: one that was ahead for a moment must not keep the key from changing for years.
+  Result<BatchNumber> NextNumber(std::uint64_t clock_epoch);
+  // Adds a batch with the next number; returns its id.
+  Result<std::uint64_t> Add(std::string_view body, std::uint64_t rows, std::uint64_t clock_epoch,
                             WallTime now);
   Result<std::optional<SpooledBatch>> FirstQueued();
   Result<std::optional<SpooledBatch>> Find(std::uint64_t id);

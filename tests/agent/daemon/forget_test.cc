@@ -201,15 +201,35 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   EXPECT_EQ(server_->agents().size(), 2U) << "two keys, two epochs";
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 1);
-  // Back in the first quarter: neither its epoch nor a sequence is used again.
+  // Back in the first quarter: no sequence is used again.
   clock_.Advance(-std::chrono::weeks(12));
   Send(agent);
-  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 1);
-  EXPECT_EQ(agent.Log()->back().sequence, 2U);
+  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch);
+  EXPECT_EQ(agent.Log()->back().sequence, 4U);
+  EXPECT_EQ(server_->agents().size(), 2U) << "and no other key";
   EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch))) << "needed to withdraw";
   EXPECT_EQ(agent.Forget()->batches_withdrawn, 5U);
-  EXPECT_FALSE(std::filesystem::exists(Key(kStartEpoch)));
-  EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch + 1)));
+  EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch)));
+  EXPECT_FALSE(std::filesystem::exists(Key(kStartEpoch + 1)));
+}
+
+TEST_F(ForgetTest, AClockThatWasYearsAheadForAMomentDoesNotKeepTheKeyFromChanging) {
+  constexpr std::chrono::weeks kYears{520};
+  Agent agent = OpenAgent(Mode::kOn);
+  Send(agent);
+  clock_.Advance(kYears);
+  Send(agent);
+  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 40);
+  clock_.Advance(-kYears);
+  Send(agent);
+  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch);
+  EXPECT_EQ(agent.Log()->back().sequence, 2U);
+  clock_.Advance(std::chrono::weeks(13));
+  Send(agent);
+  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 1);
+  EXPECT_EQ(server_->agents().size(), 3U);
+  EXPECT_EQ(server_->bad_requests(), 0U);
+  EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 4U);
 }
 
 TEST_F(ForgetTest, ABatchThatWasTriedIsNeverSentWithAnotherKey) {

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "agent/daemon/agent_keys.h"
 #include "agent/daemon/spool_db.h"
 #include "tests/support/temp_dir.h"
 
@@ -43,7 +44,7 @@ struct Model {
   std::map<std::uint64_t, ModelBatch> batches;  // by id
   std::uint64_t last_id = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t next_sequence = 1;
+  std::map<std::uint64_t, std::uint64_t> last_sequence;  // by epoch
   std::uint64_t dropped = 0;
   std::uint64_t dropped_rows = 0;
   std::optional<WallTime> last_seen;
@@ -107,14 +108,12 @@ class Pair {
 };
 
 void Pair::Add(Model& model) {
-  const std::uint64_t epoch = 200 + random_() % 4;  // clocks go back, too
+  const std::uint64_t epoch = 220 + random_() % 5;  // clocks go back, too
   ModelBatch batch;
-  if (epoch > model.epoch) {
-    model.epoch = epoch;
-    model.next_sequence = 1;
-  }
+  // A clock before the first possible epoch is not believed.
+  model.epoch = epoch < kEarliestEpoch ? std::max(epoch, model.epoch) : epoch;
   batch.epoch = model.epoch;
-  batch.sequence = model.next_sequence++;
+  batch.sequence = ++model.last_sequence[model.epoch];
   batch.body = std::string(1 + random_() % 40, static_cast<char>('a' + random_() % 26));
   batch.size = batch.body.size();
   batch.rows = random_() % 9;
