@@ -101,7 +101,6 @@ TEST_F(HarvestTest, CallsOfTwoWeeksGoToTwoRows) {
 TEST_F(HarvestTest, FileCountedBeforeACrashIsNotCountedAgain) {
   Agent agent = OpenAgent(Mode::kLocal);
   WriteRun("a", {3, 7, 22});
-  std::filesystem::copy_file(RunPath("a"), directory_.path() / "copy");
   {
     // The state at a kill between commit and unlink: counted as living, then ended.
     RunFileWriter file(RunPath("b"), Living());
@@ -116,7 +115,7 @@ TEST_F(HarvestTest, FileCountedBeforeACrashIsNotCountedAgain) {
   EXPECT_EQ(report->calls, 0U);
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7, 22, 1}));
   // A name that comes back with another file is another run.
-  std::filesystem::copy_file(directory_.path() / "copy", RunPath("b"));
+  WriteRun("b", {3, 7, 22});
   ASSERT_TRUE(agent.Harvest());
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7, 22, 1, 3, 7, 22}));
 }
