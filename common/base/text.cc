@@ -19,13 +19,18 @@ int HexDigit(char c) {
 std::string EscapeControl(std::string_view untrusted_text) {
   std::string out;
   out.reserve(untrusted_text.size());
+  unsigned char before = 0;
   for (const char c : untrusted_text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f || c == '\\') {
+    // U+0080 to U+009F, which some terminals obey like an escape: two bytes in UTF-8.
+    const bool is_c1 = before == 0xc2 && byte >= 0x80 && byte <= 0x9f;
+    if (is_c1) out.replace(out.size() - 1, 1, "\\xc2");
+    if (is_c1 || byte < 0x20 || byte == 0x7f || c == '\\') {
       out += fmt::format("\\x{:02x}", byte);
     } else {
       out += c;
     }
+    before = byte;
   }
   return out;
 }

@@ -8,8 +8,9 @@
 
 namespace fieldcost {
 
-// Replaces ASCII control characters (and a lone backslash) by \xNN, so that text from outside can
-// neither break a line nor steer a terminal. Bytes above 0x7f are kept.
+// Replaces control characters of ASCII and, in UTF-8, of U+0080 to U+009F (and a lone backslash) by
+// \xNN, so that text from outside can neither break a line nor steer a terminal. Other bytes above
+// 0x7f are kept.
 std::string EscapeControl(std::string_view untrusted_text);
 
 // Lower-case hexadecimal.

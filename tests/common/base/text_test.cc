@@ -15,6 +15,8 @@ TEST(EscapeControlTest, NothingThatSteersATerminalIsLeft) {
   EXPECT_EQ(EscapeControl("\x1b[31m\x7f"), "\\x1b[31m\\x7f");
   EXPECT_EQ(EscapeControl(std::string_view("\0", 1)), "\\x00");
   EXPECT_EQ(EscapeControl("\xc3\xa4"), "\xc3\xa4");
+  EXPECT_EQ(EscapeControl("\xc2\x9bm"), "\\xc2\\x9bm");
+  EXPECT_EQ(EscapeControl("\xc2\x80\xc2\x9f\xc2\xa0"), "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
 }
 
 TEST(EscapeControlTest, EscapesCannotBeForged) {
