@@ -70,5 +70,10 @@ use_user_units() {
   quietly user fieldcost agent on
   quietly user fieldcost run -- apt-cache dump
   wait_for ActiveState fieldcostd.service active
+  # What the administrator changes reaches everybody who takes part, in both directions.
+  answer no
+  wait_for ActiveState fieldcostd.service inactive
+  answer yes
+  wait_for ActiveState fieldcostd.service active
   end_session
 }
