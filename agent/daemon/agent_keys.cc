@@ -25,8 +25,10 @@ bool Exists(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::uint64_t EpochOf(WallTime now) {
-  return std::max<std::uint64_t>(kFirstEpoch, WeekOf(std::max(now, WallTime{})) / kWeeksAnEpoch);
+std::uint64_t EpochOf(WallTime now) { return EpochOfWeek(WeekOf(std::max(now, WallTime{}))); }
+
+std::uint64_t EpochOfWeek(std::uint32_t week) {
+  return std::max<std::uint64_t>(kFirstEpoch, week / kWeeksAnEpoch);
 }
 
 AgentKeys::AgentKeys(const Profile& profile)

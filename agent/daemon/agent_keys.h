@@ -15,6 +15,7 @@ namespace fieldcost::daemon {
 // The epoch of that time: the number of its 13-week quarter. The same for all agents, so it tells
 // nothing about one.
 std::uint64_t EpochOf(WallTime now);
+std::uint64_t EpochOfWeek(std::uint32_t week);
 
 // The only epoch of agents before keys had epochs.
 inline constexpr std::uint64_t kFirstEpoch = 1;

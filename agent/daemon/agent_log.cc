@@ -49,8 +49,7 @@ Result<std::optional<PendingBatch>> Agent::Preview() const {
   Batcher batcher(profile(), config(), *state_->clock, database);
   FIELDCOST_ASSIGN(std::optional<BuiltBatch> built, batcher.Preview());
   if (!built) return preview;
-  FIELDCOST_ASSIGN(const BatchNumber number,
-                   state_->spool->NextNumber(EpochOf(state_->clock->Now())));
+  FIELDCOST_ASSIGN(const BatchNumber number, state_->spool->NextNumber(built->epoch));
   preview.emplace(PendingBatch{.content = std::move(built->content),
                                .raw = std::move(built->body),
                                .sequence = number.sequence});

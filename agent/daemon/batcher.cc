@@ -16,6 +16,17 @@ constexpr int kMaxBatchesAtOnce = 1024;
 constexpr std::uint32_t kContributedWeeks = 26;
 constexpr std::uint64_t kContributedBatches = 256;  // kept whatever the clock says
 
+// Leaves the rows of the earliest epoch and returns it. REQUIRES: `pending` is not empty.
+std::uint64_t KeepEarliestEpoch(std::vector<PendingRow>& pending) {
+  const auto earliest = std::min_element(
+      pending.begin(), pending.end(),
+      [](const PendingRow& a, const PendingRow& b) { return a.key.week < b.key.week; });
+  const std::uint64_t epoch = EpochOfWeek(earliest->key.week);
+  std::erase_if(pending,
+                [epoch](const PendingRow& row) { return EpochOfWeek(row.key.week) != epoch; });
+  return epoch;
+}
+
 }  // namespace
 
 std::uint32_t SentPolicySerial(const AgentConfig& config) {
@@ -54,7 +65,8 @@ Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending, std::uint3
   for (;;) {
     BuiltBatch batch{.content = ContentOf(pending, fits, policy_serial, hardware),
                      .body = {},
-                     .rows_used = fits};
+                     .rows_used = fits,
+                     .epoch = 0};
     auto body = wire::EncodeBatch(batch.content);
     if (body) {
       batch.body = std::move(*body);
@@ -86,7 +98,7 @@ Result<bool> Batcher::SpoolOne(SpoolWhat what) {
   FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*profile_));
   if (consent.mode != Mode::kOn) return false;
   const std::string hardware = stats::DisplayName(hardware_);
-  FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
+  FIELDCOST_ASSIGN(std::vector<PendingRow> pending,
                    database_->PendingRows(hardware, wire::kMaxBatchRows));
   if (pending.empty()) return false;
   const std::uint32_t serial = SentPolicySerial(*config_);
@@ -98,14 +110,14 @@ Result<bool> Batcher::SpoolOne(SpoolWhat what) {
   SpoolDb spool(*database_);
   FIELDCOST_ASSIGN(const SpoolTotals totals, spool.Totals());
   if (totals.queued_bytes >= config_->max_spool_bytes) return false;
+  const std::uint64_t epoch = KeepEarliestEpoch(pending);
   FIELDCOST_ASSIGN(const BuiltBatch batch,
                    BuildBatch(pending, serial, hardware_, config_->max_batch_bytes));
   if (totals.queued > 0 && totals.queued_bytes + batch.body.size() > config_->max_spool_bytes) {
     return false;
   }
   const WallTime now = clock_->Now();
-  FIELDCOST_ASSIGN(const std::uint64_t id,
-                   spool.Add(batch.body, batch.rows_used, EpochOf(now), now));
+  FIELDCOST_ASSIGN(const std::uint64_t id, spool.Add(batch.body, batch.rows_used, epoch, now));
   for (std::size_t i = 0; i < batch.rows_used; ++i) {
     FIELDCOST_TRY(database_->RemovePending(pending[i].key));
     FIELDCOST_TRY(database_->AddContributed(pending[i].key, hardware, id));
@@ -119,11 +131,13 @@ Result<bool> Batcher::SpoolOne(SpoolWhat what) {
 }
 
 Result<std::optional<BuiltBatch>> Batcher::Preview() {
-  FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
+  FIELDCOST_ASSIGN(std::vector<PendingRow> pending,
                    database_->PendingRows(stats::DisplayName(hardware_), wire::kMaxBatchRows));
   if (pending.empty()) return std::optional<BuiltBatch>();
+  const std::uint64_t epoch = KeepEarliestEpoch(pending);
   FIELDCOST_ASSIGN(BuiltBatch batch, BuildBatch(pending, SentPolicySerial(*config_), hardware_,
                                                 config_->max_batch_bytes));
+  batch.epoch = epoch;
   return std::optional<BuiltBatch>(std::move(batch));
 }
 

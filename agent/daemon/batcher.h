@@ -19,6 +19,7 @@ struct BuiltBatch {
   wire::BatchContent content;
   std::string body;           // encoded and compressed
   std::size_t rows_used = 0;  // of the pending rows, from the first
+  std::uint64_t epoch = 0;    // of its rows' weeks
 };
 
 // The longest run of `pending` from its start whose encoding has at most `max_bytes` (one row at
@@ -40,7 +41,9 @@ enum class SpoolWhat {
   kAll,
 };
 
-// Moves pending rows into immutable spooled batches, each in one transaction.
+// Moves pending rows into immutable spooled batches, each in one transaction. The rows of a batch
+// are of one epoch, the earliest first, and leave under it: a new key never says that a row of the
+// quarter before has been contributed to already.
 class Batcher {
  public:
   Batcher(const Profile& profile, const AgentConfig& config, const Clock& clock, StateDb& database);

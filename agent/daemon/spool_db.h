@@ -63,9 +63,10 @@ class SpoolDb {
  public:
   explicit SpoolDb(StateDb& state) : state_(&state), database_(&state.connection()) {}
 
-  // The number of the next batch, if that is the clock's epoch. A clock that is earlier than
-  // kEarliestEpoch is wrong: the epoch used last stays. Any other is believed, also if it goes
-  // back: one that was ahead for a moment must not keep the key from changing for years.
+  // The number of the next batch, if the clock said this epoch when its rows were measured. A clock
+  // that is earlier than kEarliestEpoch is wrong: the epoch used last stays. Any other is believed,
+  // also if it goes back: one that was ahead for a moment must not keep the key from changing for
+  // years.
   Result<BatchNumber> NextNumber(std::uint64_t clock_epoch);
   // Adds a batch with the next number; returns its id.
   Result<std::uint64_t> Add(std::string_view body, std::uint64_t rows, std::uint64_t clock_epoch,

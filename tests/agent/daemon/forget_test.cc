@@ -213,6 +213,31 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   EXPECT_FALSE(std::filesystem::exists(Key(kStartEpoch + 1)));
 }
 
+TEST_F(ForgetTest, WhatAQuarterMeasuredLeavesUnderItsKey) {
+  const WallTime turn{std::chrono::weeks(13 * (kStartEpoch + 1))};
+  clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
+  Agent agent = OpenAgent(Mode::kOn);
+  Send(agent);
+  Measure(agent);  // not the first of its week
+  clock_.Advance(std::chrono::hours(4));
+  Measure(agent);
+  EXPECT_EQ((*agent.Preview())->sequence, 2U);
+  EXPECT_EQ(agent.Upload(true)->batches_sent, 2U);
+  const auto log = *agent.Log();
+  ASSERT_EQ(log.size(), 3U);
+  EXPECT_EQ(log[1].epoch, kStartEpoch);
+  EXPECT_EQ(log[1].sequence, 2U);
+  EXPECT_EQ(log[2].epoch, kStartEpoch + 1);
+  EXPECT_EQ(log[2].sequence, 1U);
+  const auto newest = agent.ReadBatch(3);
+  ASSERT_TRUE(newest);
+  for (const auto& row : newest->content.rows) {
+    EXPECT_TRUE(row.first_contribution) << "a new key that has been here before";
+  }
+  EXPECT_FALSE(agent.ReadBatch(2)->content.rows.at(0).first_contribution);
+  EXPECT_EQ(server_->agents().size(), 2U);
+}
+
 TEST_F(ForgetTest, AClockThatWasYearsAheadForAMomentDoesNotKeepTheKeyFromChanging) {
   constexpr std::chrono::weeks kYears{520};
   Agent agent = OpenAgent(Mode::kOn);
