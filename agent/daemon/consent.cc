@@ -1,8 +1,11 @@
 #include "agent/daemon/consent.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -125,7 +128,13 @@ Status SaveConsent(const std::filesystem::path& file, const Consent& consent) {
 Status WithdrawConsent(const std::filesystem::path& file, WallTime now) {
   const auto decision = LoadConsent(file);
   if (decision && decision->mode == Mode::kOff) return {};
-  return SaveConsent(file, {.mode = Mode::kOff, .since = now});
+  const Status saved = SaveConsent(file, {.mode = Mode::kOff, .since = now});
+  // The disk may be full. No file means off as well, and takes no space.
+  if (saved || ::unlink(file.c_str()) != 0) return saved;
+  const std::filesystem::path directory = file.parent_path();
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() || ::fsync(fd.get()) != 0) return ErrnoError("sync", directory, errno);
+  return {};
 }
 
 bool MayKeep(const Consent& consent, WallTime run_start) {

@@ -29,7 +29,8 @@ Result<Consent> EffectiveConsent(const Profile& profile);
 // A missing file means off. A file that cannot be understood is an error, and means off too.
 Result<Consent> LoadConsent(const std::filesystem::path& file);
 Status SaveConsent(const std::filesystem::path& file, const Consent& consent);
-// Decides for off, whatever the file holds now; nothing if that is decided already.
+// Decides for off, whatever the file holds now; nothing if that is decided already. Where nothing
+// can be written, as on a full disk, it removes the file.
 Status WithdrawConsent(const std::filesystem::path& file, WallTime now);
 
 // What may be done with a run that began at `run_start`. Pure.

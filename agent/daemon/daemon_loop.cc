@@ -107,7 +107,7 @@ Result<DaemonLoop> DaemonLoop::Start(const Profile& profile, const Clock& clock)
   if (!loop.inotify_.valid()) return ErrnoError("watch", profile.run_dir(), errno);
   FIELDCOST_TRY(loop.WatchRuns());
   loop.state_watch_ =
-      ::inotify_add_watch(loop.inotify_.get(), profile.state_dir.c_str(), IN_MOVED_TO);
+      ::inotify_add_watch(loop.inotify_.get(), profile.state_dir.c_str(), IN_MOVED_TO | IN_DELETE);
   if (loop.state_watch_ < 0) return ErrnoError("watch", profile.state_dir, errno);
   loop.timer_ = UniqueFd(::timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!loop.timer_.valid()) return ErrnoError("make a timer for", profile.state_dir, errno);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
@@ -52,6 +54,25 @@ TEST(ConsentTest, UnknownModeIsRefusedByName) {
   const auto mode = ParseMode("maybe");
   ASSERT_FALSE(mode);
   EXPECT_THAT(mode.error().message, ::testing::HasSubstr("\"maybe\""));
+}
+
+TEST(ConsentTest, AFullDiskKeepsNobodyFromWithdrawingIt) {
+  const testing::TempDir directory;
+  const auto file = directory.path() / "consent";
+  ASSERT_TRUE(SaveConsent(file, {.mode = Mode::kOn, .since = kSince}));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit full = before;
+  full.rlim_cur = 0;  // no file takes a byte more
+  ::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+  const Status kept = SaveConsent(file, {.mode = Mode::kOff, .since = kSince});
+  const Status withdrawn = WithdrawConsent(file, kSince);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_FALSE(kept) << "the disk is not full";
+  EXPECT_TRUE(withdrawn) << withdrawn.error().message;
+  EXPECT_EQ(LoadConsent(file)->mode, Mode::kOff);
 }
 
 TEST(ConsentTest, IsNeverRetroactiveAndNeverForForcedPicks) {

@@ -152,6 +152,17 @@ TEST_F(DaemonTest, EndsWhenConsentIsWithdrawn) {
   EXPECT_THAT(result.output, HasSubstr("collection is off"));
 }
 
+TEST_F(DaemonTest, ARemovedDecisionEndsItAtOnce) {
+  Consent(Mode::kOn);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("watching"));
+  std::filesystem::remove(profile_.consent_file());
+  const ProcessResult result = daemon.Wait();
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.output, HasSubstr("collection is off"));
+  EXPECT_FALSE(PolicySaysMeasure());
+}
+
 TEST_F(DaemonTest, ADecisionThatCannotBeReadStopsProgramsToo) {
   Consent(Mode::kOn);
   ASSERT_TRUE(PolicySaysMeasure());
