@@ -11,6 +11,8 @@
 #include <fstream>
 #include <random>
 
+#include "agent/daemon/harvester.h"
+#include "agent/daemon/run_file_reader.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/support/process.h"
 
@@ -201,7 +203,15 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
   const auto local = RowsOf(*agent->LocalRows());
   EXPECT_GE(CallsOf(local, "tally_always"), (*counts).over + (*before_consent).over);
   EXPECT_LE(CallsOf(local, "tally_always"), (*counts).begun + (*before_consent).begun);
-  EXPECT_EQ(agent->GetStatus()->run_files, 0U);
+  // Only a program that was killed while it made its file has left one; nothing is in it.
+  const auto left = ListRunFiles(profile_.run_dir());
+  ASSERT_TRUE(left) << left.error().message;
+  for (const std::string& name : *left) {
+    const auto bytes = RunFileBytes::Open(profile_.run_dir() / name);
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    const auto info = ReadRunInfo(*bytes);
+    EXPECT_TRUE(info && !info->ready) << name;
+  }
   EXPECT_EQ(agent->GetStatus()->refused_files, 0U);
 }
 
