@@ -13,6 +13,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "agent/daemon/harvester.h"
 #include "agent/daemon/notify.h"
 #include "agent/daemon/policy_writer.h"
 #include "agent/daemon/system_policy.h"
@@ -133,6 +134,8 @@ Result<std::optional<std::string>> DaemonLoop::IsOver() {
   const Status told = StopMeasuring(profile_, agent_->config());
   if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
   if (!consent) return consent.error();
+  const Status removed = RemoveUnwantedRuns(profile_.run_dir());
+  if (!removed) LogError("{}", removed.error().message);
   return std::optional<std::string>(WhyOff(profile_));
 }
 

@@ -110,6 +110,21 @@ Result<std::vector<std::string>> ListRunFiles(const std::filesystem::path& run_d
   return names;
 }
 
+Status RemoveUnwantedRuns(const std::filesystem::path& run_dir) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(run_dir, error)) return {};
+  FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(run_dir));
+  for (const std::string& name : names) {
+    const std::filesystem::path path = run_dir / name;
+    const auto bytes = RunFileBytes::Open(path);
+    if (!bytes) continue;
+    const auto info = ReadRunInfo(*bytes);
+    if (!info || !info->ready || info->forced) continue;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoError("remove", path, errno);
+  }
+  return {};
+}
+
 Harvester::Harvester(const Profile& profile, const AgentConfig& config, const Clock& clock,
                      StateDb& database)
     : profile_(&profile),

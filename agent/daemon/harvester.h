@@ -55,4 +55,9 @@ std::vector<RunCell> SingleValues(const RunContent& content, bool ended);
 // Names of the run files that are there, ascending.
 Result<std::vector<std::string>> ListRunFiles(const std::filesystem::path& run_dir);
 
+// Removes the run files, also of programs that run, except what was picked by hand. REQUIRES:
+// nothing is to be collected. Programs that run may go on for a phase, and that must not be counted
+// when collecting is permitted again.
+Status RemoveUnwantedRuns(const std::filesystem::path& run_dir);
+
 }  // namespace fieldcost::daemon

@@ -5,6 +5,7 @@
 #include "agent/daemon/agent.h"
 #include "agent/daemon/daemon_loop.h"
 #include "agent/daemon/field_policy.h"
+#include "agent/daemon/harvester.h"
 #include "agent/daemon/notify.h"
 #include "agent/daemon/policy_writer.h"
 #include "common/base/error.h"
@@ -59,6 +60,8 @@ int RunDaemon(const Options& options) {
         *profile, config ? *config : fieldcost::daemon::AgentConfig());
     if (!consent) return Failed(consent.error());
     if (!told) return Failed(told.error());
+    const auto removed = fieldcost::daemon::RemoveUnwantedRuns(profile->run_dir());
+    if (!removed) return Failed(removed.error());
     const std::string why = fieldcost::daemon::WhyOff(*profile);
     fieldcost::daemon::NotifyReady(why);  // so that the service manager takes it for no failure
     std::printf("fieldcostd: %s; nothing to do (`fieldcost agent on` opts in)\n", why.c_str());

@@ -152,12 +152,29 @@ TEST_F(DaemonTest, EndsWhenConsentIsWithdrawn) {
   EXPECT_THAT(result.output, HasSubstr("collection is off"));
 }
 
+TEST_F(DaemonTest, InModeOffOnlyWhatWasPickedByHandIsLeft) {
+  Consent(Mode::kOn);
+  Consent(Mode::kOff);
+  testing::RunFileOptions options = RunOptions();
+  options.living = true;
+  const testing::RunFileWriter living(RunPath("living"), options);
+  options.forced = true;
+  const testing::RunFileWriter picked(RunPath("picked"), options);
+  EXPECT_EQ(RunProcess(Daemon()).exit_status, 0);
+  EXPECT_FALSE(std::filesystem::exists(RunPath("living")));
+  EXPECT_TRUE(std::filesystem::exists(RunPath("picked")));
+}
+
 TEST_F(DaemonTest, ARemovedDecisionEndsItAtOnce) {
   Consent(Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
+  testing::RunFileOptions options = RunOptions();
+  options.living = true;
+  const testing::RunFileWriter living(RunPath("living"), options);
   std::filesystem::remove(profile_.consent_file());
   const ProcessResult result = daemon.Wait();
+  EXPECT_FALSE(std::filesystem::exists(RunPath("living")));
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.output, HasSubstr("collection is off"));
   EXPECT_FALSE(PolicySaysMeasure());
