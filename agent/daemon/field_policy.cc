@@ -53,6 +53,9 @@ std::filesystem::path CheckFile(const Profile& profile) {
   return profile.state_dir / kFieldPolicyCheckName;
 }
 
+// Beyond it a number of seconds is no time (the year 36812).
+constexpr std::uint64_t kMaxUnixSeconds = std::uint64_t{1} << 40;
+
 // When the service was asked last, and what was wrong with its answer.
 struct Check {
   std::int64_t unix_seconds = 0;
@@ -64,7 +67,7 @@ Check LoadCheck(const Profile& profile) {
   if (!bytes) return {};
   const std::size_t space = std::min(bytes->find(' '), bytes->size());
   const auto seconds = ParseUint64(std::string_view(*bytes).substr(0, space));
-  if (!seconds || bytes->empty() || bytes->back() != '\n') return {};
+  if (!seconds || *seconds > kMaxUnixSeconds || bytes->back() != '\n') return {};
   Check check{.unix_seconds = static_cast<std::int64_t>(*seconds), .problem = {}};
   if (space + 1 < bytes->size()) {
     check.problem = EscapeControl(bytes->substr(space + 1, bytes->size() - space - 2));

@@ -117,6 +117,11 @@ TEST_F(FieldPolicyTest, ServiceIsAskedOnceADayAtMostWhateverItAnswers) {
   publisher_.TakeRequests();
   EXPECT_FALSE(*FetchFieldPolicy(profile_, config_, clock_.Now()));
   EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
+  // A damaged note of the last time is as good as none.
+  ASSERT_TRUE(WriteFileAtomically(profile_.state_dir / kFieldPolicyCheckName,
+                                  "18446744073709551615 \n", 0600));
+  EXPECT_FALSE(FetchFieldPolicy(profile_, config_, clock_.Now()));
+  EXPECT_THAT(publisher_.TakeRequests(), Contains(wire::kPolicyPath));
   // A clock that was ten years ahead does not keep it from asking.
   clock_.Advance(-kDay * 3650);
   EXPECT_FALSE(FetchFieldPolicy(profile_, config_, clock_.Now()));
