@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "agent/daemon/upload_lock.h"
+#include "agent/daemon/uploader.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/catalog/root_chain.h"
 #include "common/crypto/sha256.h"
-#include "common/http/proxy.h"
 
 namespace fieldcost::daemon {
 namespace {
@@ -103,16 +103,6 @@ Result<KeptPolicy> LoadKept(const Profile& profile, std::string_view pinned) {
   auto kept = DecodeKeptPolicy(*untrusted_bytes);
   if (!kept) return Within(kept.error(), KeptFile(profile).string());
   return kept->pinned_sha256 == fresh.pinned_sha256 ? *kept : fresh;
-}
-
-Result<http::Client> Connect(const AgentConfig& config) {
-  http::ClientOptions options;
-  options.url = config.url;
-  options.ca_file = config.ca_file;
-  options.max_response_bytes = std::max(wire::kMaxPolicyBytes, catalog::kMaxRootBytes);
-  options.proxy_url =
-      http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
-  return http::Client::Create(std::move(options));
 }
 
 Status Fetch(http::Client& client, WallTime now, KeptPolicy& kept) {
@@ -289,7 +279,8 @@ Result<bool> FetchFieldPolicy(const Profile& profile, const AgentConfig& config,
                                                 .root = *pinned,
                                                 .policy = {}};
   KeptPolicy kept = before;
-  FIELDCOST_ASSIGN(http::Client client, Connect(config));
+  FIELDCOST_ASSIGN(http::Client client, ConnectToService(config, std::max(wire::kMaxPolicyBytes,
+                                                                          catalog::kMaxRootBytes)));
   const Status fetched = Fetch(client, now, kept);
   // A root that was verified is kept even if the policy under it was not.
   const bool is_new = kept != before || !loaded;

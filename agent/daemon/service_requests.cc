@@ -16,7 +16,6 @@ namespace fieldcost::daemon {
 namespace {
 
 constexpr char kTokenName[] = "enrolment_token";
-constexpr std::size_t kMaxServiceAnswerBytes = 256 * kKiB;
 constexpr std::size_t kMaxReasonBytes = 300;
 
 std::string HexOf(std::string_view bytes) {
@@ -49,11 +48,11 @@ std::string_view Trimmed(std::string_view text) {
 
 }  // namespace
 
-Result<http::Client> ConnectToService(const AgentConfig& config) {
+Result<http::Client> ConnectToService(const AgentConfig& config, std::size_t max_response_bytes) {
   http::ClientOptions options;
   options.url = config.url;
   options.ca_file = config.ca_file;
-  options.max_response_bytes = kMaxServiceAnswerBytes;
+  options.max_response_bytes = max_response_bytes;
   options.proxy_url =
       http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
   return http::Client::Create(std::move(options));

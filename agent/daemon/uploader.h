@@ -7,6 +7,7 @@
 #include "agent/daemon/agent.h"
 #include "agent/daemon/agent_keys.h"
 #include "agent/daemon/spool_db.h"
+#include "common/base/units.h"
 #include "common/crypto/ed25519.h"
 #include "common/http/client.h"
 
@@ -43,8 +44,12 @@ class Uploader {
   std::uint64_t epoch_ = 0;  // of the client's batches
 };
 
+// The longest answer to a request about batches, headers aside.
+inline constexpr std::size_t kMaxServiceAnswerBytes = 256 * kKiB;
+
 // A client of the service of `config`, through its proxy or the environment's.
-Result<http::Client> ConnectToService(const AgentConfig& config);
+Result<http::Client> ConnectToService(const AgentConfig& config,
+                                      std::size_t max_response_bytes = kMaxServiceAnswerBytes);
 
 // "status 503: <what the server says>", one line of limited length.
 std::string DescribeAnswer(const http::Response& untrusted_response);

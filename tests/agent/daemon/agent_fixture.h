@@ -105,6 +105,12 @@ class AgentFixture : public ::testing::Test {
     WriteRun(name, values, Ended());
   }
 
+  // One more run of one call, counted.
+  void Measure(Agent& agent, std::uint64_t value = 3) {
+    WriteRun("run" + std::to_string(runs_), {value});
+    ASSERT_TRUE(agent.Harvest());
+  }
+
   // Those of one metric, in the same order.
   static std::vector<stats::StatRow> RowsOf(const std::vector<stats::StatRow>& rows,
                                             stats::Metric metric = stats::Metric::kWallTime) {

@@ -21,10 +21,6 @@ class ForgetTest : public AgentFixture {
     WriteConfig();
   }
 
-  void Measure(Agent& agent, std::uint64_t value = 3) {
-    WriteRun("run" + std::to_string(runs_++), {value});
-    ASSERT_TRUE(agent.Harvest());
-  }
   void Send(Agent& agent, std::uint64_t value = 3) {
     Measure(agent, value);
     ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
@@ -32,8 +28,6 @@ class ForgetTest : public AgentFixture {
   std::filesystem::path Key(std::uint64_t epoch) const {
     return profile_.state_dir / "agent_keys" / std::to_string(epoch);
   }
-
-  int runs_ = 0;
 };
 
 constexpr std::uint64_t kStartEpoch = 2893 / 13;  // the week of kStart, 12 June 2025

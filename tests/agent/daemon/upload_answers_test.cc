@@ -18,13 +18,6 @@ class UploadAnswersTest : public AgentFixture {
     StartServer();
     WriteConfig();
   }
-
-  void Measure(Agent& agent, std::uint64_t value = 3) {
-    WriteRun("run" + std::to_string(runs_++), {value});
-    ASSERT_TRUE(agent.Harvest());
-  }
-
-  int runs_ = 0;
 };
 
 // The table of README.md.
