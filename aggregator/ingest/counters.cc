@@ -2,21 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace fieldcost::ingest {
+namespace {
+
+constexpr std::array kCounters = std::to_array<CounterInfo>({
+    {"accepted_batches", "batches taken for the first time", &Counters::accepted_batches},
+    {"replayed_batches", "batches that had come before", &Counters::replayed_batches},
+    {"accepted_rows", "rows of accepted batches", &Counters::accepted_rows},
+    {"rejected_rows", "rows refused in accepted batches", &Counters::rejected_rows},
+    {"withdrawn_batches", "batches taken away again", &Counters::withdrawn_batches},
+    {"withdrawn_rows", "rows taken away again", &Counters::withdrawn_rows},
+    {"withdrawn_before_arrival", "withdrawals of batches that had not come",
+     &Counters::withdrawn_before_arrival},
+    {"repeated_withdrawals", "withdrawals that had been asked before",
+     &Counters::repeated_withdrawals},
+    {"enrolments", "enrolments", &Counters::enrolments},
+    {"unknown_target", "no such address", &Counters::unknown_target, true},
+    {"wrong_method", "method not POST", &Counters::wrong_method, true},
+    {"wrong_content_type", "content type not a batch's", &Counters::wrong_content_type, true},
+    {"too_large", "body beyond its limits", &Counters::too_large, true},
+    {"bad_envelope", "envelope headers malformed", &Counters::bad_envelope, true},
+    {"bad_signature", "signature does not verify", &Counters::bad_signature, true},
+    {"malformed", "body is no batch", &Counters::malformed, true},
+    {"bad_sequence", "sequence too old, or of another body", &Counters::bad_sequence, true},
+    {"not_enrolled", "agent has not enrolled", &Counters::not_enrolled, true},
+    {"bad_token", "enrolment token unknown", &Counters::bad_token, true},
+    {"revoked", "agent is revoked", &Counters::revoked, true},
+    {"bad_receipt", "receipt not ours for this batch", &Counters::bad_receipt, true},
+    {"not_withdrawable", "batch not withdrawable any more", &Counters::not_withdrawable, true},
+    {"overloaded", "queue full", &Counters::overloaded, true},
+    {"store_failed", "store failed", &Counters::store_failed, true},
+});
+
+}  // namespace
+
+std::span<const CounterInfo> AllCounters() { return kCounters; }
 
 std::string Counters::Summary() const {
-  return fmt::format(
-      "accepted {} batches with {} rows, refused {} rows in them, answered {} replays; withdrew {} "
-      "batches with {} rows, {} before they came, answered {} repeated withdrawals; {} enrolments; "
-      "refused requests: {} unknown target, {} wrong method, {} wrong content type, {} too large, "
-      "{} bad envelope, {} bad signature, {} malformed, {} bad sequence, {} not enrolled, {} bad "
-      "token, {} revoked, {} bad receipt, {} not withdrawable, {} overloaded, {} store failed",
-      accepted_batches.load(), accepted_rows.load(), rejected_rows.load(), replayed_batches.load(),
-      withdrawn_batches.load(), withdrawn_rows.load(), withdrawn_before_arrival.load(),
-      repeated_withdrawals.load(), enrolments.load(), unknown_target.load(), wrong_method.load(),
-      wrong_content_type.load(), too_large.load(), bad_envelope.load(), bad_signature.load(),
-      malformed.load(), bad_sequence.load(), not_enrolled.load(), bad_token.load(), revoked.load(),
-      bad_receipt.load(), not_withdrawable.load(), overloaded.load(), store_failed.load());
+  std::string text;
+  for (const CounterInfo& info : kCounters) {
+    const std::uint64_t value = (this->*info.value).load();
+    if (value != 0) fmt::format_to(std::back_inserter(text), " {}={}", info.name, value);
+  }
+  return text.empty() ? "no requests" : text.substr(1);
 }
 
 }  // namespace fieldcost::ingest

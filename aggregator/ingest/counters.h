@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace fieldcost::ingest {
 
@@ -34,8 +36,19 @@ struct Counters {
   std::atomic<std::uint64_t> overloaded{0};
   std::atomic<std::uint64_t> store_failed{0};
 
-  // One line: "accepted 12 batches (...)".
+  // One line: "accepted_batches=12 ..."; those that are zero are left out.
   std::string Summary() const;
 };
+
+// A counter's name (also in what is exported) and what it counts.
+struct CounterInfo {
+  std::string_view name;
+  std::string_view help;
+  std::atomic<std::uint64_t> Counters::*value;
+  bool refusal = false;  // of a whole request
+};
+
+// All of them; a counter that is not here is shown nowhere.
+std::span<const CounterInfo> AllCounters();
 
 }  // namespace fieldcost::ingest

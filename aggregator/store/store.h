@@ -19,6 +19,10 @@
 #include "common/stats/stat_row.h"
 #include "common/wire/batch.h"
 
+namespace rocksdb {
+class FileSystem;
+}
+
 namespace fieldcost::store {
 
 enum class CheckpointStage {
@@ -33,7 +37,10 @@ struct StoreOptions {
   unsigned checkpoint_seconds = 30;          // longest time between two; 0 = no background thread
   std::size_t write_buffer_bytes = 64 * kMiB;
   std::size_t block_cache_bytes = 32 * kMiB;
+  unsigned probation_batches = 0;       // honest batches before an agent counts; 0 = at once
+  std::size_t held_bytes = 256 * kMiB;  // of batches on probation, all agents together
   std::function<void(CheckpointStage)> on_checkpoint;  // observer; may be empty
+  std::shared_ptr<rocksdb::FileSystem> file_system;    // null = the system's; tests inject faults
 };
 
 // One batch after every check.
@@ -44,11 +51,13 @@ struct AcceptedBatch {
   wire::Sequence sequence;  // 1, 2, 3, ...
   const AcceptedRows* rows = nullptr;
   std::string_view answer;  // what the agent is told; kept for replays
+  bool honest = true;       // nothing in it was implausible: it counts towards the end of probation
 };
 
 struct AcceptResult {
   std::string answer;   // the batch's own, or for a replay the one it got the first time
   bool replay = false;  // it had been accepted before; nothing was added
+  bool held = false;    // kept, not summed yet: its agent is on probation
 };
 
 // A batch to be taken away again.
@@ -73,6 +82,25 @@ enum class WithdrawalKind {
 struct WithdrawResult {
   std::uint32_t withdrawn_rows = 0;  // the same for a repeated withdrawal
   WithdrawalKind kind = WithdrawalKind::kTakenAway;
+};
+
+// What the service shows its operator. All since the start, or now.
+struct StoreGauges {
+  std::uint64_t sequence = 0;  // as Store::sequence()
+  std::uint64_t dirty_rows = 0;
+  std::uint64_t dirty_bytes = 0;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t checkpoint_microseconds = 0;  // all of them together
+  std::uint64_t held_batches = 0;             // on probation, now
+  std::uint64_t held_bytes = 0;
+  std::uint64_t stored_bytes = 0;  // the engine's estimate of its live data
+};
+
+// What Expire() removed.
+struct ExpiryReport {
+  std::uint64_t rows = 0;
+  std::uint64_t ledger_entries = 0;
+  std::uint64_t held_batches = 0;
 };
 
 struct VerifyReport {
@@ -144,6 +172,28 @@ class Store {
   // only with the same value, else kCorrupt. Ties secrets outside the store to its contents.
   Status Bind(std::string_view name, std::string_view value);
 
+  // Removes, durably and in steps that each leave a consistent store, all rows of weeks before
+  // `first_week`, and of epochs before `first_epoch` ledger entries and held batches. Neither bound
+  // ever goes back. Batches and withdrawals of such epochs must be refused from then on; of a
+  // withdrawal's rows those of expired weeks are passed over.
+  Result<ExpiryReport> Expire(std::uint32_t first_week, wire::Epoch first_epoch);
+
+  // A copy as of now, while batches come in: into `directory`, made if absent, which may hold older
+  // backups of this store, whose files it shares. Verified before it returns.
+  Status Backup(const std::filesystem::path& directory);
+  // The newest backup in `directory` becomes the store of `data_dir`, which must have none
+  // (kAlreadyExists). kNotFound: no backup; kCorrupt: it is damaged.
+  static Status RestoreBackup(const std::filesystem::path& directory,
+                              const std::filesystem::path& data_dir);
+
+  // Makes a checkpoint and rewrites everything without what is deleted or overwritten.
+  Status Compact();
+
+  // A number kept under a name; 0 if never set. Durable.
+  Status PutNumber(std::string_view name, std::uint64_t value);
+  Result<std::uint64_t> GetNumber(std::string_view name) const;
+
+  StoreGauges Gauges() const;
   bool healthy() const;
   // Batches accepted and taken away in the whole life of the store.
   std::uint64_t sequence() const;

@@ -12,7 +12,8 @@
 namespace fieldcost::http {
 
 struct ClientOptions {
-  std::string url;                                    // "https://host[:port]"; nothing but https
+  // "https://host[:port]", or "http://" with a loopback address, for our own admin listener.
+  std::string url;
   std::filesystem::path ca_file;                      // PEM; empty = the system's trust store
   std::chrono::milliseconds connect_timeout{10'000};  // name look-up, connect and TLS handshake
   std::chrono::milliseconds request_timeout{60'000};  // from first byte sent to last received

@@ -22,6 +22,11 @@ struct ServerOptions {
   std::size_t max_body_bytes = 256 * 1024;
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_connections = 1024;
+  // Of one client address (IPv6: of one /64); 0 = no limit. Above it 429 with Retry-After.
+  std::size_t max_connections_per_address = 0;
+  // Requests of one client address, as a token bucket; 0 = no limit. Above it 429 with Retry-After.
+  double requests_per_second_per_address = 0;
+  std::size_t request_burst_per_address = 0;
   std::chrono::milliseconds handshake_timeout{10'000};
   std::chrono::milliseconds header_timeout{10'000};  // also the idle time of a kept connection
   std::chrono::milliseconds body_timeout{30'000};
@@ -38,6 +43,18 @@ using Handler = std::function<void(Request request, Respond respond)>;
 // other than one Host, folded headers, bad targets. Each connection has its own strand and absolute
 // deadlines for handshake, header, body and response; above max_connections new ones are answered
 // 503 with Retry-After.
+// What happened at the door since the start.
+struct ServerCounters {
+  std::uint64_t connections = 0;       // accepted
+  std::uint64_t open_connections = 0;  // now
+  std::uint64_t requests = 0;          // handed to the handler
+  std::uint64_t handshake_failures = 0;
+  std::uint64_t refused_heads = 0;       // malformed, smuggling, too large
+  std::uint64_t deadlines = 0;           // closed for being slow
+  std::uint64_t over_capacity = 0;       // 503: the global limit
+  std::uint64_t over_address_limit = 0;  // 429: connections or requests of one address
+};
+
 class Server {
  public:
   // Binds, listens and serves. kInvalidArgument: certificate, key or address unusable;
@@ -48,6 +65,12 @@ class Server {
   ~Server();
 
   std::uint16_t port() const;
+
+  // Reads certificate and key again; new connections get them. On an error (as Start()'s) the old
+  // ones stay in force. Thread-safe.
+  Status ReloadCertificate();
+
+  ServerCounters counters() const;
 
   // Stops accepting, lets requests in progress finish for at most `grace`, closes all connections,
   // joins all threads. Idempotent; not from a handler.

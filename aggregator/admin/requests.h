@@ -1,0 +1,23 @@
+#pragma once
+
+namespace fieldcost::admin {
+
+// What the loopback listener answers. Plain HTTP: it never listens elsewhere.
+//
+// GET, for everybody on this machine:
+inline constexpr char kLivezPath[] = "/livez";      // 200 while the process serves
+inline constexpr char kReadyzPath[] = "/readyz";    // 200 if batches are taken; else 503 and why
+inline constexpr char kMetricsPath[] = "/metrics";  // Prometheus text format 0.0.4
+
+// POST with "Authorization: Bearer TOKEN", a token from one of the configured files; 401 without.
+// Bodies and answers are JSON objects; errors are {"error": {"code": ..., "message": ...}} as
+// everywhere. Each answers when it is done; the same thing at the same time waits for its turn.
+inline constexpr char kPublishPath[] = "/v1/publish";        // -> version, rows, withheld, ...
+inline constexpr char kCheckpointPath[] = "/v1/checkpoint";  // -> sequence
+inline constexpr char kCompactPath[] = "/v1/compact";        // -> {}
+inline constexpr char kBackupPath[] = "/v1/backup";          // {"directory": absolute} -> sequence
+inline constexpr char kExpirePath[] = "/v1/expire";  // -> rows, ledger_entries, held_batches
+inline constexpr char kRevokePath[] = "/v1/revoke";  // {"agent": 64 hex} -> {}
+inline constexpr char kReloadPath[] = "/v1/reload";  // certificate, tokens -> {}
+
+}  // namespace fieldcost::admin
