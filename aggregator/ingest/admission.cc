@@ -1,60 +1,16 @@
 #include "aggregator/ingest/admission.h"
 
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <cerrno>
-
-#include "aggregator/ingest/secret_file.h"
-#include "common/base/file.h"
-#include "common/crypto/sha256.h"
-#include "common/wire/limits.h"
-
 namespace fieldcost::ingest {
-namespace {
-
-Result<std::string> ReadToken(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return ErrnoError("open token file", path, errno);
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return Fail(ErrorCode::kPermissionDenied,
-                "token file {} can be read by others; run chmod 600 on it", path.string());
-  }
-  FIELDCOST_ASSIGN(std::string token, ReadFile(path, wire::kMaxTokenBytes + 1));
-  if (token.ends_with('\n')) token.pop_back();
-  const bool printable =
-      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (token.empty() || token.size() > wire::kMaxTokenBytes || !printable) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "token file {} does not hold one line of 1 to {} printable characters",
-                path.string(), wire::kMaxTokenBytes);
-  }
-  return token;
-}
-
-}  // namespace
 
 Result<Admission> Admission::Load(EnrolmentMode mode,
                                   const std::vector<std::filesystem::path>& token_files,
                                   const store::Store& store) {
   Admission admission;
   admission.mode_ = mode;
-  for (const std::filesystem::path& path : token_files) {
-    FIELDCOST_ASSIGN(const std::string token, ReadToken(path));
-    admission.token_hashes_.push_back(crypto::Sha256(token));
-  }
+  FIELDCOST_ASSIGN(admission.tokens_, TokenSet::Load(token_files));
   FIELDCOST_ASSIGN(const std::vector<std::string> revoked, store.RevokedAgents());
   admission.revoked_.insert(revoked.begin(), revoked.end());
   return admission;
-}
-
-bool Admission::IsToken(std::string_view untrusted_token) const {
-  const std::string hash = crypto::Sha256(untrusted_token);
-  bool found = false;
-  for (const std::string& known : token_hashes_) {
-    found = EqualInConstantTime(hash, known) || found;
-  }
-  return found;
 }
 
 }  // namespace fieldcost::ingest

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregator/ingest/token_file.h"
 #include "aggregator/store/store.h"
 #include "common/base/result.h"
 
@@ -19,9 +20,7 @@ enum class EnrolmentMode {
 // Who may send batches. Immutable but for what it writes to the store; thread-safe.
 class Admission {
  public:
-  // Reads one token from each file (a line of 1 to wire::kMaxTokenBytes printable ASCII
-  // characters) and the store's list of revoked agents. kPermissionDenied if others than the owner
-  // may read a file; kInvalidArgument if it does not hold a token. Only hashes are kept.
+  // Reads the files' tokens (errors as TokenSet::Load()) and the store's list of revoked agents.
   static Result<Admission> Load(EnrolmentMode mode,
                                 const std::vector<std::filesystem::path>& token_files,
                                 const store::Store& store);
@@ -29,11 +28,11 @@ class Admission {
   EnrolmentMode mode() const { return mode_; }
   bool IsRevoked(const std::string& agent_id) const { return revoked_.contains(agent_id); }
   // Takes the same time for every wrong token of a length.
-  bool IsToken(std::string_view untrusted_token) const;
+  bool IsToken(std::string_view untrusted_token) const { return tokens_.Contains(untrusted_token); }
 
  private:
   EnrolmentMode mode_ = EnrolmentMode::kOpen;
-  std::vector<std::string> token_hashes_;
+  TokenSet tokens_;
   std::set<std::string> revoked_;
 };
 

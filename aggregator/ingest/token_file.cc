@@ -1,0 +1,50 @@
+#include "aggregator/ingest/token_file.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "aggregator/ingest/secret_file.h"
+#include "common/base/file.h"
+#include "common/crypto/sha256.h"
+#include "common/wire/limits.h"
+
+namespace fieldcost::ingest {
+
+Result<std::string> ReadTokenFile(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return ErrnoError("open token file", path, errno);
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return Fail(ErrorCode::kPermissionDenied,
+                "token file {} can be read by others; run chmod 600 on it", path.string());
+  }
+  FIELDCOST_ASSIGN(std::string token, ReadFile(path, wire::kMaxTokenBytes + 1));
+  if (token.ends_with('\n')) token.pop_back();
+  const bool printable =
+      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (token.empty() || token.size() > wire::kMaxTokenBytes || !printable) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "token file {} does not hold one line of 1 to {} printable characters",
+                path.string(), wire::kMaxTokenBytes);
+  }
+  return token;
+}
+
+Result<TokenSet> TokenSet::Load(const std::vector<std::filesystem::path>& files) {
+  TokenSet tokens;
+  for (const std::filesystem::path& file : files) {
+    FIELDCOST_ASSIGN(const std::string token, ReadTokenFile(file));
+    tokens.hashes_.push_back(crypto::Sha256(token));
+  }
+  return tokens;
+}
+
+bool TokenSet::Contains(std::string_view untrusted_token) const {
+  const std::string hash = crypto::Sha256(untrusted_token);
+  bool found = false;
+  for (const std::string& known : hashes_) found = EqualInConstantTime(hash, known) || found;
+  return found;
+}
+
+}  // namespace fieldcost::ingest
