@@ -4,6 +4,7 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/snapshot.h>
@@ -84,6 +85,7 @@ struct Database::State {
   rocksdb::ColumnFamilyHandle* Handle(Table table) const {
     return handles[static_cast<std::size_t>(table)];
   }
+  std::unique_ptr<rocksdb::Env> env;  // null = the system's; outlives db
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Table; the default family is last
 };
@@ -135,9 +137,14 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, family);
 
   auto state = std::make_unique<State>();
+  rocksdb::DBOptions db_options = DatabaseOptionsOf(options);
+  if (options.file_system != nullptr) {
+    state->env = rocksdb::NewCompositeEnv(options.file_system);
+    db_options.env = state->env.get();
+  }
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(
-      DatabaseOptionsOf(options), options.directory.string(), families, &state->handles, &db);
+  const rocksdb::Status status =
+      rocksdb::DB::Open(db_options, options.directory.string(), families, &state->handles, &db);
   if (!status.ok()) {
     return ErrorOf(fmt::format("open the store in {}", options.directory.string()), status);
   }

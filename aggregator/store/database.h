@@ -11,6 +11,10 @@
 
 #include "common/base/result.h"
 
+namespace rocksdb {
+class FileSystem;
+}
+
 namespace fieldcost::store {
 
 // The engine below the store, reduced to what the store needs: ordered tables, atomic synced
@@ -24,6 +28,7 @@ struct DatabaseOptions {
   std::filesystem::path directory;
   std::size_t write_buffer_bytes = 0;  // of all tables together
   std::size_t block_cache_bytes = 0;
+  std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;  // null = the system's
 };
 
 class Database {

@@ -58,7 +58,8 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   FIELDCOST_ASSIGN(state->database,
                    Database::Open({.directory = options.data_dir / "store",
                                    .write_buffer_bytes = options.write_buffer_bytes,
-                                   .block_cache_bytes = options.block_cache_bytes}));
+                                   .block_cache_bytes = options.block_cache_bytes,
+                                   .file_system = options.file_system}));
   state->options = std::move(options);
   FIELDCOST_TRY(state->Replay());
   if (state->options.checkpoint_seconds != 0) {
