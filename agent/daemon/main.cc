@@ -49,7 +49,9 @@ int RunDaemon(const Options& options) {
   using fieldcost::daemon::DaemonLoop;
   const auto profile = fieldcost::daemon::Profile::FromEnvironment();
   if (!profile) return Failed(profile.error());
-  if (fieldcost::daemon::LogsToJournal()) fieldcost::LogForJournal();
+  if (fieldcost::daemon::LogsToJournal()) {
+    fieldcost::SetLogFormat(fieldcost::LogFormat::kJournal);
+  }
   const auto consent = fieldcost::daemon::EffectiveConsent(*profile);
   if (!consent || consent->mode == fieldcost::daemon::Mode::kOff) {
     // Programs may not have been told yet: that the administrator forbids it, or that what was

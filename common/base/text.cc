@@ -14,6 +14,28 @@ int HexDigit(char c) {
   return -1;
 }
 
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t bytes = 0;  // 0: the text does not begin with valid UTF-8
+};
+
+// RFC 3629: no overlong forms, no surrogates, at most U+10FFFF.
+CodePoint FirstCodePoint(std::string_view untrusted_text) {
+  const auto first = static_cast<unsigned char>(untrusted_text[0]);
+  if (first < 0x80) return {first, 1};
+  const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || untrusted_text.size() < bytes) return {};
+  std::uint32_t value = first & (0x7fU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto next = static_cast<unsigned char>(untrusted_text[i]);
+    if ((next & 0xc0) != 0x80) return {};
+    value = value << 6 | (next & 0x3f);
+  }
+  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < kLeast[bytes] || (value >= 0xd800 && value < 0xe000) || value > 0x10ffff) return {};
+  return {value, bytes};
+}
+
 }  // namespace
 
 std::string EscapeControl(std::string_view untrusted_text) {
@@ -33,6 +55,26 @@ std::string EscapeControl(std::string_view untrusted_text) {
     before = byte;
   }
   return out;
+}
+
+std::string QuoteJson(std::string_view untrusted_text) {
+  std::string quoted = "\"";
+  while (!untrusted_text.empty()) {
+    const CodePoint point = FirstCodePoint(untrusted_text);
+    if (point.bytes == 0) {
+      quoted += "\\ufffd";
+      untrusted_text.remove_prefix(1);
+      continue;
+    }
+    if (point.value < 0x20 || (point.value >= 0x7f && point.value < 0xa0)) {
+      quoted += fmt::format("\\u{:04x}", point.value);
+    } else {
+      if (point.value == '"' || point.value == '\\') quoted += '\\';
+      quoted += untrusted_text.substr(0, point.bytes);
+    }
+    untrusted_text.remove_prefix(point.bytes);
+  }
+  return quoted + '"';
 }
 
 std::string HexEncode(std::span<const std::uint8_t> bytes) {

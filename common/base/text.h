@@ -13,6 +13,9 @@ namespace fieldcost {
 // 0x7f are kept.
 std::string EscapeControl(std::string_view untrusted_text);
 
+// A JSON string with its quotes (RFC 8259 §7). Bytes that are not UTF-8 become U+FFFD.
+std::string QuoteJson(std::string_view untrusted_text);
+
 // Lower-case hexadecimal.
 std::string HexEncode(std::span<const std::uint8_t> bytes);
 

@@ -23,6 +23,23 @@ TEST(EscapeControlTest, EscapesCannotBeForged) {
   EXPECT_NE(EscapeControl("\n"), EscapeControl("\\x0a"));
 }
 
+TEST(QuoteJsonTest, WhateverComesInAValidStringComesOut) {
+  EXPECT_EQ(QuoteJson("plain"), R"("plain")");
+  EXPECT_EQ(QuoteJson("a\"b\\c"), R"("a\"b\\c")");
+  EXPECT_EQ(QuoteJson("a\nb\x7f\xc2\x9b"), R"("a\u000ab\u007f\u009b")");
+  EXPECT_EQ(QuoteJson(std::string_view("\0", 1)), R"("\u0000")");
+  EXPECT_EQ(QuoteJson("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
+            "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
+}
+
+TEST(QuoteJsonTest, WhatIsNotUtf8IsReplaced) {
+  EXPECT_EQ(QuoteJson("a\xff"), R"("a\ufffd")");
+  EXPECT_EQ(QuoteJson("\xc3"), R"("\ufffd")");
+  EXPECT_EQ(QuoteJson("\xc0\x80"), R"("\ufffd\ufffd")");            // overlong
+  EXPECT_EQ(QuoteJson("\xed\xa0\x80"), R"("\ufffd\ufffd\ufffd")");  // a surrogate
+  EXPECT_EQ(QuoteJson("\xf4\x90\x80\x80z"), R"("\ufffd\ufffd\ufffd\ufffdz")");
+}
+
 TEST(HexTest, EveryByteSurvives) {
   std::vector<std::uint8_t> bytes(256);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
