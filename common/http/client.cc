@@ -27,11 +27,13 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::uint16_t kHttpsPort = 443;
+constexpr std::uint16_t kHttpPort = 80;
 constexpr std::uint16_t kProxyPort = 3128;
 constexpr std::size_t kMaxHeaderBytes = 16 * 1024;
 constexpr int kMaxInterimResponses = 8;  // 1xx before the real one
 
-// Ends a TLS connection hard when it goes away; no byte of ours is ever in doubt then.
+// Ends a TLS connection hard when it goes away; no byte of ours is ever in doubt then. Without TLS
+// only its next_layer() is used.
 using Stream = ssl::stream<tcp::socket>;
 using Parser = beast::http::response_parser<beast::http::string_body>;
 
@@ -83,6 +85,7 @@ Error ReceiveError(const Outcome& outcome, const Deadline& deadline) {
 struct Client::State {
   ClientOptions options;
   Origin server;
+  bool plain = false;  // no TLS: loopback
   std::optional<Origin> proxy;
   std::string origin;
   asio::io_context io{1};
@@ -112,6 +115,7 @@ struct Client::State {
     });
   }
 
+  Status ChooseServer();
   Status Connect();
   Status ConnectSocket(tcp::socket& socket, const Deadline& deadline);
   Status OpenTunnel(tcp::socket& socket, const Deadline& deadline);
@@ -121,6 +125,24 @@ struct Client::State {
     received.clear();
   }
 };
+
+Status Client::State::ChooseServer() {
+  // An address, as a name may lead anywhere.
+  if (auto local = ParseOrigin(options.url, "http", kHttpPort); local && local->is_address) {
+    plain = asio::ip::make_address(local->host).is_loopback();
+    server = *std::move(local);
+  }
+  if (plain) {
+    origin = "http://" + server.Authority();
+    return {};
+  }
+  FIELDCOST_ASSIGN(server, ParseOrigin(options.url, "https", kHttpsPort));
+  origin = "https://" + server.Authority();
+  if (!options.proxy_url.empty()) {
+    FIELDCOST_ASSIGN(proxy, ParseOrigin(options.proxy_url, "http", kProxyPort));
+  }
+  return ConfigureTlsClient(tls.native_handle(), options.ca_file);
+}
 
 Status Client::State::ConnectSocket(tcp::socket& socket, const Deadline& deadline) {
   const Origin& target = proxy ? *proxy : server;
@@ -180,6 +202,10 @@ Status Client::State::Connect() {
   FIELDCOST_TRY(ConnectSocket(socket, deadline));
   if (proxy) FIELDCOST_TRY(OpenTunnel(socket, deadline));
   auto fresh = std::make_unique<Stream>(std::move(socket), tls);
+  if (plain) {
+    stream = std::move(fresh);
+    return {};
+  }
   FIELDCOST_TRY(ExpectServer(fresh->native_handle(), server));
   const Outcome outcome = AwaitOn(fresh->next_layer(), deadline, [&](auto done) {
     fresh->async_handshake(ssl::stream_base::client, done);
@@ -203,8 +229,9 @@ Result<Response> Client::State::Exchange(const Request& request, std::string_vie
   tcp::socket& socket = stream->next_layer();
   const std::array<asio::const_buffer, 2> message{asio::buffer(head.data(), head.size()),
                                                   asio::buffer(request.body)};
-  const Outcome sent =
-      AwaitOn(socket, deadline, [&](auto done) { asio::async_write(*stream, message, done); });
+  const Outcome sent = AwaitOn(socket, deadline, [&](auto done) {
+    plain ? asio::async_write(socket, message, done) : asio::async_write(*stream, message, done);
+  });
   if (sent.too_late) return StepError("send", sent, deadline);
   // A server that refuses a request may answer and close before it has read all of it: look for its
   // answer even if not everything could be sent.
@@ -214,7 +241,8 @@ Result<Response> Client::State::Exchange(const Request& request, std::string_vie
     parser.body_limit(options.max_response_bytes);
     if (request.method == "HEAD") parser.skip(true);
     const Outcome got = AwaitOn(socket, deadline, [&](auto done) {
-      beast::http::async_read(*stream, received, parser, done);
+      plain ? beast::http::async_read(socket, received, parser, done)
+            : beast::http::async_read(*stream, received, parser, done);
     });
     if (!got) {
       unanswered = !got.too_late && !parser.got_some() && interim == 0;
@@ -244,12 +272,7 @@ Result<Client> Client::Create(ClientOptions options) {
   try {
     auto state = std::make_unique<State>();
     state->options = std::move(options);
-    FIELDCOST_ASSIGN(state->server, ParseOrigin(state->options.url, "https", kHttpsPort));
-    if (!state->options.proxy_url.empty()) {
-      FIELDCOST_ASSIGN(state->proxy, ParseOrigin(state->options.proxy_url, "http", kProxyPort));
-    }
-    state->origin = "https://" + state->server.Authority();
-    FIELDCOST_TRY(ConfigureTlsClient(state->tls.native_handle(), state->options.ca_file));
+    FIELDCOST_TRY(state->ChooseServer());
     return Client(std::move(state));
   } catch (const std::exception& error) {
     return Fail(ErrorCode::kInternal, "make an HTTPS client: {}", error.what());

@@ -12,7 +12,8 @@
 namespace fieldcost::http {
 
 struct ClientOptions {
-  // "https://host[:port]", or "http://" with a loopback address, for our own admin listener.
+  // "https://host[:port]"; or "http://address[:port]" with a loopback address (127.0.0.0/8, [::1]),
+  // which is reached without TLS and without a proxy.
   std::string url;
   std::filesystem::path ca_file;                      // PEM; empty = the system's trust store
   std::chrono::milliseconds connect_timeout{10'000};  // name look-up, connect and TLS handshake
@@ -37,7 +38,7 @@ class Client {
   // kCorrupt: not HTTP.
   Result<Response> Send(const Request& request);
 
-  // "https://host:port" as connected to.
+  // "https://host:port" (or "http://") as connected to.
   const std::string& origin() const;
 
  private:

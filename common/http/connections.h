@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/socket.h>
+
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "common/base/file.h"
 #include "common/base/result.h"
@@ -21,13 +24,17 @@ class Connections {
   Connections(ServerOptions options, Handler handler);
   ~Connections();
 
-  // Loads certificate and key. To be called before Serve().
-  Status Prepare();
+  // Loads certificate and key, for the connections that come from now on. On an error nothing
+  // changes. To be called before the first Serve().
+  Status LoadCertificate();
+  // See Server. REQUIRES: LoadCertificate() has succeeded.
+  std::optional<std::chrono::sys_seconds> CertificateExpiry() const;
+  ServerCounters counters() const;
   boost::asio::io_context& io();
 
-  // Takes over a connected, non-blocking TCP socket. Above max_connections it is answered 503; if
-  // too many are being answered so already, it is closed.
-  void Serve(UniqueFd accepted);
+  // Takes over a connected, non-blocking TCP socket. Above max_connections it is answered 503,
+  // above what its address may have 429; if too many are being answered so already, it is closed.
+  void Serve(UniqueFd accepted, const sockaddr_storage& peer);
 
   // Each connection that is open now closes after the response it is at, or at once if it has none.
   void CloseWhenDone();
@@ -36,7 +43,7 @@ class Connections {
   // Returns when there are none left. REQUIRES: io() is running; no Serve() from now on.
   void Stop(std::chrono::milliseconds grace);
 
-  struct Core;  // private to connections.cc
+  struct Core;  // session.h
 
  private:
   std::shared_ptr<Core> core_;

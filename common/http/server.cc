@@ -1,5 +1,6 @@
 #include "common/http/server.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -32,7 +33,21 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAcceptPause{100};  // after EMFILE and the like
 
+constexpr rlim_t kOtherDescriptors = 1024;  // files, and connections that are being turned away
+
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+void RaiseDescriptorLimit(std::size_t connections) {
+  const rlim_t wanted = connections + kOtherDescriptors;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  const rlim_t had = std::exchange(limit.rlim_cur, std::min(wanted, limit.rlim_max));
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = had;
+  if (limit.rlim_cur < wanted) {
+    LogWarning("http server: {} connections may be too many for {} open files", connections,
+               limit.rlim_cur);
+  }
+}
 
 }  // namespace
 
@@ -63,7 +78,7 @@ Status Server::State::Listen() {
                 "listen on {}: without a certificate only a loopback address is allowed",
                 options.address);
   }
-  FIELDCOST_TRY(connections.Prepare());
+  FIELDCOST_TRY(connections.LoadCertificate());
   const tcp::endpoint endpoint(address, options.port);
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
@@ -85,11 +100,13 @@ asio::awaitable<void> Server::State::Accept() {
   while (acceptor.is_open()) {
     (void)co_await acceptor.async_wait(tcp::acceptor::wait_read, kAwait);
     if (!acceptor.is_open()) break;
-    UniqueFd accepted(
-        ::accept4(acceptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    sockaddr_storage peer{};
+    socklen_t peer_size = sizeof peer;
+    UniqueFd accepted(::accept4(acceptor.native_handle(), reinterpret_cast<sockaddr*>(&peer),
+                                &peer_size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (accepted.valid()) {
       failing = false;
-      connections.Serve(std::move(accepted));
+      connections.Serve(std::move(accepted), peer);
     } else if (errno != ECONNABORTED && errno != EAGAIN && errno != EINTR) {
       // No descriptors or memory: connections wait in the queue until some are free again.
       const int number = errno;
@@ -130,6 +147,7 @@ Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, Handler han
   try {
     auto state = std::make_unique<State>(std::move(options), std::move(handler));
     FIELDCOST_TRY(state->Listen());
+    RaiseDescriptorLimit(state->options.max_connections);
     state->RunThreads();
     return std::unique_ptr<Server>(new Server(std::move(state)));
   } catch (const std::exception& error) {
@@ -142,6 +160,20 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() { Stop(milliseconds(0)); }
 
 std::uint16_t Server::port() const { return state_->port; }
+
+Status Server::ReloadCertificate() {
+  try {
+    return state_->connections.LoadCertificate();
+  } catch (const std::exception& error) {
+    return Fail(ErrorCode::kInternal, "load the certificate: {}", error.what());
+  }
+}
+
+std::optional<std::chrono::sys_seconds> Server::certificate_expiry() const {
+  return state_->connections.CertificateExpiry();
+}
+
+ServerCounters Server::counters() const { return state_->connections.counters(); }
 
 void Server::Stop(milliseconds grace) {
   if (state_->threads.empty()) return;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/base/result.h"
@@ -22,15 +23,20 @@ struct ServerOptions {
   std::size_t max_body_bytes = 256 * 1024;
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_connections = 1024;
-  // Of one client address (IPv6: of one /64); 0 = no limit. Above it 429 with Retry-After.
+  // Of one client address (IPv6: of one /64); 0 = no limit. Above it 429 with Retry-After, a few
+  // times; then new connections are closed before their TLS handshake.
   std::size_t max_connections_per_address = 0;
   // Requests of one client address, as a token bucket; 0 = no limit. Above it 429 with Retry-After.
+  // A connection without a request counts as one request.
   double requests_per_second_per_address = 0;
-  std::size_t request_burst_per_address = 0;
+  std::size_t request_burst_per_address = 0;  // 0 = as many as a second gives, at least one
   std::chrono::milliseconds handshake_timeout{10'000};
   std::chrono::milliseconds header_timeout{10'000};  // also the idle time of a kept connection
   std::chrono::milliseconds body_timeout{30'000};
+  // For the handler's answer, and then for each MiB of the response ...
   std::chrono::milliseconds response_timeout{30'000};
+  // ... all of which must have been taken by the client within this time.
+  std::chrono::milliseconds whole_response_timeout{600'000};
 };
 
 // Answers a request by calling `respond` once, from any thread, now or later. Must not throw and
@@ -38,27 +44,28 @@ struct ServerOptions {
 using Respond = std::function<void(Response)>;
 using Handler = std::function<void(Request request, Respond respond)>;
 
+// What happened at the door since the start.
+struct ServerCounters {
+  std::uint64_t connections = 0;         // accepted
+  std::uint64_t open_connections = 0;    // now
+  std::uint64_t requests = 0;            // handed to the handler
+  std::uint64_t handshake_failures = 0;  // not those that were too slow
+  std::uint64_t refused_heads = 0;       // malformed, smuggling, too large
+  std::uint64_t deadlines = 0;           // closed for being slow; not idle connections
+  std::uint64_t over_capacity = 0;       // 503 or closed: the global limit
+  std::uint64_t over_address_limit = 0;  // 429 or closed: connections or requests of one address
+};
+
 // Strict HTTP/1.1 server over TLS 1.3. Refuses itself (400/411/413/431/505, then closes) what Beast
 // 1.81 lets pass: any Transfer-Encoding, anything but exactly one numeric Content-Length on POST,
 // other than one Host, folded headers, bad targets. Each connection has its own strand and absolute
 // deadlines for handshake, header, body and response; above max_connections new ones are answered
 // 503 with Retry-After.
-// What happened at the door since the start.
-struct ServerCounters {
-  std::uint64_t connections = 0;       // accepted
-  std::uint64_t open_connections = 0;  // now
-  std::uint64_t requests = 0;          // handed to the handler
-  std::uint64_t handshake_failures = 0;
-  std::uint64_t refused_heads = 0;       // malformed, smuggling, too large
-  std::uint64_t deadlines = 0;           // closed for being slow
-  std::uint64_t over_capacity = 0;       // 503: the global limit
-  std::uint64_t over_address_limit = 0;  // 429: connections or requests of one address
-};
-
 class Server {
  public:
-  // Binds, listens and serves. kInvalidArgument: certificate, key or address unusable;
-  // kAlreadyExists: the port is in use (message names address and port).
+  // Binds, listens and serves. Raises the process's soft limit of open files, as far as the hard
+  // one allows, if max_connections needs it. kInvalidArgument: certificate, key or address
+  // unusable; kAlreadyExists: the port is in use (message names address and port).
   static Result<std::unique_ptr<Server>> Start(ServerOptions options, Handler handler);
 
   // Stops as Stop(graceful = 0 ms) does.
@@ -67,9 +74,12 @@ class Server {
   std::uint16_t port() const;
 
   // Reads certificate and key again; new connections get them. On an error (as Start()'s) the old
-  // ones stay in force. Thread-safe.
+  // ones stay in force. Without TLS there is nothing to do. Thread-safe.
   Status ReloadCertificate();
+  // When the certificate in force ends; nothing without TLS. Thread-safe.
+  std::optional<std::chrono::sys_seconds> certificate_expiry() const;
 
+  // Thread-safe.
   ServerCounters counters() const;
 
   // Stops accepting, lets requests in progress finish for at most `grace`, closes all connections,

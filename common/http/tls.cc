@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <ctime>
 #include <utility>
 
 namespace fieldcost::http {
@@ -65,6 +66,15 @@ Status ConfigureTlsServer(SSL_CTX* context, const std::filesystem::path& certifi
     return FileError("match certificate with private key", private_key_file);
   }
   return {};
+}
+
+std::optional<std::chrono::sys_seconds> CertificateExpiry(const SSL_CTX* context) {
+  const X509* certificate = SSL_CTX_get0_certificate(context);
+  std::tm ends{};
+  if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &ends) != 1) {
+    return std::nullopt;
+  }
+  return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&ends)));
 }
 
 Status ConfigureTlsClient(SSL_CTX* context, const std::filesystem::path& ca_file) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "common/base/result.h"
@@ -18,6 +20,9 @@ namespace fieldcost::http {
 
 Status ConfigureTlsServer(ssl_ctx_st* context, const std::filesystem::path& certificate_file,
                           const std::filesystem::path& private_key_file);
+
+// When the context's own certificate ends; nothing if it has none.
+std::optional<std::chrono::sys_seconds> CertificateExpiry(const ssl_ctx_st* context);
 
 // `ca_file` empty = the system's trust store.
 Status ConfigureTlsClient(ssl_ctx_st* context, const std::filesystem::path& ca_file);

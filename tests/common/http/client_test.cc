@@ -101,6 +101,31 @@ TEST_F(ClientTest, UnusableOptionsAreNamed) {
   EXPECT_THAT(proxy.error().message, HasSubstr("https://proxy:1"));
 }
 
+TEST_F(ClientTest, WithoutTlsOnlyALoopbackAddressIsReached) {
+  StartPlain(Echo);
+  const std::string port = std::to_string(server_->port());
+  // A proxy is for what is elsewhere.
+  Client local =
+      Client::Create({.url = "http://127.0.0.1:" + port, .proxy_url = "http://192.0.2.1:9"})
+          .value();
+  EXPECT_EQ(local.origin(), "http://127.0.0.1:" + port);
+  for (int i = 0; i < 3; ++i) {
+    const Result<Response> response = local.Send({.method = "POST", .body = "hello"});
+    ASSERT_TRUE(response) << response.error().message;
+    EXPECT_EQ(response->body, "hello");
+  }
+  EXPECT_EQ(server_->counters().connections, 1U);
+  EXPECT_TRUE(Client::Create({.url = "http://127.9.9.9"}));
+  EXPECT_TRUE(Client::Create({.url = "http://[::1]:80/"}));
+  for (const char* url : {"http://localhost", "http://192.0.2.1", "http://0.0.0.0",
+                          "http://[2001:db8::1]", "http://[::]", "http://127.0.0.1.example.org",
+                          "http://127.1", "http://user@127.0.0.1", "http://127.0.0.1/x"}) {
+    const Result<Client> refused = Client::Create({.url = url});
+    ASSERT_FALSE(refused) << url;
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument) << url;
+  }
+}
+
 TEST_F(ClientTest, ASilentServerIsGivenUpInTheHandshake) {
   const RawListener silent;
   ClientOptions options{.url = "https://127.0.0.1:" + std::to_string(silent.port()),

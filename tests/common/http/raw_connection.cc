@@ -24,12 +24,15 @@ sockaddr_in Loopback(std::uint16_t port) {
 
 }  // namespace
 
-RawConnection::RawConnection(std::uint16_t port)
+RawConnection::RawConnection(std::uint16_t port, std::string_view source)
     : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   const sockaddr_in address = Loopback(port);
   FIELDCOST_CHECK(fd_.valid());
   FIELDCOST_CHECK(::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience) ==
                   0);
+  sockaddr_in from = Loopback(0);
+  FIELDCOST_CHECK(::inet_pton(AF_INET, std::string(source).c_str(), &from.sin_addr) == 1);
+  FIELDCOST_CHECK(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&from), sizeof from) == 0);
   FIELDCOST_CHECK(
       ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
 }

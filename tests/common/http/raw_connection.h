@@ -12,7 +12,8 @@ namespace fieldcost::http {
 // program if the connection cannot be made, or if the peer is silent for half a minute.
 class RawConnection {
  public:
-  explicit RawConnection(std::uint16_t port);
+  // From `source`, another of the loopback addresses.
+  explicit RawConnection(std::uint16_t port, std::string_view source = "127.0.0.1");
   // Sends as much as the peer takes; a peer that has closed takes nothing.
   void Send(std::string_view bytes);
   // No more bytes will be sent.

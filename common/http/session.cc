@@ -1,0 +1,324 @@
+#include "common/http/session.h"
+
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <ctime>
+#include <exception>
+
+#include "common/base/log.h"
+#include "common/http/message_text.h"
+
+namespace fieldcost::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+using asio::ip::tcp;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using Core = Connections::Core;
+
+constexpr std::size_t kWriteBytes = 1024 * 1024;  // each such part has its own response_timeout
+constexpr std::size_t kMaxDrainBytes = 4 * 1024 * 1024;  // thrown away after a refusal
+constexpr milliseconds kLingerTimeout{2'000};
+
+// Completions are values: (error) or (error, size).
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+Response Refused(const Refusal& refusal) {
+  Response response =
+      JsonError(refusal.status,
+                Name(refusal.status == 413 || refusal.status == 431 ? ErrorCode::kTooLarge
+                                                                    : ErrorCode::kInvalidArgument),
+                refusal.reason);
+  if (refusal.status == 405) response.headers.emplace_back("Allow", "GET, HEAD, POST");
+  return response;
+}
+
+std::string HttpDate() {
+  return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time(nullptr)));
+}
+
+// Behind the copies of one Respond. If all are gone and none was called, the request fails at once.
+class Responder {
+ public:
+  Responder(std::shared_ptr<Core> core, std::weak_ptr<Session> session, std::uint64_t number)
+      : core_(std::move(core)), session_(std::move(session)), number_(number) {}
+  ~Responder() { Answer(TryLater(503, kBusyRetry, "the request was dropped")); }
+  Responder(const Responder&) = delete;
+  Responder& operator=(const Responder&) = delete;
+  void Answer(Response response) {
+    if (done_.exchange(true)) return;
+    if (const std::shared_ptr<Session> session = session_.lock()) {
+      session->Deliver(number_, std::move(response));
+    }
+  }
+
+ private:
+  std::shared_ptr<Core> core_;  // keeps the session's executor alive
+  std::weak_ptr<Session> session_;
+  std::uint64_t number_;
+  std::atomic<bool> done_{false};
+};
+
+}  // namespace
+
+Response TryLater(int status, std::chrono::seconds when, std::string_view why) {
+  Response response = JsonError(status, Name(ErrorCode::kUnavailable), why);
+  response.headers.emplace_back("Retry-After", std::to_string(when.count()));
+  return response;
+}
+
+void Session::Stop(bool by_force) {
+  asio::post(stream_.get_executor(), [self = shared_from_this(), by_force] {
+    self->stopping_ = true;
+    if (by_force || !self->busy_) self->Close();
+  });
+}
+
+void Session::Deliver(std::uint64_t request_number, Response response) {
+  asio::dispatch(stream_.get_executor(), [self = shared_from_this(), request_number,
+                                          response = std::move(response)]() mutable {
+    if (request_number != self->request_number_ || self->answer_) return;
+    self->answer_ = std::move(response);
+    self->answered_.cancel();
+  });
+}
+
+void Session::Close() {
+  closed_ = true;
+  boost::system::error_code ignored;
+  socket().close(ignored);
+  deadline_.cancel();
+  answered_.cancel();
+}
+
+void Session::Arm(milliseconds timeout) { ArmUntil(steady_clock::now() + timeout); }
+
+void Session::ArmUntil(Deadline deadline) {
+  deadline_.expires_at(deadline);
+  deadline_.async_wait([self = shared_from_this()](boost::system::error_code error) {
+    // A wait that was already due when the timer was set anew is not the new deadline.
+    if (error || self->deadline_.expiry() > steady_clock::now()) return;
+    if (self->owing_ && !self->closed_) ++self->core_.counters.deadlines;
+    self->Close();
+  });
+}
+
+asio::awaitable<bool> Session::Handshake() {
+  Arm(core_.options.handshake_timeout);
+  const auto [error] = co_await stream_.async_handshake(ssl::stream_base::server, kAwait);
+  if (!error) co_return true;
+  if (!closed_) ++core_.counters.handshake_failures;
+  co_return false;
+}
+
+asio::awaitable<Session::Io> Session::ReadSome() {
+  const asio::mutable_buffer into = asio::buffer(chunk_);
+  if (core_.with_tls()) {
+    const auto [error, size] = co_await stream_.async_read_some(into, kAwait);
+    co_return Io{error, size};
+  }
+  const auto [error, size] = co_await socket().async_read_some(into, kAwait);
+  co_return Io{error, size};
+}
+
+asio::awaitable<Session::Io> Session::Write(asio::const_buffer bytes) {
+  if (core_.with_tls()) {
+    const auto [error, size] = co_await asio::async_write(stream_, bytes, kAwait);
+    co_return Io{error, size};
+  }
+  const auto [error, size] = co_await asio::async_write(socket(), bytes, kAwait);
+  co_return Io{error, size};
+}
+
+// A refusal with status 0 means: close without an answer.
+asio::awaitable<tl::expected<Head, Refusal>> Session::ReceiveHead() {
+  Arm(core_.options.header_timeout);
+  HeadScan scan;
+  for (;;) {
+    owing_ = first_ || !received_.empty();  // a kept connection may be idle
+    const HeadScan::Outcome outcome = scan.Scan(received_);
+    if (scan.scanned > core_.options.max_header_bytes) {
+      co_return tl::unexpected(Refusal{431, "headers are too large"});
+    }
+    if (outcome == HeadScan::Outcome::kMalformed) {
+      co_return tl::unexpected(Refusal{400, "this is not HTTP"});
+    }
+    if (outcome == HeadScan::Outcome::kComplete) break;
+    const Io read = co_await ReadSome();
+    if (read.error) co_return tl::unexpected(Refusal{0, ""});
+    received_.append(chunk_.data(), read.size);
+  }
+  auto head =
+      ParseHead(std::string_view(received_).substr(0, scan.scanned), core_.options.max_body_bytes);
+  received_.erase(0, scan.scanned);
+  co_return head;
+}
+
+asio::awaitable<bool> Session::ReceiveBody(const Head& head, std::string& body) {
+  owing_ = true;
+  Arm(core_.options.body_timeout);
+  if (head.expects_continue && received_.size() < head.content_length) {
+    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    const Io written = co_await Write(asio::buffer(kContinue.data(), kContinue.size()));
+    if (written.error) co_return false;
+  }
+  while (received_.size() < head.content_length) {
+    const Io read = co_await ReadSome();
+    if (read.error) co_return false;
+    received_.append(chunk_.data(), read.size);
+  }
+  body = received_.substr(0, head.content_length);
+  received_.erase(0, head.content_length);
+  co_return true;
+}
+
+asio::awaitable<Response> Session::Handle(const std::shared_ptr<Core>& core, Request request) {
+  ++core_.counters.requests;
+  ++request_number_;
+  answer_.reset();
+  deadline_.cancel();
+  answered_.expires_after(core_.options.response_timeout);
+  try {
+    auto responder = std::make_shared<Responder>(core, weak_from_this(), request_number_);
+    core_.handler(std::move(request), [responder = std::move(responder)](Response response) {
+      responder->Answer(std::move(response));
+    });
+  } catch (const std::exception& error) {
+    LogError("http server: a handler threw: {}", error.what());
+    answer_ = JsonError(500, Name(ErrorCode::kInternal), "internal error");
+  } catch (...) {
+    LogError("http server: a handler threw");
+    answer_ = JsonError(500, Name(ErrorCode::kInternal), "internal error");
+  }
+  if (!answer_ && !closed_) {
+    (void)co_await answered_.async_wait(kAwait);
+  }
+  ++request_number_;  // an answer that comes now is too late
+  if (answer_) co_return *std::exchange(answer_, std::nullopt);
+  stopping_ = true;  // closes after this response
+  co_return TryLater(503, kBusyRetry, "no answer in time");
+}
+
+asio::awaitable<bool> Session::Send(Response response, bool close, bool head_only) {
+  std::string date = HttpDate();
+  Result<std::string> head = ResponseHead(response, {.close = close, .date = date});
+  if (!head) {
+    LogError("http server: a handler's response: {}", head.error().message);
+    response = JsonError(500, Name(ErrorCode::kInternal), "internal error");
+    head = ResponseHead(response, {.close = close, .date = std::move(date)});
+  }
+  std::string text = *std::move(head);
+  std::string_view body = response.body;
+  if (head_only || !HasBody(response.status)) body = {};
+  // A short body goes out with its head in one TLS record.
+  if (body.size() <= kReadBytes) text += std::exchange(body, {});
+  owing_ = true;
+  const Deadline whole = steady_clock::now() + core_.options.whole_response_timeout;
+  const auto arm = [&] {
+    ArmUntil(std::min(whole, steady_clock::now() + core_.options.response_timeout));
+  };
+  arm();
+  const Io head_written = co_await Write(asio::buffer(text));
+  if (head_written.error) co_return false;
+  while (!body.empty()) {
+    const std::string_view part = body.substr(0, kWriteBytes);
+    arm();
+    const Io written = co_await Write(asio::buffer(part.data(), part.size()));
+    if (written.error) co_return false;
+    body.remove_prefix(part.size());
+  }
+  co_return true;
+}
+
+// Ends the connection in a way that lets the peer read the last response: closing a socket with
+// unread bytes would reset it (RFC 9112 §9.6).
+asio::awaitable<void> Session::Linger() {
+  owing_ = false;
+  Arm(kLingerTimeout);
+  if (core_.with_tls()) (void)co_await stream_.async_shutdown(kAwait);
+  boost::system::error_code error;
+  socket().shutdown(tcp::socket::shutdown_send, error);
+  std::size_t drained = 0;
+  while (!error && drained < kMaxDrainBytes) {
+    const auto [read_error, size] = co_await socket().async_read_some(asio::buffer(chunk_), kAwait);
+    error = read_error;
+    drained += size;
+  }
+}
+
+// The refusal of one request too many.
+std::optional<Response> Session::Charge() {
+  if (std::exchange(first_, false) || core_.addresses.off()) return std::nullopt;
+  std::optional<std::chrono::seconds> retry_after;
+  {
+    const std::lock_guard lock(core_.mutex);
+    retry_after = core_.addresses.Request(from_, steady_clock::now());
+  }
+  if (!retry_after) return std::nullopt;
+  ++core_.counters.over_address_limit;
+  return TryLater(429, *retry_after, "too many requests from this address");
+}
+
+// True if another request may follow.
+asio::awaitable<bool> Session::ServeOne(const std::shared_ptr<Core>& core,
+                                        const std::string& peer) {
+  tl::expected<Head, Refusal> head = co_await ReceiveHead();
+  if (closed_ || (!head && head.error().status == 0)) {
+    Close();
+    co_return false;
+  }
+  busy_ = true;
+  std::optional<Response> refusal = Charge();
+  if (!refusal && !head) {
+    ++core_.counters.refused_heads;
+    refusal = Refused(head.error());
+  }
+  if (refusal) {
+    (void)co_await Send(*std::move(refusal), true, false);
+    co_return false;
+  }
+  Request request{.method = std::move(head->method),
+                  .target = std::move(head->target),
+                  .headers = std::move(head->headers),
+                  .peer_address = peer};
+  const bool received = co_await ReceiveBody(*head, request.body);
+  if (!received || closed_) {
+    Close();
+    co_return false;
+  }
+  const bool head_only = request.method == "HEAD";
+  Response response = co_await Handle(core, std::move(request));
+  if (closed_) co_return false;
+  const bool close = head->close || stopping_;
+  const bool sent = co_await Send(std::move(response), close, head_only);
+  if (!sent) {
+    Close();
+    co_return false;
+  }
+  busy_ = false;
+  co_return !close;
+}
+
+asio::awaitable<void> Session::Run(std::shared_ptr<Core> core) {
+  boost::system::error_code error;
+  const tcp::endpoint peer = socket().remote_endpoint(error);
+  if (error) co_return;
+  socket().set_option(tcp::no_delay(true), error);
+  if (core_.with_tls()) {
+    const bool shaken = co_await Handshake();
+    if (!shaken) co_return;
+  }
+  if (served_) {
+    const std::string address = peer.address().to_string();
+    bool more = true;
+    while (more && !stopping_ && !closed_) more = co_await ServeOne(core, address);
+  } else {
+    (void)co_await Send(*std::exchange(answer_, std::nullopt), true, false);
+  }
+  if (!closed_) co_await Linger();
+}
+
+}  // namespace fieldcost::http
