@@ -11,6 +11,7 @@ constexpr std::string_view kRecordVersion = "\x01";
 
 Status Store::Enrol(std::string_view agent_id, wire::Epoch epoch) {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  FIELDCOST_TRY(state_->CheckEpoch(epoch));
   FIELDCOST_ASSIGN(const bool enrolled, IsEnrolled(agent_id, epoch));
   if (enrolled) return {};
   Database::WriteSet changes(*state_->database);

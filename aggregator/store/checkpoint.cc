@@ -51,6 +51,7 @@ Status Store::State::CheckpointLocked() {
   }
   gate.Open();
   if (frozen.empty()) return {};
+  const auto start = std::chrono::steady_clock::now();
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kFrozen);
 
   Database::WriteSet changes(*database);
@@ -67,6 +68,11 @@ Status Store::State::CheckpointLocked() {
 
   applied = number;
   totals = new_totals;
+  ++checkpoints;
+  checkpoint_microseconds +=
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                     std::chrono::steady_clock::now() - start)
+                                     .count());
   const std::lock_guard lock(table_mutex);
   frozen = DirtyTable();
   base.reset();

@@ -13,43 +13,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdarg>
-#include <cstdio>
 #include <vector>
 
-#include "common/base/log.h"
+#include "aggregator/store/database_state.h"
 #include "common/base/units.h"
 
 namespace fieldcost::store {
 namespace {
 
-constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox", "ledger", "meta"};
+constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox", "ledger", "meta",
+                                                          "held"};
 constexpr int kMaxOpenFiles = 512;
 constexpr int kBackgroundJobs = 2;
 constexpr std::uint64_t kMaxLogBytes = 256 * kMiB;  // then the oldest table is flushed
-constexpr std::size_t kMaxEngineLineBytes = 512;
 constexpr double kFilterBitsPerKey = 10;
-
-rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
-std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-Error ErrorOf(std::string_view action, const rocksdb::Status& status) {
-  const ErrorCode code = status.IsCorruption() ? ErrorCode::kCorrupt : ErrorCode::kIo;
-  return Fail(code, "{}: {}", action, status.ToString());
-}
-
-// The engine's warnings go to our log. (Its own log file would be one more file that can fail: in
-// builds with assertions, as Debian's, writing to it after a full disk aborts the process.)
-class EngineLogger final : public rocksdb::Logger {
- public:
-  EngineLogger() : rocksdb::Logger(rocksdb::WARN_LEVEL) {}
-  void Logv(const char* format, va_list arguments) override {
-    char line[kMaxEngineLineBytes];
-    ::vsnprintf(line, sizeof line, format, arguments);
-    Log(LogLevel::kWarning, fmt::format("rocksdb: {}", line));
-  }
-  using rocksdb::Logger::Logv;
-};
 
 rocksdb::CompressionType BestCompression() {
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
@@ -76,19 +53,6 @@ rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
 }
 
 }  // namespace
-
-struct Database::State {
-  ~State() {
-    if (db == nullptr) return;
-    for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
-  }
-  rocksdb::ColumnFamilyHandle* Handle(Table table) const {
-    return handles[static_cast<std::size_t>(table)];
-  }
-  std::unique_ptr<rocksdb::Env> env;  // null = the system's; outlives db
-  std::unique_ptr<rocksdb::DB> db;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Table; the default family is last
-};
 
 class Database::View {
  public:
@@ -185,6 +149,34 @@ Status Database::ForEach(Table table, std::string_view begin, const View* view,
   }
   if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
   return {};
+}
+
+Result<std::string> Database::ForSome(Table table, std::string_view begin, std::size_t max_entries,
+                                      const Visitor& visit) const {
+  const std::unique_ptr<rocksdb::Iterator> iterator(
+      state_->db->NewIterator(rocksdb::ReadOptions(), state_->Handle(table)));
+  iterator->Seek(SliceOf(begin));
+  for (; iterator->Valid() && max_entries != 0; iterator->Next(), --max_entries) {
+    FIELDCOST_TRY(visit(ViewOf(iterator->key()), ViewOf(iterator->value())));
+  }
+  if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
+  return iterator->Valid() ? iterator->key().ToString() : std::string();
+}
+
+Status Database::Compact(Table table) {
+  rocksdb::CompactRangeOptions options;
+  options.exclusive_manual_compaction = false;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  const rocksdb::Status status =
+      state_->db->CompactRange(options, state_->Handle(table), nullptr, nullptr);
+  if (!status.ok()) return ErrorOf("compact the store", status);
+  return {};
+}
+
+std::uint64_t Database::EstimatedBytes() const {
+  std::uint64_t sum = 0;
+  state_->db->GetAggregatedIntProperty(rocksdb::DB::Properties::kEstimateLiveDataSize, &sum);
+  return sum;
 }
 
 }  // namespace fieldcost::store

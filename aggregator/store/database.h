@@ -18,11 +18,11 @@ class FileSystem;
 namespace fieldcost::store {
 
 // The engine below the store, reduced to what the store needs: ordered tables, atomic synced
-// writes, point-in-time views. RocksDB stands behind it (database.cc is the only file that sees
+// writes, point-in-time views. RocksDB stands behind it (only database*.cc and database_state.h see
 // it). All keys compare as unsigned bytes.
 
-enum class Table { kRows = 0, kInbox = 1, kLedger = 2, kMeta = 3 };
-inline constexpr int kTables = 4;
+enum class Table { kRows = 0, kInbox = 1, kLedger = 2, kMeta = 3, kHeld = 4 };
+inline constexpr int kTables = 5;
 
 struct DatabaseOptions {
   std::filesystem::path directory;
@@ -73,6 +73,26 @@ class Database {
   // Visits the entries with key >= `begin` in ascending order, as they are now or in `view`.
   using Visitor = std::function<Status(std::string_view key, std::string_view value)>;
   Status ForEach(Table table, std::string_view begin, const View* view, const Visitor& visit) const;
+  // At most so many entries, as they are now. Returns the key to go on from; empty after the last.
+  Result<std::string> ForSome(Table table, std::string_view begin, std::size_t max_entries,
+                              const Visitor& visit) const;
+
+  // Rewrites a table without what is deleted or overwritten. Others may read and write meanwhile.
+  Status Compact(Table table);
+  // The engine's estimate of the bytes of its live data; reads no disk.
+  std::uint64_t EstimatedBytes() const;
+
+  // Adds a copy as of now to the backups in `directory` and verifies it; `attachment` is kept with
+  // it. Durable when it returns. One at a time. kIo, kCorrupt.
+  Status Backup(const std::filesystem::path& directory, std::string_view attachment);
+  // What is kept with the newest backup, whole or not; nullopt if there is none.
+  static Result<std::optional<std::string>> NewestAttachment(
+      const std::filesystem::path& directory);
+  // Writes the newest backup, checking every byte, into `target`, which is made, and returns its
+  // attachment. Durable when it returns. kNotFound: there is none; kCorrupt: it is damaged (older
+  // ones are not tried).
+  static Result<std::string> Restore(const std::filesystem::path& directory,
+                                     const std::filesystem::path& target);
 
  private:
   struct State;

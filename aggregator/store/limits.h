@@ -16,6 +16,9 @@ inline constexpr std::size_t kMaxRowKeyBytes = 2 * kKiB;
 inline constexpr unsigned kLedgerStripes = 64;  // agents handled at the same time, at most
 inline constexpr std::size_t kMaxBindingBytes = 1 * kKiB;
 
+// Entries looked at, at most, between two of Expire()'s atomic writes. Checkpoints wait that long.
+inline constexpr std::size_t kExpiryStepEntries = 10'000;
+
 // The dirty table may grow to this multiple of its configured size while a checkpoint is being
 // written; then Accept() waits.
 inline constexpr std::size_t kDirtyOverdraft = 2;

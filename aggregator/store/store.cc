@@ -1,12 +1,9 @@
 #include "aggregator/store/store.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
-#include <cerrno>
 #include <utility>
 #include <vector>
 
+#include "aggregator/store/directory_lock.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
@@ -21,19 +18,6 @@ constexpr char kBindingPrefix[] = "binding/";
 void Abandon(std::unique_ptr<Database> database) {
   static auto* const abandoned = new std::vector<std::unique_ptr<Database>>();
   abandoned->push_back(std::move(database));
-}
-
-// Only one process may have a data directory; the lock goes with the process.
-Result<UniqueFd> LockDirectory(const std::filesystem::path& directory) {
-  const std::filesystem::path path = directory / "lock";
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd.valid()) return ErrnoError("open", path, errno);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return ErrnoError("lock", path, errno);
-    return Fail(ErrorCode::kAlreadyExists,
-                "data directory {} is in use by another fieldcost-aggregator", directory.string());
-  }
-  return fd;
 }
 
 }  // namespace
@@ -78,6 +62,7 @@ Status Store::State::Replay() {
   if (totals_bytes) {
     FIELDCOST_ASSIGN(totals, Totals::Decode(*totals_bytes));
   }
+  FIELDCOST_TRY(LoadBounds());
   last_number = applied;
   const std::lock_guard lock(checkpoint_mutex);
   return database->ForEach(Table::kInbox, NumberKey(applied + 1), nullptr,
@@ -126,6 +111,7 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
 
   const std::lock_guard stripe_lock(StripeOf(state_->stripes, batch.agent_id));
   if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  FIELDCOST_TRY(state_->CheckEpoch(batch.epoch));
   FIELDCOST_ASSIGN(LedgerHead head, state_->ReadHead(key));
   switch (head.Classify(sequence)) {
     case LedgerHead::Seen::kTooOld:

@@ -173,21 +173,33 @@ class Store {
   Status Bind(std::string_view name, std::string_view value);
 
   // Removes, durably and in steps that each leave a consistent store, all rows of weeks before
-  // `first_week`, and of epochs before `first_epoch` ledger entries and held batches. Neither bound
-  // ever goes back. Batches and withdrawals of such epochs must be refused from then on; of a
-  // withdrawal's rows those of expired weeks are passed over.
+  // `first_week`, and of epochs before `first_epoch` ledger entries, enrolments and held batches
+  // (retention.h has the bounds that fit together). Neither bound ever goes back. Batches of such
+  // epochs are refused from then on (kInvalidArgument); a withdrawal passes over rows of expired
+  // weeks, since they are gone. Interrupted, it is finished by the next call.
   Result<ExpiryReport> Expire(std::uint32_t first_week, wire::Epoch first_epoch);
+  // The bounds in force; 0 if there were never any.
+  std::uint32_t first_week() const;
+  wire::Epoch first_epoch() const;
 
   // A copy as of now, while batches come in: into `directory`, made if absent, which may hold older
-  // backups of this store, whose files it shares. Verified before it returns.
-  Status Backup(const std::filesystem::path& directory);
+  // backups of this store (kInvalidArgument: of another one), whose files it shares. `attachment`
+  // is kept with it. Durable and verified when it returns. kIo: the store has failed, or
+  // `directory` cannot be written; older backups stay as they are.
+  Status Backup(const std::filesystem::path& directory, std::string_view attachment = {});
   // The newest backup in `directory` becomes the store of `data_dir`, which must have none
-  // (kAlreadyExists). kNotFound: no backup; kCorrupt: it is damaged.
+  // (kAlreadyExists). kNotFound: no backup; kCorrupt: it is damaged. `prepare` gets the attachment
+  // before the store is there; its error is returned.
+  using Prepare = std::function<Status(std::string_view untrusted_attachment)>;
   static Status RestoreBackup(const std::filesystem::path& directory,
-                              const std::filesystem::path& data_dir);
+                              const std::filesystem::path& data_dir, const Prepare& prepare = {});
+  // How often what is now this store was restored from a backup.
+  Result<std::uint64_t> Restorations() const;
 
-  // Makes a checkpoint and rewrites everything without what is deleted or overwritten.
-  Status Compact();
+  // Makes a checkpoint and rewrites everything without what is deleted or overwritten, while
+  // batches come in. `progress` hears how many of how many parts are done.
+  using Progress = std::function<void(int done, int total)>;
+  Status Compact(const Progress& progress = {});
 
   // A number kept under a name; 0 if never set. Durable.
   Status PutNumber(std::string_view name, std::uint64_t value);

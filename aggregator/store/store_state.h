@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "aggregator/store/database.h"
 #include "aggregator/store/dirty_table.h"
@@ -22,6 +23,7 @@ namespace fieldcost::store {
 
 inline constexpr char kAppliedKey[] = "applied";
 inline constexpr char kTotalsKey[] = "totals";
+inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBackup()
 
 inline std::string NumberKey(std::uint64_t number) {
   std::string key;
@@ -37,6 +39,8 @@ struct Store::State {
   std::array<std::mutex, kLedgerStripes> stripes;  // one batch of an agent at a time
   Gate gate;                                       // accepting, against setting dirty rows aside
   std::mutex checkpoint_mutex;                     // one checkpoint at a time
+  std::mutex expire_mutex;    // one Expire() at a time; taken before all others
+  std::mutex backup_mutex;    // one Backup() at a time
   std::mutex withdraw_mutex;  // from checking that the sums hold a batch to having taken it away
 
   mutable std::mutex table_mutex;  // guards the members up to `applied`
@@ -50,6 +54,10 @@ struct Store::State {
   Totals totals;              // of the stored rows; guarded by checkpoint_mutex
   std::atomic<std::uint64_t> last_number{0};
   std::atomic<bool> failed{false};
+  std::atomic<std::uint32_t> first_week{0};  // written with withdraw_mutex held
+  std::atomic<std::uint64_t> first_epoch{0};
+  std::atomic<std::uint64_t> checkpoints{0};
+  std::atomic<std::uint64_t> checkpoint_microseconds{0};
   std::thread checkpointer;
 
   // Makes the store failed for good, and is the error to return.
@@ -70,12 +78,28 @@ struct Store::State {
   // Writes the changes and, if it is not empty, an inbox record with them, as one; then takes the
   // record into the dirty table.
   Status Commit(Database::WriteSet& changes, std::string_view inbox_record);
-  Status CheckWithdrawable(const AcceptedRows& rows) const;
+  // REQUIRES: withdraw_mutex is held.
+  Status CheckWithdrawable(std::string_view accepted_rows) const;
+
+  // expire.cc
+  Status LoadBounds();
+  Status RaiseBounds(std::uint32_t week, std::uint64_t epoch);
+  Status ExpireRows(ExpiryReport& report);
+  Status ExpireEpochs(Table table, std::uint64_t& removed);
+  Result<Totals> TotalsWithout(const std::vector<std::string>& ascending_keys) const;
+  Status CheckEpoch(wire::Epoch epoch) const;  // kInvalidArgument if it has expired
+  // Of an expired epoch, which the ledger does not know any more.
+  Result<WithdrawResult> WithdrawForgotten(const Withdrawal& withdrawal) const;
+  // The accepted rows whose weeks have not expired.
+  Result<std::string> WithoutExpiredRows(std::string_view accepted_rows) const;
 };
 
 // Notes in `changes` that the sequence has been delivered and what was answered.
 void RecordDelivery(const std::string& head_key, std::uint64_t sequence, std::string_view answer,
                     LedgerHead& head, Database::WriteSet& changes);
+
+// Where Store::PutNumber() keeps a number.
+std::string NamedNumberKey(std::string_view name);
 
 // One batch of an agent at a time.
 inline std::mutex& StripeOf(std::array<std::mutex, kLedgerStripes>& stripes,

@@ -3,10 +3,10 @@
 
 namespace fieldcost::store {
 
-Status Store::State::CheckWithdrawable(const AcceptedRows& rows) const {
+Status Store::State::CheckWithdrawable(std::string_view accepted_rows) const {
   CompactRow sums;
   Status status;
-  FIELDCOST_TRY(ForEachAcceptedRow(rows.bytes(), [&](std::string_view key, const CompactRow& row) {
+  FIELDCOST_TRY(ForEachAcceptedRow(accepted_rows, [&](std::string_view key, const CompactRow& row) {
     bool found = false;
     if (status) status = ReadRow(key, sums, found);
     if (status && sums.saturated) {
@@ -28,6 +28,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
 
   const std::lock_guard stripe_lock(StripeOf(state_->stripes, withdrawal.agent_id));
   if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (withdrawal.epoch.value() < state_->first_epoch) return state_->WithdrawForgotten(withdrawal);
   FIELDCOST_ASSIGN(const auto tombstone, state_->database->Get(Table::kLedger, tombstone_key));
   if (tombstone) {
     FIELDCOST_ASSIGN(const std::uint32_t rows, DecodeTombstone(*tombstone));
@@ -50,9 +51,10 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
   FIELDCOST_ASSIGN(const AcceptedRows* const rows, withdrawal.rows(answer));
   // One at a time: what the check has found must still be there when it is taken away.
   const std::lock_guard withdraw_lock(state_->withdraw_mutex);
-  FIELDCOST_TRY(state_->CheckWithdrawable(*rows));
+  FIELDCOST_ASSIGN(const std::string kept, state_->WithoutExpiredRows(rows->bytes()));
+  FIELDCOST_TRY(state_->CheckWithdrawable(kept));
   changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(rows->row_count()));
-  FIELDCOST_TRY(state_->Commit(changes, WithdrawnRecord(rows->bytes())));
+  FIELDCOST_TRY(state_->Commit(changes, WithdrawnRecord(kept)));
   return WithdrawResult{.withdrawn_rows = rows->row_count()};
 }
 

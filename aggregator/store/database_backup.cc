@@ -1,0 +1,130 @@
+#include <fcntl.h>
+#include <rocksdb/utilities/backup_engine.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+
+#include "aggregator/store/database_state.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+
+namespace fieldcost::store {
+namespace {
+
+constexpr std::size_t kMaxEngineLineBytes = 512;
+
+Status Sync(const std::filesystem::path& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoError("open", path, errno);
+  if (::fsync(fd.get()) != 0) return ErrnoError("sync", path, errno);
+  return {};
+}
+
+// All files of a directory, itself, and its place in its parent.
+Status SyncFlatDirectory(const std::filesystem::path& directory) {
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(directory, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    FIELDCOST_TRY(Sync(it->path()));
+  }
+  if (error) return ErrnoError("list", directory, error.value());
+  FIELDCOST_TRY(Sync(directory));
+  return Sync(directory.parent_path());
+}
+
+rocksdb::BackupEngineOptions OptionsFor(const std::filesystem::path& directory,
+                                        rocksdb::Logger* logger) {
+  rocksdb::BackupEngineOptions options(directory.string());
+  options.info_log = logger;
+  options.sync = true;
+  return options;
+}
+
+// The engine passes damaged backups over; nobody should get an older one without being told.
+Status CheckNewestIsWhole(const rocksdb::BackupEngineReadOnlyBase& engine,
+                          const std::filesystem::path& directory, rocksdb::BackupID newest_whole) {
+  std::vector<rocksdb::BackupID> damaged;
+  engine.GetCorruptedBackups(&damaged);
+  if (damaged.empty() || *std::max_element(damaged.begin(), damaged.end()) < newest_whole) {
+    return {};
+  }
+  return Fail(ErrorCode::kCorrupt,
+              "the newest backup in {} is damaged; to go back to the one before, remove meta/{}",
+              directory.string(), *std::max_element(damaged.begin(), damaged.end()));
+}
+
+Result<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenReadOnly(
+    const std::filesystem::path& directory, rocksdb::Logger* logger) {
+  rocksdb::BackupEngineReadOnly* engine = nullptr;
+  const rocksdb::Status status = rocksdb::BackupEngineReadOnly::Open(
+      OptionsFor(directory, logger), rocksdb::Env::Default(), &engine);
+  if (!status.ok()) {
+    return ErrorOf(fmt::format("open the backups in {}", directory.string()), status);
+  }
+  return std::unique_ptr<rocksdb::BackupEngineReadOnly>(engine);
+}
+
+}  // namespace
+
+void EngineLogger::Logv(const char* format, va_list arguments) {
+  char line[kMaxEngineLineBytes];
+  ::vsnprintf(line, sizeof line, format, arguments);
+  Log(LogLevel::kWarning, fmt::format("rocksdb: {}", line));
+}
+
+Status Database::Backup(const std::filesystem::path& directory, std::string_view attachment) {
+  FIELDCOST_TRY(MakeDirectories(directory, 0700));
+  EngineLogger logger;
+  rocksdb::BackupEngine* opened = nullptr;
+  const std::string place = directory.string();
+  rocksdb::Status status =
+      rocksdb::BackupEngine::Open(OptionsFor(directory, &logger), rocksdb::Env::Default(), &opened);
+  if (!status.ok()) return ErrorOf(fmt::format("open the backups in {}", place), status);
+  const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
+  rocksdb::BackupID number = 0;
+  status = engine->CreateNewBackupWithMetadata(rocksdb::CreateBackupOptions(), state_->db.get(),
+                                               std::string(attachment), &number);
+  if (!status.ok()) return ErrorOf(fmt::format("back up to {}", place), status);
+  status = engine->VerifyBackup(number, true);
+  if (!status.ok()) return ErrorOf(fmt::format("verify the backup in {}", place), status);
+  return {};
+}
+
+Result<std::optional<std::string>> Database::NewestAttachment(
+    const std::filesystem::path& directory) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory / "meta", error)) {
+    return std::optional<std::string>();
+  }
+  EngineLogger logger;
+  FIELDCOST_ASSIGN(const auto engine, OpenReadOnly(directory, &logger));
+  rocksdb::BackupInfo newest;
+  if (!engine->GetLatestBackupInfo(&newest).ok()) return std::optional<std::string>();
+  return std::optional(std::move(newest.app_metadata));
+}
+
+Result<std::string> Database::Restore(const std::filesystem::path& directory,
+                                      const std::filesystem::path& target) {
+  const std::string place = directory.string();
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory / "meta", error)) {
+    return Fail(ErrorCode::kNotFound, "there is no backup in {}", place);
+  }
+  EngineLogger logger;
+  FIELDCOST_ASSIGN(const auto engine, OpenReadOnly(directory, &logger));
+  rocksdb::BackupInfo newest;
+  const bool found = engine->GetLatestBackupInfo(&newest).ok();
+  FIELDCOST_TRY(CheckNewestIsWhole(*engine, directory, found ? newest.backup_id : 0));
+  if (!found) return Fail(ErrorCode::kNotFound, "there is no backup in {}", place);
+  FIELDCOST_TRY(MakeDirectories(target, 0700));
+  const rocksdb::Status status =
+      engine->RestoreDBFromBackup(newest.backup_id, target.string(), target.string());
+  if (!status.ok()) return ErrorOf(fmt::format("restore from {}", place), status);
+  FIELDCOST_TRY(SyncFlatDirectory(target));
+  return std::move(newest.app_metadata);
+}
+
+}  // namespace fieldcost::store

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/store/database.h"
+
+namespace fieldcost::store {
+
+// What is behind Database; for database*.cc only, like everything that speaks of RocksDB.
+
+inline rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+inline std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+inline Error ErrorOf(std::string_view action, const rocksdb::Status& status) {
+  const ErrorCode code = status.IsCorruption() ? ErrorCode::kCorrupt : ErrorCode::kIo;
+  return Fail(code, "{}: {}", action, status.ToString());
+}
+
+// The engine's warnings go to our log. (Its own log file would be one more file that can fail: in
+// builds with assertions, as Debian's, writing to it after a full disk aborts the process.)
+class EngineLogger final : public rocksdb::Logger {
+ public:
+  EngineLogger() : rocksdb::Logger(rocksdb::WARN_LEVEL) {}
+  void Logv(const char* format, va_list arguments) override;
+  using rocksdb::Logger::Logv;
+};
+
+struct Database::State {
+  ~State() {
+    if (db == nullptr) return;
+    for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+  }
+  rocksdb::ColumnFamilyHandle* Handle(Table table) const {
+    return handles[static_cast<std::size_t>(table)];
+  }
+  std::unique_ptr<rocksdb::Env> env;  // null = the system's; outlives db
+  std::unique_ptr<rocksdb::DB> db;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Table; the default family is last
+};
+
+}  // namespace fieldcost::store

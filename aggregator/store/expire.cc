@@ -1,0 +1,205 @@
+#include <algorithm>
+
+#include "aggregator/store/store_state.h"
+
+namespace fieldcost::store {
+namespace {
+
+constexpr char kFirstWeekKey[] = "first_week";
+constexpr char kFirstEpochKey[] = "first_epoch";
+// Up to these bounds everything has been removed.
+constexpr char kRowsExpiredKey[] = "rows_expired";
+constexpr char kEpochsExpiredKey[] = "epochs_expired";
+
+constexpr std::size_t kWeekBytes = 4;
+constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + 8;
+
+// A row key ends in its week.
+std::uint32_t WeekOf(std::string_view row_key) {
+  std::uint32_t week = 0;
+  if (row_key.size() < kWeekBytes) return week;
+  for (const char c : row_key.substr(row_key.size() - kWeekBytes)) {
+    week = week << 8 | static_cast<unsigned char>(c);
+  }
+  return week;
+}
+
+Result<std::uint64_t> ReadMeta(const Database& database, std::string_view key) {
+  FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kMeta, key));
+  if (!bytes) return std::uint64_t{0};
+  if (bytes->size() != 8) return Fail(ErrorCode::kCorrupt, "the stored {} is malformed", key);
+  return ReadBigEndian64(*bytes);
+}
+
+}  // namespace
+
+Status Store::State::LoadBounds() {
+  FIELDCOST_ASSIGN(const std::uint64_t week, ReadMeta(*database, kFirstWeekKey));
+  FIELDCOST_ASSIGN(first_epoch, ReadMeta(*database, kFirstEpochKey));
+  first_week = static_cast<std::uint32_t>(week);
+  return {};
+}
+
+// Nobody is in the middle of a withdrawal or of an acceptance under the old bounds afterwards.
+Status Store::State::RaiseBounds(std::uint32_t week, std::uint64_t epoch) {
+  {
+    const std::lock_guard withdraw_lock(withdraw_mutex);
+    week = std::max<std::uint32_t>(week, first_week);
+    epoch = std::max<std::uint64_t>(epoch, first_epoch);
+    if (week != first_week || epoch != first_epoch) {
+      Database::WriteSet changes(*database);
+      changes.Put(Table::kMeta, kFirstWeekKey, NumberKey(week));
+      changes.Put(Table::kMeta, kFirstEpochKey, NumberKey(epoch));
+      FIELDCOST_TRY(database->Write(changes));
+      first_week = week;
+      first_epoch = epoch;
+    }
+  }
+  for (std::mutex& stripe : stripes) const std::lock_guard lock(stripe);
+  return {};
+}
+
+Result<Totals> Store::State::TotalsWithout(const std::vector<std::string>& ascending_keys) const {
+  Totals sums;
+  sums.batches = totals.batches;
+  CompactRow row;
+  const auto add = [&](std::string_view key, std::string_view value) -> Status {
+    if (std::binary_search(ascending_keys.begin(), ascending_keys.end(), key)) return {};
+    FIELDCOST_TRY(DecodeRowValue(value, row));
+    sums.AddRow(row);
+    return {};
+  };
+  FIELDCOST_TRY(database->ForEach(Table::kRows, "", nullptr, add));
+  return sums;
+}
+
+Status Store::State::ExpireRows(ExpiryReport& report) {
+  const std::uint32_t bound = first_week;
+  FIELDCOST_ASSIGN(const std::uint64_t done, ReadMeta(*database, kRowsExpiredKey));
+  if (done >= bound) return {};
+  bool first_step = true;
+  for (std::string next; first_step || !next.empty();) {
+    const std::lock_guard checkpoint_lock(checkpoint_mutex);
+    // What was withdrawn under the old bounds must be taken from the rows while they are there.
+    if (first_step) FIELDCOST_TRY(CheckpointLocked());
+    first_step = false;
+    Database::WriteSet changes(*database);
+    std::vector<std::string> expired;
+    Totals removed;
+    bool saturated = false;
+    CompactRow row;
+    FIELDCOST_ASSIGN(next,
+                     database->ForSome(Table::kRows, next, kExpiryStepEntries,
+                                       [&](std::string_view key, std::string_view value) -> Status {
+                                         if (WeekOf(key) >= bound) return {};
+                                         FIELDCOST_TRY(DecodeRowValue(value, row));
+                                         removed.AddRow(row);
+                                         saturated = saturated || row.saturated;
+                                         changes.Delete(Table::kRows, key);
+                                         expired.emplace_back(key);
+                                         return {};
+                                       }));
+    Totals left = totals;
+    left.Subtract(removed);
+    // A row at its numbers' limit does not say how much of the totals is its own.
+    if (saturated) {
+      FIELDCOST_ASSIGN(left, TotalsWithout(expired));
+    }
+    if (!expired.empty()) changes.Put(Table::kMeta, kTotalsKey, left.Encode());
+    if (next.empty()) changes.Put(Table::kMeta, kRowsExpiredKey, NumberKey(bound));
+    if (expired.empty() && !next.empty()) continue;
+    FIELDCOST_TRY(database->Write(changes));
+    totals = left;
+    report.rows += expired.size();
+  }
+  return {};
+}
+
+Status Store::State::ExpireEpochs(Table table, std::uint64_t& removed) {
+  const std::uint64_t bound = first_epoch;
+  std::string next;
+  do {
+    Database::WriteSet changes(*database);
+    std::uint64_t found = 0;
+    FIELDCOST_ASSIGN(
+        next, database->ForSome(table, next, kExpiryStepEntries,
+                                [&](std::string_view key, std::string_view) -> Status {
+                                  if (key.size() < kHeadKeyBytes) return {};
+                                  if (ReadBigEndian64(key.substr(kAgentIdBytes, 8)) >= bound) {
+                                    return {};
+                                  }
+                                  changes.Delete(table, key);
+                                  ++found;
+                                  return {};
+                                }));
+    if (found != 0) FIELDCOST_TRY(database->Write(changes));
+    removed += found;
+  } while (!next.empty());
+  return {};
+}
+
+Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_epoch) {
+  const std::lock_guard lock(state_->expire_mutex);
+  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  ExpiryReport report;
+  const auto run = [&]() -> Status {
+    FIELDCOST_TRY(state_->RaiseBounds(first_week, first_epoch.value()));
+    FIELDCOST_TRY(state_->ExpireRows(report));
+    const std::uint64_t bound = state_->first_epoch;
+    FIELDCOST_ASSIGN(const std::uint64_t done, ReadMeta(*state_->database, kEpochsExpiredKey));
+    if (done >= bound) return {};
+    FIELDCOST_TRY(state_->ExpireEpochs(Table::kHeld, report.held_batches));
+    FIELDCOST_TRY(state_->ExpireEpochs(Table::kLedger, report.ledger_entries));
+    Database::WriteSet changes(*state_->database);
+    changes.Put(Table::kMeta, kEpochsExpiredKey, NumberKey(bound));
+    return state_->database->Write(changes);
+  };
+  if (Status status = run(); !status) return state_->Failed(status.error());
+  return report;
+}
+
+std::uint32_t Store::first_week() const { return state_->first_week; }
+wire::Epoch Store::first_epoch() const { return wire::Epoch(state_->first_epoch); }
+
+Status Store::State::CheckEpoch(wire::Epoch epoch) const {
+  if (epoch.value() >= first_epoch) return {};
+  return Fail(ErrorCode::kInvalidArgument, "epoch {} has expired; {} is the first that is taken",
+              epoch.value(), first_epoch.load());
+}
+
+Result<std::string> Store::State::WithoutExpiredRows(std::string_view accepted_rows) const {
+  const std::uint32_t bound = first_week;
+  std::string kept(accepted_rows.substr(0, 1));
+  std::string value;
+  bool all = true;
+  FIELDCOST_TRY(ForEachAcceptedRow(accepted_rows, [&](std::string_view key, const CompactRow& row) {
+    if (WeekOf(key) < bound) {
+      all = false;
+      return;
+    }
+    value.clear();
+    AppendRowValue(row, value);
+    AppendVarint(0, kept);
+    AppendVarint(key.size(), kept);
+    kept += key;
+    AppendVarint(value.size(), kept);
+    kept += value;
+  }));
+  return all ? std::string(accepted_rows) : std::move(kept);
+}
+
+Result<WithdrawResult> Store::State::WithdrawForgotten(const Withdrawal& withdrawal) const {
+  FIELDCOST_ASSIGN(const AcceptedRows* const rows, withdrawal.rows(std::nullopt));
+  bool all_expired = true;
+  FIELDCOST_TRY(ForEachAcceptedRow(rows->bytes(), [&](std::string_view key, const CompactRow&) {
+    all_expired = all_expired && WeekOf(key) < first_week;
+  }));
+  if (!all_expired) {
+    return Fail(ErrorCode::kNotFound,
+                "epoch {} has expired: it is not known any more whether the batch was delivered",
+                withdrawal.epoch.value());
+  }
+  return WithdrawResult{.withdrawn_rows = rows->row_count(), .kind = WithdrawalKind::kRepeated};
+}
+
+}  // namespace fieldcost::store

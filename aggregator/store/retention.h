@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/wire/batch.h"
+
+namespace fieldcost::store {
+
+// An agent's epoch is the quarter its key is for (agent/daemon/agent_keys.h).
+inline constexpr std::uint32_t kWeeksPerEpoch = 13;
+// Batches are taken of epochs from this many before the current one to as many after it ...
+inline constexpr std::uint32_t kEpochsAround = 1;
+// ... with rows of at most so many weeks after the current one.
+inline constexpr std::uint32_t kWeeksAhead = 1;
+
+struct RetentionBounds {
+  std::uint32_t first_week = 0;
+  wire::Epoch first_epoch{0};
+};
+
+// What to keep in `current_week` if rows are kept for `weeks` (0: for ever; then nothing expires).
+//
+// An epoch may be forgotten only if no batch of it can be accepted any more (else a replay would be
+// counted twice) and all it could have added is gone (else its owner could not withdraw it). The
+// last batch of epoch e is accepted in the last week of epoch e + kEpochsAround, with rows of at
+// most kWeeksAhead weeks later: all weeks before (e + kEpochsAround + 1) * 13 + kWeeksAhead. So it
+// goes once this is not after first_week; and since first_week is not after the current week,
+// epoch e is then further back than kEpochsAround. Pure.
+constexpr RetentionBounds BoundsOf(std::uint32_t current_week, std::uint32_t weeks) {
+  if (weeks == 0 || weeks > current_week) return {};
+  const std::uint32_t first_week = current_week - weeks;
+  const std::uint32_t whole_epochs =
+      (std::max(first_week, kWeeksAhead) - kWeeksAhead) / kWeeksPerEpoch;
+  return {.first_week = first_week,
+          .first_epoch = wire::Epoch(std::max(whole_epochs, kEpochsAround) - kEpochsAround)};
+}
+
+}  // namespace fieldcost::store
