@@ -128,22 +128,47 @@ Quantile EstimateInBucket(unsigned slot, const Bucket& bucket, std::uint64_t ran
   return quantile;
 }
 
+// The rank, 1..count, of the lower q-quantile.
+std::uint64_t RankOf(std::uint64_t count, double q) {
+  const double wanted = std::ceil(q * static_cast<double>(count));
+  if (wanted >= static_cast<double>(count)) return count;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::max(wanted, 1.0)));
+}
+
 }  // namespace
 
 Quantile EstimateQuantile(const CostHistogram& histogram, double q) {
   const std::uint64_t count = histogram.count();
   if (count == 0) return {};
-  const double wanted = std::ceil(q * static_cast<double>(count));
-  std::uint64_t rank = count;
-  if (!(wanted >= static_cast<double>(count))) {
-    rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::max(wanted, 1.0)));
-  }
+  std::uint64_t rank = RankOf(count, q);
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     const Bucket& bucket = histogram.bucket(slot);
     if (rank <= bucket.count) return EstimateInBucket(slot, bucket, rank);
     rank -= bucket.count;
   }
   return {};  // only a saturated histogram has no such rank
+}
+
+Quantile EstimateWeightedQuantile(const CostHistogram& histogram, const AgentWeights& weights,
+                                  double q) {
+  const Uint128 total = weights.Total();
+  if (total == 0) return {};
+  const double exact = std::max(1.0, std::ceil(q * static_cast<double>(total)));
+  Uint128 wanted = exact >= static_cast<double>(total) ? total : static_cast<Uint128>(exact);
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const Uint128 weight = weights.slots[slot];
+    if (wanted > weight) {
+      wanted -= weight;
+      continue;
+    }
+    const Bucket& bucket = histogram.bucket(slot);
+    const double fraction = static_cast<double>(wanted) / static_cast<double>(weight);
+    const Quantile call = EstimateInBucket(slot, bucket, RankOf(bucket.count, fraction));
+    return {.estimate = call.estimate,
+            .low = static_cast<double>(shm::SlotMin(slot)),
+            .high = static_cast<double>(shm::SlotMax(slot))};
+  }
+  return {};  // not reached: the weights add up to their total
 }
 
 }  // namespace fieldcost::stats

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "common/stats/agent_weights.h"
 #include "common/stats/cost_histogram.h"
 
 namespace fieldcost::stats {
@@ -21,5 +22,13 @@ struct Quantile {
 // at the 90th percentile, 5.4 % at most. All zero for an empty histogram. Thread-safe; costs about
 // 60 evaluations of an incomplete beta function.
 Quantile EstimateQuantile(const CostHistogram& histogram, double q);
+
+// The q-quantile of the costs when every contribution counts the same (see AgentWeights): its
+// bucket is where q of the weight is reached. Inside the bucket only the calls' sums are known, so
+// the estimate is that of EstimateQuantile() for the call at the same fraction of the bucket; the
+// guaranteed interval is the whole bucket. All zero without weights.
+// REQUIRES: `weights` are valid for `histogram`.
+Quantile EstimateWeightedQuantile(const CostHistogram& histogram, const AgentWeights& weights,
+                                  double q);
 
 }  // namespace fieldcost::stats

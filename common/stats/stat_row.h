@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/stats/agent_weights.h"
 #include "common/stats/api_key.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
@@ -11,6 +12,7 @@ struct StatRow {
   RowKey key;
   CostHistogram histogram;
   ContributionScalars scalars;
+  AgentWeights weights{};  // of some or all of the contributions
   bool operator==(const StatRow&) const = default;
 };
 

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "common/base/result.h"
+#include "common/stats/cost_histogram.h"
+#include "common/stats/uint128.h"
+
+namespace fieldcost::stats {
+
+inline constexpr unsigned kWeightBits = 32;  // of a weight's fraction
+inline constexpr std::uint64_t kWeightOne = std::uint64_t{1} << kWeightBits;
+
+// How the costs are distributed when every contribution counts the same, however many calls it has:
+// for each bucket the sum over contributions of the share of their calls that is in it, in fixed
+// point Q32. A contribution adds exactly 1 (2^32) over all buckets. Integers only, hence additive,
+// removable and the same bits in any order and on every machine. Slots as in CostHistogram. A plain
+// value of about 1 KiB; not thread-safe.
+struct AgentWeights {
+  std::array<Uint128, shm::kBucketSlots> slots{};
+  bool operator==(const AgentWeights&) const = default;
+
+  // Adds. REQUIRES, for a meaningful result: both are valid. Sums wrap, they never trap.
+  void Merge(const AgentWeights& other);
+  Uint128 Total() const;
+  // How many contributions have been added. May be fewer than ContributionScalars knows: those from
+  // before weights were kept have none.
+  std::uint64_t Contributions() const;
+};
+
+// Splits `parts` in proportion to `amounts`: each slot its part rounded down, what is left one by
+// one to the largest remainders, of equal ones to the lowest slots. The parts add up exactly; all
+// are zero if the amounts are. REQUIRES: the amounts' sum times `parts` is below 2^128.
+std::array<std::uint64_t, shm::kBucketSlots> Apportion(
+    const std::array<Uint128, shm::kBucketSlots>& amounts, std::uint64_t parts);
+
+// The weights of one contribution: 2^32 split in proportion to its counts; none if it is empty.
+AgentWeights WeightsOf(const CostHistogram& histogram);
+
+// kCorrupt unless the weights can be those of some of the contributions to this (valid) histogram:
+// whole contributions, at most `contributions` of them, weight only where there are values.
+Status Validate(const AgentWeights& untrusted_weights, const CostHistogram& histogram,
+                std::uint64_t contributions);
+
+}  // namespace fieldcost::stats
