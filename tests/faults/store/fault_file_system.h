@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "tests/faults/store/disk_model.h"
+
+namespace rocksdb {
+class FileSystem;
+}
+
+namespace fieldcost::faults {
+
+// The kinds of operation that can fail, as bits.
+enum Operation : unsigned {
+  kCreateFile = 1,
+  kWriteFile = 2,
+  kSyncFile = 4,
+  kCloseFile = 8,
+  kTruncateFile = 16,
+  kRenameFile = 32,
+  kDeleteFile = 64,
+  kSyncDirectory = 128,
+  kOpenToRead = 256,
+  kEveryOperation = 511,
+};
+
+struct FaultPlan {
+  std::uint64_t seed = 0;
+  std::uint64_t power_loss_at = 0;  // the operation that does not come back; 0 = none
+  std::uint64_t fail_at = 0;        // the Nth of the kinds in `fail_kinds` fails; 0 = none
+  unsigned fail_kinds = kEveryOperation;
+  bool no_space = false;      // ENOSPC; else EIO
+  bool from_then_on = false;  // so do all that follow
+};
+
+// A directory whose engine works through file_system(): a real directory, beside which a DiskModel
+// knows what a power loss would leave, and where operations fail as planned. It never waits for the
+// real disk. Thread-safe.
+class FaultyDirectory {
+ public:
+  // What is in `directory` already is taken for durable. It need not exist yet.
+  FaultyDirectory(std::filesystem::path directory, const FaultPlan& plan);
+  ~FaultyDirectory();
+
+  std::shared_ptr<rocksdb::FileSystem> file_system() const;
+
+  std::uint64_t operations() const;  // so far, of those in `fail_kinds`
+  bool failed() const;               // a planned failure has happened
+  bool power_lost() const;           // from then on everything fails
+  bool log_failed() const;           // it was a write or sync of the engine's log
+  DiskImage AfterPowerLoss();        // at the planned moment if it has come, else now
+  DiskImage Current() const;
+
+  class State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+DiskImage ReadImage(const std::filesystem::path& directory);
+void WriteImage(const DiskImage& image, const std::filesystem::path& directory);
+
+}  // namespace fieldcost::faults

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "tests/aggregator/store/batches.h"
+#include "tests/faults/store/disk_model.h"
+
+namespace fieldcost::faults {
+
+// Agents as the store sees them, and what they were told: the reference that a store is compared
+// with after a fault. They send, send again, withdraw and enrol; an operator revokes, makes
+// checkpoints and looks. Everything is done by real threads at the same time.
+class Fleet {
+ public:
+  explicit Fleet(unsigned agents);
+
+  struct Work {
+    std::uint64_t seed = 0;
+    unsigned actions = 12;  // of each agent
+    bool operator_too = true;
+  };
+  // Works until done, or until the store fails or refuses. An error: the store broke a promise.
+  Status Run(store::Store& store, const Work& work);
+
+  // What the agents were not told yet they ask again, and some of what they were told. Then every
+  // row has to have exactly the bits of what they sent. An error says what is wrong.
+  Status Check(store::Store& store);
+
+  std::uint64_t acknowledged() const;  // batches and withdrawals
+
+ private:
+  enum class Told { kNothing, kAsked, kAnswered };
+  struct Batch {
+    Told sent = Told::kAsked;
+    Told withdrawn = Told::kNothing;
+  };
+  struct Agent {
+    unsigned number = 0;
+    std::vector<Batch> batches;  // [i] has sequence i + 1
+    std::map<std::uint64_t, Told> enrolments;
+    bool Open() const { return !batches.empty() && batches.back().sent == Told::kAsked; }
+  };
+
+  // Each returns an error if a promise is broken; `refused` if the store did not do it.
+  static Status Send(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
+  static Status Withdraw(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
+  static Status Enrol(store::Store& store, Agent& agent, std::uint64_t epoch, bool& refused);
+  static Status Act(store::Store& store, Agent& agent, Random& random, bool& refused);
+  Status Operate(store::Store& store, Random& random, bool& refused);
+  Status Resend(store::Store& store, Agent& agent) const;
+  Status CheckRevoked(store::Store& store) const;
+
+  std::vector<Agent> agents_;
+  std::map<unsigned, Told> revoked_;
+};
+
+}  // namespace fieldcost::faults
