@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <set>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,7 @@ enum class EnrolmentMode {
   kToken,  // only those of agents that have enrolled with one of our tokens
 };
 
-// Who may send batches. Immutable but for what it writes to the store; thread-safe.
+// Who may send batches. Thread-safe but for being moved.
 class Admission {
  public:
   // Reads the files' tokens (errors as TokenSet::Load()) and the store's list of revoked agents.
@@ -26,14 +28,24 @@ class Admission {
                                 const store::Store& store);
 
   EnrolmentMode mode() const { return mode_; }
-  bool IsRevoked(const std::string& agent_id) const { return revoked_.contains(agent_id); }
+  bool IsRevoked(const std::string& agent_id) const;
+  // From now on; the store has to be told by the caller.
+  void Revoke(const std::string& agent_id);
   // Takes the same time for every wrong token of a length.
-  bool IsToken(std::string_view untrusted_token) const { return tokens_.Contains(untrusted_token); }
+  bool IsToken(std::string_view untrusted_token) const;
+  // Reads the same files again. After an error the tokens are those of before.
+  Status ReloadTokens();
 
  private:
+  struct Lists {
+    std::shared_mutex mutex;
+    TokenSet tokens;
+    std::set<std::string> revoked;
+  };
+
   EnrolmentMode mode_ = EnrolmentMode::kOpen;
-  TokenSet tokens_;
-  std::set<std::string> revoked_;
+  std::vector<std::filesystem::path> token_files_;
+  std::unique_ptr<Lists> lists_ = std::make_unique<Lists>();
 };
 
 }  // namespace fieldcost::ingest

@@ -7,6 +7,7 @@
 #include "aggregator/ingest/admission.h"
 #include "aggregator/ingest/counters.h"
 #include "aggregator/ingest/envelope.h"
+#include "aggregator/ingest/options.h"
 #include "aggregator/ingest/pseudonyms.h"
 #include "aggregator/ingest/receipt.h"
 #include "aggregator/store/store.h"
@@ -21,12 +22,13 @@ class Ingest {
  public:
   // REQUIRES: `store` and `clock` outlive this.
   Ingest(store::Store& store, const Clock& clock, Pseudonyms pseudonyms, Receipts receipts,
-         Admission admission)
+         Admission admission, IngestOptions options = {})
       : store_(store),
         clock_(clock),
         pseudonyms_(std::move(pseudonyms)),
         receipts_(std::move(receipts)),
-        admission_(std::move(admission)) {}
+        admission_(std::move(admission)),
+        options_(std::move(options)) {}
 
   // Whether Handle() answers at this address.
   static bool IsTarget(std::string_view untrusted_target);
@@ -37,6 +39,17 @@ class Ingest {
 
   // The answer for a request there is no room for: 503 with Retry-After.
   http::Response Overloaded();
+
+  // The id under which the store knows the agent.
+  std::string IdOf(const crypto::PublicKey& agent) const;
+
+  // Turns the agent's batches away from now on, durably, and drops those held on probation. kIo:
+  // this process turns them away, but may not remember it.
+  Status Revoke(const crypto::PublicKey& agent);
+
+  // Reads the token files again, for enrolments from now on. After an error (as TokenSet::Load())
+  // the tokens are those of before.
+  Status ReloadTokens();
 
   const Counters& counters() const { return counters_; }
 
@@ -60,7 +73,8 @@ class Ingest {
   const Clock& clock_;
   const Pseudonyms pseudonyms_;
   const Receipts receipts_;
-  const Admission admission_;
+  Admission admission_;
+  const IngestOptions options_;
   Counters counters_;
 };
 
