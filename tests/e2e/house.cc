@@ -18,6 +18,7 @@ HouseTest::HouseTest() {
   std::ofstream(aggregator_config())
       << "[server]\nport = 0\ncertificate = \"server.pem\"\nprivate_key = \"server.key\"\n"
          "[store]\ndata_dir = \"data\"\n"
+         "[ingest]\nprobation_batches = 0\n"
          "[publish]\ninterval_seconds = 0\ncontribution_threshold = 1\n";
 }
 

@@ -124,6 +124,7 @@ mkdir -p $dropin
 printf '[Service]\nStandardError=append:%s\n' $LOG > $dropin/log.conf
 sed -i -e 's|^# port = .*|port = 0|' -e 's|^# address_file = |address_file = |' \
   -e 's|^# interval_seconds = .*|interval_seconds = 0|' \
+  -e 's|^# probation_batches = .*|probation_batches = 0|' \
   -e 's|^# contribution_threshold = .*|contribution_threshold = 1|' /etc/fieldcost/aggregator.toml
 [[ "$(systemctl is-active fieldcost-aggregator)" == inactive ]] || fail "it was started without being asked"
 systemctl daemon-reload

@@ -32,7 +32,9 @@ class ServiceTest : public ::testing::Test {
     return "[server]\ncertificate = \"" + certificates_.certificate.string() +
            "\"\nprivate_key = \"" + certificates_.key.string() + "\"\naddress_file = \"" +
            address_file().string() + "\"\n" + server + "\n[store]\ndata_dir = \"" + data_dir +
-           "\"\n[publish]\ninterval_seconds = 0\ncontribution_threshold = 1\n" + more;
+           "\"\n[ingest]\nprobation_batches = 0\n[publish]\ninterval_seconds = "
+           "0\ncontribution_threshold = 1\n" +
+           more;
   }
 
   void WriteConfig(const std::string& text) const { std::ofstream(config_file()) << text; }

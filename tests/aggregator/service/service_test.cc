@@ -3,13 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cctype>
 #include <fstream>
 
 #include "aggregator/command_line.h"
-#include "aggregator/config.h"
 #include "common/base/file.h"
-#include "common/base/text.h"
 #include "tests/aggregator/service/service_fixture.h"
 
 namespace fieldcost::aggregator {
@@ -89,7 +86,7 @@ TEST_F(ServiceTest, EachBadStartSaysWhatIsWrongInOneLine) {
   refused("[server\n", ErrorCode::kInvalidArgument, "aggregator.toml");
   refused(Config("port = 70000"), ErrorCode::kInvalidArgument, "server.port");
   refused(Config("address = \"nowhere\""), ErrorCode::kInvalidArgument, "nowhere");
-  refused("[server]\n", ErrorCode::kInvalidArgument, "data_dir");
+  refused("[server]\n", ErrorCode::kInvalidArgument, "server.certificate");
   std::ofstream(dir_.path() / "file") << "x";
   refused(Config("port = 0", "file"), ErrorCode::kNotFound, (dir_.path() / "file").string());
 
@@ -153,44 +150,6 @@ TEST_F(ServiceTest, HelpVersionAndCheckConfigAnswerAndEnd) {
   EXPECT_EQ(checked.exit_status, 0);
   EXPECT_THAT(checked.output, EndsWith(": good\n"));
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "data"));
-}
-
-TEST(ConfigTest, TheDefaultFileIsGoodAndItsCommentedValuesAreTheDefaults) {
-  const std::filesystem::path path =
-      std::filesystem::path(FIELDCOST_SOURCE_DIR) / "deploy/config/aggregator.toml";
-  const auto shipped = LoadConfig(path);
-  ASSERT_TRUE(shipped.has_value()) << shipped.error().message;
-  // With every commented-out key switched on, nothing changes.
-  auto text = ReadFile(path, 64 * kKiB);
-  ASSERT_TRUE(text.has_value());
-  std::string all;
-  for (std::size_t start = 0; start < text->size();) {
-    const std::size_t end = text->find('\n', start);
-    std::string line = text->substr(start, end - start);
-    const bool is_key = line.starts_with("# ") && std::islower(line[2]) != 0 &&
-                        line.find(" = ") != std::string::npos &&
-                        line.find(' ', 2) == line.find(" = ");
-    all += (is_key ? line.substr(2) : line) + "\n";
-    start = end + 1;
-  }
-  const testing::TempDir dir;
-  std::ofstream(dir.path() / "all.toml") << all;
-  const auto full = LoadConfig(dir.path() / "all.toml");
-  ASSERT_TRUE(full.has_value()) << full.error().message;
-  EXPECT_EQ(full->server.port, shipped->server.port);
-  EXPECT_EQ(full->server.threads, shipped->server.threads);
-  EXPECT_EQ(full->store.checkpoint_rows, shipped->store.checkpoint_rows);
-  EXPECT_EQ(full->store.checkpoint_bytes, shipped->store.checkpoint_bytes);
-  EXPECT_EQ(full->store.checkpoint_seconds, shipped->store.checkpoint_seconds);
-  EXPECT_EQ(full->store.write_buffer_bytes, shipped->store.write_buffer_bytes);
-  EXPECT_EQ(full->store.block_cache_bytes, shipped->store.block_cache_bytes);
-  EXPECT_EQ(full->ingest_threads, shipped->ingest_threads);
-  EXPECT_EQ(full->ingest_queue, shipped->ingest_queue);
-  EXPECT_EQ(full->publish_interval, shipped->publish_interval);
-  EXPECT_EQ(full->publish.contribution_threshold, shipped->publish.contribution_threshold);
-  EXPECT_EQ(full->publish.refresh_seconds, shipped->publish.refresh_seconds);
-  EXPECT_EQ(full->publish.lifetime, shipped->publish.lifetime);
-  EXPECT_EQ(full->address_file, "/run/fieldcost-aggregator/address");
 }
 
 }  // namespace
