@@ -242,7 +242,8 @@ void Ingest::CheckRows(Workspace& workspace) {
     }
     if (status) {
       workspace.accepted.Add(workspace.key_bytes, workspace.row.histogram,
-                             workspace.row.first_contribution);
+                             workspace.row.first_contribution ? store::Contribution::kFirst
+                                                              : store::Contribution::kNone);
       ++workspace.answer.accepted_rows;
       continue;
     }

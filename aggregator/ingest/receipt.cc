@@ -11,8 +11,10 @@
 namespace fieldcost::ingest {
 namespace {
 
-constexpr std::string_view kDomain = "fieldcost receipt v1";
-constexpr char kFormatVersion = 1;
+constexpr std::string_view kDomain = "fieldcost receipt v2";
+constexpr std::string_view kDomainWithoutWeights = "fieldcost receipt v1";
+constexpr char kFormatVersion = 2;
+constexpr char kVersionWithoutWeights = 1;
 constexpr char kList = 0;
 constexpr char kBitmap = 1;
 constexpr std::size_t kMacBytes = 32;
@@ -97,9 +99,10 @@ Result<Receipts> Receipts::LoadOrCreate(const std::filesystem::path& path) {
   return Receipts(std::move(secret));
 }
 
-std::string Receipts::Mac(const BatchIdentity& batch, std::string_view refused) const {
+std::string Receipts::Mac(char version, const BatchIdentity& batch,
+                          std::string_view refused) const {
   FIELDCOST_CHECK(batch.body_sha256.size() == kMacBytes);
-  std::string input(kDomain);
+  std::string input(version == kFormatVersion ? kDomain : kDomainWithoutWeights);
   input += '\0';
   input += batch.agent.view();
   AppendLittleEndian(batch.epoch.value(), input);
@@ -112,25 +115,29 @@ std::string Receipts::Mac(const BatchIdentity& batch, std::string_view refused) 
 std::string Receipts::Issue(const BatchIdentity& batch,
                             std::span<const std::uint32_t> refused_rows) const {
   const std::string refused = EncodeRefusedRows(refused_rows);
-  const std::string bytes = kFormatVersion + refused + Mac(batch, refused);
+  const std::string bytes = kFormatVersion + refused + Mac(kFormatVersion, batch, refused);
   return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
-Result<std::vector<std::uint32_t>> Receipts::Open(std::string_view untrusted_hex,
-                                                  const BatchIdentity& batch) const {
+Result<ReceiptContent> Receipts::Open(std::string_view untrusted_hex,
+                                      const BatchIdentity& batch) const {
   if (untrusted_hex.size() > wire::kMaxReceiptBytes) return Malformed("too long");
   const auto untrusted_bytes = HexDecode(untrusted_hex);
   if (!untrusted_bytes) return Malformed("not hexadecimal");
   if (untrusted_bytes->size() < 2 + kMacBytes) return Malformed("too short");
-  if ((*untrusted_bytes)[0] != kFormatVersion) return Malformed("unknown version");
+  const char version = untrusted_bytes->front();
+  if (version != kFormatVersion && version != kVersionWithoutWeights) {
+    return Malformed("unknown version");
+  }
   const std::string_view refused =
       std::string_view(*untrusted_bytes).substr(1, untrusted_bytes->size() - 1 - kMacBytes);
-  FIELDCOST_ASSIGN(auto rows, DecodeRefusedRows(refused));
+  ReceiptContent content{.weighted = version == kFormatVersion};
+  FIELDCOST_ASSIGN(content.refused_rows, DecodeRefusedRows(refused));
   const std::string_view mac = std::string_view(*untrusted_bytes).substr(1 + refused.size());
-  if (!EqualInConstantTime(mac, Mac(batch, refused))) {
+  if (!EqualInConstantTime(mac, Mac(version, batch, refused))) {
     return Fail(ErrorCode::kPermissionDenied, "the receipt is not this server's for this batch");
   }
-  return rows;
+  return content;
 }
 
 std::string Receipts::Fingerprint() const {

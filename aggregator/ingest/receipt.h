@@ -23,9 +23,18 @@ struct BatchIdentity {
   std::string body_sha256;  // 32 raw bytes
 };
 
+// What a receipt says of its batch.
+struct ReceiptContent {
+  std::vector<std::uint32_t> refused_rows;
+  // The weights of its first contributions were added (stats::AgentWeights). Not those of batches
+  // that were accepted before there were any; their receipts are of version 1.
+  bool weighted = true;
+  bool operator==(const ReceiptContent&) const = default;
+};
+
 // Receipts for accepted batches. A receipt proves to this server, without a record of the batch,
-// that it accepted exactly this body, and which of its rows it did not. README.md has the bytes.
-// Immutable.
+// that it accepted exactly this body, and which of its rows it did not. Version 2 is issued, 1 and
+// 2 are opened. README.md has the bytes. Immutable.
 class Receipts {
  public:
   // With the secret in the file; see LoadOrCreateSecret().
@@ -36,16 +45,15 @@ class Receipts {
   // REQUIRES: `refused_rows` ascend strictly, each below wire::kMaxBatchRows.
   std::string Issue(const BatchIdentity& batch, std::span<const std::uint32_t> refused_rows) const;
 
-  // The rows that were refused. kInvalidArgument if it has not the form of a receipt;
-  // kPermissionDenied if it is not ours for this batch.
-  Result<std::vector<std::uint32_t>> Open(std::string_view untrusted_hex,
-                                          const BatchIdentity& batch) const;
+  // kInvalidArgument if it has not the form of a receipt; kPermissionDenied if it is not ours for
+  // this batch.
+  Result<ReceiptContent> Open(std::string_view untrusted_hex, const BatchIdentity& batch) const;
 
   // Identifies the secret without telling it; see Store::Bind().
   std::string Fingerprint() const;
 
  private:
-  std::string Mac(const BatchIdentity& batch, std::string_view refused) const;
+  std::string Mac(char version, const BatchIdentity& batch, std::string_view refused) const;
   std::string secret_;
 };
 

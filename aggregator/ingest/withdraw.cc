@@ -18,10 +18,9 @@ std::string LateAnswer(std::size_t row_count) {
   return wire::EncodeAnswer(answer);
 }
 
-// The refused rows of a batch whose agent has shown no receipt, from the answer we gave it.
-Result<std::vector<std::uint32_t>> RefusedRowsOf(const std::optional<std::string>& answer,
-                                                 const BatchIdentity& batch,
-                                                 const Receipts& receipts) {
+// The receipt of a batch whose agent has shown none, from the answer we gave it.
+Result<ReceiptContent> ReceiptIn(const std::optional<std::string>& answer,
+                                 const BatchIdentity& batch, const Receipts& receipts) {
   if (!answer) {
     return Fail(ErrorCode::kNotFound, "the batch is too old to be withdrawn without its receipt");
   }
@@ -30,11 +29,11 @@ Result<std::vector<std::uint32_t>> RefusedRowsOf(const std::optional<std::string
     return Fail(ErrorCode::kNotFound,
                 "the batch was accepted before this server gave receipts; it cannot be withdrawn");
   }
-  auto refused = receipts.Open(decoded.receipt, batch);
-  if (!refused) {
+  auto receipt = receipts.Open(decoded.receipt, batch);
+  if (!receipt) {
     return Fail(ErrorCode::kPermissionDenied, "the body is not the one that was accepted");
   }
-  return refused;
+  return receipt;
 }
 
 }  // namespace
@@ -42,20 +41,23 @@ Result<std::vector<std::uint32_t>> RefusedRowsOf(const std::optional<std::string
 http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, std::string_view untrusted_receipt,
                                      Workspace& workspace) {
   const bool has_receipt = !untrusted_receipt.empty();
+  ReceiptContent receipt;
   if (has_receipt) {
-    auto refused = receipts_.Open(untrusted_receipt, batch);
-    if (!refused) {
+    auto opened = receipts_.Open(untrusted_receipt, batch);
+    if (!opened) {
       ++counters_.bad_receipt;
-      return Refuse(refused.error());
+      return Refuse(opened.error());
     }
-    workspace.refused = std::move(*refused);
+    receipt = std::move(*opened);
   }
   const auto accepted_rows =
       [&](const std::optional<std::string>& answer) -> Result<const store::AcceptedRows*> {
-    std::vector<std::uint32_t> refused = workspace.refused;
     if (!has_receipt) {
-      FIELDCOST_ASSIGN(refused, RefusedRowsOf(answer, batch, receipts_));
+      FIELDCOST_ASSIGN(receipt, ReceiptIn(answer, batch, receipts_));
     }
+    const std::vector<std::uint32_t>& refused = receipt.refused_rows;
+    const store::Contribution first =
+        receipt.weighted ? store::Contribution::kFirst : store::Contribution::kFirstUnweighted;
     workspace.Start();
     for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
       if (std::binary_search(refused.begin(), refused.end(), index)) continue;
@@ -63,7 +65,7 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, std::string_vie
       FIELDCOST_TRY(CheckRowContent(workspace.row));
       workspace.MakeKey();
       workspace.accepted.Add(workspace.key_bytes, workspace.row.histogram,
-                             workspace.row.first_contribution);
+                             workspace.row.first_contribution ? first : store::Contribution::kNone);
     }
     return &workspace.accepted;
   };

@@ -37,8 +37,7 @@ class Group {
     Status status;
     if (most < threshold_) {
       ++counts_.withheld;
-    } else if (sums_.saturated || !stats::Validate(sums_.ToHistogram()) ||
-               !stats::Validate(sums_.scalars)) {
+    } else if (!IsSound()) {
       ++counts_.unsound;
     } else {
       ++counts_.published;
@@ -52,6 +51,13 @@ class Group {
   const CollapseCounts& counts() const { return counts_; }
 
  private:
+  bool IsSound() const {
+    if (sums_.saturated || !stats::Validate(sums_.scalars)) return false;
+    const stats::CostHistogram histogram = sums_.ToHistogram();
+    return stats::Validate(histogram) &&
+           stats::Validate(sums_.ToWeights(), histogram, sums_.scalars.contributions);
+  }
+
   const std::uint32_t threshold_;
   const CollapsedVisitor& visit_;
   bool open_ = false;

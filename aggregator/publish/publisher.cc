@@ -29,7 +29,7 @@ Result<std::string> Encode(const std::vector<CompactStatRow>& rows) {
   std::vector<stats::StatRow> dense;
   dense.reserve(rows.size());
   for (const CompactStatRow& row : rows) {
-    dense.push_back({row.key, row.sums.ToHistogram(), row.sums.scalars});
+    dense.push_back({row.key, row.sums.ToHistogram(), row.sums.scalars, row.sums.ToWeights()});
   }
   return wire::EncodeFragment(dense);
 }

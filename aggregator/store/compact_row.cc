@@ -8,10 +8,37 @@
 namespace fieldcost::store {
 namespace {
 
-void AddBucket(stats::Bucket& to, const stats::Bucket& from, bool& saturated) {
+void AddBucket(CompactBucket& bucket, const CompactBucket& other, bool& saturated) {
+  stats::Bucket& to = bucket.sums;
+  const stats::Bucket& from = other.sums;
   to.count = stats::SaturatingAdd(to.count, from.count, saturated);
   to.sum = stats::SaturatingAdd(to.sum, from.sum, saturated);
   to.sum_of_squares = stats::SaturatingAdd(to.sum_of_squares, from.sum_of_squares, saturated);
+  if (const stats::Uint128 weight = other.weight(); weight != 0) {
+    bucket.set_weight(bucket.weight() + weight);
+  }
+}
+
+// False, and `to` is of no use any more, unless `from` has been added to it.
+bool SubtractBucket(CompactBucket& to, const CompactBucket& from) {
+  const stats::Bucket& less = from.sums;
+  if (less.count > to.sums.count || less.sum > to.sums.sum ||
+      less.sum_of_squares > to.sums.sum_of_squares || from.weight() > to.weight()) {
+    return false;
+  }
+  to.sums.count -= less.count;
+  to.sums.sum -= less.sum;
+  to.sums.sum_of_squares -= less.sum_of_squares;
+  to.set_weight(to.weight() - from.weight());
+  return stats::ValidateBucket(to.slot, to.sums).has_value() &&
+         (to.sums.count != 0 || to.weight() == 0);
+}
+
+// Whether the buckets' weights are those of whole contributions, at most so many.
+bool AreWhole(const std::vector<CompactBucket>& buckets, std::uint64_t contributions) {
+  stats::Uint128 total = 0;
+  for (const CompactBucket& bucket : buckets) total += bucket.weight();
+  return total % stats::kWeightOne == 0 && total >> stats::kWeightBits <= contributions;
 }
 
 }  // namespace
@@ -29,7 +56,7 @@ void CompactRow::Add(const CompactRow& other) {
   for (const CompactBucket& bucket : other.buckets) {
     while (at < buckets.size() && buckets[at].slot < bucket.slot) ++at;
     if (at < buckets.size() && buckets[at].slot == bucket.slot) {
-      AddBucket(buckets[at].sums, bucket.sums, saturated);
+      AddBucket(buckets[at], bucket, saturated);
     } else {
       buckets.insert(buckets.begin() + static_cast<std::ptrdiff_t>(at), bucket);
     }
@@ -43,33 +70,28 @@ Status CompactRow::Subtract(const CompactRow& other) {
   if (other.scalars.contributions != 0 && !left_scalars.Subtract(other.scalars)) {
     return not_contained;
   }
-  if (saturated || other.saturated) {
-    saturated = true;
-    scalars = left_scalars;
-    return {};
-  }
+  const bool stuck = saturated || other.saturated;
   std::vector<CompactBucket> left;
   left.reserve(buckets.size());
   auto taken = other.buckets.begin();
   for (CompactBucket bucket : buckets) {
     if (taken != other.buckets.end() && taken->slot == bucket.slot) {
-      const stats::Bucket& less = taken->sums;
-      if (less.count > bucket.sums.count || less.sum > bucket.sums.sum ||
-          less.sum_of_squares > bucket.sums.sum_of_squares) {
+      if (stuck) {
+        if (taken->weight() > bucket.weight()) return not_contained;
+        bucket.set_weight(bucket.weight() - taken->weight());
+      } else if (!SubtractBucket(bucket, *taken)) {
         return not_contained;
       }
-      bucket.sums.count -= less.count;
-      bucket.sums.sum -= less.sum;
-      bucket.sums.sum_of_squares -= less.sum_of_squares;
-      if (!stats::ValidateBucket(bucket.slot, bucket.sums)) return not_contained;
       ++taken;
     }
     if (bucket.sums.count != 0) left.push_back(bucket);
   }
   if (taken != other.buckets.end()) return not_contained;
   if (left.empty() && left_scalars.contributions != 0) return not_contained;
+  if (!AreWhole(left, left_scalars.contributions)) return not_contained;
   buckets = std::move(left);
   scalars = left_scalars;
+  saturated = stuck;
   return {};
 }
 
@@ -82,10 +104,20 @@ void CompactRow::SetHistogram(const stats::CostHistogram& histogram) {
   }
 }
 
+void CompactRow::SetWeights(const stats::AgentWeights& weights) {
+  for (CompactBucket& bucket : buckets) bucket.set_weight(weights.slots[bucket.slot]);
+}
+
 stats::CostHistogram CompactRow::ToHistogram() const {
   stats::CostHistogram histogram;
   for (const CompactBucket& bucket : buckets) histogram.SetBucket(bucket.slot, bucket.sums);
   return histogram;
+}
+
+stats::AgentWeights CompactRow::ToWeights() const {
+  stats::AgentWeights weights;
+  for (const CompactBucket& bucket : buckets) weights.slots[bucket.slot] = bucket.weight();
+  return weights;
 }
 
 std::size_t CompactRow::MemoryBytes() const {

@@ -11,9 +11,11 @@ namespace {
 using stats::Int128;
 using stats::Uint128;
 
-constexpr char kFormatVersion = 1;
+constexpr std::uint8_t kFormatVersion = 2;
+constexpr std::uint8_t kVersionWithoutWeights = 1;
 constexpr std::uint8_t kFlagSaturated = 1;
 constexpr std::uint8_t kFlagScalars = 2;
+constexpr std::uint8_t kFlagWeights = 4;
 
 Error Malformed(std::string_view what) {
   return Fail(ErrorCode::kCorrupt, "stored row is malformed: {}", what);
@@ -104,9 +106,17 @@ void AppendVarint(Uint128 value, std::string& bytes) {
 }
 
 bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 128; shift += 7) {
-    std::uint8_t byte = 0;
+  // Nearly all numbers end within the 63 bits that need no 128-bit arithmetic.
+  constexpr unsigned kNarrowBits = 63;
+  std::uint64_t narrow = 0;
+  std::uint8_t byte = 0;
+  for (unsigned shift = 0; shift < kNarrowBits; shift += 7) {
+    if (!TakeByte(untrusted_bytes, byte)) return false;
+    narrow |= std::uint64_t{byte & 0x7fU} << shift;
+    value = narrow;
+    if (byte < 0x80) return true;
+  }
+  for (unsigned shift = kNarrowBits; shift < 128; shift += 7) {
     if (!TakeByte(untrusted_bytes, byte)) return false;
     const Uint128 part = byte & 0x7f;
     if (shift == 126 && part > 3) return false;
@@ -151,9 +161,13 @@ Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key) {
 
 void AppendRowValue(const CompactRow& row, std::string& bytes) {
   const bool has_scalars = row.scalars != stats::ContributionScalars{};
-  bytes.push_back(kFormatVersion);
-  bytes.push_back(
-      static_cast<char>((row.saturated ? kFlagSaturated : 0) | (has_scalars ? kFlagScalars : 0)));
+  const bool has_weights =
+      std::any_of(row.buckets.begin(), row.buckets.end(),
+                  [](const CompactBucket& bucket) { return bucket.weight() != 0; });
+  bytes.push_back(static_cast<char>(kFormatVersion));
+  bytes.push_back(static_cast<char>((row.saturated ? kFlagSaturated : 0) |
+                                    (has_scalars ? kFlagScalars : 0) |
+                                    (has_weights ? kFlagWeights : 0)));
   if (has_scalars) {
     AppendVarint(row.scalars.contributions, bytes);
     AppendVarint(ZigZag(row.scalars.sum_mean), bytes);
@@ -168,6 +182,7 @@ void AppendRowValue(const CompactRow& row, std::string& bytes) {
     AppendVarint(bucket.sums.count, bytes);
     AppendVarint(bucket.sums.sum, bytes);
     AppendVarint(bucket.sums.sum_of_squares, bytes);
+    if (has_weights) AppendVarint(bucket.weight(), bytes);
   }
 }
 
@@ -178,13 +193,13 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
   std::uint8_t bucket_count = 0;
   row.Clear();
   if (!TakeByte(rest, version)) return Malformed("empty value");
-  if (version != kFormatVersion) {
+  if (version != kFormatVersion && version != kVersionWithoutWeights) {
     return Fail(ErrorCode::kUnsupported, "stored row has format version {}; this program knows {}",
                 version, int{kFormatVersion});
   }
-  if (!TakeByte(rest, flags) || (flags & ~(kFlagSaturated | kFlagScalars)) != 0) {
-    return Malformed("flags");
-  }
+  const int known_flags =
+      kFlagSaturated | kFlagScalars | (version == kFormatVersion ? kFlagWeights : 0);
+  if (!TakeByte(rest, flags) || (flags & ~known_flags) != 0) return Malformed("flags");
   row.saturated = (flags & kFlagSaturated) != 0;
   if ((flags & kFlagScalars) != 0 && !TakeScalars(rest, row.scalars)) return Malformed("scalars");
   if (!TakeByte(rest, bucket_count) || bucket_count > shm::kBucketSlots) {
@@ -200,6 +215,13 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
         !TakeVarint(rest, bucket.sums.sum) || !TakeVarint(rest, bucket.sums.sum_of_squares)) {
       return Malformed("bucket sums");
     }
+    if ((flags & kFlagWeights) != 0) {
+      Uint128 weight = 0;
+      if (!TakeVarint(rest, weight) || weight > CompactBucket::kMaxWeight) {
+        return Malformed("bucket weight");
+      }
+      bucket.set_weight(weight);
+    }
     row.buckets.push_back(bucket);
   }
   if (!rest.empty()) return Malformed("bytes after the last bucket");
@@ -213,14 +235,14 @@ void AcceptedRows::Clear() {
 }
 
 void AcceptedRows::Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
-                       bool first_contribution) {
+                       Contribution contribution) {
   key_.clear();
   AppendRowKey(key, key_);
-  Add(std::string_view(key_), histogram, first_contribution);
+  Add(std::string_view(key_), histogram, contribution);
 }
 
 void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
-                       bool first_contribution) {
+                       Contribution contribution) {
   const auto shared = static_cast<std::size_t>(
       std::mismatch(key_bytes.begin(), key_bytes.end(), previous_key_.begin(), previous_key_.end())
           .first -
@@ -229,7 +251,9 @@ void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& h
   AppendVarint(key_bytes.size() - shared, bytes_);
   bytes_.append(key_bytes.substr(shared));
   row_.SetHistogram(histogram);
-  row_.scalars = first_contribution ? stats::ScalarsOf(histogram) : stats::ContributionScalars{};
+  row_.scalars = {};
+  if (contribution != Contribution::kNone) row_.scalars = stats::ScalarsOf(histogram);
+  if (contribution == Contribution::kFirst) row_.SetWeights(stats::WeightsOf(histogram));
   value_.clear();
   AppendRowValue(row_, value_);
   AppendVarint(value_.size(), bytes_);

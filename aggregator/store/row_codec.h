@@ -22,20 +22,28 @@ void AppendRowKey(const stats::RowKey& key, std::string& bytes);
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key);
 
 void AppendRowValue(const CompactRow& row, std::string& bytes);
+// Values of version 1 have no weights.
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
+
+// What a row of a batch is beside its sums.
+enum class Contribution : std::uint8_t {
+  kNone,  // its agent had sent this row key before
+  kFirst,
+  kFirstUnweighted,  // a first one, accepted before the store kept weights: it has none
+};
 
 // The accepted rows of one batch, encoded as the store logs them. Reused between batches.
 class AcceptedRows {
  public:
   AcceptedRows() { Clear(); }
   void Clear();
-  // `first_contribution` adds the row's contribution scalars beside its histogram.
+  // A first contribution has scalars, and weights, beside its histogram.
   // REQUIRES: `histogram` is valid and not empty.
   // `key_bytes` is a key as AppendRowKey() makes it.
   void Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
-           bool first_contribution);
+           Contribution contribution);
   void Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
-           bool first_contribution);
+           Contribution contribution);
   std::uint32_t row_count() const { return row_count_; }
   std::string_view bytes() const { return bytes_; }
 

@@ -10,8 +10,10 @@ Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
   FIELDCOST_TRY(wire::ValidateApiKey(key.api));
   FIELDCOST_TRY(wire::ValidateHardwareClass(key.hardware));
   if (row.buckets.empty()) return Fail(ErrorCode::kCorrupt, "row without values");
-  FIELDCOST_TRY(stats::Validate(row.ToHistogram()));
-  return stats::Validate(row.scalars);
+  const stats::CostHistogram histogram = row.ToHistogram();
+  FIELDCOST_TRY(stats::Validate(histogram));
+  FIELDCOST_TRY(stats::Validate(row.scalars));
+  return stats::Validate(row.ToWeights(), histogram, row.scalars.contributions);
 }
 
 }  // namespace

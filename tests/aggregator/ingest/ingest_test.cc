@@ -255,13 +255,14 @@ TEST_F(IngestTest, AReceiptIsForThisBatchAndNamesItsRefusedRows) {
   content.rows[1].week = 1;
   const std::string body = *wire::EncodeBatch(content);
   const std::string receipt = MustAnswer(ingest_.Handle(SignedRequest(key_, 1, body))).receipt;
-  const auto refused = Receipts::LoadOrCreate(dir_.path() / "receipts")
-                           ->Open(receipt, {.agent = key_.public_key(),
-                                            .epoch = wire::Epoch(1),
-                                            .sequence = wire::Sequence(1),
-                                            .body_sha256 = crypto::Sha256(body)});
-  ASSERT_TRUE(refused.has_value()) << refused.error().message;
-  EXPECT_THAT(*refused, ::testing::ElementsAre(1U));
+  const auto opened = Receipts::LoadOrCreate(dir_.path() / "receipts")
+                          ->Open(receipt, {.agent = key_.public_key(),
+                                           .epoch = wire::Epoch(1),
+                                           .sequence = wire::Sequence(1),
+                                           .body_sha256 = crypto::Sha256(body)});
+  ASSERT_TRUE(opened.has_value()) << opened.error().message;
+  EXPECT_THAT(opened->refused_rows, ::testing::ElementsAre(1U));
+  EXPECT_TRUE(opened->weighted);
 }
 
 TEST_F(IngestTest, OverloadSaysWhenToComeBack) {

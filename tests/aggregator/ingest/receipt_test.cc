@@ -26,14 +26,30 @@ BatchIdentity SampleBatch() {
 
 const Receipts kReceipts(std::string(32, 's'));
 
-ErrorCode CodeOf(const Result<Rows>& result) { return result ? ErrorCode{} : result.error().code; }
+ErrorCode CodeOf(const Result<ReceiptContent>& result) {
+  return result ? ErrorCode{} : result.error().code;
+}
+
+std::string Golden(const std::string& name) {
+  const auto golden = ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / name, 4 * kKiB);
+  EXPECT_TRUE(golden.has_value());
+  return golden->substr(0, golden->find('\n'));
+}
 
 // The worked example of aggregator/ingest/README.md.
 TEST(ReceiptTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
-  const auto golden =
-      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "receipt_v1.golden", 4 * kKiB);
-  ASSERT_TRUE(golden.has_value());
-  EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}) + "\n", *golden);
+  EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}), Golden("receipt_v2.golden"));
+}
+
+TEST(ReceiptTest, OneOfTheVersionBeforeIsOpenedAndSaysThatNoWeightsWereAdded) {
+  const std::string old = Golden("receipt_v1.golden");
+  EXPECT_EQ(kReceipts.Open(old, SampleBatch()).value(), (ReceiptContent{{1, 300}, false}));
+  const std::string issued = kReceipts.Issue(SampleBatch(), Rows{1, 300});
+  EXPECT_EQ(kReceipts.Open(issued, SampleBatch()).value(), (ReceiptContent{{1, 300}, true}));
+  // Neither passes for the other.
+  for (const std::string& forged : {"02" + old.substr(2), "01" + issued.substr(2)}) {
+    EXPECT_EQ(CodeOf(kReceipts.Open(forged, SampleBatch())), ErrorCode::kPermissionDenied);
+  }
 }
 
 TEST(ReceiptTest, RefusedRowsSurviveAndTakeTheShorterForm) {
@@ -42,7 +58,8 @@ TEST(ReceiptTest, RefusedRowsSurviveAndTakeTheShorterForm) {
     const std::string bytes = EncodeRefusedRows(rows);
     EXPECT_LE(bytes.size(), most_bytes);
     EXPECT_EQ(DecodeRefusedRows(bytes).value(), rows);
-    EXPECT_EQ(kReceipts.Open(kReceipts.Issue(SampleBatch(), rows), SampleBatch()).value(), rows);
+    EXPECT_EQ(kReceipts.Open(kReceipts.Issue(SampleBatch(), rows), SampleBatch()).value(),
+              (ReceiptContent{rows, true}));
   };
   check({}, 1);
   check({0}, 2);
@@ -101,13 +118,15 @@ TEST(ReceiptTest, NoFlippedBitAndNoTruncationIsTaken) {
 TEST(ReceiptTest, MalformedReceiptsAreToldApartFromWrongOnes) {
   const std::string mac(64, '0');
   for (const std::string& bad :
-       {std::string(), std::string("zz"), "0100" + mac.substr(2), "0200" + mac, "0102" + mac,
-        "010080" + mac, "010080808000" + mac, "0100ff7f" + std::string("ff7f") + mac,
+       {std::string(), std::string("zz"), "0100" + mac.substr(2), "0300" + mac, "0000" + mac,
+        "0202" + mac, "0102" + mac, "010080" + mac, "010080808000" + mac,
+        "0100ff7f" + std::string("ff7f") + mac,
         "0101" + std::string(2 * (wire::kMaxBatchRows / 8 + 1), '0') + mac,
         std::string(wire::kMaxReceiptBytes + 2, '0')}) {
     EXPECT_EQ(CodeOf(kReceipts.Open(bad, SampleBatch())), ErrorCode::kInvalidArgument) << bad;
   }
   EXPECT_EQ(CodeOf(kReceipts.Open("0100" + mac, SampleBatch())), ErrorCode::kPermissionDenied);
+  EXPECT_EQ(CodeOf(kReceipts.Open("0200" + mac, SampleBatch())), ErrorCode::kPermissionDenied);
 }
 
 TEST(ReceiptTest, TheSecretIsKeptWithModeOnlyForItsOwner) {

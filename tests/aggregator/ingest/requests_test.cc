@@ -8,6 +8,9 @@
 #include <memory>
 
 #include "aggregator/ingest/ingest.h"
+#include "aggregator/ingest/secret_file.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
 #include "common/wire/requests.h"
 #include "tests/aggregator/ingest/sender.h"
 #include "tests/support/fake_clock.h"
@@ -57,6 +60,40 @@ class RequestsTest : public ::testing::Test {
     return wire::DecodeWithdrawalAnswer(response.body).value().withdrawn_rows;
   }
 
+  // What the version before did, with its own receipt, which is returned.
+  std::string AcceptAsBeforeWeights(std::uint64_t sequence, const wire::BatchContent& content) {
+    const std::string body = *wire::EncodeBatch(content);
+    std::string input = std::string("fieldcost receipt v1") + '\0' +
+                        std::string(key_.public_key().view()) + LittleEndian(1) +
+                        LittleEndian(sequence) + crypto::Sha256(body) + '\0';
+    const std::string secret = *LoadOrCreateSecret(dir_.path() / "receipts");
+    const std::string bytes = std::string("\1\0", 2) + crypto::HmacSha256(secret, input);
+    const std::string receipt =
+        HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    store::AcceptedRows rows;
+    for (const wire::BatchRow& row : content.rows) {
+      const stats::RowKey key{row.api, row.metric, content.hardware, row.week};
+      rows.Add(key, row.histogram, store::Contribution::kFirstUnweighted);
+    }
+    const std::string agent =
+        Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms")->IdOf(key_.public_key());
+    const std::string answer = wire::EncodeAnswer({.accepted_rows = 2, .receipt = receipt});
+    EXPECT_TRUE(store_
+                    ->Accept({.agent_id = agent,
+                              .epoch = wire::Epoch(1),
+                              .sequence = wire::Sequence(sequence),
+                              .rows = &rows,
+                              .answer = answer})
+                    .has_value());
+    return receipt;
+  }
+
+  static std::string LittleEndian(std::uint64_t value) {
+    std::string bytes;
+    for (int byte = 0; byte < 8; ++byte) bytes += static_cast<char>(value >> (8 * byte));
+    return bytes;
+  }
+
   std::map<stats::RowKey, store::CompactRow> Rows() {
     std::map<stats::RowKey, store::CompactRow> rows;
     const auto snapshot = store_->TakeSnapshot();
@@ -103,6 +140,29 @@ TEST_F(RequestsTest, ExactlyTheAcceptedRowsAreTakenAwayWhateverTheClockSays) {
   EXPECT_EQ(ingest_->counters().withdrawn_batches, 1U);
   EXPECT_EQ(ingest_->counters().withdrawn_rows, 2U);
   EXPECT_EQ(ingest_->counters().repeated_withdrawals, 1U);
+}
+
+// A batch that was accepted before the store kept weights: its receipt is of version 1.
+TEST_F(RequestsTest, OldAndNewBatchesWithdrawnInAnyOrderLeaveNoTrace) {
+  const auto others = *wire::EncodeBatch(TestContent(3, kWeek));
+  ASSERT_EQ(ingest_->Handle(SignedRequest(other_, 1, others)).status, 200);
+  const auto before = Rows();
+  const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
+  for (const std::uint64_t old : {1U, 3U}) {
+    SCOPED_TRACE(old);
+    const std::string old_receipt = AcceptAsBeforeWeights(old, TestContent(2, kWeek));
+    const std::string receipt = MustSend(old + 1, body);
+    EXPECT_EQ(Rows().begin()->second.scalars.contributions, 3U);
+    EXPECT_EQ(Rows().begin()->second.ToWeights().Contributions(), 2U);
+    if (old == 1) {
+      EXPECT_EQ(MustWithdraw(old, body, old_receipt), 2U);
+      EXPECT_EQ(MustWithdraw(old + 1, body, receipt), 2U);
+    } else {
+      EXPECT_EQ(MustWithdraw(old + 1, body, ""), 2U);
+      EXPECT_EQ(MustWithdraw(old, body, ""), 2U) << "the receipt in the stored answer serves";
+    }
+    EXPECT_EQ(Rows(), before);
+  }
 }
 
 TEST_F(RequestsTest, WithoutAReceiptTheStoredAnswerServesAsLongAsItIsKept) {

@@ -60,7 +60,7 @@ class PublishTest : public ::testing::Test {
       key.week = week;
       stats::CostHistogram histogram;
       for (std::uint64_t i = 1; i < 20; ++i) histogram.Add(i * (agent + 3) * (api + 1) * week);
-      rows.Add(key, histogram, true);
+      rows.Add(key, histogram, store::Contribution::kFirst);
       key.hardware = {};
       key.week = 0;
       stats::StatRow& sum = sums_[key];

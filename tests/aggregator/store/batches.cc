@@ -25,6 +25,10 @@ bool IsToBeWithdrawn(unsigned agent, std::uint64_t sequence) {
   return agent != 0 && sequence % 3 == 1;
 }
 
+bool IsUnweighted(unsigned agent, std::uint64_t sequence) {
+  return agent % 2 == 1 && sequence % 2 == 0;
+}
+
 std::string TestAgent(unsigned agent) {
   std::string id(kAgentIdBytes, 'a');
   id[0] = static_cast<char>(agent);
@@ -53,6 +57,8 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
   batch.sequence = wire::Sequence(sequence);
   batch.answer = "answer " + std::to_string(agent) + " " + std::to_string(sequence);
   batch.rows.Clear();
+  const Contribution kind =
+      IsUnweighted(agent, sequence) ? Contribution::kFirstUnweighted : Contribution::kFirst;
   for (unsigned number = static_cast<unsigned>(random() % 4); number < 40;
        number += 1 + static_cast<unsigned>(random() % 9)) {
     stats::CostHistogram histogram;
@@ -60,12 +66,14 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
     for (unsigned i = 0; i < values; ++i) histogram.Add(random() >> (random() % 48 + 16));
     const bool first = random() % 3 == 0;
     const stats::RowKey key = TestKey(number);
-    batch.rows.Add(key, histogram, first);
+    batch.rows.Add(key, histogram, first ? kind : Contribution::kNone);
     if (sums == nullptr) continue;
     stats::StatRow& row = (*sums)[key];
     row.key = key;
     row.histogram.Merge(histogram);
-    if (first) row.scalars.Merge(stats::ScalarsOf(histogram));
+    if (!first) continue;
+    row.scalars.Merge(stats::ScalarsOf(histogram));
+    if (kind == Contribution::kFirst) row.weights.Merge(stats::WeightsOf(histogram));
   }
 }
 
@@ -76,7 +84,7 @@ Sums AllRows(Store& store) {
   const Status status =
       snapshot->ForEach([&](const stats::RowKey& key, const CompactRow& row) -> Status {
         FIELDCOST_CHECK(rows.empty() || rows.rbegin()->first < key);
-        rows[key] = {key, row.ToHistogram(), row.scalars};
+        rows[key] = {key, row.ToHistogram(), row.scalars, row.ToWeights()};
         return {};
       });
   FIELDCOST_CHECK(status.has_value());

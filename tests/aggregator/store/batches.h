@@ -35,6 +35,9 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
 // Every row of the store.
 Sums AllRows(Store& store);
 
+// Some agents' batches of even numbers are as if accepted before the store kept weights.
+bool IsUnweighted(unsigned agent, std::uint64_t sequence);
+
 // The crash tests' agents but the first take away every third batch once the next one is accepted.
 bool IsToBeWithdrawn(unsigned agent, std::uint64_t sequence);
 

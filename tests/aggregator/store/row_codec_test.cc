@@ -38,7 +38,9 @@ CompactRow RandomRow(std::mt19937_64& random) {
   }
   CompactRow row;
   row.SetHistogram(histogram);
-  if (random() % 2 == 0) row.scalars = stats::ScalarsOf(histogram);
+  const std::uint64_t kind = random() % 4;
+  if (kind != 0) row.scalars = stats::ScalarsOf(histogram);
+  if (kind > 1) row.SetWeights(stats::WeightsOf(histogram));
   return row;
 }
 
@@ -54,23 +56,35 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
                  .sum_inverse_calls = 5,
                  .sum_within_squares = 300,
                  .sum_within_freedom = 2};
+  row.SetWeights(stats::WeightsOf(histogram));
   stats::RowKey key;
   key.api = {.soname = "libz.so.1", .package_version = "1.3", .symbol = "crc32"};
   key.metric = stats::Metric::kWallTime;
   key.hardware.architecture = "x86_64";
   key.week = 2960;
   const auto golden =
-      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v1.golden", 64 * kKiB);
+      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v2.golden", 64 * kKiB);
   ASSERT_TRUE(golden.has_value());
   EXPECT_EQ("key " + HexOf(KeyBytes(key)) + "\nvalue " + HexOf(ValueBytes(row)) + "\n", *golden);
+  // The version before had the same key, and the value without weights.
+  const auto old =
+      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v1.golden", 64 * kKiB);
+  ASSERT_TRUE(old.has_value());
+  const std::size_t at = old->find("value ") + 6;
+  const auto old_value = HexDecode(old->substr(at, old->find('\n', at) - at));
+  ASSERT_TRUE(old_value.has_value());
+  CompactRow decoded;
+  ASSERT_TRUE(DecodeRowValue(*old_value, decoded).has_value());
+  row.SetWeights({});
+  EXPECT_EQ(decoded, row);
 }
 
 TEST(RowCodecTest, InboxRecordsHaveTheBytesOfTheGoldenFile) {
   stats::CostHistogram histogram;
   for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
   AcceptedRows rows;
-  rows.Add(std::string_view("key a"), histogram, false);
-  rows.Add(std::string_view("key bc"), histogram, false);
+  rows.Add(std::string_view("key a"), histogram, Contribution::kNone);
+  rows.Add(std::string_view("key bc"), histogram, Contribution::kNone);
   const auto golden =
       ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "inbox.golden", 64 * kKiB);
   ASSERT_TRUE(golden.has_value());
@@ -110,6 +124,7 @@ TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
   CompactRow row;
   row.SetHistogram(histogram);
   row.scalars = stats::ScalarsOf(histogram);
+  row.SetWeights(stats::WeightsOf(histogram));
   const std::vector<std::function<void(CompactRow&)>> spoilers = {
       [](CompactRow& other) { other.buckets[0].sums.count = 3; },
       [](CompactRow& other) { other.buckets[0].sums.sum = 7; },
@@ -118,6 +133,9 @@ TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
       [](CompactRow& other) { other.buckets[1].slot = 9; },
       [](CompactRow& other) { other.scalars = {}; },  // leaves a contribution without values
       [](CompactRow& other) { other.scalars.contributions = 2; },
+      [](CompactRow& other) { other.SetWeights({}); },  // leaves weight without values
+      [](CompactRow& other) { other.buckets[0].set_weight(other.buckets[0].weight() + 1); },
+      [](CompactRow& other) { other.buckets[0].set_weight(other.buckets[0].weight() - 1); },
   };
   for (std::size_t i = 0; i < spoilers.size(); ++i) {
     CompactRow other = row;
@@ -128,6 +146,47 @@ TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
     EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
     EXPECT_EQ(sums, row) << i;
   }
+}
+
+TEST(CompactRowTest, NeitherPartsOfContributionsNorMoreWeightThanContributionsAreLeft) {
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
+  CompactRow weighted;
+  weighted.SetHistogram(histogram);
+  weighted.scalars = stats::ScalarsOf(histogram);
+  CompactRow unweighted = weighted;
+  weighted.SetWeights(stats::WeightsOf(histogram));
+  CompactRow later = weighted;
+  later.SetWeights({});
+  later.scalars = {};
+  CompactRow sums = weighted;
+  sums.Add(later);
+  EXPECT_FALSE(sums.Subtract(unweighted).has_value()) << "leaves more weight than contributions";
+  CompactRow part = later;
+  part.buckets[0].set_weight(1);
+  EXPECT_FALSE(sums.Subtract(part).has_value()) << "leaves a part of a contribution";
+  EXPECT_TRUE(sums.Subtract(weighted).has_value());
+  EXPECT_EQ(sums, later);
+}
+
+TEST(CompactRowTest, FromASaturatedRowScalarsAndWeightsAreTakenAway) {
+  const stats::Bucket most = {
+      .count = ~std::uint64_t{0}, .sum = ~stats::Uint128{0}, .sum_of_squares = ~stats::Uint128{0}};
+  CompactRow full;
+  full.buckets.emplace_back(std::uint8_t{2}, most);
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : {3, 3, 2}) histogram.Add(value);
+  CompactRow first;
+  first.SetHistogram(histogram);
+  first.scalars = stats::ScalarsOf(histogram);
+  first.SetWeights(stats::WeightsOf(histogram));
+  CompactRow sums = full;
+  sums.Add(first);
+  EXPECT_TRUE(sums.saturated);
+  EXPECT_TRUE(sums.buckets[0].weight() == stats::kWeightOne);
+  ASSERT_TRUE(sums.Subtract(first).has_value());
+  full.saturated = true;
+  EXPECT_EQ(sums, full);
 }
 
 TEST(RowCodecTest, KeysSortAsRowKeysDo) {
@@ -163,12 +222,25 @@ TEST(RowCodecTest, ValuesSurviveARoundTripUpToTheirLimits) {
   CompactRow extreme;
   extreme.saturated = true;
   extreme.buckets = {
-      {64, {std::numeric_limits<std::uint64_t>::max(), ~stats::Uint128{0}, ~stats::Uint128{0}}}};
+      {64,
+       {std::numeric_limits<std::uint64_t>::max(), ~stats::Uint128{0}, ~stats::Uint128{0}},
+       CompactBucket::kMaxWeight}};
   extreme.scalars.contributions = std::numeric_limits<std::uint64_t>::max();
   extreme.scalars.sum_mean = static_cast<stats::Int128>(stats::Uint128{1} << 127);
   CompactRow decoded;
   ASSERT_TRUE(DecodeRowValue(ValueBytes(extreme), decoded).has_value());
   EXPECT_EQ(decoded, extreme);
+}
+
+TEST(RowCodecTest, AWeightBeyond96BitsIsRefused) {
+  CompactRow row;
+  row.buckets.emplace_back(std::uint8_t{3}, stats::Bucket{1, 7, 49}, CompactBucket::kMaxWeight);
+  std::string bytes = ValueBytes(row);
+  std::string longer = bytes.substr(0, bytes.size() - 1);  // ends with the top 5 of 96 bits
+  longer += '\x20';
+  CompactRow decoded;
+  EXPECT_TRUE(DecodeRowValue(bytes, decoded).has_value());
+  EXPECT_FALSE(DecodeRowValue(longer, decoded).has_value());
 }
 
 TEST(RowCodecTest, EveryShortenedOrLengthenedValueIsRefused) {
@@ -196,9 +268,23 @@ TEST(RowCodecTest, FlippedBitsNeverDecodeToSomethingThatEncodesLonger) {
 
 TEST(RowCodecTest, AnotherFormatVersionIsUnsupported) {
   std::string bytes = ValueBytes({});
-  bytes[0] = 2;
   CompactRow decoded;
-  EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kUnsupported);
+  for (const char version : {'\0', '\3', '\xff'}) {
+    bytes[0] = version;
+    EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kUnsupported);
+  }
+}
+
+TEST(RowCodecTest, TheVersionWithoutWeightsMayHaveNone) {
+  stats::CostHistogram histogram;
+  histogram.Add(3);
+  CompactRow row;
+  row.SetHistogram(histogram);
+  row.SetWeights(stats::WeightsOf(histogram));
+  std::string bytes = ValueBytes(row);
+  bytes[0] = 1;
+  CompactRow decoded;
+  EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kCorrupt);
 }
 
 TEST(AcceptedRowsTest, RowsComeBackInOrderWithTheirKeys) {
@@ -207,7 +293,8 @@ TEST(AcceptedRowsTest, RowsComeBackInOrderWithTheirKeys) {
   for (unsigned number = 0; number < 30; ++number) {
     stats::CostHistogram histogram;
     for (unsigned i = 0; i <= number; ++i) histogram.Add(i);
-    rows.Add(TestKey(number), histogram, number % 2 == 0);
+    rows.Add(TestKey(number), histogram,
+             number % 2 == 0 ? Contribution::kFirst : Contribution::kNone);
     expected.emplace_back(KeyBytes(TestKey(number)), number % 2 == 0 ? 1 : 0);
   }
   std::vector<std::pair<std::string, std::uint64_t>> found;
@@ -233,9 +320,12 @@ TEST(CompactRowTest, AddsToTheBitsOfTheDenseHistogram) {
     dense.Merge(b.ToHistogram());
     stats::ContributionScalars scalars = a.scalars;
     scalars.Merge(b.scalars);
+    stats::AgentWeights weights = a.ToWeights();
+    weights.Merge(b.ToWeights());
     a.Add(b);
     ASSERT_EQ(a.ToHistogram(), dense);
     ASSERT_EQ(a.scalars, scalars);
+    ASSERT_EQ(a.ToWeights(), weights);
     ASSERT_TRUE(std::is_sorted(a.buckets.begin(), a.buckets.end(),
                                [](const auto& x, const auto& y) { return x.slot < y.slot; }));
   }

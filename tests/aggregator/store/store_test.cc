@@ -87,11 +87,11 @@ TEST(StoreTest, OnlyAFirstContributionAddsScalars) {
   for (const std::uint64_t value : {20, 30, 40}) histogram.Add(value);
   TestBatch batch;
   batch.agent_id = TestAgent(1);
-  batch.rows.Add(TestKey(1), histogram, true);
+  batch.rows.Add(TestKey(1), histogram, Contribution::kFirst);
   MustAccept(*store, batch);
   batch.sequence = wire::Sequence(2);
   batch.rows.Clear();
-  batch.rows.Add(TestKey(1), histogram, false);
+  batch.rows.Add(TestKey(1), histogram, Contribution::kNone);
   MustAccept(*store, batch);
   const auto row = store->Get(TestKey(1));
   ASSERT_TRUE(row.has_value() && row->has_value());
@@ -241,7 +241,7 @@ TEST(StoreTest, ASnapshotStaysAsItWasWhileTheStoreMovesOn) {
     Sums seen;
     ASSERT_TRUE(snapshot
                     ->ForEach([&](const stats::RowKey& key, const CompactRow& row) -> Status {
-                      seen[key] = {key, row.ToHistogram(), row.scalars};
+                      seen[key] = {key, row.ToHistogram(), row.scalars, row.ToWeights()};
                       return {};
                     })
                     .has_value());
@@ -299,7 +299,7 @@ TEST(StoreTest, VerifyFindsARowOutsideThePolytope) {
   impossible.SetBucket(3, {.count = 2, .sum = 100, .sum_of_squares = 50});
   TestBatch batch;
   batch.agent_id = TestAgent(1);
-  batch.rows.Add(TestKey(1), impossible, false);
+  batch.rows.Add(TestKey(1), impossible, Contribution::kNone);
   MustAccept(*store, batch);
   const auto report = store->Verify();
   ASSERT_TRUE(report.has_value());

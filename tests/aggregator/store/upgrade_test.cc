@@ -64,8 +64,7 @@ TEST(UpgradeTest, AStoreFromBeforeWithdrawalsOpensAndLetsItsBatchesBeWithdrawn) 
   TestBatch second;
   second.agent_id = TestAgent(1);
   second.sequence = wire::Sequence(2);
-  second.rows.Add(std::string_view(row_key), histogram, false);
-  EXPECT_EQ(second.rows.bytes(), record);
+  second.rows.Add(std::string_view(row_key), histogram, Contribution::kNone);
   stats::RowKey key;
   ASSERT_TRUE(DecodeRowKey(row_key, key).has_value());
   EXPECT_EQ((*store)->Get(key).value()->histogram.count(), 6U);

@@ -224,7 +224,7 @@ TEST(WithdrawTest, RowsThatTheSumsDoNotHoldAreRefusedAndNothingChanges) {
   MakeTestBatch(1, 1, batch, nullptr);
   stats::CostHistogram never;
   for (int i = 0; i < 1000; ++i) never.Add(77);
-  batch.rows.Add(TestKey(50), never, true);
+  batch.rows.Add(TestKey(50), never, Contribution::kFirst);
   const auto refused = store->Withdraw(batch.Undo());
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
@@ -242,7 +242,7 @@ TEST(WithdrawTest, FromASaturatedRowNothingIsTaken) {
       {.count = ~std::uint64_t{0}, .sum = ~std::uint64_t{0}, .sum_of_squares = ~std::uint64_t{0}});
   TestBatch batch;
   batch.agent_id = TestAgent(1);
-  batch.rows.Add(TestKey(1), huge, false);
+  batch.rows.Add(TestKey(1), huge, Contribution::kNone);
   for (const std::uint64_t sequence : {1U, 2U}) {
     batch.sequence = wire::Sequence(sequence);
     ASSERT_TRUE(store->Accept(batch.View()).has_value());
