@@ -1,6 +1,11 @@
-// A store as the versions before withdrawals left it: only version 1 records in the inbox, no
-// tombstones, no enrolments. Built by hand from golden bytes, not by today's code.
+// Stores as earlier versions left them. The oldest, from before withdrawals (only version 1 records
+// in the inbox, no tombstones, no enrolments), is built by hand from golden bytes; golden_v2/ was
+// written by the last program before agent weights, retention and probation, and killed with
+// batches in its inbox.
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
 
 #include "aggregator/store/database.h"
 #include "aggregator/store/store.h"
@@ -78,6 +83,130 @@ TEST(UpgradeTest, AStoreFromBeforeWithdrawalsOpensAndLetsItsBatchesBeWithdrawn) 
   const auto snapshot = (*store)->TakeSnapshot();
   EXPECT_EQ(snapshot.value().totals().batches, 1U);
   EXPECT_TRUE(snapshot.value().totals().sum == 13U);
+}
+
+// The batches of golden_v2: what the tests' batches were when it was made.
+TestBatch MakeOldBatch(unsigned agent, std::uint64_t sequence) {
+  std::mt19937_64 random(agent * 1'000'003 + sequence);
+  TestBatch batch;
+  batch.agent_id = TestAgent(agent);
+  batch.sequence = wire::Sequence(sequence);
+  batch.answer = "answer " + std::to_string(agent) + " " + std::to_string(sequence);
+  for (unsigned number = static_cast<unsigned>(random() % 4); number < 40;
+       number += 1 + static_cast<unsigned>(random() % 9)) {
+    stats::CostHistogram histogram;
+    const unsigned values = 1 + static_cast<unsigned>(random() % 20);
+    for (unsigned i = 0; i < values; ++i) histogram.Add(random() >> (random() % 48 + 16));
+    batch.rows.Add(TestKey(number), histogram,
+                   random() % 3 == 0 ? Contribution::kFirstUnweighted : Contribution::kNone);
+  }
+  return batch;
+}
+
+class GoldenStoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(MakeDirectories(data(), 0700).has_value());
+    std::filesystem::copy(std::filesystem::path(FIELDCOST_TEST_DATA) / "golden_v2" / "store",
+                          data() / "store");
+    Open();
+  }
+  void Open() {
+    store_.reset();
+    auto store = Store::Open({.data_dir = data(), .checkpoint_seconds = 0});
+    ASSERT_TRUE(store.has_value()) << store.error().message;
+    store_ = std::move(*store);
+  }
+  std::filesystem::path data() const { return dir_.path() / "data"; }
+
+  // What is in the sums: agents 1 to 3, sequences 1 to 6, without 2/1 and 3/2, which were
+  // withdrawn.
+  static std::vector<TestBatch> Batches() {
+    std::vector<TestBatch> batches;
+    for (unsigned agent = 1; agent <= 3; ++agent) {
+      for (unsigned sequence = 1; sequence <= 6; ++sequence) {
+        if ((agent == 2 && sequence == 1) || (agent == 3 && sequence == 2)) continue;
+        batches.push_back(MakeOldBatch(agent, sequence));
+      }
+    }
+    return batches;
+  }
+  // The rows of a new store that got exactly these batches.
+  Sums FreshSums(const std::vector<TestBatch>& batches, const std::string& name) const {
+    const auto store = Store::Open({.data_dir = dir_.path() / name, .checkpoint_seconds = 0});
+    EXPECT_TRUE(store.has_value());
+    for (const TestBatch& batch : batches) {
+      EXPECT_TRUE((*store)->Accept(batch.View()).has_value());
+    }
+    return AllRows(**store);
+  }
+  void ExpectGood() {
+    const auto report = store_->Verify();
+    ASSERT_TRUE(report.has_value());
+    EXPECT_TRUE(report->ok()) << report->first_problem;
+  }
+
+  const testing::TempDir dir_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(GoldenStoreTest, AStoreOfThePreviousVersionHasItsSumsLedgerAndAgents) {
+  EXPECT_EQ(store_->sequence(), 20U);
+  EXPECT_EQ(AllRows(*store_), FreshSums(Batches(), "fresh"));
+  ExpectGood();
+  for (const TestBatch& batch : Batches()) {
+    const auto replay = store_->Accept(batch.View());
+    ASSERT_TRUE(replay.has_value());
+    EXPECT_TRUE(replay->replay);
+    EXPECT_EQ(replay->answer, batch.answer);
+  }
+  EXPECT_TRUE(store_->Accept(MakeOldBatch(2, 1).View()).value().replay);  // withdrawn
+  EXPECT_EQ(store_->Accept(MakeOldBatch(3, 9).View()).value().answer, "withdrawn");
+  EXPECT_EQ(store_->Withdraw(MakeOldBatch(3, 2).Undo()).value().kind, WithdrawalKind::kRepeated);
+  EXPECT_TRUE(store_->IsEnrolled(TestAgent(1), wire::Epoch(1)).value());
+  EXPECT_EQ(store_->RevokedAgents().value(), std::vector<std::string>{TestAgent(7)});
+  EXPECT_TRUE(store_->Bind("pseudonym.secret", "fingerprint").has_value());
+  EXPECT_FALSE(store_->Bind("pseudonym.secret", "another").has_value());
+  EXPECT_EQ(store_->first_week(), 0U);
+  EXPECT_EQ(store_->first_epoch(), wire::Epoch(0));
+}
+
+TEST_F(GoldenStoreTest, ItsBatchesCanBeWithdrawnInAnyOrderTogetherWithNewOnes) {
+  TestBatch fresh;
+  MakeTestBatch(5, 1, fresh, nullptr);
+  ASSERT_TRUE(store_->Accept(fresh.View()).has_value());
+  std::vector<TestBatch> batches = Batches();
+  std::mt19937 random(3);
+  std::shuffle(batches.begin(), batches.end(), random);
+  while (batches.size() > 4) {
+    const auto result = store_->Withdraw(batches.back().Undo());
+    ASSERT_TRUE(result.has_value()) << result.error().message;
+    EXPECT_EQ(result->kind, WithdrawalKind::kTakenAway);
+    batches.pop_back();
+    if (batches.size() % 4 == 0) Open();
+  }
+  ExpectGood();
+  std::vector<TestBatch> left = batches;
+  left.push_back(fresh);
+  EXPECT_EQ(AllRows(*store_), FreshSums(left, "with_new"));
+  ASSERT_TRUE(store_->Withdraw(fresh.Undo()).has_value());
+  EXPECT_EQ(AllRows(*store_), FreshSums(batches, "without_new"));
+  ExpectGood();
+}
+
+TEST_F(GoldenStoreTest, ItIsBackedUpRestoredExpiredAndCompacted) {
+  const Sums sums = AllRows(*store_);
+  ASSERT_TRUE(store_->Backup(dir_.path() / "backups").has_value());
+  const auto expired = store_->Expire(2901, wire::Epoch(0));
+  ASSERT_TRUE(expired.has_value());
+  EXPECT_GT(expired->rows, 0U);
+  ASSERT_TRUE(store_->Compact().has_value());
+  ExpectGood();
+  ASSERT_TRUE(Store::RestoreBackup(dir_.path() / "backups", dir_.path() / "restored").has_value());
+  const auto restored =
+      Store::Open({.data_dir = dir_.path() / "restored", .checkpoint_seconds = 0});
+  ASSERT_TRUE(restored.has_value());
+  EXPECT_EQ(AllRows(**restored), sums);
 }
 
 }  // namespace
