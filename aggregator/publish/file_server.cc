@@ -46,7 +46,9 @@ std::optional<Place> PlaceOf(std::string_view untrusted_target,
   };
   if (const auto rest = rest_after(kRootPrefix)) {
     const auto version = ParseUint64(*rest);
-    if (!version || std::to_string(*version) != *rest) return std::nullopt;
+    if (!version || std::to_string(*version) != *rest || *version > root_version) {
+      return std::nullopt;
+    }
     return Place{directory / "root" / std::to_string(*version), true};
   }
   for (const auto& [prefix, folder] :

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 
@@ -13,16 +14,20 @@ namespace fieldcost::publish {
 // reach the file system. Thread-safe; reads small files, does not block for long.
 class FileServer {
  public:
-  // `directory`: Publisher::directory(). `root_version`: the newest root.
+  // `directory`: Publisher::directory(). `root_version`: the one whose keys sign now; newer roots
+  // are not shown until what they have signed is there.
   FileServer(std::filesystem::path directory, std::uint64_t root_version)
       : directory_(std::move(directory)), root_version_(root_version) {}
+
+  // After a publication: Publisher::root().
+  void SetRootVersion(std::uint64_t root_version) { root_version_ = root_version; }
 
   // 404 for any other target, 405 for any other method.
   http::Response Handle(const http::Request& untrusted_request) const;
 
  private:
   std::filesystem::path directory_;
-  std::uint64_t root_version_;
+  std::atomic<std::uint64_t> root_version_;
 };
 
 }  // namespace fieldcost::publish

@@ -1,6 +1,11 @@
 #include "aggregator/publish/key_ring.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <optional>
 
 #include "aggregator/publish/limits.h"
@@ -10,10 +15,6 @@
 
 namespace fieldcost::publish {
 namespace {
-
-constexpr char kRootKey[] = "root.key";
-constexpr char kTimestampKey[] = "timestamp.key";
-constexpr char kSnapshotKey[] = "snapshot.key";
 
 // The highest version among the files of the directory; nullopt if there is none.
 Result<std::optional<std::uint64_t>> NewestVersion(const std::filesystem::path& root_dir) {
@@ -26,6 +27,12 @@ Result<std::optional<std::uint64_t>> NewestVersion(const std::filesystem::path& 
   }
   if (error) return ErrnoError("list", root_dir, error.value());
   return newest;
+}
+
+Status SyncDirectory(const std::filesystem::path& directory) {
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() || ::fsync(fd.get()) != 0) return ErrnoError("sync", directory, errno);
+  return {};
 }
 
 Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesystem::path& root_dir,
@@ -55,17 +62,37 @@ Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesys
 Result<crypto::PrivateKey> KeyRing::LoadKey(const std::filesystem::path& path,
                                             const std::vector<crypto::PublicKey>& trusted,
                                             std::uint64_t root_version) {
+  // nullopt: no such file, or not of the root.
+  const auto load_trusted =
+      [&](const std::filesystem::path& file) -> Result<std::optional<crypto::PrivateKey>> {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) return std::optional<crypto::PrivateKey>();
+    FIELDCOST_ASSIGN(const auto key, crypto::PrivateKey::LoadOrCreate(file));
+    if (std::find(trusted.begin(), trusted.end(), key.public_key()) == trusted.end()) {
+      return std::optional<crypto::PrivateKey>();
+    }
+    return std::optional(key);
+  };
+  FIELDCOST_ASSIGN(const auto key, load_trusted(path));
+  if (key) return *key;
+  std::filesystem::path waiting = path;
+  waiting += kNextKeySuffix;
+  FIELDCOST_ASSIGN(const auto next, load_trusted(waiting));
+  if (next) {
+    // Somebody else may do the same at this moment.
+    if (::rename(waiting.c_str(), path.c_str()) != 0 && errno != ENOENT) {
+      return ErrnoError("rename", waiting, errno);
+    }
+    FIELDCOST_TRY(SyncDirectory(path.parent_path()));
+    return *next;
+  }
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     return Fail(ErrorCode::kNotFound, "signing key {} is missing, but root version {} names it",
                 path.string(), root_version);
   }
-  FIELDCOST_ASSIGN(const auto key, crypto::PrivateKey::LoadOrCreate(path));
-  if (std::find(trusted.begin(), trusted.end(), key.public_key()) == trusted.end()) {
-    return Fail(ErrorCode::kUnauthenticated, "signing key {} is not one of root version {}",
-                path.string(), root_version);
-  }
-  return key;
+  return Fail(ErrorCode::kUnauthenticated, "signing key {} is not one of root version {}",
+              path.string(), root_version);
 }
 
 Result<wire::RootMetadata> KeyRing::NewestRoot(const std::filesystem::path& root_dir) {
@@ -79,6 +106,17 @@ Result<wire::RootMetadata> KeyRing::NewestRoot(const std::filesystem::path& root
   auto root = wire::VerifyPinnedRoot(bytes);
   if (!root) return Within(root.error(), path.string());
   return root;
+}
+
+Result<std::vector<wire::RootMetadata>> KeyRing::AllRoots(const std::filesystem::path& root_dir) {
+  FIELDCOST_ASSIGN(wire::RootMetadata newest, NewestRoot(root_dir));
+  std::vector<wire::RootMetadata> roots = {std::move(newest)};
+  for (std::uint64_t version = roots.front().version; version-- > 1;) {
+    const auto bytes = ReadFile(root_dir / std::to_string(version), wire::kMaxMetadataBytes);
+    if (!bytes) continue;
+    if (auto root = wire::VerifyPinnedRoot(*bytes)) roots.push_back(std::move(*root));
+  }
+  return roots;
 }
 
 Result<KeyRing> KeyRing::LoadOrCreate(const std::filesystem::path& keys_dir,

@@ -11,7 +11,14 @@
 
 namespace fieldcost::publish {
 
-inline constexpr char kPolicyKey[] = "policy.key";  // its file's name
+// Names of the key files.
+inline constexpr char kTimestampKey[] = "timestamp.key";
+inline constexpr char kSnapshotKey[] = "snapshot.key";
+inline constexpr char kPolicyKey[] = "policy.key";
+inline constexpr char kRootKey[] = "root.key";
+
+// A key whose root is being signed waits under this name beside the one in use (key_rotation.h).
+inline constexpr char kNextKeySuffix[] = ".next";
 
 // The online signing keys and the newest root that vouches for them. Immutable.
 class KeyRing {
@@ -27,7 +34,13 @@ class KeyRing {
   // is none yet.
   static Result<wire::RootMetadata> NewestRoot(const std::filesystem::path& root_dir);
 
-  // A key that the root names; it is not made anew, that would need a new root. Errors as above.
+  // Every root on disk that is whole, newest first: what was signed before a change of keys is
+  // still ours. Errors of the newest as above.
+  static Result<std::vector<wire::RootMetadata>> AllRoots(const std::filesystem::path& root_dir);
+
+  // A key that the root names; it is not made anew, that would need a new root. If the one in use
+  // is not named and the one that waits beside it is, a rotation was interrupted: it takes its
+  // place. Errors as above.
   static Result<crypto::PrivateKey> LoadKey(const std::filesystem::path& path,
                                             const std::vector<crypto::PublicKey>& trusted,
                                             std::uint64_t root_version);

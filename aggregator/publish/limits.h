@@ -28,6 +28,11 @@ inline constexpr std::size_t kRowsPerPass = 100'000;
 // Snapshots on disk after a publication: the new one and those clients may still be fetching.
 inline constexpr std::size_t kKeptSnapshots = 3;
 
+// After a restoration from a backup nobody knows what was published since: versions go on this far
+// above the last known one, so that no client that has seen a later one takes it for a rollback.
+// One publication a second for eleven days, or one an hour for a century, fit in between.
+inline constexpr std::uint64_t kRestoredVersionGap = 1'000'000;
+
 // How long a root is valid. Renewing it needs the offline key.
 inline constexpr std::chrono::days kRootLifetime{365};
 

@@ -14,14 +14,10 @@ namespace {
 // By one of our roots, newest first: after a change of keys the last policy still has its version.
 Result<wire::PolicyMetadata> VerifyByAnyRoot(const std::string& bytes,
                                              const std::filesystem::path& root_dir) {
-  FIELDCOST_ASSIGN(const wire::RootMetadata newest, KeyRing::NewestRoot(root_dir));
-  auto policy = wire::VerifyPolicy(bytes, newest);
-  for (std::uint64_t version = newest.version; !policy && version-- > 1;) {
-    const auto root_bytes = ReadFile(root_dir / std::to_string(version), wire::kMaxMetadataBytes);
-    if (!root_bytes) continue;
-    const auto root = wire::VerifyPinnedRoot(*root_bytes);
-    if (!root) continue;
-    if (auto older = wire::VerifyPolicy(bytes, *root)) return older;
+  FIELDCOST_ASSIGN(const std::vector<wire::RootMetadata> roots, KeyRing::AllRoots(root_dir));
+  auto policy = wire::VerifyPolicy(bytes, roots.front());
+  for (std::size_t i = 1; !policy && i < roots.size(); ++i) {
+    if (auto older = wire::VerifyPolicy(bytes, roots[i])) return older;
   }
   return policy;
 }

@@ -20,6 +20,21 @@ std::string HexOf(std::string_view bytes) {
   return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
+// Names of numbers in the store: the version published last, and how often the store had been
+// restored by then.
+constexpr char kPublishedVersion[] = "published_version";
+constexpr char kPublishedRestorations[] = "published_restorations";
+
+// By one of our roots, the newest first: what was signed before a change of keys is still ours.
+template <typename Verify>
+auto VerifyByAny(const std::vector<wire::RootMetadata>& roots, const Verify& verify) {
+  auto metadata = verify(roots.front());
+  for (std::size_t i = 1; !metadata && i < roots.size(); ++i) {
+    if (auto older = verify(roots[i])) return older;
+  }
+  return metadata;
+}
+
 struct CompactStatRow {
   stats::RowKey key;
   store::CompactRow sums;
@@ -55,6 +70,38 @@ Result<Publisher> Publisher::Open(PublisherOptions options, const Clock& clock) 
   return Publisher(std::move(options), clock, std::move(keys));
 }
 
+Status Publisher::TakeNewestKeys() {
+  FIELDCOST_ASSIGN(roots_, KeyRing::AllRoots(directory() / "root"));
+  if (roots_.front().version == keys_.root().version) return {};
+  FIELDCOST_ASSIGN(
+      keys_, KeyRing::LoadOrCreate(options_.data_dir / "keys", directory() / "root", *clock_));
+  LogInfo("signing with the keys of root version {} from now on", keys_.root().version);
+  return {};
+}
+
+Result<std::uint64_t> Publisher::LastVersion(const store::Store& store,
+                                             const std::vector<Known>& known) const {
+  FIELDCOST_ASSIGN(std::uint64_t last, store.GetNumber(kPublishedVersion));
+  FIELDCOST_ASSIGN(const std::uint64_t restorations, store.Restorations());
+  FIELDCOST_ASSIGN(const std::uint64_t noted, store.GetNumber(kPublishedRestorations));
+  if (restorations != noted) last += kRestoredVersionGap;
+  if (!known.empty()) last = std::max(last, known.front().metadata.version);
+  const std::filesystem::path path = directory() / "timestamp";
+  if (!std::filesystem::exists(path)) return last;
+  FIELDCOST_ASSIGN(const std::string bytes, ReadFile(path, wire::kMaxMetadataBytes));
+  const auto timestamp = VerifyByAny(
+      roots_, [&](const wire::RootMetadata& root) { return wire::VerifyTimestamp(bytes, root); });
+  if (!timestamp) return Within(timestamp.error(), path.string());
+  return std::max({last, timestamp->version, timestamp->snapshot_version});
+}
+
+Status Publisher::NoteVersion(store::Store& store, std::uint64_t version) {
+  FIELDCOST_TRY(store.PutNumber(kPublishedVersion, version));
+  FIELDCOST_ASSIGN(const std::uint64_t restorations, store.Restorations());
+  // After the version: interrupted in between, the gap is left once more.
+  return store.PutNumber(kPublishedRestorations, restorations);
+}
+
 Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
   std::vector<Known> known;
   std::error_code error;
@@ -62,7 +109,8 @@ Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
        !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
     const std::string name = it->path().filename().string();
     FIELDCOST_ASSIGN(const std::string bytes, ReadFile(it->path(), wire::kMaxMetadataBytes));
-    auto metadata = wire::VerifySnapshot(bytes, keys_.root());
+    auto metadata = VerifyByAny(
+        roots_, [&](const wire::RootMetadata& root) { return wire::VerifySnapshot(bytes, root); });
     if (!metadata) {
       LogWarning("ignoring {}: {}", it->path().string(), metadata.error().message);
       continue;
@@ -76,23 +124,16 @@ Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
 }
 
 Result<PublishReport> Publisher::Publish(store::Store& store) {
+  FIELDCOST_TRY(TakeNewestKeys());
   FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
+  FIELDCOST_ASSIGN(const std::uint64_t last_version, LastVersion(store, known));
   std::optional<PreviousFragments> previous;
-  std::uint64_t last_version = 0;
   if (!known.empty()) {
-    last_version = known.front().metadata.version;
     previous = PreviousFragments{.bits = known.front().metadata.fragment_bits};
     for (const wire::FragmentReference& fragment : known.front().metadata.fragments) {
       previous->rows += fragment.row_count;
       previous->bytes += fragment.size_bytes;
     }
-  }
-  const std::filesystem::path timestamp_path = directory() / "timestamp";
-  if (std::filesystem::exists(timestamp_path)) {
-    FIELDCOST_ASSIGN(const std::string bytes, ReadFile(timestamp_path, wire::kMaxMetadataBytes));
-    auto timestamp = wire::VerifyTimestamp(bytes, keys_.root());
-    if (!timestamp) return Within(timestamp.error(), timestamp_path.string());
-    last_version = std::max({last_version, timestamp->version, timestamp->snapshot_version});
   }
 
   FIELDCOST_ASSIGN(const store::Store::Snapshot snapshot, store.TakeSnapshot());
@@ -114,9 +155,10 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
   timestamp.snapshot_sha256 = crypto::Sha256(signed_snapshot);
   timestamp.snapshot_bytes = signed_snapshot.size();
   timestamp.refresh_seconds = options_.refresh_seconds;
+  FIELDCOST_TRY(NoteVersion(store, metadata.version));
   FIELDCOST_TRY(WriteFileAtomically(directory() / "snapshots" / HexOf(timestamp.snapshot_sha256),
                                     signed_snapshot, 0644));
-  FIELDCOST_TRY(WriteFileAtomically(timestamp_path,
+  FIELDCOST_TRY(WriteFileAtomically(directory() / "timestamp",
                                     wire::SignTimestamp(timestamp, keys_.timestamp_key()), 0644));
   if (Status status = RemoveOld(); !status) {
     LogWarning("old published files stay: {}", status.error().message);

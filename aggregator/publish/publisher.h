@@ -44,7 +44,8 @@ class Publisher {
   static Result<Publisher> Open(PublisherOptions options, const Clock& clock);
 
   // Publishes the store's newest state under the next version. On an error the last publication
-  // stays in force.
+  // stays in force. Signs with the keys of the newest root on disk. Versions rise over those on
+  // disk and those that the store has noted; after a restoration by kRestoredVersionGap at once.
   Result<PublishReport> Publish(store::Store& store);
 
   const wire::RootMetadata& root() const { return keys_.root(); }
@@ -58,7 +59,11 @@ class Publisher {
   Publisher(PublisherOptions options, const Clock& clock, KeyRing keys)
       : options_(std::move(options)), clock_(&clock), keys_(std::move(keys)) {}
 
+  Status TakeNewestKeys();
   Result<std::vector<Known>> KnownSnapshots() const;  // newest first
+  Result<std::uint64_t> LastVersion(const store::Store& store,
+                                    const std::vector<Known>& known) const;
+  static Status NoteVersion(store::Store& store, std::uint64_t version);
   Status WriteFragments(const store::Store::Snapshot& snapshot,
                         const std::optional<PreviousFragments>& previous,
                         wire::SnapshotMetadata& metadata, PublishReport& report);
@@ -67,6 +72,7 @@ class Publisher {
   PublisherOptions options_;
   const Clock* clock_;
   KeyRing keys_;
+  std::vector<wire::RootMetadata> roots_;  // all of ours, newest first
 };
 
 }  // namespace fieldcost::publish

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/result.h"
+#include "common/wire/metadata.h"
+
+namespace fieldcost::publish {
+
+// Held while keys and roots change, and while they are copied together. Waits.
+Result<UniqueFd> LockKeys(const std::filesystem::path& data_dir);
+
+enum class KeyRole { kTimestamp, kSnapshot, kPolicy, kRoot };
+
+// "timestamp", ...; kInvalidArgument, naming them all, for any other text.
+Result<KeyRole> ParseKeyRole(std::string_view untrusted_text);
+std::string_view Name(KeyRole role);
+
+inline constexpr unsigned kMaxRootKeys = 16;
+
+struct RotationOptions {
+  std::filesystem::path data_dir;
+  // What to sign with, as many as the newest root's threshold. Empty: the files keys/root*.key
+  // that hold a key of the newest root.
+  std::vector<std::filesystem::path> root_key_files;
+  // The root role: so many new keys, so many of which must sign from then on.
+  unsigned root_keys = 1;
+  unsigned root_threshold = 1;
+};
+
+struct RotatedKeys {
+  wire::RootMetadata root;                       // the new one
+  std::vector<std::filesystem::path> key_files;  // made
+};
+
+// Makes a new key for the role and the root version that names it and no other for this role, and
+// puts both in place: root first and the old key last, so that a crash in between leaves what
+// KeyRing::LoadKey() can finish. Clients follow from root to root. A server that runs signs with
+// the new keys from its next publication on. A role without a key (policy, in data directories from
+// before policies) gets one. New root keys are keys/root-VERSION.key, or root-VERSION-1.key, ...;
+// the files of the old ones are not touched. kNotFound: no root, or a file is missing;
+// kUnauthenticated: not enough of the newest root's keys; kInvalidArgument: impossible numbers.
+Result<RotatedKeys> RotateKeys(const RotationOptions& options, KeyRole role, const Clock& clock);
+
+// The same keys for another kRootLifetime.
+Result<RotatedKeys> RenewRoot(const RotationOptions& options, const Clock& clock);
+
+}  // namespace fieldcost::publish
