@@ -14,10 +14,10 @@
 #include <system_error>
 
 #include "agent/daemon/harvester.h"
-#include "agent/daemon/notify.h"
 #include "agent/daemon/policy_writer.h"
 #include "agent/daemon/system_policy.h"
 #include "common/base/log.h"
+#include "common/systemd/notify.h"
 
 namespace fieldcost::daemon {
 namespace {
@@ -147,11 +147,11 @@ Result<std::string> DaemonLoop::Run() {
   for (;;) {
     FIELDCOST_ASSIGN(const std::optional<std::string> over, IsOver());
     if (over) {
-      NotifyStopping(*over);
+      systemd::NotifyStopping(*over);
       return *over;
     }
     if (g_reload != 0 || reload_) {
-      if (is_ready) NotifyReloading();
+      if (is_ready) systemd::NotifyReloading();
       is_ready = false;
       g_reload = 0;
       reload_ = false;
@@ -166,7 +166,7 @@ Result<std::string> DaemonLoop::Run() {
     if (harvest_at_ && *harvest_at_ <= Monotonic::now()) Harvest();
     Upload();
     if (reload_) continue;
-    if (!is_ready) NotifyReady("watching for run files");
+    if (!is_ready) systemd::NotifyReady("watching for run files");
     is_ready = true;
     FIELDCOST_TRY(ArmTimer());
     FIELDCOST_TRY(Wait());

@@ -6,10 +6,10 @@
 #include "agent/daemon/daemon_loop.h"
 #include "agent/daemon/field_policy.h"
 #include "agent/daemon/harvester.h"
-#include "agent/daemon/notify.h"
 #include "agent/daemon/policy_writer.h"
 #include "common/base/error.h"
 #include "common/base/log.h"
+#include "common/systemd/notify.h"
 
 namespace {
 
@@ -49,7 +49,7 @@ int RunDaemon(const Options& options) {
   using fieldcost::daemon::DaemonLoop;
   const auto profile = fieldcost::daemon::Profile::FromEnvironment();
   if (!profile) return Failed(profile.error());
-  if (fieldcost::daemon::LogsToJournal()) {
+  if (fieldcost::systemd::LogsToJournal()) {
     fieldcost::SetLogFormat(fieldcost::LogFormat::kJournal);
   }
   const auto consent = fieldcost::daemon::EffectiveConsent(*profile);
@@ -65,7 +65,7 @@ int RunDaemon(const Options& options) {
     const auto removed = fieldcost::daemon::RemoveUnwantedRuns(profile->run_dir());
     if (!removed) return Failed(removed.error());
     const std::string why = fieldcost::daemon::WhyOff(*profile);
-    fieldcost::daemon::NotifyReady(why);  // so that the service manager takes it for no failure
+    fieldcost::systemd::NotifyReady(why);  // so that the service manager takes it for no failure
     std::printf("fieldcostd: %s; nothing to do (`fieldcost agent on` opts in)\n", why.c_str());
     return 0;
   }

@@ -11,6 +11,7 @@ from pathlib import Path
 TABLE = {
     "common/base": ([], ["spdlog"]),
     "common/config": (["base"], ["toml++"]),
+    "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
     "common/stats": (["base", "shm"], []),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "boost/json"]),
@@ -19,8 +20,8 @@ TABLE = {
     "common/sqlite": (["base"], ["sqlite3.h"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
     "agent/preload": (["shm"], []),
-    "agent/daemon": (["base", "config", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], ["systemd/"]),
-    "aggregator": (["base", "config", "crypto", "http", "wire", "admin", "ingest", "publish", "store"], []),
+    "agent/daemon": (["base", "config", "systemd", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], ["systemd/"]),
+    "aggregator": (["base", "config", "systemd", "crypto", "http", "wire", "admin", "ingest", "publish", "store"], []),
     "aggregator/admin": (["base", "config", "http", "ingest", "publish", "store"], ["prometheus/", "boost/json"]),
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "agent/daemon/daemon_loop.h"
-#include "agent/daemon/notify.h"
+#include "common/systemd/notify.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/support/process.h"
 
@@ -128,10 +128,10 @@ TEST_F(ServiceManagerTest, JournalGetsLevelsInsteadOfTimes) {
 
 TEST_F(ServiceManagerTest, AnotherStreamIsNoJournal) {
   ::unsetenv("JOURNAL_STREAM");
-  EXPECT_FALSE(LogsToJournal());
+  EXPECT_FALSE(systemd::LogsToJournal());
   for (const char* other : {"", "1", "1:1", "nonsense"}) {
     ::setenv("JOURNAL_STREAM", other, 1);
-    EXPECT_FALSE(LogsToJournal()) << other;
+    EXPECT_FALSE(systemd::LogsToJournal()) << other;
   }
   ::unsetenv("JOURNAL_STREAM");
 }

@@ -1,4 +1,4 @@
-#include "agent/daemon/notify.h"
+#include "common/systemd/notify.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "common/base/text.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::systemd {
 namespace {
 
 // One line, so that it cannot be taken for a command to the manager.
@@ -34,6 +35,14 @@ void NotifyReloading() {
 
 void NotifyStopping(std::string_view status) { Notify("STOPPING=1", status); }
 
+void NotifyAlive() { ::sd_notify(0, "WATCHDOG=1"); }
+
+std::optional<std::chrono::microseconds> WatchdogTime() {
+  std::uint64_t microseconds = 0;
+  if (::sd_watchdog_enabled(0, &microseconds) <= 0) return std::nullopt;
+  return std::chrono::microseconds(microseconds);
+}
+
 bool LogsToJournal() {
   const char* untrusted_stream = std::getenv("JOURNAL_STREAM");
   struct stat info {};
@@ -41,4 +50,4 @@ bool LogsToJournal() {
          untrusted_stream == fmt::format("{}:{}", info.st_dev, info.st_ino);
 }
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::systemd
