@@ -7,6 +7,10 @@ namespace {
 constexpr std::string_view kRevokedPrefix = "revoked/";
 constexpr std::string_view kRecordVersion = "\x01";
 
+std::string RevocationKey(std::string_view agent_id) {
+  return std::string(kRevokedPrefix) + std::string(agent_id);
+}
+
 }  // namespace
 
 Status Store::Enrol(std::string_view agent_id, wire::Epoch epoch) {
@@ -27,9 +31,21 @@ Result<bool> Store::IsEnrolled(std::string_view agent_id, wire::Epoch epoch) con
 
 Status Store::Revoke(std::string_view agent_id) {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  const std::lock_guard stripe_lock(StripeOf(state_->stripes, agent_id));
+  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
   Database::WriteSet changes(*state_->database);
-  changes.Put(Table::kMeta, std::string(kRevokedPrefix) + std::string(agent_id), kRecordVersion);
-  return state_->Commit(changes, {});
+  std::uint64_t held_batches = 0;
+  std::uint64_t held_bytes = 0;
+  FIELDCOST_TRY(state_->DropHeld(agent_id, changes, held_batches, held_bytes));
+  changes.Put(Table::kMeta, RevocationKey(agent_id), kRecordVersion);
+  FIELDCOST_TRY(state_->Commit(changes, {}));
+  state_->NoteNotHeld(held_batches, held_bytes);
+  return {};
+}
+
+Result<bool> Store::State::IsRevoked(std::string_view agent_id) const {
+  FIELDCOST_ASSIGN(const auto record, database->Get(Table::kMeta, RevocationKey(agent_id)));
+  return record.has_value();
 }
 
 Result<std::vector<std::string>> Store::RevokedAgents() const {

@@ -151,6 +151,17 @@ Status Database::ForEach(Table table, std::string_view begin, const View* view,
   return {};
 }
 
+Status Database::ForPrefix(Table table, std::string_view prefix, const Visitor& visit) const {
+  const std::unique_ptr<rocksdb::Iterator> iterator(
+      state_->db->NewIterator(rocksdb::ReadOptions(), state_->Handle(table)));
+  for (iterator->Seek(SliceOf(prefix)); iterator->Valid(); iterator->Next()) {
+    if (!iterator->key().starts_with(SliceOf(prefix))) return {};
+    FIELDCOST_TRY(visit(ViewOf(iterator->key()), ViewOf(iterator->value())));
+  }
+  if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
+  return {};
+}
+
 Result<std::string> Database::ForSome(Table table, std::string_view begin, std::size_t max_entries,
                                       const Visitor& visit) const {
   const std::unique_ptr<rocksdb::Iterator> iterator(

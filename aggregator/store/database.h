@@ -73,6 +73,8 @@ class Database {
   // Visits the entries with key >= `begin` in ascending order, as they are now or in `view`.
   using Visitor = std::function<Status(std::string_view key, std::string_view value)>;
   Status ForEach(Table table, std::string_view begin, const View* view, const Visitor& visit) const;
+  // Those whose keys begin with `prefix`, as they are now.
+  Status ForPrefix(Table table, std::string_view prefix, const Visitor& visit) const;
   // At most so many entries, as they are now. Returns the key to go on from; empty after the last.
   Result<std::string> ForSome(Table table, std::string_view begin, std::size_t max_entries,
                               const Visitor& visit) const;

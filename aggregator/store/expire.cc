@@ -14,16 +14,6 @@ constexpr char kEpochsExpiredKey[] = "epochs_expired";
 constexpr std::size_t kWeekBytes = 4;
 constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + 8;
 
-// A row key ends in its week.
-std::uint32_t WeekOf(std::string_view row_key) {
-  std::uint32_t week = 0;
-  if (row_key.size() < kWeekBytes) return week;
-  for (const char c : row_key.substr(row_key.size() - kWeekBytes)) {
-    week = week << 8 | static_cast<unsigned char>(c);
-  }
-  return week;
-}
-
 Result<std::uint64_t> ReadMeta(const Database& database, std::string_view key) {
   FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kMeta, key));
   if (!bytes) return std::uint64_t{0};
@@ -32,6 +22,15 @@ Result<std::uint64_t> ReadMeta(const Database& database, std::string_view key) {
 }
 
 }  // namespace
+
+std::uint32_t WeekOfRowKey(std::string_view row_key) {
+  std::uint32_t week = 0;
+  if (row_key.size() < kWeekBytes) return week;
+  for (const char c : row_key.substr(row_key.size() - kWeekBytes)) {
+    week = week << 8 | static_cast<unsigned char>(c);
+  }
+  return week;
+}
 
 Status Store::State::LoadBounds() {
   FIELDCOST_ASSIGN(const std::uint64_t week, ReadMeta(*database, kFirstWeekKey));
@@ -91,7 +90,7 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
     FIELDCOST_ASSIGN(next,
                      database->ForSome(Table::kRows, next, kExpiryStepEntries,
                                        [&](std::string_view key, std::string_view value) -> Status {
-                                         if (WeekOf(key) >= bound) return {};
+                                         if (WeekOfRowKey(key) >= bound) return {};
                                          FIELDCOST_TRY(DecodeRowValue(value, row));
                                          removed.AddRow(row);
                                          saturated = saturated || row.saturated;
@@ -121,18 +120,21 @@ Status Store::State::ExpireEpochs(Table table, std::uint64_t& removed) {
   do {
     Database::WriteSet changes(*database);
     std::uint64_t found = 0;
+    std::uint64_t bytes = 0;
     FIELDCOST_ASSIGN(
         next, database->ForSome(table, next, kExpiryStepEntries,
-                                [&](std::string_view key, std::string_view) -> Status {
+                                [&](std::string_view key, std::string_view value) -> Status {
                                   if (key.size() < kHeadKeyBytes) return {};
                                   if (ReadBigEndian64(key.substr(kAgentIdBytes, 8)) >= bound) {
                                     return {};
                                   }
                                   changes.Delete(table, key);
                                   ++found;
+                                  bytes += key.size() + value.size();
                                   return {};
                                 }));
     if (found != 0) FIELDCOST_TRY(database->Write(changes));
+    if (table == Table::kHeld) NoteNotHeld(found, bytes);
     removed += found;
   } while (!next.empty());
   return {};
@@ -173,7 +175,7 @@ Result<std::string> Store::State::WithoutExpiredRows(std::string_view accepted_r
   std::string value;
   bool all = true;
   FIELDCOST_TRY(ForEachAcceptedRow(accepted_rows, [&](std::string_view key, const CompactRow& row) {
-    if (WeekOf(key) < bound) {
+    if (WeekOfRowKey(key) < bound) {
       all = false;
       return;
     }
@@ -192,7 +194,7 @@ Result<WithdrawResult> Store::State::WithdrawForgotten(const Withdrawal& withdra
   FIELDCOST_ASSIGN(const AcceptedRows* const rows, withdrawal.rows(std::nullopt));
   bool all_expired = true;
   FIELDCOST_TRY(ForEachAcceptedRow(rows->bytes(), [&](std::string_view key, const CompactRow&) {
-    all_expired = all_expired && WeekOf(key) < first_week;
+    all_expired = all_expired && WeekOfRowKey(key) < first_week;
   }));
   if (!all_expired) {
     return Fail(ErrorCode::kNotFound,

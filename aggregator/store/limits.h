@@ -16,6 +16,9 @@ inline constexpr std::size_t kMaxRowKeyBytes = 2 * kKiB;
 inline constexpr unsigned kLedgerStripes = 64;  // agents handled at the same time, at most
 inline constexpr std::size_t kMaxBindingBytes = 1 * kKiB;
 
+// Batches of one agent that are held, beside the honest ones that end its probation.
+inline constexpr std::uint64_t kMaxHeldBeyondProbation = 64;
+
 // Entries looked at, at most, between two of Expire()'s atomic writes. Checkpoints wait that long.
 inline constexpr std::size_t kExpiryStepEntries = 10'000;
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregator/store/contributions.h"
 #include "aggregator/store/directory_lock.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/check.h"
@@ -63,6 +64,7 @@ Status Store::State::Replay() {
     FIELDCOST_ASSIGN(totals, Totals::Decode(*totals_bytes));
   }
   FIELDCOST_TRY(LoadBounds());
+  FIELDCOST_TRY(LoadHeld());
   last_number = applied;
   const std::lock_guard lock(checkpoint_mutex);
   return database->ForEach(Table::kInbox, NumberKey(applied + 1), nullptr,
@@ -128,12 +130,35 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
       break;
   }
   Database::WriteSet changes(*state_->database);
-  RecordDelivery(key, sequence, batch.answer, head, changes);
-  FIELDCOST_TRY(state_->Commit(changes, batch.rows->bytes()));
-  return AcceptResult{.answer = std::string(batch.answer), .replay = false};
+  for (const WeekContributions& part : batch.contributions) {
+    if (part.hashes.empty()) continue;
+    changes.Put(Table::kLedger, ContributionKey(key, part.week, sequence),
+                EncodeContributions(part.hashes));
+  }
+  FIELDCOST_ASSIGN(const ProbationStep step, state_->StepProbation(batch, key, changes));
+  AcceptResult result{
+      .answer = step.held && batch.held_answer ? batch.held_answer() : std::string(batch.answer),
+      .held = step.held,
+      .released_batches = step.released.size()};
+  FIELDCOST_CHECK(result.answer.size() <= kMaxAnswerBytes);
+  RecordDelivery(key, sequence, result.answer, head, changes);
+  if (step.held) {
+    FIELDCOST_TRY(state_->Commit(changes, {}));
+    return result;
+  }
+  std::vector<std::string_view> records(step.released.begin(), step.released.end());
+  records.push_back(batch.rows->bytes());
+  FIELDCOST_TRY(state_->CommitAll(changes, records));
+  state_->NoteNotHeld(step.released.size(), step.released_bytes);
+  return result;
 }
 
 Status Store::State::Commit(Database::WriteSet& changes, std::string_view inbox_record) {
+  return CommitAll(changes, std::span(&inbox_record, inbox_record.empty() ? 0 : 1));
+}
+
+Status Store::State::CommitAll(Database::WriteSet& changes,
+                               std::span<const std::string_view> inbox_records) {
   {
     std::unique_lock lock(table_mutex);
     table_changed.wait(lock, [this] {
@@ -142,15 +167,17 @@ Status Store::State::Commit(Database::WriteSet& changes, std::string_view inbox_
     });
   }
   gate.Enter();
-  if (!inbox_record.empty()) {
+  for (const std::string_view record : inbox_records) {
     const std::uint64_t number = last_number.fetch_add(1) + 1;
-    changes.Put(Table::kInbox, NumberKey(number), inbox_record);
+    changes.Put(Table::kInbox, NumberKey(number), record);
   }
   Status status =
       failed ? Status(Fail(ErrorCode::kIo, "the store has failed")) : database->Write(changes);
-  if (status && !inbox_record.empty()) {
+  if (status && !inbox_records.empty()) {
     const std::lock_guard lock(table_mutex);
-    status = dirty.AddRecord(inbox_record);
+    for (const std::string_view record : inbox_records) {
+      if (status) status = dirty.AddRecord(record);
+    }
     if (WantsCheckpoint()) table_changed.notify_all();
   }
   gate.Leave();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,12 @@ struct StoreOptions {
   std::shared_ptr<rocksdb::FileSystem> file_system;    // null = the system's; tests inject faults
 };
 
+// Row keys to which a batch is its agent's first contribution, all of one week.
+struct WeekContributions {
+  std::uint32_t week = 0;
+  std::vector<std::uint64_t> hashes;  // keyed hashes of the row keys, strictly ascending
+};
+
 // One batch after every check.
 struct AcceptedBatch {
   std::string_view
@@ -52,12 +59,17 @@ struct AcceptedBatch {
   const AcceptedRows* rows = nullptr;
   std::string_view answer;  // what the agent is told; kept for replays
   bool honest = true;       // nothing in it was implausible: it counts towards the end of probation
+  // What the agent is told instead if the batch is held; empty = `answer`. Called at most once.
+  std::function<std::string()> held_answer = {};
+  // What it is a first contribution to; kept until the batch is withdrawn. One entry a week.
+  std::span<const WeekContributions> contributions = {};
 };
 
 struct AcceptResult {
   std::string answer;   // the batch's own, or for a replay the one it got the first time
   bool replay = false;  // it had been accepted before; nothing was added
   bool held = false;    // kept, not summed yet: its agent is on probation
+  std::uint64_t released_batches = 0;  // held before; they and this one are summed now
 };
 
 // A batch to be taken away again.
@@ -66,8 +78,8 @@ struct Withdrawal {
   wire::Epoch epoch;
   wire::Sequence sequence;
   // Exactly the rows that were accepted of it. Called at most once, and only if the batch has been
-  // delivered and is still in the sums; `answer` is what its agent was told, if that is still kept.
-  // An error is Withdraw()'s; nothing has changed then.
+  // delivered and is still in the sums, or held; `answer` is what its agent was told, if that is
+  // still kept. An error is Withdraw()'s; nothing has changed then.
   std::function<Result<const AcceptedRows*>(const std::optional<std::string>& answer)> rows;
   std::string_view late_answer;  // for the batch, should it come after all
   bool may_come = true;  // false: it would be turned away, so nothing is kept if it never came
@@ -137,8 +149,10 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   // Returns once the batch is durable; many callers at a time share disk syncs. Blocks while the
-  // dirty table is over its limit. kInvalidArgument: the sequence is 0 or so old that it cannot be
-  // told from a replay; kIo: failed, do not acknowledge.
+  // dirty table is over its limit. Batches of an agent on probation are held; the one that ends it
+  // releases them, in the same write. kInvalidArgument: the sequence is 0 or so old that it cannot
+  // be told from a replay; kUnavailable: no room to hold it; kPermissionDenied: its agent has been
+  // revoked on probation; kIo: failed, do not acknowledge.
   Result<AcceptResult> Accept(const AcceptedBatch& batch);
 
   // Takes a batch away as if it had never come: rows, totals and what is published get the bits
@@ -147,11 +161,17 @@ class Store {
   // would be without the batch is not known. After the latter two nothing has changed.
   Result<WithdrawResult> Withdraw(const Withdrawal& withdrawal);
 
+  // What the agent has contributed to with batches that were not withdrawn: the hashes it gave,
+  // ascending. Whoever goes by them accepts one batch of an agent at a time.
+  Status GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
+                          std::vector<std::uint64_t>& hashes) const;
+
   // Remembers durably that an agent has enrolled for an epoch; again is fine.
   Status Enrol(std::string_view agent_id, wire::Epoch epoch);
   Result<bool> IsEnrolled(std::string_view agent_id, wire::Epoch epoch) const;
 
-  // Remembers durably that an agent's batches are not wanted any more; again is fine.
+  // Remembers durably that an agent's batches are not wanted any more, and drops those that are
+  // held, as if they had been withdrawn; again is fine.
   Status Revoke(std::string_view agent_id);
   Result<std::vector<std::string>> RevokedAgents() const;
 

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "aggregator/store/dirty_table.h"
 #include "aggregator/store/gate.h"
 #include "aggregator/store/ledger.h"
+#include "aggregator/store/probation.h"
 #include "aggregator/store/store.h"
 #include "common/base/file.h"
 
@@ -30,6 +32,13 @@ inline std::string NumberKey(std::uint64_t number) {
   AppendBigEndian64(number, key);
   return key;
 }
+
+// What accepting a batch does to what is held.
+struct ProbationStep {
+  bool held = false;                  // the batch itself
+  std::vector<std::string> released;  // inbox records, in the order of their sequences
+  std::uint64_t released_bytes = 0;
+};
 
 struct Store::State {
   StoreOptions options;
@@ -56,6 +65,8 @@ struct Store::State {
   std::atomic<bool> failed{false};
   std::atomic<std::uint32_t> first_week{0};  // written with withdraw_mutex held
   std::atomic<std::uint64_t> first_epoch{0};
+  std::atomic<std::uint64_t> held_batches{0};
+  std::atomic<std::uint64_t> held_bytes{0};  // keys and values
   std::atomic<std::uint64_t> checkpoints{0};
   std::atomic<std::uint64_t> checkpoint_microseconds{0};
   std::thread checkpointer;
@@ -78,6 +89,24 @@ struct Store::State {
   // Writes the changes and, if it is not empty, an inbox record with them, as one; then takes the
   // record into the dirty table.
   Status Commit(Database::WriteSet& changes, std::string_view inbox_record);
+  // The same with several records.
+  Status CommitAll(Database::WriteSet& changes, std::span<const std::string_view> inbox_records);
+  Result<bool> IsRevoked(std::string_view agent_id) const;
+
+  // probation.cc. REQUIRES, for those with a WriteSet: the agent's stripe is locked.
+  Status LoadHeld();
+  Result<std::optional<Probation>> ReadProbation(const std::string& head_key) const;
+  // Whether the batch is held, or what it releases; both put into `changes`. What is held is
+  // counted at once, what is released not before NoteNotHeld().
+  Result<ProbationStep> StepProbation(const AcceptedBatch& batch, const std::string& head_key,
+                                      Database::WriteSet& changes);
+  // False, and no change, if the batch is not held. Else it is gone when this returns.
+  Result<bool> WithdrawHeld(const std::string& head_key, std::uint64_t sequence,
+                            const AcceptedRows& rows, Database::WriteSet& changes);
+  // Puts the end of all the agent's held batches into `changes`; counts them.
+  Status DropHeld(std::string_view agent_id, Database::WriteSet& changes, std::uint64_t& batches,
+                  std::uint64_t& bytes);
+  void NoteNotHeld(std::uint64_t batches, std::uint64_t bytes);
   // REQUIRES: withdraw_mutex is held.
   Status CheckWithdrawable(std::string_view accepted_rows) const;
 
@@ -97,6 +126,9 @@ struct Store::State {
 // Notes in `changes` that the sequence has been delivered and what was answered.
 void RecordDelivery(const std::string& head_key, std::uint64_t sequence, std::string_view answer,
                     LedgerHead& head, Database::WriteSet& changes);
+
+// A row key ends in its week.
+std::uint32_t WeekOfRowKey(std::string_view row_key);
 
 // Where Store::PutNumber() keeps a number.
 std::string NamedNumberKey(std::string_view name);

@@ -1,0 +1,78 @@
+#include "aggregator/store/contributions.h"
+
+#include <algorithm>
+#include <set>
+
+#include "aggregator/store/store_state.h"
+#include "common/base/check.h"
+
+namespace fieldcost::store {
+namespace {
+
+constexpr char kFormatVersion = 1;
+constexpr char kContributionMark = 'c';
+constexpr std::size_t kHashBytes = 8;
+
+}  // namespace
+
+std::string ContributionPrefix(std::string_view head_key, std::uint32_t week) {
+  std::string key(head_key);
+  key += kContributionMark;
+  for (int shift = 24; shift >= 0; shift -= 8) key += static_cast<char>((week >> shift) & 0xff);
+  return key;
+}
+
+std::string ContributionKey(std::string_view head_key, std::uint32_t week, std::uint64_t sequence) {
+  std::string key = ContributionPrefix(head_key, week);
+  AppendBigEndian64(sequence, key);
+  return key;
+}
+
+std::string EncodeContributions(const std::vector<std::uint64_t>& hashes) {
+  std::string bytes(1, kFormatVersion);
+  bytes.reserve(1 + kHashBytes * hashes.size());
+  for (const std::uint64_t hash : hashes) AppendBigEndian64(hash, bytes);
+  return bytes;
+}
+
+Status DecodeContributions(std::string_view untrusted_bytes, std::vector<std::uint64_t>& hashes) {
+  const Error malformed = Fail(ErrorCode::kCorrupt, "a list of contributions is malformed");
+  if (untrusted_bytes.size() % kHashBytes != 1 || untrusted_bytes[0] != kFormatVersion) {
+    return malformed;
+  }
+  for (std::size_t at = 1; at < untrusted_bytes.size(); at += kHashBytes) {
+    const std::uint64_t hash = ReadBigEndian64(untrusted_bytes.substr(at, kHashBytes));
+    if (at != 1 && hash <= hashes.back()) return malformed;
+    hashes.push_back(hash);
+  }
+  return {};
+}
+
+Status DropContributions(std::string_view head_key, std::uint64_t sequence,
+                         std::string_view accepted_rows, Database::WriteSet& changes) {
+  std::set<std::uint32_t> weeks;
+  FIELDCOST_TRY(ForEachAcceptedRow(accepted_rows, [&](std::string_view key, const CompactRow&) {
+    weeks.insert(WeekOfRowKey(key));
+  }));
+  for (const std::uint32_t week : weeks) {
+    changes.Delete(Table::kLedger, ContributionKey(head_key, week, sequence));
+  }
+  return {};
+}
+
+Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
+                               std::vector<std::uint64_t>& hashes) const {
+  FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  const std::string prefix = ContributionPrefix(LedgerHeadKey(agent_id, epoch.value()), week);
+  hashes.clear();
+  FIELDCOST_TRY(state_->database->ForPrefix(
+      Table::kLedger, prefix, [&](std::string_view key, std::string_view value) -> Status {
+        // An answer's key may begin in the same way; it is shorter.
+        if (key.size() != prefix.size() + 8) return {};
+        return DecodeContributions(value, hashes);
+      }));
+  std::sort(hashes.begin(), hashes.end());
+  return {};
+}
+
+}  // namespace fieldcost::store

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/store/database.h"
+#include "common/base/result.h"
+
+namespace fieldcost::store {
+
+// Ledger entries of what an agent has contributed to: for each batch and week the keyed hashes of
+// its first contributions' row keys. README.md has the bytes.
+
+std::string ContributionPrefix(std::string_view head_key, std::uint32_t week);
+std::string ContributionKey(std::string_view head_key, std::uint32_t week, std::uint64_t sequence);
+
+// REQUIRES: ascending.
+std::string EncodeContributions(const std::vector<std::uint64_t>& hashes);
+// Appends them to `hashes`. kCorrupt unless well-formed and strictly ascending.
+Status DecodeContributions(std::string_view untrusted_bytes, std::vector<std::uint64_t>& hashes);
+
+// Notes in `changes` that the batch with these accepted rows has contributed nothing.
+Status DropContributions(std::string_view head_key, std::uint64_t sequence,
+                         std::string_view accepted_rows, Database::WriteSet& changes);
+
+}  // namespace fieldcost::store

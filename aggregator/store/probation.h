@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace fieldcost::store {
+
+// How far an agent has come in an epoch: until it has delivered so many honest batches, what it
+// delivers is held and not summed. Pure value; see README.md for the bytes.
+struct Probation {
+  std::uint64_t honest_batches = 0;  // ever delivered; withdrawing one changes nothing
+  std::uint64_t held_batches = 0;    // in Table::kHeld, now
+  bool released = false;             // it is over, for the whole epoch
+  bool operator==(const Probation&) const = default;
+
+  std::string Encode() const;
+  static Result<Probation> Decode(std::string_view untrusted_bytes);
+};
+
+// Its key in the ledger table.
+std::string ProbationKey(std::string_view head_key);
+// The key of a held batch.
+std::string HeldKey(std::string_view head_key, std::uint64_t sequence);
+
+}  // namespace fieldcost::store

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tests/aggregator/store/batches.h"
+
+namespace fieldcost::store {
+
+// What a store with probation must do, in a few maps, and a stream of operations by seed: the same
+// in every process.
+class ProbationModel {
+ public:
+  static constexpr unsigned kBatches = 3;  // StoreOptions::probation_batches
+  static constexpr unsigned kAgents = 6;
+
+  enum class Kind { kDeliver, kWithdraw, kRevoke, kCheckpoint };
+  struct Operation {
+    Kind kind = Kind::kDeliver;
+    unsigned agent = 0;
+    std::uint64_t sequence = 0;
+    bool honest = true;
+  };
+  using Batch = std::pair<unsigned, std::uint64_t>;
+
+  explicit ProbationModel(std::uint64_t seed) : random_(seed) {}
+
+  static StoreOptions Options(const std::filesystem::path& data_dir);
+
+  // The next operation; depends on the seed and what has been applied.
+  Operation Next();
+  void Apply(const Operation& operation);
+
+  // Does it to the store; "" if the answer is the one that the model expects before Apply(), or if
+  // `again` is set and it is that of an operation that has happened before.
+  std::string Do(const Operation& operation, Store& store, bool again) const;
+
+  // "" if the store holds, sums and remembers what the model does.
+  std::string Compare(Store& store) const;
+
+  std::size_t held() const { return held_.size(); }
+  std::size_t live() const { return live_.size(); }
+  std::size_t gone() const { return gone_.size(); }
+  std::size_t refused() const { return refused_; }
+
+ private:
+  bool IsDelivered(const Batch& batch) const {
+    return held_.contains(batch) || live_.contains(batch) || gone_.contains(batch);
+  }
+  bool IsTurnedAway(unsigned agent) const {
+    return revoked_.contains(agent) && !released_.contains(agent);
+  }
+
+  std::mt19937_64 random_;
+  std::map<unsigned, std::uint64_t> last_;
+  std::map<unsigned, std::uint64_t> honest_;
+  std::set<unsigned> released_;
+  std::set<unsigned> revoked_;
+  std::set<Batch> held_;
+  std::set<Batch> live_;
+  std::set<Batch> gone_;
+  std::size_t refused_ = 0;
+};
+
+}  // namespace fieldcost::store

@@ -1,0 +1,240 @@
+#include "aggregator/store/probation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <random>
+
+#include "aggregator/store/contributions.h"
+#include "tests/aggregator/store/batches.h"
+#include "tests/aggregator/store/probation_model.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::store {
+namespace {
+
+using testing::TempDir;
+
+StoreOptions Options(const TempDir& dir, unsigned batches) {
+  return {.data_dir = dir.path() / "data", .checkpoint_seconds = 0, .probation_batches = batches};
+}
+
+std::unique_ptr<Store> MustOpen(const StoreOptions& options) {
+  auto store = Store::Open(options);
+  EXPECT_TRUE(store.has_value()) << store.error().message;
+  return std::move(*store);
+}
+
+Result<AcceptResult> Send(Store& store, unsigned agent, std::uint64_t sequence, bool honest,
+                          std::uint64_t epoch = 1) {
+  TestBatch batch;
+  MakeTestBatch(agent, sequence, batch, nullptr);
+  batch.epoch = wire::Epoch(epoch);
+  AcceptedBatch view = batch.View();
+  view.honest = honest;
+  return store.Accept(view);
+}
+
+Sums SumsOf(const std::vector<ProbationModel::Batch>& batches) {
+  Sums sums;
+  TestBatch batch;
+  for (const auto& [agent, sequence] : batches) MakeTestBatch(agent, sequence, batch, &sums);
+  return sums;
+}
+
+TEST(ProbationTest, OnlyTheHonestBatchThatIsEnoughBringsInAllBeforeIt) {
+  const TempDir dir;
+  auto store = MustOpen(Options(dir, 3));
+  for (const auto& [sequence, honest] : {std::pair{1, true}, {2, false}, {3, true}, {4, false}}) {
+    const auto result = Send(*store, 1, static_cast<std::uint64_t>(sequence), honest);
+    ASSERT_TRUE(result.has_value());
+    EXPECT_TRUE(result->held);
+    EXPECT_EQ(store->sequence(), 0U);
+  }
+  EXPECT_TRUE(AllRows(*store).empty());
+  EXPECT_EQ(store->Gauges().held_batches, 4U);
+  const auto last = Send(*store, 1, 5, true);
+  ASSERT_TRUE(last.has_value());
+  EXPECT_FALSE(last->held);
+  EXPECT_EQ(last->released_batches, 4U);
+  EXPECT_EQ(AllRows(*store), SumsOf({{1, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}}));
+  EXPECT_EQ(store->sequence(), 5U);
+  EXPECT_EQ(store->Gauges().held_batches, 0U);
+  EXPECT_EQ(store->Gauges().held_bytes, 0U);
+  EXPECT_FALSE(Send(*store, 1, 6, false)->held) << "probation does not begin again";
+  EXPECT_TRUE(Send(*store, 2, 1, true)->held) << "every agent has its own";
+  EXPECT_TRUE(Send(*store, 1, 1, true, 2)->held) << "and every epoch";
+}
+
+TEST(ProbationTest, ARestartForgetsNothingOfIt) {
+  const TempDir dir;
+  ASSERT_TRUE(Send(*MustOpen(Options(dir, 2)), 1, 1, true)->held);
+  auto store = MustOpen(Options(dir, 2));
+  EXPECT_EQ(store->Gauges().held_batches, 1U);
+  EXPECT_EQ(Send(*store, 1, 2, true)->released_batches, 1U);
+  EXPECT_EQ(AllRows(*store), SumsOf({{1, 1}, {1, 2}}));
+}
+
+TEST(ProbationTest, WhoeverIsHeldWhenItIsSwitchedOffComesInWithTheNextBatch) {
+  const TempDir dir;
+  ASSERT_TRUE(Send(*MustOpen(Options(dir, 3)), 1, 1, false)->held);
+  auto store = MustOpen(Options(dir, 0));
+  EXPECT_FALSE(Send(*store, 2, 1, false)->held);
+  EXPECT_EQ(Send(*store, 1, 2, false)->released_batches, 1U);
+  EXPECT_EQ(AllRows(*store), SumsOf({{1, 1}, {1, 2}, {2, 1}}));
+}
+
+TEST(ProbationTest, ThereIsNoRoomBeyondTheLimitAndARefusedBatchMayComeAgain) {
+  const TempDir dir;
+  StoreOptions options = Options(dir, 2);
+  TestBatch batch;
+  for (const unsigned agent : {1U, 2U}) {  // either alone has room
+    MakeTestBatch(agent, 1, batch, nullptr);
+    options.held_bytes =
+        std::max(agent == 1 ? 0 : options.held_bytes, batch.rows.bytes().size() + 48);
+  }
+  auto store = MustOpen(options);
+  ASSERT_TRUE(Send(*store, 1, 1, true)->held);
+  const std::uint64_t held_bytes = store->Gauges().held_bytes;
+  EXPECT_EQ(Send(*store, 2, 1, true).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(store->Gauges().held_bytes, held_bytes);
+  EXPECT_EQ(store->Gauges().held_batches, 1U);
+  EXPECT_TRUE(store->healthy());
+  EXPECT_EQ(Send(*store, 1, 2, true)->released_batches, 1U) << "who comes in needs no room";
+  const auto again = Send(*store, 2, 1, true);
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_FALSE(again->replay);
+  EXPECT_TRUE(again->held);
+}
+
+TEST(ProbationTest, AnAgentThatIsNeverHonestHasItsOwnLimit) {
+  const TempDir dir;
+  auto store = MustOpen(Options(dir, 1));
+  std::uint64_t sequence = 0;
+  while (Send(*store, 1, ++sequence, false)) ASSERT_LE(sequence, 1000U);
+  EXPECT_EQ(sequence, kMaxHeldBeyondProbation + 2);
+  EXPECT_EQ(Send(*store, 1, sequence, true)->released_batches, sequence - 1);
+}
+
+TEST(ProbationTest, ARevokedAgentsHeldBatchesAreGoneAndMayBeWithdrawn) {
+  const TempDir dir;
+  auto store = MustOpen(Options(dir, 2));
+  ASSERT_TRUE(Send(*store, 1, 1, true)->held);
+  ASSERT_TRUE(Send(*store, 2, 1, true)->held);
+  ASSERT_TRUE(store->Revoke(TestAgent(1)).has_value());
+  EXPECT_EQ(store->Gauges().held_batches, 1U);
+  EXPECT_EQ(Send(*store, 1, 2, true).error().code, ErrorCode::kPermissionDenied);
+  TestBatch batch;
+  MakeTestBatch(1, 1, batch, nullptr);
+  const auto result = store->Withdraw(batch.Undo());
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_EQ(result->kind, WithdrawalKind::kRepeated);
+  EXPECT_EQ(result->withdrawn_rows, batch.rows.row_count());
+  EXPECT_EQ(Send(*store, 2, 2, true)->released_batches, 1U);
+}
+
+TEST(ProbationTest, WhatIsHeldGoesWithItsEpochAndComesInWithoutExpiredWeeks) {
+  const TempDir dir;
+  auto store = MustOpen(Options(dir, 2));
+  ASSERT_TRUE(Send(*store, 1, 1, true, 5)->held);
+  ASSERT_TRUE(Send(*store, 1, 1, true, 7)->held);
+  const auto report = store->Expire(2901, wire::Epoch(6));  // half of the rows are of week 2900
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->held_batches, 1U);
+  EXPECT_EQ(store->Gauges().held_batches, 1U);
+  ASSERT_EQ(Send(*store, 1, 2, true, 7)->released_batches, 1U);
+  for (const auto& [key, row] : AllRows(*store)) {
+    EXPECT_TRUE(key.week >= 2901 || SumsOf({{1, 2}}).at(key) == row) << stats::DisplayName(key.api);
+  }
+  EXPECT_EQ(store->Verify()->expected.batches, 2U);
+}
+
+TEST(ProbationTest, ARecordIsReadBackAndNothingElseIs) {
+  const Probation probation{.honest_batches = 300, .held_batches = 2, .released = true};
+  EXPECT_EQ(probation.Encode(), std::string("\x01\xac\x02\x02\x01"));
+  EXPECT_EQ(Probation::Decode(probation.Encode()).value(), probation);
+  for (const std::string bytes : {"", "\x01", "\x02\x01\x01\x01", "\x01\x01\x01",
+                                  "\x01\x01\x01\x02", "\x01\x01\x01\x01\x01"}) {
+    EXPECT_EQ(Probation::Decode(bytes).error().code, ErrorCode::kCorrupt);
+  }
+}
+
+TEST(ContributionsTest, AListIsReadBackAndNothingElseIs) {
+  const std::string bytes("\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\x01\x02", 17);
+  EXPECT_EQ(EncodeContributions({1, 258}), bytes);
+  std::vector<std::uint64_t> hashes;
+  ASSERT_TRUE(DecodeContributions(bytes, hashes).has_value());
+  EXPECT_THAT(hashes, ::testing::ElementsAre(1U, 258U));
+  const std::string same = bytes.substr(0, 9) + bytes.substr(1, 8);
+  for (const std::string& bad :
+       {std::string(), bytes.substr(0, 16), "\x02" + bytes.substr(1), same}) {
+    hashes.clear();
+    EXPECT_EQ(DecodeContributions(bad, hashes).error().code, ErrorCode::kCorrupt);
+  }
+}
+
+TEST(ProbationTest, AnyHistoryGivesWhatTheModelGives) {
+  const TempDir dir;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const StoreOptions options = ProbationModel::Options(dir.path() / std::to_string(seed));
+    auto store = MustOpen(options);
+    ProbationModel model(seed);
+    for (int step = 0; step < 150; ++step) {
+      SCOPED_TRACE("step " + std::to_string(step));
+      const ProbationModel::Operation operation = model.Next();
+      ASSERT_EQ(model.Do(operation, *store, false), "");
+      model.Apply(operation);
+      if (step % 40 == 39) {
+        store.reset();
+        store = MustOpen(options);
+      }
+      if (step % 15 == 14) {
+        ASSERT_EQ(model.Compare(*store), "");
+      }
+    }
+    EXPECT_GT(model.live(), 0U);
+    EXPECT_GT(model.gone(), 0U);
+  }
+}
+
+TEST(ProbationTest, AKillAtAnyMomentLosesAndDoublesNothing) {
+  const std::uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const TempDir dir;
+  const StoreOptions options = ProbationModel::Options(dir.path() / "data");
+  ProbationModel model(seed);
+  std::uint64_t next = 0;
+  for (int cycle = 0; cycle < 12; ++cycle) {
+    SCOPED_TRACE("cycle " + std::to_string(cycle));
+    testing::ProcessOptions command;
+    command.arguments = {FIELDCOST_PROBATION_WRITER, options.data_dir.string(),
+                         std::to_string(seed), std::to_string(next)};
+    testing::BackgroundProcess writer(command);
+    for (std::uint64_t left = random() % 25; left > 0; --left) {
+      ASSERT_TRUE(writer.WaitForLine("done "));
+    }
+    writer.Signal(SIGKILL);
+    const testing::ProcessResult result = writer.Wait();
+    ASSERT_EQ(result.signal, SIGKILL) << result.output;
+    const std::string whole_lines = result.output.substr(0, result.output.rfind('\n') + 1);
+    for (std::size_t at = 0; (at = whole_lines.find("done ", at)) != std::string::npos; ++at) {
+      model.Apply(model.Next());
+      ++next;
+    }
+    // One more may have happened.
+    auto store = MustOpen(options);
+    const ProbationModel::Operation operation = model.Next();
+    ASSERT_EQ(model.Do(operation, *store, true), "");
+    model.Apply(operation);
+    ++next;
+    ASSERT_EQ(model.Compare(*store), "");
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::store
