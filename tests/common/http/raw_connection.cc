@@ -89,6 +89,8 @@ RawListener::RawListener() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0
   port_ = ntohs(address.sin_port);
 }
 
-UniqueFd RawListener::Accept() { return UniqueFd(::accept(fd_.get(), nullptr, nullptr)); }
+UniqueFd RawListener::Accept() {
+  return UniqueFd(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+}
 
 }  // namespace fieldcost::http

@@ -37,6 +37,7 @@ class RawListener {
   RawListener();
   std::uint16_t port() const { return port_; }
   UniqueFd Accept();
+  int fd() const { return fd_.get(); }
 
  private:
   UniqueFd fd_;
