@@ -1,5 +1,6 @@
 #include "common/wire/fragment.h"
 
+#include <algorithm>
 #include <map>
 
 #include "common/base/check.h"
@@ -20,6 +21,10 @@ using stats::Uint128;
 
 constexpr int kCompressionLevel = 9;
 
+// Weights are published as shares of their row's total, in 1/65536.
+constexpr unsigned kShareBits = 16;
+constexpr std::uint32_t kShareOne = std::uint32_t{1} << kShareBits;
+
 constexpr DecompressionLimits kLimits = {.max_compressed_bytes = kMaxFragmentBytes,
                                          .max_decoded_bytes = kMaxFragmentDecodedBytes};
 
@@ -33,7 +38,8 @@ Status CheckRow(const StatRow& row) {
     FIELDCOST_TRY(ValidateHardwareClass(row.key.hardware));
   }
   FIELDCOST_TRY(Validate(row.histogram));
-  return Validate(row.scalars);
+  FIELDCOST_TRY(Validate(row.scalars));
+  return Validate(row.weights, row.histogram, row.scalars.contributions);
 }
 
 Status CheckRows(const std::vector<StatRow>& rows) {
@@ -61,6 +67,44 @@ void AppendScalars(const ContributionScalars& scalars, proto::Fragment& fragment
   fragment.add_sum_within_squares_high(High64(scalars.sum_within_squares));
   fragment.add_sum_within_freedom_low(Low64(scalars.sum_within_freedom));
   fragment.add_sum_within_freedom_high(High64(scalars.sum_within_freedom));
+}
+
+void AppendWeights(const StatRow& row, proto::Fragment& fragment) {
+  fragment.add_weighted_contributions(row.weights.Contributions());
+  const auto shares = stats::Apportion(row.weights.slots, kShareOne);
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    if (row.histogram.bucket(slot) == stats::Bucket{}) continue;  // as RowTableWriter does
+    fragment.add_bucket_share_per_65536(static_cast<std::uint32_t>(shares[slot]));
+  }
+}
+
+// Fills the rows' weights. REQUIRES: the rows' buckets are those of the table.
+Status ReadWeights(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
+  const proto::Fragment& fragment = untrusted_fragment;
+  const proto::RowTable& table = fragment.table();
+  if (fragment.weighted_contributions_size() == 0 && fragment.bucket_share_per_65536_size() == 0) {
+    return {};
+  }
+  if (fragment.weighted_contributions_size() != static_cast<int>(rows.size()) ||
+      fragment.bucket_share_per_65536_size() != table.bucket_slot_size()) {
+    return Fail(ErrorCode::kCorrupt, "columns of the weights have different lengths");
+  }
+  int next = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint64_t contributions = fragment.weighted_contributions(static_cast<int>(i));
+    const int end = next + static_cast<int>(table.row_bucket_count(static_cast<int>(i)));
+    std::uint64_t total = 0;
+    for (; next < end; ++next) {
+      const std::uint32_t share = fragment.bucket_share_per_65536(next);
+      total += share;
+      rows[i].weights.slots[table.bucket_slot(next)] = Uint128{share} * contributions
+                                                       << (stats::kWeightBits - kShareBits);
+    }
+    if (total != (contributions == 0 ? 0 : kShareOne)) {
+      return Fail(ErrorCode::kCorrupt, "row {}: the weights' shares do not add up", i);
+    }
+  }
+  return {};
 }
 
 bool HasScalarsFor(const proto::Fragment& fragment, int rows) {
@@ -123,6 +167,7 @@ Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment)
                       .histogram = untrusted_row.histogram,
                       .scalars = ReadScalars(fragment, i)});
   }
+  FIELDCOST_TRY(ReadWeights(fragment, result));
   FIELDCOST_TRY(CheckRows(result));
   return result;
 }
@@ -154,6 +199,9 @@ Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
   fragment.set_format_version(kFragmentFormatVersion);
   RowTableWriter writer(*fragment.mutable_table());
   std::map<stats::HardwareClass, std::uint32_t> classes;
+  const bool has_weights =
+      std::any_of(sorted_rows.begin(), sorted_rows.end(),
+                  [](const StatRow& row) { return row.weights != stats::AgentWeights{}; });
   for (const StatRow& row : sorted_rows) {
     writer.Append(row.key.api, row.key.metric, row.key.week, row.histogram);
     const auto [place, is_new] =
@@ -161,6 +209,7 @@ Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
     if (is_new) WriteHardwareClass(row.key.hardware, *fragment.add_hardware());
     fragment.add_row_hardware(place->second);
     AppendScalars(row.scalars, fragment);
+    if (has_weights) AppendWeights(row, fragment);
   }
   if (writer.string_count() > kMaxStrings || fragment.ByteSizeLong() > kMaxFragmentDecodedBytes) {
     return Fail(ErrorCode::kTooLarge, "{}: {} strings and {} bytes are too many", kContext,

@@ -12,11 +12,13 @@
 namespace fieldcost::wire {
 
 // One published part of the catalogue: all rows of the APIs that hash into it, sorted by key.
-// Encoded columnar like a batch, zstd-compressed. Deterministic: same rows, same bytes.
+// Encoded columnar like a batch, zstd-compressed. Deterministic: same rows, same bytes. Exact but
+// for the weights, which are rounded to 1/65536 of their row's total; how many contributions they
+// stand for is exact, and decoded weights are encoded again without a further change.
 Result<std::string> EncodeFragment(const std::vector<stats::StatRow>& sorted_rows);
 
 // kCorrupt, kTooLarge or kUnsupported unless every row is valid (key texts, histogram polytope,
-// scalars) and rows are strictly ascending by key.
+// scalars, weights) and rows are strictly ascending by key.
 Result<std::vector<stats::StatRow>> DecodeFragment(std::string_view untrusted_bytes);
 
 // Which of the 2^fragment_bits fragments an API is in: the first bits of sha256(soname '!' symbol).

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <random>
 #include <set>
 
 #include "common/crypto/sha256.h"
@@ -18,7 +19,7 @@ constexpr DecompressionLimits kNoLimits = {.max_compressed_bytes = kMiB, .max_de
 proto::Fragment SampleMessage() {
   Decompressor decompressor;
   proto::Fragment fragment;
-  const std::string bytes = EncodeFragment(SampleRows()).value();
+  const std::string bytes = EncodeFragment(WeightedSampleRows()).value();
   EXPECT_TRUE(
       fragment.ParseFromString(std::string(decompressor.Decompress(bytes, kNoLimits).value())));
   return fragment;
@@ -41,6 +42,52 @@ TEST(FragmentTest, DecodingGivesBackWhatWasEncoded) {
   const auto rows = DecodeFragment(*bytes);
   ASSERT_TRUE(rows.has_value()) << rows.error().message;
   EXPECT_EQ(*rows, SampleRows());
+}
+
+TEST(FragmentTest, WeightsSurviveRoundedToShares) {
+  std::mt19937_64 random(3);
+  auto rows = WeightedSampleRows();
+  for (stats::StatRow& row : rows) {
+    row.histogram = {};
+    row.scalars = {};
+    row.weights = {};
+    const auto contributions = random() % 40 + 1;
+    for (std::uint64_t i = 0; i < contributions; ++i) {
+      stats::CostHistogram part;
+      for (auto left = random() % 90 + 1; left > 0; --left) {
+        part.Add(random() >> (10 + random() % 54));
+      }
+      row.histogram.Merge(part);
+      row.scalars.Merge(ScalarsOf(part));
+      if (i != 1) row.weights.Merge(WeightsOf(part));  // one is from before there were weights
+    }
+  }
+  const auto decoded = DecodeFragment(EncodeFragment(rows).value());
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto same = (*decoded)[i];
+    EXPECT_EQ(same.weights.Contributions(), rows[i].weights.Contributions());
+    const stats::Uint128 unit = rows[i].weights.Total() >> 16;
+    for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+      const stats::Uint128 is = same.weights.slots[slot];
+      const stats::Uint128 was = rows[i].weights.slots[slot];
+      EXPECT_TRUE((is > was ? is - was : was - is) < unit) << slot;
+    }
+    same.weights = rows[i].weights;
+    EXPECT_EQ(same, rows[i]) << "all else is exact";
+  }
+  // What a reader publishes again, or keeps in its catalogue, does not change any more.
+  EXPECT_EQ(DecodeFragment(EncodeFragment(*decoded).value()).value(), *decoded);
+}
+
+TEST(FragmentTest, AReaderThatKnowsNoWeightsSeesTheSameAsBefore) {
+  proto::Fragment fragment = SampleMessage();
+  fragment.clear_weighted_contributions();
+  fragment.clear_bucket_share_per_65536();
+  Decompressor decompressor;
+  const std::string old = EncodeFragment(SampleRows()).value();
+  EXPECT_EQ(fragment.SerializeAsString(), decompressor.Decompress(old, kNoLimits).value());
+  EXPECT_EQ(fragment.format_version(), 1U);
 }
 
 TEST(FragmentTest, NegativeMeansSurvive) {
@@ -73,6 +120,8 @@ TEST(FragmentTest, RowsOutOfOrderOrInvalidAreNotEncoded) {
   EXPECT_EQ(code([](auto& rows) { rows[0].histogram.SetBucket(3, {.count = 1}); }),
             ErrorCode::kInvalidArgument);
   EXPECT_EQ(code([](auto& rows) { rows[0].scalars.contributions = 0; }),
+            ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code([](auto& rows) { rows[0].weights.slots[7] = stats::kWeightOne; }),
             ErrorCode::kInvalidArgument);
 }
 
@@ -117,6 +166,15 @@ TEST(FragmentTest, SpoiledFragmentsAreRefused) {
       [](auto& f) { f.add_sum_within_freedom_low(1); },
       [](auto& f) { f.add_sum_within_freedom_high(1); },
       [](auto& f) { f.set_sum_mean_high(0, 1); },
+      [](auto& f) { f.add_weighted_contributions(1); },
+      [](auto& f) { f.clear_weighted_contributions(); },
+      [](auto& f) { f.clear_bucket_share_per_65536(); },
+      [](auto& f) { f.add_bucket_share_per_65536(0); },
+      [](auto& f) { f.set_weighted_contributions(0, 0); },
+      [](auto& f) { f.set_weighted_contributions(0, 2); },
+      [](auto& f) { f.set_weighted_contributions(0, ~std::uint64_t{0}); },
+      [](auto& f) { f.set_bucket_share_per_65536(0, 65535); },
+      [](auto& f) { f.set_bucket_share_per_65536(0, ~std::uint32_t{0}); },
       [](auto& f) { f.mutable_table()->set_row_metric(0, 99); },
       [](auto& f) { f.mutable_table()->set_bucket_slot(0, 65); },
       [](auto& f) { f.mutable_table()->set_bucket_sum_low(1, 1); },

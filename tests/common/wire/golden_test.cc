@@ -60,6 +60,12 @@ TEST(GoldenTest, Fragment) {
   EXPECT_EQ(DecodeFragment(Golden("fragment.pb.zst")).value(), SampleRows());
 }
 
+TEST(GoldenTest, FragmentWithWeights) {
+  ExpectGoldenFrame("fragment_weighted.pb", EncodeFragment(WeightedSampleRows()).value());
+  EXPECT_EQ(EncodeFragment(DecodeFragment(Golden("fragment_weighted.pb.zst")).value()).value(),
+            EncodeFragment(WeightedSampleRows()).value());
+}
+
 TEST(GoldenTest, Metadata) {
   ExpectGolden("root", SignRoot(SampleRoot(), {SampleKey(1), SampleKey(2)}));
   ExpectGolden("timestamp", SignTimestamp(SampleTimestamp(), SampleKey(3)));

@@ -76,6 +76,12 @@ std::vector<stats::StatRow> SampleRows() {
   return rows;
 }
 
+std::vector<stats::StatRow> WeightedSampleRows() {
+  std::vector<stats::StatRow> rows = SampleRows();
+  for (stats::StatRow& row : rows) row.weights = WeightsOf(row.histogram);
+  return rows;
+}
+
 crypto::PrivateKey SampleKey(char seed) {
   return crypto::PrivateKey::FromSeed(std::string(32, seed));
 }

@@ -12,7 +12,8 @@ namespace fieldcost::wire {
 
 // The worked examples of common/wire/README.md, which the golden files hold.
 BatchContent SampleBatch();
-std::vector<stats::StatRow> SampleRows();
+std::vector<stats::StatRow> SampleRows();          // as published before there were weights
+std::vector<stats::StatRow> WeightedSampleRows();  // the same with them
 
 // Keys from the fixed seeds 01..01, 02..02, ...
 crypto::PrivateKey SampleKey(char seed);
