@@ -48,6 +48,9 @@ rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
   result.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   result.max_bgerror_resume_count = 0;  // never go on after a failed write as if it had not been
   result.track_and_verify_wals_in_manifest = true;
+  // A record whose write failed may be in the log all the same. Were the tables flushed one by one
+  // after that, the next start would replay the record into some of them only.
+  result.atomic_flush = true;
   result.info_log = std::make_shared<EngineLogger>();
   return result;
 }
@@ -102,6 +105,7 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
 
   auto state = std::make_unique<State>();
   rocksdb::DBOptions db_options = DatabaseOptionsOf(options);
+  db_options.listeners.push_back(state->failures);
   if (options.file_system != nullptr) {
     state->env = rocksdb::NewCompositeEnv(options.file_system);
     db_options.env = state->env.get();
@@ -117,12 +121,15 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
 }
 
 Status Database::Write(WriteSet& changes) {
+  if (!healthy()) return Fail(ErrorCode::kIo, "write to the store: it has failed before");
   rocksdb::WriteOptions options;
   options.sync = true;
   const rocksdb::Status status = state_->db->Write(options, &changes.state_->batch);
   if (!status.ok()) return Fail(ErrorCode::kIo, "write to the store: {}", status.ToString());
   return {};
 }
+
+bool Database::healthy() const { return !state_->failures->failed(); }
 
 std::shared_ptr<Database::View> Database::Freeze() { return std::make_shared<View>(*state_->db); }
 

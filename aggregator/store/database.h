@@ -64,6 +64,9 @@ class Database {
   // not known whether the changes survive.
   Status Write(WriteSet& changes);
 
+  // False after the first write, sync or other operation that failed, also in the background.
+  bool healthy() const;
+
   std::shared_ptr<View> Freeze();
 
   // Of the newest state if `view` is null.

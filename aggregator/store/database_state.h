@@ -2,7 +2,9 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/listener.h>
 
+#include <atomic>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,24 @@ class EngineLogger final : public rocksdb::Logger {
   using rocksdb::Logger::Logv;
 };
 
+// Takes note of the first failure, wherever in the engine, and keeps it from going on by itself: it
+// would, after ENOSPC, as soon as there is room, as if nothing had happened.
+class FailureListener final : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                         rocksdb::Status* /*error*/) override {
+    failed_ = true;
+  }
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  std::atomic<bool> failed_{false};
+};
+
 struct Database::State {
   ~State() {
     if (db == nullptr) return;
@@ -38,6 +58,7 @@ struct Database::State {
   rocksdb::ColumnFamilyHandle* Handle(Table table) const {
     return handles[static_cast<std::size_t>(table)];
   }
+  std::shared_ptr<FailureListener> failures = std::make_shared<FailureListener>();
   std::unique_ptr<rocksdb::Env> env;  // null = the system's; outlives db
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Table; the default family is last

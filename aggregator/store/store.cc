@@ -226,7 +226,7 @@ Status Store::Bind(std::string_view name, std::string_view value) {
   return {};
 }
 
-bool Store::healthy() const { return !state_->failed; }
+bool Store::healthy() const { return !state_->failed && state_->database->healthy(); }
 std::uint64_t Store::sequence() const { return state_->last_number; }
 
 }  // namespace fieldcost::store
