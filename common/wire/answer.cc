@@ -68,6 +68,10 @@ Result<BatchAnswer> ReadAnswer(const json::value& untrusted_value) {
       return NotAnAnswer("the receipt is not hexadecimal, or too long");
     }
   }
+  if (const json::value* untrusted_held = object->if_contains("held")) {
+    if (!untrusted_held->is_bool()) return NotAnAnswer("held is neither true nor false");
+    answer.held = untrusted_held->get_bool();
+  }
   return answer;
 }
 
@@ -96,6 +100,7 @@ std::string EncodeAnswer(const BatchAnswer& answer) {
                       {"rejected_rows", answer.rejected_rows},
                       {"rejects", std::move(rejects)}};
   if (!answer.receipt.empty()) object["receipt"] = answer.receipt;
+  if (answer.held) object["held"] = true;
   return json::serialize(object);
 }
 

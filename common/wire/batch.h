@@ -115,6 +115,8 @@ struct BatchAnswer {
   // What the agent must show to withdraw this batch later (requests.h): lower-case hex, opaque to
   // the agent, at most kMaxReceiptBytes; empty if the server gives none.
   std::string receipt;
+  // The rows are kept, but not summed before the agent has sent more batches.
+  bool held = false;
   bool operator==(const BatchAnswer&) const = default;
 };
 // Cuts what passes the limits and replaces bytes a reason may not hold.

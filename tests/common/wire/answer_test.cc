@@ -69,6 +69,7 @@ TEST(AnswerTest, AnythingElseIsRefused) {
            R"({"accepted_rows":1,"rejected_rows":0,"rejects":[1]})",
            R"({"accepted_rows":1,"rejected_rows":0,"rejects":[{"row":1}]})",
            R"({"accepted_rows":1,"rejected_rows":0,"rejects":[{"reason":"x"}]})",
+           R"({"accepted_rows":1,"rejected_rows":0,"rejects":[],"held":1})",
            R"({"accepted_rows":1,"rejected_rows":0,"rejects":[]} trailing)",
            R"({"accepted_rows":1,"rejected_rows":0,"rejects":[],"x":[[[[[[[[[[]]]]]]]]]]})",
        }) {

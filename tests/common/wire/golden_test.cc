@@ -86,6 +86,13 @@ TEST(GoldenTest, AnswerWithAReceipt) {
   EXPECT_EQ(DecodeAnswer(Golden("answer_receipt.json")).value(), answer);
 }
 
+TEST(GoldenTest, AnswerToABatchThatIsHeld) {
+  const BatchAnswer answer{
+      .accepted_rows = 2, .receipt = "0200" + std::string(64, 'a'), .held = true};
+  ExpectGolden("answer_held.json", EncodeAnswer(answer));
+  EXPECT_EQ(DecodeAnswer(Golden("answer_held.json")).value(), answer);
+}
+
 TEST(GoldenTest, WithdrawalAnswer) {
   ExpectGolden("withdrawal_answer.json", EncodeWithdrawalAnswer({.withdrawn_rows = 2}));
 }
