@@ -105,7 +105,7 @@ Status CheckFormat(const sqlite::Database& database, const std::filesystem::path
   if (id != kApplicationId) {
     return Fail(ErrorCode::kCorrupt, "{} is not a fieldcost catalogue", path.string());
   }
-  if (version != kSchemaVersion) {
+  if (version != kSchemaVersion && version != kVersionWithoutWeights) {
     return Fail(ErrorCode::kUnsupported,
                 "catalogue {} has format {}, this program reads format {}; remove the file and run "
                 "`fieldcost sync`",
@@ -128,6 +128,19 @@ Status Create(sqlite::Database& database) {
     fresh.seed = crypto::RandomUint64();
     FIELDCOST_TRY(SaveState(database, fresh));
   }
+  return transaction.Commit();
+}
+
+// Rows of version 1 lost the weights that their fragments may have had: what is there serves until
+// it has been fetched again.
+Status Upgrade(sqlite::Database& database) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
+  // Another process may have done it while we waited for the lock.
+  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
+  if (version != kVersionWithoutWeights) return {};
+  FIELDCOST_TRY(database.Execute(
+      "UPDATE fragments SET sha256 = zeroblob(32) WHERE sha256 IS NOT NULL"));  // no fragment's
+  FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA user_version={}", kSchemaVersion).c_str()));
   return transaction.Commit();
 }
 
@@ -155,6 +168,8 @@ Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path) {
     FIELDCOST_TRY(Create(database));
   }
   FIELDCOST_TRY(CheckFormat(database, path));
+  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
+  if (version == kVersionWithoutWeights) FIELDCOST_TRY(Upgrade(database));
   // Losing the last fragments to a power cut costs a second download, never consistency.
   FIELDCOST_TRY(database.Execute("PRAGMA synchronous=NORMAL"));
   return database;

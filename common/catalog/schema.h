@@ -13,7 +13,10 @@ namespace fieldcost::catalog {
 // The SQLite file behind Catalog and Sync: see README.md for the tables. Private to this folder.
 
 inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
-inline constexpr std::int64_t kSchemaVersion = 1;
+inline constexpr std::int64_t kSchemaVersion = 2;
+// Its rows have no weights, whatever the fragments had. It is read, and brought up to date when it
+// is opened for writing.
+inline constexpr std::int64_t kVersionWithoutWeights = 1;
 
 // Everything but fragments and rows: what has been verified, and how far today's share is. Days are
 // whole UTC days since 1970-01-01; 0 = never.
@@ -35,10 +38,11 @@ struct SyncState {
   std::int64_t share_complete_day = 0;
 };
 
-// Opens for reading. kNotFound, kCorrupt if it is not a catalogue, kUnsupported if it is a newer
-// one.
+// Opens for reading, also a file of the version before. kNotFound, kCorrupt if it is not a
+// catalogue, kUnsupported if it is a newer one.
 Result<sqlite::Database> OpenForReading(const std::filesystem::path& path);
-// Opens for writing, made (with its directory, tables and a random seed) if absent.
+// Opens for writing, made (with its directory, tables and a random seed) if absent. One of the
+// version before is upgraded: it keeps its rows, and every fragment counts as stale.
 Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path);
 
 Result<SyncState> LoadState(const sqlite::Database& database);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/base/file.h"
+#include "common/sqlite/sqlite.h"
 #include "common/wire/fragment.h"
 #include "tests/common/catalog/publisher.h"
 #include "tests/support/fake_clock.h"
@@ -129,6 +130,7 @@ TEST_F(CatalogTest, AThousandApisTakeLittleRoomOnDisk) {
     stats::StatRow row = MakeRow("libsome.so.1", "some_function_" + std::to_string(i), 1, 900);
     for (std::uint64_t cost = 1000; cost < 9000; cost += 37) row.histogram.Add(cost);
     row.scalars = stats::ScalarsOf(row.histogram);
+    row.weights = stats::WeightsOf(row.histogram);
     rows.push_back(row);
     row.key.metric = stats::Metric::kAllocInclusive;
     rows.push_back(row);
@@ -137,6 +139,58 @@ TEST_F(CatalogTest, AThousandApisTakeLittleRoomOnDisk) {
   const auto bytes_per_row = std::filesystem::file_size(file()) / rows.size();
   RecordProperty("bytes_per_row", static_cast<int>(bytes_per_row));
   EXPECT_LT(bytes_per_row, 250U);
+}
+
+// What the version before made of the same fragments: rows without weights.
+void MakeOld(const std::filesystem::path& file, std::vector<stats::StatRow> rows) {
+  auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
+  ASSERT_TRUE(database.has_value());
+  for (stats::StatRow& row : rows) {
+    row.weights = {};
+    sqlite::Statement update = database->Prepare("UPDATE apis SET rows = ?1 WHERE symbol = ?2");
+    update.Blob(wire::EncodeFragment({row}).value()).Text(row.key.api.symbol);
+    ASSERT_TRUE(update.Run().has_value());
+  }
+  ASSERT_TRUE(database->Execute("PRAGMA user_version=1").has_value());
+}
+
+TEST_F(CatalogTest, ACatalogueFromBeforeWeightsServesUntilASyncHasFetchedItAgain) {
+  const std::vector<stats::StatRow> rows = testing::MakeRows(30, 1000);
+  Make(rows);
+  MakeOld(file(), rows);
+  const auto weights_of = [&](const std::string& symbol) {
+    return (*Catalog::Open(file())->Find(symbol, ""))[0].weights;
+  };
+  EXPECT_EQ(weights_of("function_3"), stats::AgentWeights());
+  EXPECT_EQ(Catalog::Open(file())->GetFreshness()->fragments_current, 4U);
+
+  // One fragment a sync: the others' rows stay as they were meanwhile.
+  publisher_.FailAfterFragments(1);
+  SyncOptions options = publisher_.Client(directory_.path());
+  options.full = true;
+  EXPECT_FALSE(Sync(options, clock_).has_value());
+  const auto freshness = Catalog::Open(file())->GetFreshness();
+  EXPECT_EQ(freshness->fragments_present, 4U);
+  EXPECT_EQ(freshness->fragments_current, 1U);
+  EXPECT_EQ(freshness->row_count, 30U);
+
+  publisher_.FailAfterFragments(-1);
+  const auto report = Sync(options, clock_);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->fragments_fetched, 3U);
+  for (const stats::StatRow& row : rows) EXPECT_EQ(weights_of(row.key.api.symbol), row.weights);
+  EXPECT_EQ(Sync(options, clock_)->fragments_fetched, 0U) << "once is enough";
+}
+
+TEST_F(CatalogTest, ACatalogueOfANewerVersionIsLeftAlone) {
+  Make(testing::MakeRows(3, 1000));
+  {
+    auto database = sqlite::Database::Open(file(), sqlite::Database::Access::kWrite);
+    ASSERT_TRUE(database->Execute("PRAGMA user_version=3").has_value());
+  }
+  EXPECT_EQ(Catalog::Open(file()).error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(Sync(publisher_.Client(directory_.path()), clock_).error().code,
+            ErrorCode::kUnsupported);
 }
 
 TEST(FragmentIndexTest, FewerBitsAreThePrefixOfMore) {

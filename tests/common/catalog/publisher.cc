@@ -18,6 +18,7 @@ stats::StatRow MakeRow(const std::string& soname, const std::string& symbol, std
   row.key.metric = metric;
   for (std::uint64_t i = 0; i < calls; ++i) row.histogram.Add(cost);
   row.scalars = stats::ScalarsOf(row.histogram);
+  row.weights = stats::WeightsOf(row.histogram);
   return row;
 }
 
