@@ -37,8 +37,8 @@ class EngineLogger final : public rocksdb::Logger {
 class FailureListener final : public rocksdb::EventListener {
  public:
   void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
-                         rocksdb::Status* /*error*/) override {
-    failed_ = true;
+                         rocksdb::Status* error) override {
+    if (!error->IsShutdownInProgress()) failed_ = true;
   }
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
                             bool* auto_recovery) override {
