@@ -2,81 +2,163 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <optional>
-#include <vector>
+
+#include "common/base/text.h"
 
 namespace fieldcost::aggregator {
-
-const std::string_view kHelpText =
-    R"(fieldcost-aggregator: sums what agents measured, and publishes it.
-
-Usage:
-  fieldcost-aggregator [serve] --config FILE   take batches, publish, until SIGTERM
-  fieldcost-aggregator verify --config FILE    re-add and check every stored row (server stopped)
-  fieldcost-aggregator policy sign --config FILE POLICY
-                                               sign POLICY (TOML; see deploy/config/policy.toml) as
-                                               the next version and publish it (server may run)
-  fieldcost-aggregator policy show --config FILE
-                                               print the policy in force, in the form that sign takes
-  fieldcost-aggregator revoke --config FILE --agent KEY
-                                               take no more batches of the agent with this public
-                                               key, 64 hex digits (server stopped)
-
-Options:
-  --config FILE    configuration (TOML); see deploy/config/aggregator.toml
-  --check-config   read the configuration, say whether it is good, and end
-  --json           policy: print one JSON object
-  --help           this text
-  --version        the version
-
-Signals: SIGTERM, SIGINT  finish what is in progress, save, end with status 0
-         SIGUSR1          publish now
-
-Examples:
-  fieldcost-aggregator --config /etc/fieldcost/aggregator.toml
-  fieldcost-aggregator --config aggregator.toml --check-config
-  fieldcost-aggregator verify --config aggregator.toml
-  fieldcost-aggregator policy sign --config aggregator.toml policy.toml
-  fieldcost-aggregator policy show --config aggregator.toml --json
-  kill -USR1 $(pidof fieldcost-aggregator)
-
-Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 wrong use or
-configuration, 65 damaged data, 66 there is no such thing, e.g. no policy, 73 the data directory is
-in use, 74 the disk failed, 76 a key is not the root's, 77 no permission.
-)";
-
 namespace {
 
 Error BadUsage(std::string_view what) {
   return Fail(ErrorCode::kInvalidArgument, "{}; see fieldcost-aggregator --help", what);
 }
 
-// What the words that are no options say.
-Status TakeWords(const std::vector<std::string_view>& words, CommandLine& line) {
-  if (words.empty()) return {};
-  const std::string_view verb = words.size() > 1 ? words[1] : std::string_view();
-  std::size_t taken = 1;
-  if (words[0] == "serve") {
-    line.command = Command::kServe;
-  } else if (words[0] == "verify") {
-    line.command = Command::kVerify;
-  } else if (words[0] == "revoke") {
-    line.command = Command::kRevoke;
-  } else if (words[0] == "policy" && verb == "show") {
-    line.command = Command::kPolicyShow;
-    taken = 2;
-  } else if (words[0] == "policy" && verb == "sign") {
-    if (words.size() < 3) return BadUsage("policy sign needs the file to sign");
-    line.command = Command::kPolicySign;
-    line.policy_file = words[2];
-    taken = 3;
-  } else if (words[0] == "policy") {
-    return BadUsage("policy needs 'sign' or 'show'");
-  } else {
-    taken = 0;
+constexpr Command kAnywhere = Command::kHelp;  // an option's mark
+
+struct CommandSyntax {
+  std::string_view first;
+  std::string_view second;  // "" = one word only
+  Command command;
+  std::string_view operand;          // what follows the words; "" = nothing
+  std::string_view required_option;  // "" = none
+};
+
+constexpr std::array kCommands = {
+    CommandSyntax{"serve", "", Command::kServe, "", ""},
+    CommandSyntax{"verify", "", Command::kVerify, "", ""},
+    CommandSyntax{"publish", "", Command::kPublish, "", ""},
+    CommandSyntax{"compact", "", Command::kCompact, "", ""},
+    CommandSyntax{"expire", "", Command::kExpire, "", ""},
+    CommandSyntax{"revoke", "", Command::kRevoke, "", "--agent"},
+    CommandSyntax{"backup", "", Command::kBackup, "", "--to"},
+    CommandSyntax{"restore", "", Command::kRestore, "", "--from"},
+    CommandSyntax{"policy", "sign", Command::kPolicySign, "the file to sign", ""},
+    CommandSyntax{"policy", "show", Command::kPolicyShow, "", ""},
+    CommandSyntax{"keys", "show", Command::kKeysShow, "", ""},
+    CommandSyntax{"keys", "rotate", Command::kKeysRotate, "the role", ""},
+    CommandSyntax{"keys", "add-policy", Command::kKeysAddPolicy, "", ""},
+    CommandSyntax{"keys", "renew", Command::kKeysRenew, "", ""},
+};
+
+// Takes the value (or "" if the option has none); false if it is not one.
+using TakeValue = bool (*)(CommandLine& line, std::string_view value);
+
+struct OptionSyntax {
+  std::string_view name;
+  bool has_value;
+  std::array<Command, 3> commands;  // kAnywhere: all
+  TakeValue take;
+};
+
+bool TakeCount(std::string_view text, unsigned& count) {
+  const auto number = ParseUint64(text);
+  if (!number || *number == 0 || *number > std::numeric_limits<unsigned>::max()) return false;
+  count = static_cast<unsigned>(*number);
+  return true;
+}
+
+constexpr std::array kOptions = {
+    OptionSyntax{"--config",
+                 true,
+                 {kAnywhere},
+                 [](CommandLine& line, std::string_view value) {
+                   line.config_file = value;
+                   return !value.empty();
+                 }},
+    OptionSyntax{"--json",
+                 false,
+                 {kAnywhere},
+                 [](CommandLine& line, std::string_view) { return line.json = true; }},
+    OptionSyntax{"--agent",
+                 true,
+                 {Command::kRevoke, Command::kRevoke, Command::kRevoke},
+                 [](CommandLine& line, std::string_view value) {
+                   line.agent = value;
+                   return true;
+                 }},
+    OptionSyntax{"--to",
+                 true,
+                 {Command::kBackup, Command::kBackup, Command::kBackup},
+                 [](CommandLine& line, std::string_view value) {
+                   line.directory = value;
+                   return !value.empty();
+                 }},
+    OptionSyntax{"--from",
+                 true,
+                 {Command::kRestore, Command::kRestore, Command::kRestore},
+                 [](CommandLine& line, std::string_view value) {
+                   line.directory = value;
+                   return !value.empty();
+                 }},
+    OptionSyntax{
+        "--without-signing-keys",
+        false,
+        {Command::kBackup, Command::kBackup, Command::kBackup},
+        [](CommandLine& line, std::string_view) { return line.without_signing_keys = true; }},
+    OptionSyntax{"--root-key",
+                 true,
+                 {Command::kKeysRotate, Command::kKeysAddPolicy, Command::kKeysRenew},
+                 [](CommandLine& line, std::string_view value) {
+                   line.root_key_files.emplace_back(value);
+                   return !value.empty();
+                 }},
+    OptionSyntax{
+        "--keys",
+        true,
+        {Command::kKeysRotate, Command::kKeysRotate, Command::kKeysRotate},
+        [](CommandLine& line, std::string_view value) { return TakeCount(value, line.root_keys); }},
+    OptionSyntax{"--threshold",
+                 true,
+                 {Command::kKeysRotate, Command::kKeysRotate, Command::kKeysRotate},
+                 [](CommandLine& line, std::string_view value) {
+                   return TakeCount(value, line.root_threshold);
+                 }},
+};
+
+bool Allows(const OptionSyntax& option, Command command) {
+  if (option.name == "--json") return command != Command::kServe;
+  return option.commands[0] == kAnywhere ||
+         std::count(option.commands.begin(), option.commands.end(), command) != 0;
+}
+
+// Which command the words that are no options name.
+Result<CommandSyntax> FindCommand(const std::vector<std::string_view>& words) {
+  if (words.empty()) return kCommands[0];
+  std::string verbs;
+  for (const CommandSyntax& syntax : kCommands) {
+    if (words[0] != syntax.first) continue;
+    if (syntax.second.empty() || (words.size() > 1 && words[1] == syntax.second)) return syntax;
+    verbs += fmt::format("{}'{}'", verbs.empty() ? "" : ", ", syntax.second);
   }
-  if (taken == words.size()) return {};
-  return BadUsage(fmt::format("unknown argument '{}'", words[taken]));
+  if (!verbs.empty()) return BadUsage(fmt::format("{} needs one of {}", words[0], verbs));
+  return BadUsage(fmt::format("unknown argument '{}'", words[0]));
+}
+
+Status TakeWords(const std::vector<std::string_view>& words, CommandLine& line,
+                 const std::vector<std::string_view>& given) {
+  FIELDCOST_ASSIGN(const CommandSyntax syntax, FindCommand(words));
+  line.command = syntax.command;
+  std::size_t taken = words.empty() ? 0 : syntax.second.empty() ? 1 : 2;
+  if (!syntax.operand.empty()) {
+    if (words.size() == taken) {
+      return BadUsage(fmt::format("{} {} needs {}", syntax.first, syntax.second, syntax.operand));
+    }
+    if (line.command == Command::kPolicySign) {
+      line.policy_file = words[taken];
+    } else {
+      line.role = words[taken];
+    }
+    ++taken;
+  }
+  if (taken != words.size()) return BadUsage(fmt::format("unknown argument '{}'", words[taken]));
+  if (!syntax.required_option.empty() &&
+      std::count(given.begin(), given.end(), syntax.required_option) == 0) {
+    return BadUsage(fmt::format("{} needs {}", syntax.first, syntax.required_option));
+  }
+  return {};
 }
 
 }  // namespace
@@ -84,40 +166,46 @@ Status TakeWords(const std::vector<std::string_view>& words, CommandLine& line) 
 Result<CommandLine> ParseCommandLine(std::span<const char* const> arguments) {
   CommandLine line;
   std::vector<std::string_view> words;
+  std::vector<std::string_view> given;  // names of options
   bool check_only = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
-    // The value of "--name VALUE" or "--name=VALUE".
-    const auto value_of = [&](std::string_view name) -> std::optional<std::string_view> {
-      if (argument == name && i + 1 < arguments.size()) return arguments[++i];
-      if (argument.starts_with(name) && argument.substr(name.size()).starts_with('=')) {
-        return argument.substr(name.size() + 1);
-      }
-      return std::nullopt;
-    };
     if (argument == "--help" || argument == "-h") return CommandLine{.command = Command::kHelp};
     if (argument == "--version") return CommandLine{.command = Command::kVersion};
     if (argument == "--check-config") {
       check_only = true;
-    } else if (argument == "--json") {
-      line.json = true;
-    } else if (const auto file = value_of("--config")) {
-      line.config_file = *file;
-    } else if (const auto agent = value_of("--agent")) {
-      line.agent = *agent;
-    } else if (argument == "--config" || argument == "--agent") {
-      return BadUsage(fmt::format("{} needs a value", argument));
-    } else if (argument.starts_with('-')) {
-      return BadUsage(fmt::format("unknown argument '{}'", argument));
-    } else {
-      words.push_back(argument);
+      continue;
     }
+    if (!argument.starts_with('-')) {
+      words.push_back(argument);
+      continue;
+    }
+    // "--name VALUE", "--name=VALUE" or "--name".
+    const std::size_t equals = std::min(argument.find('='), argument.size());
+    const std::string_view name = argument.substr(0, equals);
+    const auto* const option = std::find_if(kOptions.begin(), kOptions.end(),
+                                            [&](const auto& known) { return known.name == name; });
+    if (option == kOptions.end() || (!option->has_value && name != argument)) {
+      return BadUsage(fmt::format("unknown argument '{}'", argument));
+    }
+    std::string_view value;
+    if (option->has_value) {
+      const bool attached = equals != argument.size();
+      if (!attached && i + 1 == arguments.size()) {
+        return BadUsage(fmt::format("{} needs a value", name));
+      }
+      value = attached ? argument.substr(equals + 1) : std::string_view(arguments[++i]);
+    }
+    if (!option->take(line, value)) {
+      return BadUsage(fmt::format("{} cannot be '{}'", name, value));
+    }
+    given.push_back(option->name);
   }
-  FIELDCOST_TRY(TakeWords(words, line));
-  const bool policy = line.command == Command::kPolicySign || line.command == Command::kPolicyShow;
-  if (line.json && !policy) return BadUsage("--json is for policy only");
-  if (line.agent.empty() != (line.command != Command::kRevoke)) {
-    return BadUsage("revoke, and only it, needs --agent");
+  FIELDCOST_TRY(TakeWords(words, line, given));
+  for (const OptionSyntax& option : kOptions) {
+    if (std::count(given.begin(), given.end(), option.name) != 0 && !Allows(option, line.command)) {
+      return BadUsage(fmt::format("{} does not go with this command", option.name));
+    }
   }
   if (check_only) line.command = Command::kCheckConfig;
   if (line.config_file.empty()) return BadUsage("--config FILE is missing");

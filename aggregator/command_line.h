@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 
@@ -15,6 +16,15 @@ enum class Command {
   kPolicySign,
   kPolicyShow,
   kRevoke,
+  kBackup,
+  kRestore,
+  kCompact,
+  kExpire,
+  kPublish,
+  kKeysShow,
+  kKeysRotate,
+  kKeysAddPolicy,
+  kKeysRenew,
   kCheckConfig,
   kHelp,
   kVersion,
@@ -22,10 +32,16 @@ enum class Command {
 
 struct CommandLine {
   Command command = Command::kServe;
-  std::filesystem::path config_file;  // given unless help or version is asked for
-  std::filesystem::path policy_file;  // kPolicySign
-  std::string agent;                  // kRevoke: 64 hex digits, not checked yet
-  bool json = false;                  // kPolicySign, kPolicyShow
+  std::filesystem::path config_file;                  // given unless help or version is asked for
+  std::filesystem::path policy_file;                  // kPolicySign
+  std::string agent;                                  // kRevoke: 64 hex digits, not checked yet
+  std::filesystem::path directory;                    // kBackup, kRestore
+  bool without_signing_keys = false;                  // kBackup
+  std::string role;                                   // kKeysRotate, not checked yet
+  std::vector<std::filesystem::path> root_key_files;  // kKeysRotate, kKeysAddPolicy, kKeysRenew
+  unsigned root_keys = 1;                             // kKeysRotate
+  unsigned root_threshold = 1;
+  bool json = false;  // not kServe, kCheckConfig
 };
 
 // Arguments without the program's name. kInvalidArgument says what is wrong with which.

@@ -1,4 +1,4 @@
-// fieldcost-aggregator: see kHelpText in command_line.cc.
+// fieldcost-aggregator: see kHelpText in help_text.cc.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,27 +20,13 @@ int End(const fieldcost::Error& error) {
 
 int Run(const fieldcost::aggregator::CommandLine& line,
         const fieldcost::aggregator::Config& config) {
-  const fieldcost::Clock& clock = fieldcost::SystemClock();
-  fieldcost::Status status;
-  switch (line.command) {
-    case Command::kVerify: {
-      const auto good = fieldcost::aggregator::Verify(config);
-      if (!good) return End(good.error());
-      return *good ? 0 : 1;
-    }
-    case Command::kPolicySign:
-      status = fieldcost::aggregator::SignPolicy(config, line.policy_file, line.json, clock);
-      break;
-    case Command::kPolicyShow:
-      status = fieldcost::aggregator::ShowPolicy(config, line.json, clock);
-      break;
-    case Command::kRevoke:
-      status = fieldcost::aggregator::Revoke(config, line.agent);
-      break;
-    default:
-      status = fieldcost::aggregator::Serve(config);
+  if (line.command == Command::kServe) {
+    const fieldcost::Status status = fieldcost::aggregator::Serve(config);
+    return status ? 0 : End(status.error());
   }
-  return status ? 0 : End(status.error());
+  const auto good = fieldcost::aggregator::Operate(line, config, fieldcost::SystemClock());
+  if (!good) return End(good.error());
+  return *good ? 0 : 1;
 }
 
 int Main(std::span<const char* const> arguments) {

@@ -1,14 +1,24 @@
 #include "aggregator/operate.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 
+#include "aggregator/admin/requests.h"
+#include "aggregator/ask_service.h"
+#include "aggregator/backup.h"
 #include "aggregator/ingest/pseudonyms.h"
+#include "aggregator/keys.h"
+#include "aggregator/outcome.h"
 #include "aggregator/policy_toml.h"
 #include "aggregator/publish/policy_publisher.h"
+#include "aggregator/publish/publisher.h"
+#include "aggregator/store/retention.h"
 #include "aggregator/store/store.h"
+#include "common/base/text.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -22,52 +32,205 @@ Result<std::unique_ptr<store::Store>> OpenExisting(const Config& config) {
   return store::Store::Open(config.store);
 }
 
-}  // namespace
+// Does it with the store, or has the server do it that has the store open.
+Result<Outcome> WithStore(const Config& config, const std::string& path, std::string body,
+                          const std::function<Result<Outcome>(store::Store&)>& work) {
+  const auto store = OpenExisting(config);
+  if (store) return work(**store);
+  if (store.error().code != ErrorCode::kAlreadyExists) return store.error();
+  return AskService(config, path, std::move(body));
+}
 
-Result<bool> Verify(const Config& config) {
+Result<bool> Verify(const Config& config, bool json) {
   FIELDCOST_ASSIGN(const auto store, OpenExisting(config));
   FIELDCOST_ASSIGN(const store::VerifyReport report, store->Verify());
-  fmt::print("store sequence={} batches={} rows={} contributions={} invalid={} saturated={}\n",
-             report.sequence, report.expected.batches, report.rows, report.found.contributions,
-             report.invalid_rows, report.saturated_rows);
-  fmt::print("{}\n", report.ok() ? "ok: every row is valid and the rows add up to what was accepted"
-                                 : "problem: " + report.first_problem);
+  Outcome outcome;
+  outcome.Add("sequence", report.sequence)
+      .Add("batches", report.expected.batches)
+      .Add("rows", report.rows)
+      .Add("contributions", report.found.contributions)
+      .Add("invalid", report.invalid_rows)
+      .Add("saturated", report.saturated_rows);
+  if (json) {
+    outcome.Add("ok", report.ok()).Add("problem", report.first_problem);
+    fmt::print("{}", outcome.Json());
+    return report.ok();
+  }
+  fmt::print("store {}{}\n", outcome.Text(),
+             report.ok() ? "ok: every row is valid and the rows add up to what was accepted"
+                         : "problem: " + report.first_problem);
   return report.ok();
 }
 
-Status SignPolicy(const Config& config, const std::filesystem::path& policy_file, bool json,
-                  const Clock& clock) {
-  FIELDCOST_ASSIGN(PolicyText text, LoadPolicyText(policy_file));
+Status SignPolicy(const CommandLine& line, const Config& config, const Clock& clock) {
+  FIELDCOST_ASSIGN(PolicyText text, LoadPolicyText(line.policy_file));
   FIELDCOST_ASSIGN(
       const wire::PolicyMetadata policy,
       publish::PublishPolicy(config.store.data_dir, std::move(text.policy), text.lifetime, clock));
-  fmt::print("{}", json ? ShowPolicyJson(policy, clock.Now()) : ShowPolicy(policy, clock.Now()));
+  fmt::print("{}",
+             line.json ? ShowPolicyJson(policy, clock.Now()) : ShowPolicy(policy, clock.Now()));
   return {};
 }
 
-Status ShowPolicy(const Config& config, bool json, const Clock& clock) {
+Status PrintPolicy(const CommandLine& line, const Config& config, const Clock& clock) {
   FIELDCOST_ASSIGN(const auto policy, publish::PublishedPolicy(config.store.data_dir));
   if (!policy) {
     return Fail(ErrorCode::kNotFound, "no policy is in force in {}",
                 config.store.data_dir.string());
   }
-  fmt::print("{}", json ? ShowPolicyJson(*policy, clock.Now()) : ShowPolicy(*policy, clock.Now()));
+  fmt::print("{}",
+             line.json ? ShowPolicyJson(*policy, clock.Now()) : ShowPolicy(*policy, clock.Now()));
   return {};
 }
 
-Status Revoke(const Config& config, std::string_view untrusted_agent_hex) {
-  FIELDCOST_ASSIGN(const crypto::PublicKey agent, crypto::ParsePublicKey(untrusted_agent_hex));
+Result<Outcome> Revoke(const CommandLine& line, const Config& config) {
+  FIELDCOST_ASSIGN(const crypto::PublicKey agent, crypto::ParsePublicKey(line.agent));
+  const std::string body = fmt::format(R"({{"agent":"{}"}})", agent.Hex());
+  return WithStore(config, admin::kRevokePath, body, [&](store::Store& store) -> Result<Outcome> {
+    const std::filesystem::path secret = config.store.data_dir / "keys" / ingest::kPseudonymSecret;
+    std::error_code error;
+    if (!std::filesystem::exists(secret, error)) {
+      return Fail(ErrorCode::kNotFound, "secret file {} is missing", secret.string());
+    }
+    FIELDCOST_ASSIGN(const auto pseudonyms, ingest::Pseudonyms::LoadOrCreate(secret));
+    FIELDCOST_TRY(store.Bind(ingest::kPseudonymSecret, pseudonyms.Fingerprint()));
+    FIELDCOST_TRY(store.Revoke(pseudonyms.IdOf(agent)));
+    return Outcome();
+  });
+}
+
+Result<Outcome> BackUpStore(const CommandLine& line, const Config& config) {
+  const std::filesystem::path directory = std::filesystem::absolute(line.directory);
+  const std::string body = fmt::format(R"({{"directory":{},"without_signing_keys":{}}})",
+                                       QuoteJson(directory.string()), line.without_signing_keys);
+  return WithStore(config, admin::kBackupPath, body, [&](store::Store& store) -> Result<Outcome> {
+    FIELDCOST_ASSIGN(const BackupReport report,
+                     BackUp(store, {.data_dir = config.store.data_dir,
+                                    .directory = directory,
+                                    .without_signing_keys = line.without_signing_keys}));
+    Outcome outcome;
+    outcome.Add("sequence", report.sequence).Add("files", std::uint64_t{report.files});
+    return outcome;
+  });
+}
+
+Result<Outcome> RestoreStore(const CommandLine& line, const Config& config) {
+  FIELDCOST_ASSIGN(const RestoreReport report, Restore(line.directory, config.store.data_dir));
   FIELDCOST_ASSIGN(const auto store, OpenExisting(config));
-  const std::filesystem::path secret = config.store.data_dir / "keys" / ingest::kPseudonymSecret;
-  std::error_code error;
-  if (!std::filesystem::exists(secret, error)) {
-    return Fail(ErrorCode::kNotFound, "secret file {} is missing", secret.string());
+  Outcome outcome;
+  outcome.Add("sequence", store->sequence()).Add("files", std::uint64_t{report.files});
+  for (const std::filesystem::path& key : report.missing_keys) {
+    outcome.Add("missing_key", key.string());
   }
-  FIELDCOST_ASSIGN(const auto pseudonyms, ingest::Pseudonyms::LoadOrCreate(secret));
-  FIELDCOST_TRY(store->Bind(ingest::kPseudonymSecret, pseudonyms.Fingerprint()));
-  FIELDCOST_TRY(store->Revoke(pseudonyms.IdOf(agent)));
-  fmt::print("revoked: no more batches of agent {} are taken\n", agent.Hex());
-  return {};
+  if (!line.json) {
+    fmt::print(
+        "What was acknowledged after this backup was made is lost: agents do not send it again.\n"
+        "Published versions go on after a gap, so that clients take them. Sign the policy "
+        "again.\n");
+    if (!report.missing_keys.empty()) {
+      fmt::print("Signing keys are missing: put them back, or make others with keys rotate.\n");
+    }
+  }
+  return outcome;
+}
+
+Result<Outcome> Compact(const CommandLine& line, const Config& config) {
+  const bool show = !line.json && ::isatty(STDERR_FILENO) == 1;
+  const auto progress = [show](int done, int total) {
+    if (show) fmt::print(stderr, "\rcompacting {}/{}{}", done, total, done == total ? "\n" : "");
+  };
+  return WithStore(config, admin::kCompactPath, "{}", [&](store::Store& store) -> Result<Outcome> {
+    FIELDCOST_TRY(store.Compact(progress));
+    return Outcome();
+  });
+}
+
+Result<Outcome> Expire(const Config& config, const Clock& clock) {
+  if (config.retention_weeks == 0) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "everything is kept: store.retention_weeks is 0 in the configuration");
+  }
+  return WithStore(config, admin::kExpirePath, "{}", [&](store::Store& store) -> Result<Outcome> {
+    const store::RetentionBounds bounds =
+        store::BoundsOf(WeekOf(clock.Now()), config.retention_weeks);
+    FIELDCOST_ASSIGN(const store::ExpiryReport report,
+                     store.Expire(bounds.first_week, bounds.first_epoch));
+    Outcome outcome;
+    outcome.Add("rows", report.rows)
+        .Add("ledger_entries", report.ledger_entries)
+        .Add("held_batches", report.held_batches);
+    return outcome;
+  });
+}
+
+Result<Outcome> Publish(const Config& config, const Clock& clock) {
+  return WithStore(config, admin::kPublishPath, "{}", [&](store::Store& store) -> Result<Outcome> {
+    FIELDCOST_ASSIGN(auto publisher, publish::Publisher::Open(config.publish, clock));
+    FIELDCOST_ASSIGN(const publish::PublishReport report, publisher.Publish(store));
+    Outcome outcome;
+    outcome.Add("version", report.version)
+        .Add("rows", report.rows)
+        .Add("withheld", report.withheld)
+        .Add("fragments", report.fragments);
+    return outcome;
+  });
+}
+
+Result<Outcome> RotateKeys(const CommandLine& line, const Config& config, const Clock& clock) {
+  FIELDCOST_ASSIGN(const publish::KeyRole role, publish::ParseKeyRole(line.role));
+  return ChangeKeys(config, KeyChange::kRotate, role,
+                    {.root_key_files = line.root_key_files,
+                     .root_keys = line.root_keys,
+                     .root_threshold = line.root_threshold},
+                    clock);
+}
+
+}  // namespace
+
+Result<bool> Operate(const CommandLine& line, const Config& config, const Clock& clock) {
+  const auto say = [&](const char* done, const Result<Outcome>& outcome) -> Result<bool> {
+    if (!outcome) return outcome.error();
+    Print(*outcome, done, line.json);
+    return true;
+  };
+  const publish::RotationOptions signing{.root_key_files = line.root_key_files};
+  switch (line.command) {
+    case Command::kVerify:
+      return Verify(config, line.json);
+    case Command::kPolicySign:
+      FIELDCOST_TRY(SignPolicy(line, config, clock));
+      return true;
+    case Command::kPolicyShow:
+      FIELDCOST_TRY(PrintPolicy(line, config, clock));
+      return true;
+    case Command::kRevoke:
+      return say("revoked: no more batches of this agent are taken", Revoke(line, config));
+    case Command::kBackup:
+      return say("backed up", BackUpStore(line, config));
+    case Command::kRestore:
+      return say("restored", RestoreStore(line, config));
+    case Command::kCompact:
+      return say("compacted", Compact(line, config));
+    case Command::kExpire:
+      return say("expired", Expire(config, clock));
+    case Command::kPublish:
+      return say("published", Publish(config, clock));
+    case Command::kKeysShow: {
+      FIELDCOST_ASSIGN(const std::string text, ShowKeys(config, line.json, clock));
+      fmt::print("{}", text);
+      return true;
+    }
+    case Command::kKeysRotate:
+      return say("rotated", RotateKeys(line, config, clock));
+    case Command::kKeysAddPolicy:
+      return say("added", ChangeKeys(config, KeyChange::kAddPolicy, publish::KeyRole::kPolicy,
+                                     signing, clock));
+    case Command::kKeysRenew:
+      return say("renewed",
+                 ChangeKeys(config, KeyChange::kRenew, publish::KeyRole::kRoot, signing, clock));
+    default:
+      return Fail(ErrorCode::kInternal, "not a command of an operator");
+  }
 }
 
 }  // namespace fieldcost::aggregator

@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "aggregator/publish/key_ring.h"
+#include "aggregator/publish/limits.h"
 #include "common/base/file.h"
+#include "common/base/text.h"
 
 namespace fieldcost::publish {
 namespace {
@@ -22,7 +25,33 @@ Result<wire::PolicyMetadata> VerifyByAnyRoot(const std::string& bytes,
   return policy;
 }
 
+constexpr std::size_t kMaxFloorBytes = 32;
+
+// The highest version that an agent may have seen, as far as we know.
+Result<std::uint64_t> LastVersion(const std::filesystem::path& data_dir) {
+  FIELDCOST_ASSIGN(const auto published, PublishedPolicy(data_dir));
+  const std::uint64_t version = published ? published->version : 0;
+  const std::filesystem::path path = data_dir / "publish" / kPolicyFloorFile;
+  const auto text = ReadFile(path, kMaxFloorBytes);
+  if (!text && text.error().code == ErrorCode::kNotFound) return version;
+  if (!text) return text.error();
+  const auto floor = ParseUint64(std::string_view(*text).substr(0, text->find('\n')));
+  if (!floor) return Fail(ErrorCode::kCorrupt, "{} does not hold a number", path.string());
+  return std::max(version, *floor);
+}
+
 }  // namespace
+
+Status LeavePolicyVersionGap(const std::filesystem::path& data_dir) {
+  std::error_code error;
+  std::uint64_t last = 0;
+  if (std::filesystem::exists(data_dir / "publish" / kPolicyFile, error) ||
+      std::filesystem::exists(data_dir / "publish" / kPolicyFloorFile, error)) {
+    FIELDCOST_ASSIGN(last, LastVersion(data_dir));
+  }
+  return WriteFileAtomically(data_dir / "publish" / kPolicyFloorFile,
+                             fmt::format("{}\n", last + kRestoredVersionGap), 0644);
+}
 
 Result<std::optional<wire::PolicyMetadata>> PublishedPolicy(const std::filesystem::path& data_dir) {
   const std::filesystem::path path = data_dir / "publish" / kPolicyFile;
@@ -52,8 +81,8 @@ Result<wire::PolicyMetadata> PublishPolicy(const std::filesystem::path& data_dir
   if (!turn.valid() || ::flock(turn.get(), LOCK_EX) != 0) {
     return ErrnoError("lock", key_path, errno);
   }
-  FIELDCOST_ASSIGN(const auto published, PublishedPolicy(data_dir));
-  policy.version = published ? published->version + 1 : 1;
+  FIELDCOST_ASSIGN(const std::uint64_t last, LastVersion(data_dir));
+  policy.version = last + 1;
   policy.published = clock.Now();
   policy.expires = policy.published + lifetime;
   FIELDCOST_TRY(

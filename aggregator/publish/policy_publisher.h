@@ -11,10 +11,16 @@
 namespace fieldcost::publish {
 
 inline constexpr char kPolicyFile[] = "policy";  // in Publisher::directory()
+// Beside it, after a restoration: the version that the next policy has to pass, in decimal.
+inline constexpr char kPolicyFloorFile[] = "policy_floor";
 
 // The policy in force; nullopt if there is none. kCorrupt or kUnauthenticated, naming the file, if
 // it is not one that any root on disk vouches for. Expiry is the caller's to check.
 Result<std::optional<wire::PolicyMetadata>> PublishedPolicy(const std::filesystem::path& data_dir);
+
+// After a restoration from a backup: the next policy's version will be kRestoredVersionGap above
+// what is known, so that agents that have seen later ones take it.
+Status LeavePolicyVersionGap(const std::filesystem::path& data_dir);
 
 // Signs `policy` with keys/policy.key, with the next version, valid for `lifetime` from now, and
 // puts it in place of the one in force; a server that is running serves it at once. Returns what it

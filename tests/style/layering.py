@@ -21,7 +21,7 @@ TABLE = {
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
     "agent/preload": (["shm"], []),
     "agent/daemon": (["base", "config", "systemd", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], ["systemd/"]),
-    "aggregator": (["base", "config", "systemd", "crypto", "http", "wire", "admin", "ingest", "publish", "store"], []),
+    "aggregator": (["base", "config", "systemd", "crypto", "http", "wire", "admin", "ingest", "publish", "store"], ["boost/json"]),
     "aggregator/admin": (["base", "config", "http", "ingest", "publish", "store"], ["prometheus/", "boost/json"]),
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),

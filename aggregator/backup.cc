@@ -1,0 +1,159 @@
+#include "aggregator/backup.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "aggregator/backup_manifest.h"
+#include "aggregator/publish/key_ring.h"
+#include "aggregator/publish/key_rotation.h"
+#include "aggregator/publish/policy_publisher.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
+
+namespace fieldcost::aggregator {
+namespace {
+
+constexpr char kFilesFolder[] = "files";  // beside the engine's, named by their content
+
+std::string HashOf(std::string_view bytes) {
+  const std::string hash = crypto::Sha256(bytes);
+  return HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), hash.size()});
+}
+
+bool IsSigningKey(std::string_view name) {
+  return name.ends_with(".key") || name.ends_with(publish::kNextKeySuffix);
+}
+bool IsRootKey(std::string_view name) { return name.starts_with("root") && IsSigningKey(name); }
+
+Result<std::vector<std::string>> NamesIn(const std::filesystem::path& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(directory, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    // Temporary files of a write in progress start with a dot.
+    if (!name.starts_with('.') && it->is_regular_file(error)) names.push_back(name);
+  }
+  if (error) return ErrnoError("list", directory, error.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Which files go with the store, relative to the data directory.
+Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options, BackupReport& report) {
+  std::vector<std::string> paths;
+  FIELDCOST_ASSIGN(const auto keys, NamesIn(options.data_dir / "keys"));
+  for (const std::string& name : keys) {
+    if (IsRootKey(name)) {
+      report.root_key_left_out = true;
+    } else if (!options.without_signing_keys || !IsSigningKey(name)) {
+      paths.push_back("keys/" + name);
+    }
+  }
+  FIELDCOST_ASSIGN(const auto roots, NamesIn(options.data_dir / "publish/root"));
+  for (const std::string& name : roots) paths.push_back("publish/root/" + name);
+  for (const char* name : {publish::kPolicyFile, publish::kPolicyFloorFile}) {
+    std::error_code error;
+    const std::string path = std::string("publish/") + name;
+    if (std::filesystem::exists(options.data_dir / path, error)) paths.push_back(path);
+  }
+  return paths;
+}
+
+Result<BackedUpFile> CopyIn(const BackupOptions& options, const std::string& path) {
+  FIELDCOST_ASSIGN(const std::string bytes,
+                   ReadFile(options.data_dir / path, kMaxBackedUpFileBytes));
+  BackedUpFile file{.path = path,
+                    .mode = path.starts_with("keys/") ? 0600U : 0644U,
+                    .size_bytes = bytes.size(),
+                    .sha256 = HashOf(bytes)};
+  const std::filesystem::path copy = options.directory / kFilesFolder / file.sha256;
+  const auto there = ReadFile(copy, kMaxBackedUpFileBytes);
+  if (!there || *there != bytes) FIELDCOST_TRY(WriteFileAtomically(copy, bytes, 0600));
+  return file;
+}
+
+Result<std::string> ReadChecked(const std::filesystem::path& directory, const BackedUpFile& file) {
+  const std::filesystem::path path = directory / kFilesFolder / file.sha256;
+  auto bytes = ReadFile(path, kMaxBackedUpFileBytes);
+  if (!bytes && bytes.error().code == ErrorCode::kNotFound) {
+    return Fail(ErrorCode::kCorrupt, "{}, the backup's copy of {}, is missing", path.string(),
+                file.path);
+  }
+  if (!bytes) return bytes.error();
+  if (bytes->size() != file.size_bytes || HashOf(*bytes) != file.sha256) {
+    return Fail(ErrorCode::kCorrupt, "{}, the backup's copy of {}, is damaged", path.string(),
+                file.path);
+  }
+  return bytes;
+}
+
+Status WriteFiles(const std::filesystem::path& directory, const std::filesystem::path& data_dir,
+                  const std::vector<BackedUpFile>& files) {
+  std::vector<std::string> contents;  // all are read before the first is written
+  for (const BackedUpFile& file : files) {
+    FIELDCOST_ASSIGN(std::string bytes, ReadChecked(directory, file));
+    contents.push_back(std::move(bytes));
+  }
+  FIELDCOST_TRY(MakeDirectories(data_dir / "keys", 0700));
+  FIELDCOST_TRY(MakeDirectories(data_dir / "publish", 0755));
+  FIELDCOST_TRY(MakeDirectories(data_dir / "publish/root", 0755));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    FIELDCOST_TRY(WriteFileAtomically(data_dir / files[i].path, contents[i],
+                                      static_cast<int>(files[i].mode)));
+  }
+  return publish::LeavePolicyVersionGap(data_dir);
+}
+
+}  // namespace
+
+Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options) {
+  BackupReport report;
+  // Keys and roots as of one moment.
+  FIELDCOST_ASSIGN(const UniqueFd turn, publish::LockKeys(options.data_dir));
+  FIELDCOST_TRY(MakeDirectories(options.directory, 0700));
+  FIELDCOST_TRY(MakeDirectories(options.directory / kFilesFolder, 0700));
+  FIELDCOST_ASSIGN(const std::vector<std::string> paths, PathsToKeep(options, report));
+  std::vector<BackedUpFile> files;
+  for (const std::string& path : paths) {
+    FIELDCOST_ASSIGN(BackedUpFile file, CopyIn(options, path));
+    files.push_back(std::move(file));
+  }
+  report.files = files.size();
+  report.sequence = store.sequence();
+  FIELDCOST_TRY(store.Backup(options.directory, EncodeManifest(files)));
+  return report;
+}
+
+Result<RestoreReport> Restore(const std::filesystem::path& directory,
+                              const std::filesystem::path& data_dir) {
+  for (const char* name : {"store", "keys", "publish"}) {
+    std::error_code error;
+    if (std::filesystem::exists(data_dir / name, error)) {
+      return Fail(ErrorCode::kAlreadyExists,
+                  "{} is there already; restore into an empty data directory",
+                  (data_dir / name).string());
+    }
+  }
+  RestoreReport report;
+  std::set<std::string> restored;
+  FIELDCOST_TRY(store::Store::RestoreBackup(
+      directory, data_dir, [&](std::string_view untrusted_manifest) -> Status {
+        FIELDCOST_ASSIGN(const auto files, DecodeManifest(untrusted_manifest));
+        for (const BackedUpFile& file : files) restored.insert(file.path);
+        report.files = files.size();
+        return WriteFiles(directory, data_dir, files);
+      }));
+  for (const char* name : {publish::kTimestampKey, publish::kSnapshotKey}) {
+    const std::string path = std::string("keys/") + name;
+    if (!restored.contains(path)) report.missing_keys.push_back(data_dir / path);
+  }
+  return report;
+}
+
+}  // namespace fieldcost::aggregator

@@ -1,0 +1,76 @@
+#include "aggregator/command_line.h"
+
+namespace fieldcost::aggregator {
+
+const std::string_view kHelpText =
+    R"(fieldcost-aggregator: sums what agents measured, and publishes it.
+
+Usage:
+  fieldcost-aggregator [serve] --config FILE   take batches, publish, until SIGTERM
+  fieldcost-aggregator verify --config FILE    re-add and check every stored row (server stopped)
+  fieldcost-aggregator publish --config FILE   publish the newest sums now
+  fieldcost-aggregator compact --config FILE   rewrite the store without what is deleted
+  fieldcost-aggregator expire --config FILE    remove what is older than store.retention_weeks
+  fieldcost-aggregator revoke --config FILE --agent KEY
+                                               take no more batches of the agent with this public
+                                               key, 64 hex digits
+  fieldcost-aggregator backup --config FILE --to DIR [--without-signing-keys]
+                                               add a backup of the store, keys and policy to DIR
+  fieldcost-aggregator restore --config FILE --from DIR
+                                               the newest backup in DIR becomes the data directory,
+                                               which must be empty
+  fieldcost-aggregator policy sign --config FILE POLICY
+                                               sign POLICY (TOML; see deploy/config/policy.toml) as
+                                               the next version and publish it
+  fieldcost-aggregator policy show --config FILE
+                                               print the policy in force, in the form that sign takes
+  fieldcost-aggregator keys show --config FILE
+                                               print every signing key, its file, and when they expire
+  fieldcost-aggregator keys rotate --config FILE ROLE [--root-key FILE]...
+                                               make another key for ROLE (timestamp, snapshot, policy,
+                                               root) and the next root, signed with the root key
+  fieldcost-aggregator keys add-policy --config FILE [--root-key FILE]...
+                                               make a policy key where there is none yet
+  fieldcost-aggregator keys renew --config FILE [--root-key FILE]...
+                                               the same keys for another year
+
+verify and restore need the server stopped. The others work beside a running one: what needs the
+store is asked of it through the admin listener of the same configuration ([admin]).
+
+Options:
+  --config FILE    configuration (TOML); see deploy/config/aggregator.toml
+  --check-config   read the configuration, say whether it is good, and end
+  --root-key FILE  a root key to sign with, once for each that is needed; without it those in
+                   DATA_DIR/keys/root*.key
+  --keys N         keys rotate root: make N root keys (default 1)
+  --threshold K    keys rotate root: K of them must sign from then on (default 1)
+  --without-signing-keys
+                   backup: leave timestamp.key, snapshot.key and policy.key out (the root key always
+                   is); after a restore, put them back or rotate them
+  --json           print one JSON object
+  --help           this text
+  --version        the version
+
+Signals: SIGTERM, SIGINT  finish what is in progress, save, end with status 0
+         SIGUSR1          publish now
+         SIGHUP           read certificate and tokens again
+
+Examples:
+  fieldcost-aggregator --config /etc/fieldcost/aggregator.toml
+  fieldcost-aggregator --config aggregator.toml --check-config
+  fieldcost-aggregator verify --config aggregator.toml
+  fieldcost-aggregator backup --config aggregator.toml --to /srv/backups/fieldcost
+  fieldcost-aggregator restore --config new.toml --from /srv/backups/fieldcost
+  fieldcost-aggregator policy sign --config aggregator.toml policy.toml
+  fieldcost-aggregator keys show --config aggregator.toml --json
+  fieldcost-aggregator keys rotate --config aggregator.toml timestamp --root-key /media/key/root.key
+  fieldcost-aggregator keys rotate --config aggregator.toml root --keys 3 --threshold 2
+  kill -USR1 $(pidof fieldcost-aggregator)
+
+Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 wrong use or
+configuration, 65 damaged data, 66 there is no such thing, e.g. no policy, 69 the server does not
+answer, 73 the data directory is in use, or not empty, 74 the disk failed, 76 a key is not the
+root's, 77 no permission.
+)";
+
+}  // namespace fieldcost::aggregator

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace fieldcost::aggregator {
+
+// What a command has to say: named facts in order, for people and for programs.
+class Outcome {
+ public:
+  using Value = std::variant<std::uint64_t, bool, std::string>;
+  Outcome& Add(std::string_view name, Value value);
+
+  std::string Text() const;  // "rows=3 directory=/srv/backups\n", control characters escaped
+  std::string Json() const;  // an object and a newline
+  bool empty() const { return facts_.empty(); }
+
+ private:
+  struct Fact {
+    std::string name;
+    Value value;
+  };
+  std::vector<Fact> facts_;
+};
+
+// To stdout: JSON, or `done` and the facts on one line.
+void Print(const Outcome& outcome, std::string_view done, bool json);
+
+}  // namespace fieldcost::aggregator
