@@ -143,7 +143,9 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
   metadata.expires = metadata.published + options_.lifetime;
   metadata.store_sequence = snapshot.sequence();
   metadata.contribution_threshold = options_.contribution_threshold;
-  PublishReport report{.version = metadata.version, .store_sequence = metadata.store_sequence};
+  PublishReport report{.version = metadata.version,
+                       .root_version = keys_.root().version,
+                       .store_sequence = metadata.store_sequence};
   FIELDCOST_TRY(WriteFragments(snapshot, previous, metadata, report));
 
   const std::string signed_snapshot = wire::SignSnapshot(metadata, keys_.snapshot_key());

@@ -27,6 +27,7 @@ struct PublisherOptions {
 
 struct PublishReport {
   std::uint64_t version = 0;
+  std::uint64_t root_version = 0;  // whose keys have signed it
   std::uint64_t store_sequence = 0;
   std::uint64_t rows = 0;
   std::uint64_t withheld = 0;
