@@ -1,0 +1,192 @@
+"""Rows 7, 8 and 9: the service as a process, over HTTPS, beside its floors and peers."""
+
+import shutil
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+from peers import PEERS
+from service import Service, run_json
+
+CONNECTIONS = 32
+AGENTS = 250  # with 8 batches each, all in one week
+FSYNCS = 1000
+PUBLISHED_ROWS = 1_000_000
+PUBLISH_MIB = 200
+
+
+class AggregatorBench:
+    def __init__(self, build, state):
+        self.build = build
+        self.program = build / "bench" / "bench_aggregator"
+        # On a disk, not in a file system in memory.
+        self.state = Path(tempfile.mkdtemp(prefix="fieldcost-bench.", dir="/var/tmp" if state is None else state))
+        self.traffic_file = None
+        self.peak = None  # batches a second
+
+    def close(self):
+        shutil.rmtree(self.state, ignore_errors=True)
+
+    def tool(self, command, **arguments):
+        words = [self.program, command]
+        for name, value in arguments.items():
+            words += ["--" + name.replace("_", "-"), value]
+        return run_json(words)
+
+    def directory(self):
+        return Path(tempfile.mkdtemp(dir=self.state))
+
+    def make(self, **options):
+        path = self.directory() / "traffic"
+        self.tool("make", traffic=path, **options)
+        return path
+
+    def traffic(self):
+        if self.traffic_file is None:
+            self.traffic_file = self.make(agents=AGENTS)
+        return self.traffic_file
+
+    def send(self, service, traffic, batches=1_000_000, skip=0, rate=0.0, connections=CONNECTIONS, fresh=0):
+        """`rate` batches a second, 0 = as fast as they are answered."""
+        return self.tool("send", traffic=traffic, url=service.url, ca=service.ca, batches=batches, skip=skip,
+                         millibatches=int(rate * 1000), connections=connections, fresh=fresh)
+
+    def ingest_once(self, traffic, threads=2, **options):
+        """Everything into a new store; wall seconds, and CPU seconds until it has ended."""
+        directory = self.directory()
+        service = Service(self.build, directory, threads=threads)
+        try:
+            sent = self.send(service, traffic, **options)
+            memory = service.peak_mib()
+            sent["server_cpu_seconds"] = service.stop()
+            sent["memory_mib"] = memory
+            words = service.verify()
+            if "ok:" not in words or f"batches={sent['batches']} " not in words:
+                raise subprocess.SubprocessError(f"the store does not hold what was acknowledged: {words}")
+            return sent
+        finally:
+            service.kill()
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def measure_peak(self):
+        if self.peak is None:
+            sent = self.ingest_once(self.traffic(), batches=1000)
+            self.peak = sent["batches"] / sent["seconds"]
+        return self.peak
+
+    def ingest(self):
+        traffic = self.traffic()
+        floor = self.tool("floor", traffic=traffic)
+        sent = self.ingest_once(traffic)
+        self.peak = sent["batches"] / sent["seconds"]
+        second_floor = self.tool("floor", traffic=traffic)
+        adds = floor["adds"] / 1e6
+        floor_rate = adds / min(floor["cpu_seconds"], second_floor["cpu_seconds"])
+        core, wall = adds / sent["server_cpu_seconds"], adds / sent["seconds"]
+        # What a handshake for every batch costs: agents send one or a few a day.
+        fresh = self.ingest_once(traffic, batches=400, fresh=1)
+        part = self.tool("floor", traffic=traffic, batches=400)
+        yield {"row": 7, "name": "ingest, per core", "unit": "M/s", "value": core, "floor": floor_rate,
+               "ratio": core / floor_rate, "target": ">= 0.5 x floor", "ok": core >= 0.5 * floor_rate,
+               "peers": {"a handshake a batch": part["adds"] / 1e6 / fresh["server_cpu_seconds"],
+                         "peak MiB": sent["memory_mib"]}}
+        seen, per_core, ok = {}, {}, True
+        for name, (peer, factor) in PEERS.items():
+            try:
+                result = peer(self.program, traffic, self.directory()).run(floor["batches"])
+            except (subprocess.SubprocessError, OSError) as error:
+                print(f"bench: {name}: {error}", flush=True)
+                result = None
+            seen[name] = result and result["adds"] / 1e6 / result["seconds"]
+            per_core[name + ", per core"] = result and result["adds"] / 1e6 / result["cpu_seconds"]
+            ok = ok and result is not None and wall >= factor * seen[name]
+        yield {"row": 7, "name": "ingest, this machine", "unit": "M/s", "value": wall, "floor": floor_rate,
+               "ratio": wall / floor_rate,
+               "target": ", ".join(f">= {factor} x {name}" for name, (_, factor) in PEERS.items()), "ok": ok,
+               "peers": {**seen, **per_core}}
+
+    def ack_latency(self):
+        rate = self.measure_peak() / 2
+        directory = self.directory()
+        before = self.tool("sync", directory=directory, count=FSYNCS)
+        service = Service(self.build, directory)
+        try:
+            sent = self.send(service, self.traffic(), rate=rate, connections=2 * CONNECTIONS)
+            service.stop()
+        finally:
+            service.kill()
+        after = self.tool("sync", directory=directory, count=FSYNCS)
+        shutil.rmtree(directory, ignore_errors=True)
+        floor = max(before["p99_ms"], after["p99_ms"])
+        yield {"row": 8, "name": f"ack p99, {rate:.0f} batches/s", "unit": "ms", "value": sent["p99_ms"],
+               "floor": floor, "ratio": sent["p99_ms"] / floor, "target": "<= 10 x fdatasync of 128 KiB, p99",
+               "ok": sent["p99_ms"] <= 10 * floor,
+               "peers": {"median": sent["p50_ms"], "fdatasync, median": before["p50_ms"]}}
+
+    def publish_once(self, rows):
+        """(seconds, seconds of a read, MiB) of a whole publication, nothing of which is there before."""
+        directory = self.directory()
+        try:
+            data = directory / "data"
+            self.tool("fill", directory=data, rows=rows)
+            read = min(self.tool("scan", directory=data)["seconds"] for _ in range(3))
+            service = Service(self.build, directory, threshold=1)
+            try:
+                for fragment in (data / "publish" / "fragments").iterdir():
+                    fragment.unlink()
+                service.forget_peak()
+                seconds, words = service.publish()
+                if f"rows={rows} " not in words:
+                    raise subprocess.SubprocessError(f"not {rows} rows are published: {words}")
+                memory = service.peak_mib()
+                service.stop()
+            finally:
+                service.kill()
+            return seconds, read, memory
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def publish(self):
+        seconds, read, memory = self.publish_once(PUBLISHED_ROWS)
+        yield {"row": 9, "name": "publish 1 M rows", "unit": "s", "value": seconds, "floor": read,
+               "ratio": seconds / read, "target": "<= 3 x reading them", "ok": seconds <= 3 * read, "peers": {}}
+        yield {"row": 9, "name": "publish 1 M rows, memory", "unit": "MiB", "value": memory, "floor": None,
+               "ratio": None, "target": f"<= {PUBLISH_MIB}", "ok": memory <= PUBLISH_MIB, "peers": {}}
+        yield self.disturbance()
+
+    def disturbance(self):
+        """Ingest at half of its peak, without and with publications one after the other."""
+        rate = self.measure_peak() / 2
+        directory = self.directory()
+        self.tool("fill", directory=directory / "data", rows=PUBLISHED_ROWS)
+        service = Service(self.build, directory, threshold=1)
+        try:
+            half = AGENTS * 8 // 2
+            quiet = self.send(service, self.traffic(), batches=half, rate=rate, connections=2 * CONNECTIONS)
+            ended = threading.Event()
+            published = []
+
+            def publish():
+                while not ended.is_set():
+                    published.append(service.publish()[0])
+
+            publisher = threading.Thread(target=publish)
+            publisher.start()
+            try:
+                loud = self.send(service, self.traffic(), batches=half, skip=half, rate=rate,
+                                 connections=2 * CONNECTIONS)
+            finally:
+                ended.set()
+                publisher.join()
+            memory = service.peak_mib()
+            service.stop()
+        finally:
+            service.kill()
+            shutil.rmtree(directory, ignore_errors=True)
+        return {"row": 9, "name": "ack p99 while publishing", "unit": "ms", "value": loud["p99_ms"],
+                "floor": quiet["p99_ms"], "ratio": loud["p99_ms"] / quiet["p99_ms"],
+                "target": "<= 2 x without", "ok": loud["p99_ms"] <= 2 * quiet["p99_ms"],
+                "peers": {"publications": len(published), "seconds each": sum(published) / len(published),
+                          "median without": quiet["p50_ms"], "median with": loud["p50_ms"],
+                          "peak MiB": memory}}
