@@ -24,6 +24,10 @@ Result<int> Run(const TopCommand& command, const Output& output) {
                          : "no API of that kind in the catalogue\n";
   } else {
     text = report::CostTable(summaries, output.style);
+    if (report::HasMachines(summaries)) {
+      text +=
+          "(P50 to MEAN: every call counts the same; M-P50 to M-P99: every contribution does)\n";
+    }
     if (summaries.size() < found) {
       text += fmt::format("({} of {} APIs; more: --limit)\n", summaries.size(), found);
     }

@@ -83,6 +83,13 @@ json::object MetricJson(stats::Metric metric, const report::MetricSummary& summa
   object["p50"] = QuantileJson(summary.p50);
   object["p95"] = QuantileJson(summary.p95);
   object["p99"] = QuantileJson(summary.p99);
+  object["machines"] = nullptr;
+  if (summary.machines != 0) {
+    object["machines"] = json::object{{"count", summary.machines},
+                                      {"p50", QuantileJson(summary.machine.p50)},
+                                      {"p95", QuantileJson(summary.machine.p95)},
+                                      {"p99", QuantileJson(summary.machine.p99)}};
+  }
   return object;
 }
 

@@ -126,6 +126,16 @@ std::string Buckets(stats::Metric metric, const stats::CostHistogram& histogram)
   return html + "</tbody></table>\n</details>\n";
 }
 
+std::string QuantileText(const Quantiles& quantiles, stats::Metric metric) {
+  std::string html;
+  for (const auto& [label, quantile] :
+       {std::pair{"p50", &quantiles.p50}, {"p95", &quantiles.p95}, {"p99", &quantiles.p99}}) {
+    html += fmt::format("{} {} <span class=\"soft\">({})</span> ", label,
+                        Cost(quantile->estimate, metric), Interval(*quantile, metric));
+  }
+  return html;
+}
+
 std::string Detail(const CostSummary& summary, std::size_t number) {
   const std::string name = stats::DisplayName(summary.api);
   std::string html = fmt::format(
@@ -142,15 +152,15 @@ std::string Detail(const CostSummary& summary, std::size_t number) {
   for (const auto& [metric, numbers] : summary.metrics) {
     const stats::CostHistogram& histogram = numbers.histogram;
     html +=
-        fmt::format("<h4>{} ({})</h4>\n<p>n {}, mean {}, standard deviation {}</p>\n<p>",
+        fmt::format("<h4>{} ({})</h4>\n<p>n {}, mean {}, standard deviation {}</p>\n<p>{}</p>\n",
                     stats::Name(metric), stats::Unit(metric), FormatCount(histogram.count()),
-                    Cost(histogram.Mean(), metric), Cost(histogram.StandardDeviation(), metric));
-    for (const auto& [label, quantile] :
-         {std::pair{"p50", &numbers.p50}, {"p95", &numbers.p95}, {"p99", &numbers.p99}}) {
-      html += fmt::format("{} {} <span class=\"soft\">({})</span> ", label,
-                          Cost(quantile->estimate, metric), Interval(*quantile, metric));
+                    Cost(histogram.Mean(), metric), Cost(histogram.StandardDeviation(), metric),
+                    QuantileText({numbers.p50, numbers.p95, numbers.p99}, metric));
+    if (numbers.machines != 0) {
+      html += fmt::format("<p>Typical machine ({}; above, every call does): {}</p>\n",
+                          MachinesText(numbers), QuantileText(numbers.machine, metric));
     }
-    html += "</p>\n" + HistogramSvg(histogram, metric, name) + "\n" + Buckets(metric, histogram);
+    html += HistogramSvg(histogram, metric, name) + "\n" + Buckets(metric, histogram);
   }
   return html + "</article>\n";
 }

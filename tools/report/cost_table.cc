@@ -65,10 +65,14 @@ struct Cell {
 };
 using Line = std::vector<Cell>;
 
-Line HeadingLine() {
-  return {{"API"},           {"LIBRARY"},          {"VERSION"},   {"CALLS", true},
-          {"CONTRIB", true}, {"P50", true},        {"P95", true}, {"P99", true},
-          {"MEAN", true},    {"ALLOC/CALL", true}, {"SPECTRUM"}};
+Line HeadingLine(bool with_machines) {
+  Line line = {{"API"},       {"LIBRARY"},   {"VERSION"},   {"CALLS", true}, {"CONTRIB", true},
+               {"P50", true}, {"P95", true}, {"P99", true}, {"MEAN", true}};
+  if (with_machines) {
+    line.insert(line.end(), {{"M-P50", true}, {"M-P95", true}, {"M-P99", true}});
+  }
+  line.insert(line.end(), {{"ALLOC/CALL", true}, {"SPECTRUM"}});
+  return line;
 }
 
 // Two versions of one symbol in one library would look alike without its version.
@@ -88,7 +92,8 @@ std::string SymbolText(const stats::ApiKey& api, const Twins& twins) {
   return alone || api.symbol_version.empty() ? api.symbol : api.symbol + "@" + api.symbol_version;
 }
 
-Line TableLine(const CostSummary& summary, const Twins& twins, const Style& style) {
+Line TableLine(const CostSummary& summary, const Twins& twins, bool with_machines,
+               const Style& style) {
   const stats::Metric wall = stats::Metric::kWallTime;
   const MetricSummary* time = summary.Find(wall);
   const MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
@@ -110,6 +115,13 @@ Line TableLine(const CostSummary& summary, const Twins& twins, const Style& styl
     if (const auto calls = CallsOf(summary)) line[3].text = FormatCount(*calls);
     if (alloc != nullptr) line[4].text = FormatCount(alloc->contributions);
   }
+  if (with_machines) {
+    const bool known = time != nullptr && time->machines != 0;
+    const Quantiles machine = known ? time->machine : Quantiles{};
+    for (const stats::Quantile& quantile : {machine.p50, machine.p95, machine.p99}) {
+      line.push_back({known ? FormatCost(quantile.estimate, wall, style) : none, true});
+    }
+  }
   line.push_back({alloc == nullptr
                       ? none
                       : FormatCost(alloc->histogram.Mean(), stats::Metric::kAllocInclusive, style),
@@ -124,6 +136,12 @@ std::string QuantileLine(const char* name, const stats::Quantile& quantile, stat
                      PadLeft(FormatCost(quantile.estimate, metric, style), 8),
                      FormatCost(quantile.low, metric, style),
                      FormatCost(quantile.high, metric, style));
+}
+
+std::string QuantileLines(const Quantiles& quantiles, stats::Metric metric, const Style& style) {
+  return QuantileLine("p50", quantiles.p50, metric, style) +
+         QuantileLine("p95", quantiles.p95, metric, style) +
+         QuantileLine("p99", quantiles.p99, metric, style);
 }
 
 // What one value of the metric stands for: a run has one number of calls and one first call.
@@ -167,6 +185,7 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows) {
     summary.api = row.key.api;
     MetricSummary& metric = summary.metrics[row.key.metric];
     metric.histogram.Merge(row.histogram);
+    metric.weights.Merge(row.weights);
     metric.contributions += row.scalars.contributions;
   }
   std::vector<CostSummary> summaries;
@@ -175,6 +194,11 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows) {
       metric.p50 = stats::EstimateQuantile(metric.histogram, 0.50);
       metric.p95 = stats::EstimateQuantile(metric.histogram, 0.95);
       metric.p99 = stats::EstimateQuantile(metric.histogram, 0.99);
+      metric.machines = metric.weights.Contributions();
+      const auto machine = [&m = metric](double q) {
+        return stats::EstimateWeightedQuantile(m.histogram, m.weights, q);
+      };
+      metric.machine = {machine(0.50), machine(0.95), machine(0.99)};
     }
     summaries.push_back(std::move(summary));
   }
@@ -203,10 +227,30 @@ void Sort(std::vector<CostSummary>& summaries, SortKey key) {
                    });
 }
 
+bool HasMachines(std::span<const CostSummary> summaries) {
+  return std::any_of(summaries.begin(), summaries.end(), [](const CostSummary& summary) {
+    const MetricSummary* time = summary.Find(stats::Metric::kWallTime);
+    return time != nullptr && time->machines != 0;
+  });
+}
+
+std::string MachinesText(const MetricSummary& summary) {
+  std::string text = fmt::format("each of {} contribution{} counts the same",
+                                 FormatCount(summary.machines), summary.machines == 1 ? "" : "s");
+  if (summary.machines < summary.contributions) {
+    text += fmt::format("; {} older without weight",
+                        FormatCount(summary.contributions - summary.machines));
+  }
+  return text;
+}
+
 std::string CostTable(std::span<const CostSummary> summaries, const Style& style) {
-  std::vector<Line> lines = {HeadingLine()};
+  const bool with_machines = HasMachines(summaries);
+  std::vector<Line> lines = {HeadingLine(with_machines)};
   const Twins twins = CountTwins(summaries);
-  for (const CostSummary& summary : summaries) lines.push_back(TableLine(summary, twins, style));
+  for (const CostSummary& summary : summaries) {
+    lines.push_back(TableLine(summary, twins, with_machines, style));
+  }
   const std::size_t columns = lines[0].size();
   std::vector<std::size_t> widths(columns);
   for (const Line& line : lines) {
@@ -245,10 +289,14 @@ std::string CostDetail(const CostSummary& summary, const Style& style) {
     text.erase(text.find_last_not_of(" \n") + 1);
     text += fmt::format("\n    {}, {} contribution{}\n", NumberText(metric, histogram),
                         FormatCount(numbers.contributions), numbers.contributions == 1 ? "" : "s");
-    text += QuantileLine("p50", numbers.p50, metric, style);
-    text += QuantileLine("p95", numbers.p95, metric, style);
-    text += QuantileLine("p99", numbers.p99, metric, style);
-    text += fmt::format("    mean {}, standard deviation {}\n\n",
+    if (numbers.machines != 0) text += "    typical call: every call counts the same\n";
+    text += QuantileLines({numbers.p50, numbers.p95, numbers.p99}, metric, style);
+    if (numbers.machines != 0) {
+      text += fmt::format("    typical machine: {}\n", MachinesText(numbers));
+      text += QuantileLines(numbers.machine, metric, style);
+    }
+    text += fmt::format("    mean {}{}, standard deviation {}\n\n",
+                        numbers.machines != 0 ? "of calls " : "",
                         FormatCost(histogram.Mean(), metric, style),
                         FormatCost(histogram.StandardDeviation(), metric, style));
     text += Indent(HistogramView(histogram, style));

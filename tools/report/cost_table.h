@@ -14,13 +14,25 @@
 
 namespace fieldcost::report {
 
-// What is known about one metric of one API: its widest strata together.
-struct MetricSummary {
-  stats::CostHistogram histogram;
-  std::uint64_t contributions = 0;
+struct Quantiles {
   stats::Quantile p50;
   stats::Quantile p95;
   stats::Quantile p99;
+};
+
+// What is known about one metric of one API: its widest strata together.
+struct MetricSummary {
+  stats::CostHistogram histogram;
+  stats::AgentWeights weights;
+  std::uint64_t contributions = 0;
+  // The typical call: every call counts the same.
+  stats::Quantile p50;
+  stats::Quantile p95;
+  stats::Quantile p99;
+  // The typical machine: every contribution counts the same, however many calls it has. Of this
+  // many of the contributions; 0 = not known (measured here, or published before weights were).
+  std::uint64_t machines = 0;
+  Quantiles machine;
 };
 
 // One line of the cost table: one API of one library version.
@@ -46,10 +58,16 @@ std::optional<SortKey> ParseSortKey(std::string_view text);
 void Sort(std::vector<CostSummary>& summaries, SortKey key);
 
 // The table with a heading line: API, library, version, calls, contributions, p50, p95, p99, mean,
-// bytes allocated per call, spectrum. Calls are the sum of
+// where any is known p50, p95, p99 of the typical machine (M-P50 ...), bytes allocated per call,
+// spectrum. Calls are the sum of
 // calls_per_run, or the number of timed ones where that is not known or less; alloc/call is the
 // mean of alloc_inclusive; "-" = not measured.
 std::string CostTable(std::span<const CostSummary> summaries, const Style& style);
+
+// Whether the table has columns of the typical machine.
+bool HasMachines(std::span<const CostSummary> summaries);
+// "each of 12 contributions counts the same", and how many have no weight. REQUIRES: machines != 0.
+std::string MachinesText(const MetricSummary& summary);
 
 // Everything about one summary: each metric with its numbers, guaranteed intervals and histogram.
 std::string CostDetail(const CostSummary& summary, const Style& style);

@@ -22,14 +22,15 @@ TEST_F(CatalogViewTest, TopPrintsTheCostTable) {
   EXPECT_THAT(
       result.output,
       StartsWith(
-          "API      LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN  ALLOC/CALL"
-          "  SPECTRUM\n"
-          "twin     libb.so.2  1.2-3        5        1  7.0 ms  7.0 ms  7.0 ms  7.0 ms           -"
-          "  █\n"
-          "open_it  liba.so.1  1.2-3      300        1  1.5 µs  1.5 µs  1.5 µs  1.5 µs     4.0 KiB"
-          "  █\n"
-          "twin     liba.so.1  1.2-3        5        1    7 ns    7 ns    7 ns    7 ns           -"
-          "  █\n"
+          "API      LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN   M-P50"
+          "   M-P95   M-P99  ALLOC/CALL  SPECTRUM\n"
+          "twin     libb.so.2  1.2-3        5        1  7.0 ms  7.0 ms  7.0 ms  7.0 ms  7.0 ms"
+          "  7.0 ms  7.0 ms           -  █\n"
+          "open_it  liba.so.1  1.2-3      300        1  1.5 µs  1.5 µs  1.5 µs  1.5 µs  1.5 µs"
+          "  1.5 µs  1.5 µs     4.0 KiB  █\n"
+          "twin     liba.so.1  1.2-3        5        1    7 ns    7 ns    7 ns    7 ns    7 ns"
+          "    7 ns    7 ns           -  █\n"
+          "(P50 to MEAN: every call counts the same; M-P50 to M-P99: every contribution does)\n"
           "catalogue: snapshot 1, published "));
 }
 
@@ -55,6 +56,30 @@ TEST_F(CatalogViewTest, JsonHoldsExactSums) {
   const ProcessResult missing = Cli({"show", "nothing", "--json"});
   EXPECT_EQ(Json(missing.output, "d['error']"), "not_found\n");
   EXPECT_EQ(missing.exit_status, 66);
+}
+
+TEST_F(CatalogViewTest, TheTypicalMachineIsToldFromTheTypicalCall) {
+  stats::StatRow row = rows_[0];  // 300 calls of 1500 ns by one machine
+  for (int machine = 0; machine < 4; ++machine) {
+    const stats::StatRow other = testing::MakeRow("liba.so.1", "open_it", 1, 10);
+    row.histogram.Merge(other.histogram);
+    row.scalars.Merge(other.scalars);
+    if (machine != 0) row.weights.Merge(other.weights);
+  }
+  stats::StatRow unweighted = rows_[3];
+  unweighted.weights = {};
+  PublishAndSync({row, unweighted});
+  const std::string show = Cli({"show", "open_it"}).output;
+  EXPECT_THAT(show, HasSubstr("typical call: every call counts the same\n    p50    1.5 µs"));
+  EXPECT_THAT(show, HasSubstr("typical machine: each of 4 contributions counts the same; 1 older "
+                              "without weight\n    p50     10 ns"));
+  const std::string top = Cli({"--json", "top", "--sort", "p50"}).output;
+  EXPECT_EQ(Json(top, "d['rows'][0]['metrics']['wall_time']['machines']"), "None\n");
+  EXPECT_EQ(Json(top, "d['rows'][1]['metrics']['wall_time']['p50']['estimate']"), "1500.0\n");
+  EXPECT_EQ(Json(top, "d['rows'][1]['metrics']['wall_time']['machines']['p50']['estimate']"),
+            "10.0\n");
+  EXPECT_EQ(Json(top, "d['rows'][1]['metrics']['wall_time']['machines']['count']"), "4\n");
+  EXPECT_EQ(Json(top, "d['rows'][1]['metrics']['wall_time']['contributions']"), "5\n");
 }
 
 TEST_F(CatalogViewTest, ShowTellsNumbersIntervalsHistogramAndFreshness) {

@@ -53,6 +53,18 @@ TEST(CostPageTest, ThePageIsTheGoldenOne) {
   EXPECT_THAT(Problems(page), IsEmpty());
 }
 
+TEST(CostPageTest, PublishedRowsHaveTheTypicalMachineToo) {
+  stats::StatRow row = Row("deflate", Metric::kWallTime, {900, 1500, 1600});
+  EXPECT_THAT(CostPage(Content({row})), Not(HasSubstr("Typical machine")));
+  row.scalars = ScalarsOf(row.histogram);
+  row.weights = WeightsOf(row.histogram);
+  const std::string page = CostPage(Content({row}));
+  EXPECT_THAT(page,
+              HasSubstr("<p>Typical machine (each of 1 contribution counts the same; above, "
+                        "every call does): p50 1.5 µs <span class=\"soft\">(1.0 µs – 2.0 µs)"));
+  EXPECT_THAT(Problems(page), IsEmpty());
+}
+
 TEST(CostPageTest, HostileNamesStayText) {
   const std::string evil = "A<\"><img src=x onerror=alert(1)>'&\x1b";
   CostPageContent content = Content({Row(evil, Metric::kWallTime, {5})});

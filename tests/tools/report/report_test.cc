@@ -294,6 +294,67 @@ TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
   EXPECT_THAT(text, HasSubstr("1 run, 1 contribution\n"));
 }
 
+// 20 machines with 10 calls of 20 ns, and one with 100,000 of 5,000 ns.
+stats::StatRow OneHeavyCaller() {
+  stats::StatRow row = Row("liba.so.1", "work", Metric::kWallTime, {}, 0);
+  const auto add = [&](std::uint64_t value, std::uint64_t calls) {
+    stats::CostHistogram part;
+    for (std::uint64_t i = 0; i < calls; ++i) part.Add(value);
+    row.histogram.Merge(part);
+    row.scalars.Merge(ScalarsOf(part));
+    row.weights.Merge(WeightsOf(part));
+  };
+  for (int machine = 0; machine < 20; ++machine) add(20, 10);
+  add(5000, 100'000);
+  return row;
+}
+
+TEST(SummariseTest, WeightsAreAddedAndGiveTheTypicalMachine) {
+  stats::StatRow one = OneHeavyCaller();
+  one.key.week = 2900;
+  stats::StatRow two = Row("liba.so.1", "work", Metric::kWallTime, {20, 20}, 3);  // no weights
+  two.key.week = 2901;
+  const std::vector<CostSummary> summaries = Summarise(std::vector{one, two});
+  const MetricSummary* time = summaries[0].Find(Metric::kWallTime);
+  EXPECT_EQ(time->p50.estimate, 5000);
+  EXPECT_EQ(time->machine.p50.estimate, 20);
+  EXPECT_EQ(time->machine.p95.estimate, 20);
+  EXPECT_EQ(time->machine.p99.estimate, 5000);
+  EXPECT_EQ(time->contributions, 24U);
+  EXPECT_EQ(time->machines, 21U);
+  EXPECT_EQ(MachinesText(*time),
+            "each of 21 contributions counts the same; 3 older without weight");
+}
+
+TEST(CostTableTest, TheTypicalMachineStandsBesideTheTypicalCall) {
+  const std::vector<stats::StatRow> rows = {
+      OneHeavyCaller(), Row("liba.so.1", "unweighted", Metric::kWallTime, {1500}, 3)};
+  const std::vector<CostSummary> summaries = Summarise(rows);
+  EXPECT_TRUE(HasMachines(summaries));
+  EXPECT_FALSE(HasMachines(std::span(summaries).first(1)));
+  EXPECT_EQ(CostTable(summaries, kPlain),
+            "API         LIBRARY    VERSION    CALLS  CONTRIB     P50     P95     P99    MEAN  "
+            "M-P50  M-P95   M-P99  ALLOC/CALL  SPECTRUM\n"
+            "unweighted  liba.so.1  1.2-3          1        3  1.5 us  1.5 us  1.5 us  1.5 us  "
+            "    -      -       -           -  @\n"
+            "work        liba.so.1  1.2-3    100,200       21  5.0 us  5.0 us  5.0 us  5.0 us  "
+            "20 ns  20 ns  5.0 us           -  .       @\n");
+}
+
+TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
+  EXPECT_THAT(CostDetail(Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
+              HasSubstr("    n 100,200, 21 contributions\n"
+                        "    typical call: every call counts the same\n"
+                        "    p50    5.0 us  (certainly between 5.0 us and 5.0 us)\n"
+                        "    p95    5.0 us  (certainly between 5.0 us and 5.0 us)\n"
+                        "    p99    5.0 us  (certainly between 5.0 us and 5.0 us)\n"
+                        "    typical machine: each of 21 contributions counts the same\n"
+                        "    p50     20 ns  (certainly between 16 ns and 31 ns)\n"
+                        "    p95     20 ns  (certainly between 16 ns and 31 ns)\n"
+                        "    p99    5.0 us  (certainly between 4.1 us and 8.2 us)\n"
+                        "    mean of calls 5.0 us, standard deviation 220 ns\n"));
+}
+
 TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
   const std::vector<stats::StatRow> rows = {
       Row("liba.so.1", "work", Metric::kWallTime, {20, 20, 20, 20}, 2)};
