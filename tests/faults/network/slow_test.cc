@@ -207,7 +207,7 @@ class SlowFaults : public ServiceTest {
 TEST_F(SlowFaults, HonestAgentsWorkOnWhileTwoThousandSlowConnectionsAreClosedOneByOne) {
   if (!enough_descriptors_) GTEST_SKIP() << "the hard limit of open files is too low";
   ASSERT_NO_FATAL_FAILURE(Start());
-  const std::size_t samples = faults::LongForm() ? 4000 : 150;
+  const std::size_t samples = faults::LongForm() ? 4000 : 400;
   // Without the slow ones, before ...
   std::vector<double> quiet = Work([&](std::size_t done) { return done < samples; });
   std::optional<SlowCrowd> crowd;
