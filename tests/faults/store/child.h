@@ -18,9 +18,9 @@ struct ChildResult {
 ChildResult RunInChild(const std::function<Status()>& work,
                        std::chrono::seconds limit = std::chrono::seconds(60));
 
-// The seed to start from: FIELDCOST_FAULT_SEED, or a random one, which is printed.
-std::uint64_t FirstSeed();
-// Whether the long form is asked for: FIELDCOST_FAULT_LONG=1.
-bool LongForm();
+// In a child: runs `work` in a thread. False if the engine's one known failure of an assertion
+// would have ended the process (../README.md): threads of `work` are left where they are, and
+// nothing they do counts any more. Any other abort ends the child.
+bool RunUnlessEngineAborts(const std::function<void()>& work);
 
 }  // namespace fieldcost::faults

@@ -17,8 +17,9 @@ using Random = std::mt19937_64;
 // The files of a directory by name.
 using DiskImage = std::map<std::string, std::string>;
 
-// What a disk promises about one directory of append-only files, and no more: bytes are durable
-// once their file was synced, names once their directory was. README.md says what is modelled.
+// What a disk promises about one directory of append-only files, and no more: bytes, and the name
+// that a file was made with, are durable once the file was synced; renames, further names and
+// deletions once the directory was. ../README.md says why.
 // Not thread-safe.
 class DiskModel {
  public:
@@ -42,7 +43,7 @@ class DiskModel {
   static void Append(File& file, std::string_view bytes) { file.current.append(bytes); }
   static void Truncate(File& file, std::size_t size) { file.current.resize(size); }
   // The sync of a file whose size was `size` when it began.
-  static void Sync(File& file, std::size_t size);
+  void Sync(const FilePtr& file, std::size_t size);
   static void FailSync(File& file);
 
   // What is there when the power is back: of everything that was not synced nothing, all, a torn
@@ -56,6 +57,7 @@ class DiskModel {
     std::string from;  // empty = none
     std::string to;    // empty = none
     FilePtr file;
+    bool creates = false;
   };
   using Names = std::map<std::string, FilePtr>;
   static void Apply(const NameChange& change, Names& names);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "common/base/check.h"
+#include "common/base/log.h"
 
 namespace fieldcost::faults {
 
@@ -44,6 +45,10 @@ class FaultyDirectory::State {
     ++count_;
     if (plan_.fail_at == 0 || count_ < plan_.fail_at) return IOStatus::OK();
     if (count_ > plan_.fail_at && !plan_.from_then_on) return IOStatus::OK();
+    if (!failed_) {
+      LogInfo("planned failure of operation {}, kind {}, of {}", count_,
+              static_cast<unsigned>(kind), name);
+    }
     failed_ = true;
     log_failed_ =
         log_failed_ || ((kind == kWriteFile || kind == kSyncFile) && name.ends_with(".log"));
@@ -60,6 +65,10 @@ class FaultyDirectory::State {
   bool failed() const { return failed_; }
   bool log_failed() const { return log_failed_; }
   bool power_lost() const { return power_lost_; }
+  void Freeze() {
+    image();
+    power_lost_ = true;
+  }
   const DiskImage& image() {
     if (!image_) image_ = model_.AfterPowerLoss(random_);
     return *image_;
@@ -135,7 +144,7 @@ class TrackedFile final : public rocksdb::FSWritableFileOwnerWrapper {
     const Lock lock(disk_->mutex);
     IOStatus status = disk_->Begin(kSyncFile, name_);
     if (status.ok()) {
-      DiskModel::Sync(*file_, size);
+      disk_->model().Sync(file_, size);
     } else if (!disk_->power_lost()) {
       DiskModel::FailSync(*file_);
     }
@@ -326,6 +335,10 @@ bool FaultyDirectory::log_failed() const {
 DiskImage FaultyDirectory::AfterPowerLoss() {
   const Lock lock(state_->mutex);
   return state_->image();
+}
+void FaultyDirectory::Freeze() {
+  const Lock lock(state_->mutex);
+  state_->Freeze();
 }
 DiskImage FaultyDirectory::Current() const {
   const Lock lock(state_->mutex);

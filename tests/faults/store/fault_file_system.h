@@ -52,6 +52,8 @@ class FaultyDirectory {
   bool log_failed() const;           // it was a write or sync of the engine's log
   DiskImage AfterPowerLoss();        // at the planned moment if it has come, else now
   DiskImage Current() const;
+  // Whatever is still running changes nothing any more.
+  void Freeze();
 
   class State;
 

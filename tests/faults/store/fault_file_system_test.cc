@@ -66,6 +66,14 @@ TEST(FaultFileSystemTest, WhatIsSyncedWithItsDirectoryIsAlwaysThere) {
   }
 }
 
+TEST(FaultFileSystemTest, ASyncedFileHasTheNameItWasMadeWith) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Program program({.seed = seed});
+    program.Write("file", "x", true);
+    EXPECT_EQ(program.disk().AfterPowerLoss(), (DiskImage{{"file", "x"}})) << seed;
+  }
+}
+
 TEST(FaultFileSystemTest, WhatIsNotSyncedIsDroppedTornOrReordered) {
   int dropped = 0;
   int kept = 0;
@@ -101,14 +109,14 @@ TEST(FaultFileSystemTest, WhatWasSyncedBeforeIsNotHarmedByWhatWasNot) {
   }
 }
 
-TEST(FaultFileSystemTest, WithoutTheDirectoryNewNamesAreLostAndOldOnesComeBack) {
+TEST(FaultFileSystemTest, WithoutTheDirectoryNewNamesAreLostAndDeletedOnesComeBack) {
   int lost = 0;
   int back = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Program program({.seed = seed});
     program.Write("old", "x", true);
     program.SyncDirectory();
-    program.Write("new", "y", true);
+    program.Write("new", "y", false);
     program.Delete("old");
     const DiskImage left = program.disk().AfterPowerLoss();
     lost += left.contains("new") ? 0 : 1;

@@ -29,8 +29,16 @@ Fleet::Fleet(unsigned agents) : agents_(agents) {
   for (unsigned i = 0; i < agents; ++i) agents_[i].number = i;
 }
 
+Fleet::Fleet(const Fleet& other) {
+  const std::lock_guard lock(other.mutex_);
+  agents_ = other.agents_;
+  revoked_ = other.revoked_;
+}
+
 Status Fleet::Send(Store& store, Agent& agent, std::uint64_t sequence, bool& refused) {
+  std::unique_lock lock(mutex_);
   if (sequence > agent.batches.size()) agent.batches.emplace_back();
+  lock.unlock();
   Batch& state = agent.batches[sequence - 1];
   TestBatch batch;
   MakeTestBatch(agent.number, sequence, batch, nullptr);
@@ -43,13 +51,16 @@ Status Fleet::Send(Store& store, Agent& agent, std::uint64_t sequence, bool& ref
   }
   if (state.sent == Told::kAnswered && !result->replay) return Broken(name + " was forgotten");
   if (result->answer != batch.answer) return Broken(name + " got another answer");
+  lock.lock();
   state.sent = Told::kAnswered;
   return {};
 }
 
 Status Fleet::Withdraw(Store& store, Agent& agent, std::uint64_t sequence, bool& refused) {
   Batch& state = agent.batches[sequence - 1];
+  std::unique_lock lock(mutex_);
   if (state.withdrawn == Told::kNothing) state.withdrawn = Told::kAsked;
+  lock.unlock();
   TestBatch batch;
   MakeTestBatch(agent.number, sequence, batch, nullptr);
   const auto result = store.Withdraw(batch.Undo());
@@ -66,17 +77,21 @@ Status Fleet::Withdraw(Store& store, Agent& agent, std::uint64_t sequence, bool&
     return Broken(name + " was forgotten");
   }
   if (result->withdrawn_rows != batch.rows.row_count()) return Broken(name + " took other rows");
+  lock.lock();
   state.withdrawn = Told::kAnswered;
   return {};
 }
 
 Status Fleet::Enrol(Store& store, Agent& agent, std::uint64_t epoch, bool& refused) {
+  std::unique_lock lock(mutex_);
   Told& told = agent.enrolments[epoch];
   if (told == Told::kNothing) told = Told::kAsked;
+  lock.unlock();
   if (!store.Enrol(store::TestAgent(agent.number), wire::Epoch(epoch))) {
     refused = true;
     return {};
   }
+  lock.lock();
   told = Told::kAnswered;
   return {};
 }
@@ -102,9 +117,12 @@ Status Fleet::Operate(Store& store, Random& random, bool& refused) {
     }
     case 1: {
       const unsigned agent = kFirstRevoked + static_cast<unsigned>(random() % 20);
+      std::unique_lock lock(mutex_);
       Told& told = revoked_[agent];
       if (told == Told::kNothing) told = Told::kAsked;
+      lock.unlock();
       refused = !store.Revoke(store::TestAgent(agent));
+      lock.lock();
       if (!refused) told = Told::kAnswered;
       return {};
     }
@@ -154,7 +172,7 @@ Status Fleet::Run(Store& store, const Work& work) {
   return first_broken;
 }
 
-Status Fleet::Resend(Store& store, Agent& agent) const {
+Status Fleet::Resend(Store& store, Agent& agent) {
   bool refused = false;
   const std::uint64_t sent = agent.batches.size();
   const std::uint64_t first = sent > kAskedAgain ? sent - kAskedAgain : 0;

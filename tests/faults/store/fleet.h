@@ -19,6 +19,7 @@ namespace fieldcost::faults {
 class Fleet {
  public:
   explicit Fleet(unsigned agents);
+  Fleet(const Fleet& other);  // as of now, also while the other works
 
   struct Work {
     std::uint64_t seed = 0;
@@ -48,16 +49,17 @@ class Fleet {
   };
 
   // Each returns an error if a promise is broken; `refused` if the store did not do it.
-  static Status Send(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
-  static Status Withdraw(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
-  static Status Enrol(store::Store& store, Agent& agent, std::uint64_t epoch, bool& refused);
-  static Status Act(store::Store& store, Agent& agent, Random& random, bool& refused);
+  Status Send(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
+  Status Withdraw(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
+  Status Enrol(store::Store& store, Agent& agent, std::uint64_t epoch, bool& refused);
+  Status Act(store::Store& store, Agent& agent, Random& random, bool& refused);
   Status Operate(store::Store& store, Random& random, bool& refused);
-  Status Resend(store::Store& store, Agent& agent) const;
+  Status Resend(store::Store& store, Agent& agent);
   Status CheckRevoked(store::Store& store) const;
 
   std::vector<Agent> agents_;
   std::map<unsigned, Told> revoked_;
+  mutable std::mutex mutex_;  // guards what was told, not the number of agents
 };
 
 }  // namespace fieldcost::faults

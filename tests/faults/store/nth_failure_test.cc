@@ -1,0 +1,123 @@
+// The store when one operation on its files fails: for N = 1, 2, 3, ... the Nth, with EIO or
+// ENOSPC, once or from then on. README.md.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/faults/network/fault_run.h"
+#include "tests/faults/store/child.h"
+#include "tests/faults/store/fault_file_system.h"
+#include "tests/faults/store/fleet.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::faults {
+namespace {
+
+constexpr unsigned kAgents = 3;
+constexpr unsigned kActions = 10;
+constexpr std::uint64_t kOperations = 400;  // more than the fleet needs
+constexpr std::uint64_t kShortStride = 11;  // the short form looks at every 11th N
+
+// To look at one N again: FIELDCOST_FAULT_OPERATION. 0 = all.
+std::uint64_t OnlyOperation() {
+  const char* const given = std::getenv("FIELDCOST_FAULT_OPERATION");
+  return given == nullptr ? 0 : std::strtoull(given, nullptr, 10);
+}
+
+store::StoreOptions OptionsOf(const std::filesystem::path& data_dir) {
+  return {.data_dir = data_dir,
+          .checkpoint_rows = 30,
+          .checkpoint_seconds = 3600,
+          .write_buffer_bytes = 5 * kMiB};
+}
+
+Status CheckImage(const DiskImage& image, const std::filesystem::path& data_dir, Fleet fleet,
+                  const std::string& what) {
+  WriteImage(image, data_dir / "store");
+  FaultyDirectory calm(data_dir / "store", {});
+  store::StoreOptions options = OptionsOf(data_dir);
+  options.checkpoint_seconds = 0;
+  options.file_system = calm.file_system();
+  const auto store = store::Store::Open(options);
+  if (!store) return Fail(store.error().code, "after {}: {}", what, store.error().message);
+  if (Status status = fleet.Check(**store); !status) {
+    return Fail(status.error().code, "after {}: {}", what, status.error().message);
+  }
+  return {};
+}
+
+// What a failed log means for those who go on asking.
+Status ExpectFailed(store::Store& store) {
+  store::TestBatch batch;
+  store::MakeTestBatch(kAgents, 1, batch, nullptr);  // of an agent nobody else knows
+  if (store.Accept(batch.View())) return Fail(ErrorCode::kCorrupt, "acknowledged after a failure");
+  if (store.healthy()) return Fail(ErrorCode::kCorrupt, "healthy after a failure");
+  return {};
+}
+
+// A store that has some contents, and a log from before, is opened and worked with until the
+// failure.
+Status FailAndCheck(const FaultPlan& plan, const std::filesystem::path& dir) {
+  Fleet fleet(kAgents);
+  {
+    FaultyDirectory calm(dir / "data" / "store", {});
+    store::StoreOptions options = OptionsOf(dir / "data");
+    options.file_system = calm.file_system();
+    FIELDCOST_ASSIGN(const auto store, store::Store::Open(options));
+    FIELDCOST_TRY(fleet.Run(*store, {.seed = plan.seed, .actions = 4, .operator_too = false}));
+  }
+  auto* const disk =
+      new FaultyDirectory(dir / "data" / "store", plan);  // the engine may outlive us
+  auto* const working = new Fleet(fleet);
+  auto* const result = new Status;
+  static_cast<void>(RunUnlessEngineAborts([=, &dir] {
+    store::StoreOptions options = OptionsOf(dir / "data");
+    options.file_system = disk->file_system();
+    auto store = store::Store::Open(options);
+    if (store) {
+      *result = working->Run(**store, {.seed = plan.seed + 1, .actions = kActions});
+      if (*result && disk->log_failed()) *result = ExpectFailed(**store);
+    } else if (!disk->failed()) {
+      *result = store.error();
+    }
+  }));
+  disk->Freeze();
+  FIELDCOST_TRY(Status(*result));
+  const Fleet told(*working);
+  FIELDCOST_TRY(CheckImage(disk->Current(), dir / "restarted", told, "a restart"));
+  FIELDCOST_TRY(CheckImage(disk->AfterPowerLoss(), dir / "power", told, "a power loss"));
+  return {};
+}
+
+class NthFailureTest : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
+
+TEST_P(NthFailureTest, NeitherCrashesNorHangsNorLosesWhatWasAcknowledged) {
+  const auto [no_space, from_then_on] = GetParam();
+  const std::uint64_t seed = Seed();
+  const std::uint64_t stride = LongForm() ? 1 : kShortStride;
+  std::uint64_t failures = 0;
+  for (std::uint64_t n = 1 + seed % stride; n <= kOperations; n += stride) {
+    if (OnlyOperation() != 0) n = OnlyOperation();
+    const testing::TempDir dir;
+    const ChildResult result = RunInChild([&] {
+      return FailAndCheck(
+          {.seed = seed, .fail_at = n, .no_space = no_space, .from_then_on = from_then_on},
+          dir.path());
+    });
+    EXPECT_TRUE(result.good) << "seed " << seed << ", operation " << n << ": " << result.trouble;
+    ++failures;
+    if (OnlyOperation() != 0) break;
+  }
+  std::cout << failures << " failures\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, NthFailureTest,
+                         ::testing::Combine(::testing::Bool(), ::testing::Bool()),
+                         [](const auto& test) {
+                           return std::string(std::get<0>(test.param) ? "NoSpace" : "InputOutput") +
+                                  (std::get<1>(test.param) ? "FromThenOn" : "Once");
+                         });
+
+}  // namespace
+}  // namespace fieldcost::faults
