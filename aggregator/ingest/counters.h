@@ -14,6 +14,18 @@ struct Counters {
   std::atomic<std::uint64_t> replayed_batches{0};
   std::atomic<std::uint64_t> accepted_rows{0};
   std::atomic<std::uint64_t> rejected_rows{0};
+  std::atomic<std::uint64_t> held_batches{0};
+  std::atomic<std::uint64_t> released_batches{0};
+  // Refused rows of accepted batches by reason.
+  std::atomic<std::uint64_t> rows_malformed{0};
+  std::atomic<std::uint64_t> rows_unknown_metric{0};
+  std::atomic<std::uint64_t> rows_wrong_week{0};
+  std::atomic<std::uint64_t> rows_unlisted_module{0};
+  std::atomic<std::uint64_t> rows_impossible{0};
+  std::atomic<std::uint64_t> rows_implausible{0};
+  std::atomic<std::uint64_t> rows_duplicate{0};
+  std::atomic<std::uint64_t> rows_contributed_before{0};
+  std::atomic<std::uint64_t> rows_over_contribution_limit{0};
   std::atomic<std::uint64_t> withdrawn_batches{0};
   std::atomic<std::uint64_t> withdrawn_rows{0};
   std::atomic<std::uint64_t> withdrawn_before_arrival{0};
@@ -28,6 +40,9 @@ struct Counters {
   std::atomic<std::uint64_t> bad_signature{0};
   std::atomic<std::uint64_t> malformed{0};
   std::atomic<std::uint64_t> bad_sequence{0};
+  std::atomic<std::uint64_t> bad_epoch{0};
+  std::atomic<std::uint64_t> too_many_batches{0};
+  std::atomic<std::uint64_t> no_room_to_hold{0};
   std::atomic<std::uint64_t> not_enrolled{0};
   std::atomic<std::uint64_t> bad_token{0};
   std::atomic<std::uint64_t> revoked{0};

@@ -1,7 +1,8 @@
 #include "aggregator/ingest/ingest.h"
 
+#include <algorithm>
+
 #include "aggregator/ingest/limits.h"
-#include "aggregator/ingest/row_check.h"
 #include "aggregator/ingest/workspace.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/limits.h"
@@ -13,14 +14,6 @@ namespace {
 static_assert(wire::kMaxAnswerBytes <= store::kMaxAnswerBytes);
 
 constexpr char kEnrolledAnswer[] = R"({"enrolled":true})";
-
-// Whether what was answered to the first batch of this number speaks of another body: two machines
-// have one key (a copied disk), or an old state came back from a backup. Unknown is no.
-bool IsOfAnotherBody(const std::string& stored_answer, const BatchIdentity& batch,
-                     const Receipts& receipts) {
-  const auto first = wire::DecodeAnswer(stored_answer);
-  return first && !first->receipt.empty() && !receipts.Open(first->receipt, batch);
-}
 
 }  // namespace
 
@@ -37,37 +30,6 @@ http::Response Refuse(const Error& error) { return Refuse(HttpStatus(error.code)
 http::Response AnswerJson(std::string json) {
   return {
       .status = 200, .headers = {{"Content-Type", "application/json"}}, .body = std::move(json)};
-}
-
-void Ingest::Workspace::Start() {
-  accepted.Clear();
-  answer = {};
-  refused.clear();
-  greatest_key.clear();
-  seen.clear();
-  key.hardware = decoder.hardware();
-}
-
-void Ingest::Workspace::MakeKey() {
-  std::swap(key.api, row.api);
-  key.metric = static_cast<stats::Metric>(row.metric_number);
-  key.week = row.week;
-  key_bytes.clear();
-  store::AppendRowKey(key, key_bytes);
-}
-
-bool Ingest::Workspace::IsDuplicate() {
-  if (key_bytes > greatest_key && seen.empty()) {
-    greatest_key = key_bytes;
-    return false;
-  }
-  if (seen.empty()) {
-    // Our own encoding: it decodes.
-    (void)store::ForEachAcceptedRow(
-        accepted.bytes(),
-        [this](std::string_view bytes, const store::CompactRow&) { seen.emplace(bytes); });
-  }
-  return !seen.insert(key_bytes).second;
 }
 
 Ingest::Workspace& Ingest::ThreadWorkspace() {
@@ -123,25 +85,56 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
     ++counters_.bad_signature;
     return Refuse(401, status.error());
   }
+  const std::string agent_id = pseudonyms_.IdOf(batch.agent);
   if (purpose == Purpose::kBatch) {
-    if (auto refusal = CheckAdmission(batch, pseudonyms_.IdOf(batch.agent))) return *refusal;
+    if (auto refusal = CheckAdmission(batch, agent_id)) return *refusal;
+    if (auto refusal = CheckRate(agent_id)) return *refusal;
   }
   Status decoded = workspace.decoder.Decode(untrusted_request.body);
   if (decoded) decoded = wire::ValidateHardwareClass(workspace.decoder.hardware());
   if (!decoded) {
     ++(decoded.error().code == ErrorCode::kTooLarge ? counters_.too_large : counters_.malformed);
+    abuse_log_.Note(Abuse::kMalformedBatch, agent_id, clock_.Now());
     return Refuse(decoded.error());
   }
-  if (purpose == Purpose::kBatch) return AddBatch(batch, workspace);
-  return WithdrawBatch(batch, http::Find(untrusted_request.headers, wire::kReceiptHeader),
+  if (purpose == Purpose::kBatch) return AddBatch(batch, agent_id, workspace);
+  return WithdrawBatch(batch, agent_id, http::Find(untrusted_request.headers, wire::kReceiptHeader),
                        workspace);
+}
+
+Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
+  const std::uint64_t now = WeekOf(clock_.Now()) / store::kWeeksPerEpoch;
+  const std::uint64_t first =
+      std::max(now - std::min<std::uint64_t>(now, kEpochsAround), store_.first_epoch().value());
+  if (untrusted_epoch.value() >= first && untrusted_epoch.value() <= now + kEpochsAround) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "epoch {} is not accepted now: {} to {} are (the number of the 13-week quarter)",
+              untrusted_epoch.value(), first, now + kEpochsAround);
+}
+
+std::optional<http::Response> Ingest::CheckRate(const std::string& agent_id) {
+  const auto wait = rate_.Take(agent_id, clock_.Now());
+  if (!wait) return std::nullopt;
+  ++counters_.too_many_batches;
+  abuse_log_.Note(Abuse::kTooManyBatches, agent_id, clock_.Now());
+  http::Response refusal =
+      Refuse(429, Fail(ErrorCode::kUnavailable, "an agent may send {} batches an hour",
+                       options_.batches_per_agent_per_hour));
+  refusal.headers.emplace_back("Retry-After", std::to_string(wait->count()));
+  return refusal;
 }
 
 std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
                                                      const std::string& agent_id) {
   if (admission_.IsRevoked(agent_id)) {
     ++counters_.revoked;
+    abuse_log_.Note(Abuse::kRevoked, agent_id, clock_.Now());
     return Refuse(Fail(ErrorCode::kPermissionDenied, "batches of this agent are not wanted here"));
+  }
+  if (Status status = CheckEpoch(batch.epoch); !status) {
+    ++counters_.bad_epoch;
+    abuse_log_.Note(Abuse::kWrongEpoch, agent_id, clock_.Now());
+    return Refuse(status.error());
   }
   if (admission_.mode() == EnrolmentMode::kOpen) return std::nullopt;
   const auto enrolled = store_.IsEnrolled(agent_id, batch.epoch);
@@ -180,6 +173,10 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
     ++counters_.revoked;
     return Refuse(Fail(ErrorCode::kPermissionDenied, "this agent is not wanted here"));
   }
+  if (Status status = CheckEpoch(sender->epoch); !status) {
+    ++counters_.bad_epoch;
+    return Refuse(status.error());
+  }
   if (admission_.mode() == EnrolmentMode::kToken) {
     if (!admission_.IsToken(untrusted_token)) {
       ++counters_.bad_token;
@@ -194,66 +191,9 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
   return AnswerJson(kEnrolledAnswer);
 }
 
-http::Response Ingest::AddBatch(const BatchIdentity& batch, Workspace& workspace) {
-  CheckRows(workspace);
-  workspace.answer.receipt = receipts_.Issue(batch, workspace.refused);
-  auto result = store_.Accept({.agent_id = pseudonyms_.IdOf(batch.agent),
-                               .epoch = batch.epoch,
-                               .sequence = batch.sequence,
-                               .rows = &workspace.accepted,
-                               .answer = wire::EncodeAnswer(workspace.answer)});
-  if (!result && result.error().code == ErrorCode::kInvalidArgument) {
-    ++counters_.bad_sequence;
-    return Refuse(result.error());
-  }
-  if (!result) return RefuseStoreFailure();
-  if (result->replay && IsOfAnotherBody(result->answer, batch, receipts_)) {
-    ++counters_.bad_sequence;
-    return Refuse(409,
-                  Fail(ErrorCode::kAlreadyExists, "another batch of this agent has had sequence {}",
-                       batch.sequence.value()));
-  }
-  if (result->replay) {
-    ++counters_.replayed_batches;
-  } else {
-    ++counters_.accepted_batches;
-    counters_.accepted_rows += workspace.answer.accepted_rows;
-    counters_.rejected_rows += workspace.answer.rejected_rows;
-  }
-  return AnswerJson(std::move(result->answer));
-}
-
 http::Response Ingest::RefuseStoreFailure() {
   ++counters_.store_failed;
   return Refuse(503, Fail(ErrorCode::kUnavailable, "the store cannot take anything at the moment"));
-}
-
-void Ingest::CheckRows(Workspace& workspace) {
-  const std::uint32_t week = WeekOf(clock_.Now());
-  workspace.Start();
-  for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
-    workspace.decoder.GetRow(index, workspace.row);
-    Status status = CheckRow(workspace.row, week);
-    if (status) {
-      workspace.MakeKey();
-      if (workspace.IsDuplicate()) {
-        status = Fail(ErrorCode::kInvalidArgument, "the batch has this row already");
-      }
-    }
-    if (status) {
-      workspace.accepted.Add(workspace.key_bytes, workspace.row.histogram,
-                             workspace.row.first_contribution ? store::Contribution::kFirst
-                                                              : store::Contribution::kNone);
-      ++workspace.answer.accepted_rows;
-      continue;
-    }
-    ++workspace.answer.rejected_rows;
-    workspace.refused.push_back(static_cast<std::uint32_t>(index));
-    if (workspace.answer.rejects.size() < wire::kMaxListedRejects) {
-      workspace.answer.rejects.push_back(
-          {.row = static_cast<std::uint32_t>(index), .reason = std::move(status.error().message)});
-    }
-  }
 }
 
 http::Response Ingest::Overloaded() {

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <array>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "aggregator/ingest/abuse_log.h"
 #include "aggregator/ingest/admission.h"
 #include "aggregator/ingest/counters.h"
 #include "aggregator/ingest/envelope.h"
+#include "aggregator/ingest/limits.h"
 #include "aggregator/ingest/options.h"
 #include "aggregator/ingest/pseudonyms.h"
+#include "aggregator/ingest/rate_limit.h"
 #include "aggregator/ingest/receipt.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
@@ -28,7 +33,8 @@ class Ingest {
         pseudonyms_(std::move(pseudonyms)),
         receipts_(std::move(receipts)),
         admission_(std::move(admission)),
-        options_(std::move(options)) {}
+        options_(std::move(options)),
+        rate_(options_.batches_per_agent_per_hour) {}
 
   // Whether Handle() answers at this address.
   static bool IsTarget(std::string_view untrusted_target);
@@ -60,13 +66,21 @@ class Ingest {
   http::Response HandleEnrolment(const http::Request& untrusted_request);
   // Envelope, signature and admission, then decodes; afterwards one of the two below.
   http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
-  http::Response AddBatch(const BatchIdentity& batch, Workspace& workspace);
-  http::Response WithdrawBatch(const BatchIdentity& batch, std::string_view untrusted_receipt,
-                               Workspace& workspace);
+  http::Response AddBatch(const BatchIdentity& batch, const std::string& agent_id,
+                          Workspace& workspace);
+  http::Response WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
+                               std::string_view untrusted_receipt, Workspace& workspace);
   // Nothing if the agent's batches are taken; else the refusal.
   std::optional<http::Response> CheckAdmission(const BatchIdentity& batch,
                                                const std::string& agent_id);
-  void CheckRows(Workspace& workspace);
+  Status CheckEpoch(wire::Epoch untrusted_epoch) const;
+  std::optional<http::Response> CheckRate(const std::string& agent_id);
+  // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
+  // agent's lock is held until the store has them.
+  Status CheckRows(const BatchIdentity& batch, const std::string& agent_id, Workspace& workspace);
+  void CountAccepted(const store::AcceptResult& result, const std::string& agent_id,
+                     const Workspace& workspace);
+  http::Response RefuseByStore(const Error& error, const std::string& agent_id);
   http::Response RefuseStoreFailure();
 
   store::Store& store_;
@@ -76,6 +90,9 @@ class Ingest {
   Admission admission_;
   const IngestOptions options_;
   Counters counters_;
+  AgentRate rate_;
+  AbuseLog abuse_log_;
+  std::array<std::mutex, kAgentStripes> agent_locks_;  // one batch of an agent at a time
 };
 
 }  // namespace fieldcost::ingest

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "aggregator/store/retention.h"
 #include "common/stats/uint128.h"
 
 namespace fieldcost::ingest {
@@ -12,9 +13,47 @@ namespace fieldcost::ingest {
 inline constexpr std::uint64_t kMaxRowCalls = std::uint64_t{1} << 40;
 inline constexpr stats::Uint128 kMaxRowSumOfSquares = stats::Uint128{1} << 104;
 
-// Rows are accepted from this many weeks before the server's to this many after it.
+// How much can happen on a machine in the week that a row speaks of, all programs together. An
+// agent measures one call at a time on a thread, so these hold for the rows of a batch together,
+// too: for each metric and week. A class names the power of two below the number of cores; twice
+// that is what is reckoned with.
+inline constexpr std::uint64_t kWeekSeconds = 7 * 86'400;
+// Threads that wait in a call count as well as those that compute, and a server may have thousands.
+inline constexpr std::uint64_t kMaxThreadsPerCore = 4096;
+// Time stamp counters tick at up to about 5 GHz.
+inline constexpr std::uint64_t kMaxTicksPerNs = 8;
+// A call takes at least a cycle.
+inline constexpr std::uint64_t kMaxCallsPerSecondPerCore = 8'000'000'000;
+// Starting a process takes about half a millisecond of a core.
+inline constexpr std::uint64_t kMaxRunsPerSecondPerCore = 10'000;
+// What is asked for need not be touched: far beyond the speed of memory, far below nonsense.
+inline constexpr std::uint64_t kMaxAllocatedPerSecondPerCore = std::uint64_t{1} << 40;
+// Files in the page cache and loopback sockets are copied at the speed of memory.
+inline constexpr std::uint64_t kMaxTransferredPerSecondPerCore = std::uint64_t{1} << 36;
+// One call: as long as a process may have been running ...
+inline constexpr std::uint64_t kMaxCallNs = 52 * std::uint64_t{86'400} * 1'000'000'000;
+// ... or one allocation: more than the address space of a process on any machine we know.
+inline constexpr std::uint64_t kMaxAllocationBytes = std::uint64_t{1} << 57;
+
+// Rows are accepted from this many weeks before the server's to this many after it, epochs from so
+// many before the current one to as many after it. The store's retention reckons with the same.
 inline constexpr std::uint32_t kWeeksBack = 5;
-inline constexpr std::uint32_t kWeeksAhead = 1;
+inline constexpr std::uint32_t kWeeksAhead = store::kWeeksAhead;
+inline constexpr std::uint32_t kEpochsAround = store::kEpochsAround;
+static_assert(kWeeksBack < store::kWeeksPerEpoch, "a row's epoch is accepted as long as its week");
+
+// Row keys to which an agent may contribute in a week: more than the functions that its picks can
+// reach in one.
+inline constexpr std::size_t kMaxContributionsPerWeek = 65'536;
+
+// Agents that can be in the middle of a batch at the same time, at most.
+inline constexpr std::size_t kAgentStripes = 256;
+
+// Agents whose batches are counted at the same time.
+inline constexpr std::size_t kMaxCountedAgents = 65'536;
+
+// Lines an hour about agents that misbehave.
+inline constexpr std::size_t kMaxAbuseEvents = 1'000;
 
 // What a sender is told when the server has no room for its batch.
 inline constexpr unsigned kRetryAfterSeconds = 30;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
@@ -19,6 +20,9 @@ class Pseudonyms {
 
   // 32 bytes.
   std::string IdOf(const crypto::PublicKey& agent) const;
+
+  // The 16-byte key under which what an agent contributes to is hashed: everybody's is another.
+  std::string ContributionKeyOf(std::string_view agent_id) const;
 
   // Identifies the secret without telling it; see Store::Bind().
   std::string Fingerprint() const;

@@ -1,34 +1,167 @@
 #include "aggregator/ingest/row_check.h"
 
-#include "aggregator/ingest/limits.h"
+#include <fnmatch.h>
+
+#include <algorithm>
 
 namespace fieldcost::ingest {
+namespace {
 
-Status CheckRowContent(const wire::UntrustedRow& untrusted_row) {
-  if (untrusted_row.malformed) return Fail(ErrorCode::kCorrupt, "row is malformed");
-  if (!stats::IsKnownMetric(untrusted_row.metric_number)) {
-    return Fail(ErrorCode::kUnsupported, "unknown metric {}", untrusted_row.metric_number);
-  }
-  FIELDCOST_TRY(wire::ValidateApiKey(untrusted_row.api));
-  if (untrusted_row.histogram.empty()) return Fail(ErrorCode::kCorrupt, "row has no calls");
-  FIELDCOST_TRY(stats::Validate(untrusted_row.histogram));
-  if (untrusted_row.histogram.count() > kMaxRowCalls) {
-    return Fail(ErrorCode::kTooLarge, "more than 2^40 calls in one row");
-  }
-  if (untrusted_row.histogram.sum_of_squares() > kMaxRowSumOfSquares) {
-    return Fail(ErrorCode::kTooLarge, "sum of squares beyond 2^104 in one row");
+using stats::Metric;
+using stats::Uint128;
+
+constexpr Uint128 kNoLimit = ~Uint128{0};
+
+// What a machine can do in a second for each of its cores, and in one call.
+struct Bounds {
+  Uint128 sum = kNoLimit;
+  Uint128 count = kNoLimit;
+  Uint128 value = kNoLimit;
+};
+
+constexpr Bounds BoundsOf(Metric metric) {
+  constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+  constexpr Uint128 kTime = Uint128{kNsPerSecond} * kMaxThreadsPerCore;
+  switch (metric) {
+    case Metric::kWallTime:
+      return {.sum = kTime, .count = kMaxCallsPerSecondPerCore, .value = kMaxCallNs};
+    case Metric::kCpuCycles:
+      return {.sum = kTime * kMaxTicksPerNs,
+              .count = kMaxCallsPerSecondPerCore,
+              .value = Uint128{kMaxCallNs} * kMaxTicksPerNs};
+    case Metric::kFirstCallTime:
+      return {.sum = kTime, .count = kMaxRunsPerSecondPerCore, .value = kMaxCallNs};
+    case Metric::kCallsPerRun:
+      return {.sum = kMaxCallsPerSecondPerCore, .count = kMaxRunsPerSecondPerCore};
+    case Metric::kAllocSize:
+      return {.sum = kMaxAllocatedPerSecondPerCore,
+              .count = kMaxCallsPerSecondPerCore,
+              .value = kMaxAllocationBytes};
+    case Metric::kAllocInclusive:
+    case Metric::kAllocExclusive:
+      return {.sum = kMaxAllocatedPerSecondPerCore, .count = kMaxCallsPerSecondPerCore};
+    case Metric::kDiskRead:
+    case Metric::kDiskWritten:
+    case Metric::kNetReceived:
+    case Metric::kNetSent:
+      return {.sum = kMaxTransferredPerSecondPerCore, .count = kMaxCallsPerSecondPerCore};
   }
   return {};
 }
 
-Status CheckRow(const wire::UntrustedRow& untrusted_row, std::uint32_t current_week) {
-  FIELDCOST_TRY(CheckRowContent(untrusted_row));
-  const std::uint64_t week = untrusted_row.week;
-  if (week + kWeeksBack < current_week || week > std::uint64_t{current_week} + kWeeksAhead) {
-    return Fail(ErrorCode::kInvalidArgument, "week {} is not within {} back and {} ahead of {}",
-                week, kWeeksBack, kWeeksAhead, current_week);
+// Whether some value must have been greater than `limit`.
+bool HasGreater(const stats::CostHistogram& histogram, Uint128 limit) {
+  for (unsigned slot = shm::kBucketSlots; slot-- > 0;) {
+    const stats::Bucket& bucket = histogram.bucket(slot);
+    if (bucket.count != 0) return bucket.sum / bucket.count > limit;
   }
-  return {};
+  return false;
+}
+
+std::optional<RowRefusal> Implausible(std::string reason) {
+  return RowRefusal{.problem = RowProblem::kImplausible, .reason = std::move(reason)};
+}
+
+std::optional<RowRefusal> CheckContent(const wire::UntrustedRow& untrusted_row) {
+  const auto refuse = [](RowProblem problem, std::string reason) {
+    return RowRefusal{.problem = problem, .reason = std::move(reason)};
+  };
+  if (untrusted_row.malformed) return refuse(RowProblem::kMalformed, "row is malformed");
+  if (!stats::IsKnownMetric(untrusted_row.metric_number)) {
+    return refuse(RowProblem::kUnknownMetric,
+                  fmt::format("unknown metric {}", untrusted_row.metric_number));
+  }
+  if (Status status = wire::ValidateApiKey(untrusted_row.api); !status) {
+    return refuse(RowProblem::kMalformed, std::move(status.error().message));
+  }
+  if (untrusted_row.histogram.empty()) return refuse(RowProblem::kMalformed, "row has no calls");
+  if (Status status = stats::Validate(untrusted_row.histogram); !status) {
+    return refuse(RowProblem::kImpossible, std::move(status.error().message));
+  }
+  if (untrusted_row.histogram.count() > kMaxRowCalls) {
+    return Implausible("more than 2^40 calls in one row");
+  }
+  if (untrusted_row.histogram.sum_of_squares() > kMaxRowSumOfSquares) {
+    return Implausible("sum of squares beyond 2^104 in one row");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status CheckRowContent(const wire::UntrustedRow& untrusted_row) {
+  auto refusal = CheckContent(untrusted_row);
+  if (!refusal) return {};
+  return Fail(ErrorCode::kCorrupt, "{}", refusal->reason);
+}
+
+void RowCheck::Start(const Circumstances& circumstances) {
+  circumstances_ = circumstances;
+  taken_ = {};
+  last_soname_.clear();
+}
+
+bool RowCheck::IsListed(const std::string& soname) {
+  if (circumstances_.modules == nullptr || circumstances_.modules->empty()) return true;
+  if (soname == last_soname_) return last_listed_;  // rows of a module stand together
+  last_soname_ = soname;
+  last_listed_ = std::any_of(
+      circumstances_.modules->begin(), circumstances_.modules->end(),
+      [&](const std::string& glob) { return ::fnmatch(glob.c_str(), soname.c_str(), 0) == 0; });
+  return last_listed_;
+}
+
+RowCheck::Sums& RowCheck::SumsOf(const wire::UntrustedRow& row) {
+  const std::uint32_t week = row.week + kWeeksBack - circumstances_.current_week;
+  return taken_[row.metric_number][week];
+}
+
+std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& untrusted_row) {
+  const auto metric = static_cast<Metric>(untrusted_row.metric_number);
+  const Bounds bounds = BoundsOf(metric);
+  const Uint128 week_of_cores = Uint128{kWeekSeconds} << (circumstances_.log2_cores + 1);
+  const Sums& taken = SumsOf(untrusted_row);
+  row_ = {.sum = untrusted_row.histogram.sum(), .count = untrusted_row.histogram.count()};
+  if (HasGreater(untrusted_row.histogram, bounds.value)) {
+    return Implausible(
+        fmt::format("{}: a single value is beyond what can be", stats::Name(metric)));
+  }
+  if (row_.sum + taken.sum > bounds.sum * week_of_cores) {
+    return Implausible(
+        fmt::format("{}: more in a week than a machine of this class can do", stats::Name(metric)));
+  }
+  if (row_.count + taken.count > bounds.count * week_of_cores) {
+    return Implausible(fmt::format("{}: more calls in a week than a machine of this class can do",
+                                   stats::Name(metric)));
+  }
+  return std::nullopt;
+}
+
+std::optional<RowRefusal> RowCheck::Check(const wire::UntrustedRow& untrusted_row) {
+  if (auto refusal = CheckContent(untrusted_row)) return refusal;
+  const std::uint64_t week = untrusted_row.week;
+  const std::uint64_t current_week = circumstances_.current_week;
+  if (week + kWeeksBack < current_week || week > current_week + kWeeksAhead) {
+    return RowRefusal{.problem = RowProblem::kWeek,
+                      .reason = fmt::format("week {} is not within {} back and {} ahead of {}",
+                                            week, kWeeksBack, kWeeksAhead, current_week)};
+  }
+  if (week < circumstances_.first_week) {
+    return RowRefusal{.problem = RowProblem::kWeek,
+                      .reason = fmt::format("week {} has expired; {} is the first that is kept",
+                                            week, circumstances_.first_week)};
+  }
+  if (!IsListed(untrusted_row.api.soname)) {
+    return RowRefusal{.problem = RowProblem::kModule,
+                      .reason = "this server does not collect about this module"};
+  }
+  return CheckPlausible(untrusted_row);
+}
+
+void RowCheck::Take(const wire::UntrustedRow& row) {
+  Sums& taken = SumsOf(row);
+  taken.sum += row_.sum;
+  taken.count += row_.count;
 }
 
 }  // namespace fieldcost::ingest

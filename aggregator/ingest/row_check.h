@@ -1,18 +1,76 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "aggregator/ingest/limits.h"
 #include "common/base/result.h"
 #include "common/wire/batch.h"
 
 namespace fieldcost::ingest {
 
-// Whether a row may be added to the sums in week `current_week`: known metric, valid API key, a
-// possible and plausible histogram, a recent week. The error's message is the reason the agent is
-// told. Pure.
-Status CheckRow(const wire::UntrustedRow& untrusted_row, std::uint32_t current_week);
+// Why a row was refused; each has a counter.
+enum class RowProblem {
+  kMalformed,      // not a row, or not a valid API key
+  kUnknownMetric,  // of a newer agent, perhaps
+  kWeek,           // not about the time that is accepted, or expired
+  kModule,         // not one of those wanted
+  // What no honest agent sends:
+  kImpossible,          // sums that no values have
+  kImplausible,         // more than a machine can do
+  kDuplicate,           // the batch has the row already
+  kContributed,         // claims a first contribution again
+  kTooManyContributed,  // kMaxContributionsPerWeek
+};
+inline constexpr std::size_t kRowProblems = 9;
 
-// The part of it that does not depend on the time.
+constexpr bool IsDishonest(RowProblem problem) { return problem >= RowProblem::kImpossible; }
+
+struct RowRefusal {
+  RowProblem problem = RowProblem::kMalformed;
+  std::string reason;  // what the agent is told
+};
+
+// The part of the checks that depends neither on the time nor on the operator; what was accepted
+// once passes it for ever.
 Status CheckRowContent(const wire::UntrustedRow& untrusted_row);
+
+// Checks a batch's rows one after the other: each by itself, and with those taken before against
+// what one machine can do in a week. Not thread-safe.
+class RowCheck {
+ public:
+  struct Circumstances {
+    std::uint32_t current_week = 0;
+    std::uint32_t first_week = 0;  // the first that has not expired
+    std::uint32_t log2_cores = 0;
+    const std::vector<std::string>* modules = nullptr;  // see IngestOptions
+  };
+
+  void Start(const Circumstances& circumstances);
+  // Whether the row may be added to the sums.
+  std::optional<RowRefusal> Check(const wire::UntrustedRow& untrusted_row);
+  // It was. REQUIRES: it is the one that was checked last.
+  void Take(const wire::UntrustedRow& row);
+
+ private:
+  static constexpr std::size_t kWeeks = kWeeksBack + 1 + kWeeksAhead;
+  struct Sums {
+    stats::Uint128 sum = 0;
+    stats::Uint128 count = 0;
+  };
+
+  bool IsListed(const std::string& soname);
+  std::optional<RowRefusal> CheckPlausible(const wire::UntrustedRow& untrusted_row);
+  Sums& SumsOf(const wire::UntrustedRow& row);
+
+  Circumstances circumstances_;
+  std::array<std::array<Sums, kWeeks>, shm::kMaxMetric + 1> taken_{};
+  Sums row_;  // of the row checked last
+  std::string last_soname_;
+  bool last_listed_ = false;
+};
 
 }  // namespace fieldcost::ingest

@@ -38,14 +38,15 @@ Result<ReceiptContent> ReceiptIn(const std::optional<std::string>& answer,
 
 }  // namespace
 
-http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, std::string_view untrusted_receipt,
-                                     Workspace& workspace) {
+http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
+                                     std::string_view untrusted_receipt, Workspace& workspace) {
   const bool has_receipt = !untrusted_receipt.empty();
   ReceiptContent receipt;
   if (has_receipt) {
     auto opened = receipts_.Open(untrusted_receipt, batch);
     if (!opened) {
       ++counters_.bad_receipt;
+      abuse_log_.Note(Abuse::kForeignReceipt, agent_id, clock_.Now());
       return Refuse(opened.error());
     }
     receipt = std::move(*opened);
@@ -69,8 +70,7 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, std::string_vie
     }
     return &workspace.accepted;
   };
-  const std::string agent_id = pseudonyms_.IdOf(batch.agent);
-  bool may_come = !admission_.IsRevoked(agent_id);
+  bool may_come = !admission_.IsRevoked(agent_id) && CheckEpoch(batch.epoch);
   if (may_come && admission_.mode() == EnrolmentMode::kToken) {
     const auto enrolled = store_.IsEnrolled(agent_id, batch.epoch);
     if (!enrolled) return RefuseStoreFailure();
@@ -90,7 +90,10 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, std::string_vie
     }
     if (error.code == ErrorCode::kIo) return RefuseStoreFailure();
     ++counters_.not_withdrawable;
-    if (error.code != ErrorCode::kNotFound) LogWarning("withdrawal refused: {}", error.message);
+    // Not the message: it may quote a row.
+    if (error.code != ErrorCode::kNotFound) {
+      LogEvent(LogLevel::kWarning, "withdrawal_refused", {{"reason", Name(error.code)}});
+    }
     return Refuse(410, error);
   }
   switch (result->kind) {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "aggregator/ingest/contribution_check.h"
 #include "aggregator/ingest/ingest.h"
+#include "aggregator/ingest/row_check.h"
 #include "common/wire/batch.h"
 
 namespace fieldcost::ingest {
@@ -18,9 +21,12 @@ struct Ingest::Workspace {
   std::string key_bytes;
   std::string greatest_key;
   std::unordered_set<std::string> seen;  // filled only if rows do not come in ascending order
+  RowCheck rows;
+  ContributionCheck contributions;
   store::AcceptedRows accepted;
   wire::BatchAnswer answer;
   std::vector<std::uint32_t> refused;  // all of them; the answer lists only some
+  std::array<std::uint32_t, kRowProblems> problems{};
 
   // Before the rows of a decoded batch are looked at.
   void Start();
@@ -28,6 +34,10 @@ struct Ingest::Workspace {
   void MakeKey();
   // True if a row with this key was accepted before in this batch.
   bool IsDuplicate();
+  void RefuseRow(std::size_t index, RowRefusal refusal);
+  // Whether the batch counts towards the end of probation: something in it is taken, and nothing
+  // refused that no honest agent sends.
+  bool IsHonest() const;
 };
 
 // The answer for an error, with Retry-After if it is 503.

@@ -28,7 +28,9 @@ class IngestTest : public ::testing::Test {
       : store_(std::move(
             *store::Store::Open({.data_dir = dir_.path() / "data", .checkpoint_seconds = 0}))),
         ingest_(*store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "secret"),
-                *Receipts::LoadOrCreate(dir_.path() / "receipts"), Admission()) {}
+                *Receipts::LoadOrCreate(dir_.path() / "receipts"), Admission()) {
+    SetTestEpoch(EpochOfWeek(kWeek));
+  }
 
   stats::RowKey KeyOf(const wire::BatchContent& content, const wire::BatchRow& row) const {
     return {row.api, row.metric, content.hardware, row.week};
@@ -257,7 +259,7 @@ TEST_F(IngestTest, AReceiptIsForThisBatchAndNamesItsRefusedRows) {
   const std::string receipt = MustAnswer(ingest_.Handle(SignedRequest(key_, 1, body))).receipt;
   const auto opened = Receipts::LoadOrCreate(dir_.path() / "receipts")
                           ->Open(receipt, {.agent = key_.public_key(),
-                                           .epoch = wire::Epoch(1),
+                                           .epoch = TestEpoch(),
                                            .sequence = wire::Sequence(1),
                                            .body_sha256 = crypto::Sha256(body)});
   ASSERT_TRUE(opened.has_value()) << opened.error().message;

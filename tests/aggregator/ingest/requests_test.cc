@@ -28,6 +28,7 @@ class RequestsTest : public ::testing::Test {
   RequestsTest()
       : store_(std::move(
             *store::Store::Open({.data_dir = dir_.path() / "data", .checkpoint_seconds = 0}))) {
+    SetTestEpoch(EpochOfWeek(kWeek));
     Start(EnrolmentMode::kOpen, {});
   }
 
@@ -64,7 +65,7 @@ class RequestsTest : public ::testing::Test {
   std::string AcceptAsBeforeWeights(std::uint64_t sequence, const wire::BatchContent& content) {
     const std::string body = *wire::EncodeBatch(content);
     std::string input = std::string("fieldcost receipt v1") + '\0' +
-                        std::string(key_.public_key().view()) + LittleEndian(1) +
+                        std::string(key_.public_key().view()) + LittleEndian(TestEpoch().value()) +
                         LittleEndian(sequence) + crypto::Sha256(body) + '\0';
     const std::string secret = *LoadOrCreateSecret(dir_.path() / "receipts");
     const std::string bytes = std::string("\1\0", 2) + crypto::HmacSha256(secret, input);
@@ -80,7 +81,7 @@ class RequestsTest : public ::testing::Test {
     const std::string answer = wire::EncodeAnswer({.accepted_rows = 2, .receipt = receipt});
     EXPECT_TRUE(store_
                     ->Accept({.agent_id = agent,
-                              .epoch = wire::Epoch(1),
+                              .epoch = TestEpoch(),
                               .sequence = wire::Sequence(sequence),
                               .rows = &rows,
                               .answer = answer})
@@ -167,9 +168,11 @@ TEST_F(RequestsTest, OldAndNewBatchesWithdrawnInAnyOrderLeaveNoTrace) {
 
 TEST_F(RequestsTest, WithoutAReceiptTheStoredAnswerServesAsLongAsItIsKept) {
   MustSend(1, MixedBody());
-  const std::string receipt = MustSend(2, MixedBody());
   EXPECT_EQ(MustWithdraw(1, MixedBody(), ""), 2U);
-  MustSend(1000, *wire::EncodeBatch(TestContent(1, kWeek)));
+  const std::string receipt = MustSend(2, MixedBody());
+  wire::BatchContent other = TestContent(1, kWeek);
+  other.rows[0].api.symbol = "other";
+  MustSend(1000, *wire::EncodeBatch(other));
   const http::Response gone = ingest_->Handle(WithdrawalRequest(key_, 2, MixedBody(), ""));
   EXPECT_EQ(gone.status, 410);
   EXPECT_THAT(gone.body, HasSubstr("too old to be withdrawn without its receipt"));
@@ -250,7 +253,7 @@ TEST_F(RequestsTest, AnAnswerWithoutAReceiptCannotProveTheBody) {
   store::AcceptedRows rows;
   ASSERT_TRUE(store_
                   ->Accept({.agent_id = pseudonyms.IdOf(key_.public_key()),
-                            .epoch = wire::Epoch(1),
+                            .epoch = TestEpoch(),
                             .sequence = wire::Sequence(1),
                             .rows = &rows,
                             .answer = wire::EncodeAnswer({.accepted_rows = 1})})

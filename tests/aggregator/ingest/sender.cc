@@ -9,11 +9,20 @@ namespace fieldcost::ingest {
 
 namespace {
 
+std::optional<wire::Epoch> test_epoch;
+
 std::string HexOf(std::string_view bytes) {
   return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace
+
+wire::Epoch TestEpoch() {
+  if (test_epoch) return *test_epoch;
+  return EpochOfWeek(WeekOf(SystemClock().Now()));
+}
+
+void SetTestEpoch(std::optional<wire::Epoch> epoch) { test_epoch = epoch; }
 
 wire::BatchRow TestRow(unsigned number, std::uint32_t week) {
   wire::BatchRow row;
@@ -43,13 +52,13 @@ wire::BatchContent TestContent(unsigned rows, std::uint32_t week) {
 http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
                             const std::string& body) {
   const std::string signature = key.Sign(wire::BatchSigningInput(
-      key.public_key().view(), wire::Epoch(1), wire::Sequence(sequence), crypto::Sha256(body)));
+      key.public_key().view(), TestEpoch(), wire::Sequence(sequence), crypto::Sha256(body)));
   http::Request request;
   request.method = "POST";
   request.target = "/v1/batches";
   request.headers = {{"Content-Type", wire::kBatchContentType},
                      {wire::kAgentHeader, key.public_key().Hex()},
-                     {wire::kEpochHeader, "1"},
+                     {wire::kEpochHeader, std::to_string(TestEpoch().value())},
                      {wire::kSequenceHeader, std::to_string(sequence)},
                      {wire::kSignatureHeader, HexOf(signature)}};
   request.body = body;
@@ -67,10 +76,10 @@ http::Request WithdrawalRequest(const crypto::PrivateKey& key, std::uint64_t seq
                                 const std::string& body, const std::string& receipt) {
   http::Request request = SignedRequest(key, sequence, body);
   request.target = wire::kWithdrawalsPath;
-  SetHeader(request, wire::kSignatureHeader,
-            HexOf(key.Sign(wire::WithdrawalSigningInput(key.public_key().view(), wire::Epoch(1),
-                                                        wire::Sequence(sequence),
-                                                        crypto::Sha256(body)))));
+  SetHeader(
+      request, wire::kSignatureHeader,
+      HexOf(key.Sign(wire::WithdrawalSigningInput(
+          key.public_key().view(), TestEpoch(), wire::Sequence(sequence), crypto::Sha256(body)))));
   if (!receipt.empty()) request.headers.emplace_back(wire::kReceiptHeader, receipt);
   return request;
 }
@@ -79,11 +88,11 @@ http::Request EnrolmentRequest(const crypto::PrivateKey& key, const std::string&
   http::Request request;
   request.method = "POST";
   request.target = wire::kEnrolmentsPath;
-  request.headers = {{wire::kAgentHeader, key.public_key().Hex()},
-                     {wire::kEpochHeader, "1"},
-                     {wire::kSignatureHeader,
-                      HexOf(key.Sign(wire::EnrolmentSigningInput(
-                          key.public_key().view(), wire::Epoch(1), crypto::Sha256(token))))}};
+  request.headers = {
+      {wire::kAgentHeader, key.public_key().Hex()},
+      {wire::kEpochHeader, std::to_string(TestEpoch().value())},
+      {wire::kSignatureHeader, HexOf(key.Sign(wire::EnrolmentSigningInput(
+                                   key.public_key().view(), TestEpoch(), crypto::Sha256(token))))}};
   if (!token.empty()) request.headers.emplace_back(wire::kTokenHeader, token);
   return request;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "aggregator/store/retention.h"
 #include "common/base/clock.h"
 #include "common/crypto/ed25519.h"
 #include "common/http/message.h"
@@ -11,6 +13,13 @@
 namespace fieldcost::ingest {
 
 // An agent of the tests: makes valid batches and the signed requests that carry them.
+
+// The epoch of their requests: today's, unless a test with a clock of its own has set another.
+wire::Epoch TestEpoch();
+void SetTestEpoch(std::optional<wire::Epoch> epoch);
+constexpr wire::Epoch EpochOfWeek(std::uint32_t week) {
+  return wire::Epoch(week / store::kWeeksPerEpoch);
+}
 
 wire::BatchRow TestRow(unsigned number, std::uint32_t week);
 wire::BatchContent TestContent(unsigned rows, std::uint32_t week);
@@ -25,7 +34,7 @@ http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequenc
 // Takes the batch away again; without a receipt if it is empty.
 http::Request WithdrawalRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
                                 const std::string& body, const std::string& receipt);
-// Enrols for epoch 1; without a token if it is empty.
+// Enrols; without a token if it is empty.
 http::Request EnrolmentRequest(const crypto::PrivateKey& key, const std::string& token);
 
 void SetHeader(http::Request& request, std::string_view name, const std::string& value);

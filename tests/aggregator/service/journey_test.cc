@@ -29,7 +29,10 @@ class JourneyTest : public ServiceTest {
 
   std::string Body(unsigned rows, unsigned salt) const {
     wire::BatchContent content = ingest::TestContent(rows, WeekOf(SystemClock().Now()));
-    for (wire::BatchRow& row : content.rows) row.histogram.Add(salt);
+    for (wire::BatchRow& row : content.rows) {
+      row.histogram.Add(salt);
+      row.first_contribution = salt <= 2;  // the first of either agent
+    }
     content.rows.push_back(content.rows[0]);  // a duplicate, which is refused
     return *wire::EncodeBatch(content);
   }

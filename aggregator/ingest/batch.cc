@@ -1,0 +1,205 @@
+// POST /v1/batches behind the envelope: rows, and the store.
+#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/workspace.h"
+#include "common/wire/limits.h"
+
+namespace fieldcost::ingest {
+namespace {
+
+// Whether what was answered to the first batch of this number speaks of another body: two machines
+// have one key (a copied disk), or an old state came back from a backup. Unknown is no.
+bool IsOfAnotherBody(const std::string& stored_answer, const BatchIdentity& batch,
+                     const Receipts& receipts) {
+  const auto first = wire::DecodeAnswer(stored_answer);
+  return first && !first->receipt.empty() && !receipts.Open(first->receipt, batch);
+}
+
+std::atomic<std::uint64_t>& CounterOf(Counters& counters, RowProblem problem) {
+  switch (problem) {
+    case RowProblem::kMalformed:
+      break;
+    case RowProblem::kUnknownMetric:
+      return counters.rows_unknown_metric;
+    case RowProblem::kWeek:
+      return counters.rows_wrong_week;
+    case RowProblem::kModule:
+      return counters.rows_unlisted_module;
+    case RowProblem::kImpossible:
+      return counters.rows_impossible;
+    case RowProblem::kImplausible:
+      return counters.rows_implausible;
+    case RowProblem::kDuplicate:
+      return counters.rows_duplicate;
+    case RowProblem::kContributed:
+      return counters.rows_contributed_before;
+    case RowProblem::kTooManyContributed:
+      return counters.rows_over_contribution_limit;
+  }
+  return counters.rows_malformed;
+}
+
+}  // namespace
+
+void Ingest::Workspace::Start() {
+  accepted.Clear();
+  answer = {};
+  refused.clear();
+  problems = {};
+  greatest_key.clear();
+  seen.clear();
+  key.hardware = decoder.hardware();
+}
+
+void Ingest::Workspace::MakeKey() {
+  std::swap(key.api, row.api);
+  key.metric = static_cast<stats::Metric>(row.metric_number);
+  key.week = row.week;
+  key_bytes.clear();
+  store::AppendRowKey(key, key_bytes);
+}
+
+bool Ingest::Workspace::IsDuplicate() {
+  if (key_bytes > greatest_key && seen.empty()) {
+    greatest_key = key_bytes;
+    return false;
+  }
+  if (seen.empty()) {
+    // Our own encoding: it decodes.
+    (void)store::ForEachAcceptedRow(
+        accepted.bytes(),
+        [this](std::string_view bytes, const store::CompactRow&) { seen.emplace(bytes); });
+  }
+  return !seen.insert(key_bytes).second;
+}
+
+void Ingest::Workspace::RefuseRow(std::size_t index, RowRefusal refusal) {
+  ++problems[static_cast<std::size_t>(refusal.problem)];
+  ++answer.rejected_rows;
+  refused.push_back(static_cast<std::uint32_t>(index));
+  if (answer.rejects.size() < wire::kMaxListedRejects) {
+    answer.rejects.push_back(
+        {.row = static_cast<std::uint32_t>(index), .reason = std::move(refusal.reason)});
+  }
+}
+
+bool Ingest::Workspace::IsHonest() const {
+  for (std::size_t i = 0; i < kRowProblems; ++i) {
+    if (problems[i] != 0 && IsDishonest(static_cast<RowProblem>(i))) return false;
+  }
+  return answer.accepted_rows != 0;
+}
+
+Status Ingest::CheckRows(const BatchIdentity& batch, const std::string& agent_id,
+                         Workspace& workspace) {
+  workspace.Start();
+  workspace.rows.Start({.current_week = WeekOf(clock_.Now()),
+                        .first_week = store_.first_week(),
+                        .log2_cores = workspace.decoder.hardware().log2_cores,
+                        .modules = &options_.modules});
+  workspace.contributions.Start(store_, agent_id, batch.epoch,
+                                pseudonyms_.ContributionKeyOf(agent_id));
+  for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
+    workspace.decoder.GetRow(index, workspace.row);
+    auto refusal = workspace.rows.Check(workspace.row);
+    if (!refusal) {
+      workspace.MakeKey();
+      if (workspace.IsDuplicate()) {
+        refusal = RowRefusal{.problem = RowProblem::kDuplicate,
+                             .reason = "the batch has this row already"};
+      } else if (workspace.row.first_contribution) {
+        FIELDCOST_ASSIGN(refusal,
+                         workspace.contributions.Try(workspace.row.week, workspace.key_bytes));
+      }
+    }
+    if (refusal) {
+      workspace.RefuseRow(index, std::move(*refusal));
+      continue;
+    }
+    workspace.rows.Take(workspace.row);
+    workspace.accepted.Add(workspace.key_bytes, workspace.row.histogram,
+                           workspace.row.first_contribution ? store::Contribution::kFirst
+                                                            : store::Contribution::kNone);
+    ++workspace.answer.accepted_rows;
+  }
+  return {};
+}
+
+http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& agent_id,
+                                Workspace& workspace) {
+  // What the agent has contributed to must not change between the check and the acceptance.
+  const std::lock_guard agent_lock(
+      agent_locks_[static_cast<std::uint8_t>(agent_id[0]) % kAgentStripes]);
+  if (!CheckRows(batch, agent_id, workspace)) return RefuseStoreFailure();
+  workspace.answer.receipt = receipts_.Issue(batch, workspace.refused);
+  const std::string answer = wire::EncodeAnswer(workspace.answer);
+  auto result = store_.Accept({.agent_id = agent_id,
+                               .epoch = batch.epoch,
+                               .sequence = batch.sequence,
+                               .rows = &workspace.accepted,
+                               .answer = answer,
+                               .honest = workspace.IsHonest(),
+                               .held_answer =
+                                   [&workspace] {
+                                     workspace.answer.held = true;
+                                     return wire::EncodeAnswer(workspace.answer);
+                                   },
+                               .contributions = workspace.contributions.Finish()});
+  if (!result) return RefuseByStore(result.error(), agent_id);
+  if (result->replay && IsOfAnotherBody(result->answer, batch, receipts_)) {
+    ++counters_.bad_sequence;
+    abuse_log_.Note(Abuse::kOtherBody, agent_id, clock_.Now());
+    return Refuse(409,
+                  Fail(ErrorCode::kAlreadyExists, "another batch of this agent has had sequence {}",
+                       batch.sequence.value()));
+  }
+  if (result->replay) {
+    ++counters_.replayed_batches;
+  } else {
+    CountAccepted(*result, agent_id, workspace);
+  }
+  return AnswerJson(std::move(result->answer));
+}
+
+void Ingest::CountAccepted(const store::AcceptResult& result, const std::string& agent_id,
+                           const Workspace& workspace) {
+  ++counters_.accepted_batches;
+  counters_.accepted_rows += workspace.answer.accepted_rows;
+  counters_.rejected_rows += workspace.answer.rejected_rows;
+  counters_.held_batches += result.held ? 1 : 0;
+  counters_.released_batches += result.released_batches;
+  if (workspace.answer.rejected_rows == 0) return;
+  const auto count = [&](RowProblem problem) {
+    return workspace.problems[static_cast<std::size_t>(problem)];
+  };
+  for (std::size_t i = 0; i < kRowProblems; ++i) {
+    const auto problem = static_cast<RowProblem>(i);
+    if (count(problem) != 0) CounterOf(counters_, problem) += count(problem);
+  }
+  if (count(RowProblem::kImpossible) + count(RowProblem::kImplausible) +
+          count(RowProblem::kDuplicate) !=
+      0) {
+    abuse_log_.Note(Abuse::kImplausibleRows, agent_id, clock_.Now());
+  }
+  if (count(RowProblem::kContributed) + count(RowProblem::kTooManyContributed) != 0) {
+    abuse_log_.Note(Abuse::kContributedBefore, agent_id, clock_.Now());
+  }
+}
+
+http::Response Ingest::RefuseByStore(const Error& error, const std::string& agent_id) {
+  switch (error.code) {
+    case ErrorCode::kInvalidArgument:
+      ++counters_.bad_sequence;
+      return Refuse(error);
+    case ErrorCode::kUnavailable:
+      ++counters_.no_room_to_hold;
+      return Refuse(503, error);
+    case ErrorCode::kPermissionDenied:
+      ++counters_.revoked;
+      abuse_log_.Note(Abuse::kRevoked, agent_id, clock_.Now());
+      return Refuse(error);
+    default:
+      return RefuseStoreFailure();
+  }
+}
+
+}  // namespace fieldcost::ingest

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "common/base/clock.h"
+
+namespace fieldcost::ingest {
+
+// Counts each agent's batches in the current hour of the clock. Memory is bounded: beyond
+// kMaxCountedAgents in an hour, further ones are not counted; who can make so many keys is not
+// stopped by a limit for each. In memory only. Thread-safe.
+class AgentRate {
+ public:
+  explicit AgentRate(unsigned per_hour) : per_hour_(per_hour) {}  // 0 = no limit
+
+  // Counts one more batch; if that is too many, how long until the next may come.
+  std::optional<std::chrono::seconds> Take(std::string_view agent_id, WallTime now);
+
+ private:
+  const unsigned per_hour_;
+  std::mutex mutex_;
+  std::int64_t hour_ = 0;
+  std::unordered_map<std::string, unsigned> counts_;
+};
+
+}  // namespace fieldcost::ingest
