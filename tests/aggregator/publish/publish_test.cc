@@ -51,7 +51,7 @@ class PublishTest : public ::testing::Test {
 
   // One agent's batch with one row for each of `apis` APIs. Adds it to the expected sums.
   void Contribute(unsigned agent, unsigned first_api, std::uint32_t week, unsigned log2_cores = 1,
-                  unsigned apis = 1) {
+                  unsigned apis = 1, store::Contribution kind = store::Contribution::kFirst) {
     store::AcceptedRows rows;
     for (unsigned api = first_api; api < first_api + apis; ++api) {
       stats::RowKey key;
@@ -60,13 +60,14 @@ class PublishTest : public ::testing::Test {
       key.week = week;
       stats::CostHistogram histogram;
       for (std::uint64_t i = 1; i < 20; ++i) histogram.Add(i * (agent + 3) * (api + 1) * week);
-      rows.Add(key, histogram, store::Contribution::kFirst);
+      rows.Add(key, histogram, kind);
       key.hardware = {};
       key.week = 0;
       stats::StatRow& sum = sums_[key];
       sum.key = key;
       sum.histogram.Merge(histogram);
       sum.scalars.Merge(stats::ScalarsOf(histogram));
+      if (kind == store::Contribution::kFirst) sum.weights.Merge(stats::WeightsOf(histogram));
     }
     std::string agent_id(store::kAgentIdBytes, '.');
     agent_id[0] = static_cast<char>(agent);
@@ -124,6 +125,16 @@ class PublishTest : public ::testing::Test {
     return rows;
   }
 
+  // The sums, with weights rounded as a fragment has them.
+  Rows Expected() const {
+    Rows rows;
+    for (const auto& [key, sum] : sums_) {
+      rows[key] = wire::DecodeFragment(wire::EncodeFragment({sum}).value()).value().front();
+      EXPECT_EQ(rows[key].weights.Contributions(), sum.weights.Contributions());
+    }
+    return rows;
+  }
+
   std::set<std::string> FragmentFiles(const Publisher& publisher) {
     std::set<std::string> names;
     for (const auto& entry :
@@ -149,7 +160,7 @@ TEST_F(PublishTest, WhatIsPublishedIsTheSumOverClassesAndWeeksBitForBit) {
   EXPECT_EQ(report.rows, 30U);
   EXPECT_EQ(report.withheld, 0U);
   EXPECT_EQ(report.store_sequence, 4U);
-  EXPECT_EQ(PublishedRows(publisher), sums_);
+  EXPECT_EQ(PublishedRows(publisher), Expected());
 }
 
 TEST_F(PublishTest, ThresholdCountsDifferentAgentsWithinOneWeek) {
@@ -163,7 +174,20 @@ TEST_F(PublishTest, ThresholdCountsDifferentAgentsWithinOneWeek) {
   const Rows rows = PublishedRows(publisher);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows.begin()->first.api.symbol, "sample_1");
-  EXPECT_EQ(rows.begin()->second, sums_.at(rows.begin()->first));
+  EXPECT_EQ(rows.begin()->second, Expected().at(rows.begin()->first));
+}
+
+TEST_F(PublishTest, ContributionsFromBeforeWeightsCountForTheThresholdAndSayThatTheyHaveNone) {
+  Contribute(1, 1, 2900, 1, 1, store::Contribution::kFirstUnweighted);
+  Contribute(2, 1, 2900, 2, 1, store::Contribution::kFirstUnweighted);
+  Contribute(3, 1, 2900);
+  Publisher publisher = MustOpen(Options(3));
+  EXPECT_EQ(MustPublish(publisher).rows, 1U);
+  const Rows rows = PublishedRows(publisher);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows, Expected());
+  EXPECT_EQ(rows.begin()->second.scalars.contributions, 3U);
+  EXPECT_EQ(rows.begin()->second.weights.Contributions(), 1U);
 }
 
 TEST_F(PublishTest, VersionsRiseAcrossRestartsAndUnchangedFragmentsKeepTheirFiles) {
@@ -205,7 +229,7 @@ TEST_F(PublishTest, PassesOfAnySizeGiveTheSameFragments) {
   EXPECT_EQ(MustPublish(split).new_fragments, first.fragment_bits == MustVerify(split).fragment_bits
                                                   ? 0U
                                                   : MustVerify(split).fragments.size());
-  EXPECT_EQ(PublishedRows(split), sums_);
+  EXPECT_EQ(PublishedRows(split), Expected());
 }
 
 TEST_F(PublishTest, AnEmptyStorePublishesAnEmptyCatalogue) {
