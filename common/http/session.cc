@@ -3,11 +3,19 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/asio.hpp>
+#include <boost/asio/ssl.hpp>
 #include <ctime>
 #include <exception>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
 
 #include "common/base/log.h"
 #include "common/http/message_text.h"
+#include "common/http/strict_head.h"
+#include "common/http/tls.h"
 
 namespace fieldcost::http {
 namespace {
@@ -19,6 +27,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using Core = Connections::Core;
 
+constexpr std::size_t kReadBytes = 16 * 1024;
 constexpr std::size_t kWriteBytes = 1024 * 1024;  // each such part has its own response_timeout
 constexpr std::size_t kMaxDrainBytes = 4 * 1024 * 1024;  // thrown away after a refusal
 constexpr milliseconds kLingerTimeout{2'000};
@@ -40,44 +49,107 @@ std::string HttpDate() {
   return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time(nullptr)));
 }
 
+// All members are used on its strand only.
+class TcpSession final : public Session, public std::enable_shared_from_this<TcpSession> {
+ public:
+  TcpSession(Core& core, tcp::socket socket, const ClientNetwork& from, TurnedAway turned_away)
+      : core_(core),
+        stream_(std::move(socket), *core.tls.context),
+        deadline_(stream_.get_executor()),
+        answered_(stream_.get_executor()),
+        from_(from),
+        served_(!turned_away),
+        answer_(std::move(turned_away)) {}
+
+  void Start(std::shared_ptr<Core> core, std::function<void()> ended) override;
+  void Stop(bool by_force) override;
+  // From any thread.
+  void Deliver(std::uint64_t request_number, Response response);
+
+ private:
+  using Deadline = steady_clock::time_point;
+  struct Io {
+    boost::system::error_code error;
+    std::size_t size = 0;
+  };
+
+  tcp::socket& socket() { return stream_.next_layer(); }
+  void Close();
+  void Arm(milliseconds timeout);
+  void ArmUntil(Deadline deadline);
+  asio::awaitable<void> Run(std::shared_ptr<Core> core);
+  asio::awaitable<Io> ReadSome();
+  asio::awaitable<Io> Write(asio::const_buffer bytes);
+  asio::awaitable<bool> Handshake();
+  asio::awaitable<tl::expected<Head, Refusal>> ReceiveHead();
+  asio::awaitable<bool> ReceiveBody(const Head& head, std::string& body);
+  asio::awaitable<bool> ServeOne(const std::shared_ptr<Core>& core, const std::string& peer);
+  asio::awaitable<Response> Handle(const std::shared_ptr<Core>& core, Request request);
+  std::optional<Response> Charge();
+  asio::awaitable<bool> Send(Response response, bool close, bool head_only);
+  asio::awaitable<void> Linger();
+
+  Core& core_;
+  ssl::stream<tcp::socket> stream_;  // without TLS only its next_layer() is used
+  asio::steady_timer deadline_;      // closes the connection
+  asio::steady_timer answered_;      // cancelled when answer_ has come
+  const ClientNetwork from_;
+  const bool served_;
+  bool stopping_ = false;
+  bool closed_ = false;
+  bool busy_ = false;  // between a request's head and the end of its response
+  bool owing_ = true;  // the peer owes us something: a deadline that passes is its fault
+  bool first_ = true;  // no request yet
+  std::uint64_t request_number_ = 0;
+  std::optional<Response> answer_;
+  std::string received_;  // not used up yet
+  std::array<char, kReadBytes> chunk_;
+};
+
 // Behind the copies of one Respond. If all are gone and none was called, the request fails at once.
 class Responder {
  public:
-  Responder(std::shared_ptr<Core> core, std::weak_ptr<Session> session, std::uint64_t number)
+  Responder(std::shared_ptr<Core> core, std::weak_ptr<TcpSession> session, std::uint64_t number)
       : core_(std::move(core)), session_(std::move(session)), number_(number) {}
   ~Responder() { Answer(TryLater(503, kBusyRetry, "the request was dropped")); }
   Responder(const Responder&) = delete;
   Responder& operator=(const Responder&) = delete;
   void Answer(Response response) {
     if (done_.exchange(true)) return;
-    if (const std::shared_ptr<Session> session = session_.lock()) {
+    if (const std::shared_ptr<TcpSession> session = session_.lock()) {
       session->Deliver(number_, std::move(response));
     }
   }
 
  private:
   std::shared_ptr<Core> core_;  // keeps the session's executor alive
-  std::weak_ptr<Session> session_;
+  std::weak_ptr<TcpSession> session_;
   std::uint64_t number_;
   std::atomic<bool> done_{false};
 };
 
-}  // namespace
-
-Response TryLater(int status, std::chrono::seconds when, std::string_view why) {
-  Response response = JsonError(status, Name(ErrorCode::kUnavailable), why);
-  response.headers.emplace_back("Retry-After", std::to_string(when.count()));
-  return response;
+void TcpSession::Start(std::shared_ptr<Core> core, std::function<void()> ended) {
+  const auto done = [self = shared_from_this(),
+                     ended = std::move(ended)](std::exception_ptr failure) {
+    try {
+      if (failure) std::rethrow_exception(failure);
+    } catch (const std::exception& thrown) {
+      LogError("http server: connection: {}", thrown.what());
+    }
+    self->Close();
+    ended();
+  };
+  asio::co_spawn(stream_.get_executor(), Run(std::move(core)), done);
 }
 
-void Session::Stop(bool by_force) {
+void TcpSession::Stop(bool by_force) {
   asio::post(stream_.get_executor(), [self = shared_from_this(), by_force] {
     self->stopping_ = true;
     if (by_force || !self->busy_) self->Close();
   });
 }
 
-void Session::Deliver(std::uint64_t request_number, Response response) {
+void TcpSession::Deliver(std::uint64_t request_number, Response response) {
   asio::dispatch(stream_.get_executor(), [self = shared_from_this(), request_number,
                                           response = std::move(response)]() mutable {
     if (request_number != self->request_number_ || self->answer_) return;
@@ -86,7 +158,7 @@ void Session::Deliver(std::uint64_t request_number, Response response) {
   });
 }
 
-void Session::Close() {
+void TcpSession::Close() {
   closed_ = true;
   boost::system::error_code ignored;
   socket().close(ignored);
@@ -94,9 +166,9 @@ void Session::Close() {
   answered_.cancel();
 }
 
-void Session::Arm(milliseconds timeout) { ArmUntil(steady_clock::now() + timeout); }
+void TcpSession::Arm(milliseconds timeout) { ArmUntil(steady_clock::now() + timeout); }
 
-void Session::ArmUntil(Deadline deadline) {
+void TcpSession::ArmUntil(Deadline deadline) {
   deadline_.expires_at(deadline);
   deadline_.async_wait([self = shared_from_this()](boost::system::error_code error) {
     // A wait that was already due when the timer was set anew is not the new deadline.
@@ -106,7 +178,7 @@ void Session::ArmUntil(Deadline deadline) {
   });
 }
 
-asio::awaitable<bool> Session::Handshake() {
+asio::awaitable<bool> TcpSession::Handshake() {
   Arm(core_.options.handshake_timeout);
   const auto [error] = co_await stream_.async_handshake(ssl::stream_base::server, kAwait);
   if (!error) co_return true;
@@ -114,7 +186,7 @@ asio::awaitable<bool> Session::Handshake() {
   co_return false;
 }
 
-asio::awaitable<Session::Io> Session::ReadSome() {
+asio::awaitable<TcpSession::Io> TcpSession::ReadSome() {
   const asio::mutable_buffer into = asio::buffer(chunk_);
   if (core_.with_tls()) {
     const auto [error, size] = co_await stream_.async_read_some(into, kAwait);
@@ -124,7 +196,7 @@ asio::awaitable<Session::Io> Session::ReadSome() {
   co_return Io{error, size};
 }
 
-asio::awaitable<Session::Io> Session::Write(asio::const_buffer bytes) {
+asio::awaitable<TcpSession::Io> TcpSession::Write(asio::const_buffer bytes) {
   if (core_.with_tls()) {
     const auto [error, size] = co_await asio::async_write(stream_, bytes, kAwait);
     co_return Io{error, size};
@@ -134,7 +206,7 @@ asio::awaitable<Session::Io> Session::Write(asio::const_buffer bytes) {
 }
 
 // A refusal with status 0 means: close without an answer.
-asio::awaitable<tl::expected<Head, Refusal>> Session::ReceiveHead() {
+asio::awaitable<tl::expected<Head, Refusal>> TcpSession::ReceiveHead() {
   Arm(core_.options.header_timeout);
   HeadScan scan;
   for (;;) {
@@ -157,7 +229,7 @@ asio::awaitable<tl::expected<Head, Refusal>> Session::ReceiveHead() {
   co_return head;
 }
 
-asio::awaitable<bool> Session::ReceiveBody(const Head& head, std::string& body) {
+asio::awaitable<bool> TcpSession::ReceiveBody(const Head& head, std::string& body) {
   owing_ = true;
   Arm(core_.options.body_timeout);
   if (head.expects_continue && received_.size() < head.content_length) {
@@ -175,7 +247,7 @@ asio::awaitable<bool> Session::ReceiveBody(const Head& head, std::string& body) 
   co_return true;
 }
 
-asio::awaitable<Response> Session::Handle(const std::shared_ptr<Core>& core, Request request) {
+asio::awaitable<Response> TcpSession::Handle(const std::shared_ptr<Core>& core, Request request) {
   ++core_.counters.requests;
   ++request_number_;
   answer_.reset();
@@ -202,7 +274,7 @@ asio::awaitable<Response> Session::Handle(const std::shared_ptr<Core>& core, Req
   co_return TryLater(503, kBusyRetry, "no answer in time");
 }
 
-asio::awaitable<bool> Session::Send(Response response, bool close, bool head_only) {
+asio::awaitable<bool> TcpSession::Send(Response response, bool close, bool head_only) {
   std::string date = HttpDate();
   Result<std::string> head = ResponseHead(response, {.close = close, .date = date});
   if (!head) {
@@ -235,7 +307,7 @@ asio::awaitable<bool> Session::Send(Response response, bool close, bool head_onl
 
 // Ends the connection in a way that lets the peer read the last response: closing a socket with
 // unread bytes would reset it (RFC 9112 §9.6).
-asio::awaitable<void> Session::Linger() {
+asio::awaitable<void> TcpSession::Linger() {
   owing_ = false;
   Arm(kLingerTimeout);
   if (core_.with_tls()) (void)co_await stream_.async_shutdown(kAwait);
@@ -250,7 +322,7 @@ asio::awaitable<void> Session::Linger() {
 }
 
 // The refusal of one request too many.
-std::optional<Response> Session::Charge() {
+std::optional<Response> TcpSession::Charge() {
   if (std::exchange(first_, false) || core_.addresses.off()) return std::nullopt;
   std::optional<std::chrono::seconds> retry_after;
   {
@@ -263,8 +335,8 @@ std::optional<Response> Session::Charge() {
 }
 
 // True if another request may follow.
-asio::awaitable<bool> Session::ServeOne(const std::shared_ptr<Core>& core,
-                                        const std::string& peer) {
+asio::awaitable<bool> TcpSession::ServeOne(const std::shared_ptr<Core>& core,
+                                           const std::string& peer) {
   tl::expected<Head, Refusal> head = co_await ReceiveHead();
   if (closed_ || (!head && head.error().status == 0)) {
     Close();
@@ -302,7 +374,7 @@ asio::awaitable<bool> Session::ServeOne(const std::shared_ptr<Core>& core,
   co_return !close;
 }
 
-asio::awaitable<void> Session::Run(std::shared_ptr<Core> core) {
+asio::awaitable<void> TcpSession::Run(std::shared_ptr<Core> core) {
   boost::system::error_code error;
   const tcp::endpoint peer = socket().remote_endpoint(error);
   if (error) co_return;
@@ -319,6 +391,38 @@ asio::awaitable<void> Session::Run(std::shared_ptr<Core> core) {
     (void)co_await Send(*std::exchange(answer_, std::nullopt), true, false);
   }
   if (!closed_) co_await Linger();
+}
+
+}  // namespace
+
+Connections::Core::Core(ServerOptions server_options, Handler request_handler)
+    : options(std::move(server_options)),
+      handler(std::move(request_handler)),
+      io(std::make_unique<asio::io_context>()),
+      addresses({.max_connections = options.max_connections_per_address,
+                 .requests_per_second = options.requests_per_second_per_address,
+                 .request_burst = options.request_burst_per_address}) {}
+
+Connections::Core::~Core() = default;
+
+std::shared_ptr<Session> Session::Make(Connections::Core& core, UniqueFd accepted,
+                                       const ClientNetwork& from, TurnedAway turned_away) {
+  tcp::socket socket(asio::make_strand(*core.io));
+  boost::system::error_code error;
+  // The protocol is only looked at to open a socket, not for one that is open.
+  socket.assign(tcp::v4(), accepted.get(), error);
+  if (error) return nullptr;
+  accepted.Release();
+  return std::make_shared<TcpSession>(core, std::move(socket), from, std::move(turned_away));
+}
+
+Result<TlsSettings> LoadTls(const ServerOptions& options) {
+  TlsSettings tls{.context = std::make_shared<ssl::context>(ssl::context::tls_server)};
+  if (options.certificate_file.empty()) return tls;
+  FIELDCOST_TRY(ConfigureTlsServer(tls.context->native_handle(), options.certificate_file,
+                                   options.private_key_file));
+  tls.expiry = CertificateExpiry(tls.context->native_handle());
+  return tls;
 }
 
 }  // namespace fieldcost::http
