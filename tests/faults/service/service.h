@@ -1,0 +1,61 @@
+#pragma once
+
+#include <signal.h>
+
+#include <memory>
+#include <string>
+
+#include "common/base/check.h"
+#include "tests/faults/network/fault_run.h"
+#include "tests/faults/service/fleet.h"
+#include "tests/support/certificates.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::faults {
+
+// A fieldcost-aggregator process that is started again and again on one data directory.
+class Service {
+ public:
+  Service() : certificates_(testing::MakeCertificates(dir_.path())) {}
+
+  // The data directory of the next starts. `more` goes into [store], as does a small checkpoint.
+  void Configure(const std::filesystem::path& data_dir, unsigned probation_batches) {
+    data_dir_ = data_dir;
+    std::ofstream(dir_.path() / "aggregator.toml")
+        << "[server]\nport = 0\nmax_connections_per_address = 0\n"
+           "requests_per_minute_per_address = 0\ncertificate = \""
+        << certificates_.certificate.string() << "\"\nprivate_key = \""
+        << certificates_.key.string() << "\"\n[store]\ndata_dir = \"" << data_dir.string()
+        << "\"\ncheckpoint_rows = 40\nwrite_buffer_mib = 1\nmin_free_mib = 0\n"
+           "[ingest]\nbatches_per_agent_per_hour = 0\nprobation_batches = "
+        << probation_batches << "\n[publish]\ninterval_seconds = 0\ncontribution_threshold = 1\n";
+  }
+
+  void Start() { process_ = std::make_unique<testing::BackgroundProcess>(Command()); }
+  // Waits until it serves; empty if it ended instead.
+  std::string Url() {
+    std::string line;
+    if (!process_->WaitForLine("listening on ", &line)) return {};
+    return line.substr(line.find("https://"));
+  }
+  testing::BackgroundProcess& process() { return *process_; }
+  testing::ProcessOptions Command(const std::string& word = {}) const {
+    testing::ProcessOptions options;
+    options.arguments = {FIELDCOST_AGGREGATOR, "--config",
+                         (dir_.path() / "aggregator.toml").string()};
+    if (!word.empty()) options.arguments.push_back(word);
+    return options;
+  }
+  Fleet::Server Address(const std::string& url) const { return {url, certificates_.ca}; }
+  const std::filesystem::path& directory() const { return dir_.path(); }
+  const std::filesystem::path& data_dir() const { return data_dir_; }
+
+ private:
+  const testing::TempDir dir_;
+  const testing::Certificates certificates_;
+  std::filesystem::path data_dir_;
+  std::unique_ptr<testing::BackgroundProcess> process_;
+};
+
+}  // namespace fieldcost::faults
