@@ -49,7 +49,7 @@ class Catalog {
   Result<std::vector<std::string>> Nearest(std::string_view symbol, std::size_t limit) const;
 
   // Calls `visit` once for each soname!symbol with all its rows (ascending by key), ordered by
-  // symbol. Only one API's rows are in memory at a time: a row takes about 3 KiB there.
+  // symbol. Only one API's rows are in memory at a time: a row takes about 4 KiB there.
   Status ForEachApi(const std::function<void(std::vector<stats::StatRow> rows)>& visit) const;
 
   // Every row, in key order; for reports and tests.
