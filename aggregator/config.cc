@@ -160,9 +160,9 @@ void ReadIngest(config::TomlFile& file, Config& config) {
   config.store.probation_batches = 3;
   Read(file, "ingest.probation_batches", 0, kMaxProbationBatches, config.store.probation_batches);
   ReadMib(file, "ingest.held_mib", config.store.held_bytes);
-  file.ReadStrings("ingest.modules", config.modules);
+  file.ReadStrings("ingest.modules", config.ingest.modules);
   Read(file, "ingest.batches_per_agent_per_hour", 0, kMaxBatchesPerHour,
-       config.batches_per_agent_per_hour);
+       config.ingest.batches_per_agent_per_hour);
 }
 
 void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, Config& config) {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "aggregator/ingest/admission.h"
+#include "aggregator/ingest/options.h"
 #include "aggregator/publish/publisher.h"
 #include "aggregator/store/store.h"
 #include "common/base/log.h"
@@ -39,8 +39,7 @@ struct Config {
   std::uint64_t min_free_bytes = 256 * kMiB;  // below it the service is not ready; 0 = no limit
   unsigned ingest_threads = 16;
   std::size_t ingest_queue = 256;
-  std::vector<std::string> modules;           // globs of sonames; none = all
-  unsigned batches_per_agent_per_hour = 600;  // 0 = no limit
+  ingest::IngestOptions ingest{.modules = {}, .batches_per_agent_per_hour = 600};
   ingest::EnrolmentMode enrolment_mode = ingest::EnrolmentMode::kOpen;
   std::vector<std::filesystem::path> token_files;
   publish::PublisherOptions publish;

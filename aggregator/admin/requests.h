@@ -10,12 +10,14 @@ inline constexpr char kReadyzPath[] = "/readyz";    // 200 if batches are taken;
 inline constexpr char kMetricsPath[] = "/metrics";  // Prometheus text format 0.0.4
 
 // POST with "Authorization: Bearer TOKEN", a token from one of the configured files; 401 without.
-// Bodies and answers are JSON objects; errors are {"error": {"code": ..., "message": ...}} as
-// everywhere. Each answers when it is done; the same thing at the same time waits for its turn.
+// Bodies and answers are JSON objects; errors are {"error": code, "message": ...} as everywhere
+// (http::JsonError). Each answers when it is done; the same thing at the same time waits for its
+// turn.
 inline constexpr char kPublishPath[] = "/v1/publish";        // -> version, rows, withheld, ...
 inline constexpr char kCheckpointPath[] = "/v1/checkpoint";  // -> sequence
 inline constexpr char kCompactPath[] = "/v1/compact";        // -> {}
-inline constexpr char kBackupPath[] = "/v1/backup";          // {"directory": absolute} -> sequence
+// {"directory": absolute path, "without_signing_keys": false unless said otherwise} -> sequence
+inline constexpr char kBackupPath[] = "/v1/backup";
 inline constexpr char kExpirePath[] = "/v1/expire";  // -> rows, ledger_entries, held_batches
 inline constexpr char kRevokePath[] = "/v1/revoke";  // {"agent": 64 hex} -> {}
 inline constexpr char kReloadPath[] = "/v1/reload";  // certificate, tokens -> {}

@@ -96,8 +96,8 @@ TEST_F(ConfigTest, TheDefaultFileIsGoodAndItsCommentedValuesAreTheDefaults) {
   EXPECT_EQ(full->min_free_bytes, shipped->min_free_bytes);
   EXPECT_EQ(full->store.probation_batches, shipped->store.probation_batches);
   EXPECT_EQ(full->store.held_bytes, shipped->store.held_bytes);
-  EXPECT_EQ(full->modules, shipped->modules);
-  EXPECT_EQ(full->batches_per_agent_per_hour, shipped->batches_per_agent_per_hour);
+  EXPECT_EQ(full->ingest.modules, shipped->ingest.modules);
+  EXPECT_EQ(full->ingest.batches_per_agent_per_hour, shipped->ingest.batches_per_agent_per_hour);
   EXPECT_EQ(full->log_format, shipped->log_format);
   EXPECT_EQ(full->log_level, shipped->log_level);
 }
@@ -165,7 +165,7 @@ TEST_F(ConfigTest, ValuesArriveInTheirUnits) {
   EXPECT_EQ(config->min_free_bytes, 0U);
   EXPECT_EQ(config->store.probation_batches, 0U);
   EXPECT_EQ(config->store.held_bytes, 2 * kMiB);
-  EXPECT_EQ(config->modules, std::vector<std::string>{"lib*"});
+  EXPECT_EQ(config->ingest.modules, std::vector<std::string>{"lib*"});
   EXPECT_EQ(config->log_format, LogFormat::kJson);
   EXPECT_EQ(config->log_level, LogLevel::kError);
   EXPECT_EQ(config->admin->token_files, std::vector<std::filesystem::path>{dir_.path() / "token"});

@@ -225,7 +225,6 @@ TEST_F(PolicyTest, TheProgramSignsAndShows) {
                                                 {"policy", "sign", config_option},
                                                 {"policy", "shw", config_option},
                                                 {"policy", "show", "extra", config_option},
-                                                {"verify", "--json", config_option},
                                                 {"verify", "--agent", "00", config_option},
                                                 {"revoke", config_option}}) {
     EXPECT_EQ(run(wrong).exit_status, ExitStatus(ErrorCode::kInvalidArgument)) << wrong[0];

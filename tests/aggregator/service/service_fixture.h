@@ -51,6 +51,7 @@ class ServiceTest : public ::testing::Test {
     std::string line;
     ASSERT_TRUE(server_->WaitForLine("listening on ", &line)) << server_->Wait().output;
     url_ = line.substr(line.find("https://"));
+    url_ = url_.substr(0, url_.find('"'));  // of JSON
     client_ = std::make_unique<http::Client>(
         std::move(*http::Client::Create({.url = url_, .ca_file = certificates_.ca})));
   }

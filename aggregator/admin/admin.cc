@@ -1,0 +1,250 @@
+#include "aggregator/admin/admin.h"
+
+#include <array>
+#include <boost/json.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "aggregator/admin/requests.h"
+#include "aggregator/ingest/worker_pool.h"
+#include "common/base/log.h"
+
+namespace fieldcost::admin {
+namespace {
+
+namespace json = boost::json;
+
+// More than that many requests at a time are turned away.
+constexpr unsigned kThreads = 4;
+constexpr std::size_t kMaxWaiting = 16;
+constexpr std::size_t kMaxBodyBytes = 8 * 1024;
+
+http::Response Refuse(const Error& error) {
+  return http::JsonError(HttpStatus(error.code), Name(error.code), error.message);
+}
+
+http::Response Plain(int status, std::string body, const char* type = "text/plain") {
+  return {.status = status,
+          .headers = {{"Content-Type", type}, {"Cache-Control", "no-store"}},
+          .body = std::move(body)};
+}
+
+http::Response Answer(const json::object& object) {
+  return {.headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}},
+          .body = json::serialize(object)};
+}
+
+http::Response Answer(const Status& status) {
+  return status ? Answer(json::object()) : Refuse(status.error());
+}
+
+Result<json::object> ObjectOf(const http::Request& untrusted_request) {
+  const Error expected = Fail(ErrorCode::kInvalidArgument, "expected a JSON object");
+  if (untrusted_request.body.size() > kMaxBodyBytes) return expected;
+  boost::system::error_code error;
+  const json::value untrusted_value = json::parse(untrusted_request.body, error);
+  if (error || !untrusted_value.is_object()) return expected;
+  return untrusted_value.get_object();
+}
+
+// The one member, a text, that a request's body has.
+Result<std::string> TextOf(const json::object& untrusted_object, std::string_view name) {
+  const json::value* untrusted_text = untrusted_object.if_contains(name);
+  if (untrusted_object.size() != 1 || untrusted_text == nullptr || !untrusted_text->is_string()) {
+    return Fail(ErrorCode::kInvalidArgument, R"(expected a JSON object {{"{}": "..."}})", name);
+  }
+  const json::string& text = untrusted_text->get_string();
+  return std::string(text.data(), text.size());
+}
+
+Result<std::string> TextOf(const http::Request& untrusted_request, std::string_view name) {
+  const auto untrusted_object = ObjectOf(untrusted_request);
+  return TextOf(untrusted_object.value_or(json::object()), name);
+}
+
+// Takes an optional member, true or false, out of it.
+Result<bool> TakeFlag(json::object& untrusted_object, std::string_view name) {
+  const json::value* untrusted_flag = untrusted_object.if_contains(name);
+  if (untrusted_flag == nullptr) return false;
+  if (!untrusted_flag->is_bool()) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: expected true or false", name);
+  }
+  const bool flag = untrusted_flag->get_bool();
+  untrusted_object.erase(name);
+  return flag;
+}
+
+http::Response Publish(const Operations& operations, const http::Request&) {
+  const auto report = operations.publish();
+  if (!report) return Refuse(report.error());
+  return Answer({{"version", report->version},
+                 {"store_sequence", report->store_sequence},
+                 {"rows", report->rows},
+                 {"withheld", report->withheld},
+                 {"unsound", report->unsound},
+                 {"fragments", report->fragments},
+                 {"new_fragments", report->new_fragments}});
+}
+
+http::Response Checkpoint(const Operations& operations, const http::Request&) {
+  const auto sequence = operations.checkpoint();
+  return sequence ? Answer({{"sequence", *sequence}}) : Refuse(sequence.error());
+}
+
+http::Response Compact(const Operations& operations, const http::Request&) {
+  return Answer(operations.compact());
+}
+
+http::Response Backup(const Operations& operations, const http::Request& untrusted_request) {
+  auto untrusted_object = ObjectOf(untrusted_request).value_or(json::object());
+  const auto without_signing_keys = TakeFlag(untrusted_object, "without_signing_keys");
+  if (!without_signing_keys) return Refuse(without_signing_keys.error());
+  const auto directory = TextOf(untrusted_object, "directory");
+  if (!directory) return Refuse(directory.error());
+  if (!directory->starts_with('/') || directory->find('\0') != std::string::npos) {
+    return Refuse(Fail(ErrorCode::kInvalidArgument, "directory: expected an absolute path"));
+  }
+  const auto sequence = operations.backup(*directory, *without_signing_keys);
+  return sequence ? Answer({{"sequence", *sequence}}) : Refuse(sequence.error());
+}
+
+http::Response Expire(const Operations& operations, const http::Request&) {
+  const auto report = operations.expire();
+  if (!report) return Refuse(report.error());
+  return Answer({{"rows", report->rows},
+                 {"ledger_entries", report->ledger_entries},
+                 {"held_batches", report->held_batches}});
+}
+
+http::Response Revoke(const Operations& operations, const http::Request& untrusted_request) {
+  const auto agent = TextOf(untrusted_request, "agent");
+  return agent ? Answer(operations.revoke(*agent)) : Refuse(agent.error());
+}
+
+http::Response Reload(const Operations& operations, const http::Request&) {
+  return Answer(operations.reload());
+}
+
+struct Action {
+  std::string_view target;
+  http::Response (*run)(const Operations& operations, const http::Request& untrusted_request);
+};
+constexpr std::array kActions = std::to_array<Action>({
+    {kPublishPath, Publish},
+    {kCheckpointPath, Checkpoint},
+    {kCompactPath, Compact},
+    {kBackupPath, Backup},
+    {kExpirePath, Expire},
+    {kRevokePath, Revoke},
+    {kReloadPath, Reload},
+});
+
+http::Response WrongMethod(const char* allowed) {
+  http::Response refusal = http::JsonError(405, Name(ErrorCode::kInvalidArgument),
+                                           "the method does not fit the address");
+  refusal.headers.emplace_back("Allow", allowed);
+  return refusal;
+}
+
+}  // namespace
+
+struct Admin::State {
+  explicit State(Operations given) : operations(std::move(given)) {}
+
+  bool IsAllowed(const http::Request& untrusted_request) {
+    constexpr std::string_view kScheme = "Bearer ";
+    const std::string_view untrusted_value = http::Find(untrusted_request.headers, "Authorization");
+    if (!http::EqualNames(untrusted_value.substr(0, kScheme.size()), kScheme)) return false;
+    const std::lock_guard lock(mutex);
+    return tokens && tokens->Contains(untrusted_value.substr(kScheme.size()));
+  }
+
+  http::Response Run(std::size_t action, const http::Request& untrusted_request) {
+    const std::lock_guard turn(turns[action]);
+    http::Response response = kActions[action].run(operations, untrusted_request);
+    LogEvent(LogLevel::kInfo, "administration",
+             {{"request", kActions[action].target}, {"status", response.status}});
+    return response;
+  }
+
+  const Operations operations;
+  std::mutex mutex;  // guards what follows
+  std::condition_variable idle;
+  std::optional<ingest::TokenSet> tokens;
+  bool stopping = false;
+  std::size_t in_progress = 0;
+  std::array<std::mutex, kActions.size()> turns;
+  ingest::WorkerPool workers{kThreads, kMaxWaiting};
+};
+
+Admin::Admin(Operations operations) : state_(std::make_unique<State>(std::move(operations))) {}
+Admin::~Admin() = default;
+
+void Admin::SetTokens(ingest::TokenSet tokens) {
+  const std::lock_guard lock(state_->mutex);
+  state_->tokens = std::move(tokens);
+}
+
+void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
+  const std::string& target = untrusted_request.target;
+  const bool ready_asked = target == kReadyzPath;
+  if (ready_asked || target == kLivezPath || target == kMetricsPath) {
+    if (untrusted_request.method != "GET") return respond(WrongMethod("GET"));
+    if (target == kMetricsPath) {
+      return respond(
+          Plain(200, state_->operations.metrics(), "text/plain; version=0.0.4; charset=utf-8"));
+    }
+    const std::string why = ready_asked ? state_->operations.why_not_ready() : std::string();
+    return respond(why.empty() ? Plain(200, "ok\n") : Plain(503, "not ready: " + why + "\n"));
+  }
+  std::size_t action = 0;
+  while (action < kActions.size() && kActions[action].target != target) ++action;
+  if (action == kActions.size()) {
+    return respond(Refuse(Fail(ErrorCode::kNotFound, "there is nothing at this address")));
+  }
+  if (untrusted_request.method != "POST") return respond(WrongMethod("POST"));
+  if (!state_->IsAllowed(untrusted_request)) {
+    http::Response refusal =
+        Refuse(Fail(ErrorCode::kUnauthenticated, "a token of one of admin.token_files is needed"));
+    refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return respond(std::move(refusal));
+  }
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->stopping) {
+      return respond(Refuse(Fail(ErrorCode::kUnavailable, "the service is ending")));
+    }
+    ++state_->in_progress;
+  }
+  State* const state = state_.get();
+  const auto done = [state] {
+    const std::lock_guard lock(state->mutex);
+    if (--state->in_progress == 0) state->idle.notify_all();
+  };
+  auto task = std::make_shared<std::pair<http::Request, http::Respond>>(
+      std::move(untrusted_request), std::move(respond));
+  const bool taken = state->workers.TryRun([state, action, task, done] {
+    task->second(state->Run(action, task->first));
+    done();
+  });
+  if (!taken) {
+    task->second(Refuse(Fail(ErrorCode::kUnavailable, "too much is being asked at once")));
+    done();
+  }
+}
+
+bool Admin::Stop(std::chrono::milliseconds limit) {
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->stopping = true;
+    if (!state_->idle.wait_for(lock, limit, [this] { return state_->in_progress == 0; })) {
+      return false;
+    }
+  }
+  state_->workers.Stop();
+  return true;
+}
+
+}  // namespace fieldcost::admin

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "aggregator/admin/latency.h"
+#include "aggregator/ingest/counters.h"
+#include "aggregator/store/store.h"
+#include "common/base/clock.h"
+#include "common/http/server.h"
+
+namespace fieldcost::admin {
+
+// How something that is done again and again went.
+struct TaskState {
+  std::uint64_t successes = 0;
+  std::uint64_t failures = 0;
+  std::optional<WallTime> last_success;
+  std::chrono::microseconds last_duration{0};
+};
+
+// What is published now.
+struct PublicationState {
+  TaskState task;
+  std::uint64_t version = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t withheld = 0;
+  std::uint64_t fragments = 0;
+};
+
+// Everything that /metrics tells. What is not there yet, e.g. while the service starts, is left
+// out.
+struct ServiceState {
+  std::string_view version;  // of the program
+  bool ready = false;
+  std::optional<std::uint64_t> free_bytes;  // on the disk of the data, for us
+  const ingest::Counters* ingest = nullptr;
+  const Latency* batch_latency = nullptr;
+  std::optional<http::ServerCounters> server;
+  std::optional<std::chrono::sys_seconds> certificate_expiry;
+  std::uint64_t certificate_failures = 0;  // it could not be loaded again
+  std::optional<store::StoreGauges> store;
+  std::optional<PublicationState> publication;
+  std::optional<TaskState> retention;
+};
+
+// Prometheus' text format 0.0.4, with facts about this process. Labels have few values, none of
+// them from outside.
+std::string RenderMetrics(const ServiceState& state);
+
+}  // namespace fieldcost::admin

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "aggregator/admin/admin.h"
+#include "aggregator/admin/latency.h"
+#include "aggregator/admin/metrics.h"
+#include "aggregator/config.h"
+#include "aggregator/file_watch.h"
+#include "aggregator/ingest/ingest.h"
+#include "aggregator/ingest/worker_pool.h"
+#include "aggregator/periodic_task.h"
+#include "aggregator/publication.h"
+#include "aggregator/publish/file_server.h"
+#include "common/base/result.h"
+#include "common/http/server.h"
+
+namespace fieldcost::aggregator {
+
+// The parts of a running service, in the order in which they start. Its functions are called by one
+// thread, that of Serve(), which waits for signals and never for a disk.
+class Service {
+ public:
+  // REQUIRES: `config` outlives this.
+  explicit Service(const Config& config) : config_(config) {}
+  // REQUIRES: Start() has failed, or Stop() returned true.
+  ~Service() = default;
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // Everything runs afterwards, the first publication (if there is anything) in the background.
+  Status Start();
+  // The first publication is done.
+  bool IsReadyToOpen() const { return publication_task_->idle(); }
+  // Tells where it listens: log and files.
+  Status Open();
+
+  // kIo: the store has failed, end. Also looks whether the certificate is another.
+  Status CheckHealth();
+  void AskToPublish() { publication_task_->Ask(); }
+  // Certificate and tokens; the first error, after both were tried.
+  Status Reload();
+
+  // Not ready any more, but everything is still answered.
+  void BeginDrain() { phase_ = Phase::kDraining; }
+  // Ends what was started. False if background work does not end soon; this must live on then.
+  [[nodiscard]] bool Stop();
+
+ private:
+  enum class Phase { kStarting, kServing, kDraining };
+
+  Status StartAdmin();
+  Status StartStore();
+  Status StartServer();
+  admin::Operations Operations();
+  void Route(http::Request untrusted_request, http::Respond respond);
+  Status ReloadCertificate();
+  Result<publish::PublishReport> Publish();
+  Result<store::ExpiryReport> Expire();
+  std::optional<std::uint64_t> FreeBytes() const;
+  std::string WhyNotReady() const;
+  std::string Metrics() const;
+  // What is done for the operator needs all parts.
+  Status CheckServing() const;
+
+  const Config& config_;
+  std::atomic<Phase> phase_{Phase::kStarting};
+  bool is_open_ = false;
+  std::optional<admin::Admin> admin_;
+  std::unique_ptr<http::Server> admin_server_;
+  std::unique_ptr<store::Store> store_;
+  std::optional<Publication> publication_;
+  std::optional<publish::FileServer> files_;
+  std::optional<ingest::Ingest> ingest_;
+  std::optional<ingest::WorkerPool> workers_;
+  std::unique_ptr<http::Server> server_;
+  std::optional<FileWatch> certificate_watch_;
+  std::optional<PeriodicTask> publication_task_;
+  std::optional<PeriodicTask> retention_task_;
+  admin::Latency batch_latency_;
+  std::atomic<std::uint64_t> certificate_failures_{0};
+  mutable std::mutex retention_mutex_;
+  admin::TaskState retention_state_;
+};
+
+}  // namespace fieldcost::aggregator

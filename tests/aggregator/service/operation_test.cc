@@ -1,0 +1,282 @@
+// What an operator does with a running service: watches it, asks it for something, ends it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <fstream>
+
+#include "aggregator/admin/requests.h"
+#include "common/base/file.h"
+#include "tests/aggregator/service/service_fixture.h"
+
+namespace fieldcost::aggregator {
+namespace {
+
+using ingest::SignedRequest;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class OperationTest : public ServiceTest {
+ protected:
+  OperationTest() {
+    EXPECT_TRUE(WriteFileAtomically(dir_.path() / "token", "sesame\n", 0600).has_value());
+    WriteConfig(Config("port = 0", "data", kAdmin));
+  }
+
+  void StartWithAdmin() {
+    ASSERT_NO_FATAL_FAILURE(Start());
+    ConnectAdmin();
+  }
+
+  void ConnectAdmin() {
+    auto url = ReadFile(dir_.path() / "admin-address", 1024);
+    ASSERT_TRUE(url.has_value());
+    ASSERT_THAT(*url, StartsWith("http://127.0.0.1:"));
+    url->pop_back();
+    admin_ = std::make_unique<http::Client>(std::move(*http::Client::Create({.url = *url})));
+  }
+
+  http::Response Ask(const http::Request& request) {
+    auto response = admin_->Send(request);
+    EXPECT_TRUE(response.has_value()) << response.error().message;
+    return response ? std::move(*response) : http::Response();
+  }
+  http::Response AskFor(const char* target) { return Ask({.target = target}); }
+  http::Response Command(const char* target, const std::string& body = "",
+                         const std::string& token = "sesame") {
+    return Ask({.method = "POST",
+                .target = target,
+                .headers = {{"Authorization", "Bearer " + token}},
+                .body = body});
+  }
+  using ServiceTest::Command;
+
+  http::Response SendBatch(std::uint64_t sequence) {
+    return MustSend(
+        SignedRequest(key_, sequence, ingest::TestContent(4, WeekOf(SystemClock().Now()))));
+  }
+
+  // A new connection, which shows the certificate in force; the old authority may not know it.
+  Result<http::Response> Connect(const std::filesystem::path& ca_file) {
+    FIELDCOST_ASSIGN(http::Client client, http::Client::Create({.url = url_, .ca_file = ca_file}));
+    return client.Send({.target = wire::kRootPath});
+  }
+
+  static constexpr char kAdmin[] =
+      "[admin]\nport = 0\naddress_file = \"admin-address\"\ntoken_files = [\"token\"]\n";
+  std::unique_ptr<http::Client> admin_;
+};
+
+TEST_F(OperationTest, TheListenerForTheOperatorTellsHowTheServiceIs) {
+  ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
+  EXPECT_EQ(AskFor(admin::kLivezPath).status, 200);
+  EXPECT_EQ(AskFor(admin::kReadyzPath).status, 200);
+  ASSERT_EQ(SendBatch(1).status, 200);
+  ASSERT_EQ(SendBatch(1).status, 200);
+  EXPECT_EQ(MustSend(SignedRequest(key_, 2, std::string("garbage"))).status, 400);
+  const std::string metrics = AskFor(admin::kMetricsPath).body;
+  for (const char* line :
+       {"fieldcost_ready 1\n", "fieldcost_ingest_accepted_batches_total 1\n",
+        "fieldcost_ingest_replayed_batches_total 1\n", "fieldcost_ingest_accepted_rows_total 4\n",
+        "fieldcost_ingest_refusals_total{reason=\"malformed\"} 1\n",
+        "fieldcost_batch_duration_seconds_count 3\n", "fieldcost_store_sequence 1\n",
+        "fieldcost_http_requests_total 3\n", "fieldcost_publication_runs_total 0\n"}) {
+    EXPECT_THAT(metrics, HasSubstr(line));
+  }
+  EXPECT_THAT(metrics, HasSubstr("fieldcost_certificate_expiry_timestamp_seconds "));
+  EXPECT_THAT(metrics, Not(HasSubstr(key_.public_key().Hex())));
+  EXPECT_EQ(Command(admin::kPublishPath, "", "guess").status, 401);
+  EXPECT_THAT(Command(admin::kPublishPath).body, StartsWith(R"({"version":1,"store_sequence":1,)"));
+  EXPECT_EQ(Download().size(), 4U);
+  EXPECT_EQ(Command(admin::kCheckpointPath).body, R"({"sequence":1})");
+  EXPECT_EQ(Command(admin::kCompactPath).body, "{}");
+  EXPECT_EQ(Command(admin::kExpirePath).body, R"({"rows":0,"ledger_entries":0,"held_batches":0})");
+  EXPECT_THAT(AskFor(admin::kMetricsPath).body, HasSubstr("fieldcost_publication_version 1\n"));
+  Stop();
+  EXPECT_FALSE(std::filesystem::exists(dir_.path() / "admin-address"));
+}
+
+TEST_F(OperationTest, AnAgentIsRevokedWhileTheServiceRuns) {
+  ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
+  ASSERT_EQ(SendBatch(1).status, 200);
+  EXPECT_EQ(Command(admin::kRevokePath, R"({"agent":"00ff"})").status, 400);
+  const std::string body = "{\"agent\":\"" + key_.public_key().Hex() + "\"}";
+  EXPECT_EQ(Command(admin::kRevokePath, body).status, 200);
+  EXPECT_EQ(SendBatch(2).status, 403);
+  Stop();
+}
+
+TEST_F(OperationTest, ANewCertificateIsTakenByItselfAndABadOneIsNot) {
+  ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
+  const std::filesystem::path other = dir_.path() / "other";
+  std::filesystem::create_directory(other);
+  const testing::Certificates next = testing::MakeCertificates(other);
+  EXPECT_TRUE(Connect(certificates_.ca).has_value());
+  EXPECT_FALSE(Connect(next.ca).has_value());
+  EXPECT_EQ(MustGet(wire::kRootPath).status, 200);  // on a connection that is kept
+
+  // A key without its certificate: refused when asked, and when the change is noticed.
+  std::filesystem::copy_file(next.key, certificates_.key,
+                             std::filesystem::copy_options::overwrite_existing);
+  const http::Response refusal = Command(admin::kReloadPath);
+  EXPECT_EQ(refusal.status, 400) << refusal.body;
+  ASSERT_TRUE(server_->WaitForLine("the new certificate cannot be used, the old one stays"));
+  EXPECT_TRUE(Connect(certificates_.ca).has_value());
+  EXPECT_THAT(AskFor(admin::kMetricsPath).body,
+              HasSubstr("fieldcost_certificate_reload_failures_total 2\n"));
+
+  std::filesystem::copy_file(next.certificate, certificates_.certificate,
+                             std::filesystem::copy_options::overwrite_existing);
+  ASSERT_TRUE(server_->WaitForLine("the certificate has changed"));
+  EXPECT_TRUE(Connect(next.ca).has_value());
+  EXPECT_FALSE(Connect(certificates_.ca).has_value());
+  EXPECT_EQ(MustGet(wire::kRootPath).status, 200);  // and goes on
+  Stop();
+}
+
+TEST_F(OperationTest, ASignalHasCertificateAndTokensReadAgain) {
+  ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
+  ASSERT_TRUE(WriteFileAtomically(dir_.path() / "token", "other\n", 0600).has_value());
+  EXPECT_EQ(Command(admin::kCheckpointPath, "", "other").status, 401);
+  server_->Signal(SIGHUP);
+  ASSERT_TRUE(server_->WaitForLine("reloaded certificate and tokens"));
+  EXPECT_EQ(Command(admin::kCheckpointPath, "", "other").status, 200);
+  EXPECT_EQ(Command(admin::kCheckpointPath, "", "sesame").status, 401);
+  ASSERT_TRUE(std::filesystem::remove(dir_.path() / "token"));
+  server_->Signal(SIGHUP);
+  ASSERT_TRUE(server_->WaitForLine("reload failed, what was in force stays"));
+  EXPECT_EQ(Command(admin::kCheckpointPath, "", "other").status, 200);
+  Stop();
+}
+
+TEST_F(OperationTest, BeforeTheEndItIsNotReadyButStillAnswers) {
+  WriteConfig(Config("port = 0\ndrain_seconds = 60", "data", kAdmin));
+  ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
+  server_->Signal(SIGTERM);
+  ASSERT_TRUE(server_->WaitForLine("draining"));
+  const http::Response refusal = AskFor(admin::kReadyzPath);
+  EXPECT_EQ(refusal.status, 503);
+  EXPECT_EQ(refusal.body, "not ready: draining\n");
+  EXPECT_EQ(AskFor(admin::kLivezPath).status, 200);
+  EXPECT_EQ(SendBatch(1).status, 200);
+  EXPECT_EQ(Command(admin::kPublishPath).status, 503);
+  Stop();  // the second signal: now
+}
+
+TEST_F(OperationTest, ADiskThatIsNearlyFullIsNotReady) {
+  std::string config = Config("port = 0", "data", kAdmin);
+  config.insert(config.find("data_dir"), "min_free_mib = 1073741824\n");
+  WriteConfig(config);
+  ExpectRefusal(ServiceTest::Command(), ErrorCode::kInvalidArgument, "min_free_mib");
+  config.replace(config.find("1073741824"), 10, "1048576");  // a TiB
+  WriteConfig(config);
+  ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
+  const auto space = std::filesystem::space(dir_.path());
+  const http::Response response = AskFor(admin::kReadyzPath);
+  if (space.available >= std::uint64_t{1} << 40U) {
+    EXPECT_EQ(response.status, 200);
+  } else {
+    EXPECT_EQ(response.body, "not ready: less than 1048576 MiB are free on the disk of the data\n");
+  }
+  Stop();
+}
+
+TEST_F(OperationTest, AFailedWriteIsNotAcknowledgedAndEndsTheService) {
+  testing::ProcessOptions command = ServiceTest::Command();
+  // Without the signal, a file that would grow past the limit is an error of write(2).
+  command.arguments.insert(command.arguments.begin(),
+                           {"sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"});
+  server_ = std::make_unique<testing::BackgroundProcess>(command);
+  std::string line;
+  ASSERT_TRUE(server_->WaitForLine("listening on ", &line));
+  url_ = line.substr(line.find("https://"));
+  client_ = std::make_unique<http::Client>(
+      std::move(*http::Client::Create({.url = url_, .ca_file = certificates_.ca})));
+  ASSERT_EQ(SendBatch(1).status, 200);
+  const rlimit limit{1, 1};
+  ASSERT_EQ(::prlimit(server_->pid(), RLIMIT_FSIZE, &limit, nullptr), 0);
+  EXPECT_GE(SendBatch(2).status, 500);
+  const testing::ProcessResult result = server_->Wait();
+  EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kIo)) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("has failed; nothing more is accepted"));
+  server_.reset();
+
+  ASSERT_NO_FATAL_FAILURE(Start());
+  EXPECT_EQ(SendBatch(2).status, 200);
+  Stop();
+  EXPECT_THAT(testing::RunProcess(ServiceTest::Command({"verify"})).output,
+              HasSubstr(" batches=2 "));
+}
+
+TEST_F(OperationTest, TheLogCanBeJson) {
+  WriteConfig(Config("port = 0", "data", "[log]\nformat = \"json\"\n"));
+  ASSERT_NO_FATAL_FAILURE(Start());
+  ASSERT_EQ(SendBatch(1).status, 200);
+  server_->Signal(SIGUSR1);
+  std::string line;
+  ASSERT_TRUE(server_->WaitForLine("published snapshot", &line));
+  EXPECT_THAT(line, StartsWith("{\"time\":\"20"));
+  EXPECT_THAT(line,
+              HasSubstr(R"("level":"info","event":"published snapshot","version":1,"rows":4,)"));
+  Stop();
+}
+
+TEST_F(OperationTest, ASecondServiceLeavesTheFirstOnesAddressFilesAlone) {
+  ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
+  const auto before = ReadFile(dir_.path() / "admin-address", 1024);
+  ExpectRefusal(ServiceTest::Command(), ErrorCode::kAlreadyExists, "in use by another");
+  EXPECT_EQ(ReadFile(dir_.path() / "admin-address", 1024).value(), before.value());
+  EXPECT_TRUE(std::filesystem::exists(address_file()));
+  Stop();
+}
+
+// A service manager's side of sd_notify(3).
+class ManagerTest : public OperationTest {
+ protected:
+  ManagerTest() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = (dir_.path() / "notify").string();
+    EXPECT_LT(path.size(), sizeof address.sun_path);
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_EQ(::bind(socket_.get(), generic, sizeof address), 0);
+  }
+
+  // The next message that is not the watchdog's, or with `alive` one that is.
+  std::string Message(bool alive = false) {
+    for (;;) {
+      pollfd wait{socket_.get(), POLLIN, 0};
+      if (::poll(&wait, 1, 30'000) != 1) return "nothing came";
+      char buffer[4096];
+      const ssize_t size = ::recv(socket_.get(), buffer, sizeof buffer, 0);
+      const std::string message(buffer, size < 0 ? 0 : static_cast<std::size_t>(size));
+      if (alive == message.starts_with("WATCHDOG=1")) return message;
+    }
+  }
+
+  const UniqueFd socket_;
+};
+
+TEST_F(ManagerTest, TheServiceManagerLearnsOfEachStep) {
+  testing::ProcessOptions command = ServiceTest::Command();
+  command.environment = {{"NOTIFY_SOCKET", (dir_.path() / "notify").string()},
+                         {"WATCHDOG_USEC", "60000000"}};
+  server_ = std::make_unique<testing::BackgroundProcess>(command);
+  EXPECT_THAT(Message(), StartsWith("READY=1\n"));
+  EXPECT_THAT(Message(true), StartsWith("WATCHDOG=1"));
+  server_->Signal(SIGHUP);
+  EXPECT_THAT(Message(), StartsWith("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_THAT(Message(), StartsWith("READY=1\n"));
+  server_->Signal(SIGTERM);
+  EXPECT_THAT(Message(), StartsWith("STOPPING=1\n"));
+  EXPECT_EQ(server_->Wait().exit_status, 0);
+  server_.reset();
+}
+
+}  // namespace
+}  // namespace fieldcost::aggregator
