@@ -7,7 +7,8 @@ BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboos
 TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
 # Programs that are measured: another C++ runtime and unwinder (LLVM's), a debugger, the interpreter
 # as a library, greenlets that copy stacks, and real programs with real workloads. Not here, but used
-# if present: nodejs (hundreds of packages). nginx is unpacked, not installed: that would start it.
+# if present: nodejs (hundreds of packages). nginx and prometheus are unpacked, not installed: that would
+# start them.
 # redis-tools holds the server too.
 TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
   gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"

@@ -18,6 +18,8 @@ esac
 . deploy/packages.sh
 install_packages $BUILD_PACKAGES $TEST_PACKAGES
 command -v nginx > /dev/null || unpack_package nginx
+# Its promtool checks what the server tells its monitoring.
+command -v promtool > /dev/null || unpack_package prometheus
 
 echo "== configure and build (preset dev)"
 cmake --preset dev > build/dev-configure.log 2>&1 || {
