@@ -36,9 +36,11 @@ using Key = std::pair<std::string, stats::Metric>;  // symbol
 class ProxyFaults : public ServiceTest {
  protected:
   ProxyFaults() {
-    WriteConfig(
-        Config("port = 0\nmax_connections_per_address = 0\n"
-               "requests_per_minute_per_address = 0"));
+    std::string config =
+        Config("port = 0\nmax_connections_per_address = 0\nrequests_per_minute_per_address = 0");
+    const std::string ingest = "[ingest]\n";  // no limit for agents that ask again and again
+    config.insert(config.find(ingest) + ingest.size(), "batches_per_agent_per_hour = 0\n");
+    WriteConfig(config);
   }
 
   // Connections take turns through all faults, at random places.

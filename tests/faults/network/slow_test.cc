@@ -166,7 +166,8 @@ class SlowFaults : public ServiceTest {
     std::vector<std::thread> agents;
     for (unsigned number = 0; number < kHonestAgents; ++number) {
       agents.emplace_back([&, number] {
-        const wire::BatchContent content = ingest::TestContent(20, WeekOf(SystemClock().Now()));
+        wire::BatchContent content = ingest::TestContent(20, WeekOf(SystemClock().Now()));
+        for (wire::BatchRow& row : content.rows) row.first_contribution = false;
         http::Client client =
             http::Client::Create({.url = url_, .ca_file = certificates_.ca}).value();
         for (std::uint64_t sent = 0; go_on(sent); ++sent) {
@@ -178,6 +179,7 @@ class SlowFaults : public ServiceTest {
               std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count());
           ASSERT_TRUE(response) << response.error().message;
           ASSERT_EQ(response->status, 200) << response->body;
+          ASSERT_THAT(response->body, ::testing::HasSubstr("\"accepted_rows\":20"));
         }
       });
     }
