@@ -63,7 +63,7 @@ class DiskFullTest : public ::testing::Test {
       ASSERT_EQ(fleet.Work(service_.Address(url), 100'000, never, [] {}), "");
     }
     const testing::ProcessResult ended = service_.process().Wait();
-    ASSERT_EQ(ended.signal, 0) << ended.output;
+    ASSERT_EQ(ended.signal, 0) << fleet.last_refusal() << "\n" << ended.output;
     ASSERT_GT(ended.exit_status, 0) << ended.output;
   }
 

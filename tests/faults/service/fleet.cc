@@ -36,8 +36,7 @@ class Fleet::Session {
  public:
   enum class Outcome { kAnswered, kUnavailable, kBroken };
 
-  Session(Agent& agent, const Server& server, std::atomic<std::uint64_t>& unavailable)
-      : agent_(agent), unavailable_(unavailable) {
+  Session(Fleet& fleet, Agent& agent, const Server& server) : fleet_(fleet), agent_(agent) {
     auto client = http::Client::Create({.url = server.url,
                                         .ca_file = server.ca,
                                         .connect_timeout = std::chrono::milliseconds(20'000),
@@ -95,10 +94,10 @@ class Fleet::Session {
  private:
   Outcome Ask(const http::Request& request, std::string& body) {
     const Result<http::Response> response = client_->Send(request);
-    if (!response) return Outcome::kUnavailable;
+    if (!response) return Refused(response.error().message);
     if (response->status == 503) {
-      ++unavailable_;
-      return Outcome::kUnavailable;
+      ++fleet_.unavailable_;
+      return Refused(response->body);
     }
     if (response->status != 200) {
       return Broken(
@@ -108,13 +107,19 @@ class Fleet::Session {
     return Outcome::kAnswered;
   }
 
+  Outcome Refused(const std::string& why) {
+    const std::lock_guard lock(fleet_.mutex_);
+    fleet_.last_refusal_ = why;
+    return Outcome::kUnavailable;
+  }
+
   Outcome Broken(std::string what) {
     trouble_ = fmt::format("agent {}: {}", agent_.number, what);
     return Outcome::kBroken;
   }
 
+  Fleet& fleet_;
   Agent& agent_;
-  std::atomic<std::uint64_t>& unavailable_;
   std::optional<http::Client> client_;
   std::string trouble_;
 };
@@ -163,7 +168,7 @@ std::string Fleet::Work(const Server& server, unsigned requests, const std::atom
   std::vector<std::thread> threads;
   for (Agent& agent : agents_) {
     threads.emplace_back([&] {
-      Session session(agent, server, unavailable_);
+      Session session(*this, agent, server);
       auto outcome = Session::Outcome::kAnswered;
       for (unsigned i = 0; i < requests && !stop && outcome == Session::Outcome::kAnswered; ++i) {
         outcome = session.Next();
@@ -179,7 +184,7 @@ std::string Fleet::Work(const Server& server, unsigned requests, const std::atom
 
 std::string Fleet::Finish(const Server& server) {
   for (Agent& agent : agents_) {
-    Session session(agent, server, unavailable_);
+    Session session(*this, agent, server);
     for (unsigned i = 0; i < kManyRequests; ++i) {
       const bool open = agent.open_withdrawal != 0 ||
                         (!agent.batches.empty() && agent.batches.back().answer.empty());
@@ -194,7 +199,7 @@ std::string Fleet::Finish(const Server& server) {
 
 std::string Fleet::SendAgain(const Server& server) {
   for (Agent& agent : agents_) {
-    Session session(agent, server, unavailable_);
+    Session session(*this, agent, server);
     const std::size_t sent = agent.batches.size();
     for (std::size_t i = sent > kSentAgain ? sent - kSentAgain : 0; i < sent; ++i) {
       if (session.Send(i + 1) != Session::Outcome::kAnswered) {
@@ -207,6 +212,11 @@ std::string Fleet::SendAgain(const Server& server) {
     }
   }
   return {};
+}
+
+std::string Fleet::last_refusal() const {
+  const std::lock_guard lock(mutex_);
+  return last_refusal_;
 }
 
 Sums Fleet::Expected() const {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ class Fleet {
   std::uint64_t batches() const;                              // of these
   std::uint64_t withdrawn() const;                            // answered
   std::uint64_t unavailable() const { return unavailable_; }  // 503 answers
+  // Why the last agent gave up.
+  std::string last_refusal() const;
 
  private:
   struct Batch {
@@ -68,6 +71,8 @@ class Fleet {
 
   std::vector<Agent> agents_;
   std::atomic<std::uint64_t> unavailable_{0};
+  mutable std::mutex mutex_;
+  std::string last_refusal_;  // guarded by mutex_
 };
 
 // Every row of a stopped server's store; also checks it.
