@@ -32,7 +32,7 @@ Store::~Store() {
     state_->table_changed.notify_all();
   }
   if (state_->checkpointer.joinable()) state_->checkpointer.join();
-  if (state_->failed) Abandon(std::move(state_->database));
+  if (!healthy()) Abandon(std::move(state_->database));
 }
 
 Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
@@ -40,13 +40,19 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   auto state = std::make_unique<State>();
   FIELDCOST_ASSIGN(state->directory_lock, LockDirectory(options.data_dir));
   FIELDCOST_TRY(MakeDirectories(options.data_dir / "store", 0700));
+  FIELDCOST_TRY(SyncDirectory(options.data_dir));
+  // May be unreadable for us; then whoever made the data directory has to see to it.
+  static_cast<void>(SyncDirectory(std::filesystem::absolute(options.data_dir).parent_path()));
   FIELDCOST_ASSIGN(state->database,
                    Database::Open({.directory = options.data_dir / "store",
                                    .write_buffer_bytes = options.write_buffer_bytes,
                                    .block_cache_bytes = options.block_cache_bytes,
                                    .file_system = options.file_system}));
   state->options = std::move(options);
-  FIELDCOST_TRY(state->Replay());
+  if (Status status = state->Replay(); !status) {
+    if (state->failed || !state->database->healthy()) Abandon(std::move(state->database));
+    return status.error();
+  }
   if (state->options.checkpoint_seconds != 0) {
     state->checkpointer = std::thread([raw = state.get()] { raw->RunCheckpointer(); });
   }

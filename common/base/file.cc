@@ -39,13 +39,6 @@ Status WriteAll(int fd, std::string_view bytes, const std::filesystem::path& pat
   return {};
 }
 
-Status SyncDirectory(const std::filesystem::path& directory) {
-  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return ErrnoError("open directory", directory, errno);
-  if (::fsync(fd.get()) != 0) return ErrnoError("sync directory", directory, errno);
-  return {};
-}
-
 }  // namespace
 
 void UniqueFd::Reset() {
@@ -80,6 +73,13 @@ Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_
       return Fail(ErrorCode::kTooLarge, "read {}: larger than {} bytes", path.string(), max_bytes);
     }
   }
+}
+
+Status SyncDirectory(const std::filesystem::path& directory) {
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoError("open directory", directory, errno);
+  if (::fsync(fd.get()) != 0) return ErrnoError("sync directory", directory, errno);
+  return {};
 }
 
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes, int mode) {

@@ -44,6 +44,9 @@ Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_
 // reader sees the old bytes or the new, a power loss leaves one of them. `mode` as in open(2).
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes, int mode);
 
+// Makes durable which files and directories are in the directory, not their contents.
+Status SyncDirectory(const std::filesystem::path& directory);
+
 // Makes a directory and its parents, the last one with `mode`. Fine if it exists.
 Status MakeDirectories(const std::filesystem::path& path, int mode);
 
