@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/stats/contribution.h"
+#include "common/stats/cost_histogram.h"
+#include "common/stats/machine_variation.h"
+#include "common/stats/permutation.h"
+
+namespace fieldcost::stats {
+
+// Is my profile worse than the field? Pure functions, thread-safe: compare each API (in parallel,
+// if you like), then decide about all of them together.
+
+// What a comparison must reach.
+inline constexpr std::uint64_t kLeastCalls = 100;         // of mine, to be eligible
+inline constexpr std::uint64_t kLeastContributions = 30;  // of others, to be eligible
+inline constexpr double kFalseDiscoveries = 0.05;         // share of the flagged, at most
+inline constexpr double kLeastDelta = 0.147;              // below it an effect is "negligible"
+inline constexpr double kLeastRatio = 1.25;
+
+// The sums of one API in one stratum (metric, library version, hardware class).
+struct ApiSums {
+  CostHistogram histogram;
+  ContributionScalars scalars;
+};
+
+enum class Verdict {
+  kTooLittleData,  // fewer calls or contributions than above
+  kNormal,
+  kDifferent,  // my calls cost more, but within normal machine-to-machine variation, or not by much
+  kWorse,      // worse than the field
+};
+// "too little data", "normal", "different, within normal machine-to-machine variation", "worse
+// than the field"
+std::string_view Name(Verdict verdict);
+
+struct Comparison {
+  std::uint64_t calls = 0;          // mine
+  std::uint64_t field_calls = 0;    // without mine
+  std::uint64_t contributions = 0;  // without mine
+  CallTest call_test;
+  MachineTest machine_test;
+  double cliffs_delta = 0;  // P(mine costs more) - P(mine costs less), by buckets; in [-1, 1]
+  double ratio = 1;         // of the geometric means of the calls' costs, mine to the field's
+  bool own_removed = false;
+  // Set by Decide():
+  double q_calls = 1;  // of call_test.by_bucket alone
+  double q = 1;        // of p()
+  Verdict verdict = Verdict::kTooLittleData;
+
+  bool eligible() const { return calls >= kLeastCalls && contributions >= kLeastContributions; }
+  // Worse only if both the calls and the machine are.
+  double p() const;
+};
+
+// Compares my calls with the field's. `own`, if known, is what of the field's sums is mine; it is
+// taken out first. If it cannot have been part of them (a stale field, say), nothing is taken out
+// and own_removed stays false: the comparison is then a little too mild. REQUIRES: all are valid.
+Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own = nullptr);
+
+// Sets q_calls, q and verdict of each, by Benjamini and Hochberg's procedure over the eligible.
+// kWorse: q <= kFalseDiscoveries, and effects of kLeastDelta and kLeastRatio at least. kDifferent:
+// not kWorse, though q_calls <= kFalseDiscoveries.
+void Decide(std::span<Comparison> report);
+
+}  // namespace fieldcost::stats

@@ -1,0 +1,34 @@
+#include "common/stats/tails.h"
+
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+
+namespace fieldcost::stats {
+namespace {
+
+namespace policies = boost::math::policies;
+
+// No exceptions: what is out of range becomes 0, which the callers lift to the smallest p.
+using Policy = policies::policy<policies::domain_error<policies::ignore_error>,
+                                policies::overflow_error<policies::ignore_error>,
+                                policies::underflow_error<policies::ignore_error>,
+                                policies::denorm_error<policies::ignore_error>,
+                                policies::evaluation_error<policies::ignore_error>,
+                                policies::promote_double<false>>;
+
+}  // namespace
+
+double NormalUpperTail(double z) {
+  if (std::isinf(z)) return z > 0 ? 0 : 1;
+  const boost::math::normal_distribution<double, Policy> normal;
+  return boost::math::cdf(boost::math::complement(normal, z));
+}
+
+double StudentTUpperTail(double t, double degrees_of_freedom) {
+  if (std::isinf(t)) return t > 0 ? 0 : 1;
+  const boost::math::students_t_distribution<double, Policy> student(degrees_of_freedom);
+  return boost::math::cdf(boost::math::complement(student, t));
+}
+
+}  // namespace fieldcost::stats

@@ -1,0 +1,186 @@
+#include "common/stats/anomaly.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/common/stats/fleet_of_machines.h"
+
+namespace fieldcost::stats {
+namespace {
+
+constexpr std::uint64_t kCalls = 1000;
+
+CostHistogram Calls(std::uint64_t count, std::uint64_t value) {
+  CostHistogram histogram;
+  for (; count > 0; --count) histogram.Add(value);
+  return histogram;
+}
+
+// With everything needed to be flagged, if the numbers are lowered enough.
+Comparison Suspect() {
+  Comparison comparison;
+  comparison.calls = kLeastCalls;
+  comparison.contributions = kLeastContributions;
+  comparison.call_test.by_bucket = {.p = 1e-9, .method = Method::kNormal};
+  comparison.machine_test.p = 0.05;
+  comparison.cliffs_delta = kLeastDelta;
+  comparison.ratio = kLeastRatio;
+  return comparison;
+}
+
+Verdict Decided(Comparison comparison) {
+  Decide({&comparison, 1});
+  return comparison.verdict;
+}
+
+TEST(AnomalyTest, AFlagNeedsBothTestsAndBothEffects) {
+  EXPECT_EQ(Decided(Suspect()), Verdict::kWorse);
+  const auto but = [](auto&& change) {
+    Comparison comparison = Suspect();
+    change(comparison);
+    return Decided(comparison);
+  };
+  EXPECT_EQ(but([](auto& c) { c.machine_test.p = 0.0501; }), Verdict::kDifferent);
+  EXPECT_EQ(but([](auto& c) { c.cliffs_delta = 0.1469; }), Verdict::kDifferent);
+  EXPECT_EQ(but([](auto& c) { c.ratio = 1.2499; }), Verdict::kDifferent);
+  EXPECT_EQ(but([](auto& c) { c.call_test.by_bucket.p = 0.0501; }), Verdict::kNormal);
+  EXPECT_EQ(but([](auto& c) { c.calls = 99; }), Verdict::kTooLittleData);
+  EXPECT_EQ(but([](auto& c) { c.contributions = 29; }), Verdict::kTooLittleData);
+}
+
+TEST(AnomalyTest, ManyComparisonsNeedMoreEvidenceEachAndIneligibleOnesDoNotCount) {
+  std::vector<Comparison> report(20, Suspect());
+  for (std::size_t i = 1; i < report.size(); ++i) report[i].machine_test.p = 0.9;
+  Decide(report);
+  EXPECT_EQ(report[0].verdict, Verdict::kDifferent);
+  EXPECT_EQ(report[0].q, 0.9);  // 0.05 * 20 is more than the others'
+  for (std::size_t i = 1; i < report.size(); ++i) report[i].calls = 10;
+  Decide(report);
+  EXPECT_EQ(report[0].verdict, Verdict::kWorse);
+  EXPECT_EQ(report[0].q, 0.05);
+  EXPECT_EQ(report[1].q, 1);
+  EXPECT_EQ(report[1].verdict, Verdict::kTooLittleData);
+  Decide({});
+}
+
+TEST(AnomalyTest, TheOrderOfTheReportDoesNotMatter) {
+  FleetOfMachines fleet(0.3, 40);
+  std::vector<Comparison> report;
+  for (int i = 0; i < 12; ++i) {
+    report.push_back(Compare(fleet.Machine(i % 3), fleet.Field(30 + i - 2)));
+  }
+  std::vector<Comparison> reversed(report.rbegin(), report.rend());
+  Decide(report);
+  Decide(reversed);
+  for (std::size_t i = 0; i < report.size(); ++i) {
+    EXPECT_EQ(report[i].q, reversed[report.size() - 1 - i].q);
+    EXPECT_EQ(report[i].verdict, reversed[report.size() - 1 - i].verdict);
+  }
+}
+
+TEST(AnomalyTest, PlantedSlownessIsFoundAndNothingElseIs) {
+  FleetOfMachines fleet(0.2, 41);
+  std::vector<Comparison> report;
+  for (int api = 0; api < 40; ++api) {
+    report.push_back(Compare(fleet.Machine(api < 5 ? 2 : 0), fleet.Field(50)));
+  }
+  Decide(report);
+  for (std::size_t api = 0; api < report.size(); ++api) {
+    if (report[api].calls < kLeastCalls) {
+      EXPECT_EQ(report[api].verdict, Verdict::kTooLittleData);
+    } else {
+      EXPECT_EQ(report[api].verdict == Verdict::kWorse, api < 5) << api;
+    }
+  }
+}
+
+TEST(AnomalyTest, EffectsAreThoseOfTheDefinitions) {
+  ApiSums field;
+  FleetOfMachines::Contribute(Calls(300, 16), field);
+  FleetOfMachines::Contribute(Calls(100, 64), field);
+  CostHistogram mine = Calls(50, 64);
+  mine.Merge(Calls(50, 256));
+  const Comparison comparison = Compare(mine, field);
+  // Of 100 * 400 pairs mine is more in 50 * 300 + 50 * 400, equal in 50 * 100.
+  EXPECT_DOUBLE_EQ(comparison.cliffs_delta, 35000.0 / 40000);
+  EXPECT_DOUBLE_EQ(comparison.ratio, std::exp2(7 - 4.5));
+  EXPECT_EQ(comparison.field_calls, 400U);
+  EXPECT_EQ(comparison.calls, 100U);
+  EXPECT_EQ(comparison.contributions, 2U);
+  EXPECT_DOUBLE_EQ(Compare(Calls(10, 4), field).cliffs_delta, -1);
+}
+
+TEST(AnomalyTest, MovingMyCallsUpNeverLowersTheEffects) {
+  std::mt19937_64 random(42);
+  FleetOfMachines fleet(0.4, 42);
+  const ApiSums field = fleet.Field(30);
+  std::vector<std::uint64_t> values;
+  for (int i = 0; i < 120; ++i) values.push_back(random() >> (40 + random() % 20));
+  const auto compared = [&] {
+    CostHistogram mine;
+    for (const std::uint64_t value : values) mine.Add(value);
+    return Compare(mine, field);
+  };
+  Comparison before = compared();
+  for (int step = 0; step < 60; ++step) {
+    std::uint64_t& moved = values[random() % values.size()];
+    moved = 2 * moved + 1;
+    const Comparison after = compared();
+    EXPECT_GE(after.cliffs_delta, before.cliffs_delta);
+    EXPECT_GE(after.ratio, before.ratio);
+    EXPECT_GE(after.machine_test.octaves_above, before.machine_test.octaves_above);
+    before = after;
+  }
+}
+
+TEST(AnomalyTest, MyOwnContributionIsTakenOutOfTheField) {
+  FleetOfMachines fleet(0.3, 43);
+  const ApiSums others = fleet.Field(40);
+  ApiSums own;
+  FleetOfMachines::Contribute(fleet.Machine(3), own);
+  ApiSums field = others;
+  field.histogram.Merge(own.histogram);
+  field.scalars.Merge(own.scalars);
+  const CostHistogram mine = fleet.Machine(3);
+  const Comparison with = Compare(mine, field, &own);
+  const Comparison without = Compare(mine, others);
+  EXPECT_TRUE(with.own_removed);
+  EXPECT_EQ(with.contributions, 40U);
+  EXPECT_EQ(with.p(), without.p());
+  EXPECT_EQ(with.call_test.seed, without.call_test.seed);
+  EXPECT_EQ(with.ratio, without.ratio);
+}
+
+TEST(AnomalyTest, WhatWasNeverContributedIsNotTakenOut) {
+  FleetOfMachines fleet(0.3, 44);
+  const ApiSums field = fleet.Field(40);
+  ApiSums own;
+  FleetOfMachines::Contribute(Calls(kCalls, 1 << 30), own);
+  const Comparison comparison = Compare(fleet.Machine(), field, &own);
+  EXPECT_FALSE(comparison.own_removed);
+  EXPECT_EQ(comparison.contributions, 40U);
+  EXPECT_EQ(comparison.field_calls, field.histogram.count());
+}
+
+TEST(AnomalyTest, EmptySidesAreTooLittleData) {
+  FleetOfMachines fleet(0.3, 45);
+  for (const Comparison& comparison :
+       {Compare({}, {}), Compare(fleet.Machine(), {}), Compare({}, fleet.Field(40))}) {
+    EXPECT_EQ(Decided(comparison), Verdict::kTooLittleData);
+    EXPECT_EQ(comparison.p(), 1);
+    EXPECT_EQ(comparison.ratio, 1);
+    EXPECT_EQ(comparison.cliffs_delta, 0);
+  }
+}
+
+TEST(AnomalyTest, EveryVerdictHasAName) {
+  EXPECT_EQ(Name(Verdict::kWorse), "worse than the field");
+  EXPECT_EQ(Name(Verdict::kDifferent), "different, within normal machine-to-machine variation");
+  EXPECT_EQ(Name(Verdict::kNormal), "normal");
+  EXPECT_EQ(Name(Verdict::kTooLittleData), "too little data");
+}
+
+}  // namespace
+}  // namespace fieldcost::stats
