@@ -16,6 +16,8 @@ TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libu
 # What makes, checks and tries out the Debian packages (tests/packages), and what reads the manual pages
 # and completions that are in them.
 TEST_PACKAGES+=" build-essential dpkg-dev debhelper po-debconf lintian mmdebstrap systemd mandoc zsh fish"
+# The container image, built and tried out without a daemon.
+TEST_PACKAGES+=" buildah iproute2"
 # A message bus for the test of what NetworkManager says of the connection.
 TEST_PACKAGES+=" dbus-daemon"
 

@@ -3,7 +3,7 @@
 #
 # dpkg-buildpackage, lintian, then in a fresh minimal Debian 12 with systemd (below build/, removed at the end):
 # install, permit, opt in, measure, upload, publish, read, take back; uninstall, purge. inside.sh is
-# that part.
+# that part. At last the container image (container.sh).
 #
 # Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Needs root and a Debian mirror
 # ($FIELDCOST_TEST_MIRROR, default: the one this machine uses). Two or three minutes with a warm
@@ -140,6 +140,16 @@ use_them() {
   esac
 }
 
+use_container() {
+  step "the container image"
+  local unpacked="$WORK/unpacked-aggregator" status=0
+  rm -rf "$unpacked"
+  dpkg-deb -x "$DEBS"/fieldcost-aggregator_*.deb "$unpacked"
+  timeout 600 "$HERE/container.sh" "$BASE" "$unpacked/usr/sbin/fieldcost-aggregator" "$WORK/container" ||
+    status=$?
+  ((status == 0 || status == 77)) || fail "the container image does not work"
+}
+
 check_tools
 mkdir -p "$WORK"
 build
@@ -147,4 +157,5 @@ check_with_lintian
 check_measuring_library
 make_base
 use_them
+use_container
 step "passed"
