@@ -407,13 +407,15 @@ Connections::Core::~Core() = default;
 
 std::shared_ptr<Session> Session::Make(Connections::Core& core, UniqueFd accepted,
                                        const ClientNetwork& from, TurnedAway turned_away) {
-  tcp::socket socket(asio::make_strand(*core.io));
-  boost::system::error_code error;
-  // The protocol is only looked at to open a socket, not for one that is open.
-  socket.assign(tcp::v4(), accepted.get(), error);
-  if (error) return nullptr;
-  accepted.Release();
-  return std::make_shared<TcpSession>(core, std::move(socket), from, std::move(turned_away));
+  try {
+    tcp::socket socket(asio::make_strand(*core.io));
+    socket.assign(tcp::v4(), accepted.get());  // only looked at to open one: this one is open
+    accepted.Release();
+    return std::make_shared<TcpSession>(core, std::move(socket), from, std::move(turned_away));
+  } catch (const std::exception& error) {  // no memory: the accept loop must survive it
+    LogError("http server: connection: {}", error.what());
+    return nullptr;
+  }
 }
 
 Result<TlsSettings> LoadTls(const ServerOptions& options) {

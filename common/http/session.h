@@ -67,7 +67,8 @@ using TurnedAway = std::optional<Response>;
 // One connection, from its handshake to its end. Thread-safe.
 class Session {
  public:
-  // Nothing if the socket cannot be used. REQUIRES: core.mutex is held, core.tls is set.
+  // Nothing, and the socket is closed, if there is no memory for it. REQUIRES: core.mutex is held,
+  // core.tls is set.
   static std::shared_ptr<Session> Make(Connections::Core& core, UniqueFd accepted,
                                        const ClientNetwork& from, TurnedAway turned_away);
   virtual ~Session() = default;
