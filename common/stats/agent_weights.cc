@@ -11,6 +11,20 @@ struct Remainder {
   unsigned slot;
 };
 
+// Divides the product by the total.
+struct Division {
+  std::uint64_t quotient;  // at most `parts`
+  Uint128 remainder;
+};
+
+Division Divide(Uint128 amount, std::uint64_t parts, Uint128 total) {
+  const Uint128 product = amount * parts;
+  if (High64(product) == 0 && High64(total) == 0) {
+    return {.quotient = Low64(product) / Low64(total), .remainder = Low64(product) % Low64(total)};
+  }
+  return {.quotient = Low64(product / total), .remainder = product % total};
+}
+
 Error Impossible(std::string_view rule) {
   return Fail(ErrorCode::kCorrupt, "weights of contributions are impossible: {}", rule);
 }
@@ -42,10 +56,10 @@ std::array<std::uint64_t, shm::kBucketSlots> Apportion(
   std::uint64_t left = parts;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     if (amounts[slot] == 0) continue;
-    const Uint128 product = amounts[slot] * parts;
-    shares[slot] = static_cast<std::uint64_t>(product / total);
+    const Division division = Divide(amounts[slot], parts, total);
+    shares[slot] = division.quotient;
     left -= shares[slot];
-    remainders[used++] = {.size = product % total, .slot = slot};
+    remainders[used++] = {.size = division.remainder, .slot = slot};
   }
   // The remainders add up to `left` times the total, so fewer than `used` are left.
   std::sort(remainders.begin(), remainders.begin() + static_cast<std::ptrdiff_t>(used),

@@ -1,5 +1,6 @@
 #include "common/stats/contribution.h"
 
+#include <array>
 #include <bit>
 
 #include "common/base/check.h"
@@ -38,6 +39,32 @@ Error Impossible(std::string_view rule) {
 
 std::int32_t Log2RatioQ16(Uint128 numerator, std::uint64_t denominator) {
   FIELDCOST_CHECK(numerator != 0 && denominator != 0);
+  if (High64(numerator) != 0) return Log2RatioQ16Wide(numerator, denominator);
+  const int numerator_shift = std::countl_zero(Low64(numerator));
+  const int denominator_shift = std::countl_zero(denominator);
+  const std::uint64_t n = Low64(numerator) << numerator_shift;
+  const std::uint64_t d = denominator << denominator_shift;
+  const bool below_one = n < d;
+  // The ratio is in [mantissa, mantissa + error], in units of 2^-63. The long way stays between the
+  // two as well, so that every bit on which they agree is the one that it would find.
+  auto mantissa = static_cast<std::uint64_t>((Uint128{n} << (below_one ? 64 : 63)) / d);
+  Uint128 error = 1;
+  std::int32_t result = denominator_shift - numerator_shift - (below_one ? 1 : 0);
+  for (int bit = 0; bit < kLogBits; ++bit) {
+    const Uint128 square = Uint128{mantissa} * mantissa;
+    const bool at_least_two = square >> 127 != 0;
+    error = 4 * error + 2;  // (m + e)^2 - m^2 < 4e + e^2, and what the shift drops
+    if (at_least_two) error = error / 2 + 1;
+    mantissa = static_cast<std::uint64_t>(square >> (at_least_two ? 64 : 63));
+    if (!at_least_two && High64(mantissa + error) != 0) {
+      return Log2RatioQ16Wide(numerator, denominator);
+    }
+    result = result * 2 + (at_least_two ? 1 : 0);
+  }
+  return result;
+}
+
+std::int32_t Log2RatioQ16Wide(Uint128 numerator, std::uint64_t denominator) {
   const int numerator_shift = LeadingZeros(numerator);
   const int denominator_shift = std::countl_zero(denominator);
   const Uint128 n = numerator << numerator_shift;
@@ -65,18 +92,25 @@ std::int32_t Log2RatioQ16(Uint128 numerator, std::uint64_t denominator) {
 ContributionScalars ScalarsOf(const CostHistogram& histogram) {
   const std::uint64_t calls = histogram.count();
   if (calls == 0) return {};
+  struct Part {
+    std::uint64_t count;
+    std::int64_t log;
+  };
+  std::array<Part, shm::kBucketSlots> parts;
+  std::size_t used = 0;
   Int128 log_sum = 0;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     const Bucket& bucket = histogram.bucket(slot);
-    if (bucket.count != 0) log_sum += Int128{bucket.count} * LogOf(slot, bucket);
+    if (bucket.count == 0) continue;
+    parts[used] = {.count = bucket.count, .log = LogOf(slot, bucket)};
+    log_sum += Int128{parts[used].count} * parts[used].log;
+    ++used;
   }
   const Int128 mean = FloorDivide(log_sum, calls);
   Uint128 squares = 0;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    const Bucket& bucket = histogram.bucket(slot);
-    if (bucket.count == 0) continue;
-    const Int128 distance = LogOf(slot, bucket) - mean;
-    squares += bucket.count * static_cast<Uint128>(distance * distance);
+  for (std::size_t i = 0; i < used; ++i) {
+    const Int128 distance = parts[i].log - mean;
+    squares += parts[i].count * static_cast<Uint128>(distance * distance);
   }
   return {.contributions = 1,
           .sum_mean = mean,

@@ -39,5 +39,7 @@ Status Validate(const ContributionScalars& untrusted_scalars);
 // on every machine; the ratio is truncated to 128 significant bits on the way, so the result is one
 // too low where the exact logarithm is within 2^-90 above a step.
 std::int32_t Log2RatioQ16(Uint128 numerator, std::uint64_t denominator);
+// The same by the long way only, which the above takes where a short one cannot tell.
+std::int32_t Log2RatioQ16Wide(Uint128 numerator, std::uint64_t denominator);
 
 }  // namespace fieldcost::stats

@@ -66,17 +66,25 @@ Status CostHistogram::Subtract(const CostHistogram& other) {
 
 std::uint64_t CostHistogram::count() const {
   bool saturated = false;
-  return Total(buckets_, saturated).count;
+  std::uint64_t total = 0;
+  for (const Bucket& bucket : buckets_) total = SaturatingAdd(total, bucket.count, saturated);
+  return total;
 }
 
 Uint128 CostHistogram::sum() const {
   bool saturated = false;
-  return Total(buckets_, saturated).sum;
+  Uint128 total = 0;
+  for (const Bucket& bucket : buckets_) total = SaturatingAdd(total, bucket.sum, saturated);
+  return total;
 }
 
 Uint128 CostHistogram::sum_of_squares() const {
   bool saturated = false;
-  return Total(buckets_, saturated).sum_of_squares;
+  Uint128 total = 0;
+  for (const Bucket& bucket : buckets_) {
+    total = SaturatingAdd(total, bucket.sum_of_squares, saturated);
+  }
+  return total;
 }
 
 double CostHistogram::Mean() const {
@@ -100,6 +108,17 @@ double StandardDeviation(const Bucket& bucket) {
   return std::sqrt(spread) / static_cast<double>(bucket.count);
 }
 
+// The rules on the sum of squares that ValidateBucket() explains. Every product is below 2^126 if
+// the sum is below 2^62: the mean and the slot's bounds are at most the sum, or twice it.
+bool AreSquaresPossible(const Bucket& bucket, std::uint64_t min, std::uint64_t max) {
+  const std::uint64_t sum = Low64(bucket.sum);
+  const std::uint64_t q = sum / bucket.count;
+  const Uint128 least = Uint128{sum} * (2 * q + 1) - Uint128{bucket.count * q} * (q + 1);
+  const Uint128 most = Uint128{sum} * (min + max) - Uint128{bucket.count} * max * min;
+  return bucket.sum_of_squares >= least && bucket.sum_of_squares <= most &&
+         ((sum ^ Low64(bucket.sum_of_squares)) & 1U) == 0;
+}
+
 Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket) {
   const auto& [count, sum, sum_of_squares] = untrusted_bucket;
   if (count == 0) {
@@ -110,6 +129,8 @@ Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket) {
   const std::uint64_t max = shm::SlotMax(slot);
   if (sum < Uint128{count} * min) return Broken(slot, "sum below count * minimum");
   if (sum > Uint128{count} * max) return Broken(slot, "sum above count * maximum");
+  constexpr Uint128 kSmallSum = Uint128{1} << 62;
+  if (sum < kSmallSum && AreSquaresPossible(untrusted_bucket, min, max)) return {};
   // For every integer x and q, (x - q)(x - q - 1) >= 0; the sharpest q is the mean's floor.
   // Hence sumsq + count * q * (q + 1) >= (2q + 1) * sum. q <= max, so q + 1 fits 65 bits.
   const Uint128 q = sum / count;
@@ -131,6 +152,7 @@ Status Validate(const CostHistogram& untrusted_histogram) {
   Bucket total;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     const Bucket& bucket = untrusted_histogram.bucket(slot);
+    if (bucket == Bucket{}) continue;
     FIELDCOST_TRY(ValidateBucket(slot, bucket));
     AddTo(total, bucket, saturated);
   }

@@ -45,6 +45,18 @@ TEST(Log2RatioTest, AgreesWithFloatingPointAwayFromTheSteps) {
   EXPECT_GT(compared, 90000);
 }
 
+TEST(Log2RatioTest, TheShortWayFindsWhatTheLongOneDoes) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 200'000; ++i) {
+    const std::uint64_t d = (random() >> (random() % 64)) | 1;
+    // Anything, and ratios next to powers of two, where the short way cannot always tell.
+    const std::uint64_t n =
+        i % 2 == 0 ? (random() >> (random() % 64)) | 1 : (d << (random() % 64)) + random() % 3 - 1;
+    if (n == 0) continue;
+    ASSERT_EQ(Log2RatioQ16(n, d), Log2RatioQ16Wide(n, d)) << n << " / " << d;
+  }
+}
+
 TEST(ScalarsTest, GoldenValues) {
   CostHistogram histogram;
   for (const std::uint64_t value : {0, 1, 2, 4, 8}) histogram.Add(value);  // logs -1, 0, 1, 2, 3
