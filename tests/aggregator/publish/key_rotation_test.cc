@@ -303,6 +303,26 @@ TEST_F(KeyRotationTest, ClientsAcceptWhatARestoredStorePublishes) {
   ExpectSyncs(1 + kRestoredVersionGap + 2);
 }
 
+TEST_F(KeyRotationTest, APolicyAfterARestorationPassesAllThatAgentsMayHaveSeen) {
+  const auto sign = [&] {
+    const auto policy = PublishPolicy(data_dir(), {}, std::chrono::hours(24), clock_);
+    EXPECT_TRUE(policy.has_value()) << policy.error().message;
+    return policy ? policy->version : 0;
+  };
+  EXPECT_EQ(sign(), 1U);
+  EXPECT_EQ(sign(), 2U);
+  ASSERT_TRUE(LeavePolicyVersionGap(data_dir()).has_value());
+  // Restored again before anything was signed.
+  ASSERT_TRUE(LeavePolicyVersionGap(data_dir()).has_value());
+  EXPECT_EQ(sign(), 2 + 2 * kRestoredVersionGap + 1);
+  EXPECT_EQ(sign(), 2 + 2 * kRestoredVersionGap + 2);
+  const std::filesystem::path floor = publisher_->directory() / kPolicyFloorFile;
+  ASSERT_TRUE(WriteFileAtomically(floor, "many\n", 0644).has_value());
+  const auto refused = PublishPolicy(data_dir(), {}, std::chrono::hours(24), clock_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+}
+
 TEST(KeyRoleTest, NamesAreTheOnesThatAreParsed) {
   for (const KeyRole role :
        {KeyRole::kTimestamp, KeyRole::kSnapshot, KeyRole::kPolicy, KeyRole::kRoot}) {

@@ -145,6 +145,44 @@ TEST_F(ExpireTest, AForgottenEpochTakesNoReplayAndNoEnrolment) {
   ExpectGood();
 }
 
+TEST_F(ExpireTest, ARowAtItsNumbersLimitGoesAndWhatIsLeftStillAddsUp) {
+  Open();
+  Feed(1, 1, 10);
+  stats::CostHistogram huge;
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  huge.SetBucket(1, {.count = kMost, .sum = kMost, .sum_of_squares = kMost});
+  TestBatch batch;
+  batch.agent_id = TestAgent(2);
+  batch.rows.Add(TestKey(100), huge, Contribution::kNone);
+  ASSERT_EQ(TestKey(100).week, kOldWeek);
+  for (const std::uint64_t sequence : {1U, 2U}) {
+    batch.sequence = wire::Sequence(sequence);
+    ASSERT_TRUE(store_->Accept(batch.View()).has_value());
+  }
+  EXPECT_EQ(store_->Verify().value().saturated_rows, 1U);
+  DropWeeksBefore(kOldWeek + 1);
+  MustExpire(kOldWeek + 1, 0);
+  EXPECT_EQ(AllRows(*store_), sums_);
+  EXPECT_EQ(store_->Verify().value().saturated_rows, 0U);
+  ExpectGood();
+}
+
+TEST_F(ExpireTest, HeldBatchesGoWithTheirEpoch) {
+  StoreOptions options = Options();
+  options.probation_batches = 3;
+  store_ = std::move(*Store::Open(options));
+  TestBatch batch;
+  MakeTestBatch(1, 1, batch, nullptr);
+  ASSERT_TRUE(store_->Accept(batch.View()).value().held);
+  batch.epoch = wire::Epoch(2);
+  ASSERT_TRUE(store_->Accept(batch.View()).value().held);
+  EXPECT_EQ(store_->Gauges().held_batches, 2U);
+  EXPECT_EQ(MustExpire(0, 2).held_batches, 1U);
+  EXPECT_EQ(store_->Gauges().held_batches, 1U);
+  EXPECT_TRUE(AllRows(*store_).empty());
+  ExpectGood();
+}
+
 TEST_F(ExpireTest, WithdrawingFromAForgottenEpochSaysWhetherItIsGone) {
   Open();
   Feed(1, 1, 3);
