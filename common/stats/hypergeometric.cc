@@ -73,7 +73,13 @@ void HypergeometricSampler::Reset(std::uint64_t population, std::uint64_t marked
   skew_scale_ = (1 - 2 * share_) / (size_ - 2);
   excess_scale_ = 1 / ((size_ - 2) * (size_ - 3));
   excess_base_ = size_ * (size_ + 1) - 6 * size_ * share_ * (size_ - size_ * share_);
-  has_spare_ = false;
+  // The variance rises up to half the population.
+  most_exact_ = 0;
+  std::uint64_t above = population / 2 + 1;
+  while (above - most_exact_ > 1) {
+    const std::uint64_t middle = most_exact_ + (above - most_exact_) / 2;
+    (Variance(middle) <= kExactVariance ? most_exact_ : above) = middle;
+  }
   std::ranges::fill(held_, 0);
 }
 
@@ -83,31 +89,39 @@ double HypergeometricSampler::Variance(std::uint64_t drawn) const {
 
 void HypergeometricSampler::Draw(std::span<const std::uint64_t> drawn,
                                  std::span<std::uint64_t> found, std::mt19937_64& random) {
+  std::uint64_t bits = 0;  // a table takes 32 of them
+  bool has_bits = false;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     // At most half are drawn and at most half are marked: then doubles hold the mean to a small
     // part of the deviation, however large the population.
     const bool rest = drawn[i] > population_ - drawn[i];
-    std::uint64_t here = DrawRare(rest ? population_ - drawn[i] : drawn[i], random);
+    const std::uint64_t few = rest ? population_ - drawn[i] : drawn[i];
+    std::uint64_t here = 0;
+    if (few > most_exact_) {
+      here = DrawNormal(few, random);
+    } else if (few != 0 && marked_ != 0) {
+      bits = has_bits ? bits >> 32 : random();
+      has_bits = !has_bits;
+      here = TableOf(few).At(ToDouble(bits & 0xffffffff) * 0x1p-32);
+    }
     if (rest) here = marked_ - here;
     found[i] = swapped_ ? drawn[i] - here : here;
   }
 }
 
-std::uint64_t HypergeometricSampler::DrawRare(std::uint64_t drawn, std::mt19937_64& random) {
-  if (drawn == 0 || marked_ == 0) return 0;
-  if (Variance(drawn) > kExactVariance) {
-    return AtNormal(drawn, boost::random::normal_distribution<double>()(random));
-  }
+const HypergeometricTable& HypergeometricSampler::TableOf(std::uint64_t drawn) {
   const std::size_t place = drawn % kTables;
   if (held_[place] != drawn) {
     tables_[place].Build({.population = population_, .marked = marked_, .drawn = drawn},
                          kNegligible);
     held_[place] = drawn;
   }
-  has_spare_ = !has_spare_;
-  if (has_spare_) spare_ = random();
-  const std::uint64_t bits = has_spare_ ? spare_ >> 32 : spare_ & 0xffffffff;
-  return tables_[place].At(ToDouble(bits) * 0x1p-32);
+  return tables_[place];
+}
+
+std::uint64_t HypergeometricSampler::DrawNormal(std::uint64_t drawn,
+                                                std::mt19937_64& random) const {
+  return AtNormal(drawn, boost::random::normal_distribution<double>()(random));
 }
 
 std::uint64_t HypergeometricSampler::AtNormal(std::uint64_t drawn, double z) const {

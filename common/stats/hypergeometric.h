@@ -68,7 +68,8 @@ class HypergeometricSampler {
   double Variance(std::uint64_t drawn) const;
 
  private:
-  std::uint64_t DrawRare(std::uint64_t drawn, std::mt19937_64& random);
+  const HypergeometricTable& TableOf(std::uint64_t drawn);
+  std::uint64_t DrawNormal(std::uint64_t drawn, std::mt19937_64& random) const;
 
   std::uint64_t population_ = 0;
   std::uint64_t marked_ = 0;
@@ -79,8 +80,7 @@ class HypergeometricSampler {
   double skew_scale_ = 0;
   double excess_scale_ = 0;
   double excess_base_ = 0;
-  std::uint64_t spare_ = 0;  // random bits: a table takes 32
-  bool has_spare_ = false;
+  std::uint64_t most_exact_ = 0;             // the greatest `drawn` that tables serve
   std::vector<HypergeometricTable> tables_;  // direct-mapped by `drawn`
   std::vector<std::uint64_t> held_;          // the `drawn` of each table, 0 if none
 };
