@@ -1,6 +1,7 @@
 #include "common/stats/hypergeometric.h"
 
 #include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
@@ -61,7 +62,17 @@ void HypergeometricTable::Build(const Hypergeometric& distribution, double cut) 
   }
 }
 
-HypergeometricSampler::HypergeometricSampler() : tables_(kTables), held_(kTables) {}
+struct HypergeometricSampler::Random {
+  boost::random::mt19937_64 bits;
+  boost::random::normal_distribution<double> normal;
+};
+
+HypergeometricSampler::HypergeometricSampler(std::uint64_t seed)
+    : random_(std::make_unique<Random>()), tables_(kTables), held_(kTables) {
+  random_->bits.seed(seed);
+}
+
+HypergeometricSampler::~HypergeometricSampler() = default;
 
 void HypergeometricSampler::Reset(std::uint64_t population, std::uint64_t marked) {
   population_ = population;
@@ -88,7 +99,7 @@ double HypergeometricSampler::Variance(std::uint64_t drawn) const {
 }
 
 void HypergeometricSampler::Draw(std::span<const std::uint64_t> drawn,
-                                 std::span<std::uint64_t> found, std::mt19937_64& random) {
+                                 std::span<std::uint64_t> found) {
   std::uint64_t bits = 0;  // a table takes 32 of them
   bool has_bits = false;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
@@ -98,9 +109,9 @@ void HypergeometricSampler::Draw(std::span<const std::uint64_t> drawn,
     const std::uint64_t few = rest ? population_ - drawn[i] : drawn[i];
     std::uint64_t here = 0;
     if (few > most_exact_) {
-      here = DrawNormal(few, random);
+      here = DrawNormal(few);
     } else if (few != 0 && marked_ != 0) {
-      bits = has_bits ? bits >> 32 : random();
+      bits = has_bits ? bits >> 32 : random_->bits();
       has_bits = !has_bits;
       here = TableOf(few).At(ToDouble(bits & 0xffffffff) * 0x1p-32);
     }
@@ -119,9 +130,8 @@ const HypergeometricTable& HypergeometricSampler::TableOf(std::uint64_t drawn) {
   return tables_[place];
 }
 
-std::uint64_t HypergeometricSampler::DrawNormal(std::uint64_t drawn,
-                                                std::mt19937_64& random) const {
-  return AtNormal(drawn, boost::random::normal_distribution<double>()(random));
+std::uint64_t HypergeometricSampler::DrawNormal(std::uint64_t drawn) {
+  return AtNormal(drawn, random_->normal(random_->bits));
 }
 
 std::uint64_t HypergeometricSampler::AtNormal(std::uint64_t drawn, double z) const {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -54,13 +54,13 @@ class HypergeometricSampler {
  public:
   static constexpr double kExactVariance = 64;
 
-  HypergeometricSampler();
+  explicit HypergeometricSampler(std::uint64_t seed);
+  ~HypergeometricSampler();
   // REQUIRES before any of the following.
   void Reset(std::uint64_t population, std::uint64_t marked);
 
   // For each of `drawn` a draw into `found` of the same size.
-  void Draw(std::span<const std::uint64_t> drawn, std::span<std::uint64_t> found,
-            std::mt19937_64& random);
+  void Draw(std::span<const std::uint64_t> drawn, std::span<std::uint64_t> found);
 
   // The approximation at the standard normal variate `z`. REQUIRES: a variance above
   // kExactVariance, drawn <= population / 2.
@@ -68,9 +68,11 @@ class HypergeometricSampler {
   double Variance(std::uint64_t drawn) const;
 
  private:
+  struct Random;  // Boost's 64-bit Mersenne twister, three times as fast as the library's
   const HypergeometricTable& TableOf(std::uint64_t drawn);
-  std::uint64_t DrawNormal(std::uint64_t drawn, std::mt19937_64& random) const;
+  std::uint64_t DrawNormal(std::uint64_t drawn);
 
+  std::unique_ptr<Random> random_;
   std::uint64_t population_ = 0;
   std::uint64_t marked_ = 0;
   bool swapped_ = false;  // marked and unmarked, so that at most half are marked

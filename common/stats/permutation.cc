@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -227,13 +226,12 @@ Exceedances DrawPermutations(const CallCounts& calls, std::uint32_t permutations
   std::vector<std::uint64_t> here(permutations);
   std::vector<Uint128> slots(permutations, 0);
   std::vector<Uint128> ranks(permutations, 0);
-  std::mt19937_64 random(seed);
-  HypergeometricSampler sampler;
+  HypergeometricSampler sampler(seed);
   std::uint64_t calls_left = pool.calls;
   // Bucket by bucket, so that the draws share its tables.
   for (const Pooled& bucket : pool.buckets) {
     sampler.Reset(calls_left, bucket.calls);
-    sampler.Draw(left, here, random);
+    sampler.Draw(left, here);
     for (std::size_t i = 0; i < permutations; ++i) {
       left[i] -= here[i];
       slots[i] += Uint128{here[i]} * bucket.slot;

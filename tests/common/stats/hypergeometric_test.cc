@@ -64,7 +64,7 @@ TEST(HypergeometricTest, TheApproximationOfLargeCountsIsAsCloseAsPromised) {
     for (const double share : {0.5, 0.3, 0.05, 0.001, 1e-8}) {
       const auto marked =
           static_cast<std::uint64_t>(std::floor(static_cast<double>(population) * share));
-      HypergeometricSampler sampler;
+      HypergeometricSampler sampler(0);
       sampler.Reset(population, marked);
       if (sampler.Variance(population / 2) <= HypergeometricSampler::kExactVariance) continue;
       std::uint64_t low = 0;
@@ -95,12 +95,11 @@ TEST(HypergeometricTest, TheApproximationOfLargeCountsIsAsCloseAsPromised) {
 
 void ExpectMoments(const Hypergeometric& it) {
   constexpr std::size_t kDraws = 40000;
-  HypergeometricSampler sampler;
+  HypergeometricSampler sampler(it.drawn);
   sampler.Reset(it.population, it.marked);
-  std::mt19937_64 random(it.drawn);
   const std::vector<std::uint64_t> drawn(kDraws, it.drawn);
   std::vector<std::uint64_t> found(kDraws);
-  sampler.Draw(drawn, found, random);
+  sampler.Draw(drawn, found);
   const double share = static_cast<double>(it.marked) / static_cast<double>(it.population);
   // In integers, since doubles do not hold the greatest of these means to a unit.
   const Uint128 product = Uint128{it.drawn} * it.marked;
@@ -140,17 +139,16 @@ TEST(HypergeometricTest, DrawsHaveTheRightMeanVarianceAndRange) {
 }
 
 TEST(HypergeometricTest, TablesOfOnePopulationDoNotServeAnother) {
-  HypergeometricSampler reused;
+  HypergeometricSampler reused(1);
   std::vector<std::uint64_t> drawn = {5, 5 + 512, 5, 7};
   std::vector<std::uint64_t> found(drawn.size());
-  std::mt19937_64 random(1);
   reused.Reset(1000, 900);
-  reused.Draw(drawn, found, random);
+  reused.Draw(drawn, found);
   reused.Reset(1000, 0);
-  reused.Draw(drawn, found, random);
+  reused.Draw(drawn, found);
   EXPECT_EQ(found, std::vector<std::uint64_t>({0, 0, 0, 0}));
   reused.Reset(600, 600);
-  reused.Draw(drawn, found, random);
+  reused.Draw(drawn, found);
   EXPECT_EQ(found, drawn);
 }
 
