@@ -14,6 +14,7 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 7  ingest     bucket-adds a second           floor: decode and sum in memory, one core
   row 8  ack_latency ms until acknowledged, p99    floor: fdatasync of 128 KiB, p99
   row 9  publish    wall s of publishing 1 M rows  floor: reading them from the store
+  row 12 anomaly    CPU ms of comparing 500 APIs   no floor: one core, machines that differ, and alike
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
 
@@ -364,6 +365,14 @@ class Bench:
             yield {"row": 6, "name": name, "unit": unit, "value": value, "floor": None, "ratio": None,
                    "target": f"<= {limit}", "ok": value <= limit, "peers": {}}
 
+    def anomaly(self):
+        """Of synthetic costs. The harder case is that of machines that do not differ: every draw is made."""
+        program = self.bench / "bench_anomaly_check"
+        at = self.medians({case: lambda case=case: self.number([program, case]) for case in ("differ", "alike")})
+        for case, value in at.items():
+            yield {"row": 12, "name": f"check of 500 APIs, {case}", "unit": "ms", "value": value, "floor": None,
+                   "ratio": None, "target": "<= 1000", "ok": value <= 1000, "peers": {}}
+
     def fleet(self):
         """Simulated, so the same on every machine; the picture is beside agent/daemon/README.md."""
         done = subprocess.run([self.bench / "bench_fleet", "--check"], stdout=subprocess.PIPE, timeout=600,
@@ -385,7 +394,8 @@ def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     of_service = ["ingest", "ack_latency", "publish"]
-    names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service, "fleet"]
+    names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service, "anomaly",
+             "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)
