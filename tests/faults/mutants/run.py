@@ -20,12 +20,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SECONDS_TO_NOTICE = 60
+SECONDS_UNCHANGED = 300
+SIGNS = re.compile(r"forgotten|rows are not|do not add up|the store counts|after a failure|another answer|"
+                   r"is refused|Corruption|Failure")
 BUILD_SECONDS = 300
 
 
@@ -100,14 +102,14 @@ class Builder:
             raise RuntimeError("does not build:\n" + (done.stdout + done.stderr)[-3000:])
 
 
-def run_test(program, name_filter, seed):
+def run_test(program, name_filter, seed, limit):
     environment = dict(os.environ, FIELDCOST_FAULT_SEED=str(seed), FIELDCOST_FAULT_LONG="0")
     begin = time.monotonic()
     try:
         done = subprocess.run([program, f"--gtest_filter={name_filter}", "--gtest_brief=1", "--gtest_fail_fast"],
-                              env=environment, text=True, capture_output=True, timeout=SECONDS_TO_NOTICE)
+                              env=environment, text=True, capture_output=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        return None, "", SECONDS_TO_NOTICE
+        return None, "", limit
     return done.returncode, done.stdout + done.stderr, time.monotonic() - begin
 
 
@@ -117,42 +119,45 @@ def copy_of(source, files, where):
         shutil.copyfile(source / file, where / file)
 
 
+def fresh_folder(builder, name):
+    """In the build tree, so that a compiler cache knows it again."""
+    where = builder.build / "mutants" / name
+    shutil.rmtree(where, ignore_errors=True)
+    (where / "out").mkdir(parents=True)
+    return where / "source", where / "out"
+
+
 def judge(builder, mutant, seed):
     """(noticed, what happened)"""
-    with tempfile.TemporaryDirectory(prefix="fieldcost-mutant.") as name:
-        where = Path(name)
-        copy, out = where / "source", where / "out"
-        out.mkdir()
-        copy_of(builder.source, mutant.files, copy)
-        applied = subprocess.run(["patch", "-p1", "--fuzz=0", "--batch", "-i", mutant.patch], cwd=copy, text=True,
-                                 capture_output=True)
-        if applied.returncode != 0:
-            return False, "the patch does not apply:\n" + applied.stdout
-        try:
-            program = builder.program(mutant.test, [f for f in mutant.files if f.endswith(".cc")], copy, out)
-        except RuntimeError as error:
-            return False, str(error)
-        status, output, seconds = run_test(program, mutant.filter, seed)
-        if status is None:
-            return False, f"not noticed within {SECONDS_TO_NOTICE} s"
-        if status == 1 and "[  FAILED  ]" in output:
-            reasons = [l for l in output.splitlines() if re.match(r"seed \d+: |.*(forgotten|rows are not|failure)", l)]
-            return True, f"{seconds:.1f} s: {reasons[0].strip()[:120] if reasons else 'failed'}"
-        return False, f"status {status}, not a failed test:\n{output[-2000:]}"
+    copy, out = fresh_folder(builder, mutant.name)
+    copy_of(builder.source, mutant.files, copy)
+    applied = subprocess.run(["patch", "-p1", "--fuzz=2", "--batch", "-i", mutant.patch], cwd=copy, text=True,
+                             capture_output=True)
+    if applied.returncode != 0:
+        return False, "the patch does not apply:\n" + applied.stdout
+    try:
+        program = builder.program(mutant.test, [f for f in mutant.files if f.endswith(".cc")], copy, out)
+    except RuntimeError as error:
+        return False, str(error)
+    status, output, seconds = run_test(program, mutant.filter, seed, SECONDS_TO_NOTICE)
+    if status is None:
+        return False, f"not noticed within {SECONDS_TO_NOTICE} s"
+    if status == 1 and "[  FAILED  ]" in output:
+        signs = [line for line in output.splitlines() if SIGNS.search(line) and "rocksdb:" not in line]
+        return True, f"{seconds:.1f} s: {signs[-1].strip()[:120] if signs else 'failed'}"
+    return False, f"status {status}, not a failed test:\n{output[-2000:]}"
 
 
 def judge_unchanged(builder, test, name_filter, seed):
-    with tempfile.TemporaryDirectory(prefix="fieldcost-mutant.") as name:
-        where = Path(name)
-        files = sorted({f for m in all_mutants() if m.test == test for f in m.files if f.endswith(".cc")})
-        copy_of(builder.source, files, where / "source")
-        (where / "out").mkdir()
-        try:
-            program = builder.program(test, files, where / "source", where / "out")
-        except RuntimeError as error:
-            return False, str(error)
-        status, output, seconds = run_test(program, name_filter, seed)
-        return status == 0, f"{seconds:.1f} s" if status == 0 else f"status {status}\n{output[-2000:]}"
+    copy, out = fresh_folder(builder, "unchanged_" + test)
+    files = sorted({f for m in all_mutants() if m.test == test for f in m.files if f.endswith(".cc")})
+    copy_of(builder.source, files, copy)
+    try:
+        program = builder.program(test, files, copy, out)
+    except RuntimeError as error:
+        return False, str(error)
+    status, output, seconds = run_test(program, name_filter, seed, SECONDS_UNCHANGED)
+    return status == 0, f"{seconds:.1f} s" if status == 0 else f"status {status}\n{output[-2000:]}"
 
 
 def all_mutants():

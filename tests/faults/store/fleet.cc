@@ -25,13 +25,15 @@ std::string NameOf(unsigned agent, std::uint64_t sequence) {
 
 }  // namespace
 
-Fleet::Fleet(unsigned agents) : agents_(agents) {
+Fleet::Fleet(unsigned agents, unsigned probation_batches)
+    : agents_(agents), probation_batches_(probation_batches) {
   for (unsigned i = 0; i < agents; ++i) agents_[i].number = i;
 }
 
 Fleet::Fleet(const Fleet& other) {
   const std::lock_guard lock(other.mutex_);
   agents_ = other.agents_;
+  probation_batches_ = other.probation_batches_;
   revoked_ = other.revoked_;
 }
 
@@ -210,6 +212,7 @@ Status Fleet::Check(Store& store) {
   std::uint64_t batches = 0;
   for (Agent& agent : agents_) {
     FIELDCOST_TRY(Resend(store, agent));
+    if (agent.batches.size() < probation_batches_) continue;
     for (std::uint64_t i = 0; i < agent.batches.size(); ++i) {
       if (agent.batches[i].withdrawn != Told::kNothing) continue;
       MakeTestBatch(agent.number, i + 1, batch, &sums);

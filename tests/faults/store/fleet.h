@@ -18,7 +18,8 @@ namespace fieldcost::faults {
 // checkpoints and looks. Everything is done by real threads at the same time.
 class Fleet {
  public:
-  explicit Fleet(unsigned agents);
+  // `probation_batches` as in StoreOptions: the rows of those who sent fewer are not in the sums.
+  explicit Fleet(unsigned agents, unsigned probation_batches = 0);
   Fleet(const Fleet& other);  // as of now, also while the other works
 
   struct Work {
@@ -58,6 +59,7 @@ class Fleet {
   Status CheckRevoked(store::Store& store) const;
 
   std::vector<Agent> agents_;
+  unsigned probation_batches_ = 0;
   std::map<unsigned, Told> revoked_;
   mutable std::mutex mutex_;  // guards what was told, not the number of agents
 };

@@ -19,21 +19,23 @@ constexpr std::uint64_t kMaxOperations = 250;  // about what one run of the flee
 constexpr std::uint64_t kShortSeeds = 150;
 constexpr std::uint64_t kLongSeeds = 1'000;
 
-store::StoreOptions OptionsOf(const std::filesystem::path& data_dir, Random& random) {
+store::StoreOptions OptionsOf(const std::filesystem::path& data_dir, unsigned probation_batches,
+                              Random& random) {
   constexpr std::size_t kWriteBuffers[] = {4 * kMiB, 8 * kMiB, 64 * kMiB};
   return {.data_dir = data_dir,
           .checkpoint_rows = 20 + random() % 60,
           .checkpoint_seconds = random() % 4 == 0 ? 0U : 3600U,
-          .write_buffer_bytes = kWriteBuffers[random() % 3]};
+          .write_buffer_bytes = kWriteBuffers[random() % 3],
+          .probation_batches = probation_batches};
 }
 
 // Runs until the power is lost, or to the end of the work, when it is switched off; what is on the
 // disk then is the next one's start. The engine is never closed: its threads end with the process.
 Status RunToPowerLoss(const std::filesystem::path& data_dir, const std::filesystem::path& next_dir,
-                      Random& random, Fleet& fleet) {
+                      unsigned probation_batches, Random& random, Fleet& fleet) {
   auto* const disk = new FaultyDirectory(
       data_dir / "store", {.seed = random(), .power_loss_at = 1 + random() % kMaxOperations});
-  store::StoreOptions options = OptionsOf(data_dir, random);
+  store::StoreOptions options = OptionsOf(data_dir, probation_batches, random);
   options.file_system = disk->file_system();
   const std::uint64_t work_seed = random();
   auto* const result = new Status;
@@ -53,11 +55,14 @@ Status RunToPowerLoss(const std::filesystem::path& data_dir, const std::filesyst
 
 Status LosePowerAndCheck(std::uint64_t seed, const std::filesystem::path& dir) {
   Random random(seed);
-  auto fleet = std::make_unique<Fleet>(kAgents);
+  const unsigned probation_batches =
+      random() % 2 == 0 ? 0 : 1 + static_cast<unsigned>(random() % 12);
+  auto fleet = std::make_unique<Fleet>(kAgents, probation_batches);
   std::filesystem::path data_dir = dir / "data";
   for (int loss = 1; loss <= kLossesInARow; ++loss) {
     const std::filesystem::path next_dir = dir / ("data" + std::to_string(loss));
-    if (Status status = RunToPowerLoss(data_dir, next_dir, random, *fleet); !status) {
+    if (Status status = RunToPowerLoss(data_dir, next_dir, probation_batches, random, *fleet);
+        !status) {
       return Fail(status.error().code, "run {}: {}", loss, status.error().message);
     }
     data_dir = next_dir;
@@ -67,6 +72,7 @@ Status LosePowerAndCheck(std::uint64_t seed, const std::filesystem::path& dir) {
   FaultyDirectory calm(data_dir / "store", {});
   FIELDCOST_ASSIGN(const auto store, store::Store::Open({.data_dir = data_dir,
                                                          .checkpoint_seconds = 0,
+                                                         .probation_batches = probation_batches,
                                                          .file_system = calm.file_system()}));
   return fleet->Check(*store);
 }
