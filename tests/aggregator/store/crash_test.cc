@@ -148,8 +148,8 @@ TEST(StoreCrashTest, AKillInsideACheckpointLosesAndDoublesNothing) {
 TEST(StoreCrashTest, AfterAFailedWriteNothingIsAcceptedAndNothingAcknowledgedIsLost) {
   for (const char* count : {"0", "5", "30"}) {
     SCOPED_TRACE(count);
-    // Fresh each time: in the background of a store with more in it, engine builds with assertions may
-    // abort after a failure. tests/faults covers that.
+    // Fresh each time: with more in the store, engine builds with assertions may abort after a
+    // failure in the background. tests/faults covers that.
     const testing::TempDir dir;
     Fleet fleet(dir.path() / "data");
     testing::BackgroundProcess writer(fleet.Command({"full", count}));
