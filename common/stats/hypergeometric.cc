@@ -19,7 +19,9 @@ double ToDouble(std::uint64_t n) { return static_cast<double>(n); }
 }  // namespace
 
 void HypergeometricTable::Build(const Hypergeometric& distribution, double cut) {
-  const auto [population, marked, drawn] = distribution;
+  const std::uint64_t marked = distribution.marked;
+  const std::uint64_t drawn = distribution.drawn;
+  const std::uint64_t population = distribution.population;
   const std::uint64_t unmarked = population - marked;
   const std::uint64_t least = drawn > unmarked ? drawn - unmarked : 0;
   const std::uint64_t most = std::min(drawn, marked);
