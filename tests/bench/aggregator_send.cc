@@ -17,7 +17,7 @@ http::Request RequestOf(const SentBatch& batch) {
           .target = "/v1/batches",
           .headers = {{"Content-Type", wire::kBatchContentType},
                       {wire::kAgentHeader, batch.agent},
-                      {wire::kEpochHeader, "1"},
+                      {wire::kEpochHeader, std::to_string(batch.epoch)},
                       {wire::kSequenceHeader, std::to_string(batch.sequence)},
                       {wire::kSignatureHeader, batch.signature}},
           .body = batch.body,

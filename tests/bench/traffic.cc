@@ -9,6 +9,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "aggregator/store/retention.h"
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -106,7 +107,8 @@ void MakeAgent(const TrafficOptions& options, const Zipf& zipf, std::uint64_t ag
     for (std::size_t i = 0; i < content.rows.size(); ++i) reported.insert(numbers[i]);
     auto body = wire::EncodeBatch(content);
     FIELDCOST_CHECK(body.has_value());
-    batches[(sequence - 1) * options.agents + agent] = SignBatch(agent, sequence, std::move(*body));
+    batches[(sequence - 1) * options.agents + agent] =
+        SignBatch(agent, options.week / store::kWeeksPerEpoch, sequence, std::move(*body));
   }
 }
 
@@ -185,11 +187,13 @@ stats::CostHistogram HistogramOf(std::uint64_t key, std::uint64_t random_seed) {
   return histogram;
 }
 
-SentBatch SignBatch(std::uint64_t agent, std::uint64_t sequence, std::string body) {
+SentBatch SignBatch(std::uint64_t agent, std::uint64_t epoch, std::uint64_t sequence,
+                    std::string body) {
   const crypto::PrivateKey key = KeyOf(agent);
   const std::string signature = key.Sign(wire::BatchSigningInput(
-      key.public_key().view(), wire::Epoch(1), wire::Sequence(sequence), crypto::Sha256(body)));
+      key.public_key().view(), wire::Epoch(epoch), wire::Sequence(sequence), crypto::Sha256(body)));
   return {.agent = key.public_key().Hex(),
+          .epoch = epoch,
           .sequence = sequence,
           .signature = HexOf(signature),
           .body = std::move(body)};

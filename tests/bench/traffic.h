@@ -48,7 +48,8 @@ class Random {
 
 // A batch as it goes over the wire.
 struct SentBatch {
-  std::string agent;  // 64 hex digits
+  std::string agent;        // 64 hex digits
+  std::uint64_t epoch = 0;  // that of the rows' week
   std::uint64_t sequence = 0;
   std::string signature;  // 128 hex digits
   std::string body;
@@ -60,7 +61,8 @@ struct SentBatch {
 std::vector<SentBatch> MakeTraffic(const TrafficOptions& options);
 
 // Signs `body` as the agent with this number would.
-SentBatch SignBatch(std::uint64_t agent, std::uint64_t sequence, std::string body);
+SentBatch SignBatch(std::uint64_t agent, std::uint64_t epoch, std::uint64_t sequence,
+                    std::string body);
 
 Status WriteTraffic(const std::filesystem::path& path, std::span<const SentBatch> batches);
 // At most `limit` batches.
