@@ -73,8 +73,9 @@ Status Store::State::CheckpointLocked() {
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                      std::chrono::steady_clock::now() - start)
                                      .count());
+  DirtyTable written;  // ends after the lock: there is much to free
   const std::lock_guard lock(table_mutex);
-  frozen = DirtyTable();
+  std::swap(frozen, written);
   base.reset();
   table_changed.notify_all();
   return {};

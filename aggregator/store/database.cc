@@ -100,7 +100,14 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
   family.compression = BestCompression();
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  for (const char* name : kTableNames) families.emplace_back(name, family);
+  for (std::size_t table = 0; table < kTables; ++table) {
+    rocksdb::ColumnFamilyOptions options_of_table = family;
+    // What the next checkpoint deletes is not worth compressing.
+    if (table == static_cast<std::size_t>(Table::kInbox)) {
+      options_of_table.compression = rocksdb::kNoCompression;
+    }
+    families.emplace_back(kTableNames[table], options_of_table);
+  }
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, family);
 
   auto state = std::make_unique<State>();

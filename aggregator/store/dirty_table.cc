@@ -8,8 +8,6 @@ namespace fieldcost::store {
 namespace {
 
 constexpr char kTotalsVersion = 1;
-// What a node of the map costs beside key bytes and row: links, hash, string object, allocator.
-constexpr std::size_t kNodeOverheadBytes = 96;
 
 }  // namespace
 
@@ -65,19 +63,20 @@ Result<Totals> Totals::Decode(std::string_view untrusted_bytes) {
   return totals;
 }
 
-void DirtyTable::Merge(Rows& rows, std::string_view key, const CompactRow& row) {
-  key_.assign(key);
-  const auto [place, inserted] = rows.try_emplace(key_);
-  CompactRow& sums = place->second;
-  memory_bytes_ += inserted ? key.size() + kNodeOverheadBytes + sizeof(CompactRow) : 0;
-  const std::size_t before = sums.buckets.capacity();
-  sums.Add(row);
-  memory_bytes_ += (sums.buckets.capacity() - before) * sizeof(CompactBucket);
+void DirtyTable::Merge(RowIndex& rows, std::string_view key, const CompactRow& row) {
+  RowIndex::Row* found = rows.Find(key);
+  if (found == nullptr) {
+    found = &rows.Insert(key);
+    memory_bytes_ += key.size() + RowIndex::kRowOverheadBytes;
+  }
+  const std::size_t before = found->sums.buckets.capacity();
+  found->sums.Add(row);
+  memory_bytes_ += (found->sums.buckets.capacity() - before) * sizeof(CompactBucket);
 }
 
 Status DirtyTable::AddRecord(std::string_view record) {
   FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
-  Rows& rows = kind == InboxKind::kAdded ? added_ : removed_;
+  RowIndex& rows = kind == InboxKind::kAdded ? added_ : removed_;
   Totals part{.batches = 1};
   FIELDCOST_TRY(ForEachAcceptedRow(record, [&](std::string_view key, const CompactRow& row) {
     Merge(rows, key, row);
@@ -93,26 +92,26 @@ Status DirtyTable::AddRecord(std::string_view record) {
 }
 
 Status DirtyTable::Apply(std::string_view key, CompactRow& sums, bool& found) const {
-  const std::string name(key);
-  if (const auto place = added_.find(name); place != added_.end()) {
-    sums.Add(place->second);
+  if (const RowIndex::Row* added = added_.Find(key)) {
+    sums.Add(added->sums);
     found = true;
   }
-  if (removed_.empty()) return {};
-  if (const auto place = removed_.find(name); place != removed_.end()) {
-    FIELDCOST_TRY(sums.Subtract(place->second));
+  if (const RowIndex::Row* removed = removed_.Find(key)) {
+    FIELDCOST_TRY(sums.Subtract(removed->sums));
     found = true;
   }
   return {};
 }
 
 Status DirtyTable::ForEach(const Visitor& visit) const {
-  for (const auto& [key, row] : added_) {
-    const auto removed = removed_.empty() ? removed_.end() : removed_.find(key);
-    FIELDCOST_TRY(visit(key, &row, removed == removed_.end() ? nullptr : &removed->second));
+  for (const RowIndex::Row* added : added_.Sorted()) {
+    const RowIndex::Row* removed = removed_.Find(added->key);
+    FIELDCOST_TRY(visit(added->key, &added->sums, removed == nullptr ? nullptr : &removed->sums));
   }
-  for (const auto& [key, row] : removed_) {
-    if (!added_.contains(key)) FIELDCOST_TRY(visit(key, nullptr, &row));
+  for (const RowIndex::Row* removed : removed_.Sorted()) {
+    if (added_.Find(removed->key) == nullptr) {
+      FIELDCOST_TRY(visit(removed->key, nullptr, &removed->sums));
+    }
   }
   return {};
 }

@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "aggregator/store/compact_row.h"
+#include "aggregator/store/row_index.h"
 #include "common/base/result.h"
 
 namespace fieldcost::store {
@@ -41,7 +41,8 @@ class DirtyTable {
   // more is withdrawn than there was. `found` is set if the table has anything of the row.
   Status Apply(std::string_view key, CompactRow& sums, bool& found) const;
 
-  // Each row once, with what is to be added and taken away; either may be null.
+  // Each row once, rows to be added in ascending order of keys, with what is to be added and taken
+  // away; either may be null.
   using Visitor = std::function<Status(const std::string& key, const CompactRow* added,
                                        const CompactRow* removed)>;
   Status ForEach(const Visitor& visit) const;
@@ -53,12 +54,10 @@ class DirtyTable {
   std::size_t memory_bytes() const { return memory_bytes_; }
 
  private:
-  using Rows = std::unordered_map<std::string, CompactRow>;
-  void Merge(Rows& rows, std::string_view key, const CompactRow& row);
+  void Merge(RowIndex& rows, std::string_view key, const CompactRow& row);
 
-  Rows added_;
-  Rows removed_;
-  std::string key_;  // look-up buffer
+  RowIndex added_;
+  RowIndex removed_;
   Totals totals_;
   std::uint64_t records_ = 0;
   std::size_t memory_bytes_ = 0;

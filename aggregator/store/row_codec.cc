@@ -13,6 +13,7 @@ using stats::Uint128;
 
 constexpr std::uint8_t kFormatVersion = 2;
 constexpr std::uint8_t kVersionWithoutWeights = 1;
+constexpr std::size_t kMaxVarintBytes = 19;  // of 128 bits
 constexpr std::uint8_t kFlagSaturated = 1;
 constexpr std::uint8_t kFlagScalars = 2;
 constexpr std::uint8_t kFlagWeights = 4;
@@ -98,11 +99,21 @@ std::uint64_t ReadBigEndian64(std::string_view bytes) {
 }
 
 void AppendVarint(Uint128 value, std::string& bytes) {
-  while (value >= 0x80) {
-    bytes.push_back(static_cast<char>(static_cast<std::uint8_t>(value) | 0x80));
-    value >>= 7;
+  char buffer[kMaxVarintBytes];
+  std::size_t size = 0;
+  const auto append = [&](auto rest) {
+    for (; rest >= 0x80; rest >>= 7) {
+      buffer[size++] = static_cast<char>(static_cast<std::uint8_t>(rest) | 0x80);
+    }
+    buffer[size++] = static_cast<char>(rest);
+  };
+  // Nearly all numbers need no 128-bit arithmetic.
+  if (stats::High64(value) == 0) {
+    append(stats::Low64(value));
+  } else {
+    append(value);
   }
-  bytes.push_back(static_cast<char>(value));
+  bytes.append(buffer, size);
 }
 
 bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value) {

@@ -32,10 +32,10 @@ enum class CheckpointStage {
 };
 
 struct StoreOptions {
-  std::filesystem::path data_dir;            // made if absent
-  std::size_t checkpoint_rows = 200'000;     // dirty rows that start a checkpoint
-  std::size_t checkpoint_bytes = 64 * kMiB;  // their memory that starts one
-  unsigned checkpoint_seconds = 30;          // longest time between two; 0 = no background thread
+  std::filesystem::path data_dir;             // made if absent
+  std::size_t checkpoint_rows = 1'000'000;    // dirty rows that start a checkpoint
+  std::size_t checkpoint_bytes = 256 * kMiB;  // their memory that starts one
+  unsigned checkpoint_seconds = 30;           // longest time between two; 0 = no background thread
   std::size_t write_buffer_bytes = 64 * kMiB;
   std::size_t block_cache_bytes = 32 * kMiB;
   unsigned probation_batches = 0;       // honest batches before an agent counts; 0 = at once
