@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include "aggregator/store/retention.h"
 #include "aggregator/store/store.h"
 #include "tests/bench/aggregator_bench.h"
 
@@ -23,8 +24,9 @@ Status FillStore(const Path& data_dir, std::uint64_t rows, std::uint32_t week) {
       accepted.Add({.api = ApiOf(key), .metric = MetricOf(key), .hardware = hardware, .week = week},
                    HistogramOf(key, random.Next()), store::Contribution::kFirst);
     }
-    FIELDCOST_TRY(store->Accept({.agent_id = std::string(store::kAgentIdBytes, 'b'),
-                                 .epoch = wire::Epoch(1),
+    const std::string agent(store::kAgentIdBytes, 'b');
+    FIELDCOST_TRY(store->Accept({.agent_id = agent,
+                                 .epoch = wire::Epoch(week / store::kWeeksPerEpoch),
                                  .sequence = wire::Sequence(++sequence),
                                  .rows = &accepted,
                                  .answer = "{}"}));

@@ -108,7 +108,7 @@ void MakeAgent(const TrafficOptions& options, const Zipf& zipf, std::uint64_t ag
     auto body = wire::EncodeBatch(content);
     FIELDCOST_CHECK(body.has_value());
     batches[(sequence - 1) * options.agents + agent] =
-        SignBatch(agent, options.week / store::kWeeksPerEpoch, sequence, std::move(*body));
+        SignBatch(agent, options.week, sequence, std::move(*body));
   }
 }
 
@@ -187,13 +187,14 @@ stats::CostHistogram HistogramOf(std::uint64_t key, std::uint64_t random_seed) {
   return histogram;
 }
 
-SentBatch SignBatch(std::uint64_t agent, std::uint64_t epoch, std::uint64_t sequence,
+SentBatch SignBatch(std::uint64_t agent, std::uint32_t week, std::uint64_t sequence,
                     std::string body) {
+  const wire::Epoch epoch = wire::Epoch(week / store::kWeeksPerEpoch);
   const crypto::PrivateKey key = KeyOf(agent);
   const std::string signature = key.Sign(wire::BatchSigningInput(
-      key.public_key().view(), wire::Epoch(epoch), wire::Sequence(sequence), crypto::Sha256(body)));
+      key.public_key().view(), epoch, wire::Sequence(sequence), crypto::Sha256(body)));
   return {.agent = key.public_key().Hex(),
-          .epoch = epoch,
+          .epoch = epoch.value(),
           .sequence = sequence,
           .signature = HexOf(signature),
           .body = std::move(body)};
@@ -218,6 +219,7 @@ Status WriteTraffic(const std::filesystem::path& path, std::span<const SentBatch
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   for (const SentBatch& batch : batches) {
     WriteText(out, batch.agent);
+    WriteText(out, std::to_string(batch.epoch));
     WriteText(out, std::to_string(batch.sequence));
     WriteText(out, batch.signature);
     WriteText(out, batch.body);
@@ -234,6 +236,7 @@ Result<std::vector<SentBatch>> ReadTraffic(const std::filesystem::path& path, st
   while (batches.size() < limit && in.peek() != std::ifstream::traits_type::eof()) {
     SentBatch batch;
     batch.agent = ReadText(in);
+    batch.epoch = ParseUint64(ReadText(in)).value_or(0);
     batch.sequence = ParseUint64(ReadText(in)).value_or(0);
     batch.signature = ReadText(in);
     batch.body = ReadText(in);

@@ -48,8 +48,8 @@ class Random {
 
 // A batch as it goes over the wire.
 struct SentBatch {
-  std::string agent;        // 64 hex digits
-  std::uint64_t epoch = 0;  // that of the rows' week
+  std::string agent;  // 64 hex digits
+  std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
   std::string signature;  // 128 hex digits
   std::string body;
@@ -60,8 +60,8 @@ struct SentBatch {
 // the keys are drawn after Zipf (exponent 1). Two threads. The same bytes for the same options.
 std::vector<SentBatch> MakeTraffic(const TrafficOptions& options);
 
-// Signs `body` as the agent with this number would.
-SentBatch SignBatch(std::uint64_t agent, std::uint64_t epoch, std::uint64_t sequence,
+// Signs `body` as the agent with this number would in this week.
+SentBatch SignBatch(std::uint64_t agent, std::uint32_t week, std::uint64_t sequence,
                     std::string body);
 
 Status WriteTraffic(const std::filesystem::path& path, std::span<const SentBatch> batches);
