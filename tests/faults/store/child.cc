@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <thread>
 
 #include "common/base/check.h"
@@ -88,13 +89,16 @@ ChildResult RunInChild(const std::function<Status()>& work, std::chrono::seconds
 bool RunUnlessEngineAborts(const std::function<void()>& work) {
   FIELDCOST_CHECK(::sem_init(&work_over, 0, 0) == 0);
   known_abort = false;
-  std::thread thread([&] {
-    work();
+  // Left to the thread if it does not come back.
+  auto kept = std::make_unique<const std::function<void()>>(work);
+  std::thread thread([raw = kept.get()] {
+    (*raw)();
     ::sem_post(&work_over);
   });
   while (::sem_wait(&work_over) != 0) {
   }
   if (known_abort) {
+    static_cast<void>(kept.release());
     thread.detach();
     return false;
   }
