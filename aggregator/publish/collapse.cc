@@ -1,7 +1,8 @@
 #include "aggregator/publish/collapse.h"
 
 #include <algorithm>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
@@ -23,7 +24,12 @@ class Group {
       open_ = true;
     }
     sums_.Add(row);
-    contributions_by_week_[key.week] += row.scalars.contributions;
+    auto week = std::find_if(contributions_by_week_.begin(), contributions_by_week_.end(),
+                             [&](const auto& known) { return known.first == key.week; });
+    if (week == contributions_by_week_.end()) {
+      week = contributions_by_week_.emplace(week, key.week, 0);
+    }
+    week->second += row.scalars.contributions;
     return {};
   }
 
@@ -63,7 +69,7 @@ class Group {
   bool open_ = false;
   stats::RowKey key_;
   store::CompactRow sums_;
-  std::map<std::uint32_t, std::uint64_t> contributions_by_week_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> contributions_by_week_;
   CollapseCounts counts_;
 };
 

@@ -22,8 +22,13 @@ static_assert(kLargeFragmentBytes <= wire::kMaxFragmentBytes / 8, "room for unev
 // Assumed compressed size of a row as long as nothing was published.
 inline constexpr double kFirstGuessRowBytes = 120;
 
-// Rows kept in memory at a time while fragments are made; more rows mean more passes.
+// Rows kept in memory at a time while fragments are made.
 inline constexpr std::size_t kRowsPerPass = 100'000;
+
+// What waits for its fragment lies in this many partitions of a file (2^n), written so much at a
+// time: 8 MiB of buffers.
+inline constexpr unsigned kSpillBits = 8;
+inline constexpr std::size_t kSpillChunkBytes = 32 * kKiB;
 
 // Snapshots on disk after a publication: the new one and those clients may still be fetching.
 inline constexpr std::size_t kKeptSnapshots = 3;

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <utility>
 
-#include "aggregator/publish/collapse.h"
+#include "aggregator/publish/fragment_writer.h"
 #include "aggregator/publish/limits.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/fragment.h"
 
 namespace fieldcost::publish {
 namespace {
@@ -33,29 +31,6 @@ auto VerifyByAny(const std::vector<wire::RootMetadata>& roots, const Verify& ver
     if (auto older = verify(roots[i])) return older;
   }
   return metadata;
-}
-
-struct CompactStatRow {
-  stats::RowKey key;
-  store::CompactRow sums;
-};
-
-Result<std::string> Encode(const std::vector<CompactStatRow>& rows) {
-  std::vector<stats::StatRow> dense;
-  dense.reserve(rows.size());
-  for (const CompactStatRow& row : rows) {
-    dense.push_back({row.key, row.sums.ToHistogram(), row.sums.scalars, row.sums.ToWeights()});
-  }
-  return wire::EncodeFragment(dense);
-}
-
-// The first group of fragments from `first` on whose rows fit into memory together; at least one.
-std::uint32_t EndOfPass(const std::vector<std::uint64_t>& rows_of, std::uint32_t first,
-                        std::uint64_t rows_per_pass) {
-  std::uint64_t rows = rows_of[first];
-  std::uint32_t end = first + 1;
-  while (end < rows_of.size() && rows + rows_of[end] <= rows_per_pass) rows += rows_of[end++];
-  return end;
 }
 
 }  // namespace
@@ -146,7 +121,22 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
   PublishReport report{.version = metadata.version,
                        .root_version = keys_.root().version,
                        .store_sequence = metadata.store_sequence};
-  FIELDCOST_TRY(WriteFragments(snapshot, previous, metadata, report));
+  FIELDCOST_ASSIGN(
+      WrittenFragments written,
+      WriteFragments(snapshot, {.directory = directory(),
+                                .contribution_threshold = options_.contribution_threshold,
+                                .rows_per_pass = options_.rows_per_pass,
+                                .previous = previous}));
+  metadata.fragment_bits = written.bits;
+  metadata.fragments = std::move(written.fragments);
+  report.rows = written.counts.published;
+  report.withheld = written.counts.withheld;
+  report.unsound = written.counts.unsound;
+  report.fragments = metadata.fragments.size();
+  report.new_fragments = written.new_fragments;
+  if (report.unsound != 0) {
+    LogWarning("{} rows are not published because their sums are impossible", report.unsound);
+  }
 
   const std::string signed_snapshot = wire::SignSnapshot(metadata, keys_.snapshot_key());
   wire::TimestampMetadata timestamp;
@@ -166,56 +156,6 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
     LogWarning("old published files stay: {}", status.error().message);
   }
   return report;
-}
-
-Status Publisher::WriteFragments(const store::Store::Snapshot& snapshot,
-                                 const std::optional<PreviousFragments>& previous,
-                                 wire::SnapshotMetadata& metadata, PublishReport& report) {
-  const std::uint32_t threshold = options_.contribution_threshold;
-  const auto count_only = [](const stats::RowKey&, const store::CompactRow&) { return Status(); };
-  FIELDCOST_ASSIGN(const CollapseCounts counts, Collapse(snapshot, threshold, count_only));
-  report.rows = counts.published;
-  report.withheld = counts.withheld;
-  report.unsound = counts.unsound;
-  if (counts.unsound != 0) {
-    LogWarning("{} rows are not published because their sums are impossible", counts.unsound);
-  }
-  const unsigned bits = ChooseFragmentBits(counts.published, previous);
-  metadata.fragment_bits = bits;
-  metadata.fragments.resize(std::size_t{1} << bits);
-  report.fragments = metadata.fragments.size();
-
-  std::vector<std::uint64_t> rows_of(metadata.fragments.size());
-  const auto count_fragments = [&](const stats::RowKey& key, const store::CompactRow&) {
-    ++rows_of[wire::FragmentIndexOf(key.api.soname, key.api.symbol, bits)];
-    return Status();
-  };
-  FIELDCOST_TRY(Collapse(snapshot, threshold, count_fragments));
-
-  for (std::uint32_t first = 0; first < rows_of.size();) {
-    const std::uint32_t end = EndOfPass(rows_of, first, options_.rows_per_pass);
-    std::vector<std::vector<CompactStatRow>> rows(end - first);
-    const auto gather = [&](const stats::RowKey& key, const store::CompactRow& row) {
-      const std::uint32_t index = wire::FragmentIndexOf(key.api.soname, key.api.symbol, bits);
-      if (index >= first && index < end) rows[index - first].push_back({key, row});
-      return Status();
-    };
-    FIELDCOST_TRY(Collapse(snapshot, threshold, gather));
-    for (std::uint32_t index = first; index < end; ++index) {
-      const std::vector<CompactStatRow>& mine = rows[index - first];
-      FIELDCOST_ASSIGN(const std::string bytes, Encode(mine));
-      wire::FragmentReference& reference = metadata.fragments[index];
-      reference = {
-          .sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = mine.size()};
-      const std::filesystem::path path = directory() / "fragments" / HexOf(reference.sha256);
-      std::error_code error;
-      if (std::filesystem::file_size(path, error) == bytes.size() && !error) continue;
-      FIELDCOST_TRY(WriteFileAtomically(path, bytes, 0644));
-      ++report.new_fragments;
-    }
-    first = end;
-  }
-  return {};
 }
 
 Status Publisher::RemoveOld() const {

@@ -65,9 +65,6 @@ class Publisher {
   Result<std::uint64_t> LastVersion(const store::Store& store,
                                     const std::vector<Known>& known) const;
   static Status NoteVersion(store::Store& store, std::uint64_t version);
-  Status WriteFragments(const store::Store::Snapshot& snapshot,
-                        const std::optional<PreviousFragments>& previous,
-                        wire::SnapshotMetadata& metadata, PublishReport& report);
   Status RemoveOld() const;
 
   PublisherOptions options_;

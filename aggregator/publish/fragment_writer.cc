@@ -1,0 +1,252 @@
+#include "aggregator/publish/fragment_writer.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "aggregator/publish/limits.h"
+#include "aggregator/publish/spill.h"
+#include "aggregator/store/row_codec.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
+#include "common/wire/fragment.h"
+
+namespace fieldcost::publish {
+namespace {
+
+using Path = std::filesystem::path;
+
+constexpr unsigned kHashBits = wire::kMaxFragmentBits;
+constexpr std::size_t kPartitions = std::size_t{1} << kSpillBits;
+static_assert(kSpillBits <= kHashBits);
+
+// Of the calling thread, for good. Failing to be modest is no failure.
+void GoLast() {
+  // glibc has no names for these: IOPRIO_WHO_PROCESS with 0 is the calling thread, and
+  // IOPRIO_CLASS_IDLE.
+  constexpr int kWhoProcess = 1;
+  constexpr int kIdleClass = 3 << 13;
+  constexpr int kLowestPriority = 19;
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kLowestPriority);
+  (void)::syscall(SYS_ioprio_set, kWhoProcess, 0, kIdleClass);
+}
+
+// In front of a row on its way, which is its key and its value.
+struct Head {
+  std::uint32_t hash = 0;  // the first kHashBits bits of its API's
+  std::uint32_t key_bytes = 0;
+  std::uint32_t value_bytes = 0;
+};
+
+// The rows of one fragment as they were put aside, one behind the other.
+struct RawRows {
+  std::string bytes;
+  std::size_t count = 0;
+};
+
+Result<std::vector<stats::StatRow>> DecodeRows(const RawRows& raw) {
+  std::vector<stats::StatRow> rows(raw.count);
+  store::CompactRow sums;
+  std::string_view rest = raw.bytes;
+  for (stats::StatRow& row : rows) {
+    Head head;
+    std::memcpy(&head, rest.data(), sizeof head);
+    rest.remove_prefix(sizeof head);
+    FIELDCOST_TRY(store::DecodeRowKey(rest.substr(0, head.key_bytes), row.key));
+    rest.remove_prefix(head.key_bytes);
+    FIELDCOST_TRY(store::DecodeRowValue(rest.substr(0, head.value_bytes), sums));
+    rest.remove_prefix(head.value_bytes);
+    for (const store::CompactBucket& bucket : sums.buckets) {
+      row.histogram.SetBucket(bucket.slot, bucket.sums);
+      row.weights.slots[bucket.slot] = bucket.weight();
+    }
+    row.scalars = sums.scalars;
+  }
+  const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
+  // A fragment of several partitions has them one behind the other.
+  if (!std::is_sorted(rows.begin(), rows.end(), by_key)) {
+    std::sort(rows.begin(), rows.end(), by_key);
+  }
+  return rows;
+}
+
+Status WriteUnsynced(const Path& path, std::string_view bytes) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd.valid()) return ErrnoError("create", path, errno);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return ErrnoError("write", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  // Whatever the umask is: everybody may have it.
+  if (::fchmod(fd.get(), 0644) != 0) return ErrnoError("set mode of", path, errno);
+  return {};
+}
+
+class FragmentWriter {
+ public:
+  FragmentWriter(const FragmentWriterOptions& options, Spill spill)
+      : options_(options), spill_(std::move(spill)), rows_of_hash_(std::size_t{1} << kHashBits) {}
+
+  Result<WrittenFragments> Run(const store::Store::Snapshot& snapshot) {
+    FIELDCOST_TRY(PutAside(snapshot));
+    written_.bits = ChooseFragmentBits(written_.counts.published, options_.previous);
+    written_.fragments.resize(std::size_t{1} << written_.bits);
+    std::vector<std::uint64_t> rows_of(written_.fragments.size());
+    for (std::size_t hash = 0; hash < rows_of_hash_.size(); ++hash) {
+      rows_of[hash >> (kHashBits - written_.bits)] += rows_of_hash_[hash];
+    }
+    for (std::size_t first = 0; first < rows_of.size();) {
+      // As many fragments as fit into memory together; at least one.
+      std::uint64_t rows = rows_of[first];
+      std::size_t end = first + 1;
+      while (end < rows_of.size() && rows + rows_of[end] <= options_.rows_per_pass) {
+        rows += rows_of[end++];
+      }
+      FIELDCOST_TRY(WriteGroup(first, end));
+      first = end;
+    }
+    return std::move(written_);
+  }
+
+ private:
+  Status PutAside(const store::Store::Snapshot& snapshot);
+  Status WriteGroup(std::size_t first, std::size_t end);
+  Status WriteOne(std::size_t index, const RawRows& raw);
+  Status MakeDurable();
+
+  const FragmentWriterOptions& options_;
+  Spill spill_;
+  std::vector<std::uint64_t> rows_of_hash_;
+  WrittenFragments written_;
+  std::mutex mutex_;
+  std::vector<Path> unnamed_;  // written under a temporary name, guarded by mutex_
+};
+
+Status FragmentWriter::PutAside(const store::Store::Snapshot& snapshot) {
+  std::string record;
+  stats::ApiKey last;
+  Head head;
+  FIELDCOST_ASSIGN(
+      written_.counts,
+      Collapse(snapshot, options_.contribution_threshold,
+               [&](const stats::RowKey& key, const store::CompactRow& row) {
+                 if (key.api.symbol != last.symbol || key.api.soname != last.soname) {
+                   last = key.api;
+                   head.hash = wire::FragmentIndexOf(last.soname, last.symbol, kHashBits);
+                 }
+                 record.assign(sizeof head, '\0');
+                 store::AppendRowKey(key, record);
+                 head.key_bytes = static_cast<std::uint32_t>(record.size() - sizeof head);
+                 store::AppendRowValue(row, record);
+                 head.value_bytes =
+                     static_cast<std::uint32_t>(record.size() - sizeof head - head.key_bytes);
+                 std::memcpy(record.data(), &head, sizeof head);
+                 ++rows_of_hash_[head.hash];
+                 return spill_.Append(head.hash >> (kHashBits - kSpillBits), record);
+               }));
+  return {};
+}
+
+Status FragmentWriter::WriteGroup(std::size_t first, std::size_t end) {
+  const unsigned shift = kHashBits - written_.bits;
+  std::vector<RawRows> raw(end - first);
+  for (std::size_t partition = (first << shift) >> (kHashBits - kSpillBits);
+       partition <= ((end << shift) - 1) >> (kHashBits - kSpillBits); ++partition) {
+    FIELDCOST_TRY(spill_.ForEach(partition, [&](std::string_view record) -> Status {
+      Head head;
+      std::memcpy(&head, record.data(), sizeof head);
+      const std::size_t index = head.hash >> shift;
+      if (index < first || index >= end) return {};
+      raw[index - first].bytes.append(record);
+      ++raw[index - first].count;
+      return {};
+    }));
+  }
+  std::atomic<std::size_t> next{first};
+  Status failure;
+  const auto work = [&] {
+    for (std::size_t index = next++; index < end; index = next++) {
+      Status status = WriteOne(index, raw[index - first]);
+      raw[index - first] = {};
+      if (status) continue;
+      const std::lock_guard lock(mutex_);
+      failure = status;
+      return;
+    }
+  };
+  std::thread helper([&] {
+    GoLast();
+    work();
+  });
+  work();
+  helper.join();
+  FIELDCOST_TRY(failure);
+  return MakeDurable();
+}
+
+Status FragmentWriter::WriteOne(std::size_t index, const RawRows& raw) {
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, DecodeRows(raw));
+  FIELDCOST_ASSIGN(const std::string bytes, wire::EncodeFragment(rows));
+  wire::FragmentReference& reference = written_.fragments[index];
+  reference = {
+      .sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = rows.size()};
+  const std::string hex = HexEncode(
+      {reinterpret_cast<const std::uint8_t*>(reference.sha256.data()), reference.sha256.size()});
+  const Path path = options_.directory / "fragments" / hex;
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) == bytes.size() && !error) return {};
+  // Fragments of the same bytes (empty ones) may be written by both threads: a name for each.
+  Path unnamed = path;
+  unnamed += fmt::format(".{}", index);
+  FIELDCOST_TRY(WriteUnsynced(unnamed, bytes));
+  const std::lock_guard lock(mutex_);
+  unnamed_.push_back(std::move(unnamed));
+  return {};
+}
+
+// One sync for a whole group, and only then the names under which they are trusted.
+Status FragmentWriter::MakeDurable() {
+  if (unnamed_.empty()) return {};
+  const Path directory = options_.directory / "fragments";
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoError("open", directory, errno);
+  if (::syncfs(fd.get()) != 0) return ErrnoError("sync", directory, errno);
+  for (const Path& unnamed : unnamed_) {
+    const Path path = directory / unnamed.stem();
+    const bool is_new = !std::filesystem::exists(path);
+    if (::rename(unnamed.c_str(), path.c_str()) != 0) return ErrnoError("rename to", path, errno);
+    if (is_new) ++written_.new_fragments;
+  }
+  unnamed_.clear();
+  if (::fsync(fd.get()) != 0) return ErrnoError("sync", directory, errno);
+  return {};
+}
+
+}  // namespace
+
+Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
+                                        const FragmentWriterOptions& options) {
+  FIELDCOST_ASSIGN(Spill spill, Spill::Create(options.directory, kPartitions));
+  FragmentWriter writer(options, std::move(spill));
+  Result<WrittenFragments> written = WrittenFragments();
+  std::thread worker([&] {
+    GoLast();
+    written = writer.Run(snapshot);
+  });
+  worker.join();
+  return written;
+}
+
+}  // namespace fieldcost::publish

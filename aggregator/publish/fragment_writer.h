@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "aggregator/publish/collapse.h"
+#include "aggregator/publish/fragment_bits.h"
+#include "aggregator/store/store.h"
+#include "common/base/result.h"
+#include "common/wire/metadata.h"
+
+namespace fieldcost::publish {
+
+struct FragmentWriterOptions {
+  std::filesystem::path directory;  // fragments/ is in it; also for temporary files
+  std::uint32_t contribution_threshold = 0;
+  std::uint64_t rows_per_pass = 0;            // in memory at a time
+  std::optional<PreviousFragments> previous;  // of the last publication
+};
+
+struct WrittenFragments {
+  unsigned bits = 0;
+  std::vector<wire::FragmentReference> fragments;  // 2^bits
+  CollapseCounts counts;
+  std::uint64_t new_fragments = 0;  // written; the others were there from before
+};
+
+// Splits what may be published of a snapshot into fragments, each a file named by its contents. The
+// store is read once. All files are durable when this returns. It works in threads of its own, at
+// the lowest priority for processor and disk: batches go first.
+Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
+                                        const FragmentWriterOptions& options);
+
+}  // namespace fieldcost::publish
