@@ -139,6 +139,8 @@ Status Store::State::DropHeld(std::string_view agent_id, Database::WriteSet& cha
         if (key.size() != HeldKey(LedgerHeadKey(agent_id, 0), 0).size()) {
           return Fail(ErrorCode::kCorrupt, "the key of a held batch is malformed");
         }
+        // Expire() removes and counts these.
+        if (ReadBigEndian64(key.substr(kAgentIdBytes, 8)) < first_epoch) return {};
         const std::string head_key(key.substr(0, key.size() - 8));
         const std::uint64_t sequence = ReadBigEndian64(key.substr(key.size() - 8));
         std::uint32_t row_count = 0;

@@ -183,6 +183,36 @@ TEST_F(ExpireTest, HeldBatchesGoWithTheirEpoch) {
   ExpectGood();
 }
 
+// Counted twice, a batch that is still held would be taken for one that is in the sums.
+TEST_F(ExpireTest, WhatIsHeldOfAnExpiredEpochIsLeftToItByARevocation) {
+  bool revoke = false;
+  StoreOptions options = Options();
+  options.probation_batches = 2;
+  options.on_checkpoint = [&](CheckpointStage) {
+    if (std::exchange(revoke, false)) {
+      EXPECT_TRUE(store_->Revoke(TestAgent(1)).has_value());
+    }
+  };
+  store_ = std::move(*Store::Open(options));
+  TestBatch batch;
+  MakeTestBatch(1, 1, batch, nullptr);
+  ASSERT_TRUE(store_->Accept(batch.View()).value().held);
+  batch.epoch = wire::Epoch(2);
+  ASSERT_TRUE(store_->Accept(batch.View()).value().held);
+  MakeTestBatch(3, 1, batch, nullptr);
+  ASSERT_TRUE(store_->Accept(batch.View()).value().held);
+  Feed(2, 1, 2);
+  revoke = true;
+  EXPECT_EQ(MustExpire(kOldWeek, 2).held_batches, 1U) << "the other one is revoked";
+  EXPECT_FALSE(revoke);
+  EXPECT_EQ(store_->Gauges().held_batches, 1U);
+  EXPECT_EQ(store_->Withdraw(batch.Undo()).value().withdrawn_rows, batch.rows.row_count());
+  EXPECT_EQ(store_->Gauges().held_batches, 0U);
+  EXPECT_EQ(store_->Gauges().held_bytes, 0U);
+  EXPECT_EQ(AllRows(*store_), sums_);
+  ExpectGood();
+}
+
 TEST_F(ExpireTest, WithdrawingFromAForgottenEpochSaysWhetherItIsGone) {
   Open();
   Feed(1, 1, 3);
