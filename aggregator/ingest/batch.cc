@@ -89,15 +89,13 @@ bool Ingest::Workspace::IsHonest() const {
   return answer.accepted_rows != 0;
 }
 
-Status Ingest::CheckRows(const BatchIdentity& batch, const std::string& agent_id,
-                         Workspace& workspace) {
+Status Ingest::CheckRows(const std::string& agent_id, Workspace& workspace) {
   workspace.Start();
   workspace.rows.Start({.current_week = WeekOf(clock_.Now()),
                         .first_week = store_.first_week(),
                         .log2_cores = workspace.decoder.hardware().log2_cores,
                         .modules = &options_.modules});
-  workspace.contributions.Start(store_, agent_id, batch.epoch,
-                                pseudonyms_.ContributionKeyOf(agent_id));
+  workspace.contributions.Start(store_, agent_id, pseudonyms_.ContributionKeyOf(agent_id));
   for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
     workspace.decoder.GetRow(index, workspace.row);
     auto refusal = workspace.rows.Check(workspace.row);
@@ -129,7 +127,7 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
   // What the agent has contributed to must not change between the check and the acceptance.
   const std::lock_guard agent_lock(
       agent_locks_[static_cast<std::uint8_t>(agent_id[0]) % kAgentStripes]);
-  if (!CheckRows(batch, agent_id, workspace)) return RefuseStoreFailure();
+  if (!CheckRows(agent_id, workspace)) return RefuseStoreFailure();
   workspace.answer.receipt = receipts_.Issue(batch, workspace.refused);
   const std::string answer = wire::EncodeAnswer(workspace.answer);
   auto result = store_.Accept({.agent_id = agent_id,

@@ -5,13 +5,25 @@
 namespace fieldcost::ingest {
 
 void ContributionCheck::Start(const store::Store& store, std::string_view agent_id,
-                              wire::Epoch epoch, std::string_view hash_key) {
+                              std::string_view hash_key) {
   store_ = &store;
   agent_id_ = agent_id;
-  epoch_ = epoch;
   hash_.SetKey(hash_key);
   known_.clear();
   added_.clear();
+}
+
+Status ContributionCheck::ReadKnown(std::uint32_t week, std::vector<std::uint64_t>& hashes) {
+  // The epochs of which a batch with rows of this week is ever taken.
+  const std::uint64_t first = (week - std::min(week, kWeeksAhead)) / store::kWeeksPerEpoch;
+  const std::uint64_t last = (std::uint64_t{week} + kWeeksBack) / store::kWeeksPerEpoch;
+  for (std::uint64_t epoch = first - std::min<std::uint64_t>(first, kEpochsAround);
+       epoch <= last + kEpochsAround; ++epoch) {
+    FIELDCOST_TRY(store_->GetContributions(agent_id_, wire::Epoch(epoch), week, of_epoch_));
+    hashes.insert(hashes.end(), of_epoch_.begin(), of_epoch_.end());
+  }
+  std::sort(hashes.begin(), hashes.end());
+  return {};
 }
 
 Result<std::optional<RowRefusal>> ContributionCheck::Try(std::uint32_t week,
@@ -22,7 +34,7 @@ Result<std::optional<RowRefusal>> ContributionCheck::Try(std::uint32_t week,
   if (place == added_.end()) {
     added_.push_back({.week = week});
     known_.emplace_back();
-    FIELDCOST_TRY(store_->GetContributions(agent_id_, epoch_, week, known_.back()));
+    FIELDCOST_TRY(ReadKnown(week, known_.back()));
   }
   std::vector<std::uint64_t>& added = added_[index].hashes;
   const std::vector<std::uint64_t>& known = known_[index];

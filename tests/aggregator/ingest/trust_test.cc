@@ -136,6 +136,38 @@ TEST_F(TrustTest, RowsOfExpiredWeeksAreRefused) {
   EXPECT_EQ(ingest_->counters().rows_wrong_week, 1U);
 }
 
+TEST_F(TrustTest, AnAgentContributesToARowOnceInWhicheverEpoch) {
+  const wire::BatchContent content = TestContent(2, kWeek);
+  const std::uint64_t now = EpochOfWeek(kWeek).value();
+  for (const std::uint64_t epoch : {now, now - 1, now + 1}) {
+    SetTestEpoch(wire::Epoch(epoch));
+    EXPECT_EQ(MustSend(1, content).accepted_rows, epoch == now ? 2U : 0U) << epoch;
+    EXPECT_EQ(Contributions(content, 0), 1U);
+  }
+  EXPECT_EQ(ingest_->counters().rows_contributed_before, 4U);
+  // One that is withdrawn may be made again, in another epoch as well.
+  SetTestEpoch(wire::Epoch(now));
+  EXPECT_EQ(ingest_->Handle(WithdrawalRequest(key_, 1, *wire::EncodeBatch(content), "")).status,
+            200);
+  SetTestEpoch(wire::Epoch(now + 1));
+  EXPECT_EQ(MustSend(2, content).accepted_rows, 2U);
+  EXPECT_EQ(Contributions(content, 0), 1U);
+}
+
+TEST_F(TrustTest, NeitherDoesTheTurnOfAQuarterLetItContributeAgain) {
+  // The first week of a quarter, told by agents whose clocks are two quarters apart.
+  constexpr std::uint32_t kFirstOfQuarter = (kWeek / 13 + 1) * 13;
+  wire::BatchContent content = TestContent(1, kFirstOfQuarter);
+  const std::uint64_t epoch = EpochOfWeek(kFirstOfQuarter).value();
+  clock_.Advance(std::chrono::weeks(kFirstOfQuarter - 1 - kWeek));
+  SetTestEpoch(wire::Epoch(epoch - 2));
+  EXPECT_EQ(MustSend(1, content).accepted_rows, 1U);
+  clock_.Advance(std::chrono::weeks(1));
+  SetTestEpoch(wire::Epoch(epoch + 1));
+  EXPECT_EQ(MustSend(1, content).accepted_rows, 0U);
+  EXPECT_EQ(Contributions(content, 0), 1U);
+}
+
 TEST_F(TrustTest, AnAgentContributesToARowOnce) {
   const wire::BatchContent content = TestContent(3, kWeek);
   EXPECT_EQ(MustSend(1, content).accepted_rows, 3U);
