@@ -2,10 +2,12 @@
 
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
 
+import scaling
 from peers import PEERS
 from service import Service, run_json
 
@@ -17,11 +19,13 @@ PUBLISH_MIB = 200
 
 
 class AggregatorBench:
-    def __init__(self, build, state):
+    def __init__(self, build, picture):
         self.build = build
         self.program = build / "bench" / "bench_aggregator"
         # On a disk, not in a file system in memory.
-        self.state = Path(tempfile.mkdtemp(prefix="fieldcost-bench.", dir="/var/tmp" if state is None else state))
+        self.state = Path(tempfile.mkdtemp(prefix="fieldcost-bench.", dir="/var/tmp"))
+        self.state.chmod(0o755)  # PostgreSQL runs as another user
+        self.picture = picture
         self.traffic_file = None
         self.peak = None  # batches a second
 
@@ -96,7 +100,7 @@ class AggregatorBench:
             try:
                 result = peer(self.program, traffic, self.directory()).run(floor["batches"])
             except (subprocess.SubprocessError, OSError) as error:
-                print(f"bench: {name}: {error}", flush=True)
+                print(f"bench: {name}: {error}", file=sys.stderr)
                 result = None
             seen[name] = result and result["adds"] / 1e6 / result["seconds"]
             per_core[name + ", per core"] = result and result["adds"] / 1e6 / result["cpu_seconds"]
@@ -105,6 +109,9 @@ class AggregatorBench:
                "ratio": wall / floor_rate,
                "target": ", ".join(f">= {factor} x {name}" for name, (_, factor) in PEERS.items()), "ok": ok,
                "peers": {**seen, **per_core}}
+
+    def scaling(self):
+        yield from scaling.rows(self, self.picture)
 
     def ack_latency(self):
         rate = self.measure_peak() / 2

@@ -14,6 +14,7 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 7  ingest     bucket-adds a second           floor: decode and sum in memory, one core
   row 8  ack_latency ms until acknowledged, p99    floor: fdatasync of 128 KiB, p99
   row 9  publish    wall s of publishing 1 M rows  floor: reading them from the store
+  row 7, 9 scaling  growth of costs at 8 x size    floor: proportional growth
   row 12 anomaly    CPU ms of comparing 500 APIs   no floor: one core, machines that differ, and alike
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -393,18 +394,19 @@ def shown(number, width):
 def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    of_service = ["ingest", "ack_latency", "publish"]
+    of_service = ["ingest", "ack_latency", "publish", "scaling"]
     names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service, "anomaly",
              "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
+    parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
     parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(names)
     if unknown:
         parser.error(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     bench = Bench(arguments.build)
-    service = AggregatorBench(bench.build, None)
+    service = AggregatorBench(bench.build, arguments.svg)
     missed = False
     try:
         for name in arguments.names or names:

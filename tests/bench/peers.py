@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -231,7 +232,7 @@ class ClickHouse(Peer):
         try:
             self.start([server, f"--config-file={directory}/config.xml"], ready, cwd=directory)
         except subprocess.SubprocessError as error:
-            print(f"bench: {error}", flush=True)
+            print(f"bench: {error}", file=sys.stderr)
             return None
         ask("create table sums (key String, slot UInt8, calls UInt64, total UInt64, squares UInt64) "
             "engine = SummingMergeTree((calls, total, squares)) order by (key, slot)")
