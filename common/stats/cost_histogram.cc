@@ -65,10 +65,9 @@ Status CostHistogram::Subtract(const CostHistogram& other) {
 }
 
 std::uint64_t CostHistogram::count() const {
-  bool saturated = false;
-  std::uint64_t total = 0;
-  for (const Bucket& bucket : buckets_) total = SaturatingAdd(total, bucket.count, saturated);
-  return total;
+  Uint128 total = 0;  // of 65 counts: no overflow
+  for (const Bucket& bucket : buckets_) total += bucket.count;
+  return High64(total) == 0 ? Low64(total) : ~std::uint64_t{0};
 }
 
 Uint128 CostHistogram::sum() const {
