@@ -79,8 +79,9 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
   bool first_step = true;
   for (std::string next; first_step || !next.empty();) {
     const std::lock_guard checkpoint_lock(checkpoint_mutex);
-    // What was withdrawn under the old bounds must be taken from the rows while they are there.
-    if (first_step) FIELDCOST_TRY(CheckpointLocked());
+    // What was withdrawn under the old bounds must be taken from the rows while they are there. And
+    // nobody else may get the lock between two steps, so what is due meanwhile is done here.
+    if (first_step || IsCheckpointDue()) FIELDCOST_TRY(CheckpointLocked());
     first_step = false;
     Database::WriteSet changes(*database);
     std::vector<std::string> expired;

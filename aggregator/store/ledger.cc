@@ -1,5 +1,7 @@
 #include "aggregator/store/ledger.h"
 
+#include <algorithm>
+
 #include "aggregator/store/row_codec.h"
 
 namespace fieldcost::store {
@@ -9,6 +11,8 @@ constexpr char kFormatVersion = 1;
 constexpr std::size_t kEncodedBytes = 17;
 constexpr char kTombstoneMark = 'w';
 constexpr char kEnrolmentMark = 'e';
+constexpr char kSkippedMark = 's';
+constexpr std::size_t kNumberBytes = 8;
 static_assert(kLedgerWindow == 64, "the window is one 64-bit word");
 
 }  // namespace
@@ -32,6 +36,27 @@ void LedgerHead::Record(std::uint64_t sequence, std::vector<std::uint64_t>& forg
   }
   window_ = (step >= kLedgerWindow ? 0 : window_ << step) | 1;
   high_water_ = sequence;
+}
+
+std::vector<SequenceRange> LedgerHead::Skipped(std::uint64_t sequence) const {
+  std::vector<SequenceRange> skipped;
+  if (sequence <= high_water_ || sequence < kLedgerWindow + 1) return skipped;
+  const auto skip = [&](std::uint64_t first, std::uint64_t last) {
+    if (first > last) return;
+    if (!skipped.empty() && skipped.back().last + 1 == first) {
+      skipped.back().last = last;
+    } else {
+      skipped.push_back({first, last});
+    }
+  };
+  const std::uint64_t last_out = sequence - kLedgerWindow;
+  const std::uint64_t window = std::min<std::uint64_t>(high_water_, kLedgerWindow);
+  for (std::uint64_t out = high_water_ - window + 1; out <= std::min(high_water_, last_out);
+       ++out) {
+    if (((window_ >> (high_water_ - out)) & 1) == 0) skip(out, out);
+  }
+  skip(high_water_ + 1, last_out);
+  return skipped;
 }
 
 std::string LedgerHead::Encode() const {
@@ -69,6 +94,34 @@ std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence) {
 
 std::string EnrolmentKey(std::string_view head_key) {
   return std::string(head_key) + kEnrolmentMark;
+}
+
+std::string SkippedKey(std::string_view head_key, std::uint64_t last) {
+  // Behind the answers of all sequences.
+  std::string key(head_key);
+  key.append(kNumberBytes, '\xff');
+  key += kSkippedMark;
+  AppendBigEndian64(last, key);
+  return key;
+}
+
+bool IsSkippedKey(std::string_view key, std::string_view head_key) {
+  const std::string first = SkippedKey(head_key, 0);
+  return key.size() == first.size() &&
+         key.starts_with(std::string_view(first).substr(0, first.size() - kNumberBytes));
+}
+
+std::string EncodeSkipped(std::uint64_t first) {
+  std::string bytes(1, kFormatVersion);
+  AppendBigEndian64(first, bytes);
+  return bytes;
+}
+
+Result<std::uint64_t> DecodeSkipped(std::string_view untrusted_bytes) {
+  if (untrusted_bytes.size() != 1 + kNumberBytes || untrusted_bytes[0] != kFormatVersion) {
+    return Fail(ErrorCode::kCorrupt, "the record of skipped sequences is malformed");
+  }
+  return ReadBigEndian64(untrusted_bytes.substr(1));
 }
 
 std::string EncodeTombstone(std::uint32_t withdrawn_rows) {

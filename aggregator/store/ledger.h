@@ -10,6 +10,13 @@
 
 namespace fieldcost::store {
 
+// Sequences from `first` to `last`.
+struct SequenceRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  bool operator==(const SequenceRange&) const = default;
+};
+
 // What one agent's epoch has already delivered: the highest sequence, and which of the
 // kLedgerWindow sequences up to it. Pure value; see README.md for the bytes.
 class LedgerHead {
@@ -27,6 +34,10 @@ class LedgerHead {
   // window, whose answers are no longer needed. REQUIRES: Classify(sequence) == kNew.
   void Record(std::uint64_t sequence, std::vector<std::uint64_t>& forgotten);
 
+  // The sequences that were never accepted and, once `sequence` is, leave the window, so that they
+  // never will be. Ascending. REQUIRES: as Record().
+  std::vector<SequenceRange> Skipped(std::uint64_t sequence) const;
+
   std::uint64_t high_water() const { return high_water_; }
 
   std::string Encode() const;
@@ -43,6 +54,13 @@ std::string LedgerHeadKey(std::string_view agent_id, std::uint64_t epoch);
 std::string AnswerKey(std::string_view head_key, std::uint64_t sequence);
 std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence);
 std::string EnrolmentKey(std::string_view head_key);
+
+// Where the skipped sequences up to `last` are kept; no other entry sorts in between.
+std::string SkippedKey(std::string_view head_key, std::uint64_t last);
+// False if the key is another agent's or epoch's, or of another kind.
+bool IsSkippedKey(std::string_view key, std::string_view head_key);
+std::string EncodeSkipped(std::uint64_t first);
+Result<std::uint64_t> DecodeSkipped(std::string_view untrusted_bytes);
 
 // What is kept of a withdrawn batch: how many rows were taken away.
 std::string EncodeTombstone(std::uint32_t withdrawn_rows);

@@ -147,6 +147,7 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
       .held = step.held,
       .released_batches = step.released.size()};
   FIELDCOST_CHECK(result.answer.size() <= kMaxAnswerBytes);
+  FIELDCOST_TRY(state_->NoteSkipped(key, head, sequence, changes));
   RecordDelivery(key, sequence, result.answer, head, changes);
   if (step.held) {
     FIELDCOST_TRY(state_->Commit(changes, {}));

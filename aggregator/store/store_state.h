@@ -79,11 +79,21 @@ struct Store::State {
            dirty.memory_bytes() >= options.checkpoint_bytes;
   }
 
+  bool IsCheckpointDue() const {
+    const std::lock_guard lock(table_mutex);
+    return WantsCheckpoint();
+  }
+
   Status Replay();
   Status CheckpointLocked();  // REQUIRES: checkpoint_mutex is held
   void RunCheckpointer();
 
   Result<LedgerHead> ReadHead(const std::string& head_key) const;
+  // Notes in `changes` which sequences can never come any more once this one is recorded.
+  Status NoteSkipped(const std::string& head_key, const LedgerHead& head, std::uint64_t sequence,
+                     Database::WriteSet& changes) const;
+  // Whether a sequence that is too old was never accepted, and known to be so.
+  Result<bool> IsSkipped(const std::string& head_key, std::uint64_t sequence) const;
   // The newest sums of a row; `found` is false if there is none.
   Status ReadRow(std::string_view key, CompactRow& sums, bool& found) const;
   // Writes the changes and, if it is not empty, an inbox record with them, as one; then takes the

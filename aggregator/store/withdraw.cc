@@ -19,6 +19,35 @@ Status Store::State::CheckWithdrawable(std::string_view accepted_rows) const {
   return status;
 }
 
+Status Store::State::NoteSkipped(const std::string& head_key, const LedgerHead& head,
+                                 std::uint64_t sequence, Database::WriteSet& changes) const {
+  for (const SequenceRange& range : head.Skipped(sequence)) {
+    std::uint64_t first = range.first;
+    const std::string before_key = SkippedKey(head_key, first - 1);
+    FIELDCOST_ASSIGN(const auto before, database->Get(Table::kLedger, before_key));
+    if (before) {
+      FIELDCOST_ASSIGN(first, DecodeSkipped(*before));
+      changes.Delete(Table::kLedger, before_key);
+    }
+    changes.Put(Table::kLedger, SkippedKey(head_key, range.last), EncodeSkipped(first));
+  }
+  return {};
+}
+
+Result<bool> Store::State::IsSkipped(const std::string& head_key, std::uint64_t sequence) const {
+  bool skipped = false;
+  const auto look = [&](std::string_view key, std::string_view value) -> Status {
+    if (!IsSkippedKey(key, head_key)) return {};
+    FIELDCOST_ASSIGN(const std::uint64_t first, DecodeSkipped(value));
+    skipped = first <= sequence;
+    return {};
+  };
+  FIELDCOST_ASSIGN(const std::string next,
+                   database->ForSome(Table::kLedger, SkippedKey(head_key, sequence), 1, look));
+  (void)next;
+  return skipped;
+}
+
 Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
   FIELDCOST_CHECK(withdrawal.agent_id.size() == kAgentIdBytes);
   FIELDCOST_CHECK(withdrawal.late_answer.size() <= kMaxAnswerBytes);
@@ -40,10 +69,16 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
   Database::WriteSet changes(*state_->database);
   if (seen == LedgerHead::Seen::kNew) {
     if (!withdrawal.may_come) return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
+    FIELDCOST_TRY(state_->NoteSkipped(key, head, sequence, changes));
     RecordDelivery(key, sequence, withdrawal.late_answer, head, changes);
     changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(0));
     FIELDCOST_TRY(state_->Commit(changes, {}));
     return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
+  }
+  if (seen == LedgerHead::Seen::kTooOld) {
+    // It was lost with what came after a backup; its receipt may be good all the same.
+    FIELDCOST_ASSIGN(const bool skipped, state_->IsSkipped(key, sequence));
+    if (skipped) return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
   }
   std::optional<std::string> answer;
   if (seen == LedgerHead::Seen::kReplay) {

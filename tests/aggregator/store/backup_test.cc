@@ -162,6 +162,48 @@ TEST_F(BackupTest, AnInterruptedBackupLeavesTheOlderOnesUsable) {
   EXPECT_NE(AllRows(*MustRestore("later")), sums);
 }
 
+// Their receipts stay good for ever; and the sums of others are large enough to take them from.
+TEST_F(BackupTest, WhatWasLostWithARestorationIsNeverTakenFromTheSumsOfOthers) {
+  Sums sums;
+  {
+    const auto store = MustOpen(data());
+    Feed(*store, 1, 1, 3, &sums);
+    MustBackUp(*store);
+    Feed(*store, 1, 4, 6, nullptr);
+    Feed(*store, 1, 40, 40, nullptr);
+  }
+  const auto copy = MustRestore("copy");
+  Feed(*copy, 1, 7, 39, &sums);
+  Feed(*copy, 1, 41, 160, &sums);
+  for (unsigned agent = 2; agent < 12; ++agent) {
+    for (const std::uint64_t sequence : {4U, 5U, 6U, 40U}) {
+      TestBatch same;
+      MakeTestBatch(1, sequence, same, nullptr);
+      same.agent_id = TestAgent(agent);
+      ASSERT_TRUE(copy->Accept(same.View()).has_value());
+    }
+  }
+  const Sums before = AllRows(*copy);
+  for (const std::uint64_t lost : {4U, 5U, 6U, 40U}) {
+    TestBatch batch;
+    MakeTestBatch(1, lost, batch, nullptr);
+    for (int again = 0; again < 2; ++again) {
+      const auto result = copy->Withdraw(batch.Undo());
+      ASSERT_TRUE(result.has_value()) << result.error().message;
+      EXPECT_EQ(result->kind, WithdrawalKind::kNeverDelivered) << lost;
+      EXPECT_EQ(result->withdrawn_rows, 0U);
+    }
+  }
+  EXPECT_EQ(AllRows(*copy), before);
+  // Whatever is there can be withdrawn as ever.
+  for (const std::uint64_t kept : {1U, 3U, 7U, 39U, 41U, 160U}) {
+    TestBatch batch;
+    MakeTestBatch(1, kept, batch, nullptr);
+    EXPECT_EQ(copy->Withdraw(batch.Undo()).value().kind, WithdrawalKind::kTakenAway) << kept;
+  }
+  ExpectGood(*copy);
+}
+
 TEST_F(BackupTest, DamageIsNoticedAndNothingIsRestored) {
   const auto store = MustOpen(data());
   Feed(*store, 1, 1, 30, nullptr);

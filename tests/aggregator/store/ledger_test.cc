@@ -78,6 +78,37 @@ TEST(LedgerHeadTest, AnyOrderAgreesWithASetOfAllSequencesAndForgetsEachOnce) {
   }
 }
 
+TEST(LedgerHeadTest, WhatLeavesTheWindowWasAcceptedOrIsSkippedOnce) {
+  std::mt19937_64 random(21);
+  for (int round = 0; round < 50; ++round) {
+    LedgerHead head;
+    std::set<std::uint64_t> accepted;
+    std::set<std::uint64_t> skipped;
+    for (int i = 0; i < 400; ++i) {
+      const std::uint64_t jump = random() % 9 == 0 ? random() % 200 : random() % 4;
+      const std::uint64_t sequence = 1 + random() % (head.high_water() + 1 + jump);
+      if (head.Classify(sequence) != Seen::kNew) continue;
+      for (const SequenceRange& range : head.Skipped(sequence)) {
+        ASSERT_LE(range.first, range.last);
+        for (std::uint64_t out = range.first; out <= range.last; ++out) {
+          ASSERT_TRUE(skipped.insert(out).second);
+        }
+      }
+      std::vector<std::uint64_t> forgotten;
+      head.Record(sequence, forgotten);
+      accepted.insert(sequence);
+      for (std::uint64_t out = 1; out + kLedgerWindow <= head.high_water(); ++out) {
+        ASSERT_NE(accepted.contains(out), skipped.contains(out));
+      }
+    }
+    ASSERT_TRUE(skipped.empty() || *skipped.rbegin() + kLedgerWindow <= head.high_water());
+  }
+  LedgerHead head;
+  const auto last = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_THAT(head.Skipped(last), ElementsAre(SequenceRange{1, last - kLedgerWindow}));
+  EXPECT_THAT(head.Skipped(kLedgerWindow), IsEmpty());
+}
+
 TEST(LedgerHeadTest, OtherBytesAreCorrupt) {
   const std::string good = LedgerHead().Encode();
   EXPECT_EQ(LedgerHead::Decode("").error().code, ErrorCode::kCorrupt);
@@ -91,6 +122,25 @@ TEST(LedgerTest, KeysOfDifferentKindsDifferInLength) {
   EXPECT_EQ(AnswerKey(head, 9).size(), 48U);
   EXPECT_EQ(TombstoneKey(head, 9), AnswerKey(head, 9) + 'w');
   EXPECT_EQ(EnrolmentKey(head), head + 'e');
+}
+
+TEST(LedgerTest, SkippedSequencesStandTogetherBehindTheAnswers) {
+  const std::string head = LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 7);
+  const std::string key = SkippedKey(head, 5);
+  EXPECT_EQ(key, head + std::string(8, '\xff') + 's' + std::string(7, '\0') + '\5');
+  EXPECT_EQ(EncodeSkipped(3), std::string("\1\0\0\0\0\0\0\0\3", 9));
+  EXPECT_EQ(DecodeSkipped(EncodeSkipped(3)).value(), 3U);
+  EXPECT_EQ(DecodeSkipped(EncodeSkipped(3) + "x").error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(DecodeSkipped("").error().code, ErrorCode::kCorrupt);
+  const auto last = std::numeric_limits<std::uint64_t>::max();
+  for (const std::string& other : {head, AnswerKey(head, last), EnrolmentKey(head)}) {
+    EXPECT_LT(other, SkippedKey(head, 0));
+    EXPECT_FALSE(IsSkippedKey(other, head));
+  }
+  EXPECT_GT(TombstoneKey(head, last), SkippedKey(head, last));
+  EXPECT_FALSE(IsSkippedKey(TombstoneKey(head, last), head));
+  EXPECT_TRUE(IsSkippedKey(key, head));
+  EXPECT_FALSE(IsSkippedKey(key, LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 8)));
 }
 
 TEST(LedgerTest, ATombstoneKeepsTheNumberOfRowsAndNothingElseIsOne) {
