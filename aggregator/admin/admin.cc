@@ -1,5 +1,7 @@
 #include "aggregator/admin/admin.h"
 
+#include <arpa/inet.h>
+
 #include <array>
 #include <boost/json.hpp>
 #include <condition_variable>
@@ -141,6 +143,17 @@ constexpr std::array kActions = std::to_array<Action>({
     {kReloadPath, Reload},
 });
 
+// An IP address or localhost. Any other name may be somebody's who lets it lead here, so that a
+// browser on this machine takes our answers for his own (DNS rebinding).
+bool IsOwnName(std::string_view untrusted_host) {
+  std::string_view name = untrusted_host;
+  const bool v6 = name.starts_with('[');
+  name = v6 ? name.substr(1, name.find(']') - 1) : name.substr(0, name.find(':'));
+  in6_addr address{};
+  return ::inet_pton(v6 ? AF_INET6 : AF_INET, std::string(name).c_str(), &address) == 1 ||
+         (!v6 && http::EqualNames(name, "localhost"));
+}
+
 http::Response WrongMethod(const char* allowed) {
   http::Response refusal = http::JsonError(405, Name(ErrorCode::kInvalidArgument),
                                            "the method does not fit the address");
@@ -188,6 +201,11 @@ void Admin::SetTokens(ingest::TokenSet tokens) {
 }
 
 void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
+  if (!IsOwnName(http::Find(untrusted_request.headers, "Host"))) {
+    return respond(Refuse(Fail(ErrorCode::kPermissionDenied,
+                               "ask by address or as localhost: another Host may be a browser's, "
+                               "led here by somebody else")));
+  }
   const std::string& target = untrusted_request.target;
   const bool ready_asked = target == kReadyzPath;
   if (ready_asked || target == kLivezPath || target == kMetricsPath) {

@@ -44,7 +44,8 @@ class Admin {
 
   void SetTokens(ingest::TokenSet tokens);
 
-  // For http::Server; what may take its time runs on threads of its own.
+  // For http::Server; what may take its time runs on threads of its own. A Host that is neither an
+  // address nor localhost is refused: no page in a browser reaches this by a name of its own.
   void Handle(http::Request untrusted_request, http::Respond respond);
 
   // Nothing more is begun (503). Waits for what is in progress at most so long; false if something

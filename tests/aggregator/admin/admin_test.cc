@@ -60,7 +60,8 @@ class AdminTest : public ::testing::Test {
     };
   }
 
-  std::future<http::Response> Begin(http::Request request) {
+  std::future<http::Response> Begin(http::Request request, const std::string& host = "127.0.0.1") {
+    request.headers.emplace_back("Host", host);
     auto answer = std::make_shared<std::promise<http::Response>>();
     admin_.Handle(std::move(request),
                   [answer](http::Response response) { answer->set_value(std::move(response)); });
@@ -143,9 +144,24 @@ TEST_F(AdminTest, WithoutATokenNothingIsDone) {
   EXPECT_EQ(Send(Post(kCheckpointPath)).status, 401);
   Admin nobody(MakeOperations());
   std::promise<http::Response> answer;
-  nobody.Handle(Post(kCheckpointPath, "", "Bearer "),
+  http::Request request = Post(kCheckpointPath, "", "Bearer ");
+  request.headers.emplace_back("Host", "[::1]:8444");
+  nobody.Handle(std::move(request),
                 [&](http::Response response) { answer.set_value(std::move(response)); });
   EXPECT_EQ(answer.get_future().get().status, 401);
+}
+
+TEST_F(AdminTest, NobodyElsesNameLeadsHere) {
+  for (const char* host : {"127.0.0.1:8444", "127.0.0.1", "localhost:8444", "LOCALHOST",
+                           "[::1]:8444", "[::1]", "10.1.2.3:1"}) {
+    EXPECT_EQ(Begin({.target = kMetricsPath}, host).get().status, 200) << host;
+  }
+  for (const char* host : {"rebound.example:8444", "rebound.example", "localhost.rebound.example",
+                           "127.0.0.1.rebound.example", "127.1", "[", "[]", ":8444", ""}) {
+    EXPECT_EQ(Begin({.target = kMetricsPath}, host).get().status, 403) << host;
+    EXPECT_EQ(Begin(Post(kCheckpointPath), host).get().status, 403) << host;
+  }
+  EXPECT_EQ(called_, "");
 }
 
 TEST_F(AdminTest, WhatIsNoRequestIsRefused) {
