@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "aggregator/backup_manifest.h"
+#include "aggregator/ingest/pseudonyms.h"
+#include "aggregator/ingest/receipt.h"
 #include "aggregator/publish/key_ring.h"
 #include "aggregator/publish/key_rotation.h"
 #include "aggregator/publish/policy_publisher.h"
@@ -19,25 +21,29 @@ namespace fieldcost::aggregator {
 namespace {
 
 constexpr char kFilesFolder[] = "files";  // beside the engine's, named by their content
+// The engine's folders are made before it does: it would let everybody read them.
+constexpr const char* kFolders[] = {kFilesFolder, "meta", "private", "shared_checksum"};
+
+// What of keys/ goes with the store. Nothing else does: the root's keys do not, whatever their
+// files are called, and neither do copies that an editor has left.
+constexpr const char* kSecrets[] = {ingest::kPseudonymSecret, ingest::kReceiptSecret};
+constexpr const char* kSigningKeys[] = {publish::kTimestampKey, publish::kSnapshotKey,
+                                        publish::kPolicyKey};
 
 std::string HashOf(std::string_view bytes) {
   const std::string hash = crypto::Sha256(bytes);
   return HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), hash.size()});
 }
 
-bool IsSigningKey(std::string_view name) {
-  return name.ends_with(".key") || name.ends_with(publish::kNextKeySuffix);
-}
-bool IsRootKey(std::string_view name) { return name.starts_with("root") && IsSigningKey(name); }
-
-Result<std::vector<std::string>> NamesIn(const std::filesystem::path& directory) {
+// The versions that are there, as they are written. Other files, like that of a write which was
+// interrupted, are none.
+Result<std::vector<std::string>> RootsIn(const std::filesystem::path& directory) {
   std::vector<std::string> names;
   std::error_code error;
   for (auto it = std::filesystem::directory_iterator(directory, error);
        !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
     const std::string name = it->path().filename().string();
-    // Temporary files of a write in progress start with a dot.
-    if (!name.starts_with('.') && it->is_regular_file(error)) names.push_back(name);
+    if (ParseUint64(name)) names.push_back(name);
   }
   if (error) return ErrnoError("list", directory, error.value());
   std::sort(names.begin(), names.end());
@@ -45,24 +51,43 @@ Result<std::vector<std::string>> NamesIn(const std::filesystem::path& directory)
 }
 
 // Which files go with the store, relative to the data directory.
-Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options, BackupReport& report) {
+Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options) {
   std::vector<std::string> paths;
-  FIELDCOST_ASSIGN(const auto keys, NamesIn(options.data_dir / "keys"));
-  for (const std::string& name : keys) {
-    if (IsRootKey(name)) {
-      report.root_key_left_out = true;
-    } else if (!options.without_signing_keys || !IsSigningKey(name)) {
-      paths.push_back("keys/" + name);
-    }
+  const auto keep = [&](const std::string& path) {
+    std::error_code error;
+    if (std::filesystem::exists(options.data_dir / path, error)) paths.push_back(path);
+  };
+  const std::string keys = "keys/";
+  for (const char* name : kSecrets) paths.push_back(keys + name);
+  for (const char* name : kSigningKeys) {
+    if (options.without_signing_keys) break;
+    keep(keys + name);
+    keep(keys + name + publish::kNextKeySuffix);
   }
-  FIELDCOST_ASSIGN(const auto roots, NamesIn(options.data_dir / "publish/root"));
+  FIELDCOST_ASSIGN(const auto roots, RootsIn(options.data_dir / "publish/root"));
   for (const std::string& name : roots) paths.push_back("publish/root/" + name);
   for (const char* name : {publish::kPolicyFile, publish::kPolicyFloorFile}) {
-    std::error_code error;
-    const std::string path = std::string("publish/") + name;
-    if (std::filesystem::exists(options.data_dir / path, error)) paths.push_back(path);
+    keep(std::string("publish/") + name);
   }
   return paths;
+}
+
+// Not among what it is a backup of: there it would be served, deleted or taken for something else.
+Status CheckPlace(const BackupOptions& options) {
+  std::error_code error;
+  const auto data_dir = std::filesystem::weakly_canonical(options.data_dir, error);
+  if (error) return ErrnoError("look up", options.data_dir, error.value());
+  const auto directory = std::filesystem::weakly_canonical(options.directory, error);
+  if (error) return ErrnoError("look up", options.directory, error.value());
+  const std::filesystem::path below = directory.lexically_relative(data_dir);
+  for (const char* taken : {".", "store", "keys", "publish"}) {
+    if (!below.empty() && *below.begin() == taken) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{} is part of the data directory; a backup needs a place of its own",
+                  options.directory.string());
+    }
+  }
+  return {};
 }
 
 Result<BackedUpFile> CopyIn(const BackupOptions& options, const std::string& path) {
@@ -114,11 +139,14 @@ Status WriteFiles(const std::filesystem::path& directory, const std::filesystem:
 
 Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options) {
   BackupReport report;
+  FIELDCOST_TRY(CheckPlace(options));
   // Keys and roots as of one moment.
   FIELDCOST_ASSIGN(const UniqueFd turn, publish::LockKeys(options.data_dir));
   FIELDCOST_TRY(MakeDirectories(options.directory, 0700));
-  FIELDCOST_TRY(MakeDirectories(options.directory / kFilesFolder, 0700));
-  FIELDCOST_ASSIGN(const std::vector<std::string> paths, PathsToKeep(options, report));
+  for (const char* folder : kFolders) {
+    FIELDCOST_TRY(MakeDirectories(options.directory / folder, 0700));
+  }
+  FIELDCOST_ASSIGN(const std::vector<std::string> paths, PathsToKeep(options));
   std::vector<BackedUpFile> files;
   for (const std::string& path : paths) {
     FIELDCOST_ASSIGN(BackedUpFile file, CopyIn(options, path));

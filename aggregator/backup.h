@@ -17,15 +17,14 @@ struct BackupOptions {
 };
 
 struct BackupReport {
-  std::uint64_t sequence = 0;      // at least every batch up to this one is in it
-  std::size_t files = 0;           // kept with the store
-  bool root_key_left_out = false;  // it lies in the data directory, and is in no backup
+  std::uint64_t sequence = 0;  // at least every batch up to this one is in it
+  std::size_t files = 0;       // kept with the store
 };
 
-// A backup of the store with what belongs to it: the secrets and signing keys (never the root's),
-// every root, the policy in force. Batches may come in meanwhile. Older backups in the directory
-// stay usable, whatever happens. Errors: see store::Store::Backup(); kNotFound: not a data
-// directory.
+// A backup of the store with what belongs to it: the secrets and signing keys (never the root's, nor
+// other files of keys/), every root, the policy in force. Batches may come in meanwhile. Older
+// backups in the directory stay usable, whatever happens. Errors: see store::Store::Backup();
+// kNotFound: not a data directory; kInvalidArgument: the directory is part of the data's.
 Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options);
 
 struct RestoreReport {

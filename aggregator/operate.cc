@@ -16,7 +16,7 @@
 #include "aggregator/policy_toml.h"
 #include "aggregator/publish/policy_publisher.h"
 #include "aggregator/publish/publisher.h"
-#include "aggregator/store/retention.h"
+#include "aggregator/retention.h"
 #include "aggregator/store/store.h"
 #include "common/base/text.h"
 
@@ -119,8 +119,10 @@ Result<Outcome> RestoreStore(const CommandLine& line, const Config& config) {
   FIELDCOST_ASSIGN(const auto store, OpenExisting(config));
   Outcome outcome;
   outcome.Add("sequence", store->sequence()).Add("files", std::uint64_t{report.files});
-  for (const std::filesystem::path& key : report.missing_keys) {
-    outcome.Add("missing_key", key.string());
+  if (!report.missing_keys.empty()) {
+    std::vector<std::string> names;
+    for (const std::filesystem::path& key : report.missing_keys) names.push_back(key.string());
+    outcome.Add("missing_keys", std::move(names));
   }
   if (!line.json) {
     fmt::print(
@@ -151,10 +153,9 @@ Result<Outcome> Expire(const Config& config, const Clock& clock) {
                 "everything is kept: store.retention_weeks is 0 in the configuration");
   }
   return WithStore(config, admin::kExpirePath, "{}", [&](store::Store& store) -> Result<Outcome> {
-    const store::RetentionBounds bounds =
-        store::BoundsOf(WeekOf(clock.Now()), config.retention_weeks);
-    FIELDCOST_ASSIGN(const store::ExpiryReport report,
-                     store.Expire(bounds.first_week, bounds.first_epoch));
+    FIELDCOST_ASSIGN(
+        const store::ExpiryReport report,
+        DeleteOld(store, clock, config.retention_weeks, DeletionBy::kOperator));
     Outcome outcome;
     outcome.Add("rows", report.rows)
         .Add("ledger_entries", report.ledger_entries)

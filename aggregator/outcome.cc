@@ -13,15 +13,18 @@ Outcome& Outcome::Add(std::string_view name, Value value) {
 
 std::string Outcome::Text() const {
   std::string text;
+  const auto add = [&text](const std::string& name, const std::string& value) {
+    text += (text.empty() ? "" : " ") + name + '=' + value;
+  };
   for (const Fact& fact : facts_) {
-    if (!text.empty()) text += ' ';
-    text += fact.name + '=';
     if (const auto* number = std::get_if<std::uint64_t>(&fact.value)) {
-      text += std::to_string(*number);
+      add(fact.name, std::to_string(*number));
     } else if (const auto* truth = std::get_if<bool>(&fact.value)) {
-      text += *truth ? "yes" : "no";
+      add(fact.name, *truth ? "yes" : "no");
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&fact.value)) {
+      for (const std::string& one : *list) add(fact.name, EscapeControl(one));
     } else {
-      text += EscapeControl(std::get<std::string>(fact.value));
+      add(fact.name, EscapeControl(std::get<std::string>(fact.value)));
     }
   }
   return text + '\n';
@@ -36,6 +39,10 @@ std::string Outcome::Json() const {
       text += std::to_string(*number);
     } else if (const auto* truth = std::get_if<bool>(&fact.value)) {
       text += *truth ? "true" : "false";
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&fact.value)) {
+      std::string quoted;
+      for (const std::string& one : *list) quoted += (quoted.empty() ? "" : ",") + QuoteJson(one);
+      text += '[' + quoted + ']';
     } else {
       text += QuoteJson(std::get<std::string>(fact.value));
     }

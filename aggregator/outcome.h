@@ -11,10 +11,11 @@ namespace fieldcost::aggregator {
 // What a command has to say: named facts in order, for people and for programs.
 class Outcome {
  public:
-  using Value = std::variant<std::uint64_t, bool, std::string>;
+  using Value = std::variant<std::uint64_t, bool, std::string, std::vector<std::string>>;
   Outcome& Add(std::string_view name, Value value);
 
-  std::string Text() const;  // "rows=3 directory=/srv/backups\n", control characters escaped
+  // "rows=3 directory=/srv/backups\n", control characters escaped; a list as "key=a key=b".
+  std::string Text() const;
   std::string Json() const;  // an object and a newline
   bool empty() const { return facts_.empty(); }
 

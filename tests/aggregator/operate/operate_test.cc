@@ -148,6 +148,47 @@ TEST_F(OperateTest, SigningKeysCanBeLeftOutAndMadeAnew) {
   Stop();
 }
 
+TEST_F(OperateTest, OnlyWhatBelongsToTheStoreIsInABackupWhateverElseLiesBesideIt) {
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Send(1);
+  Stop();
+  const std::string root_key = ReadFile(data() / "keys/root.key", 1024).value();
+  std::filesystem::copy_file(data() / "keys/root.key", data() / "keys/copy of the root.key~");
+  std::filesystem::copy_file(data() / "keys/timestamp.key", data() / "keys/timestamp.key.bak");
+  std::ofstream(data() / "publish/root/1.AbCdEf") << "half a ro";
+  MustRun({"backup", "--to", backups().string(), "--without-signing-keys"});
+  const std::string timestamp_key = ReadFile(data() / "keys/timestamp.key", 1024).value();
+  for (const auto& file : std::filesystem::directory_iterator(backups() / "files")) {
+    EXPECT_NE(ReadFile(file.path(), 1 << 20).value(), root_key);
+    EXPECT_NE(ReadFile(file.path(), 1 << 20).value(), timestamp_key);
+  }
+  std::filesystem::rename(data(), dir_.path() / "lost");
+  EXPECT_THAT(MustRun({"restore", "--from", backups().string(), "--json"}),
+              HasSubstr("\"missing_keys\":[\"" + (data() / "keys/timestamp.key").string() +
+                        "\",\"" + (data() / "keys/snapshot.key").string() + "\"]}"));
+}
+
+TEST_F(OperateTest, ABackupIsForItsOwnerOnlyAndNotAmongWhatItIsOf) {
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Send(1);
+  std::filesystem::create_directory(backups());
+  ASSERT_EQ(::chmod(backups().c_str(), 0755), 0);
+  MustRun({"backup", "--to", backups().string()});
+  for (const auto& folder : std::filesystem::directory_iterator(backups())) {
+    EXPECT_TRUE(folder.is_directory());
+    EXPECT_EQ(folder.status().permissions(), std::filesystem::perms::owner_all) << folder.path();
+  }
+  std::filesystem::create_directory_symlink(data() / "publish", dir_.path() / "link");
+  for (const std::filesystem::path& place :
+       {data(), data() / "publish", data() / "publish/fragments", data() / "store/x",
+        data() / "keys", data() / "new/../keys", dir_.path() / "link/snapshots"}) {
+    ExpectRefusal(Command({"backup", "--to", place.string()}), ErrorCode::kInvalidArgument,
+                  "is part of the data directory");
+  }
+  MustRun({"backup", "--to", (data() / "backups").string()});
+  Stop();
+}
+
 TEST_F(OperateTest, DamagedBackupsAreRefusedAndLeaveNoStore) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
