@@ -52,7 +52,8 @@ Error ErrnoError(std::string_view action, const std::filesystem::path& path, int
 }
 
 Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  // Opening a pipe would wait for its writer; a regular file knows nothing of O_NONBLOCK.
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd.valid()) return ErrnoError("open", path, errno);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoError("stat", path, errno);

@@ -60,6 +60,10 @@ TEST_F(FileTest, OnlyRegularFilesAreRead) {
   const Result<std::string> directory = ReadFile(directory_.path(), 100);
   ASSERT_FALSE(directory);
   EXPECT_THAT(directory.error().message, HasSubstr("not a regular file"));
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  const Result<std::string> pipe = ReadFile(Path("pipe"), 100);  // without waiting for its writer
+  ASSERT_FALSE(pipe);
+  EXPECT_THAT(pipe.error().message, HasSubstr("not a regular file"));
   const Result<std::string> missing = ReadFile(Path("missing"), 100);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
