@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "aggregator/publish/limits.h"
@@ -39,6 +40,19 @@ void GoLast() {
   constexpr int kLowestPriority = 19;
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kLowestPriority);
   (void)::syscall(SYS_ioprio_set, kWhoProcess, 0, kIdleClass);
+}
+
+// A thread that goes last; none if the system has no more.
+template <typename Work>
+std::thread StartLast(const Work& work) {
+  try {
+    return std::thread([&work] {
+      GoLast();
+      work();
+    });
+  } catch (const std::system_error&) {
+    return {};
+  }
 }
 
 // In front of a row on its way, which is its key and its value.
@@ -186,12 +200,9 @@ Status FragmentWriter::WriteGroup(std::size_t first, std::size_t end) {
       return;
     }
   };
-  std::thread helper([&] {
-    GoLast();
-    work();
-  });
+  std::thread helper = StartLast(work);
   work();
-  helper.join();
+  if (helper.joinable()) helper.join();
   FIELDCOST_TRY(failure);
   return MakeDurable();
 }
@@ -241,10 +252,10 @@ Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
   FIELDCOST_ASSIGN(Spill spill, Spill::Create(options.directory, kPartitions));
   FragmentWriter writer(options, std::move(spill));
   Result<WrittenFragments> written = WrittenFragments();
-  std::thread worker([&] {
-    GoLast();
-    written = writer.Run(snapshot);
-  });
+  const auto run = [&] { written = writer.Run(snapshot); };
+  std::thread worker = StartLast(run);
+  if (!worker.joinable())
+    return Fail(ErrorCode::kUnavailable, "publishing: no thread is to be had");
   worker.join();
   return written;
 }
