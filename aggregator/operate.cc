@@ -153,9 +153,8 @@ Result<Outcome> Expire(const Config& config, const Clock& clock) {
                 "everything is kept: store.retention_weeks is 0 in the configuration");
   }
   return WithStore(config, admin::kExpirePath, "{}", [&](store::Store& store) -> Result<Outcome> {
-    FIELDCOST_ASSIGN(
-        const store::ExpiryReport report,
-        DeleteOld(store, clock, config.retention_weeks, DeletionBy::kOperator));
+    FIELDCOST_ASSIGN(const store::ExpiryReport report,
+                     DeleteOld(store, clock, config.retention_weeks, DeletionBy::kOperator));
     Outcome outcome;
     outcome.Add("rows", report.rows)
         .Add("ledger_entries", report.ledger_entries)
@@ -179,6 +178,11 @@ Result<Outcome> Publish(const Config& config, const Clock& clock) {
 
 Result<Outcome> RotateKeys(const CommandLine& line, const Config& config, const Clock& clock) {
   FIELDCOST_ASSIGN(const publish::KeyRole role, publish::ParseKeyRole(line.role));
+  if (role != publish::KeyRole::kRoot && (line.root_keys != 1 || line.root_threshold != 1)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--keys and --threshold are for the root; the {} role has one key",
+                publish::Name(role));
+  }
   return ChangeKeys(config, KeyChange::kRotate, role,
                     {.root_key_files = line.root_key_files,
                      .root_keys = line.root_keys,

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "aggregator/backup.h"
-#include "aggregator/store/retention.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/units.h"
@@ -68,9 +67,8 @@ Status Service::Start() {
   publication_task_.emplace(config_.publish_interval, has_rows, [this](bool asked) {
     if (asked || store_->sequence() != 0) (void)Publish();
   });
-  if (config_.retention_weeks != 0) {
-    retention_task_.emplace(kRetentionInterval, true, [this](bool) { (void)Expire(); });
-  }
+  retention_task_.emplace(kRetentionInterval, true,
+                          [this](bool) { (void)Expire(DeletionBy::kServer); });
   phase_ = Phase::kServing;
   return {};
 }
@@ -177,7 +175,7 @@ admin::Operations Service::Operations() {
       },
       .expire = [this]() -> Result<store::ExpiryReport> {
         FIELDCOST_TRY(CheckServing());
-        return Expire();
+        return Expire(DeletionBy::kOperator);
       },
       .revoke = [this](std::string_view untrusted_agent_hex) -> Status {
         FIELDCOST_TRY(CheckServing());
@@ -235,18 +233,16 @@ Status Service::Reload() {
   return certificate ? enrolment : certificate;
 }
 
-Result<store::ExpiryReport> Service::Expire() {
+Result<store::ExpiryReport> Service::Expire(DeletionBy by) {
   const auto start = SteadyClock::now();
-  const store::RetentionBounds bounds =
-      store::BoundsOf(WeekOf(SystemClock().Now()), config_.retention_weeks);
-  auto report = store_->Expire(bounds.first_week, bounds.first_epoch);
+  auto report = DeleteOld(*store_, SystemClock(), config_.retention_weeks, by);
   const std::lock_guard lock(retention_mutex_);
   Record(report.has_value(), start, SystemClock(), retention_state_);
   if (!report) {
     LogEvent(LogLevel::kError, "retention failed", {{"error", report.error().message}});
   } else {
     LogEvent(LogLevel::kInfo, "deleted what is too old",
-             {{"first_week", bounds.first_week},
+             {{"first_week", store_->first_week()},
               {"rows", report->rows},
               {"ledger_entries", report->ledger_entries},
               {"held_batches", report->held_batches}});

@@ -17,6 +17,7 @@
 #include "aggregator/periodic_task.h"
 #include "aggregator/publication.h"
 #include "aggregator/publish/file_server.h"
+#include "aggregator/retention.h"
 #include "common/base/result.h"
 #include "common/http/server.h"
 
@@ -61,7 +62,7 @@ class Service {
   void Route(http::Request untrusted_request, http::Respond respond);
   Status ReloadCertificate();
   Result<publish::PublishReport> Publish();
-  Result<store::ExpiryReport> Expire();
+  Result<store::ExpiryReport> Expire(DeletionBy by);
   std::optional<std::uint64_t> FreeBytes() const;
   std::string WhyNotReady() const;
   std::string Metrics() const;

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "aggregator/store/store_state.h"
 #include "common/base/check.h"
 
@@ -34,13 +36,10 @@ Status Store::Revoke(std::string_view agent_id) {
   const std::lock_guard stripe_lock(StripeOf(state_->stripes, agent_id));
   if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
   Database::WriteSet changes(*state_->database);
-  std::uint64_t held_batches = 0;
-  std::uint64_t held_bytes = 0;
-  FIELDCOST_TRY(state_->DropHeld(agent_id, changes, held_batches, held_bytes));
   changes.Put(Table::kMeta, RevocationKey(agent_id), kRecordVersion);
-  FIELDCOST_TRY(state_->Commit(changes, {}));
-  state_->NoteNotHeld(held_batches, held_bytes);
-  return {};
+  const auto dropped =
+      state_->DropHeld(agent_id, std::numeric_limits<std::uint64_t>::max(), changes);
+  return dropped ? Status() : Status(dropped.error());
 }
 
 Result<bool> Store::State::IsRevoked(std::string_view agent_id) const {

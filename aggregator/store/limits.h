@@ -22,6 +22,9 @@ inline constexpr std::uint64_t kMaxHeldBeyondProbation = 64;
 // Entries looked at, at most, between two of Expire()'s atomic writes. Checkpoints wait that long.
 inline constexpr std::size_t kExpiryStepEntries = 10'000;
 
+// Held batches looked at, at most, before those to be dropped are.
+inline constexpr std::size_t kDropStepEntries = 1'000;
+
 // The dirty table may grow to this multiple of its configured size while a checkpoint is being
 // written; then Accept() waits.
 inline constexpr std::size_t kDirtyOverdraft = 2;

@@ -1,6 +1,7 @@
 #include "aggregator/store/probation.h"
 
 #include <limits>
+#include <set>
 
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/store_state.h"
@@ -131,35 +132,67 @@ Result<bool> Store::State::WithdrawHeld(const std::string& head_key, std::uint64
   return true;
 }
 
-Status Store::State::DropHeld(std::string_view agent_id, Database::WriteSet& changes,
-                              std::uint64_t& batches, std::uint64_t& bytes) {
+Result<std::uint64_t> Store::State::DropHeld(std::string_view agent_id, std::uint64_t end,
+                                             Database::WriteSet& changes) {
+  std::uint64_t batches = 0;
+  std::uint64_t bytes = 0;
   std::string last_head_key;
-  return database->ForPrefix(
-      Table::kHeld, agent_id, [&](std::string_view key, std::string_view rows) -> Status {
-        if (key.size() != HeldKey(LedgerHeadKey(agent_id, 0), 0).size()) {
-          return Fail(ErrorCode::kCorrupt, "the key of a held batch is malformed");
-        }
-        // Expire() removes and counts these.
-        if (ReadBigEndian64(key.substr(kAgentIdBytes, 8)) < first_epoch) return {};
-        const std::string head_key(key.substr(0, key.size() - 8));
-        const std::uint64_t sequence = ReadBigEndian64(key.substr(key.size() - 8));
-        std::uint32_t row_count = 0;
-        FIELDCOST_TRY(
-            ForEachAcceptedRow(rows, [&](std::string_view, const CompactRow&) { ++row_count; }));
-        changes.Delete(Table::kHeld, key);
-        // As if it had been withdrawn: its owner may still ask for that.
-        changes.Put(Table::kLedger, TombstoneKey(head_key, sequence), EncodeTombstone(row_count));
-        FIELDCOST_TRY(DropContributions(head_key, sequence, rows, changes));
-        ++batches;
-        bytes += BytesOf(key, rows);
-        if (head_key == last_head_key) return {};
-        last_head_key = head_key;
-        FIELDCOST_ASSIGN(auto probation, ReadProbation(head_key));
-        if (!probation) return {};
-        probation->held_batches = 0;
-        changes.Put(Table::kLedger, ProbationKey(head_key), probation->Encode());
-        return {};
-      });
+  const auto drop = [&](std::string_view key, std::string_view rows) -> Status {
+    if (key.size() != HeldKey(LedgerHeadKey(agent_id, 0), 0).size()) {
+      return Fail(ErrorCode::kCorrupt, "the key of a held batch is malformed");
+    }
+    const std::uint64_t epoch = ReadBigEndian64(key.substr(kAgentIdBytes, 8));
+    if (epoch < first_epoch || epoch >= end) return {};
+    const std::string head_key(key.substr(0, key.size() - 8));
+    const std::uint64_t sequence = ReadBigEndian64(key.substr(key.size() - 8));
+    std::uint32_t row_count = 0;
+    FIELDCOST_TRY(
+        ForEachAcceptedRow(rows, [&](std::string_view, const CompactRow&) { ++row_count; }));
+    changes.Delete(Table::kHeld, key);
+    // As if it had been withdrawn: its owner may still ask for that.
+    changes.Put(Table::kLedger, TombstoneKey(head_key, sequence), EncodeTombstone(row_count));
+    FIELDCOST_TRY(DropContributions(head_key, sequence, rows, changes));
+    ++batches;
+    bytes += BytesOf(key, rows);
+    if (head_key == last_head_key) return {};
+    last_head_key = head_key;
+    FIELDCOST_ASSIGN(auto probation, ReadProbation(head_key));
+    if (!probation) return {};
+    probation->held_batches = 0;
+    changes.Put(Table::kLedger, ProbationKey(head_key), probation->Encode());
+    return {};
+  };
+  FIELDCOST_TRY(database->ForPrefix(Table::kHeld, agent_id, drop));
+  FIELDCOST_TRY(Commit(changes, {}));
+  NoteNotHeld(batches, bytes);
+  return batches;
+}
+
+Result<std::uint64_t> Store::DropHeldBefore(wire::Epoch epoch) {
+  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  std::uint64_t dropped = 0;
+  std::string next;
+  do {
+    std::set<std::string> agents;
+    FIELDCOST_ASSIGN(
+        next, state_->database->ForSome(Table::kHeld, next, kDropStepEntries,
+                                        [&](std::string_view key, std::string_view) -> Status {
+                                          if (key.size() < kAgentIdBytes + 8) return {};
+                                          if (ReadBigEndian64(key.substr(kAgentIdBytes, 8)) <
+                                              epoch.value()) {
+                                            agents.emplace(key.substr(0, kAgentIdBytes));
+                                          }
+                                          return {};
+                                        }));
+    for (const std::string& agent_id : agents) {
+      const std::lock_guard stripe_lock(StripeOf(state_->stripes, agent_id));
+      Database::WriteSet changes(*state_->database);
+      FIELDCOST_ASSIGN(const std::uint64_t batches,
+                       state_->DropHeld(agent_id, epoch.value(), changes));
+      dropped += batches;
+    }
+  } while (!next.empty());
+  return dropped;
 }
 
 }  // namespace fieldcost::store

@@ -198,6 +198,9 @@ class Store {
   // epochs are refused from then on (kInvalidArgument); a withdrawal passes over rows of expired
   // weeks, since they are gone. Interrupted, it is finished by the next call.
   Result<ExpiryReport> Expire(std::uint32_t first_week, wire::Epoch first_epoch);
+  // Removes, durably, held batches of earlier epochs, as if they had been withdrawn; how many. For
+  // epochs of which no batch is taken any more, so that their probation cannot end.
+  Result<std::uint64_t> DropHeldBefore(wire::Epoch epoch);
   // The bounds in force; 0 if there were never any.
   std::uint32_t first_week() const;
   wire::Epoch first_epoch() const;

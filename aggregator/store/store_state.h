@@ -113,9 +113,10 @@ struct Store::State {
   // False, and no change, if the batch is not held. Else it is gone when this returns.
   Result<bool> WithdrawHeld(const std::string& head_key, std::uint64_t sequence,
                             const AcceptedRows& rows, Database::WriteSet& changes);
-  // Puts the end of all the agent's held batches into `changes`; counts them.
-  Status DropHeld(std::string_view agent_id, Database::WriteSet& changes, std::uint64_t& batches,
-                  std::uint64_t& bytes);
+  // Ends all that is held of the agent for epochs before `end`, writing `changes` with it, but
+  // leaves to Expire() what has expired. How many batches it were.
+  Result<std::uint64_t> DropHeld(std::string_view agent_id, std::uint64_t end,
+                                 Database::WriteSet& changes);
   void NoteNotHeld(std::uint64_t batches, std::uint64_t bytes);
   // REQUIRES: withdraw_mutex is held.
   Status CheckWithdrawable(std::string_view accepted_rows) const;

@@ -69,6 +69,32 @@ TEST(ProbationTest, OnlyTheHonestBatchThatIsEnoughBringsInAllBeforeIt) {
   EXPECT_TRUE(Send(*store, 1, 1, true, 2)->held) << "and every epoch";
 }
 
+TEST(ProbationTest, WhatCannotBeReleasedAnyMoreIsDroppedAsIfItHadBeenWithdrawn) {
+  const TempDir dir;
+  auto store = MustOpen(Options(dir, 3));
+  for (unsigned agent = 1; agent <= 40; ++agent) {
+    ASSERT_TRUE(Send(*store, agent, 1, true, 6 + agent % 3)->held);
+  }
+  ASSERT_TRUE(Send(*store, 3, 1, true, 7)->held);  // an agent's other epoch
+  ASSERT_EQ(store->DropHeldBefore(wire::Epoch(7)).value(), 13U);
+  EXPECT_EQ(store->Gauges().held_batches, 28U);
+  EXPECT_EQ(store->DropHeldBefore(wire::Epoch(7)).value(), 0U);
+  TestBatch batch;
+  MakeTestBatch(3, 1, batch, nullptr);
+  batch.epoch = wire::Epoch(6);
+  const auto gone = store->Withdraw(batch.Undo());
+  EXPECT_EQ(gone->kind, WithdrawalKind::kRepeated);
+  EXPECT_EQ(gone->withdrawn_rows, batch.rows.row_count());
+  EXPECT_TRUE(Send(*store, 3, 1, true, 6)->replay);
+  batch.epoch = wire::Epoch(7);
+  EXPECT_EQ(store->Withdraw(batch.Undo())->kind, WithdrawalKind::kTakenAway);
+  EXPECT_TRUE(AllRows(*store).empty());
+  EXPECT_EQ(store->DropHeldBefore(wire::Epoch(9)).value(), 27U);
+  EXPECT_EQ(store->Gauges().held_batches, 0U);
+  EXPECT_EQ(store->Gauges().held_bytes, 0U);
+  EXPECT_TRUE(store->Verify()->ok());
+}
+
 TEST(ProbationTest, ARestartForgetsNothingOfIt) {
   const TempDir dir;
   ASSERT_TRUE(Send(*MustOpen(Options(dir, 2)), 1, 1, true)->held);
