@@ -27,8 +27,14 @@ Error NobodyToAsk(const Config& config, std::string_view what_to_do) {
 Result<std::string> UrlOf(const Config& config) {
   const AdminConfig& admin = *config.admin;
   if (!admin.address_file.empty()) {
-    FIELDCOST_ASSIGN(std::string url, ReadFile(admin.address_file, kMaxAddressBytes));
-    while (url.ends_with('\n')) url.pop_back();
+    auto url = ReadFile(admin.address_file, kMaxAddressBytes);
+    if (!url && url.error().code == ErrorCode::kNotFound) {
+      return Fail(ErrorCode::kUnavailable,
+                  "the service that uses {} has no address in {} (admin.address_file): it is "
+                  "starting, or runs with another configuration",
+                  config.store.data_dir.string(), admin.address_file.string());
+    }
+    while (url && url->ends_with('\n')) url->pop_back();
     return url;
   }
   if (admin.server.port == 0) {

@@ -29,9 +29,8 @@ sigset_t ServedSignals() {
   return signals;
 }
 
-// The next signal, or 0 after `limit`.
-int WaitForSignal(milliseconds limit) {
-  const sigset_t signals = ServedSignals();
+// One of `signals`, or 0 after `limit`.
+int WaitForOneOf(const sigset_t& signals, milliseconds limit) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec time{.tv_sec = seconds.count(),
                       .tv_nsec = std::chrono::nanoseconds(limit - seconds).count()};
@@ -40,6 +39,17 @@ int WaitForSignal(milliseconds limit) {
 }
 
 bool IsEnd(int number) { return number == SIGTERM || number == SIGINT; }
+
+// The next signal, or 0 after `limit`. The end goes first: the kernel would hand out the lowest
+// number, so that a stream of SIGHUP could hold it up.
+int WaitForSignal(milliseconds limit) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  const int end = WaitForOneOf(ends, milliseconds(0));
+  return end != 0 ? end : WaitForOneOf(ServedSignals(), limit);
+}
 
 void Reload(Service& service) {
   systemd::NotifyReloading();
@@ -60,7 +70,7 @@ Status RunUntilSignal(Service& service) {
     const int number = WaitForSignal(open ? kHealthCheckInterval : kOpeningInterval);
     if (IsEnd(number)) return {};
     if (number == SIGUSR1) service.AskToPublish();
-    if (number == SIGHUP) Reload(service);
+    if (number == SIGHUP && open) Reload(service);  // before, all has just been read
     if (!open && service.IsReadyToOpen()) {
       FIELDCOST_TRY(service.Open());
       systemd::NotifyReady("serving");

@@ -89,6 +89,14 @@ TEST_F(OperateTest, WithoutAnAdminListenerTheErrorSaysWhatToDo) {
   ExpectRefusal(Command({"expire"}), ErrorCode::kInvalidArgument, "store.retention_weeks");
 }
 
+TEST_F(OperateTest, AServiceWithoutAnAddressIsSaidToBeStartingOrAnother) {
+  ASSERT_NO_FATAL_FAILURE(Start());
+  std::filesystem::remove(dir_.path() / "admin_address");
+  ExpectRefusal(Command({"compact"}), ErrorCode::kUnavailable,
+                "it is starting, or runs with another");
+  Stop();
+}
+
 TEST_F(OperateTest, ARestoredServerKnowsReplaysAndClientsTakeWhatItPublishes) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
@@ -232,6 +240,10 @@ TEST_F(OperateTest, KeysAreShownRotatedAndFollowedWhileTheServerRuns) {
       ErrorCode::kUnauthenticated, "not a root key of root version 4");
   ExpectRefusal(Command({"keys", "rotate", "colour"}), ErrorCode::kInvalidArgument,
                 "timestamp, snapshot, policy, root");
+  for (const char* option : {"--keys=2", "--threshold=2"}) {
+    ExpectRefusal(Command({"keys", "rotate", "snapshot", option}), ErrorCode::kInvalidArgument,
+                  "are for the root");
+  }
   ExpectRefusal(Command({"keys", "add-policy"}), ErrorCode::kAlreadyExists, "names a policy key");
   Stop();
   EXPECT_THAT(MustRun({"keys", "rotate", "snapshot"}), HasSubstr("published=no"));

@@ -234,6 +234,18 @@ TEST_F(OperationTest, ASecondServiceLeavesTheFirstOnesAddressFilesAlone) {
   Stop();
 }
 
+TEST_F(OperationTest, TheEndGoesBeforeOtherSignals) {
+  ASSERT_NO_FATAL_FAILURE(Start());
+  server_->Signal(SIGSTOP);
+  for (const int number : {SIGHUP, SIGUSR1, SIGTERM}) server_->Signal(number);
+  server_->Signal(SIGCONT);
+  const testing::ProcessResult result = server_->Wait();
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_THAT(result.output, Not(HasSubstr("reloaded")));
+  EXPECT_THAT(result.output, Not(HasSubstr("published")));
+  server_.reset();
+}
+
 // A service manager's side of sd_notify(3).
 class ManagerTest : public OperationTest {
  protected:
@@ -272,6 +284,25 @@ TEST_F(ManagerTest, TheServiceManagerLearnsOfEachStep) {
   server_->Signal(SIGHUP);
   EXPECT_THAT(Message(), StartsWith("RELOADING=1\nMONOTONIC_USEC="));
   EXPECT_THAT(Message(), StartsWith("READY=1\n"));
+  server_->Signal(SIGTERM);
+  EXPECT_THAT(Message(), StartsWith("STOPPING=1\n"));
+  EXPECT_EQ(server_->Wait().exit_status, 0);
+  server_.reset();
+}
+
+TEST_F(ManagerTest, AReloadBeforeItIsReadyDoesNotMakeItSo) {
+  testing::ProcessOptions command = ServiceTest::Command();
+  command.environment = {{"NOTIFY_SOCKET", (dir_.path() / "notify").string()}};
+  sigset_t hangup;
+  sigset_t before;
+  sigemptyset(&hangup);
+  sigaddset(&hangup, SIGHUP);
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &hangup, &before), 0);  // the process begins with it so
+  server_ = std::make_unique<testing::BackgroundProcess>(command);
+  ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+  server_->Signal(SIGHUP);
+  EXPECT_THAT(Message(), StartsWith("READY=1\n"));
+  EXPECT_TRUE(std::filesystem::exists(address_file()));
   server_->Signal(SIGTERM);
   EXPECT_THAT(Message(), StartsWith("STOPPING=1\n"));
   EXPECT_EQ(server_->Wait().exit_status, 0);
