@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "aggregator/ingest/contribution_check.h"
@@ -20,7 +20,8 @@ struct Ingest::Workspace {
   stats::RowKey key;
   std::string key_bytes;
   std::string greatest_key;
-  std::unordered_set<std::string> seen;  // filled only if rows do not come in ascending order
+  // Filled only if rows do not come in ascending order. Not hashed: senders choose the keys.
+  std::set<std::string, std::less<>> seen;
   RowCheck rows;
   ContributionCheck contributions;
   store::AcceptedRows accepted;

@@ -1,18 +1,77 @@
 #include "aggregator/store/row_index.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
+#include <cstring>
 #include <limits>
 
+#include "aggregator/store/limits.h"
 #include "common/base/check.h"
+#include "common/crypto/random.h"
+#include "common/stats/uint128.h"
 
 namespace fieldcost::store {
 namespace {
 
 constexpr std::size_t kFirstSlots = 1024;
 
+std::uint64_t WordAt(const char* bytes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// Random numbers of this process, so that nobody can make keys that collide; of the library's hash,
+// collisions can be written down. First NH of UMAC (RFC 4418) with words of 64 bits, then a
+// polynomial over a prime field to bring its 128 bits down to 32.
+class SecretHash {
+ public:
+  SecretHash() {
+    for (std::uint64_t& word : words_) word = crypto::RandomUint64();
+    point_ = crypto::RandomUint64() & kPrime;
+  }
+
+  std::uint32_t operator()(std::string_view key) const {
+    stats::Uint128 sum = key.size();
+    std::size_t at = 0;
+    for (; key.size() >= kBlockBytes; key.remove_prefix(kBlockBytes), at += 2) {
+      sum += Product(at, key.data());
+    }
+    char last[kBlockBytes] = {};
+    std::memcpy(last, key.data(), key.size());
+    sum += Product(at, last);
+    std::uint64_t hash = 1;
+    for (int piece = 0; piece < 3; ++piece, sum >>= kPieceBits) {
+      const stats::Uint128 product =
+          stats::Uint128{hash + (stats::Low64(sum) & kPieceMask)} * point_;
+      hash = (stats::Low64(product) & kPrime) + stats::Low64(product >> kPrimeBits);
+      if (hash >= kPrime) hash -= kPrime;
+    }
+    return static_cast<std::uint32_t>(hash);
+  }
+
+ private:
+  static constexpr std::size_t kBlockBytes = 16;
+  // Enough for the longest key that is accepted; longer ones use them again.
+  static constexpr std::size_t kWords = 512;
+  static_assert(8 * kWords >= kMaxRowKeyBytes + kBlockBytes);
+  static constexpr unsigned kPrimeBits = 61;
+  static constexpr std::uint64_t kPrime = (std::uint64_t{1} << kPrimeBits) - 1;
+  static constexpr unsigned kPieceBits = 48;
+  static constexpr std::uint64_t kPieceMask = (std::uint64_t{1} << kPieceBits) - 1;
+
+  stats::Uint128 Product(std::size_t at, const char* block) const {
+    return stats::Uint128{WordAt(block) + words_[at % kWords]} *
+           (WordAt(block + 8) + words_[(at + 1) % kWords]);
+  }
+
+  std::array<std::uint64_t, kWords> words_;
+  std::uint64_t point_;
+};
+
 std::uint32_t HashOf(std::string_view key) {
-  return static_cast<std::uint32_t>(std::hash<std::string_view>()(key));
+  static const SecretHash hash;
+  return hash(key);
 }
 
 }  // namespace
