@@ -76,6 +76,19 @@ bool AddressLimits::TakeRequest(Entry& entry) {
   return true;
 }
 
+bool AddressLimits::TakeRefusal(Entry& entry) {
+  if (entry.refusals.tokens < 1) return false;
+  entry.refusals.tokens -= 1;
+  return true;
+}
+
+bool AddressLimits::TakeRefusal(const ClientNetwork& from, TimePoint now) {
+  if (off()) return true;
+  const bool taken = TakeRefusal(Find(from, now));
+  ForgetIdle(now);
+  return taken;
+}
+
 seconds AddressLimits::UntilNextRequest(const Entry& entry) const {
   const double wait = std::ceil((1 - entry.requests.tokens) / options_.requests_per_second);
   const auto longest = static_cast<double>(kMaxRetryAfter.count());
@@ -94,8 +107,7 @@ AddressLimits::Decision AddressLimits::Connect(const ClientNetwork& from, TimePo
     return {};
   }
   Decision decision{.kind = Kind::kDrop};
-  if (entry.refusals.tokens >= 1) {
-    entry.refusals.tokens -= 1;
+  if (TakeRefusal(entry)) {
     decision = {.kind = Kind::kRefuse,
                 .retry_after = crowded ? kRetryConnection : UntilNextRequest(entry)};
   }

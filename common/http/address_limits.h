@@ -62,6 +62,10 @@ class AddressLimits {
   Decision Connect(const ClientNetwork& from, TimePoint now);
   void Disconnect(const ClientNetwork& from, TimePoint now);
 
+  // Whether a connection that is turned away for another reason gets a polite refusal: paid from
+  // the same bucket as those of Connect().
+  bool TakeRefusal(const ClientNetwork& from, TimePoint now);
+
   // A request on an open connection, other than its first. If it is one too many: when to come
   // again.
   std::optional<std::chrono::seconds> Request(const ClientNetwork& from, TimePoint now);
@@ -84,6 +88,7 @@ class AddressLimits {
 
   Entry& Find(const ClientNetwork& from, TimePoint now);
   bool TakeRequest(Entry& entry);
+  static bool TakeRefusal(Entry& entry);
   std::chrono::seconds UntilNextRequest(const Entry& entry) const;
   bool IsFull(Entry& entry, TimePoint now) const;
   void ForgetIdle(TimePoint now);

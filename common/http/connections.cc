@@ -19,7 +19,9 @@ std::optional<TurnedAway> Admit(Connections::Core& core, const ClientNetwork& fr
   const bool room_to_refuse = core.sessions.size() - core.serving < kMaxRefusing;
   if (core.serving >= core.options.max_connections) {
     ++core.counters.over_capacity;
-    if (!room_to_refuse) return std::nullopt;
+    if (!room_to_refuse || !core.addresses.TakeRefusal(from, steady_clock::now())) {
+      return std::nullopt;
+    }
     return TryLater(503, kBusyRetry, "too many connections");
   }
   const AddressLimits::Decision decision = core.addresses.Connect(from, steady_clock::now());

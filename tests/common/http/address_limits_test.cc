@@ -76,6 +76,18 @@ TEST(AddressLimitsTest, AfterAFewPoliteRefusalsConnectionsAreDropped) {
   EXPECT_EQ(limits.Connect(Numbered(1), later).kind, Kind::kDrop);
 }
 
+TEST(AddressLimitsTest, RefusalsForAnotherReasonArePaidFromTheSameBucket) {
+  AddressLimits limits({.max_connections = 1});
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(limits.TakeRefusal(Numbered(1), kStart)) << i;
+  EXPECT_FALSE(limits.TakeRefusal(Numbered(1), kStart));
+  EXPECT_TRUE(limits.TakeRefusal(Numbered(2), kStart));
+  ASSERT_EQ(limits.Connect(Numbered(1), kStart).kind, Kind::kServe);
+  EXPECT_EQ(limits.Connect(Numbered(1), kStart).kind, Kind::kDrop);
+  AddressLimits off({});
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(off.TakeRefusal(Numbered(1), kStart)) << i;
+  EXPECT_EQ(off.size(), 0U);
+}
+
 TEST(AddressLimitsTest, RequestsArePaidFromABucketThatFillsWithTime) {
   AddressLimits limits({.requests_per_second = 0.5, .request_burst = 3});
   ASSERT_EQ(limits.Connect(Numbered(1), kStart).kind, Kind::kServe);  // and its first request

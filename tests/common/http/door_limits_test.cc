@@ -83,6 +83,22 @@ TEST_F(DoorLimitsTest, AStubbornAddressIsClosedBeforeItsHandshake) {
   EXPECT_EQ(counters.requests, 2U);
 }
 
+TEST_F(DoorLimitsTest, AFullHouseCostsNoMoreHandshakesOfAnAddressThanItsLimitDoes) {
+  StartTls(Echo, {.max_connections = 1, .max_connections_per_address = 20});
+  Client served = MakeClient();
+  ASSERT_TRUE(served.Send({}));
+  int polite = 0;
+  for (int i = 0; i < 50; ++i) {
+    const Result<Response> response = MakeClient().Send({});
+    if (!response) continue;
+    EXPECT_EQ(response->status, 503);
+    ++polite;
+  }
+  EXPECT_GE(polite, 4);
+  EXPECT_LT(polite, 50);
+  EXPECT_EQ(server_->counters().over_capacity, 50U);
+}
+
 TEST_F(DoorLimitsTest, TooManyRequestsOfAnAddressAreRefusedAndTheConnectionClosed) {
   StartSaying({.requests_per_second_per_address = 0.001, .request_burst_per_address = 3});
   RawConnection connection(server_->port());

@@ -1,6 +1,7 @@
 // What the server does with bytes that no decent client sends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -35,6 +36,18 @@ class FrontDoorTest : public HttpFixture {
     RawConnection connection(server_->port());
     connection.Send(bytes);
     return connection.ReadToEnd();
+  }
+  // Sends `begin`, then a byte every few milliseconds; false if the server takes them for ever.
+  bool IsCutWhileItDrips(std::string_view begin) {
+    constexpr int kDrips = 4'000;
+    RawConnection connection(server_->port());
+    connection.Send(begin);
+    for (int i = 0; i < kDrips; ++i) {
+      pollfd ended{connection.fd(), POLLRDHUP, 0};
+      if (::poll(&ended, 1, 3) == 1) return true;
+      connection.Send("x");
+    }
+    return false;
   }
   static std::size_t Count(std::string_view text, std::string_view part) {
     std::size_t count = 0;
@@ -162,6 +175,13 @@ TEST_F(FrontDoorTest, ASlowHeadIsCut) {
 TEST_F(FrontDoorTest, ASlowBodyIsCut) {
   StartCounting({.body_timeout = milliseconds(50)});
   EXPECT_EQ(Exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell"), "");
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(FrontDoorTest, BytesThatArriveDoNotPutOffADeadline) {
+  StartCounting({.header_timeout = milliseconds(200), .body_timeout = milliseconds(200)});
+  EXPECT_TRUE(IsCutWhileItDrips("GET / HTTP/1.1\r\nHost: a\r\nX: "));
+  EXPECT_TRUE(IsCutWhileItDrips("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"));
   EXPECT_EQ(handled_, 0);
 }
 
