@@ -94,6 +94,45 @@ Result<std::vector<stats::StatRow>> DecodeRows(const RawRows& raw) {
   return rows;
 }
 
+// Leaves the rows with the most contributions, of equal ones the first.
+Status KeepBest(std::size_t count, RawRows& raw) {
+  struct Row {
+    std::uint64_t contributions;
+    std::string_view record;
+  };
+  if (raw.count <= count) return {};
+  std::vector<Row> rows;
+  rows.reserve(raw.count);
+  store::CompactRow sums;
+  for (std::string_view rest = raw.bytes; !rest.empty();) {
+    Head head;
+    std::memcpy(&head, rest.data(), sizeof head);
+    const std::size_t value_at = sizeof head + head.key_bytes;
+    FIELDCOST_TRY(store::DecodeRowValue(rest.substr(value_at, head.value_bytes), sums));
+    rows.push_back({sums.scalars.contributions, rest.substr(0, value_at + head.value_bytes)});
+    rest.remove_prefix(value_at + head.value_bytes);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.contributions > b.contributions; });
+  rows.resize(count);
+  RawRows kept{.count = count};
+  for (const Row& row : rows) kept.bytes.append(row.record);
+  raw = std::move(kept);
+  return {};
+}
+
+// Agents choose the names, and could crowd a fragment until it cannot be published, and with it
+// nothing. So what does not fit is left out.
+Result<std::string> EncodeWhatFits(RawRows& raw) {
+  FIELDCOST_TRY(KeepBest(kMaxRowsOfFragment, raw));
+  for (;;) {
+    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, DecodeRows(raw));
+    auto bytes = wire::EncodeFragment(rows);
+    if (bytes || bytes.error().code != ErrorCode::kTooLarge || raw.count < 2) return bytes;
+    FIELDCOST_TRY(KeepBest(raw.count / 2, raw));
+  }
+}
+
 Status WriteUnsynced(const Path& path, std::string_view bytes) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd.valid()) return ErrnoError("create", path, errno);
@@ -137,7 +176,7 @@ class FragmentWriter {
  private:
   Status PutAside(const store::Store::Snapshot& snapshot);
   Status WriteGroup(std::size_t first, std::size_t end);
-  Status WriteOne(std::size_t index, const RawRows& raw);
+  Status WriteOne(std::size_t index, RawRows& raw);
   Status MakeDurable();
 
   const FragmentWriterOptions& options_;
@@ -207,14 +246,17 @@ Status FragmentWriter::WriteGroup(std::size_t first, std::size_t end) {
   return MakeDurable();
 }
 
-Status FragmentWriter::WriteOne(std::size_t index, const RawRows& raw) {
-  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, DecodeRows(raw));
-  FIELDCOST_ASSIGN(const std::string bytes, wire::EncodeFragment(rows));
+Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw) {
+  const std::size_t all = raw.count;
+  FIELDCOST_ASSIGN(const std::string bytes, EncodeWhatFits(raw));
   wire::FragmentReference& reference = written_.fragments[index];
-  reference = {
-      .sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = rows.size()};
+  reference = {.sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = raw.count};
   const std::string hex = HexEncode(
       {reinterpret_cast<const std::uint8_t*>(reference.sha256.data()), reference.sha256.size()});
+  if (raw.count != all) {
+    const std::lock_guard lock(mutex_);
+    written_.crowded_out += all - raw.count;
+  }
   const Path path = options_.directory / "fragments" / hex;
   std::error_code error;
   if (std::filesystem::file_size(path, error) == bytes.size() && !error) return {};

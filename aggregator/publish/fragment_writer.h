@@ -24,6 +24,7 @@ struct WrittenFragments {
   unsigned bits = 0;
   std::vector<wire::FragmentReference> fragments;  // 2^bits
   CollapseCounts counts;
+  std::uint64_t crowded_out = 0;    // did not fit into their fragment, which others have filled
   std::uint64_t new_fragments = 0;  // written; the others were there from before
 };
 

@@ -129,9 +129,13 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
                                 .previous = previous}));
   metadata.fragment_bits = written.bits;
   metadata.fragments = std::move(written.fragments);
-  report.rows = written.counts.published;
+  report.rows = written.counts.published - written.crowded_out;
   report.withheld = written.counts.withheld;
   report.unsound = written.counts.unsound;
+  report.crowded_out = written.crowded_out;
+  if (report.crowded_out != 0) {
+    LogWarning("{} rows are not published because their fragments are full", report.crowded_out);
+  }
   report.fragments = metadata.fragments.size();
   report.new_fragments = written.new_fragments;
   if (report.unsound != 0) {

@@ -151,6 +151,38 @@ class PublishTest : public ::testing::Test {
   Rows sums_;
 };
 
+// With names made up by a few agents, who would prevent every publication from then on.
+TEST_F(PublishTest, AFragmentThatIsTooFullLeavesOutTheRowsOfTheFewest) {
+  constexpr unsigned kMadeUp = 33'000;  // two texts each: more than a fragment may have
+  store::AcceptedRows rows;
+  stats::CostHistogram histogram;
+  histogram.Add(9);
+  stats::RowKey key;
+  key.week = 2900;
+  for (unsigned version = 0; version < kMadeUp; ++version) {
+    key.api = {.soname = "libsample.so.1",
+               .package_version = "1." + std::to_string(100'000 + version),
+               .build_id = std::to_string(100'000 + version),
+               .symbol = "sample_1"};
+    rows.Add(key, histogram, store::Contribution::kFirst);
+  }
+  ASSERT_TRUE(store_
+                  ->Accept({.agent_id = std::string(store::kAgentIdBytes, 'x'),
+                            .epoch = wire::Epoch(1),
+                            .sequence = wire::Sequence(1),
+                            .rows = &rows,
+                            .answer = "ok"})
+                  .has_value());
+  for (unsigned agent = 1; agent <= 3; ++agent) Contribute(agent, 0, 2900, 1, 20);
+  Publisher publisher = MustOpen(Options(1));
+  const PublishReport report = MustPublish(publisher);
+  EXPECT_GT(report.crowded_out, 0U);
+  EXPECT_EQ(report.rows + report.crowded_out, kMadeUp + 20);
+  const Rows published = PublishedRows(publisher);
+  EXPECT_EQ(published.size(), report.rows);
+  for (const auto& [honest, row] : sums_) EXPECT_TRUE(published.contains(honest));
+}
+
 TEST_F(PublishTest, WhatIsPublishedIsTheSumOverClassesAndWeeksBitForBit) {
   for (unsigned agent = 0; agent < 4; ++agent) {
     Contribute(agent, 0, 2900 + agent % 2, agent, 30);
