@@ -47,8 +47,10 @@ int WaitForSignal(milliseconds limit) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
+  const int number = WaitForOneOf(ServedSignals(), limit);
+  if (number == 0 || IsEnd(number)) return number;
   const int end = WaitForOneOf(ends, milliseconds(0));
-  return end != 0 ? end : WaitForOneOf(ServedSignals(), limit);
+  return end != 0 ? end : number;
 }
 
 void Reload(Service& service) {

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <fstream>
+#include <thread>
 
 #include "aggregator/admin/requests.h"
 #include "common/base/file.h"
@@ -237,6 +238,10 @@ TEST_F(OperationTest, ASecondServiceLeavesTheFirstOnesAddressFilesAlone) {
 TEST_F(OperationTest, TheEndGoesBeforeOtherSignals) {
   ASSERT_NO_FATAL_FAILURE(Start());
   server_->Signal(SIGSTOP);
+  const std::string status = fmt::format("/proc/{}/status", server_->pid());
+  while (ReadFile(status, 64 * 1024).value().find("State:\tT") == std::string::npos) {
+    std::this_thread::yield();
+  }
   for (const int number : {SIGHUP, SIGUSR1, SIGTERM}) server_->Signal(number);
   server_->Signal(SIGCONT);
   const testing::ProcessResult result = server_->Wait();
