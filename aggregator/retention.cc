@@ -30,7 +30,11 @@ Result<store::ExpiryReport> DeleteOld(store::Store& store, const Clock& clock, s
     if (last == 0) {
       FIELDCOST_ASSIGN(last, NewestWeek(store));
     }
-    if (last == 0) return store::ExpiryReport();
+    if (last == 0) {
+      // Nothing but what is held can be too old; the next time will tell.
+      if (store.Gauges().held_batches != 0) FIELDCOST_TRY(store.PutNumber(kLastDeletionWeek, now));
+      return store::ExpiryReport();
+    }
     if (now > last + kMaxWeeksBetweenDeletions) {
       return Fail(ErrorCode::kUnavailable,
                   "nothing is deleted: it is week {} by the clock, but was week {} before; if the "

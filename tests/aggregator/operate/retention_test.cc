@@ -104,5 +104,14 @@ TEST_F(RetentionTest, WhatIsHeldGoesOnceItsEpochIsTakenNoMoreEvenIfRowsAreKeptFo
   EXPECT_EQ(rows(), all);
 }
 
+TEST_F(RetentionTest, WhatIsHeldGoesAlsoWhereNobodyHasEverEndedItsProbation) {
+  Send(1, 1);
+  for (int week = 0; week < 30; ++week) {
+    ASSERT_TRUE(Delete(DeletionBy::kServer, 0).has_value());
+    clock_.Advance(std::chrono::weeks(1));
+  }
+  EXPECT_EQ(store_->Gauges().held_batches, 0U);
+}
+
 }  // namespace
 }  // namespace fieldcost::aggregator
