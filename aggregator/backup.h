@@ -21,8 +21,8 @@ struct BackupReport {
   std::size_t files = 0;       // kept with the store
 };
 
-// A backup of the store with what belongs to it: the secrets and signing keys (never the root's, nor
-// other files of keys/), every root, the policy in force. Batches may come in meanwhile. Older
+// A backup of the store with what belongs to it: the secrets and signing keys (never the root's,
+// nor other files of keys/), every root, the policy in force. Batches may come in meanwhile. Older
 // backups in the directory stay usable, whatever happens. Errors: see store::Store::Backup();
 // kNotFound: not a data directory; kInvalidArgument: the directory is part of the data's.
 Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options);

@@ -30,7 +30,8 @@ inline constexpr std::size_t kRowsPerPass = 100'000;
 inline constexpr unsigned kSpillBits = 8;
 inline constexpr std::size_t kSpillChunkBytes = 32 * kKiB;
 
-// Rows of one fragment, which names can be made up for; some thousand are usual. Memory: 4 KiB each.
+// Rows of one fragment, which names can be made up for; some thousand are usual. Memory: 4 KiB
+// each.
 inline constexpr std::size_t kMaxRowsOfFragment = 32'768;
 
 // Snapshots on disk after a publication: the new one and those clients may still be fetching.

@@ -33,12 +33,12 @@ class BadInputTest : public HouseTest {
 TEST_F(BadInputTest, AnUnknownKeyIsNamedWithItsPlace) {
   AppendToAggregatorConfig("interval_second = 5\n");
   EXPECT_THAT(RefusedAggregator().errors,
-              AllOf(HasSubstr("aggregator.toml:10:1"), HasSubstr("interval_second")));
+              AllOf(HasSubstr("aggregator.toml:12:1"), HasSubstr("interval_second")));
 }
 
 TEST_F(BadInputTest, BadTomlIsNamedWithItsPlace) {
   AppendToAggregatorConfig("= what\n");
-  EXPECT_THAT(RefusedAggregator().errors, HasSubstr("aggregator.toml:10"));
+  EXPECT_THAT(RefusedAggregator().errors, HasSubstr("aggregator.toml:12"));
 }
 
 TEST_F(BadInputTest, APortInUseIsNamed) {

@@ -55,7 +55,7 @@ class DiskFullTest : public ::testing::Test {
  protected:
   // Runs until nothing more fits; the server has to say so, and to end by itself.
   void FillUp(Fleet& fleet, Random& random) {
-    disk_.Resize(disk_.Used() + 64 * 1024 + random() % (4 * kMib));
+    disk_.Resize(disk_.Used() + 64 * 1024 + random() % kMib);
     service_.Start();
     const std::string url = service_.Url();
     if (!url.empty()) {
