@@ -171,6 +171,7 @@ Result<Outcome> Publish(const Config& config, const Clock& clock) {
     outcome.Add("version", report.version)
         .Add("rows", report.rows)
         .Add("withheld", report.withheld)
+        .Add("crowded_out", report.crowded_out)
         .Add("fragments", report.fragments);
     return outcome;
   });

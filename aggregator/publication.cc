@@ -31,11 +31,13 @@ Result<publish::PublishReport> Publication::Publish() {
   state_.version = report->version;
   state_.rows = report->rows;
   state_.withheld = report->withheld;
+  state_.crowded_out = report->crowded_out;
   state_.fragments = report->fragments;
   LogEvent(LogLevel::kInfo, "published snapshot",
            {{"version", report->version},
             {"rows", report->rows},
             {"withheld", report->withheld},
+            {"crowded_out", report->crowded_out},
             {"fragments", report->fragments},
             {"new_fragments", report->new_fragments},
             {"unsound", report->unsound},

@@ -85,6 +85,7 @@ http::Response Publish(const Operations& operations, const http::Request&) {
                  {"store_sequence", report->store_sequence},
                  {"rows", report->rows},
                  {"withheld", report->withheld},
+                 {"crowded_out", report->crowded_out},
                  {"unsound", report->unsound},
                  {"fragments", report->fragments},
                  {"new_fragments", report->new_fragments}});

@@ -135,6 +135,8 @@ void AddPublication(const PublicationState& publication, Families& families) {
   families.Gauge("fieldcost_publication_rows", "Rows in it.", Value(publication.rows));
   families.Gauge("fieldcost_publication_withheld_rows", "Rows with too few contributions for it.",
                  Value(publication.withheld));
+  families.Gauge("fieldcost_publication_crowded_out_rows",
+                 "Rows that their fragment had no room for.", Value(publication.crowded_out));
   families.Gauge("fieldcost_publication_fragments", "Files that they are in.",
                  Value(publication.fragments));
 }

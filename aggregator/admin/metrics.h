@@ -28,6 +28,7 @@ struct PublicationState {
   std::uint64_t version = 0;
   std::uint64_t rows = 0;
   std::uint64_t withheld = 0;
+  std::uint64_t crowded_out = 0;
   std::uint64_t fragments = 0;
 };
 

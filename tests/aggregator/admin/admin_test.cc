@@ -107,7 +107,7 @@ TEST_F(AdminTest, EachRequestIsDoneAndAnsweredWithWhatItDid) {
   };
   for (const auto& [target, body, called, answer] : std::vector<Case>{
            {kPublishPath, "", "publish",
-            R"({"version":7,"store_sequence":0,"rows":5,"withheld":2,"unsound":0,)"
+            R"({"version":7,"store_sequence":0,"rows":5,"withheld":2,"crowded_out":0,"unsound":0,)"
             R"("fragments":0,"new_fragments":0})"},
            {kCheckpointPath, "{}", "checkpoint", R"({"sequence":11})"},
            {kCompactPath, "", "compact", "{}"},
