@@ -37,10 +37,10 @@ Result<publish::PublishReport> Publication::Publish() {
            {{"version", report->version},
             {"rows", report->rows},
             {"withheld", report->withheld},
-            {"crowded_out", report->crowded_out},
             {"fragments", report->fragments},
             {"new_fragments", report->new_fragments},
             {"unsound", report->unsound},
+            {"crowded_out", report->crowded_out},
             {"seconds", std::chrono::duration<double>(state_.task.last_duration).count()}});
   return report;
 }
