@@ -95,6 +95,8 @@ std::string WhyOff(const Profile& profile) {
 
 Result<DaemonLoop> DaemonLoop::Start(const Profile& profile, const Clock& clock) {
   DaemonLoop loop(profile, clock);
+  // Before anybody is told that it watches: a hang-up that comes then must not end it.
+  loop.while_waiting_ = BlockSignals();
   FIELDCOST_TRY(loop.Reload());
   const std::filesystem::path lock_file = profile.state_dir / kLockName;
   loop.lock_ = UniqueFd(::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -140,7 +142,6 @@ Result<std::optional<std::string>> DaemonLoop::IsOver() {
 }
 
 Result<std::string> DaemonLoop::Run() {
-  while_waiting_ = BlockSignals();
   harvest_at_ = Monotonic::now();
   upload_ = true;
   bool is_ready = false;
