@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -27,6 +29,17 @@ constexpr int kStackFrames = 40;
 // What RocksDB 7.8.3 says in builds with assertions when a compaction has failed with a file to
 // which nothing had been added: it asks for the smallest key, for statistics.
 constexpr char kKnownAssertion[] = "ExtractUserKey(const Slice&): Assertion";
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kSanitizerHasThreads = true;
+#else
+constexpr bool kSanitizerHasThreads = false;
+#endif
+
+std::ptrdiff_t ThreadsOfThisProcess() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       std::filesystem::directory_iterator());
+}
 
 std::filesystem::path errors_file;
 sem_t work_over;
@@ -64,6 +77,8 @@ void OnAbort(int signal_number) {
 }  // namespace
 
 ChildResult RunInChild(const std::function<Status()>& work, std::chrono::seconds limit) {
+  // An engine once opened here has threads that a child would wait for in vain: it hangs.
+  FIELDCOST_CHECK(kSanitizerHasThreads || ThreadsOfThisProcess() == 1);
   const testing::TempDir dir;
   const std::filesystem::path errors = dir.path() / "stderr";
   const pid_t pid = ::fork();

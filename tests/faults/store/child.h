@@ -14,7 +14,8 @@ struct ChildResult {
 };
 
 // Runs `work` in a child process, so that a store that has failed (and is never closed), an abort
-// or a hang is the child's alone. Killed after `limit`. REQUIRES: no other thread is running.
+// or a hang is the child's alone. Killed after `limit`. REQUIRES: no other thread is running,
+// checked: the tests of one program may follow each other in one process.
 ChildResult RunInChild(const std::function<Status()>& work,
                        std::chrono::seconds limit = std::chrono::seconds(60));
 

@@ -1,16 +1,17 @@
 // The names of the store's directories survive a power loss as what is in them does. They are not
 // made by the engine, so they are not on the disk of fault_file_system.h: what is synced is seen at
 // fsync(2) itself.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "aggregator/store/store.h"
+#include "tests/faults/store/child.h"
 #include "tests/support/temp_dir.h"
 
 namespace {
@@ -34,14 +35,23 @@ extern "C" int fsync(int fd) {
 namespace fieldcost::faults {
 namespace {
 
+// True if both the directory above `data_dir` (which names it) and itself were synced.
+Status OpenAndLook(const std::filesystem::path& data_dir) {
+  FIELDCOST_ASSIGN(const auto store,
+                   store::Store::Open({.data_dir = data_dir, .checkpoint_seconds = 0}));
+  const std::lock_guard lock(mutex);
+  for (const std::filesystem::path& directory : {data_dir.parent_path(), data_dir}) {
+    if (std::find(synced.begin(), synced.end(), directory.string()) == synced.end()) {
+      return Fail(ErrorCode::kIo, "{} was not synced", directory.string());
+    }
+  }
+  return {};
+}
+
 TEST(DirectoriesTest, AreSyncedIntoTheirParentsBeforeAnythingIsAccepted) {
   const testing::TempDir dir;
-  const std::filesystem::path data_dir = dir.path() / "data";
-  const auto store = store::Store::Open({.data_dir = data_dir, .checkpoint_seconds = 0});
-  ASSERT_TRUE(store.has_value()) << store.error().message;
-  const std::lock_guard lock(mutex);
-  EXPECT_THAT(synced, ::testing::Contains(dir.path().string()));  // has "data"
-  EXPECT_THAT(synced, ::testing::Contains(data_dir.string()));    // has "store"
+  const ChildResult result = RunInChild([&] { return OpenAndLook(dir.path() / "data"); });
+  EXPECT_TRUE(result.good) << result.trouble;
 }
 
 }  // namespace
