@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include "common/base/error.h"
@@ -89,7 +90,12 @@ class Parser {
 Parser::Parser() {
   app_.require_subcommand(0, 1);
   app_.set_version_flag("--version", std::string("fieldcost ") + FIELDCOST_VERSION);
-  app_.add_flag("--json", line_.json, "Print JSON; sums are exact decimal strings");
+  CLI::Option* json =
+      app_.add_flag("--json", line_.json, "Print JSON; sums are exact decimal strings");
+  app_.add_flag("--csv", line_.csv,
+                "Print comma-separated values (RFC 4180), where there is a table")
+      ->excludes(json);
+  app_.add_flag("!--no-pager", line_.pager, "Print long output at once, not through a pager");
   app_.add_option("--color", color_, "Colours: auto (a terminal, no NO_COLOR), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
@@ -285,6 +291,13 @@ CommandInfo DescribeCommand(const CLI::App& app) {
 
 }  // namespace
 
+bool HasCsv(const CommandLine& line) {
+  const auto is_one_of = [&]<typename... Commands>(std::type_identity<Commands>...) {
+    return (std::holds_alternative<Commands>(line.command) || ...);
+  };
+  return is_one_of(std::type_identity<ShowCommand>(), std::type_identity<TopCommand>());
+}
+
 CommandInfo DescribeCommands() { return DescribeCommand(Parser().app()); }
 
 std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> arguments) {
@@ -320,6 +333,7 @@ std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> argu
   }
   if (program && program->empty()) return UsageError("no program after --");
   CommandLine line = parser.Take();
+  if (line.csv && !HasCsv(line)) return UsageError("this command has no --csv");
   if (program) std::get<RunCommand>(line.command).arguments = std::move(*program);
   return line;
 }

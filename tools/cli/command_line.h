@@ -75,6 +75,8 @@ struct CompleteCommand {
 
 struct CommandLine {
   bool json = false;
+  bool csv = false;
+  bool pager = true;
   report::ColorChoice color = report::ColorChoice::kAuto;
   std::variant<AgentModeCommand, AgentStatusCommand, AgentExplainCommand, AgentSessionCommand,
                AgentPreviewCommand, AgentLogCommand, AgentViewCommand, AgentForgetCommand,
@@ -82,6 +84,9 @@ struct CommandLine {
                CompletionCommand, CompleteCommand>
       command;
 };
+
+// Whether --csv is understood: by commands whose answer is one table. Add yours here.
+bool HasCsv(const CommandLine& line);
 
 // Either a command line, or an answer that is complete already (help, version, usage error).
 struct Answer {

@@ -8,6 +8,8 @@ namespace fieldcost::cli {
 // What every command gets.
 struct Output {
   bool json = false;
+  bool csv = false;   // never beside json; only for commands that HasCsv()
+  bool pager = true;  // allowed, see pager.h
   report::Style style;
 };
 

@@ -30,7 +30,7 @@ int Main(std::vector<std::string> arguments) {
   // A closed pipe or connection shall be an error of write(), not our end. A program that `run`
   // starts must not inherit that.
   if (!std::holds_alternative<RunCommand>(line.command)) ::signal(SIGPIPE, SIG_IGN);
-  const Output output{line.json, StdoutStyle(line.color)};
+  const Output output{line.json, line.csv, line.pager, StdoutStyle(line.color)};
   const Result<int> status =
       std::visit([&](const auto& command) { return Run(command, output); }, line.command);
   return status ? *status : Report(status.error(), line.json);

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 
 #include "tests/faults/service/service.h"
@@ -69,18 +68,7 @@ class DiskFullTest : public ::testing::Test {
 
   void ExpectEverythingThere(Fleet& fleet) {
     disk_.Resize(disk_.Used() + 256 * kMib);
-    service_.Start();
-    const std::string url = service_.Url();
-    ASSERT_FALSE(url.empty()) << service_.process().Wait().output;
-    ASSERT_EQ(fleet.Finish(service_.Address(url)), "");
-    ASSERT_EQ(fleet.SendAgain(service_.Address(url)), "");
-    service_.process().Signal(SIGTERM);
-    const testing::ProcessResult ended = service_.process().Wait();
-    ASSERT_EQ(ended.exit_status, 0) << ended.output;
-    std::string trouble;
-    const Sums rows = StoredRows(service_.data_dir(), fleet.batches(), trouble);
-    ASSERT_EQ(trouble, "");
-    ASSERT_EQ(rows, fleet.Expected());
+    ASSERT_NO_FATAL_FAILURE(service_.ExpectExactSums(fleet));
   }
 
   Service service_;

@@ -2,10 +2,13 @@
 // while it starts, publishes or makes a checkpoint, and is started again, many times. Then
 // everything that was acknowledged is stored once, bit for bit. README.md.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <array>
+#include <cstring>
 #include <iostream>
-#include <thread>
 
 #include "tests/faults/service/service.h"
 
@@ -15,15 +18,51 @@ namespace {
 constexpr unsigned kAgents = 4;
 constexpr int kShortCycles = 25;
 constexpr int kLongCycles = 150;  // with and without probation: 300
-constexpr std::chrono::microseconds kLongestStart{200'000};
+// A start opens, reads, writes and renames more files of the store than that.
+constexpr unsigned kEventsOfAStart = 40;
+
+// What is done to the files of a directory, by anybody.
+class DirectoryEvents {
+ public:
+  explicit DirectoryEvents(const std::filesystem::path& directory)
+      : fd_(::inotify_init1(IN_CLOEXEC)),
+        watch_(::inotify_add_watch(fd_, directory.c_str(), IN_ALL_EVENTS)) {}
+  DirectoryEvents(const DirectoryEvents&) = delete;
+  DirectoryEvents& operator=(const DirectoryEvents&) = delete;
+  ~DirectoryEvents() { ::close(fd_); }
+
+  bool watching() const { return watch_ >= 0; }  // false if there is no such directory
+  // Until that many have happened; false if one takes too long.
+  bool Wait(unsigned count) const {
+    for (unsigned seen = 0; seen < count;) {
+      pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
+      alignas(inotify_event) std::array<char, 64 * 1024> buffer;
+      if (::poll(&waiting, 1, kLongestWaitMs) <= 0) return false;
+      const ssize_t size = ::read(fd_, buffer.data(), buffer.size());
+      for (ssize_t at = 0; at < size; ++seen) {
+        inotify_event event;
+        std::memcpy(&event, buffer.data() + at, sizeof event);
+        at += static_cast<ssize_t>(sizeof event + event.len);
+      }
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int kLongestWaitMs = 30'000;
+  int fd_;
+  int watch_;
+};
 
 class KillLoopTest : public ::testing::TestWithParam<unsigned> {
  protected:
   // One start of the server, and its end.
   void RunAndKill(Random& random, Fleet& fleet) {
+    const DirectoryEvents events(service_.data_dir() / "store");
     service_.Start();
-    if (random() % 4 == 0) {  // in the start: the moment is the random thing
-      std::this_thread::sleep_for(std::chrono::microseconds(random() % kLongestStart.count()));
+    if (events.watching() && random() % 4 == 0) {  // in the start: at a random event of its files
+      if (!events.Wait(1 + static_cast<unsigned>(random() % kEventsOfAStart)))
+        ADD_FAILURE() << "it starts without files";
       return Kill();
     }
     const std::string url = service_.Url();
@@ -47,23 +86,6 @@ class KillLoopTest : public ::testing::TestWithParam<unsigned> {
     ASSERT_EQ(result.signal, SIGKILL) << result.output;
   }
 
-  void ExpectExactSums(Fleet& fleet) {
-    service_.Start();
-    const std::string url = service_.Url();
-    ASSERT_FALSE(url.empty()) << service_.process().Wait().output;
-    ASSERT_EQ(fleet.Finish(service_.Address(url)), "");
-    ASSERT_EQ(fleet.SendAgain(service_.Address(url)), "");
-    service_.process().Signal(SIGTERM);
-    const testing::ProcessResult ended = service_.process().Wait();
-    ASSERT_EQ(ended.exit_status, 0) << ended.output;
-    const testing::ProcessResult verified = testing::RunProcess(service_.Command("verify"));
-    ASSERT_EQ(verified.exit_status, 0) << verified.output << verified.errors;
-    std::string trouble;
-    const Sums rows = StoredRows(service_.data_dir(), fleet.batches(), trouble);
-    ASSERT_EQ(trouble, "");
-    ASSERT_EQ(rows, fleet.Expected());
-  }
-
   Service service_;
 };
 
@@ -76,7 +98,7 @@ TEST_P(KillLoopTest, EverythingAcknowledgedIsStoredOnceHoweverOftenItIsKilled) {
     SCOPED_TRACE("cycle " + std::to_string(cycle));
     ASSERT_NO_FATAL_FAILURE(RunAndKill(random, fleet));
   }
-  ASSERT_NO_FATAL_FAILURE(ExpectExactSums(fleet));
+  ASSERT_NO_FATAL_FAILURE(service_.ExpectExactSums(fleet));
   EXPECT_GT(fleet.withdrawn(), 0U);
   std::cout << cycles << " kills, " << fleet.batches() << " batches and " << fleet.withdrawn()
             << " withdrawn\n";

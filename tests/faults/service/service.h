@@ -1,7 +1,9 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -48,6 +50,25 @@ class Service {
     return options;
   }
   Fleet::Server Address(const std::string& url) const { return {url, certificates_.ca}; }
+  // Starts it a last time, lets the agents send the rest and everything once more, ends it, and
+  // expects that what was acknowledged is stored, bit for bit. Use with ASSERT_NO_FATAL_FAILURE.
+  void ExpectExactSums(Fleet& fleet) {
+    Start();
+    const std::string url = Url();
+    ASSERT_FALSE(url.empty()) << process().Wait().output;
+    ASSERT_EQ(fleet.Finish(Address(url)), "");
+    ASSERT_EQ(fleet.SendAgain(Address(url)), "");
+    process().Signal(SIGTERM);
+    const testing::ProcessResult ended = process().Wait();
+    ASSERT_EQ(ended.exit_status, 0) << ended.output;
+    const testing::ProcessResult verified = testing::RunProcess(Command("verify"));
+    ASSERT_EQ(verified.exit_status, 0) << verified.output << verified.errors;
+    std::string trouble;
+    const Sums rows = StoredRows(data_dir_, fleet.batches(), trouble);
+    ASSERT_EQ(trouble, "");
+    ASSERT_EQ(rows, fleet.Expected());
+  }
+
   const std::filesystem::path& directory() const { return dir_.path(); }
   const std::filesystem::path& data_dir() const { return data_dir_; }
 
