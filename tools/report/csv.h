@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "common/stats/uint128.h"
+
+namespace fieldcost::report {
+
+// Makes comma-separated values as RFC 4180 has them: CRLF behind every record, quotes where they
+// are needed, the first record the names of the columns. A plain value, not thread-safe.
+//
+// Text may come from anywhere and steers neither a terminal nor a spreadsheet: control characters
+// are escaped (EscapeControl), and text that begins with = + - @ tab CR or LF, which a spreadsheet
+// would take for a formula, gets an apostrophe in front. Numbers are written as they are, so that a
+// negative one stays a number.
+//
+//   CsvWriter csv({"api", "count", "mean"});
+//   csv.Text("=cmd!A1").Count(3).Number(-1.5).EndRecord();  // '=cmd!A1,3,-1.5
+class CsvWriter {
+ public:
+  explicit CsvWriter(std::initializer_list<std::string_view> column_names);
+
+  CsvWriter& Text(std::string_view untrusted_text);
+  CsvWriter& Count(std::uint64_t count);
+  CsvWriter& Sum(stats::Uint128 sum);  // exact
+  // The shortest decimals that read back as the same number; an empty cell if it is not finite.
+  CsvWriter& Number(double number);
+  CsvWriter& Flag(bool flag);  // true or false
+  CsvWriter& Empty();          // not known
+
+  // REQUIRES: as many cells as columns (checked).
+  void EndRecord();
+
+  // Everything so far. REQUIRES: no record is unfinished.
+  const std::string& text() const { return text_; }
+
+ private:
+  void Begin();  // of a cell
+  void AppendText(std::string_view untrusted_text);
+
+  std::string text_;
+  std::size_t columns_;
+  std::size_t cells_ = 0;  // of the unfinished record
+};
+
+}  // namespace fieldcost::report
