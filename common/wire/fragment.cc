@@ -136,10 +136,11 @@ ContributionScalars ReadScalars(const proto::Fragment& fragment, int row) {
           MakeUint128(fragment.sum_within_freedom_high(row), fragment.sum_within_freedom_low(row))};
 }
 
-Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment) {
+Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment,
+                                      std::size_t max_rows) {
   const proto::Fragment& fragment = untrusted_fragment;
   RowTableReader reader;
-  FIELDCOST_TRY(reader.Open(fragment.table(), kMaxFragmentRows));
+  FIELDCOST_TRY(reader.Open(fragment.table(), max_rows));
   const auto rows = static_cast<int>(reader.row_count());
   if (!HasScalarsFor(fragment, rows)) {
     return Fail(ErrorCode::kCorrupt, "columns of the rows have different lengths");
@@ -172,7 +173,7 @@ Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment)
   return result;
 }
 
-Result<std::vector<StatRow>> Decode(std::string_view untrusted_bytes) {
+Result<std::vector<StatRow>> Decode(std::string_view untrusted_bytes, std::size_t max_rows) {
   Decompressor decompressor;
   FIELDCOST_ASSIGN(const std::string_view bytes, decompressor.Decompress(untrusted_bytes, kLimits));
   proto::Fragment fragment;
@@ -181,7 +182,7 @@ Result<std::vector<StatRow>> Decode(std::string_view untrusted_bytes) {
     return Fail(ErrorCode::kUnsupported, "fragment format version {}, only {} is understood",
                 fragment.format_version(), kFragmentFormatVersion);
   }
-  return ReadRows(fragment);
+  return ReadRows(fragment, max_rows);
 }
 
 }  // namespace
@@ -223,8 +224,9 @@ Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
   return body;
 }
 
-Result<std::vector<StatRow>> DecodeFragment(std::string_view untrusted_bytes) {
-  Result<std::vector<StatRow>> rows = Decode(untrusted_bytes);
+Result<std::vector<StatRow>> DecodeFragment(std::string_view untrusted_bytes,
+                                            std::size_t max_rows) {
+  Result<std::vector<StatRow>> rows = Decode(untrusted_bytes, max_rows);
   if (!rows) return Within(std::move(rows).error(), "decoding a fragment");
   return rows;
 }

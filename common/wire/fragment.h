@@ -18,8 +18,10 @@ namespace fieldcost::wire {
 Result<std::string> EncodeFragment(const std::vector<stats::StatRow>& sorted_rows);
 
 // kCorrupt, kTooLarge or kUnsupported unless every row is valid (key texts, histogram polytope,
-// scalars, weights) and rows are strictly ascending by key.
-Result<std::vector<stats::StatRow>> DecodeFragment(std::string_view untrusted_bytes);
+// scalars, weights) and rows are strictly ascending by key. Beyond `max_rows` it is kTooLarge; a
+// row takes about 4 KiB of memory.
+Result<std::vector<stats::StatRow>> DecodeFragment(std::string_view untrusted_bytes,
+                                                   std::size_t max_rows = kMaxFragmentRows);
 
 // Which of the 2^fragment_bits fragments an API is in: the first bits of sha256(soname '!' symbol).
 // All versions and metrics of an API are in one fragment.

@@ -38,6 +38,7 @@ inline constexpr std::size_t kMaxTokenBytes = 256;         // of an enrolment to
 inline constexpr std::size_t kMaxFragmentBytes = 4 * kMiB;  // compressed
 inline constexpr std::size_t kMaxFragmentDecodedBytes = 64 * kMiB;
 inline constexpr std::size_t kMaxFragmentRows = 1 << 20;
+inline constexpr std::size_t kMaxProfileRows = 1 << 15;  // of one machine
 inline constexpr unsigned kMaxFragmentBits = 16;  // at most 2^16 fragments
 inline constexpr std::size_t kMaxMetadataBytes = 8 * kMiB;
 inline constexpr std::size_t kMaxSignatures = 16;
@@ -50,6 +51,7 @@ static_assert(kBatchTargetBytes < kMaxBatchBodyBytes);
 static_assert(kMaxBatchBodyBytes < kMaxBatchDecodedBytes);
 static_assert(kBatchTargetBytes < kRatioFreeBytes, "an agent's batch is never taken for a bomb");
 static_assert(kMaxListedRejects * (kMaxReasonBytes * 2 + 64) + kMaxReceiptBytes < kMaxAnswerBytes);
+static_assert(kMaxProfileRows <= kMaxFragmentRows);
 static_assert(kMaxMetadataBytes < kMaxFragmentDecodedBytes);
 
 }  // namespace fieldcost::wire

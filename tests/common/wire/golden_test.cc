@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "common/base/file.h"
+#include "common/wire/profile.h"
 #include "common/wire/requests.h"
 #include "common/wire/zstd_frame.h"
 #include "tests/common/wire/samples.h"
@@ -64,6 +67,15 @@ TEST(GoldenTest, FragmentWithWeights) {
   ExpectGoldenFrame("fragment_weighted.pb", EncodeFragment(WeightedSampleRows()).value());
   EXPECT_EQ(EncodeFragment(DecodeFragment(Golden("fragment_weighted.pb.zst")).value()).value(),
             EncodeFragment(WeightedSampleRows()).value());
+}
+
+TEST(GoldenTest, Profile) {
+  const auto published = SampleRows();
+  std::vector<stats::StatRow> rows;
+  std::copy_if(published.begin(), published.end(), std::back_inserter(rows),
+               [](const auto& row) { return row.key.week != 0; });
+  ExpectGoldenFrame("profile.pb", EncodeProfile(rows).value());
+  EXPECT_EQ(DecodeProfile(Golden("profile.pb.zst")).value(), ProfileRows(rows));
 }
 
 TEST(GoldenTest, Metadata) {
