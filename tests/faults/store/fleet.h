@@ -15,7 +15,8 @@ namespace fieldcost::faults {
 
 // Agents as the store sees them, and what they were told: the reference that a store is compared
 // with after a fault. They send, send again, withdraw and enrol; an operator revokes, makes
-// checkpoints and looks. Everything is done by real threads at the same time.
+// checkpoints, looks and expires the older of the two weeks that the batches have rows of.
+// Everything is done by real threads at the same time.
 class Fleet {
  public:
   // `probation_batches` as in StoreOptions: the rows of those who sent fewer are not in the sums.
@@ -26,6 +27,7 @@ class Fleet {
     std::uint64_t seed = 0;
     unsigned actions = 12;  // of each agent
     bool operator_too = true;
+    bool expire = false;  // the operator, some time
   };
   // Works until done, or until the store fails or refuses. An error: the store broke a promise.
   Status Run(store::Store& store, const Work& work);
@@ -54,13 +56,15 @@ class Fleet {
   Status Withdraw(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
   Status Enrol(store::Store& store, Agent& agent, std::uint64_t epoch, bool& refused);
   Status Act(store::Store& store, Agent& agent, Random& random, bool& refused);
-  Status Operate(store::Store& store, Random& random, bool& refused);
+  Status Operate(store::Store& store, bool expire, Random& random, bool& refused);
+  Status Expire(store::Store& store, bool& refused);
   Status Resend(store::Store& store, Agent& agent);
   Status CheckRevoked(store::Store& store) const;
 
   std::vector<Agent> agents_;
   unsigned probation_batches_ = 0;
   std::map<unsigned, Told> revoked_;
+  Told expired_ = Told::kNothing;
   mutable std::mutex mutex_;  // guards what was told, not the number of agents
 };
 

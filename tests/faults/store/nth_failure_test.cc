@@ -76,7 +76,8 @@ Status FailAndCheck(const FaultPlan& plan, const std::filesystem::path& dir) {
     options.file_system = disk->file_system();
     auto store = store::Store::Open(options);
     if (store) {
-      *result = working->Run(**store, {.seed = plan.seed + 1, .actions = kActions});
+      *result = working->Run(
+          **store, {.seed = plan.seed + 1, .actions = kActions, .expire = plan.seed % 2 == 0});
       if (*result && disk->log_failed()) *result = ExpectFailed(**store);
     } else if (!disk->failed()) {
       *result = store.error();

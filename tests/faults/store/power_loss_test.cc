@@ -38,11 +38,12 @@ Status RunToPowerLoss(const std::filesystem::path& data_dir, const std::filesyst
   store::StoreOptions options = OptionsOf(data_dir, probation_batches, random);
   options.file_system = disk->file_system();
   const std::uint64_t work_seed = random();
+  const bool expire = random() % 4 == 0;
   auto* const result = new Status;
   static_cast<void>(RunUnlessEngineAborts([=, &fleet] {
     auto store = store::Store::Open(options);
     if (store) {
-      *result = fleet.Run(**store, {.seed = work_seed});
+      *result = fleet.Run(**store, {.seed = work_seed, .expire = expire});
       static_cast<void>(store->release());
     } else if (!disk->power_lost()) {
       *result = store.error();
