@@ -15,7 +15,7 @@
 namespace fieldcost::cli {
 
 // What --json prints: one JSON object and a newline. Names are stable. Numbers that may pass 2^53
-// (sums, sums of squares) are decimal strings. The only file that sees Boost.JSON.
+// (sums, sums of squares) are decimal strings. Made with json_parts.h.
 
 std::string ErrorJson(const Error& error);
 std::string RowsJson(const std::vector<report::CostSummary>& summaries,

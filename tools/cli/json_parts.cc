@@ -1,0 +1,95 @@
+#include "tools/cli/json_parts.h"
+
+#include <algorithm>
+
+#include "common/shm/log2_bucket.h"
+#include "tools/report/numbers.h"
+
+namespace fieldcost::cli {
+
+namespace json = boost::json;
+
+namespace {
+
+bool IsUtf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t more = lead < 0x80             ? 0
+                             : (lead & 0xe0) == 0xc0 ? 1
+                             : (lead & 0xf0) == 0xe0 ? 2
+                             : (lead & 0xf8) == 0xf0 ? 3
+                                                     : text.size();
+    if (more >= text.size() - i) return false;
+    for (std::size_t k = 1; k <= more; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
+json::array BucketsJson(const stats::CostHistogram& histogram) {
+  json::array buckets;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    const stats::Bucket& bucket = histogram.bucket(slot);
+    if (bucket.count == 0) continue;
+    buckets.push_back(
+        json::object{{"min", Text(report::Decimal(shm::SlotMin(slot)))},
+                     {"max", Text(report::Decimal(shm::SlotMax(slot)))},
+                     {"count", bucket.count},
+                     {"sum", Text(report::Decimal(bucket.sum))},
+                     {"sum_of_squares", Text(report::Decimal(bucket.sum_of_squares))}});
+  }
+  return buckets;
+}
+
+}  // namespace
+
+std::string Print(const json::object& object) { return json::serialize(object) + "\n"; }
+
+json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
+
+// Names that may be any bytes, where JSON knows only UTF-8.
+json::string UntrustedText(std::string_view untrusted_text) {
+  std::string text(untrusted_text);
+  if (!IsUtf8(text)) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }, '?');
+  }
+  return Text(text);
+}
+
+json::object HistogramJson(const stats::CostHistogram& histogram) {
+  return {{"count", histogram.count()},
+          {"sum", Text(report::Decimal(histogram.sum()))},
+          {"sum_of_squares", Text(report::Decimal(histogram.sum_of_squares()))},
+          {"buckets", BucketsJson(histogram)}};
+}
+
+json::object ApiJson(const stats::ApiKey& api) {
+  return {{"api", Text(stats::DisplayName(api))}, {"library", Text(api.soname)},
+          {"symbol", Text(api.symbol)},           {"version", Text(api.package_version)},
+          {"build_id", Text(api.build_id)},       {"symbol_version", Text(api.symbol_version)}};
+}
+
+json::object FreshnessJson(const catalog::Freshness& freshness) {
+  return {{"snapshot_version", freshness.snapshot_version},
+          {"published", Text(report::FormatTime(freshness.snapshot_published))},
+          {"last_sync", Text(report::FormatTime(freshness.last_sync))},
+          {"fragments_total", freshness.fragments_total},
+          {"fragments_present", freshness.fragments_present},
+          {"fragments_current", freshness.fragments_current},
+          {"row_count", freshness.row_count},
+          {"contribution_threshold", freshness.contribution_threshold},
+          {"synthetic", freshness.synthetic}};
+}
+
+json::object HardwareJson(const stats::HardwareClass& hardware) {
+  return {{"architecture", Text(hardware.architecture)},
+          {"cpu_family", Text(hardware.cpu_family)},
+          {"log2_cores", hardware.log2_cores},
+          {"log2_memory_mib", hardware.log2_memory_mib},
+          {"os_release", Text(hardware.os_release)}};
+}
+
+}  // namespace fieldcost::cli
