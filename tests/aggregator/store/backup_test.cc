@@ -1,10 +1,6 @@
 // Copies of a store that is being fed, and what comes back from them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
@@ -261,34 +257,6 @@ TEST_F(BackupTest, WhatCannotBeWrittenFailsAndTheStoreGoesOn) {
   Feed(*store, 1, 4, 6, &sums);
   MustBackUp(*store);
   EXPECT_EQ(AllRows(*MustRestore("copy")), sums);
-}
-
-TEST_F(BackupTest, AFailedStoreIsNotBackedUp) {
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    // A full disk, for all files of this process.
-    ::signal(SIGXFSZ, SIG_IGN);
-    auto store = Store::Open({.data_dir = data(), .checkpoint_seconds = 0});
-    rlimit limit{};
-    if (!store || ::getrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(1);
-    const rlimit full{.rlim_cur = 100'000, .rlim_max = limit.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &full);
-    TestBatch batch;
-    for (std::uint64_t sequence = 1; (*store)->healthy() && sequence < 10'000; ++sequence) {
-      MakeTestBatch(1, sequence, batch, nullptr);
-      if (!(*store)->Accept(batch.View())) break;
-    }
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    if ((*store)->healthy()) ::_exit(2);
-    const Status status = (*store)->Backup(backups());
-    ::_exit(!status && status.error().code == ErrorCode::kIo ? 0 : 3);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_FALSE(std::filesystem::exists(backups()));
 }
 
 TEST_F(BackupTest, ARestoredStoreGoesOnInTheSameDirectory) {

@@ -160,6 +160,7 @@ TEST(StoreCrashTest, AfterAFailedWriteNothingIsAcceptedAndNothingAcknowledgedIsL
     const std::size_t first = result.output.find(refused);
     ASSERT_NE(first, std::string::npos) << result.output;
     ASSERT_NE(result.output.find(refused, first + 1), std::string::npos) << result.output;
+    EXPECT_FALSE(std::filesystem::exists(dir.path() / "data.backups"));
     ASSERT_NO_FATAL_FAILURE(fleet.ReadAcknowledged(result.output));
     ASSERT_NO_FATAL_FAILURE(fleet.ExpectExactSums());
   }

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <random>
 #include <thread>
@@ -11,6 +9,7 @@
 #include "aggregator/store/retention.h"
 #include "aggregator/store/store.h"
 #include "tests/aggregator/store/batches.h"
+#include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::store {
@@ -286,26 +285,17 @@ TEST_F(ExpireTest, KilledAtAnyMomentItIsConsistentAndTheNextCallFinishes) {
   for (int round = 0; round < 8; ++round) {
     std::filesystem::remove_all(dir_.path() / "data");
     std::filesystem::copy(good, dir_.path() / "data", std::filesystem::copy_options::recursive);
-    int ready[2];
-    ASSERT_EQ(::pipe(ready), 0);
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      auto store = Store::Open(Options());
-      if (!store || ::write(ready[1], "r", 1) != 1) ::_exit(1);
-      ::_exit((*store)->Expire(kOldWeek + 1, wire::Epoch(2)).has_value() ? 0 : 2);
-    }
-    char byte = 0;
-    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+    testing::ProcessOptions command;
+    command.arguments = {FIELDCOST_STORE_WRITER, (dir_.path() / "data").string(), "expire",
+                         std::to_string(kOldWeek + 1), "2"};
+    testing::BackgroundProcess process(command);
+    ASSERT_TRUE(process.WaitForLine("ready"));
     // Some time, in pieces of work rather than of the clock.
     volatile std::uint64_t work = 0;
     for (auto i = random() % 200'000'000; i > 0; --i) work = work + i;
-    ::kill(child, SIGKILL);
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
-    ::close(ready[0]);
-    ::close(ready[1]);
+    process.Signal(SIGKILL);
+    const testing::ProcessResult result = process.Wait();
+    EXPECT_TRUE(result.signal == SIGKILL || result.exit_status == 0) << result.output;
     Open();
     ExpectGood();
     MustExpire(kOldWeek + 1, 2);

@@ -3,7 +3,10 @@
 //   store_writer DATA_DIR AGENTS FIRST_SEQUENCE... [STAGE COUNT]
 // STAGE is "frozen" or "written": the process kills itself in its COUNT-th checkpoint. With "full"
 // instead, no file may grow any more after COUNT batches of the first agent; what is refused then
-// and after there is room again is printed as "refused CODE", and the process ends with status 3.
+// and after there is room again is printed as "refused CODE", and the process ends with status 3 if
+// neither a checkpoint nor a backup (to DATA_DIR.backups) can be made then.
+//   store_writer DATA_DIR expire WEEK EPOCH
+// opens the store, prints "ready" and expires what is older.
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -32,7 +35,8 @@ void SetFileSizeLimit(rlim_t bytes) {
 }
 
 // A full disk, as the kernel reports it.
-[[noreturn]] void EndOnFullDisk(Store& store, const TestBatch& batch) {
+[[noreturn]] void EndOnFullDisk(Store& store, const TestBatch& batch,
+                                const std::string& backup_dir) {
   ::signal(SIGXFSZ, SIG_IGN);
   SetFileSizeLimit(1);
   for (int i = 0; i < 2; ++i) {
@@ -42,15 +46,16 @@ void SetFileSizeLimit(rlim_t bytes) {
               store.healthy() ? "healthy" : "failed");
     SetFileSizeLimit(RLIM_INFINITY);
   }
-  ::_exit(store.Checkpoint() ? 1 : 3);
+  ::_exit(store.Checkpoint() || store.Backup(backup_dir) ? 1 : 3);
 }
 
-void Feed(Store& store, unsigned agent, std::uint64_t sequence, int full_after) {
+void Feed(Store& store, unsigned agent, std::uint64_t sequence, int full_after,
+          const std::string& backup_dir) {
   TestBatch batch;
   const std::uint64_t first = sequence;
   for (;; ++sequence) {
     fieldcost::store::MakeTestBatch(agent, sequence, batch, nullptr);
-    if (full_after-- == 0) EndOnFullDisk(store, batch);
+    if (full_after-- == 0) EndOnFullDisk(store, batch, backup_dir);
     const auto result = store.Accept(batch.View());
     if (!result && !store.healthy()) return;
     if (!result || result->answer != batch.answer) {
@@ -72,10 +77,20 @@ void Feed(Store& store, unsigned agent, std::uint64_t sequence, int full_after) 
   }
 }
 
+int Expire(const std::string& data_dir, std::uint32_t week, std::uint64_t epoch) {
+  auto store = Store::Open({.data_dir = data_dir, .checkpoint_seconds = 0});
+  if (!store || ::dprintf(1, "ready\n") < 0) return 1;
+  return (*store)->Expire(week, fieldcost::wire::Epoch(epoch)) ? 0 : 2;
+}
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + argument_count);
+  if (words.at(1) == "expire") {
+    return Expire(words.at(0), static_cast<std::uint32_t>(std::stoul(words.at(2))),
+                  std::stoull(words.at(3)));
+  }
   const unsigned agents = static_cast<unsigned>(std::stoul(words.at(1)));
   fieldcost::store::StoreOptions options{
       .data_dir = words.at(0), .checkpoint_rows = 30, .checkpoint_seconds = 3600};
@@ -103,7 +118,8 @@ int main(int argument_count, char** arguments) {
   std::vector<std::thread> threads;
   for (unsigned agent = 0; agent < agents; ++agent) {
     threads.emplace_back([&, agent] {
-      Feed(**store, agent, std::stoull(words.at(2 + agent)), agent == 0 ? full_after : -1);
+      Feed(**store, agent, std::stoull(words.at(2 + agent)), agent == 0 ? full_after : -1,
+           words.at(0) + ".backups");
     });
   }
   for (std::thread& thread : threads) thread.join();
