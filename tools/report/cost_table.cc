@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "common/base/text.h"
@@ -15,6 +16,7 @@ namespace fieldcost::report {
 namespace {
 
 constexpr std::size_t kSpectrumWidth = 16;
+constexpr std::size_t kWideSpectrum = 32;
 constexpr std::size_t kMaxApiWidth = 44;
 constexpr std::size_t kMaxLibraryWidth = 28;
 constexpr std::size_t kMaxVersionWidth = 22;
@@ -92,17 +94,20 @@ std::string SymbolText(const stats::ApiKey& api, const Twins& twins) {
   return alone || api.symbol_version.empty() ? api.symbol : api.symbol + "@" + api.symbol_version;
 }
 
+Line NameCells(const stats::ApiKey& api, const Twins& twins, const Style& style) {
+  return {
+      {Shorten(SymbolText(api, twins), kMaxApiWidth, style)},
+      {Shorten(api.soname, kMaxLibraryWidth, style)},
+      {api.package_version.empty() ? "-" : Shorten(api.package_version, kMaxVersionWidth, style)}};
+}
+
 Line TableLine(const CostSummary& summary, const Twins& twins, bool with_machines,
                const Style& style) {
   const stats::Metric wall = stats::Metric::kWallTime;
   const MetricSummary* time = summary.Find(wall);
   const MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
   const std::string none = "-";
-  Line line = {{Shorten(SymbolText(summary.api, twins), kMaxApiWidth, style)},
-               {Shorten(summary.api.soname, kMaxLibraryWidth, style)},
-               {summary.api.package_version.empty()
-                    ? none
-                    : Shorten(summary.api.package_version, kMaxVersionWidth, style)}};
+  Line line = NameCells(summary.api, twins, style);
   if (time != nullptr) {
     line.push_back({FormatCount(CallsOf(summary).value_or(0)), true});
     line.push_back({FormatCount(time->contributions), true});
@@ -165,6 +170,23 @@ std::string Indent(std::string_view text) {
   return out;
 }
 
+std::string NameLine(const stats::ApiKey& api) {
+  std::string text = EscapeControl(stats::DisplayName(api));
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {} {}", name, EscapeControl(value));
+  };
+  add("version", api.package_version);
+  add("symbol version", api.symbol_version);
+  add("build-id", api.build_id);
+  return text + "\n";
+}
+
+std::string CountLine(stats::Metric metric, const MetricSummary& numbers) {
+  return fmt::format("    {}, {} contribution{}; {}\n", NumberText(metric, numbers.histogram),
+                     FormatCount(numbers.contributions), numbers.contributions == 1 ? "" : "s",
+                     StrataText(numbers.strata));
+}
+
 }  // namespace
 
 const MetricSummary* CostSummary::Find(stats::Metric metric) const {
@@ -187,6 +209,7 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows) {
     metric.histogram.Merge(row.histogram);
     metric.weights.Merge(row.weights);
     metric.contributions += row.scalars.contributions;
+    metric.strata.Add(row.key);
   }
   std::vector<CostSummary> summaries;
   for (auto& [api, summary] : by_api) {
@@ -244,17 +267,11 @@ std::string MachinesText(const MetricSummary& summary) {
   return text;
 }
 
-std::string CostTable(std::span<const CostSummary> summaries, const Style& style) {
-  const bool with_machines = HasMachines(summaries);
-  std::vector<Line> lines = {HeadingLine(with_machines)};
-  const Twins twins = CountTwins(summaries);
-  for (const CostSummary& summary : summaries) {
-    lines.push_back(TableLine(summary, twins, with_machines, style));
-  }
+// Pads all columns but the last, which may hold colour.
+std::string Layout(const std::vector<Line>& lines) {
   const std::size_t columns = lines[0].size();
   std::vector<std::size_t> widths(columns);
   for (const Line& line : lines) {
-    // The last column may hold colour and is not padded.
     for (std::size_t i = 0; i + 1 < columns; ++i) {
       widths[i] = std::max(widths[i], DisplayWidth(line[i].text));
     }
@@ -273,22 +290,24 @@ std::string CostTable(std::span<const CostSummary> summaries, const Style& style
   return text;
 }
 
+std::string CostTable(std::span<const CostSummary> summaries, const Style& style) {
+  const bool with_machines = HasMachines(summaries);
+  std::vector<Line> lines = {HeadingLine(with_machines)};
+  const Twins twins = CountTwins(summaries);
+  for (const CostSummary& summary : summaries) {
+    lines.push_back(TableLine(summary, twins, with_machines, style));
+  }
+  return Layout(lines);
+}
+
 std::string CostDetail(const CostSummary& summary, const Style& style) {
-  std::string text = EscapeControl(stats::DisplayName(summary.api));
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += fmt::format("  {} {}", name, EscapeControl(value));
-  };
-  add("version", summary.api.package_version);
-  add("symbol version", summary.api.symbol_version);
-  add("build-id", summary.api.build_id);
-  text += "\n";
+  std::string text = NameLine(summary.api);
   for (const auto& [metric, numbers] : summary.metrics) {
     const stats::CostHistogram& histogram = numbers.histogram;
     text += fmt::format("\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
                         Spectrum(histogram, kSpectrumWidth * 2, style));
     text.erase(text.find_last_not_of(" \n") + 1);
-    text += fmt::format("\n    {}, {} contribution{}\n", NumberText(metric, histogram),
-                        FormatCount(numbers.contributions), numbers.contributions == 1 ? "" : "s");
+    text += "\n" + CountLine(metric, numbers);
     if (numbers.machines != 0) text += "    typical call: every call counts the same\n";
     text += QuantileLines({numbers.p50, numbers.p95, numbers.p99}, metric, style);
     if (numbers.machines != 0) {
@@ -302,6 +321,53 @@ std::string CostDetail(const CostSummary& summary, const Style& style) {
     text += Indent(HistogramView(histogram, style));
   }
   return text;
+}
+
+std::string HistogramDetail(const CostSummary& summary, const Style& style) {
+  std::string text = NameLine(summary.api);
+  for (const auto& [metric, numbers] : summary.metrics) {
+    text += fmt::format("\n  {} ({})\n", stats::Name(metric), stats::Unit(metric));
+    text += CountLine(metric, numbers);
+    text += QuantileLines({numbers.p50, numbers.p95, numbers.p99}, metric, style) + "\n";
+    text += Indent(HistogramView(numbers.histogram, style));
+  }
+  return text;
+}
+
+std::string SpectrumTable(std::span<const CostSummary> summaries, stats::Metric metric,
+                          const Style& style) {
+  std::optional<UsedSlots> range;
+  for (const CostSummary& summary : summaries) {
+    const MetricSummary* numbers = summary.Find(metric);
+    if (numbers != nullptr) range = Join(range, FindUsedSlots(numbers->histogram));
+  }
+  if (!range) return "";
+  std::vector<Line> lines = {{{"API"},
+                              {"LIBRARY"},
+                              {"VERSION"},
+                              {"N", true},
+                              {"CONTRIB", true},
+                              {"P50", true},
+                              {"P99", true},
+                              {"SPECTRUM"}}};
+  const Twins twins = CountTwins(summaries);
+  std::set<std::string> strata;
+  for (const CostSummary& summary : summaries) {
+    const MetricSummary* numbers = summary.Find(metric);
+    if (numbers == nullptr) continue;
+    Line line = NameCells(summary.api, twins, style);
+    line.push_back({FormatCount(numbers->histogram.count()), true});
+    line.push_back({FormatCount(numbers->contributions), true});
+    line.push_back({FormatCost(numbers->p50.estimate, metric, style), true});
+    line.push_back({FormatCost(numbers->p99.estimate, metric, style), true});
+    line.push_back({SpectrumOver(numbers->histogram, *range, kWideSpectrum, style)});
+    lines.push_back(std::move(line));
+    strata.insert(StrataText(numbers->strata));
+  }
+  std::string text = Layout(lines);
+  text += fmt::format("{}, {}\n", stats::Name(metric),
+                      strata.size() == 1 ? *strata.begin() : "different strata: fieldcost show");
+  return text + SpectrumLegend(*range, kWideSpectrum, metric, style);
 }
 
 }  // namespace fieldcost::report

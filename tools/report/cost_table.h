@@ -10,6 +10,7 @@
 
 #include "common/stats/quantiles.h"
 #include "common/stats/stat_row.h"
+#include "tools/report/selection.h"
 #include "tools/report/terminal.h"
 
 namespace fieldcost::report {
@@ -33,6 +34,7 @@ struct MetricSummary {
   // many of the contributions; 0 = not known (measured here, or published before weights were).
   std::uint64_t machines = 0;
   Quantiles machine;
+  Strata strata;  // of which these numbers are
 };
 
 // One line of the cost table: one API of one library version.
@@ -69,7 +71,17 @@ bool HasMachines(std::span<const CostSummary> summaries);
 // "each of 12 contributions counts the same", and how many have no weight. REQUIRES: machines != 0.
 std::string MachinesText(const MetricSummary& summary);
 
-// Everything about one summary: each metric with its numbers, guaranteed intervals and histogram.
+// Everything about one summary: each metric with its numbers, strata, guaranteed intervals and
+// histogram.
 std::string CostDetail(const CostSummary& summary, const Style& style);
+
+// One histogram a summary and metric, with its numbers and strata above it.
+std::string HistogramDetail(const CostSummary& summary, const Style& style);
+
+// One spectrum a line, all on the same scale so that columns can be compared: name, n,
+// contributions, p50, p99, spectrum; a legend from cold to hot below, and the strata. Lines are
+// about `metric`; summaries without it are left out. Empty text if none has it.
+std::string SpectrumTable(std::span<const CostSummary> summaries, stats::Metric metric,
+                          const Style& style);
 
 }  // namespace fieldcost::report

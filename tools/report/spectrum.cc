@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/shm/log2_bucket.h"
+#include "tools/report/numbers.h"
 
 namespace fieldcost::report {
 namespace {
@@ -23,6 +24,11 @@ std::size_t LevelOf(double share, std::size_t levels) {
   if (share <= 0) return 0;
   const auto level = static_cast<std::size_t>(std::ceil(share * static_cast<double>(levels - 1)));
   return std::clamp<std::size_t>(level, 1, levels - 1);
+}
+
+std::size_t SlotsPerColumn(const UsedSlots& range, std::size_t width) {
+  const std::size_t slots = range.last - range.first + 1;
+  return (slots + width - 1) / width;
 }
 
 std::string Bound(unsigned power) {
@@ -76,22 +82,26 @@ Rgb BucketColor(unsigned slot, double strength) {
 std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, const Style& style) {
   const std::optional<UsedSlots> range = FindUsedSlots(histogram);
   if (!range || width == 0) return std::string(width, ' ');
-  const std::size_t slots = range->last - range->first + 1;
-  const std::size_t slots_per_column = (slots + width - 1) / width;
+  return SpectrumOver(histogram, *range, width, style);
+}
+
+std::string SpectrumOver(const stats::CostHistogram& histogram, const UsedSlots& range,
+                         std::size_t width, const Style& style) {
+  const std::size_t slots_per_column = SlotsPerColumn(range, width);
   struct Column {
     unsigned slot;
     double count;
   };
   std::vector<Column> columns;
   double most = 0;
-  for (unsigned slot = range->first; slot <= range->last; ++slot) {
-    if ((slot - range->first) % slots_per_column == 0) columns.push_back({slot, 0});
+  for (unsigned slot = range.first; slot <= range.last; ++slot) {
+    if ((slot - range.first) % slots_per_column == 0) columns.push_back({slot, 0});
     columns.back().count += static_cast<double>(histogram.bucket(slot).count);
     most = std::max(most, columns.back().count);
   }
   std::string line;
   for (const Column& column : columns) {
-    const double share = column.count / most;
+    const double share = most == 0 ? 0 : column.count / most;
     const char* glyph = style.utf8 ? kBlocks[LevelOf(share, kBlocks.size())]
                                    : kAscii[LevelOf(share, kAscii.size())];
     line += column.count == 0
@@ -99,6 +109,27 @@ std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, c
                 : Paint(glyph, BucketColor(column.slot, std::sqrt(share)), style.color);
   }
   return line + std::string(width - columns.size(), ' ');
+}
+
+std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a,
+                              const std::optional<UsedSlots>& b) {
+  if (!a || !b) return a ? a : b;
+  return UsedSlots{std::min(a->first, b->first), std::max(a->last, b->last), a->fullest};
+}
+
+std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
+                           const Style& style) {
+  std::string line;
+  const std::size_t slots_per_column = SlotsPerColumn(range, width);
+  for (std::size_t slot = range.first; slot <= range.last; slot += slots_per_column) {
+    line += Paint(style.utf8 ? kBlocks.back() : kAscii.back(),
+                  BucketColor(static_cast<unsigned>(slot), 1), style.color);
+  }
+  const auto cost = [&](std::uint64_t value) {
+    return FormatCost(static_cast<double>(value), metric, style);
+  };
+  return fmt::format("cold {} {} {} hot; height and strength: how many\n",
+                     cost(shm::SlotMin(range.first)), line, cost(shm::SlotMax(range.last)));
 }
 
 std::string HistogramView(const stats::CostHistogram& histogram, const Style& style) {

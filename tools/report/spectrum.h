@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "common/stats/api_key.h"
 #include "common/stats/cost_histogram.h"
 #include "tools/report/terminal.h"
 
@@ -25,6 +26,17 @@ std::optional<UsedSlots> FindUsedSlots(const stats::CostHistogram& histogram);
 // (cheap) to right (dear), one column each, or joined to fit. Height (blocks, or " .:-=+*#%@"
 // without UTF-8) and strength of colour = count; colour = bucket. Readable without colour.
 std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, const Style& style);
+// The same over the slots from `first` to `last`, so that several can be compared. Strength is of
+// this histogram's own fullest column.
+std::string SpectrumOver(const stats::CostHistogram& histogram, const UsedSlots& range,
+                         std::size_t width, const Style& style);
+// The slots that any of both uses.
+std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a, const std::optional<UsedSlots>& b);
+
+// What SpectrumOver() draws with, in as many columns: every colour at full strength, in one line
+// with words: "cold [16 ns, 32 ns) ████ [4.2 ms, 8.4 ms) hot". Says in words what colour means.
+std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
+                           const Style& style);
 
 // The histogram as bpftrace prints its hist() maps, one bucket a line over the used range:
 //   [16, 32)             191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|

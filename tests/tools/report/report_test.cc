@@ -291,7 +291,7 @@ TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
   EXPECT_THAT(text, HasSubstr("calls_per_run (calls)"));
   EXPECT_THAT(text, HasSubstr("2 runs, 400 calls in all, 2 contributions"));
   EXPECT_THAT(text, HasSubstr("first_call (ns)"));
-  EXPECT_THAT(text, HasSubstr("1 run, 1 contribution\n"));
+  EXPECT_THAT(text, HasSubstr("1 run, 1 contribution; all classes, all weeks\n"));
 }
 
 // 20 machines with 10 calls of 20 ns, and one with 100,000 of 5,000 ns.
@@ -343,7 +343,7 @@ TEST(CostTableTest, TheTypicalMachineStandsBesideTheTypicalCall) {
 
 TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
   EXPECT_THAT(CostDetail(Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
-              HasSubstr("    n 100,200, 21 contributions\n"
+              HasSubstr("    n 100,200, 21 contributions; all classes, all weeks\n"
                         "    typical call: every call counts the same\n"
                         "    p50    5.0 us  (certainly between 5.0 us and 5.0 us)\n"
                         "    p95    5.0 us  (certainly between 5.0 us and 5.0 us)\n"
@@ -362,7 +362,7 @@ TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
             "liba.so.1!work  version 1.2-3  build-id 00ff\n"
             "\n"
             "  wall_time (ns)  @\n"
-            "    n 4, 2 contributions\n"
+            "    n 4, 2 contributions; all classes, all weeks\n"
             "    p50     20 ns  (certainly between 20 ns and 20 ns)\n"
             "    p95     20 ns  (certainly between 20 ns and 20 ns)\n"
             "    p99     20 ns  (certainly between 20 ns and 20 ns)\n"
