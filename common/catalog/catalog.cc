@@ -41,13 +41,12 @@ Result<Catalog> Catalog::Open(const std::filesystem::path& path) {
   return Catalog(std::unique_ptr<State>(new State{std::move(database)}));
 }
 
-Result<Freshness> Catalog::GetFreshness() const {
+Result<Freshness> Catalog::GetSnapshotFreshness() const {
   const sqlite::Database& database = state_->database;
   FIELDCOST_ASSIGN(const SyncState sync, LoadState(database));
   sqlite::Statement count = database.Prepare(
       "SELECT count(*), count(sha256), "
-      "count(CASE WHEN sha256 = wanted_sha256 THEN 1 END), "
-      "(SELECT coalesce(sum(row_count), 0) FROM apis) "
+      "count(CASE WHEN sha256 = wanted_sha256 THEN 1 END) "
       "FROM fragments");
   FIELDCOST_TRY(count.Step());
   Freshness freshness;
@@ -57,9 +56,15 @@ Result<Freshness> Catalog::GetFreshness() const {
   freshness.fragments_total = static_cast<std::uint32_t>(count.ColumnInt(0));
   freshness.fragments_present = static_cast<std::uint32_t>(count.ColumnInt(1));
   freshness.fragments_current = static_cast<std::uint32_t>(count.ColumnInt(2));
-  freshness.row_count = count.ColumnInt(3);
   freshness.contribution_threshold = sync.contribution_threshold;
   freshness.synthetic = sync.synthetic;
+  return freshness;
+}
+
+Result<Freshness> Catalog::GetFreshness() const {
+  FIELDCOST_ASSIGN(Freshness freshness, GetSnapshotFreshness());
+  FIELDCOST_ASSIGN(freshness.row_count,
+                   state_->database.QueryInt("SELECT coalesce(sum(row_count), 0) FROM apis"));
   return freshness;
 }
 
@@ -114,6 +119,17 @@ Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
     names.push_back(std::move(name));
   }
   return names;
+}
+
+Status Catalog::ForEachName(
+    const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const {
+  // Of all indexes this one is the smallest that has both.
+  sqlite::Statement select =
+      state_->database.Prepare("SELECT soname, symbol FROM apis INDEXED BY apis_by_hash");
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found || !visit(select.ColumnText(0), select.ColumnText(1))) return {};
+  }
 }
 
 Status Catalog::ForEachApi(

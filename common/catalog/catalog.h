@@ -38,6 +38,8 @@ class Catalog {
   ~Catalog();
 
   Result<Freshness> GetFreshness() const;
+  // The same but for row_count (0), which takes a look at every API.
+  Result<Freshness> GetSnapshotFreshness() const;
 
   // All rows (versions, metrics, strata) of APIs with that symbol, optionally of one soname.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
@@ -47,6 +49,10 @@ class Catalog {
 
   // Names closest to a mistyped symbol (edit distance), best first: for "did you mean".
   Result<std::vector<std::string>> Nearest(std::string_view symbol, std::size_t limit) const;
+
+  // Calls `visit` with each name, in no particular order, until it returns false. Reads no rows.
+  Status ForEachName(
+      const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
 
   // Calls `visit` once for each soname!symbol with all its rows (ascending by key), ordered by
   // symbol. Only one API's rows are in memory at a time: a row takes about 4 KiB there.

@@ -117,6 +117,36 @@ TEST_F(CatalogTest, FreshnessTellsWhatIsThereAndWhatIsCurrent) {
   EXPECT_FALSE(fresh->synthetic);
 }
 
+TEST_F(CatalogTest, TheSnapshotsFreshnessLacksOnlyTheNumberOfRows) {
+  const Catalog catalog = Make(testing::MakeRows(20, 5));
+  const Freshness whole = *catalog.GetFreshness();
+  const Freshness quick = *catalog.GetSnapshotFreshness();
+  EXPECT_EQ(whole.row_count, 20u);
+  EXPECT_EQ(quick.row_count, 0u);
+  EXPECT_EQ(quick.snapshot_version, whole.snapshot_version);
+  EXPECT_EQ(quick.snapshot_published, whole.snapshot_published);
+  EXPECT_EQ(quick.fragments_current, whole.fragments_current);
+  EXPECT_EQ(quick.fragments_total, 4u);
+}
+
+TEST_F(CatalogTest, EveryNameIsVisitedOnceUntilTheVisitorHasEnough) {
+  std::vector<stats::StatRow> rows = testing::MakeRows(40, 5);
+  rows.push_back(MakeRow("libz.so.1", "function_7", 3, 9));
+  const Catalog catalog = Make(rows);
+  std::vector<std::string> names;
+  ASSERT_TRUE(catalog.ForEachName([&](std::string_view soname, std::string_view symbol) {
+    names.push_back(fmt::format("{}!{}", soname, symbol));
+    return true;
+  }));
+  EXPECT_EQ(names.size(), 41u);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
+  EXPECT_TRUE(std::binary_search(names.begin(), names.end(), "libz.so.1!function_7"));
+  int visits = 0;
+  ASSERT_TRUE(catalog.ForEachName([&](auto, auto) { return ++visits < 3; }));
+  EXPECT_EQ(visits, 3);
+}
+
 TEST_F(CatalogTest, AReaderKeepsItsViewWhileASyncWrites) {
   const Catalog before = Make(testing::MakeRows(20, 1000));
   const Catalog after = Make(testing::MakeRows(20, 5000));
