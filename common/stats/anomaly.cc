@@ -10,13 +10,6 @@
 namespace fieldcost::stats {
 namespace {
 
-bool TakeOut(const ApiSums& own, ApiSums& field) {
-  ApiSums rest = field;
-  if (!rest.histogram.Subtract(own.histogram) || !rest.scalars.Subtract(own.scalars)) return false;
-  field = rest;
-  return true;
-}
-
 double CliffsDelta(const CallCounts& calls) {
   Uint128 field_below = 0;
   Uint128 field_above = 0;
@@ -52,9 +45,17 @@ std::string_view Name(Verdict verdict) {
   return "";
 }
 
+bool TakeOut(const ApiSums& own, ApiSums& field) {
+  ApiSums rest = field;
+  if (!rest.histogram.Subtract(own.histogram) || !rest.scalars.Subtract(own.scalars)) return false;
+  field = rest;
+  return true;
+}
+
 double Comparison::p() const { return std::max(call_test.by_bucket.p, machine_test.p); }
 
-Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own) {
+Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own,
+                   std::uint64_t salt) {
   ApiSums others = field;
   Comparison result;
   if (own != nullptr) result.own_removed = TakeOut(*own, others);
@@ -62,7 +63,7 @@ Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSum
   result.calls = mine.count();
   result.field_calls = others.histogram.count();
   result.contributions = others.scalars.contributions;
-  result.call_test = TestCalls(calls);
+  result.call_test = TestCalls(calls, kPermutations, salt);
   result.machine_test = TestMachine(mine, others.scalars);
   result.cliffs_delta = CliffsDelta(calls);
   if (result.calls > 0 && result.field_calls > 0) {

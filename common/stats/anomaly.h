@@ -58,8 +58,13 @@ struct Comparison {
 
 // Compares my calls with the field's. `own`, if known, is what of the field's sums is mine; it is
 // taken out first. If it cannot have been part of them (a stale field, say), nothing is taken out
-// and own_removed stays false: the comparison is then a little too mild. REQUIRES: all are valid.
-Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own = nullptr);
+// and own_removed stays false: the comparison is then a little too mild. `salt` is that of
+// TestCalls(). REQUIRES: all are valid.
+Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own = nullptr,
+                   std::uint64_t salt = 0);
+
+// Takes `own` out of `field`; false, and no change, if it cannot have been part of it.
+bool TakeOut(const ApiSums& own, ApiSums& field);
 
 // Sets q_calls, q and verdict of each, by Benjamini and Hochberg's procedure over the eligible.
 // kWorse: q <= kFalseDiscoveries, and effects of kLeastDelta and kLeastRatio at least. kDifferent:

@@ -247,10 +247,10 @@ Exceedances DrawPermutations(const CallCounts& calls, std::uint32_t permutations
   return exceedances;
 }
 
-CallTest TestCalls(const CallCounts& calls, std::uint32_t permutations) {
+CallTest TestCalls(const CallCounts& calls, std::uint32_t permutations, std::uint64_t salt) {
   const Pool pool = PoolOf(calls);
   CallTest test;
-  test.seed = SeedOf(calls);
+  test.seed = SeedOf(calls) ^ salt;
   if (pool.mine == 0 || pool.mine == pool.calls) return test;
   const std::optional<double> by_bucket = ExactPValue(calls, Score::kBucket);
   const std::optional<double> by_rank = ExactPValue(calls, Score::kRank);

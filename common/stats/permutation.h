@@ -47,15 +47,17 @@ struct PValue {
 struct CallTest {
   PValue by_bucket;
   PValue by_rank;
-  std::uint64_t seed = 0;  // of the draws, a hash of the counts
+  std::uint64_t seed = 0;  // of the draws: a hash of the counts, exclusive-or `salt`
 };
 
 // Both tests. Exact up to kMostExactCalls of my calls where ExactPValue() is; else
 // p = (b + 1) / (m + 1), with b of m = `permutations` random permutations having at least my sum
 // (Phipson and Smyth 2010). Where that is below 10 / (m + 1) it is NormalPValue(), or 10 / (m + 1)
 // if that is less. Costs up to some milliseconds; little where the sides differ so much that
-// Bernstein's inequality tells b. REQUIRES: no side above kMostCountedCalls; permutations >= 10.
-CallTest TestCalls(const CallCounts& calls, std::uint32_t permutations = kPermutations);
+// Bernstein's inequality tells b. Another `salt` draws other permutations. REQUIRES: no side above
+// kMostCountedCalls; permutations >= 10.
+CallTest TestCalls(const CallCounts& calls, std::uint32_t permutations = kPermutations,
+                   std::uint64_t salt = 0);
 
 // FNV-1a, 64 bits, of all counts, mine first, each as 8 bytes, the lowest first.
 std::uint64_t SeedOf(const CallCounts& calls);

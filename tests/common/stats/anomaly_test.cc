@@ -153,6 +153,21 @@ TEST(AnomalyTest, MyOwnContributionIsTakenOutOfTheField) {
   EXPECT_EQ(with.ratio, without.ratio);
 }
 
+TEST(AnomalyTest, ASaltDrawsOtherPermutationsAndNothingElse) {
+  FleetOfMachines fleet(0, 46);
+  const ApiSums field = fleet.Field(40);
+  const CostHistogram mine = fleet.Machine();
+  const Comparison plain = Compare(mine, field);
+  const Comparison salted = Compare(mine, field, nullptr, 7);
+  ASSERT_EQ(plain.call_test.by_bucket.method, Method::kDrawn);
+  EXPECT_EQ(salted.call_test.seed, plain.call_test.seed ^ 7);
+  EXPECT_NE(salted.call_test.by_bucket.p, plain.call_test.by_bucket.p);
+  EXPECT_NEAR(salted.call_test.by_bucket.p, plain.call_test.by_bucket.p, 0.03);
+  EXPECT_EQ(salted.machine_test.p, plain.machine_test.p);
+  EXPECT_EQ(salted.cliffs_delta, plain.cliffs_delta);
+  EXPECT_EQ(Compare(mine, field, nullptr, 7).call_test.by_bucket.p, salted.call_test.by_bucket.p);
+}
+
 TEST(AnomalyTest, WhatWasNeverContributedIsNotTakenOut) {
   FleetOfMachines fleet(0.3, 44);
   const ApiSums field = fleet.Field(40);
