@@ -36,12 +36,12 @@ std::string Bound(unsigned power) {
   return fmt::format("{}{}", 1U << (power % 10), kSuffixes[power / 10]);
 }
 
+}  // namespace
+
 std::string BucketLabel(unsigned slot) {
   if (slot == 0) return "[0]";
   return fmt::format("[{}, {})", Bound(slot - 1), Bound(slot));
 }
-
-}  // namespace
 
 std::optional<UsedSlots> FindUsedSlots(const stats::CostHistogram& histogram) {
   std::optional<UsedSlots> used;

@@ -38,6 +38,9 @@ std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a, const std::opti
 std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
                            const Style& style);
 
+// A bucket's half-open bounds as HistogramView() prints them: "[16, 32)", "[1K, 2K)", "[0]".
+std::string BucketLabel(unsigned slot);
+
 // The histogram as bpftrace prints its hist() maps, one bucket a line over the used range:
 //   [16, 32)             191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 // Bounds are in the metric's unit with 1024-based suffixes (K, M, G, T, P, E). Empty text for an

@@ -1,0 +1,201 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "common/base/text.h"
+#include "tools/report/check_report.h"
+#include "tools/report/numbers.h"
+#include "tools/report/spectrum.h"
+
+namespace fieldcost::report {
+namespace {
+
+using stats::Comparison;
+using stats::Verdict;
+
+constexpr std::size_t kMaxNameWidth = 40;
+constexpr std::size_t kMaxVersionWidth = 20;
+constexpr std::size_t kBarWidth = 24;
+constexpr Rgb kWorseColor{230, 60, 40};
+constexpr Rgb kDifferentColor{220, 170, 0};
+
+constexpr std::size_t kColumns = 11;
+using Cells = std::array<std::string, kColumns>;
+constexpr std::array<bool, kColumns> kIsNumber = {false, false, true, true, true, true,
+                                                  true,  true,  true, true, false};
+
+std::string Probability(double p) {
+  return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
+}
+
+Cells CellsOf(const CheckedApi& api, const Style& style) {
+  const Comparison& comparison = api.comparison;
+  return {Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style),
+          Shorten(api.key.api.package_version, kMaxVersionWidth, style),
+          FormatCount(comparison.calls),
+          FormatCount(comparison.contributions),
+          fmt::format("{:.2f}", comparison.ratio),
+          fmt::format("{:.2f}", comparison.cliffs_delta),
+          Probability(comparison.call_test.by_bucket.p),
+          Probability(comparison.machine_test.p),
+          Probability(comparison.q),
+          SeedText(comparison.call_test.seed),
+          std::string(Name(api.field.stratum)) +
+              (comparison.own_removed ? ", own contribution taken out" : "")};
+}
+
+std::string Table(const CheckReport& report, Verdict verdict, const Style& style) {
+  std::vector<Cells> lines = {{"API", "VERSION", "N", "A", "RATIO", "DELTA", "P-CALLS",
+                               "P-MACHINES", "Q", "SEED", "COMPARED WITH"}};
+  for (const CheckedApi& api : report.apis) {
+    if (api.comparison.verdict == verdict) lines.push_back(CellsOf(api, style));
+  }
+  std::array<std::size_t, kColumns> widths{};
+  for (const Cells& cells : lines) {
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      widths[i] = std::max(widths[i], DisplayWidth(cells[i]));
+    }
+  }
+  std::string text;
+  for (const Cells& cells : lines) {
+    text += "  ";
+    for (std::size_t i = 0; i + 1 < kColumns; ++i) {
+      text += kIsNumber[i] ? PadLeft(cells[i], widths[i]) : PadRight(cells[i], widths[i]);
+      text += "  ";
+    }
+    text += cells.back() + "\n";
+  }
+  return text;
+}
+
+std::string Heading(std::string_view words, std::size_t count, std::optional<Rgb> color,
+                    const Style& style) {
+  std::string text = fmt::format("{}: {}", words, count);
+  if (color && count != 0) text = Paint(text, *color, style.color);
+  return text + "\n";
+}
+
+std::string LackingText(const CheckReport& report, bool all, const Style& style) {
+  const std::size_t lacking = report.Count(Verdict::kTooLittleData);
+  const std::size_t named = all ? lacking : std::min(lacking, kMaxLacking);
+  std::string text;
+  std::size_t lines = 0;
+  for (const CheckedApi& api : report.apis) {
+    if (api.comparison.verdict != Verdict::kTooLittleData) continue;
+    if (lines++ == named) break;
+    text += fmt::format("  {}  {}\n",
+                        Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style), Lack(api));
+  }
+  if (named < lacking) text += fmt::format("  (and {} more: --all)\n", lacking - named);
+  return text;
+}
+
+std::string BarText(double share, double greatest, unsigned slot, const Style& style) {
+  const auto length = static_cast<std::size_t>(
+      share > 0 ? std::max(1.0, std::floor(share / greatest * double{kBarWidth})) : 0);
+  const std::string bar(length, '@');
+  return (length == 0 ? "" : Paint(bar, BucketColor(slot, 1), style.color)) +
+         std::string(kBarWidth - length, ' ');
+}
+
+std::string SideBySide(const stats::CostHistogram& mine, const stats::CostHistogram& field,
+                       const Style& style) {
+  const std::optional<UsedSlots> range = Join(FindUsedSlots(mine), FindUsedSlots(field));
+  if (!range) return "";
+  const auto share = [](const stats::CostHistogram& histogram, unsigned slot) {
+    const std::uint64_t all = histogram.count();
+    return all == 0 ? 0
+                    : static_cast<double>(histogram.bucket(slot).count) / static_cast<double>(all);
+  };
+  double greatest = 0;
+  for (unsigned slot = range->first; slot <= range->last; ++slot) {
+    greatest = std::max({greatest, share(mine, slot), share(field, slot)});
+  }
+  const auto side = [&](const stats::CostHistogram& histogram, unsigned slot) {
+    return fmt::format("{:>14} {:>5.1f} % |{}|", FormatCount(histogram.bucket(slot).count),
+                       100 * share(histogram, slot),
+                       BarText(share(histogram, slot), greatest, slot, style));
+  };
+  std::string text = fmt::format("  {:<14}{:<{}}  {}\n", "", "               mine", kBarWidth + 25,
+                                 "              field");
+  for (unsigned slot = range->first; slot <= range->last; ++slot) {
+    text += fmt::format("  {:<14}{}  {}\n", BucketLabel(slot), side(mine, slot), side(field, slot));
+  }
+  return text;
+}
+
+std::string MethodText(const stats::PValue& p) {
+  return fmt::format("p {} ({})", Probability(p.p), Name(p.method));
+}
+
+}  // namespace
+
+std::string CheckText(const CheckReport& report, bool all, const Style& style) {
+  std::string text = fmt::format("{} of {}: {} APIs\n", stats::Name(report.metric),
+                                 EscapeControl(report.profile), report.apis.size());
+  const std::size_t worse = report.Count(Verdict::kWorse);
+  text += Heading("! worse than the field", worse, kWorseColor, style);
+  if (worse != 0) text += Table(report, Verdict::kWorse, style);
+  const std::size_t different = report.Count(Verdict::kDifferent);
+  text += Heading("~ different, within normal machine-to-machine variation", different,
+                  kDifferentColor, style);
+  if (different != 0) text += Table(report, Verdict::kDifferent, style);
+  text += Heading("? too little data", report.Count(Verdict::kTooLittleData), {}, style);
+  text += LackingText(report, all, style);
+  const std::size_t normal = report.Count(Verdict::kNormal);
+  text += Heading("normal", normal, {}, style);
+  if (all && normal != 0) text += Table(report, Verdict::kNormal, style);
+  if (worse + different + normal != 0) {
+    text += fmt::format(
+        "N my calls; A others' contributions; RATIO of geometric means, DELTA Cliff's; P-CALLS of "
+        "{} permutations;\nP-MACHINES among machines; Q false discoveries at most, if this is one. "
+        "Seed of the report {}{}.\n",
+        FormatCount(stats::kPermutations), SeedText(report.Seed()),
+        report.salt == 0 ? "" : fmt::format(" (--seed {})", report.salt));
+  }
+  if (report.own_unknown != 0) {
+    text += fmt::format(
+        "{} of your own batches could not be taken out of the field: comparisons are a little too "
+        "mild\n",
+        report.own_unknown);
+  }
+  return text;
+}
+
+std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style& style) {
+  const Comparison& c = api.comparison;
+  std::string text = fmt::format(
+      "{}  version {}  {}\n", EscapeControl(stats::DisplayName(api.key.api)),
+      api.key.api.package_version.empty() ? "unknown" : EscapeControl(api.key.api.package_version),
+      stats::Name(metric));
+  text += fmt::format("  {}{}\n", stats::Name(c.verdict),
+                      c.verdict == Verdict::kTooLittleData ? ": " + Lack(api) : "");
+  if (api.field.stratum == Stratum::kNone) {
+    return text + SideBySide(api.mine, {}, style);
+  }
+  std::string versions;
+  for (const std::string& version : api.field.versions) {
+    versions += (versions.empty() ? "" : ", ") + EscapeControl(version);
+  }
+  text += fmt::format("  compared with: {} ({}){}\n", Name(api.field.stratum), versions,
+                      c.own_removed ? "; own contribution taken out" : "");
+  text += fmt::format("  n {} calls of mine, {} of A {} contributions\n", FormatCount(c.calls),
+                      FormatCount(c.field_calls), FormatCount(c.contributions));
+  text += fmt::format("  ratio of geometric means {:.2f}, Cliff's delta {:.2f}\n", c.ratio,
+                      c.cliffs_delta);
+  text += fmt::format("  calls:    {}; by ranks {}; q {}; seed {}\n",
+                      MethodText(c.call_test.by_bucket), MethodText(c.call_test.by_rank),
+                      Probability(c.q_calls), SeedText(c.call_test.seed));
+  text += fmt::format(
+      "  machines: p {}; t {:.2f}, {:.0f} degrees of freedom; {:.2f} octaves above the field's "
+      "typical machine\n",
+      Probability(c.machine_test.p), c.machine_test.t, c.machine_test.degrees_of_freedom,
+      c.machine_test.octaves_above);
+  text += fmt::format("  both:     p {}, q {}\n", Probability(c.p()), Probability(c.q));
+  return text + SideBySide(api.mine, api.field.sums.histogram, style);
+}
+
+}  // namespace fieldcost::report
