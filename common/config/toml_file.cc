@@ -215,6 +215,10 @@ void TomlFile::ReadStrings(std::string_view key, std::vector<std::string>& value
                      fmt::format("expected an array of strings, found {} in it", KindOf(element)));
       return;
     }
+    if (found->get().empty()) {
+      state_->Refuse(element.source(), key, "an empty string in an array of strings");
+      return;
+    }
     strings.push_back(found->get());
   }
   value = std::move(strings);

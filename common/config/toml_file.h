@@ -33,7 +33,7 @@ class TomlFile {
   void ReadUint(std::string_view key, std::uint64_t min, std::uint64_t max, std::uint64_t& value);
   void ReadDouble(std::string_view key, double min, double max, double& value);
   void ReadBool(std::string_view key, bool& value);
-  void ReadStrings(std::string_view key, std::vector<std::string>& value);
+  void ReadStrings(std::string_view key, std::vector<std::string>& value);  // none of them empty
 
   // Whether the file has the key, whatever its value. Does not count as asking for it.
   bool Has(std::string_view key) const;

@@ -154,6 +154,7 @@ TEST(TomlFileTest, WrongTypesAndRangesSayWhatIsExpectedAndWhere) {
       {"1", [&](TomlFile& f) { f.ReadString("k", text); }, "expected a string"},
       {"'a'", [&](TomlFile& f) { f.ReadStrings("k", texts); }, "expected an array of strings"},
       {"['a', 1]", [&](TomlFile& f) { f.ReadStrings("k", texts); }, "found an integer in it"},
+      {"['a', '']", [&](TomlFile& f) { f.ReadStrings("k", texts); }, "an empty string"},
       {"2020-01-01", [&](TomlFile& f) { f.ReadPath("k", path); }, "found a date or time"},
       {"\"a\\u0000b\"", [&](TomlFile& f) { f.ReadPath("k", path); }, "no zero byte"},
   };
