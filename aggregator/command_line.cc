@@ -41,6 +41,7 @@ constexpr std::array kCommands = {
     CommandSyntax{"keys", "rotate", Command::kKeysRotate, "the role", ""},
     CommandSyntax{"keys", "add-policy", Command::kKeysAddPolicy, "", ""},
     CommandSyntax{"keys", "renew", Command::kKeysRenew, "", ""},
+    CommandSyntax{"demo", "", Command::kDemo, "", "--data"},
 };
 
 // Takes the value (or "" if the option has none); false if it is not one.
@@ -58,6 +59,11 @@ bool TakeCount(std::string_view text, unsigned& count) {
   if (!number || *number == 0 || *number > std::numeric_limits<unsigned>::max()) return false;
   count = static_cast<unsigned>(*number);
   return true;
+}
+
+bool TakeNumber(std::string_view text, std::optional<std::uint64_t>& number) {
+  number = ParseUint64(text);
+  return number.has_value();
 }
 
 constexpr std::array kOptions = {
@@ -85,6 +91,29 @@ constexpr std::array kOptions = {
                  [](CommandLine& line, std::string_view value) {
                    line.directory = value;
                    return !value.empty();
+                 }},
+    OptionSyntax{"--data",
+                 true,
+                 {Command::kDemo, Command::kDemo, Command::kDemo},
+                 [](CommandLine& line, std::string_view value) {
+                   line.directory = value;
+                   return !value.empty();
+                 }},
+    OptionSyntax{
+        "--seed",
+        true,
+        {Command::kDemo, Command::kDemo, Command::kDemo},
+        [](CommandLine& line, std::string_view value) { return TakeNumber(value, line.seed); }},
+    OptionSyntax{
+        "--agents",
+        true,
+        {Command::kDemo, Command::kDemo, Command::kDemo},
+        [](CommandLine& line, std::string_view value) { return TakeNumber(value, line.agents); }},
+    OptionSyntax{"--last-week",
+                 true,
+                 {Command::kDemo, Command::kDemo, Command::kDemo},
+                 [](CommandLine& line, std::string_view value) {
+                   return TakeNumber(value, line.last_week);
                  }},
     OptionSyntax{"--from",
                  true,
@@ -120,6 +149,7 @@ constexpr std::array kOptions = {
 
 bool Allows(const OptionSyntax& option, Command command) {
   if (option.name == "--json") return command != Command::kServe;
+  if (option.name == "--config") return command != Command::kDemo;
   return option.commands[0] == kAnywhere ||
          std::count(option.commands.begin(), option.commands.end(), command) != 0;
 }
@@ -207,7 +237,11 @@ Result<CommandLine> ParseCommandLine(std::span<const char* const> arguments) {
       return BadUsage(fmt::format("{} does not go with this command", option.name));
     }
   }
+  if (check_only && line.command == Command::kDemo) {
+    return BadUsage("--check-config does not go with this command");
+  }
   if (check_only) line.command = Command::kCheckConfig;
+  if (line.command == Command::kDemo) return line;
   if (line.config_file.empty()) return BadUsage("--config FILE is missing");
   return line;
 }

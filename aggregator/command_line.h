@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +27,7 @@ enum class Command {
   kKeysRotate,
   kKeysAddPolicy,
   kKeysRenew,
+  kDemo,
   kCheckConfig,
   kHelp,
   kVersion,
@@ -32,15 +35,18 @@ enum class Command {
 
 struct CommandLine {
   Command command = Command::kServe;
-  std::filesystem::path config_file;                  // given unless help or version is asked for
+  std::filesystem::path config_file;                  // given but for help, version and kDemo
   std::filesystem::path policy_file;                  // kPolicySign
   std::string agent;                                  // kRevoke: 64 hex digits, not checked yet
-  std::filesystem::path directory;                    // kBackup, kRestore
+  std::filesystem::path directory;                    // kBackup, kRestore, kDemo
   bool without_signing_keys = false;                  // kBackup
   std::string role;                                   // kKeysRotate, not checked yet
   std::vector<std::filesystem::path> root_key_files;  // kKeysRotate, kKeysAddPolicy, kKeysRenew
   unsigned root_keys = 1;                             // kKeysRotate
   unsigned root_threshold = 1;
+  std::optional<std::uint64_t> seed;  // kDemo, and those below; not checked yet
+  std::optional<std::uint64_t> agents;
+  std::optional<std::uint64_t> last_week;
   bool json = false;  // not kServe, kCheckConfig
 };
 

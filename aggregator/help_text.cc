@@ -33,6 +33,10 @@ Usage:
                                                make a policy key where there is none yet
   fieldcost-aggregator keys renew --config FILE [--root-key FILE]...
                                                the same keys for another year
+  fieldcost-aggregator demo --data DIR [--seed N] [--agents N] [--last-week N]
+                                               fill the empty directory DIR with a synthetic fleet's
+                                               costs and publish them, plainly labelled; no
+                                               configuration needed, one is written to DIR
 
 verify and restore need the server stopped. The others work beside a running one: what needs the
 store is asked of it through the admin listener of the same configuration ([admin]).
@@ -47,6 +51,10 @@ Options:
   --without-signing-keys
                    backup: leave timestamp.key, snapshot.key and policy.key out (the root key always
                    is); after a restore, put them back or rotate them
+  --data DIR       demo: the directory to make
+  --seed N         demo: another fleet, by chance (default 1); the same seed gives the same costs
+  --agents N       demo: how many machines, 20 to 20000 (default 480)
+  --last-week N    demo: the last of the 12 weeks, counted from 1970-01-01 (default 2967)
   --json           print one JSON object
   --help           this text
   --version        the version
@@ -65,6 +73,7 @@ Examples:
   fieldcost-aggregator keys show --config aggregator.toml --json
   fieldcost-aggregator keys rotate --config aggregator.toml timestamp --root-key /media/key/root.key
   fieldcost-aggregator keys rotate --config aggregator.toml root --keys 3 --threshold 2
+  fieldcost-aggregator demo --data demo --seed 7
   kill -USR1 $(pidof fieldcost-aggregator)
 
 Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 wrong use or

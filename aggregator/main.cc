@@ -6,6 +6,7 @@
 
 #include "aggregator/command_line.h"
 #include "aggregator/config.h"
+#include "aggregator/demo_command.h"
 #include "aggregator/operate.h"
 #include "aggregator/serve.h"
 
@@ -39,6 +40,10 @@ int Main(std::span<const char* const> arguments) {
   if (line->command == Command::kVersion) {
     fmt::print("fieldcost-aggregator {}\n", FIELDCOST_VERSION);
     return 0;
+  }
+  if (line->command == Command::kDemo) {
+    const auto status = fieldcost::aggregator::RunDemo(*line, fieldcost::SystemClock());
+    return status ? 0 : End(status.error());
   }
   const auto config = fieldcost::aggregator::LoadConfig(line->config_file);
   if (!config) return End(config.error());

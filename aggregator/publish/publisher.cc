@@ -118,6 +118,8 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
   metadata.expires = metadata.published + options_.lifetime;
   metadata.store_sequence = snapshot.sequence();
   metadata.contribution_threshold = options_.contribution_threshold;
+  FIELDCOST_ASSIGN(const std::uint64_t synthetic, store.GetNumber(kSyntheticNumber));
+  metadata.synthetic = synthetic != 0;
   PublishReport report{.version = metadata.version,
                        .root_version = keys_.root().version,
                        .store_sequence = metadata.store_sequence};

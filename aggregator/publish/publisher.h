@@ -17,6 +17,10 @@
 
 namespace fieldcost::publish {
 
+// Name of a number in the store. If it is not 0, what the store holds is made up, and everything
+// that is published of it says so.
+inline constexpr char kSyntheticNumber[] = "synthetic";
+
 struct PublisherOptions {
   std::filesystem::path data_dir;                        // publish/ and keys/ are made in it
   std::uint32_t contribution_threshold = 5;              // different agents in one week

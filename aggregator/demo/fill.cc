@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "aggregator/demo/demo.h"
+#include "aggregator/ingest/ingest.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
+#include "common/wire/requests.h"
+
+namespace fieldcost::demo {
+namespace {
+
+constexpr unsigned kThreads = 8;  // they share the disk's syncs
+
+// Stands still until it is told to go on.
+class WeekClock : public Clock {
+ public:
+  WallTime Now() const override {
+    // Somewhere in the middle of the week.
+    return WallTime(std::chrono::days(7 * std::int64_t{week_} + 3));
+  }
+  void Set(std::uint32_t week) { week_ = week; }
+
+ private:
+  std::atomic<std::uint32_t> week_{0};
+};
+
+http::Request SignedRequest(const crypto::PrivateKey& key, wire::Epoch epoch,
+                            wire::Sequence sequence, std::string body) {
+  const std::string signature = key.Sign(
+      wire::BatchSigningInput(key.public_key().view(), epoch, sequence, crypto::Sha256(body)));
+  http::Request request;
+  request.method = "POST";
+  request.target = wire::kBatchesPath;
+  request.headers = {
+      {"Content-Type", wire::kBatchContentType},
+      {wire::kAgentHeader, key.public_key().Hex()},
+      {wire::kEpochHeader, std::to_string(epoch.value())},
+      {wire::kSequenceHeader, std::to_string(sequence.value())},
+      {wire::kSignatureHeader,
+       HexEncode({reinterpret_cast<const std::uint8_t*>(signature.data()), signature.size()})}};
+  request.body = std::move(body);
+  return request;
+}
+
+// As Service does at its start: the secret has to be that of the store.
+template <typename Secret>
+Result<Secret> OpenSecret(store::Store& store, const std::filesystem::path& keys_dir,
+                          const char* name) {
+  FIELDCOST_ASSIGN(auto secret, Secret::LoadOrCreate(keys_dir / name));
+  FIELDCOST_TRY(store.Bind(name, secret.Fingerprint()));
+  return secret;
+}
+
+class Filler {
+ public:
+  Filler(const Fleet& fleet, ingest::Ingest& ingest, WeekClock& clock)
+      : fleet_(fleet), ingest_(ingest), clock_(clock) {}
+
+  Result<Filled> Run() {
+    const FleetOptions& options = fleet_.options();
+    for (std::uint32_t week = options.first_week(); week <= options.last_week; ++week) {
+      clock_.Set(week);
+      std::atomic<std::uint32_t> next_agent{0};
+      std::vector<std::thread> threads;
+      for (unsigned i = 0; i < kThreads; ++i) {
+        threads.emplace_back([&] {
+          for (std::uint32_t agent; (agent = next_agent++) < options.agents;) {
+            if (!Send(agent, week)) return;
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      if (error_) return *error_;
+    }
+    return Filled{.batches = batches_, .rows = rows_};
+  }
+
+ private:
+  // False if any thread has failed.
+  bool Send(std::uint32_t agent, std::uint32_t week) {
+    Status status = TrySend(agent, week);
+    const std::lock_guard lock(mutex_);
+    if (!status && !error_) error_ = status.error();
+    return !error_;
+  }
+
+  Status TrySend(std::uint32_t agent, std::uint32_t week) {
+    const wire::BatchContent content = fleet_.BatchOf(agent, week);
+    FIELDCOST_ASSIGN(std::string body, wire::EncodeBatch(content));
+    const wire::Epoch epoch(week / store::kWeeksPerEpoch);
+    // Gaps are allowed, so that the number follows from the week.
+    const wire::Sequence sequence(week % store::kWeeksPerEpoch + 1);
+    const http::Response response =
+        ingest_.Handle(SignedRequest(fleet_.SigningKeyOf(agent, epoch), epoch, sequence, std::move(body)));
+    if (response.status != 200) {
+      return Fail(ErrorCode::kInternal, "a synthetic batch was answered {}: {}", response.status,
+                  EscapeControl(response.body));
+    }
+    FIELDCOST_ASSIGN(const wire::BatchAnswer answer, wire::DecodeAnswer(response.body));
+    if (answer.rejected_rows != 0 || answer.accepted_rows != content.rows.size()) {
+      return Fail(ErrorCode::kInternal, "{} rows of a synthetic batch were refused: {}",
+                  answer.rejected_rows,
+                  answer.rejects.empty() ? "" : EscapeControl(answer.rejects[0].reason));
+    }
+    ++batches_;
+    rows_ += answer.accepted_rows;
+    return {};
+  }
+
+  const Fleet& fleet_;
+  ingest::Ingest& ingest_;
+  WeekClock& clock_;
+  std::atomic<std::uint64_t> batches_{0};
+  std::atomic<std::uint64_t> rows_{0};
+  std::mutex mutex_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<Filled> Fill(const Fleet& fleet, store::Store& store,
+                    const std::filesystem::path& keys_dir) {
+  FIELDCOST_TRY(store.PutNumber(publish::kSyntheticNumber, 1));
+  FIELDCOST_ASSIGN(auto pseudonyms,
+                   OpenSecret<ingest::Pseudonyms>(store, keys_dir, ingest::kPseudonymSecret));
+  FIELDCOST_ASSIGN(auto receipts,
+                   OpenSecret<ingest::Receipts>(store, keys_dir, ingest::kReceiptSecret));
+  FIELDCOST_ASSIGN(auto admission,
+                   ingest::Admission::Load(ingest::EnrolmentMode::kOpen, {}, store));
+  WeekClock clock;
+  ingest::Ingest ingest(store, clock, std::move(pseudonyms), std::move(receipts),
+                        std::move(admission));
+  return Filler(fleet, ingest, clock).Run();
+}
+
+}  // namespace fieldcost::demo

@@ -1,0 +1,210 @@
+#include "aggregator/demo/fleet.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "aggregator/demo/fixed_point.h"
+#include "common/crypto/sha256.h"
+
+namespace fieldcost::demo {
+namespace {
+
+using stats::CostHistogram;
+using stats::Metric;
+
+// What a stream of random numbers is for: the same purpose and numbers, the same stream.
+enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, kAllocation };
+
+constexpr std::uint64_t kTimedCalls = 900;  // of the most called function, machine and week
+constexpr std::uint64_t kMinTimedCalls = 12;
+constexpr std::uint64_t kMaxTimedCalls = 3'000;
+constexpr std::uint64_t kCallsPerTimedCall = 16;
+constexpr std::uint64_t kAllocationsShare = 4;  // every fourth call has its allocations counted ...
+constexpr unsigned kAllocationPercent = 40;     // ... in so many of the weeks
+constexpr std::int32_t kActivityCentiOctaves = 70;  // how much machines differ in use
+constexpr std::int32_t kWeekCentiOctaves = 3;       // how much weeks of a machine differ in cost
+constexpr std::uint32_t kWeeksOfVersion = kWeeks / kVersions;
+
+std::uint64_t HashOf(std::string_view text) {  // FNV-1a: only tells streams apart
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+std::uint64_t Scale(std::uint64_t value, std::uint32_t percent) {
+  return std::max<std::uint64_t>(value * percent / 100, 1);
+}
+
+// One function on one machine in one week.
+struct Circumstances {
+  const ApiModel* api = nullptr;
+  std::int64_t typical_q16 = 0;  // log2 ns of this machine, before version and ailment
+  std::uint32_t percent = 100;   // of version and ailment
+  std::uint64_t timed_calls = 0;
+  std::uint64_t runs = 0;
+};
+
+struct Call {
+  std::int64_t octaves_q16 = 0;
+  bool slow = false;
+};
+
+Call DrawCall(const Circumstances& at, Random& random) {
+  const ApiModel& api = *at.api;
+  Call call{.octaves_q16 = at.typical_q16 + random.NormalQ16(CentiOctaves(api.spread))};
+  if (api.input != 0) {
+    call.octaves_q16 += static_cast<std::int64_t>(
+        random.Below(static_cast<std::uint64_t>(CentiOctaves(api.input)) + 1));
+  }
+  if (api.slow_percent != 0 && random.Percent(api.slow_percent)) {
+    call.slow = true;
+    call.octaves_q16 += CentiOctaves(api.slow);
+  }
+  if (api.tail_percent != 0 && random.Percent(api.tail_percent)) {
+    call.octaves_q16 += std::int64_t{kOctaveQ16} * (random.Halvings() + 1);
+  }
+  return call;
+}
+
+struct Histograms {
+  CostHistogram wall_time;
+  CostHistogram first_call;
+  CostHistogram calls_per_run;
+  CostHistogram disk_read;
+};
+
+Histograms Measure(const Circumstances& at, Random random) {
+  const ApiModel& api = *at.api;
+  Histograms result;
+  for (std::uint64_t i = 0; i < at.timed_calls; ++i) {
+    Call call = DrawCall(at, random);
+    const bool first = i < at.runs;
+    if (first) call.octaves_q16 += CentiOctaves(api.first_call);
+    const std::uint64_t cost = Scale(Exp2Q16(call.octaves_q16), at.percent);
+    result.wall_time.Add(cost);
+    if (first) result.first_call.Add(cost);
+    if (api.disk_read >= 0) {
+      result.disk_read.Add(call.slow ? Exp2Q16(CentiOctaves(api.disk_read)) : 0);
+    }
+  }
+  const std::uint64_t calls = at.timed_calls * kCallsPerTimedCall / at.runs;
+  for (std::uint64_t run = 0; run < at.runs; ++run) {
+    const std::uint64_t share = Exp2Q16(8 * kOctaveQ16 + random.NormalQ16(CentiOctaves(50)));
+    result.calls_per_run.Add(std::max<std::uint64_t>(calls * share >> 8, 1));
+  }
+  return result;
+}
+
+void AddAllocations(const Circumstances& at, Random random, CostHistogram& inclusive,
+                    CostHistogram& exclusive, CostHistogram& sizes) {
+  const std::uint64_t calls = std::max<std::uint64_t>(at.timed_calls / kAllocationsShare, 1);
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    const std::uint64_t allocations = 1 + random.Below(3);
+    std::uint64_t all = 0;
+    std::uint64_t own = 0;
+    for (std::uint64_t n = 0; n < allocations; ++n) {
+      const std::uint64_t size =
+          Exp2Q16(CentiOctaves(at.api->allocated) + random.NormalQ16(CentiOctaves(60)));
+      sizes.Add(size);
+      all += size;
+      if (n == 0) own = size;
+    }
+    inclusive.Add(all);
+    exclusive.Add(own);
+  }
+}
+
+}  // namespace
+
+std::size_t Fleet::VersionOf(const LibraryModel& library, std::uint32_t agent,
+                             std::uint32_t week) const {
+  // Everybody upgrades within a week before and a week after.
+  Random random(options_.seed, Purpose::kUpgrade, agent, HashOf(library.soname));
+  std::size_t version = 0;
+  for (std::uint32_t step = 1; step < kVersions; ++step) {
+    const std::uint32_t upgrade = options_.first_week() + step * kWeeksOfVersion - 1 +
+                                  static_cast<std::uint32_t>(random.Below(3));
+    if (week >= upgrade) version = step;
+  }
+  return version;
+}
+
+crypto::PrivateKey Fleet::SigningKeyOf(std::uint32_t agent, wire::Epoch epoch) const {
+  return crypto::PrivateKey::FromSeed(crypto::Sha256(
+      fmt::format("fieldcost synthetic agent {} {} {}", options_.seed, agent, epoch.value())));
+}
+
+wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week) const {
+  return BatchOf(agent, week, {});
+}
+
+wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
+                                  std::span<const Ailment> ailments) const {
+  const auto hardware_models = HardwareModels();
+  const HardwareModel& hardware = hardware_models[agent % hardware_models.size()];
+  wire::BatchContent content{.policy_serial = 0, .hardware = hardware.hardware, .rows = {}};
+  Random machine(options_.seed, Purpose::kMachine, agent);
+  const std::int64_t activity_q16 = machine.NormalQ16(CentiOctaves(kActivityCentiOctaves));
+
+  for (const LibraryModel& library : Libraries()) {
+    const std::size_t version = VersionOf(library, agent, week);
+    for (std::size_t rank = 0; rank < library.apis.size(); ++rank) {
+      const ApiModel& api = library.apis[rank];
+      const stats::ApiKey key = KeyOf(library, version, api);
+      const std::uint64_t name = HashOf(stats::DisplayName(key));
+      Random in_week(options_.seed, Purpose::kWeek, agent, week, name);
+      // Rarely called functions are picked in fewer weeks.
+      const auto picked = static_cast<unsigned>(95 - std::min<std::size_t>(5 * rank, 60));
+      if (!in_week.Percent(picked)) continue;
+
+      Circumstances at{.api = &api};
+      Random cost(options_.seed, Purpose::kCost, agent, name);
+      at.typical_q16 = CentiOctaves(api.typical + hardware.slower) +
+                       cost.NormalQ16(CentiOctaves(api.between)) +
+                       in_week.NormalQ16(CentiOctaves(kWeekCentiOctaves));
+      at.percent = CostPercent(library, version, api.symbol);
+      for (const Ailment& ailment : ailments) {
+        if (ailment.soname == library.soname && ailment.symbol == api.symbol) {
+          at.percent = at.percent * ailment.percent / 100;
+        }
+      }
+      const std::uint64_t busy = Exp2Q16(16 * kOctaveQ16 + activity_q16);
+      at.timed_calls =
+          std::clamp(kTimedCalls * busy / (rank + 1) >> 16, kMinTimedCalls, kMaxTimedCalls);
+      at.runs = std::min<std::uint64_t>(2 + in_week.Below(10), at.timed_calls);
+
+      const auto add = [&](Metric metric, const CostHistogram& histogram) {
+        if (histogram.empty()) return;
+        content.rows.push_back({.api = key,
+                                .metric = metric,
+                                .week = week,
+                                .first_contribution = true,
+                                .histogram = histogram});
+      };
+      const Histograms measured =
+          Measure(at, Random(options_.seed, Purpose::kCalls, agent, week, name));
+      add(Metric::kWallTime, measured.wall_time);
+      if (api.allocated >= 0 && in_week.Percent(kAllocationPercent)) {
+        CostHistogram inclusive;
+        CostHistogram exclusive;
+        CostHistogram sizes;
+        AddAllocations(at, Random(options_.seed, Purpose::kAllocation, agent, week, name),
+                       inclusive, exclusive, sizes);
+        add(Metric::kAllocInclusive, inclusive);
+        add(Metric::kAllocExclusive, exclusive);
+        add(Metric::kAllocSize, sizes);
+      }
+      add(Metric::kDiskRead, measured.disk_read);
+      add(Metric::kCallsPerRun, measured.calls_per_run);
+      add(Metric::kFirstCallTime, measured.first_call);
+    }
+  }
+  std::sort(content.rows.begin(), content.rows.end(),
+            [](const wire::BatchRow& a, const wire::BatchRow& b) {
+              return std::tie(a.api, a.metric) < std::tie(b.api, b.metric);
+            });
+  return content;
+}
+
+}  // namespace fieldcost::demo

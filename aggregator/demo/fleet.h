@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "aggregator/demo/libraries.h"
+#include "common/crypto/ed25519.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::demo {
+
+inline constexpr std::uint32_t kWeeks = 12;
+// Fewer would be too few of each hardware class for anything to be published.
+inline constexpr std::uint32_t kMinAgents = 20;
+inline constexpr std::uint32_t kMaxAgents = 20'000;
+inline constexpr std::uint32_t kDefaultAgents = 480;     // 120 of each hardware class
+inline constexpr std::uint32_t kDefaultLastWeek = 2967;  // begins on 2026-11-12
+
+struct FleetOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t agents = kDefaultAgents;
+  std::uint32_t last_week = kDefaultLastWeek;
+
+  std::uint32_t first_week() const { return last_week - (kWeeks - 1); }
+};
+
+// A function that is slower on one machine than it should be: what a check has to find.
+struct Ailment {
+  std::string_view soname;
+  std::string_view symbol;
+  std::uint32_t percent;  // of its healthy cost, wall time and first calls
+};
+
+// A synthetic fleet: every machine has a hardware class, typical costs of its own, and upgrades
+// each library when it likes. Every batch follows from the options alone, in whichever order it is
+// asked for. Immutable, thread-safe.
+class Fleet {
+ public:
+  explicit Fleet(FleetOptions options) : options_(options) {}
+
+  const FleetOptions& options() const { return options_; }
+
+  // What a machine has measured in a week; all of it first contributions. A machine beyond
+  // options().agents is as good as any other.
+  wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week) const;
+  // Likewise, but ill.
+  wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week,
+                             std::span<const Ailment> ailments) const;
+
+  // The machine's key for an epoch; made of the seed, so of no use but for this.
+  crypto::PrivateKey SigningKeyOf(std::uint32_t agent, wire::Epoch epoch) const;
+
+  // Which of the library's versions the machine has in the week.
+  std::size_t VersionOf(const LibraryModel& library, std::uint32_t agent, std::uint32_t week) const;
+
+ private:
+  FleetOptions options_;
+};
+
+}  // namespace fieldcost::demo

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/stats/api_key.h"
+
+namespace fieldcost::demo {
+
+// What the synthetic fleet runs: tables, and what follows from them. The names are those of real
+// libraries, the costs are made up, and every version says so. Pure, thread-safe.
+
+inline constexpr std::size_t kVersions = 3;  // of each library, the oldest first
+
+// How the cost of one function is made. Octaves are in hundredths.
+struct ApiModel {
+  std::string_view symbol;
+  std::int32_t typical;         // log2 ns of a call on the middle machine
+  std::int32_t spread;          // deviation between calls of a machine
+  std::int32_t between;         // deviation between machines
+  std::int32_t input = 0;       // grows with input: so many octaves between least and greatest
+  unsigned slow_percent = 0;    // bimodal: so many calls are ...
+  std::int32_t slow = 0;        // ... slower by this
+  unsigned tail_percent = 0;    // heavy tail: so many calls are slower by 1, 2, 3 ... octaves
+  std::int32_t first_call = 0;  // the first call in a run is slower by this
+  std::int32_t allocated = -1;  // log2 bytes that a call allocates; -1: none
+  std::int32_t disk_read = -1;  // log2 bytes that a slow call reads; -1: none
+};
+
+// A change that a version brings, to wall time and first calls; later versions keep it.
+struct PlantedChange {
+  std::string_view soname;
+  std::string_view symbol;
+  std::size_t version;    // index of the first version that has it
+  std::uint32_t percent;  // new cost in percent of the old: above 100 a regression
+};
+
+struct LibraryModel {
+  std::string_view soname;
+  std::span<const std::string_view, kVersions> versions;
+  std::span<const ApiModel> apis;  // the most called first
+};
+
+std::span<const LibraryModel> Libraries();
+// Each step to the next version of a library has one regression and one improvement.
+std::span<const PlantedChange> PlantedChanges();
+// Of this version against the oldest, in percent multiplied up: 100 if nothing was planted.
+std::uint32_t CostPercent(const LibraryModel& library, std::size_t version,
+                          std::string_view symbol);
+
+// The same at every call; the build-id is made of soname and version.
+stats::ApiKey KeyOf(const LibraryModel& library, std::size_t version, const ApiModel& api);
+
+struct HardwareModel {
+  stats::HardwareClass hardware;
+  std::int32_t slower;  // octaves, in hundredths
+};
+std::span<const HardwareModel> HardwareModels();
+
+}  // namespace fieldcost::demo
