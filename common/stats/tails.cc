@@ -31,4 +31,9 @@ double StudentTUpperTail(double t, double degrees_of_freedom) {
   return boost::math::cdf(boost::math::complement(student, t));
 }
 
+double StudentTUpperQuantile(double p, double degrees_of_freedom) {
+  const boost::math::students_t_distribution<double, Policy> student(degrees_of_freedom);
+  return boost::math::quantile(boost::math::complement(student, p));
+}
+
 }  // namespace fieldcost::stats

@@ -109,6 +109,53 @@ def machine_test(mine, field):
     return t, p
 
 
+def version_cases(random):
+    """Machines of two versions, by strata; as above."""
+    def machines(number, centre, between, within):
+        return [draw(random, int(2 ** random.integers(5, 9)), random.normal(centre, between), within)
+                for _ in range(number)]
+
+    yield "alike", [(machines(40, 12, 0.5, 0.9), machines(35, 12, 0.5, 0.9))]
+    yield "dearer", [(machines(30, 12, 0.6, 1.0), machines(50, 12.6, 0.9, 1.0))]
+    yield "cheaper_few", [(machines(4, 14, 0.4, 0.6), machines(3, 12, 0.8, 0.6))]
+    yield "three_strata", [(machines(60, 10, 0.5, 0.8), machines(8, 10.3, 0.5, 0.8)),
+                           (machines(7, 14, 0.7, 0.8), machines(70, 14.3, 0.4, 0.8)),
+                           (machines(20, 12, 0.2, 0.8), machines(20, 12.3, 0.3, 0.8))]
+    yield "one_machine_is_none", [(machines(25, 11, 0.5, 0.8), machines(30, 11.2, 0.5, 0.8)),
+                                  (machines(1, 16, 0.5, 0.8), machines(30, 9, 0.5, 0.8))]
+    yield "constant_machines", [([{10: 32}, {11: 32}, {10: 64}, {12: 32}], [{12: 32}, {13: 32}, {12: 16}])]
+
+
+def version_test(strata):
+    distance = variance = weights = freedom = 0
+    used = 0
+    for before, after in strata:
+        if min(len(before), len(after)) < 2:
+            continue
+        used += 1
+        sides, weight = [], len(before) * len(after) / (len(before) + len(after))
+        for machines in (before, after):
+            means, squares = map(np.array, zip(*(mean_and_squares(counts) for counts in machines)))
+            n = np.array([sum(counts.values()) for counts in machines], dtype=float)
+            lifted = max(means.var(ddof=1), squares.sum() / (n - 1).sum() * (1 / n).mean())
+            assert lifted == means.var(ddof=1), "the golden cases are Welch's"
+            sides.append((means, lifted / len(machines)))
+        weights += weight
+        distance += weight * (sides[1][0].mean() - sides[0][0].mean())
+        for means, v in sides:
+            variance += weight ** 2 * v
+            freedom += (weight ** 2 * v) ** 2 / (len(means) - 1)
+        one = stats.ttest_ind(sides[1][0], sides[0][0], equal_var=False)
+    freedom = variance ** 2 / freedom
+    t = distance / np.sqrt(variance)
+    p = 2 * stats.t.sf(abs(t), freedom)
+    reach = stats.t.ppf(0.975, freedom) * np.sqrt(variance) / weights
+    if used == 1:
+        assert np.isclose(one.statistic, t, rtol=1e-10) and np.isclose(one.pvalue, p, rtol=1e-8)
+        t, p = one.statistic, one.pvalue
+    return {"t": t, "p": p, "octaves": distance / weights, "low": distance / weights - reach}
+
+
 def main():
     directory = Path(sys.argv[1])
     random = np.random.default_rng(20)
@@ -128,6 +175,16 @@ def main():
                 print(f"machine {text(counts)}", file=out)
             t, p = machine_test(mine, field)
             print(f"t {t:.15g}\np {p:.15g}", file=out)
+    with open(directory / "versions.txt", "w") as out:
+        random = np.random.default_rng(21)
+        for name, strata in version_cases(random):
+            print(f"case {name}", file=out)
+            for number, (before, after) in enumerate(strata):
+                for side, machines in (("before", before), ("after", after)):
+                    for counts in machines:
+                        print(f"{side}{number} {text(counts)}", file=out)
+            for key, value in version_test(strata).items():
+                print(f"{key} {value:.15g}", file=out)
     with open(directory / "tails.txt", "w") as out:
         for z in (-9, -1.5, 0, 0.3, 1.644853626951473, 4, 12, 37):
             print(f"normal {z} {stats.norm.sf(z):.15g}", file=out)

@@ -1,0 +1,73 @@
+#include "common/stats/machine_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/stats/machine_moments.h"
+#include "common/stats/tails.h"
+
+namespace fieldcost::stats {
+namespace {
+
+struct Side {
+  double machines;
+  double mean;
+  double variance;  // of that mean
+};
+
+Side SideOf(const MachineGroup& group) {
+  const MachineMoments moments = MomentsOf(group.scalars);
+  const auto machines = static_cast<double>(std::min(group.machines, group.scalars.contributions));
+  return {machines, moments.mean,
+          std::max(moments.between, moments.within * moments.inverse_calls) / machines};
+}
+
+bool HasTwo(const MachineGroup& group) {
+  return group.machines >= 2 && group.scalars.contributions >= 2;
+}
+
+}  // namespace
+
+MachineComparison CompareMachines(std::span<const MachineStratum> strata) {
+  MachineComparison result;
+  double weights = 0;
+  double distance = 0;
+  double variance = 0;
+  double satterthwaite = 0;  // sum of (w^2 v)^2 / (K - 1)
+  double freedom = 0;        // sum of K - 1
+  for (const MachineStratum& stratum : strata) {
+    if (!HasTwo(stratum.before) || !HasTwo(stratum.after)) continue;
+    const Side before = SideOf(stratum.before);
+    const Side after = SideOf(stratum.after);
+    const double weight = before.machines * after.machines / (before.machines + after.machines);
+    ++result.strata;
+    weights += weight;
+    distance += weight * (after.mean - before.mean);
+    for (const Side& side : {before, after}) {
+      const double part = weight * weight * side.variance;
+      variance += part;
+      satterthwaite += part * part / (side.machines - 1);
+      freedom += side.machines - 1;
+    }
+  }
+  if (result.strata == 0) return result;
+  result.octaves = distance / weights;
+  result.standard_error = std::max(std::sqrt(variance) / weights, kMeanStep);
+  result.t = result.octaves / result.standard_error;
+  result.degrees_of_freedom = satterthwaite > 0 ? variance * variance / satterthwaite : freedom;
+  result.p = std::clamp(2 * StudentTUpperTail(std::abs(result.t), result.degrees_of_freedom),
+                        std::numeric_limits<double>::min(), 1.0);
+  return result;
+}
+
+MachineComparison::Interval MachineComparison::ConfidenceInterval(double confidence) const {
+  if (strata == 0) {
+    return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  }
+  const double reach =
+      standard_error * StudentTUpperQuantile((1 - confidence) / 2, degrees_of_freedom);
+  return {octaves - reach, octaves + reach};
+}
+
+}  // namespace fieldcost::stats

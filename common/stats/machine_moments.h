@@ -1,0 +1,22 @@
+#pragma once
+
+#include "common/stats/contribution.h"
+
+namespace fieldcost::stats {
+
+// A fixed-point step of a stored mean: no difference of means is known better than this, octaves.
+inline constexpr double kMeanStep = 0x1p-16;
+
+// What a row's scalars tell about the machines behind them; all in octaves (log2 of the cost).
+struct MachineMoments {
+  double mean = 0;           // of the machines' means
+  double between = 0;        // S^2_m, the variance of the machines' means; 0 for one machine
+  double within = 0;         // s^2_w, the pooled variance of calls of one machine
+  double inverse_calls = 0;  // the mean of 1/n
+};
+
+// Nothing cancels: the sums are taken about a whole step near their mean, in integers. REQUIRES:
+// valid, at least 1 contribution. Pure, thread-safe.
+MachineMoments MomentsOf(const ContributionScalars& scalars);
+
+}  // namespace fieldcost::stats

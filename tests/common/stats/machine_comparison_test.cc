@@ -1,0 +1,164 @@
+#include "common/stats/machine_comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "common/stats/tails.h"
+#include "tests/common/stats/fleet_of_machines.h"
+#include "tests/common/stats/golden_calls.h"
+
+namespace fieldcost::stats {
+namespace {
+
+MachineGroup Group(const ApiSums& sums) { return {sums.scalars, sums.scalars.contributions}; }
+
+MachineComparison Compare(const MachineStratum& stratum) { return CompareMachines({&stratum, 1}); }
+
+TEST(MachineComparisonTest, ValuesAreThoseOfScipy) {
+  int compared = 0;
+  for (const GoldenCase& golden : ReadGoldenCases("versions.txt")) {
+    const auto sums = [&](const std::string& key) {
+      ApiSums side;
+      for (const BucketCounts& machine : golden.counts.at(key)) {
+        FleetOfMachines::Contribute(GoldenCase::Histogram(machine), side);
+      }
+      return Group(side);
+    };
+    std::vector<MachineStratum> strata;
+    for (int i = 0; golden.counts.contains(fmt::format("before{}", i)); ++i) {
+      strata.push_back({sums(fmt::format("before{}", i)), sums(fmt::format("after{}", i))});
+    }
+    const MachineComparison test = CompareMachines(strata);
+    const auto expected = [&](const char* name) { return golden.numbers.at(name); };
+    EXPECT_NEAR(test.t, expected("t"), 2e-4 * std::abs(expected("t")) + 1e-4) << golden.name;
+    EXPECT_NEAR(test.p / expected("p"), 1, 2e-3) << golden.name;
+    EXPECT_NEAR(test.octaves, expected("octaves"), 1e-4) << golden.name;
+    EXPECT_NEAR(test.ConfidenceInterval(0.95).low, expected("low"), 2e-4) << golden.name;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 6);
+}
+
+// How often are versions that cost the same told apart at 5 %?
+double ToldApart(double between, int machines, int times, unsigned strata) {
+  FleetOfMachines fleet(between, 60);
+  int told = 0;
+  for (int i = 0; i < times; ++i) {
+    std::vector<MachineStratum> both;
+    for (unsigned stratum = 0; stratum < strata; ++stratum) {
+      both.push_back({Group(fleet.Field(machines)), Group(fleet.Field(machines * 2 / 3))});
+    }
+    if (CompareMachines(both).p <= 0.05) ++told;
+  }
+  return static_cast<double>(told) / times;
+}
+
+TEST(MachineComparisonTest, NoMoreThanSixPercentOfEqualVersionsAreToldApartAtFive) {
+  for (const double octaves : {0.0, 0.1, 0.3, 0.6}) {
+    EXPECT_LE(ToldApart(octaves, 30, 2000, 1), 0.06) << octaves;
+  }
+  EXPECT_LE(ToldApart(0.6, 10, 1000, 3), 0.065);
+  EXPECT_GE(ToldApart(0.6, 30, 1000, 1), 0.03) << "no longer a test of that size";
+}
+
+TEST(MachineComparisonTest, MachinesThatComeBackEveryWeekCountOnce) {
+  // 12 weeks of 20 machines a side: the same machines, so no more evidence than one week's.
+  constexpr int kWeeks = 12;
+  FleetOfMachines fleet(0.6, 61);
+  int naive = 0;
+  int counted = 0;
+  constexpr int kTimes = 300;
+  for (int i = 0; i < kTimes; ++i) {
+    MachineStratum stratum;
+    for (MachineGroup* side : {&stratum.before, &stratum.after}) {
+      for (int machine = 0; machine < 20; ++machine) {
+        const ContributionScalars one = ScalarsOf(fleet.Machine());
+        for (int week = 0; week < kWeeks; ++week) side->scalars.Merge(one);
+      }
+      side->machines = 20;
+    }
+    if (Compare(stratum).p <= 0.05) ++counted;
+    stratum.before.machines = stratum.after.machines = 20 * kWeeks;
+    if (Compare(stratum).p <= 0.05) ++naive;
+  }
+  EXPECT_LE(counted, kTimes / 10);
+  EXPECT_GE(naive, kTimes / 3);
+}
+
+TEST(MachineComparisonTest, AnotherMixOfMachinesIsNoChange) {
+  FleetOfMachines fleet(0.3, 62);
+  const auto side = [&](int slow, int fast) {
+    std::pair<ApiSums, ApiSums> sums;
+    for (; slow > 0; --slow) FleetOfMachines::Contribute(fleet.Machine(3), sums.first);
+    for (; fast > 0; --fast) FleetOfMachines::Contribute(fleet.Machine(0), sums.second);
+    return sums;
+  };
+  const auto before = side(180, 20);
+  const auto after = side(20, 180);
+  const auto all = [](const auto& sums) {
+    ApiSums both = sums.first;
+    both.scalars.Merge(sums.second.scalars);
+    return Group(both);
+  };
+  const MachineComparison mixed = Compare({all(before), all(after)});
+  EXPECT_LT(mixed.p, 1e-10);
+  EXPECT_LT(mixed.octaves, -2);  // "eight times faster on the whole"
+  const std::vector<MachineStratum> strata = {{Group(before.first), Group(after.first)},
+                                              {Group(before.second), Group(after.second)}};
+  const MachineComparison stratified = CompareMachines(strata);
+  EXPECT_GT(stratified.p, 0.01);
+  EXPECT_NEAR(stratified.octaves, 0, 0.25);
+  EXPECT_EQ(stratified.strata, 2U);
+}
+
+TEST(MachineComparisonTest, ExchangingTheVersionsTurnsTheSign) {
+  FleetOfMachines fleet(0.4, 63);
+  const MachineGroup one = Group(fleet.Field(30));
+  const MachineGroup other = Group(fleet.Field(50));
+  const MachineComparison forth = Compare({one, other});
+  const MachineComparison back = Compare({other, one});
+  EXPECT_DOUBLE_EQ(forth.octaves, -back.octaves);
+  EXPECT_DOUBLE_EQ(forth.p, back.p);
+  EXPECT_DOUBLE_EQ(forth.ConfidenceInterval(0.9).low, -back.ConfidenceInterval(0.9).high);
+}
+
+TEST(MachineComparisonTest, WithoutTwoMachinesOnBothSidesThereIsNoEvidence) {
+  FleetOfMachines fleet(0.4, 64);
+  const MachineGroup many = Group(fleet.Field(30));
+  for (const MachineStratum& stratum :
+       {MachineStratum{many, Group(fleet.Field(1))}, MachineStratum{{}, many}, MachineStratum{}}) {
+    const MachineComparison test = Compare(stratum);
+    EXPECT_EQ(test.p, 1);
+    EXPECT_EQ(test.strata, 0U);
+    EXPECT_TRUE(std::isinf(test.ConfidenceInterval(0.95).high));
+  }
+  EXPECT_EQ(CompareMachines({}).p, 1);
+}
+
+TEST(MachineComparisonTest, ConstantCostsHaveFiniteTestsToo) {
+  CostHistogram cheap;
+  CostHistogram dear;
+  for (int i = 0; i < 100; ++i) cheap.Add(24);
+  for (int i = 0; i < 100; ++i) dear.Add(48);
+  ApiSums before;
+  ApiSums after;
+  for (int i = 0; i < 40; ++i) FleetOfMachines::Contribute(cheap, before);
+  for (int i = 0; i < 40; ++i) FleetOfMachines::Contribute(dear, after);
+  EXPECT_EQ(Compare({Group(before), Group(before)}).p, 1);
+  const MachineComparison test = Compare({Group(before), Group(after)});
+  EXPECT_GT(test.p, 0);
+  EXPECT_LT(test.p, 1e-20);
+  EXPECT_NEAR(test.octaves, 1, 1e-4);
+}
+
+TEST(TailsTest, AQuantileHasThatTail) {
+  for (const double freedom : {1.0, 3.5, 29.0, 1e6}) {
+    for (const double p : {1e-9, 0.025, 0.5, 0.9}) {
+      EXPECT_NEAR(StudentTUpperTail(StudentTUpperQuantile(p, freedom), freedom) / p, 1, 1e-9);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::stats
