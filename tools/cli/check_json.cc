@@ -1,0 +1,123 @@
+#include "tools/cli/check_json.h"
+
+#include "tools/cli/json_parts.h"
+#include "tools/report/numbers.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace json = boost::json;
+
+// Stable words, unlike stats::Name(), which is for people.
+std::string_view Word(stats::Verdict verdict) {
+  switch (verdict) {
+    case stats::Verdict::kTooLittleData:
+      return "too_little_data";
+    case stats::Verdict::kNormal:
+      return "normal";
+    case stats::Verdict::kDifferent:
+      return "different";
+    case stats::Verdict::kWorse:
+      return "worse";
+  }
+  return "";
+}
+
+std::string_view Word(report::Stratum stratum) {
+  switch (stratum) {
+    case report::Stratum::kNone:
+      return "none";
+    case report::Stratum::kSameClass:
+      return "same_class";
+    case report::Stratum::kAllClasses:
+      return "all_classes";
+    case report::Stratum::kOtherVersions:
+      return "other_versions";
+  }
+  return "";
+}
+
+json::object PJson(const stats::PValue& p) {
+  return {{"p", p.p}, {"method", Text(report::Name(p.method))}};
+}
+
+json::object CheckedJson(const report::CheckedApi& api) {
+  const stats::Comparison& c = api.comparison;
+  json::object object = ApiJson(api.key.api);
+  json::array versions;
+  for (const std::string& version : api.field.versions) versions.push_back(Text(version));
+  object["verdict"] = Text(Word(c.verdict));
+  object["compared_with"] = Text(Word(api.field.stratum));
+  object["field_versions"] = std::move(versions);
+  object["n"] = c.calls;
+  object["contributions"] = c.contributions;
+  object["field_calls"] = c.field_calls;
+  object["ratio"] = c.ratio;
+  object["cliffs_delta"] = c.cliffs_delta;
+  object["calls"] = PJson(c.call_test.by_bucket);
+  object["calls_by_rank"] = PJson(c.call_test.by_rank);
+  object["machines"] = json::object{{"p", c.machine_test.p},
+                                    {"t", c.machine_test.t},
+                                    {"degrees_of_freedom", c.machine_test.degrees_of_freedom},
+                                    {"octaves_above", c.machine_test.octaves_above}};
+  object["p"] = c.p();
+  object["q_calls"] = c.q_calls;
+  object["q"] = c.q;
+  object["seed"] = Text(report::SeedText(c.call_test.seed));
+  object["own_removed"] = c.own_removed;
+  return object;
+}
+
+json::object HeadJson(const report::CheckReport& report, const CheckFacts& facts) {
+  json::object counts;
+  for (const auto verdict : {stats::Verdict::kWorse, stats::Verdict::kDifferent,
+                             stats::Verdict::kTooLittleData, stats::Verdict::kNormal}) {
+    const std::string_view word = Word(verdict);
+    counts[json::string_view(word.data(), word.size())] = report.Count(verdict);
+  }
+  return {
+      {"format_version", kCheckFormatVersion},
+      {"checked", Text(report::FormatTime(facts.checked))},
+      {"checked_unix_seconds",
+       std::chrono::duration_cast<std::chrono::seconds>(facts.checked.time_since_epoch()).count()},
+      {"profile", Text(facts.profile)},
+      {"metric", Text(stats::Name(report.metric))},
+      {"unit", Text(stats::Unit(report.metric))},
+      {"hardware", HardwareJson(facts.hardware)},
+      {"permutations", stats::kPermutations},
+      {"seed", Text(report::SeedText(report.Seed()))},
+      {"seed_option", report.salt},
+      {"own_batches_unknown", report.own_unknown},
+      {"counts", std::move(counts)},
+      {"freshness", FreshnessJson(facts.freshness)}};
+}
+
+}  // namespace
+
+std::string CheckJson(const report::CheckReport& report, const CheckFacts& facts) {
+  json::object object = HeadJson(report, facts);
+  json::array apis;
+  for (const report::CheckedApi& api : report.apis) apis.push_back(CheckedJson(api));
+  object["apis"] = std::move(apis);
+  return Print(object);
+}
+
+std::string ExplainJson(const std::vector<const report::CheckedApi*>& apis,
+                        const report::CheckReport& report, const CheckFacts& facts) {
+  json::object object = HeadJson(report, facts);
+  json::array array;
+  for (const report::CheckedApi* api : apis) {
+    json::object one = CheckedJson(*api);
+    one["mine"] = HistogramJson(api->mine);
+    one["field"] = HistogramJson(api->field.sums.histogram);
+    array.push_back(std::move(one));
+  }
+  object["apis"] = std::move(array);
+  return Print(object);
+}
+
+std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes) {
+  return Print({{"file", UntrustedText(file.string())}, {"size_bytes", size_bytes}});
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/catalog/catalog.h"
+#include "tools/report/check_report.h"
+
+namespace fieldcost::cli {
+
+inline constexpr unsigned kCheckFormatVersion = 1;
+
+struct CheckFacts {
+  WallTime checked{};
+  std::string_view profile;  // "local" or "file"
+  stats::HardwareClass hardware;
+  catalog::Freshness freshness;
+};
+
+// The result of a check as one JSON object: what `check --json` prints and what STATE/check.json
+// holds for editors. README.md describes the members.
+std::string CheckJson(const report::CheckReport& report, const CheckFacts& facts);
+
+// One API of it with both histograms: `check --explain API --json`.
+std::string ExplainJson(const std::vector<const report::CheckedApi*>& apis,
+                        const report::CheckReport& report, const CheckFacts& facts);
+
+// `check --save FILE`: what was written.
+std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes);
+
+}  // namespace fieldcost::cli
