@@ -30,6 +30,8 @@ TABLE = {
     "tools/report": (["base", "shm", "stats"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "report"],
                   ["CLI/CLI.hpp", "boost/json"]),
+    # The daemon only for where a user's files are.
+    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "daemon", "report"], ["boost/json"]),
 }
 WHERE = {name.split("/")[-1]: name for name in TABLE if "/" in name}
 # Expensive headers: exactly these files may include them, so that each is compiled once.

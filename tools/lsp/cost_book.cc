@@ -1,0 +1,171 @@
+#include "tools/lsp/cost_book.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "tools/lsp/limits.h"
+#include "tools/report/cost_table.h"
+#include "tools/report/spectrum.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+constexpr std::size_t kSpectrumWidth = 24;
+constexpr std::size_t kMaxOtherVersions = 3;
+constexpr unsigned kStopQuestions = 1024;  // names between two of them
+
+bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) != 0; }
+
+std::uint64_t ContributionsOf(const stats::StatRow& row) { return row.scalars.contributions; }
+
+ApiCosts::Metric Describe(const report::MetricSummary& summary) {
+  return {.calls = summary.histogram.count(),
+          .contributions = summary.contributions,
+          .mean = summary.histogram.Mean(),
+          .p50 = summary.p50,
+          .p95 = summary.p95,
+          .p99 = summary.p99,
+          .strata = report::StrataText(summary.strata),
+          .spectrum = report::Spectrum(summary.histogram, kSpectrumWidth, {.utf8 = true})};
+}
+
+// The version to speak of: that with the most contributions of times, else of anything.
+const stats::ApiKey& ChooseVersion(const std::vector<stats::StatRow>& rows) {
+  const auto weight = [](const stats::StatRow& row) {
+    return std::pair(row.key.metric == stats::Metric::kWallTime, ContributionsOf(row));
+  };
+  return std::max_element(rows.begin(), rows.end(),
+                          [&](const auto& a, const auto& b) { return weight(a) < weight(b); })
+      ->key.api;
+}
+
+}  // namespace
+
+ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows) {
+  ApiCosts costs{.api = ChooseVersion(rows)};
+  // Quantiles are what costs time: of what is shown only.
+  std::vector<stats::StatRow> shown;
+  std::map<std::string, const stats::StatRow*> others;  // by version: its row with most
+  for (const stats::StatRow& row : rows) {
+    const stats::Metric metric = row.key.metric;
+    if (row.key.api == costs.api) {
+      if (metric == stats::Metric::kWallTime || metric == stats::Metric::kAllocInclusive ||
+          IsIo(metric)) {
+        shown.push_back(row);
+      }
+    } else if (metric == stats::Metric::kWallTime &&
+               row.key.api.package_version != costs.api.package_version) {
+      const stats::StatRow*& most = others[row.key.api.package_version];
+      if (most == nullptr || ContributionsOf(*most) < ContributionsOf(row)) most = &row;
+    }
+  }
+  for (const report::CostSummary& summary : report::Summarise(shown)) {
+    for (const auto& [metric, numbers] : summary.metrics) {
+      if (metric == stats::Metric::kWallTime) costs.time = Describe(numbers);
+      if (metric == stats::Metric::kAllocInclusive) costs.allocation = Describe(numbers);
+      if (IsIo(metric)) costs.io_mean += numbers.histogram.Mean();
+    }
+  }
+  std::vector<std::pair<std::string, const stats::StatRow*>> ordered(others.begin(), others.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+    return ContributionsOf(*a.second) > ContributionsOf(*b.second);
+  });
+  if (ordered.size() > kMaxOtherVersions) ordered.resize(kMaxOtherVersions);
+  for (const auto& [version, row] : ordered) {
+    costs.others.push_back(
+        {version, stats::EstimateQuantile(row->histogram, 0.5).estimate, ContributionsOf(*row)});
+  }
+  return costs;
+}
+
+CostBook::Stamp CostBook::StampOf(const std::filesystem::path& file) {
+  struct stat facts {};
+  if (::stat(file.c_str(), &facts) != 0) return {};
+  return {.device = facts.st_dev,
+          .inode = facts.st_ino,
+          .size = facts.st_size,
+          .modified_ns = facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec};
+}
+
+bool CostBook::Refresh() {
+  const Stamp database = StampOf(file_);
+  const Stamp log = StampOf(file_.string() + "-wal");
+  if (opened_ && database == database_ && log == log_) return false;
+  opened_ = true;
+  cache_.clear();
+  catalog_.reset();
+  freshness_.reset();
+  problem_.clear();
+  Result<catalog::Catalog> catalog = catalog::Catalog::Open(file_);
+  if (catalog) {
+    Result<catalog::Freshness> freshness = catalog->GetSnapshotFreshness();
+    if (freshness) {
+      catalog_ = std::move(*catalog);
+      freshness_ = *freshness;
+    } else {
+      problem_ = freshness.error().message;
+    }
+  } else {
+    problem_ = catalog.error().message;
+  }
+  // Opening may have made an empty log. What was there before is what has been read at least.
+  database_ = database;
+  const Stamp after = StampOf(file_.string() + "-wal");
+  log_ = log.size <= 0 && after.size == 0 ? after : log;
+  return true;
+}
+
+CostBook::Found CostBook::Find(const std::string& symbol) {
+  static const Found kNothing = std::make_shared<const std::vector<ApiCosts>>();
+  if (!catalog_ || symbol.empty() || symbol.size() > kMaxNameBytes) return kNothing;
+  if (const auto cached = cache_.find(symbol); cached != cache_.end()) return cached->second;
+  const Result<std::vector<stats::StatRow>> rows = catalog_->Find(symbol, "");
+  if (!rows) return kNothing;
+  std::map<std::string, std::vector<stats::StatRow>> libraries;
+  for (const stats::StatRow& row : *rows) libraries[row.key.api.soname].push_back(row);
+  auto found = std::make_shared<std::vector<ApiCosts>>();
+  for (const auto& [soname, own] : libraries) found->push_back(MakeCosts(own));
+  const auto contributions = [](const ApiCosts& costs) {
+    return costs.time ? costs.time->contributions : 0;
+  };
+  std::stable_sort(found->begin(), found->end(), [&](const ApiCosts& a, const ApiCosts& b) {
+    return contributions(a) > contributions(b);
+  });
+  if (found->size() > kMaxLibraries) found->resize(kMaxLibraries);
+  if (cache_.size() >= kMaxCachedNames) cache_.clear();
+  return cache_.emplace(symbol, found->empty() ? kNothing : Found(found)).first->second;
+}
+
+std::vector<std::string> CostBook::FindPrefix(std::string_view prefix, std::size_t limit) {
+  std::vector<std::string> symbols;
+  if (!catalog_) return symbols;
+  const Result<std::vector<std::string>> names = catalog_->FindPrefix(prefix, limit);
+  if (!names) return symbols;
+  for (const std::string& name : *names) {
+    std::string symbol = name.substr(name.find('!') + 1);
+    if (symbols.empty() || symbols.back() != symbol) symbols.push_back(std::move(symbol));
+  }
+  return symbols;
+}
+
+CxxIndex IndexCxxNames(const std::filesystem::path& catalog_file,
+                       const std::function<bool()>& stop) {
+  CxxIndex index;
+  const Result<catalog::Catalog> catalog = catalog::Catalog::Open(catalog_file);
+  if (catalog) {
+    unsigned seen = 0;
+    static_cast<void>(
+        catalog->ForEachName([&](std::string_view, std::string_view untrusted_symbol) {
+          index.Add(untrusted_symbol);
+          return ++seen % kStopQuestions != 0 || !stop();
+        }));
+  }
+  index.Finish();
+  return index;
+}
+
+}  // namespace fieldcost::lsp

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/catalog/catalog.h"
+#include "common/stats/quantiles.h"
+#include "tools/lsp/cxx_index.h"
+
+namespace fieldcost::lsp {
+
+// What a hover and a hint say about one "soname!symbol": its version with the most contributions,
+// all of its hardware classes and weeks together.
+struct ApiCosts {
+  struct Metric {
+    std::uint64_t calls = 0;  // values in the histogram
+    std::uint64_t contributions = 0;
+    double mean = 0;
+    stats::Quantile p50;
+    stats::Quantile p95;
+    stats::Quantile p99;
+    std::string strata;    // "all classes, all weeks"
+    std::string spectrum;  // UTF-8
+  };
+  struct Version {
+    std::string name;
+    double p50 = 0;
+    std::uint64_t contributions = 0;
+  };
+  stats::ApiKey api;
+  std::optional<Metric> time;
+  std::optional<Metric> allocation;  // inclusive, bytes a call
+  double io_mean = 0;                // bytes a call, all four metrics; 0 = none or not measured
+  std::vector<Version> others;       // other versions with times, most contributions first
+};
+
+// The local catalogue as an editor asks it: the same few names again and again. Keeps what was
+// found for kMaxCachedNames symbols until the catalogue changes. Never uses the network. Not
+// thread-safe.
+class CostBook {
+ public:
+  explicit CostBook(std::filesystem::path catalog_file) : file_(std::move(catalog_file)) {}
+
+  // Looks whether the file was written or replaced (two calls of stat) and opens it anew if so;
+  // true if it was. Called before a request is answered. Without a usable file there is no
+  // freshness() and nothing is found; problem() says why.
+  bool Refresh();
+
+  const std::optional<catalog::Freshness>& freshness() const { return freshness_; }
+  const std::string& problem() const { return problem_; }
+  const std::filesystem::path& file() const { return file_; }
+
+  // Of all libraries with that symbol, most contributions first; at most kMaxLibraries.
+  using Found = std::shared_ptr<const std::vector<ApiCosts>>;
+  Found Find(const std::string& symbol);
+
+  // Symbols that begin so, ascending, each once; stops at the limit.
+  std::vector<std::string> FindPrefix(std::string_view prefix, std::size_t limit);
+
+ private:
+  // What tells one state of a file from another.
+  struct Stamp {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::int64_t size = -1;  // no such file
+    std::int64_t modified_ns = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  static Stamp StampOf(const std::filesystem::path& file);
+
+  std::filesystem::path file_;
+  bool opened_ = false;
+  Stamp database_;
+  Stamp log_;
+  std::optional<catalog::Catalog> catalog_;
+  std::optional<catalog::Freshness> freshness_;
+  std::string problem_;
+  std::unordered_map<std::string, Found> cache_;
+};
+
+// Rows of one soname!symbol to what is shown. REQUIRES: !rows.empty().
+ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows);
+
+// Indexes the C++ names of a catalogue, with a connection of its own; an empty index if it cannot
+// be read. `stop` is asked now and then.
+CxxIndex IndexCxxNames(const std::filesystem::path& catalog_file,
+                       const std::function<bool()>& stop);
+
+}  // namespace fieldcost::lsp

@@ -1,0 +1,226 @@
+#include "tools/lsp/cost_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/text.h"
+#include "tools/lsp/cxx_name.h"
+#include "tools/lsp/limits.h"
+#include "tools/report/numbers.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+using report::FormatCost;
+using report::FormatCount;
+
+constexpr report::Style kStyle = {.utf8 = true};
+constexpr stats::Metric kTime = stats::Metric::kWallTime;
+constexpr stats::Metric kBytes = stats::Metric::kAllocInclusive;
+constexpr double kNsPerUs = 1000;
+constexpr double kBytesPerKib = 1024;
+constexpr std::size_t kMaxNameColumns = 160;
+
+std::string Time(double ns) { return FormatCost(ns, kTime, kStyle); }
+std::string Bytes(double bytes) { return FormatCost(bytes, kBytes, kStyle); }
+
+std::string Strong(std::string_view text, bool markdown) {
+  return markdown ? fmt::format("**{}**", text) : std::string(text);
+}
+
+std::string QuantileText(const char* name, const stats::Quantile& quantile, stats::Metric metric) {
+  return fmt::format(
+      "{} {} (certainly {} to {})", name, FormatCost(quantile.estimate, metric, kStyle),
+      FormatCost(quantile.low, metric, kStyle), FormatCost(quantile.high, metric, kStyle));
+}
+
+std::string Headline(const ApiCosts& costs, bool markdown) {
+  const std::string name = Code(SourceName(costs), markdown);
+  if (costs.time) {
+    return fmt::format("{}: typically {} a call", name,
+                       Strong(Time(costs.time->p50.estimate), markdown));
+  }
+  if (costs.allocation) {
+    return fmt::format("{}: allocates typically {} a call", name,
+                       Strong(Bytes(costs.allocation->p50.estimate), markdown));
+  }
+  return fmt::format("{}: calls were counted, not timed", name);
+}
+
+std::string VersionText(const stats::ApiKey& api, bool markdown) {
+  std::string text = Code(api.soname, markdown);
+  if (!api.package_version.empty()) text += " " + Code(api.package_version, markdown);
+  if (!api.symbol_version.empty()) text += ", symbol version " + Code(api.symbol_version, markdown);
+  return text;
+}
+
+void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& lines) {
+  if (costs.time) {
+    const ApiCosts::Metric& time = *costs.time;
+    lines.push_back(QuantileText("p50", time.p50, kTime));
+    lines.push_back(QuantileText("p95", time.p95, kTime));
+    lines.push_back(QuantileText("p99", time.p99, kTime));
+    if (!time.spectrum.empty()) {
+      lines.push_back(fmt::format("cheap {} dear", Code(time.spectrum, markdown)));
+    }
+  }
+  if (costs.allocation && costs.allocation->mean > 0) {
+    lines.push_back(fmt::format("allocates {} a call on average ({})",
+                                Bytes(costs.allocation->mean),
+                                QuantileText("p99", costs.allocation->p99, kBytes)));
+  }
+  if (costs.io_mean > 0) {
+    lines.push_back(fmt::format("reads and writes {} a call on average, files and network",
+                                Bytes(costs.io_mean)));
+  }
+  if (const auto& metric = costs.time ? costs.time : costs.allocation) {
+    lines.push_back(fmt::format("n = {} calls in {} contributions; {}", FormatCount(metric->calls),
+                                FormatCount(metric->contributions), metric->strata));
+  }
+  lines.push_back(VersionText(costs.api, markdown));
+  std::string others;
+  for (const ApiCosts::Version& version : costs.others) {
+    others += fmt::format("{}{} p50 {}", others.empty() ? "" : ", ",
+                          Code(version.name.empty() ? "unknown" : version.name, markdown),
+                          Time(version.p50));
+  }
+  if (!others.empty()) lines.push_back("other versions: " + others);
+}
+
+std::string FreshnessLine(const catalog::Freshness& freshness, WallTime now) {
+  return fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
+                     freshness.snapshot_version, report::FormatTime(freshness.snapshot_published),
+                     report::FormatAge(freshness.snapshot_published, now),
+                     freshness.fragments_current, freshness.fragments_total);
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+// Characters that stay as they are: RFC 3986, unreserved and some of the reserved ones. Brackets
+// and parentheses, which Markdown could take for its own, do not.
+std::string PercentEncode(std::string_view text, std::string_view also_plain) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       also_plain.find(c) != std::string_view::npos;
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return encoded;
+}
+
+std::string SyntheticMark(const catalog::Freshness& freshness) {
+  return freshness.synthetic ? " (synthetic)" : "";
+}
+
+}  // namespace
+
+std::string Code(std::string_view untrusted_text, bool markdown) {
+  const std::string text = EscapeControl(untrusted_text);
+  if (!markdown) return text;
+  // CommonMark 6.1: a span ends at a run of as many backticks as it began with.
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  const std::string_view space = longest == 0 ? "" : " ";
+  return fmt::format("{}{}{}{}{}", fence, space, text, space, fence);
+}
+
+std::string SourceName(const ApiCosts& costs) {
+  const std::optional<CxxName> name = ParseCxxName(costs.api.symbol);
+  return report::Shorten(name ? name->text : costs.api.symbol, kMaxNameColumns, kStyle);
+}
+
+std::string DrillDownUrl(std::string_view url_template, std::string_view api) {
+  constexpr std::string_view kPlace = "{api}";
+  const std::string scheme = Lower(url_template.substr(0, 8));
+  const std::size_t place = url_template.find(kPlace);
+  if ((!scheme.starts_with("https://") && !scheme.starts_with("http://")) ||
+      place == std::string_view::npos || url_template.size() > kMaxUrlBytes) {
+    return "";
+  }
+  constexpr std::string_view kUrl = "-._~:/?#@!$&'*+,;=%";
+  constexpr std::string_view kName = "-._~!";
+  return PercentEncode(url_template.substr(0, place), kUrl) + PercentEncode(api, kName) +
+         PercentEncode(url_template.substr(place + kPlace.size()), kUrl);
+}
+
+std::string CostText(const std::vector<ApiCosts>& found, const catalog::Freshness& freshness,
+                     const TextStyle& style) {
+  std::vector<std::string> lines;
+  AddDetails(found.front(), style.markdown, lines);
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    lines.push_back("also " + Headline(found[i], style.markdown) + ", " +
+                    VersionText(found[i].api, style.markdown));
+  }
+  lines.push_back(FreshnessLine(freshness, style.now));
+  std::string text = Headline(found.front(), style.markdown) + "\n";
+  if (freshness.synthetic) {
+    text += fmt::format("\n{}: this catalogue holds made-up data\n",
+                        Strong("SYNTHETIC", style.markdown));
+  }
+  text += "\n";
+  for (const std::string& line : lines) text += "- " + line + "\n";
+  const std::string url = DrillDownUrl(style.url_template, stats::DisplayName(found.front().api));
+  if (!url.empty()) {
+    text += style.markdown ? fmt::format("\n[Details]({})\n", url)
+                           : fmt::format("\nDetails: {}\n", url);
+  }
+  return text;
+}
+
+std::string ShortCost(const ApiCosts& costs, const catalog::Freshness& freshness) {
+  std::string text;
+  if (costs.time) {
+    text = Time(costs.time->p50.estimate);
+  } else if (costs.allocation) {
+    text = "allocates " + Bytes(costs.allocation->p50.estimate);
+  } else {
+    return "";
+  }
+  return text + SyntheticMark(freshness);
+}
+
+std::string HintText(const ApiCosts& costs, const catalog::Freshness& freshness,
+                     const Settings& settings) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (costs.time) {
+    const double p50 = costs.time->p50.estimate;
+    const double p99 = costs.time->p99.estimate;
+    if (settings.hint_calls && p50 >= static_cast<double>(settings.calls_min_us) * kNsPerUs) {
+      add(Time(p50));
+    }
+    if (settings.hint_tail && p99 >= static_cast<double>(settings.tail_min_us) * kNsPerUs &&
+        p99 >= static_cast<double>(settings.tail_min_ratio) * p50) {
+      add("p99 " + Time(p99));
+    }
+  }
+  if (settings.hint_allocation && costs.allocation && costs.allocation->mean > 0 &&
+      costs.allocation->mean >= static_cast<double>(settings.allocation_min_kib) * kBytesPerKib) {
+    add("allocates " + Bytes(costs.allocation->mean));
+  }
+  if (settings.hint_io && costs.io_mean > 0 &&
+      costs.io_mean >= static_cast<double>(settings.io_min_kib) * kBytesPerKib) {
+    add("I/O " + Bytes(costs.io_mean));
+  }
+  return text.empty() ? text : text + SyntheticMark(freshness);
+}
+
+std::string StatusText(const std::optional<catalog::Freshness>& freshness, WallTime now) {
+  if (!freshness) return "fieldcost: no catalogue";
+  return fmt::format("fieldcost: {}{}", report::FormatAge(freshness->snapshot_published, now),
+                     SyntheticMark(*freshness));
+}
+
+}  // namespace fieldcost::lsp

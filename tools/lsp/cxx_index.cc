@@ -1,0 +1,78 @@
+#include "tools/lsp/cxx_index.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/wire/limits.h"
+#include "tools/lsp/cxx_name.h"
+#include "tools/lsp/limits.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+// Of one common last component ("size"), so many symbols are looked at.
+constexpr std::size_t kMaxCandidates = 2000;
+static_assert(wire::kMaxSymbolBytes <= std::numeric_limits<std::uint16_t>::max());
+static_assert(kMaxIndexedNames * wire::kMaxSymbolBytes <=
+              std::numeric_limits<std::uint32_t>::max());
+
+std::uint32_t HashOf(std::string_view text) {
+  return static_cast<std::uint32_t>(std::hash<std::string_view>()(text));
+}
+
+bool EndsWith(const std::vector<std::string>& scopes, const std::vector<std::string>& wanted) {
+  return wanted.size() <= scopes.size() &&
+         std::equal(wanted.rbegin(), wanted.rend(), scopes.rbegin());
+}
+
+std::string Join(const std::vector<std::string>& scopes) {
+  std::string text;
+  for (const std::string& scope : scopes) text += (text.empty() ? "" : "::") + scope;
+  return text;
+}
+
+}  // namespace
+
+void CxxIndex::Add(std::string_view untrusted_symbol) {
+  if (entries_.size() >= kMaxIndexedNames) return;
+  const std::optional<CxxName> name = ParseCxxName(untrusted_symbol);
+  if (!name) return;
+  entries_.push_back({HashOf(name->name), static_cast<std::uint32_t>(symbols_.size()),
+                      static_cast<std::uint16_t>(untrusted_symbol.size())});
+  symbols_ += untrusted_symbol;
+}
+
+void CxxIndex::Finish() {
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.hash, a.begin) < std::pair(b.hash, b.begin);
+  });
+  entries_.shrink_to_fit();
+  symbols_.shrink_to_fit();
+}
+
+std::vector<std::string> CxxIndex::Find(
+    std::string_view qualified, const std::set<std::string, std::less<>>& used_namespaces) const {
+  std::vector<std::string> wanted = SplitScopes(qualified);
+  std::vector<std::string> symbols;
+  if (wanted.empty()) return symbols;
+  const std::string last = std::move(wanted.back());
+  wanted.pop_back();
+  const std::uint32_t hash = HashOf(last);
+  auto entry = std::lower_bound(entries_.begin(), entries_.end(), hash,
+                                [](const Entry& e, std::uint32_t h) { return e.hash < h; });
+  for (std::size_t seen = 0; entry != entries_.end() && entry->hash == hash; ++entry) {
+    if (++seen > kMaxCandidates || symbols.size() == kMaxOverloads) break;
+    const std::string_view symbol = std::string_view(symbols_).substr(entry->begin, entry->size);
+    const std::optional<CxxName> name = ParseCxxName(symbol);
+    if (!name || name->name != last) continue;
+    const bool found = wanted.empty()
+                           ? name->scopes.empty() || used_namespaces.contains(Join(name->scopes))
+                           : EndsWith(name->scopes, wanted);
+    if (found) symbols.emplace_back(symbol);
+  }
+  std::sort(symbols.begin(), symbols.end());
+  symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+  return symbols;
+}
+
+}  // namespace fieldcost::lsp

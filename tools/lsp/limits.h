@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "common/base/units.h"
+
+namespace fieldcost::lsp {
+
+// Every bound of the server. What is beyond one is refused or not annotated, never half done.
+
+inline constexpr std::size_t kMaxHeaderBytes = 4 * kKiB;    // of one message
+inline constexpr std::size_t kMaxMessageBytes = 16 * kMiB;  // its content
+inline constexpr std::size_t kMaxJsonDepth = 64;
+inline constexpr std::size_t kReadBytes = 64 * kKiB;  // at once
+
+inline constexpr std::size_t kMaxQueuedMessages = 4096;
+inline constexpr std::size_t kMaxQueuedRequests = 256;  // further ones are answered "busy"
+inline constexpr std::size_t kMaxQueuedBytes = 64 * kMiB;
+inline constexpr std::size_t kMaxDeferred = 64;  // requests that wait for the names of C++
+
+inline constexpr std::size_t kMaxDocumentBytes = 4 * kMiB;  // a longer one is not annotated
+inline constexpr std::size_t kMaxDocuments = 1024;
+inline constexpr std::size_t kMaxAllDocumentsBytes = 256 * kMiB;
+inline constexpr std::size_t kMaxChanges = 4096;  // in one notification
+inline constexpr std::size_t kMaxUriBytes = 8 * kKiB;
+inline constexpr std::size_t kMaxNameBytes = 1024;    // an identifier with its scopes
+inline constexpr std::size_t kMaxTokens = 2'000'000;  // of one document; what is behind is not seen
+inline constexpr std::size_t kMaxLineBytes = 64 * kKiB;  // names behind that are not looked at
+inline constexpr std::size_t kMaxNesting = 1000;         // of braces
+inline constexpr std::size_t kMaxLocals = 100'000;       // names that a document declares itself
+
+inline constexpr std::size_t kMaxCachedNames = 20'000;
+inline constexpr std::size_t kMaxIndexedNames = 2'000'000;  // C++ names of the catalogue
+inline constexpr std::size_t kMaxOverloads = 32;            // shown together
+inline constexpr std::size_t kMaxLibraries = 4;             // with the same symbol, in one hover
+inline constexpr std::size_t kMaxCompletionItems = 200;
+inline constexpr std::size_t kMinCompletionPrefix = 3;
+inline constexpr std::size_t kMaxHints = 500;
+inline constexpr std::size_t kMaxDiagnostics = 500;
+inline constexpr std::size_t kMaxActions = 8;
+inline constexpr std::size_t kMaxUrlBytes = 2 * kKiB;
+inline constexpr std::size_t kMaxCheckBytes = 32 * kMiB;  // STATE/check.json
+
+static_assert(kMaxDocumentBytes < kMaxMessageBytes);
+static_assert(kMaxMessageBytes < kMaxQueuedBytes);
+static_assert(kMaxDocumentBytes < kMaxAllDocumentsBytes);
+static_assert(kMaxQueuedRequests < kMaxQueuedMessages);
+
+}  // namespace fieldcost::lsp

@@ -1,0 +1,203 @@
+#include "tools/lsp/program.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "agent/daemon/profile.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/text.h"
+#include "tools/lsp/framing.h"
+#include "tools/lsp/limits.h"
+#include "tools/lsp/message_queue.h"
+#include "tools/lsp/server.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+constexpr char kHelp[] = R"(fieldcost-lsp: what library functions cost, in your editor
+
+Usage: fieldcost-lsp [OPTION]
+
+A language server (LSP 3.17) on standard input and output; editors start it.
+It reads the local catalogue (fieldcost sync) and never uses the network.
+
+  --stdio    talk on standard input and output: the only way, and the default
+  --help     this text
+  --version  the version
+
+Exit status: 0 after "shutdown" and "exit"; 1 if the editor went without
+"shutdown" or sent something that is not LSP; 64 on wrong options; 74 if
+nobody reads the answers.
+)";
+
+constexpr char kCheckName[] = "check.json";
+constexpr int kUsage = 64;
+constexpr int kIo = 74;
+
+// Standard output, shared by the threads.
+class Output {
+ public:
+  void Send(std::string_view json) {
+    const std::string bytes = Frame(json);
+    const std::lock_guard lock(mutex_);
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t written = ::write(STDOUT_FILENO, bytes.data() + done, bytes.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      // Nothing is to be saved, and the other threads may be blocked in reading.
+      if (written <= 0) ::_exit(kIo);
+      done += static_cast<std::size_t>(written);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+// Indexes names of C++ beside everything else, one catalogue after the other.
+class Indexer {
+ public:
+  Indexer(std::filesystem::path catalog_file, MessageQueue& queue)
+      : file_(std::move(catalog_file)), queue_(queue), thread_([this] { Work(); }) {}
+  ~Indexer() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wanted_signal_.notify_one();
+    thread_.join();
+  }
+  Indexer(const Indexer&) = delete;
+  Indexer& operator=(const Indexer&) = delete;
+
+  void Want() {
+    {
+      const std::lock_guard lock(mutex_);
+      wanted_ = true;
+    }
+    wanted_signal_.notify_one();
+  }
+
+ private:
+  bool Interrupted() {
+    const std::lock_guard lock(mutex_);
+    return stop_ || wanted_;
+  }
+
+  void Work() {
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        wanted_signal_.wait(lock, [this] { return stop_ || wanted_; });
+        if (stop_) return;
+        wanted_ = false;
+      }
+      auto index =
+          std::make_shared<const CxxIndex>(IndexCxxNames(file_, [this] { return Interrupted(); }));
+      if (!Interrupted()) queue_.Push(std::move(index));
+    }
+  }
+
+  std::filesystem::path file_;
+  MessageQueue& queue_;
+  std::mutex mutex_;
+  std::condition_variable wanted_signal_;
+  bool wanted_ = false;
+  bool stop_ = false;
+  std::thread thread_;  // last: uses the others
+};
+
+// Takes in one message; false if it was the last one.
+bool Take(const std::string& json, MessageQueue& queue, Output& output) {
+  Message message = ParseMessage(json);
+  const bool last = std::holds_alternative<ExitCall>(message.call);
+  if (const auto* cancel = std::get_if<CancelCall>(&message.call)) queue.Cancel(cancel->id);
+  const std::optional<RequestId> id = message.id;
+  if (!queue.Push(std::move(message), json.size())) {
+    output.Send(ErrorMessage(id, RpcError::kRequestFailed, "busy: too many requests wait"));
+  }
+  return !last;
+}
+
+// Reads until "exit", the end of stdin, or what is no message.
+void Read(MessageQueue& queue, Output& output) {
+  Framer framer;
+  std::string buffer(kReadBytes, '\0');
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return;
+    framer.Feed(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
+    for (;;) {
+      Result<std::optional<std::string>> next = framer.Next();
+      if (!next) {
+        output.Send(ErrorMessage({}, RpcError::kParseError, next.error().message));
+        if (next.error().code != ErrorCode::kTooLarge) return;
+        continue;
+      }
+      if (!*next) break;
+      if (!Take(**next, queue, output)) return;
+    }
+  }
+}
+
+int Serve() {
+  const Result<daemon::Profile> profile = daemon::Profile::FromEnvironment();
+  if (!profile) {
+    LogError("{}", profile.error().message);
+    return ExitStatus(profile.error().code);
+  }
+  MessageQueue queue;
+  Output output;
+  Indexer indexer(profile->catalog_file, queue);
+  Server server({.catalog_file = profile->catalog_file,
+                 .check_file = profile->state_dir / kCheckName,
+                 .clock = &SystemClock(),
+                 .version = FIELDCOST_VERSION,
+                 .send = [&](std::string_view json) { output.Send(json); },
+                 .index_names = [&] { indexer.Want(); }});
+  std::thread reader([&] {
+    Read(queue, output);
+    queue.Close();
+  });
+  while (!server.exit_status()) {
+    std::optional<MessageQueue::Item> item = queue.Pop([&] { server.OnIdle(); });
+    if (!item) break;
+    if (item->index) {
+      server.OnIndex(std::move(item->index));
+    } else {
+      server.Handle(std::move(item->message), item->cancelled);
+    }
+  }
+  reader.join();
+  return server.exit_status().value_or(1);
+}
+
+int Print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? 0 : kIo;
+}
+
+}  // namespace
+
+int Main(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--help" || argument == "-h") return Print(kHelp);
+    if (argument == "--version") return Print("fieldcost-lsp " FIELDCOST_VERSION "\n");
+    if (argument == "--stdio") continue;
+    LogError("unknown option '{}'; see fieldcost-lsp --help", EscapeControl(argument));
+    return kUsage;
+  }
+  ::signal(SIGPIPE, SIG_IGN);
+  return Serve();
+}
+
+}  // namespace fieldcost::lsp

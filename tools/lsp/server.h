@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "tools/lsp/check_result.h"
+#include "tools/lsp/cost_book.h"
+#include "tools/lsp/cxx_index.h"
+#include "tools/lsp/document.h"
+#include "tools/lsp/lexer.h"
+#include "tools/lsp/message_queue.h"
+#include "tools/lsp/protocol.h"
+
+namespace fieldcost::lsp {
+
+struct ServerOptions {
+  std::filesystem::path catalog_file;
+  std::filesystem::path check_file;  // STATE/check.json
+  const Clock* clock = nullptr;
+  std::string version;
+  // Takes one message's JSON. Called by the thread that calls the server.
+  std::function<void(std::string_view json)> send;
+  // The catalogue is another: its C++ names are to be indexed and given to OnIndex(). May be empty.
+  std::function<void()> index_names;
+};
+
+// What the server knows and answers: one message after the other, without threads, clocks and pipes
+// of its own. Not thread-safe.
+class Server {
+ public:
+  explicit Server(ServerOptions options);
+
+  void Handle(Message message, const CancelToken& cancelled);
+  // The names of C++ are known (again): answers what waited for them.
+  void OnIndex(std::shared_ptr<const CxxIndex> index);
+  // Nothing waits: what is not asked for, such as diagnostics, is brought up to date.
+  void OnIdle();
+
+  // Set once "exit" came: 0 after a "shutdown", else 1 (LSP 3.17).
+  std::optional<int> exit_status() const { return exit_status_; }
+
+ private:
+  enum class Phase { kStarting, kRunning, kShutDown };
+  struct OpenDocument {
+    Document document;
+    std::optional<LexedText> lexed;  // of its present text
+    bool dirty = true;               // its diagnostics may be others
+    bool has_diagnostics = false;
+  };
+  struct Deferred {
+    RequestId id;
+    HoverCall call;
+  };
+  using Costs = std::vector<ApiCosts>;
+
+  void Dispatch(Message message, const CancelToken& cancelled);
+  void RefuseEarlyOrLate(const Message& message);
+
+  // Notifications
+  void On(const OpenCall& call);
+  void On(const ChangeCall& call);
+  void On(const CloseCall& call);
+  void On(const ConfigurationCall& call);
+  void On(const AnswerCall& call);
+  void On(const CancelCall& call);
+  void OnInitialized();
+  // Requests
+  void Answer(const RequestId& id, const InitializeCall& call);
+  void Answer(const RequestId& id, const HoverCall& call);
+  void Answer(const RequestId& id, const CompletionCall& call, const CancelToken& cancelled);
+  void Answer(const RequestId& id, const ResolveCall& call);
+  void Answer(const RequestId& id, const HintCall& call, const CancelToken& cancelled);
+  void Answer(const RequestId& id, const ActionCall& call);
+  void Answer(const RequestId& id, const ExecuteCall& call);
+
+  void Send(std::string_view json) { options_.send(json); }
+  void Refresh();
+  void Apply(const Settings& settings);
+  StatusFacts GetStatus() const;
+  // nullptr if it is not open, or its text is not known.
+  OpenDocument* FindDocument(const std::string& uri);
+  static const LexedText& LexedOf(OpenDocument& open);
+  // What a name may be a symbol of; empty if it is the file's own.
+  std::vector<std::string> SymbolsOf(const OpenDocument& open, const Name& name) const;
+  Costs CostsOf(const OpenDocument& open, const Name& name);
+  std::string CostTextOf(const Costs& costs, bool markdown) const;
+  // Those that start in the range, or that an empty range is at.
+  static std::vector<Name> NamesIn(OpenDocument& open, const Range& range);
+  void Publish(const std::string& uri, OpenDocument& open);
+  void MarkAllDirty();
+
+  ServerOptions options_;
+  Phase phase_ = Phase::kStarting;
+  std::optional<int> exit_status_;
+  ClientFacts client_;
+  Settings settings_;
+  CostBook book_;
+  CheckBook check_;
+  std::set<std::string, std::less<>> flagged_names_;  // last components of what the check flagged
+  std::shared_ptr<const CxxIndex> index_;             // null until it is known
+  std::unordered_map<std::string, OpenDocument> documents_;
+  std::size_t documents_bytes_ = 0;
+  std::vector<Deferred> deferred_;
+  std::int64_t last_request_ = 0;  // of ours
+  std::optional<std::int64_t> asked_configuration_;
+};
+
+}  // namespace fieldcost::lsp

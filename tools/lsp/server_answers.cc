@@ -1,0 +1,255 @@
+// What Server answers about a place in a document.
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.h"
+#include "tools/lsp/cost_text.h"
+#include "tools/lsp/limits.h"
+#include "tools/lsp/server.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+// Behind what other servers offer: printable ASCII sorts before it.
+constexpr std::string_view kSortLast = "~fieldcost ";
+
+bool IsIdentifier(std::string_view symbol) {
+  if (symbol.empty() || (symbol.front() >= '0' && symbol.front() <= '9')) return false;
+  return std::all_of(symbol.begin(), symbol.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+bool IsC(Family family) { return family == Family::kC || family == Family::kCxx; }
+
+}  // namespace
+
+Server::OpenDocument* Server::FindDocument(const std::string& uri) {
+  const auto found = documents_.find(uri);
+  const bool usable = found != documents_.end() && found->second.document.usable();
+  return usable ? &found->second : nullptr;
+}
+
+const LexedText& Server::LexedOf(OpenDocument& open) {
+  if (!open.lexed) {
+    open.lexed = Lex(open.document.text(), LanguageOf(open.document.language()));
+  }
+  return *open.lexed;
+}
+
+std::vector<std::string> Server::SymbolsOf(const OpenDocument& open, const Name& name) const {
+  std::vector<std::string> symbols;
+  if (name.local || name.member) return symbols;
+  const std::string_view text = open.document.text();
+  const std::string_view last = text.substr(name.begin, name.end - name.begin);
+  const std::string_view whole = text.substr(name.qualified, name.end - name.qualified);
+  if (name.qualified == name.begin) symbols.emplace_back(last);
+  if (LanguageOf(open.document.language()).family == Family::kCxx && index_ != nullptr) {
+    for (std::string& symbol : index_->Find(whole, open.lexed->used_namespaces)) {
+      symbols.push_back(std::move(symbol));
+    }
+  }
+  return symbols;
+}
+
+Server::Costs Server::CostsOf(const OpenDocument& open, const Name& name) {
+  Costs costs;
+  for (const std::string& symbol : SymbolsOf(open, name)) {
+    const CostBook::Found found = book_.Find(symbol);
+    costs.insert(costs.end(), found->begin(), found->end());
+  }
+  const auto contributions = [](const ApiCosts& api) {
+    return api.time ? api.time->contributions : 0;
+  };
+  std::stable_sort(costs.begin(), costs.end(), [&](const ApiCosts& a, const ApiCosts& b) {
+    return contributions(a) > contributions(b);
+  });
+  return costs;
+}
+
+std::string Server::CostTextOf(const Costs& costs, bool markdown) const {
+  return CostText(costs, *book_.freshness(),
+                  {.markdown = markdown,
+                   .now = options_.clock->Now(),
+                   .url_template = settings_.drill_down_url});
+}
+
+std::vector<Name> Server::NamesIn(OpenDocument& open, const Range& range) {
+  const LexedText& lexed = LexedOf(open);
+  const std::size_t begin = open.document.OffsetOf(range.start);
+  const std::size_t end = open.document.OffsetOf(range.end);
+  if (begin >= end) {
+    const Name* name = NameAt(lexed, begin);
+    return name == nullptr ? std::vector<Name>() : std::vector<Name>{*name};
+  }
+  const auto before = [](const Name& name, std::size_t at) { return name.begin < at; };
+  const auto first = std::lower_bound(lexed.names.begin(), lexed.names.end(), begin, before);
+  const auto last = std::lower_bound(first, lexed.names.end(), end, before);
+  return {first, last};
+}
+
+void Server::Answer(const RequestId& id, const HoverCall& call) {
+  OpenDocument* open = FindDocument(call.uri);
+  if (open == nullptr || !settings_.hover || !book_.freshness()) return Send(NullAnswer(id));
+  const Name* name = NameAt(LexedOf(*open), open->document.OffsetOf(call.position));
+  if (name == nullptr) return Send(NullAnswer(id));
+  const Costs costs = CostsOf(*open, *name);
+  if (costs.empty()) {
+    const bool maybe = index_ == nullptr && options_.index_names && !name->local && !name->member &&
+                       deferred_.size() < kMaxDeferred &&
+                       LanguageOf(open->document.language()).family == Family::kCxx;
+    if (maybe) {
+      deferred_.push_back({id, call});
+    } else {
+      Send(NullAnswer(id));
+    }
+    return;
+  }
+  const bool markdown = client_.hover_markdown;
+  Send(HoverMessage(id, {.contents = {markdown, CostTextOf(costs, markdown)},
+                         .range = open->document.RangeOf(name->begin, name->end)}));
+}
+
+void Server::Answer(const RequestId& id, const CompletionCall& call, const CancelToken& cancelled) {
+  OpenDocument* open = FindDocument(call.uri);
+  std::vector<CompletionItem> items;
+  const auto answer = [&](bool incomplete) {
+    Send(CompletionMessage(id, items, incomplete, client_.label_details));
+  };
+  if (open == nullptr || !settings_.completion || !book_.freshness()) return answer(false);
+  const Family family = LanguageOf(open->document.language()).family;
+  if (settings_.completion_beside_others && IsC(family)) return answer(false);
+  const std::size_t offset = open->document.OffsetOf(call.position);
+  const Name* name = NameAt(LexedOf(*open), offset);
+  if (name == nullptr || name->member || name->qualified != name->begin) return answer(false);
+  const std::string prefix = open->document.text().substr(name->begin, offset - name->begin);
+  // With a shorter prefix there may be other names: the client has to ask again.
+  if (prefix.size() < settings_.completion_min_prefix) return answer(true);
+  const std::size_t limit = static_cast<std::size_t>(settings_.completion_max_items);
+  // Several libraries may have a symbol.
+  const std::vector<std::string> symbols = book_.FindPrefix(prefix, limit * kMaxLibraries);
+  const Range range = open->document.RangeOf(name->begin, offset);
+  for (const std::string& symbol : symbols) {
+    if (cancelled->load()) {
+      return Send(ErrorMessage(id, RpcError::kRequestCancelled, "cancelled"));
+    }
+    if (items.size() == limit) break;
+    if (!IsIdentifier(symbol) || (symbol.starts_with("_Z") && !prefix.starts_with("_Z"))) continue;
+    const CostBook::Found found = book_.Find(symbol);
+    if (found->empty()) continue;
+    const std::string cost = ShortCost(found->front(), *book_.freshness());
+    if (cost.empty()) continue;
+    std::string library = EscapeControl(found->front().api.soname);
+    if (found->size() > 1) library += fmt::format(" and {} more", found->size() - 1);
+    items.push_back({.label = symbol,
+                     .detail = " " + cost,
+                     .description = std::move(library),
+                     .sort_text = std::string(kSortLast) + symbol,
+                     .range = range});
+  }
+  answer(items.size() == limit);
+}
+
+void Server::Answer(const RequestId& id, const ResolveCall& call) {
+  const CostBook::Found found = book_.Find(call.symbol);
+  if (found->empty()) return Send(ResolveMessage(id, call.item_json, "", {}));
+  const ApiCosts& first = found->front();
+  Send(ResolveMessage(
+      id, call.item_json,
+      fmt::format("{}  {}", ShortCost(first, *book_.freshness()), EscapeControl(first.api.soname)),
+      {client_.item_markdown, CostTextOf(*found, client_.item_markdown)}));
+}
+
+void Server::Answer(const RequestId& id, const HintCall& call, const CancelToken& cancelled) {
+  OpenDocument* open = FindDocument(call.uri);
+  std::vector<InlayHint> hints;
+  if (open == nullptr || !settings_.hints || !book_.freshness()) {
+    return Send(HintMessage(id, hints));
+  }
+  for (const Name& name : NamesIn(*open, call.range)) {
+    if (cancelled->load()) {
+      return Send(ErrorMessage(id, RpcError::kRequestCancelled, "cancelled"));
+    }
+    if (!name.call) continue;
+    const Costs costs = CostsOf(*open, name);
+    if (costs.empty()) continue;
+    std::string label = HintText(costs.front(), *book_.freshness(), settings_);
+    if (label.empty()) continue;
+    hints.push_back(
+        {.position = open->document.PositionOf(name.end),
+         .label = std::move(label),
+         .tooltip = {client_.hover_markdown, CostTextOf(costs, client_.hover_markdown)}});
+    if (hints.size() == kMaxHints) break;
+  }
+  Send(HintMessage(id, hints));
+}
+
+void Server::Answer(const RequestId& id, const ActionCall& call) {
+  OpenDocument* open = FindDocument(call.uri);
+  std::vector<OpenAction> actions;
+  const bool linked = !DrillDownUrl(settings_.drill_down_url, "").empty();
+  if (open == nullptr || !linked || !book_.freshness()) return Send(ActionMessage(id, actions));
+  std::set<std::string> seen;
+  for (const Name& name : NamesIn(*open, call.range)) {
+    for (const ApiCosts& costs : CostsOf(*open, name)) {
+      std::string api = stats::DisplayName(costs.api);
+      if (actions.size() == kMaxActions || !seen.insert(api).second) continue;
+      actions.push_back({.title = fmt::format("fieldcost: open details of {} ({})",
+                                              SourceName(costs), EscapeControl(costs.api.soname)),
+                         .api = std::move(api)});
+    }
+    if (actions.size() == kMaxActions) break;
+  }
+  Send(ActionMessage(id, actions));
+}
+
+void Server::Answer(const RequestId& id, const ExecuteCall& call) {
+  if (call.command != kOpenDetailsCommand) {
+    return Send(ErrorMessage(id, RpcError::kInvalidParams, "no such command: " + call.command));
+  }
+  const std::size_t mark = call.api.find('!');
+  const CostBook::Found found =
+      book_.Find(mark == std::string::npos ? "" : call.api.substr(mark + 1));
+  const bool known = std::any_of(found->begin(), found->end(), [&](const ApiCosts& costs) {
+    return stats::DisplayName(costs.api) == call.api;
+  });
+  const std::string url = DrillDownUrl(settings_.drill_down_url, call.api);
+  if (!known || url.empty()) {
+    return Send(ErrorMessage(id, RpcError::kRequestFailed,
+                             known ? "the setting fieldcost.drillDown.url names no page"
+                                   : "not in the catalogue: " + call.api));
+  }
+  Send(client_.show_document ? ShowDocumentRequest(++last_request_, url)
+                             : ShowMessageNotification("fieldcost: " + url));
+  Send(NullAnswer(id));
+}
+
+void Server::Publish(const std::string& uri, OpenDocument& open) {
+  open.dirty = false;
+  std::vector<Diagnostic> diagnostics;
+  if (settings_.diagnostics && open.document.usable() && !flagged_names_.empty()) {
+    const std::string& text = open.document.text();
+    for (const Name& name : LexedOf(open).names) {
+      if (diagnostics.size() == kMaxDiagnostics) break;
+      const std::string_view last =
+          std::string_view(text).substr(name.begin, name.end - name.begin);
+      if (!name.call || !flagged_names_.contains(last)) continue;
+      for (const std::string& symbol : SymbolsOf(open, name)) {
+        const auto flagged = check_.result().flagged.find(symbol);
+        if (flagged == check_.result().flagged.end()) continue;
+        const FlaggedApi& api = flagged->second;
+        diagnostics.push_back(
+            {.range = open.document.RangeOf(name.begin, name.end),
+             .message = FlaggedText(api, check_.result()),
+             .url = DrillDownUrl(settings_.drill_down_url, api.soname + "!" + api.symbol)});
+        break;
+      }
+    }
+  }
+  if (diagnostics.empty() && !open.has_diagnostics) return;
+  open.has_diagnostics = !diagnostics.empty();
+  Send(DiagnosticsNotification(uri, diagnostics));
+}
+
+}  // namespace fieldcost::lsp

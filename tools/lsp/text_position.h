@@ -1,0 +1,34 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace fieldcost::lsp {
+
+// How a client counts within a line (LSP 3.17, positionEncoding).
+enum class PositionEncoding { kUtf8, kUtf16, kUtf32 };
+
+// Zero-based.
+struct Position {
+  std::uint32_t line = 0;
+  std::uint32_t character = 0;  // in units of the encoding
+  auto operator<=>(const Position&) const = default;
+};
+
+// Half-open.
+struct Range {
+  Position start;
+  Position end;
+  bool operator==(const Range&) const = default;
+};
+
+// The byte offset in `line` (without its end) of a position: the end of the line if it is beyond,
+// the start of the character if it is inside one. Bytes that are not UTF-8 count one unit each.
+std::size_t ByteOffset(std::string_view line, std::uint32_t character, PositionEncoding encoding);
+
+// The inverse. REQUIRES: offset <= line.size().
+std::uint32_t CharacterOf(std::string_view line, std::size_t offset, PositionEncoding encoding);
+
+}  // namespace fieldcost::lsp
