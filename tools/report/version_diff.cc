@@ -1,0 +1,232 @@
+#include "tools/report/version_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "common/base/text.h"
+#include "common/stats/anomaly.h"
+#include "tools/report/csv.h"
+#include "tools/report/numbers.h"
+#include "tools/report/text_table.h"
+
+namespace fieldcost::report {
+namespace {
+
+constexpr std::size_t kMaxNameWidth = 44;
+constexpr std::size_t kMaxNames = 12;  // of APIs that only one version has
+constexpr std::array<Change, 4> kChanges = {Change::kMore, Change::kLess, Change::kNone,
+                                            Change::kTooLittleData};
+constexpr Rgb kMoreColor{230, 60, 40};
+constexpr Rgb kLessColor{40, 160, 60};
+
+double Strength(const MetricChange& change) { return std::abs(change.test.octaves); }
+
+std::vector<TextCell> HeadingLine() {
+  return {{"CHANGE"},        {"API"},        {"METRIC"},      {"P50", true},  {"THEN", true},
+          {"CONTRIB", true}, {"THEN", true}, {"RATIO", true}, {"95 %", true}, {"DELTA", true},
+          {"P", true},       {"Q", true},    {"COMPARED"}};
+}
+
+std::string Painted(const MetricChange& change, const Style& style) {
+  const std::string name(Name(change.change, change.metric));
+  if (change.change == Change::kMore) return Paint(name, kMoreColor, style.color);
+  if (change.change == Change::kLess) return Paint(name, kLessColor, style.color);
+  return name;
+}
+
+// The change's name, painted after the table is laid out: colour has no width.
+std::vector<TextCell> Line(const ChangedMetric& changed, const Style& style) {
+  const MetricChange& change = *changed.metric;
+  const bool compared = change.test.strata > 0;
+  const auto cost = [&](const stats::Quantile& quantile) {
+    return FormatCost(quantile.estimate, change.metric, style);
+  };
+  const auto number = [&](double value) { return compared ? fmt::format("{:.2f}", value) : "-"; };
+  std::string symbol = changed.api->symbol;
+  if (!changed.api->symbol_version.empty()) symbol += "@" + changed.api->symbol_version;
+  return {
+      {std::string(Name(change.change, change.metric))},
+      {Shorten(symbol, kMaxNameWidth, style)},
+      {std::string(stats::Name(change.metric))},
+      {cost(change.before.call.p50), true},
+      {cost(change.after.call.p50), true},
+      {FormatCount(change.before.contributions), true},
+      {FormatCount(change.after.contributions), true},
+      {number(change.ratio), true},
+      {compared ? fmt::format("{:.2f}..{:.2f}", change.ratio_low, change.ratio_high) : "-", true},
+      {number(change.delta), true},
+      {compared ? ProbabilityText(change.test.p) : "-", true},
+      {change.eligible() ? ProbabilityText(change.q) : "-", true},
+      {compared ? ComparedText(change) : "-"}};
+}
+
+std::string Names(std::string_view about, const std::vector<std::string>& symbols) {
+  if (symbols.empty()) return "";
+  std::string text = fmt::format("{} ({}):", about, FormatCount(symbols.size()));
+  for (std::size_t i = 0; i < std::min(symbols.size(), kMaxNames); ++i) {
+    text += (i == 0 ? " " : ", ") + EscapeControl(symbols[i]);
+  }
+  return text + (symbols.size() > kMaxNames ? ", ...\n" : "\n");
+}
+
+}  // namespace
+
+std::string RatioText(const MetricChange& change) {
+  if (change.test.strata == 0) return "-";
+  return fmt::format("{:.2f}x [{:.2f}x, {:.2f}x]", change.ratio, change.ratio_low,
+                     change.ratio_high);
+}
+
+std::string ProbabilityText(double p) {
+  return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.1e}", p);
+}
+
+std::string ComparedText(const MetricChange& change) {
+  std::string text = change.classes == 0 ? "all classes together"
+                                         : fmt::format("within {} hardware class{}", change.classes,
+                                                       change.classes == 1 ? "" : "es");
+  return change.weeks_known ? text : text + ", weeks unknown";
+}
+
+std::vector<ChangedMetric> WithChange(const LibraryChange& change, Change wanted) {
+  std::vector<ChangedMetric> found;
+  for (const ApiChange& api : change.apis) {
+    for (const MetricChange& metric : api.metrics) {
+      if (metric.change == wanted) found.push_back({&api, &metric});
+    }
+  }
+  if (wanted == Change::kMore || wanted == Change::kLess) {
+    std::ranges::stable_sort(found, [](const ChangedMetric& a, const ChangedMetric& b) {
+      return Strength(*a.metric) > Strength(*b.metric);
+    });
+  }
+  return found;
+}
+
+std::string DiffText(const LibraryChange& change, bool all, const Style& style) {
+  std::string text =
+      fmt::format("{}: {} {} {}\n", EscapeControl(change.soname), EscapeControl(change.before),
+                  style.utf8 ? "→" : "->", EscapeControl(change.after));
+  std::vector<std::vector<TextCell>> lines = {HeadingLine()};
+  std::vector<const MetricChange*> shown;
+  std::string others;
+  std::size_t compared = 0;
+  bool mixed = false;
+  for (const Change kind : kChanges) {
+    const std::vector<ChangedMetric> found = WithChange(change, kind);
+    if (kind != Change::kTooLittleData) compared += found.size();
+    for (const ChangedMetric& one : found) {
+      mixed = mixed || (one.metric->eligible() && one.metric->classes == 0);
+    }
+    if (all || kind == Change::kMore || kind == Change::kLess) {
+      for (const ChangedMetric& one : found) {
+        lines.push_back(Line(one, style));
+        shown.push_back(one.metric);
+      }
+    } else if (!found.empty()) {
+      others += fmt::format("{}{}: {}", others.empty() ? "" : "; ",
+                            Name(kind, stats::Metric::kWallTime), FormatCount(found.size()));
+    }
+  }
+  if (shown.empty()) {
+    text += "nothing is shown to have changed\n";
+  } else {
+    const std::string table = TextTable(lines);
+    std::size_t begin = table.find('\n') + 1;
+    text += table.substr(0, begin);
+    for (const MetricChange* metric : shown) {
+      const std::size_t end = table.find('\n', begin) + 1;
+      const std::size_t name = Name(metric->change, metric->metric).size();
+      text += Painted(*metric, style) + table.substr(begin + name, end - begin - name);
+      begin = end;
+    }
+  }
+  if (!others.empty()) text += others + " (--all lists them)\n";
+  text += Names("measured in the new version only", change.added);
+  text += Names("measured in the old version only", change.removed);
+  text += fmt::format(
+      "(ratio of the machines' geometric means with its 95 % confidence; Cliff's delta; two-sided "
+      "p "
+      "of machines, q over {} comparisons; a change is q <= {}, |delta| >= {} and ratio >= {} or "
+      "<= "
+      "{})\n",
+      FormatCount(compared), stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio,
+      1 / stats::kLeastRatio);
+  if (mixed) {
+    text +=
+        "(all classes together: no numbers of single hardware classes are published for both "
+        "versions, so another mix of machines can look like a change)\n";
+  }
+  return text;
+}
+
+std::string DiffCsv(const LibraryChange& change, const Provenance& provenance) {
+  CsvWriter csv({"library",
+                 "before",
+                 "after",
+                 "symbol",
+                 "symbol_version",
+                 "metric",
+                 "unit",
+                 "change",
+                 "calls_before",
+                 "calls_after",
+                 "count_before",
+                 "count_after",
+                 "contributions_before",
+                 "contributions_after",
+                 "mean_before",
+                 "mean_after",
+                 "p50_before",
+                 "p50_after",
+                 "p95_before",
+                 "p95_after",
+                 "p99_before",
+                 "p99_after",
+                 "ratio",
+                 "ratio_low",
+                 "ratio_high",
+                 "delta",
+                 "p",
+                 "q",
+                 "classes",
+                 "weeks_known",
+                 "source",
+                 "snapshot",
+                 "published",
+                 "expired",
+                 "synthetic"});
+  for (const ApiChange& api : change.apis) {
+    for (const MetricChange& one : api.metrics) {
+      csv.Text(change.soname).Text(change.before).Text(change.after);
+      csv.Text(api.symbol).Text(api.symbol_version);
+      csv.Text(stats::Name(one.metric)).Text(stats::Unit(one.metric));
+      csv.Text(Name(one.change, one.metric));
+      csv.Count(api.calls_before).Count(api.calls_after);
+      csv.Count(one.before.count).Count(one.after.count);
+      csv.Count(one.before.contributions).Count(one.after.contributions);
+      csv.Number(one.before.mean).Number(one.after.mean);
+      for (const auto quantile : {&Quantiles::p50, &Quantiles::p95, &Quantiles::p99}) {
+        csv.Number((one.before.call.*quantile).estimate);
+        csv.Number((one.after.call.*quantile).estimate);
+      }
+      if (one.test.strata > 0) {
+        csv.Number(one.ratio).Number(one.ratio_low).Number(one.ratio_high).Number(one.delta);
+        csv.Number(one.test.p);
+      } else {
+        csv.Empty().Empty().Empty().Empty().Empty();
+      }
+      one.eligible() ? csv.Number(one.q) : csv.Empty();
+      csv.Count(one.classes).Flag(one.weeks_known).Text(provenance.source);
+      csv.Count(provenance.snapshot).Text(provenance.published);
+      csv.Flag(provenance.expired).Flag(provenance.synthetic).EndRecord();
+    }
+  }
+  return csv.text();
+}
+
+}  // namespace fieldcost::report
