@@ -1,8 +1,11 @@
 #include "common/catalog/catalog.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
+#include "common/base/text.h"
+#include "common/catalog/name_pattern.h"
 #include "common/catalog/nearest.h"
 #include "common/catalog/schema.h"
 #include "common/wire/fragment.h"
@@ -21,10 +24,35 @@ Status AppendRows(std::string_view encoded, std::vector<stats::StatRow>& rows) {
   return {};
 }
 
+// Gives a statement's view of the database up, however its use ends.
+class Use {
+ public:
+  explicit Use(sqlite::Statement& statement) : statement_(statement) {}
+  ~Use() { statement_.Reset(); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  sqlite::Statement* operator->() { return &statement_; }
+
+ private:
+  sqlite::Statement& statement_;
+};
+
 }  // namespace
 
+// Statements are prepared once: that takes longer than a look-up.
 struct Catalog::State {
+  explicit State(sqlite::Database opened)
+      : database(std::move(opened)),
+        find_any(database.Prepare("SELECT rows FROM apis WHERE symbol = ?1 ORDER BY soname")),
+        find_one(database.Prepare("SELECT rows FROM apis WHERE symbol = ?1 AND soname = ?2")),
+        find_prefix(database.Prepare("SELECT soname, symbol FROM apis WHERE symbol >= ?1 "
+                                     "AND symbol < ?2 ORDER BY symbol, soname LIMIT ?3")) {}
+
   sqlite::Database database;
+  sqlite::Statement find_any;
+  sqlite::Statement find_one;
+  sqlite::Statement find_prefix;
+  bool has_totals = false;
 };
 
 Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -38,7 +66,10 @@ Result<Catalog> Catalog::Open(const std::filesystem::path& path) {
   if (sync.snapshot_version == 0) {
     return Fail(ErrorCode::kNotFound, "no catalogue yet: run `fieldcost sync`");
   }
-  return Catalog(std::unique_ptr<State>(new State{std::move(database)}));
+  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
+  auto state = std::make_unique<State>(std::move(database));
+  state->has_totals = version > kVersionWithoutTotals;
+  return Catalog(std::move(state));
 }
 
 Result<Freshness> Catalog::GetSnapshotFreshness() const {
@@ -58,11 +89,14 @@ Result<Freshness> Catalog::GetSnapshotFreshness() const {
   freshness.fragments_current = static_cast<std::uint32_t>(count.ColumnInt(2));
   freshness.contribution_threshold = sync.contribution_threshold;
   freshness.synthetic = sync.synthetic;
+  freshness.snapshot_expires = sync.snapshot_expires;
+  freshness.row_count = sync.row_count;
   return freshness;
 }
 
 Result<Freshness> Catalog::GetFreshness() const {
   FIELDCOST_ASSIGN(Freshness freshness, GetSnapshotFreshness());
+  if (state_->has_totals) return freshness;
   FIELDCOST_ASSIGN(freshness.row_count,
                    state_->database.QueryInt("SELECT coalesce(sum(row_count), 0) FROM apis"));
   return freshness;
@@ -70,16 +104,14 @@ Result<Freshness> Catalog::GetFreshness() const {
 
 Result<std::vector<stats::StatRow>> Catalog::Find(std::string_view symbol,
                                                   std::string_view soname) const {
-  sqlite::Statement select = state_->database.Prepare(
-      soname.empty() ? "SELECT rows FROM apis WHERE symbol = ?1 ORDER BY soname"
-                     : "SELECT rows FROM apis WHERE symbol = ?1 AND soname = ?2");
-  select.Text(symbol);
-  if (!soname.empty()) select.Text(soname);
+  Use select(soname.empty() ? state_->find_any : state_->find_one);
+  select->Text(symbol);
+  if (!soname.empty()) select->Text(soname);
   std::vector<stats::StatRow> rows;
   for (;;) {
-    FIELDCOST_ASSIGN(const bool found, select.Step());
+    FIELDCOST_ASSIGN(const bool found, select->Step());
     if (!found) return rows;
-    FIELDCOST_TRY(AppendRows(select.ColumnText(0), rows));
+    FIELDCOST_TRY(AppendRows(select->ColumnView(0), rows));
   }
 }
 
@@ -87,30 +119,78 @@ Result<std::vector<std::string>> Catalog::FindPrefix(std::string_view prefix,
                                                      std::size_t limit) const {
   // Names are printable ASCII, so this is behind every name with the prefix.
   const std::string behind = std::string(prefix) + '\x7f';
-  sqlite::Statement select = state_->database.Prepare(
-      "SELECT soname, symbol FROM apis WHERE symbol >= ?1 "
-      "AND symbol < ?2 ORDER BY symbol, soname LIMIT ?3");
-  select.Text(prefix).Text(behind).Int(limit);
+  Use select(state_->find_prefix);
+  select->Text(prefix).Text(behind).Int(limit);
   std::vector<std::string> names;
   for (;;) {
-    FIELDCOST_ASSIGN(const bool found, select.Step());
+    FIELDCOST_ASSIGN(const bool found, select->Step());
     if (!found) break;
-    names.push_back(FullName(select.ColumnText(0), select.ColumnText(1)));
+    names.push_back(FullName(select->ColumnView(0), select->ColumnView(1)));
   }
   return names;
 }
 
+bool Catalog::has_totals() const { return state_->has_totals; }
+
+Status Catalog::ForEachByTotal(const std::function<bool(const FoundApi& api)>& visit) const {
+  sqlite::Statement select = state_->database.Prepare(
+      state_->has_totals ? "SELECT soname, symbol, total FROM apis INDEXED BY apis_by_total "
+                           "ORDER BY total DESC, symbol, soname"
+                         : "SELECT soname, symbol, 0 FROM apis ORDER BY symbol, soname");
+  FoundApi api;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) return {};
+    api.soname = select.ColumnView(0);
+    api.symbol = select.ColumnView(1);
+    api.total_ns = select.ColumnInt(2);
+    if (!visit(api)) return {};
+  }
+}
+
+Result<std::vector<FoundApi>> Catalog::Search(const SearchOptions& options) const {
+  const NamePattern pattern(options.pattern);
+  const bool by_name = options.order == SearchOptions::Order::kName;
+  const auto name_less = [](const FoundApi& a, const FoundApi& b) {
+    return std::tie(a.symbol, a.soname) < std::tie(b.symbol, b.soname);
+  };
+  std::vector<FoundApi> found;  // by name: a heap, the last name on top
+  FIELDCOST_TRY(ForEachByTotal([&](const FoundApi& api) {
+    if (options.limit == 0) return false;
+    if (!pattern.Matches(api.soname, api.symbol) ||
+        (!options.library.empty() && !GlobMatch(options.library, api.soname))) {
+      return true;
+    }
+    if (!by_name) {
+      found.push_back(api);
+      return found.size() < options.limit;
+    }
+    if (found.size() == options.limit) {
+      if (!name_less(api, found.front())) return true;
+      std::pop_heap(found.begin(), found.end(), name_less);
+      found.pop_back();
+    }
+    found.push_back(api);
+    std::push_heap(found.begin(), found.end(), name_less);
+    return true;
+  }));
+  if (by_name) std::sort_heap(found.begin(), found.end(), name_less);
+  return found;
+}
+
 Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
                                                   std::size_t limit) const {
-  sqlite::Statement select = state_->database.Prepare("SELECT soname, symbol FROM apis");
+  // Of all indexes this one is the smallest that has both.
+  sqlite::Statement select =
+      state_->database.Prepare("SELECT soname, symbol FROM apis INDEXED BY apis_by_hash");
   const std::size_t max_edits = MaxEdits(symbol);
   std::vector<std::pair<std::size_t, std::string>> near;
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) break;
-    const std::string name = select.ColumnText(1);
+    const std::string_view name = select.ColumnView(1);
     const std::size_t edits = EditDistance(symbol, name, max_edits);
-    if (edits <= max_edits) near.emplace_back(edits, FullName(select.ColumnText(0), name));
+    if (edits <= max_edits) near.emplace_back(edits, FullName(select.ColumnView(0), name));
   }
   std::sort(near.begin(), near.end());
   std::vector<std::string> names;
@@ -128,7 +208,7 @@ Status Catalog::ForEachName(
       state_->database.Prepare("SELECT soname, symbol FROM apis INDEXED BY apis_by_hash");
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
-    if (!found || !visit(select.ColumnText(0), select.ColumnText(1))) return {};
+    if (!found || !visit(select.ColumnView(0), select.ColumnView(1))) return {};
   }
 }
 
@@ -140,7 +220,7 @@ Status Catalog::ForEachApi(
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) return {};
     std::vector<stats::StatRow> rows;
-    FIELDCOST_TRY(AppendRows(select.ColumnText(0), rows));
+    FIELDCOST_TRY(AppendRows(select.ColumnView(0), rows));
     visit(std::move(rows));
   }
 }

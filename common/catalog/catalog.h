@@ -25,6 +25,23 @@ struct Freshness {
   std::uint64_t row_count = 0;
   std::uint32_t contribution_threshold = 0;
   bool synthetic = false;
+  WallTime snapshot_expires{};
+
+  // Nobody vouches for it any more: a newer one should be there. It still serves.
+  bool Expired(WallTime now) const { return snapshot_expires < now; }
+};
+
+struct SearchOptions {
+  std::string pattern;                                       // see NamePattern; as typed
+  std::string library;                                       // glob over sonames, empty = all
+  enum class Order { kTotal, kName } order = Order::kTotal;  // dearest first, or ascending
+  std::size_t limit = 20;
+};
+
+struct FoundApi {
+  std::string soname;
+  std::string symbol;
+  std::uint64_t total_ns = 0;  // what all its calls have cost together (stats::FieldTotal)
 };
 
 // The local, verified copy of the published catalogue: one SQLite file (WAL), many readers, one
@@ -38,7 +55,8 @@ class Catalog {
   ~Catalog();
 
   Result<Freshness> GetFreshness() const;
-  // The same but for row_count (0), which takes a look at every API.
+  // The same but for row_count (0), which takes a look at every API in a catalogue that an older
+  // program has written.
   Result<Freshness> GetSnapshotFreshness() const;
 
   // All rows (versions, metrics, strata) of APIs with that symbol, optionally of one soname.
@@ -46,6 +64,18 @@ class Catalog {
 
   // Up to `limit` different "soname!symbol" names whose symbol starts with `prefix`, ascending.
   Result<std::vector<std::string>> FindPrefix(std::string_view prefix, std::size_t limit) const;
+
+  // Up to `limit` names that match. By total an index is walked from the dearest on, no further
+  // than needed; by name all of it. It holds names and totals only, no rows: a million names take
+  // about half a second at most. A catalogue of an older program has no totals (0): in order of
+  // names then.
+  Result<std::vector<FoundApi>> Search(const SearchOptions& options) const;
+
+  // Calls `visit` with every API from the dearest total on, until it returns false. As above.
+  Status ForEachByTotal(const std::function<bool(const FoundApi& api)>& visit) const;
+
+  // Whether this catalogue has totals.
+  bool has_totals() const;
 
   // Names closest to a mistyped symbol (edit distance), best first: for "did you mean".
   Result<std::vector<std::string>> Nearest(std::string_view symbol, std::size_t limit) const;

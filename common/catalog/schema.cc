@@ -1,7 +1,11 @@
 #include "common/catalog/schema.h"
 
+#include <limits>
+
 #include "common/base/file.h"
 #include "common/crypto/random.h"
+#include "common/stats/field_total.h"
+#include "common/wire/fragment.h"
 
 namespace fieldcost::catalog {
 namespace {
@@ -23,10 +27,12 @@ CREATE TABLE apis (
   soname TEXT NOT NULL,
   hash INTEGER NOT NULL,
   row_count INTEGER NOT NULL,
+  total INTEGER NOT NULL,
   rows BLOB NOT NULL,
   PRIMARY KEY (symbol, soname)
 ) WITHOUT ROWID;
 CREATE INDEX apis_by_hash ON apis (hash);
+CREATE INDEX apis_by_total ON apis (total DESC);
 )sql";
 
 // Names and places of the state's fields in table meta; one visitor for reading and writing.
@@ -42,6 +48,8 @@ Status VisitFields(State& state, Visitor&& visit) {
   FIELDCOST_TRY(visit("synthetic", state.synthetic));
   FIELDCOST_TRY(visit("fragment_bits", state.fragment_bits));
   FIELDCOST_TRY(visit("last_sync", state.last_sync));
+  FIELDCOST_TRY(visit("row_count", state.row_count));
+  FIELDCOST_TRY(visit("api_count", state.api_count));
   FIELDCOST_TRY(visit("seed", state.seed));
   FIELDCOST_TRY(visit("cursor", state.cursor));
   FIELDCOST_TRY(visit("share_day", state.share_day));
@@ -105,7 +113,7 @@ Status CheckFormat(const sqlite::Database& database, const std::filesystem::path
   if (id != kApplicationId) {
     return Fail(ErrorCode::kCorrupt, "{} is not a fieldcost catalogue", path.string());
   }
-  if (version != kSchemaVersion && version != kVersionWithoutWeights) {
+  if (version < kVersionWithoutWeights || version > kSchemaVersion) {
     return Fail(ErrorCode::kUnsupported,
                 "catalogue {} has format {}, this program reads format {}; remove the file and run "
                 "`fieldcost sync`",
@@ -133,13 +141,44 @@ Status Create(sqlite::Database& database) {
 
 // Rows of version 1 lost the weights that their fragments may have had: what is there serves until
 // it has been fetched again.
+Status ForgetFragments(sqlite::Database& database) {
+  return database.Execute(
+      "UPDATE fragments SET sha256 = zeroblob(32) WHERE sha256 IS NOT NULL");  // no fragment's
+}
+
+Status AddTotals(sqlite::Database& database) {
+  FIELDCOST_TRY(database.Execute("ALTER TABLE apis ADD COLUMN total INTEGER NOT NULL DEFAULT 0"));
+  sqlite::Statement select = database.Prepare(
+      "SELECT symbol, soname, rows FROM apis WHERE (symbol, soname) > (?1, ?2) "
+      "ORDER BY symbol, soname LIMIT 1");
+  sqlite::Statement update =
+      database.Prepare("UPDATE apis SET total = ?3 WHERE symbol = ?1 AND soname = ?2");
+  FIELDCOST_ASSIGN(SyncState state, LoadState(database));
+  std::string symbol;
+  std::string soname;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Text(symbol).Text(soname).Step());
+    if (!found) break;
+    symbol = select.ColumnText(0);
+    soname = select.ColumnText(1);
+    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
+                     wire::DecodeFragment(select.ColumnView(2)));
+    select.Reset();
+    FIELDCOST_TRY(update.Text(symbol).Text(soname).Int(TotalColumn(rows)).Run());
+    state.row_count += rows.size();
+    ++state.api_count;
+  }
+  FIELDCOST_TRY(database.Execute("CREATE INDEX apis_by_total ON apis (total DESC)"));
+  return SaveState(database, state);
+}
+
 Status Upgrade(sqlite::Database& database) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
   // Another process may have done it while we waited for the lock.
   FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
-  if (version != kVersionWithoutWeights) return {};
-  FIELDCOST_TRY(database.Execute(
-      "UPDATE fragments SET sha256 = zeroblob(32) WHERE sha256 IS NOT NULL"));  // no fragment's
+  if (version == kSchemaVersion) return {};
+  if (version == kVersionWithoutWeights) FIELDCOST_TRY(ForgetFragments(database));
+  FIELDCOST_TRY(AddTotals(database));
   FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA user_version={}", kSchemaVersion).c_str()));
   return transaction.Commit();
 }
@@ -169,10 +208,16 @@ Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path) {
   }
   FIELDCOST_TRY(CheckFormat(database, path));
   FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
-  if (version == kVersionWithoutWeights) FIELDCOST_TRY(Upgrade(database));
+  if (version < kSchemaVersion) FIELDCOST_TRY(Upgrade(database));
   // Losing the last fragments to a power cut costs a second download, never consistency.
   FIELDCOST_TRY(database.Execute("PRAGMA synchronous=NORMAL"));
   return database;
+}
+
+std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const double total = stats::FieldTotal(rows);
+  return total < static_cast<double>(kMost) ? static_cast<std::uint64_t>(total) : kMost;
 }
 
 Result<SyncState> LoadState(const sqlite::Database& database) {

@@ -3,17 +3,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/sqlite/sqlite.h"
+#include "common/stats/stat_row.h"
 
 namespace fieldcost::catalog {
 
 // The SQLite file behind Catalog and Sync: see README.md for the tables. Private to this folder.
 
 inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
-inline constexpr std::int64_t kSchemaVersion = 2;
+inline constexpr std::int64_t kSchemaVersion = 3;
+// Without totals, and without row and API counts in its state. It is read, only slower.
+inline constexpr std::int64_t kVersionWithoutTotals = 2;
 // Its rows have no weights, whatever the fragments had. It is read, and brought up to date when it
 // is opened for writing.
 inline constexpr std::int64_t kVersionWithoutWeights = 1;
@@ -34,16 +38,23 @@ struct SyncState {
   std::uint64_t seed = 0;    // of this catalogue's own fragment order
   std::uint64_t cursor = 0;  // position in that order where the next share begins
   std::int64_t share_day = 0;
+  std::uint64_t row_count = 0;  // of all APIs that are there
+  std::uint64_t api_count = 0;
   std::uint64_t share_done = 0;  // fragments of that day's share fetched so far
   std::int64_t share_complete_day = 0;
 };
 
-// Opens for reading, also a file of the version before. kNotFound, kCorrupt if it is not a
+// Opens for reading, also a file of an older version. kNotFound, kCorrupt if it is not a
 // catalogue, kUnsupported if it is a newer one.
 Result<sqlite::Database> OpenForReading(const std::filesystem::path& path);
-// Opens for writing, made (with its directory, tables and a random seed) if absent. One of the
-// version before is upgraded: it keeps its rows, and every fragment counts as stale.
+// Opens for writing, made (with its directory, tables and a random seed) if absent. One of an older
+// version is upgraded: it keeps its rows (all are decoded once for their totals, about a minute per
+// million APIs); of version 1 every fragment counts as stale.
 Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path);
+
+// What the column `total` holds: what all calls of an API have cost together, in ns. At most
+// 2^63 - 1, as SQLite's integers are.
+std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows);
 
 Result<SyncState> LoadState(const sqlite::Database& database);
 // REQUIRES: inside a Transaction, so that it is as atomic as what it belongs to.

@@ -185,13 +185,18 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
   const unsigned shift = wire::kMaxFragmentBits - state_.fragment_bits;
   sqlite::Statement remove = database_.Prepare("DELETE FROM apis WHERE hash BETWEEN ?1 AND ?2");
   sqlite::Statement insert = database_.Prepare(
-      "INSERT INTO apis (symbol, soname, hash, row_count, rows) "
-      "VALUES (?1, ?2, ?3, ?4, ?5)");
+      "INSERT INTO apis (symbol, soname, hash, row_count, total, rows) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
   sqlite::Statement mark =
       database_.Prepare("UPDATE fragments SET sha256 = ?2, fetched_day = ?3 WHERE fragment = ?1");
-  FIELDCOST_TRY(remove.Int(std::uint64_t{fragment} << shift)
-                    .Int(((std::uint64_t{fragment} + 1) << shift) - 1)
-                    .Run());
+  const std::uint64_t first = std::uint64_t{fragment} << shift;
+  const std::uint64_t last = ((std::uint64_t{fragment} + 1) << shift) - 1;
+  sqlite::Statement count = database_.Prepare(
+      "SELECT count(*), coalesce(sum(row_count), 0) FROM apis WHERE hash BETWEEN ?1 AND ?2");
+  FIELDCOST_TRY(count.Int(first).Int(last).Step());
+  state_.api_count -= std::min(state_.api_count, count.ColumnInt(0));
+  state_.row_count -= std::min(state_.row_count, count.ColumnInt(1));
+  FIELDCOST_TRY(remove.Int(first).Int(last).Run());
   std::vector<stats::StatRow> group;
   for (auto begin = by_name.begin(); begin != by_name.end();) {
     group.clear();
@@ -203,8 +208,11 @@ Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
                       .Text(soname)
                       .Int(wire::FragmentIndexOf(soname, symbol, wire::kMaxFragmentBits))
                       .Int(static_cast<std::uint64_t>(group.size()))
+                      .Int(TotalColumn(group))
                       .Blob(encoded)
                       .Run());
+    ++state_.api_count;
+    state_.row_count += group.size();
     begin = end;
   }
   return mark.Int(fragment).Blob(wanted.sha256).Int(static_cast<std::uint64_t>(today_)).Run();

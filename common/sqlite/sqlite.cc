@@ -89,21 +89,28 @@ Status Statement::Run() {
     FIELDCOST_ASSIGN(const bool more, Step());
     if (!more) break;
   }
+  Reset();
+  return {};
+}
+
+void Statement::Reset() {
+  if (!status_) return;  // it stays failed
   sqlite3_reset(statement_.get());
   sqlite3_clear_bindings(statement_.get());
   bound_ = 0;
-  return {};
 }
 
 std::uint64_t Statement::ColumnInt(int column) const {
   return static_cast<std::uint64_t>(sqlite3_column_int64(statement_.get(), column));
 }
 
-std::string Statement::ColumnText(int column) const {
+std::string Statement::ColumnText(int column) const { return std::string(ColumnView(column)); }
+
+std::string_view Statement::ColumnView(int column) const {
   const void* bytes = sqlite3_column_blob(statement_.get(), column);
   const int size = sqlite3_column_bytes(statement_.get(), column);
   if (bytes == nullptr || size <= 0) return {};
-  return std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  return {static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
 }
 
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }

@@ -27,9 +27,14 @@ class Statement {
   Result<bool> Step();
   // Steps to the end; afterwards the statement can be bound and run again.
   Status Run();
+  // Gives up the rows that are left, and with them the view of the database that the statement
+  // holds; afterwards it can be bound and run again.
+  void Reset();
 
   std::uint64_t ColumnInt(int column) const;
   std::string ColumnText(int column) const;  // text or blob; empty if NULL
+  // The same without a copy, until the next Step(), Run() or Reset().
+  std::string_view ColumnView(int column) const;
 
  private:
   friend class Database;
