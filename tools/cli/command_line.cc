@@ -10,6 +10,7 @@
 #include "tools/cli/command_tree.h"
 #include "tools/cli/help_text.h"
 #include "tools/cli/pick.h"
+#include "tools/report/selection.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -26,6 +27,40 @@ std::string ValidateMetrics(std::string& text) {
   if (!metrics) return metrics.error().message;
   text = *metrics;
   return "";
+}
+
+std::vector<std::string> MetricNames() {
+  std::vector<std::string> names;
+  for (unsigned number = 1; number <= shm::kMaxMetric; ++number) {
+    names.emplace_back(stats::Name(static_cast<stats::Metric>(number)));
+  }
+  return names;
+}
+
+void AddSelection(CLI::App& command, report::Selection& selection, const char* metric_about) {
+  // Not by the name --version: that asks for the program's own.
+  command.add_option("--of-version", selection.version, "Only this version of the library (glob)")
+      ->type_name("VERSION");
+  command
+      .add_option("--class", selection.hardware_class,
+                  "Only these hardware classes (glob), where\nthey are told apart")
+      ->type_name("CLASS");
+  command
+      .add_option_function<std::string>(
+          "--metric",
+          [&](const std::string& name) { selection.metric = report::ParseMetric(name); },
+          metric_about)
+      ->check(CLI::IsMember(MetricNames()));
+  command
+      .add_option_function<std::string>(
+          "--week", [&](const std::string& text) { selection.weeks = report::ParseWeeks(text); },
+          "Only the week with this day, or weeks FROM..TO\n(2026-10-01..2026-11-19)")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return report::ParseWeeks(text) ? "" : "'" + text + "' is not a day, nor two: FROM..TO";
+          },
+          ""))
+      ->type_name("WEEK");
 }
 
 // The parser, and what it writes into. A command that was given sets line.command at the end of
@@ -47,6 +82,8 @@ class Parser {
   void AddUndo(CLI::App& agent);
   void AddRun();
   void AddCatalogue();
+  void AddLookUps();
+  void AddCheck();
   void AddCompletion();
   // `command` becomes the command line's if the user gave this subcommand.
   template <typename Command>
@@ -66,6 +103,7 @@ class Parser {
   CommandLine line_;
   std::string color_ = "auto";
   std::string sort_ = "total";
+  std::string search_sort_ = "total";
   std::string shell_;
   const AgentModeCommand on_{daemon::Mode::kOn};
   const AgentModeCommand local_{daemon::Mode::kLocal};
@@ -83,7 +121,12 @@ class Parser {
   RunCommand run_command_;
   SyncCommand sync_;
   ShowCommand show_;
+  HistCommand hist_;
+  SpectrumCommand spectrum_;
+  SearchCommand search_;
   TopCommand top_;
+  CheckCommand check_;
+  std::string metric_ = "wall_time";
   CompletionCommand completion_;
 };
 
@@ -103,6 +146,8 @@ Parser::Parser() {
   AddAgent();
   AddRun();
   AddCatalogue();
+  AddLookUps();
+  AddCheck();
   AddCompletion();
 }
 
@@ -195,6 +240,7 @@ void Parser::AddCatalogue() {
   CLI::App* show = Add(app_, "show", "One API: quantiles, histogram, versions", help::kShow, show_);
   show->add_option("api", show_.api, "Symbol, or soname!symbol")->required()->type_name("API");
   show->add_flag("--local", show_.local, "This machine's own measurements");
+  AddSelection(*show, show_.selection, "Only this metric");
   CLI::App* top = Add(app_, "top", "The cost table", help::kTop, top_);
   top->add_flag("--local", top_.local, "This machine's own measurements");
   top->add_option("--library", top_.library, "Only this library (glob)")->type_name("SONAME");
@@ -202,6 +248,59 @@ void Parser::AddCatalogue() {
   top->add_option("--sort", sort_, "calls, p50, p95, p99, mean or total (time)")
       ->check(CLI::IsMember({"calls", "p50", "p95", "p99", "mean", "total"}))
       ->capture_default_str();
+}
+
+void Parser::AddCheck() {
+  CLI::App* check =
+      Add(app_, "check", "Is my own profile worse than the field?", help::kCheck, check_);
+  CLI::Option* profile =
+      check
+          ->add_option("profile", check_.profile,
+                       "A saved profile, instead of this machine's own measurements")
+          ->type_name("PROFILE");
+  check->add_option("--metric", metric_, "What is compared")
+      ->check(CLI::IsMember(MetricNames()))
+      ->capture_default_str();
+  CLI::Option* explain =
+      check->add_option("--explain", check_.explain, "One API: both tests, both distributions")
+          ->type_name("API");
+  check->add_flag("--all", check_.all, "Name also what is normal or has too little data");
+  check
+      ->add_option("--seed", check_.seed, "Draw other permutations; the same number, the same ones")
+      ->type_name("NUMBER");
+  check
+      ->add_option("--save", check_.save, "Write this machine's profile there, and compare nothing")
+      ->type_name("FILE")
+      ->excludes(profile)
+      ->excludes(explain);
+}
+
+void Parser::AddLookUps() {
+  CLI::App* hist = Add(app_, "hist", "One API's histogram", help::kHist, hist_);
+  hist->add_option("api", hist_.api, "Symbol, or soname!symbol")->required()->type_name("API");
+  hist->add_flag("--local", hist_.local, "This machine's own measurements");
+  AddSelection(*hist, hist_.selection, "Of this metric [wall_time]");
+  CLI::App* spectrum = Add(app_, "spectrum", "APIs' costs as colours, one below the other",
+                           help::kSpectrum, spectrum_);
+  CLI::Option* apis =
+      spectrum->add_option("api", spectrum_.apis, "Symbol, or soname!symbol")->type_name("API");
+  spectrum->add_option("--library", spectrum_.library, "The dearest of this library (glob)")
+      ->type_name("SONAME")
+      ->excludes(apis);
+  spectrum->add_option("--limit", spectrum_.limit, "So many of it; 0 = all")->capture_default_str();
+  spectrum->add_flag("--local", spectrum_.local, "This machine's own measurements");
+  AddSelection(*spectrum, spectrum_.selection, "Of this metric [wall_time]");
+  CLI::App* search =
+      Add(app_, "search", "Find APIs by a part of their names", help::kSearch, search_);
+  search->add_option("text", search_.text, "Part of a symbol, or a glob (* ?)")
+      ->required()
+      ->type_name("TEXT");
+  search->add_option("--library", search_.library, "Only this library (glob)")->type_name("SONAME");
+  search->add_option("--limit", search_.limit, "Names at most; 0 = all")->capture_default_str();
+  search->add_option("--sort", search_sort_, "total (time of all calls), or name")
+      ->check(CLI::IsMember({"total", "name"}))
+      ->capture_default_str();
+  search->add_flag("--local", search_.local, "This machine's own measurements");
 }
 
 void Parser::AddCompletion() {
@@ -217,6 +316,14 @@ CommandLine Parser::Take() {
   if (color_ == "never") line_.color = report::ColorChoice::kNever;
   if (auto* top = std::get_if<TopCommand>(&line_.command)) {
     top->sort = report::ParseSortKey(sort_).value_or(report::SortKey::kTotal);
+  } else if (auto* check = std::get_if<CheckCommand>(&line_.command)) {
+    check->metric = report::ParseMetric(metric_).value_or(stats::Metric::kWallTime);
+  } else if (auto* search = std::get_if<SearchCommand>(&line_.command)) {
+    search->by_name = search_sort_ == "name";
+  } else if (auto* hist = std::get_if<HistCommand>(&line_.command)) {
+    hist->selection.metric = hist->selection.metric.value_or(stats::Metric::kWallTime);
+  } else if (auto* spectrum = std::get_if<SpectrumCommand>(&line_.command)) {
+    spectrum->selection.metric = spectrum->selection.metric.value_or(stats::Metric::kWallTime);
   } else if (auto* completion = std::get_if<CompletionCommand>(&line_.command)) {
     completion->shell = shell_ == "bash"  ? Shell::kBash
                         : shell_ == "zsh" ? Shell::kZsh
@@ -295,7 +402,9 @@ bool HasCsv(const CommandLine& line) {
   const auto is_one_of = [&]<typename... Commands>(std::type_identity<Commands>...) {
     return (std::holds_alternative<Commands>(line.command) || ...);
   };
-  return is_one_of(std::type_identity<ShowCommand>(), std::type_identity<TopCommand>());
+  return is_one_of(std::type_identity<ShowCommand>(), std::type_identity<HistCommand>(),
+                   std::type_identity<SpectrumCommand>(), std::type_identity<SearchCommand>(),
+                   std::type_identity<TopCommand>(), std::type_identity<CheckCommand>());
 }
 
 CommandInfo DescribeCommands() { return DescribeCommand(Parser().app()); }
@@ -333,6 +442,11 @@ std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> argu
   }
   if (program && program->empty()) return UsageError("no program after --");
   CommandLine line = parser.Take();
+  if (const auto* spectrum = std::get_if<SpectrumCommand>(&line.command)) {
+    if (spectrum->apis.empty() && spectrum->library.empty()) {
+      return UsageError("behind spectrum goes an API, or --library");
+    }
+  }
   if (line.csv && !HasCsv(line)) return UsageError("this command has no --csv");
   if (program) std::get<RunCommand>(line.command).arguments = std::move(*program);
   return line;

@@ -9,6 +9,7 @@
 
 #include "agent/daemon/consent.h"
 #include "tools/report/cost_table.h"
+#include "tools/report/selection.h"
 #include "tools/report/terminal.h"
 
 namespace fieldcost::cli {
@@ -57,12 +58,40 @@ struct SyncCommand {
 struct ShowCommand {
   std::string api;  // "symbol" or "soname!symbol"
   bool local = false;
+  report::Selection selection;
+};
+struct HistCommand {
+  std::string api;
+  bool local = false;
+  report::Selection selection;  // always of one metric
+};
+struct SpectrumCommand {
+  std::vector<std::string> apis;  // or else ...
+  std::string library;            // ... the dearest of these (glob)
+  std::uint64_t limit = 20;       // of them; 0 = all
+  bool local = false;
+  report::Selection selection;  // always of one metric
+};
+struct SearchCommand {
+  std::string text;     // see catalog::NamePattern
+  std::string library;  // glob over sonames; empty = all
+  std::uint64_t limit = 20;
+  bool by_name = false;  // else by total cost
+  bool local = false;
 };
 struct TopCommand {
   bool local = false;
   std::string library;  // glob over sonames; empty = all
   std::uint64_t limit = 20;
   report::SortKey sort = report::SortKey::kTotal;
+};
+struct CheckCommand {
+  std::filesystem::path profile;  // empty = this machine's own measurements
+  stats::Metric metric = stats::Metric::kWallTime;
+  std::uint64_t seed = 0;      // 0 = the draws are a function of the inputs alone
+  bool all = false;            // name also what is normal, and all with too little data
+  std::string explain;         // "symbol" or "soname!symbol"; empty = the report
+  std::filesystem::path save;  // write a profile there instead of checking
 };
 enum class Shell { kBash, kZsh, kFish };
 struct CompletionCommand {
@@ -80,7 +109,8 @@ struct CommandLine {
   report::ColorChoice color = report::ColorChoice::kAuto;
   std::variant<AgentModeCommand, AgentStatusCommand, AgentExplainCommand, AgentSessionCommand,
                AgentPreviewCommand, AgentLogCommand, AgentViewCommand, AgentForgetCommand,
-               AgentEnrolCommand, RunCommand, SyncCommand, ShowCommand, TopCommand,
+               AgentEnrolCommand, RunCommand, SyncCommand, ShowCommand, HistCommand,
+               SpectrumCommand, SearchCommand, TopCommand, CheckCommand,
                CompletionCommand, CompleteCommand>
       command;
 };

@@ -27,7 +27,11 @@ Result<int> Run(const AgentEnrolCommand& command, const Output& output);
 Result<int> Run(const RunCommand& command, const Output& output);
 Result<int> Run(const SyncCommand& command, const Output& output);
 Result<int> Run(const ShowCommand& command, const Output& output);
+Result<int> Run(const HistCommand& command, const Output& output);
+Result<int> Run(const SpectrumCommand& command, const Output& output);
+Result<int> Run(const SearchCommand& command, const Output& output);
 Result<int> Run(const TopCommand& command, const Output& output);
+Result<int> Run(const CheckCommand& command, const Output& output);
 Result<int> Run(const CompletionCommand& command, const Output& output);
 Result<int> Run(const CompleteCommand& command, const Output& output);
 

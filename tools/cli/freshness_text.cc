@@ -12,6 +12,10 @@ std::string FreshnessText(const catalog::Freshness& freshness, WallTime now) {
       report::FormatAge(freshness.snapshot_published, now), freshness.fragments_current,
       freshness.fragments_total, report::FormatCount(freshness.row_count),
       freshness.contribution_threshold);
+  if (freshness.Expired(now)) {
+    text += fmt::format("out of date since {}: fieldcost sync\n",
+                        report::FormatTime(freshness.snapshot_expires));
+  }
   if (freshness.synthetic) text += "SYNTHETIC: this catalogue holds made-up data\n";
   return text;
 }

@@ -16,18 +16,20 @@ inline constexpr char kMain[] =
     "  fieldcost sync --full                 fetch the published catalogue\n"
     "  fieldcost top --limit 40              the dearest APIs\n"
     "  fieldcost show sqlite3_step           one API in detail\n"
+    "  fieldcost search prepare              APIs with that in their names\n"
     "\n"
     "Exit status:\n"
     "  0 success; 1 the answer is no (agent explain: cannot be measured; agent forget: not all\n"
-    "  could be taken back, or you said no); 64 wrong usage or argument; 65 corrupt or oversized\n"
-    "  data; 66 not found (no catalogue, unknown API, no such batch); 69 server not available; 70\n"
-    "  internal error; 73 exists already; 74 disk or socket failure; 75 not finished in time;\n"
-    "  76 a signature or certificate does not verify; 77 permission denied; 78 not supported.\n"
+    "  could be taken back, or you said no; check: something is worse); 2 check: too little data\n"
+    "  for everything; 64 wrong usage or argument; 65 corrupt or oversized data; 66 not found (no\n"
+    "  catalogue, unknown API, no such batch); 69 server not available; 70 internal error; 73\n"
+    "  exists already; 74 disk or socket failure; 75 not finished in time; 76 a signature or\n"
+    "  certificate does not verify; 77 permission denied; 78 not supported.\n"
     "  `fieldcost run` exits as its program does\n"
     "  (127 program not found, 126 cannot be run, 128+N ended by signal N as a shell shows it).\n"
     "\n"
     "Environment: FIELDCOST_HOME (another profile directory), FIELDCOST_PRELOAD_LIBRARY,\n"
-    "FIELDCOST_QUIET (no remark when nothing is measured), NO_COLOR.";
+    "FIELDCOST_QUIET (no remark when nothing is measured), NO_COLOR, FIELDCOST_PAGER, PAGER, LESS.";
 
 inline constexpr char kAgent[] =
     "Examples:\n"
@@ -129,13 +131,44 @@ inline constexpr char kSync[] =
 inline constexpr char kShow[] =
     "Examples:\n"
     "  fieldcost show sqlite3_step\n"
+    "  fieldcost show sqlite3_step --of-version '3.40*' --metric wall_time\n"
+    "  fieldcost show sqlite3_step --csv > step.csv\n"
     "  fieldcost show 'libsqlite3.so.0!sqlite3_step' --json";
+
+inline constexpr char kHist[] =
+    "Examples:\n"
+    "  fieldcost hist sqlite3_step\n"
+    "  fieldcost hist malloc --metric alloc_inclusive --csv";
+
+inline constexpr char kSpectrum[] =
+    "Every line has the same scale, from cold (cheap, left, blue) to hot (dear, right, red);\n"
+    "height and strength of colour say how often. Examples:\n"
+    "  fieldcost spectrum deflate inflate crc32\n"
+    "  fieldcost spectrum --library libz.so.1 --limit 40";
+
+inline constexpr char kSearch[] =
+    "Capital and small letters are the same; in front of a ! stands the library. Examples:\n"
+    "  fieldcost search prepare\n"
+    "  fieldcost search 'sqlite3_*_v2' --sort name --limit 0\n"
+    "  fieldcost search 'libz!flate' --csv";
 
 inline constexpr char kTop[] =
     "Examples:\n"
     "  fieldcost top --limit 40\n"
     "  fieldcost top --library 'libsqlite3*' --sort p99\n"
+    "  fieldcost top --limit 0 --csv > costs.csv\n"
     "  fieldcost top --local --json";
+
+inline constexpr char kCheck[] =
+    "Both tests must agree before an API is called worse: one on calls, one on machines. Nothing "
+    "is\n"
+    "fetched. The result is kept for editors. Exit status 1: something is worse; 2: too little "
+    "data\n"
+    "for everything. Examples:\n"
+    "  fieldcost check\n"
+    "  fieldcost check --explain 'libsqlite3.so.0!sqlite3_step'\n"
+    "  fieldcost check --save before.profile\n"
+    "  fieldcost check before.profile --metric alloc_inclusive --csv";
 
 inline constexpr char kCompletion[] =
     "Names of APIs come from the local catalogue; nothing is fetched. Examples:\n"

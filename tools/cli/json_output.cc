@@ -14,10 +14,24 @@ json::object QuantileJson(const stats::Quantile& quantile) {
   return {{"estimate", quantile.estimate}, {"low", quantile.low}, {"high", quantile.high}};
 }
 
+// No classes, no weeks: all of them together.
+json::object StrataJson(const report::Strata& strata) {
+  json::array classes;
+  for (const std::string& name : strata.classes) classes.push_back(Text(name));
+  json::object object{
+      {"classes", std::move(classes)}, {"first_week", nullptr}, {"last_week", nullptr}};
+  if (strata.weeks) {
+    object["first_week"] = Text(report::FirstDay(strata.weeks->first));
+    object["last_week"] = Text(report::FirstDay(strata.weeks->last));
+  }
+  return object;
+}
+
 json::object MetricJson(stats::Metric metric, const report::MetricSummary& summary) {
   json::object object = HistogramJson(summary.histogram);
   object["unit"] = Text(stats::Unit(metric));
   object["contributions"] = summary.contributions;
+  object["strata"] = StrataJson(summary.strata);
   object["mean"] = summary.histogram.Mean();
   object["standard_deviation"] = summary.histogram.StandardDeviation();
   object["p50"] = QuantileJson(summary.p50);
@@ -108,7 +122,7 @@ json::array PathsJson(const std::vector<std::filesystem::path>& paths) {
 }  // namespace
 
 std::string ErrorJson(const Error& error) {
-  return Print({{"error", Text(Name(error.code))}, {"message", Text(error.message)}});
+  return Print({{"error", Text(Name(error.code))}, {"message", UntrustedText(error.message)}});
 }
 
 std::string RowsJson(const std::vector<report::CostSummary>& summaries,

@@ -81,6 +81,8 @@ json::object FreshnessJson(const catalog::Freshness& freshness) {
           {"fragments_current", freshness.fragments_current},
           {"row_count", freshness.row_count},
           {"contribution_threshold", freshness.contribution_threshold},
+          {"expires", Text(report::FormatTime(freshness.snapshot_expires))},
+          {"expired", freshness.Expired(SystemClock().Now())},
           {"synthetic", freshness.synthetic}};
 }
 

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "agent/daemon/agent.h"
 #include "common/base/text.h"
+#include "common/catalog/name_pattern.h"
 #include "common/catalog/nearest.h"
+#include "common/stats/field_total.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -16,6 +21,22 @@ constexpr std::size_t kMaxSuggestions = 8;
 
 bool Matches(std::string_view glob, const stats::ApiKey& api) {
   return glob.empty() || GlobMatch(glob, api.soname);
+}
+
+// The catalogue can be fetched again, whatever has happened to it.
+template <typename T>
+Result<T> OrWayOut(Result<T> result) {
+  if (result || result.error().code != ErrorCode::kCorrupt) return result;
+  return Fail(ErrorCode::kCorrupt,
+              "the local catalogue is damaged ({}); remove it and run `fieldcost sync --full`",
+              result.error().message);
+}
+
+void Keep(std::vector<report::CostSummary>& summaries, report::SortKey key, std::uint64_t limit) {
+  report::Sort(summaries, key);
+  if (limit != 0 && summaries.size() > limit) {
+    summaries.resize(static_cast<std::size_t>(limit));
+  }
 }
 
 }  // namespace
@@ -28,8 +49,12 @@ Result<Source> Source::Open(bool local) {
     FIELDCOST_TRY(agent.Harvest());
     FIELDCOST_ASSIGN(source.local_rows_, agent.LocalRows());
   } else {
-    FIELDCOST_ASSIGN(source.catalog_, catalog::Catalog::Open(profile.catalog_file));
-    FIELDCOST_ASSIGN(source.freshness_, source.catalog_->GetFreshness());
+    FIELDCOST_ASSIGN(source.catalog_, OrWayOut(catalog::Catalog::Open(profile.catalog_file)));
+    FIELDCOST_ASSIGN(source.freshness_, OrWayOut(source.catalog_->GetFreshness()));
+    if (source.freshness_->Expired(SystemClock().Now())) {
+      Remark(fmt::format("the local catalogue is out of date since {}: fieldcost sync",
+                         report::FormatTime(source.freshness_->snapshot_expires)));
+    }
   }
   return source;
 }
@@ -43,16 +68,91 @@ Result<std::vector<report::CostSummary>> Source::Summaries(std::string_view libr
                std::make_move_iterator(some.end()));
   };
   if (catalog_) {
-    FIELDCOST_TRY(catalog_->ForEachApi(add));
+    FIELDCOST_TRY(OrWayOut(catalog_->ForEachApi(add)));
   } else {
     add(local_rows_);
   }
   return all;
 }
 
+Result<TopApis> Source::Top(std::string_view library_glob, report::SortKey key,
+                            std::uint64_t limit) const {
+  if (catalog_ && catalog_->has_totals() && key == report::SortKey::kTotal && limit != 0) {
+    return TopByTotal(library_glob, limit);
+  }
+  constexpr std::size_t kSpare = 4096;  // kept beyond the limit between two sorts
+  TopApis top{.found = 0};
+  const auto add = [&](std::vector<stats::StatRow> rows) {
+    std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
+    std::vector<report::CostSummary> some = report::Summarise(rows);
+    *top.found += some.size();
+    std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
+    if (limit != 0 && top.summaries.size() > limit + kSpare) Keep(top.summaries, key, limit);
+  };
+  if (catalog_) {
+    FIELDCOST_TRY(OrWayOut(catalog_->ForEachApi(add)));
+  } else {
+    add(local_rows_);
+  }
+  Keep(top.summaries, key, limit);
+  return top;
+}
+
+// Goes on until no API that follows can have a version as dear as the last one kept.
+Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t limit) const {
+  TopApis top;
+  std::size_t found = 0;
+  bool all = true;
+  Status status;
+  const auto visit = [&](const catalog::FoundApi& api) {
+    const auto bound = static_cast<double>(api.total_ns) + 1;  // it is rounded down
+    if (top.summaries.size() >= limit && report::TotalOf(top.summaries.back()) > bound) {
+      return all = false;
+    }
+    if (!library_glob.empty() && !GlobMatch(library_glob, api.soname)) return true;
+    const auto rows = Find(api.symbol, api.soname);
+    if (!rows) {
+      status = rows.error();
+      return false;
+    }
+    std::vector<report::CostSummary> some = report::Summarise(*rows);
+    found += some.size();
+    std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
+    Keep(top.summaries, report::SortKey::kTotal, limit);
+    return true;
+  };
+  FIELDCOST_TRY(OrWayOut(catalog_->ForEachByTotal(visit)));
+  FIELDCOST_TRY(status);
+  if (all) top.found = found;
+  return top;
+}
+
+Result<std::vector<catalog::FoundApi>> Source::Search(const catalog::SearchOptions& options) const {
+  if (catalog_) return OrWayOut(catalog_->Search(options));
+  const catalog::NamePattern pattern(options.pattern);
+  std::map<std::pair<std::string, std::string>, std::vector<stats::StatRow>> apis;
+  for (const stats::StatRow& row : local_rows_) {
+    const stats::ApiKey& api = row.key.api;
+    if (pattern.Matches(api.soname, api.symbol) && Matches(options.library, api)) {
+      apis[{api.symbol, api.soname}].push_back(row);
+    }
+  }
+  std::vector<catalog::FoundApi> found;
+  for (const auto& [name, rows] : apis) {
+    const double total = stats::FieldTotal(rows);
+    found.push_back({name.second, name.first, static_cast<std::uint64_t>(total)});
+  }
+  if (options.order == catalog::SearchOptions::Order::kTotal) {
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  }
+  if (found.size() > options.limit) found.resize(options.limit);
+  return found;
+}
+
 Result<std::vector<stats::StatRow>> Source::Find(std::string_view symbol,
                                                  std::string_view soname) const {
-  if (catalog_) return catalog_->Find(symbol, soname);
+  if (catalog_) return OrWayOut(catalog_->Find(symbol, soname));
   std::vector<stats::StatRow> rows;
   for (const stats::StatRow& row : local_rows_) {
     const stats::ApiKey& api = row.key.api;

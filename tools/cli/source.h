@@ -13,17 +13,35 @@
 
 namespace fieldcost::cli {
 
-// Where `top` and `show` take their rows from: the catalogue, or this machine's own measurements
+// The dearest APIs, and how many there are (nullopt: not counted).
+struct TopApis {
+  std::vector<report::CostSummary> summaries;
+  std::optional<std::size_t> found;
+};
+
+// Where reading commands take their rows from: the catalogue, or this machine's own measurements
 // (harvested first). Neither uses the network.
 class Source {
  public:
+  // A catalogue that is past its expiry serves, with a remark on stderr. A damaged one is kCorrupt,
+  // with the way out.
   static Result<Source> Open(bool local);
 
   // Set for the catalogue.
   const std::optional<catalog::Freshness>& freshness() const { return freshness_; }
+  // nullptr for this machine's own measurements.
+  const catalog::Catalog* catalog() const { return catalog_ ? &*catalog_ : nullptr; }
 
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
   Result<std::vector<report::CostSummary>> Summaries(std::string_view library_glob) const;
+
+  // The first `limit` (0 = all) of these by that key. By total, a catalogue is read no further than
+  // needed; by any other key, all of it is decoded.
+  Result<TopApis> Top(std::string_view library_glob, report::SortKey key,
+                      std::uint64_t limit) const;
+
+  // Names that match, see Catalog::Search().
+  Result<std::vector<catalog::FoundApi>> Search(const catalog::SearchOptions& options) const;
 
   // All rows of that symbol, of all libraries or of one.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
@@ -33,6 +51,8 @@ class Source {
 
  private:
   Source() = default;
+  Result<TopApis> TopByTotal(std::string_view library_glob, std::uint64_t limit) const;
+
   std::optional<catalog::Catalog> catalog_;
   std::optional<catalog::Freshness> freshness_;
   std::vector<stats::StatRow> local_rows_;

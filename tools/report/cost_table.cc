@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "common/base/text.h"
+#include "common/stats/field_total.h"
 #include "tools/report/numbers.h"
 #include "tools/report/spectrum.h"
 
@@ -21,24 +22,14 @@ constexpr std::size_t kMaxApiWidth = 44;
 constexpr std::size_t kMaxLibraryWidth = 28;
 constexpr std::size_t kMaxVersionWidth = 22;
 
-// How much of the field a row speaks for: rows of the widest strata replace narrower ones.
-int WidthOf(const stats::RowKey& key) {
-  return (key.hardware == stats::HardwareClass{} ? 2 : 0) + (key.week == 0 ? 1 : 0);
+const stats::CostHistogram* HistogramOf(const CostSummary& summary, stats::Metric metric) {
+  const MetricSummary* numbers = summary.Find(metric);
+  return numbers == nullptr ? nullptr : &numbers->histogram;
 }
 
-// Timed or not. A run that has not ended has told only of its timed ones.
 std::optional<std::uint64_t> CallsOf(const CostSummary& summary) {
-  const MetricSummary* time = summary.Find(stats::Metric::kWallTime);
-  const MetricSummary* runs = summary.Find(stats::Metric::kCallsPerRun);
-  if (time == nullptr && runs == nullptr) return std::nullopt;
-  const stats::Uint128 timed = time == nullptr ? 0 : time->histogram.count();
-  const stats::Uint128 counted = runs == nullptr ? 0 : runs->histogram.sum();
-  const stats::Uint128 most = std::numeric_limits<std::uint64_t>::max();
-  return static_cast<std::uint64_t>(std::min(std::max(timed, counted), most));
-}
-
-double TotalOf(const CostSummary& summary, const MetricSummary& time) {
-  return time.histogram.Mean() * static_cast<double>(CallsOf(summary).value_or(0));
+  return stats::FieldCalls(HistogramOf(summary, stats::Metric::kWallTime),
+                           HistogramOf(summary, stats::Metric::kCallsPerRun));
 }
 
 double ValueOf(const CostSummary& summary, SortKey key) {
@@ -56,7 +47,7 @@ double ValueOf(const CostSummary& summary, SortKey key) {
     case SortKey::kMean:
       return time->histogram.Mean();
     case SortKey::kTotal:
-      return TotalOf(summary, *time);
+      return TotalOf(summary);
   }
   return -1;
 }
@@ -189,6 +180,11 @@ std::string CountLine(stats::Metric metric, const MetricSummary& numbers) {
 
 }  // namespace
 
+double TotalOf(const CostSummary& summary) {
+  return stats::FieldTotal(HistogramOf(summary, stats::Metric::kWallTime),
+                           HistogramOf(summary, stats::Metric::kCallsPerRun));
+}
+
 const MetricSummary* CostSummary::Find(stats::Metric metric) const {
   const auto found = metrics.find(metric);
   return found == metrics.end() ? nullptr : &found->second;
@@ -198,11 +194,11 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows) {
   std::map<std::pair<stats::ApiKey, stats::Metric>, int> widest;
   for (const stats::StatRow& row : rows) {
     int& width = widest.try_emplace({row.key.api, row.key.metric}, 0).first->second;
-    width = std::max(width, WidthOf(row.key));
+    width = std::max(width, stats::StratumWidth(row.key));
   }
   std::map<stats::ApiKey, CostSummary> by_api;
   for (const stats::StatRow& row : rows) {
-    if (WidthOf(row.key) != widest.at({row.key.api, row.key.metric})) continue;
+    if (stats::StratumWidth(row.key) != widest.at({row.key.api, row.key.metric})) continue;
     CostSummary& summary = by_api[row.key.api];
     summary.api = row.key.api;
     MetricSummary& metric = summary.metrics[row.key.metric];

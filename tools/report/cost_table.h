@@ -51,6 +51,9 @@ struct CostSummary {
 // twice.
 std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows);
 
+// What all calls of this API and version have cost together, in ns (stats::FieldTotal).
+double TotalOf(const CostSummary& summary);
+
 enum class SortKey { kCalls, kP50, kP95, kP99, kMean, kTotal };
 // nullopt if the text names none.
 std::optional<SortKey> ParseSortKey(std::string_view text);

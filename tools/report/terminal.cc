@@ -58,6 +58,17 @@ std::size_t DisplayWidth(std::string_view text) {
   }));
 }
 
+std::size_t PlainWidth(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const std::size_t escape = std::min(text.find('\x1b'), text.size());
+    width += DisplayWidth(text.substr(0, escape));
+    text.remove_prefix(escape);
+    if (!text.empty()) text.remove_prefix(std::min(text.find('m'), text.size() - 1) + 1);
+  }
+  return width;
+}
+
 std::string PadRight(std::string_view text, std::size_t width) {
   const std::size_t used = DisplayWidth(text);
   return std::string(text) + std::string(width > used ? width - used : 0, ' ');

@@ -39,6 +39,9 @@ std::string Paint(std::string_view text, Rgb color, ColorDepth depth);
 // Columns that UTF-8 text without escape sequences takes: its code points (we print no wide ones).
 std::size_t DisplayWidth(std::string_view text);
 
+// The same for text that Paint() may have painted.
+std::size_t PlainWidth(std::string_view text);
+
 // `text` filled up with spaces to `width` columns.
 std::string PadRight(std::string_view text, std::size_t width);
 std::string PadLeft(std::string_view text, std::size_t width);

@@ -1,0 +1,34 @@
+#include "tools/cli/cost_answer.h"
+
+#include "tools/cli/freshness_text.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/numbers.h"
+
+namespace fieldcost::cli {
+
+report::Provenance ProvenanceOf(const std::optional<catalog::Freshness>& freshness) {
+  if (!freshness) return {.source = "local"};
+  return {.source = "catalogue",
+          .snapshot = freshness->snapshot_version,
+          .published = report::FormatTime(freshness->snapshot_published),
+          .expired = freshness->Expired(SystemClock().Now()),
+          .synthetic = freshness->synthetic};
+}
+
+Status PrintCosts(const std::vector<report::CostSummary>& summaries,
+                  const std::optional<catalog::Freshness>& freshness, const Output& output,
+                  CsvKind csv, const std::function<std::string()>& text) {
+  if (output.json) return WriteStdout(RowsJson(summaries, freshness));
+  if (output.csv) {
+    const report::Provenance provenance = ProvenanceOf(freshness);
+    return WriteStdout(csv == CsvKind::kNumbers ? report::CostCsv(summaries, provenance)
+                                                : report::BucketCsv(summaries, provenance));
+  }
+  std::string page = text();
+  if (freshness) page += FreshnessText(*freshness, SystemClock().Now());
+  return WritePaged(page, output);
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/catalog/catalog.h"
+#include "tools/cli/commands.h"
+#include "tools/report/cost_csv.h"
+#include "tools/report/cost_table.h"
+
+namespace fieldcost::cli {
+
+// Where the numbers of a catalogue (nullopt: of this machine) come from, for CSV.
+report::Provenance ProvenanceOf(const std::optional<catalog::Freshness>& freshness);
+
+enum class CsvKind { kNumbers, kBuckets };
+
+// Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or what `text` makes,
+// with the freshness below, through the pager if it is long.
+Status PrintCosts(const std::vector<report::CostSummary>& summaries,
+                  const std::optional<catalog::Freshness>& freshness, const Output& output,
+                  CsvKind csv, const std::function<std::string()>& text);
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,73 @@
+#include "tools/cli/find_api.h"
+
+#include <set>
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kMaxCandidates = 20;
+
+struct ApiName {
+  std::string_view soname;  // empty = any
+  std::string_view symbol;
+};
+
+Result<ApiName> ParseName(std::string_view text) {
+  const std::size_t mark = text.find('!');
+  const ApiName name = mark == std::string_view::npos
+                           ? ApiName{"", text}
+                           : ApiName{text.substr(0, mark), text.substr(mark + 1)};
+  if (name.symbol.empty() || mark == 0) {
+    return Fail(ErrorCode::kInvalidArgument, "'{}' is neither a symbol nor soname!symbol", text);
+  }
+  return name;
+}
+
+template <typename Names>
+std::string Join(const Names& names) {
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (count++ == kMaxCandidates) return fmt::format("{} and more", text);
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+Result<Error> Unknown(const Source& source, const std::string& name, std::string_view symbol) {
+  FIELDCOST_ASSIGN(const std::vector<std::string> suggestions, source.Suggest(symbol));
+  std::string why = fmt::format("no measurements of {}", name);
+  if (!suggestions.empty()) why += fmt::format("; did you mean {}?", Join(suggestions));
+  const auto& freshness = source.freshness();
+  if (freshness && freshness->fragments_current < freshness->fragments_total) {
+    why += " (the local catalogue is not complete: fieldcost sync --full)";
+  }
+  return Error{ErrorCode::kNotFound, why};
+}
+
+}  // namespace
+
+Result<std::vector<report::CostSummary>> FindApi(const Source& source, const std::string& name,
+                                                 const report::Selection& selection) {
+  FIELDCOST_ASSIGN(const ApiName parsed, ParseName(name));
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
+                   source.Find(parsed.symbol, parsed.soname));
+  if (rows.empty()) {
+    FIELDCOST_ASSIGN(Error unknown, Unknown(source, name, parsed.symbol));
+    return unknown;
+  }
+  std::set<std::string> candidates;
+  for (const stats::StatRow& row : rows) candidates.insert(stats::DisplayName(row.key.api));
+  if (candidates.size() > 1) {
+    return Fail(ErrorCode::kInvalidArgument, "{} is in several libraries; choose one: {}", name,
+                Join(candidates));
+  }
+  std::vector<report::CostSummary> summaries = report::Summarise(report::Select(rows, selection));
+  if (summaries.empty()) {
+    return Fail(ErrorCode::kNotFound, "no such measurements of {}; there are: {}", name,
+                report::ChoiceText(rows));
+  }
+  return summaries;
+}
+
+}  // namespace fieldcost::cli

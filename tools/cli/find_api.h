@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "tools/cli/source.h"
+#include "tools/report/cost_table.h"
+#include "tools/report/selection.h"
+
+namespace fieldcost::cli {
+
+// What is known of the one API that a user has named by "symbol" or "soname!symbol", a summary for
+// each version. kInvalidArgument if it is no name, or that of several libraries (they are listed);
+// kNotFound if there is none (with the nearest names), or none of the selection (with what there
+// is).
+Result<std::vector<report::CostSummary>> FindApi(const Source& source, const std::string& name,
+                                                 const report::Selection& selection);
+
+}  // namespace fieldcost::cli
