@@ -7,7 +7,7 @@ const std::string_view kHelpText =
 
 Usage:
   fieldcost-aggregator [serve] --config FILE   take batches, publish, until SIGTERM
-  fieldcost-aggregator verify --config FILE    re-add and check every stored row (server stopped)
+  fieldcost-aggregator verify --config FILE    re-add and check every stored row
   fieldcost-aggregator publish --config FILE   publish the newest sums now
   fieldcost-aggregator compact --config FILE   rewrite the store without what is deleted
   fieldcost-aggregator expire --config FILE    remove what is older than store.retention_weeks
@@ -38,8 +38,8 @@ Usage:
                                                costs and publish them, plainly labelled; no
                                                configuration needed, one is written to DIR
 
-verify and restore need the server stopped. The others work beside a running one: what needs the
-store is asked of it through the admin listener of the same configuration ([admin]).
+restore needs the server stopped. The others work beside a running one: what needs the store is
+asked of it through the admin listener of the same configuration ([admin]).
 
 Options:
   --config FILE    configuration (TOML); see deploy/config/aggregator.toml

@@ -42,24 +42,28 @@ Result<Outcome> WithStore(const Config& config, const std::string& path, std::st
 }
 
 Result<bool> Verify(const Config& config, bool json) {
-  FIELDCOST_ASSIGN(const auto store, OpenExisting(config));
-  FIELDCOST_ASSIGN(const store::VerifyReport report, store->Verify());
-  Outcome outcome;
-  outcome.Add("sequence", report.sequence)
-      .Add("batches", report.expected.batches)
-      .Add("rows", report.rows)
-      .Add("contributions", report.found.contributions)
-      .Add("invalid", report.invalid_rows)
-      .Add("saturated", report.saturated_rows);
-  if (json) {
-    outcome.Add("ok", report.ok()).Add("problem", report.first_problem);
-    fmt::print("{}", outcome.Json());
-    return report.ok();
-  }
-  fmt::print("store {}{}\n", outcome.Text(),
-             report.ok() ? "ok: every row is valid and the rows add up to what was accepted"
-                         : "problem: " + report.first_problem);
-  return report.ok();
+  FIELDCOST_ASSIGN(
+      const Outcome outcome,
+      WithStore(config, admin::kVerifyPath, "{}", [](store::Store& store) -> Result<Outcome> {
+        FIELDCOST_ASSIGN(const store::VerifyReport report, store.Verify());
+        Outcome found;
+        found.Add("sequence", report.sequence)
+            .Add("batches", report.expected.batches)
+            .Add("rows", report.rows)
+            .Add("contributions", report.found.contributions)
+            .Add("held_batches", report.held_batches)
+            .Add("invalid", report.invalid_rows)
+            .Add("saturated", report.saturated_rows)
+            .Add("ok", report.ok())
+            .Add("problem", report.first_problem);
+        return found;
+      }));
+  const bool ok = outcome.IsTrue("ok");
+  Print(outcome,
+        ok ? "the store is good: every row is valid and they add up to what was accepted"
+           : "the store has a problem",
+        json);
+  return ok;
 }
 
 Status SignPolicy(const CommandLine& line, const Config& config, const Clock& clock) {

@@ -30,6 +30,13 @@ std::string Outcome::Text() const {
   return text + '\n';
 }
 
+bool Outcome::IsTrue(std::string_view name) const {
+  for (const Fact& fact : facts_) {
+    if (fact.name == name) return fact.value == Value(true);
+  }
+  return false;
+}
+
 std::string Outcome::Json() const {
   std::string text = "{";
   for (const Fact& fact : facts_) {

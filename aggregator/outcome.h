@@ -17,6 +17,8 @@ class Outcome {
   // "rows=3 directory=/srv/backups\n", control characters escaped; a list as "key=a key=b".
   std::string Text() const;
   std::string Json() const;  // an object and a newline
+  // Whether there is a fact of this name and it is true.
+  bool IsTrue(std::string_view name) const;
   bool empty() const { return facts_.empty(); }
 
  private:

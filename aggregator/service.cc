@@ -177,6 +177,10 @@ admin::Operations Service::Operations() {
         FIELDCOST_TRY(CheckServing());
         return Expire(DeletionBy::kOperator);
       },
+      .verify = [this]() -> Result<store::VerifyReport> {
+        FIELDCOST_TRY(CheckServing());
+        return store_->Verify();
+      },
       .revoke = [this](std::string_view untrusted_agent_hex) -> Status {
         FIELDCOST_TRY(CheckServing());
         FIELDCOST_ASSIGN(const auto agent, crypto::ParsePublicKey(untrusted_agent_hex));

@@ -121,6 +121,20 @@ http::Response Expire(const Operations& operations, const http::Request&) {
                  {"held_batches", report->held_batches}});
 }
 
+http::Response Verify(const Operations& operations, const http::Request&) {
+  const auto report = operations.verify();
+  if (!report) return Refuse(report.error());
+  return Answer({{"sequence", report->sequence},
+                 {"batches", report->expected.batches},
+                 {"rows", report->rows},
+                 {"contributions", report->found.contributions},
+                 {"held_batches", report->held_batches},
+                 {"invalid", report->invalid_rows},
+                 {"saturated", report->saturated_rows},
+                 {"ok", report->ok()},
+                 {"problem", report->first_problem}});
+}
+
 http::Response Revoke(const Operations& operations, const http::Request& untrusted_request) {
   const auto agent = TextOf(untrusted_request, "agent");
   return agent ? Answer(operations.revoke(*agent)) : Refuse(agent.error());
@@ -140,6 +154,7 @@ constexpr std::array kActions = std::to_array<Action>({
     {kCompactPath, Compact},
     {kBackupPath, Backup},
     {kExpirePath, Expire},
+    {kVerifyPath, Verify},
     {kRevokePath, Revoke},
     {kReloadPath, Reload},
 });

@@ -28,6 +28,7 @@ struct Operations {
                                       bool without_signing_keys)>
       backup;  // as well
   std::function<Result<store::ExpiryReport>()> expire;
+  std::function<Result<store::VerifyReport>()> verify;
   std::function<Status(std::string_view untrusted_agent_hex)> revoke;
   std::function<Status()> reload;
 };

@@ -18,6 +18,8 @@ inline constexpr char kCheckpointPath[] = "/v1/checkpoint";  // -> sequence
 inline constexpr char kCompactPath[] = "/v1/compact";        // -> {}
 // {"directory": absolute path, "without_signing_keys": false unless said otherwise} -> sequence
 inline constexpr char kBackupPath[] = "/v1/backup";
+// -> ok, problem, sequence, batches, rows, contributions, held_batches, invalid, saturated
+inline constexpr char kVerifyPath[] = "/v1/verify";
 inline constexpr char kExpirePath[] = "/v1/expire";  // -> rows, ledger_entries, held_batches
 inline constexpr char kRevokePath[] = "/v1/revoke";  // {"agent": 64 hex} -> {}
 inline constexpr char kReloadPath[] = "/v1/reload";  // certificate, tokens -> {}

@@ -118,7 +118,8 @@ struct ExpiryReport {
 struct VerifyReport {
   std::uint64_t sequence = 0;
   std::uint64_t rows = 0;
-  std::uint64_t invalid_rows = 0;
+  std::uint64_t held_batches = 0;  // on probation: their rows are not in the sums
+  std::uint64_t invalid_rows = 0;  // of those held, too
   std::uint64_t saturated_rows = 0;
   Totals expected;            // kept beside the rows as batches came and were withdrawn
   Totals found;               // re-added from the rows
@@ -185,7 +186,8 @@ class Store {
   // REQUIRES: the snapshot does not outlive the store.
   Result<Snapshot> TakeSnapshot();
 
-  // Re-adds every row and compares with the totals; checks every row's key, histogram and scalars.
+  // Re-adds every row and compares with the totals; checks every row's key, histogram and scalars,
+  // and those of the held batches. Beside ingest: as of one moment.
   Result<VerifyReport> Verify();
 
   // Remembers `value` under `name` at the first call; later calls (also after a restart) succeed

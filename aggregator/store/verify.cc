@@ -1,4 +1,4 @@
-#include "aggregator/store/store.h"
+#include "aggregator/store/store_state.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
 
@@ -16,6 +16,14 @@ Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
   return stats::Validate(row.ToWeights(), histogram, row.scalars.contributions);
 }
 
+void Count(const stats::RowKey& key, const Status& status, VerifyReport& report) {
+  if (status) return;
+  ++report.invalid_rows;
+  if (!report.first_problem.empty()) return;
+  report.first_problem = fmt::format("{} ({}): {}", stats::DisplayName(key.api),
+                                     stats::Name(key.metric), status.error().message);
+}
+
 }  // namespace
 
 Result<VerifyReport> Store::Verify() {
@@ -27,15 +35,18 @@ Result<VerifyReport> Store::Verify() {
     ++report.rows;
     report.found.AddRow(row);
     if (row.saturated) ++report.saturated_rows;
-    const Status status = CheckRow(key, row);
-    if (status) return {};
-    ++report.invalid_rows;
-    if (report.first_problem.empty()) {
-      report.first_problem = fmt::format("{} ({}): {}", stats::DisplayName(key.api),
-                                         stats::Name(key.metric), status.error().message);
-    }
+    Count(key, CheckRow(key, row), report);
     return {};
   }));
+  FIELDCOST_TRY(state_->database->ForEach(
+      Table::kHeld, "", nullptr, [&](std::string_view, std::string_view rows) -> Status {
+        ++report.held_batches;
+        return ForEachAcceptedRow(rows, [&](std::string_view bytes, const CompactRow& row) {
+          stats::RowKey key;
+          const Status known = DecodeRowKey(bytes, key);
+          Count(key, known ? CheckRow(key, row) : known, report);
+        });
+      }));
   report.found.batches = report.expected.batches;  // rows do not know their batches
   // Numbers that stayed at their limit cannot add up.
   const bool adds_up = report.saturated_rows != 0

@@ -52,6 +52,10 @@ class AdminTest : public ::testing::Test {
           called_ = "expire";
           return store::ExpiryReport{.rows = 1, .ledger_entries = 2, .held_batches = 3};
         },
+        .verify = [this]() -> Result<store::VerifyReport> {
+          called_ = "verify";
+          return store::VerifyReport{.sequence = 4, .rows = 5, .held_batches = 6};
+        },
         .revoke = [this](std::string_view untrusted_agent) -> Status {
           called_ = "revoke " + std::string(untrusted_agent);
           return {};
@@ -115,6 +119,9 @@ TEST_F(AdminTest, EachRequestIsDoneAndAnsweredWithWhatItDid) {
            {kBackupPath, R"({"directory":"/srv/copy","without_signing_keys":true})",
             "backup /srv/copy without keys", R"({"sequence":12})"},
            {kExpirePath, "", "expire", R"({"rows":1,"ledger_entries":2,"held_batches":3})"},
+           {kVerifyPath, "", "verify",
+            R"({"sequence":4,"batches":0,"rows":5,"contributions":0,"held_batches":6,"invalid":0,)"
+            R"("saturated":0,"ok":true,"problem":""})"},
            {kRevokePath, R"({"agent":")" + key + "\"}", "revoke " + key, "{}"}}) {
     const http::Response response = Send(Post(target, body));
     EXPECT_EQ(response.status, 200) << target << response.body;

@@ -51,8 +51,8 @@ TEST_F(ServiceTest, ASignedBatchComesBackBitForBitInAPublishedFragment) {
 
   const testing::ProcessResult verified = testing::RunProcess(Command({"verify"}));
   EXPECT_EQ(verified.exit_status, 0) << verified.errors;
-  EXPECT_THAT(verified.output, StartsWith("store sequence=1 batches=1 rows=20 "));
-  EXPECT_THAT(verified.output, HasSubstr("\nok: "));
+  EXPECT_THAT(verified.output, StartsWith("the store is good: "));
+  EXPECT_THAT(verified.output, HasSubstr(" sequence=1 batches=1 rows=20 "));
 }
 
 TEST_F(ServiceTest, ARestartAfterSigkillChangesNoNumberAndKnowsTheReplay) {
@@ -107,7 +107,7 @@ TEST_F(ServiceTest, EachBadStartSaysWhatIsWrongInOneLine) {
 TEST_F(ServiceTest, AnotherServersPortAndDataDirectoryAreRefused) {
   ASSERT_NO_FATAL_FAILURE(Start());
   ExpectRefusal(Command(), ErrorCode::kAlreadyExists, "in use by another fieldcost-aggregator");
-  ExpectRefusal(Command({"verify"}), ErrorCode::kAlreadyExists, "in use by another");
+  ExpectRefusal(Command({"verify"}), ErrorCode::kAlreadyExists, "configure [admin]");
   const std::string port = url_.substr(url_.rfind(':') + 1);
   WriteConfig(Config("port = " + port, "other_data"));
   ExpectRefusal(Command(), ErrorCode::kAlreadyExists, port);

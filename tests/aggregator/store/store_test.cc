@@ -293,19 +293,25 @@ TEST(StoreTest, VerifyReAddsWhatWasAccepted) {
 }
 
 TEST(StoreTest, VerifyFindsARowOutsideThePolytope) {
-  const TempDir dir;
-  const auto store = MustOpen(ManualOptions(dir));
-  stats::CostHistogram impossible;
-  impossible.SetBucket(3, {.count = 2, .sum = 100, .sum_of_squares = 50});
-  TestBatch batch;
-  batch.agent_id = TestAgent(1);
-  batch.rows.Add(TestKey(1), impossible, Contribution::kNone);
-  MustAccept(*store, batch);
-  const auto report = store->Verify();
-  ASSERT_TRUE(report.has_value());
-  EXPECT_FALSE(report->ok());
-  EXPECT_EQ(report->invalid_rows, 1U);
-  EXPECT_THAT(report->first_problem, HasSubstr("function_1"));
+  for (const unsigned probation_batches : {0U, 3U}) {  // also in a batch that is held
+    SCOPED_TRACE(probation_batches);
+    const TempDir dir;
+    StoreOptions options = ManualOptions(dir);
+    options.probation_batches = probation_batches;
+    const auto store = MustOpen(options);
+    stats::CostHistogram impossible;
+    impossible.SetBucket(3, {.count = 2, .sum = 100, .sum_of_squares = 50});
+    TestBatch batch;
+    batch.agent_id = TestAgent(1);
+    batch.rows.Add(TestKey(1), impossible, Contribution::kNone);
+    MustAccept(*store, batch);
+    const auto report = store->Verify();
+    ASSERT_TRUE(report.has_value());
+    EXPECT_FALSE(report->ok());
+    EXPECT_EQ(report->invalid_rows, 1U);
+    EXPECT_EQ(report->held_batches, probation_batches == 0 ? 0U : 1U);
+    EXPECT_THAT(report->first_problem, HasSubstr("function_1"));
+  }
 }
 
 }  // namespace
