@@ -5,6 +5,9 @@
 namespace fieldcost::stats {
 namespace {
 
+// Most rows use no more; then searching is faster than sorting.
+constexpr std::size_t kFewSlots = 16;
+
 // A slot and what rounding it down left over.
 struct Remainder {
   Uint128 size;
@@ -70,14 +73,47 @@ std::array<std::uint64_t, shm::kBucketSlots> Apportion(
   return shares;
 }
 
-AgentWeights WeightsOf(const CostHistogram& histogram) {
-  std::array<Uint128, shm::kBucketSlots> counts;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    counts[slot] = histogram.bucket(slot).count;
+void ApportionCounts(std::span<const std::uint64_t> counts, std::uint64_t parts,
+                     std::span<std::uint64_t> shares) {
+  Uint128 total = 0;
+  for (const std::uint64_t count : counts) total += count;
+  if (total == 0 || High64(total * parts) != 0 || counts.size() > kFewSlots) {
+    std::array<Uint128, shm::kBucketSlots> amounts{};
+    std::copy(counts.begin(), counts.end(), amounts.begin());
+    const auto all = Apportion(amounts, parts);
+    std::copy_n(all.begin(), shares.size(), shares.begin());
+    return;
   }
+  // As Apportion(), in 64 bits.
+  const std::uint64_t whole = Low64(total);
+  std::array<std::uint64_t, kFewSlots> remainders{};
+  std::uint64_t left = parts;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::uint64_t product = counts[i] * parts;
+    shares[i] = product / whole;
+    remainders[i] = product % whole;
+    left -= shares[i];
+  }
+  for (; left != 0; --left) {
+    const auto largest =
+        std::max_element(remainders.begin(), remainders.end());  // the first of them
+    ++shares[static_cast<std::size_t>(largest - remainders.begin())];
+    *largest = 0;
+  }
+}
+
+AgentWeights WeightsOf(const CostHistogram& histogram) {
+  std::array<unsigned, shm::kBucketSlots> slots;
+  std::array<std::uint64_t, shm::kBucketSlots> counts;
+  std::array<std::uint64_t, shm::kBucketSlots> shares;
+  std::size_t used = 0;
+  histogram.ForEachUsed([&](unsigned slot, const Bucket& bucket) {
+    slots[used] = slot;
+    counts[used++] = bucket.count;
+  });
+  ApportionCounts(std::span(counts).first(used), kWeightOne, std::span(shares).first(used));
   AgentWeights weights;
-  const auto shares = Apportion(counts, kWeightOne);
-  std::copy(shares.begin(), shares.end(), weights.slots.begin());
+  for (std::size_t i = 0; i < used; ++i) weights.slots[slots[i]] = shares[i];
   return weights;
 }
 

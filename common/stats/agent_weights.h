@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "common/base/result.h"
 #include "common/stats/cost_histogram.h"
@@ -34,6 +35,11 @@ struct AgentWeights {
 // are zero if the amounts are. REQUIRES: the amounts' sum times `parts` is below 2^128.
 std::array<std::uint64_t, shm::kBucketSlots> Apportion(
     const std::array<Uint128, shm::kBucketSlots>& amounts, std::uint64_t parts);
+
+// The same of amounts without their slots, in the order of these. REQUIRES: as many shares; at most
+// kBucketSlots.
+void ApportionCounts(std::span<const std::uint64_t> counts, std::uint64_t parts,
+                     std::span<std::uint64_t> shares);
 
 // The weights of one contribution: 2^32 split in proportion to its counts; none if it is empty.
 AgentWeights WeightsOf(const CostHistogram& histogram);

@@ -16,12 +16,6 @@ void AddTo(Bucket& bucket, const Bucket& other, bool& saturated) {
   bucket.sum_of_squares = SaturatingAdd(bucket.sum_of_squares, other.sum_of_squares, saturated);
 }
 
-Bucket Total(const std::array<Bucket, shm::kBucketSlots>& buckets, bool& saturated) {
-  Bucket total;
-  for (const Bucket& bucket : buckets) AddTo(total, bucket, saturated);
-  return total;
-}
-
 Error Broken(unsigned slot, std::string_view rule) {
   return Fail(ErrorCode::kCorrupt, "bucket slot {} is impossible: {}", slot, rule);
 }
@@ -29,14 +23,24 @@ Error Broken(unsigned slot, std::string_view rule) {
 }  // namespace
 
 void CostHistogram::Add(std::uint64_t value) {
-  AddTo(buckets_[shm::SlotOf(value)], Single(value), saturated_);
+  const unsigned slot = shm::SlotOf(value);
+  AddTo(buckets_[slot], Single(value), saturated_);
+  Mark(slot, true);
 }
 
 void CostHistogram::Merge(const CostHistogram& other) {
   saturated_ = saturated_ || other.saturated_;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    AddTo(buckets_[slot], other.buckets_[slot], saturated_);
-  }
+  other.ForEachUsed([this](unsigned slot, const Bucket& bucket) {
+    AddTo(buckets_[slot], bucket, saturated_);
+    Mark(slot, true);
+  });
+}
+
+void CostHistogram::Clear() {
+  ForEachUsed([this](unsigned slot, const Bucket&) { buckets_[slot] = {}; });
+  used_ = 0;
+  last_used_ = false;
+  saturated_ = false;
 }
 
 Status CostHistogram::Subtract(const CostHistogram& other) {
@@ -45,7 +49,7 @@ Status CostHistogram::Subtract(const CostHistogram& other) {
   }
   CostHistogram result = *this;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    Bucket& ours = result.buckets_[slot];
+    Bucket ours = result.buckets_[slot];
     const Bucket& theirs = other.buckets_[slot];
     if (theirs.count > ours.count || theirs.sum > ours.sum ||
         theirs.sum_of_squares > ours.sum_of_squares) {
@@ -55,6 +59,7 @@ Status CostHistogram::Subtract(const CostHistogram& other) {
     ours.count -= theirs.count;
     ours.sum -= theirs.sum;
     ours.sum_of_squares -= theirs.sum_of_squares;
+    result.SetBucket(slot, ours);
   }
   if (const Status valid = Validate(result); !valid) {
     return Fail(ErrorCode::kInvalidArgument, "cannot subtract: what remains is no histogram: {}",
@@ -64,37 +69,32 @@ Status CostHistogram::Subtract(const CostHistogram& other) {
   return {};
 }
 
+Bucket CostHistogram::Totals() const {
+  bool saturated = false;
+  Bucket total;
+  ForEachUsed([&](unsigned, const Bucket& bucket) { AddTo(total, bucket, saturated); });
+  return total;
+}
+
 std::uint64_t CostHistogram::count() const {
-  Uint128 total = 0;  // of 65 counts: no overflow
-  for (const Bucket& bucket : buckets_) total += bucket.count;
-  return High64(total) == 0 ? Low64(total) : ~std::uint64_t{0};
-}
-
-Uint128 CostHistogram::sum() const {
   bool saturated = false;
-  Uint128 total = 0;
-  for (const Bucket& bucket : buckets_) total = SaturatingAdd(total, bucket.sum, saturated);
+  std::uint64_t total = 0;
+  ForEachUsed([&](unsigned, const Bucket& bucket) {
+    total = SaturatingAdd(total, bucket.count, saturated);
+  });
   return total;
 }
 
-Uint128 CostHistogram::sum_of_squares() const {
-  bool saturated = false;
-  Uint128 total = 0;
-  for (const Bucket& bucket : buckets_) {
-    total = SaturatingAdd(total, bucket.sum_of_squares, saturated);
-  }
-  return total;
-}
+Uint128 CostHistogram::sum() const { return Totals().sum; }
+
+Uint128 CostHistogram::sum_of_squares() const { return Totals().sum_of_squares; }
 
 double CostHistogram::Mean() const {
   const std::uint64_t n = count();
   return n == 0 ? 0.0 : static_cast<double>(sum()) / static_cast<double>(n);
 }
 
-double CostHistogram::StandardDeviation() const {
-  bool saturated = false;
-  return stats::StandardDeviation(Total(buckets_, saturated));
-}
+double CostHistogram::StandardDeviation() const { return stats::StandardDeviation(Totals()); }
 
 double StandardDeviation(const Bucket& bucket) {
   if (bucket.count == 0) return 0.0;
@@ -149,12 +149,12 @@ Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket) {
 Status Validate(const CostHistogram& untrusted_histogram) {
   bool saturated = untrusted_histogram.saturated();
   Bucket total;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    const Bucket& bucket = untrusted_histogram.bucket(slot);
-    if (bucket == Bucket{}) continue;
-    FIELDCOST_TRY(ValidateBucket(slot, bucket));
+  Status status;
+  untrusted_histogram.ForEachUsed([&](unsigned slot, const Bucket& bucket) {
+    if (status) status = ValidateBucket(slot, bucket);
     AddTo(total, bucket, saturated);
-  }
+  });
+  if (!status) return status;
   if (saturated) return Fail(ErrorCode::kCorrupt, "histogram is saturated: its totals overflow");
   return {};
 }

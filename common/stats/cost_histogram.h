@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "common/base/result.h"
@@ -19,7 +20,8 @@ struct Bucket {
 
 // The cost of one API in one metric: 65 log2 buckets with count, sum and sum of squares each.
 // Additive: merging any parts in any order and grouping gives the same bits. A plain value of about
-// 3 KiB; not thread-safe. Slots are those of common/shm/log2_bucket.h.
+// 3 KiB; not thread-safe. Slots are those of common/shm/log2_bucket.h. Few of them are used in most
+// histograms, and only these are walked.
 class CostHistogram {
  public:
   // Adds one value (unit of the metric: ns or bytes).
@@ -34,11 +36,36 @@ class CostHistogram {
   Status Subtract(const CostHistogram& other);
 
   const Bucket& bucket(unsigned slot) const { return buckets_[slot]; }
-  void SetBucket(unsigned slot, const Bucket& bucket) { buckets_[slot] = bucket; }
+  void SetBucket(unsigned slot, const Bucket& bucket) {
+    buckets_[slot] = bucket;
+    Mark(slot, bucket != Bucket{});
+  }
+  // Makes it empty again; costs what is used.
+  void Clear();
+
+  // Whether anything but zeros is in the bucket.
+  bool IsUsed(unsigned slot) const {
+    return slot == kLastSlot ? last_used_ : ((used_ >> slot) & 1U) != 0;
+  }
+  // The number of used buckets.
+  unsigned used_count() const {
+    return static_cast<unsigned>(std::popcount(used_)) + (last_used_ ? 1U : 0U);
+  }
+  // Calls visit(slot, bucket) for each used bucket in ascending order.
+  template <typename Visit>
+  void ForEachUsed(Visit visit) const {
+    for (std::uint64_t left = used_; left != 0; left &= left - 1) {
+      const auto slot = static_cast<unsigned>(std::countr_zero(left));
+      visit(slot, buckets_[slot]);
+    }
+    if (last_used_) visit(kLastSlot, buckets_[kLastSlot]);
+  }
   bool saturated() const { return saturated_; }
   bool empty() const { return count() == 0; }
 
-  // Totals over all buckets, at most the greatest number of their type.
+  // Totals over all buckets, at most the greatest number of their type; all of them at once, or
+  // one.
+  Bucket Totals() const;
   std::uint64_t count() const;
   Uint128 sum() const;
   Uint128 sum_of_squares() const;
@@ -50,7 +77,20 @@ class CostHistogram {
   bool operator==(const CostHistogram&) const = default;
 
  private:
+  static constexpr unsigned kLastSlot = shm::kBucketSlots - 1;
+  static_assert(kLastSlot == 64, "a word for all slots but one");
+
+  void Mark(unsigned slot, bool used) {
+    if (slot == kLastSlot) {
+      last_used_ = used;
+    } else {
+      used_ = (used_ & ~(std::uint64_t{1} << slot)) | (std::uint64_t{used} << slot);
+    }
+  }
+
   std::array<Bucket, shm::kBucketSlots> buckets_{};
+  std::uint64_t used_ = 0;  // bit k: slot k is not all zero
+  bool last_used_ = false;  // the same of slot 64
   bool saturated_ = false;
 };
 

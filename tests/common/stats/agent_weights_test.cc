@@ -74,6 +74,24 @@ TEST(AgentWeightsTest, EveryContributionAddsExactlyOneHoweverManyCallsItHas) {
   }
 }
 
+TEST(AgentWeightsTest, CountsWithoutTheirSlotsAreSplitAsWithThem) {
+  std::mt19937_64 random(23);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::size_t size = random() % (shm::kBucketSlots + 1);
+    const unsigned shift = static_cast<unsigned>(random() % 64);
+    std::vector<std::uint64_t> counts(size);
+    std::array<Uint128, shm::kBucketSlots> amounts{};
+    for (std::size_t k = 0; k < size; ++k) {
+      counts[k] = random() % 4 == 0 ? 1 + random() % 3 : random() >> shift;
+      amounts[k] = counts[k];
+    }
+    std::vector<std::uint64_t> shares(size);
+    ApportionCounts(counts, kWeightOne, shares);
+    const auto expected = Apportion(amounts, kWeightOne);
+    ASSERT_TRUE(std::equal(shares.begin(), shares.end(), expected.begin()));
+  }
+}
+
 TEST(AgentWeightsTest, CallsInTheSameProportionsWeighTheSame) {
   const AgentWeights few = WeightsOf(Values({{10, 3}, {100, 1}}));
   EXPECT_EQ(few, WeightsOf(Values({{10, 3000}, {100, 1000}})));

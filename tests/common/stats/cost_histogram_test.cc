@@ -49,6 +49,49 @@ TEST(CostHistogramTest, WorkedExampleTimesFallInTwoBuckets) {
   EXPECT_EQ(times.count(), 300U);
 }
 
+TEST(CostHistogramTest, ExactlyTheBucketsThatAreNotAllZeroAreVisited) {
+  std::mt19937_64 random(31);
+  CostHistogram histogram;
+  for (int i = 0; i < 3000; ++i) {
+    switch (random() % 5) {
+      case 0:
+        histogram.SetBucket(static_cast<unsigned>(random() % shm::kBucketSlots), {});
+        break;
+      case 1:  // not a valid one, but not nothing
+        histogram.SetBucket(static_cast<unsigned>(random() % shm::kBucketSlots),
+                            {.count = 0, .sum = random() % 2, .sum_of_squares = 0});
+        break;
+      case 2:
+        histogram.Merge(RandomHistogram(random));
+        break;
+      case 3:
+        histogram.Add(random() >> (random() % 64));
+        break;
+      default:
+        if (random() % 8 == 0) {
+          histogram.Clear();
+          ASSERT_EQ(histogram, CostHistogram());
+        }
+    }
+    std::vector<unsigned> expected;
+    Uint128 sum = 0;
+    for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+      const bool used = histogram.bucket(slot) != Bucket{};
+      ASSERT_EQ(histogram.IsUsed(slot), used);
+      if (used) expected.push_back(slot);
+      sum += histogram.bucket(slot).sum;
+    }
+    std::vector<unsigned> found;
+    histogram.ForEachUsed([&](unsigned slot, const Bucket& bucket) {
+      ASSERT_EQ(&bucket, &histogram.bucket(slot));
+      found.push_back(slot);
+    });
+    ASSERT_EQ(found, expected);
+    ASSERT_EQ(histogram.used_count(), expected.size());
+    ASSERT_TRUE(histogram.Totals().sum == sum);
+  }
+}
+
 TEST(CostHistogramTest, MeanAndDeviationFollowFromTheSums) {
   const CostHistogram histogram = HistogramOf({2, 4, 4, 4, 5, 5, 7, 9});
   EXPECT_DOUBLE_EQ(histogram.Mean(), 5);
