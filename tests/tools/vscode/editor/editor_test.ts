@@ -1,0 +1,137 @@
+// The packed extension in a real editor, with the real server and a synthetic catalogue.
+
+import assert from 'node:assert/strict';
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+
+import { Editor } from './editor';
+
+function given(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') throw new Error(`${name} is not set; use run.sh`);
+  return value;
+}
+
+const work = given('FIELDCOST_TEST_WORK');
+const folder = join(work, 'folder');
+const ranByFolder = join(work, 'ran-by-folder');
+
+const source = `#include <sqlite3.h>
+
+int Copy(sqlite3* from) {
+  sqlite3_stmt* statement = 0;
+  sqlite3_exec(from, "BEGIN", 0, 0, 0);
+  sqlite3_step(statement);
+  return 0;
+}
+`;
+
+/** Somebody else's folder: its settings name a program to be run. */
+async function makeFolder(): Promise<void> {
+  await mkdir(join(folder, '.vscode'), { recursive: true });
+  const program = join(folder, 'server');
+  await writeFile(program, `#!/bin/sh\n: > '${ranByFolder}'\n`, { mode: 0o755 });
+  await writeFile(
+    join(folder, '.vscode', 'settings.json'),
+    JSON.stringify({ 'fieldcost.server.path': program, 'fieldcost.server.arguments': ['-x'] }),
+  );
+  await writeFile(join(folder, 'copy.c'), source);
+}
+
+void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
+  let editor: Editor;
+
+  before(async () => {
+    await makeFolder();
+    editor = await Editor.start({
+      code: given('FIELDCOST_TEST_CODE'),
+      chromium: given('FIELDCOST_TEST_CHROMIUM'),
+      vsix: given('FIELDCOST_TEST_VSIX'),
+      directory: join(work, 'editor'),
+      settings: {
+        'fieldcost.server.path': given('FIELDCOST_TEST_SERVER'),
+        'fieldcost.drillDown.url': 'https://costs.example/api/{api}',
+        'workbench.startupEditor': 'none',
+        'editor.wordBasedSuggestions': 'off',
+        'editor.minimap.enabled': false,
+        'telemetry.telemetryLevel': 'off',
+      },
+      environment: { FIELDCOST_HOME: join(work, 'profile') },
+    });
+    await editor.open(folder, 'copy.c', false);
+  });
+
+  after(async () => {
+    if (process.env['FIELDCOST_TEST_PICTURE'] !== undefined) {
+      await editor.page.screenshot({ path: process.env['FIELDCOST_TEST_PICTURE'] });
+    }
+    await editor.stop();
+  });
+
+  void it('tells in the status bar how fresh the catalogue is, and that it is made up', async () => {
+    const item = editor.statusBar().filter({ hasText: /SYNTHETIC: \d+ min/ });
+    await item.waitFor();
+    await item.hover();
+    await editor.page.getByText(/Costs published .* ago/).first().waitFor();
+  });
+
+  void it('shows the cost where the pointer rests on a name', async () => {
+    await editor.word('sqlite3_step').hover();
+    const hover = editor.page.locator('.monaco-hover:visible', { hasText: 'libsqlite3.so.0' });
+    await hover.waitFor();
+    const shown = await hover.innerText();
+    assert.match(shown, /1\.\d\sµs/);
+    assert.match(shown, /SYNTHETIC|synthetic/);
+  });
+
+  void it('hints in the text at dear calls only', async () => {
+    const dear = editor.lines().filter({ hasText: 'sqlite3_exec' });
+    await dear.filter({ hasText: /\d\sms/ }).waitFor();
+    const cheap = await editor.lines().filter({ hasText: 'sqlite3_step' }).innerText();
+    assert.doesNotMatch(cheap, /µs/);
+  });
+
+  void it('shows the cost beside a completed name, and details on demand', async () => {
+    await editor.setCursor(7, 1);
+    await editor.page.keyboard.type('  sqlite3_prep');
+    const row = editor.page.locator('.suggest-widget .monaco-list-row', {
+      hasText: 'sqlite3_prepare_v2',
+    });
+    await row.waitFor();
+    assert.match(await row.innerText(), /\d+\sµs/);
+    assert.match(await row.innerText(), /libsqlite3\.so\.0/);
+    await editor.page.keyboard.press('Control+Space');
+    const details = editor.page.locator('.suggest-details', { hasText: /p99|P99/ });
+    await details.waitFor();
+    await editor.page.keyboard.press('Escape');
+    await editor.page.keyboard.press('Escape');
+  });
+
+  void it('offers the page with the details, which opens only when the user says so', async () => {
+    await editor.setCursor(6, 8);
+    await editor.run('fieldcost: Open the Details of the API at the Cursor');
+    const question = editor.page.locator('.monaco-dialog-box', { hasText: 'costs.example' });
+    await question.waitFor();
+    assert.match(await question.innerText(), /libsqlite3\.so\.0.*sqlite3_step/);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'hidden' });
+  });
+
+  void it('follows a changed setting at once', async () => {
+    await writeFile(
+      join(folder, '.vscode', 'settings.json'),
+      JSON.stringify({ 'fieldcost.inlayHints.enabled': false }),
+    );
+    const line = editor.lines().filter({ hasText: 'sqlite3_exec' });
+    await line.filter({ hasNotText: /\d\sms/ }).waitFor();
+  });
+
+  void it('runs no program that a folder names', async () => {
+    await assert.rejects(access(ranByFolder), { code: 'ENOENT' });
+  });
+
+  void it('asks no other machine for anything', () => {
+    assert.deepEqual(editor.foreignHosts, []);
+  });
+});

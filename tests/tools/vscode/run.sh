@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# Checks, builds and packs the extension of VS Code, and uses it in a real editor.
+#
+#   tests/tools/vscode/run.sh [--unit] [BUILD_DIR]     (default build/dev)
+#
+# --unit leaves out the editor. The packed extension is build/vscode/fieldcost.vsix. Dependencies come
+# from npm's registry, pinned by the lock files; none of their install scripts is run. Everything else
+# needs no network, and has none where a network namespace can be made.
+#
+# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Half a minute with the
+# dependencies there, and a minute or two to fetch them; each part is bounded.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+case "${1:-}" in
+  -h | --help)
+    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
+with_editor=true
+if [[ "${1:-}" == --unit ]]; then
+  with_editor=false
+  shift
+fi
+
+readonly BUILD="$(realpath -m "${1:-build/dev}")"
+readonly WORK="$PWD/build/vscode"
+readonly EXTENSION="$WORK/tools/vscode"
+readonly TESTS="$WORK/tests/tools/vscode"
+readonly MIN_NODE=18
+readonly INSTALL_TIMEOUT_S=180
+readonly EDITOR_TIMEOUT_S=180
+
+step() { printf '== vscode: %s\n' "$*"; }
+fail() {
+  printf 'tests/tools/vscode/run.sh: %s\n' "$*" >&2
+  exit 1
+}
+skip() {
+  printf 'tests/tools/vscode/run.sh: skipped: %s\n' "$*"
+  exit 77
+}
+
+# What is run writes to a log; its last lines tell why it failed.
+logged() {
+  local log="$WORK/$1.log"
+  shift
+  "$@" > "$log" 2>&1 && return 0
+  tail -n 40 "$log" >&2
+  fail "$1 ${2:-} failed (the whole log: $log)"
+}
+
+check_tools() {
+  command -v node > /dev/null || skip "node is missing"
+  command -v npm > /dev/null || skip "npm is missing"
+  local version
+  version="$(node -p 'process.versions.node.split(".")[0]')"
+  ((version >= MIN_NODE)) || skip "node $version is older than $MIN_NODE"
+}
+
+# The sources are copied: npm and the compilers write beside them.
+copy_sources() {
+  mkdir -p "$EXTENSION" "$TESTS"
+  local folder
+  for folder in tools/vscode tests/tools/vscode; do
+    find "$WORK/$folder" -mindepth 1 -maxdepth 1 ! -name node_modules ! -name installed \
+      -exec rm -rf {} +
+    tar -c -C "$folder" --exclude=node_modules --exclude=out . | tar -x -C "$WORK/$folder"
+  done
+  cp LICENSE "$EXTENSION/LICENSE"
+}
+
+# install FOLDER: what its lock file names, if it is not there yet.
+install() {
+  local folder="$1" log="$WORK/npm-${2}.log"
+  if cmp -s "$folder/package-lock.json" "$folder/installed"; then return 0; fi
+  step "install the dependencies of $2"
+  rm -f "$folder/installed"
+  local status=0
+  (cd "$folder" && timeout "$INSTALL_TIMEOUT_S" npm ci --ignore-scripts --no-audit --no-fund) \
+    > "$log" 2>&1 || status=$?
+  if ((status != 0)); then
+    if ((status == 124)) || grep -qE 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH' "$log"; then
+      skip "npm's registry cannot be reached (log: $log)"
+    fi
+    tail -n 20 "$log" >&2
+    fail "npm ci failed (log: $log)"
+  fi
+  cp "$folder/package-lock.json" "$folder/installed"
+}
+
+pack() {
+  step "types, rules and pack"
+  cd "$EXTENSION"
+  logged check npm run check
+  logged build npm run build
+  logged package npm run package
+  cp fieldcost.vsix "$WORK/fieldcost.vsix"
+}
+
+# bundle KIND FILE...: tests as modules for node, in out/KIND.
+bundle() {
+  local kind="$1"
+  shift
+  logged "bundle-$kind" npx --no-install esbuild "$@" --bundle --platform=node --format=esm \
+    --external:playwright-core --out-extension:.js=.mjs --outdir="out/$kind" --log-level=warning
+}
+
+unit_tests() {
+  step "unit tests"
+  cd "$TESTS"
+  logged types npx --no-install tsc --noEmit -p .
+  bundle unit unit/*.ts
+  logged unit timeout 60 node --test out/unit/*.mjs
+}
+
+# Nothing but loopback, where that can be had.
+without_network() {
+  if unshare --net true 2> /dev/null && command -v ip > /dev/null; then
+    unshare --net sh -c 'ip link set lo up && exec "$@"' sh "$@"
+  else
+    printf 'tests/tools/vscode/run.sh: no network namespace here: the network stays reachable\n'
+    "$@"
+  fi
+}
+
+editor_test() {
+  local chromium code="$TESTS/node_modules/code-server/lib/vscode" directory status=0
+  chromium="$(command -v chromium)" || skip "chromium is missing"
+  [[ -x "$BUILD/bin/fieldcost-lsp" && -x "$BUILD/bin/synthetic_catalog" ]] ||
+    fail "fieldcost-lsp or synthetic_catalog is not built in $BUILD"
+  # The editor looks for what it depends on below its own folder; the lock file has it here.
+  ln -sfn ../../.. "$code/node_modules"
+  cd "$TESTS"
+  bundle editor editor/editor_test.ts
+  step "the packed extension in an editor"
+  directory="$(mktemp -d "${TMPDIR:-/tmp}/fieldcost-vscode.XXXXXX")"
+  timeout 30 "$BUILD/bin/synthetic_catalog" "$directory/profile" || fail "there is no catalogue"
+  FIELDCOST_TEST_WORK="$directory" \
+    FIELDCOST_TEST_CODE="$code" \
+    FIELDCOST_TEST_CHROMIUM="$chromium" \
+    FIELDCOST_TEST_VSIX="$WORK/fieldcost.vsix" \
+    FIELDCOST_TEST_SERVER="$BUILD/bin/fieldcost-lsp" \
+    FIELDCOST_TEST_PICTURE="$WORK/editor.png" \
+    without_network timeout --kill-after=10 "$EDITOR_TIMEOUT_S" node --test out/editor/editor_test.mjs \
+    > "$WORK/editor.log" 2>&1 || status=$?
+  cp "$directory/editor/editor.log" "$WORK/editor-server.log" 2> /dev/null || true
+  rm -rf "$directory"
+  ((status == 0)) || {
+    grep -E '^ +not ok|error:' -A 6 "$WORK/editor.log" >&2 || tail -n 40 "$WORK/editor.log" >&2
+    fail "the extension does not work in the editor (log: $WORK/editor.log, its last page: $WORK/editor.png)"
+  }
+}
+
+check_tools
+mkdir -p "$WORK"
+copy_sources
+install "$EXTENSION" extension
+pack
+install "$TESTS" tests
+unit_tests
+cd "$TESTS/../../../../.."
+if $with_editor; then editor_test; fi
+step "passed"

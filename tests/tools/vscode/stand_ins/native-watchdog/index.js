@@ -1,0 +1,8 @@
+'use strict';
+
+module.exports = {
+  start() {},
+  exit(status) {
+    process.exit(status);
+  },
+};

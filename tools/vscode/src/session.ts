@@ -1,0 +1,201 @@
+// The language server's life: started, told the settings, asked how fresh its data is, stopped.
+
+import { homedir } from 'node:os';
+import { isAbsolute } from 'node:path';
+
+import * as vscode from 'vscode';
+import {
+  type Executable,
+  LanguageClient,
+  type LanguageClientOptions,
+  RevealOutputChannelOn,
+  State,
+  type StaticFeature,
+  TransportKind,
+} from 'vscode-languageclient/node';
+
+import { chosenLanguages, isWebPage, otherServers, serverPath, serverSettings } from './settings';
+import { type ServerState, parseStatus, statusChangedMethod, statusMethod } from './status';
+import type { StatusBar } from './status_bar';
+
+const refreshIntervalMs = 60_000;
+const stopTimeoutMs = 2_000;
+const maxRestarts = 3;
+
+function settings(): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration('fieldcost');
+}
+
+/** Languages that the manifest activates the extension for. */
+function knownLanguages(context: vscode.ExtensionContext): string[] {
+  const manifest = context.extension.packageJSON as { activationEvents?: string[] };
+  const prefix = 'onLanguage:';
+  return (manifest.activationEvents ?? [])
+    .filter((event) => event.startsWith(prefix))
+    .map((event) => event.slice(prefix.length));
+}
+
+/** Tells the server that it may tell how fresh its data is. */
+const announceStatus: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    capabilities.experimental = { fieldcostStatus: true };
+  },
+  initialize: () => undefined,
+  getState: () => ({ kind: 'static' }),
+  clear: () => undefined,
+};
+
+export class Session {
+  private client: LanguageClient | undefined;
+  private state: ServerState = { state: 'starting' };
+  private timer: NodeJS.Timeout | undefined;
+  private asking = false;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+    private readonly statusBar: StatusBar,
+  ) {}
+
+  /** The client, if the server answers. */
+  running(): LanguageClient | undefined {
+    return this.client?.state === State.Running ? this.client : undefined;
+  }
+
+  async start(): Promise<void> {
+    this.show({ state: 'starting' });
+    const path = serverPath(settings().get('server.path'), isAbsolute);
+    if (!path.ok) {
+      this.fail(path.message);
+      return;
+    }
+    const client = this.makeClient(path.command);
+    this.client = client;
+    client.registerFeature(announceStatus);
+    client.onNotification(statusChangedMethod, (status: unknown) => {
+      this.show({ state: 'running', catalog: parseStatus(status) });
+    });
+    client.onDidChangeState(({ newState }) => {
+      if (this.client !== client) return;
+      if (newState === State.Running) void this.refreshStatus();
+      if (newState === State.Stopped) this.show({ state: 'failed', message: 'It has ended.' });
+    });
+    try {
+      await client.start();
+    } catch (error) {
+      this.client = undefined;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.fail(`The language server ${path.command} does not start: ${reason}`);
+      return;
+    }
+    this.timer = setInterval(() => {
+      if (vscode.window.state.focused) void this.refreshStatus();
+    }, refreshIntervalMs);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    const client = this.client;
+    this.client = undefined;
+    try {
+      // A client that never started has nothing to stop, and says so by an error.
+      await client?.dispose(stopTimeoutMs);
+    } catch (error) {
+      this.log.debug(String(error));
+    }
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async settingsChanged(change: vscode.ConfigurationChangeEvent): Promise<void> {
+    if (!change.affectsConfiguration('fieldcost')) return;
+    const needsRestart = ['fieldcost.server', 'fieldcost.languages'];
+    if (needsRestart.some((section) => change.affectsConfiguration(section))) {
+      await this.restart();
+      return;
+    }
+    this.show(this.state);
+    await this.sendSettings();
+  }
+
+  /** Tells the server the settings; also after another extension has come or gone. */
+  async sendSettings(): Promise<void> {
+    await this.running()?.sendNotification('workspace/didChangeConfiguration', {
+      settings: { fieldcost: this.forwarded() },
+    });
+  }
+
+  /** Asks the server how fresh the catalogue is; without a server nothing happens. */
+  async refreshStatus(): Promise<void> {
+    const client = this.running();
+    if (client === undefined || this.asking) return;
+    this.asking = true;
+    try {
+      const answer: unknown = await client.sendRequest(statusMethod, {});
+      this.show({ state: 'running', catalog: parseStatus(answer) });
+    } catch (error) {
+      this.log.debug(`${statusMethod}: ${String(error)}`);
+      if (this.running() === client) this.show({ state: 'running', catalog: undefined });
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  private makeClient(command: string): LanguageClient {
+    const server: Executable = {
+      command,
+      args: settings().get<string[]>('server.arguments', []),
+      transport: TransportKind.stdio,
+      // Not the workspace, so that nothing in it is found instead of something else.
+      options: { cwd: homedir() },
+    };
+    const languages = chosenLanguages(settings().get('languages'), knownLanguages(this.context));
+    const options: LanguageClientOptions = {
+      documentSelector: languages.map((language) => ({ language })),
+      initializationOptions: this.forwarded(),
+      outputChannel: this.log,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      connectionOptions: { maxRestartCount: maxRestarts },
+      markdown: { isTrusted: false, supportHtml: false },
+      diagnosticCollectionName: 'fieldcost',
+      middleware: {
+        window: {
+          showDocument: async (document) => {
+            const success = document.external === true && (await this.openPage(document.uri));
+            return { success };
+          },
+        },
+      },
+    };
+    return new LanguageClient('fieldcost', 'fieldcost', server, options);
+  }
+
+  private async openPage(untrustedUri: string): Promise<boolean> {
+    if (isWebPage(untrustedUri)) return vscode.env.openExternal(vscode.Uri.parse(untrustedUri));
+    this.log.warn('the server names a page that is not of the web; it is not opened');
+    return false;
+  }
+
+  private forwarded(): Record<string, unknown> {
+    const hasOther = otherServers.some((id) => vscode.extensions.getExtension(id) !== undefined);
+    return serverSettings(settings(), hasOther);
+  }
+
+  private show(state: ServerState): void {
+    this.state = state;
+    this.statusBar.show(state);
+  }
+
+  private fail(message: string): void {
+    this.show({ state: 'failed', message });
+    this.log.error(message);
+    const openSettings = 'Open settings';
+    void vscode.window.showErrorMessage(message, openSettings).then((choice) => {
+      if (choice !== openSettings) return;
+      void vscode.commands.executeCommand('workbench.action.openSettings', 'fieldcost.server.path');
+    });
+  }
+}
