@@ -1,7 +1,7 @@
 # Sourced by quickstart.sh and tests/run.sh: the Debian 12 packages they need, and how to get them.
 
 BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboost-json1.81-dev
-  libboost-url1.81-dev librocksdb-dev libssl-dev protobuf-compiler libprotobuf-dev libzstd-dev
+  libboost-url1.81-dev librocksdb-dev libssl-dev protobuf-compiler libprotobuf-dev libzstd-dev zlib1g-dev
   libsqlite3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev
   libsystemd-dev prometheus-cpp-dev"
 TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
@@ -20,6 +20,16 @@ TEST_PACKAGES+=" build-essential dpkg-dev debhelper po-debconf lintian mmdebstra
 TEST_PACKAGES+=" buildah iproute2"
 # A message bus for the test of what NetworkManager says of the connection.
 TEST_PACKAGES+=" dbus-daemon"
+
+# What packs the extension of VS Code and opens it in an editor in a browser (tests/tools/vscode). Not
+# in the list above: npm alone is hundreds of packages, and whoever has node from elsewhere keeps it.
+EDITOR_PACKAGES="nodejs npm chromium"
+install_editor_packages() {
+  local package
+  for package in $EDITOR_PACKAGES; do
+    command -v "${package/nodejs/node}" > /dev/null || install_packages "$package"
+  done
+}
 
 # install_packages NAME...: installs those that are missing; one clear line if that fails.
 install_packages() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, and runs every test.     ./tests/run.sh [--help]
 #
-#   ./tests/run.sh                  all tests, preset dev, then the Debian packages
+#   ./tests/run.sh                  all tests, preset dev, then the editor's extension and the Debian packages
 #   ./tests/run.sh -R Preload       only what CTest's -R selects (further CTest options work too)
 #
 # Exit status: 0 if all passed. Needs root or sudo once, for packages.
@@ -32,7 +32,15 @@ cmake --build --preset dev
 echo "== test"
 ctest --preset dev --parallel 2 "$@"
 
-# A stage of its own: it builds once more, as packages are built, and needs root and a Debian mirror.
+# Stages of their own. The first fetches from npm's registry; where it cannot run it says why.
+if (($# == 0)); then
+  install_editor_packages
+  status=0
+  tests/tools/vscode/run.sh build/dev || status=$?
+  ((status == 0 || status == 77)) || exit "$status"
+fi
+
+# It builds once more, as packages are built, and needs root and a Debian mirror.
 # Where it cannot run it says why.
 if (($# == 0)); then
   status=0
