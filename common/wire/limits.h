@@ -47,6 +47,13 @@ inline constexpr std::size_t kMaxPolicyBytes = 2 * kMiB;
 inline constexpr std::size_t kMaxPolicyModules = 1024;  // as many as the shared policy file takes
 inline constexpr std::size_t kMaxPolicyWeights = 16384;
 
+// Of pprof profiles, which a user names.
+inline constexpr std::size_t kMaxPprofBytes = 16 * kMiB;  // as in the file
+inline constexpr std::size_t kMaxPprofDecodedBytes = 32 * kMiB;
+inline constexpr std::size_t kMaxPprofEntries = 1 << 18;  // of one kind: samples, locations, ...
+inline constexpr std::size_t kMaxPprofTextBytes = 16 * kKiB;
+inline constexpr std::size_t kMaxStackFrames = 1024;
+
 static_assert(kBatchTargetBytes < kMaxBatchBodyBytes);
 static_assert(kMaxBatchBodyBytes < kMaxBatchDecodedBytes);
 static_assert(kBatchTargetBytes < kRatioFreeBytes, "an agent's batch is never taken for a bomb");

@@ -14,7 +14,7 @@ TABLE = {
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
     "common/stats": (["base", "shm"], ["boost/math/distributions/", "boost/random/"]),
-    "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "boost/json"]),
+    "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
     "common/crypto": (["base"], ["openssl"]),
     "common/http": (["base"], ["boost", "openssl"]),
     "common/sqlite": (["base"], ["sqlite3.h"]),
@@ -79,7 +79,7 @@ def check_file(root, path, problems):
         elif quoted and not included.endswith(".pb.h"):
             problems.append(f"{place}: not a path from the root")
         elif not quoted and not any(included.startswith(t) for t in third_party):
-            if not SYSTEM.match(included) or included in ("sqlite3.h", "zstd.h"):
+            if not SYSTEM.match(included) or included in ("sqlite3.h", "zstd.h", "zlib.h"):
                 problems.append(f"{place}, a library {folder} may not use")
         for expensive, owners in OWNERS.items():
             if included.startswith(expensive) and not any(name.startswith(owner) for owner in owners):

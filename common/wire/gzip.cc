@@ -1,0 +1,51 @@
+#include "common/wire/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "common/base/units.h"
+
+namespace fieldcost::wire {
+namespace {
+
+constexpr std::size_t kStepBytes = 256 * kKiB;
+constexpr int kOnlyGzip = 15 + 16;  // the greatest window; zlib's own format is not accepted
+
+}  // namespace
+
+Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_decoded_bytes) {
+  if (untrusted_bytes.size() > std::numeric_limits<uInt>::max()) {
+    return Fail(ErrorCode::kTooLarge, "{} compressed bytes", untrusted_bytes.size());
+  }
+  z_stream stream{};
+  if (::inflateInit2(&stream, kOnlyGzip) != Z_OK) {
+    return Fail(ErrorCode::kInternal, "zlib does not start");
+  }
+  const std::unique_ptr<z_stream, decltype(&::inflateEnd)> ending(&stream, &::inflateEnd);
+  // zlib never writes to its input.
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(untrusted_bytes.data()));
+  stream.avail_in = static_cast<uInt>(untrusted_bytes.size());
+  std::string content;
+  int state = Z_OK;
+  while (state == Z_OK) {
+    const std::size_t before = content.size();
+    // One byte more than allowed shows that there is more.
+    const std::size_t step = std::min(kStepBytes, max_decoded_bytes + 1 - before);
+    content.resize(before + step);
+    stream.next_out = reinterpret_cast<Bytef*>(content.data() + before);
+    stream.avail_out = static_cast<uInt>(step);
+    state = ::inflate(&stream, Z_NO_FLUSH);
+    content.resize(before + step - stream.avail_out);
+    if (content.size() > max_decoded_bytes) {
+      return Fail(ErrorCode::kTooLarge, "more than {} bytes when decompressed", max_decoded_bytes);
+    }
+  }
+  if (state != Z_STREAM_END) return Fail(ErrorCode::kCorrupt, "not a whole gzip file");
+  if (stream.avail_in != 0) return Fail(ErrorCode::kCorrupt, "something behind the gzip file");
+  return content;
+}
+
+}  // namespace fieldcost::wire

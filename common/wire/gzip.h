@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace fieldcost::wire {
+
+// The content of exactly one gzip member (RFC 1952). kTooLarge as soon as there is more of it than
+// `max_decoded_bytes`; kCorrupt for anything else, also behind the member.
+Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_decoded_bytes);
+
+}  // namespace fieldcost::wire
