@@ -19,6 +19,7 @@ using stats::Verdict;
 constexpr std::size_t kMaxNameWidth = 40;
 constexpr std::size_t kMaxVersionWidth = 20;
 constexpr std::size_t kBarWidth = 24;
+constexpr double kLeastShown = 1e-99;  // of p values
 constexpr Rgb kWorseColor{230, 60, 40};
 constexpr Rgb kDifferentColor{220, 170, 0};
 
@@ -28,6 +29,7 @@ constexpr std::array<bool, kColumns> kIsNumber = {false, false, true, true, true
                                                   true,  true,  true, true, false};
 
 std::string Probability(double p) {
+  if (p < kLeastShown) return "<1e-99";
   return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
 }
 

@@ -1,0 +1,283 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tools/report/check_report.h"
+
+namespace fieldcost::report {
+namespace {
+
+using stats::CostHistogram;
+using stats::StatRow;
+using stats::Verdict;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const stats::HardwareClass kLaptop{.architecture = "x86_64",
+                                   .cpu_family = "GenuineIntel-6",
+                                   .log2_cores = 3,
+                                   .log2_memory_mib = 14,
+                                   .os_release = "debian-12"};
+const stats::HardwareClass kServer{.architecture = "x86_64",
+                                   .cpu_family = "AuthenticAMD-25",
+                                   .log2_cores = 6,
+                                   .log2_memory_mib = 18,
+                                   .os_release = "debian-12"};
+
+// Machines whose typical costs differ by a third of an octave.
+class Fleet {
+ public:
+  CostHistogram Machine(double octaves = 0, int calls = 300) {
+    CostHistogram histogram;
+    const double typical = 10 + octaves + 0.3 * normal_(random_);
+    for (; calls > 0; --calls) {
+      histogram.Add(static_cast<std::uint64_t>(std::exp2(typical + normal_(random_))));
+    }
+    return histogram;
+  }
+  StatRow Field(const stats::RowKey& key, int machines) {
+    StatRow row{.key = key};
+    for (; machines > 0; --machines) Contribute(Machine(), row);
+    return row;
+  }
+  static void Contribute(const CostHistogram& machine, StatRow& row) {
+    row.histogram.Merge(machine);
+    row.scalars.Merge(stats::ScalarsOf(machine));
+  }
+
+ private:
+  std::mt19937_64 random_{12};
+  std::normal_distribution<double> normal_;
+};
+
+stats::RowKey Key(const std::string& symbol, const std::string& version = "1.2-3",
+                  const stats::HardwareClass& hardware = {}, std::uint32_t week = 0) {
+  return {.api = {.soname = "liba.so.1",
+                  .package_version = version,
+                  .build_id = version == "" ? "" : "0a" + std::string(version.size() * 2, '1'),
+                  .symbol = symbol,
+                  .symbol_version = ""},
+          .metric = stats::Metric::kWallTime,
+          .hardware = hardware,
+          .week = week};
+}
+
+TEST(CheckFieldTest, TheSameClassIsChosenIfItHasEnoughMachines) {
+  Fleet fleet;
+  const std::vector<StatRow> rows = {fleet.Field(Key("f"), 80),
+                                     fleet.Field(Key("f", "1.2-3", kLaptop), 30),
+                                     fleet.Field(Key("f", "1.2-3", kServer), 29)};
+  const FieldChoice laptop = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(laptop.stratum, Stratum::kSameClass);
+  EXPECT_EQ(laptop.sums.histogram, rows[1].histogram);
+  const FieldChoice server = ChooseField(rows, {}, Key("f", "1.2-3", kServer));
+  EXPECT_EQ(server.stratum, Stratum::kAllClasses);
+  EXPECT_EQ(server.sums.histogram, rows[0].histogram);
+  EXPECT_EQ(server.sums.scalars, rows[0].scalars);
+  EXPECT_THAT(server.versions, ElementsAre("1.2-3"));
+}
+
+TEST(CheckFieldTest, WithoutARowOverAllClassesOrWeeksTheSingleOnesAreSummed) {
+  Fleet fleet;
+  std::vector<StatRow> rows = {fleet.Field(Key("f", "1.2-3", kLaptop, 7), 20),
+                               fleet.Field(Key("f", "1.2-3", kLaptop, 8), 20),
+                               fleet.Field(Key("f", "1.2-3", kServer, 8), 5)};
+  StatRow both = rows[0];
+  Fleet::Contribute(rows[1].histogram, both);
+  FieldChoice choice = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(choice.stratum, Stratum::kSameClass);
+  EXPECT_EQ(choice.sums.histogram, both.histogram);
+  EXPECT_EQ(choice.sums.scalars.contributions, 40U);
+  EXPECT_EQ(ChooseField(rows, {}, Key("f")).sums.scalars.contributions, 45U);
+  // But not twice.
+  both.key = Key("f", "1.2-3", kLaptop);
+  rows.push_back(both);
+  EXPECT_EQ(ChooseField(rows, {}, Key("f", "1.2-3", kLaptop)).sums.histogram, both.histogram);
+}
+
+TEST(CheckFieldTest, OtherVersionsServeOnlyWhereMineIsMissing) {
+  Fleet fleet;
+  std::vector<StatRow> rows = {fleet.Field(Key("f", "1.1-1"), 50),
+                               fleet.Field(Key("f", "1.3-1"), 50),
+                               fleet.Field(Key("g", "1.2-3"), 50)};
+  const FieldChoice others = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(others.stratum, Stratum::kOtherVersions);
+  EXPECT_THAT(others.versions, ElementsAre("1.1-1", "1.3-1"));
+  EXPECT_EQ(others.sums.scalars.contributions, 100U);
+  // Too few of the same version are still its own.
+  rows.push_back(fleet.Field(Key("f", "1.2-3"), 3));
+  EXPECT_EQ(ChooseField(rows, {}, Key("f", "1.2-3", kLaptop)).stratum, Stratum::kAllClasses);
+  // Another build of the same package is the same version.
+  rows.back().key.api.build_id = "ffff";
+  const FieldChoice build = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(build.stratum, Stratum::kAllClasses);
+  EXPECT_EQ(build.sums.scalars.contributions, 3U);
+  EXPECT_EQ(ChooseField(rows, {}, Key("h")).stratum, Stratum::kNone);
+  stats::RowKey other_symbol_version = Key("g");
+  other_symbol_version.api.symbol_version = "V2";
+  EXPECT_EQ(ChooseField(rows, {}, other_symbol_version).stratum, Stratum::kNone);
+}
+
+TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
+  Fleet fleet;
+  const StatRow others = fleet.Field(Key("f"), 40);
+  std::vector<StatRow> own;
+  StatRow field = others;
+  for (const std::uint32_t week : {2900U, 2901U}) {
+    own.push_back({.key = Key("f", "1.2-3", kLaptop, week)});
+    Fleet::Contribute(fleet.Machine(), own.back());
+    own.back().histogram.Merge(fleet.Machine());  // a later batch of the same week
+    field.histogram.Merge(own.back().histogram);
+    field.scalars.Merge(own.back().scalars);
+  }
+  own.push_back({.key = Key("g", "1.2-3", kLaptop, 2900)});
+  Fleet::Contribute(fleet.Machine(), own.back());
+  const FieldChoice choice = ChooseField(std::vector{field}, own, Key("f", "1.2-3", kLaptop));
+  EXPECT_TRUE(choice.own_removed);
+  EXPECT_EQ(choice.sums.histogram, others.histogram);
+  EXPECT_EQ(choice.sums.scalars, others.scalars);
+  // What was not in there is not taken out.
+  const FieldChoice unsent = ChooseField(std::vector{fleet.Field(Key("g"), 1)}, own, Key("g"));
+  EXPECT_FALSE(unsent.own_removed);
+}
+
+TEST(CheckFieldTest, OthersAreCountedWithoutMe) {
+  Fleet fleet;
+  StatRow in_class = fleet.Field(Key("f", "1.2-3", kLaptop), 29);
+  StatRow own{.key = Key("f", "1.2-3", kLaptop, 2900)};
+  Fleet::Contribute(fleet.Machine(), own);
+  in_class.histogram.Merge(own.histogram);
+  in_class.scalars.Merge(own.scalars);
+  StatRow all = in_class;
+  all.key.hardware = {};
+  Fleet::Contribute(fleet.Machine(), all);
+  const std::vector<StatRow> rows = {all, in_class};
+  const FieldChoice choice = ChooseField(rows, std::vector{own}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(choice.stratum, Stratum::kAllClasses);  // 30 others, not 29
+  EXPECT_EQ(choice.sums.scalars.contributions, 30U);
+}
+
+CheckedApi Api(const std::string& symbol, const CostHistogram& mine, const StatRow& field) {
+  const stats::RowKey key = Key(symbol, "1.2-3", kLaptop);
+  return {.key = key,
+          .mine = mine,
+          .field = ChooseField(std::vector{field}, {}, key),
+          .comparison = {}};
+}
+
+std::vector<CheckedApi> SomeApis() {
+  Fleet fleet;
+  std::vector<CheckedApi> apis;
+  apis.push_back(Api("slow", fleet.Machine(3), fleet.Field(Key("slow"), 50)));
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = "fine" + std::to_string(i);
+    apis.push_back(Api(name, fleet.Machine(-0.3), fleet.Field(Key(name), 50)));
+  }
+  apis.push_back(Api("rare", fleet.Machine(3, 12), fleet.Field(Key("rare"), 7)));
+  apis.push_back(Api("unknown", fleet.Machine(3), fleet.Field(Key("other"), 50)));
+  return apis;
+}
+
+TEST(CheckReportTest, WhatIsWorseComesFirstWhateverTheOrder) {
+  std::vector<CheckedApi> apis = SomeApis();
+  const CheckReport report = Check(apis, stats::Metric::kWallTime, 0);
+  EXPECT_EQ(report.apis.front().key.api.symbol, "slow");
+  EXPECT_EQ(report.Count(Verdict::kWorse), 1U);
+  EXPECT_EQ(report.Count(Verdict::kTooLittleData), 2U);
+  EXPECT_EQ(report.Count(Verdict::kNormal) + report.Count(Verdict::kDifferent), 6U);
+  std::reverse(apis.begin(), apis.end());
+  const CheckReport reversed = Check(apis, stats::Metric::kWallTime, 0);
+  EXPECT_EQ(CheckCsv(reversed, {}), CheckCsv(report, {}));
+  EXPECT_EQ(CheckText(reversed, true, {}), CheckText(report, true, {}));
+  EXPECT_EQ(reversed.Seed(), report.Seed());
+  EXPECT_NE(Check(apis, stats::Metric::kWallTime, 7).Seed(), report.Seed());
+}
+
+TEST(CheckReportTest, TheTextTellsVerdictsNumbersAndWhatIsMissing) {
+  CheckReport report = Check(SomeApis(), stats::Metric::kWallTime, 0);
+  report.profile = "x\x1b[31m.profile";
+  report.own_unknown = 3;
+  const std::string text = CheckText(report, false, {});
+  EXPECT_THAT(text,
+              StartsWith("wall_time of x\\x1b[31m.profile: 9 APIs\n! worse than the field: 1\n"
+                         "  API             VERSION    N   A  RATIO  DELTA  P-CALLS  P-MACHINES"));
+  EXPECT_THAT(text, HasSubstr("\n  liba.so.1!slow  1.2-3    300  50 "));
+  EXPECT_THAT(text, HasSubstr(SeedText(report.apis[0].comparison.call_test.seed) +
+                              "  same version, all hardware classes\n"));
+  EXPECT_THAT(text, HasSubstr("? too little data: 2\n"));
+  EXPECT_THAT(text, HasSubstr("  liba.so.1!rare  12 of 100 calls, 7 of 30 contributions\n"));
+  EXPECT_THAT(text, HasSubstr("  liba.so.1!unknown  not in the catalogue\n"));
+  EXPECT_THAT(text, HasSubstr("Seed of the report " + SeedText(report.Seed()) + "."));
+  EXPECT_THAT(text, HasSubstr("3 of your own batches could not be taken out"));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("fine0"))));
+  const std::string everything =
+      CheckText(report, true, {.utf8 = true, .color = ColorDepth::kTrue});
+  EXPECT_THAT(everything, AllOf(HasSubstr("\x1b[38;2;"), HasSubstr("liba.so.1!fine0")));
+}
+
+TEST(CheckReportTest, OfManyWithTooLittleDataTheFirstAreNamed) {
+  Fleet fleet;
+  std::vector<CheckedApi> apis;
+  for (int i = 0; i < 25; ++i) {
+    apis.push_back(Api("f" + std::to_string(i), fleet.Machine(0, 5), fleet.Field(Key("none"), 1)));
+  }
+  const CheckReport report = Check(apis, stats::Metric::kWallTime, 0);
+  EXPECT_THAT(CheckText(report, false, {}), HasSubstr("  (and 15 more: --all)\nnormal: 0\n"));
+  EXPECT_THAT(CheckText(report, true, {}), AllOf(HasSubstr("f24"), Not(HasSubstr("--all"))));
+  EXPECT_THAT(CheckText(Check({}, stats::Metric::kWallTime, 0), true, {}), EndsWith("normal: 0\n"));
+}
+
+TEST(CheckReportTest, ExplainingShowsBothDistributionsBucketByBucket) {
+  CostHistogram mine;
+  for (int i = 0; i < 150; ++i) mine.Add(4096);
+  for (int i = 0; i < 50; ++i) mine.Add(1024);
+  StatRow field{.key = Key("slow")};
+  for (int machine = 0; machine < 40; ++machine) {
+    CostHistogram one;
+    for (int i = 0; i < 100; ++i) one.Add(i < 80 ? 600U + static_cast<unsigned>(machine) : 1024U);
+    Fleet::Contribute(one, field);
+  }
+  const CheckReport report = Check({Api("slow", mine, field)}, stats::Metric::kWallTime, 0);
+  const std::string text = ExplainText(report.apis[0], report.metric, {});
+  EXPECT_THAT(text, StartsWith("liba.so.1!slow  version 1.2-3  wall_time\n  worse than the field\n"
+                               "  compared with: same version, all hardware classes (1.2-3)\n"
+                               "  n 200 calls of mine, 4,000 of A 40 contributions\n"));
+  EXPECT_THAT(text, HasSubstr("39 degrees of freedom"));
+  EXPECT_THAT(
+      text,
+      EndsWith(
+          "  [512, 1K)                  0   0.0 % |                        |           3,200  80.0 "
+          "% |@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+          "  [1K, 2K)                  50  25.0 % |@@@@@@@                 |             800  20.0 "
+          "% |@@@@@@                  |\n"
+          "  [2K, 4K)                   0   0.0 % |                        |               0   0.0 "
+          "% |                        |\n"
+          "  [4K, 8K)                 150  75.0 % |@@@@@@@@@@@@@@@@@@@@@@  |               0   0.0 "
+          "% |                        |\n"));
+  const CheckReport unknown =
+      Check({Api("slow", mine, StatRow{.key = Key("other")})}, stats::Metric::kWallTime, 0);
+  EXPECT_THAT(ExplainText(unknown.apis[0], report.metric, {}),
+              AllOf(HasSubstr("  too little data: not in the catalogue\n"), HasSubstr("[4K, 8K)"),
+                    Not(HasSubstr("compared with"))));
+}
+
+TEST(CheckReportTest, CsvHasARecordForEveryApi) {
+  const CheckReport report = Check(SomeApis(), stats::Metric::kWallTime, 0);
+  const std::string csv = CheckCsv(report, {.snapshot = 5, .published = "2026", .synthetic = true});
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 10);
+  EXPECT_THAT(csv,
+              StartsWith("api,library,symbol,version,build_id,symbol_version,metric,verdict,"));
+  EXPECT_THAT(csv,
+              HasSubstr("\r\nliba.so.1!slow,liba.so.1,slow,1.2-3,0a1111111111,,wall_time,\"worse "
+                        "than the field\",\"same version, all hardware classes\",1.2-3,300,50,"));
+  EXPECT_THAT(csv, HasSubstr(",false,5,2026,false,true\r\n"));
+}
+
+}  // namespace
+}  // namespace fieldcost::report

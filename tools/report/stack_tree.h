@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+#include "tools/report/check_report.h"
+#include "tools/report/terminal.h"
+
+namespace fieldcost::report {
+
+inline constexpr std::size_t kMaxFoldedBytes = 64U << 20;  // of folded stacks
+inline constexpr std::size_t kMaxFoldedFrames = 1024;      // of one stack
+inline constexpr std::size_t kMaxTreeNodes = 1U << 20;
+inline constexpr std::size_t kMaxTreeNameBytes = 64U << 20;  // of all different names
+
+// Sampled stacks added up to a call tree. Not thread-safe.
+class StackTree {
+ public:
+  struct Node {
+    std::uint32_t parent = 0;
+    std::uint32_t name = 0;
+    std::uint64_t total = 0;  // here and below
+    std::uint64_t self = 0;
+    std::vector<std::uint32_t> children;
+  };
+
+  StackTree() { nodes_.emplace_back(); }
+
+  // Adds a stack, its outermost function first. kTooLarge, and the tree is of no more use, beyond
+  // the limits above or if the values add up to more than 2^64 - 1.
+  Status Add(std::span<const std::string_view> untrusted_frames, std::uint64_t value);
+
+  // The first is the root, which has no name.
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::string& untrusted_name(const Node& node) const { return names_[node.name]; }
+
+ private:
+  Result<std::uint32_t> NameIndex(std::string_view name);
+
+  std::vector<Node> nodes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> places_;  // parent and name -> node
+  std::vector<std::string> names_ = {""};
+  std::map<std::string, std::uint32_t, std::less<>> name_places_;
+  std::size_t name_bytes_ = 0;
+};
+
+// Adds folded stacks ("main;run;deflate 12", a line a stack, as flame graph tools write them).
+// Empty lines and a carriage return at a line's end are passed over. kCorrupt with the line's
+// number if one has no stack or no whole number at its end; kTooLarge as above.
+Status AddFoldedStacks(std::string_view untrusted_text, StackTree& tree);
+
+// Which functions of a report are flagged, by the names that profilers give them.
+class FlaggedNames {
+ public:
+  explicit FlaggedNames(const CheckReport& report);
+  // The dearest API of the report that is worse than the field or different, and may be what this
+  // frame is: "deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
+  // "libz.so.1.2.13`deflate". A module, if there is one, must be the API's library. nullptr if
+  // there is none.
+  const CheckedApi* Find(std::string_view untrusted_frame) const;
+
+ private:
+  std::unordered_map<std::string_view, std::vector<const CheckedApi*>> by_symbol_;
+};
+
+// A tree in which the functions of a report stand out; the report must outlive it.
+struct CheckedTree {
+  struct Node {
+    const CheckedApi* flagged = nullptr;
+    bool leads_to_flagged = false;  // itself or below
+  };
+  std::vector<Node> nodes;           // as in the tree
+  std::vector<std::uint32_t> order;  // without the root: parents first, dearest first
+  std::uint64_t flagged_total = 0;   // in functions that are worse, what they call included
+  std::size_t worse_seen = 0;        // different APIs that are worse and in the tree
+};
+CheckedTree Highlight(const StackTree& tree, const CheckReport& report);
+
+// The tree, a line a function: share in total and itself, "!" = worse than the field, "~" =
+// different, its name indented by depth. What has less than kLeastShare and leads to nothing
+// flagged is summed up. `untrusted_unit`: of the values, may be empty.
+inline constexpr double kLeastShare = 0.005;
+std::string CheckedTreeText(const StackTree& tree, const CheckReport& report,
+                            std::string_view untrusted_unit, const Style& style);
+
+}  // namespace fieldcost::report
