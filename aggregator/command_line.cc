@@ -115,6 +115,13 @@ constexpr std::array kOptions = {
                  [](CommandLine& line, std::string_view value) {
                    return TakeNumber(value, line.last_week);
                  }},
+    OptionSyntax{"--profile",
+                 true,
+                 {Command::kDemo, Command::kDemo, Command::kDemo},
+                 [](CommandLine& line, std::string_view value) {
+                   line.profile_file = value;
+                   return !value.empty();
+                 }},
     OptionSyntax{"--from",
                  true,
                  {Command::kRestore, Command::kRestore, Command::kRestore},

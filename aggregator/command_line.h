@@ -47,6 +47,7 @@ struct CommandLine {
   std::optional<std::uint64_t> seed;  // kDemo, and those below; not checked yet
   std::optional<std::uint64_t> agents;
   std::optional<std::uint64_t> last_week;
+  std::filesystem::path profile_file;
   bool json = false;  // not kServe, kCheckConfig
 };
 

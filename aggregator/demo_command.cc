@@ -36,11 +36,12 @@ void PrintNextSteps(const std::filesystem::path& untrusted_directory) {
 }  // namespace
 
 Status RunDemo(const CommandLine& line, const Clock& clock) {
-  demo::DemoOptions options{.directory = line.directory, .fleet = {}};
+  demo::DemoOptions options{
+      .directory = line.directory, .fleet = {}, .profile_file = line.profile_file};
   if (line.seed) options.fleet.seed = *line.seed;
   if (line.agents) options.fleet.agents = Narrow(*line.agents);
   if (line.last_week) options.fleet.last_week = Narrow(*line.last_week);
-  SetLogLevel(LogLevel::kWarning);
+  SetLogLevel(LogLevel::kError);  // where the root key lies is no matter here
   FIELDCOST_ASSIGN(const demo::DemoReport report, demo::MakeDemo(options, clock));
   Outcome outcome;
   outcome.Add("synthetic", true)

@@ -33,7 +33,7 @@ Usage:
                                                make a policy key where there is none yet
   fieldcost-aggregator keys renew --config FILE [--root-key FILE]...
                                                the same keys for another year
-  fieldcost-aggregator demo --data DIR [--seed N] [--agents N] [--last-week N]
+  fieldcost-aggregator demo --data DIR [--seed N] [--agents N] [--last-week N] [--profile FILE]
                                                fill the empty directory DIR with a synthetic fleet's
                                                costs and publish them, plainly labelled; no
                                                configuration needed, one is written to DIR
@@ -54,6 +54,8 @@ Options:
   --data DIR       demo: the directory to make
   --seed N         demo: another fleet, by chance (default 1); the same seed gives the same costs
   --agents N       demo: how many machines, 20 to 20000 (default 480)
+  --profile FILE   demo: also write the profile of one more machine, which is too slow in two
+                   functions, for fieldcost check
   --last-week N    demo: the last of the 12 weeks, counted from 1970-01-01 (default 2967)
   --json           print one JSON object
   --help           this text

@@ -87,6 +87,10 @@ Result<DemoReport> MakeDemo(const DemoOptions& options, const Clock& clock) {
   FIELDCOST_TRY(WriteFileAtomically(options.directory / "planted.json",
                                     PlantedJson(options.fleet, report), 0644));
   FIELDCOST_TRY(WriteSettings(options.directory));
+  if (!options.profile_file.empty()) {
+    FIELDCOST_ASSIGN(const std::string profile, ProfileOf(fleet));
+    FIELDCOST_TRY(WriteFileAtomically(options.profile_file, profile, 0600));
+  }
   return report;
 }
 

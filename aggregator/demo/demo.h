@@ -26,6 +26,7 @@ Result<Filled> Fill(const Fleet& fleet, store::Store& store, const std::filesyst
 struct DemoOptions {
   std::filesystem::path directory;  // made; must be empty
   FleetOptions fleet;
+  std::filesystem::path profile_file;  // where ProfileOf() goes; empty = nowhere
 };
 
 struct DemoReport {
@@ -37,6 +38,10 @@ struct DemoReport {
 // options; kAlreadyExists: the directory is not empty; others are the store's and publisher's.
 // `clock` says when it was published.
 Result<DemoReport> MakeDemo(const DemoOptions& options, const Clock& clock);
+
+// What one more machine of the fleet has measured in the last weeks, all with the newest versions:
+// healthy but for PlantedAilments(). A file for `fieldcost check` (common/wire/profile.h).
+Result<std::string> ProfileOf(const Fleet& fleet);
 
 // planted.json: what was planted where, for whoever looks for it.
 std::string PlantedJson(const FleetOptions& options, const DemoReport& report);

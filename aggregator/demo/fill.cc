@@ -96,8 +96,8 @@ class Filler {
     const wire::Epoch epoch(week / store::kWeeksPerEpoch);
     // Gaps are allowed, so that the number follows from the week.
     const wire::Sequence sequence(week % store::kWeeksPerEpoch + 1);
-    const http::Response response =
-        ingest_.Handle(SignedRequest(fleet_.SigningKeyOf(agent, epoch), epoch, sequence, std::move(body)));
+    const http::Response response = ingest_.Handle(
+        SignedRequest(fleet_.SigningKeyOf(agent, epoch), epoch, sequence, std::move(body)));
     if (response.status != 200) {
       return Fail(ErrorCode::kInternal, "a synthetic batch was answered {}: {}", response.status,
                   EscapeControl(response.body));

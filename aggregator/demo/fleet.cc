@@ -18,6 +18,7 @@ enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, k
 
 constexpr std::uint64_t kTimedCalls = 900;  // of the most called function, machine and week
 constexpr std::uint64_t kMinTimedCalls = 12;
+constexpr std::uint64_t kMinAilingCalls = 100;
 constexpr std::uint64_t kMaxTimedCalls = 3'000;
 constexpr std::uint64_t kCallsPerTimedCall = 16;
 constexpr std::uint64_t kAllocationsShare = 4;  // every fourth call has its allocations counted ...
@@ -156,22 +157,26 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       Random in_week(options_.seed, Purpose::kWeek, agent, week, name);
       // Rarely called functions are picked in fewer weeks.
       const auto picked = static_cast<unsigned>(95 - std::min<std::size_t>(5 * rank, 60));
-      if (!in_week.Percent(picked)) continue;
+      std::uint32_t ailing_percent = 100;
+      for (const Ailment& ailment : ailments) {
+        if (ailment.soname == library.soname && ailment.symbol == api.symbol) {
+          ailing_percent = ailment.percent;
+        }
+      }
+      const bool ails = ailing_percent != 100;
+      if (!in_week.Percent(picked) && !ails) continue;
 
       Circumstances at{.api = &api};
       Random cost(options_.seed, Purpose::kCost, agent, name);
       at.typical_q16 = CentiOctaves(api.typical + hardware.slower) +
                        cost.NormalQ16(CentiOctaves(api.between)) +
                        in_week.NormalQ16(CentiOctaves(kWeekCentiOctaves));
-      at.percent = CostPercent(library, version, api.symbol);
-      for (const Ailment& ailment : ailments) {
-        if (ailment.soname == library.soname && ailment.symbol == api.symbol) {
-          at.percent = at.percent * ailment.percent / 100;
-        }
-      }
+      at.percent = CostPercent(library, version, api.symbol) * ailing_percent / 100;
       const std::uint64_t busy = Exp2Q16(16 * kOctaveQ16 + activity_q16);
       at.timed_calls =
           std::clamp(kTimedCalls * busy / (rank + 1) >> 16, kMinTimedCalls, kMaxTimedCalls);
+      // What ails is measured often enough to be found.
+      if (ails) at.timed_calls = std::max(at.timed_calls, kMinAilingCalls);
       at.runs = std::min<std::uint64_t>(2 + in_week.Below(10), at.timed_calls);
 
       const auto add = [&](Metric metric, const CostHistogram& histogram) {

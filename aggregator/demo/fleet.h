@@ -33,6 +33,8 @@ struct Ailment {
   std::uint32_t percent;  // of its healthy cost, wall time and first calls
 };
 
+std::span<const Ailment> PlantedAilments();
+
 // A synthetic fleet: every machine has a hardware class, typical costs of its own, and upgrades
 // each library when it likes. Every batch follows from the options alone, in whichever order it is
 // asked for. Immutable, thread-safe.

@@ -37,6 +37,12 @@ std::string ChangeJson(const PlantedChange& change) {
       change.percent / 100.0);
 }
 
+std::string AilmentJson(const Ailment& ailment) {
+  return fmt::format(R"({{"api": {}, "soname": {}, "symbol": {}, "factor": {:.2f}}})",
+                     QuoteJson(fmt::format("{}!{}", ailment.soname, ailment.symbol)),
+                     QuoteJson(ailment.soname), QuoteJson(ailment.symbol), ailment.percent / 100.0);
+}
+
 }  // namespace
 
 std::string PlantedJson(const FleetOptions& options, const DemoReport& report) {
@@ -48,12 +54,16 @@ std::string PlantedJson(const FleetOptions& options, const DemoReport& report) {
   for (const PlantedChange& change : PlantedChanges()) {
     planted += fmt::format("{}\n    {}", planted.empty() ? "" : ",", ChangeJson(change));
   }
+  std::string ailments;
+  for (const Ailment& ailment : PlantedAilments()) {
+    ailments += fmt::format("{}\n    {}", ailments.empty() ? "" : ",", AilmentJson(ailment));
+  }
   return fmt::format(
       "{{\n  \"synthetic\": true,\n  \"seed\": {},\n  \"agents\": {},\n  \"first_week\": {},\n"
       "  \"last_week\": {},\n  \"batches\": {},\n  \"rows\": {},\n  \"published_rows\": {},\n"
-      "  \"libraries\": [{}\n  ],\n  \"planted\": [{}\n  ]\n}}\n",
+      "  \"libraries\": [{}\n  ],\n  \"planted\": [{}\n  ],\n  \"profile\": [{}\n  ]\n}}\n",
       options.seed, options.agents, options.first_week(), options.last_week, report.filled.batches,
-      report.filled.rows, report.published.rows, libraries, planted);
+      report.filled.rows, report.published.rows, libraries, planted, ailments);
 }
 
 }  // namespace fieldcost::demo
