@@ -1,0 +1,244 @@
+#include "tools/report/vendor_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <tuple>
+
+#include "common/base/file.h"
+#include "tests/support/process.h"
+#include "tests/tools/report/version_fleet.h"
+#include "tools/report/vendor_page.h"
+#include "tools/report/vendor_text.h"
+
+namespace fieldcost::report {
+namespace {
+
+using stats::Metric;
+using stats::StatRow;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Rows = std::vector<StatRow>;
+
+constexpr std::size_t kMaxGoldenBytes = 1 << 20;
+constexpr char kEvil[] = "A<\"><img src=x onerror=alert(1)>'&\x1b";
+
+// Two versions and four weeks each of one API; what is published over all weeks, too.
+Rows Api(VersionFleet& fleet, const std::string& symbol, double before, double after) {
+  Rows rows;
+  for (const auto& [version, octaves, first] :
+       {std::tuple{"1.0", before, 2900U}, {"2.0", after, 2904U}}) {
+    StatRow all;
+    for (std::uint32_t week = first; week < first + 4; ++week) {
+      rows.push_back(fleet.Row({.symbol = symbol,
+                                .version = version,
+                                .octaves = octaves,
+                                .machines = 40,
+                                .week = week}));
+      all.key = rows.back().key;
+      all.histogram.Merge(rows.back().histogram);
+      all.scalars.Merge(rows.back().scalars);
+      all.weights.Merge(rows.back().weights);
+    }
+    all.key.week = 0;
+    rows.push_back(all);
+  }
+  return rows;
+}
+
+const VendorLibrary kLibrary{
+    .soname = "libz.so.1", .versions = {"1.0", "2.0"}, .before = "1.0", .after = "2.0"};
+
+VendorReport Zlib(GroupBy by) {
+  VersionFleet fleet(80);
+  VendorReportBuilder builder("libz.so.1", by);
+  builder.Begin(kLibrary);
+  builder.Add(Api(fleet, "z_flate", 14, 15));
+  builder.Add(Api(fleet, "z_check", 10, 9));
+  builder.Add(Api(fleet, "_ZN1z6Stream4readEv", 12, 12));
+  builder.Add(Api(fleet, "_ZN1z6Stream5writeEv", 12, 12));
+  return builder.Finish();
+}
+
+std::string Page(const VendorReport& report, bool synthetic = false) {
+  return VendorPage({.report = &report,
+                     .facts = {{"Catalogue", "snapshot 7, published 2026-11-21 03:10 UTC"}},
+                     .synthetic = synthetic});
+}
+
+// What is wrong with the page; see check_page.py.
+std::string Problems(const std::string& page) {
+  const testing::ProcessResult result = testing::RunProcess(
+      {.arguments = {"python3", FIELDCOST_TEST_DIR "/check_page.py"}, .input = page});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  return result.output;
+}
+
+// The whole text of a golden file; rewritten first if FIELDCOST_UPDATE_GOLDEN is set.
+std::string Golden(const std::string& name, const std::string& made) {
+  const std::string path = std::string(FIELDCOST_TEST_DIR "/") + name;
+  if (std::getenv("FIELDCOST_UPDATE_GOLDEN") != nullptr) {
+    EXPECT_TRUE(WriteFileAtomically(path, made, 0644));
+  }
+  const auto golden = ReadFile(path, kMaxGoldenBytes);
+  EXPECT_TRUE(golden) << name;
+  return golden ? *golden : "";
+}
+
+TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheDearestComesFirst) {
+  const VendorReport report = Zlib(GroupBy::kModule);
+  ASSERT_EQ(report.apis.size(), 4U);
+  EXPECT_EQ(report.apis[0].symbol, "z_flate");
+  EXPECT_EQ(report.apis[3].symbol, "z_check");
+  const VendorApi& api = report.apis[0];
+  EXPECT_EQ(api.calls, 2 * 4 * 40 * 40U);
+  EXPECT_EQ(api.contributions, 2 * 4 * 40U);
+  EXPECT_EQ(api.version, "2.0");
+  EXPECT_EQ(api.time.contributions, 4 * 40U);
+  double shares = 0;
+  for (const VendorApi& one : report.apis) shares += one.share;
+  EXPECT_NEAR(shares, 1, 1e-12);
+  EXPECT_EQ(report.calls, 4 * api.calls);
+}
+
+TEST(VendorReportTest, ChangesAreFoundAndNothingElseIs) {
+  const VendorReport report = Zlib(GroupBy::kModule);
+  const auto slower = WithChange(report, Change::kMore);
+  const auto faster = WithChange(report, Change::kLess);
+  ASSERT_EQ(slower.size(), 1U);
+  ASSERT_EQ(faster.size(), 1U);
+  EXPECT_EQ(slower[0].first->symbol, "z_flate");
+  EXPECT_EQ(faster[0].first->symbol, "z_check");
+  EXPECT_EQ(WithChange(report, Change::kNone).size(), 2U);
+  EXPECT_EQ(report.compared, 4U);
+  // Half of what the newest version's calls cost is the regression.
+  const VendorApi& api = *slower[0].first;
+  EXPECT_NEAR(api.Regression() / (api.time.mean * 4 * 40 * 40), 0.5, 0.1);
+  EXPECT_EQ(faster[0].first->Regression(), 0);
+}
+
+TEST(VendorReportTest, GroupsAreModulesNameSpacesOrBoth) {
+  const auto names = [](GroupBy by) {
+    std::vector<std::string> found;
+    for (const VendorGroup& group : Zlib(by).groups) found.push_back(NameOf(group));
+    return found;
+  };
+  EXPECT_THAT(names(GroupBy::kModule), ::testing::ElementsAre("libz.so.1"));
+  EXPECT_THAT(names(GroupBy::kNamespace), ::testing::ElementsAre("z_", "z::Stream"));
+  EXPECT_THAT(names(GroupBy::kBoth),
+              ::testing::ElementsAre("libz.so.1, z_", "libz.so.1, z::Stream"));
+}
+
+TEST(VendorReportTest, AGroupChangesAsItsDearApisDo) {
+  const VendorReport report = Zlib(GroupBy::kNamespace);
+  const VendorGroup& c = report.groups[0];
+  EXPECT_EQ(c.slower, 1U);
+  EXPECT_EQ(c.faster, 1U);
+  EXPECT_EQ(c.change, Change::kMore);  // z_flate is all of its cost
+  EXPECT_NEAR(c.ratio, 1.8, 0.25);
+  EXPECT_LT(c.ratio_low, c.ratio);
+  EXPECT_GT(c.ratio_high, c.ratio);
+  const VendorGroup& cxx = report.groups[1];
+  EXPECT_EQ(cxx.change, Change::kNone);
+  EXPECT_EQ(cxx.unchanged, 2U);
+  EXPECT_NEAR(cxx.share + c.share, 1, 1e-12);
+}
+
+TEST(VendorReportTest, WithoutAnOlderVersionThereAreCostsButNoChanges) {
+  VersionFleet fleet(81);
+  VendorReportBuilder builder("libz.so.1", GroupBy::kModule);
+  builder.Begin({.soname = "libz.so.1", .versions = {"2.0"}, .before = "", .after = "2.0"});
+  builder.Add(Api(fleet, "f", 12, 14));
+  const VendorReport report = builder.Finish();
+  EXPECT_THAT(report.apis[0].changes, IsEmpty());
+  EXPECT_EQ(report.groups[0].change, Change::kTooLittleData);
+  EXPECT_THAT(VendorText(report, {}), HasSubstr("nothing to compare with"));
+  EXPECT_THAT(Problems(Page(report)), IsEmpty());
+}
+
+TEST(VendorReportTest, TrendsAreByWeekAndByVersion) {
+  const VendorApi api = Zlib(GroupBy::kModule).apis[0];
+  ASSERT_EQ(api.weeks.size(), 8U);
+  EXPECT_EQ(api.weeks[0].untrusted_label, "2025-07-31");
+  EXPECT_EQ(api.weeks[0].contributions, 40U);
+  EXPECT_NEAR(api.weeks[7].cost / api.weeks[0].cost, 2, 0.4);
+  ASSERT_EQ(api.versions.size(), 2U);
+  EXPECT_EQ(api.versions[1].untrusted_label, "2.0");
+  EXPECT_THAT(TrendWords(api.versions, "versions", Metric::kWallTime, {}),
+              HasSubstr("2 versions from 1.0 to 2.0: 1"));
+  EXPECT_EQ(TrendLine(api.weeks, {.utf8 = true}).size(), 8 * std::string("█").size());
+  EXPECT_EQ(TrendSvg({}, "weeks", Metric::kWallTime), "");
+  EXPECT_EQ(TrendLine({}, {}), "");
+}
+
+TEST(VendorReportTest, ThePageIsTheGoldenOne) {
+  const std::string page = Page(Zlib(GroupBy::kBoth), true);
+  EXPECT_EQ(page, Golden("vendor_page.golden.html", page));
+  EXPECT_THAT(Problems(page), IsEmpty());
+  EXPECT_THAT(page, HasSubstr("SYNTHETIC"));
+  EXPECT_THAT(Page(Zlib(GroupBy::kBoth)), Not(HasSubstr("SYNTHETIC")));
+}
+
+TEST(VendorReportTest, TheTextIsTheGoldenOne) {
+  const std::string text = VendorText(Zlib(GroupBy::kBoth), {.utf8 = true});
+  EXPECT_EQ(text, Golden("vendor_report.golden.txt", text));
+}
+
+TEST(VendorReportTest, TheTableForSpreadsheetsIsTheGoldenOne) {
+  const std::string csv = VendorCsv(Zlib(GroupBy::kModule), {.source = "catalogue",
+                                                             .snapshot = 7,
+                                                             .published = "2026-11-21 03:10 UTC",
+                                                             .synthetic = true});
+  EXPECT_EQ(csv, Golden("vendor_report.golden.csv", csv));
+}
+
+TEST(VendorReportTest, HostileNamesStayText) {
+  VersionFleet fleet(82);
+  VendorReportBuilder builder(kEvil, GroupBy::kBoth);
+  builder.Begin({.soname = kEvil, .versions = {"1.0", kEvil}, .before = "1.0", .after = kEvil});
+  Rows rows = Api(fleet, kEvil, 12, 14);
+  for (StatRow& row : rows) {
+    row.key.api.soname = kEvil;
+    row.key.api.symbol_version = kEvil;
+    if (row.key.api.package_version == "2.0") row.key.api.package_version = kEvil;
+  }
+  builder.Add(rows);
+  const VendorReport report = builder.Finish();
+  EXPECT_EQ(WithChange(report, Change::kMore).size(), 1U);
+  const std::string page = Page(report);
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")),
+                          HasSubstr("A&lt;&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;"),
+                          HasSubstr("\\x1b")));
+  EXPECT_THAT(Problems(page), IsEmpty());
+  EXPECT_THAT(VendorText(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\\x1b")));
+  EXPECT_THAT(VendorCsv(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\"\"")));
+}
+
+TEST(VendorReportTest, ManyApisAreCutAndCounted) {
+  VersionFleet fleet(83);
+  VendorReportBuilder builder("libz.so.1", GroupBy::kNamespace);
+  builder.Begin(kLibrary);
+  for (std::size_t i = 0; i < kMaxPageApis + 2; ++i) {
+    builder.Add(Rows{fleet.Row({.symbol = "f" + std::to_string(i), .machines = 1})});
+  }
+  const VendorReport report = builder.Finish();
+  const std::string page = Page(report);
+  EXPECT_THAT(page, HasSubstr("400 of 402 APIs"));
+  EXPECT_THAT(page, AllOf(HasSubstr("id=\"api400\""), Not(HasSubstr("id=\"api401\""))));
+  EXPECT_THAT(Problems(page), IsEmpty());
+  EXPECT_THAT(VendorText(report, {}), HasSubstr("(40 of 402 APIs; all: --format csv)"));
+}
+
+TEST(VendorReportTest, AnEmptyReportIsAPageToo) {
+  VendorReportBuilder builder("libz.so.1", GroupBy::kModule);
+  builder.Begin(kLibrary);
+  const VendorReport report = builder.Finish();
+  EXPECT_THAT(Problems(Page(report)), IsEmpty());
+  EXPECT_THAT(VendorText(report, {}), HasSubstr("libz.so.1: 0 APIs"));
+}
+
+}  // namespace
+}  // namespace fieldcost::report

@@ -1,0 +1,255 @@
+#include "tools/report/vendor_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "common/stats/anomaly.h"
+#include "common/stats/benjamini_hochberg.h"
+#include "common/stats/field_total.h"
+#include "common/stats/tails.h"
+#include "tools/report/cost_table.h"
+#include "tools/report/namespace_of.h"
+#include "tools/report/version_order.h"
+
+namespace fieldcost::report {
+namespace {
+
+using stats::Metric;
+using stats::StatRow;
+using RowsByVersion = std::map<std::string, std::vector<StatRow>, OlderVersion>;
+
+// Of one version.
+void AddUse(const std::vector<StatRow>& rows, VendorApi& api) {
+  const WidestRows time = MergeWidest(rows, Metric::kWallTime);
+  const WidestRows runs = MergeWidest(rows, Metric::kCallsPerRun);
+  api.calls += stats::FieldCalls(&time.histogram, &runs.histogram).value_or(0);
+  api.total_ns += stats::FieldTotal(&time.histogram, &runs.histogram);
+  api.contributions += time.scalars.contributions;
+}
+
+void AddNewest(std::vector<StatRow> rows, VendorApi& api) {
+  for (StatRow& row : rows) row.key.api.build_id.clear();
+  const CostSummary summary = Summarise(rows).front();
+  const MetricSummary* time = summary.Find(Metric::kWallTime);
+  api.time = NumbersOf(*time);
+  api.histogram = time->histogram;
+  if (const MetricSummary* alloc = summary.Find(Metric::kAllocInclusive)) {
+    api.alloc_mean = alloc->histogram.Mean();
+  }
+}
+
+void AddChanges(const RowsByVersion& versions, const VendorLibrary& library, VendorApi& api) {
+  const auto before = versions.find(library.before);
+  const auto after = versions.find(library.after);
+  if (library.before.empty() || before == versions.end() || after == versions.end()) return;
+  ApiChange change = CompareApi(before->second, after->second);
+  api.changes = std::move(change.metrics);
+  api.calls_after = change.calls_after;
+}
+
+VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library) {
+  VendorApi api;
+  const stats::ApiKey& key = versions.begin()->second.front().key.api;
+  api.symbol = key.symbol;
+  api.symbol_version = key.symbol_version;
+  api.name = DemangledName(key.symbol);
+  api.group = NamespaceOf(key.symbol);
+  std::vector<StatRow> all;
+  const std::vector<StatRow>* newest = nullptr;
+  for (const auto& [version, rows] : versions) {
+    AddUse(rows, api);
+    all.insert(all.end(), rows.begin(), rows.end());
+    if (std::ranges::none_of(
+            rows, [](const StatRow& row) { return row.key.metric == Metric::kWallTime; })) {
+      continue;
+    }
+    newest = &rows;
+    api.version = version;
+  }
+  api.versions = VersionTrend(all, Metric::kWallTime);
+  api.weeks = WeeklyTrend(all, Metric::kWallTime);
+  if (newest != nullptr) AddNewest(*newest, api);
+  AddChanges(versions, library, api);
+  return api;
+}
+
+// What a group's ratio is made of.
+struct Combined {
+  double weights = 0;
+  double octaves = 0;
+  double standard_error = 0;
+  double freedom = std::numeric_limits<double>::infinity();
+};
+
+void Combine(const VendorApi& api, Combined& combined) {
+  const MetricChange* time = api.Time();
+  if (time == nullptr || !time->eligible()) return;
+  const double weight = time->before.mean * static_cast<double>(time->before.count);
+  combined.weights += weight;
+  combined.octaves += weight * time->test.octaves;
+  combined.standard_error += weight * time->test.standard_error;
+  combined.freedom = std::min(combined.freedom, time->test.degrees_of_freedom);
+}
+
+void Conclude(const Combined& combined, VendorGroup& group) {
+  if (!(combined.weights > 0)) {
+    group.ratio_high = std::numeric_limits<double>::infinity();
+    return;
+  }
+  const double octaves = combined.octaves / combined.weights;
+  const double error = combined.standard_error / combined.weights;
+  const double reach =
+      error * stats::StudentTUpperQuantile((1 - kConfidence) / 2, combined.freedom);
+  group.ratio = std::exp2(octaves);
+  group.ratio_low = std::exp2(octaves - reach);
+  group.ratio_high = std::exp2(octaves + reach);
+  group.p = std::clamp(2 * stats::StudentTUpperTail(std::abs(octaves) / error, combined.freedom),
+                       std::numeric_limits<double>::min(), 1.0);
+  group.change = Change::kNone;
+}
+
+void DecideGroups(std::vector<VendorGroup>& groups) {
+  std::vector<VendorGroup*> eligible;
+  std::vector<double> p_values;
+  for (VendorGroup& group : groups) {
+    if (group.change == Change::kTooLittleData) continue;
+    eligible.push_back(&group);
+    p_values.push_back(group.p);
+  }
+  const std::vector<double> q_values = stats::AdjustForFalseDiscoveries(p_values);
+  for (std::size_t i = 0; i < eligible.size(); ++i) {
+    VendorGroup& group = *eligible[i];
+    group.q = q_values[i];
+    if (group.q > stats::kFalseDiscoveries) continue;
+    if (group.ratio >= stats::kLeastRatio) group.change = Change::kMore;
+    if (group.ratio <= 1 / stats::kLeastRatio) group.change = Change::kLess;
+  }
+}
+
+std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
+  struct Sums {
+    VendorGroup group;
+    Combined combined;
+  };
+  std::map<std::pair<std::string, std::string>, Sums> groups;
+  for (const VendorApi& api : report.apis) {
+    const std::string soname =
+        report.by == GroupBy::kNamespace ? "" : report.libraries[api.library].soname;
+    const std::string name = report.by == GroupBy::kModule ? "" : api.group;
+    auto& [group, combined] = groups[{soname, name}];
+    group.soname = soname;
+    group.group = name;
+    ++group.apis;
+    group.calls += api.calls;
+    group.total_ns += api.total_ns;
+    group.contributions = std::max(group.contributions, api.contributions);
+    if (const MetricChange* time = api.Time()) {
+      switch (time->change) {
+        case Change::kMore:
+          ++group.slower;
+          break;
+        case Change::kLess:
+          ++group.faster;
+          break;
+        case Change::kNone:
+          ++group.unchanged;
+          break;
+        case Change::kTooLittleData:
+          ++group.too_little;
+          break;
+      }
+    }
+    Combine(api, combined);
+  }
+  std::vector<VendorGroup> made;
+  for (auto& [key, sums] : groups) {
+    if (report.total_ns > 0) sums.group.share = sums.group.total_ns / report.total_ns;
+    Conclude(sums.combined, sums.group);
+    made.push_back(std::move(sums.group));
+  }
+  DecideGroups(made);
+  std::ranges::stable_sort(made, std::ranges::greater{}, &VendorGroup::total_ns);
+  return made;
+}
+
+}  // namespace
+
+const MetricChange* VendorApi::Time() const {
+  const auto found = std::ranges::find(changes, Metric::kWallTime, &MetricChange::metric);
+  return found == changes.end() ? nullptr : &*found;
+}
+
+double VendorApi::Regression() const {
+  const MetricChange* change = Time();
+  if (change == nullptr || change->change != Change::kMore) return 0;
+  return change->after.mean * static_cast<double>(calls_after) * (1 - 1 / change->ratio);
+}
+
+VendorReportBuilder::VendorReportBuilder(std::string title, GroupBy by) {
+  report_.title = std::move(title);
+  report_.by = by;
+}
+
+void VendorReportBuilder::Begin(VendorLibrary library) {
+  report_.libraries.push_back(std::move(library));
+}
+
+void VendorReportBuilder::Add(std::span<const StatRow> rows) {
+  const VendorLibrary& library = report_.libraries.back();
+  std::map<std::pair<std::string, std::string>, RowsByVersion> by_symbol;  // and its version
+  for (const StatRow& row : rows) {
+    const stats::ApiKey& api = row.key.api;
+    if (api.soname == library.soname) {
+      by_symbol[{api.symbol, api.symbol_version}][VersionOf(api)].push_back(row);
+    }
+  }
+  for (const auto& [symbol, versions] : by_symbol) {
+    VendorApi& api = report_.apis.emplace_back(MakeApi(versions, library));
+    api.library = report_.libraries.size() - 1;
+  }
+}
+
+VendorReport VendorReportBuilder::Finish() {
+  std::vector<MetricChange*> changes;
+  for (VendorApi& api : report_.apis) {
+    report_.total_ns += api.total_ns;
+    report_.calls += api.calls;
+    for (MetricChange& change : api.changes) changes.push_back(&change);
+  }
+  Decide(changes);
+  report_.compared = static_cast<std::uint64_t>(
+      std::ranges::count_if(changes, [](const MetricChange* one) { return one->eligible(); }));
+  for (VendorApi& api : report_.apis) {
+    if (report_.total_ns > 0) api.share = api.total_ns / report_.total_ns;
+  }
+  std::ranges::sort(report_.apis, [](const VendorApi& a, const VendorApi& b) {
+    return std::tie(b.total_ns, a.library, a.symbol, a.symbol_version) <
+           std::tie(a.total_ns, b.library, b.symbol, b.symbol_version);
+  });
+  report_.groups = MakeGroups(report_);
+  return std::move(report_);
+}
+
+std::vector<ChangedApi> WithChange(const VendorReport& report, Change change) {
+  std::vector<ChangedApi> found;
+  for (const VendorApi& api : report.apis) {
+    for (const MetricChange& metric : api.changes) {
+      if (metric.change == change) found.emplace_back(&api, &metric);
+    }
+  }
+  std::ranges::stable_sort(found, [](const ChangedApi& a, const ChangedApi& b) {
+    return std::make_tuple(-a.first->Regression(), -std::abs(a.second->test.octaves)) <
+           std::make_tuple(-b.first->Regression(), -std::abs(b.second->test.octaves));
+  });
+  return found;
+}
+
+std::string NameOf(const VendorGroup& group) {
+  if (group.soname.empty()) return group.group;
+  return group.group.empty() ? group.soname : group.soname + ", " + group.group;
+}
+
+}  // namespace fieldcost::report

@@ -1,0 +1,281 @@
+#include "tools/report/vendor_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/text.h"
+#include "tools/report/csv.h"
+#include "tools/report/numbers.h"
+#include "tools/report/spectrum.h"
+#include "tools/report/text_table.h"
+#include "tools/report/version_diff.h"
+
+namespace fieldcost::report {
+namespace {
+
+using stats::Metric;
+using Lines = std::vector<std::vector<TextCell>>;
+
+constexpr std::size_t kMaxNameWidth = 44;
+constexpr std::size_t kMaxVersionWidth = 22;
+constexpr std::size_t kSpectrumWidth = 16;
+constexpr double kHourNs = 3600e9;
+
+std::string ShortName(const VendorApi& api, const Style& style) {
+  return Shorten(api.name, kMaxNameWidth, style);
+}
+
+std::string Libraries(const VendorReport& report, const Style& style) {
+  std::string text;
+  for (const VendorLibrary& library : report.libraries) {
+    text += EscapeControl(library.soname) + ": ";
+    for (std::size_t i = 0; i < library.versions.size(); ++i) {
+      text += (i == 0 ? "versions " : ", ") + EscapeControl(library.versions[i]);
+    }
+    text += library.before.empty()
+                ? "; nothing to compare with\n"
+                : fmt::format("; changes {} {} {}\n", EscapeControl(library.before),
+                              style.utf8 ? "→" : "->", EscapeControl(library.after));
+  }
+  return text;
+}
+
+std::string Groups(const VendorReport& report, const Style& style) {
+  Lines lines = {{{"GROUP"},
+                  {"APIS", true},
+                  {"CALLS", true},
+                  {"TOTAL", true},
+                  {"SHARE", true},
+                  {"CONTRIB", true},
+                  {"SLOWER", true},
+                  {"FASTER", true},
+                  {"SAME", true},
+                  {"LITTLE DATA", true},
+                  {"RATIO", true},
+                  {"95 %", true},
+                  {"Q", true},
+                  {"CHANGE"}}};
+  for (const VendorGroup& group : report.groups) {
+    const bool compared = group.change != Change::kTooLittleData;
+    lines.push_back(
+        {{Shorten(NameOf(group), kMaxNameWidth, style)},
+         {FormatCount(group.apis), true},
+         {FormatCount(group.calls), true},
+         {TotalText(group.total_ns, style), true},
+         {ShareText(group.share), true},
+         {FormatCount(group.contributions), true},
+         {FormatCount(group.slower), true},
+         {FormatCount(group.faster), true},
+         {FormatCount(group.unchanged), true},
+         {FormatCount(group.too_little), true},
+         {compared ? fmt::format("{:.2f}", group.ratio) : "-", true},
+         {compared ? fmt::format("{:.2f}..{:.2f}", group.ratio_low, group.ratio_high) : "-", true},
+         {compared ? ProbabilityText(group.q) : "-", true},
+         {std::string(Name(group.change, Metric::kWallTime))}});
+  }
+  return TextTable(lines);
+}
+
+std::string Dearest(const VendorReport& report, const Style& style) {
+  Lines lines = {{{"API"},
+                  {"LIBRARY"},
+                  {"VERSION"},
+                  {"CALLS", true},
+                  {"CONTRIB", true},
+                  {"TOTAL", true},
+                  {"SHARE", true},
+                  {"P50", true},
+                  {"P95", true},
+                  {"P99", true},
+                  {"ALLOC/CALL", true},
+                  {"VERSIONS"},
+                  {"WEEKS"},
+                  {"SPECTRUM"}}};
+  const Style plain{.utf8 = style.utf8};
+  for (std::size_t i = 0; i < std::min(report.apis.size(), kMaxTextApis); ++i) {
+    const VendorApi& api = report.apis[i];
+    const auto cost = [&](const stats::Quantile& quantile) -> TextCell {
+      return {api.version.empty() ? "-" : FormatCost(quantile.estimate, Metric::kWallTime, style),
+              true};
+    };
+    lines.push_back(
+        {{ShortName(api, style)},
+         {EscapeControl(report.libraries[api.library].soname)},
+         {Shorten(api.version, kMaxVersionWidth, style)},
+         {FormatCount(api.calls), true},
+         {FormatCount(api.contributions), true},
+         {TotalText(api.total_ns, style), true},
+         {ShareText(api.share), true},
+         cost(api.time.call.p50),
+         cost(api.time.call.p95),
+         cost(api.time.call.p99),
+         {api.alloc_mean ? FormatCost(*api.alloc_mean, Metric::kAllocInclusive, style) : "-", true},
+         {TrendLine(api.versions, plain)},
+         {TrendLine(api.weeks, plain)},
+         {Spectrum(api.histogram, kSpectrumWidth, style)}});
+  }
+  std::string text = TextTable(lines);
+  if (report.apis.size() > kMaxTextApis) {
+    text += fmt::format("({} of {} APIs; all: --format csv)\n", kMaxTextApis,
+                        FormatCount(report.apis.size()));
+  }
+  return text;
+}
+
+std::string Changes(const VendorReport& report, const Style& style) {
+  std::vector<ChangedApi> found = WithChange(report, Change::kMore);
+  const std::vector<ChangedApi> faster = WithChange(report, Change::kLess);
+  found.insert(found.end(), faster.begin(), faster.end());
+  if (found.empty()) return "none is shown\n";
+  Lines lines = {{{"CHANGE"},
+                  {"API"},
+                  {"LIBRARY"},
+                  {"METRIC"},
+                  {"P50", true},
+                  {"THEN", true},
+                  {"RATIO [95 %]", true},
+                  {"DELTA", true},
+                  {"P", true},
+                  {"Q", true},
+                  {"COSTS MORE", true},
+                  {"COMPARED"}}};
+  for (const auto& [api, one] : found) {
+    const double regression = one->metric == Metric::kWallTime ? api->Regression() : 0;
+    lines.push_back({{std::string(Name(one->change, one->metric))},
+                     {ShortName(*api, style)},
+                     {EscapeControl(report.libraries[api->library].soname)},
+                     {std::string(stats::Name(one->metric))},
+                     {FormatCost(one->before.call.p50.estimate, one->metric, style), true},
+                     {FormatCost(one->after.call.p50.estimate, one->metric, style), true},
+                     {RatioText(*one), true},
+                     {fmt::format("{:.2f}", one->delta), true},
+                     {ProbabilityText(one->test.p), true},
+                     {ProbabilityText(one->q), true},
+                     {regression > 0 ? TotalText(regression, style) : "-", true},
+                     {ComparedText(*one)}});
+  }
+  return TextTable(lines);
+}
+
+void AddTime(const VendorApi& api, CsvWriter& csv) {
+  if (api.version.empty()) {
+    for (int i = 0; i < 15; ++i) csv.Empty();
+    return;
+  }
+  csv.Count(api.time.count).Count(api.time.contributions).Number(api.time.mean);
+  for (const auto quantile : {&Quantiles::p50, &Quantiles::p95, &Quantiles::p99}) {
+    const stats::Quantile& one = api.time.call.*quantile;
+    csv.Number(one.estimate).Number(one.low).Number(one.high);
+  }
+  for (const auto quantile : {&Quantiles::p50, &Quantiles::p95, &Quantiles::p99}) {
+    api.time.machines == 0 ? csv.Empty() : csv.Number((api.time.machine.*quantile).estimate);
+  }
+}
+
+void AddChange(const VendorApi& api, CsvWriter& csv) {
+  const MetricChange* time = api.Time();
+  if (time == nullptr) {
+    for (int i = 0; i < 7; ++i) csv.Empty();
+  } else {
+    csv.Text(Name(time->change, time->metric));
+    csv.Number(time->ratio).Number(time->ratio_low).Number(time->ratio_high);
+    csv.Number(time->delta).Number(time->test.p).Number(time->q);
+  }
+  csv.Number(api.Regression());
+  std::string others;
+  for (const MetricChange& one : api.changes) {
+    if (&one == time || (one.change != Change::kMore && one.change != Change::kLess)) continue;
+    others += fmt::format("{}{} {} {:.2f}", others.empty() ? "" : "|", stats::Name(one.metric),
+                          Name(one.change, one.metric), one.ratio);
+  }
+  csv.Text(others);
+}
+
+}  // namespace
+
+std::string ShareText(double share) {
+  const double percent = share * 100;
+  return percent >= 9.95 || percent == 0 ? fmt::format("{:.0f} %", percent)
+                                         : fmt::format("{:.2g} %", percent);
+}
+
+std::string TotalText(double total_ns, const Style& style) {
+  if (!(total_ns >= kHourNs)) return FormatCost(total_ns, Metric::kWallTime, style);
+  const double hours = total_ns / kHourNs;
+  return hours < 9.95 ? fmt::format("{:.1f} h", hours) : fmt::format("{:.0f} h", hours);
+}
+
+std::string VendorText(const VendorReport& report, const Style& style) {
+  std::string text = fmt::format("{}: {} APIs, {} calls, {} in all\n", EscapeControl(report.title),
+                                 FormatCount(report.apis.size()), FormatCount(report.calls),
+                                 TotalText(report.total_ns, style));
+  text += Libraries(report, style);
+  if (report.apis.empty()) return text;
+  text += "\nGroups, the dearest first\n" + Groups(report, style);
+  text += "\nAPIs, the dearest first: candidates for improvement\n" + Dearest(report, style);
+  text += "\nChanges between the versions\n";
+  text += Changes(report, style);
+  text += fmt::format("(q over {} comparisons)\n", FormatCount(report.compared));
+  return text;
+}
+
+std::string VendorCsv(const VendorReport& report, const Provenance& provenance) {
+  CsvWriter csv({"library",
+                 "symbol",
+                 "symbol_version",
+                 "name",
+                 "namespace",
+                 "calls",
+                 "total_ns",
+                 "share",
+                 "contributions",
+                 "version",
+                 "count",
+                 "version_contributions",
+                 "mean",
+                 "p50",
+                 "p50_low",
+                 "p50_high",
+                 "p95",
+                 "p95_low",
+                 "p95_high",
+                 "p99",
+                 "p99_low",
+                 "p99_high",
+                 "machine_p50",
+                 "machine_p95",
+                 "machine_p99",
+                 "alloc_mean",
+                 "before",
+                 "after",
+                 "change",
+                 "ratio",
+                 "ratio_low",
+                 "ratio_high",
+                 "delta",
+                 "p",
+                 "q",
+                 "regression_ns",
+                 "other_changes",
+                 "source",
+                 "snapshot",
+                 "published",
+                 "expired",
+                 "synthetic"});
+  for (const VendorApi& api : report.apis) {
+    const VendorLibrary& library = report.libraries[api.library];
+    csv.Text(library.soname).Text(api.symbol).Text(api.symbol_version).Text(api.name);
+    csv.Text(api.group).Count(api.calls).Number(api.total_ns).Number(api.share);
+    csv.Count(api.contributions).Text(api.version);
+    AddTime(api, csv);
+    api.alloc_mean ? csv.Number(*api.alloc_mean) : csv.Empty();
+    csv.Text(library.before).Text(library.after);
+    AddChange(api, csv);
+    csv.Text(provenance.source).Count(provenance.snapshot).Text(provenance.published);
+    csv.Flag(provenance.expired).Flag(provenance.synthetic).EndRecord();
+  }
+  return csv.text();
+}
+
+}  // namespace fieldcost::report
