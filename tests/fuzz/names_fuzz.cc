@@ -1,0 +1,31 @@
+#include <cstdint>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "tools/report/namespace_of.h"
+#include "tools/report/version_order.h"
+
+// A symbol and two versions, a line each: names stay bounded, versions have one order.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fieldcost::report;
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  const auto take_line = [&rest] {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() == rest.size() ? line.size() : line.size() + 1);
+    return line;
+  };
+  const std::string_view symbol = take_line();
+  const std::string name = DemangledName(symbol);
+  FIELDCOST_CHECK(name == symbol || name.size() <= kMostDemangledBytes);
+  const std::string group = NamespaceOf(symbol);
+  FIELDCOST_CHECK(!group.empty() && group.size() <= name.size() + 16);
+  const std::string_view a = take_line();
+  const std::string_view b = take_line();
+  const auto forth = CompareVersions(a, b);
+  const auto back = CompareVersions(b, a);
+  FIELDCOST_CHECK((forth < 0) == (back > 0) && (forth == 0) == (back == 0));
+  FIELDCOST_CHECK(CompareVersions(a, a) == 0);
+  const OlderVersion older;
+  FIELDCOST_CHECK(a == b || older(a, b) != older(b, a));
+  return 0;
+}
