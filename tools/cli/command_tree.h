@@ -12,6 +12,7 @@ struct OptionInfo {
   std::vector<std::string> names;  // "--limit", "-v"; one name without dashes = positional
   std::string description;
   bool takes_value = false;
+  bool repeats = false;              // of a positional: more of the same may follow
   std::string type;                  // "FILE", "API", ...; empty without value
   std::vector<std::string> choices;  // the only values, if they are few
 };

@@ -79,8 +79,11 @@ class Completer {
     }
     if (word.starts_with("-")) return Options(word);
     for (const CommandInfo& below : command().commands) Offer(word, below.name, below.description);
-    if (positionals_ < command().positionals.size()) {
-      Value(command().positionals[positionals_], "", word);
+    const std::vector<OptionInfo>& positionals = command().positionals;
+    if (positionals_ < positionals.size()) {
+      Value(positionals[positionals_], "", word);
+    } else if (!positionals.empty() && positionals.back().repeats) {
+      Value(positionals.back(), "", word);
     }
   }
 
