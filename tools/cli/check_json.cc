@@ -116,6 +116,32 @@ std::string ExplainJson(const std::vector<const report::CheckedApi*>& apis,
   return Print(object);
 }
 
+std::string CheckedTreeJson(const report::StackTree& tree, const report::CheckReport& report,
+                            std::string_view untrusted_unit) {
+  const report::CheckedTree checked = report::Highlight(tree, report);
+  std::vector<std::size_t> places(tree.nodes().size(), 0);
+  json::array nodes;
+  for (const std::uint32_t index : checked.order) {
+    const report::StackTree::Node& node = tree.nodes()[index];
+    places[index] = nodes.size();
+    json::object one{{"name", UntrustedText(tree.untrusted_name(node))},
+                     {"total", Text(report::Decimal(node.total))},
+                     {"self", Text(report::Decimal(node.self))}};
+    one["parent"] = node.parent == 0 ? json::value(nullptr) : json::value(places[node.parent]);
+    const report::CheckedApi* api = checked.nodes[index].flagged;
+    one["flagged"] = api == nullptr ? json::value(nullptr)
+                                    : json::value{{"api", Text(stats::DisplayName(api->key.api))},
+                                                  {"verdict", Text(Word(api->comparison.verdict))},
+                                                  {"ratio", api->comparison.ratio}};
+    nodes.push_back(std::move(one));
+  }
+  return Print({{"unit", UntrustedText(untrusted_unit)},
+                {"total", Text(report::Decimal(tree.nodes()[0].total))},
+                {"worse_total", Text(report::Decimal(checked.flagged_total))},
+                {"worse_apis_seen", checked.worse_seen},
+                {"nodes", std::move(nodes)}});
+}
+
 std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes) {
   return Print({{"file", UntrustedText(file.string())}, {"size_bytes", size_bytes}});
 }

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/catalog/catalog.h"
 #include "tools/report/check_report.h"
+#include "tools/report/stack_tree.h"
 
 namespace fieldcost::cli {
 
@@ -27,6 +28,11 @@ std::string CheckJson(const report::CheckReport& report, const CheckFacts& facts
 // One API of it with both histograms: `check --explain API --json`.
 std::string ExplainJson(const std::vector<const report::CheckedApi*>& apis,
                         const report::CheckReport& report, const CheckFacts& facts);
+
+// `check --tree FILE`: the tree's functions, parents before their children, "parent" = index in
+// that list or null.
+std::string CheckedTreeJson(const report::StackTree& tree, const report::CheckReport& report,
+                            std::string_view untrusted_unit);
 
 // `check --save FILE`: what was written.
 std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes);

@@ -9,6 +9,7 @@
 #include "common/catalog/nearest.h"
 #include "common/wire/profile.h"
 #include "tools/cli/check_json.h"
+#include "tools/cli/command_check_tree.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/own_contribution.h"
@@ -207,7 +208,9 @@ Result<int> Run(const CheckCommand& command, const Output& output) {
   const std::string document = CheckJson(report, facts);
   KeepResult(profile, document);
   if (!command.explain.empty()) return Explain(command, report, facts, output);
-  if (output.json) {
+  if (!command.tree.empty()) {
+    FIELDCOST_TRY(ShowCheckedTree(command.tree, report, output));
+  } else if (output.json) {
     FIELDCOST_TRY(WriteStdout(document));
   } else if (output.csv) {
     FIELDCOST_TRY(WriteStdout(report::CheckCsv(report, ProvenanceOf(facts))));

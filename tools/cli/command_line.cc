@@ -264,6 +264,12 @@ void Parser::AddCheck() {
   CLI::Option* explain =
       check->add_option("--explain", check_.explain, "One API: both tests, both distributions")
           ->type_name("API");
+  check
+      ->add_option(
+          "--tree", check_.tree,
+          "Folded stacks or a pprof profile: its call\ntree, in which what is flagged stands out")
+      ->type_name("FILE")
+      ->excludes(explain);
   check->add_flag("--all", check_.all, "Name also what is normal or has too little data");
   check
       ->add_option("--seed", check_.seed, "Draw other permutations; the same number, the same ones")

@@ -91,6 +91,7 @@ struct CheckCommand {
   std::uint64_t seed = 0;      // 0 = the draws are a function of the inputs alone
   bool all = false;            // name also what is normal, and all with too little data
   std::string explain;         // "symbol" or "soname!symbol"; empty = the report
+  std::filesystem::path tree;  // sampled stacks to be shown with what is flagged
   std::filesystem::path save;  // write a profile there instead of checking
 };
 enum class Shell { kBash, kZsh, kFish };

@@ -167,6 +167,7 @@ inline constexpr char kCheck[] =
     "for everything. Examples:\n"
     "  fieldcost check\n"
     "  fieldcost check --explain 'libsqlite3.so.0!sqlite3_step'\n"
+    "  fieldcost check --tree perf.folded\n"
     "  fieldcost check --save before.profile\n"
     "  fieldcost check before.profile --metric alloc_inclusive --csv";
 
