@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   const std::filesystem::path home = argv[1];
   std::error_code error;
   std::filesystem::create_directories(home, error);
-  const fieldcost::SystemClock clock;
+  const fieldcost::Clock& clock = fieldcost::SystemClock();
   fieldcost::testing::Publisher publisher(clock.Now());
   publisher.snapshot.synthetic = true;
   publisher.Publish(Rows(), kFragmentBits, clock.Now());
