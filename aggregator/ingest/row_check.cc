@@ -49,20 +49,24 @@ constexpr Bounds BoundsOf(Metric metric) {
   return {};
 }
 
-// Whether some value must have been greater than `limit`.
+// Whether some value must have been greater than `limit`: the last bucket's mean is. REQUIRES: the
+// histogram is valid.
 bool HasGreater(const stats::CostHistogram& histogram, Uint128 limit) {
-  for (unsigned slot = shm::kBucketSlots; slot-- > 0;) {
-    const stats::Bucket& bucket = histogram.bucket(slot);
-    if (bucket.count != 0) return bucket.sum / bucket.count > limit;
-  }
-  return false;
+  unsigned last = 0;
+  histogram.ForEachUsed([&](unsigned slot, const stats::Bucket&) { last = slot; });
+  if (shm::SlotMax(last) <= limit) return false;
+  const stats::Bucket& bucket = histogram.bucket(last);
+  return bucket.count != 0 && bucket.sum / bucket.count > limit;
 }
 
 std::optional<RowRefusal> Implausible(std::string reason) {
   return RowRefusal{.problem = RowProblem::kImplausible, .reason = std::move(reason)};
 }
 
-std::optional<RowRefusal> CheckContent(const wire::UntrustedRow& untrusted_row) {
+// `check_key` says what is wrong with an API key; `totals` are filled in.
+template <typename CheckKey>
+std::optional<RowRefusal> CheckContent(const wire::UntrustedRow& untrusted_row,
+                                       const CheckKey& check_key, stats::Bucket& totals) {
   const auto refuse = [](RowProblem problem, std::string reason) {
     return RowRefusal{.problem = problem, .reason = std::move(reason)};
   };
@@ -71,17 +75,18 @@ std::optional<RowRefusal> CheckContent(const wire::UntrustedRow& untrusted_row) 
     return refuse(RowProblem::kUnknownMetric,
                   fmt::format("unknown metric {}", untrusted_row.metric_number));
   }
-  if (Status status = wire::ValidateApiKey(untrusted_row.api); !status) {
+  if (Status status = check_key(untrusted_row.api); !status) {
     return refuse(RowProblem::kMalformed, std::move(status.error().message));
   }
-  if (untrusted_row.histogram.empty()) return refuse(RowProblem::kMalformed, "row has no calls");
+  totals = untrusted_row.histogram.Totals();
+  if (totals.count == 0) return refuse(RowProblem::kMalformed, "row has no calls");
   if (Status status = stats::Validate(untrusted_row.histogram); !status) {
     return refuse(RowProblem::kImpossible, std::move(status.error().message));
   }
-  if (untrusted_row.histogram.count() > kMaxRowCalls) {
+  if (totals.count > kMaxRowCalls) {
     return Implausible("more than 2^40 calls in one row");
   }
-  if (untrusted_row.histogram.sum_of_squares() > kMaxRowSumOfSquares) {
+  if (totals.sum_of_squares > kMaxRowSumOfSquares) {
     return Implausible("sum of squares beyond 2^104 in one row");
   }
   return std::nullopt;
@@ -90,7 +95,8 @@ std::optional<RowRefusal> CheckContent(const wire::UntrustedRow& untrusted_row) 
 }  // namespace
 
 Status CheckRowContent(const wire::UntrustedRow& untrusted_row) {
-  auto refusal = CheckContent(untrusted_row);
+  stats::Bucket totals;
+  auto refusal = CheckContent(untrusted_row, wire::ValidateApiKey, totals);
   if (!refusal) return {};
   return Fail(ErrorCode::kCorrupt, "{}", refusal->reason);
 }
@@ -99,6 +105,21 @@ void RowCheck::Start(const Circumstances& circumstances) {
   circumstances_ = circumstances;
   taken_ = {};
   last_soname_.clear();
+  has_module_ = false;
+}
+
+Status RowCheck::CheckKey(const stats::ApiKey& untrusted_key) {
+  if (!has_module_ || untrusted_key.soname != module_.soname ||
+      untrusted_key.package_version != module_.package_version ||
+      untrusted_key.build_id != module_.build_id) {
+    has_module_ = false;
+    FIELDCOST_TRY(wire::ValidateModule(untrusted_key));
+    module_.soname = untrusted_key.soname;
+    module_.package_version = untrusted_key.package_version;
+    module_.build_id = untrusted_key.build_id;
+    has_module_ = true;
+  }
+  return wire::ValidateSymbol(untrusted_key);
 }
 
 bool RowCheck::IsListed(const std::string& soname) {
@@ -116,12 +137,13 @@ RowCheck::Sums& RowCheck::SumsOf(const wire::UntrustedRow& row) {
   return taken_[row.metric_number][week];
 }
 
-std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& untrusted_row) {
+std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& untrusted_row,
+                                                   const stats::Bucket& totals) {
   const auto metric = static_cast<Metric>(untrusted_row.metric_number);
   const Bounds bounds = BoundsOf(metric);
   const Uint128 week_of_cores = Uint128{kWeekSeconds} << (circumstances_.log2_cores + 1);
   const Sums& taken = SumsOf(untrusted_row);
-  row_ = {.sum = untrusted_row.histogram.sum(), .count = untrusted_row.histogram.count()};
+  row_ = {.sum = totals.sum, .count = totals.count};
   if (HasGreater(untrusted_row.histogram, bounds.value)) {
     return Implausible(
         fmt::format("{}: a single value is beyond what can be", stats::Name(metric)));
@@ -138,7 +160,9 @@ std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& unt
 }
 
 std::optional<RowRefusal> RowCheck::Check(const wire::UntrustedRow& untrusted_row) {
-  if (auto refusal = CheckContent(untrusted_row)) return refusal;
+  stats::Bucket totals;
+  const auto check_key = [this](const stats::ApiKey& key) { return CheckKey(key); };
+  if (auto refusal = CheckContent(untrusted_row, check_key, totals)) return refusal;
   const std::uint64_t week = untrusted_row.week;
   const std::uint64_t current_week = circumstances_.current_week;
   if (week + kWeeksBack < current_week || week > current_week + kWeeksAhead) {
@@ -155,7 +179,7 @@ std::optional<RowRefusal> RowCheck::Check(const wire::UntrustedRow& untrusted_ro
     return RowRefusal{.problem = RowProblem::kModule,
                       .reason = "this server does not collect about this module"};
   }
-  return CheckPlausible(untrusted_row);
+  return CheckPlausible(untrusted_row, totals);
 }
 
 void RowCheck::Take(const wire::UntrustedRow& row) {

@@ -63,12 +63,17 @@ class RowCheck {
   };
 
   bool IsListed(const std::string& soname);
-  std::optional<RowRefusal> CheckPlausible(const wire::UntrustedRow& untrusted_row);
+  // As wire::ValidateApiKey(). Rows of a module stand together, so its part is checked once.
+  Status CheckKey(const stats::ApiKey& untrusted_key);
+  std::optional<RowRefusal> CheckPlausible(const wire::UntrustedRow& untrusted_row,
+                                           const stats::Bucket& totals);
   Sums& SumsOf(const wire::UntrustedRow& row);
 
   Circumstances circumstances_;
   std::array<std::array<Sums, kWeeks>, shm::kMaxMetric + 1> taken_{};
   Sums row_;  // of the row checked last
+  stats::ApiKey module_;  // whose soname, package version and build id were checked last
+  bool has_module_ = false;
   std::string last_soname_;
   bool last_listed_ = false;
 };

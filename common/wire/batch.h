@@ -97,6 +97,9 @@ class BatchDecoder {
 // where they must be (soname, symbol), within the limits, the soname has no '/' or '!', and the
 // build-id is lower-case hex of whole bytes.
 Status ValidateApiKey(const stats::ApiKey& untrusted_key);
+// Its two halves: soname, package version and build-id; symbol and symbol version.
+Status ValidateModule(const stats::ApiKey& untrusted_key);
+Status ValidateSymbol(const stats::ApiKey& untrusted_key);
 // kCorrupt unless the texts are printable ASCII without spaces within the limits, the architecture
 // is not empty, and the numbers are plausible. The published "all classes" is not a machine's
 // class.

@@ -128,9 +128,7 @@ void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std:
   table_.add_row_metric(static_cast<std::uint32_t>(metric));
   table_.add_row_week(week);
   std::uint32_t buckets = 0;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    const stats::Bucket& bucket = histogram.bucket(slot);
-    if (bucket == stats::Bucket{}) continue;
+  histogram.ForEachUsed([&](unsigned slot, const stats::Bucket& bucket) {
     table_.add_bucket_slot(slot);
     table_.add_bucket_count(bucket.count);
     table_.add_bucket_sum_low(stats::Low64(bucket.sum));
@@ -138,7 +136,7 @@ void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std:
     table_.add_bucket_squares_low(stats::Low64(bucket.sum_of_squares));
     table_.add_bucket_squares_high(stats::High64(bucket.sum_of_squares));
     ++buckets;
-  }
+  });
   table_.add_row_bucket_count(buckets);
 }
 
@@ -178,7 +176,7 @@ void RowTableReader::Get(std::size_t index, UntrustedRow& row) const {
   row.metric_number = table.row_metric(row_number);
   row.week = table.row_week(row_number);
   row.malformed = false;
-  row.histogram = stats::CostHistogram();
+  row.histogram.Clear();
   const int first = at(first_bucket_[index]);
   const int end = first + at(table.row_bucket_count(row_number));
   std::array<bool, shm::kBucketSlots> seen{};

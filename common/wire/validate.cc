@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <string_view>
 
 #include "common/wire/batch.h"
 
@@ -7,9 +7,19 @@ namespace {
 
 enum class Need { kOptional, kRequired };
 
-bool IsVisible(char c) { return c > ' ' && c < '\x7f'; }
+constexpr bool IsVisible(char c) { return (c > ' ') & (c < '\x7f'); }
 
-bool IsLowerHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+constexpr bool IsLowerHexDigit(char c) {
+  return ((c >= '0') & (c <= '9')) | ((c >= 'a') & (c <= 'f'));
+}
+
+// Looks at all of them in any case, so that it can be done many at a time.
+template <typename Test>
+bool AreAll(std::string_view text, Test test) {
+  bool all = true;
+  for (const char c : text) all &= test(c);
+  return all;
+}
 
 Status CheckText(std::string_view name, std::string_view untrusted_text, std::size_t max_bytes,
                  Need need) {
@@ -20,7 +30,7 @@ Status CheckText(std::string_view name, std::string_view untrusted_text, std::si
     return Fail(ErrorCode::kCorrupt, "{} has {} bytes, at most {} are accepted", name,
                 untrusted_text.size(), max_bytes);
   }
-  if (!std::all_of(untrusted_text.begin(), untrusted_text.end(), IsVisible)) {
+  if (!AreAll(untrusted_text, IsVisible)) {
     return Fail(ErrorCode::kCorrupt, "{} is not printable ASCII without spaces", name);
   }
   return {};
@@ -29,6 +39,11 @@ Status CheckText(std::string_view name, std::string_view untrusted_text, std::si
 }  // namespace
 
 Status ValidateApiKey(const stats::ApiKey& untrusted_key) {
+  FIELDCOST_TRY(ValidateModule(untrusted_key));
+  return ValidateSymbol(untrusted_key);
+}
+
+Status ValidateModule(const stats::ApiKey& untrusted_key) {
   const stats::ApiKey& key = untrusted_key;
   FIELDCOST_TRY(CheckText("soname", key.soname, kMaxSonameBytes, Need::kRequired));
   // A path would tell about the machine; '!' separates soname and symbol in names.
@@ -38,10 +53,14 @@ Status ValidateApiKey(const stats::ApiKey& untrusted_key) {
   FIELDCOST_TRY(
       CheckText("package version", key.package_version, kMaxVersionBytes, Need::kOptional));
   FIELDCOST_TRY(CheckText("build-id", key.build_id, kMaxBuildIdBytes, Need::kOptional));
-  if (key.build_id.size() % 2 != 0 ||
-      !std::all_of(key.build_id.begin(), key.build_id.end(), IsLowerHexDigit)) {
+  if (key.build_id.size() % 2 != 0 || !AreAll(key.build_id, IsLowerHexDigit)) {
     return Fail(ErrorCode::kCorrupt, "build-id is not lower-case hexadecimal");
   }
+  return {};
+}
+
+Status ValidateSymbol(const stats::ApiKey& untrusted_key) {
+  const stats::ApiKey& key = untrusted_key;
   FIELDCOST_TRY(CheckText("symbol", key.symbol, kMaxSymbolBytes, Need::kRequired));
   return CheckText("symbol version", key.symbol_version, kMaxVersionBytes, Need::kOptional);
 }
