@@ -64,10 +64,7 @@ bool Ingest::Workspace::IsDuplicate() {
     return false;
   }
   if (seen.empty()) {
-    // Our own encoding: it decodes.
-    (void)store::ForEachAcceptedRow(
-        accepted.bytes(),
-        [this](std::string_view bytes, const store::CompactRow&) { seen.emplace(bytes); });
+    for (std::size_t i = 0; i < accepted.row_count(); ++i) seen.emplace(accepted.row(i).key);
   }
   return !seen.insert(key_bytes).second;
 }
@@ -123,7 +120,7 @@ Status Ingest::CheckRows(const std::string& agent_id, Workspace& workspace) {
 }
 
 http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& agent_id,
-                                Workspace& workspace) {
+                                std::string_view body, Workspace& workspace) {
   // What the agent has contributed to must not change between the check and the acceptance.
   const std::lock_guard agent_lock(
       agent_locks_[static_cast<std::uint8_t>(agent_id[0]) % kAgentStripes]);
@@ -134,6 +131,7 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
                                .epoch = batch.epoch,
                                .sequence = batch.sequence,
                                .rows = &workspace.accepted,
+                               .received = {.body = body, .refused = workspace.refused},
                                .answer = answer,
                                .honest = workspace.IsHonest(),
                                .held_answer =

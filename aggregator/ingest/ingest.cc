@@ -97,7 +97,9 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
     abuse_log_.Note(Abuse::kMalformedBatch, agent_id, clock_.Now());
     return Refuse(decoded.error());
   }
-  if (purpose == Purpose::kBatch) return AddBatch(batch, agent_id, workspace);
+  if (purpose == Purpose::kBatch) {
+    return AddBatch(batch, agent_id, untrusted_request.body, workspace);
+  }
   return WithdrawBatch(batch, agent_id, http::Find(untrusted_request.headers, wire::kReceiptHeader),
                        workspace);
 }

@@ -66,8 +66,9 @@ class Ingest {
   http::Response HandleEnrolment(const http::Request& untrusted_request);
   // Envelope, signature and admission, then decodes; afterwards one of the two below.
   http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
+  // `body` is what has been decoded.
   http::Response AddBatch(const BatchIdentity& batch, const std::string& agent_id,
-                          Workspace& workspace);
+                          std::string_view body, Workspace& workspace);
   http::Response WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                std::string_view untrusted_receipt, Workspace& workspace);
   // Nothing if the agent's batches are taken; else the refusal.

@@ -49,9 +49,13 @@ void CompactRow::Clear() {
   saturated = false;
 }
 
-void CompactRow::Add(const CompactRow& other) {
-  if (other.scalars.contributions != 0) scalars.Merge(other.scalars);
+void CompactRow::Add(const RowSums& other) {
+  if (other.scalars->contributions != 0) scalars.Merge(*other.scalars);
   saturated = saturated || other.saturated;
+  if (buckets.empty()) {
+    buckets.assign(other.buckets.begin(), other.buckets.end());
+    return;
+  }
   std::size_t at = 0;
   for (const CompactBucket& bucket : other.buckets) {
     while (at < buckets.size() && buckets[at].slot < bucket.slot) ++at;
@@ -98,10 +102,9 @@ Status CompactRow::Subtract(const CompactRow& other) {
 void CompactRow::SetHistogram(const stats::CostHistogram& histogram) {
   buckets.clear();
   saturated = histogram.saturated();
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    const stats::Bucket& sums = histogram.bucket(slot);
-    if (sums.count != 0) buckets.push_back({static_cast<std::uint8_t>(slot), sums});
-  }
+  histogram.ForEachUsed([this](unsigned slot, const stats::Bucket& sums) {
+    if (sums.count != 0) buckets.emplace_back(static_cast<std::uint8_t>(slot), sums);
+  });
 }
 
 void CompactRow::SetWeights(const stats::AgentWeights& weights) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/stats/agent_weights.h"
@@ -41,6 +42,13 @@ class CompactBucket {
 };
 static_assert(sizeof(CompactBucket) == 64, "the weight takes what would be padding");
 
+// A row's sums that somebody else holds.
+struct RowSums {
+  const stats::ContributionScalars* scalars = nullptr;
+  std::span<const CompactBucket> buckets;  // as those of CompactRow
+  bool saturated = false;
+};
+
 // The sums of one row without the empty buckets: 64 bytes a bucket instead of 4 KiB a row. Adds to
 // the same bits as stats::CostHistogram and stats::AgentWeights. A plain value; not thread-safe.
 struct CompactRow {
@@ -49,8 +57,11 @@ struct CompactRow {
   bool saturated = false;              // a count or sum reached its type's limit and stayed there
   bool operator==(const CompactRow&) const = default;
 
+  RowSums view() const { return {.scalars = &scalars, .buckets = buckets, .saturated = saturated}; }
+
   void Clear();
-  void Add(const CompactRow& other);
+  void Add(const RowSums& other);
+  void Add(const CompactRow& other) { Add(other.view()); }
   // Takes `other`, which was added before, away again; a bucket that becomes empty is gone, so that
   // the result has the bits of a row to which it never came. kCorrupt, and no change, unless every
   // sum of `other` is at most ours and what is left is possible. Numbers that have reached their

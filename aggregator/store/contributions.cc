@@ -63,8 +63,12 @@ Status DropContributions(std::string_view head_key, std::uint64_t sequence,
 Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
                                std::vector<std::uint64_t>& hashes) const {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
-  const std::string prefix = ContributionPrefix(LedgerHeadKey(agent_id, epoch.value()), week);
+  const std::string head_key = LedgerHeadKey(agent_id, epoch.value());
   hashes.clear();
+  // Whoever has delivered nothing has contributed to nothing, and asking for one key is cheap.
+  FIELDCOST_ASSIGN(const auto head, state_->database->Get(Table::kLedger, head_key));
+  if (!head) return {};
+  const std::string prefix = ContributionPrefix(head_key, week);
   FIELDCOST_TRY(state_->database->ForPrefix(
       Table::kLedger, prefix, [&](std::string_view key, std::string_view value) -> Status {
         // An answer's key may begin in the same way; it is shorter.

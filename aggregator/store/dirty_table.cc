@@ -9,10 +9,15 @@ namespace {
 
 constexpr char kTotalsVersion = 1;
 
+// How many rows ahead of the one that is being added is fetched from memory what it will need.
+constexpr std::size_t kSlotsAhead = 12;
+constexpr std::size_t kRowsAhead = 8;
+constexpr std::size_t kSumsAhead = 4;
+
 }  // namespace
 
-void Totals::AddRow(const CompactRow& row) {
-  contributions += row.scalars.contributions;
+void Totals::AddRow(const RowSums& row) {
+  contributions += row.scalars->contributions;
   for (const CompactBucket& bucket : row.buckets) {
     calls += bucket.sums.count;
     sum += bucket.sums.sum;
@@ -63,15 +68,31 @@ Result<Totals> Totals::Decode(std::string_view untrusted_bytes) {
   return totals;
 }
 
-void DirtyTable::Merge(RowIndex& rows, std::string_view key, const CompactRow& row) {
-  RowIndex::Row* found = rows.Find(key);
+void DirtyTable::Merge(RowIndex& rows, std::string_view key, std::uint32_t key_hash,
+                       const RowSums& sums) {
+  RowIndex::Row* found = rows.Find(key, key_hash);
   if (found == nullptr) {
-    found = &rows.Insert(key);
+    found = &rows.Insert(key, key_hash);
     memory_bytes_ += key.size() + RowIndex::kRowOverheadBytes;
   }
   const std::size_t before = found->sums.buckets.capacity();
-  found->sums.Add(row);
+  found->sums.Add(sums);
   memory_bytes_ += (found->sums.buckets.capacity() - before) * sizeof(CompactBucket);
+}
+
+void DirtyTable::Add(const AcceptedRows& rows) {
+  const std::size_t count = rows.row_count();
+  Totals part{.batches = 1};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + kSlotsAhead < count) added_.FetchSlot(rows.key_hash(i + kSlotsAhead));
+    if (i + kRowsAhead < count) added_.FetchRow(rows.key_hash(i + kRowsAhead));
+    if (i + kSumsAhead < count) added_.FetchSums(rows.key_hash(i + kSumsAhead));
+    const AcceptedRows::Row row = rows.row(i);
+    Merge(added_, row.key, row.key_hash, row.sums);
+    part.AddRow(row.sums);
+  }
+  totals_.Add(part);
+  ++records_;
 }
 
 Status DirtyTable::AddRecord(std::string_view record) {
@@ -79,7 +100,7 @@ Status DirtyTable::AddRecord(std::string_view record) {
   RowIndex& rows = kind == InboxKind::kAdded ? added_ : removed_;
   Totals part{.batches = 1};
   FIELDCOST_TRY(ForEachAcceptedRow(record, [&](std::string_view key, const CompactRow& row) {
-    Merge(rows, key, row);
+    Merge(rows, key, RowIndex::HashOf(key), row.view());
     part.AddRow(row);
   }));
   if (kind == InboxKind::kAdded) {
@@ -104,14 +125,18 @@ Status DirtyTable::Apply(std::string_view key, CompactRow& sums, bool& found) co
 }
 
 Status DirtyTable::ForEach(const Visitor& visit) const {
+  const std::vector<const RowIndex::Row*> removed = removed_.Sorted();
+  auto next = removed.begin();
   for (const RowIndex::Row* added : added_.Sorted()) {
-    const RowIndex::Row* removed = removed_.Find(added->key);
-    FIELDCOST_TRY(visit(added->key, &added->sums, removed == nullptr ? nullptr : &removed->sums));
-  }
-  for (const RowIndex::Row* removed : removed_.Sorted()) {
-    if (added_.Find(removed->key) == nullptr) {
-      FIELDCOST_TRY(visit(removed->key, nullptr, &removed->sums));
+    for (; next != removed.end() && (*next)->key < added->key; ++next) {
+      FIELDCOST_TRY(visit((*next)->key, nullptr, &(*next)->sums));
     }
+    const bool both = next != removed.end() && (*next)->key == added->key;
+    FIELDCOST_TRY(visit(added->key, &added->sums, both ? &(*next)->sums : nullptr));
+    if (both) ++next;
+  }
+  for (; next != removed.end(); ++next) {
+    FIELDCOST_TRY(visit((*next)->key, nullptr, &(*next)->sums));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/store/accepted_rows.h"
 #include "aggregator/store/compact_row.h"
 #include "aggregator/store/row_index.h"
 #include "common/base/result.h"
@@ -22,7 +23,8 @@ struct Totals {
   stats::Uint128 sum_of_squares = 0;
   bool operator==(const Totals&) const = default;
 
-  void AddRow(const CompactRow& row);
+  void AddRow(const RowSums& row);
+  void AddRow(const CompactRow& row) { AddRow(row.view()); }
   void Add(const Totals& other);
   // All numbers are modulo their type's size, so a difference of parts may be added to the whole.
   void Subtract(const Totals& other);
@@ -34,15 +36,17 @@ struct Totals {
 // apart from it what to take away, since the two need not be in one table. Not thread-safe.
 class DirtyTable {
  public:
-  // Takes in one inbox record.
+  // Takes in the rows of one batch.
+  void Add(const AcceptedRows& rows);
+  // Takes in one inbox record of another kind than kBatch, of which the reader makes rows.
   Status AddRecord(std::string_view record);
 
   // Brings `sums`, the row's value before this table, up to date: adds, then subtracts. kCorrupt if
   // more is withdrawn than there was. `found` is set if the table has anything of the row.
   Status Apply(std::string_view key, CompactRow& sums, bool& found) const;
 
-  // Each row once, rows to be added in ascending order of keys, with what is to be added and taken
-  // away; either may be null.
+  // Each row once, in ascending order of keys, with what is to be added and taken away; either may
+  // be null.
   using Visitor = std::function<Status(const std::string& key, const CompactRow* added,
                                        const CompactRow* removed)>;
   Status ForEach(const Visitor& visit) const;
@@ -54,7 +58,7 @@ class DirtyTable {
   std::size_t memory_bytes() const { return memory_bytes_; }
 
  private:
-  void Merge(RowIndex& rows, std::string_view key, const CompactRow& row);
+  void Merge(RowIndex& rows, std::string_view key, std::uint32_t key_hash, const RowSums& sums);
 
   RowIndex added_;
   RowIndex removed_;

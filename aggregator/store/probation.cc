@@ -100,7 +100,8 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
     return step;
   }
   const std::string key = HeldKey(head_key, batch.sequence.value());
-  const std::uint64_t bytes = BytesOf(key, batch.rows->bytes());
+  const std::string rows = batch.rows->bytes();
+  const std::uint64_t bytes = BytesOf(key, rows);
   const bool room = held_bytes.fetch_add(bytes) + bytes <= options.held_bytes;
   if (!room || probation.held_batches >= needed + kMaxHeldBeyondProbation) {
     held_bytes -= bytes;
@@ -108,7 +109,7 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
   }
   ++held_batches;
   ++probation.held_batches;
-  changes.Put(Table::kHeld, key, batch.rows->bytes());
+  changes.Put(Table::kHeld, key, rows);
   changes.Put(Table::kLedger, ProbationKey(head_key), probation.Encode());
   step.held = true;
   return step;

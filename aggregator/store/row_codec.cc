@@ -1,6 +1,7 @@
 #include "aggregator/store/row_codec.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "common/shm/log2_bucket.h"
@@ -20,15 +21,6 @@ constexpr std::uint8_t kFlagWeights = 4;
 
 Error Malformed(std::string_view what) {
   return Fail(ErrorCode::kCorrupt, "stored row is malformed: {}", what);
-}
-
-void AppendText(std::string_view text, std::string& bytes) {
-  bytes.append(text);
-  bytes.push_back('\0');
-}
-
-void AppendBigEndian32(std::uint32_t value, std::string& bytes) {
-  for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift));
 }
 
 bool TakeText(std::string_view& bytes, std::string& text) {
@@ -138,18 +130,31 @@ bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value) {
 }
 
 void AppendRowKey(const stats::RowKey& key, std::string& bytes) {
-  AppendText(key.api.soname, bytes);
-  AppendText(key.api.package_version, bytes);
-  AppendText(key.api.build_id, bytes);
-  AppendText(key.api.symbol, bytes);
-  AppendText(key.api.symbol_version, bytes);
-  AppendBigEndian32(static_cast<std::uint32_t>(key.metric), bytes);
-  AppendText(key.hardware.architecture, bytes);
-  AppendText(key.hardware.cpu_family, bytes);
-  AppendBigEndian32(key.hardware.log2_cores, bytes);
-  AppendBigEndian32(key.hardware.log2_memory_mib, bytes);
-  AppendText(key.hardware.os_release, bytes);
-  AppendBigEndian32(key.week, bytes);
+  const stats::ApiKey& api = key.api;
+  const stats::HardwareClass& hardware = key.hardware;
+  const std::array<std::string_view, 8> texts = {
+      api.soname,         api.package_version,   api.build_id,        api.symbol,
+      api.symbol_version, hardware.architecture, hardware.cpu_family, hardware.os_release};
+  std::size_t size = texts.size() + 4 * sizeof(std::uint32_t);
+  for (const std::string_view text : texts) size += text.size();
+  const std::size_t begin = bytes.size();
+  bytes.resize(begin + size);
+  char* end = bytes.data() + begin;
+  const auto put_text = [&](std::string_view text) {
+    end = std::copy(text.begin(), text.end(), end);
+    *end++ = '\0';
+  };
+  const auto put_number = [&](std::uint32_t number) {
+    for (int shift = 24; shift >= 0; shift -= 8) *end++ = static_cast<char>(number >> shift);
+  };
+  for (std::size_t i = 0; i < 5; ++i) put_text(texts[i]);
+  put_number(static_cast<std::uint32_t>(key.metric));
+  put_text(hardware.architecture);
+  put_text(hardware.cpu_family);
+  put_number(hardware.log2_cores);
+  put_number(hardware.log2_memory_mib);
+  put_text(hardware.os_release);
+  put_number(key.week);
 }
 
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key) {
@@ -170,8 +175,9 @@ Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key) {
   return {};
 }
 
-void AppendRowValue(const CompactRow& row, std::string& bytes) {
-  const bool has_scalars = row.scalars != stats::ContributionScalars{};
+void AppendRowValue(const RowSums& row, std::string& bytes) {
+  const stats::ContributionScalars& scalars = *row.scalars;
+  const bool has_scalars = scalars != stats::ContributionScalars{};
   const bool has_weights =
       std::any_of(row.buckets.begin(), row.buckets.end(),
                   [](const CompactBucket& bucket) { return bucket.weight() != 0; });
@@ -180,12 +186,12 @@ void AppendRowValue(const CompactRow& row, std::string& bytes) {
                                     (has_scalars ? kFlagScalars : 0) |
                                     (has_weights ? kFlagWeights : 0)));
   if (has_scalars) {
-    AppendVarint(row.scalars.contributions, bytes);
-    AppendVarint(ZigZag(row.scalars.sum_mean), bytes);
-    AppendVarint(row.scalars.sum_mean_squared, bytes);
-    AppendVarint(row.scalars.sum_inverse_calls, bytes);
-    AppendVarint(row.scalars.sum_within_squares, bytes);
-    AppendVarint(row.scalars.sum_within_freedom, bytes);
+    AppendVarint(scalars.contributions, bytes);
+    AppendVarint(ZigZag(scalars.sum_mean), bytes);
+    AppendVarint(scalars.sum_mean_squared, bytes);
+    AppendVarint(scalars.sum_inverse_calls, bytes);
+    AppendVarint(scalars.sum_within_squares, bytes);
+    AppendVarint(scalars.sum_within_freedom, bytes);
   }
   bytes.push_back(static_cast<char>(row.buckets.size()));
   for (const CompactBucket& bucket : row.buckets) {
@@ -239,40 +245,6 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
   return {};
 }
 
-void AcceptedRows::Clear() {
-  bytes_.assign(1, static_cast<char>(InboxKind::kAdded));
-  previous_key_.clear();
-  row_count_ = 0;
-}
-
-void AcceptedRows::Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
-                       Contribution contribution) {
-  key_.clear();
-  AppendRowKey(key, key_);
-  Add(std::string_view(key_), histogram, contribution);
-}
-
-void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
-                       Contribution contribution) {
-  const auto shared = static_cast<std::size_t>(
-      std::mismatch(key_bytes.begin(), key_bytes.end(), previous_key_.begin(), previous_key_.end())
-          .first -
-      key_bytes.begin());
-  AppendVarint(shared, bytes_);
-  AppendVarint(key_bytes.size() - shared, bytes_);
-  bytes_.append(key_bytes.substr(shared));
-  row_.SetHistogram(histogram);
-  row_.scalars = {};
-  if (contribution != Contribution::kNone) row_.scalars = stats::ScalarsOf(histogram);
-  if (contribution == Contribution::kFirst) row_.SetWeights(stats::WeightsOf(histogram));
-  value_.clear();
-  AppendRowValue(row_, value_);
-  AppendVarint(value_.size(), bytes_);
-  bytes_.append(value_);
-  previous_key_.assign(key_bytes);
-  ++row_count_;
-}
-
 std::string WithdrawnRecord(std::string_view accepted_rows) {
   std::string record(accepted_rows);
   record[0] = static_cast<char>(InboxKind::kWithdrawn);
@@ -282,7 +254,9 @@ std::string WithdrawnRecord(std::string_view accepted_rows) {
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record) {
   if (!untrusted_record.empty()) {
     const InboxKind kind{untrusted_record.front()};
-    if (kind == InboxKind::kAdded || kind == InboxKind::kWithdrawn) return kind;
+    if (kind == InboxKind::kAdded || kind == InboxKind::kWithdrawn || kind == InboxKind::kBatch) {
+      return kind;
+    }
   }
   return Malformed("inbox version");
 }
@@ -291,7 +265,8 @@ Status ForEachAcceptedRow(
     std::string_view untrusted_bytes,
     const std::function<void(std::string_view key, const CompactRow& row)>& visit) {
   std::string_view rest = untrusted_bytes;
-  FIELDCOST_TRY(InboxKindOf(rest));
+  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(rest));
+  if (kind == InboxKind::kBatch) return Malformed("inbox version");
   rest.remove_prefix(1);
   std::string key;
   CompactRow row;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/store/accepted_rows.h"
 #include "aggregator/store/compact_row.h"
 #include "aggregator/store/limits.h"
 #include "common/base/result.h"
@@ -21,51 +22,28 @@ namespace fieldcost::store {
 void AppendRowKey(const stats::RowKey& key, std::string& bytes);
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key);
 
-void AppendRowValue(const CompactRow& row, std::string& bytes);
+void AppendRowValue(const RowSums& row, std::string& bytes);
+inline void AppendRowValue(const CompactRow& row, std::string& bytes) {
+  AppendRowValue(row.view(), bytes);
+}
 // Values of version 1 have no weights.
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
 
-// What a row of a batch is beside its sums.
-enum class Contribution : std::uint8_t {
-  kNone,  // its agent had sent this row key before
-  kFirst,
-  kFirstUnweighted,  // a first one, accepted before the store kept weights: it has none
-};
-
-// The accepted rows of one batch, encoded as the store logs them. Reused between batches.
-class AcceptedRows {
- public:
-  AcceptedRows() { Clear(); }
-  void Clear();
-  // A first contribution has scalars, and weights, beside its histogram.
-  // REQUIRES: `histogram` is valid and not empty.
-  // `key_bytes` is a key as AppendRowKey() makes it.
-  void Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
-           Contribution contribution);
-  void Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
-           Contribution contribution);
-  std::uint32_t row_count() const { return row_count_; }
-  std::string_view bytes() const { return bytes_; }
-
- private:
-  std::string bytes_;
-  std::string previous_key_;
-  std::string key_;
-  std::string value_;
-  CompactRow row_;
-  std::uint32_t row_count_ = 0;
-};
-
 // What an inbox record does with its rows. The numbers are the records' format versions.
-enum class InboxKind : char { kAdded = 1, kWithdrawn = 2 };
+enum class InboxKind : char {
+  kAdded = 1,
+  kWithdrawn = 2,
+  kBatch = 3,  // adds the rows of a batch, which is in it as it came (batch_record.h)
+};
 
 // The record that takes the rows of AcceptedRows::bytes() away again.
 std::string WithdrawnRecord(std::string_view accepted_rows);
 
-// kCorrupt if it is neither.
+// kCorrupt if it is none of them.
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record);
 
-// Calls `visit` for every row of an inbox record: AcceptedRows::bytes() or WithdrawnRecord().
+// Calls `visit` for every row of a record of the first two kinds: AcceptedRows::bytes() or
+// WithdrawnRecord().
 Status ForEachAcceptedRow(
     std::string_view untrusted_bytes,
     const std::function<void(std::string_view key, const CompactRow& row)>& visit);

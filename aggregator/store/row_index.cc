@@ -69,40 +69,76 @@ class SecretHash {
   std::uint64_t point_;
 };
 
-std::uint32_t HashOf(std::string_view key) {
-  static const SecretHash hash;
-  return hash(key);
+constexpr std::size_t kLineBytes = 64;
+
+// What a row has at most to be fetched of: more is found by the processor itself.
+constexpr std::size_t kFetchedBytes = 8 * kLineBytes;
+
+void Fetch(const void* begin, std::size_t size) {
+  for (std::size_t at = 0; at < std::min(size, kFetchedBytes); at += kLineBytes) {
+    __builtin_prefetch(static_cast<const char*>(begin) + at, 1);
+  }
 }
 
 }  // namespace
+
+std::uint32_t RowIndex::HashOf(std::string_view key) {
+  static const SecretHash hash;
+  return hash(key);
+}
 
 // The slot of the row, or the free one where it would be.
 std::size_t RowIndex::SlotOf(std::string_view key, std::uint32_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
     const Slot& slot = slots_[at];
-    if (slot.row == 0 || (slot.hash == hash && rows_[slot.row - 1].key == key)) return at;
+    if (slot.row == 0 || (slot.hash == hash && RowAt(slot.row - 1).key == key)) return at;
   }
 }
 
-RowIndex::Row* RowIndex::Find(std::string_view key) {
-  return const_cast<Row*>(static_cast<const RowIndex*>(this)->Find(key));
+RowIndex::Row* RowIndex::Find(std::string_view key, std::uint32_t hash) {
+  return const_cast<Row*>(static_cast<const RowIndex*>(this)->Find(key, hash));
 }
 
-const RowIndex::Row* RowIndex::Find(std::string_view key) const {
+const RowIndex::Row* RowIndex::Find(std::string_view key, std::uint32_t hash) const {
   if (slots_.empty()) return nullptr;
-  const Slot& slot = slots_[SlotOf(key, HashOf(key))];
-  return slot.row == 0 ? nullptr : &rows_[slot.row - 1];
+  const Slot& slot = slots_[SlotOf(key, hash)];
+  return slot.row == 0 ? nullptr : &RowAt(slot.row - 1);
 }
 
-RowIndex::Row& RowIndex::Insert(std::string_view key) {
-  if (2 * (rows_.size() + 1) > slots_.size()) Grow();
-  const std::uint32_t hash = HashOf(key);
+RowIndex::Row& RowIndex::Insert(std::string_view key, std::uint32_t hash) {
+  if (2 * (size_ + 1) > slots_.size()) Grow();
   Slot& slot = slots_[SlotOf(key, hash)];
-  FIELDCOST_CHECK(slot.row == 0 && rows_.size() < std::numeric_limits<std::uint32_t>::max());
-  rows_.push_back({.key = std::string(key), .sums = {}});
-  slot = {.hash = hash, .row = static_cast<std::uint32_t>(rows_.size())};
-  return rows_.back();
+  FIELDCOST_CHECK(slot.row == 0 && size_ < std::numeric_limits<std::uint32_t>::max());
+  if (size_ % kChunkRows == 0) chunks_.emplace_back().reserve(kChunkRows);
+  Row& row = chunks_.back().emplace_back(Row{.key = std::string(key), .sums = {}});
+  slot = {.hash = hash, .row = static_cast<std::uint32_t>(++size_)};
+  return row;
+}
+
+const RowIndex::Row* RowIndex::LikelyRow(std::uint32_t hash) const {
+  if (slots_.empty()) return nullptr;
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+    const Slot& slot = slots_[at];
+    if (slot.row == 0) return nullptr;
+    if (slot.hash == hash) return &RowAt(slot.row - 1);
+  }
+}
+
+void RowIndex::FetchSlot(std::uint32_t hash) const {
+  if (!slots_.empty()) Fetch(&slots_[hash & (slots_.size() - 1)], 1);
+}
+
+void RowIndex::FetchRow(std::uint32_t hash) const {
+  if (const Row* row = LikelyRow(hash)) Fetch(row, sizeof *row);
+}
+
+void RowIndex::FetchSums(std::uint32_t hash) const {
+  const Row* row = LikelyRow(hash);
+  if (row == nullptr) return;
+  Fetch(row->key.data(), row->key.size());
+  Fetch(row->sums.buckets.data(), row->sums.buckets.size() * sizeof(CompactBucket));
 }
 
 void RowIndex::Grow() {
@@ -119,8 +155,10 @@ void RowIndex::Grow() {
 
 std::vector<const RowIndex::Row*> RowIndex::Sorted() const {
   std::vector<const Row*> sorted;
-  sorted.reserve(rows_.size());
-  for (const Row& row : rows_) sorted.push_back(&row);
+  sorted.reserve(size_);
+  for (const std::vector<Row>& chunk : chunks_) {
+    for (const Row& row : chunk) sorted.push_back(&row);
+  }
   std::sort(sorted.begin(), sorted.end(),
             [](const Row* a, const Row* b) { return a->key < b->key; });
   return sorted;

@@ -21,6 +21,17 @@ void Abandon(std::unique_ptr<Database> database) {
   abandoned->push_back(std::move(database));
 }
 
+void PutBatch(const AcceptedBatch& batch, const std::string& inbox_key,
+              Database::WriteSet& changes) {
+  if (batch.received.body.empty()) {
+    changes.Put(Table::kInbox, inbox_key, batch.rows->bytes());
+  } else {
+    std::string record = BatchRecordHead(batch.received.refused);
+    record += batch.received.body;
+    changes.Put(Table::kInbox, inbox_key, record);
+  }
+}
+
 }  // namespace
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -73,11 +84,19 @@ Status Store::State::Replay() {
   FIELDCOST_TRY(LoadHeld());
   last_number = applied;
   const std::lock_guard lock(checkpoint_mutex);
+  BatchRecordReader reader;
+  AcceptedRows rows;
   return database->ForEach(Table::kInbox, NumberKey(applied + 1), nullptr,
-                           [this](std::string_view key, std::string_view value) -> Status {
+                           [&](std::string_view key, std::string_view value) -> Status {
                              if (key.size() != 8)
                                return Fail(ErrorCode::kCorrupt, "inbox key is malformed");
-                             FIELDCOST_TRY(dirty.AddRecord(value));
+                             FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(value));
+                             if (kind == InboxKind::kBatch) {
+                               FIELDCOST_TRY(reader.Read(value, rows));
+                               dirty.Add(rows);
+                             } else {
+                               FIELDCOST_TRY(dirty.AddRecord(value));
+                             }
                              last_number = ReadBigEndian64(key);
                              if (WantsCheckpoint()) return CheckpointLocked();
                              return {};
@@ -153,19 +172,19 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
     FIELDCOST_TRY(state_->Commit(changes, {}));
     return result;
   }
-  std::vector<std::string_view> records(step.released.begin(), step.released.end());
-  records.push_back(batch.rows->bytes());
-  FIELDCOST_TRY(state_->CommitAll(changes, records));
+  const std::vector<std::string_view> records(step.released.begin(), step.released.end());
+  FIELDCOST_TRY(state_->CommitAll(changes, records, &batch));
   state_->NoteNotHeld(step.released.size(), step.released_bytes);
   return result;
 }
 
 Status Store::State::Commit(Database::WriteSet& changes, std::string_view inbox_record) {
-  return CommitAll(changes, std::span(&inbox_record, inbox_record.empty() ? 0 : 1));
+  return CommitAll(changes, std::span(&inbox_record, inbox_record.empty() ? 0 : 1), nullptr);
 }
 
 Status Store::State::CommitAll(Database::WriteSet& changes,
-                               std::span<const std::string_view> inbox_records) {
+                               std::span<const std::string_view> inbox_records,
+                               const AcceptedBatch* batch) {
   {
     std::unique_lock lock(table_mutex);
     table_changed.wait(lock, [this] {
@@ -178,13 +197,15 @@ Status Store::State::CommitAll(Database::WriteSet& changes,
     const std::uint64_t number = last_number.fetch_add(1) + 1;
     changes.Put(Table::kInbox, NumberKey(number), record);
   }
+  if (batch != nullptr) PutBatch(*batch, NumberKey(last_number.fetch_add(1) + 1), changes);
   Status status =
       failed ? Status(Fail(ErrorCode::kIo, "the store has failed")) : database->Write(changes);
-  if (status && !inbox_records.empty()) {
+  if (status && (batch != nullptr || !inbox_records.empty())) {
     const std::lock_guard lock(table_mutex);
     for (const std::string_view record : inbox_records) {
       if (status) status = dirty.AddRecord(record);
     }
+    if (status && batch != nullptr) dirty.Add(*batch->rows);
     if (WantsCheckpoint()) table_changed.notify_all();
   }
   gate.Leave();

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregator/store/accepted_rows.h"
+#include "aggregator/store/batch_record.h"
 #include "aggregator/store/compact_row.h"
 #include "aggregator/store/dirty_table.h"
 #include "aggregator/store/limits.h"
@@ -57,6 +59,9 @@ struct AcceptedBatch {
   wire::Epoch epoch;
   wire::Sequence sequence;  // 1, 2, 3, ...
   const AcceptedRows* rows = nullptr;
+  // Exactly these rows, as they came: the log then takes them like this. Without a body it takes
+  // them in its own form, as it does if the batch is held.
+  ReceivedBatch received{};
   std::string_view answer;  // what the agent is told; kept for replays
   bool honest = true;       // nothing in it was implausible: it counts towards the end of probation
   // What the agent is told instead if the batch is held; empty = `answer`. Called at most once.

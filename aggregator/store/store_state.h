@@ -99,8 +99,9 @@ struct Store::State {
   // Writes the changes and, if it is not empty, an inbox record with them, as one; then takes the
   // record into the dirty table.
   Status Commit(Database::WriteSet& changes, std::string_view inbox_record);
-  // The same with several records.
-  Status CommitAll(Database::WriteSet& changes, std::span<const std::string_view> inbox_records);
+  // The same with several records and, behind them, a batch.
+  Status CommitAll(Database::WriteSet& changes, std::span<const std::string_view> inbox_records,
+                   const AcceptedBatch* batch);
   Result<bool> IsRevoked(std::string_view agent_id) const;
 
   // probation.cc. REQUIRES, for those with a WriteSet: the agent's stripe is locked.

@@ -85,14 +85,15 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
     FIELDCOST_ASSIGN(answer, state_->database->Get(Table::kLedger, AnswerKey(key, sequence)));
   }
   FIELDCOST_ASSIGN(const AcceptedRows* const rows, withdrawal.rows(answer));
-  FIELDCOST_TRY(DropContributions(key, sequence, rows->bytes(), changes));
+  const std::string encoded = rows->bytes();
+  FIELDCOST_TRY(DropContributions(key, sequence, encoded, changes));
   if (state_->held_batches != 0) {
     FIELDCOST_ASSIGN(const bool was_held, state_->WithdrawHeld(key, sequence, *rows, changes));
     if (was_held) return WithdrawResult{.withdrawn_rows = rows->row_count()};
   }
   // One at a time: what the check has found must still be there when it is taken away.
   const std::lock_guard withdraw_lock(state_->withdraw_mutex);
-  FIELDCOST_ASSIGN(const std::string kept, state_->WithoutExpiredRows(rows->bytes()));
+  FIELDCOST_ASSIGN(const std::string kept, state_->WithoutExpiredRows(encoded));
   FIELDCOST_TRY(state_->CheckWithdrawable(kept));
   changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(rows->row_count()));
   FIELDCOST_TRY(state_->Commit(changes, WithdrawnRecord(kept)));

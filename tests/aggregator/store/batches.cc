@@ -7,8 +7,12 @@
 namespace fieldcost::store {
 
 AcceptedBatch TestBatch::View() const {
-  return {
-      .agent_id = agent_id, .epoch = epoch, .sequence = sequence, .rows = &rows, .answer = answer};
+  return {.agent_id = agent_id,
+          .epoch = epoch,
+          .sequence = sequence,
+          .rows = &rows,
+          .received = {.body = body, .refused = refused},
+          .answer = answer};
 }
 
 Withdrawal TestBatch::Undo() const {
@@ -57,8 +61,11 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
   batch.sequence = wire::Sequence(sequence);
   batch.answer = "answer " + std::to_string(agent) + " " + std::to_string(sequence);
   batch.rows.Clear();
+  batch.body.clear();
+  batch.refused.clear();
   const Contribution kind =
       IsUnweighted(agent, sequence) ? Contribution::kFirstUnweighted : Contribution::kFirst;
+  wire::BatchContent content;
   for (unsigned number = static_cast<unsigned>(random() % 4); number < 40;
        number += 1 + static_cast<unsigned>(random() % 9)) {
     stats::CostHistogram histogram;
@@ -67,6 +74,17 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
     const bool first = random() % 3 == 0;
     const stats::RowKey key = TestKey(number);
     batch.rows.Add(key, histogram, first ? kind : Contribution::kNone);
+    content.hardware = key.hardware;
+    if (number % 7 == 3) {  // one that nobody has accepted goes before it
+      batch.refused.push_back(static_cast<std::uint32_t>(content.rows.size()));
+      content.rows.push_back(
+          {.api = {.soname = "/bad"}, .metric = key.metric, .week = 0, .histogram = histogram});
+    }
+    content.rows.push_back({.api = key.api,
+                            .metric = key.metric,
+                            .week = key.week,
+                            .first_contribution = first,
+                            .histogram = histogram});
     if (sums == nullptr) continue;
     stats::StatRow& row = (*sums)[key];
     row.key = key;
@@ -75,6 +93,10 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
     row.scalars.Merge(stats::ScalarsOf(histogram));
     if (kind == Contribution::kFirst) row.weights.Merge(stats::WeightsOf(histogram));
   }
+  if (IsUnweighted(agent, sequence) || (agent + sequence) % 3 == 0) return;
+  auto body = wire::EncodeBatch(content);
+  FIELDCOST_CHECK(body.has_value());
+  batch.body = std::move(*body);
 }
 
 Sums AllRows(Store& store) {

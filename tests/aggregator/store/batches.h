@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "aggregator/store/store.h"
 #include "common/stats/stat_row.h"
@@ -18,6 +19,9 @@ struct TestBatch {
   wire::Sequence sequence{1};
   AcceptedRows rows;
   std::string answer;
+  // The same rows, and some that were refused, as agents send them; empty: only `rows` are given.
+  std::string body;
+  std::vector<std::uint32_t> refused;
 
   AcceptedBatch View() const;
   // Takes exactly this batch away. The batch must outlive it.
@@ -30,6 +34,7 @@ stats::RowKey TestKey(unsigned number);
 using Sums = std::map<stats::RowKey, stats::StatRow>;
 
 // The batch `sequence` of `agent`: some rows among 40 keys. Adds them to `sums` too if not null.
+// Two of three weighted ones have a body.
 void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums);
 
 // Every row of the store.

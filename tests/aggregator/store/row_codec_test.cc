@@ -93,15 +93,17 @@ TEST(RowCodecTest, InboxRecordsHaveTheBytesOfTheGoldenFile) {
       *golden);
 }
 
-TEST(RowCodecTest, OnlyTheTwoKindsOfInboxRecordsAreRead) {
+TEST(RowCodecTest, OnlyTheKindsOfInboxRecordsThatThereAreAreRead) {
   const AcceptedRows rows;
   EXPECT_EQ(InboxKindOf(rows.bytes()).value(), InboxKind::kAdded);
   EXPECT_EQ(InboxKindOf(WithdrawnRecord(rows.bytes())).value(), InboxKind::kWithdrawn);
   const auto ignore = [](std::string_view, const CompactRow&) {};
-  for (const std::string& bad : {std::string(), std::string("\0", 1), std::string("\x03")}) {
+  for (const std::string& bad : {std::string(), std::string("\0", 1), std::string("\x04")}) {
     EXPECT_EQ(InboxKindOf(bad).error().code, ErrorCode::kCorrupt);
     EXPECT_FALSE(ForEachAcceptedRow(bad, ignore).has_value());
   }
+  EXPECT_EQ(InboxKindOf("\x03").value(), InboxKind::kBatch);
+  EXPECT_FALSE(ForEachAcceptedRow("\x03", ignore).has_value());
 }
 
 TEST(CompactRowTest, SubtractingWhatWasAddedGivesTheSameBitsAsNeverAddingIt) {

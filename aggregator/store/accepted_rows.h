@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/store/compact_row.h"
+#include "common/stats/api_key.h"
+#include "common/stats/cost_histogram.h"
+
+namespace fieldcost::store {
+
+// What a row of a batch is beside its sums.
+enum class Contribution : std::uint8_t {
+  kNone,  // its agent had sent this row key before
+  kFirst,
+  kFirstUnweighted,  // a first one, accepted before the store kept weights: it has none
+};
+
+// The accepted rows of one batch, ready to be added. Reused between batches: no memory is taken
+// once it has seen a large one. Not thread-safe; several threads may read.
+class AcceptedRows {
+ public:
+  // Valid until the next Add() or Clear().
+  struct Row {
+    std::string_view key;
+    std::uint32_t key_hash = 0;  // RowIndex::HashOf()
+    RowSums sums;
+  };
+
+  void Clear();
+  // A first contribution has scalars, and weights, beside its histogram.
+  // REQUIRES: `histogram` is valid and not empty.
+  // `key_bytes` is a key as AppendRowKey() makes it.
+  void Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
+           Contribution contribution);
+  void Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
+           Contribution contribution);
+
+  std::uint32_t row_count() const { return static_cast<std::uint32_t>(entries_.size()); }
+  // REQUIRES: index < row_count()
+  Row row(std::size_t index) const;
+  std::uint32_t key_hash(std::size_t index) const { return entries_[index].key_hash; }
+
+  // The rows as an inbox record of the kind kAdded.
+  std::string bytes() const;
+
+ private:
+  struct Entry {
+    std::uint32_t first_key_byte = 0;
+    std::uint32_t key_bytes = 0;
+    std::uint32_t key_hash = 0;
+    std::uint32_t first_bucket = 0;
+    std::uint32_t bucket_count = 0;
+    bool saturated = false;
+    stats::ContributionScalars scalars;
+  };
+
+  std::string keys_;
+  std::vector<CompactBucket> buckets_;
+  std::vector<Entry> entries_;
+  std::string key_;
+};
+
+}  // namespace fieldcost::store

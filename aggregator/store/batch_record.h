@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/store/accepted_rows.h"
+#include "common/base/result.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::store {
+
+// A batch as it came: what the inbox logs, so that nothing has to be encoded again.
+struct ReceivedBatch {
+  std::string_view body;                     // compressed, every row of it checked
+  std::span<const std::uint32_t> refused{};  // rows that are not to be added, ascending
+};
+
+// The part of its inbox record that stands before the body.
+std::string BatchRecordHead(std::span<const std::uint32_t> refused);
+
+// Reads such records. Keeps its buffers; not thread-safe.
+class BatchRecordReader {
+ public:
+  // Fills `rows` with what was added when the record was written. kCorrupt, kTooLarge or
+  // kUnsupported if the record, or a row that it adds, is not one that was ever accepted.
+  Status Read(std::string_view untrusted_record, AcceptedRows& rows);
+
+ private:
+  Status ReadHead(std::string_view& untrusted_rest);
+
+  wire::BatchDecoder decoder_;
+  wire::UntrustedRow row_;
+  stats::RowKey key_;
+  std::vector<std::uint32_t> refused_;
+};
+
+}  // namespace fieldcost::store
