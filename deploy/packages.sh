@@ -31,6 +31,9 @@ install_editor_packages() {
   done
 }
 
+# The editors that fieldcost-lsp is tried out with, without a screen, and the server that it stands beside.
+TEST_PACKAGES+=" neovim clangd vim-nox vim-youcompleteme ycmd"
+
 # install_packages NAME...: installs those that are missing; one clear line if that fails.
 install_packages() {
   local missing=() package

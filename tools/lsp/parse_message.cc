@@ -207,8 +207,9 @@ constexpr Method kMethods[] = {
     {"fieldcost/status", true, ParseEmpty<StatusCall>},
 };
 
-Message Bad(std::optional<RequestId> id, RpcError error, std::string message) {
-  return {std::move(id), BadCall{error, std::move(message)}};
+Message Bad(std::optional<RequestId> id, RpcError error, std::string message,
+            std::string_view method = {}) {
+  return {std::move(id), BadCall{error, std::move(message), std::string(method)}};
 }
 
 Message ParseAnswer(const json::value& value) {
@@ -250,7 +251,9 @@ Message Parse(std::string_view untrusted_json) {
   }
   Parsed call = method->parse(Member(&*value, "params"));
   if (call) return {id, *std::move(call)};
-  if (id) return Bad(id, RpcError::kInvalidParams, "parameters are missing or of another type");
+  if (id) {
+    return Bad(id, RpcError::kInvalidParams, "parameters are missing or of another type", *name);
+  }
   return {std::nullopt, UnknownCall{std::string(*name)}};
 }
 

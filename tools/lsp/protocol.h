@@ -107,6 +107,7 @@ struct UnknownCall {
 struct BadCall {
   RpcError error = RpcError::kInvalidRequest;
   std::string message;
+  std::string method;  // empty if there is none
 };
 
 using Call =

@@ -19,7 +19,10 @@ void Server::Handle(Message message, const CancelToken& cancelled) {
     exit_status_ = phase_ == Phase::kShutDown ? 0 : 1;
     return;
   }
-  if (const auto* bad = std::get_if<BadCall>(&message.call)) {
+  const auto* bad = std::get_if<BadCall>(&message.call);
+  // What would have been refused anyhow is refused for that reason.
+  const bool in_time = phase_ == Phase::kRunning || (bad != nullptr && bad->method == "initialize");
+  if (bad != nullptr && (in_time || bad->error != RpcError::kInvalidParams)) {
     return Send(ErrorMessage(message.id, bad->error, bad->message));
   }
   if (message.id && cancelled->load()) {

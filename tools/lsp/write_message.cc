@@ -9,9 +9,7 @@ namespace json = boost::json;
 constexpr int kTextDocumentSyncIncremental = 2;
 constexpr int kFunctionItem = 3;     // CompletionItemKind.Function
 constexpr int kReplacesPlainly = 1;  // InsertTextFormat.PlainText
-// InlayHintKind.Type. Hints need none, but ycmd of January 2023 fails on one without.
-constexpr int kTypeHint = 1;
-constexpr int kInformation = 3;  // DiagnosticSeverity and MessageType
+constexpr int kInformation = 3;      // DiagnosticSeverity and MessageType
 
 json::value IdValue(const std::optional<RequestId>& id) {
   if (!id) return nullptr;
@@ -145,7 +143,6 @@ std::string HintMessage(const RequestId& id, const std::vector<InlayHint>& hints
   for (const InlayHint& hint : hints) {
     list.push_back(json::object{{"position", PositionJson(hint.position)},
                                 {"label", Text(hint.label)},
-                                {"kind", kTypeHint},
                                 {"tooltip", MarkupJson(hint.tooltip)},
                                 {"paddingLeft", true}});
   }

@@ -1,0 +1,195 @@
+#include "tools/lsp/cost_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/common/catalog/publisher.h"
+#include "tools/lsp/check_result.h"
+#include "tools/lsp/protocol.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::MakeRow;
+using ::testing::Not;
+
+constexpr WallTime kNow{std::chrono::hours(24 * 20'000)};
+
+catalog::Freshness SomeFreshness(bool synthetic = false) {
+  return {.snapshot_version = 7,
+          .snapshot_published = kNow - std::chrono::hours(48),
+          .last_sync = kNow,
+          .fragments_total = 4,
+          .fragments_present = 4,
+          .fragments_current = 3,
+          .synthetic = synthetic};
+}
+
+std::string Text(const std::vector<ApiCosts>& costs, bool markdown, bool synthetic = false,
+                 std::string_view url = "") {
+  return CostText(costs, SomeFreshness(synthetic),
+                  {.markdown = markdown, .now = kNow, .url_template = url});
+}
+
+TEST(CostTextTest, AHoverSaysTheCostAndWhatStandsBehindIt) {
+  const ApiCosts costs =
+      MakeCosts({MakeRow("libx.so.1", "open_it", 300, 1500),
+                 MakeRow("libx.so.1", "open_it", 300, 2048, stats::Metric::kAllocInclusive),
+                 MakeRow("libx.so.1", "open_it", 300, 4096, stats::Metric::kDiskRead)});
+  EXPECT_EQ(Text({costs}, false, false, "https://costs.example/api/{api}?from=editor"),
+            "open_it: typically 1.5 µs a call\n"
+            "\n"
+            "- p50 1.5 µs (certainly 1.5 µs to 1.5 µs)\n"
+            "- p95 1.5 µs (certainly 1.5 µs to 1.5 µs)\n"
+            "- p99 1.5 µs (certainly 1.5 µs to 1.5 µs)\n"
+            "- cheap █                        dear\n"
+            "- allocates 2.0 KiB a call on average (p99 2.0 KiB (certainly 2.0 KiB to 2.0 KiB))\n"
+            "- reads and writes 4.0 KiB a call on average, files and network\n"
+            "- n = 300 calls in 1 contribution; all classes, all weeks\n"
+            "- libx.so.1 1.2-3\n"
+            "- catalogue: snapshot 7, published 2024-10-02 00:00 UTC (2 days ago), 3 of 4 "
+            "fragments current\n"
+            "\n"
+            "Details: https://costs.example/api/libx.so.1!open_it?from=editor\n");
+}
+
+TEST(CostTextTest, MadeUpDataIsLabelledWhereverACostStands) {
+  const ApiCosts costs = MakeCosts({MakeRow("libx.so.1", "open_it", 300, 5'000'000)});
+  EXPECT_THAT(Text({costs}, false, true), HasSubstr("SYNTHETIC"));
+  EXPECT_THAT(Text({costs}, true, true), HasSubstr("**SYNTHETIC**"));
+  EXPECT_EQ(ShortCost(costs, SomeFreshness(true)), "5.0 ms (synthetic)");
+  EXPECT_EQ(HintText(costs, SomeFreshness(true), {}), "5.0 ms (synthetic)");
+  EXPECT_EQ(StatusText(SomeFreshness(true), kNow), "fieldcost: 2 days ago (synthetic)");
+  EXPECT_THAT(Text({costs}, false), Not(HasSubstr("SYNTHETIC")));
+}
+
+TEST(CostTextTest, HostileNamesStayInsideTheirCodeSpan) {
+  const ApiCosts costs = MakeCosts({MakeRow("libx.so.1", "A<\"><img>``x`](http://evil)", 3, 5)});
+  EXPECT_THAT(Text({costs}, true), HasSubstr("``` A<\"><img>``x`](http://evil) ```: typically"));
+  EXPECT_EQ(Code("a\n\x1b[31mb", true), "`a\\x0a\\x1b[31mb`");
+  EXPECT_EQ(Code("a`b", false), "a`b");
+}
+
+TEST(CostTextTest, OverloadsStandTogetherByTheirSourceNames) {
+  const std::string text =
+      Text({MakeCosts({MakeRow("libcv.so.4", "_ZN2cv6resizeEii", 50, 3000)}),
+            MakeCosts({MakeRow("libcv.so.4", "_ZN2cv6resizeEd", 50, 400'000)})},
+           true);
+  EXPECT_THAT(text,
+              AllOf(::testing::StartsWith("`cv::resize(int, int)`: typically **3.0 µs** a call"),
+                    HasSubstr("- also `cv::resize(double)`: typically **400 µs** a call")));
+}
+
+TEST(CostTextTest, TheVersionWithMostContributionsIsShownAndOthersAreNamed) {
+  stats::StatRow old_row = MakeRow("libx.so.1", "open_it", 300, 1500);
+  stats::StatRow new_row = MakeRow("libx.so.1", "open_it", 300, 3'000'000);
+  new_row.key.api.package_version = "1.3-1";
+  new_row.scalars.contributions = 40;
+  const ApiCosts costs = MakeCosts({old_row, new_row});
+  EXPECT_EQ(costs.api.package_version, "1.3-1");
+  EXPECT_THAT(Text({costs}, false), HasSubstr("other versions: 1.2-3 p50 1.5 µs"));
+}
+
+TEST(CostTextTest, HintsAppearOnlyAboveTheirThresholds) {
+  const ApiCosts cheap = MakeCosts({MakeRow("libx.so.1", "f", 100, 99'000)});
+  const ApiCosts dear = MakeCosts({MakeRow("libx.so.1", "f", 100, 2'500'000)});
+  EXPECT_EQ(HintText(cheap, SomeFreshness(), {}), "");
+  EXPECT_EQ(HintText(dear, SomeFreshness(), {}), "2.5 ms");
+  EXPECT_EQ(HintText(dear, SomeFreshness(), {.hint_calls = false}), "");
+  EXPECT_EQ(HintText(cheap, SomeFreshness(), {.calls_min_us = 50}), "99 µs");
+
+  stats::StatRow tail = MakeRow("libx.so.1", "f", 950, 10'000);
+  for (int i = 0; i < 50; ++i) tail.histogram.Add(20'000'000);
+  EXPECT_EQ(HintText(MakeCosts({tail}), SomeFreshness(), {}), "p99 20 ms");
+  EXPECT_EQ(HintText(MakeCosts({tail}), SomeFreshness(), {.hint_tail = false}), "");
+  EXPECT_EQ(HintText(MakeCosts({tail}), SomeFreshness(), {.tail_min_ratio = 5000}), "");
+
+  const ApiCosts hungry =
+      MakeCosts({MakeRow("libx.so.1", "f", 9, 64 * 1024, stats::Metric::kAllocInclusive)});
+  EXPECT_EQ(HintText(hungry, SomeFreshness(), {}), "allocates 64 KiB");
+  EXPECT_EQ(HintText(hungry, SomeFreshness(), {.hint_allocation = false}), "");
+  const ApiCosts chatty = MakeCosts({MakeRow("libx.so.1", "f", 9, 3000, stats::Metric::kDiskRead),
+                                     MakeRow("libx.so.1", "f", 9, 3000, stats::Metric::kNetSent)});
+  EXPECT_EQ(HintText(chatty, SomeFreshness(), {}), "I/O 5.9 KiB");
+  EXPECT_EQ(HintText(chatty, SomeFreshness(), {.io_min_kib = 6}), "");
+}
+
+TEST(CostTextTest, OnlyWebAddressesWithAPlaceForTheNameAreLinks) {
+  EXPECT_EQ(DrillDownUrl("https://h/api/{api}", "libx.so.1!A<\"><img>"),
+            "https://h/api/libx.so.1!A%3C%22%3E%3Cimg%3E");
+  EXPECT_EQ(DrillDownUrl("https://h/(x) {api}", "a!b"), "https://h/%28x%29%20a!b");
+  for (const char* refused : {"", "https://h/", "file:///etc/{api}", "javascript:{api}",
+                              "command:x?{api}", " https://h/{api}"}) {
+    EXPECT_EQ(DrillDownUrl(refused, "a!b"), "") << refused;
+  }
+  EXPECT_EQ(DrillDownUrl("https://" + std::string(5000, 'h') + "/{api}", "a!b"), "");
+}
+
+TEST(SettingsTest, WhatIsMissingOrWrongKeepsItsDefault) {
+  EXPECT_EQ(ParseSettings("{}"), Settings());
+  EXPECT_EQ(ParseSettings("[]"), std::nullopt);
+  EXPECT_EQ(ParseSettings("{\"fieldcost\": 3}"), std::nullopt);
+  EXPECT_EQ(ParseSettings(R"({"hover": true, "completion": {"enabled": 1, "maxItems": 0},
+                              "inlayHints": {"calls": {"minMicroseconds": -5}}, "x": null})"),
+            Settings());
+  EXPECT_EQ(ParseSettings(R"({"completion": {"maxItems": 201}})"), Settings());
+}
+
+TEST(SettingsTest, EverySettingOfTheTableIsRead) {
+  const Settings all = {.hover = false,
+                        .completion = false,
+                        .completion_beside_others = true,
+                        .completion_max_items = 7,
+                        .completion_min_prefix = 1,
+                        .hints = false,
+                        .hint_calls = false,
+                        .calls_min_us = 1,
+                        .hint_tail = false,
+                        .tail_min_us = 2,
+                        .tail_min_ratio = 3,
+                        .hint_allocation = false,
+                        .allocation_min_kib = 4,
+                        .hint_io = false,
+                        .io_min_kib = 5,
+                        .diagnostics = true,
+                        .drill_down_url = "https://h/{api}"};
+  EXPECT_EQ(ParseSettings(R"({"fieldcost": {
+      "hover": {"enabled": false},
+      "completion": {"enabled": false, "besideOtherServers": true, "maxItems": 7, "minPrefix": 1},
+      "inlayHints": {"enabled": false,
+        "calls": {"enabled": false, "minMicroseconds": 1},
+        "dearTail": {"enabled": false, "minMicroseconds": 2, "minRatio": 3.0},
+        "allocation": {"enabled": false, "minKib": 4},
+        "io": {"enabled": false, "minKib": 5}},
+      "diagnostics": {"enabled": true},
+      "drillDown": {"url": "https://h/{api}"}}})"),
+            all);
+}
+
+TEST(CheckResultTest, OnlyWhatIsWorseIsFlagged) {
+  const auto result = ParseCheckResult(R"({"format_version": 1, "checked": "2026-11-21 15:00 UTC",
+      "metric": "wall_time", "freshness": {"synthetic": true}, "apis": [
+      {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3.14,
+       "cliffs_delta": 0.41, "q": 0.001},
+      {"library": "liba.so.1", "symbol": "g", "verdict": "normal"}, 7, {"verdict": "worse"}]})");
+  ASSERT_TRUE(result.has_value());
+  ASSERT_EQ(result->flagged.size(), 1u);
+  EXPECT_EQ(FlaggedText(result->flagged.at("f"), *result),
+            "f (liba.so.1 1.2) is worse here than in the field: wall_time 3.1 times as high "
+            "(Cliff's delta 0.41, q 0.001), says `fieldcost check` of 2026-11-21 15:00 UTC; "
+            "SYNTHETIC: against a catalogue of made-up data");
+}
+
+TEST(CheckResultTest, OtherDocumentsAreRefused) {
+  EXPECT_EQ(ParseCheckResult("{").error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(ParseCheckResult("{\"apis\": []}").error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(ParseCheckResult("{\"format_version\": 1, \"apis\": 3}").error().code,
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(ParseCheckResult("{\"format_version\": 2, \"apis\": []}").error().code,
+            ErrorCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace fieldcost::lsp

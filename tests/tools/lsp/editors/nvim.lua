@@ -1,0 +1,76 @@
+-- Drives the servers as an editor does. Prints "name: value" lines; the test compares them.
+local lsp = vim.lsp
+local buffer = vim.api.nvim_get_current_buf()
+local uri = vim.uri_from_bufnr(buffer)
+local function report(name, value) io.stdout:write(name .. ': ' .. tostring(value) .. '\n') end
+
+local function ready(count)
+  return vim.wait(30000, function()
+    local clients = vim.tbl_filter(function(client) return client.initialized end, lsp.get_active_clients())
+    return #clients == count
+  end, 10)
+end
+
+local function start(name, command)
+  local id = lsp.start_client({ name = name, cmd = command, root_dir = vim.fn.getcwd() })
+  lsp.buf_attach_client(buffer, id)
+end
+
+if vim.env.WITH_CLANGD then
+  -- As the README says.
+  for block in io.open(vim.env.FIELDCOST_README):read('*a'):gmatch('```lua\n(.-)```') do assert(loadstring(block))() end
+  vim.bo.filetype = 'c'
+  start('clangd', { 'clangd', '--background-index=false', '--log=error' })
+  report('ready', ready(2))
+else
+  start('fieldcost', { 'fieldcost-lsp' })
+  report('ready', ready(1))
+end
+
+-- Each server's answer at the cursor.
+local function ask(method, line, character)
+  local answers = lsp.buf_request_sync(buffer, method, {
+    textDocument = { uri = uri }, position = { line = line, character = character } }, 30000)
+  local by_name = {}
+  for id, answer in pairs(answers or {}) do by_name[lsp.get_client_by_id(id).name] = answer.result or nil end
+  return by_name
+end
+
+local hover = ask('textDocument/hover', 1, 28)
+for name, result in pairs(hover) do
+  if type(result) == 'table' then report('hover of ' .. name, vim.json.encode(result.contents.value)) end
+end
+
+-- What the user sees: the lines of the floating window.
+vim.api.nvim_win_set_cursor(0, { 2, 28 })
+if vim.env.WITH_CLANGD then vim.api.nvim_feedkeys('K', 'x', false) else lsp.buf.hover() end
+local shown
+vim.wait(10000, function()
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    if vim.api.nvim_win_get_config(window).relative ~= '' then
+      shown = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false)
+      return true
+    end
+  end
+end, 10)
+report('window', shown and vim.json.encode(shown) or 'none')
+
+-- Insert-mode completion, as <C-x><C-o> makes its list.
+local words = {}
+for name, result in pairs(ask('textDocument/completion', 2, 12)) do
+  if type(result) == 'table' then
+    for _, item in ipairs(lsp.util.text_document_completion_list_to_complete_items(result, 'slow')) do
+      if vim.startswith(item.word, 'slow') then
+        words[item.word] = (words[item.word] or 0) + 1
+        report('item of ' .. name, item.word .. ' | ' .. (item.menu or ''))
+      end
+    end
+  end
+end
+local twice = 0
+for _, count in pairs(words) do if count > 1 then twice = twice + 1 end end
+report('listed twice', twice)
+lsp.stop_client(lsp.get_active_clients())
+vim.wait(5000, function() return next(lsp.get_active_clients()) == nil end, 10)
+report('left', #lsp.get_active_clients())
+vim.cmd('qa!')

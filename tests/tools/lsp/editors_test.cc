@@ -1,0 +1,81 @@
+// Real editors without a screen: Neovim, alone and beside clangd, and Vim with YouCompleteMe.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/support/process.h"
+#include "tests/tools/lsp/lsp_fixture.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class EditorsTest : public LspTest {
+ protected:
+  void SetUp() override {
+    PublishAndSync(Rows(), true);
+    std::filesystem::create_directories(project());
+    std::ofstream(project() / "a.c") << "int slow_call(int a);\n"
+                                        "int main(void) { return slow_call(1); }\n"
+                                        "int x = slow\n";
+  }
+  std::filesystem::path project() const { return home() / "project"; }
+
+  testing::ProcessResult Run(std::vector<std::string> arguments,
+                             std::vector<std::pair<std::string, std::string>> environment = {}) {
+    environment.insert(environment.end(), {{"FIELDCOST_HOME", home().string()},
+                                           {"FIELDCOST_README", FIELDCOST_LSP_README},
+                                           {"PATH", Path()},
+                                           {"HOME", home().string()},
+                                           {"XDG_CONFIG_HOME", (home() / "config").string()},
+                                           {"XDG_STATE_HOME", (home() / "xdg-state").string()},
+                                           {"XDG_CACHE_HOME", (home() / "cache").string()},
+                                           {"LC_ALL", "C.UTF-8"},
+                                           {"TERM", "dumb"}});
+    return testing::RunProcess({.arguments = std::move(arguments),
+                                .environment = std::move(environment),
+                                .directory = project()});
+  }
+  // With the program in front.
+  static std::string Path() {
+    const char* path = std::getenv("PATH");
+    return std::filesystem::path(FIELDCOST_LSP).parent_path().string() + ":" +
+           (path == nullptr ? "/usr/bin:/bin" : path);
+  }
+  std::string Neovim(std::vector<std::pair<std::string, std::string>> environment = {}) {
+    const std::string script = FIELDCOST_EDITOR_SCRIPTS "/nvim.lua";
+    const testing::ProcessResult result =
+        Run({"nvim", "--headless", "--clean", "a.c", "-c", "luafile " + script}, environment);
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+    return result.output + result.errors;
+  }
+};
+
+TEST_F(EditorsTest, NeovimShowsHoverAndCompletion) {
+  const std::string said = Neovim();
+  EXPECT_THAT(said, HasSubstr("hover of fieldcost: \"`slow_call`: typically **2.5 ms** a call"));
+  EXPECT_THAT(said, HasSubstr("window: [\"`slow_call`: typically **2.5 ms** a call"));
+  EXPECT_THAT(said, HasSubstr("item of fieldcost: slow_call | 2.5 ms (synthetic)  libslow.so.1"));
+  EXPECT_THAT(said, HasSubstr("left: 0"));
+}
+
+TEST_F(EditorsTest, BesideClangdBothAnswerAndNothingIsListedTwice) {
+  const std::string said = Neovim({{"WITH_CLANGD", "1"}});
+  EXPECT_THAT(said, HasSubstr("hover of fieldcost: \"`slow_call`: typically **2.5 ms** a call"));
+  EXPECT_THAT(said, HasSubstr("hover of clangd: \"### function `slow_call`"));
+  const std::string window =
+      said.substr(said.find("window: "), said.find("\nitem") - said.find("window: "));
+  EXPECT_THAT(window,
+              AllOf(HasSubstr("typically **2.5 ms** a call"), HasSubstr("int slow_call(int a)")));
+  EXPECT_THAT(said, AllOf(HasSubstr("item of clangd: slow_call"),
+                          Not(HasSubstr("item of fieldcost")), HasSubstr("listed twice: 0")));
+  EXPECT_THAT(said, HasSubstr("left: 0"));
+}
+
+}  // namespace
+}  // namespace fieldcost::lsp

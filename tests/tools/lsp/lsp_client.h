@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/json.hpp>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fieldcost::lsp {
+
+// Talks to the real program over pipes, byte by byte if need be. Whatever it waits for comes within
+// half a minute or the test fails. The program is killed (by its pid) when this ends.
+class LspClient {
+ public:
+  // FIELDCOST_HOME is `home`.
+  explicit LspClient(const std::filesystem::path& home);
+  ~LspClient();
+  LspClient(const LspClient&) = delete;
+  LspClient& operator=(const LspClient&) = delete;
+
+  void SendBytes(std::string_view bytes);
+  void SendJson(std::string_view json);  // with a header
+  void Notify(std::string_view method, boost::json::value params);
+  std::int64_t Request(std::string_view method, boost::json::value params);  // the id
+
+  // The next message; null at the end of the output.
+  boost::json::value Receive();
+  // The answer to that request; notifications and requests of the server before it are kept.
+  boost::json::value Answer(std::int64_t id);
+  // Its result. Fails the test on an error.
+  boost::json::value Result(std::string_view method, boost::json::value params);
+  // The next notification or request of that method, kept ones first.
+  boost::json::value Await(std::string_view method);
+
+  // initialize and initialized; the result.
+  boost::json::value Start(boost::json::value capabilities = boost::json::object(),
+                           boost::json::value options = nullptr);
+  void Open(std::string_view uri, std::string_view language, std::string_view text);
+
+  void CloseInput();
+  int ExitStatus();  // waits for the end; -1 if by a signal
+  pid_t pid() const { return pid_; }
+
+ private:
+  bool Fill();
+
+  pid_t pid_ = -1;
+  int input_ = -1;   // its stdin
+  int output_ = -1;  // its stdout
+  std::string buffer_;
+  std::vector<boost::json::value> kept_;
+  std::int64_t last_id_ = 0;
+};
+
+}  // namespace fieldcost::lsp

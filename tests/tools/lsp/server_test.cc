@@ -1,0 +1,360 @@
+// What is answered about documents, with the real program and a synced catalogue.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/tools/lsp/lsp_fixture.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+namespace json = boost::json;
+
+constexpr char kUri[] = "file:///w/a.c";
+constexpr char kCapabilities[] = R"({
+  "workspace": {"inlayHint": {"refreshSupport": true}},
+  "window": {"showDocument": {"support": true}},
+  "experimental": {"fieldcostStatus": true},
+  "textDocument": {
+    "hover": {"contentFormat": ["markdown", "plaintext"]},
+    "completion": {"completionItem": {"labelDetailsSupport": true,
+      "documentationFormat": ["markdown"], "resolveSupport": {"properties": ["documentation"]}}}}})";
+
+class LspServerTest : public LspTest {
+ protected:
+  void Begin(const char* options = "{}", const char* capabilities = kCapabilities) {
+    client_.emplace(home());
+    client_->Start(Json(capabilities), Json(options));
+  }
+  std::string HoverAt(int line, int character) { return Hover(*client_, kUri, line, character); }
+  json::array Complete(int line, int character) {
+    return client_->Result("textDocument/completion", At(kUri, line, character))
+        .at("items")
+        .as_array();
+  }
+  // "line:character label" each.
+  std::vector<std::string> Hints(const char* uri = kUri) {
+    std::vector<std::string> hints;
+    const json::value result = client_->Result("textDocument/inlayHint", In(uri, 0, 1000));
+    for (const json::value& hint : result.as_array()) {
+      hints.push_back(std::to_string(hint.at("position").at("line").as_int64()) + ":" +
+                      std::to_string(hint.at("position").at("character").as_int64()) + " " +
+                      json::value_to<std::string>(hint.at("label")));
+    }
+    return hints;
+  }
+  void Change(const char* changes) {
+    client_->Notify("textDocument/didChange",
+                    json::object{{"textDocument", json::object{{"uri", kUri}, {"version", 2}}},
+                                 {"contentChanges", Json(changes)}});
+  }
+  void Configure(const char* settings) {
+    client_->Notify("workspace/didChangeConfiguration",
+                    json::object{{"settings", json::object{{"fieldcost", Json(settings)}}}});
+  }
+  std::optional<LspClient> client_;
+};
+
+TEST_F(LspServerTest, AHoverTellsCostStrataAndFreshnessInMarkdownOrPlain) {
+  PublishAndSync(Rows());
+  Begin(R"({"drillDown": {"url": "https://costs.example/api/{api}"}})");
+  client_->Open(kUri, "c", "void f(void) {\n  open_it(1);\n}\n");
+  EXPECT_THAT(HoverAt(1, 4),
+              AllOf(StartsWith("`open_it`: typically **1.5 µs** a call"), HasSubstr("- p99 1.5 µs"),
+                    HasSubstr("n = 300 calls"), HasSubstr("all classes, all weeks"),
+                    HasSubstr("snapshot 1, published"), Not(HasSubstr("SYNTHETIC")),
+                    HasSubstr("[Details](https://costs.example/api/libfast.so.1!open_it)")));
+  const json::value range = client_->Result("textDocument/hover", At(kUri, 1, 9)).at("range");
+  EXPECT_EQ(json::serialize(range),
+            R"({"start":{"line":1,"character":2},"end":{"line":1,"character":9}})");
+  EXPECT_EQ(HoverAt(1, 11), "");
+  EXPECT_EQ(HoverAt(2, 0), "");
+  Begin("{}", "{}");
+  client_->Open(kUri, "c", "void f(void) {\n  open_it(1);\n}\n");
+  EXPECT_THAT(HoverAt(1, 4), StartsWith("open_it: typically 1.5 µs a call\n"));
+}
+
+TEST_F(LspServerTest, ASyntheticCatalogueIsLabelledEverywhere) {
+  PublishAndSync(Rows(), true);
+  Begin();
+  client_->Open(kUri, "c", "void f(void) {\n  slow_call(1);\n}\n");
+  EXPECT_THAT(HoverAt(1, 4), HasSubstr("**SYNTHETIC**"));
+  EXPECT_THAT(Hints(), ElementsAre("1:11 2.5 ms (synthetic)"));
+  EXPECT_EQ(Complete(1, 6).at(0).at("labelDetails").at("detail").as_string(),
+            " 2.5 ms (synthetic)");
+  EXPECT_TRUE(client_->Result("fieldcost/status", nullptr).at("synthetic").as_bool());
+}
+
+TEST_F(LspServerTest, LocalNamesCommentsAndTextsHaveNoCost) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c",
+                "// slow_call()\n"
+                "static int slow_call(int a);\n"
+                "int f(int open_it) { return slow_call(open_it); }\n"
+                "const char *s = \"hungry()\";\n"
+                "int g(void) { return hungry(); }\n");
+  for (const auto& [line, character] :
+       {std::pair(0, 5), {1, 13}, {2, 12}, {2, 30}, {2, 40}, {3, 19}}) {
+    EXPECT_EQ(HoverAt(line, character), "") << line << ":" << character;
+  }
+  EXPECT_THAT(HoverAt(4, 24), StartsWith("`hungry`"));
+  EXPECT_THAT(Hints(), ElementsAre("4:27 allocates 1.0 MiB"));
+}
+
+TEST_F(LspServerTest, ASymbolOfSeveralLibrariesNamesThemAll) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c", "int x = twin();");
+  EXPECT_THAT(HoverAt(0, 9), AllOf(HasSubstr("`liba.so.1`"), HasSubstr("`libb.so.2`"),
+                                   HasSubstr("also `twin`: typically **7.0 ms** a call")));
+}
+
+TEST_F(LspServerTest, CxxNamesAreFoundWithTheirOverloads) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "cpp",
+                "void f() { cv::resize(1, 2); stand_one(3); }\n"
+                "void g() { resize(1); x.resize(2); }\n");
+  // Also the first one, which may come before the names are indexed.
+  EXPECT_THAT(HoverAt(0, 17), AllOf(StartsWith("`cv::resize("), HasSubstr("also `cv::resize(")));
+  EXPECT_THAT(HoverAt(0, 31), StartsWith("`stand_one(int)`"));
+  EXPECT_EQ(HoverAt(1, 13), "");
+  Change(R"([{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
+             "text": "using namespace cv;\n"}])");
+  EXPECT_THAT(HoverAt(2, 13), StartsWith("`cv::resize("));
+  EXPECT_EQ(HoverAt(2, 27), "");
+  EXPECT_THAT(Hints(), ::testing::SizeIs(2));
+}
+
+TEST_F(LspServerTest, EditsMoveCostsAlongInUtf16) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c", "int x = 0;\nint y = slow_call();\n");
+  EXPECT_THAT(Hints(), ElementsAre("1:17 2.5 ms"));
+  // U+1F600 counts two.
+  Change(R"([{"range": {"start": {"line": 1, "character": 8}, "end": {"line": 1, "character": 8}},
+             "text": "/* 😀 */ "},
+             {"range": {"start": {"line": 0, "character": 10}, "end": {"line": 1, "character": 0}},
+             "text": " "}])");
+  EXPECT_THAT(Hints(), ElementsAre("0:37 2.5 ms"));
+  EXPECT_THAT(HoverAt(0, 29), StartsWith("`slow_call`"));
+  EXPECT_EQ(HoverAt(0, 25), "");
+  Change(R"([{"text": "slow_call"}])");
+  EXPECT_THAT(HoverAt(0, 0), StartsWith("`slow_call`"));
+}
+
+TEST_F(LspServerTest, AnEditThatCannotBeSilencesTheDocumentUntilItIsSentAnew) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c", "int y = slow_call();\n");
+  Change(R"([{"range": {"start": {"line": 1, "character": 0}, "end": {"line": 0, "character": 0}},
+             "text": "x"}])");
+  EXPECT_THAT(Hints(), IsEmpty());
+  Change(R"([{"text": "int y = slow_call();"}])");
+  EXPECT_THAT(Hints(), ElementsAre("0:17 2.5 ms"));
+  Change(R"([{"text": 7}])");
+  EXPECT_THAT(Hints(), IsEmpty());
+  client_->Notify("textDocument/didClose",
+                  json::object{{"textDocument", json::object{{"uri", kUri}}}});
+  EXPECT_EQ(HoverAt(0, 10), "");
+}
+
+TEST_F(LspServerTest, CompletionOffersNamesWithCostsBehindAllOthers) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c", "int x = ope");
+  const json::array items = Complete(0, 11);
+  ASSERT_EQ(items.size(), 2u);
+  const json::object& item = items.at(0).as_object();
+  EXPECT_EQ(item.at("label").as_string(), "open_it");
+  EXPECT_EQ(item.at("labelDetails").at("detail").as_string(), " 1.5 µs");
+  EXPECT_EQ(item.at("labelDetails").at("description").as_string(), "libfast.so.1");
+  EXPECT_EQ(items.at(1).at("label").as_string(), "open_it_again");
+  EXPECT_THAT(std::string(item.at("sortText").as_string()), StartsWith("~"));
+  EXPECT_EQ(
+      json::serialize(item.at("textEdit")),
+      R"({"range":{"start":{"line":0,"character":8},"end":{"line":0,"character":11}},"newText":"open_it"})");
+  const json::value resolved = client_->Result("completionItem/resolve", items.at(0));
+  EXPECT_EQ(resolved.at("label").as_string(), "open_it");
+  EXPECT_THAT(json::value_to<std::string>(resolved.at("documentation").at("value")),
+              StartsWith("`open_it`: typically **1.5 µs** a call"));
+  // Another server's item comes back as it went.
+  const json::value foreign = Json(R"({"label": "x", "data": {"other": 1}})");
+  EXPECT_EQ(client_->Result("completionItem/resolve", foreign), foreign);
+}
+
+TEST_F(LspServerTest, CompletionKeepsOutOfTheWay) {
+  PublishAndSync(Rows());
+  Begin(R"({"completion": {"maxItems": 1}})");
+  client_->Open(kUri, "c", "int x = ope; // open\nint open_i; p->open; op; A;\n");
+  EXPECT_EQ(Complete(0, 11).size(), 1u);
+  EXPECT_THAT(Complete(0, 19), IsEmpty());  // comment
+  EXPECT_THAT(Complete(1, 19), IsEmpty());  // member
+  EXPECT_THAT(Complete(1, 23), IsEmpty());  // too short
+  Configure(R"({"completion": {"minPrefix": 1}})");
+  EXPECT_EQ(Complete(1, 23).size(), 2u);
+  EXPECT_THAT(Complete(1, 26), IsEmpty());  // A<"><img> is no name that could be written
+  Configure(R"({"completion": {"besideOtherServers": true}})");
+  EXPECT_THAT(Complete(0, 11), IsEmpty());
+  client_->Open("file:///w/a.py", "python", "import ctypes\nlib.ope");
+  EXPECT_EQ(client_->Result("textDocument/completion", At("file:///w/a.py", 1, 7))
+                .at("items")
+                .as_array()
+                .size(),
+            2u);
+}
+
+TEST_F(LspServerTest, ClientsWithoutLabelDetailsGetTheCostAsDetail) {
+  PublishAndSync(Rows());
+  Begin("{}", "{}");
+  client_->Open(kUri, "c", "slow");
+  const json::array items = Complete(0, 4);
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_FALSE(items.at(0).as_object().contains("labelDetails"));
+  EXPECT_EQ(items.at(0).at("detail").as_string(), "2.5 ms  libslow.so.1");
+}
+
+TEST_F(LspServerTest, HintCategoriesAreSwitchedOneByOne) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c", "int f() { open_it(); slow_call(); hungry(); chatty(); }");
+  EXPECT_THAT(Hints(), ElementsAre("0:30 2.5 ms", "0:40 allocates 1.0 MiB", "0:50 I/O 8.0 KiB"));
+  Configure(R"({"inlayHints": {"calls": {"enabled": false}, "io": {"minKib": 9}}})");
+  client_->Await("workspace/inlayHint/refresh");
+  EXPECT_THAT(Hints(), ElementsAre("0:40 allocates 1.0 MiB"));
+  Configure(
+      R"({"inlayHints": {"calls": {"minMicroseconds": 1}, "allocation": {"enabled": false}}})");
+  EXPECT_THAT(Hints(),
+              ElementsAre("0:17 1.5 µs", "0:30 2.5 ms", "0:40 10 µs", "0:50 10 µs, I/O 8.0 KiB"));
+  Configure(R"({"inlayHints": {"enabled": false}, "hover": {"enabled": false}})");
+  EXPECT_THAT(Hints(), IsEmpty());
+  EXPECT_EQ(HoverAt(0, 12), "");
+}
+
+TEST_F(LspServerTest, OpenDetailsShowsThePageOfAKnownApi) {
+  PublishAndSync(Rows());
+  Begin(R"({"drillDown": {"url": "https://costs.example/api/{api}"}})");
+  client_->Open(kUri, "c", "int x = twin();");
+  const json::value actions = client_->Result("textDocument/codeAction", In(kUri, 0, 1));
+  ASSERT_EQ(actions.as_array().size(), 2u);
+  const json::object& action = actions.at(0).as_object();
+  EXPECT_EQ(action.at("title").as_string(), "fieldcost: open details of twin (liba.so.1)");
+  EXPECT_TRUE(
+      client_
+          ->Result("workspace/executeCommand", json::object{{"command", action.at("command")},
+                                                            {"arguments", action.at("arguments")}})
+          .is_null());
+  const json::value shown = client_->Await("window/showDocument");
+  EXPECT_EQ(json::serialize(shown.at("params")),
+            R"({"uri":"https://costs.example/api/liba.so.1!twin","external":true})");
+  for (const char* params :
+       {R"({"command": "fieldcost.openDetails"})", R"({"command": "rm -rf"})",
+        R"({"command": "fieldcost.openDetails", "arguments": [{"api": "liba.so.1!nothing"}]})",
+        R"({"command": "fieldcost.openDetails", "arguments": [{"api": "other.so!twin"}]})"}) {
+    const json::value answer =
+        client_->Answer(client_->Request("workspace/executeCommand", Json(params)));
+    EXPECT_TRUE(answer.as_object().contains("error")) << params;
+  }
+  Configure(R"({"drillDown": {"url": "javascript:{api}"}})");
+  EXPECT_THAT(client_->Result("textDocument/codeAction", In(kUri, 0, 1)).as_array(), IsEmpty());
+}
+
+TEST_F(LspServerTest, WithoutShowDocumentTheAddressIsAMessage) {
+  PublishAndSync(Rows());
+  Begin(R"({"drillDown": {"url": "https://h/{api}"}})", "{}");
+  client_->Result("workspace/executeCommand", Json(R"({"command": "fieldcost.openDetails",
+                           "arguments": [{"api": "libevil.so.1!A<\"><img>"}]})"));
+  EXPECT_EQ(client_->Await("window/showMessage").at("params").at("message").as_string(),
+            "fieldcost: https://h/libevil.so.1!A%3C%22%3E%3Cimg%3E");
+}
+
+TEST_F(LspServerTest, WhatTheLastCheckFlaggedIsMarkedOnlyIfWanted) {
+  PublishAndSync(Rows());
+  std::filesystem::create_directories(home() / "state");
+  const auto write = [&](const std::string& verdict) {
+    std::ofstream(home() / "state" / "check.json")
+        << R"({"format_version": 1, "checked": "2026-11-21 15:00 UTC", "metric": "wall_time", "apis": [
+            {"library": "libslow.so.1", "symbol": "slow_call", "version": "1.2-3", "verdict": ")"
+        << verdict << R"(", "ratio": 3.1, "cliffs_delta": 0.4, "q": 0.001},
+            {"library": "libcv.so.4", "symbol": "_ZN2cv6resizeEd", "version": "", "verdict": ")"
+        << verdict << R"(", "ratio": 2, "cliffs_delta": 0.4, "q": 0.001}]})";
+  };
+  write("worse");
+  Begin();
+  client_->Open(kUri, "cpp", "int x = slow_call();\nint y = cv::resize(2.0) + slow_calls();\n");
+  EXPECT_EQ(client_->Result("fieldcost/status", nullptr).at("flagged").to_number<int>(), 0);
+  Configure(R"({"diagnostics": {"enabled": true}})");
+  const auto messages = [&](std::size_t count) {
+    std::vector<std::string> texts;
+    // The names of C++ may be indexed a moment later.
+    do {
+      texts.clear();
+      const json::value published = client_->Await("textDocument/publishDiagnostics");
+      if (published.is_null()) break;
+      for (const json::value& one : published.at("params").at("diagnostics").as_array()) {
+        texts.push_back(std::to_string(one.at("range").at("start").at("line").as_int64()) + " " +
+                        json::value_to<std::string>(one.at("message")));
+      }
+    } while (texts.size() != count);
+    return texts;
+  };
+  EXPECT_THAT(messages(2), ElementsAre(StartsWith("0 slow_call (libslow.so.1 1.2-3) is worse here"),
+                                       StartsWith("1 _ZN2cv6resizeEd (libcv.so.4) is worse here")));
+  EXPECT_EQ(client_->Result("fieldcost/status", nullptr).at("flagged").to_number<int>(), 2);
+  write("normal ");  // another size, whatever the file system's clock
+  client_->Result("fieldcost/status", nullptr);
+  EXPECT_THAT(messages(0), IsEmpty());
+}
+
+TEST_F(LspServerTest, ACatalogueThatASyncHasChangedIsNoticed) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c", "int x = slow_call();");
+  EXPECT_THAT(HoverAt(0, 10), HasSubstr("2.5 ms"));
+  PublishAndSync({testing::MakeRow("libslow.so.1", "slow_call", 100, 7'000)});
+  EXPECT_THAT(HoverAt(0, 10), AllOf(HasSubstr("7.0 µs"), HasSubstr("snapshot 2")));
+  EXPECT_TRUE(client_->Await("fieldcost/didChangeStatus").at("params").at("catalog").as_bool());
+  std::filesystem::remove(home() / "catalog.db");
+  std::filesystem::remove(home() / "catalog.db-wal");
+  EXPECT_EQ(HoverAt(0, 10), "");
+}
+
+TEST_F(LspServerTest, AnUnchangedCatalogueIsReportedOnce) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Await("fieldcost/didChangeStatus");
+  for (int i = 0; i < 20; ++i) client_->Result("fieldcost/status", nullptr);
+  client_->Result("shutdown", nullptr);
+  client_->Notify("exit", nullptr);
+  int reports = 0;
+  for (json::value message = client_->Receive(); !message.is_null(); message = client_->Receive()) {
+    ++reports;
+  }
+  EXPECT_LE(reports, 1);  // once more when the names of C++ are known
+  EXPECT_EQ(client_->ExitStatus(), 0);
+}
+
+TEST_F(LspServerTest, SettingsAreFetchedFromClientsThatKeepThem) {
+  PublishAndSync(Rows());
+  Begin("{}", R"({"workspace": {"configuration": true}})");
+  client_->Open(kUri, "c", "int x = open_it();");
+  EXPECT_THAT(Hints(), IsEmpty());
+  const json::value asked = client_->Await("workspace/configuration");
+  EXPECT_EQ(asked.at("params").at("items").at(0).at("section").as_string(), "fieldcost");
+  client_->SendJson(json::serialize(
+      json::object{{"jsonrpc", "2.0"},
+                   {"id", asked.at("id")},
+                   {"result", Json(R"([{"inlayHints": {"calls": {"minMicroseconds": 1}}}])")}}));
+  EXPECT_THAT(Hints(), ElementsAre("0:15 1.5 µs"));
+}
+
+}  // namespace
+}  // namespace fieldcost::lsp
