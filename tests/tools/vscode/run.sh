@@ -90,6 +90,16 @@ install() {
   cp "$folder/package-lock.json" "$folder/installed"
 }
 
+# Both at once: npm mostly waits.
+install_all() {
+  local first=0 second=0
+  install "$EXTENSION" extension &
+  (install "$TESTS" tests) || second=$?
+  wait $! || first=$?
+  ((first == 0)) || exit "$first"
+  ((second == 0)) || exit "$second"
+}
+
 pack() {
   step "types, rules and pack"
   cd "$EXTENSION"
@@ -134,6 +144,8 @@ editor_test() {
   ln -sfn ../../.. "$code/node_modules"
   cd "$TESTS"
   bundle editor editor/editor_test.ts
+  (cd other_server && logged other "$EXTENSION/node_modules/.bin/vsce" package --no-dependencies \
+    --skip-license --out "$WORK/other.vsix")
   step "the packed extension in an editor"
   directory="$(mktemp -d "${TMPDIR:-/tmp}/fieldcost-vscode.XXXXXX")"
   timeout 30 "$BUILD/bin/synthetic_catalog" "$directory/profile" || fail "there is no catalogue"
@@ -141,6 +153,7 @@ editor_test() {
     FIELDCOST_TEST_CODE="$code" \
     FIELDCOST_TEST_CHROMIUM="$chromium" \
     FIELDCOST_TEST_VSIX="$WORK/fieldcost.vsix" \
+    FIELDCOST_TEST_OTHER_VSIX="$WORK/other.vsix" \
     FIELDCOST_TEST_SERVER="$BUILD/bin/fieldcost-lsp" \
     FIELDCOST_TEST_PICTURE="$WORK/editor.png" \
     without_network timeout --kill-after=10 "$EDITOR_TIMEOUT_S" node --test out/editor/editor_test.mjs \
@@ -156,9 +169,8 @@ editor_test() {
 check_tools
 mkdir -p "$WORK"
 copy_sources
-install "$EXTENSION" extension
+install_all
 pack
-install "$TESTS" tests
 unit_tests
 cd "$TESTS/../../../../.."
 if $with_editor; then editor_test; fi

@@ -162,6 +162,11 @@ export class Session {
       markdown: { isTrusted: false, supportHtml: false },
       diagnosticCollectionName: 'fieldcost',
       middleware: {
+        workspace: {
+          // The server asks at the start and when the settings have changed.
+          configuration: ({ items }) =>
+            items.map(({ section }) => (section === 'fieldcost' ? this.forwarded() : null)),
+        },
         window: {
           showDocument: async (document) => {
             const success = document.external === true && (await this.openPage(document.uri));

@@ -18,7 +18,7 @@ export interface EditorOptions {
   readonly code: string;
   readonly chromium: string;
   /** Extensions to install. */
-  readonly vsix: string;
+  readonly vsix: readonly string[];
   /** Made and filled by the editor. */
   readonly directory: string;
   /** The user's settings. */
@@ -59,7 +59,10 @@ export class Editor {
     }
     await promisify(execFile)(
       process.execPath,
-      [...serverArguments(directory), '--install-extension', options.vsix],
+      [
+        ...serverArguments(directory),
+        ...options.vsix.flatMap((vsix) => ['--install-extension', vsix]),
+      ],
       { cwd: code, timeout: installTimeoutMs },
     );
     const server = spawn(

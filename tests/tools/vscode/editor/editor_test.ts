@@ -5,6 +5,8 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
+import type { Locator } from 'playwright-core';
+
 import { Editor } from './editor';
 
 function given(name: string): string {
@@ -14,7 +16,8 @@ function given(name: string): string {
 }
 
 const work = given('FIELDCOST_TEST_WORK');
-const folder = join(work, 'folder');
+const strangers = join(work, 'strangers');
+const trusted = join(work, 'trusted');
 const ranByFolder = join(work, 'ran-by-folder');
 
 const source = `#include <sqlite3.h>
@@ -27,27 +30,46 @@ int Copy(sqlite3* from) {
 }
 `;
 
-/** Somebody else's folder: its settings name a program to be run. */
-async function makeFolder(): Promise<void> {
-  await mkdir(join(folder, '.vscode'), { recursive: true });
+/** A folder whose settings name a program to be run as server. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
   const program = join(folder, 'server');
   await writeFile(program, `#!/bin/sh\n: > '${ranByFolder}'\n`, { mode: 0o755 });
+  await writeFile(join(folder, 'copy.c'), source);
+  await writeSettings(folder, {});
+}
+
+async function writeSettings(folder: string, settings: Record<string, unknown>): Promise<void> {
+  const program = join(folder, 'server');
+  const always = { 'fieldcost.server.path': program, 'fieldcost.server.arguments': ['-x'] };
+  await mkdir(join(folder, '.vscode'), { recursive: true });
   await writeFile(
     join(folder, '.vscode', 'settings.json'),
-    JSON.stringify({ 'fieldcost.server.path': program, 'fieldcost.server.arguments': ['-x'] }),
+    JSON.stringify({ ...always, ...settings }),
   );
-  await writeFile(join(folder, 'copy.c'), source);
+}
+
+async function completionRows(editor: Editor): Promise<Locator> {
+  await editor.setCursor(7, 1);
+  await editor.page.keyboard.type('  sqlite3_prep');
+  const rows = editor.page.locator('.suggest-widget .monaco-list-row', {
+    hasText: 'sqlite3_prepare_v2',
+  });
+  await rows.first().waitFor();
+  return rows;
 }
 
 void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
   let editor: Editor;
 
   before(async () => {
-    await makeFolder();
+    await makeFolder(strangers);
+    await makeFolder(trusted);
+    await writeSettings(strangers, { 'fieldcost.completion.besideOtherServers': false });
     editor = await Editor.start({
       code: given('FIELDCOST_TEST_CODE'),
       chromium: given('FIELDCOST_TEST_CHROMIUM'),
-      vsix: given('FIELDCOST_TEST_VSIX'),
+      vsix: [given('FIELDCOST_TEST_VSIX'), given('FIELDCOST_TEST_OTHER_VSIX')],
       directory: join(work, 'editor'),
       settings: {
         'fieldcost.server.path': given('FIELDCOST_TEST_SERVER'),
@@ -59,7 +81,7 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
       },
       environment: { FIELDCOST_HOME: join(work, 'profile') },
     });
-    await editor.open(folder, 'copy.c', false);
+    await editor.open(strangers, 'copy.c', false);
   });
 
   after(async () => {
@@ -76,13 +98,14 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
     await editor.page.getByText(/Costs published .* ago/).first().waitFor();
   });
 
-  void it('shows the cost where the pointer rests on a name', async () => {
+  void it('shows the cost where the pointer rests on a name, beside another server', async () => {
     await editor.word('sqlite3_step').hover();
     const hover = editor.page.locator('.monaco-hover:visible', { hasText: 'libsqlite3.so.0' });
     await hover.waitFor();
     const shown = await hover.innerText();
     assert.match(shown, /1\.\d\sµs/);
-    assert.match(shown, /SYNTHETIC|synthetic/);
+    assert.match(shown, /synthetic/i);
+    assert.match(shown, /declared in sqlite3\.h/);
   });
 
   void it('hints in the text at dear calls only', async () => {
@@ -93,16 +116,18 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
   });
 
   void it('shows the cost beside a completed name, and details on demand', async () => {
-    await editor.setCursor(7, 1);
-    await editor.page.keyboard.type('  sqlite3_prep');
-    const row = editor.page.locator('.suggest-widget .monaco-list-row', {
-      hasText: 'sqlite3_prepare_v2',
-    });
+    const rows = await completionRows(editor);
+    const row = rows.filter({ hasText: 'libsqlite3.so.0' });
     await row.waitFor();
+    assert.equal(await rows.count(), 2);
     assert.match(await row.innerText(), /\d+\sµs/);
-    assert.match(await row.innerText(), /libsqlite3\.so\.0/);
+    const chosen = editor.page.locator('.suggest-widget .monaco-list-row.focused');
+    await chosen.waitFor();
+    const isOurs = (await chosen.innerText()).includes('libsqlite3.so.0');
+    if (!isOurs) await editor.page.keyboard.press('ArrowDown');
+    await chosen.filter({ hasText: 'libsqlite3.so.0' }).waitFor();
     await editor.page.keyboard.press('Control+Space');
-    const details = editor.page.locator('.suggest-details', { hasText: /p99|P99/ });
+    const details = editor.page.locator('.suggest-details', { hasText: /p99/i });
     await details.waitFor();
     await editor.page.keyboard.press('Escape');
     await editor.page.keyboard.press('Escape');
@@ -119,15 +144,20 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
   });
 
   void it('follows a changed setting at once', async () => {
-    await writeFile(
-      join(folder, '.vscode', 'settings.json'),
-      JSON.stringify({ 'fieldcost.inlayHints.enabled': false }),
-    );
     const line = editor.lines().filter({ hasText: 'sqlite3_exec' });
+    await line.filter({ hasText: /\d\sms/ }).waitFor();
+    await writeSettings(strangers, { 'fieldcost.inlayHints.enabled': false });
     await line.filter({ hasNotText: /\d\sms/ }).waitFor();
   });
 
-  void it('runs no program that a folder names', async () => {
+  void it('lists no name twice where another server completes', async () => {
+    await editor.open(trusted, 'copy.c', true);
+    await editor.statusBar().filter({ hasText: /SYNTHETIC/ }).waitFor();
+    const rows = await completionRows(editor);
+    assert.equal(await rows.count(), 1);
+  });
+
+  void it('runs no program that a folder names, trusted or not', async () => {
     await assert.rejects(access(ranByFolder), { code: 'ENOENT' });
   });
 
