@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 #include "tests/support/process.h"
 #include "tests/tools/lsp/lsp_fixture.h"
@@ -75,6 +76,24 @@ TEST_F(EditorsTest, BesideClangdBothAnswerAndNothingIsListedTwice) {
   EXPECT_THAT(said, AllOf(HasSubstr("item of clangd: slow_call"),
                           Not(HasSubstr("item of fieldcost")), HasSubstr("listed twice: 0")));
   EXPECT_THAT(said, HasSubstr("left: 0"));
+}
+
+TEST_F(EditorsTest, VimWithYouCompleteMeShowsInlayHintsAndHover) {
+  std::filesystem::create_directories(project() / ".git");  // its root
+  const std::filesystem::path said_file = home() / "said";
+  const std::string script = FIELDCOST_EDITOR_SCRIPTS "/ycm.vim";
+  const testing::ProcessResult result =
+      Run({"vim.nox", "-u", script, "-i", "NONE", "-n", "--not-a-term", "a.c", "-c",
+           "autocmd VimEnter * call Run()"},
+          {{"RESULT", said_file.string()}});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  std::ifstream file(said_file);
+  const std::string said{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(said, HasSubstr("ready: 1"));
+  EXPECT_THAT(said, HasSubstr("hints: ['2:34']"));
+  EXPECT_THAT(said,
+              HasSubstr("screen: int main(void) { return slow_call 2.5 ms (synthetic)(1); }"));
+  EXPECT_THAT(said, HasSubstr("hover: `slow_call`: typically **2.5 ms** a call|"));
 }
 
 }  // namespace
