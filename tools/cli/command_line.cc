@@ -84,6 +84,8 @@ class Parser {
   void AddCatalogue();
   void AddLookUps();
   void AddCheck();
+  void AddDiff();
+  void AddReport();
   void AddCompletion();
   // `command` becomes the command line's if the user gave this subcommand.
   template <typename Command>
@@ -98,6 +100,7 @@ class Parser {
   CLI::App app_{help::kAbout, "fieldcost"};
   CLI::App* agent_ = nullptr;
   CLI::App* session_ = nullptr;
+  CLI::App* report_ = nullptr;
   CLI::App* run_ = nullptr;
 
   CommandLine line_;
@@ -126,6 +129,11 @@ class Parser {
   SearchCommand search_;
   TopCommand top_;
   CheckCommand check_;
+  DiffCommand diff_;
+  std::string diff_metric_;
+  ReportVendorCommand vendor_;
+  std::string group_by_ = "module";
+  std::string report_format_;
   std::string metric_ = "wall_time";
   CompletionCommand completion_;
 };
@@ -148,6 +156,8 @@ Parser::Parser() {
   AddCatalogue();
   AddLookUps();
   AddCheck();
+  AddDiff();
+  AddReport();
   AddCompletion();
 }
 
@@ -281,6 +291,42 @@ void Parser::AddCheck() {
       ->excludes(explain);
 }
 
+void Parser::AddDiff() {
+  CLI::App* diff =
+      Add(app_, "diff", "What has changed between two versions of a library", help::kDiff, diff_);
+  diff->add_option("library", diff_.library, "Soname, a part of it, or a glob")
+      ->required()
+      ->type_name("LIBRARY");
+  diff->add_option("old", diff_.before, "Version, or how it begins [the one before NEW]")
+      ->type_name("OLD");
+  diff->add_option("new", diff_.after, "[the newest]")->type_name("NEW");
+  diff->add_option("--api", diff_.api, "Only these APIs (glob over symbols)")->type_name("GLOB");
+  diff->add_option("--metric", diff_metric_, "Only this metric")
+      ->check(CLI::IsMember(MetricNames()));
+  diff->add_flag("--all", diff_.all, "Also what is not shown to have changed");
+}
+
+void Parser::AddReport() {
+  report_ = app_.add_subcommand("report", "Reports for those who make libraries")->fallthrough();
+  report_->require_subcommand(0, 1);
+  report_->footer(help::kReport);
+  CLI::App* vendor = Add(*report_, "vendor", "Use, costs and changes of a library's APIs",
+                         help::kReportVendor, vendor_);
+  vendor->add_option("--library", vendor_.library, "Soname, a part of it, or a glob")
+      ->required()
+      ->type_name("LIBRARY");
+  vendor->add_option("--by", group_by_, "Groups: libraries, name spaces or prefixes, or both")
+      ->check(CLI::IsMember({"module", "namespace", "both"}))
+      ->capture_default_str();
+  vendor
+      ->add_option("--baseline", vendor_.baseline,
+                   "Changes since this version [the one before the newest]")
+      ->type_name("VERSION");
+  vendor->add_option("--output", vendor_.output, "Write it there (- = stdout)")->type_name("FILE");
+  vendor->add_option("--format", report_format_, "[by the file's name, else text]")
+      ->check(CLI::IsMember({"html", "csv", "json", "text"}));
+}
+
 void Parser::AddLookUps() {
   CLI::App* hist = Add(app_, "hist", "One API's histogram", help::kHist, hist_);
   hist->add_option("api", hist_.api, "Symbol, or soname!symbol")->required()->type_name("API");
@@ -324,6 +370,16 @@ CommandLine Parser::Take() {
     top->sort = report::ParseSortKey(sort_).value_or(report::SortKey::kTotal);
   } else if (auto* check = std::get_if<CheckCommand>(&line_.command)) {
     check->metric = report::ParseMetric(metric_).value_or(stats::Metric::kWallTime);
+  } else if (auto* diff = std::get_if<DiffCommand>(&line_.command)) {
+    diff->metric = report::ParseMetric(diff_metric_);
+  } else if (auto* vendor = std::get_if<ReportVendorCommand>(&line_.command)) {
+    vendor->by = group_by_ == "both"        ? report::GroupBy::kBoth
+                 : group_by_ == "namespace" ? report::GroupBy::kNamespace
+                                            : report::GroupBy::kModule;
+    if (report_format_ == "html") vendor->format = ReportFormat::kHtml;
+    if (report_format_ == "csv") vendor->format = ReportFormat::kCsv;
+    if (report_format_ == "json") vendor->format = ReportFormat::kJson;
+    if (report_format_ == "text") vendor->format = ReportFormat::kText;
   } else if (auto* search = std::get_if<SearchCommand>(&line_.command)) {
     search->by_name = search_sort_ == "name";
   } else if (auto* hist = std::get_if<HistCommand>(&line_.command)) {
@@ -350,7 +406,8 @@ std::string CommandNames(const CLI::App& app) {
 }
 
 std::string Parser::MissingCommand() const {
-  for (const CLI::App* app : std::initializer_list<const CLI::App*>{&app_, agent_, session_}) {
+  for (const CLI::App* app :
+       std::initializer_list<const CLI::App*>{&app_, agent_, session_, report_}) {
     if ((app == &app_ || app->parsed()) && app->get_subcommands().empty()) {
       return (app == &app_ ? "a command is needed: " : "behind " + app->get_name() + " goes ") +
              CommandNames(*app);
@@ -379,6 +436,7 @@ OptionInfo DescribeOption(const CLI::Option& option) {
   std::replace(info.description.begin(), info.description.end(), '\n', ' ');
   if (option.get_positional()) {
     info.names.push_back(option.get_name(true));
+    info.repeats = option.get_items_expected_max() > 1;
   } else {
     for (const std::string& name : option.get_lnames()) info.names.push_back("--" + name);
     for (const std::string& name : option.get_snames()) info.names.push_back("-" + name);
@@ -410,7 +468,8 @@ bool HasCsv(const CommandLine& line) {
   };
   return is_one_of(std::type_identity<ShowCommand>(), std::type_identity<HistCommand>(),
                    std::type_identity<SpectrumCommand>(), std::type_identity<SearchCommand>(),
-                   std::type_identity<TopCommand>(), std::type_identity<CheckCommand>());
+                   std::type_identity<TopCommand>(), std::type_identity<CheckCommand>(),
+                   std::type_identity<DiffCommand>(), std::type_identity<ReportVendorCommand>());
 }
 
 CommandInfo DescribeCommands() { return DescribeCommand(Parser().app()); }

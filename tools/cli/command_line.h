@@ -11,6 +11,7 @@
 #include "tools/report/cost_table.h"
 #include "tools/report/selection.h"
 #include "tools/report/terminal.h"
+#include "tools/report/vendor_report.h"
 
 namespace fieldcost::cli {
 
@@ -94,6 +95,22 @@ struct CheckCommand {
   std::filesystem::path tree;  // sampled stacks to be shown with what is flagged
   std::filesystem::path save;  // write a profile there instead of checking
 };
+struct DiffCommand {
+  std::string library;                  // soname, glob or a part of it
+  std::string before;                   // version or how it begins; empty = the one before `after`
+  std::string after;                    // empty = the newest
+  std::string api;                      // glob over symbols; empty = all
+  std::optional<stats::Metric> metric;  // only this
+  bool all = false;                     // also what is not shown to have changed
+};
+enum class ReportFormat { kText, kHtml, kCsv, kJson };
+struct ReportVendorCommand {
+  std::string library;  // soname, glob or a part of it
+  report::GroupBy by = report::GroupBy::kModule;
+  std::string baseline;                // version or how it begins; empty = before the newest
+  std::filesystem::path output;        // empty or "-" = stdout
+  std::optional<ReportFormat> format;  // nullopt = by the name of `output`, else text
+};
 enum class Shell { kBash, kZsh, kFish };
 struct CompletionCommand {
   Shell shell = Shell::kBash;
@@ -111,8 +128,8 @@ struct CommandLine {
   std::variant<AgentModeCommand, AgentStatusCommand, AgentExplainCommand, AgentSessionCommand,
                AgentPreviewCommand, AgentLogCommand, AgentViewCommand, AgentForgetCommand,
                AgentEnrolCommand, RunCommand, SyncCommand, ShowCommand, HistCommand,
-               SpectrumCommand, SearchCommand, TopCommand, CheckCommand,
-               CompletionCommand, CompleteCommand>
+               SpectrumCommand, SearchCommand, TopCommand, CheckCommand, DiffCommand,
+               ReportVendorCommand, CompletionCommand, CompleteCommand>
       command;
 };
 

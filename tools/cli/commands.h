@@ -32,6 +32,8 @@ Result<int> Run(const SpectrumCommand& command, const Output& output);
 Result<int> Run(const SearchCommand& command, const Output& output);
 Result<int> Run(const TopCommand& command, const Output& output);
 Result<int> Run(const CheckCommand& command, const Output& output);
+Result<int> Run(const DiffCommand& command, const Output& output);
+Result<int> Run(const ReportVendorCommand& command, const Output& output);
 Result<int> Run(const CompletionCommand& command, const Output& output);
 Result<int> Run(const CompleteCommand& command, const Output& output);
 

@@ -171,6 +171,25 @@ inline constexpr char kCheck[] =
     "  fieldcost check --save before.profile\n"
     "  fieldcost check before.profile --metric alloc_inclusive --csv";
 
+inline constexpr char kDiff[] =
+    "Machines are compared, within each hardware class that is published for both versions. "
+    "Without\n"
+    "NEW it is the newest version, without OLD the one before it. Exit status 1: something is\n"
+    "slower or takes more; 2: too little data for everything. Examples:\n"
+    "  fieldcost diff sqlite3\n"
+    "  fieldcost diff libsqlite3.so.0 3.40 3.45 --metric wall_time\n"
+    "  fieldcost diff libz.so.1 --all --csv > changes.csv";
+
+inline constexpr char kReport[] =
+    "Example:\n  fieldcost report vendor --library libz.so.1 --output zlib.html";
+
+inline constexpr char kReportVendor[] =
+    "From the local catalogue alone; the same catalogue gives the same bytes (but for the age in\n"
+    "text). Examples:\n"
+    "  fieldcost report vendor --library sqlite3\n"
+    "  fieldcost report vendor --library 'libboost_*' --by both --output boost.html\n"
+    "  fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --format csv";
+
 inline constexpr char kCompletion[] =
     "Names of APIs come from the local catalogue; nothing is fetched. Examples:\n"
     "  source <(fieldcost completion bash)\n"

@@ -1,0 +1,130 @@
+#include "tools/cli/library_versions.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/base/text.h"
+#include "common/catalog/nearest.h"
+#include "tools/report/version_order.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kMaxListed = 12;
+
+template <typename Items, typename Name>
+std::string List(const Items& items, Name name) {
+  std::string text;
+  std::size_t listed = 0;
+  for (const auto& item : items) {
+    if (++listed > kMaxListed) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + EscapeControl(name(item));
+  }
+  return text;
+}
+
+using SymbolsByLibrary = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+Result<SymbolsByLibrary> ReadNames(const catalog::Catalog& catalog) {
+  SymbolsByLibrary libraries;
+  FIELDCOST_TRY(catalog.ForEachName([&](std::string_view soname, std::string_view symbol) {
+    auto found = libraries.find(soname);
+    if (found == libraries.end()) found = libraries.emplace(soname, 0).first;
+    found->second.emplace_back(symbol);
+    return true;
+  }));
+  return libraries;
+}
+
+Error NoLibrary(const SymbolsByLibrary& libraries, const std::string& name) {
+  std::vector<std::pair<std::size_t, std::string>> near;
+  const std::size_t max_edits = catalog::MaxEdits(name);
+  for (const auto& [soname, symbols] : libraries) {
+    const std::size_t edits = catalog::EditDistance(name, soname, max_edits);
+    if (edits <= max_edits) near.emplace_back(edits, soname);
+  }
+  std::ranges::sort(near);
+  std::string why =
+      fmt::format("no library in the local catalogue is called {}", EscapeControl(name));
+  if (!near.empty()) {
+    why += "; did you mean " + List(near, [](const auto& one) { return one.second; }) + "?";
+  } else if (!libraries.empty()) {
+    why += "; there are " + List(libraries, [](const auto& one) { return one.first; });
+  }
+  return Fail(ErrorCode::kNotFound, "{}", why);
+}
+
+LibraryApis Take(SymbolsByLibrary::value_type& library) {
+  std::ranges::sort(library.second);
+  return {.soname = library.first, .symbols = std::move(library.second), .versions = {}};
+}
+
+}  // namespace
+
+Result<std::vector<LibraryApis>> FindLibraries(const catalog::Catalog& catalog,
+                                               const std::string& name) {
+  FIELDCOST_ASSIGN(SymbolsByLibrary libraries, ReadNames(catalog));
+  std::vector<LibraryApis> found;
+  if (const auto exact = libraries.find(name); exact != libraries.end()) {
+    found.push_back(Take(*exact));
+    return found;
+  }
+  for (auto& library : libraries) {
+    if (GlobMatch(name, library.first)) found.push_back(Take(library));
+  }
+  if (found.empty() && !name.empty()) {
+    for (auto& library : libraries) {
+      if (library.first.find(name) != std::string::npos) found.push_back(Take(library));
+    }
+  }
+  if (found.empty()) return NoLibrary(libraries, name);
+  return found;
+}
+
+Result<LibraryApis> FindLibrary(const catalog::Catalog& catalog, const std::string& name) {
+  FIELDCOST_ASSIGN(std::vector<LibraryApis> found, FindLibraries(catalog, name));
+  if (found.size() == 1) return std::move(found[0]);
+  return Fail(ErrorCode::kInvalidArgument, "{} is several libraries; choose one: {}",
+              EscapeControl(name), List(found, [](const auto& one) { return one.soname; }));
+}
+
+Status ForEachRowOf(const catalog::Catalog& catalog, const LibraryApis& library,
+                    const std::function<void(std::span<const stats::StatRow> rows)>& visit) {
+  for (const std::string& symbol : library.symbols) {
+    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, catalog.Find(symbol, library.soname));
+    visit(rows);
+  }
+  return {};
+}
+
+Status ReadVersions(const catalog::Catalog& catalog, LibraryApis& library) {
+  std::map<std::string, std::uint64_t, report::OlderVersion> versions;
+  FIELDCOST_TRY(ForEachRowOf(catalog, library, [&](std::span<const stats::StatRow> rows) {
+    for (const stats::StatRow& row : rows) ++versions[report::VersionOf(row.key.api)];
+  }));
+  library.versions.clear();
+  for (const auto& [name, rows] : versions) library.versions.push_back({name, rows});
+  return {};
+}
+
+std::string VersionsText(const LibraryApis& library) {
+  return List(library.versions, [](const auto& version) { return version.name; });
+}
+
+Result<std::string> FindVersion(const LibraryApis& library, std::string_view text) {
+  std::vector<std::string> found;
+  for (const LibraryVersion& version : library.versions) {
+    if (version.name == text) return version.name;
+    if (!text.empty() && version.name.starts_with(text)) found.push_back(version.name);
+  }
+  if (found.size() == 1) return found[0];
+  if (found.empty()) {
+    return Fail(ErrorCode::kNotFound, "no version {} of {} in the local catalogue; there are {}",
+                EscapeControl(text), EscapeControl(library.soname), VersionsText(library));
+  }
+  return Fail(ErrorCode::kInvalidArgument, "{} versions of {} begin with {}; choose one: {}",
+              found.size(), EscapeControl(library.soname), EscapeControl(text),
+              List(found, [](const auto& one) { return one; }));
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/catalog/catalog.h"
+#include "common/stats/stat_row.h"
+
+namespace fieldcost::cli {
+
+// Libraries and their versions in the local catalogue.
+
+struct LibraryVersion {
+  std::string name;  // report::VersionOf()
+  std::uint64_t rows = 0;
+};
+
+// A library with the names of its APIs and its versions.
+struct LibraryApis {
+  std::string soname;
+  std::vector<std::string> symbols;      // ascending
+  std::vector<LibraryVersion> versions;  // the oldest first
+};
+
+// The libraries that `name` means, ascending: the one of that soname; else those that it matches as
+// a glob; else those whose sonames contain it. kNotFound if there is none, with names that are
+// near. Reads names only; versions are empty.
+Result<std::vector<LibraryApis>> FindLibraries(const catalog::Catalog& catalog,
+                                               const std::string& name);
+// The same if it must be one: kInvalidArgument with the candidates if there are several.
+Result<LibraryApis> FindLibrary(const catalog::Catalog& catalog, const std::string& name);
+
+// Calls `visit` with all rows of each of its APIs.
+Status ForEachRowOf(const catalog::Catalog& catalog, const LibraryApis& library,
+                    const std::function<void(std::span<const stats::StatRow> rows)>& visit);
+
+// Fills in its versions; reads all its rows.
+Status ReadVersions(const catalog::Catalog& catalog, LibraryApis& library);
+
+// The version that `text` means: of that name, else the only one that begins so. kNotFound, or
+// kInvalidArgument if there are several; with the versions there are. REQUIRES: ReadVersions().
+Result<std::string> FindVersion(const LibraryApis& library, std::string_view text);
+
+// "1.2, 1.3": all versions, escaped.
+std::string VersionsText(const LibraryApis& library);
+
+}  // namespace fieldcost::cli

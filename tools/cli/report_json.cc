@@ -1,0 +1,204 @@
+#include "tools/cli/report_json.h"
+
+#include "tools/cli/json_parts.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace json = boost::json;
+using report::Change;
+
+// Stable words, unlike report::Name(), which is for people.
+std::string_view Word(Change change) {
+  switch (change) {
+    case Change::kTooLittleData:
+      return "too_little_data";
+    case Change::kNone:
+      return "none";
+    case Change::kMore:
+      return "more";
+    case Change::kLess:
+      return "less";
+  }
+  return "";
+}
+
+json::object QuantileJson(const stats::Quantile& quantile) {
+  return {{"estimate", quantile.estimate}, {"low", quantile.low}, {"high", quantile.high}};
+}
+
+json::object QuantilesJson(const report::Quantiles& quantiles) {
+  return {{"p50", QuantileJson(quantiles.p50)},
+          {"p95", QuantileJson(quantiles.p95)},
+          {"p99", QuantileJson(quantiles.p99)}};
+}
+
+json::object NumbersJson(const report::VersionNumbers& numbers) {
+  json::object object = QuantilesJson(numbers.call);
+  object["count"] = numbers.count;
+  object["contributions"] = numbers.contributions;
+  object["mean"] = numbers.mean;
+  if (numbers.machines == 0) {
+    object["machines"] = nullptr;
+  } else {
+    json::object machines = QuantilesJson(numbers.machine);
+    machines["count"] = numbers.machines;
+    object["machines"] = std::move(machines);
+  }
+  return object;
+}
+
+json::object ChangeJson(const report::MetricChange& change) {
+  json::object object = {
+      {"metric", Text(stats::Name(change.metric))}, {"unit", Text(stats::Unit(change.metric))},
+      {"change", Text(Word(change.change))},        {"before", NumbersJson(change.before)},
+      {"after", NumbersJson(change.after)},         {"classes", change.classes},
+      {"weeks_known", change.weeks_known}};
+  if (change.test.strata == 0) {
+    object["test"] = nullptr;
+    return object;
+  }
+  object["test"] = json::object{{"ratio", change.ratio},
+                                {"ratio_low", change.ratio_low},
+                                {"ratio_high", change.ratio_high},
+                                {"cliffs_delta", change.delta},
+                                {"t", change.test.t},
+                                {"degrees_of_freedom", change.test.degrees_of_freedom},
+                                {"p", change.test.p},
+                                {"q", change.q}};
+  return object;
+}
+
+json::array NamesJson(const std::vector<std::string>& names) {
+  json::array array;
+  for (const std::string& name : names) array.push_back(Text(name));
+  return array;
+}
+
+json::object LibraryChangeJson(const report::LibraryChange& change) {
+  json::object counts;
+  for (const Change kind : {Change::kMore, Change::kLess, Change::kNone, Change::kTooLittleData}) {
+    std::uint64_t count = 0;
+    for (const auto& api : change.apis) {
+      for (const auto& metric : api.metrics) count += metric.change == kind ? 1 : 0;
+    }
+    const std::string_view word = Word(kind);
+    counts[json::string_view(word.data(), word.size())] = count;
+  }
+  json::array apis;
+  for (const report::ApiChange& api : change.apis) {
+    json::array metrics;
+    for (const report::MetricChange& one : api.metrics) metrics.push_back(ChangeJson(one));
+    apis.push_back(json::object{{"symbol", Text(api.symbol)},
+                                {"symbol_version", Text(api.symbol_version)},
+                                {"calls_before", api.calls_before},
+                                {"calls_after", api.calls_after},
+                                {"metrics", std::move(metrics)}});
+  }
+  return {{"library", Text(change.soname)},
+          {"before", Text(change.before)},
+          {"after", Text(change.after)},
+          {"counts", std::move(counts)},
+          {"apis", std::move(apis)},
+          {"added", NamesJson(change.added)},
+          {"removed", NamesJson(change.removed)}};
+}
+
+json::array TrendJson(const std::vector<report::TrendPoint>& points) {
+  json::array array;
+  for (const report::TrendPoint& point : points) {
+    array.push_back(json::object{{"label", Text(point.untrusted_label)},
+                                 {"typical_cost", point.cost},
+                                 {"contributions", point.contributions}});
+  }
+  return array;
+}
+
+json::object VendorApiJson(const report::VendorApi& api, const report::VendorReport& report) {
+  json::array changes;
+  for (const report::MetricChange& change : api.changes) changes.push_back(ChangeJson(change));
+  json::object object = {{"library", Text(report.libraries[api.library].soname)},
+                         {"symbol", Text(api.symbol)},
+                         {"symbol_version", Text(api.symbol_version)},
+                         {"name", UntrustedText(api.name)},
+                         {"namespace", UntrustedText(api.group)},
+                         {"calls", api.calls},
+                         {"total", api.total_ns},
+                         {"share", api.share},
+                         {"contributions", api.contributions},
+                         {"versions", TrendJson(api.versions)},
+                         {"weeks", TrendJson(api.weeks)},
+                         {"regression", api.Regression()},
+                         {"changes", std::move(changes)}};
+  if (api.version.empty()) {
+    object["newest"] = nullptr;
+  } else {
+    json::object newest = NumbersJson(api.time);
+    newest["version"] = Text(api.version);
+    newest["histogram"] = HistogramJson(api.histogram);
+    object["newest"] = std::move(newest);
+  }
+  if (api.alloc_mean) {
+    object["alloc_mean"] = *api.alloc_mean;
+  } else {
+    object["alloc_mean"] = nullptr;
+  }
+  return object;
+}
+
+json::object GroupJson(const report::VendorGroup& group) {
+  json::object object = {{"library", Text(group.soname)},
+                         {"namespace", UntrustedText(group.group)},
+                         {"apis", group.apis},
+                         {"calls", group.calls},
+                         {"total", group.total_ns},
+                         {"share", group.share},
+                         {"contributions", group.contributions},
+                         {"slower", group.slower},
+                         {"faster", group.faster},
+                         {"unchanged", group.unchanged},
+                         {"too_little_data", group.too_little},
+                         {"change", Text(Word(group.change))}};
+  if (group.change == Change::kTooLittleData) {
+    object["test"] = nullptr;
+  } else {
+    object["test"] = json::object{{"ratio", group.ratio},
+                                  {"ratio_low", group.ratio_low},
+                                  {"ratio_high", group.ratio_high},
+                                  {"p", group.p},
+                                  {"q", group.q}};
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string VendorJson(const report::VendorReport& report, const catalog::Freshness& freshness) {
+  json::array libraries;
+  for (const report::VendorLibrary& library : report.libraries) {
+    libraries.push_back(json::object{{"library", Text(library.soname)},
+                                     {"versions", NamesJson(library.versions)},
+                                     {"before", Text(library.before)},
+                                     {"after", Text(library.after)}});
+  }
+  json::array groups;
+  for (const report::VendorGroup& group : report.groups) groups.push_back(GroupJson(group));
+  json::array apis;
+  for (const report::VendorApi& api : report.apis) apis.push_back(VendorApiJson(api, report));
+  return Print({{"title", UntrustedText(report.title)},
+                {"libraries", std::move(libraries)},
+                {"calls", report.calls},
+                {"total", report.total_ns},
+                {"comparisons", report.compared},
+                {"groups", std::move(groups)},
+                {"apis", std::move(apis)},
+                {"freshness", FreshnessJson(freshness)}});
+}
+
+std::string DiffJson(const report::LibraryChange& change, const catalog::Freshness& freshness) {
+  json::object object = LibraryChangeJson(change);
+  object["freshness"] = FreshnessJson(freshness);
+  return Print(object);
+}
+
+}  // namespace fieldcost::cli
