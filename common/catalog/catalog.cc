@@ -53,6 +53,12 @@ struct Catalog::State {
   sqlite::Statement find_one;
   sqlite::Statement find_prefix;
   bool has_totals = false;
+
+  // From an index that has no rows.
+  const char* all_names() const {
+    return has_totals ? "SELECT soname, symbol FROM apis INDEXED BY apis_by_name"
+                      : "SELECT soname, symbol FROM apis INDEXED BY apis_by_hash";
+  }
 };
 
 Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -180,9 +186,7 @@ Result<std::vector<FoundApi>> Catalog::Search(const SearchOptions& options) cons
 
 Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
                                                   std::size_t limit) const {
-  // Of all indexes this one is the smallest that has both.
-  sqlite::Statement select =
-      state_->database.Prepare("SELECT soname, symbol FROM apis INDEXED BY apis_by_hash");
+  sqlite::Statement select = state_->database.Prepare(state_->all_names());
   const std::size_t max_edits = MaxEdits(symbol);
   std::vector<std::pair<std::size_t, std::string>> near;
   for (;;) {
@@ -203,9 +207,7 @@ Result<std::vector<std::string>> Catalog::Nearest(std::string_view symbol,
 
 Status Catalog::ForEachName(
     const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const {
-  // Of all indexes this one is the smallest that has both.
-  sqlite::Statement select =
-      state_->database.Prepare("SELECT soname, symbol FROM apis INDEXED BY apis_by_hash");
+  sqlite::Statement select = state_->database.Prepare(state_->all_names());
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found || !visit(select.ColumnView(0), select.ColumnView(1))) return {};
@@ -214,8 +216,10 @@ Status Catalog::ForEachName(
 
 Status Catalog::ForEachApi(
     const std::function<void(std::vector<stats::StatRow> rows)>& visit) const {
-  sqlite::Statement select =
-      state_->database.Prepare("SELECT rows FROM apis ORDER BY symbol, soname");
+  // By that index even if sorting all rows looked cheaper.
+  sqlite::Statement select = state_->database.Prepare(
+      state_->has_totals ? "SELECT rows FROM apis INDEXED BY apis_by_name ORDER BY symbol, soname"
+                         : "SELECT rows FROM apis ORDER BY symbol, soname");
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) return {};

@@ -22,17 +22,22 @@ CREATE TABLE fragments (
   sha256 BLOB,
   fetched_day INTEGER NOT NULL DEFAULT 0
 );
+)sql";
+
+// Rows are large: in a table by number they fill its pages, and no index has to carry them.
+constexpr char kApiTable[] = R"sql(
 CREATE TABLE apis (
+  id INTEGER PRIMARY KEY,
   symbol TEXT NOT NULL,
   soname TEXT NOT NULL,
   hash INTEGER NOT NULL,
   row_count INTEGER NOT NULL,
   total INTEGER NOT NULL,
-  rows BLOB NOT NULL,
-  PRIMARY KEY (symbol, soname)
-) WITHOUT ROWID;
+  rows BLOB NOT NULL
+);
+CREATE UNIQUE INDEX apis_by_name ON apis (symbol, soname);
 CREATE INDEX apis_by_hash ON apis (hash);
-CREATE INDEX apis_by_total ON apis (total DESC);
+CREATE INDEX apis_by_total ON apis (total DESC, symbol, soname);
 )sql";
 
 // Names and places of the state's fields in table meta; one visitor for reading and writing.
@@ -129,6 +134,7 @@ Status Create(sqlite::Database& database) {
                    database.QueryInt("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) {
     FIELDCOST_TRY(database.Execute(kTables));
+    FIELDCOST_TRY(database.Execute(kApiTable));
     FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}",
                                                kApplicationId, kSchemaVersion)
                                        .c_str()));
@@ -146,29 +152,31 @@ Status ForgetFragments(sqlite::Database& database) {
       "UPDATE fragments SET sha256 = zeroblob(32) WHERE sha256 IS NOT NULL");  // no fragment's
 }
 
-Status AddTotals(sqlite::Database& database) {
-  FIELDCOST_TRY(database.Execute("ALTER TABLE apis ADD COLUMN total INTEGER NOT NULL DEFAULT 0"));
-  sqlite::Statement select = database.Prepare(
-      "SELECT symbol, soname, rows FROM apis WHERE (symbol, soname) > (?1, ?2) "
-      "ORDER BY symbol, soname LIMIT 1");
-  sqlite::Statement update =
-      database.Prepare("UPDATE apis SET total = ?3 WHERE symbol = ?1 AND soname = ?2");
+// Copies the APIs into a table as it is now.
+Status RewriteApis(sqlite::Database& database) {
+  FIELDCOST_TRY(
+      database.Execute("ALTER TABLE apis RENAME TO old_apis; DROP INDEX IF EXISTS apis_by_hash"));
+  FIELDCOST_TRY(database.Execute(kApiTable));
   FIELDCOST_ASSIGN(SyncState state, LoadState(database));
-  std::string symbol;
-  std::string soname;
-  for (;;) {
-    FIELDCOST_ASSIGN(const bool found, select.Text(symbol).Text(soname).Step());
-    if (!found) break;
-    symbol = select.ColumnText(0);
-    soname = select.ColumnText(1);
-    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
-                     wire::DecodeFragment(select.ColumnView(2)));
-    select.Reset();
-    FIELDCOST_TRY(update.Text(symbol).Text(soname).Int(TotalColumn(rows)).Run());
-    state.row_count += rows.size();
-    ++state.api_count;
+  {
+    sqlite::Statement select =
+        database.Prepare("SELECT symbol, soname, hash, rows FROM old_apis ORDER BY symbol, soname");
+    sqlite::Statement insert = database.Prepare(
+        "INSERT INTO apis (symbol, soname, hash, row_count, total, rows) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+    for (;;) {
+      FIELDCOST_ASSIGN(const bool found, select.Step());
+      if (!found) break;
+      FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
+                       wire::DecodeFragment(select.ColumnView(3)));
+      insert.Text(select.ColumnView(0)).Text(select.ColumnView(1)).Int(select.ColumnInt(2));
+      insert.Int(std::uint64_t{rows.size()}).Int(TotalColumn(rows)).Blob(select.ColumnView(3));
+      FIELDCOST_TRY(insert.Run());
+      state.row_count += rows.size();
+      ++state.api_count;
+    }
   }
-  FIELDCOST_TRY(database.Execute("CREATE INDEX apis_by_total ON apis (total DESC)"));
+  FIELDCOST_TRY(database.Execute("DROP TABLE old_apis"));
   return SaveState(database, state);
 }
 
@@ -178,7 +186,7 @@ Status Upgrade(sqlite::Database& database) {
   FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
   if (version == kSchemaVersion) return {};
   if (version == kVersionWithoutWeights) FIELDCOST_TRY(ForgetFragments(database));
-  FIELDCOST_TRY(AddTotals(database));
+  FIELDCOST_TRY(RewriteApis(database));
   FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA user_version={}", kSchemaVersion).c_str()));
   return transaction.Commit();
 }

@@ -16,7 +16,8 @@ namespace fieldcost::catalog {
 
 inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
 inline constexpr std::int64_t kSchemaVersion = 3;
-// Without totals, and without row and API counts in its state. It is read, only slower.
+// Without totals and the index by them, without row and API counts in its state, and the rows in
+// the index by name. It is read, only slower.
 inline constexpr std::int64_t kVersionWithoutTotals = 2;
 // Its rows have no weights, whatever the fragments had. It is read, and brought up to date when it
 // is opened for writing.
@@ -48,8 +49,8 @@ struct SyncState {
 // catalogue, kUnsupported if it is a newer one.
 Result<sqlite::Database> OpenForReading(const std::filesystem::path& path);
 // Opens for writing, made (with its directory, tables and a random seed) if absent. One of an older
-// version is upgraded: it keeps its rows (all are decoded once for their totals, about a minute per
-// million APIs); of version 1 every fragment counts as stale.
+// version is upgraded: it keeps its rows (all are copied and decoded once, for their totals: about
+// a minute per million APIs); of version 1 every fragment counts as stale.
 Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path);
 
 // What the column `total` holds: what all calls of an API have cost together, in ns. At most
