@@ -1,6 +1,7 @@
 // Real editors without a screen: Neovim, alone and beside clangd, and Vim with YouCompleteMe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -15,6 +16,16 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+// ycmd outlives its editor; fieldcost-lsp ends with ycmd.
+void EndServerOf(const std::string& said) {
+  const std::string name = "ycmd: ";
+  const std::size_t place = said.find(name);
+  ASSERT_NE(place, std::string::npos) << said;
+  const int pid = std::atoi(said.c_str() + place + name.size());
+  ASSERT_GT(pid, 1) << said;
+  ::kill(pid, SIGKILL);
+}
 
 class EditorsTest : public LspTest {
  protected:
@@ -89,6 +100,7 @@ TEST_F(EditorsTest, VimWithYouCompleteMeShowsInlayHintsAndHover) {
   EXPECT_EQ(result.exit_status, 0) << result.errors;
   std::ifstream file(said_file);
   const std::string said{std::istreambuf_iterator<char>(file), {}};
+  EndServerOf(said);
   EXPECT_THAT(said, HasSubstr("ready: 1"));
   EXPECT_THAT(said, HasSubstr("hints: ['2:34']"));
   EXPECT_THAT(said,

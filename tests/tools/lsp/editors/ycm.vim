@@ -36,7 +36,7 @@ endfunction
 
 function! Run() abort
   try
-    call s:Report('loaded', exists('g:loaded_youcompleteme'))
+    call s:Report('ycmd', py3eval('ycm_state.ServerPid()'))
     call s:Report('ready', s:Await('py3eval("ycm_state.IsServerReady()")'))
     call s:Report('shown', s:Await('!empty(Hints())'))
     call s:Report('hints', string(Hints()))
