@@ -13,6 +13,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/own_contribution.h"
+#include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/numbers.h"
 
@@ -187,7 +188,7 @@ Result<int> Explain(const CheckCommand& command, const CheckReport& report, cons
     }
     text += FreshnessText(facts.freshness, facts.checked);
   }
-  FIELDCOST_TRY(WriteStdout(text));
+  FIELDCOST_TRY(output.json ? WriteStdout(text) : WritePaged(text, output));
   return ExitStatusOf(apis);
 }
 
@@ -219,7 +220,7 @@ Result<int> Run(const CheckCommand& command, const Output& output) {
     if (report.apis.empty() && measured.is_local) {
       text += "nothing of that kind has been measured yet: fieldcost agent local\n";
     }
-    FIELDCOST_TRY(WriteStdout(text + FreshnessText(freshness, facts.checked)));
+    FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, facts.checked), output));
   }
   return ExitStatusOf(All(report));
 }

@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "common/wire/pprof.h"
 #include "tools/cli/check_json.h"
+#include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/stack_tree.h"
 
@@ -44,8 +45,8 @@ Status ShowCheckedTree(const std::filesystem::path& file, const report::CheckRep
   report::StackTree tree;
   const Result<std::string> unit = ReadStacks(untrusted_bytes, tree);
   if (!unit) return Within(unit.error(), EscapeControl(file.string()));
-  return WriteStdout(output.json ? CheckedTreeJson(tree, report, *unit)
-                                 : report::CheckedTreeText(tree, report, *unit, output.style));
+  if (output.json) return WriteStdout(CheckedTreeJson(tree, report, *unit));
+  return WritePaged(report::CheckedTreeText(tree, report, *unit, output.style), output);
 }
 
 }  // namespace fieldcost::cli
