@@ -7,7 +7,7 @@ set(FIELDCOST_SYSTEM_UNIT_DIR "${CMAKE_INSTALL_PREFIX}/lib/systemd/system" CACHE
 set(FIELDCOST_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING
   "Where zsh's completion goes")
 
-install(TARGETS fieldcost fieldcostd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS fieldcost fieldcost-lsp fieldcostd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS fieldcost-aggregator RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
 # Not on the linker's path: nothing links it. tools/cli compiles this place in.
 install(TARGETS fieldcost_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fieldcost)

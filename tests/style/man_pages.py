@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COMMON = {"--help", "-h", "--json", "--color", "--version"}  # of fieldcost(1) for all commands
+COMMON = {"--help", "-h", "--json", "--csv", "--no-pager", "--color", "--version"}  # of fieldcost(1) for all commands
 
 
 def run(*command):
@@ -64,10 +64,10 @@ def check_commands(man, binaries, problems):
         compare(name, options - COMMON, options_in(page), problems)
         words = set(re.findall(r"[a-z]+", " ".join(re.findall(r"^\.(?:It )?Cm (.*)$", page, re.MULTILINE))))
         problems += [f"{name}: command {word} is missing" for word in sorted(below - words)]
-    for daemon in ("fieldcostd", "fieldcost-aggregator"):
-        text = run(str(binaries / daemon), "--help").stdout.partition("\nExamples:")[0]
+    for page in ("fieldcostd.8", "fieldcost-aggregator.8", "fieldcost-lsp.1"):
+        text = run(str(binaries / page[:-2]), "--help").stdout.partition("\nExamples:")[0]
         options = set(re.findall(r"--[a-z][a-z-]*", text))
-        compare(f"{daemon}.8", options, options_in((man / f"{daemon}.8").read_text()), problems)
+        compare(page, options, options_in((man / page).read_text()), problems)
 
 
 def check_settings(man, config, problems):
