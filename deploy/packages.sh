@@ -13,6 +13,9 @@ TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl
 TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
   gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"
 
+# Documentation that gets costs: pages of a real header (zlib.h), and manual pages.
+TEST_PACKAGES+=" doxygen man-db groff-base"
+
 # What makes, checks and tries out the Debian packages (tests/packages), and what reads the manual pages
 # and completions that are in them.
 TEST_PACKAGES+=" build-essential dpkg-dev debhelper po-debconf lintian mmdebstrap systemd mandoc zsh fish"

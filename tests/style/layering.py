@@ -29,7 +29,7 @@ TABLE = {
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "tools/report": (["base", "shm", "stats"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "report"],
-                  ["CLI/CLI.hpp", "boost/json"]),
+                  ["CLI/CLI.hpp", "boost/json", "boost/property_tree/"]),
     # The daemon only for where a user's files are.
     "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "daemon", "report"], ["boost/json"]),
 }

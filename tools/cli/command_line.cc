@@ -86,6 +86,7 @@ class Parser {
   void AddCheck();
   void AddDiff();
   void AddReport();
+  void AddDocs();
   void AddCompletion();
   // `command` becomes the command line's if the user gave this subcommand.
   template <typename Command>
@@ -102,6 +103,7 @@ class Parser {
   CLI::App* session_ = nullptr;
   CLI::App* report_ = nullptr;
   CLI::App* run_ = nullptr;
+  CLI::App* docs_ = nullptr;
 
   CommandLine line_;
   std::string color_ = "auto";
@@ -135,6 +137,9 @@ class Parser {
   std::string group_by_ = "module";
   std::string report_format_;
   std::string metric_ = "wall_time";
+  DocsCardsCommand docs_cards_;
+  DocsDoxygenCommand docs_doxygen_;
+  ManCommand man_;
   CompletionCommand completion_;
 };
 
@@ -158,6 +163,7 @@ Parser::Parser() {
   AddCheck();
   AddDiff();
   AddReport();
+  AddDocs();
   AddCompletion();
 }
 
@@ -355,6 +361,36 @@ void Parser::AddLookUps() {
   search->add_flag("--local", search_.local, "This machine's own measurements");
 }
 
+void Parser::AddDocs() {
+  docs_ = app_.add_subcommand("docs", "Cost cards for documentation")->fallthrough();
+  docs_->require_subcommand(0, 1);
+  docs_->footer(help::kDocs);
+  const auto add_common = [](CLI::App& app, std::string& library, std::string& url) {
+    app.add_option("--library", library, "Only this library (glob)")->type_name("SONAME");
+    app.add_option("--url", url, "Link to the page of an API")->type_name("TEMPLATE");
+  };
+  CLI::App* cards =
+      Add(*docs_, "cards", "A card for each API, as files", help::kDocsCards, docs_cards_);
+  cards->add_option("--output", docs_cards_.output, "Directory to write to; made if absent")
+      ->required()
+      ->type_name("DIRECTORY");
+  add_common(*cards, docs_cards_.library, docs_cards_.url);
+  CLI::App* doxygen = Add(*docs_, "doxygen", "Put cards into pages that Doxygen wrote",
+                          help::kDocsDoxygen, docs_doxygen_);
+  doxygen->add_option("html", docs_doxygen_.html_directory, "Where the pages are")
+      ->required()
+      ->type_name("DIRECTORY");
+  doxygen->add_option("--tag-file", docs_doxygen_.tag_file, "Doxygen's tag file of these pages")
+      ->required()
+      ->type_name("FILE");
+  add_common(*doxygen, docs_doxygen_.library, docs_doxygen_.url);
+  CLI::App* man = Add(app_, "man", "A function's manual page, with its cost", help::kMan, man_);
+  man->add_option("api", man_.api, "Symbol, or soname!symbol")->required()->type_name("API");
+  man->add_option("--section", man_.section, "Of the manual, such as 3")->type_name("SECTION");
+  man->add_option("--url", man_.url, "Link to the page of an API")->type_name("TEMPLATE");
+  man->add_flag("--roff", man_.roff, "Print the page's source instead of showing it");
+}
+
 void Parser::AddCompletion() {
   CLI::App* completion =
       Add(app_, "completion", "The completion script of a shell", help::kCompletion, completion_);
@@ -407,7 +443,7 @@ std::string CommandNames(const CLI::App& app) {
 
 std::string Parser::MissingCommand() const {
   for (const CLI::App* app :
-       std::initializer_list<const CLI::App*>{&app_, agent_, session_, report_}) {
+       std::initializer_list<const CLI::App*>{&app_, agent_, session_, report_, docs_}) {
     if ((app == &app_ || app->parsed()) && app->get_subcommands().empty()) {
       return (app == &app_ ? "a command is needed: " : "behind " + app->get_name() + " goes ") +
              CommandNames(*app);

@@ -111,6 +111,25 @@ struct ReportVendorCommand {
   std::filesystem::path output;        // empty or "-" = stdout
   std::optional<ReportFormat> format;  // nullopt = by the name of `output`, else text
 };
+// A card for each API, in files.
+struct DocsCardsCommand {
+  std::filesystem::path output;  // directory
+  std::string library;           // glob over sonames; empty = all
+  std::string url;               // link template (report/link_template.h); empty = no links
+};
+// Cards in the pages that Doxygen has written.
+struct DocsDoxygenCommand {
+  std::filesystem::path html_directory;
+  std::filesystem::path tag_file;
+  std::string library;  // as above
+  std::string url;
+};
+struct ManCommand {
+  std::string api;
+  std::string section;  // of the manual; empty = any
+  std::string url;
+  bool roff = false;  // the source, not shown
+};
 enum class Shell { kBash, kZsh, kFish };
 struct CompletionCommand {
   Shell shell = Shell::kBash;
@@ -129,7 +148,8 @@ struct CommandLine {
                AgentPreviewCommand, AgentLogCommand, AgentViewCommand, AgentForgetCommand,
                AgentEnrolCommand, RunCommand, SyncCommand, ShowCommand, HistCommand,
                SpectrumCommand, SearchCommand, TopCommand, CheckCommand, DiffCommand,
-               ReportVendorCommand, CompletionCommand, CompleteCommand>
+               ReportVendorCommand, DocsCardsCommand, DocsDoxygenCommand, ManCommand,
+               CompletionCommand, CompleteCommand>
       command;
 };
 

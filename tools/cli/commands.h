@@ -34,6 +34,9 @@ Result<int> Run(const TopCommand& command, const Output& output);
 Result<int> Run(const CheckCommand& command, const Output& output);
 Result<int> Run(const DiffCommand& command, const Output& output);
 Result<int> Run(const ReportVendorCommand& command, const Output& output);
+Result<int> Run(const DocsCardsCommand& command, const Output& output);
+Result<int> Run(const DocsDoxygenCommand& command, const Output& output);
+Result<int> Run(const ManCommand& command, const Output& output);
 Result<int> Run(const CompletionCommand& command, const Output& output);
 Result<int> Run(const CompleteCommand& command, const Output& output);
 

@@ -190,6 +190,28 @@ inline constexpr char kReportVendor[] =
     "  fieldcost report vendor --library 'libboost_*' --by both --output boost.html\n"
     "  fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --format csv";
 
+inline constexpr char kDocs[] =
+    "Examples:\n"
+    "  fieldcost docs cards --output cards --library libz.so.1\n"
+    "  fieldcost docs doxygen html --tag-file zlib.tag --library libz.so.1";
+
+inline constexpr char kDocsCards[] =
+    "For each API: SYMBOL.light.svg, .dark.svg, .html and .md in a directory of its library, and\n"
+    "index.html, index.md, index.json. TEMPLATE: {soname}, {symbol} and {version} are filled in,\n"
+    "percent-encoded. The same catalogue gives the same bytes. Example:\n"
+    "  fieldcost docs cards --output cards --url 'https://costs.example/api/{soname}!{symbol}'";
+
+inline constexpr char kDocsDoxygen[] =
+    "DIRECTORY is what Doxygen wrote (HTML_OUTPUT), FILE its GENERATE_TAGFILE. Each function that\n"
+    "the catalogue knows gets its card; run it again after a sync, cards are replaced. Example:\n"
+    "  fieldcost docs doxygen html --tag-file zlib.tag --library 'libz.so.*'";
+
+inline constexpr char kMan[] =
+    "The page of that function with a section COST at its end, or that section alone if there is\n"
+    "no page, through man(1) and its pager. Examples:\n"
+    "  fieldcost man sqlite3_step\n"
+    "  fieldcost man libz.so.1!inflate --roff > inflate.3";
+
 inline constexpr char kCompletion[] =
     "Names of APIs come from the local catalogue; nothing is fetched. Examples:\n"
     "  source <(fieldcost completion bash)\n"

@@ -98,7 +98,7 @@ std::string CardSvg(const CostCard& card, CardTheme theme) {
   svg += Line(74, 15, colors.ink,
               shown.summary == nullptr
                   ? "not measured"
-                  : fmt::format("p50 {}    p95 {}    p99 {}", newest.p50, newest.p95, newest.p99));
+                  : fmt::format("p50 {} · p95 {} · p99 {}", newest.p50, newest.p95, newest.p99));
   if (shown.summary != nullptr) svg += Bars(shown, colors);
   svg += Line(170, 11, colors.soft, fit(words.basis, kSmallColumns + 8));
   svg += Line(185, 11, card.provenance.synthetic ? colors.ink : colors.soft,

@@ -1,0 +1,28 @@
+// A tag file, and a page, as Doxygen may have written them.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "tools/cli/doxygen_pages.h"
+#include "tools/report/cost_card.h"
+
+using namespace fieldcost;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  std::map<std::string, std::string> cards;
+  const std::string card =
+      std::string(report::kCardBegin) + "\nX\n" + std::string(report::kCardEnd) + "\n";
+  if (const auto functions = cli::ReadTagFile(bytes)) {
+    for (const cli::DocumentedFunction& function : *functions) cards[function.anchor] = card;
+  }
+  (void)cli::NameWithoutArguments(bytes);
+  cards["a"] = card;
+  const cli::PageWithCards once = cli::InsertCards(bytes, cards);
+  FIELDCOST_CHECK(once.cards == 0 || once.html.find(card) != std::string::npos);
+  (void)cli::InsertCards(once.html, cards);
+  return 0;
+}

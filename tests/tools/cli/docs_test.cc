@@ -1,0 +1,181 @@
+// `fieldcost docs` and `fieldcost man`.
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "tests/tools/cli/catalog_fixture.h"
+#include "tools/cli/docs_files.h"
+#include "tools/cli/doxygen_pages.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kEvilSymbol[] = "A<\"><img>";
+
+std::string TextOf(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+class DocsTest : public CatalogCliTest {
+ protected:
+  DocsTest() {
+    std::filesystem::create_directories(output().parent_path());
+    rows_with_evil_.push_back(testing::MakeRow("liba.so.1", kEvilSymbol, 5, 7));
+  }
+
+  std::filesystem::path output() const { return home() / "docs" / "cards"; }
+
+  // Every file below a directory, with what is in it.
+  static std::map<std::string, std::string> Files(const std::filesystem::path& directory) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+      if (!entry.is_regular_file()) continue;
+      files[std::filesystem::relative(entry.path(), directory).string()] = TextOf(entry.path());
+    }
+    return files;
+  }
+
+  std::vector<stats::StatRow> rows_with_evil_ = rows_;
+};
+
+TEST_F(DocsTest, EveryApiGetsItsFilesAndTheIndexNamesThem) {
+  PublishAndSync(rows_with_evil_);
+  const testing::ProcessResult made =
+      Cli({"docs", "cards", "--output", output().string(), "--url",
+           "https://costs.example/api/{soname}!{symbol}", "--json"});
+  ASSERT_EQ(made.exit_status, 0) << made.errors << made.output;
+  const auto files = Files(output());
+  EXPECT_EQ(files.size(), 4 * 4 + 3U);
+  EXPECT_EQ(files.at("index.json"), made.output);
+  EXPECT_EQ(Json(made.output, "len(d['cards']), d['synthetic'], d['cards'][1]['symbol']"),
+            "(4, False, 'open_it')\n");
+  EXPECT_THAT(files.at("liba.so.1/open_it.html"),
+              AllOf(HasSubstr("srcset=\"open_it.dark.svg\""), HasSubstr("open_it.light.svg"),
+                    HasSubstr("href=\"https://costs.example/api/liba.so.1!open_it\"")));
+  EXPECT_THAT(files.at("liba.so.1/open_it.light.svg"), HasSubstr("<desc"));
+  // What is not a letter, digit, '_', '-' or '.' is hexadecimal.
+  EXPECT_THAT(files.at("liba.so.1/A~3C~22~3E~3Cimg~3E.html"),
+              HasSubstr("api/liba.so.1!A%3C%22%3E%3Cimg%3E"));
+  for (const auto& [name, text] : files) {
+    if (name == "index.json") continue;  // where such names need no escape
+    EXPECT_THAT(text, Not(HasSubstr("<img>"))) << name;
+  }
+  EXPECT_THAT(files.at("index.html"), HasSubstr("href=\"liba.so.1/A~3C~22~3E~3Cimg~3E.html\""));
+
+  // The same catalogue, the same bytes.
+  ASSERT_EQ(Cli({"docs", "cards", "--output", (home() / "again").string(), "--url",
+                 "https://costs.example/api/{soname}!{symbol}"})
+                .exit_status,
+            0);
+  EXPECT_EQ(Files(home() / "again"), files);
+}
+
+TEST_F(DocsTest, WhatCannotBeDoneIsSaid) {
+  const auto error_of = [&](std::vector<std::string> arguments, int status) {
+    const testing::ProcessResult result = Cli(arguments);
+    EXPECT_EQ(result.exit_status, status) << result.errors;
+    return result.errors;
+  };
+  const std::string out = output().string();
+  EXPECT_THAT(error_of({"docs", "cards", "--output", out}, 66), HasSubstr("fieldcost sync"));
+  PublishAndSync(rows_);
+  EXPECT_THAT(error_of({"docs"}, 64), HasSubstr("behind docs goes cards or doxygen"));
+  EXPECT_THAT(error_of({"docs", "cards"}, 64), HasSubstr("--output"));
+  EXPECT_THAT(error_of({"docs", "cards", "--output", out, "--library", "libq*"}, 66),
+              HasSubstr("nothing about libq*"));
+  EXPECT_THAT(error_of({"docs", "cards", "--output", out, "--url", "javascript:x"}, 64),
+              HasSubstr("must begin with https://"));
+  EXPECT_THAT(error_of({"docs", "doxygen", out, "--tag-file", out + "/no.tag"}, 66),
+              HasSubstr("no.tag"));
+  EXPECT_THAT(error_of({"man", "open_its"}, 66), HasSubstr("did you mean liba.so.1!open_it?"));
+  EXPECT_FALSE(std::filesystem::exists(output()));
+}
+
+TEST(SafeFileNameTest, AnyNameBecomesOneThatIsSafeAndItsOwn) {
+  EXPECT_EQ(SafeFileName("sqlite3_step"), "sqlite3_step");
+  EXPECT_EQ(SafeFileName("../x"), "~2E.~2Fx");
+  EXPECT_EQ(SafeFileName("-rf"), "~2Drf");
+  EXPECT_EQ(SafeFileName("a~b c\xff"), "a~7Eb~20c~FF");
+  EXPECT_NE(SafeFileName(""), "");
+  const std::string long_name(250, 'a');
+  EXPECT_LE(SafeFileName(long_name).size(), kMaxFileNameBytes + 18);
+  EXPECT_NE(SafeFileName(long_name), SafeFileName(long_name + "b"));
+  FileNames names;
+  EXPECT_EQ(names.Take("Value"), "Value");
+  EXPECT_NE(names.Take("value"), "value") << "not everywhere another file";
+}
+
+TEST(DoxygenPagesTest, FunctionsOfATagFileAreFoundWithTheirScopes) {
+  const auto functions = ReadTagFile(R"(<?xml version='1.0'?>
+<tagfile doxygen_version="1.9.4">
+  <compound kind="file"><name>zlib.h</name>
+    <member kind="define"><name>Z_OK</name><anchorfile>z.html</anchorfile><anchor>a0</anchor></member>
+    <member kind="function"><type>int</type><name>inflate</name>
+      <anchorfile>z.html</anchorfile><anchor>a1</anchor></member>
+    <member kind="function"><name>without_page</name></member>
+  </compound>
+  <compound kind="class"><name>Json::Value</name>
+    <member kind="function"><name>operator&lt;</name>
+      <anchorfile>v.html</anchorfile><anchor>a2</anchor></member>
+  </compound>
+</tagfile>)");
+  ASSERT_TRUE(functions.has_value()) << functions.error().message;
+  EXPECT_THAT(*functions,
+              ElementsAre(DocumentedFunction{"inflate", "z.html", "a1"},
+                          DocumentedFunction{"Json::Value::operator<", "v.html", "a2"}));
+}
+
+TEST(DoxygenPagesTest, WhatIsNoTagFileIsRefused) {
+  const auto member = [](const std::string& page) {
+    return "<tagfile><compound kind=\"file\"><member kind=\"function\"><name>f</name><anchorfile>" +
+           page + "</anchorfile><anchor>a</anchor></member></compound></tagfile>";
+  };
+  EXPECT_TRUE(ReadTagFile(member("sub/z.html")).has_value());
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "<a>";
+  std::string hidden;  // what seems to close them does not
+  for (int i = 0; i < 100'000; ++i) hidden += "<a b='</a>'><!-- </a> --><![CDATA[</a>]]>";
+  EXPECT_FALSE(ReadTagFile(hidden).has_value());
+  for (const std::string& bad :
+       {std::string(), std::string("<html></html>"), std::string("<tagfile>"), deep,
+        member("../../etc/z.html"), member("/etc/z.html"), member("a/../../z.html")}) {
+    EXPECT_FALSE(ReadTagFile(bad).has_value()) << bad.substr(0, 80);
+  }
+}
+
+TEST(DoxygenPagesTest, CardsAreInsertedOnceAndReplaced) {
+  const std::string page =
+      "<a id=\"a1\" name=\"a1\"></a>\n<div class=\"memdoc\">\nold words</div>\n"
+      "<a id=\"a2\" name=\"a2\"></a>\n<a id=\"a3\" name=\"a3\"></a>\n<div "
+      "class=\"memdoc\">\n</div>\n";
+  const std::string card = "<!-- fieldcost card: begin -->\nX\n<!-- fieldcost card: end -->\n";
+  const PageWithCards once = InsertCards(page, {{"a1", card}, {"a2", card}, {"none", card}});
+  EXPECT_EQ(once.cards, 1U) << "a2 has no description of its own";
+  EXPECT_THAT(once.html, HasSubstr("<div class=\"memdoc\">\n" + card + "old words"));
+  EXPECT_EQ(InsertCards(once.html, {{"a1", card}}).html, once.html);
+  EXPECT_EQ(InsertCards(once.html, {}).html, page);
+}
+
+TEST(DoxygenPagesTest, NamesLoseTheirArguments) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"inflate", "inflate"},
+      {"Json::Value::isMember(char const*) const", "Json::Value::isMember"},
+      {"Json::writeString[abi:cxx11](Json::Value const&)", "Json::writeString"},
+      {"Json::Value::operator[](char const*)", "Json::Value::operator[]"},
+      {"a::B::operator()(int)", "a::B::operator()"},
+      {"a::B::operator<(a::B const&)", "a::B::operator<"},
+      {"a::B<c::D (*)(int)>::f(int)", "a::B<c::D (*)(int)>::f"},
+      {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+      {"", ""}};
+  for (const auto& [demangled, name] : cases) EXPECT_EQ(NameWithoutArguments(demangled), name);
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "tools/cli/source.h"
+#include "tools/report/cost_card.h"
+
+namespace fieldcost::cli {
+
+struct LibraryCards {
+  std::optional<catalog::Freshness> freshness;
+  report::Provenance provenance;
+  std::vector<report::CostCard> cards;  // by soname and symbol, with links
+};
+
+// A card in files: PATH.light.svg, PATH.dark.svg, PATH.html and PATH.md.
+struct WrittenCard {
+  const report::CostCard* card = nullptr;
+  std::string folder;  // of the library
+  std::string name;    // without suffix
+  std::string path() const { return folder + "/" + name; }
+};
+
+// The cards of all APIs in the catalogue whose soname matches the glob (empty = all). An empty
+// template makes no links. kInvalidArgument: the template; kNotFound: no catalogue, or nothing of
+// these libraries in it.
+Result<LibraryCards> LoadCards(const std::string& library_glob, const std::string& link_template);
+
+}  // namespace fieldcost::cli

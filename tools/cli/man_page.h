@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "tools/report/cost_card.h"
+
+namespace fieldcost::cli {
+
+inline constexpr std::size_t kMaxManBytes = 16 * 1024 * 1024;
+
+// The roff source of a manual page, in UTF-8, as man(1) finds it; empty if there is none.
+// kUnavailable: there is no man(1).
+Result<std::string> FindManPage(const std::string& untrusted_name,
+                                const std::string& untrusted_section);
+
+// The page with a section COST at its end: with the macros the page is in. An empty page becomes
+// one of that section alone. Pure.
+std::string WithCost(std::string page, std::string_view name, const report::CostCard& card);
+
+// Shows roff through man(1), which goes through the user's pager; its exit status.
+Result<int> ShowManPage(const std::string& roff);
+
+}  // namespace fieldcost::cli
