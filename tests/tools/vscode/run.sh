@@ -69,10 +69,11 @@ copy_sources() {
     tar -c -C "$folder" --exclude=node_modules --exclude=out . | tar -x -C "$WORK/$folder"
   done
   cp LICENSE "$EXTENSION/LICENSE"
+  install -D -m 644 tools/lsp/README.md "$WORK/tools/lsp/README.md"
 }
 
-# install FOLDER: what its lock file names, if it is not there yet.
-install() {
+# install_folder FOLDER NAME: what its lock file names, if it is not there yet.
+install_folder() {
   local folder="$1" log="$WORK/npm-${2}.log"
   if cmp -s "$folder/package-lock.json" "$folder/installed"; then return 0; fi
   step "install the dependencies of $2"
@@ -93,8 +94,8 @@ install() {
 # Both at once: npm mostly waits.
 install_all() {
   local first=0 second=0
-  install "$EXTENSION" extension &
-  (install "$TESTS" tests) || second=$?
+  install_folder "$EXTENSION" extension &
+  (install_folder "$TESTS" tests) || second=$?
   wait $! || first=$?
   ((first == 0)) || exit "$first"
   ((second == 0)) || exit "$second"
@@ -114,14 +115,14 @@ bundle() {
   local kind="$1"
   shift
   logged "bundle-$kind" npx --no-install esbuild "$@" --bundle --platform=node --format=esm \
-    --external:playwright-core --out-extension:.js=.mjs --outdir="out/$kind" --log-level=warning
+    --external:playwright-core --loader:.md=text --out-extension:.js=.mjs --outdir="out/$kind" --log-level=warning
 }
 
 unit_tests() {
   step "unit tests"
   cd "$TESTS"
   logged types npx --no-install tsc --noEmit -p .
-  bundle unit unit/*.ts
+  bundle unit unit/*_test.ts
   logged unit timeout 60 node --test out/unit/*.mjs
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import serverReadme from '../../../../tools/lsp/README.md';
+import readme from '../../../../tools/vscode/README.md';
 import manifest from '../../../../tools/vscode/package.json';
 
 interface Setting {
@@ -18,6 +20,28 @@ void describe('manifest', () => {
     for (const [name, setting] of settings) {
       assert.ok((setting.markdownDescription ?? '').length > 10, name);
       assert.notEqual(setting.default, undefined, name);
+    }
+  });
+
+  void it('has every setting of the server, with its default but for two', () => {
+    // Decided by what else is installed, and by how VS Code asks: see the README.
+    const ownDefaults = ['completion.besideOtherServers', 'completion.minPrefix'];
+    const rows = [...serverReadme.matchAll(/^\| `([a-zA-Z.]+)` \| `([^`]+)` \|/gm)];
+    assert.ok(rows.length > 10);
+    for (const [, name = '', value = ''] of rows) {
+      const setting = settings.get(`fieldcost.${name}`);
+      assert.ok(setting, name);
+      if (ownDefaults.includes(name)) continue;
+      assert.deepEqual(setting.default, JSON.parse(value), name);
+    }
+  });
+
+  void it('is in the README', () => {
+    for (const name of settings.keys()) {
+      const parts = name.split('.').slice(1);
+      const inTable = readme.includes(`\`${parts.join('.')}\``);
+      const inRowOfOthers = readme.includes(`\`.${parts.at(-1) ?? ''}\``);
+      assert.ok(inTable || inRowOfOthers, name);
     }
   });
 
