@@ -220,6 +220,7 @@ class Page {
   }
 
   std::string Use() const {
+    const bool weeks = report_.HasWeeks();
     std::string rows;
     for (std::size_t i = 0; i < shown_; ++i) {
       const VendorApi& api = report_.apis[i];
@@ -234,7 +235,7 @@ class Page {
       rows += Number(api.alloc_mean ? Cost(*api.alloc_mean, Metric::kAllocInclusive) : "–") +
               Cell(SpectrumSvg(api.histogram, Metric::kWallTime)) +
               Cell(TrendSvg(api.versions, "versions", Metric::kWallTime)) +
-              Cell(TrendSvg(api.weeks, "weeks", Metric::kWallTime)) + "</tr>\n";
+              (weeks ? Cell(TrendSvg(api.weeks, "weeks", Metric::kWallTime)) : "") + "</tr>\n";
     }
     std::string caption =
         "Calls, share of the total time and contributions: all versions. Costs: the newest "
@@ -244,6 +245,7 @@ class Page {
         "dear (right, red), height = how often. Versions and weeks: the machines' typical cost, "
         "from "
         "zero.";
+    if (!weeks) caption += " Single weeks are not published.";
     if (shown_ < report_.apis.size()) {
       caption += fmt::format(" {} of {} APIs; all: --format csv.", shown_,
                              FormatCount(report_.apis.size()));
@@ -252,7 +254,7 @@ class Page {
                  Heading("API") + Heading("Calls", true) + Heading("Share", true) +
                      Heading("Contributions", true) + Heading("p50", true) + Heading("p95", true) +
                      Heading("p99", true) + Heading("Alloc/call", true) + Heading("Spectrum") +
-                     Heading("Versions") + Heading("Weeks"),
+                     Heading("Versions") + (weeks ? Heading("Weeks") : ""),
                  rows);
   }
 

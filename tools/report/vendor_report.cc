@@ -188,6 +188,10 @@ double VendorApi::Regression() const {
   return change->after.mean * static_cast<double>(calls_after) * (1 - 1 / change->ratio);
 }
 
+bool VendorReport::HasWeeks() const {
+  return std::ranges::any_of(apis, [](const VendorApi& api) { return !api.weeks.empty(); });
+}
+
 VendorReportBuilder::VendorReportBuilder(std::string title, GroupBy by) {
   report_.title = std::move(title);
   report_.by = by;

@@ -87,6 +87,9 @@ struct VendorReport {
   double total_ns = 0;
   std::uint64_t calls = 0;
   std::uint64_t compared = 0;  // metrics that the q values are over
+
+  // Whether numbers of single weeks are published of any API.
+  bool HasWeeks() const;
 };
 
 // Takes in libraries one after the other, and each one's APIs one by one, so that only one API's

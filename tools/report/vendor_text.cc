@@ -89,9 +89,10 @@ std::string Dearest(const VendorReport& report, const Style& style) {
                   {"P95", true},
                   {"P99", true},
                   {"ALLOC/CALL", true},
-                  {"VERSIONS"},
-                  {"WEEKS"},
-                  {"SPECTRUM"}}};
+                  {"VERSIONS"}}};
+  const bool weeks = report.HasWeeks();
+  if (weeks) lines[0].push_back({"WEEKS"});
+  lines[0].push_back({"SPECTRUM"});
   const Style plain{.utf8 = style.utf8};
   for (std::size_t i = 0; i < std::min(report.apis.size(), kMaxTextApis); ++i) {
     const VendorApi& api = report.apis[i];
@@ -111,9 +112,9 @@ std::string Dearest(const VendorReport& report, const Style& style) {
          cost(api.time.call.p95),
          cost(api.time.call.p99),
          {api.alloc_mean ? FormatCost(*api.alloc_mean, Metric::kAllocInclusive, style) : "-", true},
-         {TrendLine(api.versions, plain)},
-         {TrendLine(api.weeks, plain)},
-         {Spectrum(api.histogram, kSpectrumWidth, style)}});
+         {TrendLine(api.versions, plain)}});
+    if (weeks) lines.back().push_back({TrendLine(api.weeks, plain)});
+    lines.back().push_back({Spectrum(api.histogram, kSpectrumWidth, style)});
   }
   std::string text = TextTable(lines);
   if (report.apis.size() > kMaxTextApis) {
@@ -175,8 +176,9 @@ void AddTime(const VendorApi& api, CsvWriter& csv) {
 
 void AddChange(const VendorApi& api, CsvWriter& csv) {
   const MetricChange* time = api.Time();
-  if (time == nullptr) {
-    for (int i = 0; i < 7; ++i) csv.Empty();
+  if (time == nullptr || time->test.strata == 0) {
+    csv.Text(time == nullptr ? "" : Name(time->change, time->metric));
+    for (int i = 0; i < 6; ++i) csv.Empty();
   } else {
     csv.Text(Name(time->change, time->metric));
     csv.Number(time->ratio).Number(time->ratio_low).Number(time->ratio_high);
@@ -196,6 +198,7 @@ void AddChange(const VendorApi& api, CsvWriter& csv) {
 
 std::string ShareText(double share) {
   const double percent = share * 100;
+  if (percent > 0 && percent < 0.095) return "<0.1 %";
   return percent >= 9.95 || percent == 0 ? fmt::format("{:.0f} %", percent)
                                          : fmt::format("{:.2g} %", percent);
 }

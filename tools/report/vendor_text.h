@@ -23,7 +23,7 @@ std::string VendorText(const VendorReport& report, const Style& style);
 // as in CostCsv().
 std::string VendorCsv(const VendorReport& report, const Provenance& provenance);
 
-// "12 %", "0.3 %".
+// "12 %", "0.3 %", "<0.1 %".
 std::string ShareText(double share);
 // "1.2 h": a time of all calls together.
 std::string TotalText(double total_ns, const Style& style);

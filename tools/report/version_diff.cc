@@ -10,6 +10,7 @@
 #include "common/base/text.h"
 #include "common/stats/anomaly.h"
 #include "tools/report/csv.h"
+#include "tools/report/namespace_of.h"
 #include "tools/report/numbers.h"
 #include "tools/report/text_table.h"
 
@@ -46,7 +47,7 @@ std::vector<TextCell> Line(const ChangedMetric& changed, const Style& style) {
     return FormatCost(quantile.estimate, change.metric, style);
   };
   const auto number = [&](double value) { return compared ? fmt::format("{:.2f}", value) : "-"; };
-  std::string symbol = changed.api->symbol;
+  std::string symbol = DemangledName(changed.api->symbol);
   if (!changed.api->symbol_version.empty()) symbol += "@" + changed.api->symbol_version;
   return {
       {std::string(Name(change.change, change.metric))},

@@ -1,0 +1,161 @@
+// `fieldcost diff` and `fieldcost report vendor` against the synthetic fleet, whose changes between
+// versions are known: real store, publication, server, sync and programs.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "common/base/file.h"
+#include "tests/support/demo_catalog.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::ProcessResult;
+using ::testing::StartsWith;
+
+constexpr std::size_t kMaxPageBytes = 16 << 20;
+
+class DiffReportTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    directory_ = new testing::TempDir;
+    demo_ = new testing::DemoCatalog(directory_->path(), {.agents = 120});
+  }
+  static void TearDownTestSuite() {
+    delete demo_;
+    delete directory_;
+  }
+  void SetUp() override { ASSERT_THAT(demo_->error(), IsEmpty()); }
+
+  static ProcessResult Cli(std::vector<std::string> arguments) {
+    return demo_->Fieldcost(std::move(arguments));
+  }
+
+  // What a Python script of the tests says to `input`.
+  static std::string Python(std::vector<std::string> script, const std::string& input) {
+    script.insert(script.begin(), "python3");
+    const ProcessResult result =
+        testing::RunProcess({.arguments = std::move(script), .input = input});
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+    return result.output;
+  }
+
+  static std::string Unlike(const std::string& document, std::vector<std::string> which) {
+    which.insert(which.begin(),
+                 {FIELDCOST_CLI_TEST_DIR "/check_planted.py", demo_->planted().string()});
+    return Python(std::move(which), document);
+  }
+
+  static testing::TempDir* directory_;
+  static testing::DemoCatalog* demo_;
+};
+
+testing::TempDir* DiffReportTest::directory_ = nullptr;
+testing::DemoCatalog* DiffReportTest::demo_ = nullptr;
+
+TEST_F(DiffReportTest, DiffFindsThePlantedChangesAndNothingElse) {
+  struct Step {
+    const char* library;
+    const char* before;
+    const char* after;
+  };
+  for (const Step& step : {Step{"libsqlite3.so.0", "3.44.2+synthetic", "3.45.3+synthetic"},
+                           {"libsqlite3.so.0", "3.45.3+synthetic", "3.46.1+synthetic"},
+                           {"libz.so.1", "1.2.13+synthetic", "1.3.0+synthetic"},
+                           {"libz.so.1", "1.3.0+synthetic", "1.3.1+synthetic"},
+                           {"libjsoncpp.so.25", "1.9.4+synthetic", "1.9.5+synthetic"},
+                           {"libjsoncpp.so.25", "1.9.5+synthetic", "1.9.6+synthetic"}}) {
+    const ProcessResult result = Cli({"diff", step.library, step.before, step.after, "--json"});
+    EXPECT_EQ(result.exit_status, 1) << result.errors;
+    EXPECT_THAT(Unlike(result.output, {step.library, step.before, step.after}), IsEmpty());
+  }
+}
+
+TEST_F(DiffReportTest, TheVendorReportFindsTheNewestChangesAndNothingElse) {
+  const ProcessResult result = Cli({"report", "vendor", "--library", "*", "--format", "json"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(Unlike(result.output, {"newest"}), IsEmpty());
+}
+
+TEST_F(DiffReportTest, DiffIsATableForPeople) {
+  const ProcessResult result = Cli({"diff", "sqlite3"});  // the two newest versions
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.output,
+              AllOf(StartsWith("libsqlite3.so.0: 3.45.3+synthetic"),
+                    HasSubstr("slower  sqlite3_step "), HasSubstr("faster  sqlite3_exec "),
+                    HasSubstr("no change shown: "), HasSubstr("SYNTHETIC")));
+  EXPECT_THAT(result.output, Not(HasSubstr("sqlite3_errmsg")));
+  EXPECT_THAT(Cli({"diff", "sqlite3", "--all"}).output, HasSubstr("sqlite3_errmsg"));
+  const ProcessResult calm = Cli({"diff", "sqlite3", "--api", "sqlite3_bind_*"});
+  EXPECT_EQ(calm.exit_status, 0);
+  EXPECT_THAT(calm.output, HasSubstr("nothing is shown to have changed"));
+  // The other way round what was slower is faster.
+  EXPECT_THAT(Cli({"diff", "sqlite3", "3.46", "3.45"}).output, HasSubstr("faster  sqlite3_step "));
+}
+
+TEST_F(DiffReportTest, DiffIsCsvToo) {
+  const ProcessResult result = Cli({"diff", "libz.so.1", "--csv", "--metric", "wall_time"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.output,
+              AllOf(StartsWith("library,before,after,symbol,"), HasSubstr(",slower,"),
+                    HasSubstr("libz.so.1,1.3.0+synthetic,1.3.1+synthetic,deflateInit_,"),
+                    Not(HasSubstr("alloc_inclusive"))));
+}
+
+TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
+  const auto expect = [](std::vector<std::string> arguments, int status, const char* said) {
+    const ProcessResult result = Cli(std::move(arguments));
+    EXPECT_EQ(result.exit_status, status) << result.output;
+    EXPECT_THAT(result.errors, HasSubstr(said));
+  };
+  expect({"diff", "lib"}, 64, "choose one: libjsoncpp.so.25, libsqlite3.so.0, libz.so.1");
+  expect({"diff", "libsqlite3.so.1"}, 66, "did you mean libsqlite3.so.0?");
+  expect({"diff", "nonsense\x1b[31m"}, 66, "there are libjsoncpp.so.25,");
+  expect({"diff", "libz.so.1", "9"}, 66, "there are 1.2.13+synthetic, 1.3.0+synthetic,");
+  expect({"diff", "libz.so.1", "1.3"}, 64, "choose one: 1.3.0+synthetic, 1.3.1+synthetic");
+  expect({"diff", "libz.so.1", "1.3.1"}, 64, "cannot be compared with itself");
+  expect({"report", "vendor", "--library", "nonsense"}, 66, "no library");
+  expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "9"}, 66, "no version 9");
+  expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "1.3.1"}, 64, "newest");
+  expect({"report", "vendor", "--library", "*", "--baseline", "9"}, 66, "an older version 9");
+  expect({"report", "vendor", "--library", "*", "--csv", "--format", "html"}, 64, "different");
+  expect({"report"}, 64, "behind report goes vendor");
+}
+
+TEST_F(DiffReportTest, ThePageIsWholeAndTheSameEveryTime) {
+  const std::string file = (directory_->path() / "report.html").string();
+  const ProcessResult written =
+      Cli({"report", "vendor", "--library", "*", "--by", "both", "--output", file});
+  EXPECT_EQ(written.exit_status, 0) << written.errors;
+  const auto page = ReadFile(file, kMaxPageBytes);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_THAT(Python({FIELDCOST_REPORT_TEST_DIR "/check_page.py"}, *page), IsEmpty());
+  EXPECT_THAT(*page, AllOf(HasSubstr("SYNTHETIC"), HasSubstr("Json::Reader::parse("),
+                           HasSubstr("libjsoncpp.so.25, Json::Reader"),
+                           HasSubstr("libsqlite3.so.0, sqlite3_")));
+  const ProcessResult again =
+      Cli({"report", "vendor", "--library", "*", "--by", "both", "--format", "html"});
+  EXPECT_EQ(again.output, *page);
+}
+
+TEST_F(DiffReportTest, TheReportIsTextAndCsvToo) {
+  const ProcessResult text =
+      Cli({"report", "vendor", "--library", "libz.so.1", "--baseline", "1.2.13"});
+  EXPECT_EQ(text.exit_status, 0) << text.errors;
+  EXPECT_THAT(text.output, AllOf(HasSubstr("1.2.13+synthetic"), HasSubstr("candidates"),
+                                 HasSubstr("slower"), HasSubstr("SYNTHETIC")));
+  const ProcessResult csv = Cli({"report", "vendor", "--library", "libz.so.1", "--csv"});
+  EXPECT_EQ(csv.exit_status, 0) << csv.errors;
+  EXPECT_THAT(csv.output, StartsWith("library,symbol,symbol_version,name,namespace,"));
+  EXPECT_EQ(std::ranges::count(csv.output, '\n'), 1 + 12);
+}
+
+}  // namespace
+}  // namespace fieldcost::cli
