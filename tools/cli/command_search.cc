@@ -64,6 +64,7 @@ Result<int> Run(const SearchCommand& command, const Output& output) {
 }
 
 Result<int> Run(const SpectrumCommand& command, const Output& output) {
+  for (const std::string& api : command.apis) FIELDCOST_TRY(CheckApiName(api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   Found found;
   for (const std::string& api : command.apis) {

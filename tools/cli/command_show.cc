@@ -6,6 +6,7 @@
 namespace fieldcost::cli {
 
 Result<int> Run(const ShowCommand& command, const Output& output) {
+  FIELDCOST_TRY(CheckApiName(command.api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   FIELDCOST_ASSIGN(const std::vector<report::CostSummary> summaries,
                    FindApi(source, command.api, command.selection));
@@ -21,6 +22,7 @@ Result<int> Run(const ShowCommand& command, const Output& output) {
 }
 
 Result<int> Run(const HistCommand& command, const Output& output) {
+  FIELDCOST_TRY(CheckApiName(command.api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   FIELDCOST_ASSIGN(const std::vector<report::CostSummary> summaries,
                    FindApi(source, command.api, command.selection));

@@ -47,6 +47,11 @@ Result<Error> Unknown(const Source& source, const std::string& name, std::string
 
 }  // namespace
 
+Status CheckApiName(std::string_view untrusted_name) {
+  FIELDCOST_TRY(ParseName(untrusted_name));
+  return {};
+}
+
 Result<std::vector<report::CostSummary>> FindApi(const Source& source, const std::string& name,
                                                  const report::Selection& selection) {
   FIELDCOST_ASSIGN(const ApiName parsed, ParseName(name));

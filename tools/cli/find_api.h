@@ -11,6 +11,9 @@
 
 namespace fieldcost::cli {
 
+// kInvalidArgument unless it is "symbol" or "soname!symbol": known without a catalogue.
+Status CheckApiName(std::string_view untrusted_name);
+
 // What is known of the one API that a user has named by "symbol" or "soname!symbol", a summary for
 // each version. kInvalidArgument if it is no name, or that of several libraries (they are listed);
 // kNotFound if there is none (with the nearest names), or none of the selection (with what there

@@ -36,7 +36,6 @@ class CliTest : public ::testing::Test {
     std::ofstream(home() / "agent.toml") << text;
   }
 
- private:
   testing::ProcessResult Start(std::vector<std::string> arguments,
                                std::vector<std::pair<std::string, std::string>> environment) {
     environment.insert(environment.begin(),
@@ -47,6 +46,7 @@ class CliTest : public ::testing::Test {
          .unset = {"NO_COLOR", "FIELDCOST_QUIET", "COLORTERM", "LD_PRELOAD"}});
   }
 
+ private:
   testing::TempDir directory_;
 };
 

@@ -75,6 +75,8 @@ TEST(CompleteTest, ApisAreThoseOfTheCatalogue) {
   EXPECT_THAT(Texts({"show", "liba.so.1!tw"}), ElementsAre("liba.so.1!twin"));
   EXPECT_THAT(Texts({"show", "--local", "op"}), ElementsAre("open_it"));
   EXPECT_THAT(Texts({"show", "open_it", "tw"}), IsEmpty());
+  EXPECT_THAT(Texts({"spectrum", "open_it", "tw"}), ElementsAre("twin", "twist"));
+  EXPECT_THAT(Texts({"hist", "op"}), ElementsAre("open_it"));
   // The full name is needed; of two libraries a shell would only leave "lib".
   EXPECT_THAT(Texts({"sync", "--api", "op"}), ElementsAre("liba.so.1!open_it"));
   EXPECT_THAT(Texts({"sync", "--api", "tw"}), IsEmpty());

@@ -32,6 +32,9 @@ TEST_F(CliTest, EverySubcommandHasHelpWithAnExample) {
                                                           {"run"},
                                                           {"sync"},
                                                           {"show"},
+                                                          {"hist"},
+                                                          {"spectrum"},
+                                                          {"search"},
                                                           {"top"},
                                                           {"completion"}};
   for (std::vector<std::string> command : commands) {

@@ -1,0 +1,151 @@
+#include "tests/tools/cli/catalog_fixture.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ProcessResult;
+using ::testing::StartsWith;
+
+// hist, spectrum, search, and what the reading commands choose.
+class LookTest : public CatalogCliTest {
+ protected:
+  static stats::StatRow Newer(stats::StatRow row) {
+    row.key.api.package_version = "2.0-1";
+    return row;
+  }
+  // A value of a cell of record `record` of CSV.
+  std::string Cell(const std::string& csv, int record, const std::string& column) {
+    const testing::ProcessResult result = testing::RunProcess(
+        {.arguments = {"python3", "-c",
+                       "import csv,io,sys; d=sys.stdin.buffer.read().decode();"
+                       "r=list(csv.DictReader(io.StringIO(d,newline=''),strict=True));"
+                       "print(r[int(sys.argv[1])][sys.argv[2]],end='')",
+                       std::to_string(record), column},
+         .input = csv});
+    EXPECT_EQ(result.exit_status, 0) << result.errors << csv;
+    return result.output;
+  }
+};
+
+TEST_F(LookTest, HistShowsOneMetricsHistogramWithItsStrata) {
+  PublishAndSync(rows_);
+  const ProcessResult result = Cli({"hist", "open_it"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(result.output, StartsWith("liba.so.1!open_it  version 1.2-3  build-id 00ff\n\n"
+                                        "  wall_time (ns)\n"
+                                        "    n 300, 1 contribution; all classes, all weeks\n"));
+  EXPECT_THAT(result.output, AllOf(HasSubstr("[1K, 2K)               300 |@@@"),
+                                   Not(HasSubstr("alloc")), HasSubstr("catalogue: snapshot 1")));
+  EXPECT_THAT(Cli({"hist", "open_it", "--metric", "alloc_inclusive"}).output,
+              HasSubstr("[4K, 8K)"));
+  const std::string csv = Cli({"hist", "open_it", "--csv"}).output;
+  EXPECT_EQ(Cell(csv, 0, "min") + " " + Cell(csv, 0, "max"), "1024 2047");
+  EXPECT_EQ(Cell(csv, 0, "count") + " " + Cell(csv, 0, "sum"), "300 450000");
+  const std::string json = Cli({"hist", "open_it", "--json"}).output;
+  EXPECT_EQ(Json(json, "list(d['rows'][0]['metrics'])"), "['wall_time']\n");
+  EXPECT_EQ(Json(json, "d['rows'][0]['metrics']['wall_time']['strata']['classes']"), "[]\n");
+}
+
+TEST_F(LookTest, SpectraStandBelowEachOtherOnOneScale) {
+  PublishAndSync(rows_);
+  const ProcessResult result = Cli({"spectrum", "open_it", "libb.so.2!twin"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(result.output,
+              StartsWith("API      LIBRARY    VERSION    N  CONTRIB     P50     P99  SPECTRUM\n"
+                         "open_it  liba.so.1  1.2-3    300        1  1.5 µs  1.5 µs  █\n"
+                         "twin     libb.so.2  1.2-3      5        1  7.0 ms  7.0 ms"
+                         "              █\n"
+                         "wall_time, all classes, all weeks\n"
+                         "cold 1.0 µs █████████████ 8.4 ms hot; height and strength: how many\n"));
+  EXPECT_EQ(Cell(Cli({"spectrum", "open_it", "libb.so.2!twin", "--csv"}).output, 1, "symbol"),
+            "twin");
+}
+
+TEST_F(LookTest, ALibrarysSpectraAreThoseOfItsDearest) {
+  PublishAndSync(rows_);
+  const std::string all = Cli({"spectrum", "--library", "liba*"}).output;
+  EXPECT_LT(all.find("open_it"), all.find("twin"));
+  EXPECT_THAT(all, Not(HasSubstr("libb")));
+  EXPECT_THAT(Cli({"spectrum", "--library", "liba*", "--limit", "1"}).output,
+              AllOf(HasSubstr("open_it"), Not(HasSubstr("twin")), HasSubstr("more: --limit")));
+  EXPECT_EQ(Cli({"spectrum", "--library", "libnone*"}).exit_status, 66);
+  EXPECT_EQ(Cli({"spectrum"}).exit_status, 64);
+  EXPECT_EQ(Cli({"spectrum", "open_it", "--library", "liba*"}).exit_status, 64);
+}
+
+TEST_F(LookTest, SearchFindsPartsOfNamesDearestFirst) {
+  PublishAndSync(rows_);
+  const std::string both = Cli({"search", "T"}).output;  // open_it and two twins
+  EXPECT_LT(both.find("libb.so.2"), both.find("open_it")) << both;
+  EXPECT_LT(both.find("open_it"), both.rfind("twin")) << both;
+  EXPECT_THAT(Cli({"search", "TWI"}).output, Not(HasSubstr("open_it")));
+  EXPECT_THAT(Cli({"search", "*it"}).output, AllOf(HasSubstr("open_it"), Not(HasSubstr("twin"))));
+  EXPECT_THAT(Cli({"search", "twin", "--library", "liba*"}).output, Not(HasSubstr("libb")));
+  const std::string named = Cli({"search", "t", "--sort", "name", "--limit", "2"}).output;
+  EXPECT_THAT(named, AllOf(HasSubstr("open_it"), HasSubstr("liba.so.1  1.2-3        5 "),
+                           Not(HasSubstr("libb")), HasSubstr("(the first 2 names")));
+  const std::string csv = Cli({"search", "twin", "--csv"}).output;
+  EXPECT_EQ(Cell(csv, 0, "api"), "libb.so.2!twin");
+  EXPECT_EQ(Cell(csv, 0, "snapshot"), "1");
+  EXPECT_EQ(Json(Cli({"search", "twin", "--json"}).output, "len(d['rows'])"), "2\n");
+  const ProcessResult none = Cli({"search", "nothing_like_it"});
+  EXPECT_EQ(none.exit_status, 66);
+  EXPECT_EQ(none.errors, "fieldcost: no name matches 'nothing_like_it'\n");
+}
+
+TEST_F(LookTest, AVersionMetricClassOrWeekCanBeChosen) {
+  std::vector<stats::StatRow> rows = rows_;
+  rows.push_back(Newer(testing::MakeRow("liba.so.1", "open_it", 20, 90)));
+  PublishAndSync(rows);
+  const std::string both = Cli({"show", "open_it"}).output;
+  EXPECT_THAT(both, AllOf(HasSubstr("version 1.2-3"), HasSubstr("version 2.0-1"),
+                          HasSubstr("alloc_inclusive")));
+  EXPECT_THAT(
+      Cli({"show", "open_it", "--of-version", "2*"}).output,
+      AllOf(HasSubstr("n 20, 1 contribution; all classes, all weeks"), Not(HasSubstr("1.2-3"))));
+  EXPECT_THAT(Cli({"show", "open_it", "--metric", "alloc_inclusive"}).output,
+              Not(HasSubstr("wall_time")));
+  const ProcessResult none = Cli({"show", "open_it", "--class", "x86_64*"});
+  EXPECT_EQ(none.exit_status, 66);
+  EXPECT_THAT(none.errors,
+              HasSubstr("there are: versions 1.2-3, 2.0-1; classes all classes; metrics "
+                        "alloc_inclusive, wall_time; weeks all together"));
+  for (const char* wrong : {"yesterday", "2026-13-01", "2026-11-19..2026-11-01"}) {
+    EXPECT_EQ(Cli({"hist", "open_it", "--week", wrong}).exit_status, 64) << wrong;
+  }
+  EXPECT_EQ(Cli({"hist", "open_it", "--week", "2026-11-19"}).exit_status, 66);
+  EXPECT_EQ(Cli({"hist", "open_it", "--metric", "length"}).exit_status, 64);
+}
+
+TEST_F(LookTest, TopByTotalReadsNoFurtherThanNeededAndAgreesWithTheWholeTable) {
+  std::vector<stats::StatRow> rows = testing::MakeRows(60, 1000);
+  for (unsigned i = 0; i < 60; i += 7) rows.push_back(Newer(rows[i]));
+  PublishAndSync(rows);
+  const std::string all = Cli({"top", "--limit", "0", "--csv"}).output;
+  const std::string few = Cli({"top", "--limit", "9", "--csv"}).output;
+  EXPECT_EQ(all.substr(0, few.size()), few);
+  EXPECT_EQ(Cell(few, 0, "symbol"), "function_59");
+  EXPECT_THAT(Cli({"top", "--limit", "9"}).output, HasSubstr("(the first 9; more: --limit)"));
+  EXPECT_THAT(Cli({"top", "--library", "lib3*", "--csv"}).output,
+              AllOf(HasSubstr("lib3.so.1"), Not(HasSubstr("lib4.so.1"))));
+}
+
+TEST_F(LookTest, CsvIsForTablesAndNotBesideJson) {
+  PublishAndSync(rows_);
+  EXPECT_EQ(Cell(Cli({"show", "open_it", "--csv"}).output, 0, "metric"), "wall_time");
+  const ProcessResult status = Cli({"agent", "status", "--csv"});
+  EXPECT_EQ(status.exit_status, 64);
+  EXPECT_THAT(status.errors, HasSubstr("no --csv"));
+  EXPECT_EQ(Cli({"top", "--csv", "--json"}).exit_status, 64);
+}
+
+TEST_F(LookTest, LocalMeasurementsAreSearchedToo) {
+  EXPECT_EQ(Cli({"search", "x", "--local"}).exit_status, 66);
+  EXPECT_EQ(Cli({"hist", "x", "--local"}).exit_status, 66);
+}
+
+}  // namespace
+}  // namespace fieldcost::cli
