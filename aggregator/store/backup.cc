@@ -62,7 +62,14 @@ Status Store::Backup(const std::filesystem::path& directory, std::string_view at
     return Fail(ErrorCode::kInvalidArgument, "{} holds backups of another store",
                 directory.string());
   }
-  FIELDCOST_TRY(state_->database->Backup(directory, *identity + std::string(attachment)));
+  const auto set_backing_up = [this](bool value) {
+    const std::lock_guard checkpoint_lock(state_->checkpoint_mutex);
+    state_->backing_up = value;
+  };
+  set_backing_up(true);
+  const Status copied = state_->database->Backup(directory, *identity + std::string(attachment));
+  set_backing_up(false);
+  FIELDCOST_TRY(copied);
   if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed during the backup");
   return {};
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -9,25 +10,32 @@ namespace {
 
 // Puts the new value of every row of `table` into `changes`; a row of which nothing is left goes.
 Status WriteRows(const Database& database, const Database::View* base, const DirtyTable& table,
-                 Database::WriteSet& changes) {
+                 Database::SortedSet& changes) {
+  Database::Lookup rows(database, Table::kRows, base);
   CompactRow sums;
   std::string value;
   return table.ForEach(
       [&](const std::string& key, const CompactRow* added, const CompactRow* removed) -> Status {
-        FIELDCOST_ASSIGN(const auto stored, database.Get(Table::kRows, key, base));
+        FIELDCOST_ASSIGN(const auto stored, rows.Find(key));
         sums.Clear();
         if (stored) FIELDCOST_TRY(DecodeRowValue(*stored, sums));
         if (added != nullptr) sums.Add(*added);
         if (removed != nullptr) FIELDCOST_TRY(sums.Subtract(*removed));
-        if (sums.buckets.empty()) {
-          if (stored) changes.Delete(Table::kRows, key);
-          return {};
-        }
+        if (sums.buckets.empty()) return stored ? changes.Delete(Table::kRows, key) : Status();
         value.clear();
         AppendRowValue(sums, value);
-        changes.Put(Table::kRows, key, value);
-        return {};
+        return changes.Put(Table::kRows, key, value);
       });
+}
+
+// How much of a row's key is its API, which ends in the fifth zero byte.
+std::size_t SizeOfApi(std::string_view row_key) {
+  constexpr int kTexts = 5;
+  std::size_t size = 0;
+  for (int text = 0; text < kTexts && size < row_key.size(); ++text) {
+    size = std::min(row_key.find('\0', size), row_key.size() - 1) + 1;
+  }
+  return size;
 }
 
 }  // namespace
@@ -44,28 +52,36 @@ Status Store::State::CheckpointLocked() {
   const std::uint64_t number = last_number;
   {
     const std::lock_guard lock(table_mutex);
-    if (!dirty.empty()) {
+    if (!failed && !dirty.empty()) {
       std::swap(dirty, frozen);
       base = database->Freeze();
     }
   }
   gate.Open();
+  if (failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
   if (frozen.empty()) return {};
   const auto start = std::chrono::steady_clock::now();
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kFrozen);
 
-  Database::WriteSet changes(*database);
-  if (Status status = WriteRows(*database, base.get(), frozen, changes); !status) {
-    return Failed(status.error());
-  }
   Totals new_totals = totals;
   new_totals.Add(frozen.totals());
-  changes.Put(Table::kMeta, kAppliedKey, NumberKey(number));
-  changes.Put(Table::kMeta, kTotalsKey, new_totals.Encode());
-  changes.DeleteRange(Table::kInbox, NumberKey(applied + 1), NumberKey(number + 1));
-  if (Status status = database->Write(changes); !status) return Failed(status.error());
+  const auto write = [&]() -> Status {
+    Database::SortedSet changes(*database);
+    FIELDCOST_TRY(WriteRows(*database, base.get(), frozen, changes));
+    FIELDCOST_TRY(changes.Put(Table::kProgress, kAppliedKey, NumberKey(number)));
+    FIELDCOST_TRY(changes.Put(Table::kProgress, kTotalsKey, new_totals.Encode()));
+    return database->Adopt(changes);
+  };
+  if (Status status = write(); !status) return Failed(status.error());
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kWritten);
-
+  // The inbox' entries up to `number` mean nothing any more, whether they are there or not. But a
+  // backup may have the list of files from before, and will have the log from now.
+  if (!backing_up) {
+    Database::WriteSet summed(*database);
+    summed.DeleteRange(Table::kInbox, NumberKey(inbox_begin), NumberKey(number + 1));
+    if (Status status = database->Write(summed); !status) return Failed(status.error());
+    inbox_begin = number + 1;
+  }
   applied = number;
   totals = new_totals;
   ++checkpoints;
@@ -112,16 +128,29 @@ Store::Snapshot::~Snapshot() = default;
 std::uint64_t Store::Snapshot::sequence() const { return state_->sequence; }
 const Totals& Store::Snapshot::totals() const { return state_->totals; }
 
-Status Store::Snapshot::ForEach(const Visitor& visit) const {
+Status Store::Snapshot::ForEach(const Visitor& visit, const RowRange& range) const {
   stats::RowKey key;
   CompactRow row;
   return state_->database->ForEach(
-      Table::kRows, "", state_->view.get(),
+      Table::kRows, range.begin, state_->view.get(),
       [&](std::string_view key_bytes, std::string_view value) -> Status {
         FIELDCOST_TRY(DecodeRowKey(key_bytes, key));
         FIELDCOST_TRY(DecodeRowValue(value, row));
         return visit(key, row);
-      });
+      },
+      range.end);
+}
+
+std::vector<Store::Snapshot::RowRange> Store::Snapshot::Split(std::size_t parts) const {
+  std::vector<RowRange> ranges(1);
+  for (const std::string& key : state_->database->Cuts(Table::kRows, parts)) {
+    // Before the first row of the API, so that its rows stay together.
+    std::string api(key.substr(0, SizeOfApi(key)));
+    if (api <= ranges.back().begin) continue;
+    ranges.back().end = api;
+    ranges.push_back({.begin = std::move(api), .end = {}});
+  }
+  return ranges;
 }
 
 Result<Store::Snapshot> Store::TakeSnapshot() {

@@ -7,7 +7,6 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
-#include <rocksdb/snapshot.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
@@ -21,10 +20,11 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox", "ledger", "meta",
-                                                          "held"};
+constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox", "ledger",
+                                                          "meta", "held",  "progress"};
 constexpr int kMaxOpenFiles = 512;
 constexpr int kBackgroundJobs = 2;
+constexpr int kWriteBuffers = 4;  // of a table, the flushed ones included, before writers wait
 constexpr std::uint64_t kMaxLogBytes = 256 * kMiB;  // then the oldest table is flushed
 constexpr double kFilterBitsPerKey = 10;
 
@@ -56,16 +56,6 @@ rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
 }
 
 }  // namespace
-
-class Database::View {
- public:
-  explicit View(rocksdb::DB& db) : holder_(&db), snapshot_(holder_.snapshot()) {}
-  const rocksdb::Snapshot* get() const { return snapshot_; }
-
- private:
-  rocksdb::ManagedSnapshot holder_;
-  const rocksdb::Snapshot* snapshot_;
-};
 
 struct Database::WriteSet::State {
   Database::State& database;
@@ -99,6 +89,7 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
   rocksdb::ColumnFamilyOptions family;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
   family.compression = BestCompression();
+  family.max_write_buffer_number = kWriteBuffers;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (std::size_t table = 0; table < kTables; ++table) {
     rocksdb::ColumnFamilyOptions options_of_table = family;
@@ -117,6 +108,10 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
     state->env = rocksdb::NewCompositeEnv(options.file_system);
     db_options.env = state->env.get();
   }
+  FIELDCOST_TRY(RemoveUnadopted(*db_options.env, options.directory));
+  // Flushes are what writers may wait for; compactions can wait for everybody.
+  db_options.env->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
+  db_options.env->LowerThreadPoolIOPriority(rocksdb::Env::LOW);
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(db_options, options.directory.string(), families, &state->handles, &db);
@@ -153,9 +148,12 @@ Result<std::optional<std::string>> Database::Get(Table table, std::string_view k
 }
 
 Status Database::ForEach(Table table, std::string_view begin, const View* view,
-                         const Visitor& visit) const {
+                         const Visitor& visit, std::string_view end) const {
   rocksdb::ReadOptions options;
   if (view != nullptr) options.snapshot = view->get();
+  const rocksdb::Slice bound = SliceOf(end);
+  if (!end.empty()) options.iterate_upper_bound = &bound;
+  options.fill_cache = false;  // the cache is for what batches ask for
   const std::unique_ptr<rocksdb::Iterator> iterator(
       state_->db->NewIterator(options, state_->Handle(table)));
   for (iterator->Seek(SliceOf(begin)); iterator->Valid(); iterator->Next()) {

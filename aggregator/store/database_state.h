@@ -3,6 +3,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
+#include <rocksdb/snapshot.h>
 
 #include <atomic>
 #include <memory>
@@ -49,6 +50,19 @@ class FailureListener final : public rocksdb::EventListener {
  private:
   std::atomic<bool> failed_{false};
 };
+
+class Database::View {
+ public:
+  explicit View(rocksdb::DB& db) : holder_(&db), snapshot_(holder_.snapshot()) {}
+  const rocksdb::Snapshot* get() const { return snapshot_; }
+
+ private:
+  rocksdb::ManagedSnapshot holder_;
+  const rocksdb::Snapshot* snapshot_;
+};
+
+// Removes what a SortedSet that was never adopted has left.
+Status RemoveUnadopted(rocksdb::Env& env, const std::filesystem::path& directory);
 
 struct Database::State {
   ~State() {

@@ -105,7 +105,7 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
     if (saturated) {
       FIELDCOST_ASSIGN(left, TotalsWithout(expired));
     }
-    if (!expired.empty()) changes.Put(Table::kMeta, kTotalsKey, left.Encode());
+    if (!expired.empty()) changes.Put(Table::kProgress, kTotalsKey, left.Encode());
     if (next.empty()) changes.Put(Table::kMeta, kRowsExpiredKey, NumberKey(bound));
     if (expired.empty() && !next.empty()) continue;
     FIELDCOST_TRY(database->Write(changes));
@@ -143,6 +143,7 @@ Status Store::State::ExpireEpochs(Table table, std::uint64_t& removed) {
 
 Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_epoch) {
   const std::lock_guard lock(state_->expire_mutex);
+  const std::lock_guard backup_lock(state_->backup_mutex);
   if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
   ExpiryReport report;
   const auto run = [&]() -> Status {

@@ -70,13 +70,19 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   return std::unique_ptr<Store>(new Store(std::move(state)));
 }
 
+Result<std::optional<std::string>> Store::State::ReadProgress(std::string_view key) const {
+  FIELDCOST_ASSIGN(auto newest, database->Get(Table::kProgress, key));
+  if (newest) return newest;
+  return database->Get(Table::kMeta, key);
+}
+
 Status Store::State::Replay() {
-  FIELDCOST_ASSIGN(const auto applied_bytes, database->Get(Table::kMeta, kAppliedKey));
+  FIELDCOST_ASSIGN(const auto applied_bytes, ReadProgress(kAppliedKey));
   if (applied_bytes) {
     if (applied_bytes->size() != 8) return Fail(ErrorCode::kCorrupt, "applied number is malformed");
     applied = ReadBigEndian64(*applied_bytes);
   }
-  FIELDCOST_ASSIGN(const auto totals_bytes, database->Get(Table::kMeta, kTotalsKey));
+  FIELDCOST_ASSIGN(const auto totals_bytes, ReadProgress(kTotalsKey));
   if (totals_bytes) {
     FIELDCOST_ASSIGN(totals, Totals::Decode(*totals_bytes));
   }
@@ -189,7 +195,8 @@ Status Store::State::CommitAll(Database::WriteSet& changes,
     std::unique_lock lock(table_mutex);
     table_changed.wait(lock, [this] {
       return failed || options.checkpoint_seconds == 0 ||
-             dirty.memory_bytes() < kDirtyOverdraft * options.checkpoint_bytes;
+             dirty.memory_bytes() + frozen.memory_bytes() <
+                 kDirtyOverdraft * options.checkpoint_bytes;
     });
   }
   gate.Enter();
@@ -208,9 +215,10 @@ Status Store::State::CommitAll(Database::WriteSet& changes,
     if (status && batch != nullptr) dirty.Add(*batch->rows);
     if (WantsCheckpoint()) table_changed.notify_all();
   }
+  // Before the next checkpoint, which would cover the number of what may yet be in the log.
+  if (!status) status = Failed(status.error());
   gate.Leave();
-  if (!status) return Failed(status.error());
-  return {};
+  return status;
 }
 
 Status Store::State::ReadRow(std::string_view key, CompactRow& sums, bool& found) const {

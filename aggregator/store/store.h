@@ -246,7 +246,7 @@ class Store {
   std::unique_ptr<State> state_;
 };
 
-// All rows at one moment. Movable; use from one thread at a time.
+// All rows at one moment. Movable; its const functions may be called by many threads at a time.
 class Store::Snapshot {
  public:
   Snapshot(Snapshot&&) noexcept;
@@ -257,10 +257,20 @@ class Store::Snapshot {
   std::uint64_t sequence() const;
   const Totals& totals() const;
 
-  // Visits every row, ascending by stats::RowKey. May be called again: same rows. An error of
-  // `visit` ends it and is returned.
+  // A part of the rows, for ForEach(); all of them unless Split() has made it.
+  struct RowRange {
+    std::string begin;
+    std::string end;
+  };
+  // Cuts all rows into at most `parts` ranges of roughly the same size, ascending. The rows of an
+  // API are in one. REQUIRES: parts > 0.
+  std::vector<RowRange> Split(std::size_t parts) const;
+
+  // Visits every row of the range, ascending by stats::RowKey. May be called again: same rows. An
+  // error of `visit` ends it and is returned.
   using Visitor = std::function<Status(const stats::RowKey& key, const CompactRow& row)>;
-  Status ForEach(const Visitor& visit) const;
+  Status ForEach(const Visitor& visit, const RowRange& range) const;
+  Status ForEach(const Visitor& visit) const { return ForEach(visit, {}); }
 
  private:
   friend class Store;

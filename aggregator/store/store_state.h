@@ -23,6 +23,7 @@ namespace fieldcost::store {
 // What is behind Store; for this folder's sources only. Locks are taken in the order stripe,
 // withdraw_mutex, checkpoint_mutex, gate, table_mutex.
 
+// In Table::kProgress; before there was one, in Table::kMeta.
 inline constexpr char kAppliedKey[] = "applied";
 inline constexpr char kTotalsKey[] = "totals";
 inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBackup()
@@ -49,7 +50,7 @@ struct Store::State {
   Gate gate;                                       // accepting, against setting dirty rows aside
   std::mutex checkpoint_mutex;                     // one checkpoint at a time
   std::mutex expire_mutex;    // one Expire() at a time; taken before all others
-  std::mutex backup_mutex;    // one Backup() at a time
+  std::mutex backup_mutex;    // one Backup() at a time, and none beside Expire(); taken next
   std::mutex withdraw_mutex;  // from checking that the sums hold a batch to having taken it away
 
   mutable std::mutex table_mutex;  // guards the members up to `applied`
@@ -59,8 +60,10 @@ struct Store::State {
   std::shared_ptr<Database::View> base;  // stored rows without `frozen`, while there is one
   bool stopping = false;
 
-  std::uint64_t applied = 0;  // guarded by checkpoint_mutex
-  Totals totals;              // of the stored rows; guarded by checkpoint_mutex
+  std::uint64_t applied = 0;      // guarded by checkpoint_mutex
+  std::uint64_t inbox_begin = 0;  // below it the inbox is empty; guarded by checkpoint_mutex
+  Totals totals;                  // of the stored rows; guarded by checkpoint_mutex
+  bool backing_up = false;        // the inbox has to stay; guarded by checkpoint_mutex
   std::atomic<std::uint64_t> last_number{0};
   std::atomic<bool> failed{false};
   std::atomic<std::uint32_t> first_week{0};  // written with withdraw_mutex held
@@ -85,6 +88,8 @@ struct Store::State {
   }
 
   Status Replay();
+  // The newest value of kAppliedKey or kTotalsKey.
+  Result<std::optional<std::string>> ReadProgress(std::string_view key) const;
   Status CheckpointLocked();  // REQUIRES: checkpoint_mutex is held
   void RunCheckpointer();
 

@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/options.h>
+#include <rocksdb/sst_file_writer.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "aggregator/store/database_state.h"
+#include "common/base/units.h"
+
+namespace fieldcost::store {
+namespace {
+
+// In the engine's own directory, since they are linked and not copied. No name of its own looks
+// like this one.
+constexpr char kFilePrefix[] = "checkpoint.";
+// Then the next file begins, so that compactions find pieces of a bearable size.
+constexpr std::uint64_t kFileBytes = 32 * kMiB;
+// The disk is given its work as it comes up and not all at once: others are syncing their logs.
+constexpr std::uint64_t kBytesPerSync = 512 * kKiB;
+// Entries gone over one by one before the next wanted one is searched for.
+constexpr int kSteps = 8;
+
+rocksdb::EnvOptions SmoothWrites() {
+  rocksdb::EnvOptions options;
+  options.bytes_per_sync = kBytesPerSync;
+  return options;
+}
+
+}  // namespace
+
+Status RemoveUnadopted(rocksdb::Env& env, const std::filesystem::path& directory) {
+  std::vector<std::string> names;
+  rocksdb::Status status = env.GetChildren(directory.string(), &names);
+  if (status.IsNotFound()) return {};
+  for (const std::string& name : names) {
+    if (!status.ok()) break;
+    if (name.starts_with(kFilePrefix)) status = env.DeleteFile((directory / name).string());
+  }
+  if (!status.ok()) return ErrorOf(fmt::format("clean up {}", directory.string()), status);
+  return {};
+}
+
+struct Database::SortedSet::State {
+  // What is to come of one table.
+  struct Part {
+    std::unique_ptr<rocksdb::SstFileWriter> writer;  // null: no file is being written
+    std::vector<std::string> files;                  // the one being written is the last
+  };
+
+  Result<rocksdb::SstFileWriter*> WriterOf(Table table) {
+    Part& part = parts[static_cast<std::size_t>(table)];
+    if (part.writer != nullptr && part.writer->FileSize() >= kFileBytes) {
+      FIELDCOST_TRY(Finish(part));
+    }
+    if (part.writer == nullptr) {
+      const std::filesystem::path directory = database.db->GetName();
+      part.files.push_back((directory / (kFilePrefix + std::to_string(next_file++))).string());
+      rocksdb::ColumnFamilyHandle* const handle = database.Handle(table);
+      constexpr bool kForgetPages = false;  // they are read again soon
+      part.writer = std::make_unique<rocksdb::SstFileWriter>(
+          SmoothWrites(), database.db->GetOptions(handle), handle, kForgetPages);
+      const rocksdb::Status status = part.writer->Open(part.files.back());
+      if (!status.ok()) return ErrorOf("create a file of the store", status);
+    }
+    return part.writer.get();
+  }
+
+  // Closes the file, which is durable then.
+  static Status Finish(Part& part) {
+    if (part.writer == nullptr) return {};
+    const rocksdb::Status status = part.writer->Finish();
+    part.writer.reset();
+    if (!status.ok()) return ErrorOf("write a file of the store", status);
+    return {};
+  }
+
+  Database::State& database;
+  std::array<Part, kTables> parts;
+  unsigned next_file = 0;
+};
+
+Database::SortedSet::SortedSet(Database& database) : state_(new State{*database.state_, {}, 0}) {}
+
+Database::SortedSet::~SortedSet() {
+  for (State::Part& part : state_->parts) {
+    part.writer.reset();
+    // Those that were adopted have other names by now. What cannot be removed now is when the store
+    // is opened.
+    for (const std::string& file : part.files) {
+      state_->database.db->GetEnv()->DeleteFile(file).PermitUncheckedError();
+    }
+  }
+}
+
+Status Database::SortedSet::Put(Table table, std::string_view key, std::string_view value) {
+  FIELDCOST_ASSIGN(rocksdb::SstFileWriter* const writer, state_->WriterOf(table));
+  const rocksdb::Status status = writer->Put(SliceOf(key), SliceOf(value));
+  if (!status.ok()) return ErrorOf("write a file of the store", status);
+  return {};
+}
+
+Status Database::SortedSet::Delete(Table table, std::string_view key) {
+  FIELDCOST_ASSIGN(rocksdb::SstFileWriter* const writer, state_->WriterOf(table));
+  const rocksdb::Status status = writer->Delete(SliceOf(key));
+  if (!status.ok()) return ErrorOf("write a file of the store", status);
+  return {};
+}
+
+Status Database::Adopt(SortedSet& changes) {
+  if (!healthy()) return Fail(ErrorCode::kIo, "write to the store: it has failed before");
+  std::vector<rocksdb::IngestExternalFileArg> arguments;
+  for (std::size_t table = 0; table < kTables; ++table) {
+    SortedSet::State::Part& part = changes.state_->parts[table];
+    FIELDCOST_TRY(SortedSet::State::Finish(part));
+    if (part.files.empty()) continue;
+    rocksdb::IngestExternalFileArg argument;
+    argument.column_family = state_->handles[table];
+    argument.external_files = part.files;
+    argument.options.move_files = true;
+    argument.options.failed_move_fall_back_to_copy = false;
+    argument.options.write_global_seqno = false;  // no file is changed once it is written
+    arguments.push_back(std::move(argument));
+  }
+  if (arguments.empty()) return {};
+  const rocksdb::Status status = state_->db->IngestExternalFiles(arguments);
+  if (!status.ok()) return Fail(ErrorCode::kIo, "write to the store: {}", status.ToString());
+  return {};
+}
+
+std::vector<std::string> Database::Cuts(Table table, std::size_t parts) const {
+  rocksdb::ColumnFamilyMetaData family;
+  state_->db->GetColumnFamilyMetaData(state_->Handle(table), &family);
+  std::vector<std::pair<std::string, std::uint64_t>> files;  // the first key, and the size
+  std::uint64_t total = 0;
+  for (const rocksdb::LevelMetaData& level : family.levels) {
+    for (const rocksdb::SstFileMetaData& file : level.files) {
+      files.emplace_back(file.smallestkey, file.size);
+      total += file.size;
+    }
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<std::string> cuts;
+  std::uint64_t before = 0;
+  for (const auto& [key, size] : files) {
+    if (before != 0 && before >= total * (cuts.size() + 1) / parts && cuts.size() + 1 < parts) {
+      cuts.push_back(key);
+    }
+    before += size;
+  }
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+struct Database::Lookup::State {
+  std::unique_ptr<rocksdb::Iterator> iterator;
+  bool started = false;
+};
+
+Database::Lookup::Lookup(const Database& database, Table table, const View* view)
+    : state_(std::make_unique<State>()) {
+  rocksdb::ReadOptions options;
+  if (view != nullptr) options.snapshot = view->get();
+  options.fill_cache = false;
+  state_->iterator.reset(database.state_->db->NewIterator(options, database.state_->Handle(table)));
+}
+Database::Lookup::~Lookup() = default;
+
+Result<std::optional<std::string_view>> Database::Lookup::Find(std::string_view key) {
+  rocksdb::Iterator& iterator = *state_->iterator;
+  const auto is_before = [&] { return iterator.Valid() && ViewOf(iterator.key()) < key; };
+  if (state_->started) {
+    for (int step = 0; step < kSteps && is_before(); ++step) iterator.Next();
+  }
+  if (!state_->started || is_before()) iterator.Seek(SliceOf(key));
+  state_->started = true;
+  if (!iterator.status().ok()) return ErrorOf("read from the store", iterator.status());
+  if (!iterator.Valid() || ViewOf(iterator.key()) != key) return std::optional<std::string_view>();
+  return std::optional(ViewOf(iterator.value()));
+}
+
+}  // namespace fieldcost::store
