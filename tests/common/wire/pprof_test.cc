@@ -1,0 +1,180 @@
+#include "common/wire/pprof.h"
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "common/base/file.h"
+#include "common/wire/gzip.h"
+#include "common/wire/limits.h"
+#include "common/wire/pprof.pb.h"
+
+namespace fieldcost::wire {
+namespace {
+
+using ::testing::ElementsAre;
+
+// "main;run" in a program, "inflate", which was inlined into "uncompress", in libz.
+proto::PprofProfile Sample() {
+  proto::PprofProfile profile;
+  for (const char* text : {"", "samples", "count", "cpu", "nanoseconds", "/usr/bin/app",
+                           "/usr/lib/libz.so.1.2.13", "main", "run", "inflate", "uncompress"}) {
+    profile.add_string_table(text);
+  }
+  const auto type = [&](int name, int unit) {
+    proto::PprofValueType& added = *profile.add_sample_type();
+    added.set_type(name);
+    added.set_unit(unit);
+  };
+  type(1, 2);
+  type(3, 4);
+  const auto mapping = [&](std::uint64_t id, int file) {
+    proto::PprofMapping& added = *profile.add_mapping();
+    added.set_id(id);
+    added.set_filename(file);
+  };
+  mapping(1, 5);
+  mapping(2, 6);
+  for (int i = 0; i < 4; ++i) {
+    proto::PprofFunction& function = *profile.add_function();
+    function.set_id(static_cast<std::uint64_t>(i + 1));
+    function.set_name(7 + i);
+  }
+  const auto location = [&](std::uint64_t id, std::uint64_t module,
+                            std::initializer_list<std::uint64_t> functions) {
+    proto::PprofLocation& added = *profile.add_location();
+    added.set_id(id);
+    added.set_mapping_id(module);
+    added.set_address(0x1000 + id);
+    for (const std::uint64_t function : functions) added.add_line()->set_function_id(function);
+  };
+  location(10, 1, {1});
+  location(11, 1, {2});
+  location(12, 2, {3, 4});
+  location(13, 0, {});
+  const auto sample = [&](std::initializer_list<std::uint64_t> stack, std::int64_t nanoseconds) {
+    proto::PprofSample& added = *profile.add_sample();
+    for (const std::uint64_t place : stack) added.add_location_id(place);
+    added.add_value(1);
+    added.add_value(nanoseconds);
+  };
+  sample({12, 11, 10}, 7000);
+  sample({13, 10}, 500);
+  return profile;
+}
+
+std::string Gzip(const std::string& bytes) {
+  z_stream stream{};
+  EXPECT_EQ(::deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(::deflateBound(&stream, bytes.size()), '\0');
+  std::string input = bytes;
+  stream.next_in = reinterpret_cast<Bytef*>(input.data());
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return packed;
+}
+
+std::vector<std::string> Stacks(const std::string& bytes) {
+  std::vector<std::string> stacks;
+  const auto unit = ReadPprof(bytes, [&](const auto& frames, std::uint64_t value) -> Status {
+    std::string text;
+    for (const std::string_view frame : frames) text += std::string(frame) + ";";
+    stacks.push_back(text + " " + std::to_string(value));
+    return {};
+  });
+  EXPECT_TRUE(unit.has_value()) << unit.error().message;
+  return stacks;
+}
+
+ErrorCode CodeOf(const std::string& bytes) {
+  const auto unit = ReadPprof(bytes, [](const auto&, std::uint64_t) -> Status { return {}; });
+  return unit.has_value() ? ErrorCode{} : unit.error().code;
+}
+
+ErrorCode CodeAfter(const std::function<void(proto::PprofProfile&)>& spoil) {
+  proto::PprofProfile profile = Sample();
+  spoil(profile);
+  return CodeOf(profile.SerializeAsString());
+}
+
+TEST(PprofTest, StacksAreReadFromTheOutermostFunctionOnInlinedOnesToo) {
+  const std::string plain = Sample().SerializeAsString();
+  const auto expected =
+      ElementsAre("app!main;app!run;libz.so.1.2.13!uncompress;libz.so.1.2.13!inflate; 7000",
+                  "app!main;0x100d; 500");
+  EXPECT_THAT(Stacks(plain), expected);
+  EXPECT_TRUE(IsGzip(Gzip(plain)));
+  EXPECT_THAT(Stacks(Gzip(plain)), expected);
+}
+
+TEST(PprofTest, TheValueIsThatOfTheDefaultType) {
+  proto::PprofProfile profile = Sample();
+  profile.set_default_sample_type(1);
+  EXPECT_THAT(Stacks(profile.SerializeAsString())[1], "app!main;0x100d; 1");
+  const auto unit = ReadPprof(profile.SerializeAsString(),
+                              [](const auto&, std::uint64_t) -> Status { return {}; });
+  EXPECT_EQ(unit->untrusted_type, "samples");
+  EXPECT_EQ(unit->untrusted_unit, "count");
+}
+
+TEST(PprofTest, ReferencesThatLeadNowhereAreRefused) {
+  EXPECT_EQ(CodeAfter([](auto&) {}), ErrorCode{});
+  EXPECT_EQ(CodeAfter([](auto& p) { p.mutable_sample(0)->add_location_id(99); }),
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(CodeAfter([](auto& p) { p.mutable_location(0)->add_line()->set_function_id(99); }),
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(CodeAfter([](auto& p) { p.mutable_function(0)->set_name(99); }), ErrorCode::kCorrupt);
+  EXPECT_EQ(CodeAfter([](auto& p) { p.mutable_function(0)->set_name(-1); }), ErrorCode::kCorrupt);
+  EXPECT_EQ(CodeAfter([](auto& p) { p.mutable_sample_type(1)->set_unit(99); }),
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(CodeAfter([](auto& p) { p.mutable_sample(0)->set_value(1, -5); }), ErrorCode::kCorrupt);
+  EXPECT_EQ(CodeAfter([](auto& p) { p.mutable_sample(0)->clear_value(); }), ErrorCode::kCorrupt);
+}
+
+TEST(PprofTest, EveryCutProfileIsRefusedOrReadAsOne) {
+  const std::string packed = Gzip(Sample().SerializeAsString());
+  for (std::size_t size = 2; size < packed.size(); ++size) {
+    EXPECT_EQ(CodeOf(packed.substr(0, size)), ErrorCode::kCorrupt) << size;
+  }
+  EXPECT_EQ(CodeOf(packed + "x"), ErrorCode::kCorrupt);
+  EXPECT_EQ(CodeOf(packed + packed), ErrorCode::kCorrupt);
+  EXPECT_EQ(CodeOf("no profile at all"), ErrorCode::kCorrupt);
+}
+
+TEST(PprofTest, BombsAreRefusedBeforeTheyTakeMemory) {
+  EXPECT_EQ(CodeOf(Gzip(std::string(kMaxPprofDecodedBytes + 1, '\0'))), ErrorCode::kTooLarge);
+  EXPECT_EQ(Gunzip(Gzip(std::string(1000, 'x')), 999).error().code, ErrorCode::kTooLarge);
+  EXPECT_EQ(Gunzip(Gzip(std::string(1000, 'x')), 1000).value(), std::string(1000, 'x'));
+  // Empty samples, two bytes each.
+  std::string many;
+  for (std::size_t i = 0; i <= kMaxPprofEntries; ++i) many += std::string("\x12\x00", 2);
+  EXPECT_EQ(CodeOf(many), ErrorCode::kTooLarge);
+  // Many places of one long name.
+  EXPECT_EQ(CodeAfter([](auto& p) {
+              p.set_string_table(7, std::string(kMaxPprofTextBytes, 'x'));
+              for (std::uint64_t i = 0; i < 3000; ++i) {
+                auto& location = *p.add_location();
+                location.set_id(1000 + i);
+                location.add_line()->set_function_id(1);
+              }
+            }),
+            ErrorCode::kTooLarge);
+  EXPECT_EQ(
+      CodeAfter([](auto& p) { p.set_string_table(7, std::string(kMaxPprofTextBytes + 1, 'x')); }),
+      ErrorCode::kTooLarge);
+  EXPECT_EQ(CodeAfter([](auto& p) {
+              for (std::size_t i = 0; i <= kMaxStackFrames; ++i) {
+                p.mutable_sample(0)->add_location_id(10);
+              }
+            }),
+            ErrorCode::kTooLarge);
+}
+
+}  // namespace
+}  // namespace fieldcost::wire

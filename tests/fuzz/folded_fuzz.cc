@@ -1,0 +1,24 @@
+// Folded stacks as a user names them.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "tools/report/stack_tree.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fieldcost;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  report::StackTree tree;
+  if (!report::AddFoldedStacks(text, tree)) return 0;
+  // What is below adds up, and nothing of a name reaches the terminal as it is.
+  for (const report::StackTree::Node& node : tree.nodes()) {
+    std::uint64_t sum = node.self;
+    for (const std::uint32_t child : node.children) sum += tree.nodes()[child].total;
+    FIELDCOST_CHECK(sum == node.total);
+  }
+  const std::string shown = report::CheckedTreeText(tree, {}, "", {});
+  for (const char c : shown) FIELDCOST_CHECK(c == '\n' || (c >= 0 ? c >= ' ' && c != 0x7f : true));
+  return 0;
+}

@@ -1,0 +1,18 @@
+// Pprof profiles as a user names them: as they are, and behind gzip's header where it has one.
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "common/wire/limits.h"
+#include "common/wire/pprof.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fieldcost;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  static_cast<void>(wire::ReadPprof(bytes, [](const auto& frames, std::uint64_t) -> Status {
+    FIELDCOST_CHECK(frames.size() <= wire::kMaxStackFrames);
+    return {};
+  }));
+  return 0;
+}
