@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/stats/agent_weights.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
 
@@ -43,7 +44,7 @@ class Group {
     Status status;
     if (most < threshold_) {
       ++counts_.withheld;
-    } else if (!IsSound()) {
+    } else if (!IsSound(sums_)) {
       ++counts_.unsound;
     } else {
       ++counts_.published;
@@ -57,13 +58,6 @@ class Group {
   const CollapseCounts& counts() const { return counts_; }
 
  private:
-  bool IsSound() const {
-    if (sums_.saturated || !stats::Validate(sums_.scalars)) return false;
-    const stats::CostHistogram histogram = sums_.ToHistogram();
-    return stats::Validate(histogram) &&
-           stats::Validate(sums_.ToWeights(), histogram, sums_.scalars.contributions);
-  }
-
   const std::uint32_t threshold_;
   const CollapsedVisitor& visit_;
   bool open_ = false;
@@ -75,11 +69,31 @@ class Group {
 
 }  // namespace
 
-Result<CollapseCounts> Collapse(const store::Store::Snapshot& snapshot, std::uint32_t threshold,
-                                const CollapsedVisitor& visit) {
+bool IsSound(const store::CompactRow& row) {
+  if (row.saturated || !stats::Validate(row.scalars)) return false;
+  bool overflows = false;
+  stats::Bucket total;
+  const stats::Uint128 most = stats::Uint128{row.scalars.contributions} << stats::kWeightBits;
+  stats::Uint128 weight = 0;
+  for (const store::CompactBucket& bucket : row.buckets) {
+    if (bucket.sums.count == 0 || !stats::ValidateBucket(bucket.slot, bucket.sums)) return false;
+    total.count = stats::SaturatingAdd(total.count, bucket.sums.count, overflows);
+    total.sum = stats::SaturatingAdd(total.sum, bucket.sums.sum, overflows);
+    total.sum_of_squares =
+        stats::SaturatingAdd(total.sum_of_squares, bucket.sums.sum_of_squares, overflows);
+    if (bucket.weight() > most - weight) return false;
+    weight += bucket.weight();
+  }
+  return !overflows && weight % stats::kWeightOne == 0;
+}
+
+Result<CollapseCounts> Collapse(const store::Store::Snapshot& snapshot,
+                                const store::Store::Snapshot::RowRange& range,
+                                std::uint32_t threshold, const CollapsedVisitor& visit) {
   Group group(threshold, visit);
   FIELDCOST_TRY(snapshot.ForEach(
-      [&](const stats::RowKey& key, const store::CompactRow& row) { return group.Add(key, row); }));
+      [&](const stats::RowKey& key, const store::CompactRow& row) { return group.Add(key, row); },
+      range));
   FIELDCOST_TRY(group.End());
   return group.counts();
 }

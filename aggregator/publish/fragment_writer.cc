@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -28,6 +30,7 @@ namespace {
 using Path = std::filesystem::path;
 
 constexpr unsigned kHashBits = wire::kMaxFragmentBits;
+constexpr std::size_t kReaders = 2;  // parts of the store that are read at the same time
 constexpr std::size_t kPartitions = std::size_t{1} << kSpillBits;
 static_assert(kSpillBits <= kHashBits);
 
@@ -55,6 +58,30 @@ std::thread StartLast(const Work& work) {
   }
 }
 
+// Calls `work` for every index below `count`, in this thread (worker 0) and another one (1); the
+// first failure ends it.
+Status InParallel(std::size_t count,
+                  const std::function<Status(std::size_t index, std::size_t worker)>& work) {
+  std::mutex mutex;
+  std::atomic<std::size_t> next{0};
+  Status failure;
+  const auto run = [&](std::size_t worker) {
+    for (std::size_t index = next++; index < count; index = next++) {
+      Status status = work(index, worker);
+      if (status) continue;
+      next = count;
+      const std::lock_guard lock(mutex);
+      failure = std::move(status);
+      return;
+    }
+  };
+  const auto help = [&] { run(1); };
+  std::thread helper = count > 1 ? StartLast(help) : std::thread();
+  run(0);
+  if (helper.joinable()) helper.join();
+  return failure;
+}
+
 // In front of a row on its way, which is its key and its value.
 struct Head {
   std::uint32_t hash = 0;  // the first kHashBits bits of its API's
@@ -68,8 +95,9 @@ struct RawRows {
   std::size_t count = 0;
 };
 
-Result<std::vector<stats::StatRow>> DecodeRows(const RawRows& raw) {
-  std::vector<stats::StatRow> rows(raw.count);
+// Into `rows`, which are used again from fragment to fragment: they are large.
+Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
+  rows.resize(raw.count);
   store::CompactRow sums;
   std::string_view rest = raw.bytes;
   for (stats::StatRow& row : rows) {
@@ -80,6 +108,8 @@ Result<std::vector<stats::StatRow>> DecodeRows(const RawRows& raw) {
     rest.remove_prefix(head.key_bytes);
     FIELDCOST_TRY(store::DecodeRowValue(rest.substr(0, head.value_bytes), sums));
     rest.remove_prefix(head.value_bytes);
+    row.histogram.Clear();
+    row.weights = {};
     for (const store::CompactBucket& bucket : sums.buckets) {
       row.histogram.SetBucket(bucket.slot, bucket.sums);
       row.weights.slots[bucket.slot] = bucket.weight();
@@ -91,7 +121,7 @@ Result<std::vector<stats::StatRow>> DecodeRows(const RawRows& raw) {
   if (!std::is_sorted(rows.begin(), rows.end(), by_key)) {
     std::sort(rows.begin(), rows.end(), by_key);
   }
-  return rows;
+  return {};
 }
 
 // Leaves the rows with the most contributions, of equal ones the first.
@@ -123,10 +153,10 @@ Status KeepBest(std::size_t count, RawRows& raw) {
 
 // Agents choose the names, and could crowd a fragment until it cannot be published, and with it
 // nothing. So what does not fit is left out.
-Result<std::string> EncodeWhatFits(RawRows& raw) {
+Result<std::string> EncodeWhatFits(RawRows& raw, std::vector<stats::StatRow>& rows) {
   FIELDCOST_TRY(KeepBest(kMaxRowsOfFragment, raw));
   for (;;) {
-    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, DecodeRows(raw));
+    FIELDCOST_TRY(DecodeRows(raw, rows));
     auto bytes = wire::EncodeFragment(rows);
     if (bytes || bytes.error().code != ErrorCode::kTooLarge || raw.count < 2) return bytes;
     FIELDCOST_TRY(KeepBest(raw.count / 2, raw));
@@ -144,21 +174,23 @@ Status WriteUnsynced(const Path& path, std::string_view bytes) {
   }
   // Whatever the umask is: everybody may have it.
   if (::fchmod(fd.get(), 0644) != 0) return ErrnoError("set mode of", path, errno);
+  (void)::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);  // begins; fsync() comes later
   return {};
 }
 
 class FragmentWriter {
  public:
-  FragmentWriter(const FragmentWriterOptions& options, Spill spill)
-      : options_(options), spill_(std::move(spill)), rows_of_hash_(std::size_t{1} << kHashBits) {}
+  explicit FragmentWriter(const FragmentWriterOptions& options) : options_(options) {}
 
   Result<WrittenFragments> Run(const store::Store::Snapshot& snapshot) {
-    FIELDCOST_TRY(PutAside(snapshot));
+    FIELDCOST_TRY(PutAllAside(snapshot));
     written_.bits = ChooseFragmentBits(written_.counts.published, options_.previous);
     written_.fragments.resize(std::size_t{1} << written_.bits);
     std::vector<std::uint64_t> rows_of(written_.fragments.size());
-    for (std::size_t hash = 0; hash < rows_of_hash_.size(); ++hash) {
-      rows_of[hash >> (kHashBits - written_.bits)] += rows_of_hash_[hash];
+    for (const Part& part : parts_) {
+      for (std::size_t hash = 0; hash < part.rows_of_hash.size(); ++hash) {
+        rows_of[hash >> (kHashBits - written_.bits)] += part.rows_of_hash[hash];
+      }
     }
     for (std::size_t first = 0; first < rows_of.size();) {
       // As many fragments as fit into memory together; at least one.
@@ -174,26 +206,54 @@ class FragmentWriter {
   }
 
  private:
-  Status PutAside(const store::Store::Snapshot& snapshot);
+  // A range of the snapshot's rows, and what of it waits for its fragment.
+  struct Part {
+    Part(store::Store::Snapshot::RowRange rows, Spill file)
+        : range(std::move(rows)), spill(std::move(file)) {}
+    store::Store::Snapshot::RowRange range;
+    Spill spill;
+    std::vector<std::uint64_t> rows_of_hash =
+        std::vector<std::uint64_t>(std::size_t{1} << kHashBits);
+    CollapseCounts counts;
+  };
+  Status PutAllAside(const store::Store::Snapshot& snapshot);
+  Status PutAside(const store::Store::Snapshot& snapshot, Part& part) const;
   Status WriteGroup(std::size_t first, std::size_t end);
-  Status WriteOne(std::size_t index, RawRows& raw);
+  Status WriteOne(std::size_t index, RawRows& raw, std::vector<stats::StatRow>& rows);
   Status MakeDurable();
 
   const FragmentWriterOptions& options_;
-  Spill spill_;
-  std::vector<std::uint64_t> rows_of_hash_;
+  std::vector<Part> parts_;                          // ascending
+  std::array<std::vector<stats::StatRow>, 2> rows_;  // of the fragment of each worker
   WrittenFragments written_;
   std::mutex mutex_;
   std::vector<Path> unnamed_;  // written under a temporary name, guarded by mutex_
 };
 
-Status FragmentWriter::PutAside(const store::Store::Snapshot& snapshot) {
+// Reads the store in as many threads as there are parts: this one and a helper.
+Status FragmentWriter::PutAllAside(const store::Store::Snapshot& snapshot) {
+  for (store::Store::Snapshot::RowRange& range : snapshot.Split(kReaders)) {
+    FIELDCOST_ASSIGN(Spill spill, Spill::Create(options_.directory, kPartitions));
+    parts_.emplace_back(std::move(range), std::move(spill));
+  }
+  const Status status = InParallel(parts_.size(), [&](std::size_t index, std::size_t) {
+    return PutAside(snapshot, parts_[index]);
+  });
+  for (const Part& part : parts_) {
+    written_.counts.published += part.counts.published;
+    written_.counts.withheld += part.counts.withheld;
+    written_.counts.unsound += part.counts.unsound;
+  }
+  return status;
+}
+
+Status FragmentWriter::PutAside(const store::Store::Snapshot& snapshot, Part& part) const {
   std::string record;
   stats::ApiKey last;
   Head head;
   FIELDCOST_ASSIGN(
-      written_.counts,
-      Collapse(snapshot, options_.contribution_threshold,
+      part.counts,
+      Collapse(snapshot, part.range, options_.contribution_threshold,
                [&](const stats::RowKey& key, const store::CompactRow& row) {
                  if (key.api.symbol != last.symbol || key.api.soname != last.soname) {
                    last = key.api;
@@ -206,8 +266,8 @@ Status FragmentWriter::PutAside(const store::Store::Snapshot& snapshot) {
                  head.value_bytes =
                      static_cast<std::uint32_t>(record.size() - sizeof head - head.key_bytes);
                  std::memcpy(record.data(), &head, sizeof head);
-                 ++rows_of_hash_[head.hash];
-                 return spill_.Append(head.hash >> (kHashBits - kSpillBits), record);
+                 ++part.rows_of_hash[head.hash];
+                 return part.spill.Append(head.hash >> (kHashBits - kSpillBits), record);
                }));
   return {};
 }
@@ -217,38 +277,31 @@ Status FragmentWriter::WriteGroup(std::size_t first, std::size_t end) {
   std::vector<RawRows> raw(end - first);
   for (std::size_t partition = (first << shift) >> (kHashBits - kSpillBits);
        partition <= ((end << shift) - 1) >> (kHashBits - kSpillBits); ++partition) {
-    FIELDCOST_TRY(spill_.ForEach(partition, [&](std::string_view record) -> Status {
-      Head head;
-      std::memcpy(&head, record.data(), sizeof head);
-      const std::size_t index = head.hash >> shift;
-      if (index < first || index >= end) return {};
-      raw[index - first].bytes.append(record);
-      ++raw[index - first].count;
-      return {};
-    }));
-  }
-  std::atomic<std::size_t> next{first};
-  Status failure;
-  const auto work = [&] {
-    for (std::size_t index = next++; index < end; index = next++) {
-      Status status = WriteOne(index, raw[index - first]);
-      raw[index - first] = {};
-      if (status) continue;
-      const std::lock_guard lock(mutex_);
-      failure = status;
-      return;
+    for (Part& part : parts_) {
+      FIELDCOST_TRY(part.spill.ForEach(partition, [&](std::string_view record) -> Status {
+        Head head;
+        std::memcpy(&head, record.data(), sizeof head);
+        const std::size_t index = head.hash >> shift;
+        if (index < first || index >= end) return {};
+        raw[index - first].bytes.append(record);
+        ++raw[index - first].count;
+        return {};
+      }));
     }
+  }
+  const auto write = [&](std::size_t index, std::size_t worker) -> Status {
+    FIELDCOST_TRY(WriteOne(first + index, raw[index], rows_[worker]));
+    raw[index] = {};
+    return {};
   };
-  std::thread helper = StartLast(work);
-  work();
-  if (helper.joinable()) helper.join();
-  FIELDCOST_TRY(failure);
+  FIELDCOST_TRY(InParallel(raw.size(), write));
   return MakeDurable();
 }
 
-Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw) {
+Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
+                                std::vector<stats::StatRow>& rows) {
   const std::size_t all = raw.count;
-  FIELDCOST_ASSIGN(const std::string bytes, EncodeWhatFits(raw));
+  FIELDCOST_ASSIGN(const std::string bytes, EncodeWhatFits(raw, rows));
   wire::FragmentReference& reference = written_.fragments[index];
   reference = {.sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = raw.count};
   const std::string hex = HexEncode(
@@ -269,13 +322,19 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw) {
   return {};
 }
 
-// One sync for a whole group, and only then the names under which they are trusted.
+// All of a group are on their way to the disk when the first is waited for, so that the syncs are
+// few; and only then the names under which they are trusted. (Not syncfs(): it would write the
+// temporary files, too, and the store's, while batches wait for their own.)
 Status FragmentWriter::MakeDurable() {
   if (unnamed_.empty()) return {};
   const Path directory = options_.directory / "fragments";
   const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid()) return ErrnoError("open", directory, errno);
-  if (::syncfs(fd.get()) != 0) return ErrnoError("sync", directory, errno);
+  for (const Path& unnamed : unnamed_) {
+    const UniqueFd file(::open(unnamed.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) return ErrnoError("open", unnamed, errno);
+    if (::fsync(file.get()) != 0) return ErrnoError("sync", unnamed, errno);
+  }
   for (const Path& unnamed : unnamed_) {
     const Path path = directory / unnamed.stem();
     const bool is_new = !std::filesystem::exists(path);
@@ -291,8 +350,7 @@ Status FragmentWriter::MakeDurable() {
 
 Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
                                         const FragmentWriterOptions& options) {
-  FIELDCOST_ASSIGN(Spill spill, Spill::Create(options.directory, kPartitions));
-  FragmentWriter writer(options, std::move(spill));
+  FragmentWriter writer(options);
   Result<WrittenFragments> written = WrittenFragments();
   const auto run = [&] { written = writer.Run(snapshot); };
   std::thread worker = StartLast(run);

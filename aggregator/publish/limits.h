@@ -26,7 +26,7 @@ inline constexpr double kFirstGuessRowBytes = 120;
 inline constexpr std::size_t kRowsPerPass = 100'000;
 
 // What waits for its fragment lies in this many partitions of a file (2^n), written so much at a
-// time: 8 MiB of buffers.
+// time: 8 MiB of buffers for each of the two threads that read.
 inline constexpr unsigned kSpillBits = 8;
 inline constexpr std::size_t kSpillChunkBytes = 32 * kKiB;
 

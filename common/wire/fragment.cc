@@ -19,7 +19,9 @@ using stats::MakeUint128;
 using stats::StatRow;
 using stats::Uint128;
 
-constexpr int kCompressionLevel = 9;
+// Level 9 takes five times as long as this one and saves 2 % (measured on synthetic rows).
+constexpr int kCompressionLevel = 3;
+constexpr std::size_t kReservedRows = 64;  // at once; what an API usually has fits
 
 // Weights are published as shares of their row's total, in 1/65536.
 constexpr unsigned kShareBits = 16;
@@ -150,6 +152,7 @@ Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment,
     FIELDCOST_TRY(ReadHardwareClass(fragment.hardware(static_cast<int>(i)), classes[i]));
   }
   std::vector<StatRow> result;
+  result.reserve(std::min<std::size_t>(reader.row_count(), kReservedRows));
   UntrustedRow untrusted_row;
   for (int i = 0; i < rows; ++i) {
     reader.Get(static_cast<std::size_t>(i), untrusted_row);
@@ -161,12 +164,13 @@ Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment,
       return Fail(ErrorCode::kCorrupt, "row {}: {}", i,
                   untrusted_row.malformed ? "bucket slot out of range or twice" : "unknown metric");
     }
-    result.push_back({.key = {.api = untrusted_row.api,
-                              .metric = static_cast<stats::Metric>(untrusted_row.metric_number),
-                              .hardware = classes[hardware],
-                              .week = untrusted_row.week},
-                      .histogram = untrusted_row.histogram,
-                      .scalars = ReadScalars(fragment, i)});
+    StatRow& row = result.emplace_back();  // in place: a row is large
+    row.key = {.api = untrusted_row.api,
+               .metric = static_cast<stats::Metric>(untrusted_row.metric_number),
+               .hardware = classes[hardware],
+               .week = untrusted_row.week};
+    row.histogram = untrusted_row.histogram;
+    row.scalars = ReadScalars(fragment, i);
   }
   FIELDCOST_TRY(ReadWeights(fragment, result));
   FIELDCOST_TRY(CheckRows(result));
