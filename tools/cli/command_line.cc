@@ -273,7 +273,7 @@ void Parser::AddCheck() {
       check
           ->add_option("profile", check_.profile,
                        "A saved profile, instead of this machine's own measurements")
-          ->type_name("PROFILE");
+          ->type_name("FILE");
   check->add_option("--metric", metric_, "What is compared")
       ->check(CLI::IsMember(MetricNames()))
       ->capture_default_str();
