@@ -66,7 +66,7 @@ class AggregatorBench:
             sent["server_cpu_seconds"] = service.stop()
             sent["memory_mib"] = memory
             words = service.verify()
-            if "ok:" not in words or f"batches={sent['batches']} " not in words:
+            if "ok=yes" not in words or f"batches={sent['batches']} " not in words:
                 raise subprocess.SubprocessError(f"the store does not hold what was acknowledged: {words}")
             return sent
         finally:
