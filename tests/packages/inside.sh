@@ -169,6 +169,7 @@ quietly user fieldcost sync --full
 api="$(user fieldcost top --limit 1 --color never | awk 'NR == 2 { print $2 "!" $1 }')"
 [[ "$api" == *!* ]] || fail "the catalogue is empty"
 quietly user fieldcost show "$api"
+quietly user fieldcost-lsp --version
 # The server's data is its user's alone.
 [[ "$(stat -c '%U %a' /var/lib/fieldcost-aggregator)" == "_fieldcost-aggregator 700" ]] ||
   fail "$(stat /var/lib/fieldcost-aggregator)"

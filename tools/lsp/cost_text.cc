@@ -90,10 +90,16 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
 }
 
 std::string FreshnessLine(const catalog::Freshness& freshness, WallTime now) {
-  return fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
-                     freshness.snapshot_version, report::FormatTime(freshness.snapshot_published),
-                     report::FormatAge(freshness.snapshot_published, now),
-                     freshness.fragments_current, freshness.fragments_total);
+  std::string text =
+      fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
+                  freshness.snapshot_version, report::FormatTime(freshness.snapshot_published),
+                  report::FormatAge(freshness.snapshot_published, now), freshness.fragments_current,
+                  freshness.fragments_total);
+  if (freshness.Expired(now)) {
+    text +=
+        fmt::format("; expired {}: fieldcost sync", report::FormatTime(freshness.snapshot_expires));
+  }
+  return text;
 }
 
 std::string Lower(std::string_view text) {
@@ -220,8 +226,8 @@ std::string HintText(const ApiCosts& costs, const catalog::Freshness& freshness,
 
 std::string StatusText(const std::optional<catalog::Freshness>& freshness, WallTime now) {
   if (!freshness) return "fieldcost: no catalogue";
-  return fmt::format("fieldcost: {}{}", report::FormatAge(freshness->snapshot_published, now),
-                     SyntheticMark(*freshness));
+  return fmt::format("fieldcost: {}{}{}", report::FormatAge(freshness->snapshot_published, now),
+                     freshness->Expired(now) ? " (expired)" : "", SyntheticMark(*freshness));
 }
 
 }  // namespace fieldcost::lsp

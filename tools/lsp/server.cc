@@ -202,6 +202,7 @@ StatusFacts Server::GetStatus() const {
     status.fragments_total = freshness->fragments_total;
     status.fragments_current = freshness->fragments_current;
     status.synthetic = freshness->synthetic;
+    status.expired = freshness->Expired(options_.clock->Now());
   }
   return status;
 }

@@ -64,6 +64,7 @@ json::object StatusJson(const StatusFacts& status) {
   result["fragmentsTotal"] = status.fragments_total;
   result["fragmentsCurrent"] = status.fragments_current;
   result["synthetic"] = status.synthetic;
+  result["expired"] = status.expired;
   return result;
 }
 

@@ -24,7 +24,8 @@ catalog::Freshness SomeFreshness(bool synthetic = false) {
           .fragments_total = 4,
           .fragments_present = 4,
           .fragments_current = 3,
-          .synthetic = synthetic};
+          .synthetic = synthetic,
+          .snapshot_expires = kNow + std::chrono::hours(48)};
 }
 
 std::string Text(const std::vector<ApiCosts>& costs, bool markdown, bool synthetic = false,
@@ -63,6 +64,15 @@ TEST(CostTextTest, MadeUpDataIsLabelledWhereverACostStands) {
   EXPECT_EQ(HintText(costs, SomeFreshness(true), {}), "5.0 ms (synthetic)");
   EXPECT_EQ(StatusText(SomeFreshness(true), kNow), "fieldcost: 2 days ago (synthetic)");
   EXPECT_THAT(Text({costs}, false), Not(HasSubstr("SYNTHETIC")));
+}
+
+TEST(CostTextTest, AnExpiredCatalogueIsStillShownAndSaysSo) {
+  const ApiCosts costs = MakeCosts({MakeRow("libx.so.1", "open_it", 300, 5'000'000)});
+  catalog::Freshness freshness = SomeFreshness();
+  freshness.snapshot_expires = kNow - std::chrono::hours(1);
+  EXPECT_THAT(CostText({costs}, freshness, {.now = kNow}),
+              HasSubstr("; expired 2024-10-03 23:00 UTC: fieldcost sync"));
+  EXPECT_EQ(StatusText(freshness, kNow), "fieldcost: 2 days ago (expired)");
 }
 
 TEST(CostTextTest, HostileNamesStayInsideTheirCodeSpan) {
