@@ -19,6 +19,10 @@ std::string FullName(std::string_view soname, std::string_view symbol) {
 
 Status AppendRows(std::string_view encoded, std::vector<stats::StatRow>& rows) {
   FIELDCOST_ASSIGN(std::vector<stats::StatRow> decoded, wire::DecodeFragment(encoded));
+  if (rows.empty()) {  // a row is large
+    rows = std::move(decoded);
+    return {};
+  }
   rows.insert(rows.end(), std::make_move_iterator(decoded.begin()),
               std::make_move_iterator(decoded.end()));
   return {};

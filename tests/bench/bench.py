@@ -15,6 +15,7 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 8  ack_latency ms until acknowledged, p99    floor: fdatasync of 128 KiB, p99
   row 9  publish    wall s of publishing 1 M rows  floor: reading them from the store
   row 7, 9 scaling  growth of costs at 8 x size    floor: proportional growth
+  row 10 lookup      CPU µs of a look-up, 1 M APIs, p99; floor: the same rows from SQLite, not decoded
   row 12 anomaly    CPU ms of comparing 500 APIs   no floor: one core, machines that differ, and alike
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -366,6 +367,21 @@ class Bench:
             yield {"row": 6, "name": name, "unit": unit, "value": value, "floor": None, "ratio": None,
                    "target": f"<= {limit}", "ok": value <= limit, "peers": {}}
 
+    def lookup(self):
+        """In a synthetic catalogue, made once a run (a minute or more, 1 GB). Peers: the other numbers, in ms."""
+        done = subprocess.run([self.bench / "bench_catalog_lookup", self.state / "catalog.db", "1000000"],
+                              stdout=subprocess.PIPE, timeout=900, check=True, text=True)
+        (self.state / "catalog.db").unlink()
+        at = {name: tuple(map(float, times)) for name, *times in map(str.split, done.stdout.splitlines())}
+        rest = {name.replace("_", " ") + ", ms": at[name][0] / 1000
+                for name in ("search_without_match", "search_with_matches", "nearest", "freshness")}
+        for name, limit, peers in (("exact", 50, {}), ("prefix", 1000, rest)):
+            value, floor = at[name][1], at[name + "_floor"][1]
+            yield {"row": 10, "name": f"look-up, {name}, p99", "unit": "µs", "value": value, "floor": floor,
+                   "ratio": value / floor, "target": f"<= {limit}", "ok": value <= limit,
+                   "peers": {"p50": at[name][0], "floor p50": at[name + "_floor"][0], "wall p99": at[name][3],
+                             "floor wall p99": at[name + "_floor"][3], **peers}}
+
     def anomaly(self):
         """Of synthetic costs. The harder case is that of machines that do not differ: every draw is made."""
         program = self.bench / "bench_anomaly_check"
@@ -395,8 +411,8 @@ def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     of_service = ["ingest", "ack_latency", "publish", "scaling"]
-    names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service, "anomaly",
-             "fleet"]
+    names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service, "lookup",
+             "anomaly", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
