@@ -55,6 +55,8 @@ TEST_F(DemoCatalogTest, WhateverShowsItSaysThatItIsSynthetic) {
       {"spectrum", "--library", "libz.so.1"},
       {"search", "inflate"},
       {"check", demo_->profile().string()},
+      {"diff", "libz.so.1"},
+      {"report", "vendor", "--library", "libz.so.1"},
       {"docs", "cards", "--output", Below("labels").string()},
       {"man", "sqlite3_step", "--roff"},
   };

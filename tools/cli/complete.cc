@@ -109,7 +109,7 @@ class Completer {
     for (const std::string& choice : option.choices) {
       if (choice.starts_with(begin)) found_.candidates.push_back({before + choice, ""});
     }
-    if (option.type == "FILE") {
+    if (option.type == "FILE" || option.type == "DIRECTORY") {
       found_.more = Completion::More::kFiles;
     } else if (option.type == "PROGRAM|PID") {
       found_.more = Completion::More::kPrograms;

@@ -77,6 +77,8 @@ bool IsMdoc(std::string_view page) {
 
 Result<std::string> FindManPage(const std::string& untrusted_name,
                                 const std::string& untrusted_section) {
+  // With a slash it would be a file of this machine, whatever is in it.
+  if (untrusted_name.find('/') != std::string::npos) return std::string();
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
   std::vector<std::string> arguments = {"--recode=UTF-8", "--"};
   if (!untrusted_section.empty()) arguments.push_back(untrusted_section);

@@ -55,7 +55,7 @@ TEST_F(DocsTest, EveryApiGetsItsFilesAndTheIndexNamesThem) {
   EXPECT_EQ(files.size(), 4 * 4 + 3U);
   EXPECT_EQ(files.at("index.json"), made.output);
   EXPECT_EQ(Json(made.output, "len(d['cards']), d['synthetic'], d['cards'][1]['symbol']"),
-            "(4, False, 'open_it')\n");
+            "4 False open_it\n");
   EXPECT_THAT(files.at("liba.so.1/open_it.html"),
               AllOf(HasSubstr("srcset=\"open_it.dark.svg\""), HasSubstr("open_it.light.svg"),
                     HasSubstr("href=\"https://costs.example/api/liba.so.1!open_it\"")));
@@ -96,6 +96,16 @@ TEST_F(DocsTest, WhatCannotBeDoneIsSaid) {
               HasSubstr("no.tag"));
   EXPECT_THAT(error_of({"man", "open_its"}, 66), HasSubstr("did you mean liba.so.1!open_it?"));
   EXPECT_FALSE(std::filesystem::exists(output()));
+}
+
+TEST_F(DocsTest, ANameThatIsAPathIsNoManualPage) {
+  const std::string path = (home() / "secret").string();
+  std::filesystem::create_directories(home());
+  std::ofstream(path) << ".TH SECRET 1\n.SH NAME\nsecret \\- of this machine\n";
+  PublishAndSync({testing::MakeRow("liba.so.1", path, 5, 7)});
+  const testing::ProcessResult shown = Cli({"man", path, "--roff"});
+  EXPECT_EQ(shown.exit_status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, AllOf(HasSubstr("\n.SH COST\n"), Not(HasSubstr("of this machine"))));
 }
 
 TEST(SafeFileNameTest, AnyNameBecomesOneThatIsSafeAndItsOwn) {
