@@ -53,6 +53,14 @@ Status FillStore(const Path& data_dir, std::uint64_t rows, std::uint32_t week);
 // The floor of publishing: reads and decodes all rows of a store.
 Status ScanStore(const Path& data_dir);
 
+struct AcceptOptions {
+  double batches_a_second = 50;
+  double seconds = 10;           // without a checkpoint
+  std::uint64_t keys = 200'000;  // rows they are about, at random
+};
+// What Accept() takes alone, while a checkpoint is made, and while all rows are read. No network.
+Status RunAccept(const Path& data_dir, const AcceptOptions& options, std::uint32_t week);
+
 // Times of `count` fdatasync() after appending 128 KiB each.
 Status RunSync(const Path& directory, unsigned count);
 

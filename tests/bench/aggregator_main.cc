@@ -52,6 +52,15 @@ Status Run(const std::string& command, const Arguments& arguments) {
   }
   if (command == "scan") return ScanStore(directory);
 
+  if (command == "accept") {
+    const AcceptOptions defaults;
+    return RunAccept(directory,
+                     {.batches_a_second = static_cast<double>(Number(arguments, "--rate", 50)),
+                      .seconds = static_cast<double>(Number(arguments, "--seconds", 10)),
+                      .keys = Number(arguments, "--keys", defaults.keys)},
+                     WeekOf(SystemClock().Now()));
+  }
+
   const std::size_t skip = Number(arguments, "--skip", 0);
   const std::size_t count = Number(arguments, "--batches", 1'000'000);
   FIELDCOST_ASSIGN(const auto all, ReadTraffic(Text(arguments, "--traffic"), skip + count));
