@@ -5,9 +5,6 @@ export const statusMethod = 'fieldcost/status';
 /** The same, sent by the server when `sync` has replaced the catalogue. */
 export const statusChangedMethod = 'fieldcost/didChangeStatus';
 
-/** A catalogue whose last snapshot is older than this is called old: two rounds of `sync`. */
-export const oldAfterDays = 14;
-
 /** What the server knows of the local catalogue. */
 export interface Freshness {
   readonly published: Date | undefined;
@@ -15,6 +12,8 @@ export interface Freshness {
   readonly fragmentsTotal: number;
   readonly fragmentsCurrent: number;
   readonly synthetic: boolean;
+  /** The snapshot is no longer valid: it is time for `fieldcost sync`. */
+  readonly expired: boolean;
 }
 
 export type CatalogStatus =
@@ -74,6 +73,7 @@ export function parseStatus(untrusted: unknown): CatalogStatus | undefined {
       fragmentsTotal: count(untrusted['fragmentsTotal']),
       fragmentsCurrent: count(untrusted['fragmentsCurrent']),
       synthetic: untrusted['synthetic'] === true,
+      expired: untrusted['expired'] === true,
     },
   };
 }
@@ -117,17 +117,15 @@ function describeFreshness(freshness: Freshness, now: Date): StatusText {
     lines.push('The catalogue is empty. Run: fieldcost sync');
     return text('warning', `fieldcost${made}: empty`, lines.join('\n'), true);
   }
-  const isOld = now.getTime() - published.getTime() > oldAfterDays * 24 * 60 * minuteMs;
-  lines.push(
-    `Costs published ${describeAge(published, now)} ago` +
-      (isOld ? ': old. Run: fieldcost sync' : '.'),
-  );
+  const advice = freshness.expired ? ': expired. Run: fieldcost sync' : '.';
+  lines.push(`Costs published ${describeAge(published, now)} ago${advice}`);
   lines.push(
     lastSync === undefined ? 'Never synced.' : `Last sync ${describeAge(lastSync, now)} ago.`,
   );
   lines.push(`${String(fragmentsCurrent)} of ${String(fragmentsTotal)} fragments current.`);
   const words = `fieldcost${made}: ${shortAge(published, now)}`;
-  return text(isOld ? 'warning' : 'graph', words, lines.join('\n'), isOld);
+  const icon = freshness.expired ? 'warning' : 'graph';
+  return text(icon, words, lines.join('\n'), freshness.expired);
 }
 
 export function describeStatus(server: ServerState, now: Date): StatusText {

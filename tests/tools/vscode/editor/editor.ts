@@ -52,11 +52,7 @@ export class Editor {
 
   static async start(options: EditorOptions): Promise<Editor> {
     const { code, directory } = options;
-    for (const kind of ['User', 'Machine']) {
-      const folder = join(directory, 'data', kind);
-      await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, 'settings.json'), JSON.stringify(options.settings));
-    }
+    await writeUserSettings(directory, options.settings);
     await promisify(execFile)(
       process.execPath,
       [
@@ -152,6 +148,18 @@ export class Editor {
     const ended = new Promise((resolve) => this.server.once('exit', resolve));
     endGroup(this.server);
     if (!hasEnded) await ended;
+  }
+}
+
+/** The user's settings; an editor that runs follows them. */
+export async function writeUserSettings(
+  directory: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  for (const kind of ['User', 'Machine']) {
+    const folder = join(directory, 'data', kind);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'settings.json'), JSON.stringify(settings));
   }
 }
 

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 
 import type { Locator } from 'playwright-core';
 
-import { Editor } from './editor';
+import { Editor, writeUserSettings } from './editor';
 
 function given(name: string): string {
   const value = process.env[name];
@@ -18,7 +18,17 @@ function given(name: string): string {
 const work = given('FIELDCOST_TEST_WORK');
 const strangers = join(work, 'strangers');
 const trusted = join(work, 'trusted');
+const directory = join(work, 'editor');
 const ranByFolder = join(work, 'ran-by-folder');
+
+const userSettings = {
+  'fieldcost.server.path': given('FIELDCOST_TEST_SERVER'),
+  'fieldcost.drillDown.url': 'https://costs.example/api/{api}',
+  'workbench.startupEditor': 'none',
+  'editor.wordBasedSuggestions': 'off',
+  'editor.minimap.enabled': false,
+  'telemetry.telemetryLevel': 'off',
+};
 
 const maxAttempts = 5;
 const attemptTimeoutMs = 4_000;
@@ -94,15 +104,8 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
       code: given('FIELDCOST_TEST_CODE'),
       chromium: given('FIELDCOST_TEST_CHROMIUM'),
       vsix: [given('FIELDCOST_TEST_VSIX'), given('FIELDCOST_TEST_OTHER_VSIX')],
-      directory: join(work, 'editor'),
-      settings: {
-        'fieldcost.server.path': given('FIELDCOST_TEST_SERVER'),
-        'fieldcost.drillDown.url': 'https://costs.example/api/{api}',
-        'workbench.startupEditor': 'none',
-        'editor.wordBasedSuggestions': 'off',
-        'editor.minimap.enabled': false,
-        'telemetry.telemetryLevel': 'off',
-      },
+      directory,
+      settings: userSettings,
       environment: { FIELDCOST_HOME: join(work, 'profile') },
     });
     await editor.open(strangers, 'copy.c', false);
@@ -172,6 +175,15 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
     await editor.statusBar().filter({ hasText: /SYNTHETIC/ }).waitFor();
     const rows = await completionRows(editor);
     assert.equal(await rows.count(), 1);
+  });
+
+  void it('says that there is no server, and goes on when there is one again', async () => {
+    const wrong = { ...userSettings, 'fieldcost.server.path': join(work, 'nothing') };
+    await writeUserSettings(directory, wrong);
+    await editor.statusBar().filter({ hasText: 'no server' }).waitFor();
+    await editor.page.getByText(/does not start/).first().waitFor();
+    await writeUserSettings(directory, userSettings);
+    await editor.statusBar().filter({ hasText: /SYNTHETIC/ }).waitFor();
   });
 
   void it('runs no program that a folder names, trusted or not', async () => {
