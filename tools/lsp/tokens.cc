@@ -1,5 +1,6 @@
 #include "tools/lsp/tokens.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -39,6 +40,8 @@ const std::unordered_set<std::string_view>& Keywords() {
   return *kKeywords;
 }
 
+constexpr std::size_t kLongestKeyword = 16;  // reinterpret_cast
+
 bool IsNameStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
 }
@@ -52,18 +55,23 @@ class Tokeniser {
   }
 
   std::vector<Token> Run() {
+    tokens_.reserve(std::min(text_.size() / 4, kMaxTokens));
     while (at_ < text_.size() && tokens_.size() < kMaxTokens) Step();
     return std::move(tokens_);
   }
 
  private:
   bool Here(std::string_view what) const {
-    return !what.empty() && text_.compare(at_, what.size(), what) == 0;
+    return !what.empty() && text_[at_] == what.front() &&
+           text_.compare(at_, what.size(), what) == 0;
   }
 
   void Step() {
     const char c = text_[at_];
-    if (c == '\n') {
+    if (IsNameStart(c)) {  // first: it is what most characters belong to
+      line_empty_ = false;
+      Word();
+    } else if (c == '\n') {
       ++at_;
       line_ = at_;
       line_empty_ = true;
@@ -80,8 +88,6 @@ class Tokeniser {
         Directive();
       } else if (language_.quotes.find(c) != std::string_view::npos) {
         Quoted(c);
-      } else if (IsNameStart(c)) {
-        Word();
       } else if (IsDigit(c)) {
         Number();
       } else {
@@ -176,7 +182,7 @@ class Tokeniser {
       RawText(begin);
       return;
     }
-    const bool keyword = c_like_ && Keywords().contains(word);
+    const bool keyword = c_like_ && word.size() <= kLongestKeyword && Keywords().contains(word);
     Add(begin, keyword ? Token::Kind::kKeyword : Token::Kind::kName);
   }
 
