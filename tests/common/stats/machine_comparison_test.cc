@@ -56,10 +56,10 @@ double ToldApart(double between, int machines, int times, unsigned strata) {
 
 TEST(MachineComparisonTest, NoMoreThanSixPercentOfEqualVersionsAreToldApartAtFive) {
   for (const double octaves : {0.0, 0.1, 0.3, 0.6}) {
-    EXPECT_LE(ToldApart(octaves, 30, 2000, 1), 0.06) << octaves;
+    EXPECT_LE(ToldApart(octaves, 18, 2000, 1), 0.06) << octaves;
   }
-  EXPECT_LE(ToldApart(0.6, 10, 1000, 3), 0.065);
-  EXPECT_GE(ToldApart(0.6, 30, 1000, 1), 0.03) << "no longer a test of that size";
+  EXPECT_LE(ToldApart(0.6, 9, 600, 3), 0.065);
+  EXPECT_GE(ToldApart(0.6, 18, 600, 1), 0.03) << "no longer a test of that size";
 }
 
 TEST(MachineComparisonTest, MachinesThatComeBackEveryWeekCountOnce) {
