@@ -26,5 +26,5 @@ source deploy/packages.sh
 compgen -G "/usr/lib/postgresql/*/bin/postgres" > /dev/null || unpack_package postgresql-15 >&2
 command -v clickhouse-server > /dev/null || unpack_package clickhouse-server >&2
 cmake --preset release > /dev/null
-cmake --build build/release --target bench fieldcost fieldcostd fieldcost-aggregator > /dev/null
+cmake --build build/release --target bench fieldcost fieldcost-lsp fieldcostd fieldcost-aggregator > /dev/null
 exec python3 tests/bench/bench.py --build build/release "$@"
