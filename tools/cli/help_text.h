@@ -17,12 +17,14 @@ inline constexpr char kMain[] =
     "  fieldcost top --limit 40              the dearest APIs\n"
     "  fieldcost show sqlite3_step           one API in detail\n"
     "  fieldcost search prepare              APIs with that in their names\n"
+    "  fieldcost diff sqlite3                what its newest version has changed\n"
     "\n"
     "Exit status:\n"
     "  0 success; 1 the answer is no (agent explain: cannot be measured; agent forget: not all\n"
-    "  could be taken back, or you said no; check: something is worse); 2 check: too little data\n"
-    "  for everything; 64 wrong usage or argument; 65 corrupt or oversized data; 66 not found (no\n"
-    "  catalogue, unknown API, no such batch); 69 server not available; 70 internal error; 73\n"
+    "  could be taken back, or you said no; check: something is worse; diff: something takes\n"
+    "  more); 2 check, diff: too little data for everything; 64 wrong usage or argument; 65\n"
+    "  corrupt or oversized data; 66 not found (no catalogue, unknown API or version, no such\n"
+    "  batch); 69 server not available; 70 internal error; 73\n"
     "  exists already; 74 disk or socket failure; 75 not finished in time; 76 a signature or\n"
     "  certificate does not verify; 77 permission denied; 78 not supported.\n"
     "  `fieldcost run` exits as its program does\n"
@@ -172,10 +174,10 @@ inline constexpr char kCheck[] =
     "  fieldcost check before.profile --metric alloc_inclusive --csv";
 
 inline constexpr char kDiff[] =
-    "Machines are compared, within each hardware class that is published for both versions. "
-    "Without\n"
-    "NEW it is the newest version, without OLD the one before it. Exit status 1: something is\n"
-    "slower or takes more; 2: too little data for everything. Examples:\n"
+    "Machines are compared, within each hardware class that is published for both versions.\n"
+    "Without NEW it is the newest version, without OLD the one before it. Exit status 1: "
+    "something\n"
+    "is slower or takes more; 2: too little data for everything. Examples:\n"
     "  fieldcost diff sqlite3\n"
     "  fieldcost diff libsqlite3.so.0 3.40 3.45 --metric wall_time\n"
     "  fieldcost diff libz.so.1 --all --csv > changes.csv";
