@@ -25,8 +25,8 @@ inline constexpr std::size_t kExpiryStepEntries = 10'000;
 // Held batches looked at, at most, before those to be dropped are.
 inline constexpr std::size_t kDropStepEntries = 1'000;
 
-// Dirty rows, those that a checkpoint is writing included, may take this multiple of their configured
-// size; then Accept() waits.
+// Dirty rows, those that a checkpoint is writing included, may take this multiple of their
+// configured size; then Accept() waits.
 inline constexpr std::size_t kDirtyOverdraft = 2;
 
 static_assert(kMaxRowKeyBytes > wire::kMaxSonameBytes + wire::kMaxSymbolBytes +
