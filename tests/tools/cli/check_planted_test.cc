@@ -1,0 +1,47 @@
+// `fieldcost check` of a machine of the synthetic fleet, whose ailments are known: real store,
+// publication, server, sync and program.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/demo_catalog.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ProcessResult;
+
+constexpr int kWorse = 1;
+
+// What of the planted is not flagged, and what is flagged without having been planted.
+constexpr char kUnlikePlanted[] = R"(
+import json, sys
+planted = {one["api"] for one in json.load(open(sys.argv[1]))["profile"]}
+checked = json.load(sys.stdin)
+worse = {api["api"] for api in checked["apis"] if api["verdict"] == "worse"}
+print(*sorted(planted ^ worse), end="")
+assert planted and checked["freshness"]["synthetic"]
+)";
+
+TEST(CheckPlantedTest, ThePlantedAilmentsAreFoundAndNothingElse) {
+  const testing::TempDir directory;
+  const testing::DemoCatalog demo(directory.path(), {.agents = 120});
+  ASSERT_THAT(demo.error(), IsEmpty());
+  const std::string profile = demo.profile().string();
+  const ProcessResult result = demo.Fieldcost({"check", profile, "--json"});
+  EXPECT_EQ(result.exit_status, kWorse) << result.errors;
+  const ProcessResult unlike =
+      testing::RunProcess({.arguments = {"python3", "-c", kUnlikePlanted, demo.planted().string()},
+                           .input = result.output});
+  EXPECT_EQ(unlike.exit_status, 0) << unlike.errors;
+  EXPECT_THAT(unlike.output, IsEmpty());
+  EXPECT_THAT(demo.Fieldcost({"check", profile}).output,
+              AllOf(HasSubstr("! worse than the field: 2\n"), HasSubstr("SYNTHETIC")));
+}
+
+}  // namespace
+}  // namespace fieldcost::cli
