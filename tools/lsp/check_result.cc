@@ -6,6 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "tools/lsp/cxx_name.h"
 #include "tools/lsp/json_access.h"
 #include "tools/lsp/limits.h"
 
@@ -78,11 +79,13 @@ bool CheckBook::Refresh() {
 
 std::string FlaggedText(const FlaggedApi& api, const CheckResult& result) {
   const std::string version = api.version.empty() ? "" : " " + api.version;
+  const std::optional<CxxName> cxx = ParseCxxName(api.symbol);
   return fmt::format(
       "{} ({}{}) is worse here than in the field: {} {:.2g} times as high (Cliff's delta {:.2f}, "
       "q {:.2g}), says `fieldcost check` of {}{}",
-      EscapeControl(api.symbol), EscapeControl(api.soname), EscapeControl(version),
-      EscapeControl(api.metric), api.ratio, api.cliffs_delta, api.q, EscapeControl(result.checked),
+      EscapeControl(cxx ? cxx->text : api.symbol), EscapeControl(api.soname),
+      EscapeControl(version), EscapeControl(api.metric), api.ratio, api.cliffs_delta, api.q,
+      EscapeControl(result.checked),
       result.synthetic ? "; SYNTHETIC: against a catalogue of made-up data" : "");
 }
 

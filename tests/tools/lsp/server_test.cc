@@ -306,8 +306,9 @@ TEST_F(LspServerTest, WhatTheLastCheckFlaggedIsMarkedOnlyIfWanted) {
     } while (texts.size() != count);
     return texts;
   };
-  EXPECT_THAT(messages(2), ElementsAre(StartsWith("0 slow_call (libslow.so.1 1.2-3) is worse here"),
-                                       StartsWith("1 _ZN2cv6resizeEd (libcv.so.4) is worse here")));
+  EXPECT_THAT(messages(2),
+              ElementsAre(StartsWith("0 slow_call (libslow.so.1 1.2-3) is worse here"),
+                          StartsWith("1 cv::resize(double) (libcv.so.4) is worse here")));
   EXPECT_EQ(client_->Result("fieldcost/status", nullptr).at("flagged").to_number<int>(), 2);
   write("normal ");  // another size, whatever the file system's clock
   client_->Result("fieldcost/status", nullptr);
