@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,16 +26,23 @@ LspClient::LspClient(const std::filesystem::path& home) {
   int in[2];
   int out[2];
   FIELDCOST_CHECK(::pipe2(in, O_CLOEXEC) == 0 && ::pipe2(out, O_CLOEXEC) == 0);
-  const std::string variable = "FIELDCOST_HOME=" + home.string();
-  pid_ = ::fork();
-  FIELDCOST_CHECK(pid_ >= 0);
-  if (pid_ == 0) {
-    ::dup2(in[0], STDIN_FILENO);
-    ::dup2(out[1], STDOUT_FILENO);
-    ::putenv(const_cast<char*>(variable.c_str()));
-    ::execl(FIELDCOST_LSP, FIELDCOST_LSP, "--stdio", nullptr);
-    ::_exit(127);
+  std::string home_variable = "FIELDCOST_HOME=" + home.string();
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with("FIELDCOST_HOME=")) variables.push_back(*variable);
   }
+  variables.push_back(home_variable.data());
+  variables.push_back(nullptr);
+  std::string program = FIELDCOST_LSP;
+  std::string option = "--stdio";
+  char* const arguments[] = {program.data(), option.data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  FIELDCOST_CHECK(::posix_spawn_file_actions_init(&actions) == 0);
+  ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  FIELDCOST_CHECK(
+      ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, variables.data()) == 0);
+  ::posix_spawn_file_actions_destroy(&actions);
   ::close(in[0]);
   ::close(out[1]);
   input_ = in[1];
