@@ -104,10 +104,10 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
   auto state = std::make_unique<State>();
   rocksdb::DBOptions db_options = DatabaseOptionsOf(options);
   db_options.listeners.push_back(state->failures);
-  if (options.file_system != nullptr) {
-    state->env = rocksdb::NewCompositeEnv(options.file_system);
-    db_options.env = state->env.get();
-  }
+  state->env = rocksdb::NewCompositeEnv(std::make_shared<KeepingFileSystem>(
+      options.file_system != nullptr ? options.file_system : rocksdb::FileSystem::Default(),
+      state->failures));
+  db_options.env = state->env.get();
   FIELDCOST_TRY(RemoveUnadopted(*db_options.env, options.directory));
   // Flushes are what writers may wait for; compactions can wait for everybody.
   db_options.env->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);

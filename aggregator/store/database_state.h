@@ -2,6 +2,7 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/snapshot.h>
 
@@ -51,6 +52,24 @@ class FailureListener final : public rocksdb::EventListener {
   std::atomic<bool> failed_{false};
 };
 
+// Deletes nothing any more after the first failure. When the sync of its list of files fails while
+// it adopts files, the engine removes them; but the list that the disk has may name them.
+class KeepingFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  KeepingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target,
+                    std::shared_ptr<FailureListener> failures)
+      : FileSystemWrapper(target), failures_(std::move(failures)) {}
+  const char* Name() const override { return "KeepingFileSystem"; }
+  rocksdb::IOStatus DeleteFile(const std::string& path, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    if (failures_->failed()) return rocksdb::IOStatus::OK();
+    return FileSystemWrapper::DeleteFile(path, options, debug);
+  }
+
+ private:
+  const std::shared_ptr<FailureListener> failures_;
+};
+
 class Database::View {
  public:
   explicit View(rocksdb::DB& db) : holder_(&db), snapshot_(holder_.snapshot()) {}
@@ -73,7 +92,7 @@ struct Database::State {
     return handles[static_cast<std::size_t>(table)];
   }
   std::shared_ptr<FailureListener> failures = std::make_shared<FailureListener>();
-  std::unique_ptr<rocksdb::Env> env;  // null = the system's; outlives db
+  std::unique_ptr<rocksdb::Env> env;  // outlives db
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Table; the default family is last
 };
