@@ -12,7 +12,8 @@ namespace {
 using Kind = Token::Kind;
 
 bool IsMark(const Token& token, std::string_view marks) {
-  return token.kind == Kind::kMark && marks.find(token.mark) != std::string_view::npos;
+  return token.kind == Kind::kMark &&
+         std::any_of(marks.begin(), marks.end(), [&](char mark) { return mark == token.mark; });
 }
 
 // Where a name is the file's own.

@@ -11,7 +11,6 @@ namespace fieldcost::lsp {
 namespace {
 
 constexpr std::size_t kMaxRawDelimiter = 16;  // [lex.string]
-constexpr std::string_view kBlanks = " \t\r\n\f\v";
 
 // What is no function's name, and no type's that could declare one. Types (int, char) count as
 // names: what follows them is declared.
@@ -45,6 +44,7 @@ constexpr std::size_t kLongestKeyword = 16;  // reinterpret_cast
 bool IsNameStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
 }
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
 
@@ -75,7 +75,7 @@ class Tokeniser {
       ++at_;
       line_ = at_;
       line_empty_ = true;
-    } else if (kBlanks.find(c) != std::string_view::npos) {
+    } else if (IsBlank(c)) {
       ++at_;
     } else if (Here(language_.line_comment)) {
       SkipLine();
