@@ -56,7 +56,7 @@ struct LoggedBatch {
   WallTime sent{};  // or set aside, withdrawn; 0 = not yet
   std::uint64_t size_bytes = 0;
   std::string sha256;         // hex, of the bytes as sent
-  std::string reason;         // why it was set aside
+  std::string reason;         // why it was set aside, or what the service said of a sent one
   bool can_withdraw = false;  // its bytes and receipt are still here
 };
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kMaxQuarantinedBodies = 256;
 // The log names this many batches, beside those whose bytes are still here.
 constexpr std::uint64_t kMaxLogEntries = 4096;
+constexpr char kHeldReason[] = "kept apart by the service until it knows this agent";
 constexpr std::chrono::hours kPaceTime{7 * 24};
 constexpr std::chrono::hours kLeastAgeStep{1};  // no need to write more often
 
@@ -119,11 +120,12 @@ Result<bool> SpoolDb::MarkAttempted(std::uint64_t id) {
 Status SpoolDb::MarkSent(std::uint64_t id, const wire::BatchAnswer& answer, WallTime now) {
   FIELDCOST_TRY(database_
                     ->Prepare("UPDATE spool SET state = ?, sent = ?, receipt = ?, "
-                              "rejected_rows = ?, reason = '' WHERE id = ? AND state IN (0, 4)")
+                              "rejected_rows = ?, reason = ? WHERE id = ? AND state IN (0, 4)")
                     .Int(Number(SpoolState::kSent))
                     .Int(Micros(now))
                     .Text(answer.receipt)
                     .Int(answer.rejected_rows)
+                    .Text(answer.held ? kHeldReason : "")
                     .Int(id)
                     .Run());
   return PruneLog();

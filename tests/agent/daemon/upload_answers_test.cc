@@ -65,6 +65,23 @@ TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 1U);
 }
 
+TEST_F(UploadAnswersTest, TheLogSaysWhatTheServiceKeepsApart) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (const bool held : {true, false}) {
+    Measure(agent);
+    wire::BatchAnswer answer;
+    answer.accepted_rows = 1;
+    answer.held = held;
+    server_->Script({.body = wire::EncodeAnswer(answer)});
+    ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  }
+  const auto log = *agent.Log();
+  ASSERT_EQ(log.size(), 2U);
+  EXPECT_EQ(log[0].state, SpoolState::kSent);
+  EXPECT_THAT(log[0].reason, HasSubstr("kept apart by the service"));
+  EXPECT_EQ(log[1].reason, "");
+}
+
 TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
   Agent agent = OpenAgent(Mode::kOn);
   ASSERT_TRUE(agent.SetEnrolmentToken("  let-me-in\n"));
