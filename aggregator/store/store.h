@@ -11,12 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregator/store/accepted_rows.h"
-#include "aggregator/store/batch_record.h"
+#include "aggregator/store/acceptance.h"
 #include "aggregator/store/compact_row.h"
-#include "aggregator/store/dirty_table.h"
 #include "aggregator/store/limits.h"
 #include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_reports.h"
 #include "common/base/result.h"
 #include "common/base/units.h"
 #include "common/stats/stat_row.h"
@@ -44,92 +43,6 @@ struct StoreOptions {
   std::size_t held_bytes = 256 * kMiB;  // of batches on probation, all agents together
   std::function<void(CheckpointStage)> on_checkpoint;  // observer; may be empty
   std::shared_ptr<rocksdb::FileSystem> file_system;    // null = the system's; tests inject faults
-};
-
-// Row keys to which a batch is its agent's first contribution, all of one week.
-struct WeekContributions {
-  std::uint32_t week = 0;
-  std::vector<std::uint64_t> hashes;  // keyed hashes of the row keys, strictly ascending
-};
-
-// One batch after every check.
-struct AcceptedBatch {
-  std::string_view
-      agent_id;  // kAgentIdBytes: a keyed hash of the agent's key, never the key itself
-  wire::Epoch epoch;
-  wire::Sequence sequence;  // 1, 2, 3, ...
-  const AcceptedRows* rows = nullptr;
-  // Exactly these rows, as they came: the log then takes them like this. Without a body it takes
-  // them in its own form, as it does if the batch is held.
-  ReceivedBatch received{};
-  std::string_view answer;  // what the agent is told; kept for replays
-  bool honest = true;       // nothing in it was implausible: it counts towards the end of probation
-  // What the agent is told instead if the batch is held; empty = `answer`. Called at most once.
-  std::function<std::string()> held_answer = {};
-  // What it is a first contribution to; kept until the batch is withdrawn. One entry a week.
-  std::span<const WeekContributions> contributions = {};
-};
-
-struct AcceptResult {
-  std::string answer;   // the batch's own, or for a replay the one it got the first time
-  bool replay = false;  // it had been accepted before; nothing was added
-  bool held = false;    // kept, not summed yet: its agent is on probation
-  std::uint64_t released_batches = 0;  // held before; they and this one are summed now
-};
-
-// A batch to be taken away again.
-struct Withdrawal {
-  std::string_view agent_id;
-  wire::Epoch epoch;
-  wire::Sequence sequence;
-  // Exactly the rows that were accepted of it. Called at most once, and only if the batch has been
-  // delivered and is still in the sums, or held; `answer` is what its agent was told, if that is
-  // still kept. An error is Withdraw()'s; nothing has changed then.
-  std::function<Result<const AcceptedRows*>(const std::optional<std::string>& answer)> rows;
-  std::string_view late_answer;  // for the batch, should it come after all
-  bool may_come = true;  // false: it would be turned away, so nothing is kept if it never came
-};
-
-enum class WithdrawalKind {
-  kTakenAway,       // its rows are not in the sums any more
-  kNeverDelivered,  // it never came; if it does, it will add nothing
-  kRepeated,        // one of the two had happened before
-};
-
-struct WithdrawResult {
-  std::uint32_t withdrawn_rows = 0;  // the same for a repeated withdrawal
-  WithdrawalKind kind = WithdrawalKind::kTakenAway;
-};
-
-// What the service shows its operator. All since the start, or now.
-struct StoreGauges {
-  std::uint64_t sequence = 0;  // as Store::sequence()
-  std::uint64_t dirty_rows = 0;
-  std::uint64_t dirty_bytes = 0;
-  std::uint64_t checkpoints = 0;
-  std::uint64_t checkpoint_microseconds = 0;  // all of them together
-  std::uint64_t held_batches = 0;             // on probation, now
-  std::uint64_t held_bytes = 0;
-  std::uint64_t stored_bytes = 0;  // the engine's estimate of its live data
-};
-
-// What Expire() removed.
-struct ExpiryReport {
-  std::uint64_t rows = 0;
-  std::uint64_t ledger_entries = 0;
-  std::uint64_t held_batches = 0;
-};
-
-struct VerifyReport {
-  std::uint64_t sequence = 0;
-  std::uint64_t rows = 0;
-  std::uint64_t held_batches = 0;  // on probation: their rows are not in the sums
-  std::uint64_t invalid_rows = 0;  // of those held, too
-  std::uint64_t saturated_rows = 0;
-  Totals expected;            // kept beside the rows as batches came and were withdrawn
-  Totals found;               // re-added from the rows
-  std::string first_problem;  // empty if there is none
-  bool ok() const { return first_problem.empty(); }
 };
 
 // The sums of everything ever accepted: exactly once, durably, always readable at their newest.

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/store/accepted_rows.h"
+#include "aggregator/store/batch_record.h"
+#include "common/base/result.h"
+#include "common/wire/batch.h"
+
+// What goes into Store::Accept() and Store::Withdraw() and what comes out. Plain values; they refer
+// to the caller's memory.
+
+namespace fieldcost::store {
+
+// Row keys to which a batch is its agent's first contribution, all of one week.
+struct WeekContributions {
+  std::uint32_t week = 0;
+  std::vector<std::uint64_t> hashes;  // keyed hashes of the row keys, strictly ascending
+};
+
+// One batch after every check.
+struct AcceptedBatch {
+  std::string_view
+      agent_id;  // kAgentIdBytes: a keyed hash of the agent's key, never the key itself
+  wire::Epoch epoch;
+  wire::Sequence sequence;  // 1, 2, 3, ...
+  const AcceptedRows* rows = nullptr;
+  // Exactly these rows, as they came: the log then takes them like this. Without a body it takes
+  // them in its own form, as it does if the batch is held.
+  ReceivedBatch received{};
+  std::string_view answer;  // what the agent is told; kept for replays
+  bool honest = true;       // nothing in it was implausible: it counts towards the end of probation
+  // What the agent is told instead if the batch is held; empty = `answer`. Called at most once.
+  std::function<std::string()> held_answer = {};
+  // What it is a first contribution to; kept until the batch is withdrawn. One entry a week.
+  std::span<const WeekContributions> contributions = {};
+};
+
+struct AcceptResult {
+  std::string answer;   // the batch's own, or for a replay the one it got the first time
+  bool replay = false;  // it had been accepted before; nothing was added
+  bool held = false;    // kept, not summed yet: its agent is on probation
+  std::uint64_t released_batches = 0;  // held before; they and this one are summed now
+};
+
+// A batch to be taken away again.
+struct Withdrawal {
+  std::string_view agent_id;
+  wire::Epoch epoch;
+  wire::Sequence sequence;
+  // Exactly the rows that were accepted of it. Called at most once, and only if the batch has been
+  // delivered and is still in the sums, or held; `answer` is what its agent was told, if that is
+  // still kept. An error is Withdraw()'s; nothing has changed then.
+  std::function<Result<const AcceptedRows*>(const std::optional<std::string>& answer)> rows;
+  std::string_view late_answer;  // for the batch, should it come after all
+  bool may_come = true;  // false: it would be turned away, so nothing is kept if it never came
+};
+
+enum class WithdrawalKind {
+  kTakenAway,       // its rows are not in the sums any more
+  kNeverDelivered,  // it never came; if it does, it will add nothing
+  kRepeated,        // one of the two had happened before
+};
+
+struct WithdrawResult {
+  std::uint32_t withdrawn_rows = 0;  // the same for a repeated withdrawal
+  WithdrawalKind kind = WithdrawalKind::kTakenAway;
+};
+
+}  // namespace fieldcost::store
