@@ -11,11 +11,12 @@
 #include "tools/cli/check_json.h"
 #include "tools/cli/command_check_tree.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/cost_answer.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/own_contribution.h"
 #include "tools/cli/pager.h"
+#include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -92,13 +93,13 @@ Result<int> Save(const CheckCommand& command, const daemon::Profile& profile,
   return kNothingWorse;
 }
 
-Result<CheckReport> MakeReport(const CheckCommand& command, const catalog::Catalog& catalog,
+Result<CheckReport> MakeReport(const CheckCommand& command, const Source& source,
                                const Measured& measured) {
   std::vector<CheckedApi> apis;
   for (const StatRow& row : measured.rows) {
     if (row.key.metric != command.metric) continue;
     FIELDCOST_ASSIGN(const std::vector<StatRow> field,
-                     catalog.Find(row.key.api.symbol, row.key.api.soname));
+                     source.Find(row.key.api.symbol, row.key.api.soname));
     apis.push_back({.key = row.key,
                     .mine = row.histogram,
                     .field = report::ChooseField(field, measured.own.rows, row.key),
@@ -167,15 +168,6 @@ void KeepResult(const daemon::Profile& profile, const std::string& document) {
   if (!kept) Remark(fmt::format("the result is not kept for editors: {}", kept.error().message));
 }
 
-report::Provenance ProvenanceOf(const CheckFacts& facts) {
-  const catalog::Freshness& freshness = facts.freshness;
-  return {.source = "catalogue",
-          .snapshot = freshness.snapshot_version,
-          .published = report::FormatTime(freshness.snapshot_published),
-          .expired = freshness.Expired(facts.checked),
-          .synthetic = freshness.synthetic};
-}
-
 Result<int> Explain(const CheckCommand& command, const CheckReport& report, const CheckFacts& facts,
                     const Output& output) {
   FIELDCOST_ASSIGN(const std::vector<const CheckedApi*> apis, FindNamed(report, command.explain));
@@ -197,11 +189,11 @@ Result<int> Explain(const CheckCommand& command, const CheckReport& report, cons
 Result<int> Run(const CheckCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
   if (!command.save.empty()) return Save(command, profile, output);
-  FIELDCOST_ASSIGN(const catalog::Catalog catalog, catalog::Catalog::Open(profile.catalog_file));
-  FIELDCOST_ASSIGN(const catalog::Freshness freshness, catalog.GetFreshness());
+  FIELDCOST_ASSIGN(const Source source, Source::Open(false));
+  const catalog::Freshness& freshness = *source.freshness();
   FIELDCOST_ASSIGN(const Measured measured,
                    ReadMeasured(command, profile, freshness.snapshot_published));
-  FIELDCOST_ASSIGN(const CheckReport report, MakeReport(command, catalog, measured));
+  FIELDCOST_ASSIGN(const CheckReport report, MakeReport(command, source, measured));
   const CheckFacts facts{.checked = SystemClock().Now(),
                          .profile = measured.is_local ? "local" : "file",
                          .hardware = measured.hardware,
@@ -214,7 +206,7 @@ Result<int> Run(const CheckCommand& command, const Output& output) {
   } else if (output.json) {
     FIELDCOST_TRY(WriteStdout(document));
   } else if (output.csv) {
-    FIELDCOST_TRY(WriteStdout(report::CheckCsv(report, ProvenanceOf(facts))));
+    FIELDCOST_TRY(WriteStdout(report::CheckCsv(report, ProvenanceOf(freshness))));
   } else {
     std::string text = report::CheckText(report, command.all, output.style);
     if (report.apis.empty() && measured.is_local) {

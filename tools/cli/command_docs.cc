@@ -81,6 +81,8 @@ Result<int> Run(const DocsCardsCommand& command, const Output& output) {
   FIELDCOST_TRY(MakeDirectories(command.output, 0755));
   std::vector<WrittenCard> written;
   FileNames folders;
+  // A library may be called so.
+  for (const char* index : {"index.html", "index.md", "index.json"}) folders.Take(index);
   FileNames names;
   std::string soname;
   std::string folder;

@@ -249,13 +249,17 @@ CommandInfo DescribeCommand(const CLI::App& app) {
 }  // namespace
 
 bool HasCsv(const CommandLine& line) {
+  if (const auto* check = std::get_if<CheckCommand>(&line.command)) {
+    // What these print is no table.
+    return check->explain.empty() && check->tree.empty() && check->save.empty();
+  }
   const auto is_one_of = [&]<typename... Commands>(std::type_identity<Commands>...) {
     return (std::holds_alternative<Commands>(line.command) || ...);
   };
   return is_one_of(std::type_identity<ShowCommand>(), std::type_identity<HistCommand>(),
                    std::type_identity<SpectrumCommand>(), std::type_identity<SearchCommand>(),
-                   std::type_identity<TopCommand>(), std::type_identity<CheckCommand>(),
-                   std::type_identity<DiffCommand>(), std::type_identity<ReportVendorCommand>());
+                   std::type_identity<TopCommand>(), std::type_identity<DiffCommand>(),
+                   std::type_identity<ReportVendorCommand>());
 }
 
 CommandInfo DescribeCommands() { return DescribeCommand(Parser().app()); }
@@ -298,7 +302,7 @@ std::variant<CommandLine, Answer> ParseCommandLine(std::vector<std::string> argu
       return UsageError("behind spectrum goes an API, or --library");
     }
   }
-  if (line.csv && !HasCsv(line)) return UsageError("this command has no --csv");
+  if (line.csv && !HasCsv(line)) return UsageError("what is asked for has no --csv");
   if (program) std::get<RunCommand>(line.command).arguments = std::move(*program);
   return line;
 }

@@ -126,7 +126,7 @@ struct DocsDoxygenCommand {
 };
 struct ManCommand {
   std::string api;
-  std::string section;  // of the manual; empty = any
+  std::string section;  // of the manual; empty = of functions
   std::string url;
   bool roff = false;  // the source, not shown
 };

@@ -73,12 +73,12 @@ void Parser::AddCheck() {
   CLI::Option* explain =
       check->add_option("--explain", check_.explain, "One API: both tests, both distributions")
           ->type_name("API");
-  check
-      ->add_option(
-          "--tree", check_.tree,
-          "Folded stacks or a pprof profile: its call\ntree, in which what is flagged stands out")
-      ->type_name("FILE")
-      ->excludes(explain);
+  CLI::Option* tree = check
+                          ->add_option("--tree", check_.tree,
+                                       "Folded stacks or a pprof profile: its call\ntree, in which "
+                                       "what is flagged stands out")
+                          ->type_name("FILE")
+                          ->excludes(explain);
   check->add_flag("--all", check_.all, "Name also what is normal or has too little data");
   check
       ->add_option("--seed", check_.seed, "Draw other permutations; the same number, the same ones")
@@ -87,7 +87,8 @@ void Parser::AddCheck() {
       ->add_option("--save", check_.save, "Write this machine's profile there, and compare nothing")
       ->type_name("FILE")
       ->excludes(profile)
-      ->excludes(explain);
+      ->excludes(explain)
+      ->excludes(tree);
 }
 
 void Parser::AddDiff() {
@@ -179,7 +180,8 @@ void Parser::AddDocs() {
   add_common(*doxygen, docs_doxygen_.library, docs_doxygen_.url);
   CLI::App* man = Add(app_, "man", "A function's manual page, with its cost", help::kMan, man_);
   man->add_option("api", man_.api, "Symbol, or soname!symbol")->required()->type_name("API");
-  man->add_option("--section", man_.section, "Of the manual, such as 3")->type_name("SECTION");
+  man->add_option("--section", man_.section, "Of the manual, such as 3 [3, else 2]")
+      ->type_name("SECTION");
   man->add_option("--url", man_.url, "Link to the page of an API")->type_name("TEMPLATE");
   man->add_flag("--roff", man_.roff, "Print the page's source instead of showing it");
 }

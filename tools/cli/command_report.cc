@@ -100,6 +100,7 @@ std::string MakePage(const report::VendorReport& made, const catalog::Freshness&
   content.facts = {
       {"Catalogue", fmt::format("snapshot {}, published {}", freshness.snapshot_version,
                                 report::FormatTime(freshness.snapshot_published))},
+      {"Valid until", report::FormatTime(freshness.snapshot_expires)},
       {"Complete", fmt::format("{} of {} fragments current", freshness.fragments_current,
                                freshness.fragments_total)},
       {"Privacy", fmt::format("nothing with fewer than {} contributions is published",

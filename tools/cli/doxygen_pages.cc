@@ -138,8 +138,9 @@ PageWithCards InsertCards(std::string_view untrusted_html,
     const std::size_t next = before.find(kAnchor, name);
     const std::string anchor(before.substr(name, before.find('"', name) - name));
     const auto card = card_of.find(anchor);
-    const std::size_t description = before.find(kDescription, name);
-    if (card != card_of.end() && description < next) {
+    // Only up to the next anchor: a page may have very many.
+    const std::size_t description = before.substr(0, next).find(kDescription, name);
+    if (card != card_of.end() && description != std::string_view::npos) {
       const std::size_t begin = description + kDescription.size();
       after.append(before.substr(copied, begin - copied)).append(card->second);
       copied = begin;

@@ -11,15 +11,21 @@ namespace json = boost::json;
 
 namespace {
 
+// RFC 3629: no overlong forms, no surrogates, at most U+10FFFF.
 bool IsUtf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t more = lead < 0x80             ? 0
-                             : (lead & 0xe0) == 0xc0 ? 1
-                             : (lead & 0xf0) == 0xe0 ? 2
-                             : (lead & 0xf8) == 0xf0 ? 3
-                                                     : text.size();
+    const std::size_t more = lead < 0x80                    ? 0
+                             : lead >= 0xc2 && lead <= 0xdf ? 1
+                             : (lead & 0xf0) == 0xe0        ? 2
+                             : lead >= 0xf0 && lead <= 0xf4 ? 3
+                                                            : text.size();
     if (more >= text.size() - i) return false;
+    const unsigned second = more == 0 ? 0 : static_cast<unsigned char>(text[i + 1]);
+    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+        (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) {
+      return false;
+    }
     for (std::size_t k = 1; k <= more; ++k) {
       if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
     }

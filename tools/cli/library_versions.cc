@@ -5,6 +5,7 @@
 
 #include "common/base/text.h"
 #include "common/catalog/nearest.h"
+#include "tools/cli/source.h"
 #include "tools/report/version_order.h"
 
 namespace fieldcost::cli {
@@ -27,12 +28,12 @@ using SymbolsByLibrary = std::map<std::string, std::vector<std::string>, std::le
 
 Result<SymbolsByLibrary> ReadNames(const catalog::Catalog& catalog) {
   SymbolsByLibrary libraries;
-  FIELDCOST_TRY(catalog.ForEachName([&](std::string_view soname, std::string_view symbol) {
+  FIELDCOST_TRY(OrWayOut(catalog.ForEachName([&](std::string_view soname, std::string_view symbol) {
     auto found = libraries.find(soname);
     if (found == libraries.end()) found = libraries.emplace(soname, 0).first;
     found->second.emplace_back(symbol);
     return true;
-  }));
+  })));
   return libraries;
 }
 
@@ -91,7 +92,8 @@ Result<LibraryApis> FindLibrary(const catalog::Catalog& catalog, const std::stri
 Status ForEachRowOf(const catalog::Catalog& catalog, const LibraryApis& library,
                     const std::function<void(std::span<const stats::StatRow> rows)>& visit) {
   for (const std::string& symbol : library.symbols) {
-    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, catalog.Find(symbol, library.soname));
+    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
+                     OrWayOut(catalog.Find(symbol, library.soname)));
     visit(rows);
   }
   return {};

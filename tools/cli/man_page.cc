@@ -1,59 +1,23 @@
 #include "tools/cli/man_page.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <vector>
+#include <utility>
 
-#include "common/base/file.h"
+#include "tools/cli/child_process.h"
 
 namespace fieldcost::cli {
 namespace {
 
-constexpr char kMan[] = "man";
+// Of a function: library calls, then system calls. Else printf would be the shell's.
+constexpr char kFunctions[] = "--sections=3:2";
 
-// Starts man(1) with one of its descriptors on our end of a pipe; the other ones are ours, or of no
-// use.
-Result<pid_t> StartMan(std::vector<std::string> arguments, int child_fd, int pipe_end, bool quiet) {
-  arguments.insert(arguments.begin(), kMan);
-  std::vector<char*> raw;
-  for (std::string& argument : arguments) raw.push_back(argument.data());
-  raw.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, pipe_end, child_fd);
-  if (quiet) {
-    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  }
-  pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, kMan, &actions, nullptr, raw.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error == 0) return pid;
+Result<pid_t> StartMan(ChildOptions options) {
+  options.arguments.insert(options.arguments.begin(), "man");
+  Result<pid_t> child = StartChild(std::move(options));
+  if (child) return child;
   return Fail(ErrorCode::kUnavailable, "man(1) cannot be run; --roff does without");
-}
-
-int WaitFor(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-Result<Pipe> MakePipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoError("make", "a pipe", errno);
-  Pipe pipe;
-  pipe.read_end = UniqueFd(ends[0]);
-  pipe.write_end = UniqueFd(ends[1]);
-  return pipe;
 }
 
 // Reads at most kMaxManBytes, and then no more.
@@ -80,15 +44,19 @@ Result<std::string> FindManPage(const std::string& untrusted_name,
   // With a slash it would be a file of this machine, whatever is in it.
   if (untrusted_name.find('/') != std::string::npos) return std::string();
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
-  std::vector<std::string> arguments = {"--recode=UTF-8", "--"};
-  if (!untrusted_section.empty()) arguments.push_back(untrusted_section);
-  arguments.push_back(untrusted_name);
-  FIELDCOST_ASSIGN(const pid_t pid,
-                   StartMan(std::move(arguments), STDOUT_FILENO, pipe.write_end.get(), true));
+  ChildOptions options{
+      .arguments = {"--recode=UTF-8"}, .output = pipe.write_end.get(), .quiet = true};
+  if (untrusted_section.empty()) {
+    options.arguments.insert(options.arguments.end(), {kFunctions, "--"});
+  } else {
+    options.arguments.insert(options.arguments.end(), {"--", untrusted_section});
+  }
+  options.arguments.push_back(untrusted_name);
+  FIELDCOST_ASSIGN(const pid_t child, StartMan(std::move(options)));
   pipe.write_end.Reset();
   std::string page = ReadAll(pipe.read_end.get());
   pipe.read_end.Reset();
-  return WaitFor(pid) == 0 ? page : "";
+  return WaitForChild(child) == 0 ? page : "";
 }
 
 std::string WithCost(std::string page, std::string_view name, const report::CostCard& card) {
@@ -104,18 +72,13 @@ std::string WithCost(std::string page, std::string_view name, const report::Cost
 
 Result<int> ShowManPage(const std::string& roff) {
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
-  FIELDCOST_ASSIGN(const pid_t pid,
-                   StartMan({"--local-file", "-"}, STDIN_FILENO, pipe.read_end.get(), false));
+  const IgnoreInterrupts ignore;
+  FIELDCOST_ASSIGN(const pid_t child,
+                   StartMan({.arguments = {"--local-file", "-"}, .input = pipe.read_end.get()}));
   pipe.read_end.Reset();
-  std::string_view rest = roff;
-  while (!rest.empty()) {
-    const ssize_t count = ::write(pipe.write_end.get(), rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;  // the user has seen enough
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
+  Feed(pipe.write_end.get(), roff);
   pipe.write_end.Reset();
-  return WaitFor(pid);
+  return WaitForChild(child);
 }
 
 }  // namespace fieldcost::cli

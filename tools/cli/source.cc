@@ -23,15 +23,6 @@ bool Matches(std::string_view glob, const stats::ApiKey& api) {
   return glob.empty() || GlobMatch(glob, api.soname);
 }
 
-// The catalogue can be fetched again, whatever has happened to it.
-template <typename T>
-Result<T> OrWayOut(Result<T> result) {
-  if (result || result.error().code != ErrorCode::kCorrupt) return result;
-  return Fail(ErrorCode::kCorrupt,
-              "the local catalogue is damaged ({}); remove it and run `fieldcost sync --full`",
-              result.error().message);
-}
-
 void Keep(std::vector<report::CostSummary>& summaries, report::SortKey key, std::uint64_t limit) {
   report::Sort(summaries, key);
   if (limit != 0 && summaries.size() > limit) {
@@ -40,6 +31,13 @@ void Keep(std::vector<report::CostSummary>& summaries, report::SortKey key, std:
 }
 
 }  // namespace
+
+Error WithWayOut(Error error) {
+  if (error.code != ErrorCode::kCorrupt) return error;
+  return Fail(ErrorCode::kCorrupt,
+              "the local catalogue is damaged ({}); remove it and run `fieldcost sync --full`",
+              error.message);
+}
 
 Result<Source> Source::Open(bool local) {
   FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -12,6 +13,14 @@
 #include "tools/report/cost_table.h"
 
 namespace fieldcost::cli {
+
+// The catalogue can be fetched again, whatever has happened to it: says how if it is damaged.
+Error WithWayOut(Error error);
+template <typename T>
+Result<T> OrWayOut(Result<T> result) {
+  if (result) return result;
+  return WithWayOut(std::move(result).error());
+}
 
 // The dearest APIs, and how many there are (nullopt: not counted).
 struct TopApis {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -57,7 +58,16 @@ void WriteStderr(std::string_view text) {
 }
 
 void Remark(std::string_view text) {
-  WriteStderr(fmt::format("fieldcost: {}\n", EscapeControl(text)));
+  // A backslash stays: names in errors may have been escaped already.
+  std::string line = "fieldcost: ";
+  for (;;) {
+    const std::size_t end = std::min(text.find('\\'), text.size());
+    line += EscapeControl(text.substr(0, end));
+    if (end == text.size()) break;
+    line += '\\';
+    text.remove_prefix(end + 1);
+  }
+  WriteStderr(line + "\n");
 }
 
 bool StderrIsTerminal() { return ::isatty(STDERR_FILENO) == 1; }

@@ -21,7 +21,7 @@ Status WriteStdout(std::string_view text);
 // Writes it as it is; what cannot be written is lost.
 void WriteStderr(std::string_view text);
 
-// One line "fieldcost: <text>" on stderr; control characters escaped.
+// One line "fieldcost: <text>" on stderr; control characters escaped, if they are not yet.
 void Remark(std::string_view text);
 
 bool StderrIsTerminal();

@@ -98,6 +98,20 @@ TEST_F(BadInputTest, RowsThatDoNotDecodeAreDamage) {
   ExpectRefusal(kDamaged, "corrupt", "remove it and run `fieldcost sync --full`");
 }
 
+TEST_F(BadInputTest, AllThatReadsRowsNamesTheWayOutOfDamage) {
+  PublishAndSync(rows_);
+  Change("UPDATE apis SET rows = x'28b52ffd00'");
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"diff", "liba"},
+           {"report", "vendor", "--library", "liba"},
+           {"docs", "cards", "--output", (home() / "cards").string()},
+           {"man", "open_it", "--roff"}}) {
+    const ProcessResult result = Cli(command);
+    EXPECT_EQ(result.exit_status, kDamaged) << ::testing::PrintToString(command);
+    EXPECT_THAT(result.errors, HasSubstr("remove it and run `fieldcost sync --full`"));
+  }
+}
+
 TEST_F(BadInputTest, ATruncatedFileIsDamaged) {
   PublishAndSync(testing::MakeRows(400, 1000));
   Change("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -140,6 +154,31 @@ TEST_F(BadInputTest, NamesFromTheCommandLineSteerNoTerminal) {
     EXPECT_EQ(Json(Cli({command, hostile, "--json"}).output, "d['error']"), "not_found\n");
   }
   EXPECT_THAT(Cli({"show", "\x1b!"}).errors, HasSubstr("'\\x1b!' is neither"));
+  // What was escaped where the error was made is not escaped again.
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"diff", hostile}, {"docs", "cards", "--output", "x", "--library", hostile}}) {
+    EXPECT_THAT(Cli(command).errors,
+                AllOf(HasSubstr("\\x1b]0;owned\\x07\\x0a"), Not(HasSubstr("x5c"))));
+  }
+}
+
+TEST_F(BadInputTest, JsonIsUtf8WhateverTheNameIs) {
+  PublishAndSync(rows_);
+  // Overlong, a surrogate, above U+10FFFF, cut short.
+  for (const std::string bad : {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                                "\xf5\x80\x80\x80", "\xf0\x8f\x80\x80", "\xe2\x82"}) {
+    EXPECT_THAT(Cli({"show", bad, "--json"}).output,
+                AllOf(HasSubstr("no measurements of ??"), Not(HasSubstr(bad))));
+  }
+  EXPECT_THAT(Cli({"show", "µ€𝄞", "--json"}).output, HasSubstr("no measurements of µ€𝄞"));
+}
+
+TEST_F(BadInputTest, AReportSaysUntilWhenItsCatalogueIsValid) {
+  PublishAndSync(rows_);
+  Change("UPDATE meta SET value = 1000000000000000 WHERE key = 'snapshot_expires'");
+  const ProcessResult page = Cli({"report", "vendor", "--library", "liba", "--format", "html"});
+  EXPECT_EQ(page.exit_status, 0);
+  EXPECT_THAT(page.output, HasSubstr("<dt>Valid until</dt><dd>2001-09-09 01:46 UTC</dd>"));
 }
 
 TEST_F(BadInputTest, HostileNamesInTheCatalogueAreOnlyText) {

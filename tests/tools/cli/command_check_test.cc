@@ -196,6 +196,35 @@ TEST_F(CommandCheckTest, AnotherFileIsNotTakenForAProfile) {
   EXPECT_EQ(Cli({"check", "p", "--save", "q"}).exit_status, kUsage);
 }
 
+TEST_F(CommandCheckTest, WhatIsNoTableHasNoCsv) {
+  const std::string profile = PublishAndMeasure(3);
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"check", profile, "--explain", "slow", "--csv"},
+                                             {"check", profile, "--tree", "x", "--csv"},
+                                             {"check", "--save", "x", "--csv"},
+                                             {"check", "--save", "x", "--tree", "y"}}) {
+    const ProcessResult result = Cli(command);
+    EXPECT_EQ(result.exit_status, 64) << ::testing::PrintToString(command) << result.output;
+    EXPECT_THAT(result.output, IsEmpty());
+  }
+  EXPECT_FALSE(std::filesystem::exists(kept()));
+}
+
+TEST_F(CommandCheckTest, ADamagedCatalogueIsNotTheProfilesFault) {
+  const std::string profile = PublishAndMeasure(3);
+  ASSERT_EQ(
+      testing::RunProcess({.arguments = {"python3", "-c",
+                                         "import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); "
+                                         "d.execute(\"UPDATE apis SET rows = x'28b5'\"); "
+                                         "d.commit()",
+                                         (home() / "catalog.db").string()}})
+          .exit_status,
+      0);
+  const ProcessResult result = Cli({"check", profile});
+  EXPECT_EQ(result.exit_status, 65);
+  EXPECT_THAT(result.errors, HasSubstr("remove it and run `fieldcost sync --full`"));
+}
+
 TEST_F(CommandCheckTest, ExplainShowsBothSidesAndAsksBack) {
   const std::string profile = PublishAndMeasure(3);
   const ProcessResult slow = Cli({"check", profile, "--explain", "slow"});

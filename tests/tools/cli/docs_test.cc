@@ -108,6 +108,50 @@ TEST_F(DocsTest, ANameThatIsAPathIsNoManualPage) {
   EXPECT_THAT(shown.output, AllOf(HasSubstr("\n.SH COST\n"), Not(HasSubstr("of this machine"))));
 }
 
+TEST_F(DocsTest, APageIsTheFunctionsNotACommandsOfThatName) {
+  const std::filesystem::path manual = home() / "man";
+  for (const char* section : {"1", "3"}) {
+    const std::filesystem::path folder = manual / ("man" + std::string(section));
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / ("open_it." + std::string(section)))
+        << ".TH open_it " << section << "\n.SH NAME\nopen_it \\- page of section " << section
+        << "\n";
+  }
+  PublishAndSync(rows_);
+  const auto page = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"man", "open_it", "--roff"});
+    return Cli(arguments, {{"MANPATH", manual.string()}}).output;
+  };
+  EXPECT_THAT(page({}), HasSubstr("page of section 3"));
+  EXPECT_THAT(page({"--section", "1"}), HasSubstr("page of section 1"));
+  EXPECT_THAT(page({"--section", "2"}), Not(HasSubstr("page of section")));
+}
+
+TEST_F(DocsTest, ManAndItsPagerGetSignalsAsUsual) {
+  PublishAndSync(rows_);
+  const std::filesystem::path bin = home() / "bin";
+  std::filesystem::create_directories(bin);
+  std::ofstream(bin / "man") << R"(#!/bin/sh
+case "$*" in *--recode*) exit 16;; esac
+kill -INT $PPID
+yes | head -n 1
+cat
+)";
+  std::filesystem::permissions(bin / "man", std::filesystem::perms::owner_all);
+  const testing::ProcessResult shown =
+      Cli({"man", "open_it"}, {{"PATH", bin.string() + ":/usr/bin:/bin"}});
+  EXPECT_EQ(shown.exit_status, 0) << "ended by ^C at the pager: signal " << shown.signal;
+  EXPECT_THAT(shown.output, AllOf(HasSubstr("y\n"), HasSubstr(".SH COST")));
+  EXPECT_EQ(shown.errors, "") << "a pipe without a reader ends its writer";
+}
+
+TEST_F(DocsTest, ALibraryCalledLikeAnIndexDoesNotTakeItsPlace) {
+  PublishAndSync({testing::MakeRow("index.html", "open_it", 5, 7)});
+  const testing::ProcessResult made = Cli({"docs", "cards", "--output", output().string()});
+  EXPECT_EQ(made.exit_status, 0) << made.errors;
+  EXPECT_TRUE(std::filesystem::is_regular_file(output() / "index.html"));
+}
+
 TEST(SafeFileNameTest, AnyNameBecomesOneThatIsSafeAndItsOwn) {
   EXPECT_EQ(SafeFileName("sqlite3_step"), "sqlite3_step");
   EXPECT_EQ(SafeFileName("../x"), "~2E.~2Fx");
