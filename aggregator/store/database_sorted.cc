@@ -59,7 +59,8 @@ struct Database::SortedSet::State {
     }
     if (part.writer == nullptr) {
       const std::filesystem::path directory = database.db->GetName();
-      part.files.push_back((directory / (kFilePrefix + std::to_string(next_file++))).string());
+      const std::string name = kFilePrefix + std::to_string(database.next_sorted_file++);
+      part.files.push_back((directory / name).string());
       rocksdb::ColumnFamilyHandle* const handle = database.Handle(table);
       constexpr bool kForgetPages = false;  // they are read again soon
       part.writer = std::make_unique<rocksdb::SstFileWriter>(
@@ -81,16 +82,15 @@ struct Database::SortedSet::State {
 
   Database::State& database;
   std::array<Part, kTables> parts;
-  unsigned next_file = 0;
 };
 
-Database::SortedSet::SortedSet(Database& database) : state_(new State{*database.state_, {}, 0}) {}
+Database::SortedSet::SortedSet(Database& database) : state_(new State{*database.state_, {}}) {}
 
 Database::SortedSet::~SortedSet() {
   for (State::Part& part : state_->parts) {
     part.writer.reset();
     // Those that were adopted have other names by now. What cannot be removed now is when the store
-    // is opened.
+    // is opened; until then no file gets that name, since it may be a second one of adopted rows.
     for (const std::string& file : part.files) {
       state_->database.db->GetEnv()->DeleteFile(file).PermitUncheckedError();
     }

@@ -7,6 +7,7 @@
 #include <rocksdb/snapshot.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -95,6 +96,7 @@ struct Database::State {
   std::unique_ptr<rocksdb::Env> env;  // outlives db
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Table; the default family is last
+  std::uint64_t next_sorted_file = 0;                 // no name is used twice, see ~SortedSet()
 };
 
 }  // namespace fieldcost::store

@@ -91,6 +91,29 @@ Status FailAndCheck(const FaultPlan& plan, const std::filesystem::path& dir) {
   return {};
 }
 
+// Every deletion fails, everything else works: names of files stay that mean nothing any more.
+Status WorkWithoutDeleting(std::uint64_t seed, const std::filesystem::path& dir) {
+  FaultyDirectory disk(
+      dir / "data" / "store",
+      {.seed = seed, .fail_at = 1, .fail_kinds = kDeleteFile, .from_then_on = true});
+  Fleet fleet(kAgents);
+  {
+    store::StoreOptions options = OptionsOf(dir / "data");
+    options.checkpoint_seconds = 0;
+    options.file_system = disk.file_system();
+    FIELDCOST_ASSIGN(const auto store, store::Store::Open(options));
+    for (std::uint64_t round = 0; round < 3; ++round) {
+      FIELDCOST_TRY(
+          fleet.Run(*store, {.seed = seed + round, .actions = kActions, .operator_too = false}));
+      FIELDCOST_TRY(store->Checkpoint());
+    }
+    if (!disk.failed()) return Fail(ErrorCode::kInternal, "nothing was to be deleted");
+  }
+  // As it really lies there: the model of the disk knows no file that is written under two names.
+  FIELDCOST_ASSIGN(const auto store, store::Store::Open(OptionsOf(dir / "data")));
+  return fleet.Check(*store);
+}
+
 class NthFailureTest : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
 
 TEST_P(NthFailureTest, NeitherCrashesNorHangsNorLosesWhatWasAcknowledged) {
@@ -111,6 +134,14 @@ TEST_P(NthFailureTest, NeitherCrashesNorHangsNorLosesWhatWasAcknowledged) {
     if (OnlyOperation() != 0) break;
   }
   std::cout << failures << " failures\n";
+}
+
+// What a checkpoint has written and the engine has adopted may still have its first name, too.
+TEST(UndeletedFilesTest, FilesThatCannotBeDeletedAreNeverWrittenToAgain) {
+  const testing::TempDir dir;
+  const std::uint64_t seed = Seed();
+  const ChildResult result = RunInChild([&] { return WorkWithoutDeleting(seed, dir.path()); });
+  EXPECT_TRUE(result.good) << "seed " << seed << ": " << result.trouble;
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, NthFailureTest,
