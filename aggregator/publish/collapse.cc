@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregator/publish/limits.h"
 #include "common/stats/agent_weights.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
@@ -11,59 +12,137 @@
 namespace fieldcost::publish {
 namespace {
 
-// The rows of one API and metric, which stand together in the store.
+// How many contributions came in in each week.
+class Weeks {
+ public:
+  void Add(std::uint32_t week, std::uint64_t contributions) { Of(week) += contributions; }
+  void Add(const Weeks& other) {
+    for (const auto& [week, contributions] : other.weeks_) Add(week, contributions);
+  }
+  // REQUIRES: `other` was added before.
+  void Subtract(const Weeks& other) {
+    for (const auto& [week, contributions] : other.weeks_) Of(week) -= contributions;
+  }
+  void Clear() { weeks_.clear(); }
+  bool Reaches(std::uint32_t threshold) const {
+    return std::any_of(weeks_.begin(), weeks_.end(),
+                       [&](const auto& week) { return week.second >= threshold; });
+  }
+
+ private:
+  std::uint64_t& Of(std::uint32_t week) {
+    auto found = std::find_if(weeks_.begin(), weeks_.end(),
+                              [&](const auto& known) { return known.first == week; });
+    if (found == weeks_.end()) found = weeks_.emplace(found, week, 0);
+    return found->second;
+  }
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> weeks_;
+};
+
+// One hardware class, or all.
+struct ClassSums {
+  stats::HardwareClass hardware;
+  store::CompactRow row;
+  Weeks weeks;
+
+  std::uint64_t contributions() const { return row.scalars.contributions; }
+  void Clear() {
+    row.Clear();
+    weeks.Clear();
+  }
+};
+
+// The rows of one API and metric, which stand together in the store, and of them those of a class.
 class Group {
  public:
   Group(std::uint32_t threshold, const CollapsedVisitor& visit)
       : threshold_(threshold), visit_(visit) {}
 
   Status Add(const stats::RowKey& key, const store::CompactRow& row) {
-    if (!open_ || key.api != key_.api || key.metric != key_.metric) {
-      FIELDCOST_TRY(End());
+    if (classes_ != 0 && (key.api != key_.api || key.metric != key_.metric)) FIELDCOST_TRY(End());
+    if (classes_ != 0 && key.hardware != class_.hardware) EndClass();
+    if (classes_ == 0) {
       key_.api = key.api;
       key_.metric = key.metric;
-      open_ = true;
     }
-    sums_.Add(row);
-    auto week = std::find_if(contributions_by_week_.begin(), contributions_by_week_.end(),
-                             [&](const auto& known) { return known.first == key.week; });
-    if (week == contributions_by_week_.end()) {
-      week = contributions_by_week_.emplace(week, key.week, 0);
+    if (classes_ == 0 || key.hardware != class_.hardware) {
+      ++classes_;
+      class_.hardware = key.hardware;
     }
-    week->second += row.scalars.contributions;
+    class_.row.Add(row);
+    class_.weeks.Add(key.week, row.scalars.contributions);
     return {};
   }
 
   Status End() {
-    if (!open_) return {};
-    open_ = false;
-    const std::uint64_t most =
-        std::max_element(contributions_by_week_.begin(), contributions_by_week_.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; })
-            ->second;
+    if (classes_ == 0) return {};
+    EndClass();
     Status status;
-    if (most < threshold_) {
+    if (!all_.weeks.Reaches(threshold_)) {
       ++counts_.withheld;
-    } else if (!IsSound(sums_)) {
+    } else if (!IsSound(all_.row)) {
       ++counts_.unsound;
     } else {
-      ++counts_.published;
-      status = visit_(key_, sums_);
+      status = VisitAll();
     }
-    sums_.Clear();
-    contributions_by_week_.clear();
+    classes_ = 0;
+    all_.Clear();
+    candidates_.clear();
     return status;
   }
 
   const CollapseCounts& counts() const { return counts_; }
 
  private:
+  static bool HasMore(const ClassSums& a, const ClassSums& b) {
+    if (a.contributions() != b.contributions()) return a.contributions() > b.contributions();
+    return a.hardware < b.hardware;
+  }
+
+  void EndClass() {
+    all_.row.Add(class_.row);
+    all_.weeks.Add(class_.weeks);
+    // What has no class would pass for the sum over all.
+    if (class_.hardware != stats::HardwareClass{} && class_.weeks.Reaches(threshold_) &&
+        IsSound(class_.row)) {
+      candidates_.insert(std::upper_bound(candidates_.begin(), candidates_.end(), class_, HasMore),
+                         class_);
+      if (candidates_.size() > kMaxClassesOfRow) candidates_.pop_back();
+    }
+    class_.Clear();
+  }
+
+  // Leaves of the candidates those that may be published.
+  void DropUnsafeClasses() {
+    if (classes_ == 1) candidates_.clear();
+    if (candidates_.size() == classes_) return;
+    Weeks rest = all_.weeks;
+    for (const ClassSums& candidate : candidates_) rest.Subtract(candidate.weeks);
+    // One is enough: as it reaches the threshold, so does the rest together with it.
+    if (!rest.Reaches(threshold_) && !candidates_.empty()) candidates_.pop_back();
+  }
+
+  Status VisitAll() {
+    DropUnsafeClasses();
+    std::sort(candidates_.begin(), candidates_.end(),
+              [](const auto& a, const auto& b) { return a.hardware < b.hardware; });
+    counts_.published += 1 + candidates_.size();
+    FIELDCOST_TRY(visit_(key_, all_.row));
+    stats::RowKey key = key_;
+    for (const ClassSums& candidate : candidates_) {
+      key.hardware = candidate.hardware;
+      FIELDCOST_TRY(visit_(key, candidate.row));
+    }
+    return {};
+  }
+
   const std::uint32_t threshold_;
   const CollapsedVisitor& visit_;
-  bool open_ = false;
-  stats::RowKey key_;
-  store::CompactRow sums_;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> contributions_by_week_;
+  stats::RowKey key_;                  // without a class
+  std::size_t classes_ = 0;            // so far, with the one whose rows are coming
+  ClassSums class_;                    // that one
+  ClassSums all_;                      // of the others
+  std::vector<ClassSums> candidates_;  // most contributions first
   CollapseCounts counts_;
 };
 

@@ -11,15 +11,23 @@ namespace fieldcost::publish {
 
 struct CollapseCounts {
   std::uint64_t published = 0;
-  std::uint64_t withheld = 0;  // below the threshold
+  std::uint64_t withheld = 0;  // (API, metric)s below the threshold
   std::uint64_t unsound = 0;   // saturated, or outside the polytope: would break every reader
 };
 
-// Sums the rows of a range of a snapshot over hardware classes and weeks and calls `visit` for
-// every (API, metric) that may be published, ascending by key; the key has no hardware class and
-// week 0. May be published: in at least one week at least `threshold` contributions came in. (An
-// agent has one hardware class and contributes once a week to a row key, so these are different
-// agents.) A range has all rows of its APIs (Snapshot::Split()).
+// Sums the rows of a range of a snapshot over weeks, and over hardware classes as well as within
+// them, and calls `visit` for every sum that may be published, ascending by key; week is 0, and the
+// sum over classes has no hardware class.
+//
+// May be published, over classes: in at least one week at least `threshold` contributions came in.
+// (An agent has one hardware class and contributes once a week to a row key, so these are different
+// agents.) Of single classes: the same holds for the class, the sum over classes is published, and
+// what is left of that without the published classes is nothing, or the same holds for it, too: so
+// subtracting rows of a publication from each other never gives the sums of fewer. A class that is
+// the only one would only repeat the sum. At most kMaxClassesOfRow, those with the most
+// contributions.
+//
+// A range has all rows of its APIs (Snapshot::Split()). Memory: some rows.
 using CollapsedVisitor =
     std::function<Status(const stats::RowKey& key, const store::CompactRow& row)>;
 Result<CollapseCounts> Collapse(const store::Store::Snapshot& snapshot,

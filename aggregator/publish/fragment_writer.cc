@@ -124,26 +124,32 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
   return {};
 }
 
-// Leaves the rows with the most contributions, of equal ones the first.
+// Leaves the rows over all hardware classes first, then those with the most contributions, of equal
+// ones the first. (Fewer rows of classes never tell more: see collapse.h.)
 Status KeepBest(std::size_t count, RawRows& raw) {
   struct Row {
+    bool is_of_class;
     std::uint64_t contributions;
     std::string_view record;
   };
   if (raw.count <= count) return {};
   std::vector<Row> rows;
   rows.reserve(raw.count);
+  stats::RowKey key;
   store::CompactRow sums;
   for (std::string_view rest = raw.bytes; !rest.empty();) {
     Head head;
     std::memcpy(&head, rest.data(), sizeof head);
     const std::size_t value_at = sizeof head + head.key_bytes;
+    FIELDCOST_TRY(store::DecodeRowKey(rest.substr(sizeof head, head.key_bytes), key));
     FIELDCOST_TRY(store::DecodeRowValue(rest.substr(value_at, head.value_bytes), sums));
-    rows.push_back({sums.scalars.contributions, rest.substr(0, value_at + head.value_bytes)});
+    rows.push_back({key.hardware != stats::HardwareClass{}, sums.scalars.contributions,
+                    rest.substr(0, value_at + head.value_bytes)});
     rest.remove_prefix(value_at + head.value_bytes);
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.contributions > b.contributions; });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.is_of_class != b.is_of_class ? b.is_of_class : a.contributions > b.contributions;
+  });
   rows.resize(count);
   RawRows kept{.count = count};
   for (const Row& row : rows) kept.bytes.append(row.record);

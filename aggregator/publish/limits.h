@@ -37,6 +37,10 @@ inline constexpr std::size_t kMaxRowsOfFragment = 32'768;
 // Snapshots on disk after a publication: the new one and those clients may still be fetching.
 inline constexpr std::size_t kKeptSnapshots = 3;
 
+// Hardware classes of which one API and metric has published rows of its own; of the others' costs
+// the sum over all classes tells. Classes, too, can be made up.
+inline constexpr std::size_t kMaxClassesOfRow = 8;
+
 // After a restoration from a backup nobody knows what was published since: versions go on this far
 // above the last known one, so that no client that has seen a later one takes it for a rollback.
 // One publication a second for eleven days, or one an hour for a century, fit in between.

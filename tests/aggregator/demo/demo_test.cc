@@ -128,15 +128,19 @@ TEST(DemoTest, WhatIsPlantedIsPublishedAndNothingElseChanges) {
   const TempDir dir;
   const DemoReport report = MustMake(dir.path() / "demo", {.seed = 1, .agents = 60});
   EXPECT_EQ(report.published.withheld, 0U);
+  std::set<stats::HardwareClass> classes;
   std::map<std::string, double> typical;  // "soname version symbol": mean log2 ns
   for (const stats::StatRow& row : PublishedRows(dir.path() / "demo")) {
     EXPECT_THAT(row.key.api.package_version, HasSubstr("+synthetic"));
     if (row.key.metric != stats::Metric::kWallTime) continue;
+    classes.insert(row.key.hardware);
+    if (row.key.hardware != stats::HardwareClass{}) continue;
     EXPECT_GE(row.scalars.contributions, 60U);
     typical[row.key.api.soname + " " + row.key.api.package_version + " " + row.key.api.symbol] =
         static_cast<double>(static_cast<std::int64_t>(row.scalars.sum_mean)) / 65536 /
         static_cast<double>(row.scalars.contributions);
   }
+  EXPECT_EQ(classes.size(), 1U + 4U);  // all, and each of the fleet's
   int compared = 0;
   for (const LibraryModel& library : Libraries()) {
     for (std::size_t version = 1; version < kVersions; ++version) {

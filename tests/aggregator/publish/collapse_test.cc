@@ -2,11 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
 #include <random>
+#include <set>
+#include <string>
+#include <vector>
 
+#include "aggregator/publish/limits.h"
 #include "common/stats/agent_weights.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
+#include "tests/support/temp_dir.h"
 
 namespace fieldcost::publish {
 namespace {
@@ -74,6 +83,214 @@ TEST(CollapseTest, ARowIsSoundExactlyIfReadersWouldTakeIt) {
   EXPECT_GT(sound, 5'000U);
   EXPECT_GT(unsound, 5'000U);
 }
+
+// What a store was given of one API: class, then week, then contributions.
+using Contributions = std::map<stats::HardwareClass, std::map<std::uint32_t, std::uint64_t>>;
+
+stats::HardwareClass ClassOf(unsigned number) {
+  return {.architecture = "x86_64", .log2_cores = number};
+}
+
+// A store of random machines: of each API other classes, in all proportions.
+class RandomStore {
+ public:
+  static constexpr unsigned kApis = 400;
+
+  explicit RandomStore(std::uint64_t seed) : random_(seed) {
+    auto store = store::Store::Open({.data_dir = dir_.path(), .checkpoint_seconds = 0});
+    EXPECT_TRUE(store.has_value());
+    store_ = std::move(*store);
+    for (unsigned api = 0; api < kApis; ++api) {
+      most_classes_[api] = 1 + static_cast<unsigned>(random_() % (kMaxClassesOfRow + 3));
+      most_agents_[api] = 1 + static_cast<unsigned>(random_() % kAgents);
+    }
+    for (unsigned agent = 0; agent < kAgents; ++agent) AddAgent(agent);
+  }
+
+  // Published rows by API: those of classes, and over all ones under the empty class.
+  using Published = std::map<std::string, std::map<stats::HardwareClass, store::CompactRow>>;
+  Published Collapse(std::uint32_t threshold) const {
+    Published published;
+    auto snapshot = store_->TakeSnapshot();
+    EXPECT_TRUE(snapshot.has_value());
+    stats::RowKey last;
+    std::uint64_t rows = 0;
+    for (const auto& range : snapshot->Split(1)) {
+      const auto counts = publish::Collapse(*snapshot, range, threshold,
+                                            [&](const stats::RowKey& key, const auto& row) {
+                                              EXPECT_TRUE(rows == 0 || last < key);
+                                              EXPECT_EQ(key.week, 0U);
+                                              last = key;
+                                              ++rows;
+                                              published[key.api.symbol][key.hardware] = row;
+                                              return Status();
+                                            });
+      EXPECT_TRUE(counts.has_value());
+      EXPECT_EQ(counts->published, rows);
+    }
+    return published;
+  }
+
+  const std::map<std::string, Contributions>& contributions() const { return contributions_; }
+  const store::CompactRow& SumsOf(const std::string& api, const stats::HardwareClass& some) const {
+    return sums_.at(api).at(some);
+  }
+
+ private:
+  static constexpr unsigned kAgents = 48;
+  static constexpr unsigned kWeeks = 3;
+
+  void AddAgent(unsigned agent) {
+    std::array<unsigned, kApis> classes{};
+    // The larger number of two is more often large: classes of different sizes.
+    for (unsigned api = 0; api < kApis; ++api) {
+      classes[api] = static_cast<unsigned>(
+          std::max(random_() % most_classes_[api], random_() % most_classes_[api]));
+    }
+    for (unsigned week = 0; week < kWeeks; ++week) {
+      store::AcceptedRows rows;
+      for (unsigned api = 0; api < kApis; ++api) {
+        if (agent >= most_agents_[api] || random_() % 3 == 0) continue;
+        // Some come without a contribution, as the second batch of a week does.
+        AddRow(api, classes[api], 2900 + week, random_() % 8 != 0, rows);
+      }
+      std::string agent_id(store::kAgentIdBytes, '.');
+      agent_id[0] = static_cast<char>(agent);
+      EXPECT_TRUE(store_
+                      ->Accept({.agent_id = agent_id,
+                                .epoch = wire::Epoch(1),
+                                .sequence = wire::Sequence(week + 1),
+                                .rows = &rows,
+                                .answer = "ok"})
+                      .has_value());
+    }
+  }
+
+  void AddRow(unsigned api, unsigned number, std::uint32_t week, bool is_first,
+              store::AcceptedRows& rows) {
+    stats::CostHistogram histogram;
+    for (unsigned call = 0; call <= random_() % 5; ++call) histogram.Add(random_() % 4096);
+    const stats::RowKey key = {
+        .api = {.soname = "libsample.so.1", .symbol = "sample_" + std::to_string(api)},
+        .hardware = ClassOf(number),
+        .week = week};
+    rows.Add(key, histogram, is_first ? store::Contribution::kFirst : store::Contribution::kNone);
+    contributions_[key.api.symbol][key.hardware][week] += is_first ? 1 : 0;
+    store::CompactRow row;
+    row.SetHistogram(histogram);
+    if (is_first) {
+      row.scalars = stats::ScalarsOf(histogram);
+      row.SetWeights(stats::WeightsOf(histogram));
+    }
+    for (const stats::HardwareClass& some : {key.hardware, stats::HardwareClass{}}) {
+      sums_[key.api.symbol][some].Add(row);
+    }
+  }
+
+  const testing::TempDir dir_;
+  std::mt19937_64 random_;
+  std::unique_ptr<store::Store> store_;
+  std::array<unsigned, kApis> most_classes_{};
+  std::array<unsigned, kApis> most_agents_{};
+  std::map<std::string, Contributions> contributions_;
+  std::map<std::string, std::map<stats::HardwareClass, store::CompactRow>> sums_;
+};
+
+// Whether these classes together may be published.
+bool Reach(std::uint32_t threshold, const Contributions& all,
+           const std::set<stats::HardwareClass>& classes) {
+  std::map<std::uint32_t, std::uint64_t> by_week;
+  for (const stats::HardwareClass& some : classes) {
+    for (const auto& [week, contributions] : all.at(some)) by_week[week] += contributions;
+  }
+  return std::any_of(by_week.begin(), by_week.end(),
+                     [&](const auto& week) { return week.second >= threshold; });
+}
+
+std::set<stats::HardwareClass> AllOf(const Contributions& contributions) {
+  std::set<stats::HardwareClass> all;
+  for (const auto& [some, weeks] : contributions) all.insert(some);
+  return all;
+}
+
+class CollapseClassesTest : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  static void SetUpTestSuite() { store_ = new RandomStore(20261121); }
+  static void TearDownTestSuite() { delete store_; }
+  static RandomStore* store_;
+};
+
+RandomStore* CollapseClassesTest::store_ = nullptr;
+
+// The attack: of what is published take any rows away from the row over all classes.
+TEST_P(CollapseClassesTest, NoDifferenceOfPublishedRowsIsOfFewerThanTheThreshold) {
+  const std::uint32_t threshold = GetParam();
+  const auto published = store_->Collapse(threshold);
+  std::uint64_t differences = 0;
+  std::uint64_t rests = 0;
+  for (const auto& [api, rows] : published) {
+    const Contributions& given = store_->contributions().at(api);
+    ASSERT_TRUE(rows.contains({})) << api;
+    std::vector<stats::HardwareClass> classes;
+    for (const auto& [some, row] : rows) {
+      if (some != stats::HardwareClass{}) classes.push_back(some);
+    }
+    for (unsigned subset = 0; subset < 1U << classes.size(); ++subset) {
+      std::set<stats::HardwareClass> sum;
+      std::set<stats::HardwareClass> left = AllOf(given);
+      for (unsigned i = 0; i < classes.size(); ++i) {
+        if ((subset >> i & 1) == 0) continue;
+        sum.insert(classes[i]);
+        left.erase(classes[i]);
+      }
+      ASSERT_TRUE(sum.empty() || Reach(threshold, given, sum)) << api;
+      ASSERT_TRUE(left.empty() || Reach(threshold, given, left)) << api;
+      ++differences;
+      rests += sum.size() == classes.size() && !sum.empty() && !left.empty() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(differences, 500U);
+  EXPECT_GT(rests, 20U);
+}
+
+TEST_P(CollapseClassesTest, RowsAreTheSumsBitForBitAndNoMoreIsWithheldThanMustBe) {
+  const std::uint32_t threshold = GetParam();
+  const auto published = store_->Collapse(threshold);
+  std::uint64_t complete = 0;
+  std::uint64_t unsafe = 0;
+  for (const auto& [api, given] : store_->contributions()) {
+    ASSERT_EQ(published.contains(api), Reach(threshold, given, AllOf(given))) << api;
+    if (!published.contains(api)) continue;
+    const auto& rows = published.at(api);
+    for (const auto& [some, row] : rows) ASSERT_EQ(row, store_->SumsOf(api, some)) << api;
+    std::set<stats::HardwareClass> reaching;
+    std::set<stats::HardwareClass> others;
+    for (const auto& [some, weeks] : given) {
+      (Reach(threshold, given, {some}) ? reaching : others).insert(some);
+    }
+    std::size_t expected = std::min(reaching.size(), kMaxClassesOfRow);
+    if (given.size() == 1) {
+      expected = 0;
+    } else if (!others.empty() && reaching.size() <= kMaxClassesOfRow && !reaching.empty() &&
+               !Reach(threshold, given, others)) {
+      --expected;
+      ++unsafe;
+    }
+    ASSERT_EQ(rows.size(), 1 + expected) << api;
+    complete += rows.size() == 1 + given.size() ? 1 : 0;
+    // Those with the most contributions.
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const auto& [some, row] : rows) least = std::min(least, row.scalars.contributions);
+    for (const stats::HardwareClass& some : reaching) {
+      if (rows.contains(some) || rows.size() == 1) continue;
+      ASSERT_LE(store_->SumsOf(api, some).scalars.contributions, least) << api;
+    }
+  }
+  EXPECT_GT(complete, 10U);
+  EXPECT_GT(unsafe, 10U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Thresholds, CollapseClassesTest, ::testing::Values(1U, 2U, 5U));
 
 }  // namespace
 }  // namespace fieldcost::publish

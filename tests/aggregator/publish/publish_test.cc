@@ -61,13 +61,17 @@ class PublishTest : public ::testing::Test {
       stats::CostHistogram histogram;
       for (std::uint64_t i = 1; i < 20; ++i) histogram.Add(i * (agent + 3) * (api + 1) * week);
       rows.Add(key, histogram, kind);
-      key.hardware = {};
       key.week = 0;
-      stats::StatRow& sum = sums_[key];
-      sum.key = key;
-      sum.histogram.Merge(histogram);
-      sum.scalars.Merge(stats::ScalarsOf(histogram));
-      if (kind == store::Contribution::kFirst) sum.weights.Merge(stats::WeightsOf(histogram));
+      const auto add = [&](Rows& sums) {
+        stats::StatRow& sum = sums[key];
+        sum.key = key;
+        sum.histogram.Merge(histogram);
+        sum.scalars.Merge(stats::ScalarsOf(histogram));
+        if (kind == store::Contribution::kFirst) sum.weights.Merge(stats::WeightsOf(histogram));
+      };
+      add(class_sums_);
+      key.hardware = {};
+      add(sums_);
     }
     std::string agent_id(store::kAgentIdBytes, '.');
     agent_id[0] = static_cast<char>(agent);
@@ -125,10 +129,12 @@ class PublishTest : public ::testing::Test {
     return rows;
   }
 
-  // The sums, with weights rounded as a fragment has them.
-  Rows Expected() const {
+  // The sums over all classes, with weights rounded as a fragment has them.
+  Rows Expected() const { return AsPublished(sums_); }
+
+  static Rows AsPublished(const Rows& sums) {
     Rows rows;
-    for (const auto& [key, sum] : sums_) {
+    for (const auto& [key, sum] : sums) {
       rows[key] = wire::DecodeFragment(wire::EncodeFragment({sum}).value()).value().front();
       EXPECT_EQ(rows[key].weights.Contributions(), sum.weights.Contributions());
     }
@@ -148,7 +154,8 @@ class PublishTest : public ::testing::Test {
   testing::FakeClock clock_{WallTime(std::chrono::days(20'000))};
   std::unique_ptr<store::Store> store_;
   std::map<unsigned, std::uint64_t> sequences_;
-  Rows sums_;
+  Rows sums_;        // over classes and weeks
+  Rows class_sums_;  // over weeks
 };
 
 // With names made up by a few agents, who would prevent every publication from then on.
@@ -184,15 +191,57 @@ TEST_F(PublishTest, AFragmentThatIsTooFullLeavesOutTheRowsOfTheFewest) {
 }
 
 TEST_F(PublishTest, WhatIsPublishedIsTheSumOverClassesAndWeeksBitForBit) {
-  for (unsigned agent = 0; agent < 4; ++agent) {
-    Contribute(agent, 0, 2900 + agent % 2, agent, 30);
-  }
+  for (unsigned agent = 0; agent < 4; ++agent) Contribute(agent, 0, 2900 + agent % 2, 1, 30);
   Publisher publisher = MustOpen(Options(1));
   const PublishReport report = MustPublish(publisher);
   EXPECT_EQ(report.rows, 30U);
   EXPECT_EQ(report.withheld, 0U);
   EXPECT_EQ(report.store_sequence, 4U);
+  // One class is all classes, and would only be told twice.
   EXPECT_EQ(PublishedRows(publisher), Expected());
+}
+
+TEST_F(PublishTest, OfSeveralClassesEachIsPublishedBesideTheSum) {
+  for (unsigned agent = 0; agent < 4; ++agent) {
+    Contribute(agent, 0, 2900 + agent % 2, agent % 2, 30);
+  }
+  Publisher publisher = MustOpen(Options(2));
+  const PublishReport report = MustPublish(publisher);
+  EXPECT_EQ(report.rows, 90U);
+  EXPECT_EQ(report.withheld, 0U);
+  Rows expected = Expected();
+  expected.merge(AsPublished(class_sums_));
+  EXPECT_EQ(PublishedRows(publisher), expected);
+}
+
+TEST_F(PublishTest, ARowOverAllClassesStaysWhereOneOfAClassDoesNotFit) {
+  for (unsigned agent = 0; agent < 4; ++agent) Contribute(agent, 0, 2900, agent % 2, 20);
+  // Of one contribution each, but over all classes: there is only one.
+  store::AcceptedRows rows;
+  stats::CostHistogram histogram;
+  histogram.Add(9);
+  stats::RowKey key = class_sums_.begin()->first;
+  key.week = 2900;
+  for (unsigned version = 0; version < kMaxRowsOfFragment; ++version) {
+    key.api.package_version = std::to_string(version);
+    rows.Add(key, histogram, store::Contribution::kFirst);
+  }
+  ASSERT_TRUE(store_
+                  ->Accept({.agent_id = std::string(store::kAgentIdBytes, 'x'),
+                            .epoch = wire::Epoch(1),
+                            .sequence = wire::Sequence(1),
+                            .rows = &rows,
+                            .answer = "ok"})
+                  .has_value());
+  Publisher publisher = MustOpen(Options(1));
+  const PublishReport report = MustPublish(publisher);
+  EXPECT_GT(report.crowded_out, 0U);
+  const Rows published = PublishedRows(publisher);
+  EXPECT_EQ(published.size(), report.rows);
+  std::size_t crowded_classes = 0;
+  for (const auto& [honest, row] : class_sums_) crowded_classes += 1 - published.count(honest);
+  EXPECT_GT(crowded_classes, 0U);
+  for (const auto& [honest, row] : sums_) EXPECT_TRUE(published.contains(honest));
 }
 
 TEST_F(PublishTest, ThresholdCountsDifferentAgentsWithinOneWeek) {

@@ -25,11 +25,13 @@ checked = json.load(sys.stdin)
 worse = {api["api"] for api in checked["apis"] if api["verdict"] == "worse"}
 print(*sorted(planted ^ worse), end="")
 assert planted and checked["freshness"]["synthetic"]
+assert {api["compared_with"] for api in checked["apis"]} == {"same_class"}
 )";
 
 TEST(CheckPlantedTest, ThePlantedAilmentsAreFoundAndNothingElse) {
   const testing::TempDir directory;
-  const testing::DemoCatalog demo(directory.path(), {.agents = 120});
+  // 120 machines of its own class.
+  const testing::DemoCatalog demo(directory.path(), {.agents = 480});
   ASSERT_THAT(demo.error(), IsEmpty());
   const std::string profile = demo.profile().string();
   const ProcessResult result = demo.Fieldcost({"check", profile, "--json"});
