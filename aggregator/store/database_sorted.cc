@@ -122,7 +122,7 @@ Status Database::Adopt(SortedSet& changes) {
     argument.column_family = state_->handles[table];
     argument.external_files = part.files;
     argument.options.move_files = true;
-    argument.options.failed_move_fall_back_to_copy = false;
+    argument.options.failed_move_fall_back_to_copy = true;  // if the disk has no second names
     argument.options.write_global_seqno = false;  // no file is changed once it is written
     arguments.push_back(std::move(argument));
   }

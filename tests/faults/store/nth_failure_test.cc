@@ -1,6 +1,7 @@
 // The store when one operation on its files fails: for N = 1, 2, 3, ... the Nth, with EIO or
 // ENOSPC, once or from then on. README.md.
 #include <gtest/gtest.h>
+#include <rocksdb/file_system.h>
 
 #include <cstdlib>
 #include <iostream>
@@ -114,6 +115,37 @@ Status WorkWithoutDeleting(std::uint64_t seed, const std::filesystem::path& dir)
   return fleet.Check(*store);
 }
 
+// As some network and container file systems are.
+class WithoutLinks final : public rocksdb::FileSystemWrapper {
+ public:
+  explicit WithoutLinks(const std::shared_ptr<rocksdb::FileSystem>& target)
+      : FileSystemWrapper(target) {}
+  const char* Name() const override { return "WithoutLinks"; }
+  rocksdb::IOStatus LinkFile(const std::string&, const std::string&, const rocksdb::IOOptions&,
+                             rocksdb::IODebugContext*) override {
+    return rocksdb::IOStatus::NotSupported("Links not supported by FS");
+  }
+};
+
+Status WorkWithoutLinks(std::uint64_t seed, const std::filesystem::path& dir) {
+  FaultyDirectory disk(dir / "data" / "store", {.seed = seed});
+  Fleet fleet(kAgents);
+  {
+    store::StoreOptions options = OptionsOf(dir / "data");
+    options.checkpoint_seconds = 0;
+    options.file_system = std::make_shared<WithoutLinks>(disk.file_system());
+    FIELDCOST_ASSIGN(const auto store, store::Store::Open(options));
+    FIELDCOST_TRY(fleet.Run(*store, {.seed = seed, .actions = kActions}));
+    FIELDCOST_TRY(store->Checkpoint());
+    for (const auto& [name, bytes] : disk.Current()) {
+      if (name.starts_with("checkpoint.")) return Fail(ErrorCode::kInternal, "{} is left", name);
+    }
+    // While nobody has closed anything.
+    FIELDCOST_TRY(CheckImage(disk.AfterPowerLoss(), dir / "power", fleet, "a power loss"));
+  }
+  return CheckImage(disk.Current(), dir / "restarted", fleet, "a restart");
+}
+
 class NthFailureTest : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
 
 TEST_P(NthFailureTest, NeitherCrashesNorHangsNorLosesWhatWasAcknowledged) {
@@ -141,6 +173,13 @@ TEST(UndeletedFilesTest, FilesThatCannotBeDeletedAreNeverWrittenToAgain) {
   const testing::TempDir dir;
   const std::uint64_t seed = Seed();
   const ChildResult result = RunInChild([&] { return WorkWithoutDeleting(seed, dir.path()); });
+  EXPECT_TRUE(result.good) << "seed " << seed << ": " << result.trouble;
+}
+
+TEST(NoLinksTest, ADiskWithoutSecondNamesForAFileWillDo) {
+  const testing::TempDir dir;
+  const std::uint64_t seed = Seed();
+  const ChildResult result = RunInChild([&] { return WorkWithoutLinks(seed, dir.path()); });
   EXPECT_TRUE(result.good) << "seed " << seed << ": " << result.trouble;
 }
 
