@@ -42,6 +42,7 @@ Result<CheckResult> ParseCheckResult(std::string_view untrusted_json) {
   CheckResult result;
   result.checked = TextOf(*document, "checked");
   result.synthetic = IsTrue(Member(&*document, "freshness", "synthetic"));
+  result.is_file = TextOf(*document, "profile") == "file";
   const std::string metric = TextOf(*document, "metric");
   for (const boost::json::value& api : list->get_array()) {
     if (Text(Member(&api, "verdict")) != "worse") continue;
@@ -81,11 +82,11 @@ std::string FlaggedText(const FlaggedApi& api, const CheckResult& result) {
   const std::string version = api.version.empty() ? "" : " " + api.version;
   const std::optional<CxxName> cxx = ParseCxxName(api.symbol);
   return fmt::format(
-      "{} ({}{}) is worse here than in the field: {} {:.2g} times as high (Cliff's delta {:.2f}, "
+      "{} ({}{}) is worse {} than in the field: {} {:.2g} times as high (Cliff's delta {:.2f}, "
       "q {:.2g}), says `fieldcost check` of {}{}",
       EscapeControl(cxx ? cxx->text : api.symbol), EscapeControl(api.soname),
-      EscapeControl(version), EscapeControl(api.metric), api.ratio, api.cliffs_delta, api.q,
-      EscapeControl(result.checked),
+      EscapeControl(version), result.is_file ? "in a saved profile" : "here",
+      EscapeControl(api.metric), api.ratio, api.cliffs_delta, api.q, EscapeControl(result.checked),
       result.synthetic ? "; SYNTHETIC: against a catalogue of made-up data" : "");
 }
 

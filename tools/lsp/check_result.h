@@ -24,6 +24,7 @@ struct FlaggedApi {
 struct CheckResult {
   std::string checked;  // "2026-11-21 15:00 UTC"
   bool synthetic = false;
+  bool is_file = false;  // of a saved profile, perhaps another machine's
   std::map<std::string, FlaggedApi, std::less<>> flagged;  // by symbol: that with the worst ratio
 };
 

@@ -140,16 +140,18 @@ CostBook::Found CostBook::Find(const std::string& symbol) {
   return cache_.emplace(symbol, found->empty() ? kNothing : Found(found)).first->second;
 }
 
-std::vector<std::string> CostBook::FindPrefix(std::string_view prefix, std::size_t limit) {
-  std::vector<std::string> symbols;
-  if (!catalog_) return symbols;
+CostBook::Names CostBook::FindPrefix(std::string_view prefix, std::size_t limit) {
+  Names found;
+  if (!catalog_) return found;
   const Result<std::vector<std::string>> names = catalog_->FindPrefix(prefix, limit);
-  if (!names) return symbols;
+  if (!names) return found;
+  found.more = names->size() == limit;
+  std::vector<std::string>& symbols = found.symbols;
   for (const std::string& name : *names) {
     std::string symbol = name.substr(name.find('!') + 1);
     if (symbols.empty() || symbols.back() != symbol) symbols.push_back(std::move(symbol));
   }
-  return symbols;
+  return found;
 }
 
 CxxIndex IndexCxxNames(const std::filesystem::path& catalog_file,

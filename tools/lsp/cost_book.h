@@ -62,8 +62,12 @@ class CostBook {
   using Found = std::shared_ptr<const std::vector<ApiCosts>>;
   Found Find(const std::string& symbol);
 
-  // Symbols that begin so, ascending, each once; stops at the limit.
-  std::vector<std::string> FindPrefix(std::string_view prefix, std::size_t limit);
+  struct Names {
+    std::vector<std::string> symbols;  // ascending, each once
+    bool more = false;                 // there may be others
+  };
+  // Symbols that begin so; looks at `limit` names of APIs.
+  Names FindPrefix(std::string_view prefix, std::size_t limit);
 
  private:
   // What tells one state of a file from another.

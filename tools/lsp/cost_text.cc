@@ -7,6 +7,7 @@
 #include "common/base/text.h"
 #include "tools/lsp/cxx_name.h"
 #include "tools/lsp/limits.h"
+#include "tools/report/cost_card.h"
 #include "tools/report/numbers.h"
 
 namespace fieldcost::lsp {
@@ -77,7 +78,8 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
   if (const auto& metric = costs.time ? costs.time : costs.allocation) {
     lines.push_back(fmt::format(
         "n = {} calls in {} {}; {}", FormatCount(metric->calls), FormatCount(metric->contributions),
-        metric->contributions == 1 ? "contribution" : "contributions", metric->strata));
+        metric->contributions == 1 ? "contribution" : "contributions",
+        markdown ? report::EscapeMarkdown(metric->strata) : metric->strata));
   }
   lines.push_back(VersionText(costs.api, markdown));
   std::string others;

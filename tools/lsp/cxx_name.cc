@@ -77,6 +77,8 @@ std::optional<CxxName> ParseCxxName(std::string_view untrusted_symbol) {
   if (untrusted_symbol.starts_with("_ZT") || untrusted_symbol.starts_with("_ZG")) {
     return std::nullopt;
   }
+  // Of lambdas and what else is local to a function: it would pass for that function.
+  if (untrusted_symbol.starts_with("_ZZ")) return std::nullopt;
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(std::string(untrusted_symbol).c_str(), nullptr, nullptr, &status),

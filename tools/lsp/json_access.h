@@ -40,7 +40,7 @@ inline std::optional<std::uint64_t> Number(const boost::json::value* value) {
   return std::nullopt;
 }
 
-// nullopt if it is no JSON, or too deep.
+// nullopt if it is no JSON, or too deep. Half a surrogate pair is read as U+FFFD.
 std::optional<boost::json::value> ParseJson(std::string_view untrusted_json);
 
 }  // namespace fieldcost::lsp

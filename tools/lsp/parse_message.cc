@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "tools/lsp/json_access.h"
@@ -9,7 +10,41 @@ namespace fieldcost::lsp {
 
 namespace json = boost::json;
 
-std::optional<json::value> ParseJson(std::string_view untrusted_json) {
+namespace {
+
+// Of "\uD800" at `at`; 0 if there is none.
+std::uint32_t SurrogateAt(std::string_view text, std::size_t at) {
+  constexpr std::size_t kLength = 6;
+  std::uint32_t value = 0;
+  if (text.substr(at, 2) != "\\u" || text.size() - at < kLength) return 0;
+  const char* const end = text.data() + at + kLength;
+  const auto [rest, error] = std::from_chars(end - 4, end, value, 16);
+  return error == std::errc() && rest == end && value >= 0xd800 && value <= 0xdfff ? value : 0;
+}
+
+// Half a character, which a text of an editor may hold, becomes U+FFFD: as long in UTF-16.
+std::string WithoutLoneSurrogates(std::string_view untrusted_json) {
+  std::string json;
+  json.reserve(untrusted_json.size());
+  while (!untrusted_json.empty()) {
+    std::size_t length = std::min(untrusted_json.find('\\'), untrusted_json.size());
+    if (length == 0) {
+      const std::uint32_t first = SurrogateAt(untrusted_json, 0);
+      const std::uint32_t second = first == 0 ? 0 : SurrogateAt(untrusted_json, 6);
+      if (first != 0 && (first >= 0xdc00 || second < 0xdc00)) {
+        json += "\\ufffd";
+        untrusted_json.remove_prefix(6);
+        continue;
+      }
+      length = std::min<std::size_t>(first != 0 ? 12 : 2, untrusted_json.size());
+    }
+    json += untrusted_json.substr(0, length);
+    untrusted_json.remove_prefix(length);
+  }
+  return json;
+}
+
+std::optional<json::value> ParseStrictly(std::string_view untrusted_json) {
   try {
     json::parse_options options;
     options.max_depth = kMaxJsonDepth;
@@ -21,6 +56,14 @@ std::optional<json::value> ParseJson(std::string_view untrusted_json) {
   } catch (const std::exception&) {
     return std::nullopt;
   }
+}
+
+}  // namespace
+
+std::optional<json::value> ParseJson(std::string_view untrusted_json) {
+  if (std::optional<json::value> value = ParseStrictly(untrusted_json)) return value;
+  const std::string whole = WithoutLoneSurrogates(untrusted_json);
+  return whole == untrusted_json ? std::nullopt : ParseStrictly(whole);
 }
 
 namespace {

@@ -139,9 +139,12 @@ void Read(MessageQueue& queue, Output& output) {
     for (;;) {
       Result<std::optional<std::string>> next = framer.Next();
       if (!next) {
+        if (next.error().code == ErrorCode::kTooLarge) {
+          queue.Push({{}, BadCall{RpcError::kParseError, next.error().message, ""}}, 0);
+          continue;
+        }
         output.Send(ErrorMessage({}, RpcError::kParseError, next.error().message));
-        if (next.error().code != ErrorCode::kTooLarge) return;
-        continue;
+        return;
       }
       if (!*next) break;
       if (!Take(**next, queue, output)) return;

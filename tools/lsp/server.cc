@@ -20,6 +20,7 @@ void Server::Handle(Message message, const CancelToken& cancelled) {
     return;
   }
   const auto* bad = std::get_if<BadCall>(&message.call);
+  if (bad != nullptr && bad->error == RpcError::kParseError) ForgetDocuments();
   // What would have been refused anyhow is refused for that reason.
   const bool in_time = phase_ == Phase::kRunning || (bad != nullptr && bad->method == "initialize");
   if (bad != nullptr && (in_time || bad->error != RpcError::kInvalidParams)) {
@@ -52,8 +53,7 @@ void Server::Dispatch(Message message, const CancelToken& cancelled) {
         if constexpr (std::is_same_v<T, InitializedCall>) {
           OnInitialized();
         } else if constexpr (std::is_same_v<T, ShutdownCall>) {
-          phase_ = Phase::kShutDown;
-          Send(NullAnswer(*message.id));
+          ShutDown(*message.id);
         } else if constexpr (std::is_same_v<T, StatusCall>) {
           Send(StatusMessage(*message.id, GetStatus()));
         } else if constexpr (std::is_same_v<T, UnknownCall>) {
@@ -83,6 +83,21 @@ void Server::Answer(const RequestId& id, const InitializeCall& call) {
 
 void Server::OnInitialized() {
   if (client_.configuration) On(ConfigurationCall{});
+}
+
+void Server::ShutDown(const RequestId& id) {
+  phase_ = Phase::kShutDown;
+  for (const Deferred& waiting : std::exchange(deferred_, {})) Send(NullAnswer(waiting.id));
+  Send(NullAnswer(id));
+}
+
+void Server::ForgetDocuments() {
+  for (auto& [uri, open] : documents_) {
+    open.document.Forget();
+    open.lexed.reset();
+    open.dirty = true;
+  }
+  documents_bytes_ = 0;
 }
 
 void Server::On(const OpenCall& call) {
@@ -153,7 +168,9 @@ void Server::Refresh() {
   if (!book_.Refresh()) return;
   if (options_.index_names) options_.index_names();
   MarkAllDirty();
-  if (client_.status_changes && phase_ == Phase::kRunning) Send(StatusNotification(GetStatus()));
+  if (phase_ != Phase::kRunning) return;
+  if (client_.hint_refresh) Send(HintRefreshRequest(++last_request_));
+  if (client_.status_changes) Send(StatusNotification(GetStatus()));
 }
 
 void Server::OnIndex(std::shared_ptr<const CxxIndex> index) {
@@ -163,7 +180,7 @@ void Server::OnIndex(std::shared_ptr<const CxxIndex> index) {
   std::vector<Deferred> deferred = std::exchange(deferred_, {});
   for (const Deferred& waiting : deferred) Answer(waiting.id, waiting.call);
   MarkAllDirty();
-  if (first && client_.hint_refresh && index_->size() != 0) {
+  if (client_.hint_refresh && index_->size() != 0) {
     Send(HintRefreshRequest(++last_request_));
   }
   if (first && client_.status_changes) Send(StatusNotification(GetStatus()));

@@ -63,6 +63,9 @@ class Server {
 
   void Dispatch(Message message, const CancelToken& cancelled);
   void RefuseEarlyOrLate(const Message& message);
+  // What could not be read may have been an edit.
+  void ForgetDocuments();
+  void ShutDown(const RequestId& id);
 
   // Notifications
   void On(const OpenCall& call);

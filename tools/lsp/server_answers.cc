@@ -128,9 +128,9 @@ void Server::Answer(const RequestId& id, const CompletionCall& call, const Cance
   if (prefix.size() < settings_.completion_min_prefix) return answer(true);
   const std::size_t limit = static_cast<std::size_t>(settings_.completion_max_items);
   // Several libraries may have a symbol.
-  const std::vector<std::string> symbols = book_.FindPrefix(prefix, limit * kMaxLibraries);
+  const CostBook::Names names = book_.FindPrefix(prefix, limit * kMaxLibraries);
   const Range range = open->document.RangeOf(name->begin, offset);
-  for (const std::string& symbol : symbols) {
+  for (const std::string& symbol : names.symbols) {
     if (cancelled->load()) {
       return Send(ErrorMessage(id, RpcError::kRequestCancelled, "cancelled"));
     }
@@ -148,7 +148,7 @@ void Server::Answer(const RequestId& id, const CompletionCall& call, const Cance
                      .sort_text = std::string(kSortLast) + symbol,
                      .range = range});
   }
-  answer(items.size() == limit);
+  answer(names.more || items.size() == limit);
 }
 
 void Server::Answer(const RequestId& id, const ResolveCall& call) {

@@ -14,6 +14,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::MakeRow;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr WallTime kNow{std::chrono::hours(24 * 20'000)};
 
@@ -78,6 +79,9 @@ TEST(CostTextTest, AnExpiredCatalogueIsStillShownAndSaysSo) {
 TEST(CostTextTest, HostileNamesStayInsideTheirCodeSpan) {
   const ApiCosts costs = MakeCosts({MakeRow("libx.so.1", "A<\"><img>``x`](http://evil)", 3, 5)});
   EXPECT_THAT(Text({costs}, true), HasSubstr("``` A<\"><img>``x`](http://evil) ```: typically"));
+  stats::StatRow row = MakeRow("libx.so.1", "f", 3, 5);
+  row.key.hardware.architecture = "[x](http://evil)";
+  EXPECT_THAT(Text({MakeCosts({row})}, true), Not(HasSubstr("[x](http")));
   EXPECT_EQ(Code("a\n\x1b[31mb", true), "`a\\x0a\\x1b[31mb`");
   EXPECT_EQ(Code("a`b", false), "a`b");
 }
@@ -190,6 +194,15 @@ TEST(CheckResultTest, OnlyWhatIsWorseIsFlagged) {
             "f (liba.so.1 1.2) is worse here than in the field: wall_time 3.1 times as high "
             "(Cliff's delta 0.41, q 0.001), says `fieldcost check` of 2026-11-21 15:00 UTC; "
             "SYNTHETIC: against a catalogue of made-up data");
+}
+
+TEST(CheckResultTest, ASavedProfileIsNotCalledHere) {
+  const auto result = ParseCheckResult(R"({"format_version": 1, "checked": "2026-11-21 15:00 UTC",
+      "profile": "file", "metric": "wall_time", "apis": [
+      {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3}]})");
+  ASSERT_TRUE(result.has_value());
+  EXPECT_THAT(FlaggedText(result->flagged.at("f"), *result),
+              StartsWith("f (liba.so.1 1.2) is worse in a saved profile than in the field: "));
 }
 
 TEST(CheckResultTest, OtherDocumentsAreRefused) {

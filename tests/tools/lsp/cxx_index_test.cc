@@ -37,8 +37,9 @@ TEST(CxxNameTest, ScopesAndNameWithoutArguments) {
 }
 
 TEST(CxxNameTest, WhatNobodyCallsByNameIsLeftOut) {
-  for (const char* symbol : {"_ZTV1a", "_ZTI1a", "_ZGVZ1fvE1x", "_ZThn8_N1a1fEv", "_ZN1aplERKS_",
-                             "_ZN12_GLOBAL__N_11fEv", "_Z", "_ZN", "open_it", "", "_ZN1a"}) {
+  for (const char* symbol :
+       {"_ZTV1a", "_ZZN1a1bEiENKUliE_clEi", "_ZZ1fvE1x", "_ZTI1a", "_ZGVZ1fvE1x", "_ZThn8_N1a1fEv",
+        "_ZN1aplERKS_", "_ZN12_GLOBAL__N_11fEv", "_Z", "_ZN", "open_it", "", "_ZN1a"}) {
     EXPECT_EQ(NameOf(symbol), "(none)") << symbol;
   }
 }

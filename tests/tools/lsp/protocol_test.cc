@@ -93,7 +93,7 @@ TEST_F(ProtocolTest, WhatIsNoRequestIsAnsweredWithoutAnId) {
       {"{", -32700},
       {"", -32700},
       {"\xff\xfe", -32700},
-      {R"({"jsonrpc": "2.0", "id": 1, "method": "\ud800"})", -32700},
+      {R"({"jsonrpc": "2.0", "id": 1, "method": "\ud800"})", -32601},
       {std::string(100'000, '['), -32700},
       {"[]", -32600},
       {"null", -32600},

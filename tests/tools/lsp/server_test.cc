@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/tools/lsp/lsp_fixture.h"
+#include "tools/lsp/server.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -167,6 +168,31 @@ TEST_F(LspServerTest, AnEditThatCannotBeSilencesTheDocumentUntilItIsSentAnew) {
   EXPECT_EQ(HoverAt(0, 10), "");
 }
 
+TEST_F(LspServerTest, HalfACharacterInAnEditIsAsLongAsInTheEditor) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c", "int y = slow_call();\n");
+  client_->SendJson(R"({"jsonrpc": "2.0", "method": "textDocument/didChange", "params":
+      {"textDocument": {"uri": "file:///w/a.c", "version": 2}, "contentChanges": [
+       {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
+        "text": "/*\ud83d*/"},
+       {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
+        "text": "/*\udc00\ud83d\ude00 \\ud83d\ud83d\u0041*/"}]}})");
+  EXPECT_THAT(Hints(), ElementsAre("0:38 2.5 ms"));
+}
+
+TEST_F(LspServerTest, AMessageThatCouldNotBeReadMayHaveBeenAnEdit) {
+  PublishAndSync(Rows());
+  Begin();
+  for (const std::string& lost : {std::string(17 << 20, ' '), std::string("{\"jsonrpc\": 2.")}) {
+    client_->Open(kUri, "c", "int y = slow_call();\n");
+    EXPECT_THAT(Hints(), ElementsAre("0:17 2.5 ms"));
+    client_->SendJson(lost);
+    // It would move what stands behind it.
+    EXPECT_THAT(Hints(), IsEmpty());
+  }
+}
+
 TEST_F(LspServerTest, CompletionOffersNamesWithCostsBehindAllOthers) {
   PublishAndSync(Rows());
   Begin();
@@ -189,6 +215,19 @@ TEST_F(LspServerTest, CompletionOffersNamesWithCostsBehindAllOthers) {
   // Another server's item comes back as it went.
   const json::value foreign = Json(R"({"label": "x", "data": {"other": 1}})");
   EXPECT_EQ(client_->Result("completionItem/resolve", foreign), foreign);
+}
+
+TEST_F(LspServerTest, AListThatMayLackNamesIsIncomplete) {
+  std::vector<stats::StatRow> rows = {testing::MakeRow("liba.so.1", "abc_9", 50, 700)};
+  for (const char* symbol : {"abc_1", "abc_2", "abc_3", "abc_4"}) {  // counted, not timed
+    rows.push_back(testing::MakeRow("liba.so.1", symbol, 50, 8192, stats::Metric::kDiskRead));
+  }
+  PublishAndSync(rows);
+  Begin(R"({"completion": {"maxItems": 1}})");
+  client_->Open(kUri, "c", "int x = abc_;");
+  const json::value list = client_->Result("textDocument/completion", At(kUri, 0, 12));
+  EXPECT_TRUE(list.at("items").as_array().empty());
+  EXPECT_TRUE(list.at("isIncomplete").as_bool()) << "abc_9 is offered behind abc_9";
 }
 
 TEST_F(LspServerTest, CompletionKeepsOutOfTheWay) {
@@ -326,6 +365,40 @@ TEST_F(LspServerTest, ACatalogueThatASyncHasChangedIsNoticed) {
   std::filesystem::remove(home() / "catalog.db");
   std::filesystem::remove(home() / "catalog.db-wal");
   EXPECT_EQ(HoverAt(0, 10), "");
+}
+
+TEST_F(LspServerTest, HintsAreAskedForAgainAfterEachSync) {
+  PublishAndSync(Rows());
+  Begin();
+  client_->Open(kUri, "c", "int x = slow_call();");
+  client_->Await("workspace/inlayHint/refresh");  // the names of C++ are known
+  PublishAndSync({testing::MakeRow("libslow.so.1", "slow_call", 100, 7'000)});
+  client_->Result("fieldcost/status", nullptr);
+  EXPECT_FALSE(client_->Await("workspace/inlayHint/refresh").is_null());
+}
+
+TEST_F(LspServerTest, NoRequestIsLeftWithoutAnAnswerAtShutdown) {
+  PublishAndSync(Rows());
+  std::vector<std::string> sent;
+  Server server({.catalog_file = home() / "catalog.db",
+                 .check_file = home() / "check.json",
+                 .clock = &SystemClock(),
+                 .version = "1",
+                 .send = [&](std::string_view text) { sent.emplace_back(text); },
+                 .index_names = [] {}});
+  const auto handle = [&](const char* text) {
+    server.Handle(ParseMessage(text), std::make_shared<std::atomic<bool>>(false));
+  };
+  handle(R"({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}})");
+  handle(R"({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument":
+             {"uri": "file:///a", "languageId": "cpp", "version": 1, "text": "a::b();"}}})");
+  sent.clear();
+  handle(R"({"jsonrpc": "2.0", "id": 2, "method": "textDocument/hover", "params":
+             {"textDocument": {"uri": "file:///a"}, "position": {"line": 0, "character": 3}}})");
+  EXPECT_THAT(sent, IsEmpty()) << "the names of C++ are not known yet";
+  handle(R"({"jsonrpc": "2.0", "id": 3, "method": "shutdown"})");
+  EXPECT_THAT(sent, ElementsAre(HasSubstr("\"id\":2,\"result\":null"),
+                                HasSubstr("\"id\":3,\"result\":null")));
 }
 
 TEST_F(LspServerTest, AnUnchangedCatalogueIsReportedOnce) {
