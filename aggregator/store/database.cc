@@ -55,6 +55,25 @@ rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
   return result;
 }
 
+// Why a store that has tables of which this program knows nothing is not opened; else `status`.
+Error WhyNotOpened(const rocksdb::DBOptions& options, const std::string& directory,
+                   const rocksdb::Status& status) {
+  std::vector<std::string> names;
+  if (rocksdb::DB::ListColumnFamilies(options, directory, &names).ok()) {
+    for (const std::string& name : names) {
+      if (name == rocksdb::kDefaultColumnFamilyName ||
+          std::find(kTableNames.begin(), kTableNames.end(), name) != kTableNames.end()) {
+        continue;
+      }
+      return Fail(ErrorCode::kUnsupported,
+                  "open the store in {}: a newer version of this program has made a table '{}' in "
+                  "it; use that version",
+                  directory, name);
+    }
+  }
+  return ErrorOf(fmt::format("open the store in {}", directory), status);
+}
+
 }  // namespace
 
 struct Database::WriteSet::State {
@@ -116,7 +135,7 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
   const rocksdb::Status status =
       rocksdb::DB::Open(db_options, options.directory.string(), families, &state->handles, &db);
   if (!status.ok()) {
-    return ErrorOf(fmt::format("open the store in {}", options.directory.string()), status);
+    return WhyNotOpened(db_options, options.directory.string(), status);
   }
   state->db.reset(db);
   return std::unique_ptr<Database>(new Database(std::move(state)));

@@ -88,7 +88,7 @@ class Database {
     std::unique_ptr<State> state_;
   };
 
-  // kIo or kCorrupt, with the directory in the message.
+  // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's.
   static Result<std::unique_ptr<Database>> Open(const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;

@@ -252,13 +252,14 @@ std::string WithdrawnRecord(std::string_view accepted_rows) {
 }
 
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record) {
-  if (!untrusted_record.empty()) {
-    const InboxKind kind{untrusted_record.front()};
-    if (kind == InboxKind::kAdded || kind == InboxKind::kWithdrawn || kind == InboxKind::kBatch) {
-      return kind;
-    }
+  if (untrusted_record.empty()) return Malformed("empty inbox record");
+  const InboxKind kind{untrusted_record.front()};
+  if (kind == InboxKind::kAdded || kind == InboxKind::kWithdrawn || kind == InboxKind::kBatch) {
+    return kind;
   }
-  return Malformed("inbox version");
+  return Fail(ErrorCode::kUnsupported, "inbox record has format version {}; this program knows {}",
+              static_cast<std::uint8_t>(untrusted_record.front()),
+              static_cast<int>(InboxKind::kBatch));
 }
 
 Status ForEachAcceptedRow(

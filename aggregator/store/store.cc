@@ -92,18 +92,23 @@ Status Store::State::Replay() {
   const std::lock_guard lock(checkpoint_mutex);
   BatchRecordReader reader;
   AcceptedRows rows;
+  const auto add = [&](std::string_view record) -> Status {
+    FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
+    if (kind != InboxKind::kBatch) return dirty.AddRecord(record);
+    FIELDCOST_TRY(reader.Read(record, rows));
+    dirty.Add(rows);
+    return {};
+  };
   return database->ForEach(Table::kInbox, NumberKey(applied + 1), nullptr,
                            [&](std::string_view key, std::string_view value) -> Status {
                              if (key.size() != 8)
                                return Fail(ErrorCode::kCorrupt, "inbox key is malformed");
-                             FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(value));
-                             if (kind == InboxKind::kBatch) {
-                               FIELDCOST_TRY(reader.Read(value, rows));
-                               dirty.Add(rows);
-                             } else {
-                               FIELDCOST_TRY(dirty.AddRecord(value));
-                             }
                              last_number = ReadBigEndian64(key);
+                             if (Status status = add(value); !status) {
+                               return Within(
+                                   std::move(status).error(),
+                                   fmt::format("batch {} of the inbox", last_number.load()));
+                             }
                              if (WantsCheckpoint()) return CheckpointLocked();
                              return {};
                            });

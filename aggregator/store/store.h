@@ -48,9 +48,9 @@ struct StoreOptions {
 // The sums of everything ever accepted: exactly once, durably, always readable at their newest.
 //
 // Accepted rows go to an inbox (with the replay ledger, one atomic synced write) and into a table
-// of dirty rows in memory. A checkpoint adds the dirty rows to the stored ones and empties the
-// inbox, again in one atomic write. Opening replays what the inbox still holds. README.md has the
-// byte formats and the argument why nothing is lost or counted twice.
+// of dirty rows in memory. A checkpoint adds the dirty rows to the stored ones and notes up to
+// which number the inbox is in them, in one atomic step. Opening replays what the inbox holds
+// above. README.md has the byte formats and the argument why nothing is lost or counted twice.
 //
 // After a failed write the store is failed for good: no Accept() succeeds any more, since it is not
 // known what reached the disk; its directory can be opened again only by another process.
@@ -60,9 +60,9 @@ class Store {
   class Snapshot;
 
   // kAlreadyExists: another process (or Store) has the directory; kPermissionDenied, kNotFound,
-  // kIo: it is unusable; kCorrupt: its contents are.
+  // kIo: it is unusable; kCorrupt: its contents are; kUnsupported: a newer program wrote them.
   static Result<std::unique_ptr<Store>> Open(StoreOptions options);
-  // Does not checkpoint: the inbox has everything. See Close().
+  // Does not checkpoint: the inbox has everything.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;

@@ -2,7 +2,9 @@
 // in the inbox, no tombstones, no enrolments), is built by hand from golden bytes; golden_v2/ was
 // written by the last program before agent weights, retention and probation, and killed with
 // batches in its inbox.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rocksdb/db.h>
 
 #include <algorithm>
 #include <random>
@@ -83,6 +85,45 @@ TEST(UpgradeTest, AStoreFromBeforeWithdrawalsOpensAndLetsItsBatchesBeWithdrawn) 
   const auto snapshot = (*store)->TakeSnapshot();
   EXPECT_EQ(snapshot.value().totals().batches, 1U);
   EXPECT_TRUE(snapshot.value().totals().sum == 13U);
+}
+
+// As a version to come will leave it. Whoever reads "corrupt" brings an old backup back.
+TEST(DowngradeTest, WhatANewerProgramWroteIsRefusedAsThatAndNotAsDamage) {
+  const testing::TempDir dir;
+  const auto open = [&] { return Store::Open({.data_dir = dir.path(), .checkpoint_seconds = 0}); };
+  TestBatch batch;
+  MakeTestBatch(1, 1, batch, nullptr);
+  ASSERT_TRUE(open().value()->Accept(batch.View()).has_value());
+  {
+    const auto database = Database::Open({.directory = dir.path() / "store",
+                                          .write_buffer_bytes = 1 * kMiB,
+                                          .block_cache_bytes = 1 * kMiB});
+    ASSERT_TRUE(database.has_value());
+    Database::WriteSet changes(**database);
+    changes.Put(Table::kInbox, Number(2), "\x04 in a new form");
+    ASSERT_TRUE((*database)->Write(changes).has_value());
+  }
+  auto store = open();
+  ASSERT_FALSE(store.has_value());
+  EXPECT_EQ(store.error().code, ErrorCode::kUnsupported) << store.error().message;
+  EXPECT_THAT(store.error().message, ::testing::HasSubstr("batch 2 of the inbox"));
+  {
+    const std::string path = (dir.path() / "store").string();
+    std::vector<std::string> names;
+    ASSERT_TRUE(rocksdb::DB::ListColumnFamilies({}, path, &names).ok());
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (const std::string& name : names) families.push_back({name, {}});
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* opened = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open({}, path, families, &handles, &opened).ok());
+    const std::unique_ptr<rocksdb::DB> engine(opened);
+    ASSERT_TRUE(engine->CreateColumnFamily({}, "moods", &handles.emplace_back()).ok());
+    for (rocksdb::ColumnFamilyHandle* handle : handles) engine->DestroyColumnFamilyHandle(handle);
+  }
+  store = open();
+  ASSERT_FALSE(store.has_value());
+  EXPECT_EQ(store.error().code, ErrorCode::kUnsupported) << store.error().message;
+  EXPECT_THAT(store.error().message, ::testing::HasSubstr("'moods'"));
 }
 
 // The batches of golden_v2: what the tests' batches were when it was made.
