@@ -109,7 +109,7 @@ double StandardDeviation(const Bucket& bucket) {
 
 // The rules on the sum of squares that ValidateBucket() explains. Every product is below 2^126 if
 // the sum is below 2^62: the mean and the slot's bounds are at most the sum, or twice it.
-bool AreSquaresPossible(const Bucket& bucket, std::uint64_t min, std::uint64_t max) {
+static bool AreSquaresPossible(const Bucket& bucket, std::uint64_t min, std::uint64_t max) {
   const std::uint64_t sum = Low64(bucket.sum);
   const std::uint64_t q = sum / bucket.count;
   const Uint128 least = Uint128{sum} * (2 * q + 1) - Uint128{bucket.count * q} * (q + 1);
