@@ -22,40 +22,71 @@ constexpr std::size_t kPlainFields = 7;  // sample_type .. string_table have num
 
 // Counts the repeated fields before memory is taken for them: an empty message has 2 bytes in the
 // file and about 100 in memory.
-Status CheckCounts(std::string_view untrusted_bytes) {
-  google::protobuf::io::CodedInputStream input(
-      reinterpret_cast<const std::uint8_t*>(untrusted_bytes.data()),
-      static_cast<int>(untrusted_bytes.size()));
-  std::array<std::size_t, kPlainFields> counts{};
-  while (const std::uint32_t tag = input.ReadTag()) {
-    const std::uint32_t field = tag >> kWireTypeBits;
-    if (field < counts.size() && ++counts[field] > kMaxPprofEntries) {
-      return Fail(ErrorCode::kTooLarge, "more than {} entries of one kind", kMaxPprofEntries);
+class EntryCounter {
+ public:
+  explicit EntryCounter(std::string_view untrusted_bytes)
+      : input_(reinterpret_cast<const std::uint8_t*>(untrusted_bytes.data()),
+               static_cast<int>(untrusted_bytes.size())) {}
+
+  Status Check() {
+    while (const std::uint32_t tag = input_.ReadTag()) {
+      const std::uint32_t field = tag >> kWireTypeBits;
+      if (field < counts_.size() && ++counts_[field] > kMaxPprofEntries) return TooMany();
+      if (tag != kLocationTag) {
+        FIELDCOST_TRY(Skip(tag));
+        continue;
+      }
+      std::uint32_t length = 0;
+      if (!input_.ReadVarint32(&length) || length > kMaxPprofDecodedBytes) return NoProfile();
+      const auto limit = input_.PushLimit(static_cast<int>(length));
+      while (const std::uint32_t inner = input_.ReadTag()) {
+        if (inner == kLineTag && ++lines_ > kMaxPprofEntries) return TooMany();
+        FIELDCOST_TRY(Skip(inner));
+      }
+      if (input_.BytesUntilLimit() != 0) return NoProfile();
+      input_.PopLimit(limit);
     }
+    return {};
+  }
+
+ private:
+  static constexpr std::uint32_t kLocationTag = 4 << kWireTypeBits | 2;  // a message
+  static constexpr std::uint32_t kLineTag = 4 << kWireTypeBits | 2;      // in a location
+
+  static Status TooMany() {
+    return Fail(ErrorCode::kTooLarge, "more than {} entries of one kind", kMaxPprofEntries);
+  }
+  static Status NoProfile() { return Fail(ErrorCode::kCorrupt, "not a profile"); }
+
+  Status Skip(std::uint32_t tag) {
     std::uint64_t ignored = 0;
     std::uint32_t length = 0;
     bool is_good = false;
     switch (tag & ((1 << kWireTypeBits) - 1)) {
       case 0:
-        is_good = input.ReadVarint64(&ignored);
+        is_good = input_.ReadVarint64(&ignored);
         break;
       case 1:
-        is_good = input.Skip(8);
+        is_good = input_.Skip(8);
         break;
       case 2:
-        is_good = input.ReadVarint32(&length) && length <= untrusted_bytes.size() &&
-                  input.Skip(static_cast<int>(length));
+        is_good = input_.ReadVarint32(&length) && length <= kMaxPprofDecodedBytes &&
+                  input_.Skip(static_cast<int>(length));
         break;
       case 5:
-        is_good = input.Skip(4);
+        is_good = input_.Skip(4);
         break;
       default:
         break;
     }
-    if (!is_good) return Fail(ErrorCode::kCorrupt, "not a profile");
+    if (!is_good) return NoProfile();
+    return {};
   }
-  return {};
-}
+
+  google::protobuf::io::CodedInputStream input_;
+  std::array<std::size_t, kPlainFields> counts_{};
+  std::size_t lines_ = 0;  // of all locations
+};
 
 class Reader {
  public:
@@ -65,11 +96,8 @@ class Reader {
     for (int i = 0; i < profile_.mapping_size(); ++i) mappings_[profile_.mapping(i).id()] = i;
     for (int i = 0; i < profile_.function_size(); ++i) functions_[profile_.function(i).id()] = i;
     frames_.resize(static_cast<std::size_t>(profile_.location_size()));
-    std::size_t lines = 0;
     for (int i = 0; i < profile_.location_size(); ++i) {
       locations_[profile_.location(i).id()] = i;
-      lines += static_cast<std::size_t>(profile_.location(i).line_size());
-      if (lines > kMaxPprofEntries) return Fail(ErrorCode::kTooLarge, "too many lines");
       std::vector<std::string>& frames = frames_[static_cast<std::size_t>(i)];
       FIELDCOST_TRY(NameFrames(profile_.location(i), frames));
       for (const std::string& frame : frames) name_bytes_ += frame.size();
@@ -170,7 +198,7 @@ Result<PprofUnit> Read(std::string_view untrusted_bytes, const StackVisitor& vis
     return Fail(ErrorCode::kTooLarge, "{} bytes, at most {} are accepted", untrusted_bytes.size(),
                 kMaxPprofDecodedBytes);
   }
-  FIELDCOST_TRY(CheckCounts(untrusted_bytes));
+  FIELDCOST_TRY(EntryCounter(untrusted_bytes).Check());
   proto::PprofProfile profile;
   FIELDCOST_TRY(ParseMessage(untrusted_bytes, profile));
   Reader reader(profile);

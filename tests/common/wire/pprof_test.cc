@@ -155,6 +155,12 @@ TEST(PprofTest, BombsAreRefusedBeforeTheyTakeMemory) {
   std::string many;
   for (std::size_t i = 0; i <= kMaxPprofEntries; ++i) many += std::string("\x12\x00", 2);
   EXPECT_EQ(CodeOf(many), ErrorCode::kTooLarge);
+  // Empty lines of one location; what stands behind them is not even looked at.
+  std::string lines;
+  for (std::size_t i = 0; i <= kMaxPprofEntries; ++i) lines += std::string("\x22\x00", 2);
+  const std::string length = {'\x82', '\x80', '\x20'};  // 2^19 + 2, as a varint
+  ASSERT_EQ(lines.size(), (1U << 19) + 2);
+  EXPECT_EQ(CodeOf("\x22" + length + lines + "\x07"), ErrorCode::kTooLarge);
   // Many places of one long name.
   EXPECT_EQ(CodeAfter([](auto& p) {
               p.set_string_table(7, std::string(kMaxPprofTextBytes, 'x'));
