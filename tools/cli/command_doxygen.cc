@@ -23,7 +23,7 @@ std::map<std::string, std::string> CardsByName(const std::vector<report::CostCar
   std::map<std::string, std::string> by_name;
   for (const report::CostCard& card : cards) {
     const std::string name =
-        NameWithoutArguments(report::DemangledName(report::ApiOf(card).symbol));
+        report::NameWithoutArguments(report::DemangledName(report::ApiOf(card).symbol));
     by_name[name] += report::CardHtml(card, {});
   }
   return by_name;

@@ -153,33 +153,4 @@ PageWithCards InsertCards(std::string_view untrusted_html,
   return page;
 }
 
-std::string NameWithoutArguments(std::string_view demangled) {
-  std::size_t depth = 0;  // of template arguments, which may hold parentheses
-  std::size_t end = demangled.size();
-  for (std::size_t i = 0; i < demangled.size(); ++i) {
-    const std::string_view rest = demangled.substr(i);
-    if (depth == 0 && rest.starts_with("operator")) {
-      // Its name may be parentheses or angles itself.
-      i = std::min(demangled.find('(', i + (rest.starts_with("operator()") ? 10 : 8)),
-                   demangled.size());
-      end = i;
-      break;
-    }
-    if (demangled[i] == '<') ++depth;
-    if (demangled[i] == '>' && depth != 0) --depth;
-    if (depth == 0 && (demangled[i] == '(' || demangled[i] == '[')) {
-      constexpr std::string_view kAnonymous = "(anonymous namespace)";
-      if (rest.starts_with(kAnonymous)) {
-        i += kAnonymous.size() - 1;
-        continue;
-      }
-      end = i;
-      break;
-    }
-  }
-  std::string name(demangled.substr(0, end));
-  if (const std::size_t tag = name.find("[abi:"); tag != std::string::npos) name.resize(tag);
-  return name;
-}
-
 }  // namespace fieldcost::cli

@@ -37,8 +37,4 @@ struct PageWithCards {
 PageWithCards InsertCards(std::string_view untrusted_html,
                           const std::map<std::string, std::string>& card_of);
 
-// The name as Doxygen has it, of a demangled one: "Json::Value::isMember" of
-// "Json::Value::isMember(char const*) const", without ABI tags.
-std::string NameWithoutArguments(std::string_view demangled);
-
 }  // namespace fieldcost::cli

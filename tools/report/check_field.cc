@@ -46,20 +46,25 @@ stats::ApiSums Sum(const Rows& rows) {
   return sums;
 }
 
-// The sums of `chosen`, and of `own` what belongs to the same versions.
+// Whether what is counted under `part` is in the row's sums, too.
+bool Holds(const StatRow& row, const RowKey& part) {
+  return row.key.api == part.api &&
+         (IsOfAllClasses(row.key) || row.key.hardware == part.hardware) &&
+         (IsOfAllWeeks(row.key) || row.key.week == part.week);
+}
+
+// The sums of `chosen` without what of `own` is in them.
 FieldChoice Choose(Stratum stratum, const Rows& chosen, const Rows& own) {
   FieldChoice choice{.stratum = stratum, .versions = {}, .sums = {}};
   const Rows rows = Widest(chosen, IsOfAllWeeks);
   choice.sums = Sum(rows);
-  std::set<stats::ApiKey> apis;
   std::set<std::string> versions;
-  for (const StatRow* row : rows) {
-    apis.insert(row->key.api);
-    versions.insert(row->key.api.package_version);
-  }
+  for (const StatRow* row : rows) versions.insert(row->key.api.package_version);
   choice.versions.assign(versions.begin(), versions.end());
-  const stats::ApiSums mine =
-      Sum(Filter(own, [&](const RowKey& key) { return apis.contains(key.api); }));
+  const stats::ApiSums mine = Sum(Filter(own, [&](const RowKey& key) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const StatRow* row) { return Holds(*row, key); });
+  }));
   if (!mine.histogram.empty()) choice.own_removed = stats::TakeOut(mine, choice.sums);
   return choice;
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/base/text.h"
+#include "tools/report/namespace_of.h"
 #include "tools/report/numbers.h"
 #include "tools/report/stack_tree.h"
 
@@ -136,14 +137,20 @@ class TreePrinter {
 FlaggedNames::FlaggedNames(const CheckReport& report) {
   // The worst come first in a report.
   for (const CheckedApi& api : report.apis) {
-    if (IsFlagged(api)) by_symbol_[api.key.api.symbol].push_back(&api);
+    if (!IsFlagged(api)) continue;
+    // Profilers write names of C++ demangled, some of them without arguments.
+    const std::string name = DemangledName(api.key.api.symbol);
+    for (const std::string& one :
+         std::set<std::string>{api.key.api.symbol, name, NameWithoutArguments(name)}) {
+      by_name_[one].push_back(&api);
+    }
   }
 }
 
 const CheckedApi* FlaggedNames::Find(std::string_view untrusted_frame) const {
   const FrameName name = ParseFrame(untrusted_frame);
-  const auto place = by_symbol_.find(name.symbol);
-  if (place == by_symbol_.end()) return nullptr;
+  const auto place = by_name_.find(name.symbol);
+  if (place == by_name_.end()) return nullptr;
   for (const CheckedApi* api : place->second) {
     if (name.module.empty() || IsFileOf(name.module, api->key.api.soname)) return api;
   }

@@ -26,4 +26,8 @@ std::string DemangledName(std::string_view untrusted_symbol);
 // Not escaped; never empty. Thread-safe.
 std::string NamespaceOf(std::string_view untrusted_symbol);
 
+// What Doxygen and profilers write of a demangled name: "Json::Value::isMember" of
+// "Json::Value::isMember(char const*) const", without ABI tags.
+std::string NameWithoutArguments(std::string_view demangled);
+
 }  // namespace fieldcost::report

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -62,12 +63,12 @@ class FlaggedNames {
   explicit FlaggedNames(const CheckReport& report);
   // The dearest API of the report that is worse than the field or different, and may be what this
   // frame is: "deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
-  // "libz.so.1.2.13`deflate". A module, if there is one, must be the API's library. nullptr if
-  // there is none.
+  // "libz.so.1.2.13`deflate"; of C++ "_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize". A
+  // module, if there is one, must be the API's library. nullptr if there is none.
   const CheckedApi* Find(std::string_view untrusted_frame) const;
 
  private:
-  std::unordered_map<std::string_view, std::vector<const CheckedApi*>> by_symbol_;
+  std::map<std::string, std::vector<const CheckedApi*>, std::less<>> by_name_;
 };
 
 // A tree in which the functions of a report stand out; the report must outlive it.

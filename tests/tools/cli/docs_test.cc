@@ -6,6 +6,7 @@
 #include "tests/tools/cli/catalog_fixture.h"
 #include "tools/cli/docs_files.h"
 #include "tools/cli/doxygen_pages.h"
+#include "tools/report/namespace_of.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -228,7 +229,8 @@ TEST(DoxygenPagesTest, NamesLoseTheirArguments) {
       {"a::B<c::D (*)(int)>::f(int)", "a::B<c::D (*)(int)>::f"},
       {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
       {"", ""}};
-  for (const auto& [demangled, name] : cases) EXPECT_EQ(NameWithoutArguments(demangled), name);
+  for (const auto& [demangled, name] : cases)
+    EXPECT_EQ(report::NameWithoutArguments(demangled), name);
 }
 
 }  // namespace

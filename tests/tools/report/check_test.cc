@@ -147,6 +147,27 @@ TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
   EXPECT_FALSE(unsent.own_removed);
 }
 
+TEST(CheckFieldTest, WhatOfMineIsNotInTheChosenRowsIsNotTakenOut) {
+  Fleet fleet;
+  const StatRow others = fleet.Field(Key("f", "1.2-3", kLaptop, 2900), 40);
+  std::vector<StatRow> own;
+  for (const auto& [hardware, week] :
+       {std::pair(kLaptop, 2900U), std::pair(kLaptop, 2901U), std::pair(kServer, 2900U)}) {
+    own.push_back({.key = Key("f", "1.2-3", hardware, week)});
+    Fleet::Contribute(fleet.Machine(), own.back());
+  }
+  // Only one week of one class is published.
+  StatRow field = others;
+  field.histogram.Merge(own[0].histogram);
+  field.scalars.Merge(own[0].scalars);
+  for (const stats::HardwareClass& hardware : {kLaptop, kServer}) {
+    const FieldChoice choice = ChooseField(std::vector{field}, own, Key("f", "1.2-3", hardware));
+    EXPECT_TRUE(choice.own_removed);
+    EXPECT_EQ(choice.sums.histogram, others.histogram);
+    EXPECT_EQ(choice.sums.scalars, others.scalars);
+  }
+}
+
 TEST(CheckFieldTest, OthersAreCountedWithoutMe) {
   Fleet fleet;
   StatRow in_class = fleet.Field(Key("f", "1.2-3", kLaptop), 29);

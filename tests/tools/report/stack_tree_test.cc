@@ -63,6 +63,26 @@ TEST(StackTreeTest, FlaggedFunctionsAreKnownByWhatProfilersCallThem) {
   }
 }
 
+TEST(StackTreeTest, FlaggedFunctionsOfCxxAreKnownByTheirSourceNames) {
+  CheckReport report;
+  for (const char* symbol : {"_ZN2cv6resizeEd", "_ZN2cv6resizeEii"}) {
+    CheckedApi api;
+    api.key.api.soname = "libcv.so.4";
+    api.key.api.symbol = symbol;
+    api.comparison.verdict = stats::Verdict::kWorse;
+    report.apis.push_back(api);
+  }
+  const FlaggedNames names(report);
+  for (const char* name : {"_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize",
+                           "libcv.so.4!cv::resize(double)+0x1f"}) {
+    EXPECT_EQ(names.Find(name), report.apis.data()) << name;
+  }
+  EXPECT_EQ(names.Find("cv::resize(int, int)"), &report.apis[1]);
+  for (const char* name : {"resize", "cv", "cv::resize(float)", "app!cv::resize"}) {
+    EXPECT_EQ(names.Find(name), nullptr) << name;
+  }
+}
+
 TEST(StackTreeTest, FlagsAreReadableWithoutColourAndRecursionCountsOnce) {
   const std::string text = Text("m;deflate;deflate 30\nm;x;inflate 20\nm;y 50\n");
   EXPECT_THAT(
