@@ -60,14 +60,13 @@ class Group {
 
   Status Add(const stats::RowKey& key, const store::CompactRow& row) {
     if (classes_ != 0 && (key.api != key_.api || key.metric != key_.metric)) FIELDCOST_TRY(End());
-    if (classes_ != 0 && key.hardware != class_.hardware) EndClass();
     if (classes_ == 0) {
       key_.api = key.api;
       key_.metric = key.metric;
-    }
-    if (classes_ == 0 || key.hardware != class_.hardware) {
-      ++classes_;
-      class_.hardware = key.hardware;
+      BeginClass(key.hardware);
+    } else if (key.hardware != class_.hardware) {
+      EndClass();
+      BeginClass(key.hardware);
     }
     class_.row.Add(row);
     class_.weeks.Add(key.week, row.scalars.contributions);
@@ -76,16 +75,21 @@ class Group {
 
   Status End() {
     if (classes_ == 0) return {};
-    EndClass();
+    // A class that is the only one is all of them.
+    const bool is_only = classes_ == 1;
+    if (!is_only) EndClass();
+    const ClassSums& all = is_only ? class_ : all_;
     Status status;
-    if (!all_.weeks.Reaches(threshold_)) {
+    if (!all.weeks.Reaches(threshold_)) {
       ++counts_.withheld;
-    } else if (!IsSound(all_.row)) {
+    } else if (!IsSound(all.row)) {
       ++counts_.unsound;
     } else {
-      status = VisitAll();
+      if (!is_only) DropUnsafeClasses();
+      status = Visit(all.row);
     }
     classes_ = 0;
+    class_.Clear();
     all_.Clear();
     candidates_.clear();
     return status;
@@ -99,14 +103,19 @@ class Group {
     return a.hardware < b.hardware;
   }
 
+  void BeginClass(const stats::HardwareClass& hardware) {
+    ++classes_;
+    class_.hardware = hardware;
+  }
+
   void EndClass() {
     all_.row.Add(class_.row);
     all_.weeks.Add(class_.weeks);
     // What has no class would pass for the sum over all.
     if (class_.hardware != stats::HardwareClass{} && class_.weeks.Reaches(threshold_) &&
         IsSound(class_.row)) {
-      candidates_.insert(std::upper_bound(candidates_.begin(), candidates_.end(), class_, HasMore),
-                         class_);
+      const auto place = std::upper_bound(candidates_.begin(), candidates_.end(), class_, HasMore);
+      candidates_.insert(place, std::move(class_));
       if (candidates_.size() > kMaxClassesOfRow) candidates_.pop_back();
     }
     class_.Clear();
@@ -114,7 +123,6 @@ class Group {
 
   // Leaves of the candidates those that may be published.
   void DropUnsafeClasses() {
-    if (classes_ == 1) candidates_.clear();
     if (candidates_.size() == classes_) return;
     Weeks rest = all_.weeks;
     for (const ClassSums& candidate : candidates_) rest.Subtract(candidate.weeks);
@@ -122,12 +130,11 @@ class Group {
     if (!rest.Reaches(threshold_) && !candidates_.empty()) candidates_.pop_back();
   }
 
-  Status VisitAll() {
-    DropUnsafeClasses();
+  Status Visit(const store::CompactRow& all) {
     std::sort(candidates_.begin(), candidates_.end(),
               [](const auto& a, const auto& b) { return a.hardware < b.hardware; });
     counts_.published += 1 + candidates_.size();
-    FIELDCOST_TRY(visit_(key_, all_.row));
+    FIELDCOST_TRY(visit_(key_, all));
     stats::RowKey key = key_;
     for (const ClassSums& candidate : candidates_) {
       key.hardware = candidate.hardware;
