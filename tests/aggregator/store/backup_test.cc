@@ -1,10 +1,14 @@
 // Copies of a store that is being fed, and what comes back from them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rocksdb/file_system.h>
 
 #include <atomic>
 #include <fstream>
+#include <functional>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "aggregator/store/store.h"
 #include "tests/aggregator/store/batches.h"
@@ -142,6 +146,65 @@ TEST_F(BackupTest, ACopyMadeWhileWritersWriteHasAllFromBeforeAndNothingHalf) {
     EXPECT_EQ(AllRows(*copy), sums);
   }
   for (std::thread& writer : writers) writer.join();
+}
+
+// Lets something happen when a thread lists a directory: for a backup that is after the engine has
+// noted its list of files, and before it looks how long its log is.
+class ListingObserver final : public rocksdb::FileSystemWrapper {
+ public:
+  ListingObserver() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "ListingObserver"; }
+  // Once, in this thread.
+  void AtNextListing(std::function<void()> act) {
+    const std::lock_guard lock(mutex_);
+    act_ = std::move(act);
+    thread_ = std::this_thread::get_id();
+  }
+  rocksdb::IOStatus GetChildren(const std::string& directory, const rocksdb::IOOptions& options,
+                                std::vector<std::string>* names,
+                                rocksdb::IODebugContext* debug) override {
+    std::function<void()> act;
+    {
+      const std::lock_guard lock(mutex_);
+      if (thread_ == std::this_thread::get_id()) act = std::exchange(act_, {});
+    }
+    if (act) act();
+    return FileSystemWrapper::GetChildren(directory, options, names, debug);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> act_;
+  std::thread::id thread_;
+};
+
+TEST_F(BackupTest, ACheckpointBetweenTheListOfFilesAndTheLogIsNotMissing) {
+  const auto files = std::make_shared<ListingObserver>();
+  auto opened = Store::Open({.data_dir = data(), .checkpoint_seconds = 0, .file_system = files});
+  ASSERT_TRUE(opened.has_value());
+  Store& store = **opened;
+  Sums sums;
+  Feed(store, 1, 1, 10, &sums);
+  ASSERT_TRUE(store.Checkpoint().has_value());
+  Feed(store, 1, 11, 20, &sums);
+  bool happened = false;
+  files->AtNextListing([&] {
+    ASSERT_TRUE(store.Checkpoint().has_value());
+    Feed(store, 1, 21, 25, &sums);
+    ASSERT_TRUE(store.Compact().has_value());  // makes a checkpoint, too
+    Feed(store, 1, 26, 28, &sums);
+    happened = true;
+  });
+  MustBackUp(store);
+  ASSERT_TRUE(happened);
+  const auto copy = MustRestore("copy");
+  EXPECT_EQ(AllRows(*copy), sums);
+  ExpectGood(*copy);
+  // What was left in the inbox for the backup goes with the next checkpoint.
+  Feed(store, 1, 29, 29, &sums);
+  EXPECT_EQ(AllRows(store), sums);
+  MustBackUp(store);
+  EXPECT_EQ(AllRows(*MustRestore("later")), sums);
 }
 
 TEST_F(BackupTest, AnInterruptedBackupLeavesTheOlderOnesUsable) {
