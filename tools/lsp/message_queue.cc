@@ -9,7 +9,8 @@ namespace fieldcost::lsp {
 bool MessageQueue::Push(Message message, std::size_t size_bytes) {
   std::unique_lock lock(mutex_);
   if (message.id) {
-    if (requests_ >= kMaxQueuedRequests) return false;
+    const bool is_last = std::holds_alternative<ShutdownCall>(message.call);
+    if (requests_ >= kMaxQueuedRequests && !is_last) return false;
     ++requests_;
   }
   emptied_.wait(lock, [&] {

@@ -26,7 +26,8 @@ class MessageQueue {
     std::size_t size_bytes = 0;
   };
 
-  // False for a request while kMaxQueuedRequests wait: it is not taken, and to be answered "busy".
+  // False for a request while kMaxQueuedRequests wait: it is not taken, and to be answered "busy";
+  // "shutdown" is always taken.
   // Anything else waits until there is room, so that no edit is lost.
   bool Push(Message message, std::size_t size_bytes);
   void Push(std::shared_ptr<const CxxIndex> index);

@@ -45,6 +45,9 @@ TEST(MessageQueueTest, RequestsAboveTheLimitAreNotTakenButEditsAre) {
   }
   EXPECT_FALSE(queue.Push(Request(-1), 1));
   EXPECT_TRUE(queue.Push({std::nullopt, ChangeCall{}}, 1));
+  EXPECT_TRUE(queue.Push({RequestId(-2), ShutdownCall{}}, 1)) << "else the end looks like a crash";
+  EXPECT_FALSE(queue.Push(Request(-1), 1));
+  Pop(queue);
   Pop(queue);
   EXPECT_TRUE(queue.Push(Request(-1), 1));
 }
