@@ -83,11 +83,13 @@ export class Session {
     try {
       await client.start();
     } catch (error) {
+      if (this.client !== client) return; // stopped meanwhile, perhaps with another in its place
       this.client = undefined;
       const reason = error instanceof Error ? error.message : String(error);
       this.fail(`The language server ${path.command} does not start: ${reason}`);
       return;
     }
+    if (this.client !== client) return;
     this.timer = setInterval(() => {
       if (vscode.window.state.focused) void this.refreshStatus();
     }, refreshIntervalMs);
