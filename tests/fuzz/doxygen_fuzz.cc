@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "tools/cli/doxygen_pages.h"
+#include "tools/report/namespace_of.h"
 #include "tools/report/cost_card.h"
 
 using namespace fieldcost;
@@ -19,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto functions = cli::ReadTagFile(bytes)) {
     for (const cli::DocumentedFunction& function : *functions) cards[function.anchor] = card;
   }
-  (void)cli::NameWithoutArguments(bytes);
+  (void)report::NameWithoutArguments(bytes);
   cards["a"] = card;
   const cli::PageWithCards once = cli::InsertCards(bytes, cards);
   FIELDCOST_CHECK(once.cards == 0 || once.html.find(card) != std::string::npos);
