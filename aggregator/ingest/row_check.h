@@ -71,7 +71,7 @@ class RowCheck {
 
   Circumstances circumstances_;
   std::array<std::array<Sums, kWeeks>, shm::kMaxMetric + 1> taken_{};
-  Sums row_;  // of the row checked last
+  Sums row_;              // of the row checked last
   stats::ApiKey module_;  // whose soname, package version and build id were checked last
   bool has_module_ = false;
   std::string last_soname_;

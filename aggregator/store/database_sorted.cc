@@ -123,7 +123,7 @@ Status Database::Adopt(SortedSet& changes) {
     argument.external_files = part.files;
     argument.options.move_files = true;
     argument.options.failed_move_fall_back_to_copy = true;  // if the disk has no second names
-    argument.options.write_global_seqno = false;  // no file is changed once it is written
+    argument.options.write_global_seqno = false;            // no file is changed once it is written
     arguments.push_back(std::move(argument));
   }
   if (arguments.empty()) return {};
