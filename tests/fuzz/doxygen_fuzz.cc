@@ -7,8 +7,8 @@
 
 #include "common/base/check.h"
 #include "tools/cli/doxygen_pages.h"
-#include "tools/report/namespace_of.h"
 #include "tools/report/cost_card.h"
+#include "tools/report/namespace_of.h"
 
 using namespace fieldcost;
 
