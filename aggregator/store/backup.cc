@@ -52,7 +52,7 @@ Status RenameDurably(const std::filesystem::path& from, const std::filesystem::p
 
 Status Store::Backup(const std::filesystem::path& directory, std::string_view attachment) {
   const std::lock_guard lock(state_->backup_mutex);
-  if (state_->failed) {
+  if (!healthy()) {
     return Fail(ErrorCode::kIo, "the store has failed; nobody knows what a copy of it would hold");
   }
   auto identity = IdentityOf(*state_->database);
@@ -70,7 +70,7 @@ Status Store::Backup(const std::filesystem::path& directory, std::string_view at
   const Status copied = state_->database->Backup(directory, *identity + std::string(attachment));
   set_backing_up(false);
   FIELDCOST_TRY(copied);
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed during the backup");
+  if (!healthy()) return Fail(ErrorCode::kIo, "the store has failed during the backup");
   return {};
 }
 

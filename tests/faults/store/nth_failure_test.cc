@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <rocksdb/file_system.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 
 #include "tests/faults/network/fault_run.h"
 #include "tests/faults/store/child.h"
@@ -146,6 +148,38 @@ Status WorkWithoutLinks(std::uint64_t seed, const std::filesystem::path& dir) {
   return CheckImage(disk.Current(), dir / "restarted", fleet, "a restart");
 }
 
+// No table can be flushed from some moment on.
+class FullForTables final : public rocksdb::FileSystemWrapper {
+ public:
+  FullForTables() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "FullForTables"; }
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override {
+    if (full && path.ends_with(".sst")) return rocksdb::IOStatus::NoSpace("planned");
+    return FileSystemWrapper::NewWritableFile(path, options, file, debug);
+  }
+  std::atomic<bool> full{false};
+};
+
+Status BackUpAfterAFailureBehind(const std::filesystem::path& dir) {
+  const auto files = std::make_shared<FullForTables>();
+  store::StoreOptions options = OptionsOf(dir / "data");
+  options.checkpoint_seconds = 0;
+  options.file_system = files;
+  FIELDCOST_ASSIGN(const auto store, store::Store::Open(options));
+  store::TestBatch batch;
+  store::MakeTestBatch(1, 1, batch, nullptr);
+  FIELDCOST_TRY(store->Accept(batch.View()));
+  FIELDCOST_TRY(store->Backup(dir / "backups"));
+  files->full = true;
+  if (store->Compact() || store->healthy()) return Fail(ErrorCode::kInternal, "it can be flushed");
+  const Status status = store->Backup(dir / "backups");
+  if (status) return Fail(ErrorCode::kCorrupt, "a store was copied after a failure");
+  if (status.error().code != ErrorCode::kIo) return status;
+  return {};
+}
+
 class NthFailureTest : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
 
 TEST_P(NthFailureTest, NeitherCrashesNorHangsNorLosesWhatWasAcknowledged) {
@@ -181,6 +215,12 @@ TEST(NoLinksTest, ADiskWithoutSecondNamesForAFileWillDo) {
   const std::uint64_t seed = Seed();
   const ChildResult result = RunInChild([&] { return WorkWithoutLinks(seed, dir.path()); });
   EXPECT_TRUE(result.good) << "seed " << seed << ": " << result.trouble;
+}
+
+TEST(FailedStoreTest, WhatHasFailedInTheBackgroundIsNotBackedUp) {
+  const testing::TempDir dir;
+  const ChildResult result = RunInChild([&] { return BackUpAfterAFailureBehind(dir.path()); });
+  EXPECT_TRUE(result.good) << result.trouble;
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, NthFailureTest,
