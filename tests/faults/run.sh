@@ -22,7 +22,7 @@ cd "$(dirname "$0")/../.."
 names=(power_loss nth_failure disk_full kill_loop proxy slow smuggling bombs mutants)
 declare -A tests=(
   [power_loss]='PowerLossTest|FaultFileSystemTest'
-  [nth_failure]='NthFailureTest'
+  [nth_failure]='NthFailureTest|UndeletedFilesTest|NoLinksTest|FailedStoreTest'
   [disk_full]='DiskFullTest'
   [kill_loop]='KillLoopTest|StoreCrashTest'
   [proxy]='FaultProxyTest|ProxyFaults'
