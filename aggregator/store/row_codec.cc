@@ -252,7 +252,9 @@ std::string WithdrawnRecord(std::string_view accepted_rows) {
 }
 
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record) {
-  if (untrusted_record.empty()) return Malformed("empty inbox record");
+  if (untrusted_record.empty() || untrusted_record.front() == '\0') {
+    return Malformed("inbox version");
+  }
   const InboxKind kind{untrusted_record.front()};
   if (kind == InboxKind::kAdded || kind == InboxKind::kWithdrawn || kind == InboxKind::kBatch) {
     return kind;

@@ -39,7 +39,7 @@ enum class InboxKind : char {
 // The record that takes the rows of AcceptedRows::bytes() away again.
 std::string WithdrawnRecord(std::string_view accepted_rows);
 
-// kUnsupported if it is none of them, of a newer program perhaps; kCorrupt if it is empty.
+// kUnsupported if it is none of them, but of a newer program perhaps; kCorrupt if it cannot be.
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record);
 
 // Calls `visit` for every row of a record of the first two kinds: AcceptedRows::bytes() or

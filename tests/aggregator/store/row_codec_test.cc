@@ -98,9 +98,13 @@ TEST(RowCodecTest, OnlyTheKindsOfInboxRecordsThatThereAreAreRead) {
   EXPECT_EQ(InboxKindOf(rows.bytes()).value(), InboxKind::kAdded);
   EXPECT_EQ(InboxKindOf(WithdrawnRecord(rows.bytes())).value(), InboxKind::kWithdrawn);
   const auto ignore = [](std::string_view, const CompactRow&) {};
-  for (const std::string& bad : {std::string(), std::string("\0", 1), std::string("\x04")}) {
+  for (const std::string& bad : {std::string(), std::string("\0", 1)}) {
     EXPECT_EQ(InboxKindOf(bad).error().code, ErrorCode::kCorrupt);
     EXPECT_FALSE(ForEachAcceptedRow(bad, ignore).has_value());
+  }
+  for (const char* newer : {"\x04", "\xff"}) {
+    EXPECT_EQ(InboxKindOf(newer).error().code, ErrorCode::kUnsupported);
+    EXPECT_FALSE(ForEachAcceptedRow(newer, ignore).has_value());
   }
   EXPECT_EQ(InboxKindOf("\x03").value(), InboxKind::kBatch);
   EXPECT_FALSE(ForEachAcceptedRow("\x03", ignore).has_value());
