@@ -4,8 +4,13 @@
 #include "tools/cli/source.h"
 
 namespace fieldcost::cli {
+namespace {
 
-Result<int> Run(const ShowCommand& command, const Output& output) {
+using Detail = std::string(const report::CostSummary& summary, const report::Style& style);
+
+// `show` and `hist` differ in what they tell of each API found.
+template <typename Command>
+Result<int> ShowEach(const Command& command, const Output& output, CsvKind csv, Detail* detail) {
   FIELDCOST_TRY(CheckApiName(command.api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   FIELDCOST_ASSIGN(const std::vector<report::CostSummary> summaries,
@@ -13,28 +18,22 @@ Result<int> Run(const ShowCommand& command, const Output& output) {
   const auto text = [&] {
     std::string all;
     for (const report::CostSummary& summary : summaries) {
-      all += report::CostDetail(summary, output.style) + "\n";
+      all += detail(summary, output.style) + "\n";
     }
     return all;
   };
-  FIELDCOST_TRY(PrintCosts(summaries, source.freshness(), output, CsvKind::kNumbers, text));
+  FIELDCOST_TRY(PrintCosts(summaries, source.freshness(), output, csv, text));
   return 0;
 }
 
+}  // namespace
+
+Result<int> Run(const ShowCommand& command, const Output& output) {
+  return ShowEach(command, output, CsvKind::kNumbers, report::CostDetail);
+}
+
 Result<int> Run(const HistCommand& command, const Output& output) {
-  FIELDCOST_TRY(CheckApiName(command.api));
-  FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
-  FIELDCOST_ASSIGN(const std::vector<report::CostSummary> summaries,
-                   FindApi(source, command.api, command.selection));
-  const auto text = [&] {
-    std::string all;
-    for (const report::CostSummary& summary : summaries) {
-      all += report::HistogramDetail(summary, output.style) + "\n";
-    }
-    return all;
-  };
-  FIELDCOST_TRY(PrintCosts(summaries, source.freshness(), output, CsvKind::kBuckets, text));
-  return 0;
+  return ShowEach(command, output, CsvKind::kBuckets, report::HistogramDetail);
 }
 
 }  // namespace fieldcost::cli
