@@ -10,6 +10,18 @@ target_compile_options(fieldcost_options INTERFACE
   # g++ 12 warns at -O3 about std::string's own operator+ (GCC bug 105651).
   $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
   $<$<BOOL:${FIELDCOST_WERROR}>:-Werror>)
+
+# Every build is hardened, not only the packages: the container and `cmake --install` are as exposed.
+# tests/style/hardening.py looks at the programs.
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES C CXX)
+add_compile_options(-fstack-protector-strong -fcf-protection=full)
+add_link_options(-Wl,-z,relro -Wl,-z,now)
+if(NOT FIELDCOST_SANITIZE)  # whose own checks it hides
+  add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
+                      $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+endif()
+
 if(FIELDCOST_SANITIZE)
   add_compile_options(-fsanitize=${FIELDCOST_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=undefined)
