@@ -201,11 +201,11 @@ TEST_F(RunFileReaderTest, CorruptFilesAreRefusedAsAWhole) {
       {"version", [](RunFileWriter& f) { f.header().version = 1; }},
       {"header bytes", [](RunFileWriter& f) { f.header().header_bytes = 64; }},
       {"size field", [](RunFileWriter& f) { f.header().size_bytes += 1; }},
-      {"truncated cells", [](RunFileWriter& f) { ::truncate(f.path().c_str(), 8192); }},
-      {"truncated header", [](RunFileWriter& f) { ::truncate(f.path().c_str(), 100); }},
+      {"truncated cells", [](RunFileWriter& f) { std::filesystem::resize_file(f.path(), 8192); }},
+      {"truncated header", [](RunFileWriter& f) { std::filesystem::resize_file(f.path(), 100); }},
       {"appended page",
        [](RunFileWriter& f) {
-         ::truncate(f.path().c_str(), static_cast<off_t>(f.header().size_bytes + 4096));
+         std::filesystem::resize_file(f.path(), f.header().size_bytes + 4096);
        }},
       {"no room", [](RunFileWriter& f) { f.header().pick_capacity = 0; }},
       {"huge room", [](RunFileWriter& f) { f.header().pick_capacity = 0xffffffff; }},
