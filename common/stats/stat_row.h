@@ -2,6 +2,7 @@
 
 #include "common/stats/agent_weights.h"
 #include "common/stats/api_key.h"
+#include "common/stats/bounded_sums.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
 
@@ -13,6 +14,7 @@ struct StatRow {
   CostHistogram histogram;
   ContributionScalars scalars;
   AgentWeights weights{};  // of some or all of the contributions
+  BoundedSums bounded{};   // likewise
   bool operator==(const StatRow&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #include "common/wire/fragment.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "common/base/check.h"
@@ -41,7 +42,8 @@ Status CheckRow(const StatRow& row) {
   }
   FIELDCOST_TRY(Validate(row.histogram));
   FIELDCOST_TRY(Validate(row.scalars));
-  return Validate(row.weights, row.histogram, row.scalars.contributions);
+  FIELDCOST_TRY(Validate(row.weights, row.histogram, row.scalars.contributions));
+  return Validate(row.bounded, row.histogram, row.scalars.contributions);
 }
 
 Status CheckRows(const std::vector<StatRow>& rows) {
@@ -80,6 +82,13 @@ void AppendWeights(const StatRow& row, proto::Fragment& fragment) {
   }
 }
 
+void AppendBounded(const stats::BoundedSums& bounded, proto::Fragment& fragment) {
+  fragment.add_bounded_contributions(bounded.contributions);
+  fragment.add_bounded_calls(bounded.calls);
+  fragment.add_bounded_sum_low(Low64(bounded.sum));
+  fragment.add_bounded_sum_high(High64(bounded.sum));
+}
+
 // Fills the rows' weights. REQUIRES: the rows' buckets are those of the table.
 Status ReadWeights(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
   const proto::Fragment& fragment = untrusted_fragment;
@@ -105,6 +114,29 @@ Status ReadWeights(const proto::Fragment& untrusted_fragment, std::vector<StatRo
     if (total != (contributions == 0 ? 0 : kShareOne)) {
       return Fail(ErrorCode::kCorrupt, "row {}: the weights' shares do not add up", i);
     }
+  }
+  return {};
+}
+
+// Fills the rows' bounded sums.
+Status ReadBounded(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
+  const proto::Fragment& fragment = untrusted_fragment;
+  const int columns[] = {fragment.bounded_contributions_size(), fragment.bounded_calls_size(),
+                         fragment.bounded_sum_low_size(), fragment.bounded_sum_high_size()};
+  const auto have = [&](int length) {
+    return std::all_of(std::begin(columns), std::end(columns),
+                       [length](int size) { return size == length; });
+  };
+  if (have(0)) return {};
+  if (!have(static_cast<int>(rows.size()))) {
+    return Fail(ErrorCode::kCorrupt, "columns of the bounded sums have different lengths");
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<int>(i);
+    rows[i].bounded = {
+        .contributions = fragment.bounded_contributions(row),
+        .calls = fragment.bounded_calls(row),
+        .sum = MakeUint128(fragment.bounded_sum_high(row), fragment.bounded_sum_low(row))};
   }
   return {};
 }
@@ -173,6 +205,7 @@ Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment,
     row.scalars = ReadScalars(fragment, i);
   }
   FIELDCOST_TRY(ReadWeights(fragment, result));
+  FIELDCOST_TRY(ReadBounded(fragment, result));
   FIELDCOST_TRY(CheckRows(result));
   return result;
 }
@@ -207,6 +240,9 @@ Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
   const bool has_weights =
       std::any_of(sorted_rows.begin(), sorted_rows.end(),
                   [](const StatRow& row) { return row.weights != stats::AgentWeights{}; });
+  const bool has_bounded =
+      std::any_of(sorted_rows.begin(), sorted_rows.end(),
+                  [](const StatRow& row) { return row.bounded != stats::BoundedSums{}; });
   for (const StatRow& row : sorted_rows) {
     writer.Append(row.key.api, row.key.metric, row.key.week, row.histogram);
     const auto [place, is_new] =
@@ -215,6 +251,7 @@ Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
     fragment.add_row_hardware(place->second);
     AppendScalars(row.scalars, fragment);
     if (has_weights) AppendWeights(row, fragment);
+    if (has_bounded) AppendBounded(row.bounded, fragment);
   }
   if (writer.string_count() > kMaxStrings || fragment.ByteSizeLong() > kMaxFragmentDecodedBytes) {
     return Fail(ErrorCode::kTooLarge, "{}: {} strings and {} bytes are too many", kContext,

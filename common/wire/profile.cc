@@ -21,7 +21,8 @@ Status CheckProfile(const std::vector<StatRow>& rows) {
     }
     if (row.key.week != 0) return Fail(ErrorCode::kCorrupt, "{}: of a single week", name);
     if (row.histogram.empty()) return Fail(ErrorCode::kCorrupt, "{}: no calls", name);
-    if (row.scalars != stats::ScalarsOf(row.histogram) || row.weights != stats::AgentWeights{}) {
+    if (row.scalars != stats::ScalarsOf(row.histogram) || row.weights != stats::AgentWeights{} ||
+        row.bounded != stats::BoundedSums{}) {
       return Fail(ErrorCode::kCorrupt, "{}: not the sums of one machine", name);
     }
   }

@@ -12,11 +12,11 @@ namespace fieldcost::wire {
 
 // A profile: what one machine has measured, in a file, to be compared with the field (`fieldcost
 // check FILE`). Its bytes are those of a fragment (fragment.h) whose rows all are of one hardware
-// class, of all weeks (week 0), one contribution each, and without weights. README.md has the
-// format. Pure functions, thread-safe.
+// class, of all weeks (week 0), one contribution each, without weights and bounded sums. README.md
+// has the format. Pure functions, thread-safe.
 
 // The rows of one machine as those of its profile: the weeks of an API and metric summed, in
-// ascending order, with the scalars of one contribution. Scalars and weights of `rows` are ignored.
+// ascending order, with the scalars of one contribution. All else of `rows` is ignored.
 std::vector<stats::StatRow> ProfileRows(const std::vector<stats::StatRow>& rows);
 
 // The profile of one machine's rows, in any order and of any weeks. kInvalidArgument if a row is

@@ -19,7 +19,7 @@ constexpr DecompressionLimits kNoLimits = {.max_compressed_bytes = kMiB, .max_de
 proto::Fragment SampleMessage() {
   Decompressor decompressor;
   proto::Fragment fragment;
-  const std::string bytes = EncodeFragment(WeightedSampleRows()).value();
+  const std::string bytes = EncodeFragment(BoundedSampleRows()).value();
   EXPECT_TRUE(
       fragment.ParseFromString(std::string(decompressor.Decompress(bytes, kNoLimits).value())));
   return fragment;
@@ -80,8 +80,33 @@ TEST(FragmentTest, WeightsSurviveRoundedToShares) {
   EXPECT_EQ(DecodeFragment(EncodeFragment(*decoded).value()).value(), *decoded);
 }
 
+TEST(FragmentTest, BoundedSumsSurviveWhereThereAreAny) {
+  auto rows = SampleRows();
+  rows[1].bounded = BoundedSumsOf(rows[1].histogram);
+  for (int i = 0; i < 3; ++i) rows[2].histogram.Add(std::uint64_t{1} << 63);
+  rows[2].bounded = {.contributions = 1, .calls = 3, .sum = rows[2].histogram.sum()};
+  ASSERT_TRUE(rows[2].bounded.sum >> 64 != 0);
+  EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
+}
+
+void ClearBounded(proto::Fragment& fragment) {
+  fragment.clear_bounded_contributions();
+  fragment.clear_bounded_calls();
+  fragment.clear_bounded_sum_low();
+  fragment.clear_bounded_sum_high();
+}
+
+TEST(FragmentTest, AReaderThatKnowsNoBoundedSumsSeesTheSameAsBefore) {
+  proto::Fragment fragment = SampleMessage();
+  ClearBounded(fragment);
+  Decompressor decompressor;
+  const std::string old = EncodeFragment(WeightedSampleRows()).value();
+  EXPECT_EQ(fragment.SerializeAsString(), decompressor.Decompress(old, kNoLimits).value());
+}
+
 TEST(FragmentTest, AReaderThatKnowsNoWeightsSeesTheSameAsBefore) {
   proto::Fragment fragment = SampleMessage();
+  ClearBounded(fragment);
   fragment.clear_weighted_contributions();
   fragment.clear_bucket_share_per_65536();
   Decompressor decompressor;
@@ -123,6 +148,7 @@ TEST(FragmentTest, RowsOutOfOrderOrInvalidAreNotEncoded) {
             ErrorCode::kInvalidArgument);
   EXPECT_EQ(code([](auto& rows) { rows[0].weights.slots[7] = stats::kWeightOne; }),
             ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code([](auto& rows) { rows[0].bounded.sum = 1; }), ErrorCode::kInvalidArgument);
 }
 
 TEST(FragmentTest, TruncationAtEveryByteIsRefused) {
@@ -175,6 +201,16 @@ TEST(FragmentTest, SpoiledFragmentsAreRefused) {
       [](auto& f) { f.set_weighted_contributions(0, ~std::uint64_t{0}); },
       [](auto& f) { f.set_bucket_share_per_65536(0, 65535); },
       [](auto& f) { f.set_bucket_share_per_65536(0, ~std::uint32_t{0}); },
+      [](auto& f) { f.clear_bounded_contributions(); },
+      [](auto& f) { f.add_bounded_calls(1); },
+      [](auto& f) { f.clear_bounded_sum_low(); },
+      [](auto& f) { f.add_bounded_sum_high(0); },
+      [](auto& f) { f.set_bounded_contributions(0, 0); },
+      [](auto& f) { f.set_bounded_contributions(0, 2); },
+      [](auto& f) { f.set_bounded_calls(0, 0); },
+      [](auto& f) { f.set_bounded_calls(0, 2); },
+      [](auto& f) { f.set_bounded_sum_low(0, 1001); },
+      [](auto& f) { f.set_bounded_sum_high(0, 1); },
       [](auto& f) { f.mutable_table()->set_row_metric(0, 99); },
       [](auto& f) { f.mutable_table()->set_bucket_slot(0, 65); },
       [](auto& f) { f.mutable_table()->set_bucket_sum_low(1, 1); },

@@ -69,6 +69,14 @@ TEST(GoldenTest, FragmentWithWeights) {
             EncodeFragment(WeightedSampleRows()).value());
 }
 
+TEST(GoldenTest, FragmentWithBoundedSums) {
+  ExpectGoldenFrame("fragment_bounded.pb", EncodeFragment(BoundedSampleRows()).value());
+  const auto rows = DecodeFragment(Golden("fragment_bounded.pb.zst")).value();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].bounded, BoundedSampleRows()[i].bounded);
+  }
+}
+
 TEST(GoldenTest, Profile) {
   const auto published = SampleRows();
   std::vector<stats::StatRow> rows;

@@ -85,6 +85,9 @@ TEST(ProfileTest, WhatIsNotTheSumsOfOneMachineIsRefused) {
   rows[0].weights = stats::WeightsOf(rows[0].histogram);
   ExpectRefused(rows, "not the sums of one machine");
   rows = good;
+  rows[0].bounded = stats::BoundedSumsOf(rows[0].histogram);
+  ExpectRefused(rows, "not the sums of one machine");
+  rows = good;
   rows[0].histogram = {};
   rows[0].scalars = {};
   ExpectRefused(rows, "no calls");

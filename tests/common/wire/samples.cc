@@ -82,6 +82,12 @@ std::vector<stats::StatRow> WeightedSampleRows() {
   return rows;
 }
 
+std::vector<stats::StatRow> BoundedSampleRows() {
+  std::vector<stats::StatRow> rows = WeightedSampleRows();
+  for (stats::StatRow& row : rows) row.bounded = BoundedSumsOf(row.histogram);
+  return rows;
+}
+
 crypto::PrivateKey SampleKey(char seed) {
   return crypto::PrivateKey::FromSeed(std::string(32, seed));
 }

@@ -14,6 +14,7 @@ namespace fieldcost::wire {
 BatchContent SampleBatch();
 std::vector<stats::StatRow> SampleRows();          // as published before there were weights
 std::vector<stats::StatRow> WeightedSampleRows();  // the same with them
+std::vector<stats::StatRow> BoundedSampleRows();   // and with bounded sums
 
 // Keys from the fixed seeds 01..01, 02..02, ...
 crypto::PrivateKey SampleKey(char seed);
