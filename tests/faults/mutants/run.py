@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""The proof that the proofs see: builds the store with a fault of ours in it, and the fault tests must fail.
+"""The proof that the proofs see: builds fieldcost with a fault of ours in it, and its tests must fail.
 
 Usage: run.py SOURCE_DIR BUILD_DIR [--list] [--jobs N] [NAME...]
 
-Each NAME.patch beside this file changes copies of sources; its first lines say which tests have to notice:
+Each NAME.patch beside this file changes copies of sources; its first lines say which tests have to notice,
+and which claims of agent/PRIVACY.md it breaks:
 
     Tests: faults_power_loss_test [GoogleTest filter]
+    Programs: fieldcostd fieldcost_preload
+    Claim: 5, 9
 
-The changed sources are compiled with the commands of BUILD_DIR (Ninja), put before the libraries in the
-test's own link command, and the test is run. Its failure is wanted; passing, hanging or not starting is an
-error, as is a patch that does not apply. First every test is run with unchanged copies and has to pass.
+The changed sources are compiled with the commands of BUILD_DIR (Ninja) and linked as it links: into the
+test itself or, where there is a line "Programs", into the programs that the test starts. Those are put in
+the place of the real ones in a mount namespace of the test's own, which needs root. Its failure is wanted;
+passing, hanging or not starting is an error, as is a patch that does not apply. First every test is run
+unchanged and has to pass.
 """
 
 import argparse
@@ -18,6 +23,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -29,6 +35,14 @@ SECONDS_UNCHANGED = 300
 SIGNS = re.compile(r"forgotten|rows are not|do not add up|the store counts|after a failure|another answer|"
                    r"is refused|Corruption|Failure")
 BUILD_SECONDS = 300
+SKIPPED = 77
+# What a program is called in "Programs:", and its file in the build tree.
+PROGRAM_FILES = {
+    "fieldcost": "bin/fieldcost",
+    "fieldcostd": "bin/fieldcostd",
+    "fieldcost-aggregator": "bin/fieldcost-aggregator",
+    "fieldcost_preload": "lib/libfieldcost_preload.so",
+}
 
 
 class Mutant:
@@ -40,6 +54,13 @@ class Mutant:
         if not found:
             raise SystemExit(f"{path}: no line 'Tests: PROGRAM [FILTER]'")
         self.test, self.filter = found.group(1), found.group(2) or "*"
+        programs = re.search(r"^Programs: (.+)$", head, re.MULTILINE)
+        self.programs = programs.group(1).split() if programs else []
+        for program in self.programs:
+            if program not in PROGRAM_FILES:
+                raise SystemExit(f"{path}: there is no program {program}")
+        claims = re.search(r"^Claim: (.+)$", head, re.MULTILINE)
+        self.claims = [int(number) for number in re.findall(r"\d+", claims.group(1))] if claims else []
         self.files = re.findall(r"^\+\+\+ b/(\S+)", "--- " + diff, re.MULTILINE)
 
 
@@ -54,47 +75,59 @@ class Builder:
         self.source, self.build = source, build
         self.commands = {}
 
-    def of(self, test):
-        if test not in self.commands:
-            self.commands[test] = ninja_commands(self.build, f"tests/{test}")
-        return self.commands[test]
+    def of(self, target):
+        """The commands that make a file of the build tree, its own link command last."""
+        if target not in self.commands:
+            self.commands[target] = ninja_commands(self.build, target)
+        return self.commands[target]
 
-    def compile_command(self, test, file, copy, output):
-        """The build's own command for `file`, for the copy."""
-        for line in self.of(test):
+    def compile_command(self, target, file, copy, output):
+        """(the build's own command for `file`, but of the copy; the object that the build makes of it)"""
+        for line in self.of(target):
             words = shlex.split(line)
             if "-c" not in words or "-o" not in words:
                 continue
             if Path(words[words.index("-c") + 1]) != self.source / file:
                 continue
             words[words.index("-c") + 1] = str(copy / file)
+            replaced = words[words.index("-o") + 1]
             words[words.index("-o") + 1] = str(output)
             for option in ("-MF", "-MT"):
-                words[words.index(option) + 1] = str(output) + ".d"
+                if option in words:
+                    words[words.index(option) + 1] = str(output) + ".d"
             first = words.index("-c")
             # The copy's headers go before the tree's.
-            return words[:first] + [f"-I{copy}"] + words[first:] if copy != self.source else words
-        raise SystemExit(f"no command compiles {file} for {test}")
+            return (words[:first] + [f"-I{copy}"] + words[first:] if copy != self.source else words), replaced
+        raise RuntimeError(f"no command compiles {file} for {target}")
 
-    def link_command(self, test, objects, output):
-        words = shlex.split(self.of(test)[-1])
+    def link_command(self, target, objects, output):
+        """`objects` are pairs: ours, and the build's. Ours take its place, or go before the libraries."""
+        words = shlex.split(self.of(target)[-1])
         if words[:2] == [":", "&&"]:
             words = words[2:]
         if "&&" in words:
             words = words[: words.index("&&")]
         words[words.index("-o") + 1] = str(output)
-        first_library = next(i for i, word in enumerate(words) if word.endswith(".a"))
-        return words[:first_library] + [str(o) for o in objects] + words[first_library:]
+        further = []
+        for ours, replaced in objects:
+            if replaced in words:
+                words[words.index(replaced)] = str(ours)
+            else:
+                further.append(str(ours))
+        first_library = next((i for i, word in enumerate(words) if word.endswith(".a")), len(words))
+        return words[:first_library] + further + words[first_library:]
 
-    def program(self, test, files, copy, out):
-        """The test with `files` from `copy`; an error's text instead of None if it does not build."""
+    def program(self, target, files, copy, out):
+        """The target with `files` from `copy`. RuntimeError if it does not build."""
+        (out / target).parent.mkdir(parents=True, exist_ok=True)
         objects = []
         for file in files:
-            output = out / (file.replace("/", "_") + ".o")
-            objects.append(output)
-            self.run(self.compile_command(test, file, copy, output))
-        self.run(self.link_command(test, objects, out / test))
-        return out / test
+            output = out / f"{Path(target).name}_{file.replace('/', '_')}.o"
+            command, replaced = self.compile_command(target, file, copy, output)
+            objects.append((output, replaced))
+            self.run(command)
+        self.run(self.link_command(target, objects, out / target))
+        return out / target
 
     def run(self, words):
         done = subprocess.run(words, cwd=self.build, text=True, capture_output=True, timeout=BUILD_SECONDS)
@@ -102,15 +135,29 @@ class Builder:
             raise RuntimeError("does not build:\n" + (done.stdout + done.stderr)[-3000:])
 
 
-def run_test(program, name_filter, seed, limit):
+def in_place_of(replacements, words):
+    """The command, run where each file is another one."""
+    if not replacements:
+        return words
+    mounts = " && ".join(f"mount --bind {shlex.quote(str(new))} {shlex.quote(str(old))}"
+                         for old, new in replacements)
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", mounts + ' && exec "$@"', "sh", *words]
+
+
+def run_test(program, name_filter, seed, limit, replacements=()):
     environment = dict(os.environ, FIELDCOST_FAULT_SEED=str(seed), FIELDCOST_FAULT_LONG="0")
     begin = time.monotonic()
+    words = [str(program), f"--gtest_filter={name_filter}", "--gtest_brief=1", "--gtest_fail_fast"]
+    # A group of its own, so that what a test has started ends with it.
+    process = subprocess.Popen(in_place_of(replacements, words), env=environment, text=True, start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
-        done = subprocess.run([program, f"--gtest_filter={name_filter}", "--gtest_brief=1", "--gtest_fail_fast"],
-                              env=environment, text=True, capture_output=True, timeout=limit)
+        output, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
         return None, "", limit
-    return done.returncode, done.stdout + done.stderr, time.monotonic() - begin
+    return process.returncode, output, time.monotonic() - begin
 
 
 def copy_of(source, files, where):
@@ -135,11 +182,18 @@ def judge(builder, mutant, seed):
                              capture_output=True)
     if applied.returncode != 0:
         return False, "the patch does not apply:\n" + applied.stdout
+    sources = [f for f in mutant.files if not f.endswith(".h")]
     try:
-        program = builder.program(mutant.test, [f for f in mutant.files if f.endswith(".cc")], copy, out)
+        if mutant.programs:
+            program = builder.build / "tests" / mutant.test
+            targets = [PROGRAM_FILES[name] for name in mutant.programs]
+            replacements = [(builder.build / target, builder.program(target, sources, copy, out))
+                            for target in targets]
+        else:
+            program, replacements = builder.program(f"tests/{mutant.test}", sources, copy, out), []
     except RuntimeError as error:
         return False, str(error)
-    status, output, seconds = run_test(program, mutant.filter, seed, SECONDS_TO_NOTICE)
+    status, output, seconds = run_test(program, mutant.filter, seed, SECONDS_TO_NOTICE, replacements)
     if status is None:
         return False, f"not noticed within {SECONDS_TO_NOTICE} s"
     if status == 1 and "[  FAILED  ]" in output:
@@ -148,15 +202,21 @@ def judge(builder, mutant, seed):
     return False, f"status {status}, not a failed test:\n{output[-2000:]}"
 
 
-def judge_unchanged(builder, test, name_filter, seed):
+def judge_unchanged(builder, test, mutants, seed):
+    """Relinks the test as for its mutants, but of unchanged copies."""
     copy, out = fresh_folder(builder, "unchanged_" + test)
-    files = sorted({f for m in all_mutants() if m.test == test for f in m.files if f.endswith(".cc")})
-    copy_of(builder.source, files, copy)
-    try:
-        program = builder.program(test, files, copy, out)
-    except RuntimeError as error:
-        return False, str(error)
-    status, output, seconds = run_test(program, name_filter, seed, SECONDS_UNCHANGED)
+    files = sorted({f for m in mutants if not m.programs for f in m.files if not f.endswith(".h")})
+    program = builder.build / "tests" / test
+    if files:
+        copy_of(builder.source, files, copy)
+        try:
+            program = builder.program(f"tests/{test}", files, copy, out)
+        except RuntimeError as error:
+            return False, str(error)
+    filters = ":".join(sorted({m.filter for m in mutants}))
+    status, output, seconds = run_test(program, filters, seed, SECONDS_UNCHANGED)
+    if "[  SKIPPED ]" in output:
+        return False, f"a test was skipped:\n{output[-2000:]}"
     return status == 0, f"{seconds:.1f} s" if status == 0 else f"status {status}\n{output[-2000:]}"
 
 
@@ -183,14 +243,21 @@ def main():
     seed = int(os.environ.get("FIELDCOST_FAULT_SEED") or int.from_bytes(os.urandom(3)))
     print(f"seed {seed}", flush=True)
     builder = Builder(arguments.source, arguments.build)
-    for mutant in mutants:
-        builder.of(mutant.test)
+    if os.geteuid() != 0 and any(m.programs for m in chosen):
+        print("skipped, because it takes root to put a program in the place of another: " +
+              " ".join(m.name for m in chosen if m.programs))
+        chosen = [m for m in chosen if not m.programs]
+        if not chosen:
+            return SKIPPED
+    for mutant in chosen:
+        for target in [PROGRAM_FILES[name] for name in mutant.programs] or [f"tests/{mutant.test}"]:
+            builder.of(target)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         work = {}
         for test in sorted({m.test for m in chosen}):
-            filters = ":".join(sorted({m.filter for m in chosen if m.test == test}))
-            work[pool.submit(judge_unchanged, builder, test, filters, seed)] = f"(unchanged) {test}"
+            same = [m for m in chosen if m.test == test]
+            work[pool.submit(judge_unchanged, builder, test, same, seed)] = f"(unchanged) {test}"
         for mutant in chosen:
             work[pool.submit(judge, builder, mutant, seed)] = mutant.name
         for done in concurrent.futures.as_completed(work):
