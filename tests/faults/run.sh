@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The proofs that nothing acknowledged is lost or counted twice, and nobody brings the server down.
+# The proofs that nothing acknowledged is lost or counted twice, that nobody brings the server down, and that
+# what is promised would be missed.
 #
-#   ./tests/faults/run.sh [NAME...] [--long] [--seed N] [--list] [--help]
+#   ./tests/faults/run.sh [NAME...] [--mutants] [--long] [--seed N] [--list] [--help]
 #
 #   power_loss   what was not synced is dropped, torn or reordered
 #   nth_failure  the Nth operation on the store's files fails, with EIO or ENOSPC
@@ -11,11 +12,12 @@
 #   slow         thousands of slow connections
 #   smuggling    requests that other parsers read as two
 #   bombs        bodies that grow when they are decoded
-#   mutants      stores with a fault of ours: the tests above have to notice each
+#   mutants      programs with a fault of ours, store, privacy and trust: the tests have to notice each
 #
-# Without a name: all. --long runs as many cases as find rare things, not as many as fit into
-# continuous integration. Every test prints its seed; --seed repeats it (threads still take turns
-# as they like). FIELDCOST_BUILD_DIR is the build tree (build/dev). Exit status: 0 if all passed.
+# Without a name: all. --mutants is the name mutants. --long runs as many cases as find rare things,
+# not as many as fit into continuous integration. Every test prints its seed; --seed repeats it (threads
+# still take turns as they like). FIELDCOST_BUILD_DIR is the build tree (build/dev). Exit status: 0 if all
+# passed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -40,10 +42,10 @@ declare -A targets=(
   [slow]=fault_slow_test
   [smuggling]=fault_smuggling_test
   [bombs]=fault_bombs_test
-  [mutants]='faults_power_loss_test faults_nth_failure_test'
+  [mutants]=$(tests/faults/mutants/run.py . . --targets | tr '\n' ' ')
 )
 
-usage() { sed -n '2,20s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,22s/^# \{0,1\}//p' "$0"; }
 bad() {
   echo "tests/faults/run.sh: $1 (--help says what there is)" >&2
   exit 2
@@ -54,6 +56,7 @@ while (($# > 0)); do
   case "$1" in
     -h | --help) usage; exit 0 ;;
     --list) printf '%s\n' "${names[@]}"; exit 0 ;;
+    --mutants) chosen+=(mutants) ;;
     --long) export FIELDCOST_FAULT_LONG=1 ;;
     --seed)
       [[ "${2:-}" =~ ^[0-9]+$ ]] || bad "--seed needs a number"

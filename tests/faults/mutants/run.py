@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The proof that the proofs see: builds fieldcost with a fault of ours in it, and its tests must fail.
 
-Usage: run.py SOURCE_DIR BUILD_DIR [--list] [--jobs N] [NAME...]
+Usage: run.py SOURCE_DIR BUILD_DIR [--list] [--targets] [--jobs N] [NAME...]
 
 Each NAME.patch beside this file changes copies of sources; its first lines say which tests have to notice,
 and which claims of agent/PRIVACY.md it breaks:
@@ -229,12 +229,16 @@ def main():
     parser.add_argument("source", type=lambda p: Path(p).resolve())
     parser.add_argument("build", type=lambda p: Path(p).resolve())
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--list", action="store_true", help="print their names")
+    parser.add_argument("--targets", action="store_true", help="print what has to be built for them")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     mutants = all_mutants()
     if arguments.list:
         print("\n".join(m.name for m in mutants))
+        return 0
+    if arguments.targets:
+        print("\n".join(sorted({m.test for m in mutants} | {p for m in mutants for p in m.programs})))
         return 0
     unknown = set(arguments.names) - {m.name for m in mutants}
     if unknown:
