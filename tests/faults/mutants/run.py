@@ -232,7 +232,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="print their names")
     parser.add_argument("--targets", action="store_true", help="print what has to be built for them")
     parser.add_argument("--jobs", type=int, default=2)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     mutants = all_mutants()
     if arguments.list:
         print("\n".join(m.name for m in mutants))
