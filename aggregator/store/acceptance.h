@@ -38,6 +38,8 @@ struct AcceptedBatch {
   bool honest = true;       // nothing in it was implausible: it counts towards the end of probation
   // What the agent is told instead if the batch is held; empty = `answer`. Called at most once.
   std::function<std::string()> held_answer = {};
+  // What Store::GetClass() says of the agent and epoch from now on.
+  std::optional<std::uint64_t> bind_class = {};
   // What it is a first contribution to; kept until the batch is withdrawn. One entry a week.
   std::span<const WeekContributions> contributions = {};
 };

@@ -11,6 +11,7 @@ namespace {
 
 constexpr char kFormatVersion = 1;
 constexpr char kContributionMark = 'c';
+constexpr char kClassMark = 'h';
 constexpr std::size_t kHashBytes = 8;
 
 }  // namespace
@@ -58,6 +59,27 @@ Status DropContributions(std::string_view head_key, std::uint64_t sequence,
     changes.Delete(Table::kLedger, ContributionKey(head_key, week, sequence));
   }
   return {};
+}
+
+std::string ClassKey(std::string_view head_key) { return std::string(head_key) + kClassMark; }
+
+std::string EncodeClass(std::uint64_t hash) { return EncodeContributions({hash}); }
+
+Result<std::uint64_t> DecodeClass(std::string_view untrusted_bytes) {
+  if (untrusted_bytes.size() != 1 + kHashBytes || untrusted_bytes[0] != kFormatVersion) {
+    return Fail(ErrorCode::kCorrupt, "the record of an agent's hardware class is malformed");
+  }
+  return ReadBigEndian64(untrusted_bytes.substr(1));
+}
+
+Result<std::optional<std::uint64_t>> Store::GetClass(std::string_view agent_id,
+                                                     wire::Epoch epoch) const {
+  FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  const std::string key = ClassKey(LedgerHeadKey(agent_id, epoch.value()));
+  FIELDCOST_ASSIGN(const auto bytes, state_->database->Get(Table::kLedger, key));
+  if (!bytes) return std::optional<std::uint64_t>();
+  FIELDCOST_ASSIGN(const std::uint64_t hash, DecodeClass(*bytes));
+  return std::optional(hash);
 }
 
 Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,

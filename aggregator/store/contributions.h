@@ -25,4 +25,9 @@ Status DecodeContributions(std::string_view untrusted_bytes, std::vector<std::ui
 Status DropContributions(std::string_view head_key, std::uint64_t sequence,
                          std::string_view accepted_rows, Database::WriteSet& changes);
 
+// The hardware class that an agent is bound to in an epoch, as a keyed hash.
+std::string ClassKey(std::string_view head_key);
+std::string EncodeClass(std::uint64_t hash);
+Result<std::uint64_t> DecodeClass(std::string_view untrusted_bytes);
+
 }  // namespace fieldcost::store

@@ -78,6 +78,33 @@ bool TakeScalars(std::string_view& bytes, stats::ContributionScalars& scalars) {
   return true;
 }
 
+void AppendKey(const stats::RowKey& key, const stats::HardwareClass& hardware, std::string& bytes) {
+  const stats::ApiKey& api = key.api;
+  const std::array<std::string_view, 8> texts = {
+      api.soname,         api.package_version,   api.build_id,        api.symbol,
+      api.symbol_version, hardware.architecture, hardware.cpu_family, hardware.os_release};
+  std::size_t size = texts.size() + 4 * sizeof(std::uint32_t);
+  for (const std::string_view text : texts) size += text.size();
+  const std::size_t begin = bytes.size();
+  bytes.resize(begin + size);
+  char* end = bytes.data() + begin;
+  const auto put_text = [&](std::string_view text) {
+    end = std::copy(text.begin(), text.end(), end);
+    *end++ = '\0';
+  };
+  const auto put_number = [&](std::uint32_t number) {
+    for (int shift = 24; shift >= 0; shift -= 8) *end++ = static_cast<char>(number >> shift);
+  };
+  for (std::size_t i = 0; i < 5; ++i) put_text(texts[i]);
+  put_number(static_cast<std::uint32_t>(key.metric));
+  put_text(hardware.architecture);
+  put_text(hardware.cpu_family);
+  put_number(hardware.log2_cores);
+  put_number(hardware.log2_memory_mib);
+  put_text(hardware.os_release);
+  put_number(key.week);
+}
+
 }  // namespace
 
 void AppendBigEndian64(std::uint64_t value, std::string& bytes) {
@@ -130,31 +157,12 @@ bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value) {
 }
 
 void AppendRowKey(const stats::RowKey& key, std::string& bytes) {
-  const stats::ApiKey& api = key.api;
-  const stats::HardwareClass& hardware = key.hardware;
-  const std::array<std::string_view, 8> texts = {
-      api.soname,         api.package_version,   api.build_id,        api.symbol,
-      api.symbol_version, hardware.architecture, hardware.cpu_family, hardware.os_release};
-  std::size_t size = texts.size() + 4 * sizeof(std::uint32_t);
-  for (const std::string_view text : texts) size += text.size();
-  const std::size_t begin = bytes.size();
-  bytes.resize(begin + size);
-  char* end = bytes.data() + begin;
-  const auto put_text = [&](std::string_view text) {
-    end = std::copy(text.begin(), text.end(), end);
-    *end++ = '\0';
-  };
-  const auto put_number = [&](std::uint32_t number) {
-    for (int shift = 24; shift >= 0; shift -= 8) *end++ = static_cast<char>(number >> shift);
-  };
-  for (std::size_t i = 0; i < 5; ++i) put_text(texts[i]);
-  put_number(static_cast<std::uint32_t>(key.metric));
-  put_text(hardware.architecture);
-  put_text(hardware.cpu_family);
-  put_number(hardware.log2_cores);
-  put_number(hardware.log2_memory_mib);
-  put_text(hardware.os_release);
-  put_number(key.week);
+  AppendKey(key, key.hardware, bytes);
+}
+
+void AppendContributionKey(const stats::RowKey& key, std::string& bytes) {
+  static const stats::HardwareClass kNone;
+  AppendKey(key, kNone, bytes);
 }
 
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key) {

@@ -20,6 +20,8 @@ namespace fieldcost::store {
 // an API, and within it of a metric, stand together.
 // REQUIRES: no text of the key contains a zero byte.
 void AppendRowKey(const stats::RowKey& key, std::string& bytes);
+// The same without the hardware class: what an agent contributes to once, whatever it claims to be.
+void AppendContributionKey(const stats::RowKey& key, std::string& bytes);
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key);
 
 void AppendRowValue(const RowSums& row, std::string& bytes);

@@ -171,6 +171,9 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
     changes.Put(Table::kLedger, ContributionKey(key, part.week, sequence),
                 EncodeContributions(part.hashes));
   }
+  if (batch.bind_class) {
+    changes.Put(Table::kLedger, ClassKey(key), EncodeClass(*batch.bind_class));
+  }
   FIELDCOST_ASSIGN(const ProbationStep step, state_->StepProbation(batch, key, changes));
   AcceptResult result{
       .answer = step.held && batch.held_answer ? batch.held_answer() : std::string(batch.answer),

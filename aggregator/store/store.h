@@ -85,6 +85,10 @@ class Store {
   Status GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
                           std::vector<std::uint64_t>& hashes) const;
 
+  // The hardware class that the agent is bound to: the hash that a batch gave as `bind_class`,
+  // whatever has become of that batch. Whoever goes by it accepts one batch of an agent at a time.
+  Result<std::optional<std::uint64_t>> GetClass(std::string_view agent_id, wire::Epoch epoch) const;
+
   // Remembers durably that an agent has enrolled for an epoch; again is fine.
   Status Enrol(std::string_view agent_id, wire::Epoch epoch);
   Result<bool> IsEnrolled(std::string_view agent_id, wire::Epoch epoch) const;

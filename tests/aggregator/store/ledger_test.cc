@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "aggregator/store/contributions.h"
+
 namespace fieldcost::store {
 namespace {
 
@@ -141,6 +143,17 @@ TEST(LedgerTest, SkippedSequencesStandTogetherBehindTheAnswers) {
   EXPECT_FALSE(IsSkippedKey(TombstoneKey(head, last), head));
   EXPECT_TRUE(IsSkippedKey(key, head));
   EXPECT_FALSE(IsSkippedKey(key, LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 8)));
+}
+
+TEST(LedgerTest, TheClassThatAnAgentIsBoundToIsAHash) {
+  const std::string head = LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 7);
+  EXPECT_EQ(ClassKey(head), head + 'h');
+  EXPECT_EQ(EncodeClass(258), std::string("\1\0\0\0\0\0\0\1\2", 9));
+  EXPECT_EQ(DecodeClass(EncodeClass(258)).value(), 258U);
+  for (const std::string& bad :
+       {std::string(), std::string(9, '\2'), EncodeClass(1) + "x", EncodeClass(1).substr(0, 8)}) {
+    EXPECT_EQ(DecodeClass(bad).error().code, ErrorCode::kCorrupt);
+  }
 }
 
 TEST(LedgerTest, ATombstoneKeepsTheNumberOfRowsAndNothingElseIsOne) {
