@@ -19,6 +19,8 @@ std::string_view Name(Abuse abuse) {
       return "implausible_rows";
     case Abuse::kContributedBefore:
       return "contributed_before";
+    case Abuse::kOtherClass:
+      return "other_class";
     case Abuse::kTooManyBatches:
       return "too_many_batches";
     case Abuse::kOtherBody:

@@ -15,6 +15,7 @@ namespace fieldcost::ingest {
 enum class Abuse {
   kImplausibleRows,
   kContributedBefore,
+  kOtherClass,
   kTooManyBatches,
   kOtherBody,
   kMalformedBatch,

@@ -24,6 +24,10 @@ std::atomic<std::uint64_t>& CounterOf(Counters& counters, RowProblem problem) {
       return counters.rows_wrong_week;
     case RowProblem::kModule:
       return counters.rows_unlisted_module;
+    case RowProblem::kClass:
+      return counters.rows_other_class;
+    case RowProblem::kNeverContributed:
+      return counters.rows_never_contributed;
     case RowProblem::kImpossible:
       return counters.rows_impossible;
     case RowProblem::kImplausible:
@@ -86,24 +90,31 @@ bool Ingest::Workspace::IsHonest() const {
   return answer.accepted_rows != 0;
 }
 
-Status Ingest::CheckRows(const std::string& agent_id, Workspace& workspace) {
+Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace) {
   workspace.Start();
   workspace.rows.Start({.current_week = WeekOf(clock_.Now()),
                         .first_week = store_.first_week(),
                         .log2_cores = workspace.decoder.hardware().log2_cores,
                         .modules = &options_.modules});
-  workspace.contributions.Start(store_, agent_id, pseudonyms_.ContributionKeyOf(agent_id));
+  const std::string hash_key = pseudonyms_.ContributionKeyOf(agent_id);
+  ContributionCheck& contributions = workspace.contributions;
+  FIELDCOST_TRY(contributions.Start(store_, {.id = agent_id, .epoch = epoch, .hash_key = hash_key},
+                                    workspace.key.hardware));
   for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
     workspace.decoder.GetRow(index, workspace.row);
-    auto refusal = workspace.rows.Check(workspace.row);
+    auto refusal = contributions.is_other_class()
+                       ? std::optional(RowRefusal{.problem = RowProblem::kClass,
+                                                  .reason = "the agent has named another hardware "
+                                                            "class in this quarter"})
+                       : workspace.rows.Check(workspace.row);
     if (!refusal) {
       workspace.MakeKey();
       if (workspace.IsDuplicate()) {
         refusal = RowRefusal{.problem = RowProblem::kDuplicate,
                              .reason = "the batch has this row already"};
-      } else if (workspace.row.first_contribution) {
-        FIELDCOST_ASSIGN(refusal,
-                         workspace.contributions.Try(workspace.row.week, workspace.key_bytes));
+      } else {
+        FIELDCOST_ASSIGN(refusal, contributions.Try(workspace.key, workspace.key_bytes,
+                                                    workspace.row.first_contribution));
       }
     }
     if (refusal) {
@@ -124,7 +135,7 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
   // What the agent has contributed to must not change between the check and the acceptance.
   const std::lock_guard agent_lock(
       agent_locks_[static_cast<std::uint8_t>(agent_id[0]) % kAgentStripes]);
-  if (!CheckRows(agent_id, workspace)) return RefuseStoreFailure();
+  if (!CheckRows(agent_id, batch.epoch, workspace)) return RefuseStoreFailure();
   workspace.answer.receipt = receipts_.Issue(batch, workspace.refused);
   const std::string answer = wire::EncodeAnswer(workspace.answer);
   auto result = store_.Accept({.agent_id = agent_id,
@@ -139,6 +150,7 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
                                      workspace.answer.held = true;
                                      return wire::EncodeAnswer(workspace.answer);
                                    },
+                               .bind_class = workspace.contributions.class_to_bind(),
                                .contributions = workspace.contributions.Finish()});
   if (!result) return RefuseByStore(result.error(), agent_id);
   if (result->replay && IsOfAnotherBody(result->answer, batch, receipts_)) {
@@ -178,6 +190,9 @@ void Ingest::CountAccepted(const store::AcceptResult& result, const std::string&
   }
   if (count(RowProblem::kContributed) + count(RowProblem::kTooManyContributed) != 0) {
     abuse_log_.Note(Abuse::kContributedBefore, agent_id, clock_.Now());
+  }
+  if (count(RowProblem::kClass) != 0) {
+    abuse_log_.Note(Abuse::kOtherClass, agent_id, clock_.Now());
   }
 }
 

@@ -4,13 +4,22 @@
 
 namespace fieldcost::ingest {
 
-void ContributionCheck::Start(const store::Store& store, std::string_view agent_id,
-                              std::string_view hash_key) {
+Status ContributionCheck::Start(const store::Store& store, const Agent& agent,
+                                const stats::HardwareClass& hardware) {
   store_ = &store;
-  agent_id_ = agent_id;
-  hash_.SetKey(hash_key);
+  agent_id_ = agent.id;
+  hash_.SetKey(agent.hash_key);
   known_.clear();
   added_.clear();
+  key_bytes_.clear();
+  stats::RowKey nothing;
+  nothing.hardware = hardware;
+  store::AppendRowKey(nothing, key_bytes_);
+  const std::uint64_t hash = hash_(key_bytes_);
+  FIELDCOST_ASSIGN(const auto bound, store.GetClass(agent.id, agent.epoch));
+  is_other_class_ = bound && *bound != hash;
+  class_to_bind_ = bound ? std::nullopt : std::optional(hash);
+  return {};
 }
 
 Status ContributionCheck::ReadKnown(std::uint32_t week, std::vector<std::uint64_t>& hashes) {
@@ -26,8 +35,7 @@ Status ContributionCheck::ReadKnown(std::uint32_t week, std::vector<std::uint64_
   return {};
 }
 
-Result<std::optional<RowRefusal>> ContributionCheck::Try(std::uint32_t week,
-                                                         std::string_view key_bytes) {
+Result<std::size_t> ContributionCheck::PlaceOf(std::uint32_t week) {
   const auto place = std::find_if(added_.begin(), added_.end(),
                                   [&](const auto& added) { return added.week == week; });
   const auto index = static_cast<std::size_t>(place - added_.begin());
@@ -36,10 +44,28 @@ Result<std::optional<RowRefusal>> ContributionCheck::Try(std::uint32_t week,
     known_.emplace_back();
     FIELDCOST_TRY(ReadKnown(week, known_.back()));
   }
+  return index;
+}
+
+Result<std::optional<RowRefusal>> ContributionCheck::Try(const stats::RowKey& key,
+                                                         std::string_view row_key, bool is_first) {
+  FIELDCOST_ASSIGN(const std::size_t index, PlaceOf(key.week));
   std::vector<std::uint64_t>& added = added_[index].hashes;
   const std::vector<std::uint64_t>& known = known_[index];
-  const std::uint64_t hash = hash_(key_bytes);
-  if (std::binary_search(known.begin(), known.end(), hash)) {
+  key_bytes_.clear();
+  store::AppendContributionKey(key, key_bytes_);
+  const std::uint64_t hash = hash_(key_bytes_);
+  // Hashes from before the class was left out are of the row key.
+  const bool has_contributed =
+      !known.empty() && (std::binary_search(known.begin(), known.end(), hash) ||
+                         std::binary_search(known.begin(), known.end(), hash_(row_key)));
+  if (!is_first) {
+    if (has_contributed) return std::optional<RowRefusal>();
+    return std::optional(RowRefusal{
+        .problem = RowProblem::kNeverContributed,
+        .reason = "adds to what the agent has not contributed to: a first row has to come before"});
+  }
+  if (has_contributed) {
     return std::optional(
         RowRefusal{.problem = RowProblem::kContributed,
                    .reason = "contributed before: only one batch can be the first with this row"});

@@ -14,24 +14,39 @@
 
 namespace fieldcost::ingest {
 
-// Lets an agent contribute to a row key, which includes the week, once; whatever it claims, and in
-// whichever of the epochs that are accepted. What it has contributed to is in the store's ledger,
-// as hashes under a key that is the agent's own and not in the store. Used for one batch after the
-// other by one thread, each from Start() until the store has taken it, with no other batch of the
-// agent in between.
+// Lets an agent count as one. It contributes to an API, metric and week once, whatever it claims
+// to be, and in whichever of the epochs that are accepted; it adds more only to what it contributed
+// to; and in an epoch it is of the hardware class that it named first. What it has contributed to,
+// and its class, are in the store's ledger, as hashes under a key that is the agent's own and not
+// in the store. Used for one batch after the other by one thread, each from Start() until the store
+// has taken it, with no other batch of the agent in between.
 class ContributionCheck {
  public:
-  // REQUIRES: the store outlives the use; `hash_key` has 16 bytes.
-  void Start(const store::Store& store, std::string_view agent_id, std::string_view hash_key);
+  struct Agent {
+    std::string_view id;
+    wire::Epoch epoch;  // of the batch
+    std::string_view hash_key;
+  };
 
-  // Why the agent may not contribute, if so; else it is noted that the batch does. Errors are the
-  // store's.
-  Result<std::optional<RowRefusal>> Try(std::uint32_t week, std::string_view key_bytes);
+  // Errors are the store's. REQUIRES: the store outlives the use; the key has 16 bytes.
+  Status Start(const store::Store& store, const Agent& agent, const stats::HardwareClass& hardware);
 
-  // What the batch contributes to, as the store wants it; until the next Start().
+  // Whether the agent has said in this epoch that it is of another class.
+  bool is_other_class() const { return is_other_class_; }
+
+  // Why the row may not be taken, if so; else, if it is a first contribution, it is noted that the
+  // batch makes it. `row_key` is the key's bytes. Errors are the store's.
+  Result<std::optional<RowRefusal>> Try(const stats::RowKey& key, std::string_view row_key,
+                                        bool is_first);
+
+  // What the batch contributes to, and the class if it is the first to name one, as the store wants
+  // them; until the next Start().
   std::span<const store::WeekContributions> Finish();
+  std::optional<std::uint64_t> class_to_bind() const { return class_to_bind_; }
 
  private:
+  // Where the week is in `added_` and `known_`.
+  Result<std::size_t> PlaceOf(std::uint32_t week);
   // What the agent has contributed to in the week, ascending.
   Status ReadKnown(std::uint32_t week, std::vector<std::uint64_t>& hashes);
 
@@ -39,6 +54,9 @@ class ContributionCheck {
   std::string agent_id_;
   std::vector<std::uint64_t> of_epoch_;
   crypto::SipHash hash_{std::string(16, '\0')};
+  bool is_other_class_ = false;
+  std::optional<std::uint64_t> class_to_bind_;
+  std::string key_bytes_;
   std::vector<std::vector<std::uint64_t>>
       known_;  // for each of `added_` what was before, ascending
   std::vector<store::WeekContributions> added_;

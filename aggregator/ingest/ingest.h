@@ -78,7 +78,7 @@ class Ingest {
   std::optional<http::Response> CheckRate(const std::string& agent_id);
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
   // agent's lock is held until the store has them.
-  Status CheckRows(const std::string& agent_id, Workspace& workspace);
+  Status CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace);
   void CountAccepted(const store::AcceptResult& result, const std::string& agent_id,
                      const Workspace& workspace);
   http::Response RefuseByStore(const Error& error, const std::string& agent_id);

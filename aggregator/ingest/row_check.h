@@ -18,6 +18,9 @@ enum class RowProblem {
   kUnknownMetric,  // of a newer agent, perhaps
   kWeek,           // not about the time that is accepted, or expired
   kModule,         // not one of those wanted
+  // What can come of an upgraded machine, and of a lost contribution:
+  kClass,             // of an agent that named another hardware class before
+  kNeverContributed,  // adds to a row without having contributed to it
   // What no honest agent sends:
   kImpossible,          // sums that no values have
   kImplausible,         // more than a machine can do
@@ -25,7 +28,7 @@ enum class RowProblem {
   kContributed,         // claims a first contribution again
   kTooManyContributed,  // kMaxContributionsPerWeek
 };
-inline constexpr std::size_t kRowProblems = 9;
+inline constexpr std::size_t kRowProblems = 11;
 
 constexpr bool IsDishonest(RowProblem problem) { return problem >= RowProblem::kImpossible; }
 

@@ -20,8 +20,8 @@ struct CollapseCounts {
 // sum over classes has no hardware class.
 //
 // May be published, over classes: in at least one week at least `threshold` contributions came in.
-// (An agent has one hardware class and contributes once a week to a row key, so these are different
-// agents.) Of single classes: the same holds for the class, the sum over classes is published, and
+// (An agent contributes once a week to an API and metric, whatever class it claims, so these are
+// different agents.) Of single classes: the same holds for the class, the sum over classes is published, and
 // what is left of that without the published classes is nothing, or the same holds for it, too: so
 // subtracting rows of a publication from each other never gives the sums of fewer. A class that is
 // the only one would only repeat the sum. At most kMaxClassesOfRow, those with the most

@@ -54,7 +54,7 @@ TEST_F(TrustTest, MoreThanAMachineCanDoInAWeekIsNotBelieved) {
     wire::BatchContent content = TestContent(1, kWeek);
     content.rows.push_back(claim.row);
     content.rows[1].api.symbol = "claim_" + std::to_string(++sequence);
-    content.rows[0].first_contribution = false;
+    content.rows[0].first_contribution = sequence == 1;
     content.rows[0].metric = Metric::kAllocExclusive;  // no claim's
     const wire::BatchAnswer answer = MustSend(sequence, content);
     EXPECT_EQ(answer.accepted_rows, claim.is_plausible ? 2U : 1U);
@@ -179,7 +179,7 @@ TEST_F(TrustTest, AnAgentContributesToARowOnce) {
   EXPECT_THAT(answer.rejects[0].reason, HasSubstr("contributed before"));
   EXPECT_EQ(ingest_->counters().rows_contributed_before, 2U);
   for (std::size_t row = 0; row < 4; ++row) EXPECT_EQ(Contributions(more, row), 1U);
-  // Another agent, hardware class or week is another contribution; a restart changes nothing.
+  // Another agent or week is another contribution; a restart changes nothing.
   Open({});
   EXPECT_EQ(Send(other_, 1, content).status, 200);
   EXPECT_EQ(Contributions(content, 0), 2U);

@@ -167,10 +167,12 @@ class SlowFaults : public ServiceTest {
     for (unsigned number = 0; number < kHonestAgents; ++number) {
       agents.emplace_back([&, number] {
         wire::BatchContent content = ingest::TestContent(20, WeekOf(SystemClock().Now()));
-        for (wire::BatchRow& row : content.rows) row.first_contribution = false;
         http::Client client =
             http::Client::Create({.url = url_, .ca_file = certificates_.ca}).value();
         for (std::uint64_t sent = 0; go_on(sent); ++sent) {
+          for (wire::BatchRow& row : content.rows) {
+            row.first_contribution = sent % kBatchesOfOneKey == 0;
+          }
           const http::Request request = ingest::SignedRequest(
               KeyOf(number, sent / kBatchesOfOneKey), 1 + sent % kBatchesOfOneKey, content);
           const auto start = SteadyClock::now();

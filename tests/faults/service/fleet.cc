@@ -70,6 +70,7 @@ class Fleet::Session {
         Ask(ingest::WithdrawalRequest(agent_.key, sequence, batch.body, first->receipt), body);
     if (outcome != Outcome::kAnswered) return outcome;
     batch.withdrawn = true;
+    for (const unsigned function : batch.contributed) agent_.contributed.erase(function);
     agent_.open_withdrawal = 0;
     return Outcome::kAnswered;
   }
@@ -145,6 +146,7 @@ void Fleet::AddBatch(Agent& agent) {
   for (const unsigned function : functions) {
     wire::BatchRow row = RowOf(function, week, agent.random);
     row.first_contribution = agent.contributed.insert(function).second;
+    if (row.first_contribution) batch.contributed.push_back(function);
     const stats::RowKey key{row.api, row.metric, content.hardware, row.week};
     stats::StatRow& sums = batch.sums[key];
     sums.key = key;

@@ -54,6 +54,7 @@ class Fleet {
     std::string body;
     std::string answer;  // empty = none yet
     Sums sums;
+    std::vector<unsigned> contributed;  // functions to which it is the first
     bool withdrawal_asked = false;
     bool withdrawn = false;
   };
