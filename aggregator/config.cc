@@ -160,6 +160,9 @@ void ReadIngest(config::TomlFile& file, Config& config) {
   config.store.probation_batches = 3;
   Read(file, "ingest.probation_batches", 0, kMaxProbationBatches, config.store.probation_batches);
   ReadMib(file, "ingest.held_mib", config.store.held_bytes);
+  std::uint64_t address_mib = 32;
+  file.ReadUint("ingest.held_mib_per_address", 0, kMaxMemoryMib, address_mib);
+  config.ingest.held_bytes_per_address = address_mib * kMiB;
   file.ReadStrings("ingest.modules", config.ingest.modules);
   Read(file, "ingest.batches_per_agent_per_hour", 0, kMaxBatchesPerHour,
        config.ingest.batches_per_agent_per_hour);

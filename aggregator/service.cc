@@ -26,6 +26,10 @@ constexpr std::chrono::seconds kBackgroundTime{10};
 constexpr std::chrono::seconds kAdminDrainTime{1};
 constexpr std::chrono::hours kRetentionInterval{24};
 
+constexpr char kHeldRoomIsShort[] =
+    "the room for batches of new agents (ingest.held_mib) is nearly used up";
+constexpr std::chrono::hours kHeldWarningInterval{1};
+
 // A backup or a compaction of a large store takes its time.
 constexpr std::chrono::hours kAdminResponseTime{6};
 constexpr std::size_t kMaxAdminConnections = 64;
@@ -210,6 +214,7 @@ Status Service::CheckHealth() {
     return Fail(ErrorCode::kIo, "the store in {} has failed; nothing more is accepted",
                 config_.store.data_dir.string());
   }
+  WarnOfHeldRoom();
   if (certificate_watch_->HaveChanged()) {
     if (const Status status = ReloadCertificate(); !status) {
       LogEvent(LogLevel::kError, "the new certificate cannot be used, the old one stays",
@@ -219,6 +224,17 @@ Status Service::CheckHealth() {
     }
   }
   return {};
+}
+
+void Service::WarnOfHeldRoom() {
+  const store::StoreGauges gauges = store_->Gauges();
+  if (!gauges.IsHeldRoomShort() || SteadyClock::now() < next_held_warning_) return;
+  next_held_warning_ = SteadyClock::now() + kHeldWarningInterval;
+  LogEvent(LogLevel::kWarning, kHeldRoomIsShort,
+           {{"held_batches", gauges.held_batches},
+            {"held_bytes", gauges.held_bytes},
+            {"room_bytes", gauges.held_room_bytes},
+            {"evicted_batches", gauges.evicted_batches}});
 }
 
 Status Service::ReloadCertificate() {
@@ -270,6 +286,7 @@ std::string Service::WhyNotReady() const {
     return fmt::format("less than {} MiB are free on the disk of the data",
                        config_.min_free_bytes / kMiB);
   }
+  if (store_->Gauges().IsHeldRoomShort()) return kHeldRoomIsShort;
   return "";
 }
 

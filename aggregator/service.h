@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -65,6 +66,8 @@ class Service {
   Result<store::ExpiryReport> Expire(DeletionBy by);
   std::optional<std::uint64_t> FreeBytes() const;
   std::string WhyNotReady() const;
+  // At most once an hour.
+  void WarnOfHeldRoom();
   std::string Metrics() const;
   // What is done for the operator needs all parts.
   Status CheckServing() const;
@@ -84,6 +87,7 @@ class Service {
   std::optional<PeriodicTask> publication_task_;
   std::optional<PeriodicTask> retention_task_;
   admin::Latency batch_latency_;
+  std::chrono::steady_clock::time_point next_held_warning_;
   std::atomic<std::uint64_t> certificate_failures_{0};
   mutable std::mutex retention_mutex_;
   admin::TaskState retention_state_;

@@ -110,7 +110,15 @@ void AddStore(const store::StoreGauges& store, Families& families) {
                    Value(store.checkpoint_microseconds) * 1e-6);
   families.Gauge("fieldcost_store_held_batches", "Batches of new agents kept aside.",
                  Value(store.held_batches));
-  families.Gauge("fieldcost_store_held_bytes", "Size of these batches.", Value(store.held_bytes));
+  families.Gauge("fieldcost_store_held_bytes", "The room that they take.", Value(store.held_bytes));
+  families.Gauge("fieldcost_store_held_honest_bytes",
+                 "Of it, that of agents which sent nothing implausible.",
+                 Value(store.honest_held_bytes));
+  families.Gauge("fieldcost_store_held_room_bytes", "The room for them, ingest.held_mib.",
+                 Value(store.held_room_bytes));
+  families.Counter("fieldcost_store_evicted_batches_total",
+                   "Batches of new agents that were dropped to make room for others.",
+                   Value(store.evicted_batches));
   families.Gauge("fieldcost_store_stored_bytes", "Live data on the disk, estimated.",
                  Value(store.stored_bytes));
 }

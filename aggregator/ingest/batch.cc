@@ -83,12 +83,14 @@ void Ingest::Workspace::RefuseRow(std::size_t index, RowRefusal refusal) {
   }
 }
 
-bool Ingest::Workspace::IsHonest() const {
+bool Ingest::Workspace::IsDishonest() const {
   for (std::size_t i = 0; i < kRowProblems; ++i) {
-    if (problems[i] != 0 && IsDishonest(static_cast<RowProblem>(i))) return false;
+    if (problems[i] != 0 && ingest::IsDishonest(static_cast<RowProblem>(i))) return true;
   }
-  return answer.accepted_rows != 0;
+  return false;
 }
+
+bool Ingest::Workspace::IsHonest() const { return answer.accepted_rows != 0 && !IsDishonest(); }
 
 Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace) {
   workspace.Start();
@@ -131,27 +133,30 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
 }
 
 http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& agent_id,
-                                std::string_view body, Workspace& workspace) {
+                                const http::Request& request, Workspace& workspace) {
   // What the agent has contributed to must not change between the check and the acceptance.
   const std::lock_guard agent_lock(
       agent_locks_[static_cast<std::uint8_t>(agent_id[0]) % kAgentStripes]);
   if (!CheckRows(agent_id, batch.epoch, workspace)) return RefuseStoreFailure();
   workspace.answer.receipt = receipts_.Issue(batch, workspace.refused);
   const std::string answer = wire::EncodeAnswer(workspace.answer);
-  auto result = store_.Accept({.agent_id = agent_id,
-                               .epoch = batch.epoch,
-                               .sequence = batch.sequence,
-                               .rows = &workspace.accepted,
-                               .received = {.body = body, .refused = workspace.refused},
-                               .answer = answer,
-                               .honest = workspace.IsHonest(),
-                               .held_answer =
-                                   [&workspace] {
-                                     workspace.answer.held = true;
-                                     return wire::EncodeAnswer(workspace.answer);
-                                   },
-                               .bind_class = workspace.contributions.class_to_bind(),
-                               .contributions = workspace.contributions.Finish()});
+  auto result =
+      store_.Accept({.agent_id = agent_id,
+                     .epoch = batch.epoch,
+                     .sequence = batch.sequence,
+                     .rows = &workspace.accepted,
+                     .received = {.body = request.body, .refused = workspace.refused},
+                     .answer = answer,
+                     .honest = workspace.IsHonest(),
+                     .dishonest = workspace.IsDishonest(),
+                     .may_be_held = held_share_.HasRoom(request.peer_address, clock_.Now()),
+                     .held_answer =
+                         [&workspace] {
+                           workspace.answer.held = true;
+                           return wire::EncodeAnswer(workspace.answer);
+                         },
+                     .bind_class = workspace.contributions.class_to_bind(),
+                     .contributions = workspace.contributions.Finish()});
   if (!result) return RefuseByStore(result.error(), agent_id);
   if (result->replay && IsOfAnotherBody(result->answer, batch, receipts_)) {
     ++counters_.bad_sequence;
@@ -163,6 +168,7 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
   if (result->replay) {
     ++counters_.replayed_batches;
   } else {
+    if (result->held) held_share_.Take(request.peer_address, result->held_bytes, clock_.Now());
     CountAccepted(*result, agent_id, workspace);
   }
   return AnswerJson(std::move(result->answer));

@@ -98,20 +98,23 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
     return Refuse(decoded.error());
   }
   if (purpose == Purpose::kBatch) {
-    return AddBatch(batch, agent_id, untrusted_request.body, workspace);
+    return AddBatch(batch, agent_id, untrusted_request, workspace);
   }
   return WithdrawBatch(batch, agent_id, http::Find(untrusted_request.headers, wire::kReceiptHeader),
                        workspace);
 }
 
 Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
-  const std::uint64_t now = WeekOf(clock_.Now()) / store::kWeeksPerEpoch;
+  const std::uint32_t week = WeekOf(clock_.Now());
+  const std::uint64_t now = week / store::kWeeksPerEpoch;
   const std::uint64_t first =
       std::max(now - std::min<std::uint64_t>(now, kEpochsAround), store_.first_epoch().value());
-  if (untrusted_epoch.value() >= first && untrusted_epoch.value() <= now + kEpochsAround) return {};
+  // Clocks may be as much ahead as weeks may.
+  const std::uint64_t last = (std::uint64_t{week} + kWeeksAhead) / store::kWeeksPerEpoch;
+  if (untrusted_epoch.value() >= first && untrusted_epoch.value() <= last) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "epoch {} is not accepted now: {} to {} are (the number of the 13-week quarter)",
-              untrusted_epoch.value(), first, now + kEpochsAround);
+              untrusted_epoch.value(), first, last);
 }
 
 std::optional<http::Response> Ingest::CheckRate(const std::string& agent_id) {

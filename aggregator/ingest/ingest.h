@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "aggregator/ingest/abuse_log.h"
+#include "aggregator/ingest/address_share.h"
 #include "aggregator/ingest/admission.h"
 #include "aggregator/ingest/counters.h"
 #include "aggregator/ingest/envelope.h"
@@ -34,7 +35,8 @@ class Ingest {
         receipts_(std::move(receipts)),
         admission_(std::move(admission)),
         options_(std::move(options)),
-        rate_(options_.batches_per_agent_per_hour) {}
+        rate_(options_.batches_per_agent_per_hour),
+        held_share_(options_.held_bytes_per_address) {}
 
   // Whether Handle() answers at this address.
   static bool IsTarget(std::string_view untrusted_target);
@@ -66,9 +68,9 @@ class Ingest {
   http::Response HandleEnrolment(const http::Request& untrusted_request);
   // Envelope, signature and admission, then decodes; afterwards one of the two below.
   http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
-  // `body` is what has been decoded.
+  // `request` has the body that has been decoded.
   http::Response AddBatch(const BatchIdentity& batch, const std::string& agent_id,
-                          std::string_view body, Workspace& workspace);
+                          const http::Request& request, Workspace& workspace);
   http::Response WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                std::string_view untrusted_receipt, Workspace& workspace);
   // Nothing if the agent's batches are taken; else the refusal.
@@ -92,6 +94,7 @@ class Ingest {
   const IngestOptions options_;
   Counters counters_;
   AgentRate rate_;
+  AddressShare held_share_;
   AbuseLog abuse_log_;
   std::array<std::mutex, kAgentStripes> agent_locks_;  // one batch of an agent at a time
 };

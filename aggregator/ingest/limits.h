@@ -36,7 +36,8 @@ inline constexpr std::uint64_t kMaxCallNs = 52 * std::uint64_t{86'400} * 1'000'0
 inline constexpr std::uint64_t kMaxAllocationBytes = std::uint64_t{1} << 57;
 
 // Rows are accepted from this many weeks before the server's to this many after it, epochs from so
-// many before the current one to as many after it. The store's retention reckons with the same.
+// many before the current one to that of the last of these weeks. The store's retention reckons
+// with the same.
 inline constexpr std::uint32_t kWeeksBack = 5;
 inline constexpr std::uint32_t kWeeksAhead = store::kWeeksAhead;
 inline constexpr std::uint32_t kEpochsAround = store::kEpochsAround;
@@ -51,6 +52,9 @@ inline constexpr std::size_t kAgentStripes = 256;
 
 // Agents whose batches are counted at the same time.
 inline constexpr std::size_t kMaxCountedAgents = 65'536;
+
+// Addresses whose share of the room for new agents' batches is counted at the same time.
+inline constexpr std::size_t kMaxCountedAddresses = 65'536;
 
 // Lines an hour about agents that misbehave.
 inline constexpr std::size_t kMaxAbuseEvents = 1'000;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ struct IngestOptions {
   // None: all.
   std::vector<std::string> modules;
   unsigned batches_per_agent_per_hour = 0;  // 0 = no limit
+  // Of the room for batches of new agents (store::StoreOptions::held_bytes): what one client
+  // address may take of it in a day; 0 = all.
+  std::uint64_t held_bytes_per_address = 0;
 };
 
 }  // namespace fieldcost::ingest

@@ -39,6 +39,8 @@ struct Ingest::Workspace {
   // Whether the batch counts towards the end of probation: something in it is taken, and nothing
   // refused that no honest agent sends.
   bool IsHonest() const;
+  // Whether something was refused that no honest agent sends.
+  bool IsDishonest() const;
 };
 
 // The answer for an error, with Retry-After if it is 503.

@@ -36,6 +36,8 @@ struct AcceptedBatch {
   ReceivedBatch received{};
   std::string_view answer;  // what the agent is told; kept for replays
   bool honest = true;       // nothing in it was implausible: it counts towards the end of probation
+  bool dishonest = false;   // something in it is what no honest agent sends
+  bool may_be_held = true;  // false: if it would be held, there is no room for it
   // What the agent is told instead if the batch is held; empty = `answer`. Called at most once.
   std::function<std::string()> held_answer = {};
   // What Store::GetClass() says of the agent and epoch from now on.
@@ -45,9 +47,11 @@ struct AcceptedBatch {
 };
 
 struct AcceptResult {
-  std::string answer;   // the batch's own, or for a replay the one it got the first time
-  bool replay = false;  // it had been accepted before; nothing was added
-  bool held = false;    // kept, not summed yet: its agent is on probation
+  std::string answer;            // the batch's own, or for a replay the one it got the first time
+  bool replay = false;           // it had been accepted before; nothing was added
+  bool held = false;             // kept, not summed yet: its agent is on probation
+  std::uint64_t held_bytes = 0;  // the room it takes then
+  std::uint64_t evicted_batches = 0;   // held before; they made room for it
   std::uint64_t released_batches = 0;  // held before; they and this one are summed now
 };
 

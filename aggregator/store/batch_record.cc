@@ -71,4 +71,13 @@ Status BatchRecordReader::Read(std::string_view untrusted_record, AcceptedRows& 
   return {};
 }
 
+Result<std::string> AcceptedRowsOf(std::string_view untrusted_record) {
+  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(untrusted_record));
+  if (kind == InboxKind::kAdded) return std::string(untrusted_record);
+  BatchRecordReader reader;
+  AcceptedRows rows;
+  FIELDCOST_TRY(reader.Read(untrusted_record, rows));
+  return rows.bytes();
+}
+
 }  // namespace fieldcost::store

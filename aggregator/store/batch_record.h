@@ -37,4 +37,7 @@ class BatchRecordReader {
   std::vector<std::uint32_t> refused_;
 };
 
+// The rows of an inbox record that adds, as AcceptedRows::bytes() has them. Errors as above.
+Result<std::string> AcceptedRowsOf(std::string_view untrusted_record);
+
 }  // namespace fieldcost::store

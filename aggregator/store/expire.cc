@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "aggregator/store/store_state.h"
 
@@ -119,9 +120,10 @@ Status Store::State::ExpireEpochs(Table table, std::uint64_t& removed) {
   const std::uint64_t bound = first_epoch;
   std::string next;
   do {
+    const HeldAccess access(evict_mutex, held_gate);
     Database::WriteSet changes(*database);
     std::uint64_t found = 0;
-    std::uint64_t bytes = 0;
+    std::map<std::string, HeldDrop> drops;
     FIELDCOST_ASSIGN(
         next, database->ForSome(table, next, kExpiryStepEntries,
                                 [&](std::string_view key, std::string_view value) -> Status {
@@ -131,11 +133,15 @@ Status Store::State::ExpireEpochs(Table table, std::uint64_t& removed) {
                                   }
                                   changes.Delete(table, key);
                                   ++found;
-                                  bytes += key.size() + value.size();
+                                  if (table != Table::kHeld) return {};
+                                  FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
+                                  HeldDrop& drop = drops[std::string(key.substr(0, kHeadKeyBytes))];
+                                  ++drop.batches;
+                                  drop.bytes += room;
                                   return {};
                                 }));
     if (found != 0) FIELDCOST_TRY(database->Write(changes));
-    if (table == Table::kHeld) NoteNotHeld(found, bytes);
+    for (const auto& [agent, drop] : drops) held.Remove(agent, drop.batches, drop.bytes);
     removed += found;
   } while (!next.empty());
   return {};

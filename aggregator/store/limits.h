@@ -18,6 +18,10 @@ inline constexpr std::size_t kMaxBindingBytes = 1 * kKiB;
 
 // Batches of one agent that are held, beside the honest ones that end its probation.
 inline constexpr std::uint64_t kMaxHeldBeyondProbation = 64;
+// What a held batch is reckoned to take beside its own bytes: the ledger's entries, the memory for
+// its agent; and so much for each contribution that the ledger remembers.
+inline constexpr std::uint64_t kHeldBatchCost = 1 * kKiB;
+inline constexpr std::uint64_t kContributionCost = 8;
 
 // Entries looked at, at most, between two of Expire()'s atomic writes. Checkpoints wait that long.
 inline constexpr std::size_t kExpiryStepEntries = 10'000;

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/store_state.h"
@@ -10,11 +11,14 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kFormatVersion = 1;
+constexpr char kFormatVersion = 2;
+constexpr char kVersionWithoutDishonest = 1;
 constexpr char kProbationMark = 'p';
+constexpr unsigned char kReleased = 1;
+constexpr unsigned char kDishonest = 2;
 
-std::uint64_t BytesOf(std::string_view key, std::string_view rows) {
-  return key.size() + rows.size();
+Error NoRoom(std::string_view whose) {
+  return Fail(ErrorCode::kUnavailable, "there is no room for more batches of {}", whose);
 }
 
 }  // namespace
@@ -23,24 +27,28 @@ std::string Probation::Encode() const {
   std::string bytes(1, kFormatVersion);
   AppendVarint(honest_batches, bytes);
   AppendVarint(held_batches, bytes);
-  bytes.push_back(released ? 1 : 0);
+  bytes.push_back(static_cast<char>((released ? kReleased : 0) | (dishonest ? kDishonest : 0)));
   return bytes;
 }
 
 Result<Probation> Probation::Decode(std::string_view untrusted_bytes) {
   constexpr stats::Uint128 kMax64 = std::numeric_limits<std::uint64_t>::max();
   const Error malformed = Fail(ErrorCode::kCorrupt, "an agent's record of probation is malformed");
-  if (untrusted_bytes.empty() || untrusted_bytes[0] != kFormatVersion) return malformed;
+  if (untrusted_bytes.empty()) return malformed;
+  const char version = untrusted_bytes[0];
+  if (version != kFormatVersion && version != kVersionWithoutDishonest) return malformed;
+  const int known = version == kFormatVersion ? kReleased | kDishonest : kReleased;
   std::string_view rest = untrusted_bytes.substr(1);
   stats::Uint128 honest = 0;
   stats::Uint128 held = 0;
   if (!TakeVarint(rest, honest) || honest > kMax64 || !TakeVarint(rest, held) || held > kMax64 ||
-      rest.size() != 1 || (rest[0] & ~1) != 0) {
+      rest.size() != 1 || (rest[0] & ~known) != 0) {
     return malformed;
   }
   return Probation{.honest_batches = static_cast<std::uint64_t>(honest),
                    .held_batches = static_cast<std::uint64_t>(held),
-                   .released = rest[0] == 1};
+                   .released = (rest[0] & kReleased) != 0,
+                   .dishonest = (rest[0] & kDishonest) != 0};
 }
 
 std::string ProbationKey(std::string_view head_key) {
@@ -52,17 +60,22 @@ std::string HeldKey(std::string_view head_key, std::uint64_t sequence) {
 }
 
 Status Store::State::LoadHeld() {
-  return database->ForEach(Table::kHeld, "", nullptr,
-                           [this](std::string_view key, std::string_view rows) -> Status {
-                             ++held_batches;
-                             held_bytes += BytesOf(key, rows);
-                             return {};
-                           });
-}
-
-void Store::State::NoteNotHeld(std::uint64_t batches, std::uint64_t bytes) {
-  held_batches -= batches;
-  held_bytes -= bytes;
+  std::string agent;
+  bool dishonest = false;
+  return database->ForEach(
+      Table::kHeld, "", nullptr, [&](std::string_view key, std::string_view value) -> Status {
+        if (key.size() != kAgentIdBytes + 16) {
+          return Fail(ErrorCode::kCorrupt, "the key of a held batch is malformed");
+        }
+        if (key.substr(0, kAgentIdBytes + 8) != agent) {
+          agent = key.substr(0, kAgentIdBytes + 8);
+          FIELDCOST_ASSIGN(const auto probation, ReadProbation(agent));
+          dishonest = probation && probation->dishonest;
+        }
+        FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
+        held.Add(agent, room, dishonest);
+        return {};
+      });
 }
 
 Result<std::optional<Probation>> Store::State::ReadProbation(const std::string& head_key) const {
@@ -72,25 +85,34 @@ Result<std::optional<Probation>> Store::State::ReadProbation(const std::string& 
   return std::optional(probation);
 }
 
+Result<std::string> Store::State::RecordOfHeld(std::string_view record) const {
+  FIELDCOST_ASSIGN(const std::string rows, AcceptedRowsOf(record));
+  FIELDCOST_ASSIGN(std::string left, WithoutExpiredRows(rows));
+  return left.size() == rows.size() ? std::string(record) : std::move(left);
+}
+
 Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
                                                   const std::string& head_key,
                                                   Database::WriteSet& changes) {
   ProbationStep step;
   const std::uint64_t needed = options.probation_batches;
-  if (needed == 0 && held_batches == 0) return step;
+  if (!UsesProbation()) return step;
   FIELDCOST_ASSIGN(const auto known, ReadProbation(head_key));
   if (known ? known->released : needed == 0) return step;
   FIELDCOST_ASSIGN(const bool revoked, IsRevoked(batch.agent_id));
   if (revoked) return Fail(ErrorCode::kPermissionDenied, "the agent has been revoked");
   Probation probation = known.value_or(Probation());
   probation.honest_batches += batch.honest ? 1 : 0;
+  probation.dishonest = probation.dishonest || batch.dishonest;
   if (probation.honest_batches >= needed) {
     FIELDCOST_TRY(database->ForPrefix(
-        Table::kHeld, head_key, [&](std::string_view key, std::string_view rows) -> Status {
+        Table::kHeld, head_key, [&](std::string_view key, std::string_view value) -> Status {
+          FIELDCOST_ASSIGN(const HeldBatch held_batch, HeldBatch::Decode(value));
           // What has expired while it was held is not wanted back.
-          FIELDCOST_ASSIGN(std::string record, WithoutExpiredRows(rows));
+          FIELDCOST_ASSIGN(std::string record, RecordOfHeld(held_batch.record));
+          FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
           step.released.push_back(std::move(record));
-          step.released_bytes += BytesOf(key, rows);
+          step.released_bytes += room;
           changes.Delete(Table::kHeld, key);
           return {};
         }));
@@ -100,26 +122,55 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
     return step;
   }
   const std::string key = HeldKey(head_key, batch.sequence.value());
-  const std::string rows = batch.rows->bytes();
-  const std::uint64_t bytes = BytesOf(key, rows);
-  const bool room = held_bytes.fetch_add(bytes) + bytes <= options.held_bytes;
-  if (!room || probation.held_batches >= needed + kMaxHeldBeyondProbation) {
-    held_bytes -= bytes;
-    return Fail(ErrorCode::kUnavailable, "there is no room for more batches of new agents");
+  const std::string value = HeldBatch::Encode(batch);
+  FIELDCOST_ASSIGN(step.held_bytes, HeldRoom(key, value));
+  if (!batch.may_be_held) return NoRoom("new agents at this address today");
+  switch (held.Try(head_key, step.held_bytes, probation.dishonest,
+                   {.all_bytes = options.held_bytes,
+                    .agent_bytes = options.held_bytes_per_agent,
+                    .agent_batches = needed + kMaxHeldBeyondProbation})) {
+    case HeldIndex::Added::kOverShare:
+      return NoRoom("this agent as long as it is new");
+    case HeldIndex::Added::kNoRoom:
+      step.no_room = true;
+      return step;
+    case HeldIndex::Added::kYes:
+      break;
   }
-  ++held_batches;
   ++probation.held_batches;
-  changes.Put(Table::kHeld, key, rows);
+  changes.Put(Table::kHeld, key, value);
   changes.Put(Table::kLedger, ProbationKey(head_key), probation.Encode());
   step.held = true;
   return step;
 }
 
+Result<ProbationStep> Store::State::StepEvicting(const AcceptedBatch& batch,
+                                                 const std::string& head_key,
+                                                 Database::WriteSet& changes,
+                                                 std::vector<HeldDrop>& evicted) {
+  // Somebody may have gone, or come in, meanwhile.
+  FIELDCOST_ASSIGN(ProbationStep step, StepProbation(batch, head_key, changes));
+  if (!step.no_room) return step;
+  FIELDCOST_ASSIGN(const auto known, ReadProbation(head_key));
+  const bool dishonest = batch.dishonest || (known && known->dishonest);
+  const std::vector<std::string> victims =
+      held.WhoMakesRoom(head_key, step.held_bytes, dishonest, options.held_bytes);
+  if (victims.empty()) return NoRoom("new agents");
+  for (const std::string& victim : victims) {
+    FIELDCOST_ASSIGN(HeldDrop drop, PutHeldDrop(victim, changes));
+    // Durable with the batch that takes the room, or not at all and the store has failed.
+    held.Remove(victim, drop.batches, drop.bytes);
+    evicted.push_back(std::move(drop));
+  }
+  return StepProbation(batch, head_key, changes);
+}
+
 Result<bool> Store::State::WithdrawHeld(const std::string& head_key, std::uint64_t sequence,
                                         const AcceptedRows& rows, Database::WriteSet& changes) {
+  const HeldAccess access(evict_mutex, held_gate);
   const std::string key = HeldKey(head_key, sequence);
-  FIELDCOST_ASSIGN(const auto held, database->Get(Table::kHeld, key));
-  if (!held) return false;
+  FIELDCOST_ASSIGN(const auto value, database->Get(Table::kHeld, key));
+  if (!value) return false;
   FIELDCOST_ASSIGN(auto probation, ReadProbation(head_key));
   if (!probation || probation->held_batches == 0) {
     return Fail(ErrorCode::kCorrupt, "a held batch is not in its agent's record of probation");
@@ -128,44 +179,60 @@ Result<bool> Store::State::WithdrawHeld(const std::string& head_key, std::uint64
   changes.Delete(Table::kHeld, key);
   changes.Put(Table::kLedger, ProbationKey(head_key), probation->Encode());
   changes.Put(Table::kLedger, TombstoneKey(head_key, sequence), EncodeTombstone(rows.row_count()));
+  FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, *value));
   FIELDCOST_TRY(Commit(changes, {}));
-  NoteNotHeld(1, BytesOf(key, *held));
+  held.Remove(head_key, 1, room);
   return true;
+}
+
+Result<HeldDrop> Store::State::PutHeldDrop(const std::string& head_key,
+                                           Database::WriteSet& changes) const {
+  HeldDrop drop{.agent = head_key};
+  FIELDCOST_TRY(database->ForPrefix(
+      Table::kHeld, head_key, [&](std::string_view key, std::string_view value) -> Status {
+        const std::uint64_t sequence = ReadBigEndian64(key.substr(key.size() - 8));
+        FIELDCOST_ASSIGN(const HeldBatch batch, HeldBatch::Decode(value));
+        FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
+        changes.Delete(Table::kHeld, key);
+        // As if it had been withdrawn: its owner may still ask for that.
+        changes.Put(Table::kLedger, TombstoneKey(head_key, sequence),
+                    EncodeTombstone(batch.accepted_rows));
+        for (const auto& [week, count] : batch.contributions) {
+          changes.Delete(Table::kLedger, ContributionKey(head_key, week, sequence));
+        }
+        ++drop.batches;
+        drop.bytes += room;
+        return {};
+      }));
+  if (drop.batches == 0) return drop;
+  FIELDCOST_ASSIGN(auto probation, ReadProbation(head_key));
+  if (!probation) return drop;
+  probation->held_batches = 0;
+  changes.Put(Table::kLedger, ProbationKey(head_key), probation->Encode());
+  return drop;
 }
 
 Result<std::uint64_t> Store::State::DropHeld(std::string_view agent_id, std::uint64_t end,
                                              Database::WriteSet& changes) {
-  std::uint64_t batches = 0;
-  std::uint64_t bytes = 0;
-  std::string last_head_key;
-  const auto drop = [&](std::string_view key, std::string_view rows) -> Status {
-    if (key.size() != HeldKey(LedgerHeadKey(agent_id, 0), 0).size()) {
-      return Fail(ErrorCode::kCorrupt, "the key of a held batch is malformed");
-    }
-    const std::uint64_t epoch = ReadBigEndian64(key.substr(kAgentIdBytes, 8));
-    if (epoch < first_epoch || epoch >= end) return {};
-    const std::string head_key(key.substr(0, key.size() - 8));
-    const std::uint64_t sequence = ReadBigEndian64(key.substr(key.size() - 8));
-    std::uint32_t row_count = 0;
-    FIELDCOST_TRY(
-        ForEachAcceptedRow(rows, [&](std::string_view, const CompactRow&) { ++row_count; }));
-    changes.Delete(Table::kHeld, key);
-    // As if it had been withdrawn: its owner may still ask for that.
-    changes.Put(Table::kLedger, TombstoneKey(head_key, sequence), EncodeTombstone(row_count));
-    FIELDCOST_TRY(DropContributions(head_key, sequence, rows, changes));
-    ++batches;
-    bytes += BytesOf(key, rows);
-    if (head_key == last_head_key) return {};
-    last_head_key = head_key;
-    FIELDCOST_ASSIGN(auto probation, ReadProbation(head_key));
-    if (!probation) return {};
-    probation->held_batches = 0;
-    changes.Put(Table::kLedger, ProbationKey(head_key), probation->Encode());
-    return {};
-  };
-  FIELDCOST_TRY(database->ForPrefix(Table::kHeld, agent_id, drop));
+  const HeldAccess access(evict_mutex, held_gate);
+  std::set<std::string> agents;
+  FIELDCOST_TRY(database->ForPrefix(
+      Table::kHeld, agent_id, [&](std::string_view key, std::string_view) -> Status {
+        const std::uint64_t epoch = ReadBigEndian64(key.substr(kAgentIdBytes, 8));
+        if (epoch >= first_epoch && epoch < end) agents.emplace(key.substr(0, kAgentIdBytes + 8));
+        return {};
+      }));
+  std::vector<HeldDrop> drops;
+  for (const std::string& head_key : agents) {
+    FIELDCOST_ASSIGN(HeldDrop drop, PutHeldDrop(head_key, changes));
+    drops.push_back(std::move(drop));
+  }
   FIELDCOST_TRY(Commit(changes, {}));
-  NoteNotHeld(batches, bytes);
+  std::uint64_t batches = 0;
+  for (const HeldDrop& drop : drops) {
+    held.Remove(drop.agent, drop.batches, drop.bytes);
+    batches += drop.batches;
+  }
   return batches;
 }
 

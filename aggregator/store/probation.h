@@ -14,6 +14,7 @@ struct Probation {
   std::uint64_t honest_batches = 0;  // ever delivered; withdrawing one changes nothing
   std::uint64_t held_batches = 0;    // in Table::kHeld, now
   bool released = false;             // it is over, for the whole epoch
+  bool dishonest = false;            // some row before its end was one that no honest agent sends
   bool operator==(const Probation&) const = default;
 
   std::string Encode() const;

@@ -21,17 +21,6 @@ void Abandon(std::unique_ptr<Database> database) {
   abandoned->push_back(std::move(database));
 }
 
-void PutBatch(const AcceptedBatch& batch, const std::string& inbox_key,
-              Database::WriteSet& changes) {
-  if (batch.received.body.empty()) {
-    changes.Put(Table::kInbox, inbox_key, batch.rows->bytes());
-  } else {
-    std::string record = BatchRecordHead(batch.received.refused);
-    record += batch.received.body;
-    changes.Put(Table::kInbox, inbox_key, record);
-  }
-}
-
 }  // namespace
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -76,6 +65,25 @@ Result<std::optional<std::string>> Store::State::ReadProgress(std::string_view k
   return database->Get(Table::kMeta, key);
 }
 
+// Takes inbox records into the dirty table, one by one.
+class Store::State::RecordAdder {
+ public:
+  explicit RecordAdder(State& state) : state_(state) {}
+  Status Add(std::string_view record) {
+    FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
+    if (kind == InboxKind::kBatch) FIELDCOST_TRY(reader_.Read(record, rows_));
+    const std::lock_guard lock(state_.table_mutex);
+    if (kind != InboxKind::kBatch) return state_.dirty.AddRecord(record);
+    state_.dirty.Add(rows_);
+    return {};
+  }
+
+ private:
+  State& state_;
+  BatchRecordReader reader_;
+  AcceptedRows rows_;
+};
+
 Status Store::State::Replay() {
   FIELDCOST_ASSIGN(const auto applied_bytes, ReadProgress(kAppliedKey));
   if (applied_bytes) {
@@ -90,21 +98,13 @@ Status Store::State::Replay() {
   FIELDCOST_TRY(LoadHeld());
   last_number = applied;
   const std::lock_guard lock(checkpoint_mutex);
-  BatchRecordReader reader;
-  AcceptedRows rows;
-  const auto add = [&](std::string_view record) -> Status {
-    FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
-    if (kind != InboxKind::kBatch) return dirty.AddRecord(record);
-    FIELDCOST_TRY(reader.Read(record, rows));
-    dirty.Add(rows);
-    return {};
-  };
+  RecordAdder adder(*this);
   return database->ForEach(Table::kInbox, NumberKey(applied + 1), nullptr,
                            [&](std::string_view key, std::string_view value) -> Status {
                              if (key.size() != 8)
                                return Fail(ErrorCode::kCorrupt, "inbox key is malformed");
                              last_number = ReadBigEndian64(key);
-                             if (Status status = add(value); !status) {
+                             if (Status status = adder.Add(value); !status) {
                                return Within(
                                    std::move(status).error(),
                                    fmt::format("batch {} of the inbox", last_number.load()));
@@ -137,6 +137,15 @@ void RecordDelivery(const std::string& head_key, std::uint64_t sequence, std::st
   changes.Put(Table::kLedger, AnswerKey(head_key, sequence), answer);
   for (const std::uint64_t old : forgotten) {
     changes.Delete(Table::kLedger, AnswerKey(head_key, old));
+  }
+}
+
+void AppendLoggedBatch(const AcceptedBatch& batch, std::string& bytes) {
+  if (batch.received.body.empty()) {
+    bytes += batch.rows->bytes();
+  } else {
+    bytes += BatchRecordHead(batch.received.refused);
+    bytes += batch.received.body;
   }
 }
 
@@ -174,21 +183,31 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   if (batch.bind_class) {
     changes.Put(Table::kLedger, ClassKey(key), EncodeClass(*batch.bind_class));
   }
-  FIELDCOST_ASSIGN(const ProbationStep step, state_->StepProbation(batch, key, changes));
+  std::optional<HeldAccess> access;
+  if (state_->UsesProbation()) access.emplace(state_->evict_mutex, state_->held_gate);
+  FIELDCOST_ASSIGN(ProbationStep step, state_->StepProbation(batch, key, changes));
+  std::vector<HeldDrop> evicted;
+  if (step.no_room) {
+    access->BeAlone();
+    FIELDCOST_ASSIGN(step, state_->StepEvicting(batch, key, changes, evicted));
+  }
   AcceptResult result{
       .answer = step.held && batch.held_answer ? batch.held_answer() : std::string(batch.answer),
       .held = step.held,
+      .held_bytes = step.held ? step.held_bytes : 0,
       .released_batches = step.released.size()};
+  for (const HeldDrop& drop : evicted) result.evicted_batches += drop.batches;
   FIELDCOST_CHECK(result.answer.size() <= kMaxAnswerBytes);
   FIELDCOST_TRY(state_->NoteSkipped(key, head, sequence, changes));
   RecordDelivery(key, sequence, result.answer, head, changes);
   if (step.held) {
     FIELDCOST_TRY(state_->Commit(changes, {}));
+    state_->evicted_batches += result.evicted_batches;
     return result;
   }
   const std::vector<std::string_view> records(step.released.begin(), step.released.end());
   FIELDCOST_TRY(state_->CommitAll(changes, records, &batch));
-  state_->NoteNotHeld(step.released.size(), step.released_bytes);
+  state_->held.Remove(key, step.released.size(), step.released_bytes);
   return result;
 }
 
@@ -212,15 +231,20 @@ Status Store::State::CommitAll(Database::WriteSet& changes,
     const std::uint64_t number = last_number.fetch_add(1) + 1;
     changes.Put(Table::kInbox, NumberKey(number), record);
   }
-  if (batch != nullptr) PutBatch(*batch, NumberKey(last_number.fetch_add(1) + 1), changes);
+  if (batch != nullptr) {
+    std::string record;
+    AppendLoggedBatch(*batch, record);
+    changes.Put(Table::kInbox, NumberKey(last_number.fetch_add(1) + 1), record);
+  }
   Status status =
       failed ? Status(Fail(ErrorCode::kIo, "the store has failed")) : database->Write(changes);
+  RecordAdder adder(*this);
+  for (const std::string_view record : inbox_records) {
+    if (status) status = adder.Add(record);
+  }
   if (status && (batch != nullptr || !inbox_records.empty())) {
     const std::lock_guard lock(table_mutex);
-    for (const std::string_view record : inbox_records) {
-      if (status) status = dirty.AddRecord(record);
-    }
-    if (status && batch != nullptr) dirty.Add(*batch->rows);
+    if (batch != nullptr) dirty.Add(*batch->rows);
     if (WantsCheckpoint()) table_changed.notify_all();
   }
   // Before the next checkpoint, which would cover the number of what may yet be in the log.

@@ -40,7 +40,8 @@ struct StoreOptions {
   std::size_t write_buffer_bytes = 64 * kMiB;
   std::size_t block_cache_bytes = 32 * kMiB;
   unsigned probation_batches = 0;       // honest batches before an agent counts; 0 = at once
-  std::size_t held_bytes = 256 * kMiB;  // of batches on probation, all agents together
+  std::size_t held_bytes = 256 * kMiB;  // of batches on probation, all agents together ...
+  std::size_t held_bytes_per_agent = 2 * kMiB;         // ... and of one
   std::function<void(CheckpointStage)> on_checkpoint;  // observer; may be empty
   std::shared_ptr<rocksdb::FileSystem> file_system;    // null = the system's; tests inject faults
 };
@@ -69,7 +70,8 @@ class Store {
 
   // Returns once the batch is durable; many callers at a time share disk syncs. Blocks while the
   // dirty table is over its limit. Batches of an agent on probation are held; the one that ends it
-  // releases them, in the same write. kInvalidArgument: the sequence is 0 or so old that it cannot
+  // releases them, in the same write. Where there is no room to hold one, it takes that of agents
+  // who were dishonest or hold more. kInvalidArgument: the sequence is 0 or so old that it cannot
   // be told from a replay; kUnavailable: no room to hold it; kPermissionDenied: its agent has been
   // revoked on probation; kIo: failed, do not acknowledge.
   Result<AcceptResult> Accept(const AcceptedBatch& batch);

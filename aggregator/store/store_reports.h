@@ -17,8 +17,15 @@ struct StoreGauges {
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoint_microseconds = 0;  // all of them together
   std::uint64_t held_batches = 0;             // on probation, now
-  std::uint64_t held_bytes = 0;
-  std::uint64_t stored_bytes = 0;  // the engine's estimate of its live data
+  std::uint64_t held_bytes = 0;               // as README.md counts them
+  std::uint64_t held_room_bytes = 0;          // for all of them: StoreOptions::held_bytes
+  std::uint64_t honest_held_bytes = 0;        // of agents that were never dishonest
+  std::uint64_t evicted_batches = 0;          // held, and gone to make room
+  std::uint64_t stored_bytes = 0;             // the engine's estimate of its live data
+
+  // Nine tenths of the room are taken by agents that were never dishonest. The rest is as good as
+  // free: whoever was dishonest makes room for the others.
+  bool IsHeldRoomShort() const { return honest_held_bytes > held_room_bytes / 10 * 9; }
 };
 
 // What Expire() removed.

@@ -13,6 +13,7 @@
 #include "aggregator/store/database.h"
 #include "aggregator/store/dirty_table.h"
 #include "aggregator/store/gate.h"
+#include "aggregator/store/held.h"
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
 #include "aggregator/store/store.h"
@@ -21,7 +22,7 @@
 namespace fieldcost::store {
 
 // What is behind Store; for this folder's sources only. Locks are taken in the order stripe,
-// withdraw_mutex, checkpoint_mutex, gate, table_mutex.
+// evict_mutex, held_gate, withdraw_mutex, checkpoint_mutex, gate, table_mutex.
 
 // In Table::kProgress; before there was one, in Table::kMeta.
 inline constexpr char kAppliedKey[] = "applied";
@@ -34,11 +35,48 @@ inline std::string NumberKey(std::uint64_t number) {
   return key;
 }
 
+// While it lives, nothing that is held goes because of somebody else; once it is alone, nobody else
+// does anything with what is held.
+class HeldAccess {
+ public:
+  HeldAccess(std::mutex& evict_mutex, Gate& gate)
+      : evict_lock_(evict_mutex, std::defer_lock), gate_(gate) {
+    gate_.Enter();
+  }
+  ~HeldAccess() {
+    if (evict_lock_.owns_lock()) {
+      gate_.Open();
+    } else {
+      gate_.Leave();
+    }
+  }
+  HeldAccess(const HeldAccess&) = delete;
+  HeldAccess& operator=(const HeldAccess&) = delete;
+  void BeAlone() {
+    gate_.Leave();
+    evict_lock_.lock();
+    gate_.Close();
+  }
+
+ private:
+  std::unique_lock<std::mutex> evict_lock_;
+  Gate& gate_;
+};
+
 // What accepting a batch does to what is held.
 struct ProbationStep {
-  bool held = false;                  // the batch itself
+  bool held = false;  // the batch itself, ...
+  std::uint64_t held_bytes = 0;
+  bool no_room = false;               // or it should be, but others would have to go
   std::vector<std::string> released;  // inbox records, in the order of their sequences
   std::uint64_t released_bytes = 0;
+};
+
+// What is dropped of what is held, once it is written.
+struct HeldDrop {
+  std::string agent;  // head key
+  std::uint64_t batches = 0;
+  std::uint64_t bytes = 0;
 };
 
 struct Store::State {
@@ -51,6 +89,8 @@ struct Store::State {
   std::mutex checkpoint_mutex;                     // one checkpoint at a time
   std::mutex expire_mutex;    // one Expire() at a time; taken before all others
   std::mutex backup_mutex;    // one Backup() at a time, and none beside Expire(); taken next
+  std::mutex evict_mutex;     // one who makes room among what is held at a time
+  Gate held_gate;             // changing what is held of one agent, against that of any
   std::mutex withdraw_mutex;  // from checking that the sums hold a batch to having taken it away
 
   mutable std::mutex table_mutex;  // guards the members up to `applied`
@@ -68,8 +108,8 @@ struct Store::State {
   std::atomic<bool> failed{false};
   std::atomic<std::uint32_t> first_week{0};  // written with withdraw_mutex held
   std::atomic<std::uint64_t> first_epoch{0};
-  std::atomic<std::uint64_t> held_batches{0};
-  std::atomic<std::uint64_t> held_bytes{0};  // keys and values
+  HeldIndex held;
+  std::atomic<std::uint64_t> evicted_batches{0};
   std::atomic<std::uint64_t> checkpoints{0};
   std::atomic<std::uint64_t> checkpoint_microseconds{0};
   std::thread checkpointer;
@@ -107,15 +147,24 @@ struct Store::State {
   // The same with several records and, behind them, a batch.
   Status CommitAll(Database::WriteSet& changes, std::span<const std::string_view> inbox_records,
                    const AcceptedBatch* batch);
+  class RecordAdder;
   Result<bool> IsRevoked(std::string_view agent_id) const;
 
-  // probation.cc. REQUIRES, for those with a WriteSet: the agent's stripe is locked.
+  // probation.cc. REQUIRES, for those with a WriteSet: the agent's stripe is locked, and held_gate
+  // has been entered.
   Status LoadHeld();
   Result<std::optional<Probation>> ReadProbation(const std::string& head_key) const;
+  // Whether there is anything to do with probation for anybody.
+  bool UsesProbation() const { return options.probation_batches != 0 || held.batches() != 0; }
   // Whether the batch is held, or what it releases; both put into `changes`. What is held is
-  // counted at once, what is released not before NoteNotHeld().
+  // counted at once, what is released not before it is taken from `held`. Without room, nothing is
+  // changed.
   Result<ProbationStep> StepProbation(const AcceptedBatch& batch, const std::string& head_key,
                                       Database::WriteSet& changes);
+  // The same where others are in the way: puts into `changes` that they go. REQUIRES: is alone
+  // behind held_gate.
+  Result<ProbationStep> StepEvicting(const AcceptedBatch& batch, const std::string& head_key,
+                                     Database::WriteSet& changes, std::vector<HeldDrop>& evicted);
   // False, and no change, if the batch is not held. Else it is gone when this returns.
   Result<bool> WithdrawHeld(const std::string& head_key, std::uint64_t sequence,
                             const AcceptedRows& rows, Database::WriteSet& changes);
@@ -123,7 +172,11 @@ struct Store::State {
   // leaves to Expire() what has expired. How many batches it were.
   Result<std::uint64_t> DropHeld(std::string_view agent_id, std::uint64_t end,
                                  Database::WriteSet& changes);
-  void NoteNotHeld(std::uint64_t batches, std::uint64_t bytes);
+  // Puts into `changes` that nothing is held of the agent any more, as if its owner had withdrawn
+  // it. Nothing if there is none.
+  Result<HeldDrop> PutHeldDrop(const std::string& head_key, Database::WriteSet& changes) const;
+  // The inbox record for what is held now, without rows of weeks that have expired.
+  Result<std::string> RecordOfHeld(std::string_view record) const;
   // REQUIRES: withdraw_mutex is held.
   Status CheckWithdrawable(std::string_view accepted_rows) const;
 
@@ -139,6 +192,9 @@ struct Store::State {
   // The accepted rows whose weeks have not expired.
   Result<std::string> WithoutExpiredRows(std::string_view accepted_rows) const;
 };
+
+// What the inbox has of the batch: as it came if that is there, else its rows in our own form.
+void AppendLoggedBatch(const AcceptedBatch& batch, std::string& bytes);
 
 // Notes in `changes` that the sequence has been delivered and what was answered.
 void RecordDelivery(const std::string& head_key, std::uint64_t sequence, std::string_view answer,

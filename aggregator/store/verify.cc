@@ -39,8 +39,10 @@ Result<VerifyReport> Store::Verify() {
     return {};
   }));
   FIELDCOST_TRY(state_->database->ForEach(
-      Table::kHeld, "", nullptr, [&](std::string_view, std::string_view rows) -> Status {
+      Table::kHeld, "", nullptr, [&](std::string_view, std::string_view value) -> Status {
         ++report.held_batches;
+        FIELDCOST_ASSIGN(const HeldBatch held, HeldBatch::Decode(value));
+        FIELDCOST_ASSIGN(const std::string rows, AcceptedRowsOf(held.record));
         return ForEachAcceptedRow(rows, [&](std::string_view bytes, const CompactRow& row) {
           stats::RowKey key;
           const Status known = DecodeRowKey(bytes, key);

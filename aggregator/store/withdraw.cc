@@ -87,7 +87,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
   FIELDCOST_ASSIGN(const AcceptedRows* const rows, withdrawal.rows(answer));
   const std::string encoded = rows->bytes();
   FIELDCOST_TRY(DropContributions(key, sequence, encoded, changes));
-  if (state_->held_batches != 0) {
+  if (state_->held.batches() != 0) {
     FIELDCOST_ASSIGN(const bool was_held, state_->WithdrawHeld(key, sequence, *rows, changes));
     if (was_held) return WithdrawResult{.withdrawn_rows = rows->row_count()};
   }

@@ -1,5 +1,6 @@
 #include "common/http/address_limits.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -34,6 +35,25 @@ ClientNetwork NetworkOf(const sockaddr_storage& peer) {
   };
   if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return {.v6 = false, .bits = bits(12, 16)};
   return {.v6 = true, .bits = bits(0, 8)};
+}
+
+std::optional<ClientNetwork> NetworkOf(std::string_view address) {
+  const std::string text(address.substr(0, address.find('%')));
+  sockaddr_storage peer{};
+  in_addr v4{};
+  sockaddr_in6 v6{};
+  if (::inet_pton(AF_INET, text.c_str(), &v4) == 1) {
+    sockaddr_in whole{};
+    whole.sin_family = AF_INET;
+    whole.sin_addr = v4;
+    std::memcpy(&peer, &whole, sizeof whole);
+  } else if (::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    std::memcpy(&peer, &v6, sizeof v6);
+  } else {
+    return std::nullopt;
+  }
+  return NetworkOf(peer);
 }
 
 AddressLimits::AddressLimits(AddressLimitOptions options)

@@ -9,6 +9,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <string_view>
 
 namespace fieldcost::http {
 
@@ -21,6 +22,8 @@ struct ClientNetwork {
 };
 
 ClientNetwork NetworkOf(const sockaddr_storage& peer);
+// Of a textual address, as Request::peer_address has it; nullopt if it is none.
+std::optional<ClientNetwork> NetworkOf(std::string_view address);
 
 struct AddressLimitOptions {
   std::size_t max_connections = 0;      // open at a time; 0 = no limit

@@ -70,6 +70,13 @@ TEST_F(AbuseLogTest, NeitherLogNorDataTellWhoMisbehavedOrWhatWasRefused) {
   ingest_->Handle(WithdrawalRequest(other_, 1, *wire::EncodeBatch(content), "00canary"));
   EXPECT_TRUE(ingest_->Revoke(other_.public_key()).has_value());
   EXPECT_EQ(Send(other_, 2, content).status, 403);
+  // What is held is as it came; the rows of somebody who counts can be found.
+  const auto honest = crypto::PrivateKey::FromSeed(std::string(32, 'h'));
+  for (std::uint64_t sequence = 1; sequence <= 2; ++sequence) {
+    wire::BatchContent good = TestContent(1, kWeek);
+    good.rows[0].api.symbol = "canary_accepted" + std::to_string(sequence);
+    EXPECT_EQ(Send(honest, sequence, good).status, 200);
+  }
   EXPECT_TRUE(store_->Checkpoint().has_value());
   const std::string log = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(log, HasSubstr("kind=implausible_rows"));

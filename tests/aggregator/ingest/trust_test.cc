@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "aggregator/ingest/limits.h"
@@ -105,7 +106,8 @@ TEST_F(TrustTest, OnlyWantedModulesAreTaken) {
 TEST_F(TrustTest, ABatchOfAnotherTimesEpochIsRefused) {
   const wire::BatchContent content = TestContent(1, kWeek);
   const std::uint64_t now = EpochOfWeek(kWeek).value();
-  for (const std::uint64_t epoch : {std::uint64_t{0}, now - 2, now + 2, ~std::uint64_t{0}}) {
+  for (const std::uint64_t epoch :
+       {std::uint64_t{0}, now - 2, now + 1, now + 2, ~std::uint64_t{0}}) {
     SetTestEpoch(wire::Epoch(epoch));
     const http::Response response = Send(1, content);
     EXPECT_EQ(response.status, 400) << epoch;
@@ -116,8 +118,10 @@ TEST_F(TrustTest, ABatchOfAnotherTimesEpochIsRefused) {
     EXPECT_EQ(withdrawal.status, 200) << "it can be asked, and leaves nothing";
     EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 0U);
   }
-  EXPECT_EQ(ingest_->counters().bad_epoch, 8U);
+  EXPECT_EQ(ingest_->counters().bad_epoch, 10U);
   for (const std::uint64_t epoch : {now - 1, now, now + 1}) {
+    // The coming quarter's a week ahead, for clocks that are.
+    if (epoch == now + 1) clock_.Advance(std::chrono::weeks(3));
     SetTestEpoch(wire::Epoch(epoch));
     EXPECT_EQ(Send(1, content).status, 200) << epoch;
   }
@@ -139,6 +143,8 @@ TEST_F(TrustTest, RowsOfExpiredWeeksAreRefused) {
 TEST_F(TrustTest, AnAgentContributesToARowOnceInWhicheverEpoch) {
   const wire::BatchContent content = TestContent(2, kWeek);
   const std::uint64_t now = EpochOfWeek(kWeek).value();
+  clock_.Advance(std::chrono::weeks(3));  // the quarter's last week: the next one's keys are taken
+  ASSERT_EQ(EpochOfWeek(WeekOf(clock_.Now()) + 1).value(), now + 1);
   for (const std::uint64_t epoch : {now, now - 1, now + 1}) {
     SetTestEpoch(wire::Epoch(epoch));
     EXPECT_EQ(MustSend(1, content).accepted_rows, epoch == now ? 2U : 0U) << epoch;
@@ -155,7 +161,7 @@ TEST_F(TrustTest, AnAgentContributesToARowOnceInWhicheverEpoch) {
 }
 
 TEST_F(TrustTest, NeitherDoesTheTurnOfAQuarterLetItContributeAgain) {
-  // The first week of a quarter, told by agents whose clocks are two quarters apart.
+  // The first week of a quarter, told under keys of two quarters before and of its own.
   constexpr std::uint32_t kFirstOfQuarter = (kWeek / 13 + 1) * 13;
   wire::BatchContent content = TestContent(1, kFirstOfQuarter);
   const std::uint64_t epoch = EpochOfWeek(kFirstOfQuarter).value();
@@ -163,8 +169,10 @@ TEST_F(TrustTest, NeitherDoesTheTurnOfAQuarterLetItContributeAgain) {
   SetTestEpoch(wire::Epoch(epoch - 2));
   EXPECT_EQ(MustSend(1, content).accepted_rows, 1U);
   clock_.Advance(std::chrono::weeks(1));
-  SetTestEpoch(wire::Epoch(epoch + 1));
-  EXPECT_EQ(MustSend(1, content).accepted_rows, 0U);
+  for (const std::uint64_t later : {epoch - 1, epoch}) {
+    SetTestEpoch(wire::Epoch(later));
+    EXPECT_EQ(MustSend(1, content).accepted_rows, 0U) << later;
+  }
   EXPECT_EQ(Contributions(content, 0), 1U);
 }
 
@@ -286,6 +294,104 @@ TEST_F(TrustTest, WithoutRoomANewAgentIsToldToComeBack) {
   EXPECT_EQ(http::Find(response.headers, "Retry-After"), std::to_string(kRetryAfterSeconds));
   EXPECT_EQ(ingest_->counters().no_room_to_hold, 1U);
   EXPECT_TRUE(store_->healthy());
+}
+
+// A batch that is small as it came and large as it would be stored, with a row that nobody
+// believes.
+wire::BatchContent SmallAndLarge(unsigned number) {
+  wire::BatchContent content = TestContent(0, kWeek);
+  for (unsigned row = 0; row < 2048; ++row) {
+    content.rows.push_back(RowOf(row, Metric::kWallTime, 37, 1));
+    content.rows.back().first_contribution = false;
+    content.rows.back().api.build_id = std::string(40, 'b');
+  }
+  content.rows.push_back(RowOf(9000 + number, Metric::kWallTime, std::uint64_t{1} << 52, 1));
+  return content;
+}
+
+class CrowdTest : public TrustTest {
+ protected:
+  // Two keys send as much as each may; how many bytes they sent.
+  std::size_t Attack() {
+    std::size_t bytes = 0;
+    for (std::uint64_t sequence = 1; sequence <= 48; ++sequence) {
+      for (const crypto::PrivateKey* key : {&key_, &other_}) {
+        const http::Request request =
+            SignedRequest(*key, sequence, SmallAndLarge(static_cast<unsigned>(sequence)));
+        bytes += request.body.size();
+        const int status = ingest_->Handle(request).status;
+        EXPECT_TRUE(status == 200 || status == 503) << status;
+      }
+    }
+    return bytes;
+  }
+
+  // How many of so many agents whom nobody has seen before are taken.
+  unsigned SendFresh(unsigned agents) {
+    std::atomic<unsigned> next{0};
+    std::atomic<unsigned> taken{0};
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 16; ++thread) {
+      threads.emplace_back([&] {
+        for (unsigned agent = next++; agent < agents; agent = next++) {
+          const std::string number = std::to_string(agent);
+          const auto key =
+              crypto::PrivateKey::FromSeed(number + std::string(32 - number.size(), 'f'));
+          const http::Response response = Send(key, 1, TestContent(3, kWeek));
+          taken += response.status == 200 ? 1 : 0;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return taken;
+  }
+};
+
+TEST_F(CrowdTest, TwoKeysDoNotShutAThousandOut) {
+  Open({.probation_batches = 3, .held_bytes = 32 * kMiB});  // an eighth of what is shipped
+  EXPECT_LT(Attack(), 600'000U);
+  EXPECT_LT(store_->Gauges().held_bytes, 2'000'000U) << "as it came";
+  EXPECT_EQ(SendFresh(1000), 1000U);
+  EXPECT_EQ(store_->Gauges().evicted_batches, 0U);
+  EXPECT_TRUE(store_->Verify()->ok());
+}
+
+TEST_F(CrowdTest, WhereThereIsNoRoomThoseWhoWereDishonestMakeIt) {
+  Open({.probation_batches = 3, .held_bytes = 512 * kKiB, .held_bytes_per_agent = 256 * kKiB});
+  Attack();
+  const std::uint64_t before = store_->Gauges().held_bytes;
+  EXPECT_EQ(store_->Gauges().honest_held_bytes, 0U);
+  EXPECT_GT(before, 110'000U);
+  EXPECT_EQ(SendFresh(300), 300U);
+  const store::StoreGauges gauges = store_->Gauges();
+  EXPECT_LE(gauges.held_bytes, 512 * kKiB);
+  EXPECT_GT(gauges.honest_held_bytes, 300'000U);
+  EXPECT_GT(gauges.evicted_batches, 0U);
+  EXPECT_TRUE(store_->Verify()->ok());
+}
+
+TEST_F(TrustTest, OneAddressTakesItsShareOfTheRoomForNewAgents) {
+  Open({.probation_batches = 3}, {.held_bytes_per_address = 10'000});
+  unsigned agent = 0;
+  const auto send = [&](const std::string& address) {
+    const std::string number = std::to_string(++agent);
+    const auto key = crypto::PrivateKey::FromSeed(number + std::string(32 - number.size(), 'f'));
+    http::Request request = SignedRequest(key, 1, TestContent(1, kWeek));
+    request.peer_address = address;
+    return ingest_->Handle(request).status;
+  };
+  while (send("192.0.2.1") == 200) ASSERT_LE(agent, 10U);
+  EXPECT_GE(agent, 5U);
+  EXPECT_EQ(ingest_->counters().no_room_to_hold, 1U);
+  EXPECT_EQ(send("::ffff:192.0.2.1"), 503) << "the same";
+  EXPECT_EQ(send("192.0.2.2"), 200);
+  while (send("2001:db8:0:1::1") == 200) ASSERT_LE(agent, 30U);
+  EXPECT_EQ(send("2001:db8:0:1:ff::2"), 503) << "the same network of 64 bits";
+  EXPECT_EQ(send("2001:db8:0:2::1"), 200);
+  clock_.Advance(std::chrono::hours(12));
+  EXPECT_EQ(send("192.0.2.1"), 200) << "half a share is back";
+  clock_.Advance(std::chrono::hours(-12));
+  EXPECT_EQ(send("::"), 200) << "a clock that goes back harms nobody";
 }
 
 TEST_F(TrustTest, WhoSendsTooOftenWaitsForTheNextHour) {

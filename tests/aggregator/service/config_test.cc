@@ -96,6 +96,7 @@ TEST_F(ConfigTest, TheDefaultFileIsGoodAndItsCommentedValuesAreTheDefaults) {
   EXPECT_EQ(full->min_free_bytes, shipped->min_free_bytes);
   EXPECT_EQ(full->store.probation_batches, shipped->store.probation_batches);
   EXPECT_EQ(full->store.held_bytes, shipped->store.held_bytes);
+  EXPECT_EQ(full->ingest.held_bytes_per_address, shipped->ingest.held_bytes_per_address);
   EXPECT_EQ(full->ingest.modules, shipped->ingest.modules);
   EXPECT_EQ(full->ingest.batches_per_agent_per_hour, shipped->ingest.batches_per_agent_per_hour);
   EXPECT_EQ(full->log_format, shipped->log_format);
@@ -157,7 +158,8 @@ TEST_F(ConfigTest, TheAdminListenerStaysOnThisMachine) {
 TEST_F(ConfigTest, ValuesArriveInTheirUnits) {
   const auto config = LoadWith(
       "retention_weeks = 8\nmin_free_mib = 0\n"
-      "[ingest]\nprobation_batches = 0\nheld_mib = 2\nmodules = [\"lib*\"]\n"
+      "[ingest]\nprobation_batches = 0\nheld_mib = 2\nheld_mib_per_address = 1\nmodules = "
+      "[\"lib*\"]\n"
       "[log]\nformat = \"json\"\nlevel = \"error\"\n"
       "[admin]\ntoken_files = [\"token\"]\n");
   ASSERT_TRUE(config.has_value()) << config.error().message;
@@ -165,6 +167,7 @@ TEST_F(ConfigTest, ValuesArriveInTheirUnits) {
   EXPECT_EQ(config->min_free_bytes, 0U);
   EXPECT_EQ(config->store.probation_batches, 0U);
   EXPECT_EQ(config->store.held_bytes, 2 * kMiB);
+  EXPECT_EQ(config->ingest.held_bytes_per_address, 1 * kMiB);
   EXPECT_EQ(config->ingest.modules, std::vector<std::string>{"lib*"});
   EXPECT_EQ(config->log_format, LogFormat::kJson);
   EXPECT_EQ(config->log_level, LogLevel::kError);

@@ -101,6 +101,42 @@ TEST_F(OperationTest, TheListenerForTheOperatorTellsHowTheServiceIs) {
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "admin-address"));
 }
 
+TEST_F(OperationTest, ThatTheRoomForNewAgentsRunsOutIsSaidEverywhere) {
+  std::string config = Config("port = 0", "data", kAdmin);
+  const std::string off = "probation_batches = 0";
+  config.replace(config.find(off), off.size(), "probation_batches = 3\nheld_mib = 1");
+  WriteConfig(config);
+  ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
+  wire::BatchContent content = ingest::TestContent(0, WeekOf(SystemClock().Now()));
+  for (unsigned row = 0; row < 4000; ++row) {
+    content.rows.push_back(ingest::TestRow(0, WeekOf(SystemClock().Now())));
+    content.rows.back().api.symbol = "function_" + std::to_string(row);
+  }
+  int agents = 0;
+  for (; AskFor(admin::kReadyzPath).status == 200; ++agents) {
+    ASSERT_LT(agents, 30);
+    const auto key = crypto::PrivateKey::FromSeed(std::string(32, static_cast<char>('A' + agents)));
+    const http::Response response = MustSend(SignedRequest(key, 1, content));
+    ASSERT_EQ(response.status, 200) << response.body;
+  }
+  EXPECT_GT(agents, 10);
+  const std::string why = "the room for batches of new agents (ingest.held_mib) is nearly used up";
+  EXPECT_EQ(AskFor(admin::kReadyzPath).body, "not ready: " + why + "\n");
+  const std::string metrics = AskFor(admin::kMetricsPath).body;
+  EXPECT_THAT(metrics, HasSubstr("fieldcost_ready 0\n"));
+  EXPECT_THAT(metrics, HasSubstr("fieldcost_store_held_room_bytes 1048576\n"));
+  EXPECT_THAT(metrics, HasSubstr("fieldcost_store_evicted_batches_total 0\n"));
+  EXPECT_TRUE(server_->WaitForLine(why));
+  // It is looked at twice a second and said once an hour.
+  client_.reset();
+  admin_.reset();
+  server_->Signal(SIGTERM);
+  const testing::ProcessResult result = server_->Wait();
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_EQ(result.output.find(why), result.output.rfind(why));
+  EXPECT_NE(result.output.find(why), std::string::npos);
+}
+
 TEST_F(OperationTest, AnAgentIsRevokedWhileTheServiceRuns) {
   ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
   ASSERT_EQ(SendBatch(1).status, 200);

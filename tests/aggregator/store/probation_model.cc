@@ -23,6 +23,20 @@ bool Contributes(const TestBatch& batch) {
   return read && found;
 }
 
+// What the README says that a held batch takes.
+std::uint64_t RoomOf(const ProbationModel::Batch& of) {
+  TestBatch batch;
+  MakeTestBatch(of.first, of.second, batch, nullptr);
+  std::string value("\x02\x00\x00", 3);  // version, rows, weeks: a byte each
+  if (batch.body.empty()) {
+    value += batch.rows.bytes();
+  } else {
+    value += BatchRecordHead(batch.refused) + batch.body;
+  }
+  const std::uint64_t contributes = Contributes(batch) ? 1 : 0;
+  return kAgentIdBytes + 16 + value.size() + 1024 + contributes * (8 + 3);  // 3: week and how many
+}
+
 void MakeBatch(const ProbationModel::Batch& of, TestBatch& batch, Sums* sums) {
   MakeTestBatch(of.first, of.second, batch, sums);
 }
@@ -30,7 +44,11 @@ void MakeBatch(const ProbationModel::Batch& of, TestBatch& batch, Sums* sums) {
 }  // namespace
 
 StoreOptions ProbationModel::Options(const std::filesystem::path& data_dir) {
-  return {.data_dir = data_dir, .checkpoint_seconds = 0, .probation_batches = kBatches};
+  return {.data_dir = data_dir,
+          .checkpoint_seconds = 0,
+          .probation_batches = kBatches,
+          .held_bytes = kHeldBytes,
+          .held_bytes_per_agent = kHeldBytesPerAgent};
 }
 
 ProbationModel::Operation ProbationModel::Next() {
@@ -53,6 +71,39 @@ ProbationModel::Operation ProbationModel::Next() {
   return operation;
 }
 
+std::optional<std::set<ProbationModel::Batch>> ProbationModel::MakeRoom(const Batch& batch,
+                                                                        bool dishonest) const {
+  std::map<unsigned, std::uint64_t> taken;
+  std::uint64_t all = RoomOf(batch);
+  for (const Batch& held : held_) {
+    taken[held.first] += RoomOf(held);
+    all += RoomOf(held);
+  }
+  const std::uint64_t mine = taken[batch.first] + RoomOf(batch);
+  if (mine > kHeldBytesPerAgent) return std::nullopt;
+  std::set<Batch> gone;
+  const bool is_dishonest = dishonest || dishonest_.contains(batch.first);
+  while (all > kHeldBytes) {
+    std::optional<unsigned> first;
+    for (const auto& [agent, bytes] : taken) {
+      if (agent == batch.first || bytes == 0) continue;
+      const bool worse = dishonest_.contains(agent);
+      if (worse != is_dishonest ? !worse : bytes <= mine) continue;
+      const bool is_first = !first || (worse != dishonest_.contains(*first) ? worse
+                                       : bytes != taken[*first]             ? bytes > taken[*first]
+                                                                            : agent > *first);
+      if (is_first) first = agent;
+    }
+    if (!first) return std::nullopt;
+    all -= taken[*first];
+    taken[*first] = 0;
+    for (const Batch& held : held_) {
+      if (held.first == *first) gone.insert(held);
+    }
+  }
+  return gone;
+}
+
 void ProbationModel::Apply(const Operation& operation) {
   const unsigned agent = operation.agent;
   const Batch batch{agent, operation.sequence};
@@ -70,13 +121,24 @@ void ProbationModel::Apply(const Operation& operation) {
         ++refused_;
         return;
       }
+      if (!released_.contains(agent)) {
+        if (honest_[agent] + (operation.honest ? 1 : 0) < kBatches) {
+          const auto gone = MakeRoom(batch, !operation.honest);
+          if (!gone) {
+            ++refused_;
+            return;
+          }
+          for (const Batch& evicted : *gone) held_.erase(evicted);
+          gone_.insert(gone->begin(), gone->end());
+          evicted_ += gone->size();
+          held_.insert(batch);
+        }
+        honest_[agent] += operation.honest ? 1 : 0;
+        if (!operation.honest) dishonest_.insert(agent);
+      }
       last_[agent] = std::max(last_[agent], operation.sequence);
       if (!released_.contains(agent)) {
-        honest_[agent] += operation.honest ? 1 : 0;
-        if (honest_[agent] < kBatches) {
-          held_.insert(batch);
-          return;
-        }
+        if (honest_[agent] < kBatches) return;
         released_.insert(agent);
         move_held_to(live_);
       }
@@ -116,6 +178,7 @@ std::string ProbationModel::Do(const Operation& operation, Store& store, bool ag
   }
   AcceptedBatch view = batch.View();
   view.honest = operation.honest;
+  view.dishonest = !operation.honest;
   view.held_answer = [&] { return "held: " + batch.answer; };
   std::vector<WeekContributions> contributions;
   if (Contributes(batch)) contributions = {{.week = kContributedWeek, .hashes = {HashOf(of)}}};
@@ -126,6 +189,14 @@ std::string ProbationModel::Do(const Operation& operation, Store& store, bool ag
     if (result) return "a revoked agent's batch is taken";
     return result.error().code == ErrorCode::kPermissionDenied ? "" : result.error().message;
   }
+  if (is_new && !released_.contains(operation.agent) &&
+      (honest_.contains(operation.agent) ? honest_.at(operation.agent) : 0) +
+              (operation.honest ? 1 : 0) <
+          kBatches &&
+      !MakeRoom(of, !operation.honest)) {
+    if (result) return "there is room where there is none";
+    return result.error().code == ErrorCode::kUnavailable ? "" : result.error().message;
+  }
   if (!result) return result.error().message;
   if (result->replay != !is_new && !(again && result->replay)) return "replay or not is wrong";
   if (result->replay) return "";
@@ -134,6 +205,7 @@ std::string ProbationModel::Do(const Operation& operation, Store& store, bool ag
   const bool held = after.held_.contains(of);
   if (result->held != held) return "held or not is wrong";
   if (result->answer != (held ? "held: " : "") + batch.answer) return "another answer";
+  if (result->evicted_batches != after.evicted_ - evicted_) return "others have gone";
   const std::size_t released =
       held || held_.size() < after.held_.size() ? 0 : held_.size() - after.held_.size();
   return result->released_batches == released ? "" : "another number of released batches";
@@ -150,10 +222,7 @@ std::string ProbationModel::Compare(Store& store) const {
   const StoreGauges gauges = store.Gauges();
   if (gauges.held_batches != held_.size()) return "the number of held batches differs";
   std::uint64_t held_bytes = 0;
-  for (const Batch& held : held_) {
-    MakeBatch(held, batch, nullptr);
-    held_bytes += kAgentIdBytes + 16 + batch.rows.bytes().size();
-  }
+  for (const Batch& held : held_) held_bytes += RoomOf(held);
   if (gauges.held_bytes != held_bytes) return "the size of the held batches differs";
   for (unsigned agent = 0; agent < kAgents; ++agent) {
     std::vector<std::uint64_t> expected;

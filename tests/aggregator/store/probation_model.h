@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -17,6 +18,9 @@ class ProbationModel {
  public:
   static constexpr unsigned kBatches = 3;  // StoreOptions::probation_batches
   static constexpr unsigned kAgents = 6;
+  // Of StoreOptions: so little that somebody often has to go, or is turned away.
+  static constexpr std::uint64_t kHeldBytes = 14'000;
+  static constexpr std::uint64_t kHeldBytesPerAgent = 9'000;
 
   enum class Kind { kDeliver, kWithdraw, kRevoke, kCheckpoint };
   struct Operation {
@@ -46,11 +50,14 @@ class ProbationModel {
   std::size_t live() const { return live_.size(); }
   std::size_t gone() const { return gone_.size(); }
   std::size_t refused() const { return refused_; }
+  std::size_t evicted() const { return evicted_; }
 
  private:
   bool IsDelivered(const Batch& batch) const {
     return held_.contains(batch) || live_.contains(batch) || gone_.contains(batch);
   }
+  // What has to go so that the batch may be held; nullopt if it may not.
+  std::optional<std::set<Batch>> MakeRoom(const Batch& batch, bool dishonest) const;
   bool IsTurnedAway(unsigned agent) const {
     return revoked_.contains(agent) && !released_.contains(agent);
   }
@@ -58,12 +65,14 @@ class ProbationModel {
   std::mt19937_64 random_;
   std::map<unsigned, std::uint64_t> last_;
   std::map<unsigned, std::uint64_t> honest_;
+  std::set<unsigned> dishonest_;
   std::set<unsigned> released_;
   std::set<unsigned> revoked_;
   std::set<Batch> held_;
   std::set<Batch> live_;
   std::set<Batch> gone_;
   std::size_t refused_ = 0;
+  std::size_t evicted_ = 0;
 };
 
 }  // namespace fieldcost::store

@@ -5,9 +5,13 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "aggregator/store/contributions.h"
+#include "aggregator/store/held.h"
+#include "aggregator/store/store_state.h"
 #include "tests/aggregator/store/batches.h"
 #include "tests/aggregator/store/probation_model.h"
 #include "tests/support/process.h"
@@ -43,6 +47,115 @@ Sums SumsOf(const std::vector<ProbationModel::Batch>& batches) {
   TestBatch batch;
   for (const auto& [agent, sequence] : batches) MakeTestBatch(agent, sequence, batch, &sums);
   return sums;
+}
+
+std::uint64_t RoomOf(const TestBatch& batch) {
+  return HeldRoom(HeldKey(LedgerHeadKey(batch.agent_id, batch.epoch.value()), 1),
+                  HeldBatch::Encode(batch.View()))
+      .value();
+}
+
+// A batch of one row of about so many bytes.
+Result<AcceptResult> SendSized(Store& store, unsigned agent, std::uint64_t sequence,
+                               std::size_t bytes, bool dishonest, bool may_be_held = true) {
+  TestBatch batch;
+  MakeTestBatch(agent, sequence, batch, nullptr);
+  batch.rows.Clear();
+  batch.refused.clear();
+  stats::CostHistogram histogram;
+  histogram.Add(agent);
+  batch.rows.Add(TestKey(agent), histogram, Contribution::kNone);
+  batch.body = std::string(bytes, 'b');  // nobody reads it before it is released
+  AcceptedBatch view = batch.View();
+  view.honest = !dishonest;
+  view.dishonest = dishonest;
+  view.may_be_held = may_be_held;
+  return store.Accept(view);
+}
+
+TEST(ProbationTest, WhoWasDishonestGoesFirstThenWhoHoldsMost) {
+  const TempDir dir;
+  StoreOptions options = Options(dir, 3);
+  options.held_bytes = 100 * kKiB;
+  auto store = MustOpen(options);
+  ASSERT_TRUE(SendSized(*store, 1, 1, 40'000, false)->held);
+  ASSERT_TRUE(SendSized(*store, 2, 1, 10'000, true)->held);
+  ASSERT_TRUE(SendSized(*store, 2, 2, 100, false)->held) << "it was dishonest and stays so";
+  ASSERT_TRUE(SendSized(*store, 3, 1, 20'000, true)->held);
+  ASSERT_TRUE(SendSized(*store, 4, 1, 20'000, false)->held);
+  EXPECT_EQ(SendSized(*store, 5, 1, 30'000, true).error().code, ErrorCode::kUnavailable)
+      << "whoever is dishonest takes nobody's room who is not worse";
+  EXPECT_EQ(store->Gauges().evicted_batches, 0U);
+  store.reset();
+  store = MustOpen(options);  // nothing of it is only in memory
+  const auto third = SendSized(*store, 5, 1, 10'000, false);
+  ASSERT_TRUE(third.has_value()) << third.error().message;
+  EXPECT_EQ(third->evicted_batches, 1U) << "the larger of the dishonest";
+  const auto both = SendSized(*store, 6, 1, 30'000, false);
+  ASSERT_TRUE(both.has_value()) << both.error().message;
+  EXPECT_EQ(both->evicted_batches, 3U) << "all of the other, and the largest";
+  EXPECT_EQ(SendSized(*store, 7, 1, 60'000, false).error().code, ErrorCode::kUnavailable)
+      << "nobody has more";
+  EXPECT_EQ(store->Gauges().held_batches, 3U);
+  EXPECT_EQ(store->Gauges().evicted_batches, 4U);
+  for (const unsigned agent : {1U, 2U, 3U, 4U}) {
+    TestBatch batch;
+    MakeTestBatch(agent, 1, batch, nullptr);
+    EXPECT_EQ(store->Withdraw(batch.Undo())->kind,
+              agent == 4 ? WithdrawalKind::kTakenAway : WithdrawalKind::kRepeated)
+        << agent;
+    EXPECT_TRUE(SendSized(*store, agent, 1, 10, false)->replay);
+  }
+}
+
+TEST(ProbationTest, AnAgentHasAShareAndAnAddressMayHaveNoneLeft) {
+  const TempDir dir;
+  StoreOptions options = Options(dir, 3);
+  options.held_bytes_per_agent = 20'000;
+  auto store = MustOpen(options);
+  ASSERT_TRUE(SendSized(*store, 1, 1, 10'000, false)->held);
+  const auto more = SendSized(*store, 1, 2, 10'000, false);
+  EXPECT_EQ(more.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(more.error().message, ::testing::HasSubstr("this agent"));
+  ASSERT_TRUE(SendSized(*store, 1, 2, 5'000, false)->held);
+  EXPECT_EQ(SendSized(*store, 2, 1, 10, false, false).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(store->Gauges().held_batches, 2U);
+}
+
+// As many as there is room for, and those who make room, all at the same time.
+TEST(ProbationTest, WhateverHappensAtOnceWhatIsHeldIsCounted) {
+  const TempDir dir;
+  StoreOptions options = Options(dir, 3);
+  options.held_bytes = 40'000;
+  auto store = MustOpen(options);
+  std::vector<std::thread> threads;
+  std::atomic<std::uint64_t> held{0};
+  std::atomic<std::uint64_t> evicted{0};
+  for (unsigned thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (unsigned i = 0; i < 40; ++i) {
+        const unsigned agent = 1 + thread * 20 + i % 20;
+        const auto result = SendSized(*store, agent, 1 + i / 20, 5'000 - 100 * i, i % 3 == 0);
+        if (!result) {
+          EXPECT_EQ(result.error().code, ErrorCode::kUnavailable);
+          continue;
+        }
+        held += result->held ? 1 : 0;
+        evicted += result->evicted_batches;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const StoreGauges before = store->Gauges();
+  EXPECT_EQ(before.held_batches, held - evicted);
+  EXPECT_EQ(before.evicted_batches, evicted);
+  EXPECT_GT(evicted, 0U);
+  EXPECT_LE(before.held_bytes, options.held_bytes);
+  store.reset();
+  const StoreGauges after = MustOpen(options)->Gauges();
+  EXPECT_EQ(after.held_batches, before.held_batches);
+  EXPECT_EQ(after.held_bytes, before.held_bytes);
+  EXPECT_EQ(after.honest_held_bytes, before.honest_held_bytes);
 }
 
 TEST(ProbationTest, OnlyTheHonestBatchThatIsEnoughBringsInAllBeforeIt) {
@@ -119,8 +232,7 @@ TEST(ProbationTest, ThereIsNoRoomBeyondTheLimitAndARefusedBatchMayComeAgain) {
   TestBatch batch;
   for (const unsigned agent : {1U, 2U}) {  // either alone has room
     MakeTestBatch(agent, 1, batch, nullptr);
-    options.held_bytes =
-        std::max(agent == 1 ? 0 : options.held_bytes, batch.rows.bytes().size() + 48);
+    options.held_bytes = std::max(agent == 1 ? 0 : options.held_bytes, RoomOf(batch));
   }
   auto store = MustOpen(options);
   ASSERT_TRUE(Send(*store, 1, 1, true)->held);
@@ -179,13 +291,85 @@ TEST(ProbationTest, WhatIsHeldGoesWithItsEpochAndComesInWithoutExpiredWeeks) {
 }
 
 TEST(ProbationTest, ARecordIsReadBackAndNothingElseIs) {
-  const Probation probation{.honest_batches = 300, .held_batches = 2, .released = true};
-  EXPECT_EQ(probation.Encode(), std::string("\x01\xac\x02\x02\x01"));
+  Probation probation{.honest_batches = 300, .held_batches = 2, .released = true};
+  EXPECT_EQ(probation.Encode(), std::string("\x02\xac\x02\x02\x01"));
   EXPECT_EQ(Probation::Decode(probation.Encode()).value(), probation);
-  for (const std::string bytes : {"", "\x01", "\x02\x01\x01\x01", "\x01\x01\x01",
-                                  "\x01\x01\x01\x02", "\x01\x01\x01\x01\x01"}) {
+  EXPECT_EQ(Probation::Decode("\x01\xac\x02\x02\x01").value(), probation) << "of before";
+  probation.dishonest = true;
+  EXPECT_EQ(probation.Encode(), std::string("\x02\xac\x02\x02\x03"));
+  EXPECT_EQ(Probation::Decode(probation.Encode()).value(), probation);
+  for (const std::string bytes : {"", "\x01", "\x03\x01\x01\x01", "\x01\x01\x01",
+                                  "\x01\x01\x01\x02", "\x02\x01\x01\x04", "\x01\x01\x01\x01\x01"}) {
     EXPECT_EQ(Probation::Decode(bytes).error().code, ErrorCode::kCorrupt);
   }
+}
+
+TEST(HeldBatchTest, ABatchIsKeptAsItCameWithAHead) {
+  TestBatch batch;
+  MakeTestBatch(1, 1, batch, nullptr);
+  batch.body = "body";
+  batch.refused = {1};
+  const std::vector<WeekContributions> contributions = {{.week = 300, .hashes = {7, 8}}};
+  AcceptedBatch view = batch.View();
+  view.contributions = contributions;
+  const std::string bytes = HeldBatch::Encode(view);
+  const std::string rows(1, static_cast<char>(batch.rows.row_count()));
+  EXPECT_EQ(bytes, "\x02" + rows + "\x01\xac\x02\x02" + "\x03\x01\x01" + "body");
+  const auto held = HeldBatch::Decode(bytes);
+  ASSERT_TRUE(held.has_value());
+  EXPECT_EQ(held->accepted_rows, batch.rows.row_count());
+  EXPECT_THAT(held->contributions, ::testing::ElementsAre(std::pair(300U, 2U)));
+  EXPECT_EQ(held->record,
+            "\x03\x01\x01"
+            "body");
+  EXPECT_EQ(HeldRoom("key", bytes).value(), 3 + bytes.size() + 1024 + 2 * 8);
+  for (const std::size_t size : {0U, 1U, 3U, 4U, 6U}) {
+    EXPECT_EQ(HeldBatch::Decode(bytes.substr(0, size)).error().code, ErrorCode::kCorrupt) << size;
+  }
+  // As it was held before there was a head.
+  const std::string old = batch.rows.bytes();
+  const auto headless = HeldBatch::Decode(old);
+  ASSERT_TRUE(headless.has_value());
+  EXPECT_EQ(headless->accepted_rows, batch.rows.row_count());
+  EXPECT_EQ(headless->record, old);
+  EXPECT_EQ(HeldRoom("key", old).value(), 3 + old.size() + 1024);
+}
+
+// What the version before has held, put there as that did.
+TEST(HeldBatchTest, WhatWasHeldBeforeThereWasAHeadGoesOn) {
+  const TempDir dir;
+  const StoreOptions options = Options(dir, 2);
+  std::vector<TestBatch> batches(3);
+  Sums sums;
+  MustOpen(options).reset();
+  {
+    auto database = Database::Open({.directory = options.data_dir / "store",
+                                    .write_buffer_bytes = kMiB,
+                                    .block_cache_bytes = kMiB});
+    ASSERT_TRUE(database.has_value());
+    Database::WriteSet changes(**database);
+    for (unsigned agent = 0; agent < 3; ++agent) {
+      MakeTestBatch(agent, 1, batches[agent], agent == 0 ? &sums : nullptr);
+      const std::string head_key = LedgerHeadKey(TestAgent(agent), 1);
+      LedgerHead head;
+      RecordDelivery(head_key, 1, "held", head, changes);
+      changes.Put(Table::kHeld, HeldKey(head_key, 1), batches[agent].rows.bytes());
+      changes.Put(Table::kLedger, ProbationKey(head_key), std::string("\x01\x01\x01\x00", 4));
+    }
+    ASSERT_TRUE((*database)->Write(changes).has_value());
+  }
+  auto store = MustOpen(options);
+  EXPECT_EQ(store->Gauges().held_batches, 3U);
+  EXPECT_EQ(store->Verify()->held_batches, 3U);
+  TestBatch next;
+  MakeTestBatch(0, 2, next, &sums);
+  EXPECT_EQ(store->Accept(next.View())->released_batches, 1U);
+  EXPECT_EQ(AllRows(*store), sums);
+  EXPECT_EQ(store->Withdraw(batches[1].Undo())->kind, WithdrawalKind::kTakenAway);
+  EXPECT_EQ(store->DropHeldBefore(wire::Epoch(2)).value(), 1U);
+  EXPECT_EQ(store->Withdraw(batches[2].Undo())->withdrawn_rows, batches[2].rows.row_count());
+  EXPECT_EQ(store->Gauges().held_bytes, 0U);
+  EXPECT_TRUE(store->Verify()->ok());
 }
 
 TEST(ContributionsTest, AListIsReadBackAndNothingElseIs) {
@@ -204,6 +388,8 @@ TEST(ContributionsTest, AListIsReadBackAndNothingElseIs) {
 
 TEST(ProbationTest, AnyHistoryGivesWhatTheModelGives) {
   const TempDir dir;
+  std::size_t evicted = 0;
+  std::size_t refused = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const StoreOptions options = ProbationModel::Options(dir.path() / std::to_string(seed));
@@ -224,7 +410,11 @@ TEST(ProbationTest, AnyHistoryGivesWhatTheModelGives) {
     }
     EXPECT_GT(model.live(), 0U);
     EXPECT_GT(model.gone(), 0U);
+    evicted += model.evicted();
+    refused += model.refused();
   }
+  EXPECT_GT(evicted, 20U);
+  EXPECT_GT(refused, 20U);
 }
 
 TEST(ProbationTest, AKillAtAnyMomentLosesAndDoublesNothing) {

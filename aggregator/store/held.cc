@@ -1,0 +1,170 @@
+#include "aggregator/store/held.h"
+
+#include <limits>
+
+#include "aggregator/store/limits.h"
+#include "aggregator/store/store_state.h"
+
+namespace fieldcost::store {
+namespace {
+
+// A value that begins with the kind of accepted rows is those, from before there was a head.
+constexpr char kFormatVersion = 2;
+
+Error Malformed() { return Fail(ErrorCode::kCorrupt, "a held batch is malformed"); }
+
+bool TakeNumber(std::string_view& untrusted_bytes, std::uint64_t most, std::uint64_t& number) {
+  stats::Uint128 value = 0;
+  if (!TakeVarint(untrusted_bytes, value) || value > most) return false;
+  number = static_cast<std::uint64_t>(value);
+  return true;
+}
+
+Result<HeldBatch> DecodeHeadless(std::string_view untrusted_bytes) {
+  HeldBatch batch{.accepted_rows = 0, .contributions = {}, .record = untrusted_bytes};
+  std::set<std::uint32_t> weeks;
+  FIELDCOST_TRY(
+      ForEachAcceptedRow(untrusted_bytes, [&](std::string_view key, const CompactRow& row) {
+        ++batch.accepted_rows;
+        if (row.scalars.contributions != 0) weeks.insert(WeekOfRowKey(key));
+      }));
+  for (const std::uint32_t week : weeks) batch.contributions.emplace_back(week, 0);
+  return batch;
+}
+
+}  // namespace
+
+std::string HeldBatch::Encode(const AcceptedBatch& batch) {
+  std::string bytes(1, kFormatVersion);
+  AppendVarint(batch.rows->row_count(), bytes);
+  AppendVarint(batch.contributions.size(), bytes);
+  for (const WeekContributions& part : batch.contributions) {
+    AppendVarint(part.week, bytes);
+    AppendVarint(part.hashes.size(), bytes);
+  }
+  AppendLoggedBatch(batch, bytes);
+  return bytes;
+}
+
+Result<HeldBatch> HeldBatch::Decode(std::string_view untrusted_bytes) {
+  if (untrusted_bytes.starts_with(static_cast<char>(InboxKind::kAdded))) {
+    return DecodeHeadless(untrusted_bytes);
+  }
+  HeldBatch batch;
+  std::string_view rest = untrusted_bytes;
+  std::uint64_t rows = 0;
+  std::uint64_t weeks = 0;
+  if (!rest.starts_with(kFormatVersion)) return Malformed();
+  rest.remove_prefix(1);
+  if (!TakeNumber(rest, wire::kMaxBatchRows, rows) ||
+      !TakeNumber(rest, wire::kMaxBatchRows, weeks)) {
+    return Malformed();
+  }
+  batch.accepted_rows = static_cast<std::uint32_t>(rows);
+  for (std::uint64_t i = 0; i < weeks; ++i) {
+    std::uint64_t week = 0;
+    std::uint64_t count = 0;
+    if (!TakeNumber(rest, std::numeric_limits<std::uint32_t>::max(), week) ||
+        !TakeNumber(rest, wire::kMaxBatchRows, count)) {
+      return Malformed();
+    }
+    batch.contributions.emplace_back(static_cast<std::uint32_t>(week), count);
+  }
+  if (rest.empty()) return Malformed();
+  batch.record = rest;
+  return batch;
+}
+
+Result<std::uint64_t> HeldRoom(std::string_view key, std::string_view untrusted_value) {
+  std::uint64_t room = key.size() + untrusted_value.size() + kHeldBatchCost;
+  // What is from before a head has its rows in full, which are more than what was not counted.
+  if (untrusted_value.starts_with(static_cast<char>(InboxKind::kAdded))) return room;
+  FIELDCOST_ASSIGN(const HeldBatch batch, HeldBatch::Decode(untrusted_value));
+  for (const auto& [week, count] : batch.contributions) room += kContributionCost * count;
+  return room;
+}
+
+void HeldIndex::Change(const std::string& name, const std::function<void(Agent&)>& change) {
+  const auto place = agents_.try_emplace(name).first;
+  Agent& agent = place->second;
+  ranks_.erase(RankOf(place->first, agent));
+  const Agent before = agent;
+  change(agent);
+  batches_ += agent.batches - before.batches;
+  bytes_ += agent.bytes - before.bytes;
+  dishonest_bytes_ += (agent.dishonest ? agent.bytes : 0) - (before.dishonest ? before.bytes : 0);
+  if (agent.batches == 0) {
+    agents_.erase(place);
+  } else {
+    ranks_.insert(RankOf(place->first, agent));
+  }
+}
+
+HeldIndex::Added HeldIndex::Try(const std::string& agent, std::uint64_t bytes, bool dishonest,
+                                const Limits& limits) {
+  const std::lock_guard lock(mutex_);
+  const auto place = agents_.find(agent);
+  const Agent now = place == agents_.end() ? Agent() : place->second;
+  if (now.batches >= limits.agent_batches || now.bytes + bytes > limits.agent_bytes) {
+    return Added::kOverShare;
+  }
+  if (bytes_ + bytes > limits.all_bytes) return Added::kNoRoom;
+  Change(agent, [&](Agent& changed) {
+    ++changed.batches;
+    changed.bytes += bytes;
+    changed.dishonest = changed.dishonest || dishonest;
+  });
+  return Added::kYes;
+}
+
+void HeldIndex::Add(const std::string& agent, std::uint64_t bytes, bool dishonest) {
+  constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+  static_cast<void>(Try(agent, bytes, dishonest, {kAny, kAny, kAny}));
+}
+
+void HeldIndex::Remove(const std::string& agent, std::uint64_t batches, std::uint64_t bytes) {
+  if (batches == 0) return;
+  const std::lock_guard lock(mutex_);
+  Change(agent, [&](Agent& changed) {
+    changed.batches -= batches;
+    changed.bytes -= bytes;
+  });
+}
+
+std::vector<std::string> HeldIndex::WhoMakesRoom(const std::string& agent, std::uint64_t bytes,
+                                                 bool dishonest, std::uint64_t all_bytes) const {
+  const std::lock_guard lock(mutex_);
+  Agent newcomer{.batches = 1, .bytes = bytes, .dishonest = dishonest};
+  if (const auto place = agents_.find(agent); place != agents_.end()) {
+    newcomer.bytes += place->second.bytes;
+    newcomer.dishonest = newcomer.dishonest || place->second.dishonest;
+  }
+  std::vector<std::string> victims;
+  std::uint64_t freed = 0;
+  for (auto rank = ranks_.rbegin(); rank != ranks_.rend() && bytes_ - freed + bytes > all_bytes;
+       ++rank) {
+    const auto& [victim_dishonest, victim_bytes, name] = *rank;
+    const bool goes_first =
+        victim_dishonest != newcomer.dishonest ? victim_dishonest : victim_bytes > newcomer.bytes;
+    if (!goes_first || name == agent) break;
+    freed += victim_bytes;
+    victims.emplace_back(name);
+  }
+  if (bytes_ - freed + bytes > all_bytes) victims.clear();
+  return victims;
+}
+
+std::uint64_t HeldIndex::batches() const {
+  const std::lock_guard lock(mutex_);
+  return batches_;
+}
+std::uint64_t HeldIndex::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+std::uint64_t HeldIndex::honest_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_ - dishonest_bytes_;
+}
+
+}  // namespace fieldcost::store

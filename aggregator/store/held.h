@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "aggregator/store/acceptance.h"
+#include "common/base/result.h"
+
+namespace fieldcost::store {
+
+// What is kept of a batch of an agent on probation; README.md has the bytes.
+struct HeldBatch {
+  std::uint32_t accepted_rows = 0;
+  // Weeks in which it contributes, and to how many row keys.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> contributions;
+  std::string_view record;  // what the inbox would have of it
+
+  static std::string Encode(const AcceptedBatch& batch);
+  // Also reads what was held before there was a head: accepted rows alone. The record refers to the
+  // bytes and is not looked into.
+  static Result<HeldBatch> Decode(std::string_view untrusted_bytes);
+};
+
+// The room that a held batch takes: its bytes, what the ledger keeps of its contributions, and
+// kHeldBatchCost for all else.
+Result<std::uint64_t> HeldRoom(std::string_view key, std::string_view untrusted_value);
+
+// Who holds how much, of all agents (each is named by its ledger head key, so agent and epoch).
+// Thread-safe.
+class HeldIndex {
+ public:
+  struct Limits {
+    std::uint64_t all_bytes = 0;
+    std::uint64_t agent_bytes = 0;
+    std::uint64_t agent_batches = 0;
+  };
+  enum class Added { kYes, kNoRoom, kOverShare };
+
+  // Adds a batch if it is within the limits. Who once is dishonest stays so while anything is held.
+  Added Try(const std::string& agent, std::uint64_t bytes, bool dishonest, const Limits& limits);
+  void Add(const std::string& agent, std::uint64_t bytes, bool dishonest);
+  void Remove(const std::string& agent, std::uint64_t batches, std::uint64_t bytes);
+
+  // Who has to go so that `agent` may have `bytes` more: the dishonest before the honest, those
+  // with most before those with less, but nobody who would go behind `agent` itself. Empty if that
+  // does not make enough room, or there is enough. Depends on what is held alone.
+  std::vector<std::string> WhoMakesRoom(const std::string& agent, std::uint64_t bytes,
+                                        bool dishonest, std::uint64_t all_bytes) const;
+
+  std::uint64_t batches() const;
+  std::uint64_t bytes() const;
+  std::uint64_t honest_bytes() const;  // of agents that were never dishonest
+
+ private:
+  struct Agent {
+    std::uint64_t batches = 0;
+    std::uint64_t bytes = 0;
+    bool dishonest = false;
+  };
+  // Those who go first stand last.
+  using Rank = std::tuple<bool, std::uint64_t, std::string_view>;
+  static Rank RankOf(std::string_view name, const Agent& agent) {
+    return {agent.dishonest, agent.bytes, name};
+  }
+  void Change(const std::string& name, const std::function<void(Agent&)>& change);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Agent, std::less<>> agents_;
+  std::set<Rank> ranks_;  // of the names in agents_
+  std::uint64_t batches_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t dishonest_bytes_ = 0;
+};
+
+}  // namespace fieldcost::store
