@@ -92,6 +92,34 @@ static int Plugin(long count) {
   return 0;
 }
 
+// Waits to be told: to do it once more (SIGUSR1), or to end. Ends with the test in any case.
+static int IsToldToGoOn(void) {
+  sigset_t told;
+  sigemptyset(&told);
+  sigaddset(&told, SIGUSR1);
+  sigaddset(&told, SIGUSR2);
+  int signal_number = 0;
+  return sigwait(&told, &signal_number) == 0 && signal_number == SIGUSR1;
+}
+
+static void BlockWhatTells(void) {
+  sigset_t told;
+  sigemptyset(&told);
+  sigaddset(&told, SIGUSR1);
+  sigaddset(&told, SIGUSR2);
+  pthread_sigmask(SIG_BLOCK, &told, NULL);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  puts("ready");
+}
+
+// Waits very often whenever it is told to.
+static int PollsWhenTold(long count) {
+  for (BlockWhatTells(); IsToldToGoOn(); puts("polled")) {
+    for (long i = 0; i < count; ++i) poll(NULL, 0, 0);
+  }
+  return 0;
+}
+
 static void* CallInStorm(void* count) {
   for (long i = 0; i < *(long*)count; ++i) {
     CallAll();
@@ -103,14 +131,16 @@ static void* CallInStorm(void* count) {
   return NULL;
 }
 
-// Threads that call everything at once while what is measured changes all the time.
+// Threads that call everything at once while what is measured changes all the time; whenever told
+// to.
 static int Storm(long count) {
   pthread_t threads[4];
-  for (int i = 0; i < 4; ++i) {
-    if (pthread_create(&threads[i], NULL, CallInStorm, &count) != 0) return 1;
+  for (BlockWhatTells(); IsToldToGoOn(); puts("over")) {
+    for (int i = 0; i < 4; ++i) {
+      if (pthread_create(&threads[i], NULL, CallInStorm, &count) != 0) return 1;
+    }
+    for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
   }
-  for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
-  puts("over");
   return 0;
 }
 
@@ -125,6 +155,7 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "loop") == 0) return Loop(count);
   if (strcmp(scenario, "spin") == 0) return Spin(count);
   if (strcmp(scenario, "polls") == 0) return Polls(count);
+  if (strcmp(scenario, "polls-when-told") == 0) return PollsWhenTold(count);
   if (strcmp(scenario, "storm") == 0) return Storm(count);
   if (strcmp(scenario, "hold") == 0) return Hold();
   if (strcmp(scenario, "hold-without-descriptors") == 0) return HoldWithoutDescriptors();

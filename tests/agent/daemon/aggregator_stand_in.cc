@@ -30,8 +30,6 @@ AggregatorStandIn::AggregatorStandIn(const std::filesystem::path& directory)
   http::ServerOptions options;
   options.certificate_file = certificates_.certificate;
   options.private_key_file = certificates_.key;
-  // Requests that are never answered end after this time.
-  options.response_timeout = std::chrono::milliseconds(300);
   auto server = http::Server::Start(options, [this](http::Request request, http::Respond respond) {
     Answer(std::move(request), respond);
   });

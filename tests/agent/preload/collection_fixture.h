@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,19 @@ class CollectionTest : public PreloadTest {
     }
     ADD_FAILURE() << symbol << " is not drawn";
     return {};
+  }
+
+  // What the only run has picked until now; it may go on, but not pick while this reads.
+  std::vector<shm::Pick> PicksUntilNow() const {
+    const std::filesystem::directory_iterator runs(state_dir_.path() / "runs");
+    std::ifstream file(runs->path(), std::ios::binary);
+    shm::RunHeader header{};
+    file.read(reinterpret_cast<char*>(&header), sizeof header);
+    std::vector<shm::Pick> picks(header.pick_count);
+    file.read(reinterpret_cast<char*>(picks.data()),
+              static_cast<std::streamsize>(picks.size() * sizeof picks[0]));
+    EXPECT_TRUE(file.good());
+    return picks;
   }
 
   void RemoveRunFiles() const {

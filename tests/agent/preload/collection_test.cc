@@ -128,22 +128,42 @@ TEST_F(CollectionTest, ALongRunPicksAnewWithoutAThreadOrASignal) {
   }
 }
 
+// A program that does something when it is told to, so that nothing here counts on how long it
+// takes.
+class ToldProgram {
+ public:
+  explicit ToldProgram(const ProcessOptions& options) : process_(options) {
+    EXPECT_TRUE(process_.WaitForLine("ready"));
+  }
+
+  // Lets it do it once and returns when it is done; false if it has ended instead.
+  bool GoOn(const std::string& done) {
+    process_.Signal(SIGUSR1);
+    return process_.WaitForLine(done);
+  }
+  ProcessResult End() {
+    process_.Signal(SIGUSR2);
+    return process_.Wait();
+  }
+
+ private:
+  BackgroundProcess process_;
+};
+
 TEST_F(CollectionTest, SwitchingOffReachesAProgramThatRuns) {
   SetPolicy({.phase_seconds = 1, .max_phases = 512, .tsc_to_ns_multiplier = kFastClock});
-  BackgroundProcess polls(Tally({"polls", "100000000"}));
-  ASSERT_TRUE(polls.WaitForLine("100000"));
+  ToldProgram polls(Tally({"polls-when-told", "2000"}));
+  while (PicksUntilNow().size() < 2) ASSERT_TRUE(polls.GoOn("polled"));
   SetPolicy({.collection_enabled = 0, .tsc_to_ns_multiplier = kFastClock});
-  ASSERT_TRUE(polls.WaitForLine("200000"));
-  const auto picks_so_far = [this] { return RunFiles().at(0).picks.size(); };
-  const std::size_t before = picks_so_far();
-  ASSERT_TRUE(polls.WaitForLine("300000"));
-  EXPECT_GT(before, 1U);
-  EXPECT_EQ(picks_so_far(), before);
-  EXPECT_EQ(RunFiles().at(0).picks.back().phase, shm::kPickEnded);
+  while (PicksUntilNow().back().phase != shm::kPickEnded) ASSERT_TRUE(polls.GoOn("polled"));
+  const std::size_t before = PicksUntilNow().size();
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(polls.GoOn("polled"));
+  EXPECT_EQ(PicksUntilNow().size(), before);
+  EXPECT_EQ(polls.End().exit_status, 0);
 }
 
-// Picks change every millisecond under four threads that call them; results in vector and x87
-// registers, errno and every call stay what they are.
+// Picks change every millisecond under four threads that call them, until they have changed often;
+// results in vector and x87 registers, errno and every call stay what they are.
 TEST_F(CollectionTest, WhatIsMeasuredMayChangeWhileThreadsCallIt) {
   for (const std::uint32_t sampling_log2 : {0U, 2U}) {
     for (const char* build : {"tally", "tally_now"}) {
@@ -156,13 +176,17 @@ TEST_F(CollectionTest, WhatIsMeasuredMayChangeWhileThreadsCallIt) {
                  .phase_seconds = 1,
                  .max_phases = 256,
                  .tsc_to_ns_multiplier = kFastClock});
-      ProcessOptions options = Tally({"storm", "20000"});
+      ProcessOptions options = Tally({"storm", "4000"});
       options.arguments[0] = kVictims + build;
-      const ProcessResult result = RunProcess(options);
-      EXPECT_EQ(result.output, "over\n");
-      EXPECT_EQ(result.errors, "");
+      ToldProgram storm(options);
+      std::string said = "ready\n";
+      do {
+        ASSERT_TRUE(storm.GoOn("over"));
+        said += "over\n";
+      } while (PicksUntilNow().size() <= 40);
+      const ProcessResult result = storm.End();
+      EXPECT_EQ(result.output, said);
       EXPECT_EQ(result.exit_status, 0);
-      EXPECT_GT(RunFiles().at(0).picks.size(), 20U);
     }
   }
 }
