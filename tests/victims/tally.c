@@ -26,8 +26,8 @@ static int Loop(long count) {
   return 0;
 }
 
-static int Spin(long count) {
-  for (long i = 0; i < count; ++i) tally_spin(20000);
+static int Spin(long count, long rounds) {
+  for (long i = 0; i < count; ++i) tally_spin(rounds);
   return 0;
 }
 
@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (strcmp(scenario, "loop") == 0) return Loop(count);
-  if (strcmp(scenario, "spin") == 0) return Spin(count);
+  if (strcmp(scenario, "spin") == 0) return Spin(count, argc > 3 ? atol(argv[3]) : 20000);
   if (strcmp(scenario, "polls") == 0) return Polls(count);
   if (strcmp(scenario, "polls-when-told") == 0) return PollsWhenTold(count);
   if (strcmp(scenario, "storm") == 0) return Storm(count);
@@ -162,6 +162,6 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "leave-child") == 0) return LeaveChild();
   if (strcmp(scenario, "become") == 0) return Become();
   if (strcmp(scenario, "plugin") == 0) return Plugin(count);
-  fprintf(stderr, "usage: tally SCENARIO [COUNT]\n");
+  fprintf(stderr, "usage: tally SCENARIO [COUNT [ROUNDS]]\n");
   return 64;
 }
