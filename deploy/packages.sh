@@ -5,13 +5,13 @@ BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboos
   libsqlite3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev
   libsystemd-dev prometheus-cpp-dev"
 TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
-# Programs that are measured: another C++ runtime and unwinder (LLVM's), a debugger, the interpreter
+# Programs that are measured: another C++ runtime and unwinders (LLVM's, nongnu), a collector, a debugger, the interpreter
 # as a library, greenlets that copy stacks, and real programs with real workloads. Not here, but used
 # if present: nodejs (hundreds of packages). nginx and prometheus are unpacked, not installed: that would
 # start them.
 # redis-tools holds the server too.
 TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
-  gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"
+  libunwind8 libgc1 gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"
 
 # Documentation that gets costs: pages of a real header (zlib.h), and manual pages.
 TEST_PACKAGES+=" doxygen man-db groff-base"

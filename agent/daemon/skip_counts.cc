@@ -23,6 +23,7 @@ constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "the program is built with a sanitizer",
     "the program entered a sandbox (seccomp): measured until then",
     "no memory could be had",
+    "the program's garbage collector searches registers",
 };
 
 std::optional<shm::SkipFile> ReadSkipFile(const std::filesystem::path& file) {

@@ -12,55 +12,63 @@
 namespace fieldcost::preload {
 namespace {
 
-// Measured: an intercepted dlopen loses its caller's RUNPATH, an intercepted dlsym(RTLD_NEXT)
-// returns its caller. The others return twice, never return, or have a calling convention of their
-// own.
+// Names that are never picked, without the underscores they begin with; '*' is any run.
+//
+// The first look at their caller's frame: an intercepted dlopen loses its caller's RUNPATH, an
+// intercepted dlsym(RTLD_NEXT) returns its caller, a walk that begins in the thunk shows it or ends
+// there. The others go to another stack, return twice or never, or have a calling convention of
+// their own. Found by searching the code of all libraries of the built-in list for functions that
+// read their return address or load the stack pointer. dl_iterate_phdr reads it, too, but only to
+// learn which namespace asks: ours is its caller's.
 constexpr const char* kNeverPicked[] = {
-    "_Exit",
-    "__assert",
-    "__assert_fail",
-    "__assert_perror_fail",
-    "__chk_fail",
-    "__fentry__",
-    "__fortify_fail",
-    "__gmon_start__",
-    "__longjmp_chk",
-    "__morestack",
-    "__sigsetjmp",
-    "__stack_chk_fail",
-    "_dl_find_object",
-    "_exit",
-    "_longjmp",
-    "_mcount",
-    "_setjmp",
-    "abort",
-    "clone",
+    "*_Unwind_*",  // also __libunwind_Unwind_*
+    "*backtrace",
+    "*getcontext",  // also _Ux86_64_getcontext
+    "Unwind_*",
+    "dl_find_object",
+    "dl_mcount_wrapper*",
     "dlmopen",
     "dlopen",
     "dlsym",
     "dlvsym",
+    "fentry__",
+    "mcount",
+
+    "*fcontext",
+    "*longjmp",
+    "*setcontext",
+    "*setjmp",
+    "*swapcontext",
+    "U*_resume",  // libunwind's
+    "clone",
+    "coroutine_transfer",
+    "longjmp_chk",
+    "makecontext",
+    "vfork",
+
+    "Exit",
+    "GC_pthread_exit",
+    "abort",
+    "assert",
+    "assert_fail",
+    "assert_perror_fail",
+    "chk_fail",
+    "cxa_*",
     "err",
     "errx",
     "exit",
-    "getcontext",
-    "longjmp",
-    "makecontext",
-    "mcount",
+    "fortify_fail",
+    "gmon_start__",
+    "libc_start_*",
+    "morestack",
     "pthread_exit",
     "quick_exit",
-    "setcontext",
-    "setjmp",
-    "siglongjmp",
-    "sigsetjmp",
-    "swapcontext",
+    "stack_chk_fail",
     "thrd_exit",
+    "tls_get_addr*",
     "verr",
     "verrx",
-    "vfork",
 };
-
-constexpr const char* kNeverPickedPrefixes[] = {"_Unwind_", "__cxa_", "__tls_get_addr",
-                                                "__libc_start_", "__libc_longjmp"};
 
 // Draws that lead nowhere, to modules that are not allowed, or that the weight turns down are
 // thrown away, up to this many for each pick.
@@ -187,11 +195,10 @@ bool SymbolMatchesList(const char* list, const char* symbol) {
 }  // namespace
 
 bool MayBePicked(const char* symbol) {
-  for (const char* const name : kNeverPicked) {
-    if (strcmp(symbol, name) == 0) return false;
-  }
-  for (const char* const prefix : kNeverPickedPrefixes) {
-    if (strncmp(symbol, prefix, strlen(prefix)) == 0) return false;
+  while (*symbol == '_') ++symbol;
+  const size_t bytes = strlen(symbol);
+  for (const char* const pattern : kNeverPicked) {
+    if (GlobMatches(pattern, strlen(pattern), symbol, bytes)) return false;
   }
   return true;
 }

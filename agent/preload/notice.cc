@@ -60,10 +60,11 @@ const WrappedFunction kNotices[kNoticeCount] = {
 __attribute__((noinline)) void Notice(uint32_t notice, uint64_t first, uint64_t second) {
   switch (notice) {
     case kNoticePrctl:
-      if (EntersSandbox(first)) DetachForGood();
+      if (EntersSandbox(first)) DetachForGood(shm::Skip::kSandboxed);
       return;
     case kNoticeSyscall:
-      if (first == SYS_seccomp || (first == SYS_prctl && EntersSandbox(second))) DetachForGood();
+      if (first == SYS_seccomp || (first == SYS_prctl && EntersSandbox(second)))
+        DetachForGood(shm::Skip::kSandboxed);
       return;
     case kNoticeDlsym:
     case kNoticeDlvsym:

@@ -17,6 +17,7 @@
 #include "agent/preload/random.h"
 #include "agent/preload/run_file_writer.h"
 #include "agent/preload/slots.h"
+#include "agent/preload/text.h"
 #include "agent/preload/workspace.h"
 #include "agent/preload/wrappers.h"
 
@@ -28,18 +29,44 @@ constexpr uint64_t kNever = ~uint64_t{0};
 constexpr const char* kSanitizers[] = {
     "libasan.", "libtsan.", "libhwasan.", "liblsan.", "libubsan_standalone.", "libclang_rt."};
 
+// Conservative garbage collectors find what is in use in stacks and registers. During a measured
+// call its caller's rbx is in neither: what only that register refers to would be taken for
+// garbage.
+constexpr const char* kCollectors[] = {
+    "libgc.",        "libruby",      "libjavascriptcoregtk-", "libWPEWebKit",
+    "libQt5WebKit.", "libmonosgen-", "libmonoboehm-",         "libcoreclr.",
+    "libgphobos.",   "libdruntime-", "libphobos2-",           "libobjc_gc.",
+    "libgcj.",
+};
+constexpr const char* kProgramsWithCollector[] = {"emacs"};
+
 Request* asked;  // this process's, with its newest policy
 uint64_t random_state;
 
 uint64_t Random() { return NextRandom(&random_state); }
 
-bool HasSanitizer() {
-  for (uint32_t i = 0; i < Objects(true).object_count; ++i) {
-    for (const char* const name : kSanitizers) {
-      if (strncmp(Objects(true).objects[i].soname, name, strlen(name)) == 0) return true;
-    }
+template <size_t N>
+bool BeginsWithAny(const char* text, const char* const (&beginnings)[N]) {
+  for (const char* const beginning : beginnings) {
+    if (strncmp(text, beginning, strlen(beginning)) == 0) return true;
   }
   return false;
+}
+
+// Whether an object from `first` on has a name that begins so.
+template <size_t N>
+bool IsAnyLoaded(uint32_t first, const char* const (&sonames)[N]) {
+  const SlotSpace space = Objects(false);
+  for (uint32_t i = first; i < space.object_count; ++i) {
+    if (BeginsWithAny(space.objects[i].soname, sonames)) return true;
+  }
+  return false;
+}
+
+bool HasCollector() {
+  const auto* const program = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  return IsAnyLoaded(0, kCollectors) ||
+         (program != nullptr && BeginsWithAny(FileNameOf(program), kProgramsWithCollector));
 }
 
 // Private memory for the threads' states, and the page that a fork wipes.
@@ -195,10 +222,22 @@ void TryNextPhase() {
   if (workspace->drawn.count == 0) GiveBackLease();
 }
 
+void Detach() {
+  __atomic_store_n(fieldcost_attached, 0, __ATOMIC_SEQ_CST);
+  process.header->attached = 0;
+}
+
+void LeaveAlone(shm::Skip reason) {
+  GiveBackLease();
+  CountSkip(*asked, reason);
+}
+
 bool BeginRunInWorkspace(uint64_t random, shm::Skip* reason) {
   ListObjectsAtStart(asked->policy.data_slots != 0);
   *reason = shm::Skip::kSanitizer;
-  if (HasSanitizer()) return false;
+  if (IsAnyLoaded(0, kSanitizers)) return false;
+  *reason = shm::Skip::kCollector;
+  if (HasCollector()) return false;
   const SlotSpace space = Objects(true);
   if (asked->is_forced()) {
     PickByName(*asked, space, 0, &workspace->drawn);
@@ -267,13 +306,10 @@ void DropPick(uint32_t pick) {
   if (!IsAnyPickActive()) GiveBackLease();
 }
 
-__attribute__((cold, noinline)) void DetachForGood() {
-  __atomic_store_n(fieldcost_attached, 0, __ATOMIC_SEQ_CST);
-  process.header->attached = 0;
+__attribute__((cold, noinline)) void DetachForGood(shm::Skip reason) {
+  Detach();
   const PatchLock lock;
-  if (!lock.held()) return;
-  GiveBackLease();
-  CountSkip(*asked, shm::Skip::kSandboxed);
+  if (lock.held()) LeaveAlone(reason);
 }
 
 __attribute__((cold, noinline)) void LookAtHandle(void* handle) {
@@ -283,6 +319,10 @@ __attribute__((cold, noinline)) void LookAtHandle(void* handle) {
   ForgetWhatIsGone();
   const uint32_t first_new = Objects(false).object_count;
   if (!AddObjectsOf(handle)) return;
+  if (IsAnyLoaded(first_new, kCollectors)) {
+    Detach();
+    return LeaveAlone(shm::Skip::kCollector);
+  }
   const SlotSpace space = Objects(false);
   InstallWrappersAgain(space, first_new);
   PatchPicks(space, first_new);

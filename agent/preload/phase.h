@@ -25,8 +25,8 @@ void Look(uint64_t now);
 void SamplePick(uint32_t pick, uint32_t sampling_log2);
 void DropPick(uint32_t pick);
 
-// The process is about to enter a sandbox: it measures no more.
-void DetachForGood();
+// The process is about to become one that we leave alone: it measures no more.
+void DetachForGood(shm::Skip reason);
 
 // The program asks for a symbol of something dlopen brought: it takes part from now on.
 void LookAtHandle(void* handle);

@@ -23,8 +23,9 @@ enum class Skip : uint32_t {
   kSanitizer = 7,        // built with AddressSanitizer or its like
   kSandboxed = 8,        // entered seccomp: measured until then
   kNoMemory = 9,         // private memory could not be had
+  kCollector = 10,  // its garbage collector searches registers: may have been measured until then
 };
-inline constexpr uint32_t kSkipCount = 10;
+inline constexpr uint32_t kSkipCount = 11;
 
 struct SkipFile {
   char magic[8];
