@@ -16,9 +16,9 @@
 // Unwinding is exact at every instruction. Three FDEs cover the three states:
 //   1 entry: the return address is on the stack;
 //   2 call:  it is in the record. The caller's rsp is ours; CFA = rsp + 8 nevertheless, since
-//            libgcc tells frames apart by the CFA below them (less 1 under a signal-frame mark), and
-//            would stop here, not at the caller, if a signal handler threw. Because of the mark
-//            unwinders look a caller up at the address itself, not one before: hence *record - 1;
+//            libgcc tells frames apart by the CFA below them, which is our rsp: it would stop here,
+//            not at the caller. No frame is marked as a signal's: newer libgcc takes the entry of
+//            such a frame on the shadow stack for one of the kernel's;
 //   3 exit:  it is on the stack again.
 //
 // A pick that is called very often is sampled: its slots lead to its sampling stub, which counts the
@@ -27,7 +27,13 @@
 // the stub looks first. Notice stubs stand in front of functions we want to know the calls of, and
 // jump on in the caller's place: dlsym sees the caller it must see.
 //
+// Every stub may be entered by an indirect call or jump, and begins with endbr64; what we leave to is
+// another function's entry or the address that a call has pushed. So the library may say that it bears
+// indirect branch tracking and shadow stacks (cet.h, which says so if -fcf-protection does).
+//
 // Offsets are asserted in agent/preload/record.h and notice.h.
+
+#include <cet.h>
 
 #define RECORD_RETURN_ADDRESS 0
 #define RECORD_SAVED_RBX 8
@@ -47,8 +53,8 @@
 
 // rbx is saved at *(rbx + 8):  DW_CFA_expression rbx, { DW_OP_breg3 8 }
 #define CFI_RBX_IN_RECORD .cfi_escape 0x10, 3, 2, 0x73, 8
-// return address is *rbx - 1:  DW_CFA_val_expression rip, { breg3 0, deref, lit1, minus }
-#define CFI_RETURN_ADDRESS_IN_RECORD .cfi_escape 0x16, 16, 5, 0x73, 0, 0x06, 0x31, 0x1c
+// return address is at *rbx:   DW_CFA_expression rip, { DW_OP_breg3 0 }
+#define CFI_RETURN_ADDRESS_IN_RECORD .cfi_escape 0x10, 16, 2, 0x73, 0
 
 // caller's rsp is ours:        DW_CFA_val_expression rsp, { breg7 0 }; LLVM's libunwind gives up at
 // the plainer DW_CFA_val_offset
@@ -243,7 +249,6 @@ take_return_address:
     .cfi_endproc
 
     .cfi_startproc
-    .cfi_signal_frame
     .cfi_def_cfa rsp, 8
     CFI_CALLER_STACK_POINTER_IS_OURS
     CFI_RBX_IN_RECORD

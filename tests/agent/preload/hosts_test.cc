@@ -121,6 +121,30 @@ TEST_F(HostsTest, ASetuidProgramIsNotMeasured) {
   }
 }
 
+// The loader ignores LD_PRELOAD for such programs; what /etc/ld.so.preload names it loads into
+// them, too, and then only our own look at AT_SECURE keeps us out.
+TEST_F(HostsTest, ASetuidProgramIsNotMeasuredThoughTheLibraryIsInIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a program setuid";
+  const TempDir scratch;
+  std::filesystem::permissions(scratch.path(), std::filesystem::perms(0755));
+  std::filesystem::create_directory(scratch.path() / "etc");
+  const std::string script =
+      "cp /etc/passwd /etc/group /etc/ld.so.cache $1/etc && echo $3 > $1/etc/ld.so.preload && "
+      "cp /bin/cat $1/cat && chown nobody $1/cat && chmod $4 $1/cat && chmod 777 $2/runs && "
+      "chmod 755 $2 && mount --bind $1/etc /etc && exec setpriv --reuid 1 --clear-groups env "
+      "FIELDCOST_STATE_DIR=$2 FIELDCOST_PICK='*' $1/cat /proc/self/maps";
+  for (const std::string mode : {"4755", "0755"}) {
+    const ProcessResult result = RunProcess(
+        {.arguments = {"unshare", "-m", "/bin/sh", "-c", script, "sh", scratch.path().string(),
+                       state_dir_.path().string(), kLibrary, mode}});
+    if (result.errors.starts_with("unshare:"))
+      GTEST_SKIP() << "no mount namespace: " << result.errors;
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+    EXPECT_THAT(result.output, ::testing::HasSubstr("libfieldcost_preload.so"));
+    EXPECT_EQ(RunFileCount(), mode == "4755" ? 0U : 1U);
+  }
+}
+
 TEST_F(HostsTest, AFullStateDirectoryIsNoSignal) {
   const std::string script =
       "mount -t tmpfs -o size=32k none $1 && mkdir $1/runs && cp $2/policy $1/ && "

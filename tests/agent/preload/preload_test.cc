@@ -285,6 +285,43 @@ TEST_F(PreloadInertTest, WhenThePickMatchesNothing) {
   ExpectInert(Measured({kVictim, "calls"}, "libvictim.so.1!nothing_of_that_name"));
 }
 
+// Where the C library enables shadow stacks, a library without the note would switch them off for
+// the whole program.
+TEST(PreloadLibraryTest, BearsBranchTrackingAndShadowStacks) {
+  const std::string notes = RunProcess({.arguments = {"readelf", "-nW", kLibrary}}).output;
+  EXPECT_NE(notes.find("Properties: x86 feature: IBT, SHSTK\n"), std::string::npos) << notes;
+  // Each stub may be jumped to.
+  const std::string code =
+      RunProcess({.arguments = {"objdump", "-d", "--no-show-raw-insn", kLibrary}}).output;
+  const auto stubs = [&code](const std::string& name, std::size_t bytes) {
+    const std::size_t begin = code.find("<" + name + ">:\n");
+    const std::uint64_t address =
+        std::stoull(code.substr(code.rfind('\n', begin) + 1), nullptr, 16);
+    std::size_t landings = 0;
+    for (std::size_t i = 0; i < shm::kMaxPicks; ++i) {
+      std::ostringstream line;
+      line << ' ' << std::hex << address + i * bytes << ":\tendbr64";
+      landings += code.find(line.str(), begin) != std::string::npos;
+    }
+    return landings;
+  };
+  EXPECT_EQ(stubs("fieldcost_stubs", 16), shm::kMaxPicks);
+  EXPECT_EQ(stubs("fieldcost_sampling_stubs", 64), shm::kMaxPicks);
+}
+
+// Newer libgcc takes the shadow-stack entry of a frame that is marked so for one of the kernel's.
+TEST(PreloadLibraryTest, NoFrameIsMarkedAsASignals) {
+  std::istringstream frames(
+      RunProcess({.arguments = {"readelf", "--debug-dump=frames", kLibrary}}).output);
+  int kinds = 0;
+  for (std::string line; std::getline(frames, line);) {
+    if (line.find("Augmentation:") == std::string::npos) continue;
+    ++kinds;
+    EXPECT_EQ(line.substr(line.find('"')), "\"zR\"");
+  }
+  EXPECT_GT(kinds, 0);
+}
+
 TEST(PreloadLibraryTest, NeedsOnlyLibcExportsNothingAndStaysSmall) {
   const std::string dynamic = RunProcess({.arguments = {"readelf", "-dW", kLibrary}}).output;
   std::size_t needed = 0;
