@@ -57,11 +57,12 @@ struct Catalog::State {
   sqlite::Statement find_one;
   sqlite::Statement find_prefix;
   bool has_totals = false;
+  bool has_name_index = false;  // and counts of rows
 
   // From an index that has no rows.
   const char* all_names() const {
-    return has_totals ? "SELECT soname, symbol FROM apis INDEXED BY apis_by_name"
-                      : "SELECT soname, symbol FROM apis INDEXED BY apis_by_hash";
+    return has_name_index ? "SELECT soname, symbol FROM apis INDEXED BY apis_by_name"
+                          : "SELECT soname, symbol FROM apis INDEXED BY apis_by_hash";
   }
 };
 
@@ -78,7 +79,8 @@ Result<Catalog> Catalog::Open(const std::filesystem::path& path) {
   }
   FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
   auto state = std::make_unique<State>(std::move(database));
-  state->has_totals = version > kVersionWithoutTotals;
+  state->has_totals = version > kVersionWithoutBounds;
+  state->has_name_index = version > kVersionWithoutTotals;
   return Catalog(std::move(state));
 }
 
@@ -106,7 +108,7 @@ Result<Freshness> Catalog::GetSnapshotFreshness() const {
 
 Result<Freshness> Catalog::GetFreshness() const {
   FIELDCOST_ASSIGN(Freshness freshness, GetSnapshotFreshness());
-  if (state_->has_totals) return freshness;
+  if (state_->has_name_index) return freshness;
   FIELDCOST_ASSIGN(freshness.row_count,
                    state_->database.QueryInt("SELECT coalesce(sum(row_count), 0) FROM apis"));
   return freshness;
@@ -222,8 +224,9 @@ Status Catalog::ForEachApi(
     const std::function<void(std::vector<stats::StatRow> rows)>& visit) const {
   // By that index even if sorting all rows looked cheaper.
   sqlite::Statement select = state_->database.Prepare(
-      state_->has_totals ? "SELECT rows FROM apis INDEXED BY apis_by_name ORDER BY symbol, soname"
-                         : "SELECT rows FROM apis ORDER BY symbol, soname");
+      state_->has_name_index
+          ? "SELECT rows FROM apis INDEXED BY apis_by_name ORDER BY symbol, soname"
+          : "SELECT rows FROM apis ORDER BY symbol, soname");
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, select.Step());
     if (!found) return {};

@@ -41,7 +41,7 @@ struct SearchOptions {
 struct FoundApi {
   std::string soname;
   std::string symbol;
-  std::uint64_t total_ns = 0;  // what all its calls have cost together (stats::FieldTotal)
+  std::uint64_t total_ns = 0;  // what its calls have cost together (stats::FieldTotal); 0 = unknown
 };
 
 // The local, verified copy of the published catalogue: one SQLite file (WAL), many readers, one

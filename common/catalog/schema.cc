@@ -150,8 +150,8 @@ Status Create(sqlite::Database& database) {
   return transaction.Commit();
 }
 
-// Rows of version 1 lost the weights that their fragments may have had: what is there serves until
-// it has been fetched again.
+// Rows of older versions lost the weights or bounded sums that their fragments may have had: what
+// is there serves until it has been fetched again.
 Status ForgetFragments(sqlite::Database& database) {
   return database.Execute(
       "UPDATE fragments SET sha256 = zeroblob(32) WHERE sha256 IS NOT NULL");  // no fragment's
@@ -160,9 +160,12 @@ Status ForgetFragments(sqlite::Database& database) {
 // Copies the APIs into a table as it is now.
 Status RewriteApis(sqlite::Database& database) {
   FIELDCOST_TRY(
-      database.Execute("ALTER TABLE apis RENAME TO old_apis; DROP INDEX IF EXISTS apis_by_hash"));
+      database.Execute("ALTER TABLE apis RENAME TO old_apis; DROP INDEX IF EXISTS apis_by_hash; "
+                       "DROP INDEX IF EXISTS apis_by_name; DROP INDEX IF EXISTS apis_by_total"));
   FIELDCOST_TRY(database.Execute(kApiTable));
   FIELDCOST_ASSIGN(SyncState state, LoadState(database));
+  state.row_count = 0;
+  state.api_count = 0;
   {
     sqlite::Statement select =
         database.Prepare("SELECT symbol, soname, hash, rows FROM old_apis ORDER BY symbol, soname");
@@ -190,7 +193,7 @@ Status Upgrade(sqlite::Database& database) {
   // Another process may have done it while we waited for the lock.
   FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
   if (version == kSchemaVersion) return {};
-  if (version == kVersionWithoutWeights) FIELDCOST_TRY(ForgetFragments(database));
+  FIELDCOST_TRY(ForgetFragments(database));
   FIELDCOST_TRY(RewriteApis(database));
   FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA user_version={}", kSchemaVersion).c_str()));
   return transaction.Commit();
@@ -230,7 +233,7 @@ Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path) {
 
 std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  const double total = stats::FieldTotal(rows);
+  const double total = stats::FieldTotal(rows, stats::Whose::kField);
   return total < static_cast<double>(kMost) ? static_cast<std::uint64_t>(total) : kMost;
 }
 

@@ -15,12 +15,14 @@ namespace fieldcost::catalog {
 // The SQLite file behind Catalog and Sync: see README.md for the tables. Private to this folder.
 
 inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
-inline constexpr std::int64_t kSchemaVersion = 3;
+inline constexpr std::int64_t kSchemaVersion = 4;
+// Its rows have no bounded sums, whatever the fragments had, and its totals are of all calls. It is
+// read as if it had no totals, and brought up to date when it is opened for writing.
+inline constexpr std::int64_t kVersionWithoutBounds = 3;
 // Without totals and the index by them, without row and API counts in its state, and the rows in
 // the index by name. It is read, only slower.
 inline constexpr std::int64_t kVersionWithoutTotals = 2;
-// Its rows have no weights, whatever the fragments had. It is read, and brought up to date when it
-// is opened for writing.
+// Its rows have no weights, whatever the fragments had.
 inline constexpr std::int64_t kVersionWithoutWeights = 1;
 
 // Everything but fragments and rows: what has been verified, and how far today's share is. Days are
@@ -50,11 +52,11 @@ struct SyncState {
 Result<sqlite::Database> OpenForReading(const std::filesystem::path& path);
 // Opens for writing, made (with its directory, tables and a random seed) if absent. One of an older
 // version is upgraded: it keeps its rows (all are copied and decoded once, for their totals: about
-// a minute per million APIs); of version 1 every fragment counts as stale.
+// a minute per million APIs), and every fragment counts as stale.
 Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path);
 
-// What the column `total` holds: what all calls of an API have cost together, in ns. At most
-// 2^63 - 1, as SQLite's integers are.
+// What the column `total` holds: what calls of an API have cost together, in ns, bounded
+// (stats::FieldTotal); 0 = not known. At most 2^63 - 1, as SQLite's integers are.
 std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows);
 
 Result<SyncState> LoadState(const sqlite::Database& database);

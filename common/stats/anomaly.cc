@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/stats/benjamini_hochberg.h"
+#include "common/stats/figures.h"
 #include "common/stats/uint128.h"
 
 namespace fieldcost::stats {
@@ -29,6 +30,16 @@ double CliffsDelta(const CallCounts& calls) {
          static_cast<double>(field_all);
 }
 
+// What is left of the weights of `rest` and `own`; none if that is impossible.
+AgentWeights Without(const AgentWeights& own, const ApiSums& rest) {
+  AgentWeights left = rest.weights;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    if (own.slots[slot] > left.slots[slot]) return {};
+    left.slots[slot] -= own.slots[slot];
+  }
+  return Validate(left, rest.histogram, rest.scalars.contributions) ? left : AgentWeights{};
+}
+
 }  // namespace
 
 std::string_view Name(Verdict verdict) {
@@ -48,25 +59,35 @@ std::string_view Name(Verdict verdict) {
 bool TakeOut(const ApiSums& own, ApiSums& field) {
   ApiSums rest = field;
   if (!rest.histogram.Subtract(own.histogram) || !rest.scalars.Subtract(own.scalars)) return false;
+  rest.weights = Without(own.weights, rest);
   field = rest;
   return true;
 }
 
-double Comparison::p() const { return std::max(call_test.by_bucket.p, machine_test.p); }
+double Comparison::p() const {
+  return few_machines ? machine_test.p : std::max(call_test.by_bucket.p, machine_test.p);
+}
 
 Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own,
                    std::uint64_t salt) {
   ApiSums others = field;
   Comparison result;
   if (own != nullptr) result.own_removed = TakeOut(*own, others);
-  const CallCounts calls = CountsOf(mine, others.histogram);
+  CallCounts calls = CountsOf(mine, others.histogram);
   result.calls = mine.count();
   result.field_calls = others.histogram.count();
   result.contributions = others.scalars.contributions;
-  result.call_test = TestCalls(calls, kPermutations, salt);
-  result.machine_test = TestMachine(mine, others.scalars);
+  result.machine_test = TestMachine(mine, ScalarsForTests(others));
+  result.few_machines =
+      KnowsMachines(others) && KnowsBounds(others) && !AllCallsAgree(others) && result.calls > 0;
+  if (result.few_machines) {
+    calls.field = SharesOf(others.weights);
+    result.ratio = std::exp2(result.machine_test.octaves_above);
+  } else {
+    result.call_test = TestCalls(calls, kPermutations, salt);
+  }
   result.cliffs_delta = CliffsDelta(calls);
-  if (result.calls > 0 && result.field_calls > 0) {
+  if (!result.few_machines && result.calls > 0 && result.field_calls > 0) {
     const Int128 distance = ScalarsOf(mine).sum_mean - ScalarsOf(others.histogram).sum_mean;
     result.ratio = std::exp2(static_cast<double>(distance) * 0x1p-16);
   }

@@ -4,8 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "common/stats/contribution.h"
-#include "common/stats/cost_histogram.h"
+#include "common/stats/api_sums.h"
 #include "common/stats/machine_variation.h"
 #include "common/stats/permutation.h"
 
@@ -21,12 +20,6 @@ inline constexpr double kFalseDiscoveries = 0.05;         // share of the flagge
 inline constexpr double kLeastDelta = 0.147;              // below it an effect is "negligible"
 inline constexpr double kLeastRatio = 1.25;
 
-// The sums of one API in one stratum (metric, library version, hardware class).
-struct ApiSums {
-  CostHistogram histogram;
-  ContributionScalars scalars;
-};
-
 enum class Verdict {
   kTooLittleData,  // fewer calls or contributions than above
   kNormal,
@@ -41,6 +34,9 @@ struct Comparison {
   std::uint64_t calls = 0;          // mine
   std::uint64_t field_calls = 0;    // without mine
   std::uint64_t contributions = 0;  // without mine
+  // A few machines made most of the field's calls (not AllCallsAgree() of figures.h): calls are not
+  // tested, and the two effects are against the typical machine.
+  bool few_machines = false;
   CallTest call_test;
   MachineTest machine_test;
   double cliffs_delta = 0;  // P(mine costs more) - P(mine costs less), by buckets; in [-1, 1]
@@ -52,7 +48,7 @@ struct Comparison {
   Verdict verdict = Verdict::kTooLittleData;
 
   bool eligible() const { return calls >= kLeastCalls && contributions >= kLeastContributions; }
-  // Worse only if both the calls and the machine are.
+  // Worse only if both the calls and the machine are; only the machine, if a few made most calls.
   double p() const;
 };
 
@@ -63,7 +59,9 @@ struct Comparison {
 Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own = nullptr,
                    std::uint64_t salt = 0);
 
-// Takes `own` out of `field`; false, and no change, if it cannot have been part of it.
+// Takes `own` out of `field`; false, and no change, if it cannot have been part of it. Weights that
+// cannot have been are forgotten. Bounded sums stay: what is mine of them has a bound like all
+// else.
 bool TakeOut(const ApiSums& own, ApiSums& field);
 
 // Sets q_calls, q and verdict of each, by Benjamini and Hochberg's procedure over the eligible.

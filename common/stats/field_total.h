@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "common/stats/stat_row.h"
+#include "common/stats/figures.h"
 
 namespace fieldcost::stats {
 
@@ -14,16 +14,18 @@ namespace fieldcost::stats {
 int StratumWidth(const RowKey& key);
 
 // How many calls of an API there were, timed or not: the sum of its calls_per_run, or the number of
-// timed ones where that is not known or less (a run that has not ended has told only of these).
-// nullopt without either. At most 2^64-1.
-std::optional<std::uint64_t> FieldCalls(const CostHistogram* wall_time,
-                                        const CostHistogram* calls_per_run);
+// timed ones where that is not known or less (a run that has not ended has told only of these). Of
+// the field both are the bounded ones of figures.h. nullopt if neither is known. At most 2^64-1.
+std::optional<std::uint64_t> FieldCalls(const ApiSums* wall_time, const ApiSums* calls_per_run,
+                                        Whose whose);
 
-// What all these calls have cost together, in ns: their number times the mean of the timed ones; 0
-// without wall time. For display and order only.
-double FieldTotal(const CostHistogram* wall_time, const CostHistogram* calls_per_run);
+// What all these calls have cost together, in ns: their number times the mean of the timed ones;
+// nullopt if that is not known. For display and order only.
+std::optional<double> FieldTotal(const ApiSums* wall_time, const ApiSums* calls_per_run,
+                                 Whose whose);
 
-// The sum of FieldTotal() over all ApiKeys among these rows, the widest rows of each merged.
-double FieldTotal(std::span<const StatRow> rows);
+// The sum of FieldTotal() over all ApiKeys among these rows, the widest rows of each merged; 0 for
+// those of which it is not known.
+double FieldTotal(std::span<const StatRow> rows, Whose whose);
 
 }  // namespace fieldcost::stats

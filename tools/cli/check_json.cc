@@ -51,7 +51,8 @@ json::object CheckedJson(const report::CheckedApi& api) {
   object["field_versions"] = std::move(versions);
   object["n"] = c.calls;
   object["contributions"] = c.contributions;
-  object["field_calls"] = c.field_calls;
+  object["few_machines"] = c.few_machines;
+  object["field_calls"] = c.few_machines ? json::value(nullptr) : json::value(c.field_calls);
   object["ratio"] = c.ratio;
   object["cliffs_delta"] = c.cliffs_delta;
   object["calls"] = PJson(c.call_test.by_bucket);
@@ -109,7 +110,8 @@ std::string ExplainJson(const std::vector<const report::CheckedApi*>& apis,
   for (const report::CheckedApi* api : apis) {
     json::object one = CheckedJson(*api);
     one["mine"] = HistogramJson(api->mine);
-    one["field"] = HistogramJson(api->field.sums.histogram);
+    one["field"] = nullptr;
+    if (!api->comparison.few_machines) one["field"] = HistogramJson(api->field.sums.histogram);
     array.push_back(std::move(one));
   }
   object["apis"] = std::move(array);

@@ -25,7 +25,7 @@ Result<Found> Look(const Source& source, catalog::SearchOptions options,
   for (const catalog::FoundApi& name : names) {
     FIELDCOST_ASSIGN(std::vector<stats::StatRow> rows, source.Find(name.symbol, name.soname));
     std::vector<report::CostSummary> some =
-        report::Summarise(report::Select(std::move(rows), selection));
+        report::Summarise(report::Select(std::move(rows), selection), source.whose());
     std::move(some.begin(), some.end(), std::back_inserter(found.summaries));
   }
   return found;
@@ -57,7 +57,8 @@ Result<int> Run(const SearchCommand& command, const Output& output) {
                 command.library.empty() ? "" : " in libraries " + command.library);
   }
   const auto text = [&] {
-    return report::CostTable(found.summaries, output.style) + MoreText(found, command.limit);
+    return report::CostTable(found.summaries, output.style) + report::TableNote(found.summaries) +
+           MoreText(found, command.limit);
   };
   FIELDCOST_TRY(PrintCosts(found.summaries, source.freshness(), output, CsvKind::kNumbers, text));
   return 0;

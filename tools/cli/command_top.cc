@@ -5,16 +5,12 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr char kColumns[] =
-    "(P50 to MEAN: every call counts the same; M-P50 to M-P99: every contribution does)\n";
-
 std::string TopText(const TopCommand& command, const TopApis& top, const report::Style& style) {
   if (top.summaries.empty()) {
     return command.local ? "nothing measured yet: fieldcost run -- PROGRAM\n"
                          : "no API of that kind in the catalogue\n";
   }
-  std::string text = report::CostTable(top.summaries, style);
-  if (report::HasMachines(top.summaries)) text += kColumns;
+  std::string text = report::CostTable(top.summaries, style) + report::TableNote(top.summaries);
   if (!top.found) {
     text += fmt::format("(the first {}; more: --limit)\n", top.summaries.size());
   } else if (top.summaries.size() < *top.found) {

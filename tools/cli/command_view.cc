@@ -112,7 +112,7 @@ Result<int> Run(const AgentViewCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   report::CostPageContent content{.made = SystemClock().Now(),
                                   .facts = Facts(status, agent.config(), rows),
-                                  .summaries = report::Summarise(rows)};
+                                  .summaries = report::Summarise(rows, stats::Whose::kOwn)};
   report::Sort(content.summaries, report::SortKey::kTotal);
   const std::string page = report::CostPage(content);
   if (command.output == "-") {

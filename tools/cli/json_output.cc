@@ -10,10 +10,6 @@ namespace {
 
 namespace json = boost::json;
 
-json::object QuantileJson(const stats::Quantile& quantile) {
-  return {{"estimate", quantile.estimate}, {"low", quantile.low}, {"high", quantile.high}};
-}
-
 // No classes, no weeks: all of them together.
 json::object StrataJson(const report::Strata& strata) {
   json::array classes;
@@ -28,21 +24,13 @@ json::object StrataJson(const report::Strata& strata) {
 }
 
 json::object MetricJson(stats::Metric metric, const report::MetricSummary& summary) {
-  json::object object = HistogramJson(summary.histogram);
+  const stats::Figures& figures = summary.figures;
+  json::object object = FiguresJson(figures);
   object["unit"] = Text(stats::Unit(metric));
-  object["contributions"] = summary.contributions;
   object["strata"] = StrataJson(summary.strata);
-  object["mean"] = summary.histogram.Mean();
-  object["standard_deviation"] = summary.histogram.StandardDeviation();
-  object["p50"] = QuantileJson(summary.p50);
-  object["p95"] = QuantileJson(summary.p95);
-  object["p99"] = QuantileJson(summary.p99);
-  object["machines"] = nullptr;
-  if (summary.machines != 0) {
-    object["machines"] = json::object{{"count", summary.machines},
-                                      {"p50", QuantileJson(summary.machine.p50)},
-                                      {"p95", QuantileJson(summary.machine.p95)},
-                                      {"p99", QuantileJson(summary.machine.p99)}};
+  object["buckets"] = SharesJson(figures);
+  if (figures.all_calls) {
+    object["all_calls"].as_object()["buckets"] = HistogramJson(summary.sums.histogram)["buckets"];
   }
   return object;
 }

@@ -49,6 +49,27 @@ json::array BucketsJson(const stats::CostHistogram& histogram) {
   return buckets;
 }
 
+json::object QuantileJson(const stats::Quantile& quantile) {
+  return {{"estimate", quantile.estimate}, {"low", quantile.low}, {"high", quantile.high}};
+}
+
+void AddQuantiles(const stats::Quantiles& quantiles, json::object& object) {
+  object["p50"] = QuantileJson(quantiles.p50);
+  object["p95"] = QuantileJson(quantiles.p95);
+  object["p99"] = QuantileJson(quantiles.p99);
+}
+
+json::value AllCallsJson(const std::optional<stats::CallFigures>& calls) {
+  if (!calls) return nullptr;
+  json::object object = {{"count", calls->totals.count},
+                         {"sum", Text(report::Decimal(calls->totals.sum))},
+                         {"sum_of_squares", Text(report::Decimal(calls->totals.sum_of_squares))},
+                         {"mean", calls->mean},
+                         {"standard_deviation", calls->standard_deviation}};
+  AddQuantiles(calls->quantiles, object);
+  return object;
+}
+
 }  // namespace
 
 std::string Print(const json::object& object) { return json::serialize(object) + "\n"; }
@@ -70,6 +91,37 @@ json::object HistogramJson(const stats::CostHistogram& histogram) {
           {"sum", Text(report::Decimal(histogram.sum()))},
           {"sum_of_squares", Text(report::Decimal(histogram.sum_of_squares()))},
           {"buckets", BucketsJson(histogram)}};
+}
+
+json::object FiguresJson(const stats::Figures& figures) {
+  json::object object = {{"contributions", figures.contributions},
+                         {"machines", nullptr},
+                         {"count", nullptr},
+                         {"sum", nullptr},
+                         {"mean", nullptr},
+                         {"p50", nullptr},
+                         {"p95", nullptr},
+                         {"p99", nullptr},
+                         {"few_machines", figures.few_machines}};
+  if (figures.machines != 0) object["machines"] = figures.machines;
+  if (figures.calls) object["count"] = *figures.calls;
+  if (figures.sum) object["sum"] = Text(report::Decimal(*figures.sum));
+  if (figures.mean) object["mean"] = *figures.mean;
+  if (figures.quantiles) AddQuantiles(*figures.quantiles, object);
+  object["all_calls"] = AllCallsJson(figures.all_calls);
+  return object;
+}
+
+json::array SharesJson(const stats::Figures& figures) {
+  json::array buckets;
+  if (!figures.shares) return buckets;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    if ((*figures.shares)[slot] == 0) continue;
+    buckets.push_back(json::object{{"min", Text(report::Decimal(shm::SlotMin(slot)))},
+                                   {"max", Text(report::Decimal(shm::SlotMax(slot)))},
+                                   {"share", stats::ShareOf(*figures.shares, slot)}});
+  }
+  return buckets;
 }
 
 json::object ApiJson(const stats::ApiKey& api) {

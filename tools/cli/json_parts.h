@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/catalog/catalog.h"
-#include "common/stats/stat_row.h"
+#include "common/stats/figures.h"
 
 namespace fieldcost::cli {
 
@@ -19,6 +19,11 @@ boost::json::string Text(std::string_view text);
 // Text of any bytes, where JSON knows only UTF-8: what is not gets '?' for each byte above 0x7f.
 boost::json::string UntrustedText(std::string_view untrusted_text);
 boost::json::object HistogramJson(const stats::CostHistogram& histogram);
+// {"contributions", "machines", "count", "sum", "mean", "p50", "p95", "p99", "few_machines",
+// "all_calls": {...}}; null = not known, or left out.
+boost::json::object FiguresJson(const stats::Figures& figures);
+// [{"min", "max", "share"}], empty if not known.
+boost::json::array SharesJson(const stats::Figures& figures);
 boost::json::object ApiJson(const stats::ApiKey& api);
 boost::json::object HardwareJson(const stats::HardwareClass& hardware);
 boost::json::object FreshnessJson(const catalog::Freshness& freshness);

@@ -13,7 +13,9 @@ void Add(const wire::BatchContent& batch, stats::Metric metric,
         .api = sent.api, .metric = metric, .hardware = batch.hardware, .week = sent.week};
     stats::StatRow& row = rows.try_emplace(key, stats::StatRow{.key = key}).first->second;
     row.histogram.Merge(sent.histogram);
-    if (sent.first_contribution) row.scalars.Merge(stats::ScalarsOf(sent.histogram));
+    if (!sent.first_contribution) continue;
+    row.scalars.Merge(stats::ScalarsOf(sent.histogram));
+    row.weights.Merge(stats::WeightsOf(sent.histogram));
   }
 }
 

@@ -23,36 +23,19 @@ std::string_view Word(Change change) {
   return "";
 }
 
-json::object QuantileJson(const stats::Quantile& quantile) {
-  return {{"estimate", quantile.estimate}, {"low", quantile.low}, {"high", quantile.high}};
+json::value CountOrNull(const std::optional<std::uint64_t>& count) {
+  return count ? json::value(*count) : json::value(nullptr);
 }
 
-json::object QuantilesJson(const report::Quantiles& quantiles) {
-  return {{"p50", QuantileJson(quantiles.p50)},
-          {"p95", QuantileJson(quantiles.p95)},
-          {"p99", QuantileJson(quantiles.p99)}};
-}
-
-json::object NumbersJson(const report::VersionNumbers& numbers) {
-  json::object object = QuantilesJson(numbers.call);
-  object["count"] = numbers.count;
-  object["contributions"] = numbers.contributions;
-  object["mean"] = numbers.mean;
-  if (numbers.machines == 0) {
-    object["machines"] = nullptr;
-  } else {
-    json::object machines = QuantilesJson(numbers.machine);
-    machines["count"] = numbers.machines;
-    object["machines"] = std::move(machines);
-  }
-  return object;
+json::value NumberOrNull(const std::optional<double>& number) {
+  return number ? json::value(*number) : json::value(nullptr);
 }
 
 json::object ChangeJson(const report::MetricChange& change) {
   json::object object = {
       {"metric", Text(stats::Name(change.metric))}, {"unit", Text(stats::Unit(change.metric))},
-      {"change", Text(Word(change.change))},        {"before", NumbersJson(change.before)},
-      {"after", NumbersJson(change.after)},         {"classes", change.classes},
+      {"change", Text(Word(change.change))},        {"before", FiguresJson(change.before)},
+      {"after", FiguresJson(change.after)},         {"classes", change.classes},
       {"weeks_known", change.weeks_known}};
   if (change.test.strata == 0) {
     object["test"] = nullptr;
@@ -91,8 +74,8 @@ json::object LibraryChangeJson(const report::LibraryChange& change) {
     for (const report::MetricChange& one : api.metrics) metrics.push_back(ChangeJson(one));
     apis.push_back(json::object{{"symbol", Text(api.symbol)},
                                 {"symbol_version", Text(api.symbol_version)},
-                                {"calls_before", api.calls_before},
-                                {"calls_after", api.calls_after},
+                                {"calls_before", CountOrNull(api.calls_before)},
+                                {"calls_after", CountOrNull(api.calls_after)},
                                 {"metrics", std::move(metrics)}});
   }
   return {{"library", Text(change.soname)},
@@ -122,8 +105,8 @@ json::object VendorApiJson(const report::VendorApi& api, const report::VendorRep
                          {"symbol_version", Text(api.symbol_version)},
                          {"name", UntrustedText(api.name)},
                          {"namespace", UntrustedText(api.group)},
-                         {"calls", api.calls},
-                         {"total", api.total_ns},
+                         {"calls", CountOrNull(api.calls)},
+                         {"total", NumberOrNull(api.total_ns)},
                          {"share", api.share},
                          {"contributions", api.contributions},
                          {"versions", TrendJson(api.versions)},
@@ -133,16 +116,12 @@ json::object VendorApiJson(const report::VendorApi& api, const report::VendorRep
   if (api.version.empty()) {
     object["newest"] = nullptr;
   } else {
-    json::object newest = NumbersJson(api.time);
+    json::object newest = FiguresJson(api.time);
     newest["version"] = Text(api.version);
-    newest["histogram"] = HistogramJson(api.histogram);
+    newest["buckets"] = SharesJson(api.time);
     object["newest"] = std::move(newest);
   }
-  if (api.alloc_mean) {
-    object["alloc_mean"] = *api.alloc_mean;
-  } else {
-    object["alloc_mean"] = nullptr;
-  }
+  object["alloc_mean"] = NumberOrNull(api.alloc_mean);
   return object;
 }
 
@@ -150,8 +129,8 @@ json::object GroupJson(const report::VendorGroup& group) {
   json::object object = {{"library", Text(group.soname)},
                          {"namespace", UntrustedText(group.group)},
                          {"apis", group.apis},
-                         {"calls", group.calls},
-                         {"total", group.total_ns},
+                         {"calls", CountOrNull(group.calls)},
+                         {"total", NumberOrNull(group.total_ns)},
                          {"share", group.share},
                          {"contributions", group.contributions},
                          {"slower", group.slower},
@@ -187,8 +166,8 @@ std::string VendorJson(const report::VendorReport& report, const catalog::Freshn
   for (const report::VendorApi& api : report.apis) apis.push_back(VendorApiJson(api, report));
   return Print({{"title", UntrustedText(report.title)},
                 {"libraries", std::move(libraries)},
-                {"calls", report.calls},
-                {"total", report.total_ns},
+                {"calls", CountOrNull(report.calls)},
+                {"total", NumberOrNull(report.total_ns)},
                 {"comparisons", report.compared},
                 {"groups", std::move(groups)},
                 {"apis", std::move(apis)},

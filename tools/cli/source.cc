@@ -61,7 +61,7 @@ Result<std::vector<report::CostSummary>> Source::Summaries(std::string_view libr
   std::vector<report::CostSummary> all;
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
-    std::vector<report::CostSummary> some = report::Summarise(rows);
+    std::vector<report::CostSummary> some = report::Summarise(rows, whose());
     all.insert(all.end(), std::make_move_iterator(some.begin()),
                std::make_move_iterator(some.end()));
   };
@@ -82,7 +82,7 @@ Result<TopApis> Source::Top(std::string_view library_glob, report::SortKey key,
   TopApis top{.found = 0};
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
-    std::vector<report::CostSummary> some = report::Summarise(rows);
+    std::vector<report::CostSummary> some = report::Summarise(rows, whose());
     *top.found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
     if (limit != 0 && top.summaries.size() > limit + kSpare) Keep(top.summaries, key, limit);
@@ -104,7 +104,8 @@ Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t 
   Status status;
   const auto visit = [&](const catalog::FoundApi& api) {
     const auto bound = static_cast<double>(api.total_ns) + 1;  // it is rounded down
-    if (top.summaries.size() >= limit && report::TotalOf(top.summaries.back()) > bound) {
+    if (top.summaries.size() >= limit &&
+        report::TotalOf(top.summaries.back()).value_or(-1) > bound) {
       return all = false;
     }
     if (!library_glob.empty() && !GlobMatch(library_glob, api.soname)) return true;
@@ -113,7 +114,7 @@ Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t 
       status = rows.error();
       return false;
     }
-    std::vector<report::CostSummary> some = report::Summarise(*rows);
+    std::vector<report::CostSummary> some = report::Summarise(*rows, whose());
     found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
     Keep(top.summaries, report::SortKey::kTotal, limit);
@@ -137,7 +138,7 @@ Result<std::vector<catalog::FoundApi>> Source::Search(const catalog::SearchOptio
   }
   std::vector<catalog::FoundApi> found;
   for (const auto& [name, rows] : apis) {
-    const double total = stats::FieldTotal(rows);
+    const double total = stats::FieldTotal(rows, whose());
     found.push_back({name.second, name.first, static_cast<std::uint64_t>(total)});
   }
   if (options.order == catalog::SearchOptions::Order::kTotal) {

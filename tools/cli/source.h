@@ -41,6 +41,8 @@ class Source {
   // nullptr for this machine's own measurements.
   const catalog::Catalog* catalog() const { return catalog_ ? &*catalog_ : nullptr; }
 
+  stats::Whose whose() const { return catalog_ ? stats::Whose::kField : stats::Whose::kOwn; }
+
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
   Result<std::vector<report::CostSummary>> Summaries(std::string_view library_glob) const;
 

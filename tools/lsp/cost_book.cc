@@ -22,15 +22,16 @@ bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) 
 
 std::uint64_t ContributionsOf(const stats::StatRow& row) { return row.scalars.contributions; }
 
-ApiCosts::Metric Describe(const report::MetricSummary& summary) {
-  return {.calls = summary.histogram.count(),
-          .contributions = summary.contributions,
-          .mean = summary.histogram.Mean(),
-          .p50 = summary.p50,
-          .p95 = summary.p95,
-          .p99 = summary.p99,
-          .strata = report::StrataText(summary.strata),
-          .spectrum = report::Spectrum(summary.histogram, kSpectrumWidth, {.utf8 = true})};
+std::optional<ApiCosts::Metric> Describe(const report::MetricSummary& summary) {
+  const stats::Figures& figures = summary.figures;
+  if (!figures.quantiles) return std::nullopt;
+  const report::Bars bars = report::BarsOf(summary.sums, figures);
+  return ApiCosts::Metric{.quantiles = *figures.quantiles,
+                          .calls = figures.calls,
+                          .mean = figures.mean,
+                          .contributions = figures.contributions,
+                          .strata = report::StrataText(summary.strata),
+                          .spectrum = report::Spectrum(bars, kSpectrumWidth, {.utf8 = true})};
 }
 
 // The version to speak of: that with the most contributions of times, else of anything.
@@ -67,7 +68,7 @@ ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows) {
     for (const auto& [metric, numbers] : summary.metrics) {
       if (metric == stats::Metric::kWallTime) costs.time = Describe(numbers);
       if (metric == stats::Metric::kAllocInclusive) costs.allocation = Describe(numbers);
-      if (IsIo(metric)) costs.io_mean += numbers.histogram.Mean();
+      if (IsIo(metric)) costs.io_mean += numbers.figures.mean.value_or(0);
     }
   }
   std::vector<std::pair<std::string, const stats::StatRow*>> ordered(others.begin(), others.end());
@@ -76,8 +77,11 @@ ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows) {
   });
   if (ordered.size() > kMaxOtherVersions) ordered.resize(kMaxOtherVersions);
   for (const auto& [version, row] : ordered) {
-    costs.others.push_back(
-        {version, stats::EstimateQuantile(row->histogram, 0.5).estimate, ContributionsOf(*row)});
+    stats::ApiSums sums;
+    sums.Merge(*row);
+    if (!stats::KnowsMachines(sums)) continue;
+    const stats::Quantile p50 = stats::EstimateWeightedQuantile(row->histogram, row->weights, 0.5);
+    costs.others.push_back({version, p50.estimate, ContributionsOf(*row)});
   }
   return costs;
 }

@@ -12,7 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
-#include "common/stats/quantiles.h"
+#include "common/stats/figures.h"
 #include "tools/lsp/cxx_index.h"
 
 namespace fieldcost::lsp {
@@ -20,13 +20,12 @@ namespace fieldcost::lsp {
 // What a hover and a hint say about one "soname!symbol": its version with the most contributions,
 // all of its hardware classes and weeks together.
 struct ApiCosts {
+  // Figures as in common/stats/figures.h; a metric of which no quantiles are known is not there.
   struct Metric {
-    std::uint64_t calls = 0;  // values in the histogram
+    stats::Quantiles quantiles;          // of the typical machine
+    std::optional<std::uint64_t> calls;  // measured values
+    std::optional<double> mean;
     std::uint64_t contributions = 0;
-    double mean = 0;
-    stats::Quantile p50;
-    stats::Quantile p95;
-    stats::Quantile p99;
     std::string strata;    // "all classes, all weeks"
     std::string spectrum;  // UTF-8
   };

@@ -40,13 +40,13 @@ std::string Headline(const ApiCosts& costs, bool markdown) {
   const std::string name = Code(SourceName(costs), markdown);
   if (costs.time) {
     return fmt::format("{}: typically {} a call", name,
-                       Strong(Time(costs.time->p50.estimate), markdown));
+                       Strong(Time(costs.time->quantiles.p50.estimate), markdown));
   }
   if (costs.allocation) {
     return fmt::format("{}: allocates typically {} a call", name,
-                       Strong(Bytes(costs.allocation->p50.estimate), markdown));
+                       Strong(Bytes(costs.allocation->quantiles.p50.estimate), markdown));
   }
-  return fmt::format("{}: calls were counted, not timed", name);
+  return fmt::format("{}: no typical cost is known", name);
 }
 
 std::string VersionText(const stats::ApiKey& api, bool markdown) {
@@ -59,17 +59,17 @@ std::string VersionText(const stats::ApiKey& api, bool markdown) {
 void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& lines) {
   if (costs.time) {
     const ApiCosts::Metric& time = *costs.time;
-    lines.push_back(QuantileText("p50", time.p50, kTime));
-    lines.push_back(QuantileText("p95", time.p95, kTime));
-    lines.push_back(QuantileText("p99", time.p99, kTime));
+    lines.push_back(QuantileText("p50", time.quantiles.p50, kTime));
+    lines.push_back(QuantileText("p95", time.quantiles.p95, kTime));
+    lines.push_back(QuantileText("p99", time.quantiles.p99, kTime));
     if (!time.spectrum.empty()) {
       lines.push_back(fmt::format("cheap {} dear", Code(time.spectrum, markdown)));
     }
   }
-  if (costs.allocation && costs.allocation->mean > 0) {
+  if (costs.allocation && costs.allocation->mean.value_or(0) > 0) {
     lines.push_back(fmt::format("allocates {} a call on average ({})",
-                                Bytes(costs.allocation->mean),
-                                QuantileText("p99", costs.allocation->p99, kBytes)));
+                                Bytes(*costs.allocation->mean),
+                                QuantileText("p99", costs.allocation->quantiles.p99, kBytes)));
   }
   if (costs.io_mean > 0) {
     lines.push_back(fmt::format("reads and writes {} a call on average, files and network",
@@ -191,9 +191,9 @@ std::string CostText(const std::vector<ApiCosts>& found, const catalog::Freshnes
 std::string ShortCost(const ApiCosts& costs, const catalog::Freshness& freshness) {
   std::string text;
   if (costs.time) {
-    text = Time(costs.time->p50.estimate);
+    text = Time(costs.time->quantiles.p50.estimate);
   } else if (costs.allocation) {
-    text = "allocates " + Bytes(costs.allocation->p50.estimate);
+    text = "allocates " + Bytes(costs.allocation->quantiles.p50.estimate);
   } else {
     return "";
   }
@@ -205,8 +205,8 @@ std::string HintText(const ApiCosts& costs, const catalog::Freshness& freshness,
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (costs.time) {
-    const double p50 = costs.time->p50.estimate;
-    const double p99 = costs.time->p99.estimate;
+    const double p50 = costs.time->quantiles.p50.estimate;
+    const double p99 = costs.time->quantiles.p99.estimate;
     if (settings.hint_calls && p50 >= static_cast<double>(settings.calls_min_us) * kNsPerUs) {
       add(Time(p50));
     }
@@ -215,9 +215,9 @@ std::string HintText(const ApiCosts& costs, const catalog::Freshness& freshness,
       add("p99 " + Time(p99));
     }
   }
-  if (settings.hint_allocation && costs.allocation && costs.allocation->mean > 0 &&
-      costs.allocation->mean >= static_cast<double>(settings.allocation_min_kib) * kBytesPerKib) {
-    add("allocates " + Bytes(costs.allocation->mean));
+  if (settings.hint_allocation && costs.allocation && costs.allocation->mean.value_or(0) > 0 &&
+      *costs.allocation->mean >= static_cast<double>(settings.allocation_min_kib) * kBytesPerKib) {
+    add("allocates " + Bytes(*costs.allocation->mean));
   }
   if (settings.hint_io && costs.io_mean > 0 &&
       costs.io_mean >= static_cast<double>(settings.io_min_kib) * kBytesPerKib) {

@@ -41,15 +41,16 @@ std::string Line(unsigned y, unsigned size, std::string_view color, std::string_
 }
 
 // A bar a bucket, and below it the least and the greatest cost.
-std::string Bars(const Shown& shown, const Colors& colors) {
-  const auto used = FindUsedSlots(shown.summary->histogram);
+std::string BarsSvg(const Shown& shown, const Colors& colors) {
+  const Bars bars = BarsOf(shown.summary->sums, shown.summary->figures);
+  const auto used = FindUsedSlots(bars);
   if (!used) return "";
   const unsigned slots = used->last - used->first + 1;
   const unsigned pitch = std::clamp(kBarsWidth / slots, 1U, kWidestBar);
-  const auto most = static_cast<double>(shown.summary->histogram.bucket(used->fullest).count);
+  const auto most = static_cast<double>(bars.heights[used->fullest]);
   std::string svg;
   for (unsigned slot = used->first; slot <= used->last; ++slot) {
-    const std::uint64_t calls = shown.summary->histogram.bucket(slot).count;
+    const std::uint64_t calls = bars.heights[slot];
     if (calls == 0) continue;
     const auto height =
         std::max(1U, static_cast<unsigned>(
@@ -99,7 +100,7 @@ std::string CardSvg(const CostCard& card, CardTheme theme) {
               shown.summary == nullptr
                   ? "not measured"
                   : fmt::format("p50 {} · p95 {} · p99 {}", newest.p50, newest.p95, newest.p99));
-  if (shown.summary != nullptr) svg += Bars(shown, colors);
+  if (shown.summary != nullptr) svg += BarsSvg(shown, colors);
   svg += Line(170, 11, colors.soft, fit(words.basis, kSmallColumns + 8));
   svg += Line(185, 11, card.provenance.synthetic ? colors.ink : colors.soft,
               card.provenance.synthetic ? fmt::format("{}; {}", kSyntheticWords, words.snapshot)

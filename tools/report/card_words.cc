@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "tools/report/namespace_of.h"
 #include "tools/report/numbers.h"
+#include "tools/report/spectrum.h"
 #include "tools/report/svg.h"
 #include "tools/report/version_order.h"
 
@@ -22,12 +23,13 @@ CardLine LineOf(const CostSummary& version, stats::Metric metric) {
     line.p50 = line.p95 = line.p99 = line.mean = line.count = line.contributions = "-";
     return line;
   }
-  line.p50 = Cost(numbers->p50.estimate, metric);
-  line.p95 = Cost(numbers->p95.estimate, metric);
-  line.p99 = Cost(numbers->p99.estimate, metric);
-  line.mean = Cost(numbers->histogram.Mean(), metric);
-  line.count = FormatCount(numbers->histogram.count());
-  line.contributions = FormatCount(numbers->contributions);
+  const stats::Figures& figures = numbers->figures;
+  line.p50 = QuantileText(figures, &stats::Quantiles::p50, metric, kStyle);
+  line.p95 = QuantileText(figures, &stats::Quantiles::p95, metric, kStyle);
+  line.p99 = QuantileText(figures, &stats::Quantiles::p99, metric, kStyle);
+  line.mean = FormatCost(figures.mean, metric, kStyle);
+  line.count = FormatCount(figures.calls);
+  line.contributions = FormatCount(figures.contributions);
   return line;
 }
 
@@ -61,12 +63,16 @@ CardWords WordsOf(const CostCard& card) {
   }
   const CardLine& newest = words.lines.front();
   if (shown.summary != nullptr) {
-    const stats::Quantile& p50 = shown.summary->p50;
-    words.range = fmt::format("p50 {} (between {} and {})", newest.p50, Cost(p50.low, shown.metric),
-                              Cost(p50.high, shown.metric));
+    const stats::Figures& figures = shown.summary->figures;
+    words.range = "p50 " + newest.p50;
+    if (figures.quantiles) {
+      const stats::Quantile& p50 = figures.quantiles->p50;
+      words.range += fmt::format(" (between {} and {})", Cost(p50.low, shown.metric),
+                                 Cost(p50.high, shown.metric));
+    }
     words.basis = fmt::format("{} calls timed, {} contributions; {}", newest.count,
                               newest.contributions, StrataText(shown.summary->strata));
-    words.spectrum_svg = SpectrumSvg(shown.summary->histogram, shown.metric);
+    words.spectrum_svg = SpectrumSvg(BarsOf(shown.summary->sums, figures), shown.metric);
   } else {
     words.range = "not measured";
     words.basis = "no calls";
@@ -75,8 +81,10 @@ CardWords WordsOf(const CostCard& card) {
       "Cost of {}, {}: {}, p95 {}, p99 {}, mean {}; {}; {}.{}", words.name, words.subject,
       words.range, newest.p95, newest.p99, newest.mean, words.basis, words.snapshot,
       card.provenance.synthetic ? fmt::format(" {}.", kSyntheticWords) : "");
-  words.footer = fmt::format("{}; {}. Half of all calls cost at most p50, 95 of 100 at most p95.",
-                             words.basis, words.snapshot);
+  const bool own = shown.summary != nullptr && shown.summary->figures.whose == stats::Whose::kOwn;
+  words.footer = fmt::format("{}; {}. {} cost at most p50, 95 of 100 at most p95.", words.basis,
+                             words.snapshot,
+                             own ? "Half of all calls" : "On the typical machine half of calls");
   return words;
 }
 

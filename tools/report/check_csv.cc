@@ -17,6 +17,7 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
                  "n",
                  "contributions",
                  "field_calls",
+                 "few_machines",
                  "ratio",
                  "cliffs_delta",
                  "octaves_above_typical_machine",
@@ -45,7 +46,9 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
     csv.Text(stats::DisplayName(key)).Text(key.soname).Text(key.symbol).Text(key.package_version);
     csv.Text(key.build_id).Text(key.symbol_version).Text(stats::Name(report.metric));
     csv.Text(stats::Name(c.verdict)).Text(Name(api.field.stratum)).Text(versions);
-    csv.Count(c.calls).Count(c.contributions).Count(c.field_calls);
+    csv.Count(c.calls).Count(c.contributions);
+    c.few_machines ? csv.Empty() : csv.Count(c.field_calls);
+    csv.Flag(c.few_machines);
     csv.Number(c.ratio).Number(c.cliffs_delta).Number(c.machine_test.octaves_above);
     csv.Number(c.call_test.by_bucket.p).Text(Name(c.call_test.by_bucket.method));
     csv.Number(c.call_test.by_rank.p).Number(c.machine_test.p).Number(c.machine_test.t);

@@ -39,10 +39,7 @@ Rows OverAllClasses(const Rows& rows) { return Widest(rows, IsOfAllClasses); }
 
 stats::ApiSums Sum(const Rows& rows) {
   stats::ApiSums sums;
-  for (const StatRow* row : rows) {
-    sums.histogram.Merge(row->histogram);
-    sums.scalars.Merge(row->scalars);
-  }
+  for (const StatRow* row : rows) sums.Merge(*row);
   return sums;
 }
 

@@ -59,10 +59,10 @@ std::string CheckText(const CheckReport& report, bool all, const Style& style);
 std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style& style);
 
 // A record for each API: api, library, symbol, version, build_id, symbol_version, metric, verdict,
-// compared_with, field_versions, n, contributions, field_calls, ratio, cliffs_delta,
-// octaves_above_typical_machine, p_calls, p_calls_method, p_ranks, p_machines, t,
-// degrees_of_freedom, p, q_calls, q, seed (hexadecimal), own_removed, snapshot, published, expired,
-// synthetic.
+// compared_with, field_versions, n, contributions, field_calls (empty if few_machines),
+// few_machines, ratio, cliffs_delta, octaves_above_typical_machine, p_calls, p_calls_method,
+// p_ranks, p_machines, t, degrees_of_freedom, p, q_calls, q, seed (hexadecimal), own_removed,
+// snapshot, published, expired, synthetic.
 std::string CheckCsv(const CheckReport& report, const Provenance& provenance);
 
 // "exact", "drawn", "normal", "none".

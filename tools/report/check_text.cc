@@ -41,12 +41,13 @@ Cells CellsOf(const CheckedApi& api, const Style& style) {
           FormatCount(comparison.contributions),
           fmt::format("{:.2f}", comparison.ratio),
           fmt::format("{:.2f}", comparison.cliffs_delta),
-          Probability(comparison.call_test.by_bucket.p),
+          comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p),
           Probability(comparison.machine_test.p),
           Probability(comparison.q),
           SeedText(comparison.call_test.seed),
           std::string(Name(api.field.stratum)) +
-              (comparison.own_removed ? ", own contribution taken out" : "")};
+              (comparison.own_removed ? ", own contribution taken out" : "") +
+              (comparison.few_machines ? ", typical machine" : "")};
 }
 
 std::string Table(const CheckReport& report, Verdict verdict, const Style& style) {
@@ -95,7 +96,7 @@ std::string LackingText(const CheckReport& report, bool all, const Style& style)
   return text;
 }
 
-std::string BarText(double share, double greatest, unsigned slot, const Style& style) {
+std::string Bar(double share, double greatest, unsigned slot, const Style& style) {
   const auto length = static_cast<std::size_t>(
       share > 0 ? std::max(1.0, std::floor(share / greatest * double{kBarWidth})) : 0);
   const std::string bar(length, '@');
@@ -103,23 +104,22 @@ std::string BarText(double share, double greatest, unsigned slot, const Style& s
          std::string(kBarWidth - length, ' ');
 }
 
-std::string SideBySide(const stats::CostHistogram& mine, const stats::CostHistogram& field,
-                       const Style& style) {
+std::string SideBySide(const Bars& mine, const Bars& field, const Style& style) {
   const std::optional<UsedSlots> range = Join(FindUsedSlots(mine), FindUsedSlots(field));
   if (!range) return "";
-  const auto share = [](const stats::CostHistogram& histogram, unsigned slot) {
-    const std::uint64_t all = histogram.count();
-    return all == 0 ? 0
-                    : static_cast<double>(histogram.bucket(slot).count) / static_cast<double>(all);
+  const auto share = [](const Bars& bars, unsigned slot) {
+    double all = 0;
+    for (const std::uint64_t height : bars.heights) all += static_cast<double>(height);
+    return all == 0 ? 0 : static_cast<double>(bars.heights[slot]) / all;
   };
   double greatest = 0;
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
     greatest = std::max({greatest, share(mine, slot), share(field, slot)});
   }
-  const auto side = [&](const stats::CostHistogram& histogram, unsigned slot) {
-    return fmt::format("{:>14} {:>5.1f} % |{}|", FormatCount(histogram.bucket(slot).count),
-                       100 * share(histogram, slot),
-                       BarText(share(histogram, slot), greatest, slot, style));
+  const auto side = [&](const Bars& bars, unsigned slot) {
+    return fmt::format("{:>14} {:>5.1f} % |{}|",
+                       bars.are_counts ? FormatCount(bars.heights[slot]) : "",
+                       100 * share(bars, slot), Bar(share(bars, slot), greatest, slot, style));
   };
   std::string text = fmt::format("  {:<14}{:<{}}  {}\n", "", "               mine", kBarWidth + 25,
                                  "              field");
@@ -127,6 +127,11 @@ std::string SideBySide(const stats::CostHistogram& mine, const stats::CostHistog
     text += fmt::format("  {:<14}{}  {}\n", BucketLabel(slot), side(mine, slot), side(field, slot));
   }
   return text;
+}
+
+Bars FieldBars(const CheckedApi& api) {
+  if (!api.comparison.few_machines) return CountBars(api.field.sums.histogram);
+  return {.heights = stats::SharesOf(api.field.sums.weights), .are_counts = false};
 }
 
 std::string MethodText(const stats::PValue& p) {
@@ -176,7 +181,7 @@ std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style
   text += fmt::format("  {}{}\n", stats::Name(c.verdict),
                       c.verdict == Verdict::kTooLittleData ? ": " + Lack(api) : "");
   if (api.field.stratum == Stratum::kNone) {
-    return text + SideBySide(api.mine, {}, style);
+    return text + SideBySide(CountBars(api.mine), {}, style);
   }
   std::string versions;
   for (const std::string& version : api.field.versions) {
@@ -184,20 +189,25 @@ std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style
   }
   text += fmt::format("  compared with: {} ({}){}\n", Name(api.field.stratum), versions,
                       c.own_removed ? "; own contribution taken out" : "");
-  text += fmt::format("  n {} calls of mine, {} of A {} contributions\n", FormatCount(c.calls),
-                      FormatCount(c.field_calls), FormatCount(c.contributions));
-  text += fmt::format("  ratio of geometric means {:.2f}, Cliff's delta {:.2f}\n", c.ratio,
-                      c.cliffs_delta);
-  text += fmt::format("  calls:    {}; by ranks {}; q {}; seed {}\n",
-                      MethodText(c.call_test.by_bucket), MethodText(c.call_test.by_rank),
-                      Probability(c.q_calls), SeedText(c.call_test.seed));
+  text += fmt::format("  n {} calls of mine, {}A {} contributions\n", FormatCount(c.calls),
+                      c.few_machines ? "" : FormatCount(c.field_calls) + " of ",
+                      FormatCount(c.contributions));
+  text += fmt::format("  ratio of geometric means {:.2f}, Cliff's delta {:.2f}{}\n", c.ratio,
+                      c.cliffs_delta, c.few_machines ? ", both to the typical machine" : "");
+  text += c.few_machines
+              ? fmt::format("  calls:    not compared, {}\n", kFewMachinesText)
+              : fmt::format("  calls:    {}; by ranks {}; q {}; seed {}\n",
+                            MethodText(c.call_test.by_bucket), MethodText(c.call_test.by_rank),
+                            Probability(c.q_calls), SeedText(c.call_test.seed));
   text += fmt::format(
       "  machines: p {}; t {:.2f}, {:.0f} degrees of freedom; {:.2f} octaves above the field's "
       "typical machine\n",
       Probability(c.machine_test.p), c.machine_test.t, c.machine_test.degrees_of_freedom,
       c.machine_test.octaves_above);
-  text += fmt::format("  both:     p {}, q {}\n", Probability(c.p()), Probability(c.q));
-  return text + SideBySide(api.mine, api.field.sums.histogram, style);
+  text +=
+      fmt::format("  {} p {}, q {}\n",
+                  c.few_machines ? "verdict: " : "both:    ", Probability(c.p()), Probability(c.q));
+  return text + SideBySide(CountBars(api.mine), FieldBars(api), style);
 }
 
 }  // namespace fieldcost::report

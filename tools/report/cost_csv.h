@@ -3,8 +3,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tools/report/cost_table.h"
+#include "tools/report/csv.h"
 
 namespace fieldcost::report {
 
@@ -19,13 +22,18 @@ struct Provenance {
 
 // A record for each metric of each summary: api, library, symbol, version, build_id,
 // symbol_version, metric, unit, classes ("all", else names with | between), first_week, last_week
-// (days; empty = all), contributions, count, sum, sum_of_squares (exact), mean, standard_deviation,
-// p50, p50_low, p50_high, the same for p95 and p99, machines, and the typical machine's quantiles
-// (machine_p50 ...; empty if not known), source, snapshot, published, expired, synthetic.
+// (days; empty = all), contributions, figures, source, snapshot, published, expired, synthetic.
 std::string CostCsv(std::span<const CostSummary> summaries, const Provenance& provenance);
 
+// What all records with stats::Figures have: machines, count, sum, mean, p50, p50_low, p50_high,
+// the same for p95 and p99; few_machines; and of all calls the same (all_calls_count ...; sums are
+// exact), sum of squares and standard deviation. Empty = not known, or left out.
+std::vector<std::string_view> FigureColumns();
+void AddFigures(CsvWriter& csv, const stats::Figures& figures);
+
 // A record for each bucket that is not empty: api ... last_week and contributions as above, min,
-// max (both included), count, sum, sum_of_squares, source, snapshot, published, expired, synthetic.
+// max (both included), share (as in stats::Figures), few_machines, and of all calls count, sum,
+// sum_of_squares (empty where these are left out); source, snapshot, published, expired, synthetic.
 std::string BucketCsv(std::span<const CostSummary> summaries, const Provenance& provenance);
 
 }  // namespace fieldcost::report

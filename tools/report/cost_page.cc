@@ -7,6 +7,7 @@
 #include "common/shm/log2_bucket.h"
 #include "tools/report/html.h"
 #include "tools/report/numbers.h"
+#include "tools/report/spectrum.h"
 #include "tools/report/svg.h"
 
 namespace fieldcost::report {
@@ -79,12 +80,14 @@ std::string OverviewRow(const CostSummary& summary, std::size_t number) {
                   EscapeHtml(summary.api.package_version));
   if (const auto* first = FirstOf(summary)) {
     const auto& [metric, numbers] = *first;
+    const stats::Figures& figures = numbers.figures;
     html += fmt::format("<td>{}</td><td class=\"n\">{}</td>", stats::Name(metric),
-                        FormatCount(numbers.histogram.count()));
-    for (const stats::Quantile& quantile : {numbers.p50, numbers.p95, numbers.p99}) {
+                        FormatCount(figures.calls));
+    const stats::Quantiles quantiles = figures.quantiles.value_or(stats::Quantiles{});
+    for (const stats::Quantile& quantile : {quantiles.p50, quantiles.p95, quantiles.p99}) {
       html += QuantileCell(quantile, metric);
     }
-    html += fmt::format("<td>{}</td>", SpectrumSvg(numbers.histogram, metric));
+    html += fmt::format("<td>{}</td>", SpectrumSvg(BarsOf(numbers.sums, figures), metric));
   }
   return html + "</tr>\n";
 }
@@ -126,7 +129,7 @@ std::string Buckets(stats::Metric metric, const stats::CostHistogram& histogram)
   return html + "</tbody></table>\n</details>\n";
 }
 
-std::string QuantileText(const Quantiles& quantiles, stats::Metric metric) {
+std::string QuantileWords(const stats::Quantiles& quantiles, stats::Metric metric) {
   std::string html;
   for (const auto& [label, quantile] :
        {std::pair{"p50", &quantiles.p50}, {"p95", &quantiles.p95}, {"p99", &quantiles.p99}}) {
@@ -150,17 +153,14 @@ std::string Detail(const CostSummary& summary, std::size_t number) {
   add("build-id", summary.api.build_id);
   html += "</p>\n";
   for (const auto& [metric, numbers] : summary.metrics) {
-    const stats::CostHistogram& histogram = numbers.histogram;
+    const stats::CallFigures calls = numbers.figures.all_calls.value_or(stats::CallFigures{});
     html +=
         fmt::format("<h4>{} ({})</h4>\n<p>n {}, mean {}, standard deviation {}</p>\n<p>{}</p>\n",
-                    stats::Name(metric), stats::Unit(metric), FormatCount(histogram.count()),
-                    Cost(histogram.Mean(), metric), Cost(histogram.StandardDeviation(), metric),
-                    QuantileText({numbers.p50, numbers.p95, numbers.p99}, metric));
-    if (numbers.machines != 0) {
-      html += fmt::format("<p>Typical machine ({}; above, every call does): {}</p>\n",
-                          MachinesText(numbers), QuantileText(numbers.machine, metric));
-    }
-    html += HistogramSvg(histogram, metric, name) + "\n" + Buckets(metric, histogram);
+                    stats::Name(metric), stats::Unit(metric), FormatCount(calls.totals.count),
+                    Cost(calls.mean, metric), Cost(calls.standard_deviation, metric),
+                    QuantileWords(calls.quantiles, metric));
+    html += HistogramSvg(CountBars(numbers.sums.histogram), metric, name) + "\n" +
+            Buckets(metric, numbers.sums.histogram);
   }
   return html + "</article>\n";
 }

@@ -16,7 +16,7 @@ struct CostPageContent {
   };
   WallTime made{};
   std::vector<Fact> facts;             // about mode, what was sent and what stays here
-  std::vector<CostSummary> summaries;  // in the order of the page
+  std::vector<CostSummary> summaries;  // one's own (stats::Whose::kOwn), in the order of the page
 };
 
 // At most so many APIs get a picture and numbers in full; the others are counted.

@@ -22,32 +22,37 @@ constexpr std::size_t kMaxApiWidth = 44;
 constexpr std::size_t kMaxLibraryWidth = 28;
 constexpr std::size_t kMaxVersionWidth = 22;
 
-const stats::CostHistogram* HistogramOf(const CostSummary& summary, stats::Metric metric) {
+const stats::ApiSums* SumsOf(const CostSummary& summary, stats::Metric metric) {
   const MetricSummary* numbers = summary.Find(metric);
-  return numbers == nullptr ? nullptr : &numbers->histogram;
+  return numbers == nullptr ? nullptr : &numbers->sums;
 }
 
-std::optional<std::uint64_t> CallsOf(const CostSummary& summary) {
-  return stats::FieldCalls(HistogramOf(summary, stats::Metric::kWallTime),
-                           HistogramOf(summary, stats::Metric::kCallsPerRun));
+stats::Whose WhoseIs(const CostSummary& summary) {
+  return summary.metrics.empty() ? stats::Whose::kField
+                                 : summary.metrics.begin()->second.figures.whose;
 }
 
+// -1 = not known.
 double ValueOf(const CostSummary& summary, SortKey key) {
   const MetricSummary* time = summary.Find(stats::Metric::kWallTime);
   if (time == nullptr) return -1;
+  const stats::Figures& figures = time->figures;
+  const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
+    return figures.quantiles ? (*figures.quantiles.*which).estimate : -1;
+  };
   switch (key) {
     case SortKey::kCalls:
       return static_cast<double>(CallsOf(summary).value_or(0));
     case SortKey::kP50:
-      return time->p50.estimate;
+      return quantile(&stats::Quantiles::p50);
     case SortKey::kP95:
-      return time->p95.estimate;
+      return quantile(&stats::Quantiles::p95);
     case SortKey::kP99:
-      return time->p99.estimate;
+      return quantile(&stats::Quantiles::p99);
     case SortKey::kMean:
-      return time->histogram.Mean();
+      return figures.mean.value_or(-1);
     case SortKey::kTotal:
-      return TotalOf(summary);
+      return TotalOf(summary).value_or(-1);
   }
   return -1;
 }
@@ -58,14 +63,10 @@ struct Cell {
 };
 using Line = std::vector<Cell>;
 
-Line HeadingLine(bool with_machines) {
-  Line line = {{"API"},       {"LIBRARY"},   {"VERSION"},   {"CALLS", true}, {"CONTRIB", true},
-               {"P50", true}, {"P95", true}, {"P99", true}, {"MEAN", true}};
-  if (with_machines) {
-    line.insert(line.end(), {{"M-P50", true}, {"M-P95", true}, {"M-P99", true}});
-  }
-  line.insert(line.end(), {{"ALLOC/CALL", true}, {"SPECTRUM"}});
-  return line;
+Line HeadingLine() {
+  return {{"API"},           {"LIBRARY"},     {"VERSION"},          {"CALLS", true},
+          {"CONTRIB", true}, {"P50", true},   {"P95", true},        {"P99", true},
+          {"MEAN", true},    {"TOTAL", true}, {"ALLOC/CALL", true}, {"SPECTRUM"}};
 }
 
 // Two versions of one symbol in one library would look alike without its version.
@@ -92,37 +93,29 @@ Line NameCells(const stats::ApiKey& api, const Twins& twins, const Style& style)
       {api.package_version.empty() ? "-" : Shorten(api.package_version, kMaxVersionWidth, style)}};
 }
 
-Line TableLine(const CostSummary& summary, const Twins& twins, bool with_machines,
-               const Style& style) {
+constexpr char kUnknown[] = "-";
+
+Line TableLine(const CostSummary& summary, const Twins& twins, const Style& style) {
   const stats::Metric wall = stats::Metric::kWallTime;
   const MetricSummary* time = summary.Find(wall);
   const MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
-  const std::string none = "-";
   Line line = NameCells(summary.api, twins, style);
-  if (time != nullptr) {
-    line.push_back({FormatCount(CallsOf(summary).value_or(0)), true});
-    line.push_back({FormatCount(time->contributions), true});
-    for (const double value :
-         {time->p50.estimate, time->p95.estimate, time->p99.estimate, time->histogram.Mean()}) {
-      line.push_back({FormatCost(value, wall, style), true});
-    }
-  } else {
-    line.insert(line.end(), 6, Cell{none, true});
-    if (const auto calls = CallsOf(summary)) line[3].text = FormatCount(*calls);
-    if (alloc != nullptr) line[4].text = FormatCount(alloc->contributions);
+  line.push_back({FormatCount(CallsOf(summary)), true});
+  const MetricSummary* contributed = time != nullptr ? time : alloc;
+  line.push_back(
+      {contributed == nullptr ? kUnknown : FormatCount(contributed->figures.contributions), true});
+  const stats::Figures figures = time == nullptr ? stats::Figures{} : time->figures;
+  for (const auto which :
+       {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
+    line.push_back({QuantileText(figures, which, wall, style), true});
   }
-  if (with_machines) {
-    const bool known = time != nullptr && time->machines != 0;
-    const Quantiles machine = known ? time->machine : Quantiles{};
-    for (const stats::Quantile& quantile : {machine.p50, machine.p95, machine.p99}) {
-      line.push_back({known ? FormatCost(quantile.estimate, wall, style) : none, true});
-    }
-  }
-  line.push_back({alloc == nullptr
-                      ? none
-                      : FormatCost(alloc->histogram.Mean(), stats::Metric::kAllocInclusive, style),
+  line.push_back({FormatCost(figures.mean, wall, style), true});
+  line.push_back({TotalText(TotalOf(summary), style), true});
+  line.push_back({FormatCost(alloc == nullptr ? std::nullopt : alloc->figures.mean,
+                             stats::Metric::kAllocInclusive, style),
                   true});
-  line.push_back({time == nullptr ? "" : Spectrum(time->histogram, kSpectrumWidth, style)});
+  line.push_back(
+      {time == nullptr ? "" : Spectrum(BarsOf(time->sums, time->figures), kSpectrumWidth, style)});
   return line;
 }
 
@@ -134,20 +127,22 @@ std::string QuantileLine(const char* name, const stats::Quantile& quantile, stat
                      FormatCost(quantile.high, metric, style));
 }
 
-std::string QuantileLines(const Quantiles& quantiles, stats::Metric metric, const Style& style) {
+std::string QuantileLines(const stats::Quantiles& quantiles, stats::Metric metric,
+                          const Style& style) {
   return QuantileLine("p50", quantiles.p50, metric, style) +
          QuantileLine("p95", quantiles.p95, metric, style) +
          QuantileLine("p99", quantiles.p99, metric, style);
 }
 
 // What one value of the metric stands for: a run has one number of calls and one first call.
-std::string NumberText(stats::Metric metric, const stats::CostHistogram& histogram) {
-  const std::uint64_t count = histogram.count();
+std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
+  if (!figures.calls) return "n -";
+  const std::uint64_t count = *figures.calls;
   const std::string runs = fmt::format("{} run{}", FormatCount(count), count == 1 ? "" : "s");
   if (metric == stats::Metric::kFirstCallTime) return runs;
   if (metric != stats::Metric::kCallsPerRun) return "n " + FormatCount(count);
   const stats::Uint128 most = std::numeric_limits<std::uint64_t>::max();
-  const auto calls = static_cast<std::uint64_t>(std::min(histogram.sum(), most));
+  const auto calls = static_cast<std::uint64_t>(std::min(*figures.sum, most));
   return fmt::format("{}, {} call{} in all", runs, FormatCount(calls), calls == 1 ? "" : "s");
 }
 
@@ -173,16 +168,37 @@ std::string NameLine(const stats::ApiKey& api) {
 }
 
 std::string CountLine(stats::Metric metric, const MetricSummary& numbers) {
-  return fmt::format("    {}, {} contribution{}; {}\n", NumberText(metric, numbers.histogram),
-                     FormatCount(numbers.contributions), numbers.contributions == 1 ? "" : "s",
+  const std::uint64_t contributions = numbers.figures.contributions;
+  return fmt::format("    {}, {} contribution{}; {}\n", NumberText(metric, numbers.figures),
+                     FormatCount(contributions), contributions == 1 ? "" : "s",
                      StrataText(numbers.strata));
+}
+
+// The quantiles with a heading that says whose they are, if that is not plain.
+std::string MainQuantiles(stats::Metric metric, const stats::Figures& figures, const Style& style) {
+  if (!figures.quantiles) return "    quantiles: not known, published without weights\n";
+  std::string text;
+  if (figures.whose == stats::Whose::kField) {
+    text = fmt::format("    typical machine: {}\n", MachinesText(figures));
+  }
+  return text + QuantileLines(*figures.quantiles, metric, style);
+}
+
+std::string MeanText(stats::Metric metric, double mean, double deviation, const Style& style) {
+  return fmt::format("mean {}, standard deviation {}\n", FormatCost(mean, metric, style),
+                     FormatCost(deviation, metric, style));
 }
 
 }  // namespace
 
-double TotalOf(const CostSummary& summary) {
-  return stats::FieldTotal(HistogramOf(summary, stats::Metric::kWallTime),
-                           HistogramOf(summary, stats::Metric::kCallsPerRun));
+std::optional<std::uint64_t> CallsOf(const CostSummary& summary) {
+  return stats::FieldCalls(SumsOf(summary, stats::Metric::kWallTime),
+                           SumsOf(summary, stats::Metric::kCallsPerRun), WhoseIs(summary));
+}
+
+std::optional<double> TotalOf(const CostSummary& summary) {
+  return stats::FieldTotal(SumsOf(summary, stats::Metric::kWallTime),
+                           SumsOf(summary, stats::Metric::kCallsPerRun), WhoseIs(summary));
 }
 
 const MetricSummary* CostSummary::Find(stats::Metric metric) const {
@@ -190,7 +206,7 @@ const MetricSummary* CostSummary::Find(stats::Metric metric) const {
   return found == metrics.end() ? nullptr : &found->second;
 }
 
-std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows) {
+std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows, stats::Whose whose) {
   std::map<std::pair<stats::ApiKey, stats::Metric>, int> widest;
   for (const stats::StatRow& row : rows) {
     int& width = widest.try_emplace({row.key.api, row.key.metric}, 0).first->second;
@@ -202,22 +218,13 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows) {
     CostSummary& summary = by_api[row.key.api];
     summary.api = row.key.api;
     MetricSummary& metric = summary.metrics[row.key.metric];
-    metric.histogram.Merge(row.histogram);
-    metric.weights.Merge(row.weights);
-    metric.contributions += row.scalars.contributions;
+    metric.sums.Merge(row);
     metric.strata.Add(row.key);
   }
   std::vector<CostSummary> summaries;
   for (auto& [api, summary] : by_api) {
     for (auto& [number, metric] : summary.metrics) {
-      metric.p50 = stats::EstimateQuantile(metric.histogram, 0.50);
-      metric.p95 = stats::EstimateQuantile(metric.histogram, 0.95);
-      metric.p99 = stats::EstimateQuantile(metric.histogram, 0.99);
-      metric.machines = metric.weights.Contributions();
-      const auto machine = [&m = metric](double q) {
-        return stats::EstimateWeightedQuantile(m.histogram, m.weights, q);
-      };
-      metric.machine = {machine(0.50), machine(0.95), machine(0.99)};
+      metric.figures = stats::FiguresOf(metric.sums, whose);
     }
     summaries.push_back(std::move(summary));
   }
@@ -246,21 +253,40 @@ void Sort(std::vector<CostSummary>& summaries, SortKey key) {
                    });
 }
 
-bool HasMachines(std::span<const CostSummary> summaries) {
-  return std::any_of(summaries.begin(), summaries.end(), [](const CostSummary& summary) {
+std::string TableNote(std::span<const CostSummary> summaries) {
+  bool field = false;
+  bool unknown = false;
+  for (const CostSummary& summary : summaries) {
     const MetricSummary* time = summary.Find(stats::Metric::kWallTime);
-    return time != nullptr && time->machines != 0;
-  });
+    if (time == nullptr || time->figures.whose == stats::Whose::kOwn) continue;
+    field = true;
+    unknown = unknown || !time->figures.mean || !time->figures.quantiles;
+  }
+  if (!field) return "";
+  return fmt::format("(P50 to P99: the typical machine's{})\n",
+                     unknown ? "; -: most contributions are too old to tell" : "");
 }
 
-std::string MachinesText(const MetricSummary& summary) {
+std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
+                         stats::Metric metric, const Style& style) {
+  return figures.quantiles ? FormatCost((*figures.quantiles.*which).estimate, metric, style)
+                           : kUnknown;
+}
+
+std::string MachinesText(const stats::Figures& figures) {
   std::string text = fmt::format("each of {} contribution{} counts the same",
-                                 FormatCount(summary.machines), summary.machines == 1 ? "" : "s");
-  if (summary.machines < summary.contributions) {
+                                 FormatCount(figures.machines), figures.machines == 1 ? "" : "s");
+  if (figures.machines < figures.contributions) {
     text += fmt::format("; {} older without weight",
-                        FormatCount(summary.contributions - summary.machines));
+                        FormatCount(figures.contributions - figures.machines));
   }
   return text;
+}
+
+std::string AllCallsText(const stats::Figures& figures) {
+  if (figures.all_calls) return "";
+  return figures.few_machines ? fmt::format("left out, {}", kFewMachinesText)
+                              : "left out, nothing tells whether a few machines made most of them";
 }
 
 // Pads all columns but the last, which may hold colour.
@@ -287,34 +313,37 @@ std::string Layout(const std::vector<Line>& lines) {
 }
 
 std::string CostTable(std::span<const CostSummary> summaries, const Style& style) {
-  const bool with_machines = HasMachines(summaries);
-  std::vector<Line> lines = {HeadingLine(with_machines)};
+  std::vector<Line> lines = {HeadingLine()};
   const Twins twins = CountTwins(summaries);
-  for (const CostSummary& summary : summaries) {
-    lines.push_back(TableLine(summary, twins, with_machines, style));
-  }
+  for (const CostSummary& summary : summaries) lines.push_back(TableLine(summary, twins, style));
   return Layout(lines);
 }
 
 std::string CostDetail(const CostSummary& summary, const Style& style) {
   std::string text = NameLine(summary.api);
   for (const auto& [metric, numbers] : summary.metrics) {
-    const stats::CostHistogram& histogram = numbers.histogram;
+    const stats::Figures& figures = numbers.figures;
     text += fmt::format("\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
-                        Spectrum(histogram, kSpectrumWidth * 2, style));
+                        Spectrum(BarsOf(numbers.sums, numbers.figures), kSpectrumWidth * 2, style));
     text.erase(text.find_last_not_of(" \n") + 1);
-    text += "\n" + CountLine(metric, numbers);
-    if (numbers.machines != 0) text += "    typical call: every call counts the same\n";
-    text += QuantileLines({numbers.p50, numbers.p95, numbers.p99}, metric, style);
-    if (numbers.machines != 0) {
-      text += fmt::format("    typical machine: {}\n", MachinesText(numbers));
-      text += QuantileLines(numbers.machine, metric, style);
+    text += "\n" + CountLine(metric, numbers) + MainQuantiles(metric, figures, style);
+    if (figures.whose == stats::Whose::kOwn) {
+      text +=
+          "    " + MeanText(metric, *figures.mean, figures.all_calls->standard_deviation, style);
+    } else {
+      text += fmt::format("    mean {}\n", FormatCost(figures.mean, metric, style));
+      text += "    all calls: ";
+      if (figures.all_calls) {
+        const stats::CallFigures& calls = *figures.all_calls;
+        text += fmt::format("each of {} counts the same\n",
+                            FormatCount(numbers.sums.histogram.count()));
+        text += QuantileLines(calls.quantiles, metric, style);
+        text += "    " + MeanText(metric, calls.mean, calls.standard_deviation, style);
+      } else {
+        text += AllCallsText(figures) + "\n";
+      }
     }
-    text += fmt::format("    mean {}{}, standard deviation {}\n\n",
-                        numbers.machines != 0 ? "of calls " : "",
-                        FormatCost(histogram.Mean(), metric, style),
-                        FormatCost(histogram.StandardDeviation(), metric, style));
-    text += Indent(HistogramView(histogram, style));
+    text += "\n" + Indent(HistogramView(BarsOf(numbers.sums, numbers.figures), style));
   }
   return text;
 }
@@ -324,8 +353,8 @@ std::string HistogramDetail(const CostSummary& summary, const Style& style) {
   for (const auto& [metric, numbers] : summary.metrics) {
     text += fmt::format("\n  {} ({})\n", stats::Name(metric), stats::Unit(metric));
     text += CountLine(metric, numbers);
-    text += QuantileLines({numbers.p50, numbers.p95, numbers.p99}, metric, style) + "\n";
-    text += Indent(HistogramView(numbers.histogram, style));
+    text += MainQuantiles(metric, numbers.figures, style) + "\n";
+    text += Indent(HistogramView(BarsOf(numbers.sums, numbers.figures), style));
   }
   return text;
 }
@@ -335,7 +364,8 @@ std::string SpectrumTable(std::span<const CostSummary> summaries, stats::Metric 
   std::optional<UsedSlots> range;
   for (const CostSummary& summary : summaries) {
     const MetricSummary* numbers = summary.Find(metric);
-    if (numbers != nullptr) range = Join(range, FindUsedSlots(numbers->histogram));
+    if (numbers != nullptr)
+      range = Join(range, FindUsedSlots(BarsOf(numbers->sums, numbers->figures)));
   }
   if (!range) return "";
   std::vector<Line> lines = {{{"API"},
@@ -352,11 +382,14 @@ std::string SpectrumTable(std::span<const CostSummary> summaries, stats::Metric 
     const MetricSummary* numbers = summary.Find(metric);
     if (numbers == nullptr) continue;
     Line line = NameCells(summary.api, twins, style);
-    line.push_back({FormatCount(numbers->histogram.count()), true});
-    line.push_back({FormatCount(numbers->contributions), true});
-    line.push_back({FormatCost(numbers->p50.estimate, metric, style), true});
-    line.push_back({FormatCost(numbers->p99.estimate, metric, style), true});
-    line.push_back({SpectrumOver(numbers->histogram, *range, kWideSpectrum, style)});
+    const stats::Figures& figures = numbers->figures;
+    line.push_back({FormatCount(figures.calls), true});
+    line.push_back({FormatCount(figures.contributions), true});
+    for (const auto which : {&stats::Quantiles::p50, &stats::Quantiles::p99}) {
+      line.push_back({QuantileText(figures, which, metric, style), true});
+    }
+    line.push_back(
+        {SpectrumOver(BarsOf(numbers->sums, numbers->figures), *range, kWideSpectrum, style)});
     lines.push_back(std::move(line));
     strata.insert(StrataText(numbers->strata));
   }

@@ -17,7 +17,7 @@ constexpr std::string_view kQuoted = ",;\"\t\r\n ";
 
 }  // namespace
 
-CsvWriter::CsvWriter(std::initializer_list<std::string_view> column_names)
+CsvWriter::CsvWriter(std::span<const std::string_view> column_names)
     : columns_(column_names.size()) {
   for (const std::string_view name : column_names) Text(name);
   EndRecord();
@@ -74,6 +74,14 @@ CsvWriter& CsvWriter::Flag(bool flag) {
 CsvWriter& CsvWriter::Empty() {
   Begin();
   return *this;
+}
+
+CsvWriter& CsvWriter::Known(const std::optional<std::uint64_t>& count) {
+  return count ? Count(*count) : Empty();
+}
+
+CsvWriter& CsvWriter::Known(const std::optional<double>& number) {
+  return number ? Number(*number) : Empty();
 }
 
 void CsvWriter::EndRecord() {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,7 +23,9 @@ namespace fieldcost::report {
 //   csv.Text("=cmd!A1").Count(3).Number(-1.5).EndRecord();  // '=cmd!A1,3,-1.5
 class CsvWriter {
  public:
-  explicit CsvWriter(std::initializer_list<std::string_view> column_names);
+  explicit CsvWriter(std::initializer_list<std::string_view> column_names)
+      : CsvWriter(std::span(column_names.begin(), column_names.size())) {}
+  explicit CsvWriter(std::span<const std::string_view> column_names);
 
   CsvWriter& Text(std::string_view untrusted_text);
   CsvWriter& Count(std::uint64_t count);
@@ -30,6 +34,9 @@ class CsvWriter {
   CsvWriter& Number(double number);
   CsvWriter& Flag(bool flag);  // true or false
   CsvWriter& Empty();          // not known
+  // Empty without a value.
+  CsvWriter& Known(const std::optional<std::uint64_t>& count);
+  CsvWriter& Known(const std::optional<double>& number);
 
   // REQUIRES: as many cells as columns (checked).
   void EndRecord();

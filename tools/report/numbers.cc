@@ -11,6 +11,8 @@
 namespace fieldcost::report {
 namespace {
 
+constexpr double kHourNs = 3600e9;
+
 struct ScaledUnit {
   double size;  // in the metric's own unit
   const char* name;
@@ -69,6 +71,12 @@ std::string FormatCost(double value, stats::Metric metric, const Style& style) {
   return fmt::format("{:.2g} {}", scaled, name);
 }
 
+std::string TotalText(double total_ns, const Style& style) {
+  if (!(total_ns >= kHourNs)) return FormatCost(total_ns, stats::Metric::kWallTime, style);
+  const double hours = total_ns / kHourNs;
+  return hours < 9.95 ? fmt::format("{:.1f} h", hours) : fmt::format("{:.0f} h", hours);
+}
+
 std::string FormatCount(std::uint64_t count) {
   const std::string digits = fmt::format("{}", count);
   std::string grouped;
@@ -77,6 +85,19 @@ std::string FormatCount(std::uint64_t count) {
     grouped += digits[i];
   }
   return grouped;
+}
+
+std::string FormatCost(const std::optional<double>& value, stats::Metric metric,
+                       const Style& style) {
+  return value ? FormatCost(*value, metric, style) : "-";
+}
+
+std::string TotalText(const std::optional<double>& total_ns, const Style& style) {
+  return total_ns ? TotalText(*total_ns, style) : "-";
+}
+
+std::string FormatCount(const std::optional<std::uint64_t>& count) {
+  return count ? FormatCount(*count) : "-";
 }
 
 std::string Decimal(stats::Uint128 value) {

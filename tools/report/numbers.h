@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/base/clock.h"
@@ -14,9 +15,17 @@ namespace fieldcost::report {
 // More digits would pretend a precision that log2 buckets do not have. Negative or not a number:
 // "-".
 std::string FormatCost(double value, stats::Metric metric, const Style& style);
+// Here and below: "-" without a value.
+std::string FormatCost(const std::optional<double>& value, stats::Metric metric,
+                       const Style& style);
+
+// A time of many calls together, as above or in hours: "1.2 h".
+std::string TotalText(double total_ns, const Style& style);
+std::string TotalText(const std::optional<double>& total_ns, const Style& style);
 
 // Exact, in groups of three: "1,234,567".
 std::string FormatCount(std::uint64_t count);
+std::string FormatCount(const std::optional<std::uint64_t>& count);
 
 // Exact decimal digits.
 std::string Decimal(stats::Uint128 value);

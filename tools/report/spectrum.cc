@@ -43,14 +43,31 @@ std::string BucketLabel(unsigned slot) {
   return fmt::format("[{}, {})", Bound(slot - 1), Bound(slot));
 }
 
-std::optional<UsedSlots> FindUsedSlots(const stats::CostHistogram& histogram) {
+Bars CountBars(const stats::CostHistogram& histogram) {
+  Bars bars;
+  histogram.ForEachUsed(
+      [&](unsigned slot, const stats::Bucket& bucket) { bars.heights[slot] = bucket.count; });
+  return bars;
+}
+
+Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures) {
+  if (figures.whose == stats::Whose::kOwn) return CountBars(sums.histogram);
+  return {.heights = figures.shares.value_or(stats::BucketShares{}), .are_counts = false};
+}
+
+std::string BarText(const Bars& bars, unsigned slot) {
+  if (bars.are_counts) return fmt::format("{}", bars.heights[slot]);
+  return fmt::format("{:.1f} %", 100 * stats::ShareOf(bars.heights, slot));
+}
+
+std::optional<UsedSlots> FindUsedSlots(const Bars& bars) {
   std::optional<UsedSlots> used;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    const std::uint64_t count = histogram.bucket(slot).count;
+    const std::uint64_t count = bars.heights[slot];
     if (count == 0) continue;
     if (!used) used = UsedSlots{slot, slot, slot};
     used->last = slot;
-    if (count > histogram.bucket(used->fullest).count) used->fullest = slot;
+    if (count > bars.heights[used->fullest]) used->fullest = slot;
   }
   return used;
 }
@@ -79,14 +96,14 @@ Rgb BucketColor(unsigned slot, double strength) {
   return Rgb{part(red), part(green), part(blue)};
 }
 
-std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, const Style& style) {
-  const std::optional<UsedSlots> range = FindUsedSlots(histogram);
+std::string Spectrum(const Bars& bars, std::size_t width, const Style& style) {
+  const std::optional<UsedSlots> range = FindUsedSlots(bars);
   if (!range || width == 0) return std::string(width, ' ');
-  return SpectrumOver(histogram, *range, width, style);
+  return SpectrumOver(bars, *range, width, style);
 }
 
-std::string SpectrumOver(const stats::CostHistogram& histogram, const UsedSlots& range,
-                         std::size_t width, const Style& style) {
+std::string SpectrumOver(const Bars& bars, const UsedSlots& range, std::size_t width,
+                         const Style& style) {
   const std::size_t slots_per_column = SlotsPerColumn(range, width);
   struct Column {
     unsigned slot;
@@ -96,7 +113,7 @@ std::string SpectrumOver(const stats::CostHistogram& histogram, const UsedSlots&
   double most = 0;
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
     if ((slot - range.first) % slots_per_column == 0) columns.push_back({slot, 0});
-    columns.back().count += static_cast<double>(histogram.bucket(slot).count);
+    columns.back().count += static_cast<double>(bars.heights[slot]);
     most = std::max(most, columns.back().count);
   }
   std::string line;
@@ -132,19 +149,18 @@ std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Met
                      cost(shm::SlotMin(range.first)), line, cost(shm::SlotMax(range.last)));
 }
 
-std::string HistogramView(const stats::CostHistogram& histogram, const Style& style) {
-  const std::optional<UsedSlots> range = FindUsedSlots(histogram);
+std::string HistogramView(const Bars& bars, const Style& style) {
+  const std::optional<UsedSlots> range = FindUsedSlots(bars);
   if (!range) return "";
-  const std::uint64_t most = histogram.bucket(range->fullest).count;
+  const std::uint64_t most = bars.heights[range->fullest];
   std::string text;
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
-    const std::uint64_t count = histogram.bucket(slot).count;
-    const double share = static_cast<double>(count) / static_cast<double>(most);
+    const double share = static_cast<double>(bars.heights[slot]) / static_cast<double>(most);
     const auto length = static_cast<std::size_t>(std::floor(share * double{kBarWidth}));
     const std::string bar =
         Paint(std::string(length, '@'), BucketColor(slot, std::sqrt(share)), style.color);
-    text += fmt::format("{:<14}{:>12} |{}{}|\n", BucketLabel(slot), count, length == 0 ? "" : bar,
-                        std::string(kBarWidth - length, ' '));
+    text += fmt::format("{:<14}{:>12} |{}{}|\n", BucketLabel(slot), BarText(bars, slot),
+                        length == 0 ? "" : bar, std::string(kBarWidth - length, ' '));
   }
   return text;
 }

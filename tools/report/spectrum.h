@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/stats/api_key.h"
-#include "common/stats/cost_histogram.h"
+#include "common/stats/figures.h"
 #include "tools/report/terminal.h"
 
 namespace fieldcost::report {
@@ -14,22 +14,35 @@ namespace fieldcost::report {
 // `strength` 0..1 fades it.
 Rgb BucketColor(unsigned slot, double strength);
 
+// A histogram as it is drawn: how high each bucket's bar is.
+struct Bars {
+  stats::BucketShares heights{};
+  bool are_counts = true;  // numbers of calls; else parts of stats::kWeightOne
+};
+// Every call counts the same: of calls of which one machine made all.
+Bars CountBars(const stats::CostHistogram& histogram);
+// As the figures of these sums: one's own calls, or the typical machine's shares; nothing if these
+// are not known.
+Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures);
+// A bar in numbers: "1234", or "12.3 %".
+std::string BarText(const Bars& bars, unsigned slot);
+
 // Where a histogram is not empty.
 struct UsedSlots {
   unsigned first = 0;
   unsigned last = 0;
-  unsigned fullest = 0;  // the first of those with the greatest count
+  unsigned fullest = 0;  // the first of the highest
 };
-std::optional<UsedSlots> FindUsedSlots(const stats::CostHistogram& histogram);
+std::optional<UsedSlots> FindUsedSlots(const Bars& bars);
 
 // The histogram in one line of exactly `width` columns: the used range of buckets from left
 // (cheap) to right (dear), one column each, or joined to fit. Height (blocks, or " .:-=+*#%@"
-// without UTF-8) and strength of colour = count; colour = bucket. Readable without colour.
-std::string Spectrum(const stats::CostHistogram& histogram, std::size_t width, const Style& style);
+// without UTF-8) and strength of colour = how many; colour = bucket. Readable without colour.
+std::string Spectrum(const Bars& bars, std::size_t width, const Style& style);
 // The same over the slots from `first` to `last`, so that several can be compared. Strength is of
 // this histogram's own fullest column.
-std::string SpectrumOver(const stats::CostHistogram& histogram, const UsedSlots& range,
-                         std::size_t width, const Style& style);
+std::string SpectrumOver(const Bars& bars, const UsedSlots& range, std::size_t width,
+                         const Style& style);
 // The slots that any of both uses.
 std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a, const std::optional<UsedSlots>& b);
 
@@ -43,8 +56,8 @@ std::string BucketLabel(unsigned slot);
 
 // The histogram as bpftrace prints its hist() maps, one bucket a line over the used range:
 //   [16, 32)             191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
-// Bounds are in the metric's unit with 1024-based suffixes (K, M, G, T, P, E). Empty text for an
-// empty histogram.
-std::string HistogramView(const stats::CostHistogram& histogram, const Style& style);
+// Bounds are in the metric's unit with 1024-based suffixes (K, M, G, T, P, E). Empty text if
+// there are no bars.
+std::string HistogramView(const Bars& bars, const Style& style);
 
 }  // namespace fieldcost::report

@@ -57,15 +57,15 @@ std::string Open(unsigned width, unsigned height, const std::string& words) {
 
 }  // namespace
 
-std::string SpectrumSvg(const stats::CostHistogram& histogram, stats::Metric metric) {
-  const auto used = FindUsedSlots(histogram);
+std::string SpectrumSvg(const Bars& bars, stats::Metric metric) {
+  const auto used = FindUsedSlots(bars);
   if (!used) return "";
   const unsigned count = used->last - used->first + 1;
   std::string svg =
       Open(count * (kBarWidth + kBarGap) - kBarGap, kSpectrumHeight, Words(*used, metric));
-  const auto most = static_cast<double>(histogram.bucket(used->fullest).count);
+  const auto most = static_cast<double>(bars.heights[used->fullest]);
   for (unsigned slot = used->first; slot <= used->last; ++slot) {
-    const std::uint64_t calls = histogram.bucket(slot).count;
+    const std::uint64_t calls = bars.heights[slot];
     if (calls == 0) continue;
     const double share = static_cast<double>(calls) / most;
     const unsigned height = Length(share, kSpectrumHeight);
@@ -76,17 +76,16 @@ std::string SpectrumSvg(const stats::CostHistogram& histogram, stats::Metric met
   return svg + "</svg>";
 }
 
-std::string HistogramSvg(const stats::CostHistogram& histogram, stats::Metric metric,
-                         std::string_view untrusted_name) {
-  const auto used = FindUsedSlots(histogram);
+std::string HistogramSvg(const Bars& bars, stats::Metric metric, std::string_view untrusted_name) {
+  const auto used = FindUsedSlots(bars);
   if (!used) return "";
   const unsigned lines = used->last - used->first + 1;
   std::string svg = Open(kLabelWidth + kLongestBar + kCountWidth, lines * kLineHeight,
                          fmt::format("Histogram of {}, {}: {}", untrusted_name, stats::Name(metric),
                                      Words(*used, metric)));
-  const auto most = static_cast<double>(histogram.bucket(used->fullest).count);
+  const auto most = static_cast<double>(bars.heights[used->fullest]);
   for (unsigned slot = used->first; slot <= used->last; ++slot) {
-    const std::uint64_t calls = histogram.bucket(slot).count;
+    const std::uint64_t calls = bars.heights[slot];
     const unsigned top = (slot - used->first) * kLineHeight;
     const double share = static_cast<double>(calls) / most;
     const unsigned length = calls == 0 ? 0 : Length(share, kLongestBar);
@@ -97,7 +96,8 @@ std::string HistogramSvg(const stats::CostHistogram& histogram, stats::Metric me
     svg += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)", kLabelWidth,
                        top + 3, length, kLineHeight - 6, Color(slot, share));
     svg += fmt::format(R"(<text x="{}" y="{}" font-size="13" fill="currentColor">{}</text>)",
-                       kLabelWidth + length + 8, top + 15, FormatCount(calls));
+                       kLabelWidth + length + 8, top + 15,
+                       bars.are_counts ? FormatCount(calls) : BarText(bars, slot));
   }
   return svg + "</svg>";
 }

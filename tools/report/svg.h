@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "common/stats/api_key.h"
-#include "common/stats/cost_histogram.h"
+#include "tools/report/spectrum.h"
 
 namespace fieldcost::report {
 
@@ -12,13 +12,12 @@ namespace fieldcost::report {
 // the colour and font of the page, so that they suit light and dark. Everything is in attributes:
 // no style, no script, no reference. Each says in words what it shows. Deterministic.
 
-// Small: a bar a bucket over the used range, height and strength = count, colour = bucket. Empty
-// text for an empty histogram.
-std::string SpectrumSvg(const stats::CostHistogram& histogram, stats::Metric metric);
+// Small: a bar a bucket over the used range, height and strength = how many, colour = bucket.
+// Empty text if there are no bars.
+std::string SpectrumSvg(const Bars& bars, stats::Metric metric);
 
-// Large: a line a bucket over the used range: bounds, bar, count. `untrusted_name` tells what was
-// measured.
-std::string HistogramSvg(const stats::CostHistogram& histogram, stats::Metric metric,
-                         std::string_view untrusted_name);
+// Large: a line a bucket over the used range: bounds, bar, how many. `untrusted_name` tells what
+// was measured.
+std::string HistogramSvg(const Bars& bars, stats::Metric metric, std::string_view untrusted_name);
 
 }  // namespace fieldcost::report

@@ -45,8 +45,8 @@ unsigned SlotOf(double cost) {
 
 }  // namespace
 
-WidestRows MergeWidest(std::span<const stats::StatRow> rows, stats::Metric metric) {
-  WidestRows widest;
+stats::ApiSums MergeWidest(std::span<const stats::StatRow> rows, stats::Metric metric) {
+  stats::ApiSums widest;
   int width = -1;
   for (const stats::StatRow& row : rows) {
     if (row.key.metric != metric) continue;
@@ -54,8 +54,7 @@ WidestRows MergeWidest(std::span<const stats::StatRow> rows, stats::Metric metri
     if (own < width) continue;
     if (own > width) widest = {};
     width = own;
-    widest.histogram.Merge(row.histogram);
-    widest.scalars.Merge(row.scalars);
+    widest.Merge(row);
   }
   return widest;
 }
@@ -88,7 +87,7 @@ std::vector<TrendPoint> VersionTrend(std::span<const stats::StatRow> rows, stats
   }
   std::vector<TrendPoint> points;
   for (const auto& [version, some] : versions) {
-    const WidestRows widest = MergeWidest(some, metric);
+    const stats::ApiSums widest = MergeWidest(some, metric);
     if (widest.scalars.contributions > 0) points.push_back(PointOf(version, widest.scalars));
   }
   return points;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/stats/stat_row.h"
+#include "common/stats/api_sums.h"
 #include "tools/report/terminal.h"
 
 namespace fieldcost::report {
@@ -38,12 +38,7 @@ std::string TrendSvg(std::span<const TrendPoint> points, std::string_view unit,
 // The same in a line of text: a column a point. Empty for fewer than 2 points.
 std::string TrendLine(std::span<const TrendPoint> points, const Style& style);
 
-// The histogram and scalars of a metric in the widest rows that there are of it
-// (stats::StratumWidth).
-struct WidestRows {
-  stats::CostHistogram histogram;
-  stats::ContributionScalars scalars;
-};
-WidestRows MergeWidest(std::span<const stats::StatRow> rows, stats::Metric metric);
+// The sums of a metric in the widest rows that there are of it (stats::StratumWidth).
+stats::ApiSums MergeWidest(std::span<const stats::StatRow> rows, stats::Metric metric);
 
 }  // namespace fieldcost::report

@@ -73,7 +73,9 @@ std::string Cost(double value, Metric metric) {
   return EscapeHtml(FormatCost(value, metric, kStyle));
 }
 
-std::string QuantileCell(const stats::Quantile& quantile) {
+std::string QuantileCell(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which) {
+  if (!figures.quantiles) return Number("–");
+  const stats::Quantile& quantile = *figures.quantiles.*which;
   return fmt::format("<td class=\"n\">{}<small>{} – {}</small></td>",
                      Cost(quantile.estimate, Metric::kWallTime),
                      Cost(quantile.low, Metric::kWallTime), Cost(quantile.high, Metric::kWallTime));
@@ -145,22 +147,23 @@ class Page {
     for (std::size_t i = 0; i < std::min(report_.apis.size(), kMaxCandidates); ++i) {
       const VendorApi& api = report_.apis[i];
       together += api.share;
-      const double tail = api.time.call.p50.estimate > 0
-                              ? api.time.call.p99.estimate / api.time.call.p50.estimate
-                              : 0;
+      const stats::Quantiles quantiles = api.time.quantiles.value_or(stats::Quantiles{});
+      const double tail =
+          quantiles.p50.estimate > 0 ? quantiles.p99.estimate / quantiles.p50.estimate : 0;
       rows += "<tr>" + NameCell(api) + Number(FormatCount(api.calls)) +
               Number(TotalText(api.total_ns, kStyle)) + Number(ShareText(api.share)) +
               Number(ShareText(together)) + Number(tail > 0 ? fmt::format("{:.1f}", tail) : "–") +
               Number(api.Regression() > 0 ? TotalText(api.Regression(), kStyle) : "–") + "</tr>\n";
     }
-    return Table("candidates", "Where improvement pays most",
-                 "The dearest APIs by the time of all calls in the field, all versions. Tail: p99 "
-                 "over p50 of the newest version. Regression: what the newest version's calls have "
-                 "cost more than they would have before.",
-                 Heading("API") + Heading("Calls", true) + Heading("Total", true) +
-                     Heading("Share", true) + Heading("Share so far", true) +
-                     Heading("Tail", true) + Heading("Regression", true),
-                 rows);
+    return Table(
+        "candidates", "Where improvement pays most",
+        "The dearest APIs by the time of calls in the field, all versions; no contribution "
+        "counts more than about 16 times what is usual for its API. Tail: p99 "
+        "over p50 of the newest version. Regression: what the newest version's calls have "
+        "cost more than they would have before.",
+        Heading("API") + Heading("Calls", true) + Heading("Total", true) + Heading("Share", true) +
+            Heading("Share so far", true) + Heading("Tail", true) + Heading("Regression", true),
+        rows);
   }
 
   std::string Changes() const {
@@ -169,8 +172,8 @@ class Page {
       for (const auto& [api, one] : WithChange(report_, change)) {
         rows += "<tr>" + NameCell(*api) + Cell(Name(one->change, one->metric)) +
                 Cell(stats::Name(one->metric)) +
-                Number(Cost(one->before.call.p50.estimate, one->metric)) +
-                Number(Cost(one->after.call.p50.estimate, one->metric)) +
+                Number(QuantileText(one->before, &stats::Quantiles::p50, one->metric, kStyle)) +
+                Number(QuantileText(one->after, &stats::Quantiles::p50, one->metric, kStyle)) +
                 fmt::format("<td class=\"n\">{:.2f}<small>{:.2f} – {:.2f}</small></td>", one->ratio,
                             one->ratio_low, one->ratio_high) +
                 Number(fmt::format("{:.2f}", one->delta)) + Number(ProbabilityText(one->test.p)) +
@@ -226,23 +229,21 @@ class Page {
       const VendorApi& api = report_.apis[i];
       rows += "<tr>" + NameCell(api) + Number(FormatCount(api.calls)) +
               Number(ShareText(api.share)) + Number(FormatCount(api.contributions));
-      if (api.version.empty()) {
-        rows += Number("–") + Number("–") + Number("–");
-      } else {
-        rows += QuantileCell(api.time.call.p50) + QuantileCell(api.time.call.p95) +
-                QuantileCell(api.time.call.p99);
+      for (const auto which :
+           {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
+        rows += QuantileCell(api.time, which);
       }
       rows += Number(api.alloc_mean ? Cost(*api.alloc_mean, Metric::kAllocInclusive) : "–") +
-              Cell(SpectrumSvg(api.histogram, Metric::kWallTime)) +
+              Cell(SpectrumSvg(api.bars, Metric::kWallTime)) +
               Cell(TrendSvg(api.versions, "versions", Metric::kWallTime)) +
               (weeks ? Cell(TrendSvg(api.weeks, "weeks", Metric::kWallTime)) : "") + "</tr>\n";
     }
     std::string caption =
         "Calls, share of the total time and contributions: all versions. Costs: the newest "
-        "version; "
-        "small: the interval that certainly holds the quantile. Spectrum: from cheap (left, blue) "
-        "to "
-        "dear (right, red), height = how often. Versions and weeks: the machines' typical cost, "
+        "version, "
+        "the typical machine's, small: the interval that certainly holds the quantile. Spectrum: "
+        "from cheap (left, blue) to dear (right, red), height = how often. Versions and weeks: the "
+        "machines' typical cost, "
         "from "
         "zero.";
     if (!weeks) caption += " Single weeks are not published.";
@@ -276,8 +277,8 @@ class Page {
       if (!api.version.empty()) {
         html +=
             fmt::format("<p>Version {}: n {}, {} contributions, mean {}</p>\n", Text(api.version),
-                        FormatCount(api.time.count), FormatCount(api.time.contributions),
-                        Cost(api.time.mean, Metric::kWallTime));
+                        FormatCount(api.time.calls), FormatCount(api.time.contributions),
+                        EscapeHtml(FormatCost(api.time.mean, Metric::kWallTime, kStyle)));
       }
       html += TrendText(api.versions, "versions") + TrendText(api.weeks, "weeks");
       if (const MetricChange* time = api.Time()) {
@@ -286,7 +287,7 @@ class Page {
                             Name(time->change, time->metric), RatioText(*time), time->delta,
                             ComparedText(*time));
       }
-      html += HistogramSvg(api.histogram, Metric::kWallTime, api.name) + "\n</article>\n";
+      html += HistogramSvg(api.bars, Metric::kWallTime, api.name) + "\n</article>\n";
     }
     return html + "</section>\n";
   }

@@ -21,12 +21,18 @@ using stats::Metric;
 using stats::StatRow;
 using RowsByVersion = std::map<std::string, std::vector<StatRow>, OlderVersion>;
 
+// What is known of both.
+template <typename Number>
+void AddKnown(const std::optional<Number>& some, std::optional<Number>& sum) {
+  if (some) sum = sum.value_or(0) + *some;
+}
+
 // Of one version.
 void AddUse(const std::vector<StatRow>& rows, VendorApi& api) {
-  const WidestRows time = MergeWidest(rows, Metric::kWallTime);
-  const WidestRows runs = MergeWidest(rows, Metric::kCallsPerRun);
-  api.calls += stats::FieldCalls(&time.histogram, &runs.histogram).value_or(0);
-  api.total_ns += stats::FieldTotal(&time.histogram, &runs.histogram);
+  const stats::ApiSums time = MergeWidest(rows, Metric::kWallTime);
+  const stats::ApiSums runs = MergeWidest(rows, Metric::kCallsPerRun);
+  AddKnown(stats::FieldCalls(&time, &runs, stats::Whose::kField), api.calls);
+  AddKnown(stats::FieldTotal(&time, &runs, stats::Whose::kField), api.total_ns);
   api.contributions += time.scalars.contributions;
 }
 
@@ -34,11 +40,15 @@ void AddNewest(std::vector<StatRow> rows, VendorApi& api) {
   for (StatRow& row : rows) row.key.api.build_id.clear();
   const CostSummary summary = Summarise(rows).front();
   const MetricSummary* time = summary.Find(Metric::kWallTime);
-  api.time = NumbersOf(*time);
-  api.histogram = time->histogram;
+  api.time = time->figures;
+  api.bars = BarsOf(time->sums, time->figures);
   if (const MetricSummary* alloc = summary.Find(Metric::kAllocInclusive)) {
-    api.alloc_mean = alloc->histogram.Mean();
+    api.alloc_mean = alloc->figures.mean;
   }
+}
+
+double ShareOf(const std::optional<double>& some, const std::optional<double>& all) {
+  return all.value_or(0) > 0 ? some.value_or(0) / *all : 0;
 }
 
 void AddChanges(const RowsByVersion& versions, const VendorLibrary& library, VendorApi& api) {
@@ -87,7 +97,7 @@ struct Combined {
 void Combine(const VendorApi& api, Combined& combined) {
   const MetricChange* time = api.Time();
   if (time == nullptr || !time->eligible()) return;
-  const double weight = time->before.mean * static_cast<double>(time->before.count);
+  const double weight = static_cast<double>(time->before.sum.value_or(0));
   combined.weights += weight;
   combined.octaves += weight * time->test.octaves;
   combined.standard_error += weight * time->test.standard_error;
@@ -143,8 +153,8 @@ std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
     group.soname = soname;
     group.group = name;
     ++group.apis;
-    group.calls += api.calls;
-    group.total_ns += api.total_ns;
+    AddKnown(api.calls, group.calls);
+    AddKnown(api.total_ns, group.total_ns);
     group.contributions = std::max(group.contributions, api.contributions);
     if (const MetricChange* time = api.Time()) {
       switch (time->change) {
@@ -166,7 +176,7 @@ std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
   }
   std::vector<VendorGroup> made;
   for (auto& [key, sums] : groups) {
-    if (report.total_ns > 0) sums.group.share = sums.group.total_ns / report.total_ns;
+    sums.group.share = ShareOf(sums.group.total_ns, report.total_ns);
     Conclude(sums.combined, sums.group);
     made.push_back(std::move(sums.group));
   }
@@ -185,7 +195,8 @@ const MetricChange* VendorApi::Time() const {
 double VendorApi::Regression() const {
   const MetricChange* change = Time();
   if (change == nullptr || change->change != Change::kMore) return 0;
-  return change->after.mean * static_cast<double>(calls_after) * (1 - 1 / change->ratio);
+  return change->after.mean.value_or(0) * static_cast<double>(calls_after.value_or(0)) *
+         (1 - 1 / change->ratio);
 }
 
 bool VendorReport::HasWeeks() const {
@@ -219,16 +230,14 @@ void VendorReportBuilder::Add(std::span<const StatRow> rows) {
 VendorReport VendorReportBuilder::Finish() {
   std::vector<MetricChange*> changes;
   for (VendorApi& api : report_.apis) {
-    report_.total_ns += api.total_ns;
-    report_.calls += api.calls;
+    AddKnown(api.total_ns, report_.total_ns);
+    AddKnown(api.calls, report_.calls);
     for (MetricChange& change : api.changes) changes.push_back(&change);
   }
   Decide(changes);
   report_.compared = static_cast<std::uint64_t>(
       std::ranges::count_if(changes, [](const MetricChange* one) { return one->eligible(); }));
-  for (VendorApi& api : report_.apis) {
-    if (report_.total_ns > 0) api.share = api.total_ns / report_.total_ns;
-  }
+  for (VendorApi& api : report_.apis) api.share = ShareOf(api.total_ns, report_.total_ns);
   std::ranges::sort(report_.apis, [](const VendorApi& a, const VendorApi& b) {
     return std::tie(b.total_ns, a.library, a.symbol, a.symbol_version) <
            std::tie(a.total_ns, b.library, b.symbol, b.symbol_version);

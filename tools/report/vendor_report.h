@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/stats/stat_row.h"
+#include "tools/report/spectrum.h"
 #include "tools/report/trend.h"
 #include "tools/report/version_change.h"
 
@@ -32,25 +33,25 @@ struct VendorApi {
   std::string symbol_version;
   std::string name;   // as its programmers know it (DemangledName)
   std::string group;  // NamespaceOf
-  // Of all versions together.
-  std::uint64_t calls = 0;  // timed or not
-  double total_ns = 0;      // of all calls
-  double share = 0;         // of the report's total
+  // Of all versions together, of those where it is known (stats::Figures).
+  std::optional<std::uint64_t> calls;  // timed or not
+  std::optional<double> total_ns;      // of all calls
+  double share = 0;                    // of the report's total
   std::uint64_t contributions = 0;
   std::vector<TrendPoint> versions;
   std::vector<TrendPoint> weeks;  // empty if no single weeks are published
   // Of the newest version that has wall time.
   std::string version;
-  VersionNumbers time;
-  stats::CostHistogram histogram;     // of wall time
-  std::optional<double> alloc_mean;   // bytes allocated a call, callees included
-  std::vector<MetricChange> changes;  // from `before` to `after`; empty if one is missing
-  std::uint64_t calls_after = 0;      // of the version `after`
+  stats::Figures time;
+  Bars bars;                                 // of wall time
+  std::optional<double> alloc_mean;          // bytes allocated a call, callees included
+  std::vector<MetricChange> changes;         // from `before` to `after`; empty if one is missing
+  std::optional<std::uint64_t> calls_after;  // of the version `after`
 
   // Of wall time; nullptr if it is not compared.
   const MetricChange* Time() const;
   // What calls of the version `after` have cost more than they would have at the cost of before, in
-  // ns; 0 unless wall time is shown to be slower.
+  // ns; 0 unless wall time is shown to be slower, and where that is not known.
   double Regression() const;
 };
 
@@ -59,8 +60,8 @@ struct VendorGroup {
   std::string soname;  // empty = of all libraries
   std::string group;   // empty = all of the library
   std::size_t apis = 0;
-  std::uint64_t calls = 0;
-  double total_ns = 0;
+  std::optional<std::uint64_t> calls;  // where it is known
+  std::optional<double> total_ns;
   double share = 0;
   std::uint64_t contributions = 0;  // to its most contributed API: at least so many in the group
   std::size_t slower = 0;           // by wall time
@@ -84,8 +85,8 @@ struct VendorReport {
   std::vector<VendorLibrary> libraries;
   std::vector<VendorGroup> groups;  // the dearest first
   std::vector<VendorApi> apis;      // the dearest first
-  double total_ns = 0;
-  std::uint64_t calls = 0;
+  std::optional<double> total_ns;
+  std::optional<std::uint64_t> calls;
   std::uint64_t compared = 0;  // metrics that the q values are over
 
   // Whether numbers of single weeks are published of any API.

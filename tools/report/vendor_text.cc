@@ -20,7 +20,6 @@ using Lines = std::vector<std::vector<TextCell>>;
 constexpr std::size_t kMaxNameWidth = 44;
 constexpr std::size_t kMaxVersionWidth = 22;
 constexpr std::size_t kSpectrumWidth = 16;
-constexpr double kHourNs = 3600e9;
 
 std::string ShortName(const VendorApi& api, const Style& style) {
   return Shorten(api.name, kMaxNameWidth, style);
@@ -96,9 +95,8 @@ std::string Dearest(const VendorReport& report, const Style& style) {
   const Style plain{.utf8 = style.utf8};
   for (std::size_t i = 0; i < std::min(report.apis.size(), kMaxTextApis); ++i) {
     const VendorApi& api = report.apis[i];
-    const auto cost = [&](const stats::Quantile& quantile) -> TextCell {
-      return {api.version.empty() ? "-" : FormatCost(quantile.estimate, Metric::kWallTime, style),
-              true};
+    const auto cost = [&](stats::Quantile stats::Quantiles::*which) -> TextCell {
+      return {QuantileText(api.time, which, Metric::kWallTime, style), true};
     };
     lines.push_back(
         {{ShortName(api, style)},
@@ -108,13 +106,13 @@ std::string Dearest(const VendorReport& report, const Style& style) {
          {FormatCount(api.contributions), true},
          {TotalText(api.total_ns, style), true},
          {ShareText(api.share), true},
-         cost(api.time.call.p50),
-         cost(api.time.call.p95),
-         cost(api.time.call.p99),
+         cost(&stats::Quantiles::p50),
+         cost(&stats::Quantiles::p95),
+         cost(&stats::Quantiles::p99),
          {api.alloc_mean ? FormatCost(*api.alloc_mean, Metric::kAllocInclusive, style) : "-", true},
          {TrendLine(api.versions, plain)}});
     if (weeks) lines.back().push_back({TrendLine(api.weeks, plain)});
-    lines.back().push_back({Spectrum(api.histogram, kSpectrumWidth, style)});
+    lines.back().push_back({Spectrum(api.bars, kSpectrumWidth, style)});
   }
   std::string text = TextTable(lines);
   if (report.apis.size() > kMaxTextApis) {
@@ -147,8 +145,8 @@ std::string Changes(const VendorReport& report, const Style& style) {
                      {ShortName(*api, style)},
                      {EscapeControl(report.libraries[api->library].soname)},
                      {std::string(stats::Name(one->metric))},
-                     {FormatCost(one->before.call.p50.estimate, one->metric, style), true},
-                     {FormatCost(one->after.call.p50.estimate, one->metric, style), true},
+                     {QuantileText(one->before, &stats::Quantiles::p50, one->metric, style), true},
+                     {QuantileText(one->after, &stats::Quantiles::p50, one->metric, style), true},
                      {RatioText(*one), true},
                      {fmt::format("{:.2f}", one->delta), true},
                      {ProbabilityText(one->test.p), true},
@@ -157,21 +155,6 @@ std::string Changes(const VendorReport& report, const Style& style) {
                      {ComparedText(*one)}});
   }
   return TextTable(lines);
-}
-
-void AddTime(const VendorApi& api, CsvWriter& csv) {
-  if (api.version.empty()) {
-    for (int i = 0; i < 15; ++i) csv.Empty();
-    return;
-  }
-  csv.Count(api.time.count).Count(api.time.contributions).Number(api.time.mean);
-  for (const auto quantile : {&Quantiles::p50, &Quantiles::p95, &Quantiles::p99}) {
-    const stats::Quantile& one = api.time.call.*quantile;
-    csv.Number(one.estimate).Number(one.low).Number(one.high);
-  }
-  for (const auto quantile : {&Quantiles::p50, &Quantiles::p95, &Quantiles::p99}) {
-    api.time.machines == 0 ? csv.Empty() : csv.Number((api.time.machine.*quantile).estimate);
-  }
 }
 
 void AddChange(const VendorApi& api, CsvWriter& csv) {
@@ -203,12 +186,6 @@ std::string ShareText(double share) {
                                          : fmt::format("{:.2g} %", percent);
 }
 
-std::string TotalText(double total_ns, const Style& style) {
-  if (!(total_ns >= kHourNs)) return FormatCost(total_ns, Metric::kWallTime, style);
-  const double hours = total_ns / kHourNs;
-  return hours < 9.95 ? fmt::format("{:.1f} h", hours) : fmt::format("{:.0f} h", hours);
-}
-
 std::string VendorText(const VendorReport& report, const Style& style) {
   std::string text = fmt::format("{}: {} APIs, {} calls, {} in all\n", EscapeControl(report.title),
                                  FormatCount(report.apis.size()), FormatCount(report.calls),
@@ -224,55 +201,35 @@ std::string VendorText(const VendorReport& report, const Style& style) {
 }
 
 std::string VendorCsv(const VendorReport& report, const Provenance& provenance) {
-  CsvWriter csv({"library",
-                 "symbol",
-                 "symbol_version",
-                 "name",
-                 "namespace",
-                 "calls",
-                 "total_ns",
-                 "share",
-                 "contributions",
-                 "version",
-                 "count",
-                 "version_contributions",
-                 "mean",
-                 "p50",
-                 "p50_low",
-                 "p50_high",
-                 "p95",
-                 "p95_low",
-                 "p95_high",
-                 "p99",
-                 "p99_low",
-                 "p99_high",
-                 "machine_p50",
-                 "machine_p95",
-                 "machine_p99",
-                 "alloc_mean",
-                 "before",
-                 "after",
-                 "change",
-                 "ratio",
-                 "ratio_low",
-                 "ratio_high",
-                 "delta",
-                 "p",
-                 "q",
-                 "regression_ns",
-                 "other_changes",
-                 "source",
-                 "snapshot",
-                 "published",
-                 "expired",
-                 "synthetic"});
+  std::vector<std::string_view> columns = {"library",
+                                           "symbol",
+                                           "symbol_version",
+                                           "name",
+                                           "namespace",
+                                           "calls",
+                                           "total_ns",
+                                           "share",
+                                           "contributions",
+                                           "version",
+                                           "version_contributions"};
+  const std::vector<std::string_view> figures = FigureColumns();
+  columns.insert(columns.end(), figures.begin(), figures.end());
+  columns.insert(columns.end(), {"alloc_mean", "before", "after", "change", "ratio", "ratio_low",
+                                 "ratio_high", "delta", "p", "q", "regression_ns", "other_changes",
+                                 "source", "snapshot", "published", "expired", "synthetic"});
+  CsvWriter csv(columns);
   for (const VendorApi& api : report.apis) {
     const VendorLibrary& library = report.libraries[api.library];
     csv.Text(library.soname).Text(api.symbol).Text(api.symbol_version).Text(api.name);
-    csv.Text(api.group).Count(api.calls).Number(api.total_ns).Number(api.share);
+    csv.Text(api.group).Known(api.calls).Known(api.total_ns).Number(api.share);
     csv.Count(api.contributions).Text(api.version);
-    AddTime(api, csv);
-    api.alloc_mean ? csv.Number(*api.alloc_mean) : csv.Empty();
+    if (api.version.empty()) {
+      for (std::size_t i = 0; i <= figures.size(); ++i) csv.Empty();
+    } else {
+      csv.Count(api.time.contributions);
+      AddFigures(csv, api.time);
+    }
+    csv.Known(api.alloc_mean);
     csv.Text(library.before).Text(library.after);
     AddChange(api, csv);
     csv.Text(provenance.source).Count(provenance.snapshot).Text(provenance.published);

@@ -16,8 +16,7 @@ std::string VendorText(const VendorReport& report, const Style& style);
 
 // A record for each API, the dearest first: library, symbol, symbol_version, name (demangled),
 // namespace, calls, total_ns, share, contributions (of all versions), version (the newest), and of
-// its wall time count, version_contributions, mean, p50, p50_low, p50_high, the same for p95 and
-// p99, machine_p50, machine_p95, machine_p99 (empty if not known); alloc_mean; before, after
+// its wall time version_contributions and FigureColumns() (cost_csv.h); alloc_mean; before, after
 // (versions), change, ratio, ratio_low, ratio_high, delta, p, q (of wall time; empty if not
 // compared), regression_ns; other_changes ("alloc_inclusive more 2.10" with | between); provenance
 // as in CostCsv().
@@ -25,7 +24,5 @@ std::string VendorCsv(const VendorReport& report, const Provenance& provenance);
 
 // "12 %", "0.3 %", "<0.1 %".
 std::string ShareText(double share);
-// "1.2 h": a time of all calls together.
-std::string TotalText(double total_ns, const Style& style);
 
 }  // namespace fieldcost::report

@@ -21,22 +21,16 @@ using stats::StatRow;
 
 // What one version has of one metric in one hardware class (empty = all).
 struct Cell {
-  stats::CostHistogram histogram;
-  stats::AgentWeights weights;
-  stats::ContributionScalars scalars;
+  stats::ApiSums sums;
   // By how many weeks' contributions one machine's are counted at most; 0 = not known.
   double repeats = 0;
 
-  void Merge(const StatRow& row) {
-    histogram.Merge(row.histogram);
-    weights.Merge(row.weights);
-    scalars.Merge(row.scalars);
-  }
   std::uint64_t Machines(double repeats_of_all) const {
     const double by = repeats > 0          ? repeats
                       : repeats_of_all > 0 ? repeats_of_all
                                            : static_cast<double>(kAssumedWeeks);
-    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(scalars.contributions) / by));
+    return static_cast<std::uint64_t>(
+        std::ceil(static_cast<double>(sums.scalars.contributions) / by));
   }
 };
 
@@ -52,7 +46,7 @@ Cell MakeCell(const std::vector<const StatRow*>& rows) {
     }
   }
   for (const StatRow* row : rows) {
-    if ((row->key.week == 0) == whole) cell.Merge(*row);
+    if ((row->key.week == 0) == whole) cell.sums.Merge(*row);
   }
   std::uint64_t sum = 0;
   std::uint64_t most = 0;
@@ -77,9 +71,7 @@ class VersionSide {
     }
     if (by_class.contains({})) return;
     for (const auto& [hardware, cell] : classes_) {
-      all_.histogram.Merge(cell.histogram);
-      all_.weights.Merge(cell.weights);
-      all_.scalars.Merge(cell.scalars);
+      all_.sums.Merge(cell.sums);
       all_.repeats = std::max(all_.repeats, cell.repeats);
     }
   }
@@ -87,7 +79,7 @@ class VersionSide {
   const Cell& all() const { return all_; }
   const std::map<HardwareClass, Cell>& classes() const { return classes_; }
   stats::MachineGroup GroupOf(const Cell& cell) const {
-    return {cell.scalars, cell.Machines(all_.repeats)};
+    return {stats::ScalarsForTests(cell.sums), cell.Machines(all_.repeats)};
   }
 
  private:
@@ -110,24 +102,24 @@ std::vector<Pair> CommonClasses(const VersionSide& before, const VersionSide& af
     if (other == after.classes().end()) continue;
     if (before.GroupOf(cell).machines < 2 || after.GroupOf(other->second).machines < 2) continue;
     common.push_back({&cell, &other->second});
-    covered_before += cell.scalars.contributions;
-    covered_after += other->second.scalars.contributions;
+    covered_before += cell.sums.scalars.contributions;
+    covered_after += other->second.sums.scalars.contributions;
   }
   const auto enough = [](std::uint64_t covered, const Cell& all) {
     return static_cast<double>(covered) >=
-           kLeastCovered * static_cast<double>(all.scalars.contributions);
+           kLeastCovered * static_cast<double>(all.sums.scalars.contributions);
   };
   if (!enough(covered_before, before.all()) || !enough(covered_after, after.all())) common.clear();
   return common;
 }
 
+// Of machines where that is known of both.
 double DeltaOf(const Pair& pair) {
-  const auto weighted = [](const Cell& cell) {
-    return cell.weights.Contributions() == cell.scalars.contributions;
-  };
-  const bool both = weighted(*pair.before) && weighted(*pair.after);
-  return stats::CliffsDelta({&pair.before->histogram, both ? &pair.before->weights : nullptr},
-                            {&pair.after->histogram, both ? &pair.after->weights : nullptr});
+  const stats::ApiSums& before = pair.before->sums;
+  const stats::ApiSums& after = pair.after->sums;
+  const bool both = stats::KnowsMachines(before) && stats::KnowsMachines(after);
+  return stats::CliffsDelta({&before.histogram, both ? &before.weights : nullptr},
+                            {&after.histogram, both ? &after.weights : nullptr});
 }
 
 MetricChange CompareMetric(std::span<const StatRow> rows_before,
@@ -168,15 +160,6 @@ std::vector<StatRow> WithoutBuilds(std::span<const StatRow> rows) {
   return all;
 }
 
-std::uint64_t CallsOf(const CostSummary& summary) {
-  const auto histogram = [&](Metric metric) {
-    const MetricSummary* found = summary.Find(metric);
-    return found == nullptr ? nullptr : &found->histogram;
-  };
-  return stats::FieldCalls(histogram(Metric::kWallTime), histogram(Metric::kCallsPerRun))
-      .value_or(0);
-}
-
 }  // namespace
 
 std::string_view Name(Change change, Metric metric) {
@@ -194,21 +177,11 @@ std::string_view Name(Change change, Metric metric) {
   return "";
 }
 
-VersionNumbers NumbersOf(const MetricSummary& summary) {
-  return {.count = summary.histogram.count(),
-          .contributions = summary.contributions,
-          .mean = summary.histogram.Mean(),
-          .call = {summary.p50, summary.p95, summary.p99},
-          .machines = summary.machines,
-          .machine = summary.machine};
-}
-
 bool MetricChange::eligible() const {
-  const auto enough = [](const VersionNumbers& numbers) {
-    return numbers.count >= stats::kLeastCalls &&
-           numbers.contributions >= stats::kLeastContributions;
+  const auto enough = [](std::uint64_t timed, const stats::Figures& figures) {
+    return timed >= stats::kLeastCalls && figures.contributions >= stats::kLeastContributions;
   };
-  return enough(before) && enough(after) && test.strata > 0;
+  return enough(timed_before, before) && enough(timed_after, after) && test.strata > 0;
 }
 
 const MetricChange* ApiChange::Find(Metric metric) const {
@@ -236,8 +209,10 @@ ApiChange CompareApi(std::span<const StatRow> before, std::span<const StatRow> a
     const MetricSummary* other = new_numbers.Find(metric);
     if (metric == Metric::kCallsPerRun || other == nullptr) continue;
     MetricChange& added = change.metrics.emplace_back(CompareMetric(old_rows, new_rows, metric));
-    added.before = NumbersOf(summary);
-    added.after = NumbersOf(*other);
+    added.before = summary.figures;
+    added.after = other->figures;
+    added.timed_before = summary.sums.histogram.count();
+    added.timed_after = other->sums.histogram.count();
   }
   return change;
 }

@@ -33,23 +33,14 @@ enum class Change {
 // and "less".
 std::string_view Name(Change change, stats::Metric metric);
 
-// The numbers of one metric in one version, of all classes and weeks together. As MetricSummary,
-// but small.
-struct VersionNumbers {
-  std::uint64_t count = 0;  // measured values
-  std::uint64_t contributions = 0;
-  double mean = 0;
-  Quantiles call;              // every call counts the same
-  std::uint64_t machines = 0;  // contributions that `machine` is of; 0 = not known
-  Quantiles machine;           // every contribution counts the same
-};
-VersionNumbers NumbersOf(const MetricSummary& summary);
-
 // One metric of one API.
 struct MetricChange {
   stats::Metric metric = stats::Metric::kWallTime;
-  VersionNumbers before;
-  VersionNumbers after;
+  // The numbers of both versions, of all classes and weeks together.
+  stats::Figures before;
+  stats::Figures after;
+  std::uint64_t timed_before = 0;  // measured values, whoever made them: what is eligible only
+  std::uint64_t timed_after = 0;
   // Of the machines' geometric means, after to before; within classes if `classes` is not 0. The
   // interval is the confidence interval of the test on machines.
   double ratio = 1;
@@ -70,8 +61,8 @@ struct ApiChange {
   std::string soname;
   std::string symbol;
   std::string symbol_version;
-  std::uint64_t calls_before = 0;  // timed or not, as in the cost table
-  std::uint64_t calls_after = 0;
+  std::optional<std::uint64_t> calls_before;  // timed or not, as in the cost table
+  std::optional<std::uint64_t> calls_after;
   std::vector<MetricChange> metrics;  // ascending; those that both versions have
 
   const MetricChange* Find(stats::Metric metric) const;

@@ -43,8 +43,8 @@ std::string Painted(const MetricChange& change, const Style& style) {
 std::vector<TextCell> Line(const ChangedMetric& changed, const Style& style) {
   const MetricChange& change = *changed.metric;
   const bool compared = change.test.strata > 0;
-  const auto cost = [&](const stats::Quantile& quantile) {
-    return FormatCost(quantile.estimate, change.metric, style);
+  const auto p50 = [&](const stats::Figures& figures) {
+    return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);
   };
   const auto number = [&](double value) { return compared ? fmt::format("{:.2f}", value) : "-"; };
   std::string symbol = DemangledName(changed.api->symbol);
@@ -53,8 +53,8 @@ std::vector<TextCell> Line(const ChangedMetric& changed, const Style& style) {
       {std::string(Name(change.change, change.metric))},
       {Shorten(symbol, kMaxNameWidth, style)},
       {std::string(stats::Name(change.metric))},
-      {cost(change.before.call.p50), true},
-      {cost(change.after.call.p50), true},
+      {p50(change.before), true},
+      {p50(change.after), true},
       {FormatCount(change.before.contributions), true},
       {FormatCount(change.after.contributions), true},
       {number(change.ratio), true},
@@ -176,10 +176,10 @@ std::string DiffCsv(const LibraryChange& change, const Provenance& provenance) {
                  "change",
                  "calls_before",
                  "calls_after",
-                 "count_before",
-                 "count_after",
                  "contributions_before",
                  "contributions_after",
+                 "count_before",
+                 "count_after",
                  "mean_before",
                  "mean_after",
                  "p50_before",
@@ -188,6 +188,8 @@ std::string DiffCsv(const LibraryChange& change, const Provenance& provenance) {
                  "p95_after",
                  "p99_before",
                  "p99_after",
+                 "few_machines_before",
+                 "few_machines_after",
                  "ratio",
                  "ratio_low",
                  "ratio_high",
@@ -207,14 +209,17 @@ std::string DiffCsv(const LibraryChange& change, const Provenance& provenance) {
       csv.Text(api.symbol).Text(api.symbol_version);
       csv.Text(stats::Name(one.metric)).Text(stats::Unit(one.metric));
       csv.Text(Name(one.change, one.metric));
-      csv.Count(api.calls_before).Count(api.calls_after);
-      csv.Count(one.before.count).Count(one.after.count);
+      for (const auto& calls : {api.calls_before, api.calls_after}) csv.Known(calls);
       csv.Count(one.before.contributions).Count(one.after.contributions);
-      csv.Number(one.before.mean).Number(one.after.mean);
-      for (const auto quantile : {&Quantiles::p50, &Quantiles::p95, &Quantiles::p99}) {
-        csv.Number((one.before.call.*quantile).estimate);
-        csv.Number((one.after.call.*quantile).estimate);
+      for (const auto side : {&one.before, &one.after}) csv.Known(side->calls);
+      for (const auto side : {&one.before, &one.after}) csv.Known(side->mean);
+      for (const auto which :
+           {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
+        for (const auto side : {&one.before, &one.after}) {
+          side->quantiles ? csv.Number((*side->quantiles.*which).estimate) : csv.Empty();
+        }
       }
+      csv.Flag(one.before.few_machines).Flag(one.after.few_machines);
       if (one.test.strata > 0) {
         csv.Number(one.ratio).Number(one.ratio_low).Number(one.ratio_high).Number(one.delta);
         csv.Number(one.test.p);

@@ -9,6 +9,7 @@
 #include "common/sqlite/sqlite.h"
 #include "common/wire/fragment.h"
 #include "tests/common/catalog/publisher.h"
+#include "tests/common/stats/published_row.h"
 #include "tests/support/fake_clock.h"
 
 namespace fieldcost::catalog {
@@ -279,10 +280,45 @@ TEST_F(CatalogSearchTest, AnOlderCatalogueIsSearchedInOrderOfNamesUntilASyncAdds
   options.full = true;
   const auto report = Sync(options, clock_);
   ASSERT_TRUE(report.has_value()) << report.error().message;
-  EXPECT_EQ(report->fragments_fetched, 0U) << "the rows are good";
+  EXPECT_EQ(report->fragments_stale, 0U);
+  EXPECT_GT(report->fragments_fetched, 0U) << "their rows may have lost something";
   EXPECT_THAT(Names(Catalog::Open(file())->Search({.pattern = "flate"})),
               ElementsAre("libz.so.1!inflate", "libz.so.1!deflate", "libz.so.1!inflateEnd"));
   EXPECT_EQ(Catalog::Open(file())->GetFreshness()->row_count, 6U);
+}
+
+TEST_F(CatalogSearchTest, TotalsOfAllCallsAreNoOrderUntilASyncAddsBoundedOnes) {
+  Make(rows_);
+  {
+    auto database = sqlite::Database::Open(file(), sqlite::Database::Access::kWrite);
+    ASSERT_TRUE(database
+                    ->Execute("UPDATE apis SET total = 1 << 50 WHERE symbol = 'inflateEnd'; "
+                              "PRAGMA user_version=3")
+                    .has_value());
+  }
+  EXPECT_FALSE(Catalog::Open(file())->has_totals());
+  EXPECT_THAT(Names(Catalog::Open(file())->Search({.pattern = "flate"})),
+              ElementsAre("libz.so.1!deflate", "libz.so.1!inflate", "libz.so.1!inflateEnd"));
+  EXPECT_EQ(Catalog::Open(file())->GetFreshness()->row_count, 6U);
+  std::size_t names = 0;
+  ASSERT_TRUE(Catalog::Open(file())
+                  ->ForEachName([&](std::string_view, std::string_view) { return ++names != 0; })
+                  .has_value());
+  EXPECT_EQ(names, 5U);
+  EXPECT_EQ(Catalog::Open(file())->AllRows()->size(), 6U);
+  ASSERT_TRUE(Sync(publisher_.Client(directory_.path()), clock_).has_value());  // today's share: 0
+  EXPECT_THAT(Names(Catalog::Open(file())->Search({.pattern = "flate"})),
+              ElementsAre("libz.so.1!inflate", "libz.so.1!deflate", "libz.so.1!inflateEnd"));
+  EXPECT_EQ(Catalog::Open(file())->GetFreshness()->row_count, 6U);
+}
+
+TEST_F(CatalogSearchTest, OneContributionsCallsAreNoWayToTheTop) {
+  stats::RowKey key = rows_[2].key;
+  key.api.symbol = "deflateEnd";
+  const Catalog catalog = Make({rows_[0], rows_[2], rows_[3], testing::RowWithOneLiar(key)});
+  const auto found = catalog.Search({.pattern = "*flate*"});
+  EXPECT_THAT(Names(found),
+              ElementsAre("libz.so.1!inflate", "libz.so.1!deflate", "libz.so.1!deflateEnd"));
 }
 
 TEST_F(CatalogSearchTest, CountsOfRowsFollowWhatIsPublished) {
@@ -305,7 +341,7 @@ TEST_F(CatalogTest, ACatalogueOfANewerVersionIsLeftAlone) {
   Make(testing::MakeRows(3, 1000));
   {
     auto database = sqlite::Database::Open(file(), sqlite::Database::Access::kWrite);
-    ASSERT_TRUE(database->Execute("PRAGMA user_version=4").has_value());
+    ASSERT_TRUE(database->Execute("PRAGMA user_version=5").has_value());
   }
   EXPECT_EQ(Catalog::Open(file()).error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(Sync(publisher_.Client(directory_.path()), clock_).error().code,

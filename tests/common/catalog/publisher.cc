@@ -19,6 +19,7 @@ stats::StatRow MakeRow(const std::string& soname, const std::string& symbol, std
   for (std::uint64_t i = 0; i < calls; ++i) row.histogram.Add(cost);
   row.scalars = stats::ScalarsOf(row.histogram);
   row.weights = stats::WeightsOf(row.histogram);
+  row.bounded = stats::BoundedSumsOf(row.histogram);
   return row;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/common/stats/fleet_of_machines.h"
+#include "tests/common/stats/published_row.h"
 
 namespace fieldcost::stats {
 namespace {
@@ -166,6 +167,54 @@ TEST(AnomalyTest, ASaltDrawsOtherPermutationsAndNothingElse) {
   EXPECT_EQ(salted.machine_test.p, plain.machine_test.p);
   EXPECT_EQ(salted.cliffs_delta, plain.cliffs_delta);
   EXPECT_EQ(Compare(mine, field, nullptr, 7).call_test.by_bucket.p, salted.call_test.by_bucket.p);
+}
+
+// The field as it is published: 40 machines, and one more.
+ApiSums FieldWith(FleetOfMachines& fleet, const CostHistogram& one_more) {
+  std::vector<CostHistogram> contributions;
+  for (int i = 0; i < 40; ++i) contributions.push_back(fleet.Machine());
+  contributions.push_back(one_more);
+  ApiSums field;
+  field.Merge(testing::PublishedRow({}, contributions));
+  return field;
+}
+
+TEST(AnomalyTest, OneMachinesCallsNeitherHideNorInventAFinding) {
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
+  FleetOfMachines fleet(0.3, 47);
+  const ApiSums dear = FieldWith(fleet, testing::Calls(kMany, 23'000));
+  const Comparison slow = Compare(fleet.Machine(2), dear);
+  EXPECT_TRUE(slow.few_machines);
+  EXPECT_EQ(Decided(slow), Verdict::kWorse);
+  EXPECT_NEAR(slow.ratio, 4, 1.5);
+  EXPECT_GT(slow.cliffs_delta, 0.5);
+  EXPECT_EQ(slow.call_test.by_bucket.method, Method::kNone);
+  EXPECT_EQ(slow.p(), slow.machine_test.p);
+  const ApiSums cheap = FieldWith(fleet, testing::Calls(kMany, 1000));
+  const Comparison usual = Compare(fleet.Machine(), cheap);
+  EXPECT_TRUE(usual.few_machines);
+  EXPECT_EQ(Decided(usual), Verdict::kNormal);
+  EXPECT_LT(std::abs(usual.cliffs_delta), 0.5);
+  // Where nobody makes most calls, calls are compared.
+  EXPECT_FALSE(Compare(fleet.Machine(), FieldWith(fleet, fleet.Machine())).few_machines);
+}
+
+TEST(AnomalyTest, MyOwnWeightsAreTakenOutToo) {
+  FleetOfMachines fleet(0.3, 48);
+  const CostHistogram mine = testing::Calls(std::uint64_t{1} << 40, 5000);
+  ApiSums own;
+  own.Merge(testing::PublishedRow({}, {mine}));
+  ApiSums field = FieldWith(fleet, mine);
+  const AgentWeights all = field.weights;
+  ASSERT_TRUE(TakeOut(own, field));
+  EXPECT_EQ(field.weights.Contributions(), 40U);
+  field.weights.Merge(own.weights);
+  EXPECT_EQ(field.weights, all);
+  // What is mine of the weights cannot be known if they are from before they were kept.
+  ApiSums unweighted = FieldWith(fleet, mine);
+  unweighted.weights = {};
+  ASSERT_TRUE(TakeOut(own, unweighted));
+  EXPECT_EQ(unweighted.weights, AgentWeights{});
 }
 
 TEST(AnomalyTest, WhatWasNeverContributedIsNotTakenOut) {

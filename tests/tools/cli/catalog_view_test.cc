@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include "common/catalog/catalog.h"
+#include "tests/common/stats/published_row.h"
 #include "tests/support/fake_clock.h"
 #include "tests/tools/cli/catalog_fixture.h"
 
@@ -22,15 +23,15 @@ TEST_F(CatalogViewTest, TopPrintsTheCostTable) {
   EXPECT_THAT(
       result.output,
       StartsWith(
-          "API      LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN   M-P50"
-          "   M-P95   M-P99  ALLOC/CALL  SPECTRUM\n"
-          "twin     libb.so.2  1.2-3        5        1  7.0 ms  7.0 ms  7.0 ms  7.0 ms  7.0 ms"
-          "  7.0 ms  7.0 ms           -  █\n"
-          "open_it  liba.so.1  1.2-3      300        1  1.5 µs  1.5 µs  1.5 µs  1.5 µs  1.5 µs"
-          "  1.5 µs  1.5 µs     4.0 KiB  █\n"
-          "twin     liba.so.1  1.2-3        5        1    7 ns    7 ns    7 ns    7 ns    7 ns"
-          "    7 ns    7 ns           -  █\n"
-          "(P50 to MEAN: every call counts the same; M-P50 to M-P99: every contribution does)\n"
+          "API      LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN   TOTAL"
+          "  ALLOC/CALL  SPECTRUM\n"
+          "twin     libb.so.2  1.2-3        5        1  7.0 ms  7.0 ms  7.0 ms  7.0 ms   35 ms"
+          "           -  █\n"
+          "open_it  liba.so.1  1.2-3      300        1  1.5 µs  1.5 µs  1.5 µs  1.5 µs  450 µs"
+          "     4.0 KiB  █\n"
+          "twin     liba.so.1  1.2-3        5        1    7 ns    7 ns    7 ns    7 ns   35 ns"
+          "           -  █\n"
+          "(P50 to P99: the typical machine's)\n"
           "catalogue: snapshot 1, published "));
 }
 
@@ -48,7 +49,8 @@ TEST_F(CatalogViewTest, JsonHoldsExactSums) {
   const std::string top = Cli({"--json", "top", "--sort", "calls"}).output;
   EXPECT_EQ(Json(top, "len(d['rows'])"), "3\n");
   EXPECT_EQ(Json(top, "d['rows'][0]['metrics']['wall_time']['sum']"), "450000\n");
-  EXPECT_EQ(Json(top, "d['rows'][0]['metrics']['wall_time']['sum_of_squares']"), "675000000\n");
+  EXPECT_EQ(Json(top, "d['rows'][0]['metrics']['wall_time']['all_calls']['sum_of_squares']"),
+            "675000000\n");
   EXPECT_EQ(Json(top, "d['freshness']['snapshot_version']"), "1\n");
   const std::string show = Cli({"show", "open_it", "--json"}).output;
   EXPECT_EQ(Json(show, "d['rows'][0]['metrics']['alloc_inclusive']['buckets'][0]['min']"),
@@ -59,27 +61,62 @@ TEST_F(CatalogViewTest, JsonHoldsExactSums) {
 }
 
 TEST_F(CatalogViewTest, TheTypicalMachineIsToldFromTheTypicalCall) {
-  stats::StatRow row = rows_[0];  // 300 calls of 1500 ns by one machine
-  for (int machine = 0; machine < 4; ++machine) {
-    const stats::StatRow other = testing::MakeRow("liba.so.1", "open_it", 1, 10);
-    row.histogram.Merge(other.histogram);
-    row.scalars.Merge(other.scalars);
-    if (machine != 0) row.weights.Merge(other.weights);
-  }
-  stats::StatRow unweighted = rows_[3];
-  unweighted.weights = {};
-  PublishAndSync({row, unweighted});
+  std::vector<stats::CostHistogram> contributions(4, testing::Calls(1, 10));
+  contributions.push_back(testing::Calls(20, 40));
+  stats::StatRow unknown = rows_[3];
+  unknown.weights = {};
+  unknown.bounded = {};
+  PublishAndSync({testing::PublishedRow(rows_[0].key, contributions), unknown});
   const std::string show = Cli({"show", "open_it"}).output;
-  EXPECT_THAT(show, HasSubstr("typical call: every call counts the same\n    p50    1.5 µs"));
-  EXPECT_THAT(show, HasSubstr("typical machine: each of 4 contributions counts the same; 1 older "
-                              "without weight\n    p50     10 ns"));
+  EXPECT_THAT(show, HasSubstr("typical machine: each of 5 contributions counts the same\n"
+                              "    p50     10 ns"));
+  EXPECT_THAT(show, HasSubstr("all calls: each of 24 counts the same\n    p50     40 ns"));
   const std::string top = Cli({"--json", "top", "--sort", "p50"}).output;
-  EXPECT_EQ(Json(top, "d['rows'][0]['metrics']['wall_time']['machines']"), "None\n");
-  EXPECT_EQ(Json(top, "d['rows'][1]['metrics']['wall_time']['p50']['estimate']"), "1500.0\n");
-  EXPECT_EQ(Json(top, "d['rows'][1]['metrics']['wall_time']['machines']['p50']['estimate']"),
-            "10.0\n");
-  EXPECT_EQ(Json(top, "d['rows'][1]['metrics']['wall_time']['machines']['count']"), "4\n");
-  EXPECT_EQ(Json(top, "d['rows'][1]['metrics']['wall_time']['contributions']"), "5\n");
+  const std::string time = "d['rows'][0]['metrics']['wall_time']";
+  EXPECT_EQ(Json(top, time + "['p50']['estimate']"), "10.0\n");
+  EXPECT_EQ(Json(top, time + "['machines']"), "5\n");
+  EXPECT_EQ(Json(top, time + "['contributions']"), "5\n");
+  EXPECT_EQ(Json(top, time + "['all_calls']['p50']['estimate']"), "40.0\n");
+  EXPECT_EQ(Json(top, time + "['few_machines']"), "False\n");
+  EXPECT_EQ(Json(top,
+                 "[d['rows'][1]['metrics']['wall_time'][k] for k in ('machines', 'p50', "
+                 "'mean', 'count', 'all_calls')]"),
+            "[None, None, None, None, None]\n");
+  EXPECT_THAT(Cli({"top"}).output,
+              HasSubstr("the typical machine's; -: most contributions are too old to tell)\n"));
+}
+
+// Mutant order_by_all_calls: the total of all calls would put it first.
+TEST_F(CatalogViewTest, OneContributionsCallsNeitherLeadTheTableNorAreShown) {
+  stats::StatRow liar = testing::RowWithOneLiar(rows_[0].key);
+  liar.key.api.symbol = "lied_about";
+  PublishAndSync({rows_[0], rows_[3], liar});
+  const auto first = [this](const std::vector<std::string>& command) {
+    const std::string table = Cli(command).output;
+    const std::size_t line = table.find('\n') + 1;
+    return table.substr(line, table.find(' ', line) - line);
+  };
+  EXPECT_EQ(first({"top"}), "twin");
+  EXPECT_EQ(first({"top", "--limit", "0"}), "twin");
+  EXPECT_EQ(first({"search", "i"}), "twin");
+  for (const char* key : {"p50", "p95", "p99", "calls", "mean", "total"}) {
+    const std::string top = Cli({"top", "--sort", key, "--csv"}).output;
+    EXPECT_THAT(top, Not(HasSubstr("10995116277"))) << key << "\n" << top;
+    EXPECT_THAT(top, HasSubstr("lied_about"));
+  }
+  EXPECT_NE(first({"top", "--sort", "p50"}), "lied_about");
+  // 52 honest calls, and the liar's up to the cap of 255.
+  EXPECT_THAT(Cli({"top"}).output,
+              ::testing::ContainsRegex("lied_about +liba.so.1 +1.2-3 +307 +6 "));
+  const std::string show = Cli({"show", "lied_about"}).output;
+  EXPECT_THAT(show, HasSubstr("all calls: left out, a few machines made most of these calls\n"));
+  EXPECT_THAT(show, HasSubstr("p50     50 ns"));
+  for (const char* format : {"--json", "--csv"}) {
+    for (const char* command : {"show", "hist", "spectrum"}) {
+      const std::string answer = Cli({command, "lied_about", format}).output;
+      EXPECT_THAT(answer, AllOf(HasSubstr("few_machines"), Not(HasSubstr("10995116277"))));
+    }
+  }
 }
 
 TEST_F(CatalogViewTest, ShowTellsNumbersIntervalsHistogramAndFreshness) {
@@ -89,7 +126,7 @@ TEST_F(CatalogViewTest, ShowTellsNumbersIntervalsHistogramAndFreshness) {
   EXPECT_THAT(
       result.output,
       AllOf(HasSubstr("liba.so.1!open_it  version 1.2-3"), HasSubstr("n 300, 1 contribution"),
-            HasSubstr("certainly between"), HasSubstr("[1K, 2K)               300 |@@@"),
+            HasSubstr("certainly between"), HasSubstr("[1K, 2K)           100.0 % |@@@"),
             HasSubstr("catalogue: snapshot 1")));
 }
 

@@ -37,7 +37,7 @@ TEST_F(LookTest, HistShowsOneMetricsHistogramWithItsStrata) {
   EXPECT_THAT(result.output, StartsWith("liba.so.1!open_it  version 1.2-3  build-id 00ff\n\n"
                                         "  wall_time (ns)\n"
                                         "    n 300, 1 contribution; all classes, all weeks\n"));
-  EXPECT_THAT(result.output, AllOf(HasSubstr("[1K, 2K)               300 |@@@"),
+  EXPECT_THAT(result.output, AllOf(HasSubstr("[1K, 2K)           100.0 % |@@@"),
                                    Not(HasSubstr("alloc")), HasSubstr("catalogue: snapshot 1")));
   EXPECT_THAT(Cli({"hist", "open_it", "--metric", "alloc_inclusive"}).output,
               HasSubstr("[4K, 8K)"));

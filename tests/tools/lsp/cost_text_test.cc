@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/common/catalog/publisher.h"
+#include "tests/common/stats/published_row.h"
 #include "tools/lsp/check_result.h"
 #include "tools/lsp/protocol.h"
 
@@ -43,11 +44,11 @@ TEST(CostTextTest, AHoverSaysTheCostAndWhatStandsBehindIt) {
   EXPECT_EQ(Text({costs}, false, false, "https://costs.example/api/{api}?from=editor"),
             "open_it: typically 1.5 µs a call\n"
             "\n"
-            "- p50 1.5 µs (certainly 1.5 µs to 1.5 µs)\n"
-            "- p95 1.5 µs (certainly 1.5 µs to 1.5 µs)\n"
-            "- p99 1.5 µs (certainly 1.5 µs to 1.5 µs)\n"
+            "- p50 1.5 µs (certainly 1.0 µs to 2.0 µs)\n"
+            "- p95 1.5 µs (certainly 1.0 µs to 2.0 µs)\n"
+            "- p99 1.5 µs (certainly 1.0 µs to 2.0 µs)\n"
             "- cheap █                        dear\n"
-            "- allocates 2.0 KiB a call on average (p99 2.0 KiB (certainly 2.0 KiB to 2.0 KiB))\n"
+            "- allocates 2.0 KiB a call on average (p99 2.0 KiB (certainly 2.0 KiB to 4.0 KiB))\n"
             "- reads and writes 4.0 KiB a call on average, files and network\n"
             "- n = 300 calls in 1 contribution; all classes, all weeks\n"
             "- libx.so.1 1.2-3\n"
@@ -116,6 +117,7 @@ TEST(CostTextTest, HintsAppearOnlyAboveTheirThresholds) {
 
   stats::StatRow tail = MakeRow("libx.so.1", "f", 950, 10'000);
   for (int i = 0; i < 50; ++i) tail.histogram.Add(20'000'000);
+  tail = testing::AsPublished(tail);
   EXPECT_EQ(HintText(MakeCosts({tail}), SomeFreshness(), {}), "p99 20 ms");
   EXPECT_EQ(HintText(MakeCosts({tail}), SomeFreshness(), {.hint_tail = false}), "");
   EXPECT_EQ(HintText(MakeCosts({tail}), SomeFreshness(), {.tail_min_ratio = 5000}), "");

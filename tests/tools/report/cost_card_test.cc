@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include <tuple>
 
 #include "common/base/file.h"
+#include "tests/common/stats/published_row.h"
 #include "tests/support/process.h"
 #include "tools/report/link_template.h"
 
@@ -27,7 +30,7 @@ stats::StatRow Row(const std::string& symbol, const std::string& version,
   row.key.api = {"libz.so.1", version, "00ff", symbol, ""};
   for (const std::uint64_t value : values) row.histogram.Add(value);
   row.scalars.contributions = 7;
-  return row;
+  return testing::AsPublished(row);
 }
 
 Provenance Published(bool synthetic) {
@@ -56,8 +59,13 @@ CostCard Hostile() {
   return card;
 }
 
-std::string Golden(const std::string& name) {
-  return ReadFile(std::string(FIELDCOST_TEST_DIR) + "/cards/" + name, kMaxGoldenBytes).value_or("");
+// Compares with a golden file; rewrites it first if FIELDCOST_UPDATE_GOLDEN is set.
+void ExpectGolden(const std::string& made, const std::string& name) {
+  const std::string path = std::string(FIELDCOST_TEST_DIR) + "/cards/" + name;
+  if (std::getenv("FIELDCOST_UPDATE_GOLDEN") != nullptr) {
+    EXPECT_TRUE(WriteFileAtomically(path, made, 0644));
+  }
+  EXPECT_EQ(made, ReadFile(path, kMaxGoldenBytes).value_or(""));
 }
 
 // Whether a program finds the text well-formed.
@@ -73,13 +81,13 @@ void ExpectXml(const std::string& xml) {
 TEST(CostCardTest, EveryFormIsTheGoldenOne) {
   const CostCard card = Deflate();
   const CardPictures pictures{.light = "deflate.light.svg", .dark = "deflate.dark.svg"};
-  EXPECT_EQ(CardSvg(card, CardTheme::kLight), Golden("deflate.light.svg"));
-  EXPECT_EQ(CardSvg(card, CardTheme::kDark), Golden("deflate.dark.svg"));
-  EXPECT_EQ(CardPage(card, pictures), Golden("deflate.html"));
-  EXPECT_EQ(CardHtml(card, {}), Golden("deflate_part.html"));
-  EXPECT_EQ(CardMarkdown(card, pictures), Golden("deflate.md"));
-  EXPECT_EQ(CardRoff(card, RoffMacros::kMan), Golden("deflate.man"));
-  EXPECT_EQ(CardRoff(card, RoffMacros::kMdoc), Golden("deflate.mdoc"));
+  ExpectGolden(CardSvg(card, CardTheme::kLight), "deflate.light.svg");
+  ExpectGolden(CardSvg(card, CardTheme::kDark), "deflate.dark.svg");
+  ExpectGolden(CardPage(card, pictures), "deflate.html");
+  ExpectGolden(CardHtml(card, {}), "deflate_part.html");
+  ExpectGolden(CardMarkdown(card, pictures), "deflate.md");
+  ExpectGolden(CardRoff(card, RoffMacros::kMan), "deflate.man");
+  ExpectGolden(CardRoff(card, RoffMacros::kMdoc), "deflate.mdoc");
 }
 
 TEST(CostCardTest, OneCardAnApiWithItsVersionsNewestFirst) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/common/stats/published_row.h"
 #include "tools/report/cost_table.h"
 #include "tools/report/numbers.h"
 #include "tools/report/spectrum.h"
@@ -25,7 +26,7 @@ stats::StatRow Row(const std::string& soname, const std::string& symbol, Metric 
   row.key.metric = metric;
   for (const std::uint64_t value : values) row.histogram.Add(value);
   row.scalars.contributions = contributions;
-  return row;
+  return testing::AsPublished(row);
 }
 
 std::string Time(double value) { return FormatCost(value, Metric::kWallTime, kUtf8); }
@@ -116,22 +117,22 @@ TEST(SpectrumTest, HeightIsCountOverTheUsedRange) {
   for (int i = 0; i < 1; ++i) histogram.Add(4);
   for (int i = 0; i < 80; ++i) histogram.Add(8);
   for (int i = 0; i < 40; ++i) histogram.Add(32);
-  EXPECT_EQ(Spectrum(histogram, 6, kUtf8), "▁█ ▄  ");
-  EXPECT_EQ(Spectrum(histogram, 6, kPlain), ".@ +  ");
+  EXPECT_EQ(Spectrum(CountBars(histogram), 6, kUtf8), "▁█ ▄  ");
+  EXPECT_EQ(Spectrum(CountBars(histogram), 6, kPlain), ".@ +  ");
 }
 
 TEST(SpectrumTest, AWideRangeIsJoinedToFit) {
   stats::CostHistogram histogram;
   for (unsigned power = 0; power < 64; ++power) histogram.Add(std::uint64_t{1} << power);
-  EXPECT_EQ(DisplayWidth(Spectrum(histogram, 16, kUtf8)), 16U);
-  EXPECT_EQ(Spectrum(histogram, 16, kPlain), "@@@@@@@@@@@@@@@@");
+  EXPECT_EQ(DisplayWidth(Spectrum(CountBars(histogram), 16, kUtf8)), 16U);
+  EXPECT_EQ(Spectrum(CountBars(histogram), 16, kPlain), "@@@@@@@@@@@@@@@@");
   histogram.Add(0);  // 65 slots in 16 columns: 5 each, 13 columns
-  EXPECT_EQ(Spectrum(histogram, 16, kPlain), "@@@@@@@@@@@@@   ");
+  EXPECT_EQ(Spectrum(CountBars(histogram), 16, kPlain), "@@@@@@@@@@@@@   ");
 }
 
 TEST(SpectrumTest, AnEmptyHistogramIsBlank) {
-  EXPECT_EQ(Spectrum(stats::CostHistogram(), 5, kColor), "     ");
-  EXPECT_EQ(HistogramView(stats::CostHistogram(), kPlain), "");
+  EXPECT_EQ(Spectrum({}, 5, kColor), "     ");
+  EXPECT_EQ(HistogramView({}, kPlain), "");
 }
 
 TEST(SpectrumTest, ColoursGoFromColdToHotAndStrengthFades) {
@@ -148,8 +149,8 @@ TEST(SpectrumTest, ColoursGoFromColdToHotAndStrengthFades) {
 TEST(SpectrumTest, ColourAddsEscapesAndNothingElse) {
   stats::CostHistogram histogram;
   histogram.Add(1);
-  EXPECT_EQ(Spectrum(histogram, 1, kColor), "\x1b[38;2;0;33;255m█\x1b[0m");
-  EXPECT_EQ(Spectrum(histogram, 1, {.utf8 = true, .color = ColorDepth::k256}),
+  EXPECT_EQ(Spectrum(CountBars(histogram), 1, kColor), "\x1b[38;2;0;33;255m█\x1b[0m");
+  EXPECT_EQ(Spectrum(CountBars(histogram), 1, {.utf8 = true, .color = ColorDepth::k256}),
             "\x1b[38;5;27m█\x1b[0m");
 }
 
@@ -158,7 +159,7 @@ TEST(HistogramViewTest, LooksLikeBpftrace) {
   histogram.Add(0);
   for (int i = 0; i < 40; ++i) histogram.Add(1);
   for (int i = 0; i < 20; ++i) histogram.Add(5);
-  EXPECT_EQ(HistogramView(histogram, kPlain),
+  EXPECT_EQ(HistogramView(CountBars(histogram), kPlain),
             "[0]                      1 |@                                       |\n"
             "[1, 2)                  40 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
             "[2, 4)                   0 |                                        |\n"
@@ -166,8 +167,8 @@ TEST(HistogramViewTest, LooksLikeBpftrace) {
   stats::CostHistogram large;
   large.Add(1024);
   large.Add(~std::uint64_t{0});
-  EXPECT_THAT(HistogramView(large, kPlain), HasSubstr("[1K, 2K) "));
-  EXPECT_THAT(HistogramView(large, kPlain), HasSubstr("[8E, 16E) "));
+  EXPECT_THAT(HistogramView(CountBars(large), kPlain), HasSubstr("[1K, 2K) "));
+  EXPECT_THAT(HistogramView(CountBars(large), kPlain), HasSubstr("[8E, 16E) "));
 }
 
 TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
@@ -178,14 +179,13 @@ TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
   };
   const std::vector<CostSummary> summaries = Summarise(rows);
   ASSERT_EQ(summaries.size(), 2U);
-  EXPECT_EQ(
-      CostTable(summaries, kPlain),
-      "API         LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN  ALLOC/CALL"
-      "  SPECTRUM\n"
-      "work        liba.so.1  1.2-3    2,000        3  1.5 us  1.5 us  1.5 us  1.5 us       200 B"
-      "  @\n"
-      "only_alloc  libb.so.2  1.2-3        -        1       -       -       -       -     4.0 KiB"
-      "\n");
+  EXPECT_EQ(CostTable(summaries, kPlain),
+            "API         LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN   TOTAL"
+            "  ALLOC/CALL  SPECTRUM\n"
+            "work        liba.so.1  1.2-3    2,000        3  1.5 us  1.5 us  1.5 us  1.5 us  3.0 ms"
+            "       200 B  @\n"
+            "only_alloc  libb.so.2  1.2-3        -        1       -       -       -       -       -"
+            "     4.0 KiB\n");
 }
 
 TEST(CostTableTest, TwoVersionsOfASymbolAreToldApart) {
@@ -230,8 +230,8 @@ TEST(SummariseTest, RowsOfSingleClassesDoNotCountBesideTheRowForAll) {
   week.key.week = 2900;
   const std::vector<CostSummary> summaries = Summarise(std::vector{all, one, week});
   ASSERT_EQ(summaries.size(), 1U);
-  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->histogram.count(), 3U);
-  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->contributions, 2U);
+  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->sums.histogram.count(), 3U);
+  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->figures.contributions, 2U);
 }
 
 TEST(SummariseTest, WithoutARowForAllThePartsAreAdded) {
@@ -241,7 +241,7 @@ TEST(SummariseTest, WithoutARowForAllThePartsAreAdded) {
   stats::StatRow two = one;
   two.key.week = 2901;
   const std::vector<CostSummary> summaries = Summarise(std::vector{one, two});
-  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->histogram.count(), 2U);
+  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->sums.histogram.count(), 2U);
 }
 
 TEST(SortTest, DearestFirstUnmeasuredLast) {
@@ -294,71 +294,83 @@ TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
   EXPECT_THAT(text, HasSubstr("1 run, 1 contribution; all classes, all weeks\n"));
 }
 
-// 20 machines with 10 calls of 20 ns, and one with 100,000 of 5,000 ns.
-stats::StatRow OneHeavyCaller() {
-  stats::StatRow row = Row("liba.so.1", "work", Metric::kWallTime, {}, 0);
-  const auto add = [&](std::uint64_t value, std::uint64_t calls) {
-    stats::CostHistogram part;
-    for (std::uint64_t i = 0; i < calls; ++i) part.Add(value);
-    row.histogram.Merge(part);
-    row.scalars.Merge(ScalarsOf(part));
-    row.weights.Merge(WeightsOf(part));
-  };
-  for (int machine = 0; machine < 20; ++machine) add(20, 10);
-  add(5000, 100'000);
-  return row;
+// 20 machines with 10 calls of 20 ns, and one with `calls` of 5,000 ns.
+stats::StatRow OneHeavyCaller(std::uint64_t calls = 100'000) {
+  std::vector<stats::CostHistogram> contributions(20, testing::Calls(10, 20));
+  contributions.push_back(testing::Calls(calls, 5000));
+  return testing::PublishedRow({.api = {"liba.so.1", "1.2-3", "00ff", "work", ""}}, contributions);
 }
 
 TEST(SummariseTest, WeightsAreAddedAndGiveTheTypicalMachine) {
   stats::StatRow one = OneHeavyCaller();
   one.key.week = 2900;
-  stats::StatRow two = Row("liba.so.1", "work", Metric::kWallTime, {20, 20}, 3);  // no weights
+  stats::StatRow two = Row("liba.so.1", "work", Metric::kWallTime, {20, 20}, 3);
+  two.weights = {};  // from before they were kept
+  two.bounded = {};
   two.key.week = 2901;
   const std::vector<CostSummary> summaries = Summarise(std::vector{one, two});
-  const MetricSummary* time = summaries[0].Find(Metric::kWallTime);
-  EXPECT_EQ(time->p50.estimate, 5000);
-  EXPECT_EQ(time->machine.p50.estimate, 20);
-  EXPECT_EQ(time->machine.p95.estimate, 20);
-  EXPECT_EQ(time->machine.p99.estimate, 5000);
-  EXPECT_EQ(time->contributions, 24U);
-  EXPECT_EQ(time->machines, 21U);
-  EXPECT_EQ(MachinesText(*time),
+  const stats::Figures& figures = summaries[0].Find(Metric::kWallTime)->figures;
+  EXPECT_EQ(figures.quantiles->p50.estimate, 20);
+  EXPECT_EQ(figures.quantiles->p95.estimate, 20);
+  EXPECT_EQ(figures.quantiles->p99.estimate, 5000);
+  EXPECT_EQ(figures.contributions, 24U);
+  EXPECT_EQ(figures.machines, 21U);
+  EXPECT_EQ(MachinesText(figures),
             "each of 21 contributions counts the same; 3 older without weight");
 }
 
-TEST(CostTableTest, TheTypicalMachineStandsBesideTheTypicalCall) {
-  const std::vector<stats::StatRow> rows = {
-      OneHeavyCaller(), Row("liba.so.1", "unweighted", Metric::kWallTime, {1500}, 3)};
-  const std::vector<CostSummary> summaries = Summarise(rows);
-  EXPECT_TRUE(HasMachines(summaries));
-  EXPECT_FALSE(HasMachines(std::span(summaries).first(1)));
+TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
+  stats::StatRow old = Row("liba.so.1", "old", Metric::kWallTime, {1500}, 3);
+  old.weights = {};
+  old.bounded = {};
+  std::vector<CostSummary> summaries = Summarise(std::vector{old, OneHeavyCaller()});
+  Sort(summaries, SortKey::kTotal);
   EXPECT_EQ(CostTable(summaries, kPlain),
-            "API         LIBRARY    VERSION    CALLS  CONTRIB     P50     P95     P99    MEAN  "
-            "M-P50  M-P95   M-P99  ALLOC/CALL  SPECTRUM\n"
-            "unweighted  liba.so.1  1.2-3          1        3  1.5 us  1.5 us  1.5 us  1.5 us  "
-            "    -      -       -           -  @\n"
-            "work        liba.so.1  1.2-3    100,200       21  5.0 us  5.0 us  5.0 us  5.0 us  "
-            "20 ns  20 ns  5.0 us           -  .       @\n");
+            "API   LIBRARY    VERSION  CALLS  CONTRIB    P50    P95     P99   MEAN   TOTAL  "
+            "ALLOC/CALL  SPECTRUM\n"
+            "work  liba.so.1  1.2-3      455       21  20 ns  20 ns  5.0 us  18 ns  8.1 us  "
+            "         -  @       .\n"
+            "old   liba.so.1  1.2-3        -        3      -      -       -      -       -  "
+            "         -\n");
+  EXPECT_EQ(TableNote(summaries),
+            "(P50 to P99: the typical machine's; -: most contributions are too old to tell)\n");
+}
+
+TEST(CostTableTest, NoNumberOfCallsMovesOneMachinesLineFurther) {
+  // 2^40 calls, and 1,000 times as many.
+  const auto table = [](std::uint64_t calls) {
+    return CostTable(Summarise(std::vector{OneHeavyCaller(calls)}), kPlain);
+  };
+  EXPECT_EQ(table(std::uint64_t{1} << 40), table(100'000));
+  EXPECT_EQ(table(std::uint64_t{1} << 50), table(100'000));
 }
 
 TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
-  EXPECT_THAT(CostDetail(Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
-              HasSubstr("    n 100,200, 21 contributions; all classes, all weeks\n"
-                        "    typical call: every call counts the same\n"
-                        "    p50    5.0 us  (certainly between 5.0 us and 5.0 us)\n"
-                        "    p95    5.0 us  (certainly between 5.0 us and 5.0 us)\n"
-                        "    p99    5.0 us  (certainly between 5.0 us and 5.0 us)\n"
+  EXPECT_THAT(CostDetail(Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
+              HasSubstr("    n 240, 21 contributions; all classes, all weeks\n"
                         "    typical machine: each of 21 contributions counts the same\n"
                         "    p50     20 ns  (certainly between 16 ns and 31 ns)\n"
                         "    p95     20 ns  (certainly between 16 ns and 31 ns)\n"
-                        "    p99    5.0 us  (certainly between 4.1 us and 8.2 us)\n"
-                        "    mean of calls 5.0 us, standard deviation 220 ns\n"));
+                        "    p99    5.0 us  (certainly between 4.1 us and 8.2 us)\n"));
+  EXPECT_THAT(CostDetail(Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
+              HasSubstr("    all calls: left out, a few machines made most of these calls\n\n"
+                        "    [16, 32)            95.2 % |@@@"));
+  EXPECT_THAT(
+      CostDetail(
+          Summarise(std::vector{Row("liba.so.1", "work", Metric::kWallTime, {20, 22}, 2)})[0],
+          kPlain),
+      HasSubstr("    mean 21 ns\n"
+                "    all calls: each of 2 counts the same\n"
+                "    p50     20 ns  (certainly between 20 ns and 21 ns)\n"
+                "    p95     22 ns  (certainly between 21 ns and 22 ns)\n"
+                "    p99     22 ns  (certainly between 21 ns and 22 ns)\n"
+                "    mean 21 ns, standard deviation 1 ns\n"));
 }
 
 TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
   const std::vector<stats::StatRow> rows = {
       Row("liba.so.1", "work", Metric::kWallTime, {20, 20, 20, 20}, 2)};
-  EXPECT_EQ(CostDetail(Summarise(rows)[0], kPlain),
+  EXPECT_EQ(CostDetail(Summarise(rows, stats::Whose::kOwn)[0], kPlain),
             "liba.so.1!work  version 1.2-3  build-id 00ff\n"
             "\n"
             "  wall_time (ns)  @\n"

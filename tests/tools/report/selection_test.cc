@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/common/stats/published_row.h"
 #include "tests/support/process.h"
 #include "tools/report/cost_csv.h"
 #include "tools/report/cost_table.h"
@@ -31,7 +32,7 @@ stats::StatRow Row(const Stratum& stratum, Metric metric = Metric::kWallTime) {
   row.key.week = stratum.week;
   row.histogram.Add(100);
   row.scalars.contributions = 1;
-  return row;
+  return testing::AsPublished(row);
 }
 
 const std::vector<stats::StatRow> kRows = {
@@ -99,24 +100,25 @@ TEST(CostCsvTest, HasEveryNumberWithItsStrataAndFreshness) {
   const Provenance provenance{"catalogue", 7, "2026-11-20 01:00 UTC", true, true};
   const std::string csv = CostCsv(Summarise(std::vector{kRows[3], kRows[4]}), provenance);
   const testing::ProcessResult result = testing::RunProcess(
-      {.arguments = {"python3", "-c",
-                     "import csv,io,sys; d=sys.stdin.buffer.read().decode();"
-                     "r=list(csv.DictReader(io.StringIO(d,newline=''),strict=True));"
-                     "print(len(r),*[r[0][k] for k in ('api','classes','first_week','last_week',"
-                     "'contributions','count','sum_of_squares','p99_low','machine_p50','source',"
-                     "'snapshot','published','expired','synthetic')],sep=';')"},
+      {.arguments =
+           {"python3", "-c",
+            "import csv,io,sys; d=sys.stdin.buffer.read().decode();"
+            "r=list(csv.DictReader(io.StringIO(d,newline=''),strict=True));"
+            "print(len(r),*[r[0][k] for k in ('api','classes','first_week','last_week',"
+            "'contributions','count','all_calls_sum_of_squares','p99_low','few_machines','source',"
+            "'snapshot','published','expired','synthetic')],sep=';')"},
        .input = csv});
   EXPECT_EQ(result.output,
             "1;liba.so.1!f;x86_64/A-6/2^2 cores/2^13 MiB/debian-12|x86_64/B-7/2^2 cores/2^13 "
-            "MiB/debian-12;2026-11-12;2026-11-12;2;2;20000;100;;catalogue;7;2026-11-20 01:00 "
+            "MiB/debian-12;2026-11-12;2026-11-12;2;2;20000;64;false;catalogue;7;2026-11-20 01:00 "
             "UTC;true;true\n")
       << result.errors << csv;
 }
 
 TEST(CostCsvTest, BucketsAreRecords) {
   const std::string csv = BucketCsv(Summarise(std::vector{kRows[0]}), {.source = "local"});
-  EXPECT_THAT(csv, HasSubstr("\r\nliba.so.1!f,liba.so.1,f,1.0,,,wall_time,ns,all,,,1,64,127,1,100,"
-                             "10000,local,,,false,false\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\r\nliba.so.1!f,liba.so.1,f,1.0,,,wall_time,ns,all,,,1,64,127,1,"
+                             "false,1,100,10000,local,,,false,false\r\n"));
 }
 
 TEST(SpectrumTableTest, SeveralHaveOneScaleAndALegend) {
@@ -124,6 +126,7 @@ TEST(SpectrumTableTest, SeveralHaveOneScaleAndALegend) {
   stats::StatRow dear = Row({.version = "2"});
   dear.histogram = {};
   for (int i = 0; i < 8; ++i) dear.histogram.Add(1000);
+  dear = testing::AsPublished(dear);
   EXPECT_EQ(SpectrumTable(Summarise(std::vector{cheap, dear}), Metric::kWallTime, {}),
             "API  LIBRARY    VERSION  N  CONTRIB     P50     P99  SPECTRUM\n"
             "f    liba.so.1  1        1        1  100 ns  100 ns  @\n"
@@ -136,6 +139,7 @@ TEST(SpectrumTableTest, SeveralHaveOneScaleAndALegend) {
 TEST(SpectrumTableTest, ColourIsTheSameForTheSameCost) {
   stats::StatRow row = Row({});
   row.histogram.Add(std::uint64_t{1} << 30);
+  row = testing::AsPublished(row);
   const std::string text = SpectrumTable(Summarise(std::vector{row}), Metric::kWallTime,
                                          {.utf8 = true, .color = ColorDepth::kTrue});
   const Rgb hot = BucketColor(31, 1);
@@ -144,7 +148,7 @@ TEST(SpectrumTableTest, ColourIsTheSameForTheSameCost) {
 }
 
 TEST(HistogramDetailTest, HasNumbersAboveTheHistogram) {
-  EXPECT_EQ(HistogramDetail(Summarise(std::vector{kRows[1]})[0], {}),
+  EXPECT_EQ(HistogramDetail(Summarise(std::vector{kRows[1]}, stats::Whose::kOwn)[0], {}),
             "liba.so.1!f  version 1.1\n\n"
             "  wall_time (ns)\n"
             "    n 1, 1 contribution; all classes, all weeks\n"

@@ -42,6 +42,7 @@ Rows Api(VersionFleet& fleet, const std::string& symbol, double before, double a
       all.histogram.Merge(rows.back().histogram);
       all.scalars.Merge(rows.back().scalars);
       all.weights.Merge(rows.back().weights);
+      all.bounded.Merge(rows.back().bounded);
     }
     all.key.week = 0;
     rows.push_back(all);
@@ -101,7 +102,7 @@ TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheDearestComesFirst) {
   double shares = 0;
   for (const VendorApi& one : report.apis) shares += one.share;
   EXPECT_NEAR(shares, 1, 1e-12);
-  EXPECT_EQ(report.calls, 4 * api.calls);
+  EXPECT_EQ(report.calls, 4 * *api.calls);
 }
 
 TEST(VendorReportTest, ChangesAreFoundAndNothingElseIs) {
@@ -116,7 +117,7 @@ TEST(VendorReportTest, ChangesAreFoundAndNothingElseIs) {
   EXPECT_EQ(report.compared, 4U);
   // Half of what the newest version's calls cost is the regression.
   const VendorApi& api = *slower[0].first;
-  EXPECT_NEAR(api.Regression() / (api.time.mean * 4 * 40 * 40), 0.5, 0.1);
+  EXPECT_NEAR(api.Regression() / (*api.time.mean * 4 * 40 * 40), 0.5, 0.1);
   EXPECT_EQ(faster[0].first->Regression(), 0);
 }
 

@@ -133,7 +133,7 @@ TEST(VersionChangeTest, BuildsOfAVersionAreOneAndCallsPerRunIsNoCost) {
   ASSERT_EQ(change.metrics.size(), 1U);
   EXPECT_EQ(change.metrics[0].before.contributions, 4 * 60U);
   EXPECT_EQ(change.metrics[0].after.contributions, 2 * 60U);
-  EXPECT_EQ(change.calls_before, runs.histogram.sum());
+  EXPECT_EQ(change.calls_before, runs.bounded.sum);
   EXPECT_EQ(change.calls_after, 2 * 60 * 40U);
 }
 

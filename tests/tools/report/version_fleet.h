@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/stats/contribution_sizes.h"
 #include "common/stats/stat_row.h"
 
 namespace fieldcost::report {
@@ -32,6 +33,7 @@ class VersionFleet {
     row.key.metric = wish.metric;
     row.key.week = wish.week;
     if (!wish.cpu.empty()) row.key.hardware = {"x86_64", wish.cpu, 3, 14, "debian-12"};
+    stats::ContributionSizes sizes;
     for (int machine = 0; machine < wish.machines; ++machine) {
       stats::CostHistogram calls;
       const double typical = wish.octaves + 0.4 * normal_(random_);
@@ -41,7 +43,9 @@ class VersionFleet {
       row.histogram.Merge(calls);
       row.scalars.Merge(stats::ScalarsOf(calls));
       row.weights.Merge(stats::WeightsOf(calls));
+      sizes.Merge(stats::SizesOf(calls));
     }
+    row.bounded = sizes.Bounded();
     return row;
   }
 
