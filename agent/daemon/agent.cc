@@ -18,6 +18,7 @@
 #include "agent/daemon/power.h"
 #include "agent/daemon/skip_counts.h"
 #include "agent/daemon/system_policy.h"
+#include "agent/daemon/upload_lock.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
 
@@ -122,23 +123,30 @@ Status Agent::SetMode(Mode mode) {
   if (!loaded || before.mode != mode || !Exists(file)) {
     FIELDCOST_TRY(SaveConsent(file, {.mode = mode, .since = state_->clock->Now()}));
   }
-  FIELDCOST_TRY(WritePolicy(false));
-  if (mode == Mode::kOff) {
+  const Status told = WritePolicy(false);
+  // An upload that is under way ends before what it was sending is dropped.
+  const Status quiet = mode == Mode::kOn ? Status() : UploadLock::WaitForOthers(profile());
+  const Status dropped = DropUnwanted(before.mode, mode);
+  if (!quiet) return quiet;
+  return told ? dropped : told;
+}
+
+Status Agent::DropUnwanted(Mode before, Mode now) {
+  if (now == Mode::kOff) {
     FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
     std::error_code error;
     for (const std::string& name : names) {
       std::filesystem::remove(profile().run_dir() / name, error);
     }
+    if (!state_->HasDatabase()) return {};
+  } else if (before == now && now == Mode::kOn) {
+    return {};
   }
   // After the decision is on disk: a harvest that is under way sees it, or is cleaned up after.
-  if (before.mode != mode || mode != Mode::kOn) {
-    if (mode == Mode::kOff && !state_->HasDatabase()) return {};
-    FIELDCOST_TRY(state_->OpenDatabase());
-    FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
-    FIELDCOST_TRY(state_->spool->DropUnsent("consent was withdrawn", state_->clock->Now()));
-    FIELDCOST_TRY(transaction.Commit());
-  }
-  return {};
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
+  FIELDCOST_TRY(state_->spool->DropUnsent("consent was withdrawn", state_->clock->Now()));
+  return transaction.Commit();
 }
 
 Status Agent::WritePolicy(bool forced) {

@@ -126,7 +126,9 @@ class Agent {
   ~Agent();
 
   // Records the decision, writes the policy file that tells programs to measure or not; off also
-  // removes run files and everything not yet sent.
+  // removes run files and everything not yet sent. Unless it is `on`, nothing leaves any more when
+  // this returns: it waits for an upload that is under way, which ends at once, or within seconds
+  // if all of a batch had left. kUnavailable if it did not end; all else is done then.
   Status SetMode(Mode mode);
 
   // (Re)writes the policy file from consent, configuration and this machine's clock calibration.
@@ -184,6 +186,8 @@ class Agent {
 
  private:
   struct State;
+  // Run files and what is to be sent, as far as the new mode does not want them.
+  Status DropUnwanted(Mode before, Mode now);
   explicit Agent(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -155,6 +155,8 @@ Result<UploadReport> Agent::Upload(bool flush) {
     FIELDCOST_ASSIGN(left, spool.Pace(now));
   }
   report.batches_left = static_cast<std::uint32_t>(left.queued);
+  // Switched off meanwhile: nobody failed.
+  if (report.stopped_by && !CheckMaySend(profile())) return report;
   upload.queued = left.queued;
   upload.failures = report.stopped_by ? upload.failures + 1 : 0;
   upload.next_try = report.stopped_by ? NextTryAfterFailure(upload, now, crypto::RandomUint64(),

@@ -96,6 +96,12 @@ Result<Consent> EffectiveConsent(const Profile& profile) {
   return consent;
 }
 
+Status CheckMaySend(const Profile& profile) {
+  FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(profile));
+  if (consent.mode == Mode::kOn) return {};
+  return Fail(ErrorCode::kPermissionDenied, "sending was switched off meanwhile");
+}
+
 Result<Consent> LoadConsent(const std::filesystem::path& file) {
   const auto untrusted_bytes = ReadFile(file, kMaxConsentFileBytes);
   if (!untrusted_bytes) {

@@ -26,6 +26,10 @@ struct Consent {
 // (system_policy.h). What everybody but the commands that show and change the decision asks for.
 Result<Consent> EffectiveConsent(const Profile& profile);
 
+// kPermissionDenied unless the consent in force is `on`; an error, too, if it cannot be read. What
+// is asked before each piece of a request (http::ClientOptions::may_go_on).
+Status CheckMaySend(const Profile& profile);
+
 // A missing file means off. A file that cannot be understood is an error, and means off too.
 Result<Consent> LoadConsent(const std::filesystem::path& file);
 Status SaveConsent(const std::filesystem::path& file, const Consent& consent);

@@ -279,8 +279,10 @@ Result<bool> FetchFieldPolicy(const Profile& profile, const AgentConfig& config,
                                                 .root = *pinned,
                                                 .policy = {}};
   KeptPolicy kept = before;
-  FIELDCOST_ASSIGN(http::Client client, ConnectToService(config, std::max(wire::kMaxPolicyBytes,
-                                                                          catalog::kMaxRootBytes)));
+  FIELDCOST_ASSIGN(http::Client client,
+                   ConnectToService(
+                       config, [&profile] { return CheckMaySend(profile); },
+                       std::max(wire::kMaxPolicyBytes, catalog::kMaxRootBytes)));
   const Status fetched = Fetch(client, now, kept);
   // A root that was verified is kept even if the policy under it was not.
   const bool is_new = kept != before || !loaded;

@@ -48,11 +48,13 @@ std::string_view Trimmed(std::string_view text) {
 
 }  // namespace
 
-Result<http::Client> ConnectToService(const AgentConfig& config, std::size_t max_response_bytes) {
+Result<http::Client> ConnectToService(const AgentConfig& config, std::function<Status()> may_go_on,
+                                      std::size_t max_response_bytes) {
   http::ClientOptions options;
   options.url = config.url;
   options.ca_file = config.ca_file;
   options.max_response_bytes = max_response_bytes;
+  options.may_go_on = std::move(may_go_on);
   options.proxy_url =
       http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
   return http::Client::Create(std::move(options));

@@ -117,6 +117,20 @@ Result<bool> SpoolDb::MarkAttempted(std::uint64_t id) {
   return database_->changes() > 0;
 }
 
+Status SpoolDb::TakeBackAttempt(std::uint64_t id) {
+  FIELDCOST_TRY(
+      database_->Prepare("UPDATE spool SET attempts = attempts - 1 WHERE id = ? AND attempts > 0")
+          .Int(id)
+          .Run());
+  FIELDCOST_TRY(
+      database_->Prepare("UPDATE spool SET body = '' WHERE id = ? AND state = ? AND attempts = 0")
+          .Int(id)
+          .Int(Number(SpoolState::kDropped))
+          .Run());
+  if (database_->changes() == 0) return {};
+  return DropContributed(id);
+}
+
 Status SpoolDb::MarkSent(std::uint64_t id, const wire::BatchAnswer& answer, WallTime now) {
   FIELDCOST_TRY(database_
                     ->Prepare("UPDATE spool SET state = ?, sent = ?, receipt = ?, "
@@ -165,11 +179,13 @@ Result<std::uint64_t> SpoolDb::DropUnsent(std::string_view reason, WallTime now)
       const std::uint64_t unsent,
       database_->QueryInt("SELECT count(*) FROM spool WHERE state = 0 AND attempts = 0"));
   FIELDCOST_TRY(database_
-                    ->Prepare("UPDATE spool SET state = ?, sent = ?, reason = ?, "
+                    ->Prepare("UPDATE spool SET state = ?, sent = ?, "
+                              "reason = ? || iif(attempts = 0, '', ?), "
                               "body = iif(attempts = 0, '', body) WHERE state = 0")
                     .Int(Number(SpoolState::kDropped))
                     .Int(Micros(now))
                     .Text(reason)
+                    .Text("; it had left before, and may have arrived")
                     .Run());
   return unsent;
 }

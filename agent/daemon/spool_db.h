@@ -76,6 +76,9 @@ class SpoolDb {
 
   // False if it is not queued any more.
   Result<bool> MarkAttempted(std::uint64_t id);
+  // Not all of it has left: if no earlier attempt may have arrived, and it was dropped meanwhile,
+  // so are its bytes.
+  Status TakeBackAttempt(std::uint64_t id);
   // Also if consent was withdrawn meanwhile: it has arrived.
   Status MarkSent(std::uint64_t id, const wire::BatchAnswer& answer, WallTime now);
   // Nothing if it is not queued any more.

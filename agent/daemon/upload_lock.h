@@ -17,6 +17,11 @@ class UploadLock {
   static Result<std::optional<UploadLock>> Take(const Profile& profile,
                                                 std::chrono::milliseconds wait);
 
+  // For whoever has switched sending off: when it returns, no upload is under way. One that is sees
+  // the decision (CheckMaySend) and ends, or waits for its answer for a moment. kUnavailable if one
+  // does not end: what it had begun to send may still leave. Makes no file.
+  static Status WaitForOthers(const Profile& profile);
+
  private:
   explicit UploadLock(UniqueFd fd) : fd_(std::move(fd)) {}
   UniqueFd fd_;

@@ -26,7 +26,8 @@ Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches,
     }
     epoch_ = batch->epoch;
     if (!client_) {
-      auto client = ConnectToService(*config_);
+      auto client =
+          ConnectToService(*config_, [profile = profile_] { return CheckMaySend(*profile); });
       if (!client) {
         report.stopped_by = Within(client.error(), "upload");
         break;
@@ -56,6 +57,11 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
   if (!is_queued) return {};
   const auto response = Exchange(key, batch);
   if (!response) {
+    if (!client_->has_sent_all()) {
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+      FIELDCOST_TRY(spool.TakeBackAttempt(batch.id));
+      FIELDCOST_TRY(transaction.Commit());
+    }
     report.stopped_by = Within(response.error(), "upload");
     return {};
   }
@@ -103,11 +109,6 @@ Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
   FIELDCOST_ASSIGN(http::Response response, client_->Send(request));
   if (!AsksForEnrolment(response)) return response;
   FIELDCOST_TRY(Enrol(key, batch.epoch));
-  // The service may have taken its time, and the user may have decided otherwise in it.
-  FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*profile_));
-  if (consent.mode != Mode::kOn) {
-    return Fail(ErrorCode::kPermissionDenied, "sending was switched off meanwhile");
-  }
   FIELDCOST_ASSIGN(response, client_->Send(request));
   if (!AsksForEnrolment(response)) return response;
   return Fail(ErrorCode::kUnavailable, "{} asks for enrolment again, right after it",

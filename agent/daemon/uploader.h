@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "agent/daemon/agent.h"
@@ -24,7 +25,8 @@ class Uploader {
   // together.
   enum class Epochs { kOne, kAll };
 
-  // Until `max_batches` are sent, the spool is empty, consent is withdrawn, a batch fails for now
+  // Until `max_batches` are sent, the spool is empty, consent is withdrawn (in the middle of a
+  // request, too: then nothing of it leaves any more), a batch fails for now
   // (report.stopped_by), or the next is of another epoch than those of `report`. A connection has
   // batches of one epoch. An Error is ours (database, key file), not the server's.
   Status Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
@@ -47,8 +49,9 @@ class Uploader {
 // The longest answer to a request about batches, headers aside.
 inline constexpr std::size_t kMaxServiceAnswerBytes = 256 * kKiB;
 
-// A client of the service of `config`, through its proxy or the environment's.
-Result<http::Client> ConnectToService(const AgentConfig& config,
+// A client of the service of `config`, through its proxy or the environment's. `may_go_on` as in
+// http::ClientOptions; null for what is wanted in every mode.
+Result<http::Client> ConnectToService(const AgentConfig& config, std::function<Status()> may_go_on,
                                       std::size_t max_response_bytes = kMaxServiceAnswerBytes);
 
 // "status 503: <what the server says>", one line of limited length.

@@ -38,7 +38,7 @@ Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgr
           Fail(ErrorCode::kInvalidArgument, "withdraw: [aggregator] url is not set in {}",
                profile_->config_file.string());
     } else if (!client) {
-      auto connected = ConnectToService(*config_);
+      auto connected = ConnectToService(*config_, nullptr);
       if (connected) {
         client.emplace(std::move(*connected));
       } else {

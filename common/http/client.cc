@@ -1,5 +1,10 @@
 #include "common/http/client.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <boost/asio.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -31,9 +36,10 @@ constexpr std::uint16_t kHttpPort = 80;
 constexpr std::uint16_t kProxyPort = 3128;
 constexpr std::size_t kMaxHeaderBytes = 16 * 1024;
 constexpr int kMaxInterimResponses = 8;  // 1xx before the real one
+constexpr std::size_t kPieceBytes = 16 * 1024;
+constexpr milliseconds kLookAgain{100};  // whether the request may go on
 
-// Ends a TLS connection hard when it goes away; no byte of ours is ever in doubt then. Without TLS
-// only its next_layer() is used.
+// Without TLS only its next_layer() is used.
 using Stream = ssl::stream<tcp::socket>;
 using Parser = beast::http::response_parser<beast::http::string_body>;
 
@@ -48,11 +54,27 @@ struct Deadline {
       : at(steady_clock::now() + from_now), timeout(from_now) {}
 };
 
+// Of what was written to the socket, how much the peer has not confirmed, or with SIOCOUTQNSD has
+// not even been sent.
+int BytesInKernel(tcp::socket& socket, unsigned long which) {
+  int bytes = 0;
+  return ::ioctl(socket.native_handle(), which, &bytes) == 0 ? bytes : 0;
+}
+
+// Whether closing drops what the kernel has not sent. It would go on sending by itself, even after
+// our process has ended, and nobody could stop it.
+void DropOnClose(tcp::socket& socket, bool drop) {
+  const ::linger option{.l_onoff = drop ? 1 : 0, .l_linger = 0};
+  // Not as an option of Asio's, which forgets it where a destructor closes.
+  ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_LINGER, &option, sizeof option);
+}
+
 // What one operation came to. A value of its own for "too late": Asio has several.
 struct Outcome {
   error_code error;
   bool too_late = false;
-  explicit operator bool() const { return !error && !too_late; }
+  bool stopped = false;  // by may_go_on
+  explicit operator bool() const { return !error && !too_late && !stopped; }
 };
 
 Error StepError(std::string_view step, const Outcome& outcome, const Deadline& deadline) {
@@ -92,39 +114,72 @@ struct Client::State {
   ssl::context tls{ssl::context::tls_client};
   std::unique_ptr<Stream> stream;  // null = not connected
   beast::flat_buffer received{kMaxHeaderBytes + 64 * 1024};
+  std::optional<Error> stopped;  // by may_go_on, during this request
+  bool sent_all = false;         // the last byte of this request
 
-  // Starts an operation, waits for it until the deadline; then closes the socket to end it. What
-  // cannot be ended so is a name look-up: it lasts as long as the system's resolver tries.
-  template <typename Start, typename Cancel>
-  Outcome Await(const Deadline& deadline, Start start, Cancel cancel) {
+  ~State() { Disconnect(); }
+
+  bool MayGoOn() {
+    if (stopped || !options.may_go_on) return !stopped;
+    if (Status status = options.may_go_on(); !status) stopped = std::move(status).error();
+    return !stopped;
+  }
+
+  // Starts an operation, waits for it until the deadline or until `go_on` says no; then closes the
+  // socket to end it. What cannot be ended so is a name look-up: it lasts as long as the system's
+  // resolver tries.
+  template <typename Start, typename Cancel, typename GoOn>
+  Outcome Await(const Deadline& deadline, Start start, Cancel cancel, GoOn go_on) {
+    if (!go_on()) return {.stopped = true};
     std::optional<error_code> done;
     start([&done](const error_code& error, const auto&...) { done = error; });
-    io.restart();
-    io.run_until(deadline.at);
-    if (done) return {.error = *done};
+    Outcome outcome;
+    while (outcome) {
+      const auto look =
+          options.may_go_on ? std::min(deadline.at, steady_clock::now() + kLookAgain) : deadline.at;
+      io.restart();
+      io.run_until(look);
+      if (done) return {.error = *done};
+      outcome.too_late = steady_clock::now() >= deadline.at;
+      outcome.stopped = !outcome.too_late && !go_on();
+    }
     cancel();
     io.restart();
     io.run();
-    return {.too_late = true};
+    return outcome;
+  }
+  template <typename Start, typename GoOn>
+  Outcome AwaitOn(tcp::socket& socket, const Deadline& deadline, Start start, GoOn go_on) {
+    const auto cancel = [&socket] {
+      error_code ignored;
+      socket.close(ignored);
+    };
+    return Await(deadline, std::move(start), cancel, std::move(go_on));
   }
   template <typename Start>
   Outcome AwaitOn(tcp::socket& socket, const Deadline& deadline, Start start) {
-    return Await(deadline, std::move(start), [&socket] {
-      error_code ignored;
-      socket.close(ignored);
-    });
+    return AwaitOn(socket, deadline, std::move(start), [this] { return MayGoOn(); });
   }
 
   Status ChooseServer();
   Status Connect();
   Status ConnectSocket(tcp::socket& socket, const Deadline& deadline);
   Status OpenTunnel(tcp::socket& socket, const Deadline& deadline);
+  Outcome SendAll(std::string_view message, const Deadline& deadline);
   Result<Response> Exchange(const Request& request, std::string_view head, bool& unanswered);
-  void Disconnect() {
-    stream.reset();
-    received.clear();
-  }
+  void Disconnect();
 };
+
+void Client::State::Disconnect() {
+  if (stream) {
+    tcp::socket& socket = stream->next_layer();
+    if (BytesInKernel(socket, SIOCOUTQ) == 0) DropOnClose(socket, false);
+    error_code ignored;
+    socket.close(ignored);
+  }
+  stream.reset();
+  received.clear();
+}
 
 Status Client::State::ChooseServer() {
   // An address, as a name may lead anywhere.
@@ -159,13 +214,14 @@ Status Client::State::ConnectSocket(tcp::socket& socket, const Deadline& deadlin
                                  done(error);
                                });
       },
-      [&] { resolver.cancel(); });
+      [&] { resolver.cancel(); }, [this] { return MayGoOn(); });
   if (!resolved) return StepError(step + ": look up " + target.host, resolved, deadline);
   const Outcome connected =
       AwaitOn(socket, deadline, [&](auto done) { asio::async_connect(socket, addresses, done); });
   if (!connected) return StepError(step, connected, deadline);
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
+  DropOnClose(socket, true);
   return {};
 }
 
@@ -222,17 +278,38 @@ Status Client::State::Connect() {
   return {};
 }
 
+// In pieces, with the last byte as one of its own: without it nobody can use the others.
+Outcome Client::State::SendAll(std::string_view message, const Deadline& deadline) {
+  tcp::socket& socket = stream->next_layer();
+  while (!message.empty()) {
+    const bool is_last = message.size() == 1;
+    const asio::const_buffer piece(message.data(),
+                                   is_last ? 1 : std::min(message.size() - 1, kPieceBytes));
+    const Outcome sent = AwaitOn(socket, deadline, [&](auto done) {
+      sent_all = sent_all || is_last;
+      plain ? asio::async_write(socket, piece, done) : asio::async_write(*stream, piece, done);
+    });
+    if (!sent) return sent;
+    message.remove_prefix(piece.size());
+  }
+  return {};
+}
+
 // `unanswered` tells whether it failed because the connection was closed before any byte came back.
 Result<Response> Client::State::Exchange(const Request& request, std::string_view head,
                                          bool& unanswered) {
-  const Deadline deadline(options.request_timeout);
+  Deadline deadline(options.request_timeout);
   tcp::socket& socket = stream->next_layer();
-  const std::array<asio::const_buffer, 2> message{asio::buffer(head.data(), head.size()),
-                                                  asio::buffer(request.body)};
-  const Outcome sent = AwaitOn(socket, deadline, [&](auto done) {
-    plain ? asio::async_write(socket, message, done) : asio::async_write(*stream, message, done);
-  });
-  if (sent.too_late) return StepError("send", sent, deadline);
+  std::string message(head);
+  message += request.body;
+  const Outcome sent = SendAll(message, deadline);
+  if (sent.too_late || sent.stopped) return StepError("send", sent, deadline);
+  // What is not here any more cannot be called back; then it is good to know what came of it.
+  const auto wait_for_answer = [&] {
+    if (stopped || MayGoOn()) return true;
+    deadline.at = std::min(deadline.at, steady_clock::now() + options.answer_after_stop);
+    return BytesInKernel(socket, SIOCOUTQNSD) == 0;
+  };
   // A server that refuses a request may answer and close before it has read all of it: look for its
   // answer even if not everything could be sent.
   for (int interim = 0; interim <= kMaxInterimResponses; ++interim) {
@@ -240,13 +317,14 @@ Result<Response> Client::State::Exchange(const Request& request, std::string_vie
     parser.header_limit(kMaxHeaderBytes);
     parser.body_limit(options.max_response_bytes);
     if (request.method == "HEAD") parser.skip(true);
-    const Outcome got = AwaitOn(socket, deadline, [&](auto done) {
+    const auto read = [&](auto done) {
       plain ? beast::http::async_read(socket, received, parser, done)
             : beast::http::async_read(*stream, received, parser, done);
-    });
+    };
+    const Outcome got = AwaitOn(socket, deadline, read, wait_for_answer);
     if (!got) {
-      unanswered = !got.too_late && !parser.got_some() && interim == 0;
-      if (!sent && !got.too_late) return StepError("send", sent, deadline);
+      unanswered = !got.too_late && !got.stopped && !parser.got_some() && interim == 0;
+      if (!sent && !got.too_late && !got.stopped) return StepError("send", sent, deadline);
       return ReceiveError(got, deadline);
     }
     const bool keep = parser.keep_alive() && sent;
@@ -282,6 +360,8 @@ Result<Client> Client::Create(ClientOptions options) {
 Result<Response> Client::Send(const Request& request) {
   const std::string what = fmt::format("{} {}{}", EscapeControl(request.method), state_->origin,
                                        EscapeControl(request.target));
+  state_->stopped.reset();
+  state_->sent_all = false;
   try {
     Result<std::string> head = RequestHead(request, state_->server.Authority());
     if (!head) return Within(head.error(), what);
@@ -289,13 +369,17 @@ Result<Response> Client::Send(const Request& request) {
       const bool kept = state_->stream != nullptr;
       if (!kept) {
         if (const Status connected = state_->Connect(); !connected) {
-          return Within(connected.error(), what);
+          return Within(state_->stopped.value_or(connected.error()), what);
         }
       }
       bool unanswered = false;
       Result<Response> response = state_->Exchange(request, *head, unanswered);
       if (response) return response;
       state_->Disconnect();
+      if (state_->stopped) {
+        return Within(*state_->stopped,
+                      what + (state_->sent_all ? ": it had left, and no answer came since" : ""));
+      }
       if (!kept || !unanswered) return Within(response.error(), what);
     }
   } catch (const std::exception& error) {
@@ -303,6 +387,8 @@ Result<Response> Client::Send(const Request& request) {
     return Fail(ErrorCode::kInternal, "{}: {}", what, error.what());
   }
 }
+
+bool Client::has_sent_all() const { return state_->sent_all; }
 
 const std::string& Client::origin() const { return state_->origin; }
 

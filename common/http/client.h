@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,12 @@ struct ClientOptions {
   std::chrono::milliseconds request_timeout{60'000};  // from first byte sent to last received
   std::size_t max_response_bytes = 16 * 1024 * 1024;  // headers at most 16 KiB
   std::string proxy_url;                              // "http://host:port" (CONNECT); empty = none
+  // Asked before connecting, before each piece of a request, of which the last byte is one, and ten
+  // times a second while waiting. An error ends the request, and nothing of it leaves afterwards:
+  // what the kernel has not passed on is dropped. If all of it has left, its answer is waited for a
+  // little longer, see below. Null = nobody is asked.
+  std::function<Status()> may_go_on;
+  std::chrono::milliseconds answer_after_stop{3'000};
 };
 
 // HTTPS client of one server: HTTP/1.1 over TLS 1.3, keeps its connection between requests and
@@ -35,8 +42,12 @@ class Client {
 
   // Any HTTP status is a success here. kUnavailable: cannot connect (what, where, why);
   // kUnauthenticated: the server's certificate does not verify; kDeadlineExceeded; kTooLarge;
-  // kCorrupt: not HTTP.
+  // kCorrupt: not HTTP; or what may_go_on says.
   Result<Response> Send(const Request& request);
+
+  // Whether the last byte of the last Send()'s request was passed on. If not, nobody has that
+  // request whole.
+  bool has_sent_all() const;
 
   // "https://host:port" (or "http://") as connected to.
   const std::string& origin() const;

@@ -2,6 +2,7 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/reach.h"
+#include "agent/daemon/upload_lock.h"
 #include "common/base/text.h"
 #include "tools/cli/batch_text.h"
 #include "tools/cli/commands.h"
@@ -33,9 +34,9 @@ Status SwitchOff() {
   const Status cleaned = agent ? agent->SetMode(daemon::Mode::kOff) : Status(agent.error());
   if (cleaned) return {};
   ::unlink(profile.policy_file().c_str());  // without it no program measures
-  return Fail(cleaned.error().code,
-              "fieldcost is off, but what it had not sent could not be deleted: {}",
-              cleaned.error().message);
+  const Status quiet = agent ? Status() : daemon::UploadLock::WaitForOthers(profile);
+  return Fail(cleaned.error().code, "fieldcost is off, but not everything is done: {}{}",
+              cleaned.error().message, quiet ? "" : "; " + quiet.error().message);
 }
 
 std::string ModeText(daemon::Mode mode, const daemon::AgentConfig& config) {

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <string>
 #include <thread>
 
@@ -158,6 +160,102 @@ TEST_F(ClientTest, AnAnswerThatDoesNotComeIsGivenUpAndTheNextRequestIsFine) {
   ASSERT_TRUE(next) << next.error().message;
   EXPECT_EQ(next->body, "answer to /next");
   server_.reset();
+}
+
+// One request for each number of looks that say yes before one says no.
+TEST_F(ClientTest, ItLooksBeforeEachPieceAndBeforeTheLastByte) {
+  std::atomic<int> handled{0};
+  StartTls([&](Request request, const Respond& respond) {
+    ++handled;
+    Echo(std::move(request), respond);
+  });
+  const std::string body(40'000, 'x');
+  for (int yes = 0;; ++yes) {
+    int looks = 0;
+    ClientOptions options = Options();
+    options.may_go_on = [&]() -> Status {
+      if (looks++ < yes) return {};
+      return Fail(ErrorCode::kPermissionDenied, "not any more");
+    };
+    Client client = Client::Create(options).value();
+    const Result<Response> response = client.Send({.method = "POST", .body = body});
+    if (response) {
+      EXPECT_TRUE(client.has_sent_all());
+      EXPECT_EQ(response->body, body) << "what has left may be answered";
+      // Look-up, connection, handshake, three pieces, the last byte.
+      EXPECT_GE(yes, 7);
+      break;
+    }
+    EXPECT_EQ(response.error().code, ErrorCode::kPermissionDenied) << response.error().message;
+    EXPECT_THAT(response.error().message, EndsWith(": not any more"));
+    EXPECT_FALSE(client.has_sent_all());
+  }
+  server_->Stop(milliseconds(60'000));
+  EXPECT_EQ(handled, 1);
+}
+
+TEST_F(ClientTest, ItLooksWhileItWaits) {
+  const RawListener silent;
+  int looks = 0;
+  const ClientOptions options{.url = "https://127.0.0.1:" + std::to_string(silent.port()),
+                              .ca_file = Certs().ca,
+                              .connect_timeout = milliseconds(3'600'000),
+                              .may_go_on = [&]() -> Status {
+                                if (++looks < 6) return {};
+                                return Fail(ErrorCode::kPermissionDenied, "not any more");
+                              }};
+  Client client = Client::Create(options).value();
+  const Result<Response> response = client.Send({});
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, ErrorCode::kPermissionDenied) << response.error().message;
+}
+
+TEST_F(ClientTest, TheAnswerToWhatHasLeftIsWaitedForALittleLonger) {
+  std::atomic<bool> has_arrived{false};
+  Respond kept;
+  StartTls([&](const Request&, Respond respond) {
+    kept = std::move(respond);
+    has_arrived = true;
+  });
+  ClientOptions options = Options();
+  options.request_timeout = milliseconds(3'600'000);
+  options.answer_after_stop = milliseconds(1);
+  options.may_go_on = [&]() -> Status {
+    if (!has_arrived) return {};
+    return Fail(ErrorCode::kPermissionDenied, "not any more");
+  };
+  Client client = Client::Create(options).value();
+  const Result<Response> response = client.Send({.method = "POST", .body = "here"});
+  ASSERT_FALSE(response);
+  EXPECT_TRUE(client.has_sent_all());
+  EXPECT_THAT(response.error().message, HasSubstr("it had left, and no answer came since"));
+  server_.reset();
+}
+
+// The kernel would send the rest by itself, after the request is given up.
+TEST_F(ClientTest, WhatTheKernelHasNotSentYetIsDropped) {
+  RawListener reader;
+  const int least = 1;  // a few KiB, of what a piece is larger than
+  ASSERT_EQ(::setsockopt(reader.fd(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least), 0);
+  int looks = 0;
+  Client client = Client::Create({.url = "http://127.0.0.1:" + std::to_string(reader.port()),
+                                  .may_go_on = [&]() -> Status {
+                                    if (++looks < 20) return {};
+                                    return Fail(ErrorCode::kPermissionDenied, "not any more");
+                                  }})
+                      .value();
+  const std::string body(4'000'000, 'x');
+  const Result<Response> response = client.Send({.method = "POST", .body = body});
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, ErrorCode::kPermissionDenied) << response.error().message;
+  EXPECT_FALSE(client.has_sent_all());
+  const UniqueFd peer = reader.Accept();
+  std::array<char, 65536> chunk;
+  ssize_t got = 0;
+  while ((got = ::recv(peer.get(), chunk.data(), chunk.size(), 0)) > 0) {
+  }
+  EXPECT_EQ(got, -1) << "an orderly end says that all was sent";
+  EXPECT_EQ(errno, ECONNRESET);
 }
 
 TEST_F(ClientTest, AServerWithoutTlsIsAHandshakeError) {
