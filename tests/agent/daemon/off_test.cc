@@ -80,9 +80,10 @@ TEST_P(OffWhileSendingTest, NothingLeavesOnceItHasReturned) {
   ASSERT_EQ(log->size(), 1U);
   EXPECT_EQ(log->front().state, SpoolState::kDropped);
   EXPECT_THAT(log->front().reason, HasSubstr("consent was withdrawn"));
-  const bool was_in_a_socket =
-      GetParam().step == Step::kFirstByte || GetParam().step == Step::kMiddle;
-  EXPECT_EQ(log->front().can_withdraw, was_in_a_socket) << "deleted, if none of it can have left";
+  // Later the kernel may have the last byte, which nobody but the peer can tell from sent.
+  if (GetParam().step < Step::kFirstByte) {
+    EXPECT_FALSE(log->front().can_withdraw) << "none of it has left: its bytes are deleted";
+  }
 }
 
 std::vector<Withdrawal> AllWithdrawals() {
