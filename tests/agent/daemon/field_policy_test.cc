@@ -42,6 +42,7 @@ class FieldPolicyTest : public ::testing::Test {
     config_.url = options.server.url;
     config_.ca_file = options.server.ca_file;
     EXPECT_TRUE(MakeDirectories(profile_.state_dir, 0700));
+    EXPECT_TRUE(SaveConsent(profile_.consent_file(), {.mode = Mode::kOn, .since = kNow}));
     PublishRoot({policy_key_.public_key()});
   }
 
@@ -158,6 +159,14 @@ TEST_F(FieldPolicyTest, ModesOffAndLocalNeverAsk) {
   EXPECT_TRUE(*agent->RefreshFieldPolicy());
   EXPECT_EQ(agent->GetStatus()->field_policy_version, 1U);
   EXPECT_EQ(agent->GetStatus()->field_policy_expires, Policy(1).expires);
+}
+
+TEST_F(FieldPolicyTest, WhoIsSwitchedOffAfterAllAsksNobody) {
+  Serve(Policy(1));
+  // As if it came after RefreshFieldPolicy() had looked.
+  ASSERT_TRUE(SaveConsent(profile_.consent_file(), {.mode = Mode::kOff, .since = kNow}));
+  ExpectRefused("sending was switched off meanwhile");
+  EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
 }
 
 TEST_F(FieldPolicyTest, OlderVersionIsRefusedForEver) {
