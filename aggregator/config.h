@@ -36,7 +36,7 @@ struct Config {
   std::optional<AdminConfig> admin;
   store::StoreOptions store;
   unsigned retention_weeks = 0;               // 0 = everything is kept
-  std::uint64_t min_free_bytes = 256 * kMiB;  // below it the service is not ready; 0 = no limit
+  std::uint64_t min_free_bytes = 256 * kMiB;  // below it no batch is taken; 0 = no limit
   unsigned ingest_threads = 16;
   std::size_t ingest_queue = 256;
   ingest::IngestOptions ingest{.modules = {}, .batches_per_agent_per_hour = 600};

@@ -106,8 +106,10 @@ Status Service::StartStore() {
   FIELDCOST_ASSIGN(auto publisher, publish::Publisher::Open(config_.publish, SystemClock()));
   publication_.emplace(std::move(publisher), *store_, SystemClock());
   files_.emplace(publication_->publisher().directory(), publication_->publisher().root().version);
+  ingest::IngestOptions options = config_.ingest;
+  options.disk_is_full = [this] { return IsDiskFull(); };
   ingest_.emplace(*store_, SystemClock(), std::move(pseudonyms), std::move(receipts),
-                  std::move(admission), config_.ingest);
+                  std::move(admission), std::move(options));
   workers_.emplace(config_.ingest_threads, config_.ingest_queue);
   return {};
 }
@@ -276,13 +278,17 @@ std::optional<std::uint64_t> Service::FreeBytes() const {
   return std::uint64_t{disk.f_bavail} * disk.f_frsize;
 }
 
+bool Service::IsDiskFull() const {
+  const std::optional<std::uint64_t> free_bytes = FreeBytes();
+  return free_bytes && *free_bytes < config_.min_free_bytes;
+}
+
 std::string Service::WhyNotReady() const {
   const Phase phase = phase_;
   if (phase == Phase::kStarting) return "starting";
   if (phase == Phase::kDraining) return "draining";
   if (!store_->healthy()) return "the store has failed";
-  const std::optional<std::uint64_t> free_bytes = FreeBytes();
-  if (free_bytes && *free_bytes < config_.min_free_bytes) {
+  if (IsDiskFull()) {
     return fmt::format("less than {} MiB are free on the disk of the data",
                        config_.min_free_bytes / kMiB);
   }

@@ -65,6 +65,7 @@ class Service {
   Result<publish::PublishReport> Publish();
   Result<store::ExpiryReport> Expire(DeletionBy by);
   std::optional<std::uint64_t> FreeBytes() const;
+  bool IsDiskFull() const;  // up to Config::min_free_bytes
   std::string WhyNotReady() const;
   // At most once an hour.
   void WarnOfHeldRoom();

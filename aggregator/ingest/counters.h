@@ -44,6 +44,8 @@ struct Counters {
   std::atomic<std::uint64_t> bad_sequence{0};
   std::atomic<std::uint64_t> bad_epoch{0};
   std::atomic<std::uint64_t> too_many_batches{0};
+  std::atomic<std::uint64_t> too_many_undelivered{0};
+  std::atomic<std::uint64_t> disk_full{0};
   std::atomic<std::uint64_t> no_room_to_hold{0};
   std::atomic<std::uint64_t> not_enrolled{0};
   std::atomic<std::uint64_t> bad_token{0};

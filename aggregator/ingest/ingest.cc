@@ -4,6 +4,7 @@
 
 #include "aggregator/ingest/limits.h"
 #include "aggregator/ingest/workspace.h"
+#include "common/base/log.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/limits.h"
 #include "common/wire/requests.h"
@@ -26,6 +27,12 @@ http::Response Refuse(int status, const Error& error) {
 }
 
 http::Response Refuse(const Error& error) { return Refuse(HttpStatus(error.code), error); }
+
+http::Response TryLater(const Error& error, std::chrono::seconds wait) {
+  http::Response response = Refuse(429, error);
+  response.headers.emplace_back("Retry-After", std::to_string(wait.count()));
+  return response;
+}
 
 http::Response AnswerJson(std::string json) {
   return {
@@ -88,8 +95,10 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
   const std::string agent_id = pseudonyms_.IdOf(batch.agent);
   if (purpose == Purpose::kBatch) {
     if (auto refusal = CheckAdmission(batch, agent_id)) return *refusal;
-    if (auto refusal = CheckRate(agent_id)) return *refusal;
+    if (auto refusal = CheckRoom()) return *refusal;
   }
+  AgentRate& rate = purpose == Purpose::kBatch ? rate_ : withdrawal_rate_;
+  if (auto refusal = CheckRate(rate, agent_id)) return *refusal;
   Status decoded = workspace.decoder.Decode(untrusted_request.body);
   if (decoded) decoded = wire::ValidateHardwareClass(workspace.decoder.hardware());
   if (!decoded) {
@@ -117,16 +126,27 @@ Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
               untrusted_epoch.value(), first, last);
 }
 
-std::optional<http::Response> Ingest::CheckRate(const std::string& agent_id) {
-  const auto wait = rate_.Take(agent_id, clock_.Now());
+std::optional<http::Response> Ingest::CheckRoom() {
+  const bool full = options_.disk_is_full && options_.disk_is_full();
+  if (disk_is_full_.exchange(full) != full) {
+    LogEvent(full ? LogLevel::kError : LogLevel::kInfo,
+             full ? "batches are refused: too little room on the disk of the data"
+                  : "there is room on the disk again, batches are taken");
+  }
+  if (!full) return std::nullopt;
+  ++counters_.disk_full;
+  return Refuse(507, Fail(ErrorCode::kUnavailable, "there is no room for batches at the moment"));
+}
+
+std::optional<http::Response> Ingest::CheckRate(AgentRate& rate, const std::string& agent_id) {
+  const auto wait = rate.Take(agent_id, clock_.Now());
   if (!wait) return std::nullopt;
   ++counters_.too_many_batches;
   abuse_log_.Note(Abuse::kTooManyBatches, agent_id, clock_.Now());
-  http::Response refusal =
-      Refuse(429, Fail(ErrorCode::kUnavailable, "an agent may send {} batches an hour",
-                       options_.batches_per_agent_per_hour));
-  refusal.headers.emplace_back("Retry-After", std::to_string(wait->count()));
-  return refusal;
+  return TryLater(
+      Fail(ErrorCode::kUnavailable, "an agent may send, and take back, {} batches an hour",
+           options_.batches_per_agent_per_hour),
+      *wait);
 }
 
 std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,

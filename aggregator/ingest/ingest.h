@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ class Ingest {
         admission_(std::move(admission)),
         options_(std::move(options)),
         rate_(options_.batches_per_agent_per_hour),
+        withdrawal_rate_(options_.batches_per_agent_per_hour),
         held_share_(options_.held_bytes_per_address) {}
 
   // Whether Handle() answers at this address.
@@ -77,7 +79,9 @@ class Ingest {
   std::optional<http::Response> CheckAdmission(const BatchIdentity& batch,
                                                const std::string& agent_id);
   Status CheckEpoch(wire::Epoch untrusted_epoch) const;
-  std::optional<http::Response> CheckRate(const std::string& agent_id);
+  std::optional<http::Response> CheckRate(AgentRate& rate, const std::string& agent_id);
+  // Nothing if there is room on the disk for new batches.
+  std::optional<http::Response> CheckRoom();
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
   // agent's lock is held until the store has them.
   Status CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace);
@@ -94,6 +98,8 @@ class Ingest {
   const IngestOptions options_;
   Counters counters_;
   AgentRate rate_;
+  AgentRate withdrawal_rate_;              // apart: who has sent much may take as much back at once
+  std::atomic<bool> disk_is_full_{false};  // when a batch last came
   AddressShare held_share_;
   AbuseLog abuse_log_;
   std::array<std::mutex, kAgentStripes> agent_locks_;  // one batch of an agent at a time

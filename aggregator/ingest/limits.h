@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -61,6 +62,9 @@ inline constexpr std::size_t kMaxAbuseEvents = 1'000;
 
 // What a sender is told when the server has no room for its batch.
 inline constexpr unsigned kRetryAfterSeconds = 30;
+
+// What it is told that withdraws too many batches that never came.
+inline constexpr std::chrono::seconds kUndeliveredRetryAfter = std::chrono::days(1);
 
 inline constexpr std::size_t kSecretBytes = 32;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,13 @@ struct IngestOptions {
   // Which modules' costs are taken: globs of sonames as fnmatch(3) has them ("libsqlite3.so.*").
   // None: all.
   std::vector<std::string> modules;
-  unsigned batches_per_agent_per_hour = 0;  // 0 = no limit
+  // And as many withdrawals; 0 = no limit.
+  unsigned batches_per_agent_per_hour = 0;
   // Of the room for batches of new agents (store::StoreOptions::held_bytes): what one client
   // address may take of it in a day; 0 = all.
   std::uint64_t held_bytes_per_address = 0;
+  // Whether there is too little room for batches, asked for each; none: never. Thread-safe.
+  std::function<bool()> disk_is_full = {};
 };
 
 }  // namespace fieldcost::ingest

@@ -89,6 +89,11 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
       return Refuse(error);
     }
     if (error.code == ErrorCode::kIo) return RefuseStoreFailure();
+    if (error.code == ErrorCode::kUnavailable) {
+      ++counters_.too_many_undelivered;
+      abuse_log_.Note(Abuse::kTooManyBatches, agent_id, clock_.Now());
+      return TryLater(error, kUndeliveredRetryAfter);
+    }
     ++counters_.not_withdrawable;
     // Not the message: it may quote a row.
     if (error.code != ErrorCode::kNotFound) {

@@ -46,6 +46,8 @@ struct Ingest::Workspace {
 // The answer for an error, with Retry-After if it is 503.
 http::Response Refuse(int status, const Error& error);
 http::Response Refuse(const Error& error);
+// 429, with how long to wait.
+http::Response TryLater(const Error& error, std::chrono::seconds wait);
 http::Response AnswerJson(std::string json);
 
 }  // namespace fieldcost::ingest

@@ -11,6 +11,7 @@ constexpr char kFormatVersion = 1;
 constexpr std::size_t kEncodedBytes = 17;
 constexpr char kTombstoneMark = 'w';
 constexpr char kEnrolmentMark = 'e';
+constexpr char kUndeliveredMark = 'n';
 constexpr char kSkippedMark = 's';
 constexpr std::size_t kNumberBytes = 8;
 static_assert(kLedgerWindow == 64, "the window is one 64-bit word");
@@ -94,6 +95,27 @@ std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence) {
 
 std::string EnrolmentKey(std::string_view head_key) {
   return std::string(head_key) + kEnrolmentMark;
+}
+
+std::string UndeliveredKey(std::string_view head_key) {
+  return std::string(head_key) + kUndeliveredMark;
+}
+
+std::string EncodeUndelivered(std::uint64_t batches) {
+  std::string bytes(1, kFormatVersion);
+  AppendVarint(batches, bytes);
+  return bytes;
+}
+
+Result<std::uint64_t> DecodeUndelivered(std::string_view untrusted_bytes) {
+  stats::Uint128 batches = 0;
+  if (!untrusted_bytes.empty() && untrusted_bytes[0] == kFormatVersion) {
+    std::string_view rest = untrusted_bytes.substr(1);
+    if (TakeVarint(rest, batches) && rest.empty() && batches <= kMaxUndelivered) {
+      return static_cast<std::uint64_t>(batches);
+    }
+  }
+  return Fail(ErrorCode::kCorrupt, "the number of batches that never came is malformed");
 }
 
 std::string SkippedKey(std::string_view head_key, std::uint64_t last) {

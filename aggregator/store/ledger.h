@@ -55,6 +55,11 @@ std::string AnswerKey(std::string_view head_key, std::uint64_t sequence);
 std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence);
 std::string EnrolmentKey(std::string_view head_key);
 
+// How many batches were withdrawn that had never come.
+std::string UndeliveredKey(std::string_view head_key);
+std::string EncodeUndelivered(std::uint64_t batches);
+Result<std::uint64_t> DecodeUndelivered(std::string_view untrusted_bytes);
+
 // Where the skipped sequences up to `last` are kept; no other entry sorts in between.
 std::string SkippedKey(std::string_view head_key, std::uint64_t last);
 // False if the key is another agent's or epoch's, or of another kind.

@@ -77,9 +77,10 @@ class Store {
   Result<AcceptResult> Accept(const AcceptedBatch& batch);
 
   // Takes a batch away as if it had never come: rows, totals and what is published get the bits
-  // they would have. Returns once that is durable. kIo: failed, do not acknowledge; kCorrupt: the
-  // sums do not hold these rows; kUnsupported: a row has reached its numbers' limit, and what it
-  // would be without the batch is not known. After the latter two nothing has changed.
+  // they would have. Returns once that is durable. kUnavailable: the agent has withdrawn
+  // kMaxUndelivered batches that never came, and this is another; kIo: failed, do not acknowledge;
+  // kCorrupt: the sums do not hold these rows; kUnsupported: a row has reached its numbers' limit,
+  // and what it would be without the batch is not known. After the latter two nothing has changed.
   Result<WithdrawResult> Withdraw(const Withdrawal& withdrawal);
 
   // What the agent has contributed to with batches that were not withdrawn: the hashes it gave,

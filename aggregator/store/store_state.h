@@ -137,6 +137,8 @@ struct Store::State {
   // Notes in `changes` which sequences can never come any more once this one is recorded.
   Status NoteSkipped(const std::string& head_key, const LedgerHead& head, std::uint64_t sequence,
                      Database::WriteSet& changes) const;
+  // One more batch of the agent's epoch is withdrawn that never came; kUnavailable: it is too many.
+  Status CountUndelivered(const std::string& head_key, Database::WriteSet& changes) const;
   // Whether a sequence that is too old was never accepted, and known to be so.
   Result<bool> IsSkipped(const std::string& head_key, std::uint64_t sequence) const;
   // The newest sums of a row; `found` is false if there is none.

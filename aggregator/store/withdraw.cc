@@ -48,6 +48,24 @@ Result<bool> Store::State::IsSkipped(const std::string& head_key, std::uint64_t 
   return skipped;
 }
 
+Status Store::State::CountUndelivered(const std::string& head_key,
+                                      Database::WriteSet& changes) const {
+  const std::string key = UndeliveredKey(head_key);
+  std::uint64_t batches = 0;
+  FIELDCOST_ASSIGN(const auto known, database->Get(Table::kLedger, key));
+  if (known) {
+    FIELDCOST_ASSIGN(batches, DecodeUndelivered(*known));
+  }
+  if (batches >= kMaxUndelivered) {
+    return Fail(ErrorCode::kUnavailable,
+                "{} batches that never came have been withdrawn; more only when they are of a "
+                "quarter of which none is taken any more",
+                batches);
+  }
+  changes.Put(Table::kLedger, key, EncodeUndelivered(batches + 1));
+  return {};
+}
+
 Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
   FIELDCOST_CHECK(withdrawal.agent_id.size() == kAgentIdBytes);
   FIELDCOST_CHECK(withdrawal.late_answer.size() <= kMaxAnswerBytes);
@@ -69,6 +87,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
   Database::WriteSet changes(*state_->database);
   if (seen == LedgerHead::Seen::kNew) {
     if (!withdrawal.may_come) return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
+    FIELDCOST_TRY(state_->CountUndelivered(key, changes));
     FIELDCOST_TRY(state_->NoteSkipped(key, head, sequence, changes));
     RecordDelivery(key, sequence, withdrawal.late_answer, head, changes);
     changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(0));

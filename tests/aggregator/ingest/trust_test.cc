@@ -408,6 +408,58 @@ TEST_F(TrustTest, WhoSendsTooOftenWaitsForTheNextHour) {
   EXPECT_EQ(Send(3, TestContent(1, kWeek)).status, 200);
 }
 
+TEST_F(TrustTest, WhoTakesBackTooOftenWaitsForTheNextHourToo) {
+  Open({}, {.batches_per_agent_per_hour = 2});
+  const auto withdrawal = [this](std::uint64_t sequence) {
+    return ingest_->Handle(
+        WithdrawalRequest(key_, sequence, *wire::EncodeBatch(TestContent(1, kWeek)), ""));
+  };
+  EXPECT_EQ(Send(1, TestContent(1, kWeek)).status, 200);
+  EXPECT_EQ(Send(2, TestContent(1, kWeek)).status, 200);
+  EXPECT_EQ(withdrawal(1).status, 200) << "apart from what was sent";
+  EXPECT_EQ(withdrawal(2).status, 200);
+  const http::Response refused = withdrawal(3);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(http::Find(refused.headers, "Retry-After"), "3600");
+  EXPECT_EQ(ingest_->counters().too_many_batches, 1U);
+  EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 0U) << "nothing was noted";
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_EQ(withdrawal(3).status, 200);
+  EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 1U);
+}
+
+TEST_F(TrustTest, WhatNeverCameIsTakenBackSoManyTimesAtMost) {
+  const std::string body = *wire::EncodeBatch(TestContent(1, kWeek));
+  for (std::uint64_t sequence = 1; sequence <= store::kMaxUndelivered; ++sequence) {
+    ASSERT_EQ(ingest_->Handle(WithdrawalRequest(key_, sequence, body, "")).status, 200);
+  }
+  const http::Response refused =
+      ingest_->Handle(WithdrawalRequest(key_, store::kMaxUndelivered + 1, body, ""));
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(http::Find(refused.headers, "Retry-After"), "86400");
+  EXPECT_EQ(ingest_->counters().too_many_undelivered, 1U);
+}
+
+TEST_F(TrustTest, WithoutRoomOnTheDiskNoBatchIsTakenButAllIsTakenBack) {
+  bool full = false;
+  Open({}, {.batches_per_agent_per_hour = 2, .disk_is_full = [&full] { return full; }});
+  const wire::BatchContent content = TestContent(1, kWeek);
+  EXPECT_EQ(Send(1, content).status, 200);
+  full = true;
+  ::testing::internal::CaptureStderr();
+  for (std::uint64_t sequence = 1; sequence <= 4; ++sequence) {
+    EXPECT_EQ(Send(sequence, content).status, 507) << "neither known rows nor new ones";
+  }
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("too little room on the disk"));
+  EXPECT_EQ(log.find("batches are refused"), log.rfind("batches are refused")) << "said once";
+  EXPECT_EQ(ingest_->counters().disk_full, 4U);
+  EXPECT_EQ(ingest_->Handle(WithdrawalRequest(key_, 1, *wire::EncodeBatch(content), "")).body,
+            R"({"withdrawn_rows":1})");
+  full = false;
+  EXPECT_EQ(Send(2, content).status, 200) << "what was refused has not been counted";
+}
+
 TEST_F(TrustTest, ARevokedAgentIsTurnedAwayAtOnceAndForEver) {
   Open({.probation_batches = 3});
   EXPECT_TRUE(MustSend(1, TestContent(1, kWeek)).held);

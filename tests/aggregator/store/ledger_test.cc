@@ -156,6 +156,19 @@ TEST(LedgerTest, TheClassThatAnAgentIsBoundToIsAHash) {
   }
 }
 
+TEST(LedgerTest, BatchesThatNeverCameAreCounted) {
+  const std::string head = LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 7);
+  EXPECT_EQ(UndeliveredKey(head), head + 'n');
+  EXPECT_EQ(EncodeUndelivered(200), std::string("\x01\xc8\x01"));
+  for (const std::uint64_t batches : {std::uint64_t{0}, std::uint64_t{1}, kMaxUndelivered}) {
+    EXPECT_EQ(DecodeUndelivered(EncodeUndelivered(batches)).value(), batches);
+  }
+  for (const std::string& bad : {std::string(), std::string("\x02\x01"), EncodeUndelivered(1) + "x",
+                                 EncodeUndelivered(kMaxUndelivered + 1)}) {
+    EXPECT_EQ(DecodeUndelivered(bad).error().code, ErrorCode::kCorrupt);
+  }
+}
+
 TEST(LedgerTest, ATombstoneKeepsTheNumberOfRowsAndNothingElseIsOne) {
   EXPECT_EQ(EncodeTombstone(300), std::string("\x01\xac\x02"));
   for (const std::uint32_t rows : {0U, 1U, 300U, 16384U}) {

@@ -187,6 +187,26 @@ TEST(WithdrawTest, ABatchWithdrawnBeforeItCameAddsNothingLaterNotEvenAfterAResta
   EXPECT_EQ(DumpOf(*store), Dump());
 }
 
+TEST(WithdrawTest, WhatNeverCameIsRememberedSoManyTimesAnEpochAtMost) {
+  const TempDir dir;
+  auto store = MustOpen(ManualOptions(dir.path() / "data"));
+  Accept(*store, 1, 1);
+  for (std::uint64_t i = 1; i <= kMaxUndelivered; ++i) {
+    ASSERT_EQ(Withdraw(*store, 1, 1 + i).value().kind, WithdrawalKind::kNeverDelivered);
+  }
+  store.reset();
+  store = MustOpen(ManualOptions(dir.path() / "data"));
+  const std::uint64_t next = kMaxUndelivered + 2;
+  EXPECT_EQ(Withdraw(*store, 1, next).error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(store->healthy());
+  // All else goes on: repetitions, what came, other agents.
+  EXPECT_EQ(Withdraw(*store, 1, next - 1).value().kind, WithdrawalKind::kRepeated);
+  EXPECT_EQ(Withdraw(*store, 2, 1).value().kind, WithdrawalKind::kNeverDelivered);
+  Accept(*store, 1, next);
+  EXPECT_EQ(Withdraw(*store, 1, next).value().kind, WithdrawalKind::kTakenAway);
+  EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kTakenAway);
+}
+
 TEST(WithdrawTest, TheCallerIsToldTheAnswerWhileItIsKept) {
   const TempDir dir;
   const auto store = MustOpen(ManualOptions(dir.path() / "data"));
