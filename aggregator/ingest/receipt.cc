@@ -1,6 +1,7 @@
 #include "aggregator/ingest/receipt.h"
 
 #include <algorithm>
+#include <array>
 
 #include "aggregator/ingest/secret_file.h"
 #include "common/base/check.h"
@@ -11,10 +12,21 @@
 namespace fieldcost::ingest {
 namespace {
 
-constexpr std::string_view kDomain = "fieldcost receipt v2";
-constexpr std::string_view kDomainWithoutWeights = "fieldcost receipt v1";
-constexpr char kFormatVersion = 2;
-constexpr char kVersionWithoutWeights = 1;
+constexpr char kFormatVersion = 3;
+
+// What differs between the versions, from version 1 on. The domains keep one from passing for
+// another.
+struct Version {
+  std::string_view domain;
+  store::Contribution first;
+};
+constexpr std::array<Version, kFormatVersion> kVersions = {{
+    {"fieldcost receipt v1", store::Contribution::kFirstUnweighted},
+    {"fieldcost receipt v2", store::Contribution::kFirstUnsized},
+    {"fieldcost receipt v3", store::Contribution::kFirst},
+}};
+const Version& VersionOf(char version) { return kVersions[static_cast<std::size_t>(version) - 1]; }
+
 constexpr char kList = 0;
 constexpr char kBitmap = 1;
 constexpr std::size_t kMacBytes = 32;
@@ -102,7 +114,7 @@ Result<Receipts> Receipts::LoadOrCreate(const std::filesystem::path& path) {
 std::string Receipts::Mac(char version, const BatchIdentity& batch,
                           std::string_view refused) const {
   FIELDCOST_CHECK(batch.body_sha256.size() == kMacBytes);
-  std::string input(version == kFormatVersion ? kDomain : kDomainWithoutWeights);
+  std::string input(VersionOf(version).domain);
   input += '\0';
   input += batch.agent.view();
   AppendLittleEndian(batch.epoch.value(), input);
@@ -126,12 +138,12 @@ Result<ReceiptContent> Receipts::Open(std::string_view untrusted_hex,
   if (!untrusted_bytes) return Malformed("not hexadecimal");
   if (untrusted_bytes->size() < 2 + kMacBytes) return Malformed("too short");
   const char version = untrusted_bytes->front();
-  if (version != kFormatVersion && version != kVersionWithoutWeights) {
+  if (version < 1 || version > kFormatVersion) {
     return Malformed("unknown version");
   }
   const std::string_view refused =
       std::string_view(*untrusted_bytes).substr(1, untrusted_bytes->size() - 1 - kMacBytes);
-  ReceiptContent content{.weighted = version == kFormatVersion};
+  ReceiptContent content{.first = VersionOf(version).first};
   FIELDCOST_ASSIGN(content.refused_rows, DecodeRefusedRows(refused));
   const std::string_view mac = std::string_view(*untrusted_bytes).substr(1 + refused.size());
   if (!EqualInConstantTime(mac, Mac(version, batch, refused))) {

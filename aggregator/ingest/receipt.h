@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregator/store/accepted_rows.h"
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
 #include "common/wire/batch.h"
@@ -26,15 +27,15 @@ struct BatchIdentity {
 // What a receipt says of its batch.
 struct ReceiptContent {
   std::vector<std::uint32_t> refused_rows;
-  // The weights of its first contributions were added (stats::AgentWeights). Not those of batches
-  // that were accepted before there were any; their receipts are of version 1.
-  bool weighted = true;
+  // What its first contributions have added: less, where the batch was accepted before the store
+  // kept sizes (receipts of version 2) or weights (version 1).
+  store::Contribution first = store::Contribution::kFirst;
   bool operator==(const ReceiptContent&) const = default;
 };
 
 // Receipts for accepted batches. A receipt proves to this server, without a record of the batch,
-// that it accepted exactly this body, and which of its rows it did not. Version 2 is issued, 1 and
-// 2 are opened. README.md has the bytes. Immutable.
+// that it accepted exactly this body, and which of its rows it did not. Version 3 is issued, 1 to
+// 3 are opened. README.md has the bytes. Immutable.
 class Receipts {
  public:
   // With the secret in the file; see LoadOrCreateSecret().

@@ -57,16 +57,15 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
       FIELDCOST_ASSIGN(receipt, ReceiptIn(answer, batch, receipts_));
     }
     const std::vector<std::uint32_t>& refused = receipt.refused_rows;
-    const store::Contribution first =
-        receipt.weighted ? store::Contribution::kFirst : store::Contribution::kFirstUnweighted;
     workspace.Start();
     for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
       if (std::binary_search(refused.begin(), refused.end(), index)) continue;
       workspace.decoder.GetRow(index, workspace.row);
       FIELDCOST_TRY(CheckRowContent(workspace.row));
       workspace.MakeKey();
-      workspace.accepted.Add(workspace.key_bytes, workspace.row.histogram,
-                             workspace.row.first_contribution ? first : store::Contribution::kNone);
+      workspace.accepted.Add(
+          workspace.key_bytes, workspace.row.histogram,
+          workspace.row.first_contribution ? receipt.first : store::Contribution::kNone);
     }
     return &workspace.accepted;
   };

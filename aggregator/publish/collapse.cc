@@ -170,7 +170,8 @@ bool IsSound(const store::CompactRow& row) {
     if (bucket.weight() > most - weight) return false;
     weight += bucket.weight();
   }
-  return !overflows && weight % stats::kWeightOne == 0;
+  return !overflows && weight % stats::kWeightOne == 0 &&
+         stats::Validate(row.sizes.buckets, row.scalars.contributions, total).has_value();
 }
 
 Result<CollapseCounts> Collapse(const store::Store::Snapshot& snapshot,

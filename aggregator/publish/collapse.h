@@ -21,11 +21,11 @@ struct CollapseCounts {
 //
 // May be published, over classes: in at least one week at least `threshold` contributions came in.
 // (An agent contributes once a week to an API and metric, whatever class it claims, so these are
-// different agents.) Of single classes: the same holds for the class, the sum over classes is published, and
-// what is left of that without the published classes is nothing, or the same holds for it, too: so
-// subtracting rows of a publication from each other never gives the sums of fewer. A class that is
-// the only one would only repeat the sum. At most kMaxClassesOfRow, those with the most
-// contributions.
+// different agents.) Of single classes: the same holds for the class, the sum over classes is
+// published, and what is left of that without the published classes is nothing, or the same holds
+// for it, too: so subtracting rows of a publication from each other never gives the sums of fewer.
+// A class that is the only one would only repeat the sum. At most kMaxClassesOfRow, those with the
+// most contributions.
 //
 // A range has all rows of its APIs (Snapshot::Split()). Memory: some rows.
 using CollapsedVisitor =
@@ -34,8 +34,8 @@ Result<CollapseCounts> Collapse(const store::Store::Snapshot& snapshot,
                                 const store::Store::Snapshot::RowRange& range,
                                 std::uint32_t threshold, const CollapsedVisitor& visit);
 
-// Whether readers would take the row: stats::Validate() of its histogram, scalars and weights,
-// without making them dense.
+// Whether readers would take the row: stats::Validate() of its histogram, scalars, weights and
+// sizes (hence bounded sums), without making them dense.
 bool IsSound(const store::CompactRow& row);
 
 }  // namespace fieldcost::publish

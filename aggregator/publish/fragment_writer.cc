@@ -115,6 +115,7 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
       row.weights.slots[bucket.slot] = bucket.weight();
     }
     row.scalars = sums.scalars;
+    row.bounded = sums.sizes.Bounded();
   }
   const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
   // A fragment of several partitions has them one behind the other.

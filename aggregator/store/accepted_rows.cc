@@ -48,8 +48,18 @@ void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& h
   });
   entry.bucket_count = static_cast<std::uint32_t>(buckets_.size()) - entry.first_bucket;
   if (contribution != Contribution::kNone) entry.scalars = stats::ScalarsOf(histogram);
-  if (contribution == Contribution::kFirst) {
+  if (contribution == Contribution::kFirst || contribution == Contribution::kFirstUnsized) {
     Weigh(std::span(buckets_).subspan(entry.first_bucket));
+  }
+  if (contribution == Contribution::kFirst) {
+    std::uint64_t calls = 0;
+    stats::Uint128 sum = 0;
+    for (std::size_t i = entry.first_bucket; i < buckets_.size(); ++i) {
+      calls += buckets_[i].sums.count;
+      sum += buckets_[i].sums.sum;
+    }
+    entry.sizes = stats::SizesOf(calls, sum);
+    entry.has_sizes = true;
   }
 }
 
@@ -59,6 +69,7 @@ AcceptedRows::Row AcceptedRows::row(std::size_t index) const {
           .key_hash = entry.key_hash,
           .sums = {.scalars = &entry.scalars,
                    .buckets = std::span(buckets_).subspan(entry.first_bucket, entry.bucket_count),
+                   .sizes = std::span(entry.sizes).first(entry.has_sizes ? 2 : 0),
                    .saturated = entry.saturated}};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,7 +17,8 @@ namespace fieldcost::store {
 enum class Contribution : std::uint8_t {
   kNone,  // its agent had sent this row key before
   kFirst,
-  kFirstUnweighted,  // a first one, accepted before the store kept weights: it has none
+  kFirstUnsized,     // a first one, accepted before the store kept sizes: it has none
+  kFirstUnweighted,  // before it kept weights: it has neither
 };
 
 // The accepted rows of one batch, ready to be added. Reused between batches: no memory is taken
@@ -31,7 +33,7 @@ class AcceptedRows {
   };
 
   void Clear();
-  // A first contribution has scalars, and weights, beside its histogram.
+  // A first contribution has scalars, weights and sizes beside its histogram.
   // REQUIRES: `histogram` is valid and not empty.
   // `key_bytes` is a key as AppendRowKey() makes it.
   void Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
@@ -55,7 +57,9 @@ class AcceptedRows {
     std::uint32_t first_bucket = 0;
     std::uint32_t bucket_count = 0;
     bool saturated = false;
+    bool has_sizes = false;
     stats::ContributionScalars scalars;
+    std::array<stats::SizeBucket, 2> sizes;
   };
 
   std::string keys_;

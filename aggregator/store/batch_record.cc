@@ -26,7 +26,8 @@ std::string BatchRecordHead(std::span<const std::uint32_t> refused) {
 Status BatchRecordReader::ReadHead(std::string_view& untrusted_rest) {
   refused_.clear();
   FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(untrusted_rest));
-  if (kind != InboxKind::kBatch) return Malformed();
+  if (!HasWholeBatch(kind)) return Malformed();
+  first_ = kind == InboxKind::kBatch ? Contribution::kFirst : Contribution::kFirstUnsized;
   untrusted_rest.remove_prefix(1);
   stats::Uint128 count = 0;
   if (!TakeVarint(untrusted_rest, count) || count > wire::kMaxBatchRows) return Malformed();
@@ -64,8 +65,7 @@ Status BatchRecordReader::Read(std::string_view untrusted_record, AcceptedRows& 
     std::swap(key_.api, row_.api);
     key_.metric = static_cast<stats::Metric>(row_.metric_number);
     key_.week = row_.week;
-    rows.Add(key_, row_.histogram,
-             row_.first_contribution ? Contribution::kFirst : Contribution::kNone);
+    rows.Add(key_, row_.histogram, row_.first_contribution ? first_ : Contribution::kNone);
   }
   if (refused != refused_.end()) return Malformed();
   return {};

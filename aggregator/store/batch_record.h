@@ -35,6 +35,7 @@ class BatchRecordReader {
   wire::UntrustedRow row_;
   stats::RowKey key_;
   std::vector<std::uint32_t> refused_;
+  Contribution first_ = Contribution::kFirst;  // what first contributions of the record add
 };
 
 // The rows of an inbox record that adds, as AcceptedRows::bytes() has them. Errors as above.

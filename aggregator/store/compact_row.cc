@@ -41,17 +41,30 @@ bool AreWhole(const std::vector<CompactBucket>& buckets, std::uint64_t contribut
   return total % stats::kWeightOne == 0 && total >> stats::kWeightBits <= contributions;
 }
 
+// Calls and sum over all buckets, at most the greatest number of their type.
+stats::Bucket TotalsOf(const std::vector<CompactBucket>& buckets) {
+  stats::Bucket totals;
+  bool overflows = false;
+  for (const CompactBucket& bucket : buckets) {
+    totals.count = stats::SaturatingAdd(totals.count, bucket.sums.count, overflows);
+    totals.sum = stats::SaturatingAdd(totals.sum, bucket.sums.sum, overflows);
+  }
+  return totals;
+}
+
 }  // namespace
 
 void CompactRow::Clear() {
   scalars = {};
   buckets.clear();
+  sizes.buckets.clear();
   saturated = false;
 }
 
 void CompactRow::Add(const RowSums& other) {
   if (other.scalars->contributions != 0) scalars.Merge(*other.scalars);
   saturated = saturated || other.saturated;
+  if (!other.sizes.empty()) sizes.Add(other.sizes);
   if (buckets.empty()) {
     buckets.assign(other.buckets.begin(), other.buckets.end());
     return;
@@ -93,8 +106,14 @@ Status CompactRow::Subtract(const CompactRow& other) {
   if (taken != other.buckets.end()) return not_contained;
   if (left.empty() && left_scalars.contributions != 0) return not_contained;
   if (!AreWhole(left, left_scalars.contributions)) return not_contained;
+  stats::ContributionSizes left_sizes = sizes;
+  if (!left_sizes.Subtract(other.sizes)) return not_contained;
+  if (!stats::Validate(left_sizes.buckets, left_scalars.contributions, TotalsOf(left))) {
+    return not_contained;
+  }
   buckets = std::move(left);
   scalars = left_scalars;
+  sizes = std::move(left_sizes);
   saturated = stuck;
   return {};
 }
@@ -124,7 +143,8 @@ stats::AgentWeights CompactRow::ToWeights() const {
 }
 
 std::size_t CompactRow::MemoryBytes() const {
-  return sizeof(CompactRow) + buckets.capacity() * sizeof(CompactBucket);
+  return sizeof(CompactRow) + buckets.capacity() * sizeof(CompactBucket) +
+         sizes.buckets.capacity() * sizeof(stats::SizeBucket);
 }
 
 }  // namespace fieldcost::store

@@ -7,6 +7,7 @@
 
 #include "common/stats/agent_weights.h"
 #include "common/stats/contribution.h"
+#include "common/stats/contribution_sizes.h"
 #include "common/stats/cost_histogram.h"
 
 namespace fieldcost::store {
@@ -45,7 +46,8 @@ static_assert(sizeof(CompactBucket) == 64, "the weight takes what would be paddi
 // A row's sums that somebody else holds.
 struct RowSums {
   const stats::ContributionScalars* scalars = nullptr;
-  std::span<const CompactBucket> buckets;  // as those of CompactRow
+  std::span<const CompactBucket> buckets;    // as those of CompactRow
+  std::span<const stats::SizeBucket> sizes;  // likewise
   bool saturated = false;
 };
 
@@ -54,10 +56,14 @@ struct RowSums {
 struct CompactRow {
   stats::ContributionScalars scalars;
   std::vector<CompactBucket> buckets;  // ascending by slot, each with a count
+  stats::ContributionSizes sizes;      // of some or all of the contributions, as the weights are
   bool saturated = false;              // a count or sum reached its type's limit and stayed there
   bool operator==(const CompactRow&) const = default;
 
-  RowSums view() const { return {.scalars = &scalars, .buckets = buckets, .saturated = saturated}; }
+  RowSums view() const {
+    return {
+        .scalars = &scalars, .buckets = buckets, .sizes = sizes.buckets, .saturated = saturated};
+  }
 
   void Clear();
   void Add(const RowSums& other);
@@ -65,7 +71,7 @@ struct CompactRow {
   // Takes `other`, which was added before, away again; a bucket that becomes empty is gone, so that
   // the result has the bits of a row to which it never came. kCorrupt, and no change, unless every
   // sum of `other` is at most ours and what is left is possible. Numbers that have reached their
-  // limit stay there: of a saturated row only the scalars and weights are taken away.
+  // limit stay there: of a saturated row only scalars, weights and sizes are taken away.
   Status Subtract(const CompactRow& other);
   // Replaces the buckets by those of `histogram`, without weights.
   void SetHistogram(const stats::CostHistogram& histogram);

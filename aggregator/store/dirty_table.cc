@@ -75,9 +75,9 @@ void DirtyTable::Merge(RowIndex& rows, std::string_view key, std::uint32_t key_h
     found = &rows.Insert(key, key_hash);
     memory_bytes_ += key.size() + RowIndex::kRowOverheadBytes;
   }
-  const std::size_t before = found->sums.buckets.capacity();
+  const std::size_t before = found->sums.MemoryBytes();
   found->sums.Add(sums);
-  memory_bytes_ += (found->sums.buckets.capacity() - before) * sizeof(CompactBucket);
+  memory_bytes_ += found->sums.MemoryBytes() - before;
 }
 
 void DirtyTable::Add(const AcceptedRows& rows) {

@@ -38,7 +38,7 @@ class DirtyTable {
  public:
   // Takes in the rows of one batch.
   void Add(const AcceptedRows& rows);
-  // Takes in one inbox record of another kind than kBatch, of which the reader makes rows.
+  // Takes in one inbox record that has not the whole batch, of which the reader makes rows.
   Status AddRecord(std::string_view record);
 
   // Brings `sums`, the row's value before this table, up to date: adds, then subtracts. kCorrupt if

@@ -12,12 +12,18 @@ namespace {
 using stats::Int128;
 using stats::Uint128;
 
-constexpr std::uint8_t kFormatVersion = 2;
-constexpr std::uint8_t kVersionWithoutWeights = 1;
+constexpr std::uint8_t kFormatVersion = 3;
 constexpr std::size_t kMaxVarintBytes = 19;  // of 128 bits
 constexpr std::uint8_t kFlagSaturated = 1;
 constexpr std::uint8_t kFlagScalars = 2;
 constexpr std::uint8_t kFlagWeights = 4;
+constexpr std::uint8_t kFlagSizes = 8;
+// What a value of each version may have, from version 1 on.
+constexpr std::array<std::uint8_t, kFormatVersion> kKnownFlags = {
+    kFlagSaturated | kFlagScalars,
+    kFlagSaturated | kFlagScalars | kFlagWeights,
+    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes,
+};
 
 Error Malformed(std::string_view what) {
   return Fail(ErrorCode::kCorrupt, "stored row is malformed: {}", what);
@@ -105,6 +111,38 @@ void AppendKey(const stats::RowKey& key, const stats::HardwareClass& hardware, s
   put_number(key.week);
 }
 
+void AppendSizes(std::span<const stats::SizeBucket> sizes, std::string& bytes) {
+  for (const stats::SizeKind kind : {stats::SizeKind::kCalls, stats::SizeKind::kSum}) {
+    const std::size_t count_at = bytes.size();
+    bytes.push_back(0);
+    for (const stats::SizeBucket& bucket : sizes) {
+      if (bucket.kind != kind) continue;
+      ++bytes[count_at];
+      bytes.push_back(static_cast<char>(bucket.slot));
+      AppendVarint(bucket.contributions, bytes);
+      AppendVarint(bucket.total, bytes);
+    }
+  }
+}
+
+bool TakeSizes(std::string_view& bytes, std::vector<stats::SizeBucket>& sizes) {
+  for (const stats::SizeKind kind : {stats::SizeKind::kCalls, stats::SizeKind::kSum}) {
+    std::uint8_t count = 0;
+    if (!TakeByte(bytes, count) || count == 0 || count > shm::kBucketSlots) return false;
+    for (int i = 0; i < count; ++i) {
+      stats::SizeBucket bucket{.kind = kind};
+      if (!TakeByte(bytes, bucket.slot) || bucket.slot >= shm::kBucketSlots ||
+          (i > 0 && bucket.slot <= sizes.back().slot) ||
+          !TakeVarint64(bytes, bucket.contributions) || bucket.contributions == 0 ||
+          !TakeVarint(bytes, bucket.total)) {
+        return false;
+      }
+      sizes.push_back(bucket);
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void AppendBigEndian64(std::uint64_t value, std::string& bytes) {
@@ -190,9 +228,9 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
       std::any_of(row.buckets.begin(), row.buckets.end(),
                   [](const CompactBucket& bucket) { return bucket.weight() != 0; });
   bytes.push_back(static_cast<char>(kFormatVersion));
-  bytes.push_back(static_cast<char>((row.saturated ? kFlagSaturated : 0) |
-                                    (has_scalars ? kFlagScalars : 0) |
-                                    (has_weights ? kFlagWeights : 0)));
+  bytes.push_back(
+      static_cast<char>((row.saturated ? kFlagSaturated : 0) | (has_scalars ? kFlagScalars : 0) |
+                        (has_weights ? kFlagWeights : 0) | (row.sizes.empty() ? 0 : kFlagSizes)));
   if (has_scalars) {
     AppendVarint(scalars.contributions, bytes);
     AppendVarint(ZigZag(scalars.sum_mean), bytes);
@@ -209,6 +247,7 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
     AppendVarint(bucket.sums.sum_of_squares, bytes);
     if (has_weights) AppendVarint(bucket.weight(), bytes);
   }
+  if (!row.sizes.empty()) AppendSizes(row.sizes, bytes);
 }
 
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
@@ -218,13 +257,13 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
   std::uint8_t bucket_count = 0;
   row.Clear();
   if (!TakeByte(rest, version)) return Malformed("empty value");
-  if (version != kFormatVersion && version != kVersionWithoutWeights) {
+  if (version == 0 || version > kFormatVersion) {
     return Fail(ErrorCode::kUnsupported, "stored row has format version {}; this program knows {}",
                 version, int{kFormatVersion});
   }
-  const int known_flags =
-      kFlagSaturated | kFlagScalars | (version == kFormatVersion ? kFlagWeights : 0);
-  if (!TakeByte(rest, flags) || (flags & ~known_flags) != 0) return Malformed("flags");
+  if (!TakeByte(rest, flags) || (flags & ~kKnownFlags[version - 1U]) != 0) {
+    return Malformed("flags");
+  }
   row.saturated = (flags & kFlagSaturated) != 0;
   if ((flags & kFlagScalars) != 0 && !TakeScalars(rest, row.scalars)) return Malformed("scalars");
   if (!TakeByte(rest, bucket_count) || bucket_count > shm::kBucketSlots) {
@@ -249,6 +288,7 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
     }
     row.buckets.push_back(bucket);
   }
+  if ((flags & kFlagSizes) != 0 && !TakeSizes(rest, row.sizes.buckets)) return Malformed("sizes");
   if (!rest.empty()) return Malformed("bytes after the last bucket");
   return {};
 }
@@ -263,9 +303,9 @@ Result<InboxKind> InboxKindOf(std::string_view untrusted_record) {
   if (untrusted_record.empty() || untrusted_record.front() == '\0') {
     return Malformed("inbox version");
   }
-  const InboxKind kind{untrusted_record.front()};
-  if (kind == InboxKind::kAdded || kind == InboxKind::kWithdrawn || kind == InboxKind::kBatch) {
-    return kind;
+  if (static_cast<std::uint8_t>(untrusted_record.front()) <=
+      static_cast<std::uint8_t>(InboxKind::kBatch)) {
+    return InboxKind{untrusted_record.front()};
   }
   return Fail(ErrorCode::kUnsupported, "inbox record has format version {}; this program knows {}",
               static_cast<std::uint8_t>(untrusted_record.front()),
@@ -277,7 +317,7 @@ Status ForEachAcceptedRow(
     const std::function<void(std::string_view key, const CompactRow& row)>& visit) {
   std::string_view rest = untrusted_bytes;
   FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(rest));
-  if (kind == InboxKind::kBatch) return Malformed("inbox version");
+  if (HasWholeBatch(kind)) return Malformed("inbox version");
   rest.remove_prefix(1);
   std::string key;
   CompactRow row;

@@ -28,15 +28,21 @@ void AppendRowValue(const RowSums& row, std::string& bytes);
 inline void AppendRowValue(const CompactRow& row, std::string& bytes) {
   AppendRowValue(row.view(), bytes);
 }
-// Values of version 1 have no weights.
+// Values of version 1 have no weights, those of version 2 no sizes.
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
 
 // What an inbox record does with its rows. The numbers are the records' format versions.
 enum class InboxKind : char {
   kAdded = 1,
   kWithdrawn = 2,
-  kBatch = 3,  // adds the rows of a batch, which is in it as it came (batch_record.h)
+  kUnsizedBatch = 3,  // as kBatch, from before sizes were kept
+  kBatch = 4,         // adds the rows of a batch, which is in it as it came (batch_record.h)
 };
+
+// Whether a record has a batch as it came, for BatchRecordReader, and not its rows.
+constexpr bool HasWholeBatch(InboxKind kind) {
+  return kind == InboxKind::kBatch || kind == InboxKind::kUnsizedBatch;
+}
 
 // The record that takes the rows of AcceptedRows::bytes() away again.
 std::string WithdrawnRecord(std::string_view accepted_rows);
@@ -44,7 +50,7 @@ std::string WithdrawnRecord(std::string_view accepted_rows);
 // kUnsupported if it is none of them, but of a newer program perhaps; kCorrupt if it cannot be.
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record);
 
-// Calls `visit` for every row of a record of the first two kinds: AcceptedRows::bytes() or
+// Calls `visit` for every row of a record that has not the whole batch: AcceptedRows::bytes() or
 // WithdrawnRecord().
 Status ForEachAcceptedRow(
     std::string_view untrusted_bytes,

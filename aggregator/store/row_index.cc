@@ -139,6 +139,8 @@ void RowIndex::FetchSums(std::uint32_t hash) const {
   if (row == nullptr) return;
   Fetch(row->key.data(), row->key.size());
   Fetch(row->sums.buckets.data(), row->sums.buckets.size() * sizeof(CompactBucket));
+  const std::vector<stats::SizeBucket>& sizes = row->sums.sizes.buckets;
+  Fetch(sizes.data(), sizes.size() * sizeof(stats::SizeBucket));
 }
 
 void RowIndex::Grow() {

@@ -71,9 +71,9 @@ class Store::State::RecordAdder {
   explicit RecordAdder(State& state) : state_(state) {}
   Status Add(std::string_view record) {
     FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
-    if (kind == InboxKind::kBatch) FIELDCOST_TRY(reader_.Read(record, rows_));
+    if (HasWholeBatch(kind)) FIELDCOST_TRY(reader_.Read(record, rows_));
     const std::lock_guard lock(state_.table_mutex);
-    if (kind != InboxKind::kBatch) return state_.dirty.AddRecord(record);
+    if (!HasWholeBatch(kind)) return state_.dirty.AddRecord(record);
     state_.dirty.Add(rows_);
     return {};
   }
@@ -273,7 +273,8 @@ Result<std::optional<stats::StatRow>> Store::Get(const stats::RowKey& key) const
   bool found = false;
   FIELDCOST_TRY(state_->ReadRow(bytes, sums, found));
   if (!found) return std::optional<stats::StatRow>();
-  return std::optional(stats::StatRow{key, sums.ToHistogram(), sums.scalars, sums.ToWeights()});
+  return std::optional(stats::StatRow{key, sums.ToHistogram(), sums.scalars, sums.ToWeights(),
+                                      sums.sizes.Bounded()});
 }
 
 Status Store::Bind(std::string_view name, std::string_view value) {

@@ -111,8 +111,8 @@ class Store {
   // REQUIRES: the snapshot does not outlive the store.
   Result<Snapshot> TakeSnapshot();
 
-  // Re-adds every row and compares with the totals; checks every row's key, histogram and scalars,
-  // and those of the held batches. Beside ingest: as of one moment.
+  // Re-adds every row and compares with the totals; checks every row's key, histogram, scalars,
+  // weights and sizes, and those of the held batches. Beside ingest: as of one moment.
   Result<VerifyReport> Verify();
 
   // Remembers `value` under `name` at the first call; later calls (also after a restart) succeed

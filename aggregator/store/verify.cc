@@ -13,7 +13,8 @@ Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
   const stats::CostHistogram histogram = row.ToHistogram();
   FIELDCOST_TRY(stats::Validate(histogram));
   FIELDCOST_TRY(stats::Validate(row.scalars));
-  return stats::Validate(row.ToWeights(), histogram, row.scalars.contributions);
+  FIELDCOST_TRY(stats::Validate(row.ToWeights(), histogram, row.scalars.contributions));
+  return stats::Validate(row.sizes.buckets, row.scalars.contributions, histogram.Totals());
 }
 
 void Count(const stats::RowKey& key, const Status& status, VerifyReport& report) {

@@ -74,6 +74,7 @@ TEST(DemoTest, TheStoreIsExactlyTheSumOfWhatTheFleetMade) {
   ASSERT_TRUE(filled.has_value()) << filled.error().message;
 
   Rows expected;
+  std::map<stats::RowKey, stats::ContributionSizes> sizes;
   std::uint64_t rows = 0;
   for (std::uint32_t week = options.first_week(); week <= options.last_week; ++week) {
     for (std::uint32_t agent = 0; agent < options.agents; ++agent) {
@@ -86,6 +87,7 @@ TEST(DemoTest, TheStoreIsExactlyTheSumOfWhatTheFleetMade) {
         sum.histogram.Merge(row.histogram);
         sum.scalars.Merge(stats::ScalarsOf(row.histogram));
         sum.weights.Merge(stats::WeightsOf(row.histogram));
+        sizes[key].Merge(stats::SizesOf(row.histogram));
         ++rows;
       }
     }
@@ -102,6 +104,7 @@ TEST(DemoTest, TheStoreIsExactlyTheSumOfWhatTheFleetMade) {
                     EXPECT_EQ(row.ToHistogram(), expected[key].histogram);
                     EXPECT_EQ(row.scalars, expected[key].scalars);
                     EXPECT_EQ(row.ToWeights(), expected[key].weights);
+                    EXPECT_EQ(row.sizes, sizes[key]);
                     return {};
                   })
                   .has_value());

@@ -264,7 +264,7 @@ TEST_F(IngestTest, AReceiptIsForThisBatchAndNamesItsRefusedRows) {
                                            .body_sha256 = crypto::Sha256(body)});
   ASSERT_TRUE(opened.has_value()) << opened.error().message;
   EXPECT_THAT(opened->refused_rows, ::testing::ElementsAre(1U));
-  EXPECT_TRUE(opened->weighted);
+  EXPECT_EQ(opened->first, store::Contribution::kFirst);
 }
 
 TEST_F(IngestTest, OverloadSaysWhenToComeBack) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -38,17 +39,24 @@ std::string Golden(const std::string& name) {
 
 // The worked example of aggregator/ingest/README.md.
 TEST(ReceiptTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
-  EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}), Golden("receipt_v2.golden"));
+  EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}), Golden("receipt_v3.golden"));
 }
 
-TEST(ReceiptTest, OneOfTheVersionBeforeIsOpenedAndSaysThatNoWeightsWereAdded) {
-  const std::string old = Golden("receipt_v1.golden");
-  EXPECT_EQ(kReceipts.Open(old, SampleBatch()).value(), (ReceiptContent{{1, 300}, false}));
-  const std::string issued = kReceipts.Issue(SampleBatch(), Rows{1, 300});
-  EXPECT_EQ(kReceipts.Open(issued, SampleBatch()).value(), (ReceiptContent{{1, 300}, true}));
-  // Neither passes for the other.
-  for (const std::string& forged : {"02" + old.substr(2), "01" + issued.substr(2)}) {
-    EXPECT_EQ(CodeOf(kReceipts.Open(forged, SampleBatch())), ErrorCode::kPermissionDenied);
+TEST(ReceiptTest, ThoseOfTheVersionsBeforeAreOpenedAndSayWhatTheirBatchesHaveNotAdded) {
+  const std::map<std::string, store::Contribution> versions = {
+      {"01", store::Contribution::kFirstUnweighted},
+      {"02", store::Contribution::kFirstUnsized},
+      {"03", store::Contribution::kFirst}};
+  for (const auto& [version, first] : versions) {
+    const std::string receipt = Golden("receipt_v" + version.substr(1) + ".golden");
+    EXPECT_EQ(receipt.substr(0, 2), version);
+    EXPECT_EQ(kReceipts.Open(receipt, SampleBatch()).value(), (ReceiptContent{{1, 300}, first}));
+    // None passes for another.
+    for (const auto& [other, more] : versions) {
+      if (other == version) continue;
+      EXPECT_EQ(CodeOf(kReceipts.Open(other + receipt.substr(2), SampleBatch())),
+                ErrorCode::kPermissionDenied);
+    }
   }
 }
 
@@ -59,7 +67,7 @@ TEST(ReceiptTest, RefusedRowsSurviveAndTakeTheShorterForm) {
     EXPECT_LE(bytes.size(), most_bytes);
     EXPECT_EQ(DecodeRefusedRows(bytes).value(), rows);
     EXPECT_EQ(kReceipts.Open(kReceipts.Issue(SampleBatch(), rows), SampleBatch()).value(),
-              (ReceiptContent{rows, true}));
+              (ReceiptContent{rows, store::Contribution::kFirst}));
   };
   check({}, 1);
   check({0}, 2);
@@ -118,15 +126,16 @@ TEST(ReceiptTest, NoFlippedBitAndNoTruncationIsTaken) {
 TEST(ReceiptTest, MalformedReceiptsAreToldApartFromWrongOnes) {
   const std::string mac(64, '0');
   for (const std::string& bad :
-       {std::string(), std::string("zz"), "0100" + mac.substr(2), "0300" + mac, "0000" + mac,
-        "0202" + mac, "0102" + mac, "010080" + mac, "010080808000" + mac,
-        "0100ff7f" + std::string("ff7f") + mac,
+       {std::string(), std::string("zz"), "0100" + mac.substr(2), "0400" + mac, "0000" + mac,
+        "0202" + mac, "0302" + mac, "ff00" + mac, "0102" + mac, "010080" + mac,
+        "010080808000" + mac, "0100ff7f" + std::string("ff7f") + mac,
         "0101" + std::string(2 * (wire::kMaxBatchRows / 8 + 1), '0') + mac,
         std::string(wire::kMaxReceiptBytes + 2, '0')}) {
     EXPECT_EQ(CodeOf(kReceipts.Open(bad, SampleBatch())), ErrorCode::kInvalidArgument) << bad;
   }
   EXPECT_EQ(CodeOf(kReceipts.Open("0100" + mac, SampleBatch())), ErrorCode::kPermissionDenied);
   EXPECT_EQ(CodeOf(kReceipts.Open("0200" + mac, SampleBatch())), ErrorCode::kPermissionDenied);
+  EXPECT_EQ(CodeOf(kReceipts.Open("0300" + mac, SampleBatch())), ErrorCode::kPermissionDenied);
 }
 
 TEST(ReceiptTest, TheSecretIsKeptWithModeOnlyForItsOwner) {

@@ -61,20 +61,23 @@ class RequestsTest : public ::testing::Test {
     return wire::DecodeWithdrawalAnswer(response.body).value().withdrawn_rows;
   }
 
-  // What the version before did, with its own receipt, which is returned.
-  std::string AcceptAsBeforeWeights(std::uint64_t sequence, const wire::BatchContent& content) {
+  // What a server did whose receipts were of this version, with its own one, which is returned.
+  std::string AcceptAsBefore(char version, std::uint64_t sequence,
+                             const wire::BatchContent& content) {
     const std::string body = *wire::EncodeBatch(content);
-    std::string input = std::string("fieldcost receipt v1") + '\0' +
+    std::string input = "fieldcost receipt v" + std::to_string(version) + '\0' +
                         std::string(key_.public_key().view()) + LittleEndian(TestEpoch().value()) +
                         LittleEndian(sequence) + crypto::Sha256(body) + '\0';
     const std::string secret = *LoadOrCreateSecret(dir_.path() / "receipts");
-    const std::string bytes = std::string("\1\0", 2) + crypto::HmacSha256(secret, input);
+    const std::string bytes = version + std::string(1, '\0') + crypto::HmacSha256(secret, input);
     const std::string receipt =
         HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
     store::AcceptedRows rows;
     for (const wire::BatchRow& row : content.rows) {
       const stats::RowKey key{row.api, row.metric, content.hardware, row.week};
-      rows.Add(key, row.histogram, store::Contribution::kFirstUnweighted);
+      rows.Add(key, row.histogram,
+               version == 1 ? store::Contribution::kFirstUnweighted
+                            : store::Contribution::kFirstUnsized);
     }
     const std::string agent =
         Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms")->IdOf(key_.public_key());
@@ -143,19 +146,23 @@ TEST_F(RequestsTest, ExactlyTheAcceptedRowsAreTakenAwayWhateverTheClockSays) {
   EXPECT_EQ(ingest_->counters().repeated_withdrawals, 1U);
 }
 
-// A batch that was accepted before the store kept weights: its receipt is of version 1.
+// Batches that were accepted before the store kept weights or sizes: their receipts are of version
+// 1 or 2.
 TEST_F(RequestsTest, OldAndNewBatchesWithdrawnInAnyOrderLeaveNoTrace) {
   const auto others = *wire::EncodeBatch(TestContent(3, kWeek));
   ASSERT_EQ(ingest_->Handle(SignedRequest(other_, 1, others)).status, 200);
   const auto before = Rows();
   const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
-  for (const std::uint64_t old : {1U, 3U}) {
+  for (const std::uint64_t old : {1U, 3U, 5U, 7U}) {
     SCOPED_TRACE(old);
-    const std::string old_receipt = AcceptAsBeforeWeights(old, TestContent(2, kWeek));
+    const char version = old < 4 ? 1 : 2;
+    const std::string old_receipt = AcceptAsBefore(version, old, TestContent(2, kWeek));
     const std::string receipt = MustSend(old + 1, body);
-    EXPECT_EQ(Rows().begin()->second.scalars.contributions, 3U);
-    EXPECT_EQ(Rows().begin()->second.ToWeights().Contributions(), 2U);
-    if (old == 1) {
+    const store::CompactRow row = Rows().begin()->second;
+    EXPECT_EQ(row.scalars.contributions, 3U);
+    EXPECT_EQ(row.ToWeights().Contributions(), version == 1 ? 2U : 3U);
+    EXPECT_EQ(row.sizes.Contributions(), 2U);
+    if (old % 4 == 1) {
       EXPECT_EQ(MustWithdraw(old, body, old_receipt), 2U);
       EXPECT_EQ(MustWithdraw(old + 1, body, receipt), 2U);
     } else {

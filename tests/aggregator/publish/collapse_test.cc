@@ -24,7 +24,8 @@ namespace {
 bool WouldBeTaken(const store::CompactRow& row) {
   const stats::CostHistogram histogram = row.ToHistogram();
   return !row.saturated && stats::Validate(row.scalars) && stats::Validate(histogram) &&
-         stats::Validate(row.ToWeights(), histogram, row.scalars.contributions);
+         stats::Validate(row.ToWeights(), histogram, row.scalars.contributions) &&
+         stats::Validate(row.sizes.buckets, row.scalars.contributions, histogram.Totals());
 }
 
 store::CompactRow RandomRow(std::mt19937_64& random) {
@@ -37,6 +38,7 @@ store::CompactRow RandomRow(std::mt19937_64& random) {
     row.SetHistogram(histogram);
     row.scalars = stats::ScalarsOf(histogram);
     row.SetWeights(stats::WeightsOf(histogram));
+    if (random() % 4 != 0) row.sizes = stats::SizesOf(histogram);
     sums.Add(row);
   }
   return sums;
@@ -45,7 +47,13 @@ store::CompactRow RandomRow(std::mt19937_64& random) {
 // Something that no agent's rows can come to, most of the time.
 void Spoil(std::mt19937_64& random, store::CompactRow& row) {
   store::CompactBucket& bucket = row.buckets[random() % row.buckets.size()];
-  switch (random() % 7) {
+  switch (random() % 9) {
+    case 7:
+      row.sizes.Merge({{{.slot = 1, .contributions = 1, .total = 1}}});
+      break;
+    case 8:
+      if (!row.sizes.buckets.empty()) row.sizes.buckets.back().total += random() % 3;
+      break;
     case 0:
       bucket.sums.count += 1 + random() % 2;
       break;
@@ -79,6 +87,8 @@ TEST(CollapseTest, ARowIsSoundExactlyIfReadersWouldTakeIt) {
     if (i % 2 != 0) Spoil(random, row);
     ASSERT_EQ(IsSound(row), WouldBeTaken(row)) << i;
     (IsSound(row) ? sound : unsound)++;
+    if (!IsSound(row)) continue;
+    ASSERT_TRUE(stats::Validate(row.sizes.Bounded(), row.ToHistogram(), row.scalars.contributions));
   }
   EXPECT_GT(sound, 5'000U);
   EXPECT_GT(unsound, 5'000U);
@@ -181,6 +191,7 @@ class RandomStore {
     if (is_first) {
       row.scalars = stats::ScalarsOf(histogram);
       row.SetWeights(stats::WeightsOf(histogram));
+      row.sizes = stats::SizesOf(histogram);
     }
     for (const stats::HardwareClass& some : {key.hardware, stats::HardwareClass{}}) {
       sums_[key.api.symbol][some].Add(row);

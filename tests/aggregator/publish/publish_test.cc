@@ -67,7 +67,14 @@ class PublishTest : public ::testing::Test {
         sum.key = key;
         sum.histogram.Merge(histogram);
         sum.scalars.Merge(stats::ScalarsOf(histogram));
-        if (kind == store::Contribution::kFirst) sum.weights.Merge(stats::WeightsOf(histogram));
+        if (kind != store::Contribution::kFirstUnweighted) {
+          sum.weights.Merge(stats::WeightsOf(histogram));
+        }
+        if (kind == store::Contribution::kFirst) {
+          stats::ContributionSizes& sizes = sizes_[key];
+          sizes.Merge(stats::SizesOf(histogram));
+          sum.bounded = sizes.Bounded();
+        }
       };
       add(class_sums_);
       key.hardware = {};
@@ -154,8 +161,9 @@ class PublishTest : public ::testing::Test {
   testing::FakeClock clock_{WallTime(std::chrono::days(20'000))};
   std::unique_ptr<store::Store> store_;
   std::map<unsigned, std::uint64_t> sequences_;
-  Rows sums_;        // over classes and weeks
-  Rows class_sums_;  // over weeks
+  Rows sums_;                                                // over classes and weeks
+  Rows class_sums_;                                          // over weeks
+  std::map<stats::RowKey, stats::ContributionSizes> sizes_;  // of both
 };
 
 // With names made up by a few agents, who would prevent every publication from then on.
@@ -269,6 +277,22 @@ TEST_F(PublishTest, ContributionsFromBeforeWeightsCountForTheThresholdAndSayThat
   EXPECT_EQ(rows, Expected());
   EXPECT_EQ(rows.begin()->second.scalars.contributions, 3U);
   EXPECT_EQ(rows.begin()->second.weights.Contributions(), 1U);
+}
+
+TEST_F(PublishTest, BoundedSumsSayOfHowManyContributionsTheyAre) {
+  Contribute(1, 1, 2900, 1, 1, store::Contribution::kFirstUnweighted);
+  Contribute(2, 1, 2900, 2, 1, store::Contribution::kFirstUnsized);
+  Contribute(3, 1, 2900, 2);
+  Contribute(4, 1, 2901);
+  Publisher publisher = MustOpen(Options(3));
+  MustPublish(publisher);
+  const Rows rows = PublishedRows(publisher);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows, Expected());
+  EXPECT_EQ(rows.begin()->second.scalars.contributions, 4U);
+  EXPECT_EQ(rows.begin()->second.weights.Contributions(), 3U);
+  EXPECT_EQ(rows.begin()->second.bounded.contributions, 2U);
+  EXPECT_EQ(rows.begin()->second.bounded.calls, 2U * 19);
 }
 
 TEST_F(PublishTest, VersionsRiseAcrossRestartsAndUnchangedFragmentsKeepTheirFiles) {

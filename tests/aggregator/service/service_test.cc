@@ -40,6 +40,8 @@ TEST_F(ServiceTest, ASignedBatchComesBackBitForBitInAPublishedFragment) {
   for (stats::StatRow& row : rows) {
     EXPECT_EQ(row.weights.Contributions(), 1U);
     row.weights = {};  // published as rounded shares
+    EXPECT_EQ(row.bounded, stats::BoundedSumsOf(row.histogram));
+    row.bounded = {};
   }
   for (const wire::BatchRow& sent : content.rows) {
     const stats::StatRow expected{

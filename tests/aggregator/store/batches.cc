@@ -5,6 +5,15 @@
 #include "common/base/check.h"
 
 namespace fieldcost::store {
+namespace {
+
+// Some agents' batches of even numbers are as if accepted before the store kept sizes, or weights.
+Contribution KindOf(unsigned agent, std::uint64_t sequence, Contribution newest) {
+  if (sequence % 2 != 0 || agent % 4 == 0) return newest;
+  return agent % 2 == 1 ? Contribution::kFirstUnweighted : Contribution::kFirstUnsized;
+}
+
+}  // namespace
 
 AcceptedBatch TestBatch::View() const {
   return {.agent_id = agent_id,
@@ -29,8 +38,9 @@ bool IsToBeWithdrawn(unsigned agent, std::uint64_t sequence) {
   return agent != 0 && sequence % 3 == 1;
 }
 
-bool IsUnweighted(unsigned agent, std::uint64_t sequence) {
-  return agent % 2 == 1 && sequence % 2 == 0;
+TestRow MakeTestRow(const stats::RowKey& key, const CompactRow& sums) {
+  return {{key, sums.ToHistogram(), sums.scalars, sums.ToWeights(), sums.sizes.Bounded()},
+          sums.sizes};
 }
 
 std::string TestAgent(unsigned agent) {
@@ -55,7 +65,8 @@ stats::RowKey TestKey(unsigned number) {
   return key;
 }
 
-void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums) {
+void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums,
+                   Contribution newest) {
   std::mt19937_64 random(agent * 1'000'003 + sequence);
   batch.agent_id = TestAgent(agent);
   batch.sequence = wire::Sequence(sequence);
@@ -63,8 +74,7 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
   batch.rows.Clear();
   batch.body.clear();
   batch.refused.clear();
-  const Contribution kind =
-      IsUnweighted(agent, sequence) ? Contribution::kFirstUnweighted : Contribution::kFirst;
+  const Contribution kind = KindOf(agent, sequence, newest);
   wire::BatchContent content;
   for (unsigned number = static_cast<unsigned>(random() % 4); number < 40;
        number += 1 + static_cast<unsigned>(random() % 9)) {
@@ -86,14 +96,18 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
                             .first_contribution = first,
                             .histogram = histogram});
     if (sums == nullptr) continue;
-    stats::StatRow& row = (*sums)[key];
+    TestRow& row = (*sums)[key];
     row.key = key;
     row.histogram.Merge(histogram);
     if (!first) continue;
     row.scalars.Merge(stats::ScalarsOf(histogram));
-    if (kind == Contribution::kFirst) row.weights.Merge(stats::WeightsOf(histogram));
+    if (kind == Contribution::kFirstUnweighted) continue;
+    row.weights.Merge(stats::WeightsOf(histogram));
+    if (kind == Contribution::kFirstUnsized) continue;
+    row.sizes.Merge(stats::SizesOf(histogram));
+    row.bounded = row.sizes.Bounded();
   }
-  if (IsUnweighted(agent, sequence) || (agent + sequence) % 3 == 0) return;
+  if (kind != Contribution::kFirst || (agent + sequence) % 3 == 0) return;
   auto body = wire::EncodeBatch(content);
   FIELDCOST_CHECK(body.has_value());
   batch.body = std::move(*body);
@@ -106,7 +120,7 @@ Sums AllRows(Store& store) {
   const Status status =
       snapshot->ForEach([&](const stats::RowKey& key, const CompactRow& row) -> Status {
         FIELDCOST_CHECK(rows.empty() || rows.rbegin()->first < key);
-        rows[key] = {key, row.ToHistogram(), row.scalars, row.ToWeights()};
+        rows[key] = MakeTestRow(key, row);
         return {};
       });
   FIELDCOST_CHECK(status.has_value());

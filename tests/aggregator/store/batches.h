@@ -31,17 +31,22 @@ struct TestBatch {
 std::string TestAgent(unsigned agent);
 stats::RowKey TestKey(unsigned number);
 
-using Sums = std::map<stats::RowKey, stats::StatRow>;
+// Everything that a store keeps of a row.
+struct TestRow : stats::StatRow {
+  stats::ContributionSizes sizes;
+  bool operator==(const TestRow&) const = default;
+};
+TestRow MakeTestRow(const stats::RowKey& key, const CompactRow& sums);
+using Sums = std::map<stats::RowKey, TestRow>;
 
 // The batch `sequence` of `agent`: some rows among 40 keys. Adds them to `sums` too if not null.
-// Two of three weighted ones have a body.
-void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums);
+// Two of three whose contributions have everything have a body. `newest`: as a program makes them
+// whose contributions are like this; without a body then.
+void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums,
+                   Contribution newest = Contribution::kFirst);
 
 // Every row of the store.
 Sums AllRows(Store& store);
-
-// Some agents' batches of even numbers are as if accepted before the store kept weights.
-bool IsUnweighted(unsigned agent, std::uint64_t sequence);
 
 // The crash tests' agents but the first take away every third batch once the next one is accepted.
 bool IsToBeWithdrawn(unsigned agent, std::uint64_t sequence);

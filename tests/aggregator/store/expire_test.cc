@@ -265,7 +265,7 @@ TEST_F(ExpireTest, BatchesThatComeMeanwhileAreAllCounted) {
   for (std::thread& thread : threads) thread.join();
   for (const Sums& more : added) {
     for (const auto& [key, row] : more) {
-      stats::StatRow& sum = sums_[key];
+      TestRow& sum = sums_[key];
       sum.key = key;
       sum.histogram.Merge(row.histogram);
       sum.scalars.Merge(row.scalars);

@@ -38,9 +38,10 @@ CompactRow RandomRow(std::mt19937_64& random) {
   }
   CompactRow row;
   row.SetHistogram(histogram);
-  const std::uint64_t kind = random() % 4;
+  const std::uint64_t kind = random() % 5;
   if (kind != 0) row.scalars = stats::ScalarsOf(histogram);
   if (kind > 1) row.SetWeights(stats::WeightsOf(histogram));
+  if (kind > 2) row.sizes = stats::SizesOf(histogram);
   return row;
 }
 
@@ -57,26 +58,30 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
                  .sum_within_squares = 300,
                  .sum_within_freedom = 2};
   row.SetWeights(stats::WeightsOf(histogram));
+  row.sizes = stats::SizesOf(histogram);
   stats::RowKey key;
   key.api = {.soname = "libz.so.1", .package_version = "1.3", .symbol = "crc32"};
   key.metric = stats::Metric::kWallTime;
   key.hardware.architecture = "x86_64";
   key.week = 2960;
   const auto golden =
-      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v2.golden", 64 * kKiB);
+      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v3.golden", 64 * kKiB);
   ASSERT_TRUE(golden.has_value());
   EXPECT_EQ("key " + HexOf(KeyBytes(key)) + "\nvalue " + HexOf(ValueBytes(row)) + "\n", *golden);
-  // The version before had the same key, and the value without weights.
-  const auto old =
-      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v1.golden", 64 * kKiB);
-  ASSERT_TRUE(old.has_value());
-  const std::size_t at = old->find("value ") + 6;
-  const auto old_value = HexDecode(old->substr(at, old->find('\n', at) - at));
-  ASSERT_TRUE(old_value.has_value());
-  CompactRow decoded;
-  ASSERT_TRUE(DecodeRowValue(*old_value, decoded).has_value());
+  // The versions before had the same key, and the value without sizes, or weights either.
+  const auto old_row = [](const std::string& file) {
+    const auto old = ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / file, 64 * kKiB);
+    EXPECT_TRUE(old.has_value());
+    const std::size_t at = old->find("value ") + 6;
+    CompactRow decoded;
+    EXPECT_TRUE(
+        DecodeRowValue(*HexDecode(old->substr(at, old->find('\n', at) - at)), decoded).has_value());
+    return decoded;
+  };
+  row.sizes = {};
+  EXPECT_EQ(old_row("row_v2.golden"), row);
   row.SetWeights({});
-  EXPECT_EQ(decoded, row);
+  EXPECT_EQ(old_row("row_v1.golden"), row);
 }
 
 TEST(RowCodecTest, InboxRecordsHaveTheBytesOfTheGoldenFile) {
@@ -102,12 +107,15 @@ TEST(RowCodecTest, OnlyTheKindsOfInboxRecordsThatThereAreAreRead) {
     EXPECT_EQ(InboxKindOf(bad).error().code, ErrorCode::kCorrupt);
     EXPECT_FALSE(ForEachAcceptedRow(bad, ignore).has_value());
   }
-  for (const char* newer : {"\x04", "\xff"}) {
+  for (const char* newer : {"\x05", "\xff"}) {
     EXPECT_EQ(InboxKindOf(newer).error().code, ErrorCode::kUnsupported);
     EXPECT_FALSE(ForEachAcceptedRow(newer, ignore).has_value());
   }
-  EXPECT_EQ(InboxKindOf("\x03").value(), InboxKind::kBatch);
-  EXPECT_FALSE(ForEachAcceptedRow("\x03", ignore).has_value());
+  EXPECT_EQ(InboxKindOf("\x03").value(), InboxKind::kUnsizedBatch);
+  EXPECT_EQ(InboxKindOf("\x04").value(), InboxKind::kBatch);
+  for (const char* batch : {"\x03", "\x04"}) {
+    EXPECT_FALSE(ForEachAcceptedRow(batch, ignore).has_value());
+  }
 }
 
 TEST(CompactRowTest, SubtractingWhatWasAddedGivesTheSameBitsAsNeverAddingIt) {
@@ -131,6 +139,7 @@ TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
   row.SetHistogram(histogram);
   row.scalars = stats::ScalarsOf(histogram);
   row.SetWeights(stats::WeightsOf(histogram));
+  row.sizes = stats::SizesOf(histogram);
   const std::vector<std::function<void(CompactRow&)>> spoilers = {
       [](CompactRow& other) { other.buckets[0].sums.count = 3; },
       [](CompactRow& other) { other.buckets[0].sums.sum = 7; },
@@ -142,6 +151,12 @@ TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
       [](CompactRow& other) { other.SetWeights({}); },  // leaves weight without values
       [](CompactRow& other) { other.buckets[0].set_weight(other.buckets[0].weight() + 1); },
       [](CompactRow& other) { other.buckets[0].set_weight(other.buckets[0].weight() - 1); },
+      [](CompactRow& other) { other.sizes = {}; },  // leaves the size of no contribution
+      [](CompactRow& other) { other.sizes.buckets.pop_back(); },
+      [](CompactRow& other) { ++other.sizes.buckets[0].slot; },
+      [](CompactRow& other) { ++other.sizes.buckets[0].contributions; },
+      [](CompactRow& other) { ++other.sizes.buckets[1].total; },
+      [](CompactRow& other) { --other.sizes.buckets[1].total; },
   };
   for (std::size_t i = 0; i < spoilers.size(); ++i) {
     CompactRow other = row;
@@ -175,7 +190,36 @@ TEST(CompactRowTest, NeitherPartsOfContributionsNorMoreWeightThanContributionsAr
   EXPECT_EQ(sums, later);
 }
 
-TEST(CompactRowTest, FromASaturatedRowScalarsAndWeightsAreTakenAway) {
+TEST(CompactRowTest, MoreSizesThanContributionsOrValuesAreNotLeft) {
+  const auto row_of = [](std::initializer_list<std::uint64_t> values, bool has_sizes) {
+    stats::CostHistogram histogram;
+    for (const std::uint64_t value : values) histogram.Add(value);
+    CompactRow row;
+    row.SetHistogram(histogram);
+    row.scalars = stats::ScalarsOf(histogram);
+    row.SetWeights(stats::WeightsOf(histogram));
+    if (has_sizes) row.sizes = stats::SizesOf(histogram);
+    return row;
+  };
+  const CompactRow sized = row_of({3, 3, 7}, true);
+  CompactRow sums = sized;
+  sums.Add(row_of({7}, false));
+  const CompactRow both = sums;
+  EXPECT_FALSE(sums.Subtract(row_of({3, 3, 7}, false)).has_value()) << "leaves 3 calls of 1";
+  EXPECT_EQ(sums, both);
+  EXPECT_TRUE(sums.Subtract(row_of({7}, false)).has_value());
+  EXPECT_EQ(sums, sized);
+  // Another contribution without sizes is left, but no room for what they say of the first.
+  sums = both;
+  CompactRow later = row_of({3}, false);
+  later.scalars = {};
+  later.SetWeights({});
+  sums.Add(later);
+  ASSERT_TRUE(sums.Subtract(row_of({7}, false)).has_value());
+  EXPECT_FALSE(sums.Subtract(row_of({3, 3, 7}, false)).has_value());
+}
+
+TEST(CompactRowTest, FromASaturatedRowScalarsWeightsAndSizesAreTakenAway) {
   const stats::Bucket most = {
       .count = ~std::uint64_t{0}, .sum = ~stats::Uint128{0}, .sum_of_squares = ~stats::Uint128{0}};
   CompactRow full;
@@ -186,6 +230,7 @@ TEST(CompactRowTest, FromASaturatedRowScalarsAndWeightsAreTakenAway) {
   first.SetHistogram(histogram);
   first.scalars = stats::ScalarsOf(histogram);
   first.SetWeights(stats::WeightsOf(histogram));
+  first.sizes = stats::SizesOf(histogram);
   CompactRow sums = full;
   sums.Add(first);
   EXPECT_TRUE(sums.saturated);
@@ -220,7 +265,8 @@ TEST(RowCodecTest, KeysSortAsRowKeysDo) {
 TEST(RowCodecTest, ValuesSurviveARoundTripUpToTheirLimits) {
   std::mt19937_64 random(8);
   for (int i = 0; i < 500; ++i) {
-    const CompactRow row = RandomRow(random);
+    CompactRow row = RandomRow(random);
+    for (std::uint64_t more = random() % 20; more > 0; --more) row.Add(RandomRow(random));
     CompactRow decoded;
     ASSERT_TRUE(DecodeRowValue(ValueBytes(row), decoded).has_value());
     ASSERT_EQ(decoded, row);
@@ -233,6 +279,12 @@ TEST(RowCodecTest, ValuesSurviveARoundTripUpToTheirLimits) {
        CompactBucket::kMaxWeight}};
   extreme.scalars.contributions = std::numeric_limits<std::uint64_t>::max();
   extreme.scalars.sum_mean = static_cast<stats::Int128>(stats::Uint128{1} << 127);
+  for (const stats::SizeKind kind : {stats::SizeKind::kCalls, stats::SizeKind::kSum}) {
+    for (std::uint8_t slot = 0; slot < shm::kBucketSlots; ++slot) {
+      extreme.sizes.buckets.push_back(
+          {kind, slot, std::numeric_limits<std::uint64_t>::max(), ~stats::Uint128{0}});
+    }
+  }
   CompactRow decoded;
   ASSERT_TRUE(DecodeRowValue(ValueBytes(extreme), decoded).has_value());
   EXPECT_EQ(decoded, extreme);
@@ -275,7 +327,7 @@ TEST(RowCodecTest, FlippedBitsNeverDecodeToSomethingThatEncodesLonger) {
 TEST(RowCodecTest, AnotherFormatVersionIsUnsupported) {
   std::string bytes = ValueBytes({});
   CompactRow decoded;
-  for (const char version : {'\0', '\3', '\xff'}) {
+  for (const char version : {'\0', '\4', '\xff'}) {
     bytes[0] = version;
     EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kUnsupported);
   }
@@ -291,6 +343,31 @@ TEST(RowCodecTest, TheVersionWithoutWeightsMayHaveNone) {
   bytes[0] = 1;
   CompactRow decoded;
   EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kCorrupt);
+}
+
+TEST(RowCodecTest, SizesThatAreNotOnesThatWereWrittenAreRefused) {
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
+  CompactRow row;
+  row.SetHistogram(histogram);
+  const std::string without = ValueBytes(row);
+  const auto code_of = [&](std::string_view sizes, char version = 3) {
+    std::string bytes = without + std::string(sizes);
+    bytes[0] = version;
+    bytes[1] = 8;
+    CompactRow decoded;
+    const Status status = DecodeRowValue(bytes, decoded);
+    return status ? ErrorCode{} : status.error().code;
+  };
+  using namespace std::string_view_literals;
+  EXPECT_EQ(code_of("\1\2\1\3\1\4\1\15"sv), ErrorCode{});
+  for (const std::string_view bad :
+       {""sv, "\0\1\4\1\15"sv, "\1\2\1\3\0"sv, "\1\2\0\3\1\4\1\15"sv, "\1\101\1\3\1\4\1\15"sv,
+        "\2\2\1\3\2\1\3\1\4\1\15"sv, "\2\2\1\3\1\1\1\1\4\1\15"sv, "\1\2\1\3\1\4\1\15\0"sv,
+        "\102"sv}) {
+    EXPECT_EQ(code_of(bad), ErrorCode::kCorrupt);
+  }
+  EXPECT_EQ(code_of("\1\2\1\3\1\4\1\15"sv, 2), ErrorCode::kCorrupt) << "it had none";
 }
 
 TEST(AcceptedRowsTest, RowsComeBackInOrderWithTheirKeys) {
@@ -328,10 +405,13 @@ TEST(CompactRowTest, AddsToTheBitsOfTheDenseHistogram) {
     scalars.Merge(b.scalars);
     stats::AgentWeights weights = a.ToWeights();
     weights.Merge(b.ToWeights());
+    stats::ContributionSizes sizes = a.sizes;
+    sizes.Merge(b.sizes);
     a.Add(b);
     ASSERT_EQ(a.ToHistogram(), dense);
     ASSERT_EQ(a.scalars, scalars);
     ASSERT_EQ(a.ToWeights(), weights);
+    ASSERT_EQ(a.sizes, sizes);
     ASSERT_TRUE(std::is_sorted(a.buckets.begin(), a.buckets.end(),
                                [](const auto& x, const auto& y) { return x.slot < y.slot; }));
   }

@@ -241,7 +241,7 @@ TEST(StoreTest, ASnapshotStaysAsItWasWhileTheStoreMovesOn) {
     Sums seen;
     ASSERT_TRUE(snapshot
                     ->ForEach([&](const stats::RowKey& key, const CompactRow& row) -> Status {
-                      seen[key] = {key, row.ToHistogram(), row.scalars, row.ToWeights()};
+                      seen[key] = MakeTestRow(key, row);
                       return {};
                     })
                     .has_value());

@@ -1,7 +1,8 @@
 // Stores as earlier versions left them. The oldest, from before withdrawals (only version 1 records
 // in the inbox, no tombstones, no enrolments), is built by hand from golden bytes; golden_v2/ was
 // written by the last program before agent weights, retention and probation, and killed with
-// batches in its inbox.
+// batches in its inbox; golden_v3/ likewise by the last one before sizes of contributions, with
+// batches that are held, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
@@ -100,7 +101,7 @@ TEST(DowngradeTest, WhatANewerProgramWroteIsRefusedAsThatAndNotAsDamage) {
                                           .block_cache_bytes = 1 * kMiB});
     ASSERT_TRUE(database.has_value());
     Database::WriteSet changes(**database);
-    changes.Put(Table::kInbox, Number(2), "\x04 in a new form");
+    changes.Put(Table::kInbox, Number(2), "\x05 in a new form");
     ASSERT_TRUE((*database)->Write(changes).has_value());
   }
   auto store = open();
@@ -146,9 +147,10 @@ TestBatch MakeOldBatch(unsigned agent, std::uint64_t sequence) {
 
 class GoldenStoreTest : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { Start("golden_v2"); }
+  void Start(const std::string& golden) {
     ASSERT_TRUE(MakeDirectories(data(), 0700).has_value());
-    std::filesystem::copy(std::filesystem::path(FIELDCOST_TEST_DATA) / "golden_v2" / "store",
+    std::filesystem::copy(std::filesystem::path(FIELDCOST_TEST_DATA) / golden / "store",
                           data() / "store");
     Open();
   }
@@ -248,6 +250,76 @@ TEST_F(GoldenStoreTest, ItIsBackedUpRestoredExpiredAndCompacted) {
       Store::Open({.data_dir = dir_.path() / "restored", .checkpoint_seconds = 0});
   ASSERT_TRUE(restored.has_value());
   EXPECT_EQ(AllRows(**restored), sums);
+}
+
+// Agents 8 and 9 have batches on probation, 1 to 3 such that count: in the rows, in the inbox as
+// they came or row by row, and withdrawn from there.
+class UnsizedStoreTest : public GoldenStoreTest {
+ protected:
+  void SetUp() override { Start("golden_v3"); }
+
+  static TestBatch Old(unsigned agent, std::uint64_t sequence) {
+    TestBatch batch;
+    MakeTestBatch(agent, sequence, batch, nullptr, Contribution::kFirstUnsized);
+    return batch;
+  }
+  static TestBatch New(unsigned agent, std::uint64_t sequence) {
+    TestBatch batch;
+    MakeTestBatch(agent, sequence, batch, nullptr);
+    return batch;
+  }
+  static std::vector<TestBatch> Counting() {
+    std::vector<TestBatch> batches;
+    for (unsigned agent = 1; agent <= 3; ++agent) {
+      for (unsigned sequence = 1; sequence <= 6; ++sequence) {
+        if ((agent == 2 && sequence == 1) || (agent == 3 && sequence == 2)) continue;
+        if (agent == 3 && sequence == 5) continue;
+        batches.push_back(Old(agent, sequence));
+      }
+    }
+    return batches;
+  }
+};
+
+TEST_F(UnsizedStoreTest, WhatItsInboxHasAddsWhatTheOldProgramAddedHoweverOftenItIsRead) {
+  const Sums sums = FreshSums(Counting(), "fresh");
+  for (const auto& [key, row] : sums) EXPECT_EQ(row.sizes, stats::ContributionSizes());
+  for (int start = 0; start < 3; ++start) {
+    for (const auto& [key, row] : sums) EXPECT_EQ(*store_->Get(key).value(), row);
+    Open();
+  }
+  EXPECT_EQ(AllRows(*store_), sums);
+  ExpectGood();
+}
+
+TEST_F(UnsizedStoreTest, ItsBatchesAndNewOnesAreWithdrawnInAnyOrderAndLeaveNoTrace) {
+  std::vector<TestBatch> batches = Counting();
+  // The first of these brings in what was held of agent 9.
+  for (const std::uint64_t sequence : {3U, 5U}) {
+    batches.push_back(New(9, sequence));
+    ASSERT_TRUE(store_->Accept(batches.back().View()).has_value());
+  }
+  for (const std::uint64_t sequence : {1U, 2U}) batches.push_back(Old(9, sequence));
+  for (unsigned agent = 1; agent <= 3; ++agent) {
+    batches.push_back(New(agent, 7));
+    ASSERT_TRUE(store_->Accept(batches.back().View()).has_value());
+  }
+  std::mt19937 random(5);
+  std::shuffle(batches.begin(), batches.end(), random);
+  for (int round = 0; !batches.empty(); ++round) {
+    ASSERT_EQ(AllRows(*store_), FreshSums(batches, "fresh" + std::to_string(round)));
+    ExpectGood();
+    for (int i = 0; i < 4 && !batches.empty(); ++i) {
+      const auto result = store_->Withdraw(batches.back().Undo());
+      ASSERT_TRUE(result.has_value()) << result.error().message;
+      EXPECT_EQ(result->kind, WithdrawalKind::kTakenAway);
+      batches.pop_back();
+    }
+    Open();
+  }
+  EXPECT_TRUE(AllRows(*store_).empty());
+  EXPECT_TRUE(store_->Withdraw(Old(8, 1).Undo()).has_value()) << "still held";
+  ExpectGood();
 }
 
 }  // namespace

@@ -148,12 +148,13 @@ void Fleet::AddBatch(Agent& agent) {
     row.first_contribution = agent.contributed.insert(function).second;
     if (row.first_contribution) batch.contributed.push_back(function);
     const stats::RowKey key{row.api, row.metric, content.hardware, row.week};
-    stats::StatRow& sums = batch.sums[key];
+    RowSums& sums = batch.sums[key];
     sums.key = key;
     sums.histogram.Merge(row.histogram);
     if (row.first_contribution) {
       sums.scalars.Merge(stats::ScalarsOf(row.histogram));
       sums.weights.Merge(stats::WeightsOf(row.histogram));
+      sums.sizes.Merge(stats::SizesOf(row.histogram));
     }
     content.rows.push_back(std::move(row));
   }
@@ -227,11 +228,12 @@ Sums Fleet::Expected() const {
     for (const Batch& batch : agent.batches) {
       if (batch.withdrawn) continue;
       for (const auto& [key, row] : batch.sums) {
-        stats::StatRow& sum = sums[key];
+        RowSums& sum = sums[key];
         sum.key = key;
         sum.histogram.Merge(row.histogram);
         sum.scalars.Merge(row.scalars);
         sum.weights.Merge(row.weights);
+        sum.sizes.Merge(row.sizes);
       }
     }
   }
@@ -273,7 +275,7 @@ Sums StoredRows(const std::filesystem::path& data_dir, std::uint64_t expected_ba
   FIELDCOST_CHECK(snapshot.has_value());
   const Status status =
       snapshot->ForEach([&](const stats::RowKey& key, const store::CompactRow& row) -> Status {
-        rows[key] = {key, row.ToHistogram(), row.scalars, row.ToWeights()};
+        rows[key] = {{key, row.ToHistogram(), row.scalars, row.ToWeights()}, row.sizes};
         return {};
       });
   if (!status) trouble = status.error().message;

@@ -12,12 +12,17 @@
 
 #include "common/crypto/ed25519.h"
 #include "common/http/message.h"
+#include "common/stats/contribution_sizes.h"
 #include "common/stats/stat_row.h"
 #include "tests/faults/store/disk_model.h"
 
 namespace fieldcost::faults {
 
-using Sums = std::map<stats::RowKey, stats::StatRow>;
+struct RowSums : stats::StatRow {
+  stats::ContributionSizes sizes;
+  bool operator==(const RowSums&) const = default;
+};
+using Sums = std::map<stats::RowKey, RowSums>;
 
 // Agents with own keys who speak with a real fieldcost-aggregator over HTTPS, and what they were
 // answered. Each sends batches, sends some again, and takes some back, one request at a time; what
