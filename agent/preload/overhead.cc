@@ -86,14 +86,19 @@ __attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pic
                                           untimed * process.untimed_call_ps);
   thread->credit_ps += earned - spent;
   if (thread->credit_ps > kMaxCredit) thread->credit_ps = kMaxCredit;
+  const bool was_too_much = thread->counting_is_too_much != 0;
+  thread->counting_is_too_much = 0;
   if (thread->credit_ps >= 0) return;
   const uint32_t log2 = __atomic_load_n(&process.picks[pick].sampling_log2, __ATOMIC_RELAXED);
+  // One window may mislead: its CPU time may hold what interrupts took, or lack what the machine's
+  // host took before.
   const uint32_t needed = NeededSampling(calls, earned, log2);
-  if (needed > shm::kMaxSamplingLog2) {
+  const uint32_t next = log2 + kMaxStep < needed ? log2 + kMaxStep : needed;
+  thread->counting_is_too_much = needed > shm::kMaxSamplingLog2 ? 1 : 0;
+  if (was_too_much && thread->counting_is_too_much != 0) {
     DropPick(pick);
-  } else if (needed > log2) {
-    // One window may mislead: its CPU time may hold what interrupts took.
-    SamplePick(pick, needed > log2 + kMaxStep ? log2 + kMaxStep : needed);
+  } else if (next > log2 && next <= shm::kMaxSamplingLog2) {
+    SamplePick(pick, next);
   }
   thread->credit_ps = 0;
 }

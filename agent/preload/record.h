@@ -85,6 +85,7 @@ struct ThreadState {
   uint32_t owner_tid;        // 0 = never used; a dead thread's id = free
   uint32_t slot;
   uint32_t has_successor;         // the slot went to another thread since the last check
+  uint32_t counting_is_too_much;  // so the last check said
   uint8_t ready[shm::kMaxPicks];  // kCells...: whether this slot's cells of that pick have memory
   char scratch[4096];             // for reading /proc/self/maps without using the host's stack
 };
