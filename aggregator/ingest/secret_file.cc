@@ -4,6 +4,7 @@
 
 #include "aggregator/ingest/limits.h"
 #include "common/base/file.h"
+#include "common/base/secret_file.h"
 #include "common/base/text.h"
 #include "common/crypto/random.h"
 
@@ -18,7 +19,7 @@ Result<std::string> LoadOrCreateSecret(const std::filesystem::path& path) {
         HexEncode({reinterpret_cast<const std::uint8_t*>(secret.data()), secret.size()});
     FIELDCOST_TRY(WriteFileAtomically(path, hex + "\n", 0600));
   }
-  FIELDCOST_ASSIGN(std::string text, ReadFile(path, 4 * kSecretBytes));
+  FIELDCOST_ASSIGN(std::string text, ReadSecretFile("secret file", path, 4 * kSecretBytes));
   if (text.ends_with('\n')) text.pop_back();
   auto secret = HexDecode(text);
   if (!secret || secret->size() != kSecretBytes) {

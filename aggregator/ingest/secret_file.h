@@ -9,7 +9,8 @@
 namespace fieldcost::ingest {
 
 // Reads a secret of this server (kSecretBytes as hex, mode 0600), or makes one of random bytes if
-// there is no file. kCorrupt, naming the file, if it holds anything else.
+// there is no file. kPermissionDenied if others may read or write it or it is another user's;
+// kCorrupt, naming the file, if it holds anything else.
 Result<std::string> LoadOrCreateSecret(const std::filesystem::path& path);
 
 // Compares without telling by the time it takes where the first difference is.

@@ -1,25 +1,16 @@
 #include "aggregator/ingest/token_file.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "aggregator/ingest/secret_file.h"
-#include "common/base/file.h"
+#include "common/base/secret_file.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/limits.h"
 
 namespace fieldcost::ingest {
 
 Result<std::string> ReadTokenFile(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return ErrnoError("open token file", path, errno);
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return Fail(ErrorCode::kPermissionDenied,
-                "token file {} can be read by others; run chmod 600 on it", path.string());
-  }
-  FIELDCOST_ASSIGN(std::string token, ReadFile(path, wire::kMaxTokenBytes + 1));
+  FIELDCOST_ASSIGN(std::string token, ReadSecretFile("token file", path, wire::kMaxTokenBytes + 1));
   if (token.ends_with('\n')) token.pop_back();
   const bool printable =
       std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });

@@ -10,7 +10,8 @@
 namespace fieldcost::ingest {
 
 // One token: a line of 1 to wire::kMaxTokenBytes printable ASCII characters. kPermissionDenied if
-// others than the owner may read the file; kInvalidArgument if it does not hold a token.
+// others may read or write the file or it is another user's; kInvalidArgument if it does not hold a
+// token.
 Result<std::string> ReadTokenFile(const std::filesystem::path& path);
 
 // The tokens of several such files, of which only hashes are kept. Immutable.

@@ -1,7 +1,6 @@
 // PrivateKey::LoadOrCreate: the file side of ed25519.h.
 #include <fcntl.h>
 #include <openssl/crypto.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <span>
 
 #include "common/base/file.h"
+#include "common/base/secret_file.h"
 #include "common/base/text.h"
 #include "common/crypto/ed25519.h"
 #include "common/crypto/random.h"
@@ -19,33 +19,14 @@ namespace {
 
 constexpr std::size_t kSeedBytes = 32;
 constexpr std::size_t kKeyFileBytes = 2 * kSeedBytes + 1;  // digits and a newline
-constexpr mode_t kGroupAndOthers = 077;
 
-// Looks at mode and bytes of the one file it opened, so that they cannot be swapped in between.
 Result<std::string> ReadSeed(const std::filesystem::path& path) {
-  // O_NONBLOCK: a FIFO in the key's place must not hang the program.
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (!fd.valid()) return ErrnoError("open key file", path, errno);
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return ErrnoError("stat key file", path, errno);
-  if (!S_ISREG(info.st_mode)) {
-    return Fail(ErrorCode::kInvalidArgument, "read key file {}: not a regular file", path.string());
-  }
-  if ((info.st_mode & kGroupAndOthers) != 0) {
-    return Fail(ErrorCode::kPermissionDenied,
-                "read key file {}: mode {:04o} lets group or others at it; run chmod 600 on it",
-                path.string(), info.st_mode & 07777);
-  }
-  char untrusted_text[kKeyFileBytes + 1];
-  ssize_t got = 0;
-  do {
-    got = ::read(fd.get(), untrusted_text, sizeof untrusted_text);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) return ErrnoError("read key file", path, errno);
-  std::string_view digits(untrusted_text, static_cast<std::size_t>(got));
+  // More than fits: a longer file is as wrong as a shorter one.
+  FIELDCOST_ASSIGN(std::string text, ReadSecretFile("key file", path, 2 * kKeyFileBytes));
+  std::string_view digits(text);
   if (digits.ends_with('\n')) digits.remove_suffix(1);
   std::optional<std::string> seed = HexDecode(digits);
-  OPENSSL_cleanse(untrusted_text, sizeof untrusted_text);
+  OPENSSL_cleanse(text.data(), text.size());
   if (!seed || seed->size() != kSeedBytes) {
     return Fail(ErrorCode::kCorrupt,
                 "read key file {}: expected 64 hexadecimal digits and a newline", path.string());

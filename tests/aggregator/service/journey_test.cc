@@ -145,7 +145,24 @@ TEST_F(JourneyTest, AnEnrolmentThatCouldNotWorkIsNoticedAtTheStart) {
   refused("mode = \"token\"\ntoken_files = [\"absent\"]\n", ErrorCode::kNotFound, "absent");
   ASSERT_TRUE(WriteFileAtomically(dir_.path() / "token", "open\n", 0644).has_value());
   refused("mode = \"token\"\ntoken_files = [\"token\"]\n", ErrorCode::kPermissionDenied,
-          "can be read by others");
+          "lets group or others at it");
+}
+
+TEST_F(JourneyTest, SecretsOfOthersAreRefused) {
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Stop();
+  const std::filesystem::path keys = dir_.path() / "data" / "keys";
+  for (const char* const name :
+       {"pseudonym.secret", "receipt.secret", "timestamp.key", "snapshot.key"}) {
+    SCOPED_TRACE(name);
+    for (const mode_t mode : {0640U, 0604U, 0620U, 0602U}) {
+      ASSERT_EQ(::chmod((keys / name).c_str(), mode), 0);
+      ExpectRefusal(Command(), ErrorCode::kPermissionDenied, std::string(name) + ": mode 06");
+    }
+    ASSERT_EQ(::chmod((keys / name).c_str(), 0600), 0);
+  }
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Stop();
 }
 
 TEST_F(JourneyTest, ALostReceiptSecretIsNoticed) {
