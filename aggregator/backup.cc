@@ -1,5 +1,7 @@
 #include "aggregator/backup.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -61,6 +63,9 @@ Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options) {
   for (const char* name : kSecrets) paths.push_back(keys + name);
   for (const char* name : kSigningKeys) {
     if (options.without_signing_keys) break;
+    // The operator may have made it unreadable to the service.
+    const bool is_policy = std::string_view(name) == publish::kPolicyKey;
+    if (is_policy && ::access((options.data_dir / keys / name).c_str(), R_OK) != 0) continue;
     keep(keys + name);
     keep(keys + name + publish::kNextKeySuffix);
   }

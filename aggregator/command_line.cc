@@ -41,6 +41,7 @@ constexpr std::array kCommands = {
     CommandSyntax{"keys", "rotate", Command::kKeysRotate, "the role", ""},
     CommandSyntax{"keys", "add-policy", Command::kKeysAddPolicy, "", ""},
     CommandSyntax{"keys", "renew", Command::kKeysRenew, "", ""},
+    CommandSyntax{"keys", "export-offline", Command::kKeysExportOffline, "the role", "--to"},
     CommandSyntax{"demo", "", Command::kDemo, "", "--data"},
 };
 
@@ -50,7 +51,7 @@ using TakeValue = bool (*)(CommandLine& line, std::string_view value);
 struct OptionSyntax {
   std::string_view name;
   bool has_value;
-  std::array<Command, 3> commands;  // kAnywhere: all
+  std::array<Command, 4> commands;  // kAnywhere: all
   TakeValue take;
 };
 
@@ -80,21 +81,21 @@ constexpr std::array kOptions = {
                  [](CommandLine& line, std::string_view) { return line.json = true; }},
     OptionSyntax{"--agent",
                  true,
-                 {Command::kRevoke, Command::kRevoke, Command::kRevoke},
+                 {Command::kRevoke},
                  [](CommandLine& line, std::string_view value) {
                    line.agent = value;
                    return true;
                  }},
     OptionSyntax{"--to",
                  true,
-                 {Command::kBackup, Command::kBackup, Command::kBackup},
+                 {Command::kBackup, Command::kKeysExportOffline},
                  [](CommandLine& line, std::string_view value) {
                    line.directory = value;
                    return !value.empty();
                  }},
     OptionSyntax{"--data",
                  true,
-                 {Command::kDemo, Command::kDemo, Command::kDemo},
+                 {Command::kDemo},
                  [](CommandLine& line, std::string_view value) {
                    line.directory = value;
                    return !value.empty();
@@ -102,29 +103,29 @@ constexpr std::array kOptions = {
     OptionSyntax{
         "--seed",
         true,
-        {Command::kDemo, Command::kDemo, Command::kDemo},
+        {Command::kDemo},
         [](CommandLine& line, std::string_view value) { return TakeNumber(value, line.seed); }},
     OptionSyntax{
         "--agents",
         true,
-        {Command::kDemo, Command::kDemo, Command::kDemo},
+        {Command::kDemo},
         [](CommandLine& line, std::string_view value) { return TakeNumber(value, line.agents); }},
     OptionSyntax{"--last-week",
                  true,
-                 {Command::kDemo, Command::kDemo, Command::kDemo},
+                 {Command::kDemo},
                  [](CommandLine& line, std::string_view value) {
                    return TakeNumber(value, line.last_week);
                  }},
     OptionSyntax{"--profile",
                  true,
-                 {Command::kDemo, Command::kDemo, Command::kDemo},
+                 {Command::kDemo},
                  [](CommandLine& line, std::string_view value) {
                    line.profile_file = value;
                    return !value.empty();
                  }},
     OptionSyntax{"--from",
                  true,
-                 {Command::kRestore, Command::kRestore, Command::kRestore},
+                 {Command::kRestore},
                  [](CommandLine& line, std::string_view value) {
                    line.directory = value;
                    return !value.empty();
@@ -132,7 +133,7 @@ constexpr std::array kOptions = {
     OptionSyntax{
         "--without-signing-keys",
         false,
-        {Command::kBackup, Command::kBackup, Command::kBackup},
+        {Command::kBackup},
         [](CommandLine& line, std::string_view) { return line.without_signing_keys = true; }},
     OptionSyntax{"--root-key",
                  true,
@@ -142,13 +143,21 @@ constexpr std::array kOptions = {
                    return !value.empty();
                  }},
     OptionSyntax{
+        "--offline",
+        true,
+        {Command::kKeysRotate, Command::kKeysAddPolicy, Command::kKeysRenew, Command::kPolicySign},
+        [](CommandLine& line, std::string_view value) {
+          line.offline_dir = value;
+          return !value.empty();
+        }},
+    OptionSyntax{
         "--keys",
         true,
-        {Command::kKeysRotate, Command::kKeysRotate, Command::kKeysRotate},
+        {Command::kKeysRotate},
         [](CommandLine& line, std::string_view value) { return TakeCount(value, line.root_keys); }},
     OptionSyntax{"--threshold",
                  true,
-                 {Command::kKeysRotate, Command::kKeysRotate, Command::kKeysRotate},
+                 {Command::kKeysRotate},
                  [](CommandLine& line, std::string_view value) {
                    return TakeCount(value, line.root_threshold);
                  }},
@@ -157,8 +166,10 @@ constexpr std::array kOptions = {
 bool Allows(const OptionSyntax& option, Command command) {
   if (option.name == "--json") return command != Command::kServe;
   if (option.name == "--config") return command != Command::kDemo;
+  // What an option's list does not fill is kServe, which has only those two.
   return option.commands[0] == kAnywhere ||
-         std::count(option.commands.begin(), option.commands.end(), command) != 0;
+         (command != Command::kServe &&
+          std::count(option.commands.begin(), option.commands.end(), command) != 0);
 }
 
 // Which command the words that are no options name.

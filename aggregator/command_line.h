@@ -27,6 +27,7 @@ enum class Command {
   kKeysRotate,
   kKeysAddPolicy,
   kKeysRenew,
+  kKeysExportOffline,
   kDemo,
   kCheckConfig,
   kHelp,
@@ -35,12 +36,13 @@ enum class Command {
 
 struct CommandLine {
   Command command = Command::kServe;
-  std::filesystem::path config_file;                  // given but for help, version and kDemo
-  std::filesystem::path policy_file;                  // kPolicySign
-  std::string agent;                                  // kRevoke: 64 hex digits, not checked yet
-  std::filesystem::path directory;                    // kBackup, kRestore, kDemo
-  bool without_signing_keys = false;                  // kBackup
-  std::string role;                                   // kKeysRotate, not checked yet
+  std::filesystem::path config_file;  // given but for help, version and kDemo
+  std::filesystem::path policy_file;  // kPolicySign
+  std::string agent;                  // kRevoke: 64 hex digits, not checked yet
+  std::filesystem::path directory;    // kBackup, kRestore, kDemo, kKeysExportOffline
+  std::filesystem::path offline_dir;  // kPolicySign and those that take root_key_files
+  bool without_signing_keys = false;  // kBackup
+  std::string role;                   // kKeysRotate, kKeysExportOffline, not checked yet
   std::vector<std::filesystem::path> root_key_files;  // kKeysRotate, kKeysAddPolicy, kKeysRenew
   unsigned root_keys = 1;                             // kKeysRotate
   unsigned root_threshold = 1;

@@ -33,6 +33,9 @@ Usage:
                                                make a policy key where there is none yet
   fieldcost-aggregator keys renew --config FILE [--root-key FILE]...
                                                the same keys for another year
+  fieldcost-aggregator keys export-offline --config FILE ROLE --to DIR
+                                               move the keys of ROLE (root or policy), which the
+                                               service does not need, out of its reach into DIR
   fieldcost-aggregator demo --data DIR [--seed N] [--agents N] [--last-week N] [--profile FILE]
                                                fill the empty directory DIR with a synthetic fleet's
                                                costs and publish them, plainly labelled; no
@@ -46,6 +49,8 @@ Options:
   --check-config   read the configuration, say whether it is good, and end
   --root-key FILE  a root key to sign with, once for each that is needed; without it those in
                    DATA_DIR/keys/root*.key
+  --offline DIR    policy sign, keys: where the files of root and policy keys are, and new ones are made,
+                   if not in DATA_DIR/keys
   --keys N         keys rotate root: make N root keys (default 1)
   --threshold K    keys rotate root: K of them must sign from then on (default 1)
   --without-signing-keys
@@ -75,6 +80,8 @@ Examples:
   fieldcost-aggregator keys show --config aggregator.toml --json
   fieldcost-aggregator keys rotate --config aggregator.toml timestamp --root-key /media/key/root.key
   fieldcost-aggregator keys rotate --config aggregator.toml root --keys 3 --threshold 2
+  fieldcost-aggregator keys export-offline --config aggregator.toml root --to /media/key
+  fieldcost-aggregator policy sign --config aggregator.toml policy.toml --offline /media/key
   fieldcost-aggregator demo --data demo --seed 7
   kill -USR1 $(pidof fieldcost-aggregator)
 

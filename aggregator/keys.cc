@@ -10,6 +10,7 @@
 
 #include "aggregator/admin/requests.h"
 #include "aggregator/ask_service.h"
+#include "aggregator/publish/key_export.h"
 #include "aggregator/publish/key_ring.h"
 #include "aggregator/store/directory_lock.h"
 #include "common/base/log.h"
@@ -42,6 +43,12 @@ std::map<crypto::PublicKey, std::filesystem::path> KeyFiles(const std::filesyste
 
 std::string Date(WallTime time) {
   return fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(time));
+}
+
+std::vector<std::string> NamesOf(const std::vector<std::filesystem::path>& files) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& file : files) names.push_back(file.string());
+  return names;
 }
 
 bool Runs(const std::filesystem::path& data_dir) {
@@ -121,6 +128,38 @@ Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyR
   }
   outcome.Add("published", published);
   return outcome;
+}
+
+Result<Outcome> ExportOffline(const Config& config, publish::KeyRole role,
+                              const std::filesystem::path& directory) {
+  FIELDCOST_ASSIGN(const publish::ExportedKeys exported,
+                   publish::ExportOfflineKeys(config.store.data_dir, role, directory));
+  if (exported.on_same_file_system) {
+    LogWarning(
+        "{} is on the file system of the data directory: who gets that has the keys, too. Move "
+        "them "
+        "to a medium of their own",
+        directory.string());
+  }
+  Outcome outcome;
+  outcome.Add("files", NamesOf(exported.copies))
+      .Add("same_file_system", exported.on_same_file_system);
+  return outcome;
+}
+
+void WarnOfOfflineKeys(const Config& config) {
+  const auto files = publish::OfflineKeyFiles(config.store.data_dir / "keys");
+  if (files.empty()) return;
+  std::string names;
+  for (const std::filesystem::path& file : files) {
+    names += (names.empty() ? "" : ", ") + file.string();
+  }
+  LogWarning(
+      "keys that this service does not need lie beside it: {}. Whoever breaks into it may replace "
+      "all "
+      "other keys with them, or tell agents what to send; fieldcost-aggregator keys export-offline "
+      "moves them away",
+      names);
 }
 
 }  // namespace fieldcost::aggregator

@@ -24,4 +24,12 @@ enum class KeyChange {
 Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyRole role,
                            publish::RotationOptions signing, const Clock& clock);
 
+// Moves the files of a role that the service does not need, root or policy, to `directory`; warns
+// if that is on the disk of the data directory. Errors of publish::ExportOfflineKeys().
+Result<Outcome> ExportOffline(const Config& config, publish::KeyRole role,
+                              const std::filesystem::path& directory);
+
+// At each start: says so if keys lie in keys/ that the service does not need.
+void WarnOfOfflineKeys(const Config& config);
+
 }  // namespace fieldcost::aggregator

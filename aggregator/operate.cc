@@ -68,9 +68,9 @@ Result<bool> Verify(const Config& config, bool json) {
 
 Status SignPolicy(const CommandLine& line, const Config& config, const Clock& clock) {
   FIELDCOST_ASSIGN(PolicyText text, LoadPolicyText(line.policy_file));
-  FIELDCOST_ASSIGN(
-      const wire::PolicyMetadata policy,
-      publish::PublishPolicy(config.store.data_dir, std::move(text.policy), text.lifetime, clock));
+  FIELDCOST_ASSIGN(const wire::PolicyMetadata policy,
+                   publish::PublishPolicy(config.store.data_dir, std::move(text.policy),
+                                          text.lifetime, clock, line.offline_dir));
   fmt::print("{}",
              line.json ? ShowPolicyJson(policy, clock.Now()) : ShowPolicy(policy, clock.Now()));
   return {};
@@ -189,7 +189,8 @@ Result<Outcome> RotateKeys(const CommandLine& line, const Config& config, const 
                 publish::Name(role));
   }
   return ChangeKeys(config, KeyChange::kRotate, role,
-                    {.root_key_files = line.root_key_files,
+                    {.offline_dir = line.offline_dir,
+                     .root_key_files = line.root_key_files,
                      .root_keys = line.root_keys,
                      .root_threshold = line.root_threshold},
                     clock);
@@ -203,7 +204,8 @@ Result<bool> Operate(const CommandLine& line, const Config& config, const Clock&
     Print(*outcome, done, line.json);
     return true;
   };
-  const publish::RotationOptions signing{.root_key_files = line.root_key_files};
+  const publish::RotationOptions signing{.offline_dir = line.offline_dir,
+                                         .root_key_files = line.root_key_files};
   switch (line.command) {
     case Command::kVerify:
       return Verify(config, line.json);
@@ -238,6 +240,10 @@ Result<bool> Operate(const CommandLine& line, const Config& config, const Clock&
     case Command::kKeysRenew:
       return say("renewed",
                  ChangeKeys(config, KeyChange::kRenew, publish::KeyRole::kRoot, signing, clock));
+    case Command::kKeysExportOffline: {
+      FIELDCOST_ASSIGN(const publish::KeyRole role, publish::ParseKeyRole(line.role));
+      return say("exported", ExportOffline(config, role, line.directory));
+    }
     default:
       return Fail(ErrorCode::kInternal, "not a command of an operator");
   }

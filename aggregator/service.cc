@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "aggregator/backup.h"
+#include "aggregator/keys.h"
+#include "aggregator/publish/key_export.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/units.h"
@@ -104,6 +106,7 @@ Status Service::StartStore() {
   FIELDCOST_ASSIGN(auto admission,
                    ingest::Admission::Load(config_.enrolment_mode, config_.token_files, *store_));
   FIELDCOST_ASSIGN(auto publisher, publish::Publisher::Open(config_.publish, SystemClock()));
+  WarnOfOfflineKeys(config_);
   publication_.emplace(std::move(publisher), *store_, SystemClock());
   files_.emplace(publication_->publisher().directory(), publication_->publisher().root().version);
   ingest::IngestOptions options = config_.ingest;
@@ -306,6 +309,7 @@ std::string Service::Metrics() const {
   state.batch_latency = &batch_latency_;
   state.server = server_->counters();
   state.certificate_expiry = server_->certificate_expiry();
+  state.offline_keys = publish::OfflineKeyFiles(config_.store.data_dir / "keys").size();
   state.store = store_->Gauges();
   state.publication = publication_->state();
   if (retention_task_) {

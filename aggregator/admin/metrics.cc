@@ -179,6 +179,11 @@ std::string RenderMetrics(const ServiceState& state) {
                    "When the certificate in force ends, in Unix time.",
                    Value(state.certificate_expiry->time_since_epoch().count()));
   }
+  if (state.server) {
+    families.Gauge("fieldcost_offline_keys_present",
+                   "Files in keys/ with root or policy keys, which the service does not need.",
+                   Value(state.offline_keys));
+  }
   families.Counter("fieldcost_certificate_reload_failures_total",
                    "Times a changed certificate could not be used.",
                    Value(state.certificate_failures));

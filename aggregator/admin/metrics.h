@@ -42,6 +42,7 @@ struct ServiceState {
   const Latency* batch_latency = nullptr;
   std::optional<http::ServerCounters> server;
   std::optional<std::chrono::sys_seconds> certificate_expiry;
+  std::uint64_t offline_keys = 0;          // files of keys that the service does not need
   std::uint64_t certificate_failures = 0;  // it could not be loaded again
   std::optional<store::StoreGauges> store;
   std::optional<PublicationState> publication;

@@ -1,8 +1,5 @@
 #include "aggregator/publish/key_ring.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -29,12 +26,6 @@ Result<std::optional<std::uint64_t>> NewestVersion(const std::filesystem::path& 
   return newest;
 }
 
-Status SyncDirectory(const std::filesystem::path& directory) {
-  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid() || ::fsync(fd.get()) != 0) return ErrnoError("sync", directory, errno);
-  return {};
-}
-
 Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesystem::path& root_dir,
                        const Clock& clock) {
   FIELDCOST_ASSIGN(const auto root_key, crypto::PrivateKey::LoadOrCreate(keys_dir / kRootKey));
@@ -50,10 +41,7 @@ Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesys
   root.snapshot_keys = {snapshot.public_key()};
   root.policy_keys = {policy.public_key()};
   FIELDCOST_TRY(WriteFileAtomically(root_dir / "1", wire::SignRoot(root, {root_key}), 0644));
-  LogWarning(
-      "made the signing keys and root version 1; move {} to an offline place now: the server does "
-      "not need it, and who has it can replace all other keys",
-      (keys_dir / kRootKey).string());
+  LogInfo("made the signing keys and root version 1");
   return {};
 }
 

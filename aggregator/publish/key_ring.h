@@ -24,9 +24,9 @@ inline constexpr char kNextKeySuffix[] = ".next";
 class KeyRing {
  public:
   // On the very first start (no root in `root_dir`) makes keys_dir/{root,timestamp,snapshot,
-  // policy}.key and signs root version 1 into root_dir/1; the log then tells the operator to move
-  // root.key away. Later the root key is neither needed nor read. kUnauthenticated: an online key
-  // is not one of the newest root's; kNotFound: an online key's file is missing.
+  // policy}.key and signs root version 1 into root_dir/1. Later neither root nor policy key is
+  // needed or read; see key_export.h. kUnauthenticated: an online key is not one of the newest
+  // root's; kNotFound: an online key's file is missing.
   static Result<KeyRing> LoadOrCreate(const std::filesystem::path& keys_dir,
                                       const std::filesystem::path& root_dir, const Clock& clock);
 

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -46,7 +48,20 @@ std::vector<crypto::PublicKey>& KeysOf(wire::RootMetadata& root, KeyRole role) {
   return root.root_keys;
 }
 
-// keys/root*.key
+std::filesystem::path OfflineDir(const RotationOptions& options) {
+  return options.offline_dir.empty() ? options.data_dir / "keys" : options.offline_dir;
+}
+
+// The service reads it: what an administrator makes there must not stay his own.
+Status GiveToOwnerOf(const std::filesystem::path& directory, const std::filesystem::path& file) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0) return ErrnoError("look up", directory, errno);
+  if (info.st_uid == ::geteuid()) return {};
+  if (::lchown(file.c_str(), info.st_uid, info.st_gid) == 0) return {};
+  return ErrnoError("change the owner of", file, errno);
+}
+
+// root*.key
 Result<std::vector<std::filesystem::path>> OwnRootKeyFiles(const std::filesystem::path& keys_dir) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
@@ -66,7 +81,7 @@ Result<std::vector<crypto::PrivateKey>> LoadSigners(const RotationOptions& optio
   const bool named = !options.root_key_files.empty();
   std::vector<std::filesystem::path> files = options.root_key_files;
   if (!named) {
-    FIELDCOST_ASSIGN(files, OwnRootKeyFiles(options.data_dir / "keys"));
+    FIELDCOST_ASSIGN(files, OwnRootKeyFiles(OfflineDir(options)));
   }
   std::vector<crypto::PrivateKey> signers;
   for (const std::filesystem::path& file : files) {
@@ -89,7 +104,7 @@ Result<std::vector<crypto::PrivateKey>> LoadSigners(const RotationOptions& optio
   if (signers.size() >= root.root_threshold) return signers;
   return Fail(named ? ErrorCode::kUnauthenticated : ErrorCode::kNotFound,
               "root version {} needs {} of its {} root keys to sign the next one, {} found; bring "
-              "their files with --root-key FILE",
+              "their files with --root-key FILE, or say with --offline DIR where they are",
               root.version, root.root_threshold, root.root_keys.size(), signers.size());
 }
 
@@ -147,7 +162,7 @@ Result<RotatedKeys> RotateRootKeys(const RotationOptions& options, Change change
   for (unsigned i = 1; i <= options.root_keys; ++i) {
     const std::string number = options.root_keys == 1 ? "" : fmt::format("-{}", i);
     const std::filesystem::path path =
-        change.keys_dir / fmt::format("root-{}{}.key", change.next.version, number);
+        OfflineDir(options) / fmt::format("root-{}{}.key", change.next.version, number);
     FIELDCOST_ASSIGN(const auto key, MakeKey(path));
     change.next.root_keys.push_back(key.public_key());
     change.signers.push_back(key);
@@ -180,12 +195,15 @@ Result<UniqueFd> LockKeys(const std::filesystem::path& data_dir) {
 Result<RotatedKeys> RotateKeys(const RotationOptions& options, KeyRole role, const Clock& clock) {
   FIELDCOST_ASSIGN(Change change, Begin(options, clock));
   if (role == KeyRole::kRoot) return RotateRootKeys(options, std::move(change));
-  const std::filesystem::path path = change.keys_dir / FileOf(role);
+  const bool is_online = role != KeyRole::kPolicy;
+  const std::filesystem::path path =
+      (is_online ? change.keys_dir : OfflineDir(options)) / FileOf(role);
   std::filesystem::path waiting = path;
   waiting += kNextKeySuffix;
   // One that waits for the newest root has to take its place before another one waits.
   static_cast<void>(KeyRing::LoadKey(path, KeysOf(change.next, role), change.next.version - 1));
   FIELDCOST_ASSIGN(const auto key, MakeKey(waiting));
+  if (is_online) FIELDCOST_TRY(GiveToOwnerOf(change.keys_dir, waiting));
   KeysOf(change.next, role) = {key.public_key()};
   FIELDCOST_TRY(Finish(change));
   FIELDCOST_TRY(KeyRing::LoadKey(path, KeysOf(change.next, role), change.next.version));

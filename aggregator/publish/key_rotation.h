@@ -25,8 +25,10 @@ inline constexpr unsigned kMaxRootKeys = 16;
 
 struct RotationOptions {
   std::filesystem::path data_dir;
-  // What to sign with, as many as the newest root's threshold. Empty: the files keys/root*.key
-  // that hold a key of the newest root.
+  // Where the files of root and policy are and new ones are made. Empty: data_dir/keys, too.
+  std::filesystem::path offline_dir = {};
+  // What to sign with, as many as the newest root's threshold. Empty: the files root*.key of
+  // offline_dir that hold a key of the newest root.
   std::vector<std::filesystem::path> root_key_files;
   // The root role: so many new keys, so many of which must sign from then on.
   unsigned root_keys = 1;

@@ -1,12 +1,9 @@
 #include "aggregator/publish/policy_publisher.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "aggregator/publish/key_ring.h"
+#include "aggregator/publish/key_rotation.h"
 #include "aggregator/publish/limits.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
@@ -67,7 +64,8 @@ Result<std::optional<wire::PolicyMetadata>> PublishedPolicy(const std::filesyste
 
 Result<wire::PolicyMetadata> PublishPolicy(const std::filesystem::path& data_dir,
                                            wire::PolicyMetadata policy,
-                                           std::chrono::seconds lifetime, const Clock& clock) {
+                                           std::chrono::seconds lifetime, const Clock& clock,
+                                           const std::filesystem::path& offline_dir) {
   FIELDCOST_TRY(wire::ValidatePolicy(policy));
   FIELDCOST_ASSIGN(const wire::RootMetadata root,
                    KeyRing::NewestRoot(data_dir / "publish" / "root"));
@@ -75,12 +73,10 @@ Result<wire::PolicyMetadata> PublishPolicy(const std::filesystem::path& data_dir
     return Fail(ErrorCode::kNotFound, "root version {} names no policy key; sign a newer one",
                 root.version);
   }
-  const std::filesystem::path key_path = data_dir / "keys" / kPolicyKey;
-  FIELDCOST_ASSIGN(const auto key, KeyRing::LoadKey(key_path, root.policy_keys, root.version));
-  const UniqueFd turn(::open(key_path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!turn.valid() || ::flock(turn.get(), LOCK_EX) != 0) {
-    return ErrnoError("lock", key_path, errno);
-  }
+  FIELDCOST_ASSIGN(const UniqueFd turn, LockKeys(data_dir));
+  const std::filesystem::path keys_dir = offline_dir.empty() ? data_dir / "keys" : offline_dir;
+  FIELDCOST_ASSIGN(const auto key,
+                   KeyRing::LoadKey(keys_dir / kPolicyKey, root.policy_keys, root.version));
   FIELDCOST_ASSIGN(const std::uint64_t last, LastVersion(data_dir));
   policy.version = last + 1;
   policy.published = clock.Now();

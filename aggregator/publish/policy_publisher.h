@@ -22,12 +22,14 @@ Result<std::optional<wire::PolicyMetadata>> PublishedPolicy(const std::filesyste
 // what is known, so that agents that have seen later ones take it.
 Status LeavePolicyVersionGap(const std::filesystem::path& data_dir);
 
-// Signs `policy` with keys/policy.key, with the next version, valid for `lifetime` from now, and
-// puts it in place of the one in force; a server that is running serves it at once. Returns what it
-// signed. kNotFound: no root yet, or the newest one names no policy key, or its file is missing;
-// kCorrupt: see wire::ValidatePolicy(). Several at a time take turns.
+// Signs `policy` with policy.key of `offline_dir` (empty: of data_dir/keys), with the next version,
+// valid for `lifetime` from now, and puts it in place of the one in force; a server that is running
+// serves it at once. Returns what it signed. kNotFound: no root yet, or the newest one names no
+// policy key, or its file is missing; kCorrupt: see wire::ValidatePolicy(). Several at a time take
+// turns.
 Result<wire::PolicyMetadata> PublishPolicy(const std::filesystem::path& data_dir,
                                            wire::PolicyMetadata policy,
-                                           std::chrono::seconds lifetime, const Clock& clock);
+                                           std::chrono::seconds lifetime, const Clock& clock,
+                                           const std::filesystem::path& offline_dir = {});
 
 }  // namespace fieldcost::publish

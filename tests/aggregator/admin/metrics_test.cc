@@ -45,6 +45,7 @@ class MetricsTest : public ::testing::Test {
         .batch_latency = &latency_,
         .server = http::ServerCounters{.connections = 5, .deadlines = 2},
         .certificate_expiry = std::chrono::sys_seconds(std::chrono::seconds(2'000'000'000)),
+        .offline_keys = 2,
         .store = store::StoreGauges{.sequence = 9, .checkpoint_microseconds = 1'500'000},
         .publication =
             PublicationState{.task = {.successes = 2,
@@ -73,6 +74,7 @@ TEST_F(MetricsTest, EachNumberHasItsNameAndUnit) {
            {"fieldcost_http_connections_total", "5"},
            {"fieldcost_http_refusals_total{reason=\"too_slow\"}", "2"},
            {"fieldcost_certificate_expiry_timestamp_seconds", "2000000000"},
+           {"fieldcost_offline_keys_present", "2"},
            {"fieldcost_store_sequence", "9"},
            {"fieldcost_store_checkpoint_seconds_total", "1.5"},
            {"fieldcost_publication_runs_total", "2"},
