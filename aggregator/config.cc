@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -82,6 +83,11 @@ void ReadWord(config::TomlFile& file, std::string_view key,
   file.Refuse(key, fmt::format("expected one of {}", expected));
 }
 
+bool IsV6Address(const std::string& text) {
+  in6_addr parsed{};
+  return ::inet_pton(AF_INET6, text.c_str(), &parsed) == 1;
+}
+
 bool IsLoopback(const std::string& address) {
   in_addr v4{};
   if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
@@ -98,6 +104,14 @@ void ReadServer(config::TomlFile& file, Config& config) {
   Read(file, "server.port", 0, 65'535, server.port);
   file.ReadPath("server.certificate", server.certificate_file);
   file.ReadPath("server.private_key", server.private_key_file);
+  file.ReadStrings("server.names", config.ingest.names);
+  for (std::string& name : config.ingest.names) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (name.find_first_of(":/") != std::string::npos && !IsV6Address(name)) {
+      file.Refuse("server.names", "host names or addresses, without scheme and port");
+    }
+  }
   Read(file, "server.threads", 1, kMaxThreads, server.threads);
   file.ReadPath("server.address_file", config.address_file);
   Read(file, "server.max_connections", 1, kMaxConnections, server.max_connections);

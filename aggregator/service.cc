@@ -14,6 +14,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/units.h"
+#include "common/http/tls.h"
 #include "common/wire/limits.h"
 #include "common/wire/requests.h"
 
@@ -120,6 +121,7 @@ Status Service::StartStore() {
 Status Service::StartServer() {
   certificate_watch_.emplace(std::vector<std::filesystem::path>{config_.server.certificate_file,
                                                                 config_.server.private_key_file});
+  FIELDCOST_TRY(SetNames());
   http::ServerOptions options = config_.server;
   options.max_body_bytes = wire::kMaxBatchBodyBytes;
   FIELDCOST_ASSIGN(server_, http::Server::Start(std::move(options), [this](http::Request request,
@@ -244,8 +246,22 @@ void Service::WarnOfHeldRoom() {
 
 Status Service::ReloadCertificate() {
   Status status = server_->ReloadCertificate();
+  if (status) status = SetNames();
   if (!status) ++certificate_failures_;
   return status;
+}
+
+Status Service::SetNames() {
+  if (!config_.ingest.names.empty()) return {};
+  FIELDCOST_ASSIGN(std::vector<std::string> names,
+                   http::CertificateNames(config_.server.certificate_file));
+  if (names.empty()) {
+    LogEvent(LogLevel::kWarning,
+             "the certificate names nobody: without [server] names no batch is taken",
+             {{"certificate", config_.server.certificate_file.string()}});
+  }
+  ingest_->SetNames(std::move(names));
+  return {};
 }
 
 Status Service::Reload() {

@@ -62,6 +62,8 @@ class Service {
   admin::Operations Operations();
   void Route(http::Request untrusted_request, http::Respond respond);
   Status ReloadCertificate();
+  // Those of the configuration, else the certificate's.
+  Status SetNames();
   Result<publish::PublishReport> Publish();
   Result<store::ExpiryReport> Expire(DeletionBy by);
   std::optional<std::uint64_t> FreeBytes() const;

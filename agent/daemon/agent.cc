@@ -225,7 +225,7 @@ Result<AgentStatus> Agent::GetStatus() const {
   status.pending_rows = pending.size();
   if (!pending.empty()) {
     status.pending_bytes = wire::EncodedBatchBytes(
-        ContentOf(pending, pending.size(), SentPolicySerial(config()), hardware));
+        ContentOf(pending, pending.size(), SentFieldPolicyVersion(config()), hardware));
   }
   FIELDCOST_ASSIGN(const SpoolTotals totals, state_->spool->Totals());
   status.spooled_batches = totals.queued;

@@ -19,7 +19,7 @@ Result<PendingBatch> DecodeSpooled(SpooledBatch batch) {
   PendingBatch decoded;
   decoded.sequence = batch.sequence;
   decoded.raw = std::move(batch.body);
-  decoded.content.policy_serial = decoder.policy_serial();
+  decoded.content.field_policy_version = decoder.field_policy_version();
   decoded.content.hardware = decoder.hardware();
   wire::UntrustedRow row;
   for (std::size_t i = 0; i < decoder.row_count(); ++i) {

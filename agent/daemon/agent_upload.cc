@@ -85,6 +85,7 @@ Status Agent::State::KeepNeededKeys() {
   FIELDCOST_ASSIGN(std::vector<std::uint64_t> epochs, spool->EpochsInUse());
   FIELDCOST_ASSIGN(const std::uint64_t current, database->Get(kEpochNumber, 0));
   epochs.push_back(current);
+  FIELDCOST_TRY(spool->KeepClasses(epochs));
   return keys.Keep(epochs);
 }
 

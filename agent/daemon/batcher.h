@@ -24,16 +24,18 @@ struct BuiltBatch {
 
 // The longest run of `pending` from its start whose encoding has at most `max_bytes` (one row at
 // least). Pure. REQUIRES: pending is not empty.
-Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending, std::uint32_t policy_serial,
+Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending,
+                              std::uint32_t field_policy_version,
                               const stats::HardwareClass& hardware, std::size_t max_bytes);
 
 // What a batch says of the policy: the version of the service's, the same for all agents that have
 // it, or 0. Never the serial of this machine's policy file, which would link an agent's quarters.
-std::uint32_t SentPolicySerial(const AgentConfig& config);
+std::uint32_t SentFieldPolicyVersion(const AgentConfig& config);
 
 // What all these rows would be in one batch.
 wire::BatchContent ContentOf(const std::vector<PendingRow>& pending, std::size_t count,
-                             std::uint32_t policy_serial, const stats::HardwareClass& hardware);
+                             std::uint32_t field_policy_version,
+                             const stats::HardwareClass& hardware);
 
 // Which pending rows become batches.
 enum class SpoolWhat {
@@ -56,12 +58,15 @@ class Batcher {
 
  private:
   Result<bool> SpoolOne(SpoolWhat what);
+  // Leaves the rows of the next batch's epoch, which it returns, and tells the class they go under.
+  Result<std::uint64_t> ChooseEpoch(std::vector<PendingRow>& pending,
+                                    stats::HardwareClass& hardware);
 
   const Profile* profile_;
   const AgentConfig* config_;
   const Clock* clock_;
   StateDb* database_;
-  stats::HardwareClass hardware_;
+  stats::HardwareClass hardware_;  // of this machine now
 };
 
 }  // namespace fieldcost::daemon

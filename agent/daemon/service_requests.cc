@@ -22,11 +22,13 @@ std::string HexOf(std::string_view bytes) {
   return HexEncode(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
 }
 
-http::Request Envelope(const char* target, const crypto::PrivateKey& key, std::uint64_t epoch,
+http::Request Envelope(const char* target, const std::string& service,
+                       const crypto::PrivateKey& key, std::uint64_t epoch,
                        std::string_view signing_input) {
   return {.method = "POST",
           .target = target,
-          .headers = {{wire::kAgentHeader, key.public_key().Hex()},
+          .headers = {{wire::kServiceHeader, service},
+                      {wire::kAgentHeader, key.public_key().Hex()},
                       {wire::kEpochHeader, fmt::format("{}", epoch)},
                       {wire::kSignatureHeader, HexOf(key.Sign(signing_input))}},
           .body = {},
@@ -68,19 +70,21 @@ std::string DescribeAnswer(const http::Response& untrusted_response) {
                      EscapeControl(untrusted_response.body.substr(0, kMaxReasonBytes)));
 }
 
-http::Request MakeBatchRequest(const crypto::PrivateKey& key, const SpooledBatch& batch) {
+http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,
+                               const SpooledBatch& batch) {
   http::Request request =
-      Envelope(wire::kBatchesPath, key, batch.epoch,
-               wire::BatchSigningInput(key.public_key().view(), wire::Epoch(batch.epoch),
+      Envelope(wire::kBatchesPath, service, key, batch.epoch,
+               wire::BatchSigningInput(service, key.public_key().view(), wire::Epoch(batch.epoch),
                                        wire::Sequence(batch.sequence), crypto::Sha256(batch.body)));
   AddBatch(batch, request);
   return request;
 }
 
-http::Request MakeWithdrawalRequest(const crypto::PrivateKey& key, const SpooledBatch& batch) {
+http::Request MakeWithdrawalRequest(const std::string& service, const crypto::PrivateKey& key,
+                                    const SpooledBatch& batch) {
   http::Request request = Envelope(
-      wire::kWithdrawalsPath, key, batch.epoch,
-      wire::WithdrawalSigningInput(key.public_key().view(), wire::Epoch(batch.epoch),
+      wire::kWithdrawalsPath, service, key, batch.epoch,
+      wire::WithdrawalSigningInput(service, key.public_key().view(), wire::Epoch(batch.epoch),
                                    wire::Sequence(batch.sequence), crypto::Sha256(batch.body)));
   AddBatch(batch, request);
   if (!batch.receipt.empty()) {
@@ -89,11 +93,11 @@ http::Request MakeWithdrawalRequest(const crypto::PrivateKey& key, const Spooled
   return request;
 }
 
-http::Request MakeEnrolmentRequest(const crypto::PrivateKey& key, std::uint64_t epoch,
-                                   std::string_view token) {
+http::Request MakeEnrolmentRequest(const std::string& service, const crypto::PrivateKey& key,
+                                   std::uint64_t epoch, std::string_view token) {
   http::Request request =
-      Envelope(wire::kEnrolmentsPath, key, epoch,
-               wire::EnrolmentSigningInput(key.public_key().view(), wire::Epoch(epoch),
+      Envelope(wire::kEnrolmentsPath, service, key, epoch,
+               wire::EnrolmentSigningInput(service, key.public_key().view(), wire::Epoch(epoch),
                                            crypto::Sha256(token)));
   if (!token.empty()) request.headers.emplace_back(wire::kTokenHeader, token);
   return request;

@@ -75,6 +75,37 @@ Result<BatchNumber> SpoolDb::NextNumber(std::uint64_t clock_epoch) {
   return BatchNumber{.epoch = epoch, .sequence = greatest.ColumnInt(0) + 1};
 }
 
+Result<stats::HardwareClass> SpoolDb::ClassOf(std::uint64_t epoch,
+                                              const stats::HardwareClass& now) {
+  sqlite::Statement statement = database_->Prepare(
+      "SELECT architecture, cpu_family, log2_cores, log2_memory_mib, os_release FROM epoch_class "
+      "WHERE epoch = ?");
+  FIELDCOST_ASSIGN(const bool found, statement.Int(epoch).Step());
+  if (!found) return now;
+  return stats::HardwareClass{.architecture = statement.ColumnText(0),
+                              .cpu_family = statement.ColumnText(1),
+                              .log2_cores = static_cast<std::uint32_t>(statement.ColumnInt(2)),
+                              .log2_memory_mib = static_cast<std::uint32_t>(statement.ColumnInt(3)),
+                              .os_release = statement.ColumnText(4)};
+}
+
+Status SpoolDb::PinClass(std::uint64_t epoch, const stats::HardwareClass& hardware) {
+  return database_->Prepare("INSERT OR IGNORE INTO epoch_class VALUES (?, ?, ?, ?, ?, ?)")
+      .Int(epoch)
+      .Text(hardware.architecture)
+      .Text(hardware.cpu_family)
+      .Int(hardware.log2_cores)
+      .Int(hardware.log2_memory_mib)
+      .Text(hardware.os_release)
+      .Run();
+}
+
+Status SpoolDb::KeepClasses(const std::vector<std::uint64_t>& epochs) {
+  return database_->Execute(
+      fmt::format("DELETE FROM epoch_class WHERE epoch NOT IN ({})", fmt::join(epochs, ","))
+          .c_str());
+}
+
 Result<std::uint64_t> SpoolDb::Add(std::string_view body, std::uint64_t rows,
                                    std::uint64_t clock_epoch, WallTime now) {
   FIELDCOST_ASSIGN(const BatchNumber number, NextNumber(clock_epoch));

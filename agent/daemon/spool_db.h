@@ -68,6 +68,14 @@ class SpoolDb {
   // also if it goes back: one that was ahead for a moment must not keep the key from changing for
   // years.
   Result<BatchNumber> NextNumber(std::uint64_t clock_epoch);
+  // Under which class the batches of an epoch go: that of its first one, or `now` if there is none.
+  // The service takes an agent for one machine as long as it has one key, so a class that changes
+  // shows from the next epoch on.
+  Result<stats::HardwareClass> ClassOf(std::uint64_t epoch, const stats::HardwareClass& now);
+  // Keeps it, unless the epoch has one.
+  Status PinClass(std::uint64_t epoch, const stats::HardwareClass& hardware);
+  // Forgets those of all other epochs.
+  Status KeepClasses(const std::vector<std::uint64_t>& epochs);
   // Adds a batch with the next number; returns its id.
   Result<std::uint64_t> Add(std::string_view body, std::uint64_t rows, std::uint64_t clock_epoch,
                             WallTime now);

@@ -35,6 +35,7 @@ Status BringUpToDate(sqlite::Database& database, std::uint64_t version) {
     FIELDCOST_TRY(database.Execute(kStateSchemaSpool));
     FIELDCOST_TRY(database.Execute(kStateUpgrade3Copy));
   }
+  FIELDCOST_TRY(database.Execute(kStateSchemaClass));
   return database.Execute(fmt::format("PRAGMA user_version = {}", kStateSchemaVersion).c_str());
 }
 

@@ -3,7 +3,7 @@
 namespace fieldcost::daemon {
 
 // The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
-inline constexpr unsigned kStateSchemaVersion = 3;
+inline constexpr unsigned kStateSchemaVersion = 4;
 
 // From version 1 to 2.
 inline constexpr char kStateUpgrade2[] = R"sql(
@@ -38,6 +38,18 @@ CREATE TABLE note (
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) WITHOUT ROWID;
+)sql";
+
+// What version 4 made new: the class under which the batches of an epoch go.
+inline constexpr char kStateSchemaClass[] = R"sql(
+CREATE TABLE epoch_class (
+  epoch INTEGER PRIMARY KEY,
+  architecture TEXT NOT NULL,
+  cpu_family TEXT NOT NULL,
+  log2_cores INTEGER NOT NULL,
+  log2_memory_mib INTEGER NOT NULL,
+  os_release TEXT NOT NULL
+);
 )sql";
 
 // From version 2 to 3, before and after kStateSchemaSpool. A batch that waits may have been tried.

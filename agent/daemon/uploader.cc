@@ -105,7 +105,7 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
 
 Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
                                           const SpooledBatch& batch) {
-  const http::Request request = MakeBatchRequest(key, batch);
+  const http::Request request = MakeBatchRequest(client_->server_name(), key, batch);
   FIELDCOST_ASSIGN(http::Response response, client_->Send(request));
   if (!AsksForEnrolment(response)) return response;
   FIELDCOST_TRY(Enrol(key, batch.epoch));
@@ -118,7 +118,7 @@ Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
 Status Uploader::Enrol(const crypto::PrivateKey& key, std::uint64_t epoch) {
   FIELDCOST_ASSIGN(const std::string token, LoadEnrolmentToken(*profile_));
   FIELDCOST_ASSIGN(const http::Response response,
-                   client_->Send(MakeEnrolmentRequest(key, epoch, token)));
+                   client_->Send(MakeEnrolmentRequest(client_->server_name(), key, epoch, token)));
   if (response.status == 200) return {};
   const std::string what =
       fmt::format("enrol with {}: {}", client_->origin(), DescribeAnswer(response));

@@ -57,11 +57,14 @@ Result<http::Client> ConnectToService(const AgentConfig& config, std::function<S
 // "status 503: <what the server says>", one line of limited length.
 std::string DescribeAnswer(const http::Response& untrusted_response);
 
-// The signed requests for a batch: to add it, and to take it back (with its receipt).
-http::Request MakeBatchRequest(const crypto::PrivateKey& key, const SpooledBatch& batch);
-http::Request MakeWithdrawalRequest(const crypto::PrivateKey& key, const SpooledBatch& batch);
-http::Request MakeEnrolmentRequest(const crypto::PrivateKey& key, std::uint64_t epoch,
-                                   std::string_view token);
+// The signed requests for a batch: to add it, and to take it back (with its receipt). `service` is
+// http::Client::server_name(): with another service they are worth nothing.
+http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,
+                               const SpooledBatch& batch);
+http::Request MakeWithdrawalRequest(const std::string& service, const crypto::PrivateKey& key,
+                                    const SpooledBatch& batch);
+http::Request MakeEnrolmentRequest(const std::string& service, const crypto::PrivateKey& key,
+                                   std::uint64_t epoch, std::string_view token);
 
 // The enrolment token: a file of mode 0600 in the state directory. Empty if there is none.
 Result<std::string> LoadEnrolmentToken(const Profile& profile);

@@ -60,7 +60,7 @@ Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& cli
     return {};
   }
   FIELDCOST_ASSIGN(const crypto::PrivateKey key, keys_.For(batch.epoch));
-  const auto response = client.Send(MakeWithdrawalRequest(key, batch));
+  const auto response = client.Send(MakeWithdrawalRequest(client.server_name(), key, batch));
   if (!response) {
     report.stopped_by = Within(response.error(), "withdraw");
     return {};

@@ -144,7 +144,7 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
                                   std::span<const Ailment> ailments) const {
   const auto hardware_models = HardwareModels();
   const HardwareModel& hardware = hardware_models[agent % hardware_models.size()];
-  wire::BatchContent content{.policy_serial = 0, .hardware = hardware.hardware, .rows = {}};
+  wire::BatchContent content{.field_policy_version = 0, .hardware = hardware.hardware, .rows = {}};
   Random machine(options_.seed, Purpose::kMachine, agent);
   const std::int64_t activity_q16 = machine.NormalQ16(CentiOctaves(kActivityCentiOctaves));
 

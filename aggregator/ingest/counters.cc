@@ -41,6 +41,7 @@ constexpr std::array kCounters = std::to_array<CounterInfo>({
     {"wrong_content_type", "content type not a batch's", &Counters::wrong_content_type, true},
     {"too_large", "body beyond its limits", &Counters::too_large, true},
     {"bad_envelope", "envelope headers malformed", &Counters::bad_envelope, true},
+    {"wrong_service", "signed for another service", &Counters::wrong_service, true},
     {"bad_signature", "signature does not verify", &Counters::bad_signature, true},
     {"malformed", "body is no batch", &Counters::malformed, true},
     {"bad_sequence", "sequence too old, or of another body", &Counters::bad_sequence, true},

@@ -21,6 +21,13 @@ Result<std::uint64_t> Number(const http::Headers& headers, std::string_view name
 
 Result<Sender> ParseSender(const http::Headers& untrusted_headers) {
   Sender sender;
+  sender.service = http::Find(untrusted_headers, wire::kServiceHeader);
+  if (sender.service.empty() || sender.service.size() > wire::kMaxServiceBytes) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "header {}: the name of the service that the request is signed for, of 1 to {} bytes",
+        wire::kServiceHeader, wire::kMaxServiceBytes);
+  }
   auto agent = crypto::ParsePublicKey(http::Find(untrusted_headers, wire::kAgentHeader));
   if (!agent) {
     return Fail(ErrorCode::kInvalidArgument, "header {} is not a public key of 64 hex digits",
@@ -52,8 +59,9 @@ Status VerifyEnvelope(const Envelope& untrusted_envelope, Purpose purpose,
                       std::string_view body_sha256) {
   const auto input =
       purpose == Purpose::kBatch ? &wire::BatchSigningInput : &wire::WithdrawalSigningInput;
-  const std::string signed_bytes = input(untrusted_envelope.agent.view(), untrusted_envelope.epoch,
-                                         untrusted_envelope.sequence, body_sha256);
+  const std::string signed_bytes =
+      input(untrusted_envelope.service, untrusted_envelope.agent.view(), untrusted_envelope.epoch,
+            untrusted_envelope.sequence, body_sha256);
   if (!crypto::Verify(untrusted_envelope.agent, signed_bytes, untrusted_envelope.signature)) {
     return Fail(ErrorCode::kUnauthenticated, "the signature is not the agent's for this {}",
                 purpose == Purpose::kBatch ? "batch" : "withdrawal");
@@ -62,8 +70,9 @@ Status VerifyEnvelope(const Envelope& untrusted_envelope, Purpose purpose,
 }
 
 Status VerifyEnrolment(const Sender& untrusted_sender, std::string_view untrusted_token) {
-  const std::string signed_bytes = wire::EnrolmentSigningInput(
-      untrusted_sender.agent.view(), untrusted_sender.epoch, crypto::Sha256(untrusted_token));
+  const std::string signed_bytes =
+      wire::EnrolmentSigningInput(untrusted_sender.service, untrusted_sender.agent.view(),
+                                  untrusted_sender.epoch, crypto::Sha256(untrusted_token));
   if (!crypto::Verify(untrusted_sender.agent, signed_bytes, untrusted_sender.signature)) {
     return Fail(ErrorCode::kUnauthenticated, "the signature is not the agent's for this enrolment");
   }

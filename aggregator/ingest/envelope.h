@@ -12,6 +12,7 @@ namespace fieldcost::ingest {
 
 // Who says that he asks.
 struct Sender {
+  std::string service;  // for whom: ServiceNames::Has() must know it
   crypto::PublicKey agent;
   wire::Epoch epoch;
   std::string signature;  // 64 raw bytes
@@ -24,8 +25,8 @@ struct Envelope : Sender {
 
 enum class Purpose { kBatch, kWithdrawal };
 
-// kInvalidArgument, naming the header, unless all headers are there and well-formed: three for a
-// sender, four for an envelope.
+// kInvalidArgument, naming the header, unless all headers are there and well-formed: four for a
+// sender, five for an envelope.
 Result<Sender> ParseSender(const http::Headers& untrusted_headers);
 Result<Envelope> ParseEnvelope(const http::Headers& untrusted_headers);
 

@@ -5,6 +5,7 @@
 #include "aggregator/ingest/limits.h"
 #include "aggregator/ingest/workspace.h"
 #include "common/base/log.h"
+#include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/limits.h"
 #include "common/wire/requests.h"
@@ -84,6 +85,7 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
     ++counters_.bad_envelope;
     return Refuse(envelope.error());
   }
+  if (auto refusal = CheckService(*envelope)) return *refusal;
   const BatchIdentity batch{.agent = envelope->agent,
                             .epoch = envelope->epoch,
                             .sequence = envelope->sequence,
@@ -111,6 +113,15 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
   }
   return WithdrawBatch(batch, agent_id, http::Find(untrusted_request.headers, wire::kReceiptHeader),
                        workspace);
+}
+
+std::optional<http::Response> Ingest::CheckService(const Sender& untrusted_sender) {
+  if (names_.Has(untrusted_sender.service)) return std::nullopt;
+  ++counters_.wrong_service;
+  return Refuse(421, Fail(ErrorCode::kNotFound,
+                          "this is not the service \"{}\" that the request is signed for; if it is "
+                          "to be, its operator names it in [server] names of aggregator.toml",
+                          EscapeControl(untrusted_sender.service)));
 }
 
 Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
@@ -189,6 +200,7 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
     ++counters_.bad_envelope;
     return Refuse(formed.error());
   }
+  if (auto refusal = CheckService(*sender)) return *refusal;
   if (Status status = VerifyEnrolment(*sender, untrusted_token); !status) {
     ++counters_.bad_signature;
     return Refuse(401, status.error());

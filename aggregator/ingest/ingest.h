@@ -17,6 +17,7 @@
 #include "aggregator/ingest/pseudonyms.h"
 #include "aggregator/ingest/rate_limit.h"
 #include "aggregator/ingest/receipt.h"
+#include "aggregator/ingest/service_names.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
 #include "common/http/message.h"
@@ -36,6 +37,7 @@ class Ingest {
         receipts_(std::move(receipts)),
         admission_(std::move(admission)),
         options_(std::move(options)),
+        names_(options_.names),
         rate_(options_.batches_per_agent_per_hour),
         withdrawal_rate_(options_.batches_per_agent_per_hour),
         held_share_(options_.held_bytes_per_address) {}
@@ -57,6 +59,9 @@ class Ingest {
   // this process turns them away, but may not remember it.
   Status Revoke(const crypto::PublicKey& agent);
 
+  // What agents may call this service from now on.
+  void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
+
   // Reads the token files again, for enrolments from now on. After an error (as TokenSet::Load())
   // the tokens are those of before.
   Status ReloadTokens();
@@ -67,6 +72,8 @@ class Ingest {
   struct Workspace;
   static Workspace& ThreadWorkspace();
 
+  // Nothing if it is for this service; else the refusal.
+  std::optional<http::Response> CheckService(const Sender& untrusted_sender);
   http::Response HandleEnrolment(const http::Request& untrusted_request);
   // Envelope, signature and admission, then decodes; afterwards one of the two below.
   http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
@@ -96,6 +103,7 @@ class Ingest {
   const Receipts receipts_;
   Admission admission_;
   const IngestOptions options_;
+  ServiceNames names_;
   Counters counters_;
   AgentRate rate_;
   AgentRate withdrawal_rate_;              // apart: who has sent much may take as much back at once

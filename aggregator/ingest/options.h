@@ -10,6 +10,8 @@ namespace fieldcost::ingest {
 // What an operator decides about batches, beside who may send them (admission.h) and how long new
 // agents are on probation (store::StoreOptions).
 struct IngestOptions {
+  // The service's names, see ServiceNames; none: nothing is taken, until Ingest::SetNames().
+  std::vector<std::string> names;
   // Which modules' costs are taken: globs of sonames as fnmatch(3) has them ("libsqlite3.so.*").
   // None: all.
   std::vector<std::string> modules;

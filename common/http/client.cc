@@ -390,6 +390,7 @@ Result<Response> Client::Send(const Request& request) {
 
 bool Client::has_sent_all() const { return state_->sent_all; }
 
+const std::string& Client::server_name() const { return state_->server.host; }
 const std::string& Client::origin() const { return state_->origin; }
 
 }  // namespace fieldcost::http

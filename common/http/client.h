@@ -49,6 +49,9 @@ class Client {
   // request whole.
   bool has_sent_all() const;
 
+  // The server as its certificate names it: a lower-case host name, or an address in its shortest
+  // form, without brackets.
+  const std::string& server_name() const;
   // "https://host:port" (or "http://") as connected to.
   const std::string& origin() const;
 

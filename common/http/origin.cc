@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 
@@ -21,10 +22,9 @@ bool IsHostName(std::string_view text) {
          });
 }
 
-template <typename T>
-bool IsAddress(int family, const std::string& text) {
-  T parsed;
-  return ::inet_pton(family, text.c_str(), &parsed) == 1;
+bool IsV4Address(const std::string& text) {
+  in_addr parsed;
+  return ::inet_pton(AF_INET, text.c_str(), &parsed) == 1;
 }
 
 }  // namespace
@@ -50,15 +50,18 @@ Result<Origin> ParseOrigin(std::string_view text, std::string_view scheme,
   if (rest.starts_with('[')) {
     const std::size_t end = rest.find(']');
     if (end == std::string::npos) return error;
-    origin.host = rest.substr(1, end - 1);
+    in6_addr address;
+    if (::inet_pton(AF_INET6, rest.substr(1, end - 1).c_str(), &address) != 1) return error;
+    std::array<char, INET6_ADDRSTRLEN> shortest{};
+    ::inet_ntop(AF_INET6, &address, shortest.data(), shortest.size());
+    origin.host = shortest.data();
     port = rest.substr(end + 1);
-    if (!IsAddress<in6_addr>(AF_INET6, origin.host)) return error;
     origin.is_address = true;
   } else {
     origin.host = rest.substr(0, rest.find(':'));
     port = rest.substr(origin.host.size());
     if (!IsHostName(origin.host)) return error;
-    origin.is_address = IsAddress<in_addr>(AF_INET, origin.host);
+    origin.is_address = IsV4Address(origin.host);
   }
   if (port.empty()) return origin;
   const std::optional<std::uint64_t> number = ParseUint64(std::string_view(port).substr(1));

@@ -10,7 +10,7 @@ namespace fieldcost::http {
 
 // Where a server is: "scheme://host[:port]", nothing after it but at most one slash.
 struct Origin {
-  std::string host;        // a name or an address without brackets, lower case
+  std::string host;        // a name, lower case; or an address, shortest form, no brackets
   std::uint16_t port = 0;  // never 0
   bool is_address = false;
 

@@ -1,10 +1,15 @@
 #include "common/http/tls.h"
 
+#include <arpa/inet.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <array>
 #include <ctime>
+#include <memory>
 #include <utility>
 
 namespace fieldcost::http {
@@ -75,6 +80,37 @@ std::optional<std::chrono::sys_seconds> CertificateExpiry(const SSL_CTX* context
     return std::nullopt;
   }
   return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&ends)));
+}
+
+Result<std::vector<std::string>> CertificateNames(const std::filesystem::path& certificate_file) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> file(BIO_new_file(certificate_file.c_str(), "r"),
+                                                       BIO_free);
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(
+      file ? PEM_read_bio_X509(file.get(), nullptr, nullptr, nullptr) : nullptr, X509_free);
+  if (!certificate) return FileError("use certificate", certificate_file);
+  const std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)> found(
+      static_cast<GENERAL_NAMES*>(
+          X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr)),
+      GENERAL_NAMES_free);
+  std::vector<std::string> names;
+  for (int i = 0; i < sk_GENERAL_NAME_num(found.get()); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(found.get(), i);
+    if (name->type != GEN_DNS && name->type != GEN_IPADD) continue;
+    const ASN1_STRING* value = name->type == GEN_DNS ? name->d.dNSName : name->d.iPAddress;
+    const std::string bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
+                            static_cast<std::size_t>(ASN1_STRING_length(value)));
+    if (name->type == GEN_DNS) {
+      std::string& text = names.emplace_back(bytes);
+      std::transform(text.begin(), text.end(), text.begin(),
+                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    } else if (bytes.size() == sizeof(in_addr) || bytes.size() == sizeof(in6_addr)) {
+      std::array<char, INET6_ADDRSTRLEN> text{};
+      ::inet_ntop(bytes.size() == sizeof(in_addr) ? AF_INET : AF_INET6, bytes.data(), text.data(),
+                  text.size());
+      names.emplace_back(text.data());
+    }
+  }
+  return names;
 }
 
 Status ConfigureTlsClient(SSL_CTX* context, const std::filesystem::path& ca_file) {

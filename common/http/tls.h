@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/http/origin.h"
@@ -23,6 +24,10 @@ Status ConfigureTlsServer(ssl_ctx_st* context, const std::filesystem::path& cert
 
 // When the context's own certificate ends; nothing if it has none.
 std::optional<std::chrono::sys_seconds> CertificateExpiry(const ssl_ctx_st* context);
+
+// The names and addresses (shortest form) that the first certificate of the file is for, as a
+// client asks for them, lower case; "*.example.org" stands for one label more.
+Result<std::vector<std::string>> CertificateNames(const std::filesystem::path& certificate_file);
 
 // `ca_file` empty = the system's trust store.
 Status ConfigureTlsClient(ssl_ctx_st* context, const std::filesystem::path& ca_file);

@@ -8,9 +8,9 @@
 namespace fieldcost::wire {
 namespace {
 
-constexpr std::string_view kSigningDomain = "fieldcost batch v1";
-constexpr std::string_view kWithdrawalDomain = "fieldcost withdrawal v1";
-constexpr std::string_view kEnrolmentDomain = "fieldcost enrolment v1";
+constexpr std::string_view kSigningDomain = "fieldcost batch v2";
+constexpr std::string_view kWithdrawalDomain = "fieldcost withdrawal v2";
+constexpr std::string_view kEnrolmentDomain = "fieldcost enrolment v2";
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kHashBytes = 32;
 constexpr int kCompressionLevel = 6;
@@ -27,7 +27,7 @@ void AppendLittleEndian(std::string& out, std::uint64_t value) {
 // Returns the number of strings.
 std::size_t Fill(const BatchContent& content, proto::Batch& batch) {
   batch.set_format_version(kBatchFormatVersion);
-  batch.set_policy_serial(content.policy_serial);
+  batch.set_field_policy_version(content.field_policy_version);
   WriteHardwareClass(content.hardware, *batch.mutable_hardware());
   RowTableWriter writer(*batch.mutable_table());
   for (const BatchRow& row : content.rows) {
@@ -38,8 +38,9 @@ std::size_t Fill(const BatchContent& content, proto::Batch& batch) {
 }
 
 // What batches and withdrawals sign.
-std::string BatchInput(std::string_view domain, std::string_view agent_public_key, Epoch epoch,
-                       Sequence sequence, std::string_view body_sha256) {
+std::string BatchInput(std::string_view domain, std::string_view service,
+                       std::string_view agent_public_key, Epoch epoch, Sequence sequence,
+                       std::string_view body_sha256) {
   FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes && body_sha256.size() == kHashBytes);
   std::string input(domain);
   input += '\0';
@@ -47,29 +48,31 @@ std::string BatchInput(std::string_view domain, std::string_view agent_public_ke
   AppendLittleEndian(input, epoch.value());
   AppendLittleEndian(input, sequence.value());
   input += body_sha256;
+  input += service;
   return input;
 }
 
 }  // namespace
 
-std::string BatchSigningInput(std::string_view agent_public_key, Epoch epoch, Sequence sequence,
-                              std::string_view body_sha256) {
-  return BatchInput(kSigningDomain, agent_public_key, epoch, sequence, body_sha256);
+std::string BatchSigningInput(std::string_view service, std::string_view agent_public_key,
+                              Epoch epoch, Sequence sequence, std::string_view body_sha256) {
+  return BatchInput(kSigningDomain, service, agent_public_key, epoch, sequence, body_sha256);
 }
 
-std::string WithdrawalSigningInput(std::string_view agent_public_key, Epoch epoch,
-                                   Sequence sequence, std::string_view body_sha256) {
-  return BatchInput(kWithdrawalDomain, agent_public_key, epoch, sequence, body_sha256);
+std::string WithdrawalSigningInput(std::string_view service, std::string_view agent_public_key,
+                                   Epoch epoch, Sequence sequence, std::string_view body_sha256) {
+  return BatchInput(kWithdrawalDomain, service, agent_public_key, epoch, sequence, body_sha256);
 }
 
-std::string EnrolmentSigningInput(std::string_view agent_public_key, Epoch epoch,
-                                  std::string_view token_sha256) {
+std::string EnrolmentSigningInput(std::string_view service, std::string_view agent_public_key,
+                                  Epoch epoch, std::string_view token_sha256) {
   FIELDCOST_CHECK(agent_public_key.size() == kKeyBytes && token_sha256.size() == kHashBytes);
   std::string input(kEnrolmentDomain);
   input += '\0';
   input += agent_public_key;
   AppendLittleEndian(input, epoch.value());
   input += token_sha256;
+  input += service;
   return input;
 }
 
@@ -141,7 +144,9 @@ Status BatchDecoder::Decode(std::string_view untrusted_body) {
   return {};
 }
 
-std::uint32_t BatchDecoder::policy_serial() const { return state_->batch.policy_serial(); }
+std::uint32_t BatchDecoder::field_policy_version() const {
+  return state_->batch.field_policy_version();
+}
 
 const stats::HardwareClass& BatchDecoder::hardware() const { return state_->hardware; }
 

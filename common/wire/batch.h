@@ -22,12 +22,17 @@ inline constexpr char kAgentHeader[] = "Fieldcost-Agent";          // Ed25519 pu
 inline constexpr char kEpochHeader[] = "Fieldcost-Epoch";          // decimal
 inline constexpr char kSequenceHeader[] = "Fieldcost-Sequence";    // decimal
 inline constexpr char kSignatureHeader[] = "Fieldcost-Signature";  // 128 hex
+// Which service the request is for, part of what is signed: the name under which the agent knows
+// it, as its certificate has it (http::Client::server_name), so that nobody can use it with
+// another.
+inline constexpr char kServiceHeader[] = "Fieldcost-Service";
+inline constexpr std::size_t kMaxServiceBytes = 253;
 inline constexpr char kBatchContentType[] = "application/vnd.fieldcost.batch.v1";
 
 // The bytes an agent signs for a batch: domain text, 0 byte, public key (32), epoch and sequence
-// (u64 little endian each), sha256 of the body as sent (32).
-std::string BatchSigningInput(std::string_view agent_public_key, Epoch epoch, Sequence sequence,
-                              std::string_view body_sha256);
+// (u64 little endian each), sha256 of the body as sent (32), the service's name to the end.
+std::string BatchSigningInput(std::string_view service, std::string_view agent_public_key,
+                              Epoch epoch, Sequence sequence, std::string_view body_sha256);
 
 // One row of a batch as its agent made it.
 struct BatchRow {
@@ -42,7 +47,7 @@ struct BatchRow {
 };
 
 struct BatchContent {
-  std::uint32_t policy_serial = 0;
+  std::uint32_t field_policy_version = 0;
   stats::HardwareClass hardware;
   std::vector<BatchRow> rows;
   bool operator==(const BatchContent&) const = default;
@@ -82,7 +87,7 @@ class BatchDecoder {
   // are no rows.
   Status Decode(std::string_view untrusted_body);
 
-  std::uint32_t policy_serial() const;
+  std::uint32_t field_policy_version() const;
   const stats::HardwareClass& hardware() const;
   std::size_t row_count() const;
   // Fills `row` (reusing its memory). REQUIRES: index < row_count().

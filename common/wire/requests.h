@@ -23,13 +23,13 @@ inline constexpr char kEnrolmentHeader[] = "Fieldcost-Enrolment";
 inline constexpr char kEnrolmentRequired[] = "required";
 
 // The bytes an agent signs to enrol: domain text, 0 byte, public key (32), epoch (u64 little
-// endian), sha256 of the token (32; of the empty text if there is none).
-std::string EnrolmentSigningInput(std::string_view agent_public_key, Epoch epoch,
-                                  std::string_view token_sha256);
+// endian), sha256 of the token (32; of the empty text if there is none), the service's name.
+std::string EnrolmentSigningInput(std::string_view service, std::string_view agent_public_key,
+                                  Epoch epoch, std::string_view token_sha256);
 
 // The bytes an agent signs to withdraw a batch; as BatchSigningInput(), with another domain.
-std::string WithdrawalSigningInput(std::string_view agent_public_key, Epoch epoch,
-                                   Sequence sequence, std::string_view body_sha256);
+std::string WithdrawalSigningInput(std::string_view service, std::string_view agent_public_key,
+                                   Epoch epoch, Sequence sequence, std::string_view body_sha256);
 
 // The aggregator's answer to a withdrawal, the body of a 200 (JSON). The same for a repeated one.
 struct WithdrawalAnswer {

@@ -16,6 +16,7 @@ http::Request RequestOf(const SentBatch& batch) {
   return {.method = "POST",
           .target = "/v1/batches",
           .headers = {{"Content-Type", wire::kBatchContentType},
+                      {wire::kServiceHeader, kService},
                       {wire::kAgentHeader, batch.agent},
                       {wire::kEpochHeader, std::to_string(batch.epoch)},
                       {wire::kSequenceHeader, std::to_string(batch.sequence)},

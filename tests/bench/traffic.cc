@@ -58,7 +58,7 @@ class Zipf {
 
 wire::BatchContent Prefix(const wire::BatchContent& drawn, std::size_t rows) {
   wire::BatchContent content{
-      .policy_serial = drawn.policy_serial, .hardware = drawn.hardware, .rows = {}};
+      .field_policy_version = drawn.field_policy_version, .hardware = drawn.hardware, .rows = {}};
   content.rows.assign(drawn.rows.begin(), drawn.rows.begin() + static_cast<std::ptrdiff_t>(rows));
   std::sort(content.rows.begin(), content.rows.end(), [](const auto& a, const auto& b) {
     return std::tie(a.api, a.metric) < std::tie(b.api, b.metric);
@@ -87,7 +87,7 @@ void MakeAgent(const TrafficOptions& options, const Zipf& zipf, std::uint64_t ag
   std::unordered_set<std::uint64_t> reported;
   for (std::uint64_t sequence = 1; sequence <= options.batches_per_agent; ++sequence) {
     wire::BatchContent drawn{
-        .policy_serial = 1, .hardware = HardwareOf(agent % options.classes), .rows = {}};
+        .field_policy_version = 1, .hardware = HardwareOf(agent % options.classes), .rows = {}};
     std::unordered_set<std::uint64_t> in_batch;
     std::vector<std::uint64_t> numbers;
     for (std::uint64_t draws = 0; numbers.size() < std::min(kRowsDrawn, keys) && draws < 100'000;
@@ -192,7 +192,7 @@ SentBatch SignBatch(std::uint64_t agent, std::uint32_t week, std::uint64_t seque
   const wire::Epoch epoch = wire::Epoch(week / store::kWeeksPerEpoch);
   const crypto::PrivateKey key = KeyOf(agent);
   const std::string signature = key.Sign(wire::BatchSigningInput(
-      key.public_key().view(), epoch, wire::Sequence(sequence), crypto::Sha256(body)));
+      kService, key.public_key().view(), epoch, wire::Sequence(sequence), crypto::Sha256(body)));
   return {.agent = key.public_key().Hex(),
           .epoch = epoch.value(),
           .sequence = sequence,

@@ -15,6 +15,9 @@
 // it.
 namespace fieldcost::bench {
 
+// What the service is called that the batches are signed for.
+inline constexpr char kService[] = "127.0.0.1";
+
 struct TrafficOptions {
   std::uint64_t seed = 1;
   std::uint64_t keys = 200'000;  // row keys, over all hardware classes together

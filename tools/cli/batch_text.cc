@@ -24,8 +24,9 @@ std::string Batches(std::uint64_t count) { return Number(count, "batch", "batche
 std::string Rows(std::uint64_t count) { return Number(count, "row", "rows"); }
 
 std::string ContentText(const wire::BatchContent& content) {
-  std::string text = fmt::format("policy serial  {}\nhardware       {}\n\n", content.policy_serial,
-                                 EscapeControl(stats::DisplayName(content.hardware)));
+  std::string text =
+      fmt::format("policy version {}\nhardware       {}\n\n", content.field_policy_version,
+                  EscapeControl(stats::DisplayName(content.hardware)));
   for (const wire::BatchRow& row : content.rows) {
     text += fmt::format(
         "{}  version {}  symbol version {}  build-id {}\n"

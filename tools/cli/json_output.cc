@@ -80,7 +80,7 @@ void AddContent(const daemon::PendingBatch& batch, json::object& object) {
     cell["histogram"] = HistogramJson(row.histogram);
     rows.push_back(std::move(cell));
   }
-  object["policy_serial"] = batch.content.policy_serial;
+  object["field_policy_version"] = batch.content.field_policy_version;
   object["body_bytes"] = batch.raw.size();
   object["hardware"] = HardwareJson(batch.content.hardware);
   object["rows"] = std::move(rows);

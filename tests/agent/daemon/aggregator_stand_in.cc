@@ -57,14 +57,16 @@ bool AggregatorStandIn::IsGenuine(const http::Request& request) const {
   const auto key = crypto::ParsePublicKey(http::Find(request.headers, wire::kAgentHeader));
   const auto epoch = ParseUint64(http::Find(request.headers, wire::kEpochHeader));
   const auto signature = HexDecode(http::Find(request.headers, wire::kSignatureHeader));
+  const std::string_view service = http::Find(request.headers, wire::kServiceHeader);
+  if (service != "localhost") return false;  // as url() says
   if (request.method != "POST" || !key || !epoch || !signature) return false;
   if (request.target == wire::kEnrolmentsPath) {
     const std::string_view token = http::Find(request.headers, wire::kTokenHeader);
     return request.body.empty() &&
-           crypto::Verify(
-               *key,
-               wire::EnrolmentSigningInput(key->view(), wire::Epoch(*epoch), crypto::Sha256(token)),
-               *signature);
+           crypto::Verify(*key,
+                          wire::EnrolmentSigningInput(service, key->view(), wire::Epoch(*epoch),
+                                                      crypto::Sha256(token)),
+                          *signature);
   }
   const auto sequence = ParseUint64(http::Find(request.headers, wire::kSequenceHeader));
   if (!sequence || http::Find(request.headers, "Content-Type") != wire::kBatchContentType) {
@@ -74,8 +76,8 @@ bool AggregatorStandIn::IsGenuine(const http::Request& request) const {
   if (!withdraws && request.target != wire::kBatchesPath) return false;
   const auto signing_input = withdraws ? wire::WithdrawalSigningInput : wire::BatchSigningInput;
   return crypto::Verify(*key,
-                        signing_input(key->view(), wire::Epoch(*epoch), wire::Sequence(*sequence),
-                                      crypto::Sha256(request.body)),
+                        signing_input(service, key->view(), wire::Epoch(*epoch),
+                                      wire::Sequence(*sequence), crypto::Sha256(request.body)),
                         *signature);
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/daemon/agent_keys.h"
+#include "agent/daemon/hardware.h"
 #include "agent/daemon/spool_db.h"
 #include "common/crypto/sha256.h"
 #include "tests/agent/daemon/agent_fixture.h"
@@ -275,9 +276,34 @@ TEST_F(ForgetTest, NothingInABatchCountsWhatThisMachineDid) {
     ASSERT_TRUE(OpenAgent().WritePolicy(true));
   }
   Measure(agent);
-  EXPECT_EQ((*agent.Preview())->content.policy_serial, 0U) << "the same in each quarter";
+  EXPECT_EQ((*agent.Preview())->content.field_policy_version, 0U) << "the same in each quarter";
   ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
-  EXPECT_EQ(agent.ReadBatch(1)->content.policy_serial, 0U);
+  EXPECT_EQ(agent.ReadBatch(1)->content.field_policy_version, 0U);
+}
+
+TEST_F(ForgetTest, TheClassOfAQuartersFirstBatchIsThatOfAllItsBatches) {
+  const stats::HardwareClass now = ThisHardware();
+  stats::HardwareClass before = now;
+  ++before.log2_memory_mib;
+  Agent agent = OpenAgent(Mode::kOn);
+  {
+    // As if the machine had been another one when the quarter began.
+    auto database = StateDb::Open(profile_.state_dir / "agent.db");
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(SpoolDb(*database).PinClass(kStartEpoch, before));
+  }
+  Measure(agent);
+  EXPECT_EQ((*agent.Preview())->content.hardware, before);
+  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  Measure(agent);
+  EXPECT_FALSE((*agent.Preview())->content.rows.front().first_contribution);
+  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  clock_.Advance(std::chrono::weeks(13));
+  Measure(agent);
+  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.ReadBatch(1)->content.hardware, before);
+  EXPECT_EQ(agent.ReadBatch(2)->content.hardware, before);
+  EXPECT_EQ(agent.ReadBatch(3)->content.hardware, now) << "a new key, and what the machine is";
 }
 
 TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {

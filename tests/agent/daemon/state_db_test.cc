@@ -105,9 +105,25 @@ TEST_F(StateDbTest, OldDatabasesAreBroughtUpToDateWithTheirContent) {
   }
 }
 
+TEST_F(StateDbTest, DatabasesOfVersion3HaveNoClassesYet) {
+  const stats::HardwareClass before{.architecture = "x86_64", .log2_cores = 2};
+  const stats::HardwareClass now{.architecture = "x86_64", .log2_cores = 3};
+  Open();
+  Execute("DROP TABLE epoch_class; PRAGMA user_version = 3");
+  StateDb database = Open();
+  SpoolDb spool(database);
+  EXPECT_EQ(*spool.ClassOf(222, now), now);
+  ASSERT_TRUE(spool.PinClass(222, before));
+  ASSERT_TRUE(spool.PinClass(222, now));
+  EXPECT_EQ(*spool.ClassOf(222, now), before) << "the first one stays";
+  EXPECT_EQ(*spool.ClassOf(223, now), now);
+  ASSERT_TRUE(spool.KeepClasses({221, 223}));
+  EXPECT_EQ(*spool.ClassOf(222, now), now);
+}
+
 TEST_F(StateDbTest, DatabaseOfAVersionToComeIsLeftAlone) {
   Open();
-  Execute("PRAGMA user_version = 4");
+  Execute("PRAGMA user_version = 5");
   const auto database = StateDb::Open(file_);
   ASSERT_FALSE(database);
   EXPECT_EQ(database.error().code, ErrorCode::kUnsupported);

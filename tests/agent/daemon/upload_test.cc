@@ -119,8 +119,9 @@ TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
   wire::BatchDecoder decoder;
   for (const std::string& body : server_->bodies()) {
     ASSERT_TRUE(decoder.Decode(body));
-    wire::BatchContent content{
-        .policy_serial = decoder.policy_serial(), .hardware = decoder.hardware(), .rows = {}};
+    wire::BatchContent content{.field_policy_version = decoder.field_policy_version(),
+                               .hardware = decoder.hardware(),
+                               .rows = {}};
     wire::UntrustedRow row;
     for (std::size_t i = 0; i < decoder.row_count(); ++i) {
       decoder.GetRow(i, row);
@@ -309,6 +310,18 @@ TEST_F(UploadTest, ModeOffWritesNothing) {
   ASSERT_TRUE(agent.WritePolicy(true));
   EXPECT_TRUE(std::filesystem::exists(profile_.policy_file()));
   EXPECT_EQ(agent.GetStatus()->policy_problem, "");
+}
+
+// What PRIVACY.md says of the sums.
+TEST_F(UploadTest, TheSumOfOneCallIsItsExactValue) {
+  Agent agent = OpenAgent(Mode::kOn);
+  WriteRun("a", {1'234'567});
+  ASSERT_TRUE(agent.Harvest());
+  ASSERT_TRUE(agent.Upload(true));
+  const auto rows = server_->Rows(stats::Metric::kWallTime);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].histogram.count(), 1U);
+  EXPECT_EQ(rows[0].histogram, HistogramOf({1'234'567}));
 }
 
 TEST_F(UploadTest, CanariesOfThisMachineAreNotInTheBatch) {

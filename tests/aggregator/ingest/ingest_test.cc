@@ -28,7 +28,8 @@ class IngestTest : public ::testing::Test {
       : store_(std::move(
             *store::Store::Open({.data_dir = dir_.path() / "data", .checkpoint_seconds = 0}))),
         ingest_(*store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "secret"),
-                *Receipts::LoadOrCreate(dir_.path() / "receipts"), Admission()) {
+                *Receipts::LoadOrCreate(dir_.path() / "receipts"), Admission(),
+                {.names = {kTestService}}) {
     SetTestEpoch(EpochOfWeek(kWeek));
   }
 
@@ -202,6 +203,10 @@ TEST_F(IngestTest, EachBadRequestGetsItsStatusAndIsCounted) {
        &Counters::wrong_content_type},
       {"size", [](http::Request& r) { r.body.resize(wire::kMaxBatchBodyBytes + 1); }, 413,
        "at most", &Counters::too_large},
+      {"no service", header(wire::kServiceHeader, ""), 400, wire::kServiceHeader,
+       &Counters::bad_envelope},
+      {"another service", header(wire::kServiceHeader, "a.example"), 421, "a.example",
+       &Counters::wrong_service},
       {"no agent", header(wire::kAgentHeader, ""), 400, wire::kAgentHeader,
        &Counters::bad_envelope},
       {"short agent", header(wire::kAgentHeader, "00ff"), 400, wire::kAgentHeader,

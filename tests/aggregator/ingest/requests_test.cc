@@ -36,7 +36,8 @@ class RequestsTest : public ::testing::Test {
     ingest_ = std::make_unique<Ingest>(*store_, clock_,
                                        *Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms"),
                                        *Receipts::LoadOrCreate(dir_.path() / "receipts"),
-                                       std::move(*Admission::Load(mode, token_files, *store_)));
+                                       std::move(*Admission::Load(mode, token_files, *store_)),
+                                       IngestOptions{.names = {kTestService}});
   }
 
   std::filesystem::path TokenFile(const std::string& text, mode_t mode = 0600) {
@@ -326,6 +327,43 @@ TEST_F(RequestsTest, WhoMayNotSendCannotFillTheLedgerWithWithdrawals) {
   EXPECT_EQ(MustWithdraw(3, MixedBody(), ""), 0U);
   EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 0U);
   EXPECT_EQ(MustWithdraw(1, MixedBody(), ""), 2U);
+}
+
+// Whoever gets the bytes of a request, the service itself or what ends TLS in front of it, can do
+// nothing with them elsewhere.
+TEST_F(RequestsTest, WhatIsSignedForOneServiceIsRefusedByAnother) {
+  const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
+  const std::vector<http::Request> requests = {SignedRequest(key_, 1, body),
+                                               WithdrawalRequest(key_, 1, body, ""),
+                                               EnrolmentRequest(key_, "")};
+  ingest_->SetNames({"other.example"});
+  for (const http::Request& request : requests) {
+    const http::Response elsewhere = ingest_->Handle(request);
+    EXPECT_EQ(elsewhere.status, 421) << request.target;
+    EXPECT_THAT(elsewhere.body, HasSubstr("not the service"));
+    http::Request renamed = request;
+    SetHeader(renamed, wire::kServiceHeader, "other.example");
+    EXPECT_EQ(ingest_->Handle(renamed).status, 401) << request.target << ": it is signed";
+    http::Request unnamed = request;
+    SetHeader(unnamed, wire::kServiceHeader, "");
+    EXPECT_EQ(ingest_->Handle(unnamed).status, 400) << request.target;
+  }
+  EXPECT_EQ(ingest_->counters().wrong_service, 3U);
+  EXPECT_EQ(store_->sequence(), 0U);
+  ingest_->SetNames({"other.example", kTestService});
+  for (const http::Request& request : requests) {
+    EXPECT_EQ(ingest_->Handle(request).status, 200) << request.target;
+  }
+}
+
+TEST(ServiceNamesTest, AStarIsOneLabel) {
+  const ServiceNames names({"a.example", "*.b.example", "::1"});
+  for (const char* name : {"a.example", "x.b.example", "::1"}) EXPECT_TRUE(names.Has(name)) << name;
+  for (const char* name : {"", "b.example", ".b.example", "x.y.b.example", "x.a.example", "*.a",
+                           "A.example", "a.example.", "127.0.0.1"}) {
+    EXPECT_FALSE(names.Has(name)) << name;
+  }
+  EXPECT_FALSE(ServiceNames({}).Has(""));
 }
 
 TEST_F(RequestsTest, EachBadEnrolmentGetsItsStatus) {

@@ -39,7 +39,7 @@ wire::BatchRow TestRow(unsigned number, std::uint32_t week) {
 
 wire::BatchContent TestContent(unsigned rows, std::uint32_t week) {
   wire::BatchContent content;
-  content.policy_serial = 1;
+  content.field_policy_version = 1;
   content.hardware = {.architecture = "x86_64",
                       .cpu_family = "GenuineIntel-6",
                       .log2_cores = 2,
@@ -51,12 +51,14 @@ wire::BatchContent TestContent(unsigned rows, std::uint32_t week) {
 
 http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
                             const std::string& body) {
-  const std::string signature = key.Sign(wire::BatchSigningInput(
-      key.public_key().view(), TestEpoch(), wire::Sequence(sequence), crypto::Sha256(body)));
+  const std::string signature =
+      key.Sign(wire::BatchSigningInput(kTestService, key.public_key().view(), TestEpoch(),
+                                       wire::Sequence(sequence), crypto::Sha256(body)));
   http::Request request;
   request.method = "POST";
   request.target = "/v1/batches";
   request.headers = {{"Content-Type", wire::kBatchContentType},
+                     {wire::kServiceHeader, kTestService},
                      {wire::kAgentHeader, key.public_key().Hex()},
                      {wire::kEpochHeader, std::to_string(TestEpoch().value())},
                      {wire::kSequenceHeader, std::to_string(sequence)},
@@ -76,10 +78,10 @@ http::Request WithdrawalRequest(const crypto::PrivateKey& key, std::uint64_t seq
                                 const std::string& body, const std::string& receipt) {
   http::Request request = SignedRequest(key, sequence, body);
   request.target = wire::kWithdrawalsPath;
-  SetHeader(
-      request, wire::kSignatureHeader,
-      HexOf(key.Sign(wire::WithdrawalSigningInput(
-          key.public_key().view(), TestEpoch(), wire::Sequence(sequence), crypto::Sha256(body)))));
+  SetHeader(request, wire::kSignatureHeader,
+            HexOf(key.Sign(wire::WithdrawalSigningInput(kTestService, key.public_key().view(),
+                                                        TestEpoch(), wire::Sequence(sequence),
+                                                        crypto::Sha256(body)))));
   if (!receipt.empty()) request.headers.emplace_back(wire::kReceiptHeader, receipt);
   return request;
 }
@@ -89,10 +91,12 @@ http::Request EnrolmentRequest(const crypto::PrivateKey& key, const std::string&
   request.method = "POST";
   request.target = wire::kEnrolmentsPath;
   request.headers = {
+      {wire::kServiceHeader, kTestService},
       {wire::kAgentHeader, key.public_key().Hex()},
       {wire::kEpochHeader, std::to_string(TestEpoch().value())},
-      {wire::kSignatureHeader, HexOf(key.Sign(wire::EnrolmentSigningInput(
-                                   key.public_key().view(), TestEpoch(), crypto::Sha256(token))))}};
+      {wire::kSignatureHeader,
+       HexOf(key.Sign(wire::EnrolmentSigningInput(kTestService, key.public_key().view(),
+                                                  TestEpoch(), crypto::Sha256(token))))}};
   if (!token.empty()) request.headers.emplace_back(wire::kTokenHeader, token);
   return request;
 }

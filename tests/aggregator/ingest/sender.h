@@ -14,6 +14,9 @@ namespace fieldcost::ingest {
 
 // An agent of the tests: makes valid batches and the signed requests that carry them.
 
+// The name of the services of the tests: their requests are signed for it.
+inline constexpr char kTestService[] = "localhost";
+
 // The epoch of their requests: today's, unless a test with a clock of its own has set another.
 wire::Epoch TestEpoch();
 void SetTestEpoch(std::optional<wire::Epoch> epoch);

@@ -27,6 +27,7 @@ class TrustTest : public ::testing::Test {
     store_.reset();
     options.data_dir = dir_.path() / "data";
     options.checkpoint_seconds = 0;
+    ingest_options.names = {kTestService};
     auto store = store::Store::Open(options);
     ASSERT_TRUE(store.has_value()) << store.error().message;
     store_ = std::move(*store);

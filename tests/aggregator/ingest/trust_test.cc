@@ -476,7 +476,8 @@ TEST_F(TrustTest, TokensAreReadAgainWhileItRuns) {
   ingest_ = std::make_unique<Ingest>(
       *store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms"),
       *Receipts::LoadOrCreate(dir_.path() / "receipts"),
-      std::move(*Admission::Load(EnrolmentMode::kToken, {file}, *store_)));
+      std::move(*Admission::Load(EnrolmentMode::kToken, {file}, *store_)),
+      IngestOptions{.names = {kTestService}});
   EXPECT_EQ(ingest_->Handle(EnrolmentRequest(key_, "second")).status, 403);
   ASSERT_TRUE(WriteFileAtomically(file, "second\n", 0600).has_value());
   ASSERT_TRUE(ingest_->ReloadTokens().has_value());

@@ -25,7 +25,8 @@ class ThresholdTest : public ingest::TrustTest {
     ingest_ = std::make_unique<ingest::Ingest>(
         *store_, clock_, *ingest::Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms"),
         *ingest::Receipts::LoadOrCreate(dir_.path() / "receipts"),
-        std::move(*ingest::Admission::Load(ingest::EnrolmentMode::kToken, {file}, *store_)));
+        std::move(*ingest::Admission::Load(ingest::EnrolmentMode::kToken, {file}, *store_)),
+        ingest::IngestOptions{.names = {ingest::kTestService}});
   }
 
   static crypto::PrivateKey KeyOf(unsigned agent) {

@@ -57,6 +57,20 @@ TEST_F(ServiceTest, ASignedBatchComesBackBitForBitInAPublishedFragment) {
   EXPECT_THAT(verified.output, HasSubstr(" sequence=1 batches=1 rows=20 "));
 }
 
+TEST_F(ServiceTest, ItTakesWhatIsSignedForItsOwnNames) {
+  const crypto::PrivateKey key = crypto::PrivateKey::Generate();
+  const http::Request request = ingest::SignedRequest(
+      key, 1, ingest::TestContent(1, WeekOf(SystemClock().Now())));  // for "localhost"
+  WriteConfig(Config("port = 0\nnames = [\"Fieldcost.Example\"]"));
+  Start();
+  EXPECT_EQ(MustSend(request).status, 421) << "the configuration's names are instead of those ...";
+  Stop();
+  WriteConfig(Config());
+  Start();
+  EXPECT_EQ(MustSend(request).status, 200) << "... of the certificate";
+  Stop();
+}
+
 TEST_F(ServiceTest, ARestartAfterSigkillChangesNoNumberAndKnowsTheReplay) {
   ASSERT_NO_FATAL_FAILURE(Start());
   const wire::BatchContent content = ingest::TestContent(5, WeekOf(SystemClock().Now()));

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "common/http/tls.h"
 #include "tests/common/http/http_fixture.h"
 #include "tests/common/http/raw_connection.h"
 #include "tests/support/process.h"
@@ -36,6 +37,18 @@ TEST_F(ClientTest, ARefusedConnectionSaysWhatWhereAndWhy) {
   EXPECT_EQ(response.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(response.error().message, "POST https://127.0.0.1:" + std::to_string(server_->port()) +
                                           "/v1/batches: connect: Connection refused");
+}
+
+TEST_F(ClientTest, TheServersNameIsThatOfItsCertificate) {
+  EXPECT_EQ(*CertificateNames(Certs().certificate),
+            (std::vector<std::string>{"localhost", "127.0.0.1"}));
+  const Result<std::vector<std::string>> none = CertificateNames(Certs().key);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr(Certs().key.string()));
+  const auto name = [](const char* url) { return Client::Create({.url = url})->server_name(); };
+  EXPECT_EQ(name("https://FieldCost.Example:8443"), "fieldcost.example");
+  EXPECT_EQ(name("https://127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(name("https://[0:0::1]:7"), "::1");
 }
 
 TEST_F(ClientTest, AnotherCaIsNotTrusted) {

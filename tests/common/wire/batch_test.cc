@@ -8,7 +8,8 @@ namespace fieldcost::wire {
 namespace {
 
 BatchContent DecodeAll(const BatchDecoder& decoder) {
-  BatchContent content{.policy_serial = decoder.policy_serial(), .hardware = decoder.hardware()};
+  BatchContent content{.field_policy_version = decoder.field_policy_version(),
+                       .hardware = decoder.hardware()};
   UntrustedRow row;
   for (std::size_t i = 0; i < decoder.row_count(); ++i) {
     decoder.GetRow(i, row);
@@ -77,14 +78,15 @@ TEST(BatchTest, TooManyRowsAreNotEncoded) {
 }
 
 TEST(BatchTest, TheSigningInputHoldsEveryFieldAtItsPlace) {
-  const std::string input =
-      BatchSigningInput(std::string(32, 'k'), Epoch(0x0102), Sequence(3), std::string(32, 'h'));
-  std::string expected = "fieldcost batch v1";
+  const std::string input = BatchSigningInput("a.example", std::string(32, 'k'), Epoch(0x0102),
+                                              Sequence(3), std::string(32, 'h'));
+  std::string expected = "fieldcost batch v2";
   expected += '\0';
   expected += std::string(32, 'k');
   expected += std::string("\x02\x01\0\0\0\0\0\0", 8);
   expected += std::string("\x03\0\0\0\0\0\0\0", 8);
   expected += std::string(32, 'h');
+  expected += "a.example";
   EXPECT_EQ(input, expected);
 }
 

@@ -12,12 +12,14 @@ const std::string kKey(32, 'K');
 TEST(RequestsTest, SigningInputsAreDomainKeyNumbersAndHash) {
   const std::string hash = crypto::Sha256("body");
   const std::string numbers("\x02\x01\0\0\0\0\0\0\x03\0\0\0\0\0\0\0", 16);
-  EXPECT_EQ(BatchSigningInput(kKey, Epoch(0x102), Sequence(3), hash),
-            std::string("fieldcost batch v1\0", 19) + kKey + numbers + hash);
-  EXPECT_EQ(WithdrawalSigningInput(kKey, Epoch(0x102), Sequence(3), hash),
-            std::string("fieldcost withdrawal v1\0", 24) + kKey + numbers + hash);
-  EXPECT_EQ(EnrolmentSigningInput(kKey, Epoch(0x102), hash),
-            std::string("fieldcost enrolment v1\0", 23) + kKey + numbers.substr(0, 8) + hash);
+  EXPECT_EQ(BatchSigningInput("fieldcost.example", kKey, Epoch(0x102), Sequence(3), hash),
+            std::string("fieldcost batch v2\0", 19) + kKey + numbers + hash + "fieldcost.example");
+  EXPECT_EQ(
+      WithdrawalSigningInput("fieldcost.example", kKey, Epoch(0x102), Sequence(3), hash),
+      std::string("fieldcost withdrawal v2\0", 24) + kKey + numbers + hash + "fieldcost.example");
+  EXPECT_EQ(EnrolmentSigningInput("fieldcost.example", kKey, Epoch(0x102), hash),
+            std::string("fieldcost enrolment v2\0", 23) + kKey + numbers.substr(0, 8) + hash +
+                "fieldcost.example");
 }
 
 TEST(RequestsTest, AWithdrawalAnswerSurvivesAndUnknownMembersAreIgnored) {

@@ -36,7 +36,7 @@ BatchContent SampleBatch() {
   const stats::ApiKey step = StepKey();
   stats::ApiKey exec = step;
   exec.symbol = "sqlite3_exec";
-  return {.policy_serial = 7,
+  return {.field_policy_version = 7,
           .hardware = {.architecture = "x86_64",
                        .cpu_family = "GenuineIntel-6",
                        .log2_cores = 1,

@@ -1,0 +1,30 @@
+#include "aggregator/ingest/service_names.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace fieldcost::ingest {
+namespace {
+
+// As TLS clients match a certificate (RFC 6125 §6.4.3).
+bool Matches(std::string_view pattern, std::string_view name) {
+  if (!pattern.starts_with("*.")) return pattern == name;
+  const std::size_t dot = name.find('.');
+  return dot != 0 && dot != std::string_view::npos && name.substr(dot) == pattern.substr(1);
+}
+
+}  // namespace
+
+void ServiceNames::Set(std::vector<std::string> names) {
+  const std::lock_guard lock(mutex_);
+  names_ = std::move(names);
+}
+
+bool ServiceNames::Has(std::string_view untrusted_name) const {
+  const std::shared_lock lock(mutex_);
+  return std::any_of(names_.begin(), names_.end(), [untrusted_name](const std::string& name) {
+    return Matches(name, untrusted_name);
+  });
+}
+
+}  // namespace fieldcost::ingest
