@@ -12,6 +12,7 @@
 #   slow         thousands of slow connections
 #   smuggling    requests that other parsers read as two
 #   bombs        bodies that grow when they are decoded
+#   poison       hostile agents beside honest ones: what they move is within its bound
 #   mutants      programs with a fault of ours, store, privacy and trust: the tests have to notice each
 #
 # Without a name: all. --mutants is the name mutants. --long runs as many cases as find rare things,
@@ -21,7 +22,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-names=(power_loss nth_failure disk_full kill_loop proxy slow smuggling bombs mutants)
+names=(power_loss nth_failure disk_full kill_loop proxy slow smuggling bombs poison mutants)
 declare -A tests=(
   [power_loss]='PowerLossTest|FaultFileSystemTest'
   [nth_failure]='NthFailureTest|UndeletedFilesTest|NoLinksTest|FailedStoreTest'
@@ -31,6 +32,7 @@ declare -A tests=(
   [slow]='SlowFaults'
   [smuggling]='SmugglingFaults'
   [bombs]='BombFaults'
+  [poison]='PoisonFaults'
   [mutants]='faults[.]mutants'
 )
 declare -A targets=(
@@ -42,10 +44,11 @@ declare -A targets=(
   [slow]=fault_slow_test
   [smuggling]=fault_smuggling_test
   [bombs]=fault_bombs_test
+  [poison]=fault_poison_test
   [mutants]=$(tests/faults/mutants/run.py . . --targets | tr '\n' ' ')
 )
 
-usage() { sed -n '2,22s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,23s/^# \{0,1\}//p' "$0"; }
 bad() {
   echo "tests/faults/run.sh: $1 (--help says what there is)" >&2
   exit 2
