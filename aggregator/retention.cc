@@ -49,6 +49,9 @@ Result<store::ExpiryReport> DeleteOld(store::Store& store, const Clock& clock, s
       const std::uint64_t stranded,
       store.DropHeldBefore(wire::Epoch(epoch - std::min(epoch, store::kEpochsAround))));
   report.held_batches += stranded;
+  FIELDCOST_ASSIGN(
+      report.kept_batches,
+      store.ForgetBatchesBefore(wire::Epoch(epoch - std::min(epoch, store::kEpochsAround))));
   FIELDCOST_TRY(store.PutNumber(kLastDeletionWeek, now));
   return report;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aggregator/store/accepted_rows.h"
@@ -77,6 +78,14 @@ enum class WithdrawalKind {
 struct WithdrawResult {
   std::uint32_t withdrawn_rows = 0;  // the same for a repeated withdrawal
   WithdrawalKind kind = WithdrawalKind::kTakenAway;
+};
+
+// What is known of an agent's batches, of all epochs.
+struct AgentBatches {
+  std::vector<std::pair<wire::Epoch, wire::Sequence>> kept;  // as they came; in the sums
+  std::uint64_t held = 0;                                    // on probation
+  // Delivered and not withdrawn, but it is not known any more, or never was, what was in them.
+  std::uint64_t not_kept = 0;
 };
 
 }  // namespace fieldcost::store

@@ -22,7 +22,7 @@ Status Store::Enrol(std::string_view agent_id, wire::Epoch epoch) {
   if (enrolled) return {};
   Database::WriteSet changes(*state_->database);
   changes.Put(Table::kLedger, EnrolmentKey(LedgerHeadKey(agent_id, epoch.value())), kRecordVersion);
-  return state_->Commit(changes, {});
+  return state_->Commit(changes);
 }
 
 Result<bool> Store::IsEnrolled(std::string_view agent_id, wire::Epoch epoch) const {

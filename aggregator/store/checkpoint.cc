@@ -28,7 +28,8 @@ Status WriteRows(const Database& database, const Database::View* base, const Dir
       });
 }
 
-// How much of a row's key is its API, which ends in the fifth zero byte.
+}  // namespace
+
 std::size_t SizeOfApi(std::string_view row_key) {
   constexpr int kTexts = 5;
   std::size_t size = 0;
@@ -37,8 +38,6 @@ std::size_t SizeOfApi(std::string_view row_key) {
   }
   return size;
 }
-
-}  // namespace
 
 Status Store::Checkpoint() {
   const std::lock_guard lock(state_->checkpoint_mutex);
@@ -59,7 +58,12 @@ Status Store::State::CheckpointLocked() {
   }
   gate.Open();
   if (failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
-  if (frozen.empty()) return {};
+  if (frozen.empty()) {
+    // Of what was summed before: by a backup, or a crash, the inbox was left as it was.
+    if (!inbox_left || backing_up) return {};
+    const Status emptied = EmptyInbox(applied);
+    return emptied ? emptied : Failed(emptied.error());
+  }
   const auto start = std::chrono::steady_clock::now();
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kFrozen);
 
@@ -76,11 +80,9 @@ Status Store::State::CheckpointLocked() {
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kWritten);
   // The inbox' entries up to `number` mean nothing any more, whether they are there or not. But a
   // backup may have the list of files from before, and will have the log from now.
+  inbox_left = true;
   if (!backing_up) {
-    Database::WriteSet summed(*database);
-    summed.DeleteRange(Table::kInbox, NumberKey(inbox_begin), NumberKey(number + 1));
-    if (Status status = database->Write(summed); !status) return Failed(status.error());
-    inbox_begin = number + 1;
+    if (Status status = EmptyInbox(number); !status) return Failed(status.error());
   }
   applied = number;
   totals = new_totals;

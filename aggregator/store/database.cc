@@ -20,8 +20,8 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox", "ledger",
-                                                          "meta", "held",  "progress"};
+constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox",    "ledger", "meta",
+                                                          "held", "progress", "batches"};
 constexpr int kMaxOpenFiles = 512;
 constexpr int kBackgroundJobs = 2;
 constexpr int kWriteBuffers = 4;  // of a table, the flushed ones included, before writers wait
@@ -112,8 +112,10 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (std::size_t table = 0; table < kTables; ++table) {
     rocksdb::ColumnFamilyOptions options_of_table = family;
-    // What the next checkpoint deletes is not worth compressing.
-    if (table == static_cast<std::size_t>(Table::kInbox)) {
+    // What the next checkpoint deletes is not worth compressing; batches are compressed as they
+    // come.
+    if (table == static_cast<std::size_t>(Table::kInbox) ||
+        table == static_cast<std::size_t>(Table::kBatches)) {
       options_of_table.compression = rocksdb::kNoCompression;
     }
     families.emplace_back(kTableNames[table], options_of_table);
@@ -193,6 +195,30 @@ Status Database::ForPrefix(Table table, std::string_view prefix, const Visitor& 
   return {};
 }
 
+Status Database::ForEachPrefix(Table table, std::size_t prefix_bytes,
+                               const std::function<Status(std::string_view)>& visit) const {
+  const std::unique_ptr<rocksdb::Iterator> iterator(
+      state_->db->NewIterator(rocksdb::ReadOptions(), state_->Handle(table)));
+  std::string prefix;
+  for (iterator->SeekToFirst(); iterator->Valid();) {
+    if (iterator->key().size() < prefix_bytes) {
+      iterator->Next();
+      continue;
+    }
+    prefix.assign(iterator->key().data(), prefix_bytes);
+    FIELDCOST_TRY(visit(prefix));
+    // Behind every key that begins so; there is none but of the greatest bytes only.
+    std::size_t last = prefix.size();
+    while (last != 0 && prefix[last - 1] == '\xff') --last;
+    if (last == 0) break;
+    prefix.resize(last);
+    ++prefix.back();
+    iterator->Seek(prefix);
+  }
+  if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
+  return {};
+}
+
 Result<std::string> Database::ForSome(Table table, std::string_view begin, std::size_t max_entries,
                                       const Visitor& visit) const {
   const std::unique_ptr<rocksdb::Iterator> iterator(
@@ -213,6 +239,13 @@ Status Database::Compact(Table table) {
       state_->db->CompactRange(options, state_->Handle(table), nullptr, nullptr);
   if (!status.ok()) return ErrorOf("compact the store", status);
   return {};
+}
+
+std::uint64_t Database::EstimatedBytes(Table table) const {
+  std::uint64_t sum = 0;
+  state_->db->GetIntProperty(state_->Handle(table), rocksdb::DB::Properties::kEstimateLiveDataSize,
+                             &sum);
+  return sum;
 }
 
 std::uint64_t Database::EstimatedBytes() const {

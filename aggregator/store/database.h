@@ -22,8 +22,16 @@ namespace fieldcost::store {
 // writes, point-in-time views. RocksDB stands behind it (only database*.cc and database_state.h see
 // it). All keys compare as unsigned bytes.
 
-enum class Table { kRows = 0, kInbox = 1, kLedger = 2, kMeta = 3, kHeld = 4, kProgress = 5 };
-inline constexpr int kTables = 6;
+enum class Table {
+  kRows = 0,
+  kInbox = 1,
+  kLedger = 2,
+  kMeta = 3,
+  kHeld = 4,
+  kProgress = 5,
+  kBatches = 6
+};
+inline constexpr int kTables = 7;
 
 struct DatabaseOptions {
   std::filesystem::path directory;
@@ -119,6 +127,9 @@ class Database {
                  std::string_view end = {}) const;
   // Those whose keys begin with `prefix`, as they are now.
   Status ForPrefix(Table table, std::string_view prefix, const Visitor& visit) const;
+  // The first `prefix_bytes` of the keys that have as many, each once, ascending.
+  Status ForEachPrefix(Table table, std::size_t prefix_bytes,
+                       const std::function<Status(std::string_view prefix)>& visit) const;
   // At most so many entries, as they are now. Returns the key to go on from; empty after the last.
   Result<std::string> ForSome(Table table, std::string_view begin, std::size_t max_entries,
                               const Visitor& visit) const;
@@ -130,6 +141,7 @@ class Database {
   std::vector<std::string> Cuts(Table table, std::size_t parts) const;
   // The engine's estimate of the bytes of its live data; reads no disk.
   std::uint64_t EstimatedBytes() const;
+  std::uint64_t EstimatedBytes(Table table) const;
 
   // Adds a copy as of now to the backups in `directory` and verifies it; `attachment` is kept with
   // it. Durable when it returns. One at a time. kIo, kCorrupt.

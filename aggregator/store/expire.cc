@@ -15,14 +15,14 @@ constexpr char kEpochsExpiredKey[] = "epochs_expired";
 constexpr std::size_t kWeekBytes = 4;
 constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + 8;
 
-Result<std::uint64_t> ReadMeta(const Database& database, std::string_view key) {
-  FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kMeta, key));
+}  // namespace
+
+Result<std::uint64_t> Store::State::ReadMetaNumber(std::string_view key) const {
+  FIELDCOST_ASSIGN(const auto bytes, database->Get(Table::kMeta, key));
   if (!bytes) return std::uint64_t{0};
   if (bytes->size() != 8) return Fail(ErrorCode::kCorrupt, "the stored {} is malformed", key);
   return ReadBigEndian64(*bytes);
 }
-
-}  // namespace
 
 std::uint32_t WeekOfRowKey(std::string_view row_key) {
   std::uint32_t week = 0;
@@ -34,8 +34,8 @@ std::uint32_t WeekOfRowKey(std::string_view row_key) {
 }
 
 Status Store::State::LoadBounds() {
-  FIELDCOST_ASSIGN(const std::uint64_t week, ReadMeta(*database, kFirstWeekKey));
-  FIELDCOST_ASSIGN(first_epoch, ReadMeta(*database, kFirstEpochKey));
+  FIELDCOST_ASSIGN(const std::uint64_t week, ReadMetaNumber(kFirstWeekKey));
+  FIELDCOST_ASSIGN(first_epoch, ReadMetaNumber(kFirstEpochKey));
   first_week = static_cast<std::uint32_t>(week);
   return {};
 }
@@ -75,7 +75,7 @@ Result<Totals> Store::State::TotalsWithout(const std::vector<std::string>& ascen
 
 Status Store::State::ExpireRows(ExpiryReport& report) {
   const std::uint32_t bound = first_week;
-  FIELDCOST_ASSIGN(const std::uint64_t done, ReadMeta(*database, kRowsExpiredKey));
+  FIELDCOST_ASSIGN(const std::uint64_t done, ReadMetaNumber(kRowsExpiredKey));
   if (done >= bound) return {};
   bool first_step = true;
   for (std::string next; first_step || !next.empty();) {
@@ -156,8 +156,11 @@ Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_e
     FIELDCOST_TRY(state_->RaiseBounds(first_week, first_epoch.value()));
     FIELDCOST_TRY(state_->ExpireRows(report));
     const std::uint64_t bound = state_->first_epoch;
-    FIELDCOST_ASSIGN(const std::uint64_t done, ReadMeta(*state_->database, kEpochsExpiredKey));
+    FIELDCOST_ASSIGN(const std::uint64_t done, state_->ReadMetaNumber(kEpochsExpiredKey));
     if (done >= bound) return {};
+    // While the ledger knows which they are.
+    const auto forgotten = state_->ForgetBatches(bound);
+    if (!forgotten) return forgotten.error();
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kHeld, report.held_batches));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kLedger, report.ledger_entries));
     Database::WriteSet changes(*state_->database);

@@ -8,6 +8,7 @@ StoreGauges Store::Gauges() const {
   gauges.checkpoints = state_->checkpoints;
   gauges.checkpoint_microseconds = state_->checkpoint_microseconds;
   gauges.stored_bytes = state_->database->EstimatedBytes();
+  gauges.kept_bytes = state_->database->EstimatedBytes(Table::kBatches);
   gauges.held_batches = state_->held.batches();
   gauges.held_bytes = state_->held.bytes();
   gauges.held_room_bytes = state_->options.held_bytes;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aggregator/store/acceptance.h"
+#include "aggregator/store/gate.h"
 #include "common/base/result.h"
 
 namespace fieldcost::store {
@@ -79,6 +80,41 @@ class HeldIndex {
   std::uint64_t batches_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t dishonest_bytes_ = 0;
+};
+
+// What is dropped of what is held, once it is written.
+struct HeldDrop {
+  std::string agent;  // head key
+  std::uint64_t batches = 0;
+  std::uint64_t bytes = 0;
+};
+
+// While it lives, nothing that is held goes because of somebody else; once it is alone, nobody else
+// does anything with what is held.
+class HeldAccess {
+ public:
+  HeldAccess(std::mutex& evict_mutex, Gate& gate)
+      : evict_lock_(evict_mutex, std::defer_lock), gate_(gate) {
+    gate_.Enter();
+  }
+  ~HeldAccess() {
+    if (evict_lock_.owns_lock()) {
+      gate_.Open();
+    } else {
+      gate_.Leave();
+    }
+  }
+  HeldAccess(const HeldAccess&) = delete;
+  HeldAccess& operator=(const HeldAccess&) = delete;
+  void BeAlone() {
+    gate_.Leave();
+    evict_lock_.lock();
+    gate_.Close();
+  }
+
+ private:
+  std::unique_lock<std::mutex> evict_lock_;
+  Gate& gate_;
 };
 
 }  // namespace fieldcost::store

@@ -1,6 +1,7 @@
 #include "aggregator/store/ledger.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "aggregator/store/row_codec.h"
 
@@ -37,6 +38,11 @@ void LedgerHead::Record(std::uint64_t sequence, std::vector<std::uint64_t>& forg
   }
   window_ = (step >= kLedgerWindow ? 0 : window_ << step) | 1;
   high_water_ = sequence;
+}
+
+std::uint64_t LedgerHead::Delivered() const {
+  const std::uint64_t before = high_water_ - std::min<std::uint64_t>(high_water_, kLedgerWindow);
+  return before + static_cast<std::uint64_t>(std::popcount(window_));
 }
 
 std::vector<SequenceRange> LedgerHead::Skipped(std::uint64_t sequence) const {
@@ -91,6 +97,10 @@ std::string AnswerKey(std::string_view head_key, std::uint64_t sequence) {
 
 std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence) {
   return AnswerKey(head_key, sequence) + kTombstoneMark;
+}
+
+bool IsTombstoneKey(std::string_view key) {
+  return key.size() == kAgentIdBytes + 2 * kNumberBytes + 1 && key.ends_with(kTombstoneMark);
 }
 
 std::string EnrolmentKey(std::string_view head_key) {

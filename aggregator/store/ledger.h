@@ -39,6 +39,8 @@ class LedgerHead {
   std::vector<SequenceRange> Skipped(std::uint64_t sequence) const;
 
   std::uint64_t high_water() const { return high_water_; }
+  // How many were accepted, if none was skipped.
+  std::uint64_t Delivered() const;
 
   std::string Encode() const;
   static Result<LedgerHead> Decode(std::string_view untrusted_bytes);
@@ -53,6 +55,7 @@ class LedgerHead {
 std::string LedgerHeadKey(std::string_view agent_id, std::uint64_t epoch);
 std::string AnswerKey(std::string_view head_key, std::uint64_t sequence);
 std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence);
+bool IsTombstoneKey(std::string_view key);
 std::string EnrolmentKey(std::string_view head_key);
 
 // How many batches were withdrawn that had never come.

@@ -30,6 +30,9 @@ inline constexpr std::uint64_t kContributionCost = 8;
 // Entries looked at, at most, between two of Expire()'s atomic writes. Checkpoints wait that long.
 inline constexpr std::size_t kExpiryStepEntries = 10'000;
 
+// APIs that a removal changes most, in a report.
+inline constexpr std::size_t kMaxShownChanges = 10;
+
 // Held batches looked at, at most, before those to be dropped are.
 inline constexpr std::size_t kDropStepEntries = 1'000;
 

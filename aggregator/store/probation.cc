@@ -111,7 +111,8 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
           // What has expired while it was held is not wanted back.
           FIELDCOST_ASSIGN(std::string record, RecordOfHeld(held_batch.record));
           FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
-          step.released.push_back(std::move(record));
+          step.released.push_back({.record = std::move(record),
+                                   .sequence = ReadBigEndian64(key.substr(key.size() - 8))});
           step.released_bytes += room;
           changes.Delete(Table::kHeld, key);
           return {};
@@ -166,7 +167,7 @@ Result<ProbationStep> Store::State::StepEvicting(const AcceptedBatch& batch,
 }
 
 Result<bool> Store::State::WithdrawHeld(const std::string& head_key, std::uint64_t sequence,
-                                        const AcceptedRows& rows, Database::WriteSet& changes) {
+                                        std::uint32_t row_count, Database::WriteSet& changes) {
   const HeldAccess access(evict_mutex, held_gate);
   const std::string key = HeldKey(head_key, sequence);
   FIELDCOST_ASSIGN(const auto value, database->Get(Table::kHeld, key));
@@ -178,9 +179,9 @@ Result<bool> Store::State::WithdrawHeld(const std::string& head_key, std::uint64
   --probation->held_batches;
   changes.Delete(Table::kHeld, key);
   changes.Put(Table::kLedger, ProbationKey(head_key), probation->Encode());
-  changes.Put(Table::kLedger, TombstoneKey(head_key, sequence), EncodeTombstone(rows.row_count()));
+  changes.Put(Table::kLedger, TombstoneKey(head_key, sequence), EncodeTombstone(row_count));
   FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, *value));
-  FIELDCOST_TRY(Commit(changes, {}));
+  FIELDCOST_TRY(Commit(changes));
   held.Remove(head_key, 1, room);
   return true;
 }
@@ -227,7 +228,7 @@ Result<std::uint64_t> Store::State::DropHeld(std::string_view agent_id, std::uin
     FIELDCOST_ASSIGN(HeldDrop drop, PutHeldDrop(head_key, changes));
     drops.push_back(std::move(drop));
   }
-  FIELDCOST_TRY(Commit(changes, {}));
+  FIELDCOST_TRY(Commit(changes));
   std::uint64_t batches = 0;
   for (const HeldDrop& drop : drops) {
     held.Remove(drop.agent, drop.batches, drop.bytes);

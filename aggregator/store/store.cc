@@ -96,21 +96,36 @@ Status Store::State::Replay() {
   }
   FIELDCOST_TRY(LoadBounds());
   FIELDCOST_TRY(LoadHeld());
+  FIELDCOST_TRY(LoadKept());
   last_number = applied;
   const std::lock_guard lock(checkpoint_mutex);
   RecordAdder adder(*this);
-  return database->ForEach(Table::kInbox, NumberKey(applied + 1), nullptr,
+  const auto add = [&](std::uint64_t number, std::string_view record) -> Status {
+    last_number = number;
+    if (Status status = adder.Add(record); !status) {
+      return Within(std::move(status).error(), fmt::format("batch {} of the inbox", number));
+    }
+    if (WantsCheckpoint()) return CheckpointLocked();
+    return {};
+  };
+  // The two tables together, in the order of numbers: a checkpoint covers all up to one.
+  std::uint64_t next = applied + 1;
+  Database::Lookup inbox(*database, Table::kInbox, nullptr);
+  const auto add_batch = [&](std::string_view key, std::string_view value) -> Status {
+    if (key.size() != 8) return Fail(ErrorCode::kCorrupt, "a batch's key is malformed");
+    const std::uint64_t number = ReadBigEndian64(key);
+    for (; next < number; ++next) {
+      FIELDCOST_ASSIGN(const auto other, inbox.Find(NumberKey(next)));
+      if (other) FIELDCOST_TRY(add(next, *other));
+    }
+    ++next;
+    return add(number, value);
+  };
+  FIELDCOST_TRY(database->ForEach(Table::kBatches, NumberKey(next), nullptr, add_batch));
+  return database->ForEach(Table::kInbox, NumberKey(next), nullptr,
                            [&](std::string_view key, std::string_view value) -> Status {
-                             if (key.size() != 8)
-                               return Fail(ErrorCode::kCorrupt, "inbox key is malformed");
-                             last_number = ReadBigEndian64(key);
-                             if (Status status = adder.Add(value); !status) {
-                               return Within(
-                                   std::move(status).error(),
-                                   fmt::format("batch {} of the inbox", last_number.load()));
-                             }
-                             if (WantsCheckpoint()) return CheckpointLocked();
-                             return {};
+                             if (key.size() != 8) return {};
+                             return add(ReadBigEndian64(key), value);
                            });
 }
 
@@ -201,23 +216,63 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   FIELDCOST_TRY(state_->NoteSkipped(key, head, sequence, changes));
   RecordDelivery(key, sequence, result.answer, head, changes);
   if (step.held) {
-    FIELDCOST_TRY(state_->Commit(changes, {}));
+    FIELDCOST_TRY(state_->Commit(changes));
     state_->evicted_batches += result.evicted_batches;
     return result;
   }
-  const std::vector<std::string_view> records(step.released.begin(), step.released.end());
-  FIELDCOST_TRY(state_->CommitAll(changes, records, &batch));
-  state_->held.Remove(key, step.released.size(), step.released_bytes);
+  std::vector<Addition> additions = std::move(step.released);
+  AppendLoggedBatch(batch, additions.emplace_back(Addition{.sequence = sequence}).record);
+  FIELDCOST_TRY(state_->CommitAdditions(changes, key, additions, *batch.rows));
+  state_->held.Remove(key, result.released_batches, step.released_bytes);
   return result;
 }
 
-Status Store::State::Commit(Database::WriteSet& changes, std::string_view inbox_record) {
-  return CommitAll(changes, std::span(&inbox_record, inbox_record.empty() ? 0 : 1), nullptr);
+Status Store::State::Commit(Database::WriteSet& changes) {
+  return CommitInGate(
+      changes, [] {}, []() -> Status { return {}; });
 }
 
-Status Store::State::CommitAll(Database::WriteSet& changes,
-                               std::span<const std::string_view> inbox_records,
-                               const AcceptedBatch* batch) {
+Status Store::State::CommitAdditions(Database::WriteSet& changes, std::string_view head_key,
+                                     std::span<const Addition> additions,
+                                     const AcceptedRows& rows) {
+  const auto number = [&] {
+    for (const Addition& addition : additions) {
+      PutAddition(addition, head_key, last_number.fetch_add(1) + 1, changes);
+    }
+  };
+  const auto take_in = [&]() -> Status {
+    RecordAdder adder(*this);
+    for (const Addition& addition : additions.first(additions.size() - 1)) {
+      FIELDCOST_TRY(adder.Add(addition.record));
+    }
+    const std::lock_guard lock(table_mutex);
+    dirty.Add(rows);
+    return {};
+  };
+  return CommitInGate(changes, number, take_in);
+}
+
+Status Store::State::CommitWithdrawal(Database::WriteSet& changes,
+                                      std::string_view withdrawn_record,
+                                      std::optional<std::uint64_t> kept_number) {
+  std::optional<GoingBatch> one;
+  const auto number = [&] {
+    const std::uint64_t withdrawal = last_number.fetch_add(1) + 1;
+    changes.Put(Table::kInbox, NumberKey(withdrawal), withdrawn_record);
+    if (!kept_number) return;
+    one = GoingBatch{.withdrawal = withdrawal, .batch = *kept_number};
+    changes.Put(Table::kInbox, GoingKey(withdrawal, *kept_number), {});
+  };
+  const auto take_in = [&]() -> Status {
+    const std::lock_guard lock(table_mutex);
+    if (one) going.push_back(*one);
+    return dirty.AddRecord(withdrawn_record);
+  };
+  return CommitInGate(changes, number, take_in);
+}
+
+Status Store::State::CommitInGate(Database::WriteSet& changes, const std::function<void()>& number,
+                                  const std::function<Status()>& take_in) {
   {
     std::unique_lock lock(table_mutex);
     table_changed.wait(lock, [this] {
@@ -227,24 +282,12 @@ Status Store::State::CommitAll(Database::WriteSet& changes,
     });
   }
   gate.Enter();
-  for (const std::string_view record : inbox_records) {
-    const std::uint64_t number = last_number.fetch_add(1) + 1;
-    changes.Put(Table::kInbox, NumberKey(number), record);
-  }
-  if (batch != nullptr) {
-    std::string record;
-    AppendLoggedBatch(*batch, record);
-    changes.Put(Table::kInbox, NumberKey(last_number.fetch_add(1) + 1), record);
-  }
+  number();
   Status status =
       failed ? Status(Fail(ErrorCode::kIo, "the store has failed")) : database->Write(changes);
-  RecordAdder adder(*this);
-  for (const std::string_view record : inbox_records) {
-    if (status) status = adder.Add(record);
-  }
-  if (status && (batch != nullptr || !inbox_records.empty())) {
+  if (status) status = take_in();
+  {
     const std::lock_guard lock(table_mutex);
-    if (batch != nullptr) dirty.Add(*batch->rows);
     if (WantsCheckpoint()) table_changed.notify_all();
   }
   // Before the next checkpoint, which would cover the number of what may yet be in the log.

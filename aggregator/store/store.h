@@ -83,6 +83,24 @@ class Store {
   // and what it would be without the batch is not known. After the latter two nothing has changed.
   Result<WithdrawResult> Withdraw(const Withdrawal& withdrawal);
 
+  // Batches that are in the sums are kept as they came, until they are withdrawn or their epoch is
+  // forgotten, so that an agent's can be taken away without it.
+  Status ForEachAgent(const std::function<Status(std::string_view agent_id)>& visit) const;
+  Result<AgentBatches> BatchesOf(std::string_view agent_id) const;
+  // The rows that are in the sums, as AcceptedRows::bytes(); nullopt if it is not kept.
+  Result<std::optional<std::string>> KeptRows(std::string_view agent_id, wire::Epoch epoch,
+                                              wire::Sequence sequence) const;
+  // As Withdraw(), with these rows; kRepeated, and 0 rows, if it is not kept (any more).
+  Result<WithdrawResult> WithdrawKept(std::string_view agent_id, wire::Epoch epoch,
+                                      wire::Sequence sequence);
+
+  // What RemoveAll() would change. `threshold` is that of publication.
+  Result<RemovalEffect> EffectOfRemoving(std::string_view agent_id, std::uint32_t threshold);
+  // WithdrawKept() of all that is kept of the agent: as if these had never come. Interrupted, the
+  // next call goes on. Whoever wants it to be all revokes the agent before.
+  using Progress = std::function<void(int done, int total)>;
+  Result<RemovalReport> RemoveAll(std::string_view agent_id, const Progress& progress = {});
+
   // What the agent has contributed to with batches that were not withdrawn: the hashes it gave,
   // ascending. Whoever goes by them accepts one batch of an agent at a time.
   Status GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
@@ -128,6 +146,9 @@ class Store {
   // Removes, durably, held batches of earlier epochs, as if they had been withdrawn; how many. For
   // epochs of which no batch is taken any more, so that their probation cannot end.
   Result<std::uint64_t> DropHeldBefore(wire::Epoch epoch);
+  // Removes, durably, what is kept of batches of earlier epochs, of which none is kept from then
+  // on; of how many. The sums stay. Interrupted, it is finished by the next call.
+  Result<std::uint64_t> ForgetBatchesBefore(wire::Epoch epoch);
   // The bounds in force; 0 if there were never any.
   std::uint32_t first_week() const;
   wire::Epoch first_epoch() const;
@@ -148,7 +169,6 @@ class Store {
 
   // Makes a checkpoint and rewrites everything without what is deleted or overwritten, while
   // batches come in. `progress` hears how many of how many parts are done.
-  using Progress = std::function<void(int done, int total)>;
   Status Compact(const Progress& progress = {});
 
   // A number kept under a name; 0 if never set. Durable.

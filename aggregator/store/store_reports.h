@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "aggregator/store/dirty_table.h"
+#include "common/stats/api_key.h"
 
 // What a store tells of itself. Plain values.
 
@@ -21,6 +23,7 @@ struct StoreGauges {
   std::uint64_t held_room_bytes = 0;          // for all of them: StoreOptions::held_bytes
   std::uint64_t honest_held_bytes = 0;        // of agents that were never dishonest
   std::uint64_t evicted_batches = 0;          // held, and gone to make room
+  std::uint64_t kept_bytes = 0;               // the engine's estimate of what is kept of batches
   std::uint64_t stored_bytes = 0;             // the engine's estimate of its live data
 
   // Nine tenths of the room are taken by agents that were never dishonest. The rest is as good as
@@ -33,13 +36,45 @@ struct ExpiryReport {
   std::uint64_t rows = 0;
   std::uint64_t ledger_entries = 0;
   std::uint64_t held_batches = 0;
+  std::uint64_t kept_batches = 0;  // whose rows stay in the sums
+};
+
+// What taking out all that is kept of an agent changes of one API, all metrics together.
+struct ApiChange {
+  stats::ApiKey api;
+  std::uint64_t calls_before = 0;
+  std::uint64_t calls_after = 0;
+  std::uint64_t contributions_before = 0;
+  std::uint64_t contributions_after = 0;
+};
+
+// What it changes altogether.
+struct RemovalEffect {
+  std::uint64_t batches = 0;
+  std::uint64_t held_batches = 0;  // on probation: in no sum, dropped when the agent is revoked
+  std::uint64_t not_kept = 0;      // AgentBatches::not_kept: they stay
+  std::uint64_t rows = 0;          // stored ones
+  std::uint64_t contributions = 0;
+  std::uint64_t calls = 0;
+  // (API, metric)s that too few others have contributed to in every week.
+  std::uint64_t below_threshold = 0;
+  std::vector<ApiChange> most_changed;  // at most kMaxShownChanges; by the share of calls that goes
+};
+
+// What was taken out.
+struct RemovalReport {
+  std::uint64_t batches = 0;
+  std::uint64_t rows = 0;       // of these batches
+  std::uint64_t not_taken = 0;  // batches with a row at its numbers' limit
+  std::uint64_t not_kept = 0;   // AgentBatches::not_kept
 };
 
 struct VerifyReport {
   std::uint64_t sequence = 0;
   std::uint64_t rows = 0;
   std::uint64_t held_batches = 0;  // on probation: their rows are not in the sums
-  std::uint64_t invalid_rows = 0;  // of those held, too
+  std::uint64_t kept_batches = 0;
+  std::uint64_t invalid_rows = 0;  // of those held and kept, too
   std::uint64_t saturated_rows = 0;
   Totals expected;            // kept beside the rows as batches came and were withdrawn
   Totals found;               // re-added from the rows

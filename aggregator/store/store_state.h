@@ -3,8 +3,10 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -14,6 +16,7 @@
 #include "aggregator/store/dirty_table.h"
 #include "aggregator/store/gate.h"
 #include "aggregator/store/held.h"
+#include "aggregator/store/kept.h"
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
 #include "aggregator/store/store.h"
@@ -35,48 +38,25 @@ inline std::string NumberKey(std::uint64_t number) {
   return key;
 }
 
-// While it lives, nothing that is held goes because of somebody else; once it is alone, nobody else
-// does anything with what is held.
-class HeldAccess {
- public:
-  HeldAccess(std::mutex& evict_mutex, Gate& gate)
-      : evict_lock_(evict_mutex, std::defer_lock), gate_(gate) {
-    gate_.Enter();
-  }
-  ~HeldAccess() {
-    if (evict_lock_.owns_lock()) {
-      gate_.Open();
-    } else {
-      gate_.Leave();
-    }
-  }
-  HeldAccess(const HeldAccess&) = delete;
-  HeldAccess& operator=(const HeldAccess&) = delete;
-  void BeAlone() {
-    gate_.Leave();
-    evict_lock_.lock();
-    gate_.Close();
-  }
+// What a batch adds, as the log has it.
+struct Addition {
+  std::string record;
+  std::uint64_t sequence = 0;
+};
 
- private:
-  std::unique_lock<std::mutex> evict_lock_;
-  Gate& gate_;
+// A kept batch that goes once its withdrawal is in the rows.
+struct GoingBatch {
+  std::uint64_t withdrawal = 0;  // its number
+  std::uint64_t batch = 0;
 };
 
 // What accepting a batch does to what is held.
 struct ProbationStep {
   bool held = false;  // the batch itself, ...
   std::uint64_t held_bytes = 0;
-  bool no_room = false;               // or it should be, but others would have to go
-  std::vector<std::string> released;  // inbox records, in the order of their sequences
+  bool no_room = false;            // or it should be, but others would have to go
+  std::vector<Addition> released;  // in the order of their sequences
   std::uint64_t released_bytes = 0;
-};
-
-// What is dropped of what is held, once it is written.
-struct HeldDrop {
-  std::string agent;  // head key
-  std::uint64_t batches = 0;
-  std::uint64_t bytes = 0;
 };
 
 struct Store::State {
@@ -98,16 +78,19 @@ struct Store::State {
   DirtyTable dirty;
   DirtyTable frozen;                     // being checkpointed
   std::shared_ptr<Database::View> base;  // stored rows without `frozen`, while there is one
+  std::vector<GoingBatch> going;
   bool stopping = false;
 
   std::uint64_t applied = 0;      // guarded by checkpoint_mutex
   std::uint64_t inbox_begin = 0;  // below it the inbox is empty; guarded by checkpoint_mutex
   Totals totals;                  // of the stored rows; guarded by checkpoint_mutex
+  bool inbox_left = false;        // something of it is summed; guarded by checkpoint_mutex
   bool backing_up = false;        // the inbox has to stay; guarded by checkpoint_mutex
   std::atomic<std::uint64_t> last_number{0};
   std::atomic<bool> failed{false};
   std::atomic<std::uint32_t> first_week{0};  // written with withdraw_mutex held
   std::atomic<std::uint64_t> first_epoch{0};
+  std::atomic<std::uint64_t> kept_from{0};  // batches of earlier epochs are not kept
   HeldIndex held;
   std::atomic<std::uint64_t> evicted_batches{0};
   std::atomic<std::uint64_t> checkpoints{0};
@@ -143,12 +126,18 @@ struct Store::State {
   Result<bool> IsSkipped(const std::string& head_key, std::uint64_t sequence) const;
   // The newest sums of a row; `found` is false if there is none.
   Status ReadRow(std::string_view key, CompactRow& sums, bool& found) const;
-  // Writes the changes and, if it is not empty, an inbox record with them, as one; then takes the
-  // record into the dirty table.
-  Status Commit(Database::WriteSet& changes, std::string_view inbox_record);
-  // The same with several records and, behind them, a batch.
-  Status CommitAll(Database::WriteSet& changes, std::span<const std::string_view> inbox_records,
-                   const AcceptedBatch* batch);
+  // Writes the changes; with those of a delivery what it adds, last that of `rows`, which are then
+  // taken into the dirty table.
+  Status Commit(Database::WriteSet& changes);
+  Status CommitAdditions(Database::WriteSet& changes, std::string_view head_key,
+                         std::span<const Addition> additions, const AcceptedRows& rows);
+  // The same for what is taken away, and the batch that goes with it, if it is kept.
+  Status CommitWithdrawal(Database::WriteSet& changes, std::string_view withdrawn_record,
+                          std::optional<std::uint64_t> kept_number);
+  // Waits until there is room for more dirty rows, then writes `changes` in the gate, before that
+  // what `number` adds to it, and after it what `take_in` does.
+  Status CommitInGate(Database::WriteSet& changes, const std::function<void()>& number,
+                      const std::function<Status()>& take_in);
   class RecordAdder;
   Result<bool> IsRevoked(std::string_view agent_id) const;
 
@@ -169,7 +158,7 @@ struct Store::State {
                                      Database::WriteSet& changes, std::vector<HeldDrop>& evicted);
   // False, and no change, if the batch is not held. Else it is gone when this returns.
   Result<bool> WithdrawHeld(const std::string& head_key, std::uint64_t sequence,
-                            const AcceptedRows& rows, Database::WriteSet& changes);
+                            std::uint32_t row_count, Database::WriteSet& changes);
   // Ends all that is held of the agent for epochs before `end`, writing `changes` with it, but
   // leaves to Expire() what has expired. How many batches it were.
   Result<std::uint64_t> DropHeld(std::string_view agent_id, std::uint64_t end,
@@ -182,7 +171,29 @@ struct Store::State {
   // REQUIRES: withdraw_mutex is held.
   Status CheckWithdrawable(std::string_view accepted_rows) const;
 
+  // Takes away the rows of a batch that has been delivered, with all that is kept of it. REQUIRES:
+  // its agent's stripe is locked.
+  Result<WithdrawResult> TakeAway(const std::string& head_key, std::uint64_t sequence,
+                                  const std::string& accepted_rows, Database::WriteSet& changes);
+
+  // kept.cc
+  Status LoadKept();
+  // Puts the record where it is kept, or into the inbox if its epoch's are not. REQUIRES: its
+  // agent's stripe is locked.
+  void PutAddition(const Addition& addition, std::string_view head_key, std::uint64_t number,
+                   Database::WriteSet& changes) const;
+  Result<std::optional<std::uint64_t>> KeptNumber(std::string_view head_key,
+                                                  std::uint64_t sequence) const;
+  // As AcceptedRows::bytes(); nullopt if it is not kept.
+  Result<std::optional<std::string>> KeptRows(std::string_view head_key,
+                                              std::uint64_t sequence) const;
+  Status EmptyInbox(std::uint64_t number);
+  Status RaiseKeptFrom(std::uint64_t epoch);
+  // REQUIRES: expire_mutex and backup_mutex are held.
+  Result<std::uint64_t> ForgetBatches(std::uint64_t epoch);
+
   // expire.cc
+  Result<std::uint64_t> ReadMetaNumber(std::string_view key) const;
   Status LoadBounds();
   Status RaiseBounds(std::uint32_t week, std::uint64_t epoch);
   Status ExpireRows(ExpiryReport& report);
@@ -201,6 +212,9 @@ void AppendLoggedBatch(const AcceptedBatch& batch, std::string& bytes);
 // Notes in `changes` that the sequence has been delivered and what was answered.
 void RecordDelivery(const std::string& head_key, std::uint64_t sequence, std::string_view answer,
                     LedgerHead& head, Database::WriteSet& changes);
+
+// How much of a row's key is its API, which ends in the fifth zero byte.
+std::size_t SizeOfApi(std::string_view row_key);
 
 // A row key ends in its week.
 std::uint32_t WeekOfRowKey(std::string_view row_key);

@@ -91,7 +91,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
     FIELDCOST_TRY(state_->NoteSkipped(key, head, sequence, changes));
     RecordDelivery(key, sequence, withdrawal.late_answer, head, changes);
     changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(0));
-    FIELDCOST_TRY(state_->Commit(changes, {}));
+    FIELDCOST_TRY(state_->Commit(changes));
     return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
   }
   if (seen == LedgerHead::Seen::kTooOld) {
@@ -104,19 +104,31 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
     FIELDCOST_ASSIGN(answer, state_->database->Get(Table::kLedger, AnswerKey(key, sequence)));
   }
   FIELDCOST_ASSIGN(const AcceptedRows* const rows, withdrawal.rows(answer));
-  const std::string encoded = rows->bytes();
-  FIELDCOST_TRY(DropContributions(key, sequence, encoded, changes));
-  if (state_->held.batches() != 0) {
-    FIELDCOST_ASSIGN(const bool was_held, state_->WithdrawHeld(key, sequence, *rows, changes));
-    if (was_held) return WithdrawResult{.withdrawn_rows = rows->row_count()};
+  return state_->TakeAway(key, sequence, rows->bytes(), changes);
+}
+
+Result<WithdrawResult> Store::State::TakeAway(const std::string& head_key, std::uint64_t sequence,
+                                              const std::string& accepted_rows,
+                                              Database::WriteSet& changes) {
+  WithdrawResult result;
+  FIELDCOST_TRY(ForEachAcceptedRow(
+      accepted_rows, [&](std::string_view, const CompactRow&) { ++result.withdrawn_rows; }));
+  FIELDCOST_TRY(DropContributions(head_key, sequence, accepted_rows, changes));
+  if (held.batches() != 0) {
+    FIELDCOST_ASSIGN(const bool was_held,
+                     WithdrawHeld(head_key, sequence, result.withdrawn_rows, changes));
+    if (was_held) return result;
   }
+  FIELDCOST_ASSIGN(const auto kept_number, KeptNumber(head_key, sequence));
+  if (kept_number) changes.Delete(Table::kLedger, KeptKey(head_key, sequence));
   // One at a time: what the check has found must still be there when it is taken away.
-  const std::lock_guard withdraw_lock(state_->withdraw_mutex);
-  FIELDCOST_ASSIGN(const std::string kept, state_->WithoutExpiredRows(encoded));
-  FIELDCOST_TRY(state_->CheckWithdrawable(kept));
-  changes.Put(Table::kLedger, tombstone_key, EncodeTombstone(rows->row_count()));
-  FIELDCOST_TRY(state_->Commit(changes, WithdrawnRecord(kept)));
-  return WithdrawResult{.withdrawn_rows = rows->row_count()};
+  const std::lock_guard withdraw_lock(withdraw_mutex);
+  FIELDCOST_ASSIGN(const std::string left, WithoutExpiredRows(accepted_rows));
+  FIELDCOST_TRY(CheckWithdrawable(left));
+  changes.Put(Table::kLedger, TombstoneKey(head_key, sequence),
+              EncodeTombstone(result.withdrawn_rows));
+  FIELDCOST_TRY(CommitWithdrawal(changes, WithdrawnRecord(left), kept_number));
+  return result;
 }
 
 }  // namespace fieldcost::store

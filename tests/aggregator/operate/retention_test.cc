@@ -104,6 +104,22 @@ TEST_F(RetentionTest, WhatIsHeldGoesOnceItsEpochIsTakenNoMoreEvenIfRowsAreKeptFo
   EXPECT_EQ(rows(), all);
 }
 
+TEST_F(RetentionTest, BatchesAreForgottenOnceNoneOfTheirQuarterIsTaken) {
+  Send(1, 1);
+  Send(1, 2);
+  const std::size_t all = rows();
+  const std::uint32_t end = (kWeek / store::kWeeksPerEpoch + 2) * store::kWeeksPerEpoch;
+  for (std::uint32_t week = kWeek; week < end; ++week) {
+    ASSERT_EQ(Delete(DeletionBy::kServer, 0).value().kept_batches, 0U);
+    ASSERT_EQ(store_->BatchesOf(store::TestAgent(1))->kept.size(), 2U) << week;
+    clock_.Advance(std::chrono::weeks(1));
+  }
+  EXPECT_EQ(Delete(DeletionBy::kServer, 0).value().kept_batches, 2U);
+  EXPECT_TRUE(store_->BatchesOf(store::TestAgent(1))->kept.empty());
+  EXPECT_EQ(store_->Verify()->kept_batches, 0U);
+  EXPECT_EQ(rows(), all);
+}
+
 TEST_F(RetentionTest, WhatIsHeldGoesAlsoWhereNobodyHasEverEndedItsProbation) {
   Send(1, 1);
   for (int week = 0; week < 30; ++week) {

@@ -249,35 +249,6 @@ TEST(StoreTest, ASnapshotStaysAsItWasWhileTheStoreMovesOn) {
   }
 }
 
-// How many files of the store have these bytes.
-int FilesWith(std::string_view bytes, const std::filesystem::path& data_dir) {
-  int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(data_dir / "store")) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    const std::string contents(std::istreambuf_iterator<char>(file), {});
-    count += contents.find(bytes) == std::string::npos ? 0 : 1;
-  }
-  return count;
-}
-
-// The inbox has batches as they came, with the rows that were refused.
-TEST(StoreTest, OfABatchThatIsSummedNothingIsLeftOnceTheStoreIsCompacted) {
-  const TempDir dir;
-  const StoreOptions options = ManualOptions(dir);
-  auto store = MustOpen(options);
-  TestBatch batch;
-  for (std::uint64_t sequence = 1; batch.body.empty(); ++sequence) {
-    MakeTestBatch(1, sequence, batch, nullptr);
-  }
-  MustAccept(*store, batch);
-  const std::string_view part = std::string_view(batch.body).substr(batch.body.size() / 2, 64);
-  ASSERT_EQ(part.size(), 64U);
-  EXPECT_GT(FilesWith(part, options.data_dir), 0);
-  ASSERT_TRUE(store->Compact().has_value());
-  store.reset();  // the engine removes files in the background
-  EXPECT_EQ(FilesWith(part, options.data_dir), 0);
-}
-
 TEST(StoreTest, TwoStoresCannotHaveOneDirectory) {
   const TempDir dir;
   const auto store = MustOpen(ManualOptions(dir));
@@ -337,7 +308,7 @@ TEST(StoreTest, VerifyFindsARowOutsideThePolytope) {
     const auto report = store->Verify();
     ASSERT_TRUE(report.has_value());
     EXPECT_FALSE(report->ok());
-    EXPECT_EQ(report->invalid_rows, 1U);
+    EXPECT_EQ(report->invalid_rows, probation_batches == 0 ? 2U : 1U) << "and as it came";
     EXPECT_EQ(report->held_batches, probation_batches == 0 ? 0U : 1U);
     EXPECT_THAT(report->first_problem, HasSubstr("function_1"));
   }

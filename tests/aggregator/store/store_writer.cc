@@ -83,6 +83,18 @@ int Expire(const std::string& data_dir, std::uint32_t week, std::uint64_t epoch)
   return (*store)->Expire(week, fieldcost::wire::Epoch(epoch)) ? 0 : 2;
 }
 
+int Remove(const std::string& data_dir, unsigned agent) {
+  auto store = Store::Open({.data_dir = data_dir, .checkpoint_rows = 30});
+  if (!store) return 1;
+  const auto progress = [](int done, int) {
+    if (::dprintf(1, "at %d\n", done) < 0) ::_exit(1);
+  };
+  const auto report = (*store)->RemoveAll(fieldcost::store::TestAgent(agent), progress);
+  if (!report || ::dprintf(1, "at end\n") < 0) return 2;
+  ::pause();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
@@ -90,6 +102,9 @@ int main(int argument_count, char** arguments) {
   if (words.at(1) == "expire") {
     return Expire(words.at(0), static_cast<std::uint32_t>(std::stoul(words.at(2))),
                   std::stoull(words.at(3)));
+  }
+  if (words.at(1) == "remove") {
+    return Remove(words.at(0), static_cast<unsigned>(std::stoul(words.at(2))));
   }
   const unsigned agents = static_cast<unsigned>(std::stoul(words.at(1)));
   fieldcost::store::StoreOptions options{

@@ -67,7 +67,12 @@ Status Fleet::Withdraw(Store& store, Agent& agent, std::uint64_t sequence, bool&
   lock.unlock();
   TestBatch batch;
   MakeTestBatch(agent.number, sequence, batch, nullptr);
-  const auto result = store.Withdraw(batch.Undo());
+  // By the operator, with what is kept of it; or by itself, as what is held is in any case.
+  auto result = sequence % 2 == 0 ? store.WithdrawKept(batch.agent_id, batch.epoch, batch.sequence)
+                                  : store.Withdraw(batch.Undo());
+  if (result && result->kind == store::WithdrawalKind::kRepeated && result->withdrawn_rows == 0) {
+    result = store.Withdraw(batch.Undo());
+  }
   const std::string name = "the withdrawal of " + NameOf(agent.number, sequence);
   if (!result) {
     refused = true;
@@ -80,8 +85,12 @@ Status Fleet::Withdraw(Store& store, Agent& agent, std::uint64_t sequence, bool&
   if (state.withdrawn == Told::kAnswered && result->kind != store::WithdrawalKind::kRepeated) {
     return Broken(name + " was forgotten");
   }
-  if (result->withdrawn_rows != batch.rows.row_count()) return Broken(name + " took other rows");
   lock.lock();
+  // Of what was released without its expired rows the operator has no others.
+  const std::uint32_t rows = batch.rows.row_count();
+  if (expired_ == Told::kNothing ? result->withdrawn_rows != rows : result->withdrawn_rows > rows) {
+    return Broken(name + " took other rows");
+  }
   state.withdrawn = Told::kAnswered;
   return {};
 }

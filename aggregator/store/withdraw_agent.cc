@@ -1,0 +1,142 @@
+// Taking out all that an agent contributed: what that would change, and doing it.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "aggregator/store/store_state.h"
+#include "common/base/check.h"
+
+namespace fieldcost::store {
+namespace {
+
+// What an agent has in one stored row.
+struct Part {
+  stats::Uint128 calls = 0;
+  std::uint64_t contributions = 0;
+
+  void Add(const CompactRow& row) {
+    for (const CompactBucket& bucket : row.buckets) calls += bucket.sums.count;
+    contributions += row.scalars.contributions;
+  }
+};
+
+std::uint64_t Clamped(stats::Uint128 value) {
+  constexpr stats::Uint128 kMax = std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(std::min(value, kMax));
+}
+
+// Contributions of one metric by week, all hardware classes together: the threshold of publication
+// is about these.
+struct Weeks {
+  std::map<std::uint32_t, std::uint64_t> before;
+  std::map<std::uint32_t, std::uint64_t> taken;
+
+  bool FallsBelow(std::uint32_t threshold) const {
+    bool was = false;
+    bool is = false;
+    for (const auto& [week, contributions] : before) {
+      const auto place = taken.find(week);
+      const std::uint64_t gone = place == taken.end() ? 0 : place->second;
+      was = was || contributions >= threshold;
+      is = is || contributions - std::min(contributions, gone) >= threshold;
+    }
+    return was && !is;
+  }
+};
+
+bool ChangesMore(const ApiChange& a, const ApiChange& b) {
+  const auto share = [](const ApiChange& change) {
+    return change.calls_before == 0
+               ? 0.0
+               : static_cast<double>(change.calls_before - change.calls_after) /
+                     static_cast<double>(change.calls_before);
+  };
+  if (share(a) != share(b)) return share(a) > share(b);
+  if (a.calls_before != b.calls_before) return a.calls_before > b.calls_before;
+  return a.api < b.api;
+}
+
+}  // namespace
+
+Result<RemovalEffect> Store::EffectOfRemoving(std::string_view agent_id, std::uint32_t threshold) {
+  RemovalEffect effect;
+  FIELDCOST_ASSIGN(const AgentBatches batches, BatchesOf(agent_id));
+  effect.batches = batches.kept.size();
+  effect.held_batches = batches.held;
+  effect.not_kept = batches.not_kept;
+  std::map<std::string, Part> parts;  // by row key
+  const std::uint32_t bound = state_->first_week;
+  for (const auto& [epoch, sequence] : batches.kept) {
+    FIELDCOST_ASSIGN(const auto rows, KeptRows(agent_id, epoch, sequence));
+    if (!rows) continue;
+    FIELDCOST_TRY(ForEachAcceptedRow(*rows, [&](std::string_view key, const CompactRow& row) {
+      if (WeekOfRowKey(key) >= bound) parts[std::string(key)].Add(row);
+    }));
+  }
+  effect.rows = parts.size();
+  stats::Uint128 calls = 0;
+  FIELDCOST_ASSIGN(const Snapshot snapshot, TakeSnapshot());
+  for (auto place = parts.begin(); place != parts.end();) {
+    const std::string api(place->first.substr(0, SizeOfApi(place->first)));
+    std::string end = api;
+    ++end.back();  // from the zero byte that ends the last text
+    std::map<stats::Metric, Weeks> metrics;
+    Part before;
+    Part taken;
+    ApiChange change;
+    FIELDCOST_TRY(snapshot.ForEach(
+        [&](const stats::RowKey& key, const CompactRow& row) -> Status {
+          change.api = key.api;
+          before.Add(row);
+          metrics[key.metric].before[key.week] += row.scalars.contributions;
+          return {};
+        },
+        {.begin = api, .end = end}));
+    stats::RowKey key;
+    for (; place != parts.end() && place->first.starts_with(api); ++place) {
+      FIELDCOST_TRY(DecodeRowKey(place->first, key));
+      change.api = key.api;
+      taken.calls += place->second.calls;
+      taken.contributions += place->second.contributions;
+      metrics[key.metric].taken[key.week] += place->second.contributions;
+    }
+    calls += taken.calls;
+    effect.contributions += taken.contributions;
+    for (const auto& [metric, weeks] : metrics) {
+      effect.below_threshold += weeks.FallsBelow(threshold) ? 1 : 0;
+    }
+    change.calls_before = Clamped(before.calls);
+    change.calls_after = Clamped(before.calls - std::min(before.calls, taken.calls));
+    change.contributions_before = before.contributions;
+    change.contributions_after =
+        before.contributions - std::min(before.contributions, taken.contributions);
+    effect.most_changed.push_back(std::move(change));
+    std::sort(effect.most_changed.begin(), effect.most_changed.end(), ChangesMore);
+    if (effect.most_changed.size() > kMaxShownChanges) effect.most_changed.pop_back();
+  }
+  effect.calls = Clamped(calls);
+  return effect;
+}
+
+Result<RemovalReport> Store::RemoveAll(std::string_view agent_id, const Progress& progress) {
+  FIELDCOST_ASSIGN(const AgentBatches batches, BatchesOf(agent_id));
+  RemovalReport report{.not_kept = batches.not_kept};
+  for (const auto& [epoch, sequence] : batches.kept) {
+    if (progress) {
+      progress(static_cast<int>(report.batches + report.not_taken),
+               static_cast<int>(batches.kept.size()));
+    }
+    const auto result = WithdrawKept(agent_id, epoch, sequence);
+    if (!result && result.error().code == ErrorCode::kUnsupported) {
+      ++report.not_taken;  // a row at its numbers' limit; it is never published
+      continue;
+    }
+    if (!result) return result.error();
+    report.batches += result->kind == WithdrawalKind::kTakenAway ? 1 : 0;
+    report.rows += result->withdrawn_rows;
+  }
+  return report;
+}
+
+}  // namespace fieldcost::store
