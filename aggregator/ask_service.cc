@@ -58,7 +58,7 @@ std::string TextOf(const boost::json::object& object, std::string_view key) {
   return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
 }
 
-// Numbers, truths and texts; anything else is not for us.
+// Numbers, truths, texts and lists of these; anything else is not for us.
 Outcome FactsOf(const boost::json::object& object) {
   Outcome outcome;
   for (const auto& [key, value] : object) {
@@ -70,6 +70,12 @@ Outcome FactsOf(const boost::json::object& object) {
       outcome.Add(key, value.as_bool());
     } else if (value.is_string()) {
       outcome.Add(key, std::string(value.as_string()));
+    } else if (value.is_array()) {
+      std::vector<std::string> texts;
+      for (const boost::json::value& one : value.as_array()) {
+        if (one.is_string()) texts.emplace_back(one.as_string());
+      }
+      outcome.Add(key, std::move(texts));
     }
   }
   return outcome;

@@ -18,6 +18,9 @@ Error BadUsage(std::string_view what) {
 
 constexpr Command kAnywhere = Command::kHelp;  // an option's mark
 
+// May be given as --agent, too.
+constexpr std::string_view kAgentOperand = "the agent's name or public key";
+
 struct CommandSyntax {
   std::string_view first;
   std::string_view second;  // "" = one word only
@@ -32,7 +35,7 @@ constexpr std::array kCommands = {
     CommandSyntax{"publish", "", Command::kPublish, "", ""},
     CommandSyntax{"compact", "", Command::kCompact, "", ""},
     CommandSyntax{"expire", "", Command::kExpire, "", ""},
-    CommandSyntax{"revoke", "", Command::kRevoke, "", "--agent"},
+    CommandSyntax{"revoke", "", Command::kRevoke, kAgentOperand, ""},
     CommandSyntax{"backup", "", Command::kBackup, "", "--to"},
     CommandSyntax{"restore", "", Command::kRestore, "", "--from"},
     CommandSyntax{"policy", "sign", Command::kPolicySign, "the file to sign", ""},
@@ -86,6 +89,14 @@ constexpr std::array kOptions = {
                    line.agent = value;
                    return true;
                  }},
+    OptionSyntax{"--withdraw",
+                 false,
+                 {Command::kRevoke, Command::kRevoke, Command::kRevoke},
+                 [](CommandLine& line, std::string_view) { return line.withdraw = true; }},
+    OptionSyntax{"--dry-run",
+                 false,
+                 {Command::kRevoke, Command::kRevoke, Command::kRevoke},
+                 [](CommandLine& line, std::string_view) { return line.dry_run = true; }},
     OptionSyntax{"--to",
                  true,
                  {Command::kBackup, Command::kKeysExportOffline},
@@ -190,12 +201,16 @@ Status TakeWords(const std::vector<std::string_view>& words, CommandLine& line,
   FIELDCOST_ASSIGN(const CommandSyntax syntax, FindCommand(words));
   line.command = syntax.command;
   std::size_t taken = words.empty() ? 0 : syntax.second.empty() ? 1 : 2;
-  if (!syntax.operand.empty()) {
+  const bool is_option = syntax.operand == kAgentOperand && !line.agent.empty();
+  if (!syntax.operand.empty() && !is_option) {
     if (words.size() == taken) {
-      return BadUsage(fmt::format("{} {} needs {}", syntax.first, syntax.second, syntax.operand));
+      return BadUsage(fmt::format("{}{}{} needs {}", syntax.first, syntax.second.empty() ? "" : " ",
+                                  syntax.second, syntax.operand));
     }
     if (line.command == Command::kPolicySign) {
       line.policy_file = words[taken];
+    } else if (line.command == Command::kRevoke) {
+      line.agent = words[taken];
     } else {
       line.role = words[taken];
     }
@@ -255,6 +270,7 @@ Result<CommandLine> ParseCommandLine(std::span<const char* const> arguments) {
       return BadUsage(fmt::format("{} does not go with this command", option.name));
     }
   }
+  if (line.dry_run && !line.withdraw) return BadUsage("--dry-run goes with --withdraw");
   if (check_only && line.command == Command::kDemo) {
     return BadUsage("--check-config does not go with this command");
   }

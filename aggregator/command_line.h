@@ -38,7 +38,9 @@ struct CommandLine {
   Command command = Command::kServe;
   std::filesystem::path config_file;  // given but for help, version and kDemo
   std::filesystem::path policy_file;  // kPolicySign
-  std::string agent;                  // kRevoke: 64 hex digits, not checked yet
+  std::string agent;                  // kRevoke: a name of the log or a public key, not checked yet
+  bool withdraw = false;              // kRevoke
+  bool dry_run = false;               // kRevoke
   std::filesystem::path directory;    // kBackup, kRestore, kDemo, kKeysExportOffline
   std::filesystem::path offline_dir;  // kPolicySign and those that take root_key_files
   bool without_signing_keys = false;  // kBackup

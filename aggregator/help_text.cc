@@ -11,9 +11,11 @@ Usage:
   fieldcost-aggregator publish --config FILE   publish the newest sums now
   fieldcost-aggregator compact --config FILE   rewrite the store without what is deleted
   fieldcost-aggregator expire --config FILE    remove what is older than store.retention_weeks
-  fieldcost-aggregator revoke --config FILE --agent KEY
-                                               take no more batches of the agent with this public
-                                               key, 64 hex digits
+  fieldcost-aggregator revoke --config FILE NAME [--withdraw [--dry-run]]
+                                               take no more batches of the agent that the log has
+                                               called NAME in the last 7 days, or whose public key
+                                               (64 hex digits) it is; --withdraw also takes out what
+                                               it has contributed
   fieldcost-aggregator backup --config FILE --to DIR [--without-signing-keys]
                                                add a backup of the store, keys and policy to DIR
   fieldcost-aggregator restore --config FILE --from DIR
@@ -56,6 +58,9 @@ Options:
   --without-signing-keys
                    backup: leave timestamp.key, snapshot.key and policy.key out (the root key always
                    is); after a restore, put them back or rotate them
+  --withdraw       revoke: take out all that the agent contributed, as if it had never come;
+                   interrupted, run it again
+  --dry-run        revoke --withdraw: change nothing, show what it would change
   --data DIR       demo: the directory to make
   --seed N         demo: another fleet, by chance (default 1); the same seed gives the same costs
   --agents N       demo: how many machines, 20 to 20000 (default 480)
@@ -76,6 +81,7 @@ Examples:
   fieldcost-aggregator verify --config aggregator.toml
   fieldcost-aggregator backup --config aggregator.toml --to /srv/backups/fieldcost
   fieldcost-aggregator restore --config new.toml --from /srv/backups/fieldcost
+  fieldcost-aggregator revoke --config aggregator.toml 33dde1a70f09fcb9 --withdraw --dry-run
   fieldcost-aggregator policy sign --config aggregator.toml policy.toml
   fieldcost-aggregator keys show --config aggregator.toml --json
   fieldcost-aggregator keys rotate --config aggregator.toml timestamp --root-key /media/key/root.key

@@ -10,7 +10,9 @@
 #include "aggregator/admin/requests.h"
 #include "aggregator/ask_service.h"
 #include "aggregator/backup.h"
+#include "aggregator/ingest/abuse_names.h"
 #include "aggregator/ingest/pseudonyms.h"
+#include "aggregator/ingest/revocation.h"
 #include "aggregator/keys.h"
 #include "aggregator/outcome.h"
 #include "aggregator/policy_toml.h"
@@ -87,19 +89,41 @@ Status PrintPolicy(const CommandLine& line, const Config& config, const Clock& c
   return {};
 }
 
-Result<Outcome> Revoke(const CommandLine& line, const Config& config) {
-  FIELDCOST_ASSIGN(const crypto::PublicKey agent, crypto::ParsePublicKey(line.agent));
-  const std::string body = fmt::format(R"({{"agent":"{}"}})", agent.Hex());
+Outcome OutcomeOf(const ingest::RevocationReport& report) {
+  Outcome outcome;
+  for (const auto& [name, value] : report.numbers) outcome.Add(name, value);
+  if (!report.changes.empty()) outcome.Add("changes", report.changes);
+  return outcome;
+}
+
+Result<Outcome> Revoke(const CommandLine& line, const Config& config, const Clock& clock) {
+  const ingest::RevocationRequest request{
+      .agent = line.agent, .withdraw = line.withdraw, .dry_run = line.dry_run};
+  FIELDCOST_TRY(ingest::CheckForm(request));
+  const std::string body = fmt::format(R"({{"agent":{},"withdraw":{},"dry_run":{}}})",
+                                       QuoteJson(line.agent), line.withdraw, line.dry_run);
   return WithStore(config, admin::kRevokePath, body, [&](store::Store& store) -> Result<Outcome> {
-    const std::filesystem::path secret = config.store.data_dir / "keys" / ingest::kPseudonymSecret;
+    const std::filesystem::path keys = config.store.data_dir / "keys";
+    const std::filesystem::path secret = keys / ingest::kPseudonymSecret;
     std::error_code error;
     if (!std::filesystem::exists(secret, error)) {
       return Fail(ErrorCode::kNotFound, "secret file {} is missing", secret.string());
     }
     FIELDCOST_ASSIGN(const auto pseudonyms, ingest::Pseudonyms::LoadOrCreate(secret));
     FIELDCOST_TRY(store.Bind(ingest::kPseudonymSecret, pseudonyms.Fingerprint()));
-    FIELDCOST_TRY(store.Revoke(pseudonyms.IdOf(agent)));
-    return Outcome();
+    FIELDCOST_ASSIGN(auto names, ingest::AbuseNames::LoadOrCreate(keys / ingest::kAbuseNamesSecret,
+                                                                  clock.Now()));
+    FIELDCOST_ASSIGN(const std::string agent_id, ingest::FindAgent(request.agent, store, pseudonyms,
+                                                                   names.ReaderAt(clock.Now())));
+    const bool show = !line.json && ::isatty(STDERR_FILENO) == 1;
+    const auto progress = [show](int done, int total) {
+      if (show) fmt::print(stderr, "\rtaking out {}/{}", done, total);
+    };
+    FIELDCOST_ASSIGN(const ingest::RevocationReport report,
+                     ingest::RevokeAgent(store, agent_id, request,
+                                         config.publish.contribution_threshold, progress));
+    if (show && line.withdraw && !line.dry_run) fmt::print(stderr, "\n");
+    return OutcomeOf(report);
   });
 }
 
@@ -216,7 +240,9 @@ Result<bool> Operate(const CommandLine& line, const Config& config, const Clock&
       FIELDCOST_TRY(PrintPolicy(line, config, clock));
       return true;
     case Command::kRevoke:
-      return say("revoked: no more batches of this agent are taken", Revoke(line, config));
+      return say(line.dry_run ? "nothing is changed; this would be"
+                              : "revoked: no more batches of this agent are taken",
+                 Revoke(line, config, clock));
     case Command::kBackup:
       return say("backed up", BackUpStore(line, config));
     case Command::kRestore:

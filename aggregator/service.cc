@@ -54,6 +54,14 @@ std::string UrlOf(const char* scheme, const http::ServerOptions& options,
                      server.port());
 }
 
+// Of taking out an agent's batches: the command that has asked for it cannot show it.
+void LogProgress(int done, int total) {
+  constexpr int kStep = 1'000;
+  if (done % kStep != 0) return;
+  LogEvent(LogLevel::kInfo, "taking out a revoked agent's batches",
+           {{"done", done}, {"of", total}});
+}
+
 // Files that others wait for tell a URL.
 Status WriteUrl(const std::filesystem::path& file, const std::string& url) {
   if (file.empty()) return {};
@@ -104,6 +112,9 @@ Status Service::StartStore() {
                    OpenSecret<ingest::Pseudonyms>(config_, *store_, ingest::kPseudonymSecret));
   FIELDCOST_ASSIGN(auto receipts,
                    OpenSecret<ingest::Receipts>(config_, *store_, ingest::kReceiptSecret));
+  FIELDCOST_ASSIGN(auto names, ingest::AbuseNames::LoadOrCreate(
+                                   config_.store.data_dir / "keys" / ingest::kAbuseNamesSecret,
+                                   SystemClock().Now()));
   FIELDCOST_ASSIGN(auto admission,
                    ingest::Admission::Load(config_.enrolment_mode, config_.token_files, *store_));
   FIELDCOST_ASSIGN(auto publisher, publish::Publisher::Open(config_.publish, SystemClock()));
@@ -113,7 +124,7 @@ Status Service::StartStore() {
   ingest::IngestOptions options = config_.ingest;
   options.disk_is_full = [this] { return IsDiskFull(); };
   ingest_.emplace(*store_, SystemClock(), std::move(pseudonyms), std::move(receipts),
-                  std::move(admission), std::move(options));
+                  std::move(admission), std::move(options), std::move(names));
   workers_.emplace(config_.ingest_threads, config_.ingest_queue);
   return {};
 }
@@ -192,10 +203,11 @@ admin::Operations Service::Operations() {
         FIELDCOST_TRY(CheckServing());
         return store_->Verify();
       },
-      .revoke = [this](std::string_view untrusted_agent_hex) -> Status {
+      .revoke = [this](const ingest::RevocationRequest& untrusted_request)
+          -> Result<ingest::RevocationReport> {
         FIELDCOST_TRY(CheckServing());
-        FIELDCOST_ASSIGN(const auto agent, crypto::ParsePublicKey(untrusted_agent_hex));
-        return ingest_->Revoke(agent);
+        return ingest_->Revoke(untrusted_request, config_.publish.contribution_threshold,
+                               LogProgress);
       },
       .reload = [this]() -> Status {
         FIELDCOST_TRY(CheckServing());
@@ -286,7 +298,8 @@ Result<store::ExpiryReport> Service::Expire(DeletionBy by) {
              {{"first_week", store_->first_week()},
               {"rows", report->rows},
               {"ledger_entries", report->ledger_entries},
-              {"held_batches", report->held_batches}});
+              {"held_batches", report->held_batches},
+              {"kept_batches", report->kept_batches}});
   }
   return report;
 }

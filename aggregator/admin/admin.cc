@@ -61,11 +61,6 @@ Result<std::string> TextOf(const json::object& untrusted_object, std::string_vie
   return std::string(text.data(), text.size());
 }
 
-Result<std::string> TextOf(const http::Request& untrusted_request, std::string_view name) {
-  const auto untrusted_object = ObjectOf(untrusted_request);
-  return TextOf(untrusted_object.value_or(json::object()), name);
-}
-
 // Takes an optional member, true or false, out of it.
 Result<bool> TakeFlag(json::object& untrusted_object, std::string_view name) {
   const json::value* untrusted_flag = untrusted_object.if_contains(name);
@@ -136,8 +131,23 @@ http::Response Verify(const Operations& operations, const http::Request&) {
 }
 
 http::Response Revoke(const Operations& operations, const http::Request& untrusted_request) {
-  const auto agent = TextOf(untrusted_request, "agent");
-  return agent ? Answer(operations.revoke(*agent)) : Refuse(agent.error());
+  auto untrusted_object = ObjectOf(untrusted_request).value_or(json::object());
+  const auto withdraw = TakeFlag(untrusted_object, "withdraw");
+  if (!withdraw) return Refuse(withdraw.error());
+  const auto dry_run = TakeFlag(untrusted_object, "dry_run");
+  if (!dry_run) return Refuse(dry_run.error());
+  const auto agent = TextOf(untrusted_object, "agent");
+  if (!agent) return Refuse(agent.error());
+  const auto report =
+      operations.revoke({.agent = *agent, .withdraw = *withdraw, .dry_run = *dry_run});
+  if (!report) return Refuse(report.error());
+  json::object answer;
+  for (const auto& [name, value] : report->numbers) answer[name] = value;
+  if (!report->changes.empty()) {
+    json::array& changes = answer["changes"].emplace_array();
+    for (const std::string& change : report->changes) changes.emplace_back(change);
+  }
+  return Answer(answer);
 }
 
 http::Response Reload(const Operations& operations, const http::Request&) {

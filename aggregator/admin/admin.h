@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "aggregator/ingest/revocation.h"
 #include "aggregator/ingest/token_file.h"
 #include "aggregator/publish/publisher.h"
 #include "aggregator/store/store.h"
@@ -29,7 +30,8 @@ struct Operations {
       backup;  // as well
   std::function<Result<store::ExpiryReport>()> expire;
   std::function<Result<store::VerifyReport>()> verify;
-  std::function<Status(std::string_view untrusted_agent_hex)> revoke;
+  std::function<Result<ingest::RevocationReport>(const ingest::RevocationRequest& untrusted)>
+      revoke;
   std::function<Status()> reload;
 };
 

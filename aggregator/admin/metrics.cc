@@ -119,6 +119,9 @@ void AddStore(const store::StoreGauges& store, Families& families) {
   families.Counter("fieldcost_store_evicted_batches_total",
                    "Batches of new agents that were dropped to make room for others.",
                    Value(store.evicted_batches));
+  families.Gauge("fieldcost_store_kept_bytes",
+                 "Batches as they came, kept until none of their quarter is taken, estimated.",
+                 Value(store.kept_bytes));
   families.Gauge("fieldcost_store_stored_bytes", "Live data on the disk, estimated.",
                  Value(store.stored_bytes));
 }

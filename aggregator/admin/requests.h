@@ -21,7 +21,9 @@ inline constexpr char kBackupPath[] = "/v1/backup";
 // -> ok, problem, sequence, batches, rows, contributions, held_batches, invalid, saturated
 inline constexpr char kVerifyPath[] = "/v1/verify";
 inline constexpr char kExpirePath[] = "/v1/expire";  // -> rows, ledger_entries, held_batches
-inline constexpr char kRevokePath[] = "/v1/revoke";  // {"agent": 64 hex} -> {}
+// {"agent": a name of the log, or 64 hex; "withdraw", "dry_run": false unless said otherwise}
+//   -> what ingest/revocation.h reports
+inline constexpr char kRevokePath[] = "/v1/revoke";
 inline constexpr char kReloadPath[] = "/v1/reload";  // certificate, tokens -> {}
 
 }  // namespace fieldcost::admin

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "aggregator/ingest/abuse_names.h"
 #include "common/base/clock.h"
 
 namespace fieldcost::ingest {
@@ -25,23 +26,24 @@ enum class Abuse {
 };
 std::string_view Name(Abuse abuse);
 
-// Tells the operator that somebody misbehaves, not who: an agent is named by a keyed hash of its id
-// under a secret that is only in memory and new every day (and at every start), so what is logged
-// of two days cannot be linked, nor with the store. Each kind and agent at most once an hour, and
-// at most kMaxAbuseEvents events in an hour altogether; the rest is counted. Thread-safe.
+// Tells the operator that somebody misbehaves, under a name of the day (abuse_names.h). Each kind
+// and agent at most once an hour, and at most kMaxAbuseEvents events in an hour altogether; the
+// rest is counted. Thread-safe.
 class AbuseLog {
  public:
-  AbuseLog();
+  explicit AbuseLog(AbuseNames names) : names_(std::move(names)) {}
 
   void Note(Abuse abuse, std::string_view agent_id, WallTime now);
 
+  // Tells whom the names of the last days mean.
+  AbuseNames::Reader NamesAt(WallTime now);
+
  private:
-  // Starts a new hour, and day. Logs how many events the last hour dropped.
+  // Starts a new hour. Logs how many events the last hour dropped.
   void Turn(WallTime now);
 
   std::mutex mutex_;
-  std::string secret_;
-  std::int64_t day_ = 0;
+  AbuseNames names_;
   std::int64_t hour_ = 0;
   std::set<std::pair<Abuse, std::string>> seen_;  // in this hour
   std::uint64_t dropped_ = 0;

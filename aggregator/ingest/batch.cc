@@ -135,8 +135,8 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
 http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& agent_id,
                                 const http::Request& request, Workspace& workspace) {
   // What the agent has contributed to must not change between the check and the acceptance.
-  const std::lock_guard agent_lock(
-      agent_locks_[static_cast<std::uint8_t>(agent_id[0]) % kAgentStripes]);
+  const std::lock_guard agent_lock(LockOf(agent_id));
+  if (admission_.IsRevoked(agent_id)) return RefuseRevoked(agent_id);
   if (!CheckRows(agent_id, batch.epoch, workspace)) return RefuseStoreFailure();
   workspace.answer.receipt = receipts_.Issue(batch, workspace.refused);
   const std::string answer = wire::EncodeAnswer(workspace.answer);

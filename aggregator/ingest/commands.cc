@@ -5,12 +5,19 @@ namespace fieldcost::ingest {
 
 std::string Ingest::IdOf(const crypto::PublicKey& agent) const { return pseudonyms_.IdOf(agent); }
 
-Status Ingest::Revoke(const crypto::PublicKey& agent) {
-  const std::string agent_id = IdOf(agent);
-  // At once also for whoever is being answered: no batch of theirs is held after what the store
-  // drops.
-  admission_.Revoke(agent_id);
-  return store_.Revoke(agent_id);
+Result<RevocationReport> Ingest::Revoke(const RevocationRequest& untrusted_request,
+                                        std::uint32_t threshold,
+                                        const store::Store::Progress& progress) {
+  FIELDCOST_ASSIGN(
+      const std::string agent_id,
+      FindAgent(untrusted_request.agent, store_, pseudonyms_, abuse_log_.NamesAt(clock_.Now())));
+  if (!untrusted_request.dry_run) {
+    // At once also for whoever is being answered: no batch of theirs comes after what the store
+    // drops and takes out.
+    admission_.Revoke(agent_id);
+    const std::lock_guard agent_lock(LockOf(agent_id));
+  }
+  return RevokeAgent(store_, agent_id, untrusted_request, threshold, progress);
 }
 
 Status Ingest::ReloadTokens() { return admission_.ReloadTokens(); }

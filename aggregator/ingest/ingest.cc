@@ -160,13 +160,15 @@ std::optional<http::Response> Ingest::CheckRate(AgentRate& rate, const std::stri
       *wait);
 }
 
+http::Response Ingest::RefuseRevoked(const std::string& agent_id) {
+  ++counters_.revoked;
+  abuse_log_.Note(Abuse::kRevoked, agent_id, clock_.Now());
+  return Refuse(Fail(ErrorCode::kPermissionDenied, "batches of this agent are not wanted here"));
+}
+
 std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
                                                      const std::string& agent_id) {
-  if (admission_.IsRevoked(agent_id)) {
-    ++counters_.revoked;
-    abuse_log_.Note(Abuse::kRevoked, agent_id, clock_.Now());
-    return Refuse(Fail(ErrorCode::kPermissionDenied, "batches of this agent are not wanted here"));
-  }
+  if (admission_.IsRevoked(agent_id)) return RefuseRevoked(agent_id);
   if (Status status = CheckEpoch(batch.epoch); !status) {
     ++counters_.bad_epoch;
     abuse_log_.Note(Abuse::kWrongEpoch, agent_id, clock_.Now());

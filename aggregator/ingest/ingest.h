@@ -17,6 +17,7 @@
 #include "aggregator/ingest/pseudonyms.h"
 #include "aggregator/ingest/rate_limit.h"
 #include "aggregator/ingest/receipt.h"
+#include "aggregator/ingest/revocation.h"
 #include "aggregator/ingest/service_names.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
@@ -28,9 +29,11 @@ namespace fieldcost::ingest {
 // own decoder and buffers.
 class Ingest {
  public:
+  // Without `names` those of the abuse log are forgotten at the end of the process.
   // REQUIRES: `store` and `clock` outlive this.
   Ingest(store::Store& store, const Clock& clock, Pseudonyms pseudonyms, Receipts receipts,
-         Admission admission, IngestOptions options = {})
+         Admission admission, IngestOptions options = {},
+         std::optional<AbuseNames> names = std::nullopt)
       : store_(store),
         clock_(clock),
         pseudonyms_(std::move(pseudonyms)),
@@ -40,7 +43,8 @@ class Ingest {
         names_(options_.names),
         rate_(options_.batches_per_agent_per_hour),
         withdrawal_rate_(options_.batches_per_agent_per_hour),
-        held_share_(options_.held_bytes_per_address) {}
+        held_share_(options_.held_bytes_per_address),
+        abuse_log_(names ? std::move(*names) : AbuseNames::InMemory(clock.Now())) {}
 
   // Whether Handle() answers at this address.
   static bool IsTarget(std::string_view untrusted_target);
@@ -55,9 +59,12 @@ class Ingest {
   // The id under which the store knows the agent.
   std::string IdOf(const crypto::PublicKey& agent) const;
 
-  // Turns the agent's batches away from now on, durably, and drops those held on probation. kIo:
+  // Turns an agent's batches away from now on, durably, drops those held on probation, and, if that
+  // is asked for, takes out all others; or says what that would change. Errors as FindAgent(). kIo:
   // this process turns them away, but may not remember it.
-  Status Revoke(const crypto::PublicKey& agent);
+  Result<RevocationReport> Revoke(const RevocationRequest& untrusted_request,
+                                  std::uint32_t threshold = 0,
+                                  const store::Store::Progress& progress = {});
 
   // What agents may call this service from now on.
   void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
@@ -85,6 +92,10 @@ class Ingest {
   // Nothing if the agent's batches are taken; else the refusal.
   std::optional<http::Response> CheckAdmission(const BatchIdentity& batch,
                                                const std::string& agent_id);
+  std::mutex& LockOf(std::string_view agent_id) {
+    return agent_locks_[static_cast<std::uint8_t>(agent_id[0]) % kAgentStripes];
+  }
+  http::Response RefuseRevoked(const std::string& agent_id);
   Status CheckEpoch(wire::Epoch untrusted_epoch) const;
   std::optional<http::Response> CheckRate(AgentRate& rate, const std::string& agent_id);
   // Nothing if there is room on the disk for new batches.

@@ -56,9 +56,12 @@ class AdminTest : public ::testing::Test {
           called_ = "verify";
           return store::VerifyReport{.sequence = 4, .rows = 5, .held_batches = 6};
         },
-        .revoke = [this](std::string_view untrusted_agent) -> Status {
-          called_ = "revoke " + std::string(untrusted_agent);
-          return {};
+        .revoke = [this](const ingest::RevocationRequest& untrusted_request)
+            -> Result<ingest::RevocationReport> {
+          called_ = "revoke " + untrusted_request.agent;
+          if (untrusted_request.withdraw) called_ += " withdraw";
+          if (untrusted_request.dry_run) called_ += " dry_run";
+          return ingest::RevocationReport{.numbers = {{"batches", 7}}, .changes = {"an API"}};
         },
         .reload = []() -> Status { return Fail(ErrorCode::kNotFound, "no \"file\""); },
     };
@@ -122,7 +125,10 @@ TEST_F(AdminTest, EachRequestIsDoneAndAnsweredWithWhatItDid) {
            {kVerifyPath, "", "verify",
             R"({"sequence":4,"batches":0,"rows":5,"contributions":0,"held_batches":6,"invalid":0,)"
             R"("saturated":0,"ok":true,"problem":""})"},
-           {kRevokePath, R"({"agent":")" + key + "\"}", "revoke " + key, "{}"}}) {
+           {kRevokePath, R"({"agent":")" + key + "\"}", "revoke " + key,
+            R"({"batches":7,"changes":["an API"]})"},
+           {kRevokePath, R"({"agent":"a","withdraw":true,"dry_run":true})",
+            "revoke a withdraw dry_run", R"({"batches":7,"changes":["an API"]})"}}) {
     const http::Response response = Send(Post(target, body));
     EXPECT_EQ(response.status, 200) << target << response.body;
     EXPECT_EQ(response.body, answer);

@@ -28,7 +28,7 @@ std::vector<std::string> AgentsIn(const std::string& log) {
 }
 
 TEST_F(AbuseLogTest, ItNamesAnAgentForADayAndNotTooOften) {
-  AbuseLog log;
+  AbuseLog log(AbuseNames::InMemory(clock_.Now()));
   const std::string id = ingest_->IdOf(key_.public_key());
   WallTime now = clock_.Now();
   ::testing::internal::CaptureStderr();
@@ -68,7 +68,7 @@ TEST_F(AbuseLogTest, NeitherLogNorDataTellWhoMisbehavedOrWhatWasRefused) {
   Send(1, TestContent(1, kWeek));
   ingest_->Handle(SignedRequest(other_, 1, "canary_body"));
   ingest_->Handle(WithdrawalRequest(other_, 1, *wire::EncodeBatch(content), "00canary"));
-  EXPECT_TRUE(ingest_->Revoke(other_.public_key()).has_value());
+  EXPECT_TRUE(ingest_->Revoke({.agent = other_.public_key().Hex()}).has_value());
   EXPECT_EQ(Send(other_, 2, content).status, 403);
   // What is held is as it came; the rows of somebody who counts can be found.
   const auto honest = crypto::PrivateKey::FromSeed(std::string(32, 'h'));

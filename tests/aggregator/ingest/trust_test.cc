@@ -463,7 +463,7 @@ TEST_F(TrustTest, WithoutRoomOnTheDiskNoBatchIsTakenButAllIsTakenBack) {
 TEST_F(TrustTest, ARevokedAgentIsTurnedAwayAtOnceAndForEver) {
   Open({.probation_batches = 3});
   EXPECT_TRUE(MustSend(1, TestContent(1, kWeek)).held);
-  ASSERT_TRUE(ingest_->Revoke(key_.public_key()).has_value());
+  ASSERT_TRUE(ingest_->Revoke({.agent = key_.public_key().Hex()}).has_value());
   EXPECT_EQ(store_->Gauges().held_batches, 0U);
   EXPECT_EQ(Send(2, TestContent(1, kWeek)).status, 403);
   Open({.probation_batches = 3});

@@ -69,6 +69,10 @@ TEST(CommandLineTest, OptionsAndOperandsReachTheirPlaces) {
   EXPECT_TRUE(backup->without_signing_keys);
   EXPECT_TRUE(backup->json);
   EXPECT_EQ(Parse({"policy", "sign", "p", "--config", "c"})->policy_file, "p");
+  const auto revoke = Parse({"revoke", "k", "--withdraw", "--dry-run", "--config", "c"});
+  ASSERT_TRUE(revoke.has_value());
+  EXPECT_EQ(revoke->agent, "k");
+  EXPECT_TRUE(revoke->withdraw && revoke->dry_run);
   EXPECT_EQ(Parse({"verify", "--config", "c", "--check-config"})->command, Command::kCheckConfig);
   EXPECT_EQ(Parse({"nonsense", "--help"})->command, Command::kHelp);
 }
@@ -92,7 +96,9 @@ TEST(CommandLineTest, WhatIsWrongIsSaid) {
       {{"restore", "--config", "c"}, "restore needs --from"},
       {{"restore", "--to", "d", "--from", "d", "--config", "c"},
        "--to does not go with this command"},
-      {{"revoke", "--config", "c"}, "revoke needs --agent"},
+      {{"revoke", "--config", "c"}, "revoke needs the agent's name or public key"},
+      {{"revoke", "--config", "c", "k", "--dry-run"}, "--dry-run goes with --withdraw"},
+      {{"revoke", "--config", "c", "k", "--agent", "k"}, "unknown argument 'k'"},
       {{"verify", "--agent", "k", "--config", "c"}, "--agent does not go with this command"},
       {{"keys", "renew", "--keys", "2", "--config", "c"}, "--keys does not go with"},
       {{"keys", "rotate", "root", "--keys", "0", "--config", "c"}, "--keys cannot be '0'"},

@@ -85,6 +85,53 @@ TEST_F(OperateTest, CommandsWorkBesideARunningServerAndWithoutOne) {
   EXPECT_THAT(MustRun({"revoke", "--agent", agent}), StartsWith("revoked"));
 }
 
+// An abuser is found by the name in the log, turned away, and taken out as if it had never come.
+TEST_F(OperateTest, AnAgentIsTakenOutByItsNameInTheLogBesideAServerAndWithoutOne) {
+  const std::uint32_t week = WeekOf(SystemClock().Now());
+  const auto abuser = [](char seed) { return crypto::PrivateKey::FromSeed(std::string(32, seed)); };
+  wire::BatchContent poison = ingest::TestContent(3, week);
+  poison.rows.push_back(poison.rows[0]);  // twice in a batch: what no honest agent sends
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Send(1);
+  MustRun({"publish"});
+  const std::vector<stats::StatRow> before = Download();
+  std::vector<std::string> names;
+  for (const char seed : {'x', 'y'}) {
+    for (std::uint64_t sequence = 1; sequence <= 2; ++sequence) {
+      for (wire::BatchRow& row : poison.rows) row.first_contribution = sequence == 1;
+      ASSERT_EQ(MustSend(SignedRequest(abuser(seed), sequence, poison)).status, 200);
+    }
+    std::string line;
+    ASSERT_TRUE(server_->WaitForLine("abuse kind=implausible_rows", &line));
+    names.push_back(line.substr(line.find("agent=") + 6, 16));
+  }
+  ASSERT_NE(names[0], names[1]);
+  ExpectRefusal(Command({"revoke", "0123456789abcdef"}), ErrorCode::kNotFound, "no agent that");
+  ExpectRefusal(Command({"revoke", "0123"}), ErrorCode::kInvalidArgument, "16 hex digits");
+  EXPECT_EQ(Download(), before);
+  const std::string shown = MustRun({"revoke", names[0], "--withdraw", "--dry-run", "--json"});
+  EXPECT_THAT(shown, HasSubstr("\"batches\":2,\"held_batches\":0,\"not_kept\":0,\"rows\":3,"));
+  EXPECT_THAT(shown, HasSubstr("contributions 3 -> 2\""));
+  ASSERT_EQ(MustSend(SignedRequest(abuser('x'), 3, ingest::TestContent(1, week))).status, 200);
+  EXPECT_THAT(MustRun({"revoke", names[0], "--withdraw"}), HasSubstr("batches=3 "));
+  EXPECT_EQ(MustSend(SignedRequest(abuser('x'), 4, ingest::TestContent(1, week))).status, 403);
+  // Its owner finds it withdrawn.
+  const http::Response gone = MustSend(ingest::WithdrawalRequest(
+      abuser('x'), 3, *wire::EncodeBatch(ingest::TestContent(1, week)), ""));
+  EXPECT_EQ(gone.status, 200) << gone.body;
+  Stop();
+
+  EXPECT_THAT(MustRun({"revoke", names[1], "--withdraw", "--dry-run"}), HasSubstr("batches=2 "));
+  EXPECT_THAT(MustRun({"revoke", names[1], "--withdraw", "--json"}), HasSubstr("\"batches\":2,"));
+  EXPECT_THAT(MustRun({"revoke", names[1], "--withdraw", "--json"}), HasSubstr("\"batches\":0,"));
+  EXPECT_THAT(MustRun({"verify"}), HasSubstr(" batches=1 "));
+  ASSERT_NO_FATAL_FAILURE(Start());
+  MustRun({"publish"});
+  EXPECT_EQ(Download(), before) << "bit for bit";
+  EXPECT_EQ(MustSend(SignedRequest(abuser('y'), 4, ingest::TestContent(1, week))).status, 403);
+  Stop();
+}
+
 TEST_F(OperateTest, WithoutAnAdminListenerTheErrorSaysWhatToDo) {
   WriteConfig(Config());
   ASSERT_NO_FATAL_FAILURE(Start());

@@ -107,7 +107,8 @@ TEST_F(JourneyTest, ARevokedAgentsBatchesAreRefusedFromTheNextStartOn) {
   ExpectRefusal(Command({"revoke", "--agent", key_.public_key().Hex()}), ErrorCode::kAlreadyExists,
                 "in use");
   Stop();
-  ExpectRefusal(Command({"revoke", "--agent", "00ff"}), ErrorCode::kInvalidArgument, "64 hex");
+  ExpectRefusal(Command({"revoke", "--agent", "00ff"}), ErrorCode::kInvalidArgument,
+                "public key (64)");
   const testing::ProcessResult revoked =
       testing::RunProcess(Command({"revoke", "--agent", key_.public_key().Hex()}));
   EXPECT_EQ(revoked.exit_status, 0) << revoked.errors;

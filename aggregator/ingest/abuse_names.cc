@@ -1,0 +1,138 @@
+#include "aggregator/ingest/abuse_names.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "aggregator/ingest/limits.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/text.h"
+#include "common/crypto/random.h"
+#include "common/crypto/sha256.h"
+
+namespace fieldcost::ingest {
+namespace {
+
+constexpr std::size_t kNameBytes = 8;  // enough to tell a day's agents apart
+constexpr std::string_view kFirstWords = "fieldcost-abuse-names 1 ";
+constexpr std::size_t kMaxFileBytes = 256;
+// Beyond it the clock is not believed to have gone on, and nothing of before matters.
+constexpr std::int64_t kMaxDaysAhead = 100'000;
+
+std::int64_t DayOf(WallTime now) {
+  return std::chrono::floor<std::chrono::days>(now).time_since_epoch().count();
+}
+
+std::string HexOf(std::string_view bytes) {
+  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+std::string NameUnder(std::string_view secret, std::string_view agent_id) {
+  return HexOf(crypto::HmacSha256(secret, agent_id).substr(0, kNameBytes));
+}
+
+}  // namespace
+
+AbuseNames AbuseNames::InMemory(WallTime now) {
+  AbuseNames names;
+  names.oldest_day_ = DayOf(now) - kDaysNamesAreKnown;
+  names.oldest_secret_ = crypto::RandomBytes(kSecretBytes);
+  names.day_ = DayOf(now);
+  names.secret_ = names.SecretOf(names.day_);
+  return names;
+}
+
+Result<AbuseNames> AbuseNames::LoadOrCreate(const std::filesystem::path& path, WallTime now) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    if (error) return ErrnoError("look for", path, error.value());
+    AbuseNames names = InMemory(now);
+    names.path_ = path;
+    names.Write();
+    return names;
+  }
+  FIELDCOST_ASSIGN(const std::string text, ReadFile(path, kMaxFileBytes));
+  AbuseNames names;
+  names.path_ = path;
+  std::string_view rest = text;
+  std::optional<std::string> secret;
+  if (rest.starts_with(kFirstWords) && rest.ends_with('\n')) {
+    rest = rest.substr(kFirstWords.size(), rest.size() - kFirstWords.size() - 1);
+    const auto [end, failed] =
+        std::from_chars(rest.data(), rest.data() + rest.size(), names.oldest_day_);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    if (failed == std::errc() && rest.starts_with(' ')) {
+      if (auto decoded = HexDecode(rest.substr(1))) secret = std::move(*decoded);
+    }
+  }
+  if (!secret || secret->size() != kSecretBytes) {
+    return Fail(ErrorCode::kCorrupt, "{} does not hold a day and a secret", path.string());
+  }
+  names.oldest_secret_ = std::move(*secret);
+  names.day_ = names.oldest_day_;
+  names.secret_ = names.oldest_secret_;
+  names.Turn(DayOf(now));
+  return names;
+}
+
+void AbuseNames::Write() const {
+  if (path_.empty()) return;
+  const Status status = WriteFileAtomically(
+      path_, fmt::format("{}{} {}\n", kFirstWords, oldest_day_, HexOf(oldest_secret_)), 0600);
+  if (!status) {
+    LogEvent(LogLevel::kError, "old names of the abuse log stay known",
+             {{"error", status.error().message}});
+  }
+}
+
+std::string AbuseNames::SecretOf(std::int64_t day) const {
+  std::string secret = oldest_secret_;
+  for (std::int64_t i = oldest_day_; i < day; ++i) secret = crypto::Sha256(secret);
+  return secret;
+}
+
+void AbuseNames::Turn(std::int64_t day) {
+  if (day == day_) return;
+  const std::int64_t oldest = day - kDaysNamesAreKnown;
+  if (day < oldest_day_ || oldest - oldest_day_ > kMaxDaysAhead) {
+    oldest_secret_ = crypto::RandomBytes(kSecretBytes);
+    oldest_day_ = oldest;
+    Write();
+  } else if (oldest > oldest_day_) {
+    oldest_secret_ = SecretOf(oldest);
+    oldest_day_ = oldest;
+    Write();
+  }
+  day_ = day;
+  secret_ = SecretOf(day);
+}
+
+std::string AbuseNames::NameOf(std::string_view agent_id, WallTime now) {
+  Turn(DayOf(now));
+  return NameUnder(secret_, agent_id);
+}
+
+bool AbuseNames::IsName(std::string_view untrusted_text) {
+  return untrusted_text.size() == 2 * kNameBytes &&
+         std::all_of(untrusted_text.begin(), untrusted_text.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+AbuseNames::Reader AbuseNames::ReaderAt(WallTime now) {
+  Turn(DayOf(now));
+  Reader reader;
+  reader.secrets_.push_back(oldest_secret_);
+  for (std::int64_t day = oldest_day_; day < day_; ++day) {
+    reader.secrets_.push_back(crypto::Sha256(reader.secrets_.back()));
+  }
+  return reader;
+}
+
+bool AbuseNames::Reader::IsNamed(std::string_view agent_id, std::string_view name) const {
+  return std::any_of(secrets_.begin(), secrets_.end(), [&](const std::string& secret) {
+    return NameUnder(secret, agent_id) == name;
+  });
+}
+
+}  // namespace fieldcost::ingest

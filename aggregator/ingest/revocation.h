@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aggregator/ingest/abuse_names.h"
+#include "aggregator/ingest/pseudonyms.h"
+#include "aggregator/store/store.h"
+#include "common/base/result.h"
+
+// Turning an agent away, and taking out what it has contributed.
+
+namespace fieldcost::ingest {
+
+struct RevocationRequest {
+  std::string agent;      // a name of the abuse log, or a public key in hex
+  bool withdraw = false;  // take out what it contributed
+  bool dry_run = false;   // change nothing, say what would change; with `withdraw`
+};
+
+// What has been done, or would be, for people and programs.
+struct RevocationReport {
+  std::vector<std::pair<std::string, std::uint64_t>> numbers;  // named
+  std::vector<std::string> changes;  // of the APIs that change most: a line of text each
+};
+
+// kInvalidArgument unless the agent is named in one of the two forms.
+Status CheckForm(const RevocationRequest& untrusted_request);
+
+// The agent's id. A name is looked up among all agents that have ever delivered anything that the
+// store knows of. kNotFound: nobody had it on the days whose names are known; kInvalidArgument:
+// more than one had, and how many.
+Result<std::string> FindAgent(std::string_view untrusted_agent, const store::Store& store,
+                              const Pseudonyms& pseudonyms, const AbuseNames::Reader& names);
+
+// Does it, durably. `threshold` is that of publication.
+Result<RevocationReport> RevokeAgent(store::Store& store, std::string_view agent_id,
+                                     const RevocationRequest& request, std::uint32_t threshold,
+                                     const store::Store::Progress& progress = {});
+
+}  // namespace fieldcost::ingest
