@@ -19,6 +19,8 @@ TEST_PACKAGES+=" doxygen man-db groff-base"
 # What makes, checks and tries out the Debian packages (tests/packages), and what reads the manual pages
 # and completions that are in them.
 TEST_PACKAGES+=" build-essential dpkg-dev debhelper po-debconf lintian mmdebstrap systemd mandoc zsh fish"
+# A copy-on-write disk that fills up under measured programs.
+TEST_PACKAGES+=" btrfs-progs"
 # The container image, built and tried out without a daemon.
 TEST_PACKAGES+=" buildah iproute2"
 # A message bus for the test of what NetworkManager says of the connection.

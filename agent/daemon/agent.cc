@@ -14,6 +14,7 @@
 #include "agent/daemon/field_policy.h"
 #include "agent/daemon/hardware.h"
 #include "agent/daemon/harvester.h"
+#include "agent/daemon/memory_dir.h"
 #include "agent/daemon/policy_writer.h"
 #include "agent/daemon/power.h"
 #include "agent/daemon/skip_counts.h"
@@ -36,19 +37,23 @@ bool Exists(const std::filesystem::path& path) {
 }
 
 // Why programs cannot make their run files; empty if they can.
-std::string RunDirectoryProblem(const std::filesystem::path& directory) {
+std::string RunDirectoryProblem(const Profile& profile) {
+  const auto memory = FindMemoryDir(profile);
+  if (!memory) return memory.error().message;
+  const std::filesystem::path directory = memory->directory / shm::kRunDirectoryName;
+  struct statvfs room {};
+  if (::statvfs(directory.c_str(), &room) != 0) {
+    if (errno == ENOENT) return {};  // the first program makes it
+    return ErrnoError("look at the room in", directory, errno).message;
+  }
   // As the user that we act for, who need not be the real one.
   if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     return ErrnoError("write in", directory, errno).message;
   }
-  struct statvfs disk {};
-  if (::statvfs(directory.c_str(), &disk) != 0) {
-    return ErrnoError("look at the disk of", directory, errno).message;
-  }
   // Both are 0 where a file system does not count its files.
-  const bool no_files_left = disk.f_files != 0 && disk.f_favail == 0;
-  if (disk.f_bavail * disk.f_frsize >= kLeastFreeBytes && !no_files_left) return {};
-  return fmt::format("the disk of {} is full", directory.string());
+  const bool no_files_left = room.f_files != 0 && room.f_favail == 0;
+  if (room.f_bavail * room.f_frsize >= kLeastFreeBytes && !no_files_left) return {};
+  return fmt::format("the file system of {} is full", directory.string());
 }
 
 // Why programs are not measured although they should be; empty if they are.
@@ -65,7 +70,7 @@ std::string PolicyProblem(const Profile& profile, const Consent& consent) {
   if (header.tsc_to_ns_multiplier == 0) {
     return "this machine has no invariant time stamp counter";
   }
-  return RunDirectoryProblem(profile.run_dir());
+  return RunDirectoryProblem(profile);
 }
 
 }  // namespace
@@ -133,11 +138,9 @@ Status Agent::SetMode(Mode mode) {
 
 Status Agent::DropUnwanted(Mode before, Mode now) {
   if (now == Mode::kOff) {
-    FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
+    FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> runs, ListRunFiles(profile()));
     std::error_code error;
-    for (const std::string& name : names) {
-      std::filesystem::remove(profile().run_dir() / name, error);
-    }
+    for (const std::filesystem::path& run : runs) std::filesystem::remove(run, error);
     if (!state_->HasDatabase()) return {};
   } else if (before == now && now == Mode::kOn) {
     return {};
@@ -170,8 +173,8 @@ Result<bool> Agent::RefreshFieldPolicy() {
 Result<HarvestReport> Agent::Harvest() {
   // A decision that cannot be read stops us here, before any file is removed.
   FIELDCOST_ASSIGN([[maybe_unused]] const Consent consent, state_->LoadDecision());
-  FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
-  if (names.empty() && !state_->HasDatabase()) return HarvestReport{};
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(profile()));
+  if (files.empty() && !state_->HasDatabase()) return HarvestReport{};
   FIELDCOST_TRY(state_->OpenDatabase());
   return Harvester(profile(), config(), *state_->clock, *state_->database).HarvestAll();
 }
@@ -199,8 +202,8 @@ Result<AgentStatus> Agent::GetStatus() const {
   FIELDCOST_ASSIGN(status.consent, LoadConsent(profile().consent_file()));
   FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
   status.forbidden = !CheckPermitted(profile().system_file);
-  FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile().run_dir()));
-  status.run_files = names.size();
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(profile()));
+  status.run_files = files.size();
   status.skips = ReadSkips(profile().skip_file());
   status.policy_problem = PolicyProblem(profile(), in_force);
   if (config().download_policy) {

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "agent/daemon/harvester.h"
+#include "agent/daemon/memory_dir.h"
 #include "agent/daemon/policy_writer.h"
 #include "agent/daemon/system_policy.h"
 #include "common/base/log.h"
@@ -136,7 +137,7 @@ Result<std::optional<std::string>> DaemonLoop::IsOver() {
   const Status told = StopMeasuring(profile_, agent_->config());
   if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
   if (!consent) return consent.error();
-  const Status removed = RemoveUnwantedRuns(profile_.run_dir());
+  const Status removed = RemoveUnwantedRuns(profile_);
   if (!removed) LogError("{}", removed.error().message);
   return std::optional<std::string>(WhyOff(profile_));
 }
@@ -149,6 +150,8 @@ Result<std::string> DaemonLoop::Run() {
     FIELDCOST_ASSIGN(const std::optional<std::string> over, IsOver());
     if (over) {
       systemd::NotifyStopping(*over);
+      // The session or the machine may be about to end, and with it what run files are on.
+      if (g_stop != 0) Harvest();
       return *over;
     }
     if (g_reload != 0 || reload_) {
@@ -227,6 +230,8 @@ Status DaemonLoop::Wait() {
 }
 
 Status DaemonLoop::WatchRuns() {
+  // Without a place there are no new ones; it is looked for again with the policy.
+  if (!FindMemoryDir(profile_)) return {};
   const int watch = ::inotify_add_watch(inotify_.get(), profile_.run_dir().c_str(), kWatchedEvents);
   if (watch < 0) return ErrnoError("watch", profile_.run_dir(), errno);
   if (watch == run_watch_) return {};

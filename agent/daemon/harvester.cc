@@ -1,15 +1,19 @@
 #include "agent/daemon/harvester.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <iterator>
 #include <system_error>
 
+#include "agent/daemon/boot_id.h"
 #include "agent/daemon/consent.h"
 #include "agent/daemon/liveness.h"
+#include "agent/daemon/memory_dir.h"
 #include "agent/daemon/module_version.h"
 #include "agent/daemon/public_modules.h"
 #include "common/base/log.h"
@@ -17,6 +21,8 @@
 namespace fieldcost::daemon {
 namespace {
 
+// Where run files were when a missing one was last taken for gone: see SeesAllRuns().
+constexpr char kRunPlaceText[] = "run_place";
 constexpr char kRefusedDirectory[] = "refused";
 constexpr std::size_t kMaxFilesPerHarvest = 4096;
 constexpr std::size_t kMaxRefusedFiles = 16;
@@ -60,6 +66,31 @@ void LimitRefused(const std::filesystem::path& directory) {
   }
 }
 
+// Adds the run files in a directory, ascending.
+Status ListDirectory(const std::filesystem::path& directory,
+                     std::vector<std::filesystem::path>& files) {
+  const auto first = static_cast<std::ptrdiff_t>(files.size());
+  std::error_code error;
+  std::filesystem::directory_iterator entries(directory, error);
+  if (error == std::errc::no_such_file_or_directory) return {};
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    if (!entries->path().native().ends_with(shm::kRunFileSuffix)) continue;
+    files.push_back(entries->path());
+    if (files.size() == kMaxFilesPerHarvest) break;
+  }
+  if (error) return ErrnoError("list", directory, error.value());
+  std::sort(files.begin() + first, files.end());
+  return {};
+}
+
+// This boot, and which directory of it this is, also where another mount namespace shows one of the
+// same name. Empty if it is not there.
+std::string PlaceOf(const std::filesystem::path& directory, const std::string& boot_id) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0) return {};
+  return fmt::format("{} {}:{}", boot_id, info.st_dev, info.st_ino);
+}
+
 }  // namespace
 
 RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before) {
@@ -94,28 +125,17 @@ std::vector<RunCell> SingleValues(const RunContent& content, bool ended) {
   return cells;
 }
 
-Result<std::vector<std::string>> ListRunFiles(const std::filesystem::path& run_dir) {
-  std::vector<std::string> names;
-  std::error_code error;
-  std::filesystem::directory_iterator entries(run_dir, error);
-  if (error == std::errc::no_such_file_or_directory) return names;
-  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-    std::string name = entries->path().filename().string();
-    if (!name.ends_with(shm::kRunFileSuffix)) continue;
-    names.push_back(std::move(name));
-    if (names.size() == kMaxFilesPerHarvest) break;
+Result<std::vector<std::filesystem::path>> ListRunFiles(const Profile& profile) {
+  std::vector<std::filesystem::path> files;
+  for (const std::filesystem::path& directory : RunDirectories(profile)) {
+    FIELDCOST_TRY(ListDirectory(directory, files));
   }
-  if (error) return ErrnoError("list", run_dir, error.value());
-  std::sort(names.begin(), names.end());
-  return names;
+  return files;
 }
 
-Status RemoveUnwantedRuns(const std::filesystem::path& run_dir) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(run_dir, error)) return {};
-  FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(run_dir));
-  for (const std::string& name : names) {
-    const std::filesystem::path path = run_dir / name;
+Status RemoveUnwantedRuns(const Profile& profile) {
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(profile));
+  for (const std::filesystem::path& path : files) {
     const auto bytes = RunFileBytes::Open(path);
     if (!bytes) continue;
     const auto info = ReadRunInfo(*bytes);
@@ -138,24 +158,25 @@ Harvester::Harvester(const Profile& profile, const AgentConfig& config, const Cl
 
 Result<HarvestReport> Harvester::HarvestAll() {
   HarvestReport report;
+  directories_ = RunDirectories(*profile_);
   FIELDCOST_TRY(FindMissing());
-  FIELDCOST_ASSIGN(const std::vector<std::string> names, ListRunFiles(profile_->run_dir()));
-  for (const std::string& name : names) {
-    const Status status = HarvestFile(name, report);
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(*profile_));
+  for (const std::filesystem::path& path : files) {
+    const Status status = HarvestFile(path, report);
     if (!status) return Within(status.error(), "harvest");
   }
+  RemoveOldFiles(*profile_);
   return report;
 }
 
-Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
-  const std::filesystem::path path = profile_->run_dir() / name;
+Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& report) {
   const auto bytes = RunFileBytes::Open(path);
   if (!bytes) {
     if (bytes.error().code == ErrorCode::kNotFound) return {};  // somebody else was faster
-    return IsOurs(bytes.error()) ? Status(bytes.error()) : Refuse(name, bytes.error(), report);
+    return IsOurs(bytes.error()) ? Status(bytes.error()) : Refuse(path, bytes.error(), report);
   }
   const auto info = ReadRunInfo(*bytes);
-  if (!info) return Refuse(name, info.error(), report);
+  if (!info) return Refuse(path, info.error(), report);
   if (!info->ready) {
     const bool is_old = ::time(nullptr) - bytes->modified_unix_seconds() > kUnfinishedSeconds;
     if (is_old && !IsBeingWritten(bytes->fd())) {
@@ -168,16 +189,17 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
   // Asked before the cells are read: what a process that has ended left behind is final.
   const bool ended = !IsBeingWritten(bytes->fd());
   auto content = ReadRunContent(*bytes, *info, ended);
-  if (!content) return Refuse(name, content.error(), report);
+  if (!content) return Refuse(path, content.error(), report);
   ModuleVersions versions(*database_);
   for (RunPick& pick : content->picks) {
     FIELDCOST_ASSIGN(const ModuleOwner owner, versions.Find(pick.api, pick.module_path));
     pick.api.package_version = owner.version;
     if (!info->forced && !IsPublic(pick.api, owner)) pick.api = PrivateApi();
   }
-  const RunIdentity run{
-      .name = name, .inode = bytes->inode(), .start_unix_ns = info->start_unix_ns};
-  FIELDCOST_TRY(Count(run, *info, *content, ended, report));
+  const RunIdentity run{.name = path.filename().string(),
+                        .inode = bytes->inode(),
+                        .start_unix_ns = info->start_unix_ns};
+  FIELDCOST_TRY(Count(path, run, *info, *content, ended, report));
   ++report.files_read;
   report.cells_refused += content->refused_cells;
   if (!ended) {
@@ -191,12 +213,13 @@ Status Harvester::HarvestFile(const std::string& name, HarvestReport& report) {
   return {};
 }
 
-Status Harvester::Count(const RunIdentity& run, const RunInfo& info, const RunContent& content,
-                        bool ended, HarvestReport& report) {
+Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& run,
+                        const RunInfo& info, const RunContent& content, bool ended,
+                        HarvestReport& report) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
   FIELDCOST_TRY(ForgetMissing());
   // A file that is gone has been counted and its snapshot perhaps removed: not again.
-  if (InodeOf(profile_->run_dir() / run.name) != run.inode) return {};
+  if (InodeOf(path) != run.inode) return {};
   // Read inside the transaction: whoever withdraws consent writes the file first and then removes
   // what we may have added.
   const auto consent = EffectiveConsent(*profile_);
@@ -257,11 +280,12 @@ Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunS
   return {};
 }
 
-Status Harvester::Refuse(const std::string& name, const Error& why, HarvestReport& report) {
-  const std::filesystem::path directory = profile_->run_dir() / kRefusedDirectory;
+Status Harvester::Refuse(const std::filesystem::path& path, const Error& why,
+                         HarvestReport& report) {
+  const std::filesystem::path directory = path.parent_path() / kRefusedDirectory;
+  const std::string name = path.filename().string();
   FIELDCOST_TRY(MakeDirectories(directory, 0700));
   LimitRefused(directory);
-  const std::filesystem::path path = profile_->run_dir() / name;
   if (::rename(path.c_str(), (directory / name).c_str()) != 0) {
     if (errno == ENOENT) return {};
     return ErrnoError("set aside", path, errno);
@@ -272,19 +296,38 @@ Status Harvester::Refuse(const std::string& name, const Error& why, HarvestRepor
   return database_->Add(kRefusedFilesNumber, 1);
 }
 
+bool Harvester::IsThere(const RunIdentity& run) const {
+  return std::any_of(directories_.begin(), directories_.end(), [&](const auto& directory) {
+    return InodeOf(directory / run.name) == run.inode;
+  });
+}
+
+// Whether a run file that is not there is gone. Memory may look different to us: in a container
+// with the user's home there may be another /dev/shm, and the directory of a session ends with it.
+// Such runs may still be counted by somebody else, and go with the machine's boot.
+Result<bool> Harvester::SeesAllRuns() {
+  const std::string boot_id = BootId();
+  const std::string place = PlaceOf(profile_->run_dir(), boot_id);
+  FIELDCOST_ASSIGN(const std::string last, database_->GetText(kRunPlaceText));
+  if (place.empty() || last.starts_with(boot_id + " ")) return place == last;
+  FIELDCOST_TRY(database_->SetText(kRunPlaceText, place));
+  return true;
+}
+
 Status Harvester::FindMissing() {
-  FIELDCOST_ASSIGN(const std::vector<RunIdentity> runs, database_->Snapshots());
   missing_.clear();
-  for (const RunIdentity& run : runs) {
-    if (InodeOf(profile_->run_dir() / run.name) != run.inode) missing_.push_back(run);
-  }
+  FIELDCOST_ASSIGN(const std::vector<RunIdentity> runs, database_->Snapshots());
+  if (runs.empty()) return {};
+  FIELDCOST_ASSIGN(const bool sees_all, SeesAllRuns());
+  if (!sees_all) return {};
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(missing_),
+               [&](const RunIdentity& run) { return !IsThere(run); });
   return {};
 }
 
 Status Harvester::ForgetMissing() {
   for (const RunIdentity& run : missing_) {
-    if (InodeOf(profile_->run_dir() / run.name) == run.inode) continue;
-    FIELDCOST_TRY(database_->RemoveSnapshot(run));
+    if (!IsThere(run)) FIELDCOST_TRY(database_->RemoveSnapshot(run));
   }
   return {};
 }

@@ -25,13 +25,15 @@ class Harvester {
   Result<HarvestReport> HarvestAll();
 
  private:
-  Status HarvestFile(const std::string& name, HarvestReport& report);
-  Status Count(const RunIdentity& run, const RunInfo& info, const RunContent& content, bool ended,
-               HarvestReport& report);
+  Status HarvestFile(const std::filesystem::path& path, HarvestReport& report);
+  Status Count(const std::filesystem::path& path, const RunIdentity& run, const RunInfo& info,
+               const RunContent& content, bool ended, HarvestReport& report);
   Status AddNumbers(const RunInfo& info, const RunNumbers& before, const RunNumbers& now);
   Status CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
                    bool may_send, RunSnapshot& changes, HarvestReport& report);
-  Status Refuse(const std::string& name, const Error& why, HarvestReport& report);
+  Status Refuse(const std::filesystem::path& path, const Error& why, HarvestReport& report);
+  bool IsThere(const RunIdentity& run) const;
+  Result<bool> SeesAllRuns();
   Status FindMissing();
   Status ForgetMissing();
   bool IsPublic(const stats::ApiKey& api, const ModuleOwner& owner) const;
@@ -41,7 +43,8 @@ class Harvester {
   StateDb* database_;
   std::map<std::string, std::string> public_modules_;  // soname -> package, empty = any
   std::set<std::string> extra_modules_;
-  std::vector<RunIdentity> missing_;  // counted and gone, snapshots still there
+  std::vector<std::filesystem::path> directories_;  // that may hold run files
+  std::vector<RunIdentity> missing_;                // counted and gone, snapshots still there
 };
 
 // What a run says of the measuring itself, never less than `before`: while a program runs, its
@@ -52,12 +55,12 @@ RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNu
 // pick whose time is over may be in the middle of one), and the first call's time. Pure.
 std::vector<RunCell> SingleValues(const RunContent& content, bool ended);
 
-// Names of the run files that are there, ascending.
-Result<std::vector<std::string>> ListRunFiles(const std::filesystem::path& run_dir);
+// The run files that are there (RunDirectories()), ascending in each directory.
+Result<std::vector<std::filesystem::path>> ListRunFiles(const Profile& profile);
 
 // Removes the run files, also of programs that run, except what was picked by hand. REQUIRES:
 // nothing is to be collected. Programs that run may go on for a phase, and that must not be counted
 // when collecting is permitted again.
-Status RemoveUnwantedRuns(const std::filesystem::path& run_dir);
+Status RemoveUnwantedRuns(const Profile& profile);
 
 }  // namespace fieldcost::daemon

@@ -62,7 +62,7 @@ int RunDaemon(const Options& options) {
         *profile, config ? *config : fieldcost::daemon::AgentConfig());
     if (!consent) return Failed(consent.error());
     if (!told) return Failed(told.error());
-    const auto removed = fieldcost::daemon::RemoveUnwantedRuns(profile->run_dir());
+    const auto removed = fieldcost::daemon::RemoveUnwantedRuns(*profile);
     if (!removed) return Failed(removed.error());
     const std::string why = fieldcost::daemon::WhyOff(*profile);
     fieldcost::systemd::NotifyReady(why);  // so that the service manager takes it for no failure

@@ -20,6 +20,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/shm/policy_file.h"
+#include "common/shm/skip_file.h"
 
 namespace fieldcost::daemon {
 namespace {
@@ -147,6 +148,16 @@ Result<UniqueFd> LockPolicy(const Profile& profile) {
   return lock;
 }
 
+// Where programs may write, made and with a skip file; none, which is told, if that cannot be.
+std::optional<MemoryDir> MemoryFor(const Profile& profile) {
+  const auto memory = MakeMemoryDir(profile);
+  const Status status =
+      memory ? MakeSkipFile(memory->directory / shm::kSkipFileName) : Status(memory.error());
+  if (!status) LogWarning("{}", status.error().message);
+  if (!memory) return std::nullopt;
+  return *memory;
+}
+
 // The file's time says up to when its weights know the catalogue.
 void SetTime(const std::filesystem::path& file, std::int64_t unseen_ns) {
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
@@ -207,6 +218,11 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
   header.max_phases = static_cast<std::uint32_t>(config.max_phases);
   header.data_slots = config.data_slots ? 1 : 0;
   header.weights_policy = input.weights_policy;
+  if (input.memory) {
+    header.memory_root_bytes = static_cast<std::uint32_t>(input.memory->root.native().size());
+    const std::string& directory = input.memory->directory.native();
+    directory.copy(header.memory_dir, sizeof header.memory_dir - 1);
+  }
   std::string bytes(header.size_bytes, '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   std::size_t at = sizeof header;
@@ -228,9 +244,8 @@ std::uint32_t PolicySerial(const std::filesystem::path& file) {
 Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled,
                        Weights source) {
   FIELDCOST_TRY(MakeDirectories(profile.state_dir, 0700));
-  FIELDCOST_TRY(MakeDirectories(profile.run_dir(), 0700));
-  FIELDCOST_TRY(MakeSkipFile(profile.skip_file()));
   PolicyInput input;
+  input.memory = MemoryFor(profile);
   input.collection_enabled = collection_enabled;
   input.tsc_to_ns_multiplier = TscMultiplier(profile.state_dir / kClockCacheName);
   // What takes long comes before the lock.

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "agent/daemon/memory_dir.h"
 #include "agent/daemon/profile.h"
 #include "common/base/result.h"
 #include "common/shm/policy_file.h"
@@ -21,6 +23,7 @@ struct PolicyInput {
   std::uint32_t serial = 1;
   std::vector<shm::WeightEntry> weights;  // ascending by hash, at most shm::kMaxWeights
   std::uint32_t weights_policy = 0;       // as in the header
+  std::optional<MemoryDir> memory;        // none: programs cannot measure
 };
 
 // The sonames programs may be measured for: the public ones and the configured ones, ascending,
@@ -41,10 +44,11 @@ std::uint32_t PolicySerial(const std::filesystem::path& file);
 // When a catalogue was last changed, in ns since 1970; 0 if there is none.
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
 
-// Makes the state directory and runs/ (mode 0700), the skip file if it is not there, and replaces
-// the policy file (mode 0600) if it would change; each change has a higher serial, also if several
-// processes write at once. The weights come from the local catalogue and the service's policy; if
-// the catalogue cannot be read they stay as they are.
+// Makes the state directory and the memory directory with runs/ (mode 0700), the skip file if it is
+// not there, and replaces the policy file (mode 0600) if it would change; each change has a higher
+// serial, also if several processes write at once. Where there is no memory directory, the policy
+// says so, and programs measure nothing. The weights come from the local catalogue and the
+// service's policy; if the catalogue cannot be read they stay as they are.
 Status WritePolicyFile(const Profile& profile, const AgentConfig& config, bool collection_enabled,
                        Weights source = Weights::kOfCatalogue);
 

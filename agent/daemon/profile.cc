@@ -1,10 +1,14 @@
 #include "agent/daemon/profile.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <string_view>
 
+#include "agent/daemon/memory_dir.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/config/toml_file.h"
@@ -79,10 +83,29 @@ bool IsSoname(std::string_view text) {
   return true;
 }
 
+std::filesystem::path MemoryOf(const Profile& profile) {
+  const auto memory = FindMemoryDir(profile);
+  return memory ? memory->directory : profile.state_dir;
+}
+
 }  // namespace
 
-std::filesystem::path Profile::run_dir() const { return state_dir / shm::kRunDirectoryName; }
-std::filesystem::path Profile::skip_file() const { return state_dir / shm::kSkipFileName; }
+std::vector<std::filesystem::path> MemoryRoots() {
+  const std::string user = std::to_string(::geteuid());
+  // Not there in the environment of every program that a user runs, but usually of that name.
+  const std::filesystem::path usual = "/run/user/" + user;
+  std::vector<std::filesystem::path> roots;
+  const char* untrusted_value = std::getenv("XDG_RUNTIME_DIR");
+  const std::filesystem::path named =
+      std::filesystem::path(untrusted_value == nullptr ? "" : untrusted_value).lexically_normal();
+  if (named.is_absolute()) roots.push_back(named / "fieldcost");
+  if (named != usual) roots.push_back(usual / "fieldcost");
+  roots.push_back("/dev/shm/fieldcost-" + user);
+  return roots;
+}
+
+std::filesystem::path Profile::run_dir() const { return MemoryOf(*this) / shm::kRunDirectoryName; }
+std::filesystem::path Profile::skip_file() const { return MemoryOf(*this) / shm::kSkipFileName; }
 std::filesystem::path Profile::policy_file() const { return state_dir / shm::kPolicyFileName; }
 
 Result<Profile> Profile::FromEnvironment() {

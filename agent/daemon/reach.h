@@ -84,8 +84,8 @@ struct ProcessReach {
 
 struct SurveyOptions {
   std::filesystem::path proc = "/proc";
-  std::filesystem::path state_dir;
-  uid_t uid;  // whose processes
+  std::filesystem::path run_dir;  // Profile::run_dir()
+  uid_t uid = 0;                  // whose processes
 };
 
 // kNotFound if there is no such process.

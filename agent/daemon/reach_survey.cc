@@ -269,9 +269,8 @@ Explanation ExplainState(const fs::path& directory, const ProcessStatus& status,
 std::string RunPrefix(const SurveyOptions& options) {
   // The kernel names files without the links that led to them.
   std::error_code error;
-  const fs::path directory = options.state_dir / shm::kRunDirectoryName;
-  const fs::path resolved = fs::weakly_canonical(directory, error);
-  return (error ? directory : resolved).string() + "/";
+  const fs::path resolved = fs::weakly_canonical(options.run_dir, error);
+  return (error ? options.run_dir : resolved).string() + "/";
 }
 
 // Calls `visit` with the directory and status of each of the user's living processes.

@@ -13,12 +13,12 @@ namespace {
 
 // Indexed by shm::Skip.
 constexpr std::array<const char*, shm::kSkipCount> kReasons = {
-    "the policy file is of another version or damaged",
+    "the policy file is damaged",
     "the system was loaded",
     "enough other programs were being measured",
     "too many run files were waiting to be collected",
     "no call to a public library was drawn",
-    "no run file could be made (directory missing, read-only or full)",
+    "no run file could be made (directory missing, not on memory, or full)",
     "the program's resource limits leave no room",
     "the program is built with a sanitizer",
     "the program entered a sandbox (seccomp): measured until then",

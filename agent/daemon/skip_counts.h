@@ -10,7 +10,7 @@ namespace fieldcost::daemon {
 
 // The skip file of common/shm/skip_file.h, in which programs count why they were not measured.
 
-// Makes it whole (mode 0600), so that counting needs no disk space; one that is valid is left as it
+// Makes it whole (mode 0600), so that counting needs no more space; one that is valid is left as it
 // is, since programs have it mapped.
 Status MakeSkipFile(const std::filesystem::path& file);
 

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "agent/daemon/boot_id.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
@@ -18,7 +19,6 @@ namespace {
 constexpr std::uint64_t kCalibrationNs = 40'000'000;
 constexpr int kReadings = 16;  // per end; the one with the shortest bracket is used
 constexpr std::size_t kMaxCacheFileBytes = 256;
-constexpr char kBootIdFile[] = "/proc/sys/kernel/random/boot_id";
 // 0.1 to 10 GHz; anything else is a broken counter.
 constexpr std::uint64_t kMinMultiplier = (std::uint64_t{1} << 32) / 10;
 constexpr std::uint64_t kMaxMultiplier = (std::uint64_t{1} << 32) * 10;
@@ -55,13 +55,6 @@ Reading ReadBoth() {
     best = {.ticks = before + (after - before) / 2, .ns = ns};
   }
   return best;
-}
-
-std::string BootId() {
-  auto text = ReadFile(kBootIdFile, kMaxCacheFileBytes);
-  if (!text) return {};
-  while (!text->empty() && text->back() == '\n') text->pop_back();
-  return *text;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/preload/memory.h"
 #include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
@@ -69,12 +70,8 @@ bool IsSystemLoaded(const shm::PolicyHeader& policy) {
 
 bool AreTooManyRunFiles(const Request& request) {
   if (request.policy.max_run_files == 0) return false;
-  static char path[kMaxPath];  // the host's stack may be small; see phase.h
-  TextBuilder builder(path, sizeof path);
-  builder.Add(request.state_dir).Add("/").Add(shm::kRunDirectoryName);
-  const int64_t fd =
-      SystemCall(SYS_open, reinterpret_cast<uint64_t>(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (!builder.ok() || fd < 0) return false;  // making a run file will say what is wrong
+  const int64_t fd = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return false;  // making a run file will say what is wrong
   uint32_t count = 0;
   alignas(dirent64) char entries[4096];
   for (;;) {
@@ -93,11 +90,7 @@ bool AreTooManyRunFiles(const Request& request) {
 
 bool TakeLease(const Request& request) {
   if (request.policy.max_leases == 0) return true;
-  static char path[kMaxPath];  // the host's stack may be small; see phase.h
-  TextBuilder builder(path, sizeof path);
-  if (!builder.Add(request.state_dir).Add("/").Add(shm::kLeaseFileName).ok()) return false;
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
-                                O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int64_t fd = OpenInMemory(request, shm::kLeaseFileName, O_RDWR | O_CREAT | O_NONBLOCK);
   if (fd < 0) return false;
   void* mapped = MAP_FAILED;
   for (uint32_t i = 0; i < request.policy.max_leases; ++i) {

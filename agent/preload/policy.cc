@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "agent/preload/measuring.h"
+#include "agent/preload/memory.h"
 #include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
@@ -50,10 +52,24 @@ shm::MetricSet ParseMetrics(const char* text) {
   return metrics == 0 ? shm::kTimeMetrics : metrics;
 }
 
-bool IsUsable(const shm::PolicyHeader& policy) {
+// Whether the memory directory is a path with a root in it, or none.
+bool IsMemoryUsable(const shm::PolicyHeader& policy) {
+  const uint32_t root = policy.memory_root_bytes;
+  if (root == 0) return true;
+  constexpr uint32_t kLast = shm::kMaxMemoryDirBytes - 1;
+  return root <= kLast && policy.memory_dir[0] == '/' && policy.memory_dir[kLast] == '\0' &&
+         strlen(policy.memory_dir) >= root &&
+         (policy.memory_dir[root] == '\0' || policy.memory_dir[root] == '/');
+}
+
+// Whether it is of this version, so that it says where memory is.
+bool IsKnown(const shm::PolicyHeader& policy) {
   return memcmp(policy.magic, shm::kPolicyMagic, sizeof policy.magic) == 0 &&
-         policy.version == shm::kPolicyVersion &&
-         policy.allowed_module_count <= shm::kMaxAllowedModules &&
+         policy.version == shm::kPolicyVersion && IsMemoryUsable(policy);
+}
+
+bool IsUsable(const shm::PolicyHeader& policy) {
+  return IsKnown(policy) && policy.allowed_module_count <= shm::kMaxAllowedModules &&
          policy.weight_count <= shm::kMaxWeights &&
          policy.size_bytes == sizeof policy +
                                   policy.allowed_module_count * sizeof(shm::AllowedModule) +
@@ -84,7 +100,7 @@ uint64_t ModuleBytes(const shm::PolicyHeader& policy) {
 // The weight of `api_hash` in the policy file that begins with this header; the default one if it
 // has none, or if the file has changed.
 uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_hash) {
-  shm::PolicyHeader now;
+  static shm::PolicyHeader now;  // the host's stack may be small; see phase.h
   if (!ReadAt(fd, 0, &now, sizeof now) || memcmp(&now, &policy, sizeof now) != 0) {
     return policy.default_weight;
   }
@@ -121,10 +137,12 @@ bool ReadRequest(char** environment, Request* request) {
   request->metrics = ParseMetrics(Variable(environment, shm::kMetricsVariable));
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
-  const bool usable =
-      ReadAt(fd, 0, &request->policy, sizeof request->policy) && IsUsable(request->policy);
+  const bool is_whole = ReadAt(fd, 0, &request->policy, sizeof request->policy);
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
-  if (!usable) {
+  if (!is_whole || !IsKnown(request->policy) || request->policy.memory_root_bytes == 0) {
+    return false;
+  }
+  if (!IsUsable(request->policy)) {
     CountSkip(*request, shm::Skip::kPolicyUnusable);
     return false;
   }
@@ -134,7 +152,7 @@ bool ReadRequest(char** environment, Request* request) {
 bool LoadPolicy(Request* request) {
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
-  shm::PolicyHeader policy;
+  static shm::PolicyHeader policy;  // the host's stack may be small; see phase.h
   void* mapped = MAP_FAILED;
   uint64_t bytes = 0;
   if (ReadAt(fd, 0, &policy, sizeof policy) && IsUsable(policy)) {
@@ -185,11 +203,7 @@ uint32_t PolicyWeight(const Request& request, uint64_t api_hash) {
 }
 
 void CountSkip(const Request& request, shm::Skip reason) {
-  static char path[kMaxPath];  // the host's stack may be small; see phase.h
-  TextBuilder builder(path, sizeof path);
-  if (!builder.Add(request.state_dir).Add("/").Add(shm::kSkipFileName).ok()) return;
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
-                                O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int64_t fd = OpenInMemory(request, shm::kSkipFileName, O_RDWR | O_NONBLOCK);
   if (fd < 0) return;
   struct stat info;
   void* mapped = MAP_FAILED;
@@ -201,7 +215,9 @@ void CountSkip(const Request& request, shm::Skip reason) {
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
   if (mapped == MAP_FAILED) return;
   auto* const file = static_cast<shm::SkipFile*>(mapped);
-  if (memcmp(file->magic, shm::kSkipMagic, sizeof file->magic) == 0) {
+  // Whoever made it may have left holes in it.
+  if (Populate(reinterpret_cast<uint64_t>(file), sizeof *file) &&
+      memcmp(file->magic, shm::kSkipMagic, sizeof file->magic) == 0) {
     __atomic_fetch_add(&file->counts[static_cast<uint32_t>(reason)], 1, __ATOMIC_RELAXED);
   }
   munmap(mapped, sizeof(shm::SkipFile));

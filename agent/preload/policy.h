@@ -37,7 +37,7 @@ bool IsAllowed(const Request& request, const char* soname);
 // and few entries of it are ever asked for.
 uint32_t PolicyWeight(const Request& request, uint64_t api_hash);
 
-// Counts, in the state directory's skip file if there is one, that this run does not take part.
+// Counts, in the skip file if there is one, that this run does not take part.
 void CountSkip(const Request& request, shm::Skip reason);
 
 }  // namespace fieldcost::preload

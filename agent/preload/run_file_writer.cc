@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "agent/preload/measuring.h"
+#include "agent/preload/memory.h"
 #include "agent/preload/text.h"
 #include "agent/preload/workspace.h"
 #include "agent/preload/x86_64/machine.h"
@@ -47,13 +48,6 @@ uint64_t UnixNanoseconds() {
 }
 
 bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
-  static char path[kMaxPath];  // the host's stack may be small; see phase.h
-  TextBuilder builder(path, sizeof path);
-  builder.Add(request.state_dir).Add("/").Add(shm::kRunDirectoryName).Add("/");
-  builder.AddHex(random).AddHex(ReadTimeStamp()).Add(shm::kRunFileSuffix);
-  *reason = shm::Skip::kNoRunFile;
-  if (!builder.ok()) return false;
-
   const uint32_t capacity = process.pick_capacity;
   const auto metric_count = static_cast<uint32_t>(__builtin_popcount(process.metrics));
   const uint64_t size = shm::RunFileBytes(capacity, metric_count);
@@ -64,6 +58,7 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
     *reason = shm::Skip::kTightLimits;
     return false;
   }
+  *reason = shm::Skip::kNoRunFile;
 
   // Put together here and written with one call: measured, the first write through a mapping of a
   // new page costs the host hundreds of microseconds in the file system, this a few. The first
@@ -92,13 +87,16 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
   header->untimed_call_ps = process.untimed_call_ps;
   const uint32_t complete = 1;  // once everything else is there
 
-  const auto path_address = reinterpret_cast<uint64_t>(path);
+  char name[40];
+  TextBuilder(name, sizeof name).AddHex(random).AddHex(header->start_tsc).Add(shm::kRunFileSuffix);
+  const int64_t runs = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
+  if (runs < 0) return false;
   const int64_t fd =
-      SystemCall(SYS_open, path_address, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return false;
+      SystemCall(SYS_openat, static_cast<uint64_t>(runs), reinterpret_cast<uint64_t>(name),
+                 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   void* mapped = MAP_FAILED;
   // Cells get their space when they are used.
-  if (Lock(fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&
+  if (fd >= 0 && Lock(fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&
       WriteAt(fd, image, sizeof image, 0) &&
       WriteAt(fd, &complete, sizeof complete, offsetof(shm::RunHeader, complete))) {
     mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
@@ -108,8 +106,13 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
     munmap(mapped, size);
     mapped = MAP_FAILED;
   }
-  if (mapped == MAP_FAILED) SystemCall(SYS_unlink, path_address);
-  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  if (fd >= 0) {
+    if (mapped == MAP_FAILED) {
+      SystemCall(SYS_unlinkat, static_cast<uint64_t>(runs), reinterpret_cast<uint64_t>(name), 0);
+    }
+    SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  }
+  SystemCall(SYS_close, static_cast<uint64_t>(runs));
   if (mapped == MAP_FAILED) return false;
 
   const auto begin = reinterpret_cast<uint64_t>(mapped);

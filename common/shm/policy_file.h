@@ -11,7 +11,7 @@
 namespace fieldcost::shm {
 
 inline constexpr char kPolicyMagic[8] = {'f', 'c', 'p', 'o', 'l', 'i', 'c', 'y'};
-inline constexpr uint32_t kPolicyVersion = 2;
+inline constexpr uint32_t kPolicyVersion = 3;
 inline constexpr uint32_t kMaxAllowedModules = 1024;
 inline constexpr uint32_t kMaxSonameBytes = 64;  // with the final zero
 inline constexpr uint32_t kMaxWeights = 32768;
@@ -20,9 +20,13 @@ inline constexpr uint32_t kMaxLeases = 64;
 inline constexpr uint32_t kMaxSamplingLog2 = 14;
 inline constexpr uint32_t kFullWeight = 65536;
 
-// Names inside the state directory: this file, the leases (byte i of that file is locked by whoever
-// holds lease i), and the directory that takes the run files.
+// With the final zero.
+inline constexpr uint32_t kMaxMemoryDirBytes = 512;
+
+// The name inside the state directory.
 inline constexpr char kPolicyFileName[] = "policy";
+// Names inside the memory directory: the leases (byte i of that file is locked by whoever holds
+// lease i), and the directory that takes the run files. skip_file.h has the third.
 inline constexpr char kLeaseFileName[] = "leases";
 inline constexpr char kRunDirectoryName[] = "runs";
 
@@ -75,9 +79,15 @@ struct PolicyHeader {
   uint64_t draw_seed;         // not 0: instead of the kernel's random number, for repeatable runs
   uint32_t data_slots;        // 1: calls through GLOB_DAT slots too, which changes &function
   uint32_t weights_policy;    // version of the service's policy whose weights are in these; 0: none
-  uint32_t reserved[4];
+  // Where everything is that programs map and write: a directory on a file system whose pages are
+  // memory (tmpfs, ramfs). On any other, a store can fail long after its page was there (no space
+  // for a copy on write, a quota, a dead disk or network), and that is a signal in the program.
+  uint32_t memory_root_bytes;  // length of the part of memory_dir below which all is this user's
+                               // alone; 0: there is no such directory, nothing may be measured
+  uint32_t reserved[3];
+  char memory_dir[kMaxMemoryDirBytes];  // absolute, zero-terminated; programs make what is missing
 };
-static_assert(sizeof(PolicyHeader) == 128);
+static_assert(sizeof(PolicyHeader) == 128 + kMaxMemoryDirBytes);
 static_assert(sizeof(AllowedModule) == 64);
 static_assert(sizeof(WeightEntry) == 16);
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// The skip file: why program runs that were asked to take part did not. The daemon makes it whole
-// (so that counting needs no disk space); preload libraries map it and add, each addition one
-// indivisible instruction; `fieldcost agent status` shows it. Little endian. No C++ runtime.
+// The skip file: why program runs that were asked to take part did not, since the memory directory
+// (policy_file.h) was made. The daemon makes it whole, so that counting needs no more space;
+// preload libraries map it and add, each addition one indivisible instruction; `fieldcost agent
+// status` shows it. Little endian. No C++ runtime.
 
 #include <stdint.h>
 
@@ -13,7 +14,7 @@ inline constexpr char kSkipFileName[] = "skips";
 
 // Indices into SkipFile::counts; never reused.
 enum class Skip : uint32_t {
-  kPolicyUnusable = 0,   // of another version, or damaged
+  kPolicyUnusable = 0,   // damaged; one of another version does not say where to count
   kSystemLoaded = 1,     // load average or CPU pressure
   kNoLease = 2,          // enough other programs are measured
   kTooManyRunFiles = 3,  // the daemon has not collected them

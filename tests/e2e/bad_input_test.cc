@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "tests/e2e/house.h"
+#include "tests/support/run_files.h"
 
 // One clear line for whatever can be wrong from outside; nothing lost, no crash.
 
@@ -97,7 +98,7 @@ TEST_F(BadInputTest, ATruncatedRunFileIsSetAsideAndTheOthersCount) {
   StartAggregator();
   ASSERT_EQ(Fieldcost({"agent", "on"}).exit_status, 0);
   ASSERT_EQ(RunVictim("calls").exit_status, 0);
-  const auto runs = home() / "state" / "runs";
+  const auto runs = RunDirectoryOf(home() / "state");
   for (const auto& entry : std::filesystem::directory_iterator(runs)) {
     if (entry.path().extension() == ".run") std::filesystem::resize_file(entry.path(), 1000);
   }

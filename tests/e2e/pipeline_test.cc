@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include "tests/e2e/house.h"
+#include "tests/support/run_files.h"
 
 // From a call in a program to the terminal, with the real programs: the numbers must come out
 // exactly.
@@ -156,7 +157,7 @@ TEST_F(PipelineTest, WhatWasMeasuredBeforeConsentIsNeverSent) {
   ASSERT_EQ(Fieldcost({"agent", "off"}).exit_status, 0);
   const ProcessResult off = RunVictim("alloc");
   EXPECT_EQ(off.output, "allocated\n");
-  EXPECT_TRUE(std::filesystem::is_empty(home() / "state" / "runs"));
+  EXPECT_TRUE(std::filesystem::is_empty(RunDirectoryOf(home() / "state")));
   StopAggregator();
 }
 

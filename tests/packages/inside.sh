@@ -32,6 +32,8 @@ try() {
 expect() {
   [[ "$output" == *"$1"* ]] || fail "no \"$1\" in: $output"
 }
+# What programs of the user left on memory.
+memory_files() { find /dev/shm /run/user -path "*fieldcost*$STATE/*" -name "${1:-*}" 2> /dev/null | sort || true; }
 user() { runuser -u tester -- env -i HOME=$HOME_DIR USER=tester PATH=/usr/bin:/bin LC_ALL=C.UTF-8 "$@"; }
 install_ours() { quietly apt-get install -y --no-install-recommends "$@" /given/debs/*.deb; }
 answer() {
@@ -84,7 +86,7 @@ for mode in on local; do
   expect "not permitted on this machine"
   expect "$SYSTEM"
 done
-[[ ! -e $STATE/runs && ! -e $STATE/policy && ! -e $STATE/agent.db ]] || fail "$(ls -R $STATE)"
+[[ -z "$(memory_files)" && ! -e $STATE/policy && ! -e $STATE/agent.db ]] || fail "$(ls -R $STATE)"
 
 for file in /usr/share/doc/fieldcost-agent/PRIVACY.md /usr/share/man/man{1/fieldcost.1,8/fieldcostd.8,8/fieldcost-aggregator.8}.gz \
   /usr/share/bash-completion/completions/fieldcost; do
@@ -197,9 +199,9 @@ try user fieldcost agent status
 ((status == 0)) || fail "$output"
 expect "NOT PERMITTED by the administrator"
 expect "$SYSTEM"
-runs="$(find $STATE/runs -name '*.run' | sort)"
+runs="$(memory_files '*.run')"
 quietly user fieldcost run -- apt-cache dump
-[[ "$(find $STATE/runs -name '*.run' | sort)" == "$runs" ]] || fail "measured without permission"
+[[ "$(memory_files '*.run')" == "$runs" ]] || fail "measured without permission"
 answer yes
 
 step "removed: a login is as it was"

@@ -2,7 +2,7 @@
 # Sourced by inside.sh: a user's own service manager starts the agent once something is measured, stops
 # it with the user's decision, and never runs in circles.
 
-readonly RUNTIME_DIR=/run/user/tester
+readonly RUNTIME_DIR=/run/user/1000
 
 in_session() { user XDG_RUNTIME_DIR=$RUNTIME_DIR "$@"; }
 property() { in_session systemctl --user show --value --property="$1" "${2:-fieldcostd.service}"; }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "common/base/check.h"
+#include "tests/support/temp_dir.h"
 
 namespace fieldcost::testing {
 namespace {
@@ -85,6 +86,15 @@ std::vector<RunFileContent> ReadRunFiles(const std::filesystem::path& directory)
   return contents;
 }
 
+std::filesystem::path RunDirectoryOf(const std::filesystem::path& state_dir) {
+  std::filesystem::path found;
+  for (const std::filesystem::path& root : MemoryRoots()) {
+    found = root / state_dir.relative_path() / shm::kRunDirectoryName;
+    if (std::filesystem::exists(found)) break;
+  }
+  return found;
+}
+
 std::uint64_t SkippedRuns(const std::filesystem::path& directory, shm::Skip reason) {
   std::ifstream file(directory / shm::kSkipFileName, std::ios::binary);
   return ReadAt<shm::SkipFile>(file, 0).counts[static_cast<std::uint32_t>(reason)];
@@ -123,6 +133,11 @@ void MakeStateDirectory(const std::filesystem::path& directory, const TestPolicy
   header.max_phases = policy.max_phases;
   header.draw_seed = policy.draw_seed;
   header.data_slots = policy.data_slots;
+  const bool is_elsewhere = !policy.memory_root.empty();
+  const std::string memory = (is_elsewhere ? policy.memory_dir : directory).string();
+  memory.copy(header.memory_dir, sizeof header.memory_dir - 1);
+  header.memory_root_bytes =
+      static_cast<std::uint32_t>(is_elsewhere ? policy.memory_root.string().size() : memory.size());
   if (!std::filesystem::exists(directory / shm::kSkipFileName)) {
     shm::SkipFile skips{};
     std::memcpy(skips.magic, shm::kSkipMagic, sizeof skips.magic);

@@ -36,12 +36,15 @@ struct RunFileContent {
 // The run files in `directory`, in order of name. The processes must have ended.
 std::vector<RunFileContent> ReadRunFiles(const std::filesystem::path& directory);
 
+// Where programs leave their run files that were told so by an agent with this state directory.
+std::filesystem::path RunDirectoryOf(const std::filesystem::path& state_dir);
+
 // How many runs the skip file in this state directory counts for that reason.
 std::uint64_t SkippedRuns(const std::filesystem::path& directory, shm::Skip reason);
 
-// Makes a state directory with runs/, a skip file (if there is none) and a policy file that lets
-// these modules be measured: no limits, every run measures one API for good, every call is timed,
-// each API as likely as the next.
+// Makes a state directory that is the memory directory, too, with runs/, a skip file (if there is
+// none) and a policy file that lets these modules be measured: no limits, every run measures one
+// API for good, every call is timed, each API as likely as the next.
 struct TestPolicy {
   std::vector<std::string> modules;
   std::vector<shm::WeightEntry> weights;  // in any order
@@ -66,6 +69,8 @@ struct TestPolicy {
   // calls are counted, a big one makes time fly.
   std::uint64_t tsc_to_ns_multiplier = (std::uint64_t{1} << 32) / 2;
   std::uint32_t version = shm::kPolicyVersion;
+  std::filesystem::path memory_root;  // of a memory directory elsewhere; empty: as above
+  std::filesystem::path memory_dir;   // in it
 };
 void MakeStateDirectory(const std::filesystem::path& directory, const TestPolicy& policy);
 

@@ -1,25 +1,43 @@
 #pragma once
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "common/base/check.h"
 
 namespace fieldcost::testing {
 
-// A fresh directory, removed with everything in it at the end.
+// For what must be on memory: run files of measured programs.
+inline constexpr char kMemory[] = "/dev/shm";
+
+// Below which agents have programs leave that, best first.
+inline std::vector<std::filesystem::path> MemoryRoots() {
+  const std::string user = std::to_string(::geteuid());
+  const char* const session = ::getenv("XDG_RUNTIME_DIR");
+  return {std::filesystem::path(session == nullptr ? "/nowhere" : session) / "fieldcost",
+          std::filesystem::path("/run/user") / user / "fieldcost",
+          std::filesystem::path(kMemory) / ("fieldcost-" + user)};
+}
+
+// A fresh directory, removed with everything in it at the end; and so is what an agent that had
+// its state in it left on memory.
 class TempDir {
  public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "fieldcost.XXXXXX").string();
+  explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "fieldcost.XXXXXX").string();
     FIELDCOST_CHECK(::mkdtemp(name.data()) != nullptr);
     path_ = name;
   }
   ~TempDir() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+    for (const std::filesystem::path& root : MemoryRoots()) {
+      std::filesystem::remove_all(root / path_.relative_path(), ignored);
+    }
   }
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;

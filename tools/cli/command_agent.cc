@@ -81,7 +81,7 @@ Result<int> Run(const AgentStatusCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(const daemon::Agent agent, OpenAgent());
   FIELDCOST_ASSIGN(const daemon::AgentStatus status, agent.GetStatus());
   FIELDCOST_ASSIGN(const std::vector<daemon::ProcessReach> programs,
-                   daemon::Survey({.state_dir = agent.profile().state_dir, .uid = ::getuid()}));
+                   daemon::Survey({.run_dir = agent.profile().run_dir(), .uid = ::getuid()}));
   const auto session = SessionOf(agent.profile());
   const bool is_active = session && session->active;
   if (output.json) {

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "agent/daemon/agent.h"
+#include "agent/daemon/memory_dir.h"
 #include "agent/daemon/reach.h"
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
@@ -23,7 +24,7 @@ Result<Explained> Explain(const std::string& subject, const daemon::Profile& pro
   const auto number = ParseUint64(subject);
   if (number && *number > 0 && *number <= INT32_MAX) {
     FIELDCOST_ASSIGN(const daemon::ProcessReach process,
-                     daemon::ExplainProcess({.state_dir = profile.state_dir, .uid = ::getuid()},
+                     daemon::ExplainProcess({.run_dir = profile.run_dir(), .uid = ::getuid()},
                                             static_cast<pid_t>(*number)));
     return Explained{
         fmt::format("process {} ({})", process.pid, EscapeControl(process.untrusted_name)),
@@ -53,6 +54,8 @@ Result<int> Run(const AgentExplainCommand& command, const Output& output) {
     const auto consent = daemon::EffectiveConsent(profile);
     if (can && consent && consent->mode == daemon::Mode::kOff) {
       text += "but fieldcost is off: fieldcost agent local|on\n";
+    } else if (const auto memory = daemon::FindMemoryDir(profile); can && !memory) {
+      text += "but " + memory.error().message + "\n";
     }
     FIELDCOST_TRY(WriteStdout(text));
   }

@@ -76,11 +76,6 @@ Status CheckLoadable(const fs::path& library) {
   return {};
 }
 
-std::string BootId() {
-  const auto text = ReadFile("/proc/sys/kernel/random/boot_id", kMaxSmallFileBytes);
-  return text ? text->substr(0, text->find('\n')) : std::string();
-}
-
 // As /proc/PID/stat counts; the next tick, so that what has started by now started before.
 std::uint64_t NowInTicks() {
   timespec now{};
@@ -227,7 +222,7 @@ Status Session::RemoveLibrary(bool is_ending_now, SessionReport& report) const {
   if (!IsThere(library_)) return {};
   std::uint64_t ended_ticks = NowInTicks();
   const auto end = ReadFile(end_file_, kMaxSmallFileBytes);
-  const std::string boot_id = BootId();
+  const std::string boot_id = daemon::BootId();
   if (end && !is_ending_now) {
     // Nothing of an earlier boot is left.
     const bool is_same_boot = end->starts_with(boot_id + " ") && end->ends_with('\n');
@@ -240,7 +235,7 @@ Status Session::RemoveLibrary(bool is_ending_now, SessionReport& report) const {
   }
   FIELDCOST_ASSIGN(report.holders,
                    daemon::LibraryHolders(
-                       {.state_dir = state_dir_, .uid = ::getuid()},
+                       {.uid = ::getuid()},
                        {.library = library_, .home = home_, .started_before_ticks = ended_ticks}));
   if (!report.holders.empty()) return {};
   if (::unlink(library_.c_str()) != 0) return ErrnoError("remove", library_, errno);

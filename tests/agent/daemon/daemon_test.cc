@@ -53,11 +53,12 @@ class DaemonTest : public AgentFixture {
 
   // Written elsewhere and moved in whole, so that it is never seen half made.
   void MoveRunIn(const std::string& name, const std::vector<std::uint64_t>& values) {
+    const auto new_file = RunPath(name).parent_path().parent_path() / "new";
     {
-      testing::RunFileWriter file(directory_.path() / "new", RunOptions());
+      testing::RunFileWriter file(new_file, RunOptions());
       for (const std::uint64_t value : values) file.Add(value);
     }
-    std::filesystem::rename(directory_.path() / "new", RunPath(name));
+    std::filesystem::rename(new_file, RunPath(name));
   }
 
   static std::string AllOf(const ProcessResult& result) { return result.output + result.errors; }
@@ -100,11 +101,7 @@ TEST_F(DaemonTest, HarvestsSoonAfterAProgramThatHeldItsFileByTheMappingAloneIsKi
   Consent(Mode::kLocal);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
-  {
-    testing::RunFileWriter file(directory_.path() / "new", RunOptions());
-    file.Add(5);
-  }
-  std::filesystem::rename(directory_.path() / "new", RunPath("a"));
+  MoveRunIn("a", {5});
   ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls")) << "from now on it has nothing to look for";
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
@@ -129,6 +126,21 @@ TEST_F(DaemonTest, HarvestsSoonAfterAProgramThatHeldItsFileByTheMappingAloneIsKi
   EXPECT_TRUE(daemon.WaitForLine("harvested 2 calls", nullptr, std::chrono::seconds(30)));
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
+}
+
+// What run files are on may end with the session, or with the machine.
+TEST_F(DaemonTest, HarvestsOnceMoreWhenItIsStopped) {
+  Consent(Mode::kLocal);
+  testing::RunFileOptions options = RunOptions();
+  options.living = true;
+  testing::RunFileWriter file(RunPath("a"), options);
+  file.Add(1);
+  BackgroundProcess daemon(Daemon());
+  ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls"));
+  file.Add(2);
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait().exit_status, 0);
+  EXPECT_EQ(Sum(*OpenAgent().LocalRows()), HistogramOf({1, 2}));
 }
 
 TEST_F(DaemonTest, SecondDaemonOfAUserSaysSoAndLeaves) {
@@ -207,7 +219,7 @@ TEST_F(DaemonTest, MakesTheRunDirectoryAgainAndHarvestsThere) {
   ASSERT_TRUE(daemon.WaitForLine("was removed"));
   MoveRunIn("a", {1, 2, 3});
   EXPECT_TRUE(daemon.WaitForLine("harvested 3 calls"));
-  std::filesystem::rename(profile_.run_dir(), profile_.state_dir / "elsewhere");
+  std::filesystem::rename(profile_.run_dir(), profile_.run_dir().parent_path() / "elsewhere");
   ASSERT_TRUE(daemon.WaitForLine("was removed"));
   MoveRunIn("b", {1, 2, 3, 4});
   EXPECT_TRUE(daemon.WaitForLine("harvested 4 calls"));
@@ -239,11 +251,7 @@ TEST_F(DaemonTest, WritesThePolicyAgainWhenItWakesAndTheCatalogueHasChanged) {
   catalog::SyncOptions options = publisher.Client(directory_.path());
   options.full = true;
   ASSERT_TRUE(Sync(options, SystemClock()));
-  {
-    testing::RunFileWriter file(directory_.path() / "new", RunOptions());
-    file.Add(5);
-  }
-  std::filesystem::rename(directory_.path() / "new", RunPath("a"));
+  MoveRunIn("a", {5});
   ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls"));
   EXPECT_EQ(PolicySerial(profile_.policy_file()), 2U) << "it has the weight of one function now";
   daemon.Signal(SIGTERM);

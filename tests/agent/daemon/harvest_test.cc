@@ -201,6 +201,54 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
   EXPECT_EQ(kept, 16U);
 }
 
+// Versions before policy version 3 had programs leave everything in the state directory.
+TEST_F(HarvestTest, WhatWasLeftInTheStateDirectoryIsCountedOnce) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  const auto old = profile_.state_dir / "runs";
+  ASSERT_TRUE(MakeDirectories(old, 0700));
+  for (const char* name : {"skips", "leases"}) {
+    ASSERT_TRUE(WriteFileAtomically(profile_.state_dir / name, "old", 0600));
+  }
+  WriteRun("new", {1});
+  RunFileWriter(old / "ended.run", Ended()).Add(2);
+  RunFileWriter living(old / "living.run", Living());
+  living.Add(3);
+  EXPECT_EQ(agent.GetStatus()->run_files, 3U);
+  EXPECT_EQ(agent.Harvest()->files_finished, 2U);
+  EXPECT_EQ(agent.Harvest()->calls, 0U);
+  living.Add(4);
+  living.End();
+  EXPECT_EQ(agent.Harvest()->calls, 1U);
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({1, 2, 3, 4}));
+  for (const char* name : {"runs", "skips", "leases"}) {
+    EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / name)) << name;
+  }
+}
+
+// A container with the user's home may have another /dev/shm; a session's memory ends with it.
+TEST_F(HarvestTest, WhoSeesOtherMemoryForgetsNothingThatWasCounted) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileWriter file(RunPath("a"), Living());
+  file.Add(1);
+  EXPECT_EQ(agent.Harvest()->calls, 1U);
+  EXPECT_EQ(agent.Harvest()->calls, 0U);
+  {
+    const testing::TempDir elsewhere(testing::kMemory);
+    Profile other = profile_;
+    other.memory_roots = {elsewhere.path()};
+    auto stranger = Agent::Open(other, clock_);
+    ASSERT_TRUE(stranger);
+    ASSERT_TRUE(stranger->WritePolicy(false));
+    for (std::uint64_t value : {10U, 20U}) {
+      RunFileWriter(other.run_dir() / "b.run", Ended()).Add(value);
+      EXPECT_EQ(stranger->Harvest()->calls, 1U);
+    }
+  }
+  file.Add(2);
+  EXPECT_EQ(agent.Harvest()->calls, 1U) << "only the new one";
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({1, 2, 10, 20}));
+}
+
 TEST_F(HarvestTest, LostCallsAreReportedOnce) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());

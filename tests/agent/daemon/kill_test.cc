@@ -204,13 +204,13 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
   EXPECT_GE(CallsOf(local, "tally_always"), (*counts).over + (*before_consent).over);
   EXPECT_LE(CallsOf(local, "tally_always"), (*counts).begun + (*before_consent).begun);
   // Only a program that was killed while it made its file has left one; nothing is in it.
-  const auto left = ListRunFiles(profile_.run_dir());
+  const auto left = ListRunFiles(profile_);
   ASSERT_TRUE(left) << left.error().message;
-  for (const std::string& name : *left) {
-    const auto bytes = RunFileBytes::Open(profile_.run_dir() / name);
+  for (const std::filesystem::path& path : *left) {
+    const auto bytes = RunFileBytes::Open(path);
     ASSERT_TRUE(bytes) << bytes.error().message;
     const auto info = ReadRunInfo(*bytes);
-    EXPECT_TRUE(info && !info->ready) << name;
+    EXPECT_TRUE(info && !info->ready) << path;
   }
   EXPECT_EQ(agent->GetStatus()->refused_files, 0U);
 }

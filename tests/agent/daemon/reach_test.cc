@@ -201,7 +201,7 @@ class SurveyTest : public ::testing::Test {
   }
 
   SurveyOptions options() const {
-    return {.proc = directory_.path(), .state_dir = state_dir(), .uid = 1000};
+    return {.proc = directory_.path(), .run_dir = state_dir() / "runs", .uid = 1000};
   }
   fs::path state_dir() const { return directory_.path() / "state"; }
 
@@ -249,7 +249,7 @@ TEST_F(SurveyTest, ALinkedStateDirectoryIsTheSameOne) {
   fs::create_directory_symlink(state_dir(), directory_.path() / "link");
   Add(7, {.maps = Mapping(run)});
   SurveyOptions linked = options();
-  linked.state_dir = directory_.path() / "link";
+  linked.run_dir = directory_.path() / "link" / "runs";
   EXPECT_EQ(ExplainProcess(linked, 7)->why.reach, Reach::kMeasuring);
 }
 
@@ -333,11 +333,12 @@ class LivingTest : public ::testing::Test {
     return *process_;
   }
   Reach ReachOf(pid_t pid) const {
-    const auto explained = ExplainProcess({.state_dir = state_dir_.path(), .uid = ::getuid()}, pid);
+    const auto explained =
+        ExplainProcess({.run_dir = state_dir_.path() / "runs", .uid = ::getuid()}, pid);
     EXPECT_TRUE(explained) << explained.error().message;
     return explained->why.reach;
   }
-  testing::TempDir state_dir_;
+  testing::TempDir state_dir_{testing::kMemory};
   std::optional<testing::BackgroundProcess> process_;
 };
 
@@ -355,7 +356,7 @@ TEST_F(LivingTest, AShellIsMeasuredLoadedOrNotAsked) {
 
 TEST_F(LivingTest, TheSurveyFindsIt) {
   const pid_t pid = Start({{"LD_PRELOAD", kLibrary}}).pid();
-  const auto processes = Survey({.state_dir = state_dir_.path(), .uid = ::getuid()});
+  const auto processes = Survey({.run_dir = state_dir_.path() / "runs", .uid = ::getuid()});
   ASSERT_TRUE(processes) << processes.error().message;
   bool found = false;
   for (const ProcessReach& process : *processes) {
@@ -371,7 +372,7 @@ TEST_F(LivingTest, ALibraryThatWasMissingAtTheStartIsTold) {
   const std::string gone = (state_dir_.path() / kPreloadLibraryName).string();
   const pid_t pid = Start({{"LD_PRELOAD", gone}}).pid();
   EXPECT_EQ(ReachOf(pid), Reach::kNotLoaded);
-  const SurveyOptions options{.state_dir = state_dir_.path(), .uid = ::getuid()};
+  const SurveyOptions options{.run_dir = state_dir_.path() / "runs", .uid = ::getuid()};
   const auto holders = LibraryHolders(options, {.library = gone, .home = "/nowhere"});
   ASSERT_TRUE(holders);
   ASSERT_EQ(holders->size(), 1U);

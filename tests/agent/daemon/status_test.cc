@@ -82,12 +82,19 @@ TEST_F(StatusTest, PolicyOfAnotherVersionIsNamed) {
   EXPECT_THAT(Problem(agent), HasSubstr("not a policy file of this version"));
 }
 
-TEST_F(StatusTest, MissingRunDirectoryIsNamedAndMadeAgainWithThePolicy) {
+TEST_F(StatusTest, MissingRunDirectoryIsNoProblemAndMadeAgainWithThePolicy) {
   Agent agent = OpenAgent(Mode::kOn);
   std::filesystem::remove_all(profile_.run_dir());
-  EXPECT_THAT(Problem(agent), HasSubstr(profile_.run_dir().string()));
+  EXPECT_EQ(Problem(agent), "") << "programs make it";
   ASSERT_TRUE(agent.WritePolicy(false));
-  EXPECT_EQ(Problem(agent), "");
+  EXPECT_TRUE(std::filesystem::is_directory(profile_.run_dir()));
+}
+
+TEST_F(StatusTest, WhereThereIsNoMemoryForRunFilesItIsSaid) {
+  profile_.memory_roots = {"/nowhere/fieldcost"};
+  Agent agent = OpenAgent(Mode::kOn);
+  EXPECT_THAT(Problem(agent), HasSubstr("no memory for run files"));
+  EXPECT_TRUE(agent.Harvest());
 }
 
 TEST_F(StatusTest, DiskThatIsFullOrReadOnlyIsNamed) {
@@ -116,15 +123,19 @@ TEST_F(StatusTest, DiskThatIsFullOrReadOnlyIsNamed) {
 }
 
 TEST_F(StatusTest, DirectoryThatTheUserMayNotWriteInIsNamed) {
+  const testing::TempDir memory(testing::kMemory);
+  profile_.memory_roots = {memory.path()};
   OpenAgent(Mode::kOn);
   std::filesystem::permissions(
       profile_.run_dir(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   if (::geteuid() == 0) {
     // Root may write everywhere: ask as nobody, who owns all of it but may not write here.
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.path())) {
-      ASSERT_EQ(::lchown(entry.path().c_str(), 65534, 65534), 0);
+    for (const auto& directory : {directory_.path(), memory.path()}) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+        ASSERT_EQ(::lchown(entry.path().c_str(), 65534, 65534), 0);
+      }
+      ASSERT_EQ(::lchown(directory.c_str(), 65534, 65534), 0);
     }
-    ASSERT_EQ(::lchown(directory_.path().c_str(), 65534, 65534), 0);
     ASSERT_EQ(::seteuid(65534), 0);
   }
   const auto agent = Agent::Open(profile_, clock_);

@@ -324,11 +324,14 @@ TEST_F(CollectionTest, RunsThatCannotTakePartAreCounted) {
   SetPolicy({.modules = {"libother.so.1"}});
   RunProcess(Tally({"all"}));
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNothingToPick), 1U);
-  SetPolicy({.version = 99});
+  SetPolicy({.max_phases = 0});
   RunProcess(Tally({"all"}));
+  SetPolicy({.version = 99});
+  RunProcess(Tally({"all"}));  // which does not say where to count
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kPolicyUnusable), 1U);
   SetPolicy({});
   std::filesystem::remove_all(state_dir_.path() / "runs");
+  std::ofstream(state_dir_.path() / "runs") << "no directory";
   RunProcess(Tally({"all"}));
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNoRunFile), 1U);
 }

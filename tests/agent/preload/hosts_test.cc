@@ -109,13 +109,14 @@ TEST_F(HostsTest, ASetuidProgramIsNotMeasured) {
   const TempDir scratch;
   std::filesystem::permissions(scratch.path(), std::filesystem::perms(0755));
   const std::string script =
-      "cp /bin/echo $1/echo && chown nobody $1/echo && chmod $4 $1/echo && chmod 777 $2/runs && "
-      "chmod 755 $2 && exec setpriv --reuid 1 --clear-groups env LD_PRELOAD=$3 "
+      "cp /bin/echo $1/echo && chown nobody $1/echo && chmod $4 $1/echo && "
+      "chown -R $5 $2 && exec setpriv --reuid 1 --clear-groups env LD_PRELOAD=$3 "
       "FIELDCOST_STATE_DIR=$2 FIELDCOST_PICK='*' $1/echo said";
   for (const std::string mode : {"4755", "0755"}) {
     const ProcessResult result =
         RunProcess({.arguments = {"/bin/sh", "-c", script, "sh", scratch.path().string(),
-                                  state_dir_.path().string(), kLibrary, mode}});
+                                  state_dir_.path().string(), kLibrary, mode,
+                                  mode == "4755" ? "nobody" : "1"}});
     EXPECT_EQ(result.output, "said\n");
     EXPECT_EQ(RunFileCount(), mode == "4755" ? 0U : 1U);
   }
@@ -130,13 +131,14 @@ TEST_F(HostsTest, ASetuidProgramIsNotMeasuredThoughTheLibraryIsInIt) {
   std::filesystem::create_directory(scratch.path() / "etc");
   const std::string script =
       "cp /etc/passwd /etc/group /etc/ld.so.cache $1/etc && echo $3 > $1/etc/ld.so.preload && "
-      "cp /bin/cat $1/cat && chown nobody $1/cat && chmod $4 $1/cat && chmod 777 $2/runs && "
-      "chmod 755 $2 && mount --bind $1/etc /etc && exec setpriv --reuid 1 --clear-groups env "
+      "cp /bin/cat $1/cat && chown nobody $1/cat && chmod $4 $1/cat && "
+      "chown -R $5 $2 && mount --bind $1/etc /etc && exec setpriv --reuid 1 --clear-groups env "
       "FIELDCOST_STATE_DIR=$2 FIELDCOST_PICK='*' $1/cat /proc/self/maps";
   for (const std::string mode : {"4755", "0755"}) {
-    const ProcessResult result = RunProcess(
-        {.arguments = {"unshare", "-m", "/bin/sh", "-c", script, "sh", scratch.path().string(),
-                       state_dir_.path().string(), kLibrary, mode}});
+    const ProcessResult result =
+        RunProcess({.arguments = {"unshare", "-m", "/bin/sh", "-c", script, "sh",
+                                  scratch.path().string(), state_dir_.path().string(), kLibrary,
+                                  mode, mode == "4755" ? "nobody" : "1"}});
     if (result.errors.starts_with("unshare:"))
       GTEST_SKIP() << "no mount namespace: " << result.errors;
     EXPECT_EQ(result.exit_status, 0) << result.errors;
@@ -145,12 +147,15 @@ TEST_F(HostsTest, ASetuidProgramIsNotMeasuredThoughTheLibraryIsInIt) {
   }
 }
 
-TEST_F(HostsTest, AFullStateDirectoryIsNoSignal) {
+TEST_F(HostsTest, FullMemoryIsNoSignal) {
   const std::string script =
-      "mount -t tmpfs -o size=32k none $1 && mkdir $1/runs && cp $2/policy $1/ && "
-      "export LD_PRELOAD=$3 FIELDCOST_STATE_DIR=$1 FIELDCOST_METRICS=time,alloc "
+      "mount -t tmpfs -o size=32k,mode=700 none $1 && mkdir $1/runs && "
+      "export LD_PRELOAD=$3 FIELDCOST_STATE_DIR=$2 FIELDCOST_METRICS=time,alloc "
       "FIELDCOST_PICK='libvictim.so.1!*' && $4 calls && $4 threads";
   const TempDir scratch;
+  MakeStateDirectory(
+      state_dir_.path(),
+      {.modules = {"libvictim.so.1"}, .memory_root = scratch.path(), .memory_dir = scratch.path()});
   const ProcessResult result = RunProcess(
       {.arguments = {"unshare", "-m", "/bin/sh", "-c", script, "sh", scratch.path().string(),
                      state_dir_.path().string(), kLibrary, kVictim}});

@@ -32,7 +32,7 @@ class PreloadTest : public ::testing::Test {
 
   std::vector<RunFileContent> RunFiles() const { return ReadRunFiles(state_dir_.path() / "runs"); }
 
-  TempDir state_dir_;
+  TempDir state_dir_{kMemory};
 };
 
 }  // namespace fieldcost::testing

@@ -101,7 +101,7 @@ class RealProgramFixture : public PreloadTest {
     }
   }
 
-  TempDir sampled_state_dir_;
+  TempDir sampled_state_dir_{kMemory};
   std::map<std::string, std::set<std::string>> picked_;
 };
 

@@ -63,7 +63,7 @@ class UnnoticedTest : public PreloadTest {
   }
 
  private:
-  TempDir sampled_state_dir_;
+  TempDir sampled_state_dir_{kMemory};
 };
 
 }  // namespace fieldcost::testing

@@ -46,6 +46,25 @@ TEST_F(CliTest, ExplainTellsOfAProcess) {
   EXPECT_EQ(Cli({"agent", "explain", "2147483647"}).exit_status, 66);
 }
 
+TEST_F(CliTest, WhereThereIsNoMemoryForRunFilesItIsSaidAndProgramsRun) {
+  const ProcessResult result = Shell(
+      "mkdir -p \"$FIELDCOST_HOME/disk\"; exec unshare --mount /bin/sh -c '"
+      "mount --bind \"$FIELDCOST_HOME/disk\" /dev/shm && unset XDG_RUNTIME_DIR || exit 3; "
+      "\"$fieldcost\" agent local; \"$fieldcost\" agent status | grep ^problem; "
+      "\"$fieldcost\" agent explain " +
+      kHello + "; \"$fieldcost\" run -- " + kHello + "; echo $?; ls /dev/shm'");
+  if (result.errors.find("unshare") != std::string::npos || result.exit_status == 3) {
+    GTEST_SKIP() << "needs the privilege to make a mount namespace: " << result.errors;
+  }
+  const std::string why = "nothing can be measured, for there is no memory for run files: ";
+  EXPECT_THAT(result.errors, HasSubstr(why));
+  EXPECT_THAT(result.output, AllOf(HasSubstr("problem             " + why),
+                                   HasSubstr("can be measured\nbut " + why),
+                                   HasSubstr("/dev/shm is not on tmpfs\n")));
+  EXPECT_TRUE(result.output.ends_with(testing::RunProcess({.arguments = {kHello}}).output + "0\n"))
+      << result.output;
+}
+
 TEST_F(CliTest, StatusCountsProgramsByReason) {
   const ProcessResult plain = Cli({"agent", "status"});
   EXPECT_THAT(plain.output,

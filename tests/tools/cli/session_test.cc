@@ -10,6 +10,7 @@
 
 #include "common/base/file.h"
 #include "tests/support/process.h"
+#include "tests/support/run_files.h"
 #include "tests/support/temp_dir.h"
 
 // The real program, and real login shells in a home directory of their own.
@@ -322,7 +323,7 @@ TEST_F(SessionTest, AgentOffLeavesTheFilesAndSaysHowToRemoveThem) {
   const ProcessResult off = Cli({"agent", "off"});
   EXPECT_THAT(off.output, HasSubstr("fieldcost agent session off"));
   EXPECT_EQ(Login("sh", kHello), "with\n");
-  EXPECT_THAT(fs::directory_iterator(home() / ".local/state/fieldcost/runs"),
+  EXPECT_THAT(fs::directory_iterator(RunDirectoryOf(home() / ".local/state/fieldcost")),
               fs::directory_iterator());
   EXPECT_EQ(Off().exit_status, 0);
 }
