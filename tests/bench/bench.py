@@ -54,21 +54,23 @@ class Bench:
         self.bench = self.build / "bench"
         self.preload = self.build / "lib" / "libfieldcost_preload.so"
         self.state = Path(tempfile.mkdtemp(prefix="fieldcost-bench."))
+        self.memory = Path(tempfile.mkdtemp(prefix="fieldcost-bench.", dir="/dev/shm"))
 
     def policy(self, selection, modules, sampling_log2=0, overhead_per_65536=0):
         """A policy file as common/wire/README.md describes it; see common/shm/policy_file.h. One pick
         for good, no limits but unreachable ones, so that what they cost is in the numbers."""
-        (self.state / "runs").mkdir(exist_ok=True)
-        for old in (self.state / "runs").iterdir():
+        (self.memory / "runs").mkdir(exist_ok=True)
+        for old in (self.memory / "runs").iterdir():
             old.unlink()
+        memory = bytes(self.memory)
         header = b"fcpolicy" + struct.pack(
-            "<10IQ10IQ6I",
-            2, 128 + 64 * len(modules),  # version, size
+            "<10IQ10IQ6I512s",
+            3, 640 + 64 * len(modules),  # version, size
             0, 1, selection, 1,  # serial, enabled, selection, picks
             80 * 1000, 64 * 1000, 0, len(modules), 1900000000,  # load, run files, allocation
             0, 65536, 64, 10000,  # weights, default weight, leases, pressure
             overhead_per_65536, 0, 0, sampling_log2, 0, 1,  # I/O, cycles; phase, phases
-            0, 0, 0, 0, 0, 0, 0)  # seed, data slots, reserved
+            0, 0, 0, len(memory), 0, 0, 0, memory)  # seed, data slots, weights' policy, memory, reserved
         names = b"".join(m.encode().ljust(64, b"\0") for m in sorted(modules))
         (self.state / "policy").write_bytes(header + names)
 
@@ -225,7 +227,7 @@ class Bench:
             "with": lambda: self.number([loop, "200000000"], **self.agent()),
         })
         value, floor = at["with"], at["without"]
-        runs = len(list((self.state / "runs").iterdir()))
+        runs = len(list((self.memory / "runs").iterdir()))
         yield {"row": 3, "name": "tight loop, budget 1 %", "unit": "ms", "value": value, "floor": floor,
                "ratio": value / floor, "target": "<= 1.01", "ok": value / floor <= 1.01 and runs > 0,
                "peers": {}}
@@ -459,6 +461,7 @@ def main():
         return 2
     finally:
         shutil.rmtree(bench.state, ignore_errors=True)
+        shutil.rmtree(bench.memory, ignore_errors=True)
         service.close()
     return 1 if missed else 0
 

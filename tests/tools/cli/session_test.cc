@@ -323,7 +323,7 @@ TEST_F(SessionTest, AgentOffLeavesTheFilesAndSaysHowToRemoveThem) {
   const ProcessResult off = Cli({"agent", "off"});
   EXPECT_THAT(off.output, HasSubstr("fieldcost agent session off"));
   EXPECT_EQ(Login("sh", kHello), "with\n");
-  EXPECT_THAT(fs::directory_iterator(RunDirectoryOf(home() / ".local/state/fieldcost")),
+  EXPECT_THAT(fs::directory_iterator(testing::RunDirectoryOf(home() / ".local/state/fieldcost")),
               fs::directory_iterator());
   EXPECT_EQ(Off().exit_status, 0);
 }
