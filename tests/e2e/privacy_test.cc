@@ -278,11 +278,12 @@ TEST_F(PrivacyTest, TheServiceKeepsNoAddress) {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(server() / "data")) {
       if (!entry.is_regular_file()) continue;
+      const auto content = ReadFile(entry.path(), std::size_t{1} << 26);
+      if (!content) continue;  // the service has replaced it
       ++files;
-      const std::string content = ContentOf(entry.path());
-      expect_none(content, entry.path().string());
-      if (content.starts_with("\x28\xb5\x2f\xfd")) {
-        expect_none(Decompressed(content), entry.path().string() + ", decompressed");
+      expect_none(*content, entry.path().string());
+      if (content->starts_with("\x28\xb5\x2f\xfd")) {
+        expect_none(Decompressed(*content), entry.path().string() + ", decompressed");
       }
     }
     EXPECT_GT(files, 3U);
