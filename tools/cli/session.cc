@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "agent/daemon/boot_id.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/session_text.h"
