@@ -58,7 +58,10 @@ def main():
         for test in tests:
             if test not in existing:
                 problems.append(f"claim {number}: there is no test {test}")
-        for name in names_after("Mutants", claim):
+        names = names_after("Mutants", claim)
+        if not names:
+            problems.append(f"claim {number} names no mutant")
+        for name in names:
             filters, broken = mutants.get(name, ([], []))
             if name not in mutants:
                 problems.append(f"claim {number}: there is no mutant {name}")
