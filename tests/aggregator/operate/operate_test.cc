@@ -433,8 +433,8 @@ TEST_F(OfflineKeysTest, AllRootKeysGoAndWhatWaitsForARotationGoesToo) {
   for (const auto& file : std::filesystem::directory_iterator(data() / "keys")) {
     left.insert(file.path().filename());
   }
-  EXPECT_THAT(left, ::testing::ElementsAre("pseudonym.secret", "receipt.secret", "snapshot.key",
-                                           "timestamp.key"));
+  EXPECT_THAT(left, ::testing::ElementsAre("abuse_names.secret", "pseudonym.secret",
+                                           "receipt.secret", "snapshot.key", "timestamp.key"));
   std::set<std::string> moved;
   for (const auto& file : std::filesystem::directory_iterator(medium())) {
     moved.insert(file.path().filename());
