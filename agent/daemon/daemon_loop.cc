@@ -13,6 +13,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "agent/daemon/consent.h"
 #include "agent/daemon/harvester.h"
 #include "agent/daemon/memory_dir.h"
 #include "agent/daemon/policy_writer.h"
@@ -326,6 +327,9 @@ void DaemonLoop::Harvest() {
 void DaemonLoop::Upload() {
   if (!upload_ || Monotonic::now() < upload_not_before_) return;
   upload_ = false;
+  const auto consent = EffectiveConsent(profile_);
+  // Then no signal finds us in the middle of a request, and the last harvest is made.
+  if (!consent || consent->mode != Mode::kOn) return;
   const sigset_t stop = StopSignals();
   g_may_exit_at_once = 1;
   ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
