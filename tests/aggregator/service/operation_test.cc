@@ -216,7 +216,9 @@ TEST_F(OperationTest, ADiskThatIsNearlyFullIsNotReady) {
   const http::Response response = AskFor(admin::kReadyzPath);
   if (space.available >= std::uint64_t{1} << 40U) {
     EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(SendBatch(1).status, 200);
   } else {
+    EXPECT_EQ(SendBatch(1).status, 507);
     EXPECT_EQ(response.body, "not ready: less than 1048576 MiB are free on the disk of the data\n");
   }
   Stop();

@@ -75,12 +75,12 @@ TEST_F(CliTest, AMissingMeasuringLibraryIsNamedAndTheProgramNotRun) {
 TEST_F(CliTest, DamagedStateKeepsNoProgramFromRunning) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
   std::filesystem::remove(home() / "state" / "policy");
-  std::filesystem::remove(home() / "state" / "skips");
-  std::filesystem::create_directory(home() / "state" / "skips");
+  std::filesystem::remove(home() / "state" / "policy.lock");
+  std::filesystem::create_directory(home() / "state" / "policy.lock");
   const ProcessResult result = Cli({"run", "--", "sh", "-c", "echo \"ran$LD_PRELOAD\"; exit 7"});
   EXPECT_EQ(result.exit_status, 7);
   EXPECT_EQ(result.output, "ran\n");
-  EXPECT_THAT(result.errors, AllOf(HasSubstr("nothing is measured"), HasSubstr("skips")));
+  EXPECT_THAT(result.errors, AllOf(HasSubstr("nothing is measured"), HasSubstr("policy.lock")));
   EXPECT_THAT(Cli({"run", "--", "true"}, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
   EXPECT_NE(Cli({"run", "--pick", "libc.so.6!malloc", "--", "true"}).exit_status, 0);
 }
