@@ -83,7 +83,8 @@ class Service {
     SetTestEpoch((flags & kAnotherEpoch) != 0 ? wire::Epoch(epoch.value() - sequence % 4) : epoch);
     const http::Request request = MakeRequest(flags, sequence, receipt, untrusted_input);
     const http::Response response = ingest_->Handle(request);
-    static const std::set<int> known = {200, 400, 401, 403, 404, 405, 409, 410, 413, 415, 429, 503};
+    static const std::set<int> known = {200, 400, 401, 403, 404, 405, 409,
+                                        410, 413, 415, 421, 429, 503, 507};
     FIELDCOST_CHECK(known.contains(response.status));
     FIELDCOST_CHECK(store_->healthy());
     if (response.status != 200) return;

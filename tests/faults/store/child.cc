@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -27,8 +28,10 @@ constexpr std::size_t kMaxShownBytes = 4 * kKiB;
 constexpr int kStackFrames = 40;
 
 // What RocksDB 7.8.3 says in builds with assertions when a compaction has failed with a file to
-// which nothing had been added: it asks for the smallest key, for statistics.
-constexpr char kKnownAssertion[] = "ExtractUserKey(const Slice&): Assertion";
+// which nothing had been added: it asks for the smallest key, for statistics. And when a flush of all
+// tables has failed, one of which had nothing to flush.
+constexpr const char* kKnownAssertions[] = {"ExtractUserKey(const Slice&): Assertion",
+                                            "RollbackMemtableFlush("};
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kSanitizerHasThreads = true;
@@ -50,7 +53,11 @@ void OnAbort(int signal_number) {
   void* frames[kStackFrames];
   ::backtrace_symbols_fd(frames, ::backtrace(frames, kStackFrames), 2);
   const auto text = ReadFile(errors_file, 64 * kMiB);
-  if (text && text->find(kKnownAssertion) != std::string::npos) {
+  const bool is_known = text && std::any_of(std::begin(kKnownAssertions),
+                                            std::end(kKnownAssertions), [&](const char* known) {
+                                              return text->find(known) != std::string::npos;
+                                            });
+  if (is_known) {
     known_abort = true;
     ::sem_post(&work_over);
     for (;;) ::pause();
