@@ -28,8 +28,8 @@ constexpr std::size_t kMaxShownBytes = 4 * kKiB;
 constexpr int kStackFrames = 40;
 
 // What RocksDB 7.8.3 says in builds with assertions when a compaction has failed with a file to
-// which nothing had been added: it asks for the smallest key, for statistics. And when a flush of all
-// tables has failed, one of which had nothing to flush.
+// which nothing had been added: it asks for the smallest key, for statistics. And when a flush of
+// all tables has failed, one of which had nothing to flush.
 constexpr const char* kKnownAssertions[] = {"ExtractUserKey(const Slice&): Assertion",
                                             "RollbackMemtableFlush("};
 
