@@ -26,6 +26,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -148,15 +149,23 @@ def run_test(program, name_filter, seed, limit, replacements=()):
     environment = dict(os.environ, FIELDCOST_FAULT_SEED=str(seed), FIELDCOST_FAULT_LONG="0")
     begin = time.monotonic()
     words = [str(program), f"--gtest_filter={name_filter}", "--gtest_brief=1", "--gtest_fail_fast"]
-    # A group of its own, so that what a test has started ends with it.
-    process = subprocess.Popen(in_place_of(replacements, words), env=environment, text=True, start_new_session=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    try:
-        output, _ = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return None, "", limit
+    # A file, since what a test leaves running would keep a pipe open; and a group of its own, so that it ends
+    # with the test.
+    with tempfile.TemporaryFile("w+", errors="replace") as output_file:
+        process = subprocess.Popen(in_place_of(replacements, words), env=environment, start_new_session=True,
+                                   stdout=output_file, stderr=subprocess.STDOUT)
+        try:
+            process.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            return None, "", limit
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        output_file.seek(0)
+        output = output_file.read()
     return process.returncode, output, time.monotonic() - begin
 
 
