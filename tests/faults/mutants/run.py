@@ -31,8 +31,8 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SECONDS_TO_NOTICE = 180
-SECONDS_UNCHANGED = 600
+SECONDS_TO_NOTICE = 60
+SECONDS_UNCHANGED = 300
 SIGNS = re.compile(r"forgotten|rows are not|do not add up|the store counts|after a failure|another answer|"
                    r"is refused|Corruption|Failure")
 BUILD_SECONDS = 300

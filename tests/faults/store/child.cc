@@ -31,7 +31,7 @@ constexpr int kStackFrames = 40;
 // which nothing had been added: it asks for the smallest key, for statistics. And when a flush of
 // all tables has failed, one of which had nothing to flush.
 constexpr const char* kKnownAssertions[] = {"ExtractUserKey(const Slice&): Assertion",
-                                            "RollbackMemtableFlush("};
+                                            "Assertion `!mems.empty()'"};
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kSanitizerHasThreads = true;
