@@ -108,6 +108,17 @@ Result<BackedUpFile> CopyIn(const BackupOptions& options, const std::string& pat
   return file;
 }
 
+// Which file names the files of the newest backup, and has our list.
+std::filesystem::path NewestList(const std::filesystem::path& directory) {
+  std::uint64_t newest = 0;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(directory / "meta", error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    newest = std::max(newest, ParseUint64(it->path().filename().string()).value_or(0));
+  }
+  return directory / "meta" / std::to_string(newest);
+}
+
 Result<std::string> ReadChecked(const std::filesystem::path& directory, const BackedUpFile& file) {
   const std::filesystem::path path = directory / kFilesFolder / file.sha256;
   auto bytes = ReadFile(path, kMaxBackedUpFileBytes);
@@ -177,10 +188,13 @@ Result<RestoreReport> Restore(const std::filesystem::path& directory,
   std::set<std::string> restored;
   FIELDCOST_TRY(store::Store::RestoreBackup(
       directory, data_dir, [&](std::string_view untrusted_manifest) -> Status {
-        FIELDCOST_ASSIGN(const auto files, DecodeManifest(untrusted_manifest));
-        for (const BackedUpFile& file : files) restored.insert(file.path);
-        report.files = files.size();
-        return WriteFiles(directory, data_dir, files);
+        const auto files = DecodeManifest(untrusted_manifest);
+        if (!files) {
+          return Within(files.error(), NewestList(directory).string());
+        }
+        for (const BackedUpFile& file : *files) restored.insert(file.path);
+        report.files = files->size();
+        return WriteFiles(directory, data_dir, *files);
       }));
   for (const char* name : {publish::kTimestampKey, publish::kSnapshotKey}) {
     const std::string path = std::string("keys/") + name;

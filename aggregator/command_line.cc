@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 
 namespace fieldcost::aggregator {
@@ -32,9 +33,10 @@ struct CommandSyntax {
 constexpr std::array kCommands = {
     CommandSyntax{"serve", "", Command::kServe, "", ""},
     CommandSyntax{"verify", "", Command::kVerify, "", ""},
+    CommandSyntax{"recover", "", Command::kRecover, "", ""},
     CommandSyntax{"publish", "", Command::kPublish, "", ""},
     CommandSyntax{"compact", "", Command::kCompact, "", ""},
-    CommandSyntax{"expire", "", Command::kExpire, "", ""},
+    CommandSyntax{"expire", "", Command::kExpire, "", "--before"},
     CommandSyntax{"revoke", "", Command::kRevoke, kAgentOperand, ""},
     CommandSyntax{"backup", "", Command::kBackup, "", "--to"},
     CommandSyntax{"restore", "", Command::kRestore, "", "--from"},
@@ -70,6 +72,18 @@ bool TakeNumber(std::string_view text, std::optional<std::uint64_t>& number) {
   return number.has_value();
 }
 
+// Its number, or a day that is in it.
+bool TakeWeek(std::string_view text, std::uint32_t& week) {
+  if (const auto of_day = WeekOfDay(text)) {
+    week = *of_day;
+    return true;
+  }
+  const auto number = ParseUint64(text);
+  if (!number || *number > std::numeric_limits<std::uint32_t>::max()) return false;
+  week = static_cast<std::uint32_t>(*number);
+  return true;
+}
+
 constexpr std::array kOptions = {
     OptionSyntax{"--config",
                  true,
@@ -97,6 +111,20 @@ constexpr std::array kOptions = {
                  false,
                  {Command::kRevoke, Command::kRevoke, Command::kRevoke},
                  [](CommandLine& line, std::string_view) { return line.dry_run = true; }},
+    OptionSyntax{"--drop-damaged",
+                 false,
+                 {Command::kRecover, Command::kRecover, Command::kRecover},
+                 [](CommandLine& line, std::string_view) { return line.drop_damaged = true; }},
+    OptionSyntax{"--before",
+                 true,
+                 {Command::kExpire},
+                 [](CommandLine& line, std::string_view value) {
+                   return TakeWeek(value, line.before_week);
+                 }},
+    OptionSyntax{"--yes",
+                 false,
+                 {Command::kExpire},
+                 [](CommandLine& line, std::string_view) { return line.yes = true; }},
     OptionSyntax{"--to",
                  true,
                  {Command::kBackup, Command::kKeysExportOffline},

@@ -15,6 +15,7 @@ namespace fieldcost::aggregator {
 enum class Command {
   kServe,
   kVerify,
+  kRecover,
   kPolicySign,
   kPolicyShow,
   kRevoke,
@@ -41,6 +42,9 @@ struct CommandLine {
   std::string agent;                  // kRevoke: a name of the log or a public key, not checked yet
   bool withdraw = false;              // kRevoke
   bool dry_run = false;               // kRevoke
+  bool drop_damaged = false;          // kRecover
+  std::uint32_t before_week = 0;      // kExpire
+  bool yes = false;                   // kExpire
   std::filesystem::path directory;    // kBackup, kRestore, kDemo, kKeysExportOffline
   std::filesystem::path offline_dir;  // kPolicySign and those that take root_key_files
   bool without_signing_keys = false;  // kBackup

@@ -24,6 +24,7 @@ constexpr std::uint64_t kMaxRequestsPerMinute = 10'000'000;
 constexpr std::uint64_t kMaxDrainSeconds = 600;
 constexpr std::uint64_t kMaxFreeMib = 1024 * kKiB;
 constexpr std::uint64_t kMaxRetentionWeeks = 52 * 100;
+constexpr std::uint64_t kMaxScrubDays = 365;
 constexpr std::uint64_t kMaxProbationBatches = 1'000;
 constexpr std::uint64_t kMaxBatchesPerHour = 1'000'000;
 
@@ -156,6 +157,7 @@ void ReadStore(config::TomlFile& file, Config& config) {
   ReadMib(file, "store.write_buffer_mib", store.write_buffer_bytes);
   ReadMib(file, "store.block_cache_mib", store.block_cache_bytes);
   Read(file, "store.retention_weeks", 0, kMaxRetentionWeeks, config.retention_weeks);
+  Read(file, "store.scrub_days", 0, kMaxScrubDays, config.scrub_days);
   std::uint64_t free_mib = config.min_free_bytes / kMiB;
   file.ReadUint("store.min_free_mib", 0, kMaxFreeMib, free_mib);
   config.min_free_bytes = free_mib * kMiB;

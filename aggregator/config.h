@@ -36,6 +36,7 @@ struct Config {
   std::optional<AdminConfig> admin;
   store::StoreOptions store;
   unsigned retention_weeks = 0;               // 0 = everything is kept
+  unsigned scrub_days = 7;                    // in which all files of the store are read; 0 = never
   std::uint64_t min_free_bytes = 256 * kMiB;  // below it no batch is taken; 0 = no limit
   unsigned ingest_threads = 16;
   std::size_t ingest_queue = 256;

@@ -7,10 +7,16 @@ const std::string_view kHelpText =
 
 Usage:
   fieldcost-aggregator [serve] --config FILE   take batches, publish, until SIGTERM
-  fieldcost-aggregator verify --config FILE    re-add and check every stored row
+  fieldcost-aggregator verify --config FILE    read all files of the store, re-add and check what is in
+                                               them; changes nothing
+  fieldcost-aggregator recover --config FILE [--drop-damaged]
+                                               after a start was refused since a log is damaged: say
+                                               what is lost with it; with --drop-damaged go on without
   fieldcost-aggregator publish --config FILE   publish the newest sums now
   fieldcost-aggregator compact --config FILE   rewrite the store without what is deleted
-  fieldcost-aggregator expire --config FILE    remove what is older than store.retention_weeks
+  fieldcost-aggregator expire --config FILE --before WEEK [--yes]
+                                               show what of weeks before WEEK would be removed; with
+                                               --yes remove it
   fieldcost-aggregator revoke --config FILE NAME [--withdraw [--dry-run]]
                                                take no more batches of the agent that the log has
                                                called NAME in the last 7 days, or whose public key
@@ -43,7 +49,7 @@ Usage:
                                                costs and publish them, plainly labelled; no
                                                configuration needed, one is written to DIR
 
-restore needs the server stopped. The others work beside a running one: what needs the store is
+restore and recover need the server stopped. The others work beside a running one: what needs the store is
 asked of it through the admin listener of the same configuration ([admin]).
 
 Options:
@@ -58,9 +64,14 @@ Options:
   --without-signing-keys
                    backup: leave timestamp.key, snapshot.key and policy.key out (the root key always
                    is); after a restore, put them back or rotate them
+  --drop-damaged   recover: cut the log off where it is damaged; what is cut off is kept beside the
+                   store, in DATA_DIR/damaged.N
   --withdraw       revoke: take out all that the agent contributed, as if it had never come;
                    interrupted, run it again
   --dry-run        revoke --withdraw: change nothing, show what it would change
+  --before WEEK    expire: the first week whose rows stay: its number, counted from 1970-01-01, a
+                   Thursday, or a day in it, as in 2026-11-19; not beyond store.retention_weeks
+  --yes            expire: do it; what is removed does not come back, so make a backup first
   --data DIR       demo: the directory to make
   --seed N         demo: another fleet, by chance (default 1); the same seed gives the same costs
   --agents N       demo: how many machines, 20 to 20000 (default 480)
@@ -79,6 +90,8 @@ Examples:
   fieldcost-aggregator --config /etc/fieldcost/aggregator.toml
   fieldcost-aggregator --config aggregator.toml --check-config
   fieldcost-aggregator verify --config aggregator.toml
+  fieldcost-aggregator recover --config aggregator.toml --drop-damaged
+  fieldcost-aggregator expire --config aggregator.toml --before 2026-05-21
   fieldcost-aggregator backup --config aggregator.toml --to /srv/backups/fieldcost
   fieldcost-aggregator restore --config new.toml --from /srv/backups/fieldcost
   fieldcost-aggregator revoke --config aggregator.toml 33dde1a70f09fcb9 --withdraw --dry-run

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,12 +26,15 @@
 namespace fieldcost::aggregator {
 namespace {
 
+Status CheckStoreExists(const Config& config) {
+  std::error_code error;
+  if (std::filesystem::is_directory(config.store.data_dir / "store", error)) return {};
+  return Fail(ErrorCode::kNotFound, "there is no store in {}", config.store.data_dir.string());
+}
+
 // The store of a stopped server; none is made.
 Result<std::unique_ptr<store::Store>> OpenExisting(const Config& config) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(config.store.data_dir / "store", error)) {
-    return Fail(ErrorCode::kNotFound, "there is no store in {}", config.store.data_dir.string());
-  }
+  FIELDCOST_TRY(CheckStoreExists(config));
   return store::Store::Open(config.store);
 }
 
@@ -43,29 +47,69 @@ Result<Outcome> WithStore(const Config& config, const std::string& path, std::st
   return AskService(config, path, std::move(body));
 }
 
+// Of a stopped store without changing anything.
+Result<Outcome> VerifyStore(const Config& config) {
+  FIELDCOST_TRY(CheckStoreExists(config));
+  const auto report = store::Store::VerifyStopped(config.store);
+  if (!report && report.error().code == ErrorCode::kAlreadyExists) {
+    return AskService(config, admin::kVerifyPath, "{}");
+  }
+  if (!report) return report.error();
+  Outcome found;
+  for (const auto& [name, number] : store::NumbersOf(*report)) found.Add(name, number);
+  found.Add("ok", report->ok()).Add("problem", report->first_problem);
+  return found;
+}
+
 Result<bool> Verify(const Config& config, bool json) {
-  FIELDCOST_ASSIGN(
-      const Outcome outcome,
-      WithStore(config, admin::kVerifyPath, "{}", [](store::Store& store) -> Result<Outcome> {
-        FIELDCOST_ASSIGN(const store::VerifyReport report, store.Verify());
-        Outcome found;
-        found.Add("sequence", report.sequence)
-            .Add("batches", report.expected.batches)
-            .Add("rows", report.rows)
-            .Add("contributions", report.found.contributions)
-            .Add("held_batches", report.held_batches)
-            .Add("invalid", report.invalid_rows)
-            .Add("saturated", report.saturated_rows)
-            .Add("ok", report.ok())
-            .Add("problem", report.first_problem);
-        return found;
-      }));
+  FIELDCOST_ASSIGN(const Outcome outcome, VerifyStore(config));
   const bool ok = outcome.IsTrue("ok");
-  Print(outcome,
-        ok ? "the store is good: every row is valid and they add up to what was accepted"
-           : "the store has a problem",
-        json);
+  Print(
+      outcome,
+      ok ? "the store is good: every file is what was written, every row is valid, they add up to "
+           "what was accepted, and the ledger knows the same"
+         : "the store has a problem",
+      json);
   return ok;
+}
+
+// True: there is nothing to do, or it is done.
+Result<bool> Recover(const CommandLine& line, const Config& config) {
+  FIELDCOST_TRY(CheckStoreExists(config));
+  FIELDCOST_ASSIGN(const store::RecoveryReport report,
+                   store::Store::Recover(config.store, line.drop_damaged));
+  const auto count = [&](store::LostWrite::What what) {
+    return static_cast<std::uint64_t>(
+        std::count_if(report.lost.begin(), report.lost.end(),
+                      [&](const store::LostWrite& write) { return write.what == what; }));
+  };
+  Outcome outcome;
+  outcome.Add("damage", report.damage)
+      .Add("lost_batches", count(store::LostWrite::kBatch))
+      .Add("lost_withdrawals", count(store::LostWrite::kWithdrawal))
+      .Add("lost_enrolments", count(store::LostWrite::kEnrolment))
+      .Add("lost_revocations", count(store::LostWrite::kRevocation))
+      .Add("kept_in", report.kept_in.string())
+      .Add("problem", report.problem);
+  std::vector<std::string> lost;
+  for (const store::LostWrite& write : report.lost) lost.push_back(store::TextOf(write));
+  if (line.json) {
+    outcome.Add("lost", std::move(lost));
+  } else {
+    for (const std::string& text : lost) fmt::print("{}\n", text);
+  }
+  const bool is_whole = report.damage.empty();
+  const char* text = is_whole ? "no log of the store is damaged" : "a log of the store is damaged";
+  if (!is_whole && !line.json) {
+    fmt::print(
+        "{}: that is what {} lost, as far as it can be read; a record that cannot may have held "
+        "more.\nThese agents were told that all is well, and do not send it again. A backup from "
+        "before the damage and\nthe agents' next batches may be better: see the README.\n",
+        report.damage, line.drop_damaged ? "is" : "would be");
+  }
+  if (line.drop_damaged && !is_whole) text = "the log was cut off where it was damaged";
+  Print(outcome, text, line.json);
+  return is_whole || (line.drop_damaged && report.problem.empty());
 }
 
 Status SignPolicy(const CommandLine& line, const Config& config, const Clock& clock) {
@@ -175,20 +219,48 @@ Result<Outcome> Compact(const CommandLine& line, const Config& config) {
   });
 }
 
-Result<Outcome> Expire(const Config& config, const Clock& clock) {
-  if (config.retention_weeks == 0) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "everything is kept: store.retention_weeks is 0 in the configuration");
-  }
-  return WithStore(config, admin::kExpirePath, "{}", [&](store::Store& store) -> Result<Outcome> {
-    FIELDCOST_ASSIGN(const store::ExpiryReport report,
-                     DeleteOld(store, clock, config.retention_weeks, DeletionBy::kOperator));
+Result<Outcome> Expire(const CommandLine& line, const Config& config, const Clock& clock) {
+  const std::string body = fmt::format(R"({{"before":{},"yes":{}}})", line.before_week, line.yes);
+  return WithStore(config, admin::kExpirePath, body, [&](store::Store& store) -> Result<Outcome> {
+    FIELDCOST_ASSIGN(
+        const store::ExpiryEffect effect,
+        DeleteBefore(store, clock, config.retention_weeks, line.before_week, line.yes));
     Outcome outcome;
-    outcome.Add("rows", report.rows)
-        .Add("ledger_entries", report.ledger_entries)
-        .Add("held_batches", report.held_batches);
+    outcome.Add("rows", effect.rows)
+        .Add("ledger_entries", effect.ledger_entries)
+        .Add("held_batches", effect.held_batches)
+        .Add("kept_batches", effect.kept_batches);
+    if (!line.yes) {
+      outcome.Add("rows_left", effect.rows_left)
+          .Add("oldest_week", std::uint64_t{effect.oldest_week})
+          .Add("newest_week", std::uint64_t{effect.newest_week});
+    }
     return outcome;
   });
+}
+
+Result<bool> PrintExpiry(const CommandLine& line, const Config& config, const Clock& clock) {
+  FIELDCOST_ASSIGN(const Outcome outcome, Expire(line, config, clock));
+  const std::string bound =
+      fmt::format("week {} (from {})", line.before_week, FirstDayOf(line.before_week));
+  if (line.yes) {
+    Print(outcome, "deleted what was before " + bound, line.json);
+    return true;
+  }
+  Print(outcome, fmt::format("nothing is changed; what is before {} would be deleted", bound),
+        line.json);
+  if (line.json) return true;
+  if (config.retention_weeks == 0) {
+    fmt::print("No row would be: store.retention_weeks is 0, which keeps them for ever.\n");
+  }
+  fmt::print(
+      "What is deleted does not come back, and older batches are refused from then on. Make a "
+      "backup first:\n"
+      "  fieldcost-aggregator backup --config {0} --to DIR\n"
+      "Then this does it:\n"
+      "  fieldcost-aggregator expire --config {0} --before {1} --yes\n",
+      line.config_file.string(), line.before_week);
+  return true;
 }
 
 Result<Outcome> Publish(const Config& config, const Clock& clock) {
@@ -233,6 +305,8 @@ Result<bool> Operate(const CommandLine& line, const Config& config, const Clock&
   switch (line.command) {
     case Command::kVerify:
       return Verify(config, line.json);
+    case Command::kRecover:
+      return Recover(line, config);
     case Command::kPolicySign:
       FIELDCOST_TRY(SignPolicy(line, config, clock));
       return true;
@@ -250,7 +324,7 @@ Result<bool> Operate(const CommandLine& line, const Config& config, const Clock&
     case Command::kCompact:
       return say("compacted", Compact(line, config));
     case Command::kExpire:
-      return say("expired", Expire(config, clock));
+      return PrintExpiry(line, config, clock);
     case Command::kPublish:
       return say("published", Publish(config, clock));
     case Command::kKeysShow: {

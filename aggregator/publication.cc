@@ -1,5 +1,7 @@
 #include "aggregator/publication.h"
 
+#include <malloc.h>
+
 #include "common/base/log.h"
 
 namespace fieldcost::aggregator {
@@ -21,6 +23,8 @@ Result<publish::PublishReport> Publication::Publish() {
   const std::lock_guard turn(turn_);
   const auto start = SteadyClock::now();
   auto report = publisher_.Publish(store_);
+  // Nobody needs that much again before the next time.
+  ::malloc_trim(0);
   const std::lock_guard lock(mutex_);
   Record(report.has_value(), start, clock_, state_.task);
   if (!report) {

@@ -1,6 +1,7 @@
 #include "aggregator/service.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/units.h"
-#include "common/http/tls.h"
+#include "common/http/certificate.h"
 #include "common/wire/limits.h"
 #include "common/wire/requests.h"
 
@@ -28,6 +29,7 @@ constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::seconds kBackgroundTime{10};
 constexpr std::chrono::seconds kAdminDrainTime{1};
 constexpr std::chrono::hours kRetentionInterval{24};
+constexpr std::chrono::seconds kScrubInterval{60};
 
 constexpr char kHeldRoomIsShort[] =
     "the room for batches of new agents (ingest.held_mib) is nearly used up";
@@ -36,13 +38,31 @@ constexpr std::chrono::hours kHeldWarningInterval{1};
 // A backup or a compaction of a large store takes its time.
 constexpr std::chrono::hours kAdminResponseTime{6};
 constexpr std::size_t kMaxAdminConnections = 64;
+
+// The engine's tables, and as many again for what it writes (logs, checkpoints, compactions,
+// backups), for publications, published files, secrets and the operator's connections. Whoever
+// connects must not take them: a checkpoint without a descriptor is the end of the store.
+constexpr std::size_t kReservedDescriptors = 2 * store::kMaxOpenFiles;
 constexpr std::size_t kMaxAdminBodyBytes = 16 * kKiB;
 
 // A secret that belongs to the store: with another one the server does not start.
 template <typename Holder>
 Result<Holder> OpenSecret(const Config& config, store::Store& store, const char* name) {
-  FIELDCOST_TRY(MakeDirectories(config.store.data_dir / "keys", 0700));
-  FIELDCOST_ASSIGN(Holder holder, Holder::LoadOrCreate(config.store.data_dir / "keys" / name));
+  const std::filesystem::path file = config.store.data_dir / "keys" / name;
+  FIELDCOST_TRY(MakeDirectories(file.parent_path(), 0700));
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) {
+    // None is made that would then lie there for the right one.
+    FIELDCOST_ASSIGN(const bool had_one, store.IsBound(name));
+    if (had_one) {
+      return Fail(
+          ErrorCode::kCorrupt,
+          "secret file {} is missing, and {} was filled with it; put it back, it is in every "
+          "backup",
+          file.string(), (config.store.data_dir / "store").string());
+    }
+  }
+  FIELDCOST_ASSIGN(Holder holder, Holder::LoadOrCreate(file));
   FIELDCOST_TRY(store.Bind(name, holder.Fingerprint()));
   return holder;
 }
@@ -75,6 +95,9 @@ void RemoveUrl(const std::filesystem::path& file) {
 }  // namespace
 
 Status Service::Start() {
+  server_options_ = config_.server;
+  server_options_.reserved_descriptors = kReservedDescriptors;
+  FIELDCOST_TRY(http::ReserveDescriptors(server_options_));
   FIELDCOST_TRY(StartAdmin());
   FIELDCOST_TRY(StartStore());
   FIELDCOST_TRY(StartServer());
@@ -82,9 +105,19 @@ Status Service::Start() {
   publication_task_.emplace(config_.publish_interval, has_rows, [this](bool asked) {
     if (asked || store_->sequence() != 0) (void)Publish();
   });
-  retention_task_.emplace(kRetentionInterval, true,
-                          [this](bool) { (void)Expire(DeletionBy::kServer); });
+  retention_task_.emplace(kRetentionInterval, true, [this](bool) { Expire(); });
+  if (config_.scrub_days != 0) {
+    scrub_.emplace(*store_, SystemClock(), std::chrono::days(config_.scrub_days));
+    scrub_task_.emplace(kScrubInterval, true, [this](bool) {
+      WorkWhenIdle();
+      if (const Status status = scrub_->Step(kScrubInterval); !status) {
+        LogEvent(LogLevel::kError, "the store's files cannot be checked",
+                 {{"error", status.error().message}});
+      }
+    });
+  }
   phase_ = Phase::kServing;
+  SayWhatIsWrong();
   return {};
 }
 
@@ -95,6 +128,7 @@ Status Service::StartAdmin() {
   admin_->SetTokens(std::move(tokens));
   http::ServerOptions options = config_.admin->server;
   options.threads = 1;
+  options.reserved_descriptors = 0;  // its own are among those of the other listener
   options.max_body_bytes = kMaxAdminBodyBytes;
   options.max_connections = kMaxAdminConnections;
   options.response_timeout = kAdminResponseTime;
@@ -133,7 +167,7 @@ Status Service::StartServer() {
   certificate_watch_.emplace(std::vector<std::filesystem::path>{config_.server.certificate_file,
                                                                 config_.server.private_key_file});
   FIELDCOST_TRY(SetNames());
-  http::ServerOptions options = config_.server;
+  http::ServerOptions options = server_options_;
   options.max_body_bytes = wire::kMaxBatchBodyBytes;
   FIELDCOST_ASSIGN(server_, http::Server::Start(std::move(options), [this](http::Request request,
                                                                            http::Respond respond) {
@@ -195,9 +229,9 @@ admin::Operations Service::Operations() {
                                           .without_signing_keys = without_signing_keys}));
         return report.sequence;
       },
-      .expire = [this]() -> Result<store::ExpiryReport> {
+      .expire = [this](std::uint32_t before_week, bool yes) -> Result<store::ExpiryEffect> {
         FIELDCOST_TRY(CheckServing());
-        return Expire(DeletionBy::kOperator);
+        return ExpireBefore(before_week, yes);
       },
       .verify = [this]() -> Result<store::VerifyReport> {
         FIELDCOST_TRY(CheckServing());
@@ -234,6 +268,8 @@ Status Service::CheckHealth() {
                 config_.store.data_dir.string());
   }
   WarnOfHeldRoom();
+  GiveBackMemory();
+  SayWhatIsWrong();
   if (certificate_watch_->HaveChanged()) {
     if (const Status status = ReloadCertificate(); !status) {
       LogEvent(LogLevel::kError, "the new certificate cannot be used, the old one stays",
@@ -254,6 +290,37 @@ void Service::WarnOfHeldRoom() {
             {"held_bytes", gauges.held_bytes},
             {"room_bytes", gauges.held_room_bytes},
             {"evicted_batches", gauges.evicted_batches}});
+}
+
+void Service::GiveBackMemory() {
+  const std::uint64_t checkpoints = store_->Gauges().checkpoints;
+  if (std::exchange(checkpoints_, checkpoints) != checkpoints) ::malloc_trim(0);
+}
+
+std::string Service::WhyCertificateIsBad() const {
+  const auto validity = server_->certificate_validity();
+  if (!validity) return "";
+  const std::string why =
+      http::WhyNotValid(*validity, std::chrono::floor<std::chrono::seconds>(SystemClock().Now()));
+  return why.empty() ? "" : "the certificate " + why;
+}
+
+void Service::SayWhatIsWrong() {
+  const auto say = [](std::string& said, std::string why) {
+    if (said.empty() && !why.empty()) {
+      LogEvent(LogLevel::kError, "the service is not ready", {{"why", why}});
+    }
+    said = std::move(why);
+  };
+  say(said_of_clock_, ingest_->WhyNothingIsAccepted());
+  std::string why = WhyCertificateIsBad();
+  if (!why.empty()) {
+    why += fmt::format(
+        ", so that no client that checks it stays; put another one, with its key, into {} and {}: "
+        "it is taken by itself",
+        config_.server.certificate_file.string(), config_.server.private_key_file.string());
+  }
+  say(said_of_certificate_, std::move(why));
 }
 
 Status Service::ReloadCertificate() {
@@ -286,9 +353,20 @@ Status Service::Reload() {
   return certificate ? enrolment : certificate;
 }
 
-Result<store::ExpiryReport> Service::Expire(DeletionBy by) {
+void Service::Expire() {
   const auto start = SteadyClock::now();
-  auto report = DeleteOld(*store_, SystemClock(), config_.retention_weeks, by);
+  NoteDeletion(DeleteOld(*store_, SystemClock(), config_.retention_weeks), start);
+}
+
+Result<store::ExpiryEffect> Service::ExpireBefore(std::uint32_t week, bool yes) {
+  const auto start = SteadyClock::now();
+  auto effect = DeleteBefore(*store_, SystemClock(), config_.retention_weeks, week, yes);
+  if (yes && effect) NoteDeletion(store::ExpiryReport(*effect), start);
+  return effect;
+}
+
+void Service::NoteDeletion(const Result<store::ExpiryReport>& report,
+                           SteadyClock::time_point start) {
   const std::lock_guard lock(retention_mutex_);
   Record(report.has_value(), start, SystemClock(), retention_state_);
   if (!report) {
@@ -301,7 +379,6 @@ Result<store::ExpiryReport> Service::Expire(DeletionBy by) {
               {"held_batches", report->held_batches},
               {"kept_batches", report->kept_batches}});
   }
-  return report;
 }
 
 std::optional<std::uint64_t> Service::FreeBytes() const {
@@ -324,6 +401,8 @@ std::string Service::WhyNotReady() const {
     return fmt::format("less than {} MiB are free on the disk of the data",
                        config_.min_free_bytes / kMiB);
   }
+  if (std::string why = ingest_->WhyNothingIsAccepted(); !why.empty()) return why;
+  if (std::string why = WhyCertificateIsBad(); !why.empty()) return why;
   if (store_->Gauges().IsHeldRoomShort()) return kHeldRoomIsShort;
   return "";
 }
@@ -337,14 +416,18 @@ std::string Service::Metrics() const {
   state.ingest = &ingest_->counters();
   state.batch_latency = &batch_latency_;
   state.server = server_->counters();
-  state.certificate_expiry = server_->certificate_expiry();
+  if (const auto validity = server_->certificate_validity()) {
+    state.certificate_expiry = validity->end;
+  }
   state.offline_keys = publish::OfflineKeyFiles(config_.store.data_dir / "keys").size();
   state.store = store_->Gauges();
+  state.stored_bytes = store_->StoredBytes();
   state.publication = publication_->state();
   if (retention_task_) {
     const std::lock_guard lock(retention_mutex_);
     state.retention = retention_state_;
   }
+  if (scrub_) state.scrub = scrub_->state();
   return admin::RenderMetrics(state);
 }
 
@@ -365,6 +448,7 @@ bool Service::Stop() {
   bool idle = true;
   if (publication_task_) idle = publication_task_->Stop(left()) && idle;
   if (retention_task_) idle = retention_task_->Stop(left()) && idle;
+  if (scrub_task_) idle = scrub_task_->Stop(left()) && idle;
   if (admin_) idle = admin_->Stop(left()) && idle;
   if (ingest_) LogEvent(LogLevel::kInfo, ingest_->counters().Summary());
   if (!idle) {

@@ -19,6 +19,7 @@
 #include "aggregator/publication.h"
 #include "aggregator/publish/file_server.h"
 #include "aggregator/retention.h"
+#include "aggregator/scrub.h"
 #include "common/base/result.h"
 #include "common/http/server.h"
 
@@ -65,17 +66,26 @@ class Service {
   // Those of the configuration, else the certificate's.
   Status SetNames();
   Result<publish::PublishReport> Publish();
-  Result<store::ExpiryReport> Expire(DeletionBy by);
+  void Expire();
+  Result<store::ExpiryEffect> ExpireBefore(std::uint32_t week, bool yes);
+  void NoteDeletion(const Result<store::ExpiryReport>& report,
+                    std::chrono::steady_clock::time_point start);
   std::optional<std::uint64_t> FreeBytes() const;
   bool IsDiskFull() const;  // up to Config::min_free_bytes
   std::string WhyNotReady() const;
+  std::string WhyCertificateIsBad() const;  // "" = it is valid
   // At most once an hour.
   void WarnOfHeldRoom();
+  // What the rows of a checkpoint took.
+  void GiveBackMemory();
+  // Once for each time that it begins.
+  void SayWhatIsWrong();
   std::string Metrics() const;
   // What is done for the operator needs all parts.
   Status CheckServing() const;
 
   const Config& config_;
+  http::ServerOptions server_options_;  // as configured, with no more connections than may be open
   std::atomic<Phase> phase_{Phase::kStarting};
   bool is_open_ = false;
   std::optional<admin::Admin> admin_;
@@ -89,8 +99,13 @@ class Service {
   std::optional<FileWatch> certificate_watch_;
   std::optional<PeriodicTask> publication_task_;
   std::optional<PeriodicTask> retention_task_;
+  std::optional<Scrub> scrub_;
+  std::optional<PeriodicTask> scrub_task_;
   admin::Latency batch_latency_;
   std::chrono::steady_clock::time_point next_held_warning_;
+  std::uint64_t checkpoints_ = 0;  // when memory was last given back
+  std::string said_of_clock_;
+  std::string said_of_certificate_;
   std::atomic<std::uint64_t> certificate_failures_{0};
   mutable std::mutex retention_mutex_;
   admin::TaskState retention_state_;

@@ -26,6 +26,9 @@ TEST_PACKAGES+=" buildah iproute2"
 # A message bus for the test of what NetworkManager says of the connection.
 TEST_PACKAGES+=" dbus-daemon"
 
+# A clock that is wrong, or passes a certificate's end, for a program that is tested.
+TEST_PACKAGES+=" libfaketime"
+
 # What packs the extension of VS Code and opens it in an editor in a browser (tests/tools/vscode). Not
 # in the list above: npm alone is hundreds of packages, and whoever has node from elsewhere keeps it.
 EDITOR_PACKAGES="nodejs npm chromium"

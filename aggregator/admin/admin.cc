@@ -108,26 +108,40 @@ http::Response Backup(const Operations& operations, const http::Request& untrust
   return sequence ? Answer({{"sequence", *sequence}}) : Refuse(sequence.error());
 }
 
-http::Response Expire(const Operations& operations, const http::Request&) {
-  const auto report = operations.expire();
-  if (!report) return Refuse(report.error());
-  return Answer({{"rows", report->rows},
-                 {"ledger_entries", report->ledger_entries},
-                 {"held_batches", report->held_batches}});
+http::Response Expire(const Operations& operations, const http::Request& untrusted_request) {
+  auto untrusted_object = ObjectOf(untrusted_request).value_or(json::object());
+  const auto yes = TakeFlag(untrusted_object, "yes");
+  if (!yes) return Refuse(yes.error());
+  const json::value* untrusted_week = untrusted_object.if_contains("before");
+  boost::system::error_code error;
+  const auto week = untrusted_week == nullptr ? std::uint32_t{0}
+                                              : untrusted_week->to_number<std::uint32_t>(error);
+  if (untrusted_object.size() != 1 || untrusted_week == nullptr || error) {
+    return Refuse(Fail(ErrorCode::kInvalidArgument,
+                       R"(expected a JSON object {{"before": week, "yes": true or false}})"));
+  }
+  const auto effect = operations.expire(week, *yes);
+  if (!effect) return Refuse(effect.error());
+  json::object answer{{"rows", effect->rows},
+                      {"ledger_entries", effect->ledger_entries},
+                      {"held_batches", effect->held_batches},
+                      {"kept_batches", effect->kept_batches}};
+  if (!*yes) {
+    answer["rows_left"] = effect->rows_left;
+    answer["oldest_week"] = effect->oldest_week;
+    answer["newest_week"] = effect->newest_week;
+  }
+  return Answer(answer);
 }
 
 http::Response Verify(const Operations& operations, const http::Request&) {
   const auto report = operations.verify();
   if (!report) return Refuse(report.error());
-  return Answer({{"sequence", report->sequence},
-                 {"batches", report->expected.batches},
-                 {"rows", report->rows},
-                 {"contributions", report->found.contributions},
-                 {"held_batches", report->held_batches},
-                 {"invalid", report->invalid_rows},
-                 {"saturated", report->saturated_rows},
-                 {"ok", report->ok()},
-                 {"problem", report->first_problem}});
+  json::object answer;
+  for (const auto& [name, number] : store::NumbersOf(*report)) answer.emplace(name, number);
+  answer.emplace("ok", report->ok());
+  answer.emplace("problem", report->first_problem);
+  return Answer(answer);
 }
 
 http::Response Revoke(const Operations& operations, const http::Request& untrusted_request) {

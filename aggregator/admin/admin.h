@@ -28,7 +28,8 @@ struct Operations {
   std::function<Result<std::uint64_t>(const std::filesystem::path& directory,
                                       bool without_signing_keys)>
       backup;  // as well
-  std::function<Result<store::ExpiryReport>()> expire;
+  // What it removed, or, not told `yes`, would remove.
+  std::function<Result<store::ExpiryEffect>(std::uint32_t before_week, bool yes)> expire;
   std::function<Result<store::VerifyReport>()> verify;
   std::function<Result<ingest::RevocationReport>(const ingest::RevocationRequest& untrusted)>
       revoke;

@@ -97,6 +97,7 @@ void AddServer(const http::ServerCounters& server, Families& families) {
   families.Add(Value(server.deadlines), {{"reason", "too_slow"}});
   families.Add(Value(server.over_capacity), {{"reason", "over_capacity"}});
   families.Add(Value(server.over_address_limit), {{"reason", "over_address_limit"}});
+  families.Add(Value(server.evicted), {{"reason", "silent_in_full_house"}});
 }
 
 void AddStore(const store::StoreGauges& store, Families& families) {
@@ -122,8 +123,8 @@ void AddStore(const store::StoreGauges& store, Families& families) {
   families.Gauge("fieldcost_store_kept_bytes",
                  "Batches as they came, kept until none of their quarter is taken, estimated.",
                  Value(store.kept_bytes));
-  families.Gauge("fieldcost_store_stored_bytes", "Live data on the disk, estimated.",
-                 Value(store.stored_bytes));
+  families.Gauge("fieldcost_store_damages", "Damaged places in the store that were met or found.",
+                 Value(store.damages));
 }
 
 // The names are `prefix` with what a task tells behind it.
@@ -199,9 +200,20 @@ std::string RenderMetrics(const ServiceState& state) {
   }
   if (state.server) AddServer(*state.server, families);
   if (state.store) AddStore(*state.store, families);
+  if (state.stored_bytes) {
+    families.Gauge("fieldcost_store_stored_bytes",
+                   "What all files of the store take on the disk: tables, logs and others.",
+                   Value(*state.stored_bytes));
+  }
   if (state.publication) AddPublication(*state.publication, families);
   if (state.retention)
     AddTask("fieldcost_retention", "Deletions of what is too old", *state.retention, families);
+  if (state.scrub) {
+    AddTask("fieldcost_scrub", "Times that all files of the store were read", state.scrub->rounds,
+            families);
+    families.Counter("fieldcost_scrub_bytes_total", "Bytes of the store's files read by the scrub.",
+                     Value(state.scrub->bytes));
+  }
   AddProcess(families);
   return families.Text();
 }

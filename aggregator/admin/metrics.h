@@ -22,6 +22,12 @@ struct TaskState {
   std::chrono::microseconds last_duration{0};
 };
 
+// Reading the store's files in the background.
+struct ScrubState {
+  TaskState rounds;         // through all of them; a failure: something is damaged
+  std::uint64_t bytes = 0;  // read since the start
+};
+
 // What is published now.
 struct PublicationState {
   TaskState task;
@@ -45,8 +51,10 @@ struct ServiceState {
   std::uint64_t offline_keys = 0;          // files of keys that the service does not need
   std::uint64_t certificate_failures = 0;  // it could not be loaded again
   std::optional<store::StoreGauges> store;
+  std::optional<std::uint64_t> stored_bytes;  // on the disk
   std::optional<PublicationState> publication;
   std::optional<TaskState> retention;
+  std::optional<ScrubState> scrub;
 };
 
 // Prometheus' text format 0.0.4, with facts about this process. Labels have few values, none of

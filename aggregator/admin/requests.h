@@ -20,7 +20,10 @@ inline constexpr char kCompactPath[] = "/v1/compact";        // -> {}
 inline constexpr char kBackupPath[] = "/v1/backup";
 // -> ok, problem, sequence, batches, rows, contributions, held_batches, invalid, saturated
 inline constexpr char kVerifyPath[] = "/v1/verify";
-inline constexpr char kExpirePath[] = "/v1/expire";  // -> rows, ledger_entries, held_batches
+// {"before": the first week whose rows stay, counted from 1970-01-01; "yes": false unless said
+// otherwise} -> rows, ledger_entries, held_batches, kept_batches; without yes nothing is changed,
+// and rows_left, oldest_week and newest_week (of the rows that would go) come, too
+inline constexpr char kExpirePath[] = "/v1/expire";
 // {"agent": a name of the log, or 64 hex; "withdraw", "dry_run": false unless said otherwise}
 //   -> what ingest/revocation.h reports
 inline constexpr char kRevokePath[] = "/v1/revoke";

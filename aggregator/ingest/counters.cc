@@ -46,6 +46,7 @@ constexpr std::array kCounters = std::to_array<CounterInfo>({
     {"malformed", "body is no batch", &Counters::malformed, true},
     {"bad_sequence", "sequence too old, or of another body", &Counters::bad_sequence, true},
     {"bad_epoch", "epoch not accepted now", &Counters::bad_epoch, true},
+    {"wrong_clock", "what comes now is deleted as too old", &Counters::wrong_clock, true},
     {"too_many_batches", "agent sends too often", &Counters::too_many_batches, true},
     {"too_many_undelivered", "agent withdraws too much that never came",
      &Counters::too_many_undelivered, true},

@@ -44,6 +44,7 @@ struct Counters {
   std::atomic<std::uint64_t> malformed{0};
   std::atomic<std::uint64_t> bad_sequence{0};
   std::atomic<std::uint64_t> bad_epoch{0};
+  std::atomic<std::uint64_t> wrong_clock{0};
   std::atomic<std::uint64_t> too_many_batches{0};
   std::atomic<std::uint64_t> too_many_undelivered{0};
   std::atomic<std::uint64_t> disk_full{0};

@@ -137,6 +137,33 @@ Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
               untrusted_epoch.value(), first, last);
 }
 
+std::string Ingest::WhyNothingIsAccepted() const {
+  const std::uint32_t week = WeekOf(clock_.Now());
+  const std::uint32_t first_week = store_.first_week();
+  const std::uint64_t first_epoch = store_.first_epoch().value();
+  if (first_week <= week && first_epoch <= week / store::kWeeksPerEpoch) return "";
+  const auto first =
+      std::max(std::uint64_t{first_week}, first_epoch * std::uint64_t{store::kWeeksPerEpoch});
+  return fmt::format(
+      "the clock or the store's bounds are wrong: it is week {} ({}) by the clock, but what is "
+      "before week {} ({}) was deleted as too old, so that nothing of now is taken; set the clock, "
+      "or restore a backup from before the deletion",
+      week, FirstDayOf(week), first, FirstDayOf(static_cast<std::uint32_t>(first)));
+}
+
+std::optional<http::Response> Ingest::RefuseEpoch(wire::Epoch untrusted_epoch) {
+  if (!WhyNothingIsAccepted().empty()) {
+    ++counters_.wrong_clock;
+    return Refuse(503, Fail(ErrorCode::kUnavailable,
+                            "nothing is taken at the moment: the service's clock or its bounds are "
+                            "wrong"));
+  }
+  const Status status = CheckEpoch(untrusted_epoch);
+  if (status) return std::nullopt;
+  ++counters_.bad_epoch;
+  return Refuse(status.error());
+}
+
 std::optional<http::Response> Ingest::CheckRoom() {
   const bool full = options_.disk_is_full && options_.disk_is_full();
   if (disk_is_full_.exchange(full) != full) {
@@ -169,10 +196,10 @@ http::Response Ingest::RefuseRevoked(const std::string& agent_id) {
 std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
                                                      const std::string& agent_id) {
   if (admission_.IsRevoked(agent_id)) return RefuseRevoked(agent_id);
-  if (Status status = CheckEpoch(batch.epoch); !status) {
-    ++counters_.bad_epoch;
-    abuse_log_.Note(Abuse::kWrongEpoch, agent_id, clock_.Now());
-    return Refuse(status.error());
+  if (auto refusal = RefuseEpoch(batch.epoch)) {
+    // It may be our clock that is wrong.
+    if (refusal->status != 503) abuse_log_.Note(Abuse::kWrongEpoch, agent_id, clock_.Now());
+    return refusal;
   }
   if (admission_.mode() == EnrolmentMode::kOpen) return std::nullopt;
   const auto enrolled = store_.IsEnrolled(agent_id, batch.epoch);
@@ -212,10 +239,7 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
     ++counters_.revoked;
     return Refuse(Fail(ErrorCode::kPermissionDenied, "this agent is not wanted here"));
   }
-  if (Status status = CheckEpoch(sender->epoch); !status) {
-    ++counters_.bad_epoch;
-    return Refuse(status.error());
-  }
+  if (auto refusal = RefuseEpoch(sender->epoch)) return *refusal;
   if (admission_.mode() == EnrolmentMode::kToken) {
     if (!admission_.IsToken(untrusted_token)) {
       ++counters_.bad_token;

@@ -73,6 +73,10 @@ class Ingest {
   // the tokens are those of before.
   Status ReloadTokens();
 
+  // "" if batches of now are taken; else why not: what is deleted as too old, for good, is younger.
+  // Everybody is then answered 503, and keeps what he has.
+  std::string WhyNothingIsAccepted() const;
+
   const Counters& counters() const { return counters_; }
 
  private:
@@ -97,6 +101,8 @@ class Ingest {
   }
   http::Response RefuseRevoked(const std::string& agent_id);
   Status CheckEpoch(wire::Epoch untrusted_epoch) const;
+  // Nothing if batches of the epoch are taken now; else the refusal.
+  std::optional<http::Response> RefuseEpoch(wire::Epoch untrusted_epoch);
   std::optional<http::Response> CheckRate(AgentRate& rate, const std::string& agent_id);
   // Nothing if there is room on the disk for new batches.
   std::optional<http::Response> CheckRoom();

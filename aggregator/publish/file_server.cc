@@ -70,6 +70,16 @@ struct Range {
 };
 enum class RangeKind { kNone, kSatisfiable, kUnsatisfiable };
 
+// The range that is asked for and may be sent, "" for the whole file. Only GET has ranges (RFC 9110
+// §14.2). One that completes an older download is for the same bytes only (§13.1.5): a weak ETag
+// does not say that they are, and neither does a date, since we send none.
+std::string_view RangeOf(const http::Request& untrusted_request, std::string_view etag) {
+  if (untrusted_request.method != "GET") return "";
+  const std::string_view condition = http::Find(untrusted_request.headers, "If-Range");
+  if (!condition.empty() && condition != etag) return "";
+  return http::Find(untrusted_request.headers, "Range");
+}
+
 // RFC 9110 §14.2: one range of bytes; anything else is as if there were none.
 RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& range) {
   constexpr std::string_view kUnit = "bytes=";
@@ -124,7 +134,7 @@ http::Response FileServer::Handle(const http::Request& untrusted_request) const 
   response.headers.emplace_back("Content-Type", "application/octet-stream");
   Range range;
   const std::size_t size = bytes->size();
-  switch (ParseRange(http::Find(untrusted_request.headers, "Range"), size, range)) {
+  switch (ParseRange(RangeOf(untrusted_request, etag), size, range)) {
     case RangeKind::kNone:
       response.body = std::move(*bytes);
       break;

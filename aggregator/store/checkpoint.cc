@@ -41,7 +41,9 @@ std::size_t SizeOfApi(std::string_view row_key) {
 
 Status Store::Checkpoint() {
   const std::lock_guard lock(state_->checkpoint_mutex);
-  return state_->CheckpointLocked();
+  FIELDCOST_TRY(state_->CheckpointLocked());
+  const Status flushed = state_->database->Flush();
+  return flushed ? flushed : state_->Failed(flushed.error());
 }
 
 Status Store::State::CheckpointLocked() {
@@ -74,6 +76,9 @@ Status Store::State::CheckpointLocked() {
     FIELDCOST_TRY(WriteRows(*database, base.get(), frozen, changes));
     FIELDCOST_TRY(changes.Put(Table::kProgress, kAppliedKey, NumberKey(number)));
     FIELDCOST_TRY(changes.Put(Table::kProgress, kTotalsKey, new_totals.Encode()));
+    // What they stand on goes to files first. Else a log that has lost its end would be behind
+    // them, and what was in it would come again and count twice.
+    FIELDCOST_TRY(database->Flush());
     return database->Adopt(changes);
   };
   if (Status status = write(); !status) return Failed(status.error());

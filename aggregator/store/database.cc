@@ -7,6 +7,7 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/sst_file_reader.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "aggregator/store/database_state.h"
+#include "aggregator/store/limits.h"
 #include "common/base/units.h"
 
 namespace fieldcost::store {
@@ -22,7 +24,6 @@ namespace {
 
 constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox",    "ledger", "meta",
                                                           "held", "progress", "batches"};
-constexpr int kMaxOpenFiles = 512;
 constexpr int kBackgroundJobs = 2;
 constexpr int kWriteBuffers = 4;  // of a table, the flushed ones included, before writers wait
 constexpr std::uint64_t kMaxLogBytes = 256 * kMiB;  // then the oldest table is flushed
@@ -36,6 +37,10 @@ rocksdb::CompressionType BestCompression() {
   return rocksdb::kNoCompression;
 }
 
+bool Writes(const DatabaseOptions& options) {
+  return options.access == DatabaseAccess::kWrite || options.access == DatabaseAccess::kWriteCut;
+}
+
 rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
   rocksdb::DBOptions result;
   result.create_if_missing = true;
@@ -45,14 +50,37 @@ rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
   result.max_background_jobs = kBackgroundJobs;
   result.db_write_buffer_size = options.write_buffer_bytes;
   result.max_total_wal_size = kMaxLogBytes;
-  result.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  // What a crash has torn is off by then (CheckLogs): whatever else is no record is damage. Without
+  // changing anything the torn end cannot be taken off, only be passed over.
+  result.wal_recovery_mode = Writes(options) ? rocksdb::WALRecoveryMode::kAbsoluteConsistency
+                                             : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   result.max_bgerror_resume_count = 0;  // never go on after a failed write as if it had not been
-  result.track_and_verify_wals_in_manifest = true;
+  result.track_and_verify_wals_in_manifest =
+      options.access != DatabaseAccess::kWriteCut && options.access != DatabaseAccess::kReadDamaged;
   // A record whose write failed may be in the log all the same. Were the tables flushed one by one
   // after that, the next start would replay the record into some of them only.
   result.atomic_flush = true;
+  result.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
   result.info_log = std::make_shared<EngineLogger>();
   return result;
+}
+
+// The files of tables that cannot be read to their end by themselves.
+std::vector<std::string> DamagedTables(rocksdb::Env& env, const std::string& directory) {
+  std::vector<std::string> names;
+  std::vector<std::string> damaged;
+  if (!env.GetChildren(directory, &names).ok()) return damaged;
+  rocksdb::Options options;
+  options.env = &env;
+  for (const std::string& name : names) {
+    if (!name.ends_with(".sst")) continue;
+    const std::string file = directory + '/' + name;
+    rocksdb::SstFileReader reader(options);
+    rocksdb::Status status = reader.Open(file);
+    if (status.ok()) status = reader.VerifyChecksum();
+    if (!status.ok()) damaged.push_back(file);
+  }
+  return damaged;
 }
 
 // Why a store that has tables of which this program knows nothing is not opened; else `status`.
@@ -71,7 +99,20 @@ Error WhyNotOpened(const rocksdb::DBOptions& options, const std::string& directo
                   directory, name);
     }
   }
-  return ErrorOf(fmt::format("open the store in {}", directory), status);
+  Error error = ErrorOf(fmt::format("open the store in {}", directory), status);
+  // A missing file of a table was looked for under its name of old times, too.
+  if (const std::size_t at = error.message.find(".ldb"); at != std::string::npos) {
+    error.message.replace(at, 4, ".sst");
+  }
+  // The engine may blame its list of files for what is in one of these.
+  if (error.code == ErrorCode::kCorrupt) {
+    // One that was being written, and is in no list, may be among them.
+    for (const std::string& file : DamagedTables(*options.env, directory)) {
+      error.message += "; cannot be read: " + file;
+    }
+    error.message += "; or one of the .sst files is not the one it was";
+  }
+  return error;
 }
 
 }  // namespace
@@ -101,7 +142,9 @@ void Database::WriteSet::DeleteRange(Table table, std::string_view begin, std::s
 Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Database::~Database() = default;
 
-Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
+namespace {
+
+std::vector<rocksdb::ColumnFamilyDescriptor> FamiliesOf(const DatabaseOptions& options) {
   rocksdb::BlockBasedTableOptions blocks;
   blocks.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   blocks.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
@@ -121,24 +164,67 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
     families.emplace_back(kTableNames[table], options_of_table);
   }
   families.emplace_back(rocksdb::kDefaultColumnFamilyName, family);
+  return families;
+}
 
+// Opens to read what there is; a table that an older program had not made has no handle.
+rocksdb::Status OpenToRead(const rocksdb::DBOptions& options, const std::string& directory,
+                           std::vector<rocksdb::ColumnFamilyDescriptor> families,
+                           std::vector<rocksdb::ColumnFamilyHandle*>& handles, rocksdb::DB** db) {
+  std::vector<std::string> names;
+  rocksdb::Status status = rocksdb::DB::ListColumnFamilies(options, directory, &names);
+  if (!status.ok()) return status;
+  std::vector<std::size_t> places;
+  std::vector<rocksdb::ColumnFamilyDescriptor> existing;
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    if (std::find(names.begin(), names.end(), families[i].name) == names.end()) continue;
+    places.push_back(i);
+    existing.push_back(families[i]);
+  }
+  std::vector<rocksdb::ColumnFamilyHandle*> opened;
+  status = rocksdb::DB::OpenForReadOnly(options, directory, existing, &opened, db);
+  if (!status.ok()) return status;
+  handles.assign(families.size(), nullptr);
+  for (std::size_t i = 0; i < opened.size(); ++i) handles[places[i]] = opened[i];
+  return status;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
+  const bool writes = Writes(options);
   auto state = std::make_unique<State>();
   rocksdb::DBOptions db_options = DatabaseOptionsOf(options);
   db_options.listeners.push_back(state->failures);
-  state->env = rocksdb::NewCompositeEnv(std::make_shared<KeepingFileSystem>(
+  state->files = std::make_shared<MarkingFileSystem>(
       options.file_system != nullptr ? options.file_system : rocksdb::FileSystem::Default(),
-      state->failures));
+      state->failures);
+  state->env = rocksdb::NewCompositeEnv(state->files);
   db_options.env = state->env.get();
+  if (options.access != DatabaseAccess::kReadDamaged) {
+    FIELDCOST_ASSIGN(const std::vector<TornEnd> torn, CheckLogs(*state->files, options.directory));
+    for (const TornEnd& end : torn) {
+      state->torn_logs.push_back({.file = end.file, .at = end.whole_bytes, .bytes = end.bytes});
+      if (writes) FIELDCOST_TRY(CutOff(*state->files, end));
+    }
+  }
+  const std::string directory = options.directory.string();
+  rocksdb::DB* db = nullptr;
+  if (!writes) {
+    const rocksdb::Status status =
+        OpenToRead(db_options, directory, FamiliesOf(options), state->handles, &db);
+    if (!status.ok()) return WhyNotOpened(db_options, directory, status);
+    state->db.reset(db);
+    return std::unique_ptr<Database>(new Database(std::move(state)));
+  }
+  FIELDCOST_TRY(CleanUpLogs(*state->files, options.directory));
   FIELDCOST_TRY(RemoveUnadopted(*db_options.env, options.directory));
   // Flushes are what writers may wait for; compactions can wait for everybody.
   db_options.env->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
   db_options.env->LowerThreadPoolIOPriority(rocksdb::Env::LOW);
-  rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
-      rocksdb::DB::Open(db_options, options.directory.string(), families, &state->handles, &db);
-  if (!status.ok()) {
-    return WhyNotOpened(db_options, options.directory.string(), status);
-  }
+      rocksdb::DB::Open(db_options, directory, FamiliesOf(options), &state->handles, &db);
+  if (!status.ok()) return WhyNotOpened(db_options, directory, status);
   state->db.reset(db);
   return std::unique_ptr<Database>(new Database(std::move(state)));
 }
@@ -152,24 +238,37 @@ Status Database::Write(WriteSet& changes) {
   return {};
 }
 
+Status Database::Flush() {
+  if (!healthy()) return Fail(ErrorCode::kIo, "write to the store: it has failed before");
+  rocksdb::FlushOptions options;
+  options.allow_write_stall = true;  // it does not last: the tables in memory are small
+  const rocksdb::Status status = state_->db->Flush(options, state_->handles);
+  if (!status.ok()) return Fail(ErrorCode::kIo, "write to the store: {}", status.ToString());
+  return {};
+}
+
+const std::vector<Database::TornLog>& Database::torn_logs() const { return state_->torn_logs; }
+
 bool Database::healthy() const { return !state_->failures->failed(); }
 
 std::shared_ptr<Database::View> Database::Freeze() { return std::make_shared<View>(*state_->db); }
 
 Result<std::optional<std::string>> Database::Get(Table table, std::string_view key,
                                                  const View* view) const {
+  if (state_->Handle(table) == nullptr) return std::optional<std::string>();
   rocksdb::ReadOptions options;
   if (view != nullptr) options.snapshot = view->get();
   std::string value;
   const rocksdb::Status status =
       state_->db->Get(options, state_->Handle(table), SliceOf(key), &value);
   if (status.IsNotFound()) return std::optional<std::string>();
-  if (!status.ok()) return ErrorOf("read from the store", status);
+  if (!status.ok()) return state_->ReadError("read from the store", status);
   return std::optional<std::string>(std::move(value));
 }
 
 Status Database::ForEach(Table table, std::string_view begin, const View* view,
                          const Visitor& visit, std::string_view end) const {
+  if (state_->Handle(table) == nullptr) return {};
   rocksdb::ReadOptions options;
   if (view != nullptr) options.snapshot = view->get();
   const rocksdb::Slice bound = SliceOf(end);
@@ -180,18 +279,19 @@ Status Database::ForEach(Table table, std::string_view begin, const View* view,
   for (iterator->Seek(SliceOf(begin)); iterator->Valid(); iterator->Next()) {
     FIELDCOST_TRY(visit(ViewOf(iterator->key()), ViewOf(iterator->value())));
   }
-  if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
+  if (!iterator->status().ok()) return state_->ReadError("scan the store", iterator->status());
   return {};
 }
 
 Status Database::ForPrefix(Table table, std::string_view prefix, const Visitor& visit) const {
+  if (state_->Handle(table) == nullptr) return {};
   const std::unique_ptr<rocksdb::Iterator> iterator(
       state_->db->NewIterator(rocksdb::ReadOptions(), state_->Handle(table)));
   for (iterator->Seek(SliceOf(prefix)); iterator->Valid(); iterator->Next()) {
     if (!iterator->key().starts_with(SliceOf(prefix))) return {};
     FIELDCOST_TRY(visit(ViewOf(iterator->key()), ViewOf(iterator->value())));
   }
-  if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
+  if (!iterator->status().ok()) return state_->ReadError("scan the store", iterator->status());
   return {};
 }
 
@@ -215,7 +315,7 @@ Status Database::ForEachPrefix(Table table, std::size_t prefix_bytes,
     ++prefix.back();
     iterator->Seek(prefix);
   }
-  if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
+  if (!iterator->status().ok()) return state_->ReadError("scan the store", iterator->status());
   return {};
 }
 
@@ -227,7 +327,7 @@ Result<std::string> Database::ForSome(Table table, std::string_view begin, std::
   for (; iterator->Valid() && max_entries != 0; iterator->Next(), --max_entries) {
     FIELDCOST_TRY(visit(ViewOf(iterator->key()), ViewOf(iterator->value())));
   }
-  if (!iterator->status().ok()) return ErrorOf("scan the store", iterator->status());
+  if (!iterator->status().ok()) return state_->ReadError("scan the store", iterator->status());
   return iterator->Valid() ? iterator->key().ToString() : std::string();
 }
 
@@ -245,12 +345,6 @@ std::uint64_t Database::EstimatedBytes(Table table) const {
   std::uint64_t sum = 0;
   state_->db->GetIntProperty(state_->Handle(table), rocksdb::DB::Properties::kEstimateLiveDataSize,
                              &sum);
-  return sum;
-}
-
-std::uint64_t Database::EstimatedBytes() const {
-  std::uint64_t sum = 0;
-  state_->db->GetAggregatedIntProperty(rocksdb::DB::Properties::kEstimateLiveDataSize, &sum);
   return sum;
 }
 

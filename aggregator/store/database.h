@@ -33,8 +33,16 @@ enum class Table {
 };
 inline constexpr int kTables = 7;
 
+enum class DatabaseAccess {
+  kWrite,
+  kRead,         // nothing on the disk is changed
+  kReadDamaged,  // as kRead; a damaged log ends where it is damaged
+  kWriteCut  // as kWrite, after DropBehind(): the engine's list knows of more logs than there are
+};
+
 struct DatabaseOptions {
   std::filesystem::path directory;
+  DatabaseAccess access = DatabaseAccess::kWrite;
   std::size_t write_buffer_bytes = 0;  // of all tables together
   std::size_t block_cache_bytes = 0;
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;  // null = the system's
@@ -96,7 +104,25 @@ class Database {
     std::unique_ptr<State> state_;
   };
 
-  // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's.
+  // The end of a log that a crash has torn off: no record that was acknowledged. Opening to write
+  // takes it away.
+  struct TornLog {
+    std::filesystem::path file;
+    std::uint64_t at = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  // A file of a table, as the engine's list has it.
+  struct TableFile {
+    std::filesystem::path path;
+    std::string table;         // its name
+    std::uint64_t number = 0;  // ascending as files are made
+    std::uint64_t bytes = 0;
+    std::string checksum;  // of all its bytes; empty if an older program wrote it
+  };
+
+  // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's. Before
+  // anything is changed logs and lists of files are looked at: what was synced has to be there.
   static Result<std::unique_ptr<Database>> Open(const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;
@@ -134,13 +160,49 @@ class Database {
   Result<std::string> ForSome(Table table, std::string_view begin, std::size_t max_entries,
                               const Visitor& visit) const;
 
+  // Everything that is in the log goes to files of tables, so that the log is not needed any more.
+  // kIo: it is not known what survives.
+  Status Flush();
+
+  // Reads a file and compares it with what was written. OK if it is not one of the store's any
+  // more. kCorrupt and kIo name it.
+  Status CheckTableFile(const TableFile& file) const;
+  std::vector<TableFile> TableFiles() const;  // by number
+  // `error` with the names of all files of tables that are damaged, if that is its kind.
+  Error NameFiles(Error error) const;
+  // Logs and lists of files that this process is writing, as far as they are synced. kCorrupt.
+  Status CheckWrittenLogs() const;
+  // What opening found.
+  const std::vector<TornLog>& torn_logs() const;
+  // Damage that was met: logs it, each text once. Reading does so by itself.
+  void NoteDamage(const std::string& text) const;
+  std::uint64_t damages() const;
+
+  // Where the log of a store that nobody has open ends, since it is damaged.
+  struct LogEnd {
+    std::filesystem::path file;
+    std::uint64_t at = 0;
+    std::string text;                           // what is wrong
+    std::vector<std::filesystem::path> behind;  // logs with later records
+  };
+  // nullopt: no log is damaged. kCorrupt: something is damaged that cannot be cut off.
+  static Result<std::optional<LogEnd>> FindDamage(const std::filesystem::path& directory);
+  // What the whole records behind the end would have put. For a database opened with kReadDamaged.
+  using ChangeVisitor =
+      std::function<void(Table table, std::string_view key, std::string_view value)>;
+  Status ForLost(const LogEnd& end, const ChangeVisitor& visit) const;
+  // Cuts the log off there, durably, after copies of all that goes were written into a new
+  // directory `data_dir`/damaged.N, which is returned.
+  static Result<std::filesystem::path> DropBehind(const LogEnd& end,
+                                                  const std::filesystem::path& data_dir);
+
   // Rewrites a table without what is deleted or overwritten. Others may read and write meanwhile.
   Status Compact(Table table);
   // Keys, ascending, that cut a table into at most `parts` of roughly the same size; fewer if it is
   // small. Reads no disk.
   std::vector<std::string> Cuts(Table table, std::size_t parts) const;
-  // The engine's estimate of the bytes of its live data; reads no disk.
-  std::uint64_t EstimatedBytes() const;
+  // The engine's estimate of the bytes of a table's live data, without what is not flushed; reads
+  // no disk. Files take more, often many times as much.
   std::uint64_t EstimatedBytes(Table table) const;
 
   // Adds a copy as of now to the backups in `directory` and verifies it; `attachment` is kept with

@@ -10,11 +10,13 @@
 #include "aggregator/store/database_state.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/text.h"
 
 namespace fieldcost::store {
 namespace {
 
 constexpr std::size_t kMaxEngineLineBytes = 512;
+constexpr std::size_t kMaxReasonBytes = 8 * 1024;  // with a path
 
 Status Sync(const std::filesystem::path& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -43,17 +45,62 @@ rocksdb::BackupEngineOptions OptionsFor(const std::filesystem::path& directory,
   return options;
 }
 
+// The engine tells only its log, as one of many facts, why it passes a damaged backup over.
+class BackupLogger final : public rocksdb::Logger {
+ public:
+  BackupLogger() : rocksdb::Logger(rocksdb::INFO_LEVEL) {}
+  void Logv(const char* format, va_list arguments) override {
+    std::string line(kMaxReasonBytes, '\0');
+    const int size = ::vsnprintf(line.data(), line.size(), format, arguments);
+    line.resize(std::min(line.size() - 1, static_cast<std::size_t>(std::max(0, size))));
+    constexpr std::string_view kBefore = " corrupted -- ";
+    if (const std::size_t at = line.find(kBefore); at != std::string::npos) {
+      reason_ = line.substr(at + kBefore.size());
+    }
+  }
+  using rocksdb::Logger::Logv;
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;  // of the last one that it met
+};
+
+// The list of a backup's files: of the newest that has any, if there is no list at all.
+std::filesystem::path ListOf(const std::filesystem::path& directory, rocksdb::BackupID number) {
+  return directory / "meta" / std::to_string(number);
+}
+
+Error NoBackup(const std::filesystem::path& directory) {
+  std::uint64_t newest = 0;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(directory / "private", error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    newest = std::max(newest, ParseUint64(it->path().filename().string()).value_or(0));
+  }
+  if (newest == 0)
+    return Fail(ErrorCode::kNotFound, "there is no backup in {}", directory.string());
+  return Fail(ErrorCode::kNotFound,
+              "there is no backup in {}: {}, the list of its files, is missing, or making it was "
+              "interrupted",
+              directory.string(),
+              ListOf(directory, static_cast<rocksdb::BackupID>(newest)).string());
+}
+
 // The engine passes damaged backups over; nobody should get an older one without being told.
 Status CheckNewestIsWhole(const rocksdb::BackupEngineReadOnlyBase& engine,
-                          const std::filesystem::path& directory, rocksdb::BackupID newest_whole) {
+                          const std::filesystem::path& directory, rocksdb::BackupID newest_whole,
+                          const std::string& reason) {
   std::vector<rocksdb::BackupID> damaged;
   engine.GetCorruptedBackups(&damaged);
   if (damaged.empty() || *std::max_element(damaged.begin(), damaged.end()) < newest_whole) {
     return {};
   }
+  const std::string list =
+      ListOf(directory, *std::max_element(damaged.begin(), damaged.end())).string();
   return Fail(ErrorCode::kCorrupt,
-              "the newest backup in {} is damaged; to go back to the one before, remove meta/{}",
-              directory.string(), *std::max_element(damaged.begin(), damaged.end()));
+              "the newest backup in {}, whose list is {}, is damaged: {}; to go back to the one "
+              "before, remove its list",
+              directory.string(), list, reason);
 }
 
 Result<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenReadOnly(
@@ -89,7 +136,9 @@ Status Database::Backup(const std::filesystem::path& directory, std::string_view
   if (!status.ok()) return ErrorOf(fmt::format("open the backups in {}", place), status);
   const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
   rocksdb::BackupID number = 0;
-  status = engine->CreateNewBackupWithMetadata(rocksdb::CreateBackupOptions(), state_->db.get(),
+  rocksdb::CreateBackupOptions backup_options;
+  backup_options.flush_before_backup = true;  // so it does not stand on the log
+  status = engine->CreateNewBackupWithMetadata(backup_options, state_->db.get(),
                                                std::string(attachment), &number);
   if (!status.ok()) return ErrorOf(fmt::format("back up to {}", place), status);
   status = engine->VerifyBackup(number, true);
@@ -115,18 +164,25 @@ Result<std::string> Database::Restore(const std::filesystem::path& directory,
   const std::string place = directory.string();
   std::error_code error;
   if (!std::filesystem::is_directory(directory / "meta", error)) {
-    return Fail(ErrorCode::kNotFound, "there is no backup in {}", place);
+    return NoBackup(directory);
   }
-  EngineLogger logger;
+  BackupLogger logger;
   FIELDCOST_ASSIGN(const auto engine, OpenReadOnly(directory, &logger));
   rocksdb::BackupInfo newest;
   const bool found = engine->GetLatestBackupInfo(&newest).ok();
-  FIELDCOST_TRY(CheckNewestIsWhole(*engine, directory, found ? newest.backup_id : 0));
-  if (!found) return Fail(ErrorCode::kNotFound, "there is no backup in {}", place);
+  FIELDCOST_TRY(
+      CheckNewestIsWhole(*engine, directory, found ? newest.backup_id : 0, logger.reason()));
+  if (!found) return NoBackup(directory);
   FIELDCOST_TRY(MakeDirectories(target, 0700));
   const rocksdb::Status status =
       engine->RestoreDBFromBackup(newest.backup_id, target.string(), target.string());
-  if (!status.ok()) return ErrorOf(fmt::format("restore from {}", place), status);
+  if (!status.ok()) {
+    // Which file it was is said only by who verifies.
+    const rocksdb::Status verified = engine->VerifyBackup(newest.backup_id, true);
+    if (verified.ok()) return ErrorOf(fmt::format("restore from {}", place), status);
+    return Fail(ErrorCode::kCorrupt, "restore from {}: {}; its list is {}", place,
+                verified.ToString(), ListOf(directory, newest.backup_id).string());
+  }
   FIELDCOST_TRY(SyncFlatDirectory(target));
   return std::move(newest.app_metadata);
 }

@@ -50,6 +50,8 @@ struct Database::SortedSet::State {
   struct Part {
     std::unique_ptr<rocksdb::SstFileWriter> writer;  // null: no file is being written
     std::vector<std::string> files;                  // the one being written is the last
+    std::vector<std::string> checksums;              // of those before it
+    std::vector<std::string> checksum_names;
   };
 
   Result<rocksdb::SstFileWriter*> WriterOf(Table table) {
@@ -74,9 +76,12 @@ struct Database::SortedSet::State {
   // Closes the file, which is durable then.
   static Status Finish(Part& part) {
     if (part.writer == nullptr) return {};
-    const rocksdb::Status status = part.writer->Finish();
+    rocksdb::ExternalSstFileInfo written;
+    const rocksdb::Status status = part.writer->Finish(&written);
     part.writer.reset();
     if (!status.ok()) return ErrorOf("write a file of the store", status);
+    part.checksums.push_back(written.file_checksum);
+    part.checksum_names.push_back(written.file_checksum_func_name);
     return {};
   }
 
@@ -121,6 +126,9 @@ Status Database::Adopt(SortedSet& changes) {
     rocksdb::IngestExternalFileArg argument;
     argument.column_family = state_->handles[table];
     argument.external_files = part.files;
+    argument.files_checksums = part.checksums;
+    argument.files_checksum_func_names = part.checksum_names;
+    argument.options.verify_file_checksum = false;  // they have just been written
     argument.options.move_files = true;
     argument.options.failed_move_fall_back_to_copy = true;  // if the disk has no second names
     argument.options.write_global_seqno = false;            // no file is changed once it is written
@@ -157,20 +165,25 @@ std::vector<std::string> Database::Cuts(Table table, std::size_t parts) const {
 }
 
 struct Database::Lookup::State {
+  explicit State(Database::State& state) : database(state) {}
+  Database::State& database;
   std::unique_ptr<rocksdb::Iterator> iterator;
   bool started = false;
 };
 
 Database::Lookup::Lookup(const Database& database, Table table, const View* view)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_unique<State>(*database.state_)) {
   rocksdb::ReadOptions options;
   if (view != nullptr) options.snapshot = view->get();
   options.fill_cache = false;
-  state_->iterator.reset(database.state_->db->NewIterator(options, database.state_->Handle(table)));
+  rocksdb::ColumnFamilyHandle* const handle = database.state_->Handle(table);
+  if (handle == nullptr) return;
+  state_->iterator.reset(database.state_->db->NewIterator(options, handle));
 }
 Database::Lookup::~Lookup() = default;
 
 Result<std::optional<std::string_view>> Database::Lookup::Find(std::string_view key) {
+  if (state_->iterator == nullptr) return std::optional<std::string_view>();
   rocksdb::Iterator& iterator = *state_->iterator;
   const auto is_before = [&] { return iterator.Valid() && ViewOf(iterator.key()) < key; };
   if (state_->started) {
@@ -178,7 +191,8 @@ Result<std::optional<std::string_view>> Database::Lookup::Find(std::string_view 
   }
   if (!state_->started || is_before()) iterator.Seek(SliceOf(key));
   state_->started = true;
-  if (!iterator.status().ok()) return ErrorOf("read from the store", iterator.status());
+  if (!iterator.status().ok())
+    return state_->database.ReadError("read from the store", iterator.status());
   if (!iterator.Valid() || ViewOf(iterator.key()) != key) return std::optional<std::string_view>();
   return std::optional(ViewOf(iterator.value()));
 }

@@ -159,8 +159,7 @@ Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_e
     FIELDCOST_ASSIGN(const std::uint64_t done, state_->ReadMetaNumber(kEpochsExpiredKey));
     if (done >= bound) return {};
     // While the ledger knows which they are.
-    const auto forgotten = state_->ForgetBatches(bound);
-    if (!forgotten) return forgotten.error();
+    FIELDCOST_ASSIGN(report.kept_batches, state_->ForgetBatches(bound));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kHeld, report.held_batches));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kLedger, report.ledger_entries));
     Database::WriteSet changes(*state_->database);
@@ -169,6 +168,43 @@ Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_e
   };
   if (Status status = run(); !status) return state_->Failed(status.error());
   return report;
+}
+
+Result<ExpiryEffect> Store::EffectOfExpiring(const RetentionBounds& bounds) {
+  FIELDCOST_TRY(Checkpoint());
+  ExpiryEffect effect;
+  const auto count_row = [&](std::string_view key, std::string_view) -> Status {
+    const std::uint32_t week = WeekOfRowKey(key);
+    if (week >= bounds.first_week) {
+      ++effect.rows_left;
+      return {};
+    }
+    effect.oldest_week = effect.rows == 0 ? week : std::min(effect.oldest_week, week);
+    effect.newest_week = std::max(effect.newest_week, week);
+    ++effect.rows;
+    return {};
+  };
+  FIELDCOST_TRY(state_->database->ForEach(Table::kRows, "", nullptr, count_row));
+  const auto is_before = [](std::string_view key, wire::Epoch epoch) {
+    return key.size() >= kHeadKeyBytes &&
+           ReadBigEndian64(key.substr(kAgentIdBytes, 8)) < epoch.value();
+  };
+  const auto count_entry = [&](std::string_view key, std::string_view) -> Status {
+    std::uint64_t sequence = 0;
+    if (IsKeptKey(key, sequence)) {
+      effect.kept_batches += is_before(key, bounds.first_open_epoch) ? 1 : 0;
+    } else {
+      effect.ledger_entries += is_before(key, bounds.first_epoch) ? 1 : 0;
+    }
+    return {};
+  };
+  FIELDCOST_TRY(state_->database->ForEach(Table::kLedger, "", nullptr, count_entry));
+  const auto count_held = [&](std::string_view key, std::string_view) -> Status {
+    effect.held_batches += is_before(key, bounds.first_open_epoch) ? 1 : 0;
+    return {};
+  };
+  FIELDCOST_TRY(state_->database->ForEach(Table::kHeld, "", nullptr, count_held));
+  return effect;
 }
 
 std::uint32_t Store::first_week() const { return state_->first_week; }

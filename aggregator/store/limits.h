@@ -9,6 +9,7 @@
 namespace fieldcost::store {
 
 // Every bound of the store. Sizes in bytes.
+inline constexpr int kMaxOpenFiles = 512;         // tables that the engine keeps open
 inline constexpr unsigned kLedgerWindow = 64;     // sequences whose answers are remembered
 inline constexpr std::size_t kAgentIdBytes = 32;  // a keyed hash of an agent's public key
 inline constexpr std::size_t kMaxAnswerBytes = 64 * kKiB;

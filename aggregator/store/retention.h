@@ -17,6 +17,9 @@ inline constexpr std::uint32_t kWeeksAhead = 1;
 struct RetentionBounds {
   std::uint32_t first_week = 0;
   wire::Epoch first_epoch{0};
+  // No batch of earlier ones is taken any more: what is held or kept of them has no use. It is not
+  // before first_epoch.
+  wire::Epoch first_open_epoch{0};
 };
 
 // What to keep in `current_week` if rows are kept for `weeks` (0: for ever; then nothing expires).
@@ -28,12 +31,15 @@ struct RetentionBounds {
 // goes once this is not after first_week; and since first_week is not after the current week,
 // epoch e is then further back than kEpochsAround. Pure.
 constexpr RetentionBounds BoundsOf(std::uint32_t current_week, std::uint32_t weeks) {
-  if (weeks == 0 || weeks > current_week) return {};
+  const std::uint32_t epoch = current_week / kWeeksPerEpoch;
+  const wire::Epoch first_open_epoch(epoch - std::min(epoch, kEpochsAround));
+  if (weeks == 0 || weeks > current_week) return {.first_open_epoch = first_open_epoch};
   const std::uint32_t first_week = current_week - weeks;
   const std::uint32_t whole_epochs =
       (std::max(first_week, kWeeksAhead) - kWeeksAhead) / kWeeksPerEpoch;
   return {.first_week = first_week,
-          .first_epoch = wire::Epoch(std::max(whole_epochs, kEpochsAround) - kEpochsAround)};
+          .first_epoch = wire::Epoch(std::max(whole_epochs, kEpochsAround) - kEpochsAround),
+          .first_open_epoch = first_open_epoch};
 }
 
 }  // namespace fieldcost::store

@@ -48,15 +48,39 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
                                    .write_buffer_bytes = options.write_buffer_bytes,
                                    .block_cache_bytes = options.block_cache_bytes,
                                    .file_system = options.file_system}));
+  for (const Database::TornLog& log : state->database->torn_logs()) {
+    LogWarning(
+        "{}: took off {} bytes behind byte {}, a record that a crash has torn before it was "
+        "acknowledged",
+        log.file.string(), log.bytes, log.at);
+  }
   state->options = std::move(options);
   if (Status status = state->Replay(); !status) {
+    Error error = state->database->NameFiles(status.error());
     if (state->failed || !state->database->healthy()) Abandon(std::move(state->database));
-    return status.error();
+    return error;
   }
   if (state->options.checkpoint_seconds != 0) {
     state->checkpointer = std::thread([raw = state.get()] { raw->RunCheckpointer(); });
   }
   return std::unique_ptr<Store>(new Store(std::move(state)));
+}
+
+Result<std::unique_ptr<Store::State>> Store::State::OpenToRead(StoreOptions options) {
+  auto state = std::make_unique<State>();
+  FIELDCOST_ASSIGN(state->directory_lock, LockDirectory(options.data_dir));
+  FIELDCOST_ASSIGN(state->database,
+                   Database::Open({.directory = options.data_dir / "store",
+                                   .access = DatabaseAccess::kRead,
+                                   .write_buffer_bytes = options.write_buffer_bytes,
+                                   .block_cache_bytes = options.block_cache_bytes,
+                                   .file_system = options.file_system}));
+  state->options = std::move(options);
+  state->read_only = true;
+  if (const Status status = state->Replay(); !status) {
+    return state->database->NameFiles(status.error());
+  }
+  return state;
 }
 
 Result<std::optional<std::string>> Store::State::ReadProgress(std::string_view key) const {
@@ -105,7 +129,7 @@ Status Store::State::Replay() {
     if (Status status = adder.Add(record); !status) {
       return Within(std::move(status).error(), fmt::format("batch {} of the inbox", number));
     }
-    if (WantsCheckpoint()) return CheckpointLocked();
+    if (!read_only && WantsCheckpoint()) return CheckpointLocked();
     return {};
   };
   // The two tables together, in the order of numbers: a checkpoint covers all up to one.
@@ -183,7 +207,12 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
     case LedgerHead::Seen::kReplay: {
       FIELDCOST_ASSIGN(auto answer,
                        state_->database->Get(Table::kLedger, AnswerKey(key, sequence)));
-      if (!answer) return Fail(ErrorCode::kCorrupt, "the answer of an accepted batch is missing");
+      if (!answer) {
+        const Error missing =
+            Fail(ErrorCode::kCorrupt, "the answer of an accepted batch is missing");
+        state_->database->NoteDamage(missing.message);
+        return missing;
+      }
       return AcceptResult{.answer = std::move(*answer), .replay = true};
     }
     case LedgerHead::Seen::kNew:
@@ -336,6 +365,12 @@ Status Store::Bind(std::string_view name, std::string_view value) {
     return state_->Failed(status.error());
   }
   return {};
+}
+
+Result<bool> Store::IsBound(std::string_view name) const {
+  FIELDCOST_ASSIGN(const auto stored,
+                   state_->database->Get(Table::kMeta, kBindingPrefix + std::string(name)));
+  return stored.has_value();
 }
 
 bool Store::healthy() const { return !state_->failed && state_->database->healthy(); }

@@ -14,6 +14,7 @@
 #include "aggregator/store/acceptance.h"
 #include "aggregator/store/compact_row.h"
 #include "aggregator/store/limits.h"
+#include "aggregator/store/retention.h"
 #include "aggregator/store/row_codec.h"
 #include "aggregator/store/store_reports.h"
 #include "common/base/result.h"
@@ -129,13 +130,38 @@ class Store {
   // REQUIRES: the snapshot does not outlive the store.
   Result<Snapshot> TakeSnapshot();
 
-  // Re-adds every row and compares with the totals; checks every row's key, histogram, scalars,
-  // weights and sizes, and those of the held batches. Beside ingest: as of one moment.
+  // Reads every file and compares it with what was written; re-adds every row and compares with the
+  // totals; checks every row's key, histogram, scalars, weights and sizes, and those of the held
+  // and kept batches; and that all tables say the same (README.md has what). Beside ingest: as of
+  // one moment. What cannot be read is a problem in the report.
   Result<VerifyReport> Verify();
+  // The same of a store that nobody has open, without changing anything on the disk. Errors as
+  // Open().
+  static Result<VerifyReport> VerifyStopped(StoreOptions options);
+
+  // What of a store that nobody has open is lost with the damaged end of a log; with
+  // `drop_damaged` the log is cut off there, and what follows is kept beside the store. The store
+  // is then as it was before that was written: nothing that it has counts twice. kCorrupt:
+  // something else is damaged.
+  static Result<RecoveryReport> Recover(const StoreOptions& options, bool drop_damaged);
+
+  // Reads the oldest file of tables that is newer than number `after` and compares it with what was
+  // written; number 0: there is none, and the logs were looked at. Damage is logged and counted in
+  // Gauges(), and is no error. kIo: a file cannot be read.
+  struct CheckedFile {
+    std::uint64_t number = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t all_bytes = 0;  // of all files of tables
+    bool good = true;
+  };
+  Result<CheckedFile> CheckNextFile(std::uint64_t after) const;
 
   // Remembers `value` under `name` at the first call; later calls (also after a restart) succeed
   // only with the same value, else kCorrupt. Ties secrets outside the store to its contents.
   Status Bind(std::string_view name, std::string_view value);
+
+  // Whether anything is remembered under `name`.
+  Result<bool> IsBound(std::string_view name) const;
 
   // Removes, durably and in steps that each leave a consistent store, all rows of weeks before
   // `first_week`, and of epochs before `first_epoch` ledger entries, enrolments and held batches
@@ -143,6 +169,8 @@ class Store {
   // epochs are refused from then on (kInvalidArgument); a withdrawal passes over rows of expired
   // weeks, since they are gone. Interrupted, it is finished by the next call.
   Result<ExpiryReport> Expire(std::uint32_t first_week, wire::Epoch first_epoch);
+  // What Expire(), DropHeldBefore() and ForgetBatchesBefore() together would remove; nothing is.
+  Result<ExpiryEffect> EffectOfExpiring(const RetentionBounds& bounds);
   // Removes, durably, held batches of earlier epochs, as if they had been withdrawn; how many. For
   // epochs of which no batch is taken any more, so that their probation cannot end.
   Result<std::uint64_t> DropHeldBefore(wire::Epoch epoch);
@@ -176,6 +204,9 @@ class Store {
   Result<std::uint64_t> GetNumber(std::string_view name) const;
 
   StoreGauges Gauges() const;
+  // What its files take on the disk: tables, logs, and what the engine has not removed yet. Asks
+  // the file system.
+  std::uint64_t StoredBytes() const;
   bool healthy() const;
   // Batches accepted and taken away in the whole life of the store.
   std::uint64_t sequence() const;
@@ -183,6 +214,7 @@ class Store {
  private:
   struct State;
   explicit Store(std::unique_ptr<State> state);
+  Status CheckRunning(VerifyReport& report);
   std::unique_ptr<State> state_;
 };
 

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aggregator/store/dirty_table.h"
@@ -22,9 +26,9 @@ struct StoreGauges {
   std::uint64_t held_bytes = 0;               // as README.md counts them
   std::uint64_t held_room_bytes = 0;          // for all of them: StoreOptions::held_bytes
   std::uint64_t honest_held_bytes = 0;        // of agents that were never dishonest
+  std::uint64_t damages = 0;                  // that were met or searched for and found
   std::uint64_t evicted_batches = 0;          // held, and gone to make room
   std::uint64_t kept_bytes = 0;               // the engine's estimate of what is kept of batches
-  std::uint64_t stored_bytes = 0;             // the engine's estimate of its live data
 
   // Nine tenths of the room are taken by agents that were never dishonest. The rest is as good as
   // free: whoever was dishonest makes room for the others.
@@ -37,6 +41,13 @@ struct ExpiryReport {
   std::uint64_t ledger_entries = 0;
   std::uint64_t held_batches = 0;
   std::uint64_t kept_batches = 0;  // whose rows stay in the sums
+};
+
+// What deleting up to some bounds would remove.
+struct ExpiryEffect : ExpiryReport {
+  std::uint64_t rows_left = 0;
+  std::uint32_t oldest_week = 0;  // of the rows that go; 0 if there are none
+  std::uint32_t newest_week = 0;
 };
 
 // What taking out all that is kept of an agent changes of one API, all metrics together.
@@ -69,11 +80,35 @@ struct RemovalReport {
   std::uint64_t not_kept = 0;   // AgentBatches::not_kept
 };
 
+// Something that was acknowledged and is gone with a damaged log.
+struct LostWrite {
+  enum What { kBatch, kWithdrawal, kEnrolment, kRevocation };
+  What what = kBatch;
+  std::string agent_id;
+  std::uint64_t epoch = 0;     // of all but revocations
+  std::uint64_t sequence = 0;  // of batches and withdrawals
+  auto operator<=>(const LostWrite&) const = default;
+};
+// "agent HEX, epoch 7, batch 3".
+std::string TextOf(const LostWrite& write);
+
+struct RecoveryReport {
+  std::string damage;             // where; empty: no log is damaged, and nothing was done
+  std::vector<LostWrite> lost;    // what is known of it; a record that cannot be read may have more
+  std::filesystem::path kept_in;  // where the damaged logs are now; empty: nothing was changed
+  std::string problem;            // that verifying found afterwards
+};
+
 struct VerifyReport {
   std::uint64_t sequence = 0;
   std::uint64_t rows = 0;
   std::uint64_t held_batches = 0;  // on probation: their rows are not in the sums
   std::uint64_t kept_batches = 0;
+  std::uint64_t files = 0;  // of tables, all of which were read
+  std::uint64_t file_bytes = 0;
+  std::uint64_t torn_bytes = 0;  // at the end of a log, by a crash
+  std::uint64_t ledger_entries = 0;
+  std::uint64_t problems = 0;
   std::uint64_t invalid_rows = 0;  // of those held and kept, too
   std::uint64_t saturated_rows = 0;
   Totals expected;            // kept beside the rows as batches came and were withdrawn
@@ -81,5 +116,8 @@ struct VerifyReport {
   std::string first_problem;  // empty if there is none
   bool ok() const { return first_problem.empty(); }
 };
+
+// What it counts, named as the commands show it.
+std::vector<std::pair<std::string_view, std::uint64_t>> NumbersOf(const VerifyReport& report);
 
 }  // namespace fieldcost::store

@@ -20,6 +20,7 @@
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
 #include "aggregator/store/store.h"
+#include "aggregator/store/verify_ledger.h"
 #include "common/base/file.h"
 
 namespace fieldcost::store {
@@ -80,6 +81,7 @@ struct Store::State {
   std::shared_ptr<Database::View> base;  // stored rows without `frozen`, while there is one
   std::vector<GoingBatch> going;
   bool stopping = false;
+  bool read_only = false;
 
   std::uint64_t applied = 0;      // guarded by checkpoint_mutex
   std::uint64_t inbox_begin = 0;  // below it the inbox is empty; guarded by checkpoint_mutex
@@ -110,6 +112,12 @@ struct Store::State {
     return WantsCheckpoint();
   }
 
+  // Opens to look: nothing on the disk is changed, and what is in the log stays in `dirty`.
+  static Result<std::unique_ptr<State>> OpenToRead(StoreOptions options);
+  // All tables but the rows, in `view`; `expected` are the totals then.
+  Result<LedgerSums> CheckTables(const Database::View* view, const Totals& expected,
+                                 VerifyReport& report) const;
+  Status CheckStopped(VerifyReport& report) const;  // all tables
   Status Replay();
   // The newest value of kAppliedKey or kTotalsKey.
   Result<std::optional<std::string>> ReadProgress(std::string_view key) const;

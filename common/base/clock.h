@@ -2,6 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace fieldcost {
 
@@ -21,5 +24,9 @@ const Clock& SystemClock();
 // The week a row belongs to: whole weeks since 1970-01-01 (a Thursday), UTC. Coarse on purpose: it
 // is the only time that leaves the machine.
 std::uint32_t WeekOf(WallTime time);
+// The week of a day, "2026-11-19"; nothing if it is none, or before 1970.
+std::optional<std::uint32_t> WeekOfDay(std::string_view untrusted_day);
+// "2026-11-19"
+std::string FirstDayOf(std::uint32_t week);
 
 }  // namespace fieldcost

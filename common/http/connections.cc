@@ -12,12 +12,24 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kMaxRefusing = 64;  // connections turned away that still get an answer
 
+// Takes its place from a session. REQUIRES: the lock.
+void TakePlace(Connections::Core& core, Connections::Core::Entry& entry) {
+  if (!entry.has_place) return;
+  entry.has_place = false;
+  if (entry.silent) core.silent.erase(*entry.silent);
+  entry.silent.reset();
+  --core.serving;
+  core.addresses.Disconnect(entry.from, steady_clock::now());
+}
+
 // What a new connection is told instead of being served; an empty TurnedAway: it is
 // served. Nothing: it is to be closed. REQUIRES: the lock.
 std::optional<TurnedAway> Admit(Connections::Core& core, const ClientNetwork& from) {
   using Kind = AddressLimits::Decision::Kind;
+  // Evicted ones count until they have ended.
   const bool room_to_refuse = core.sessions.size() - core.serving < kMaxRefusing;
-  if (core.serving >= core.options.max_connections) {
+  const bool full = core.serving >= core.options.max_connections;
+  if (full && (core.silent.empty() || !room_to_refuse)) {
     ++core.counters.over_capacity;
     if (!room_to_refuse || !core.addresses.TakeRefusal(from, steady_clock::now())) {
       return std::nullopt;
@@ -25,7 +37,15 @@ std::optional<TurnedAway> Admit(Connections::Core& core, const ClientNetwork& fr
     return TryLater(503, kBusyRetry, "too many connections");
   }
   const AddressLimits::Decision decision = core.addresses.Connect(from, steady_clock::now());
-  if (decision.kind == Kind::kServe) return TurnedAway();
+  if (decision.kind == Kind::kServe) {
+    if (full) {
+      Connections::Core::Entry& oldest = core.sessions.at(core.silent.front());
+      TakePlace(core, oldest);
+      oldest.session->Stop(true);
+      ++core.counters.evicted;
+    }
+    return TurnedAway();
+  }
   ++core.counters.over_address_limit;
   if (decision.kind == Kind::kDrop || !room_to_refuse) return std::nullopt;
   return TryLater(429, decision.retry_after, "too many connections from this address");
@@ -46,14 +66,19 @@ Connections::~Connections() = default;
 
 Status Connections::LoadCertificate() {
   FIELDCOST_ASSIGN(TlsSettings tls, LoadTls(core_->options));
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   const std::lock_guard lock(core_->mutex);
+  if (core_->tls.validity) {
+    FIELDCOST_TRY(CheckReplacement(*core_->tls.validity, *tls.validity, now,
+                                   core_->options.certificate_file));
+  }
   core_->tls = std::move(tls);
   return {};
 }
 
-std::optional<std::chrono::sys_seconds> Connections::CertificateExpiry() const {
+std::optional<CertificateValidity> Connections::Validity() const {
   const std::lock_guard lock(core_->mutex);
-  return core_->tls.expiry;
+  return core_->tls.validity;
 }
 
 ServerCounters Connections::counters() const {
@@ -64,7 +89,8 @@ ServerCounters Connections::counters() const {
                           .refused_heads = counted.refused_heads,
                           .deadlines = counted.deadlines,
                           .over_capacity = counted.over_capacity,
-                          .over_address_limit = counted.over_address_limit};
+                          .over_address_limit = counted.over_address_limit,
+                          .evicted = counted.evicted};
   const std::lock_guard lock(core_->mutex);
   counters.open_connections = core_->sessions.size();
   return counters;
@@ -77,33 +103,43 @@ void Connections::Serve(UniqueFd accepted, const sockaddr_storage& peer) {
   ++core.counters.connections;
   const ClientNetwork from = NetworkOf(peer);
   std::shared_ptr<Session> session;
-  bool served = false;
-  const auto give_back = [&core, from](bool was_served) {
-    if (!was_served) return;
-    --core.serving;
-    core.addresses.Disconnect(from, steady_clock::now());
-  };
   {
     const std::lock_guard lock(core.mutex);
     std::optional<TurnedAway> turned_away = Admit(core, from);
     if (!turned_away) return;
-    served = !*turned_away;
-    if (served) ++core.serving;
+    const bool served = !*turned_away;
     session = Session::Make(core, std::move(accepted), from, *std::move(turned_away));
-    if (session == nullptr) return give_back(served);
-    core.sessions.emplace(session.get(), session);
+    if (session == nullptr) {
+      if (served) core.addresses.Disconnect(from, steady_clock::now());
+      return;
+    }
+    Core::Entry entry{.session = session, .from = from, .has_place = served, .silent = {}};
+    if (served) {
+      ++core.serving;
+      entry.silent = core.silent.insert(core.silent.end(), session.get());
+    }
+    core.sessions.emplace(session.get(), std::move(entry));
   }
-  session->Start(core_, [&core, raw = session.get(), give_back, served] {
+  session->Start(core_, [&core, raw = session.get()] {
     const std::lock_guard lock(core.mutex);
-    core.sessions.erase(raw);
-    give_back(served);
+    const auto place = core.sessions.find(raw);
+    TakePlace(core, place->second);
+    core.sessions.erase(place);
     core.ended.notify_all();
   });
 }
 
+bool Connections::Core::Heard(Session* session) {
+  const std::lock_guard lock(mutex);
+  Entry& entry = sessions.at(session);
+  if (entry.silent) silent.erase(*entry.silent);
+  entry.silent.reset();
+  return entry.has_place;
+}
+
 void Connections::CloseWhenDone() {
   const std::lock_guard lock(core_->mutex);
-  for (const auto& [raw, session] : core_->sessions) session->Stop(false);
+  for (const auto& [raw, entry] : core_->sessions) entry.session->Stop(false);
 }
 
 void Connections::Stop(milliseconds grace) {
@@ -111,7 +147,7 @@ void Connections::Stop(milliseconds grace) {
   CloseWhenDone();
   std::unique_lock lock(core.mutex);
   if (core.ended.wait_for(lock, grace, [&] { return core.sessions.empty(); })) return;
-  for (const auto& [raw, session] : core.sessions) session->Stop(true);
+  for (const auto& [raw, entry] : core.sessions) entry.session->Stop(true);
   core.ended.wait(lock, [&] { return core.sessions.empty(); });
 }
 

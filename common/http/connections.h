@@ -25,10 +25,11 @@ class Connections {
   ~Connections();
 
   // Loads certificate and key, for the connections that come from now on. On an error nothing
-  // changes. To be called before the first Serve().
+  // changes; it is one to replace a valid certificate by one that is not. To be called before the
+  // first Serve().
   Status LoadCertificate();
   // See Server. REQUIRES: LoadCertificate() has succeeded.
-  std::optional<std::chrono::sys_seconds> CertificateExpiry() const;
+  std::optional<CertificateValidity> Validity() const;
   ServerCounters counters() const;
   boost::asio::io_context& io();
 

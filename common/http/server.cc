@@ -33,23 +33,35 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAcceptPause{100};  // after EMFILE and the like
 
-constexpr rlim_t kOtherDescriptors = 1024;  // files, and connections that are being turned away
+// Beside those that are served: turned away, evicted, just accepted; and the listener's own.
+constexpr rlim_t kDoorDescriptors = 96;
+constexpr rlim_t kMinConnections = 16;
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-void RaiseDescriptorLimit(std::size_t connections) {
-  const rlim_t wanted = connections + kOtherDescriptors;
+}  // namespace
+
+Status ReserveDescriptors(ServerOptions& options) {
+  const rlim_t others = options.reserved_descriptors + kDoorDescriptors;
+  const rlim_t wanted = options.max_connections + others;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return {};
   const rlim_t had = std::exchange(limit.rlim_cur, std::min(wanted, limit.rlim_max));
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = had;
-  if (limit.rlim_cur < wanted) {
-    LogWarning("http server: {} connections may be too many for {} open files", connections,
-               limit.rlim_cur);
+  if (limit.rlim_cur >= wanted) return {};
+  if (limit.rlim_cur < others + std::min<rlim_t>(kMinConnections, options.max_connections)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "only {} open files are allowed, but {} are needed for {} connections, and {} at "
+                "least; allow more: LimitNOFILE= of the unit, or ulimit -n",
+                limit.rlim_cur, wanted, options.max_connections, others + kMinConnections);
   }
+  LogWarning(
+      "http server: at most {} connections instead of {}, since only {} open files are allowed; "
+      "LimitNOFILE= of the unit, or ulimit -n, allows more",
+      limit.rlim_cur - others, options.max_connections, limit.rlim_cur);
+  options.max_connections = limit.rlim_cur - others;
+  return {};
 }
-
-}  // namespace
 
 struct Server::State {
   State(ServerOptions server_options, Handler handler)
@@ -145,9 +157,9 @@ void Server::State::RunThreads() {
 
 Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, Handler handler) {
   try {
+    FIELDCOST_TRY(ReserveDescriptors(options));
     auto state = std::make_unique<State>(std::move(options), std::move(handler));
     FIELDCOST_TRY(state->Listen());
-    RaiseDescriptorLimit(state->options.max_connections);
     state->RunThreads();
     return std::unique_ptr<Server>(new Server(std::move(state)));
   } catch (const std::exception& error) {
@@ -169,8 +181,8 @@ Status Server::ReloadCertificate() {
   }
 }
 
-std::optional<std::chrono::sys_seconds> Server::certificate_expiry() const {
-  return state_->connections.CertificateExpiry();
+std::optional<CertificateValidity> Server::certificate_validity() const {
+  return state_->connections.Validity();
 }
 
 ServerCounters Server::counters() const { return state_->connections.counters(); }

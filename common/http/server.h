@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/base/result.h"
+#include "common/http/certificate.h"
 #include "common/http/message.h"
 
 namespace fieldcost::http {
@@ -23,6 +24,7 @@ struct ServerOptions {
   std::size_t max_body_bytes = 256 * 1024;
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_connections = 1024;
+  std::size_t reserved_descriptors = 128;  // of the process, for all but connections
   // Of one client address (IPv6: of one /64); 0 = no limit. Above it 429 with Retry-After, a few
   // times; then new connections are closed before their TLS handshake.
   std::size_t max_connections_per_address = 0;
@@ -30,7 +32,8 @@ struct ServerOptions {
   // A connection without a request counts as one request.
   double requests_per_second_per_address = 0;
   std::size_t request_burst_per_address = 0;  // 0 = as many as a second gives, at least one
-  std::chrono::milliseconds handshake_timeout{10'000};
+  // Two round trips, and less than for a request: silence is cheap.
+  std::chrono::milliseconds handshake_timeout{5'000};
   std::chrono::milliseconds header_timeout{10'000};  // also the idle time of a kept connection
   std::chrono::milliseconds body_timeout{30'000};
   // For the handler's answer, and then for each MiB of the response ...
@@ -54,18 +57,26 @@ struct ServerCounters {
   std::uint64_t deadlines = 0;           // closed for being slow; not idle connections
   std::uint64_t over_capacity = 0;       // 503 or closed: the global limit
   std::uint64_t over_address_limit = 0;  // 429 or closed: connections or requests of one address
+  std::uint64_t evicted = 0;             // closed while silent, for one that came when it was full
 };
+
+// Sees to it that connections never take the descriptors that `reserved_descriptors` are for:
+// raises the process's soft limit of open files, as far as the hard one allows, and lowers
+// max_connections, with a warning, to what is left. kInvalidArgument: next to nothing is; the
+// message says what to do.
+Status ReserveDescriptors(ServerOptions& options);
 
 // Strict HTTP/1.1 server over TLS 1.3. Refuses itself (400/411/413/431/505, then closes) what Beast
 // 1.81 lets pass: any Transfer-Encoding, anything but exactly one numeric Content-Length on POST,
 // other than one Host, folded headers, bad targets. Each connection has its own strand and absolute
-// deadlines for handshake, header, body and response; above max_connections new ones are answered
-// 503 with Retry-After.
+// deadlines for handshake, header, body and response; above max_connections a new one
+// takes the place of the oldest that has not sent a whole request head yet; if there is none, it is
+// answered 503 with Retry-After.
 class Server {
  public:
-  // Binds, listens and serves. Raises the process's soft limit of open files, as far as the hard
-  // one allows, if max_connections needs it. kInvalidArgument: certificate, key or address
-  // unusable; kAlreadyExists: the port is in use (message names address and port).
+  // Binds, listens and serves, after ReserveDescriptors(). kInvalidArgument: certificate, key or
+  // address unusable (but a certificate that has expired is used); kAlreadyExists: the port is in
+  // use (message names address and port).
   static Result<std::unique_ptr<Server>> Start(ServerOptions options, Handler handler);
 
   // Stops as Stop(graceful = 0 ms) does.
@@ -73,11 +84,12 @@ class Server {
 
   std::uint16_t port() const;
 
-  // Reads certificate and key again; new connections get them. On an error (as Start()'s) the old
-  // ones stay in force. Without TLS there is nothing to do. Thread-safe.
+  // Reads certificate and key again; new connections get them. On an error (as Start()'s, or they
+  // are not valid now while the old ones are) the old ones stay in force. Without TLS there is
+  // nothing to do. Thread-safe.
   Status ReloadCertificate();
-  // When the certificate in force ends; nothing without TLS. Thread-safe.
-  std::optional<std::chrono::sys_seconds> certificate_expiry() const;
+  // Of the certificate in force; nothing without TLS. Thread-safe.
+  std::optional<CertificateValidity> certificate_validity() const;
 
   // Thread-safe.
   ServerCounters counters() const;

@@ -342,6 +342,10 @@ asio::awaitable<bool> TcpSession::ServeOne(const std::shared_ptr<Core>& core,
     Close();
     co_return false;
   }
+  if (first_ && !core_.Heard(this)) {
+    Close();
+    co_return false;
+  }
   busy_ = true;
   std::optional<Response> refusal = Charge();
   if (!refusal && !head) {
@@ -421,9 +425,10 @@ std::shared_ptr<Session> Session::Make(Connections::Core& core, UniqueFd accepte
 Result<TlsSettings> LoadTls(const ServerOptions& options) {
   TlsSettings tls{.context = std::make_shared<ssl::context>(ssl::context::tls_server)};
   if (options.certificate_file.empty()) return tls;
-  FIELDCOST_TRY(ConfigureTlsServer(tls.context->native_handle(), options.certificate_file,
-                                   options.private_key_file));
-  tls.expiry = CertificateExpiry(tls.context->native_handle());
+  FIELDCOST_TRY(ConfigureTlsServer(tls.context->native_handle()));
+  FIELDCOST_ASSIGN(tls.validity,
+                   UseCertificate(tls.context->native_handle(), options.certificate_file,
+                                  options.private_key_file));
   return tls;
 }
 

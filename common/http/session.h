@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "common/base/file.h"
 #include "common/http/address_limits.h"
+#include "common/http/certificate.h"
 #include "common/http/connections.h"
 
 namespace boost::asio::ssl {
@@ -33,11 +35,12 @@ struct DoorCounters {
   std::atomic<std::uint64_t> deadlines{0};
   std::atomic<std::uint64_t> over_capacity{0};
   std::atomic<std::uint64_t> over_address_limit{0};
+  std::atomic<std::uint64_t> evicted{0};
 };
 
 struct TlsSettings {
   std::shared_ptr<boost::asio::ssl::context> context;
-  std::optional<std::chrono::sys_seconds> expiry;  // of the certificate
+  std::optional<CertificateValidity> validity;  // nothing without TLS
 };
 
 // What all connections of a server share. Held by the owner and by every Respond that is still
@@ -54,9 +57,20 @@ struct Connections::Core {
   mutable std::mutex mutex;  // guards the rest
   std::condition_variable ended;
   TlsSettings tls;  // for new connections; older ones keep the settings they have
-  std::unordered_map<Session*, std::shared_ptr<Session>> sessions;
-  std::size_t serving = 0;  // sessions that are served, not turned away
+  struct Entry {
+    std::shared_ptr<Session> session;
+    ClientNetwork from;
+    bool has_place = false;  // it is served, not turned away or evicted
+    std::optional<std::list<Session*>::iterator> silent;
+  };
+  std::unordered_map<Session*, Entry> sessions;
+  std::list<Session*> silent;  // those with a place that have asked for nothing yet, oldest first
+  std::size_t serving = 0;     // sessions that have a place
   AddressLimits addresses;
+
+  // A session has received a whole head of a request. False if its place was given to another: it
+  // must end without an answer.
+  bool Heard(Session* session);
 
   bool with_tls() const { return !options.certificate_file.empty(); }
 };

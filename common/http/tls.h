@@ -1,10 +1,7 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "common/base/result.h"
 #include "common/http/origin.h"
@@ -19,21 +16,17 @@ namespace fieldcost::http {
 // recognise an anonymous client), no renegotiation, ALPN "http/1.1". kInvalidArgument names the
 // file that cannot be used.
 
-Status ConfigureTlsServer(ssl_ctx_st* context, const std::filesystem::path& certificate_file,
-                          const std::filesystem::path& private_key_file);
-
-// When the context's own certificate ends; nothing if it has none.
-std::optional<std::chrono::sys_seconds> CertificateExpiry(const ssl_ctx_st* context);
-
-// The names and addresses (shortest form) that the first certificate of the file is for, as a
-// client asks for them, lower case; "*.example.org" stands for one label more.
-Result<std::vector<std::string>> CertificateNames(const std::filesystem::path& certificate_file);
+// Without a certificate: certificate.h has that.
+Status ConfigureTlsServer(ssl_ctx_st* context);
 
 // `ca_file` empty = the system's trust store.
 Status ConfigureTlsClient(ssl_ctx_st* context, const std::filesystem::path& ca_file);
 
 // Makes a connection demand a certificate for `server`: by name (and sends it as SNI) or address.
 Status ExpectServer(ssl_st* connection, const Origin& server);
+
+// OpenSSL's first error in words, of which the others are consequences; empties its queue.
+std::string OpensslError();
 
 // Why the peer's certificate was refused; "" if that is not what went wrong.
 std::string VerificationFailure(const ssl_st* connection);

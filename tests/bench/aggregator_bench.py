@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import scaling
+import soak
 from peers import PEERS
 from service import Service, run_json
 
@@ -19,24 +20,25 @@ PUBLISH_MIB = 200
 
 
 class AggregatorBench:
-    def __init__(self, build, picture):
+    def __init__(self, build, picture, minutes):
         self.build = build
         self.program = build / "bench" / "bench_aggregator"
         # On a disk, not in a file system in memory.
         self.state = Path(tempfile.mkdtemp(prefix="fieldcost-bench.", dir="/var/tmp"))
         self.state.chmod(0o755)  # PostgreSQL runs as another user
         self.picture = picture
+        self.minutes = minutes
         self.traffic_file = None
         self.peak = None  # batches a second
 
     def close(self):
         shutil.rmtree(self.state, ignore_errors=True)
 
-    def tool(self, command, **arguments):
+    def tool(self, command, timeout=600, **arguments):
         words = [self.program, command]
         for name, value in arguments.items():
             words += ["--" + name.replace("_", "-"), value]
-        return run_json(words)
+        return run_json(words, timeout)
 
     def directory(self):
         return Path(tempfile.mkdtemp(dir=self.state))
@@ -51,10 +53,12 @@ class AggregatorBench:
             self.traffic_file = self.make(agents=AGENTS)
         return self.traffic_file
 
-    def send(self, service, traffic, batches=1_000_000, skip=0, rate=0.0, connections=CONNECTIONS, fresh=0):
+    def send(self, service, traffic, batches=1_000_000, skip=0, rate=0.0, connections=CONNECTIONS, fresh=0,
+             timeout=600):
         """`rate` batches a second, 0 = as fast as they are answered."""
         return self.tool("send", traffic=traffic, url=service.url, ca=service.ca, batches=batches, skip=skip,
-                         millibatches=int(rate * 1000), connections=connections, fresh=fresh)
+                         millibatches=int(rate * 1000), connections=connections, fresh=fresh,
+                         timeout=timeout)
 
     def ingest_once(self, traffic, threads=2, **options):
         """Everything into a new store; wall seconds, and CPU seconds until it has ended."""
@@ -112,6 +116,9 @@ class AggregatorBench:
 
     def scaling(self):
         yield from scaling.rows(self, self.picture)
+
+    def soak(self):
+        yield from soak.Soak(self, self.minutes).run()
 
     def ack_latency(self):
         rate = self.measure_peak() / 2

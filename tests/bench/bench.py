@@ -20,6 +20,8 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 12 anomaly    CPU ms of comparing 500 APIs   no floor: one core, machines that differ, and alike
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
+  row -  soak       MiB a minute that the service grows in the last half of 10 minutes of everything at once
+                    (--minutes); only if it is named
 
 Examples:
   ./tests/bench/run.sh                 all of them
@@ -43,6 +45,7 @@ import time
 from pathlib import Path
 
 import lsp_hover
+import soak
 from aggregator_bench import AggregatorBench
 
 ROUNDS = 7
@@ -429,22 +432,24 @@ def shown(number, width):
 def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    of_service = ["ingest", "ack_latency", "publish", "scaling"]
+    of_service = ["ingest", "ack_latency", "publish", "scaling", "soak"]
+    only_by_name = {"soak"}
     names = ["call", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service, "lookup",
              "lsp_hover", "anomaly", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
+    parser.add_argument("--minutes", type=float, default=soak.MINUTES, help="how long `soak` takes")
     parser.add_argument("--build", default="build/release", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(names)
     if unknown:
         parser.error(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     bench = Bench(arguments.build)
-    service = AggregatorBench(bench.build, arguments.svg)
+    service = AggregatorBench(bench.build, arguments.svg, arguments.minutes)
     missed = False
     try:
-        for name in arguments.names or names:
+        for name in arguments.names or [n for n in names if n not in only_by_name]:
             for row in getattr(service if name in of_service else bench, name)():
                 missed = missed or not row["ok"]
                 if arguments.json:

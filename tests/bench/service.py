@@ -57,7 +57,7 @@ def make_certificates(directory):
 class Service:
     """A running fieldcost-aggregator on a directory of its own, ended by its pid."""
 
-    def __init__(self, build, directory, data="data", threshold=5, threads=2):
+    def __init__(self, build, directory, data="data", threshold=5, threads=2, more=""):
         self.directory = directory
         self.ca = directory / "ca.pem"
         if not self.ca.exists():
@@ -72,7 +72,7 @@ class Service:
             f'requests_per_minute_per_address = 0\nthreads = {threads}\n'
             f'[store]\ndata_dir = "{data}"\n'
             f'[ingest]\nprobation_batches = 0\nthreads = {8 * threads}\n'
-            f'[publish]\ninterval_seconds = 0\ncontribution_threshold = {threshold}\n')
+            f'[publish]\ninterval_seconds = 0\ncontribution_threshold = {threshold}\n{more}')
         self.program = build / "bin" / "fieldcost-aggregator"
         self.config = config
         self.process = subprocess.Popen([self.program, "--config", config], stdout=subprocess.DEVNULL,

@@ -5,6 +5,7 @@
 #   ./tests/faults/run.sh [NAME...] [--mutants] [--long] [--seed N] [--list] [--help]
 #
 #   power_loss   what was not synced is dropped, torn or reordered
+#   damage       a bit, an end or a file of the store or of a backup is not what was written
 #   nth_failure  the Nth operation on the store's files fails, with EIO or ENOSPC
 #   disk_full    a real server on a small disk that its agents fill (needs root)
 #   kill_loop    a real server killed at random moments, again and again
@@ -22,9 +23,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-names=(power_loss nth_failure disk_full kill_loop proxy slow smuggling bombs poison mutants)
+names=(power_loss damage nth_failure disk_full kill_loop proxy slow smuggling bombs poison mutants)
 declare -A tests=(
-  [power_loss]='PowerLossTest|FaultFileSystemTest'
+  [power_loss]='PowerLossTest|FaultFileSystemTest|ChildTest'
+  [damage]='DamageTest'
   [nth_failure]='NthFailureTest|UndeletedFilesTest|NoLinksTest|FailedStoreTest'
   [disk_full]='DiskFullTest'
   [kill_loop]='KillLoopTest|StoreCrashTest'
@@ -37,6 +39,7 @@ declare -A tests=(
 )
 declare -A targets=(
   [power_loss]=faults_power_loss_test
+  [damage]=faults_damage_test
   [nth_failure]=faults_nth_failure_test
   [disk_full]=faults_disk_full_test
   [kill_loop]='faults_kill_loop_test store_crash_test'
@@ -48,7 +51,7 @@ declare -A targets=(
   [mutants]=$(tests/faults/mutants/run.py . . --targets | tr '\n' ' ')
 )
 
-usage() { sed -n '2,23s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,24s/^# \{0,1\}//p' "$0"; }
 bad() {
   echo "tests/faults/run.sh: $1 (--help says what there is)" >&2
   exit 2

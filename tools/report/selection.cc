@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "tools/report/numbers.h"
 
@@ -13,7 +13,6 @@ namespace fieldcost::report {
 namespace {
 
 constexpr std::size_t kMaxListed = 6;
-constexpr std::size_t kDayLength = 10;  // "2026-11-19"
 
 std::string Join(const std::set<std::string>& texts) {
   std::string joined;
@@ -24,19 +23,6 @@ std::string Join(const std::set<std::string>& texts) {
     joined += (joined.empty() ? "" : ", ") + EscapeControl(text);
   }
   return joined;
-}
-
-std::optional<std::uint32_t> ParseWeek(std::string_view day) {
-  if (day.size() != kDayLength || day[4] != '-' || day[7] != '-') return std::nullopt;
-  const auto year = ParseUint64(day.substr(0, 4));
-  const auto month = ParseUint64(day.substr(5, 2));
-  const auto number = ParseUint64(day.substr(8, 2));
-  if (!year || !month || !number || *year < 1970) return std::nullopt;
-  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*number)));
-  if (!date.ok()) return std::nullopt;
-  return static_cast<std::uint32_t>(std::chrono::sys_days(date).time_since_epoch().count() / 7);
 }
 
 }  // namespace
@@ -65,17 +51,13 @@ std::optional<stats::Metric> ParseMetric(std::string_view text) {
 
 std::optional<WeekRange> ParseWeeks(std::string_view text) {
   const std::size_t dots = text.find("..");
-  const auto first = ParseWeek(text.substr(0, dots));
-  const auto last = dots == std::string_view::npos ? first : ParseWeek(text.substr(dots + 2));
+  const auto first = WeekOfDay(text.substr(0, dots));
+  const auto last = dots == std::string_view::npos ? first : WeekOfDay(text.substr(dots + 2));
   if (!first || !last || *last < *first) return std::nullopt;
   return WeekRange{*first, *last};
 }
 
-std::string FirstDay(std::uint32_t week) {
-  if (week == 0) return "1970-01-01";
-  const WallTime time{std::chrono::days(7) * std::int64_t{week}};
-  return FormatTime(time).substr(0, kDayLength);
-}
+std::string FirstDay(std::uint32_t week) { return FirstDayOf(week); }
 
 std::string ChoiceText(std::span<const stats::StatRow> rows) {
   std::set<std::string> versions;

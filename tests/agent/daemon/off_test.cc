@@ -68,8 +68,9 @@ TEST_P(OffWhileSendingTest, NothingLeavesOnceItHasReturned) {
   Agent agent = AgentWithABatch(proxy.port());
   std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(true)); });
   proxy.WaitUntilHeld();
-  while (!IsUploading()) std::this_thread::yield();
   Agent other = OpenAgent();
+  // At the first step the proxy cannot tell: the lock may be taken, and no batch made yet.
+  while (!IsUploading() || other.Log()->empty()) std::this_thread::yield();
   const Status off = other.SetMode(GetParam().to);
   EXPECT_TRUE(off) << off.error().message;
   EXPECT_FALSE(IsUploading());

@@ -48,9 +48,10 @@ class AdminTest : public ::testing::Test {
           called_ = "backup " + directory.string() + (without_signing_keys ? " without keys" : "");
           return 12;
         },
-        .expire = [this]() -> Result<store::ExpiryReport> {
-          called_ = "expire";
-          return store::ExpiryReport{.rows = 1, .ledger_entries = 2, .held_batches = 3};
+        .expire = [this](std::uint32_t week, bool yes) -> Result<store::ExpiryEffect> {
+          called_ = "expire " + std::to_string(week) + (yes ? " yes" : "");
+          return store::ExpiryEffect{
+              {.rows = 1, .ledger_entries = 2, .held_batches = 3, .kept_batches = 4}, 5, 6, 7};
         },
         .verify = [this]() -> Result<store::VerifyReport> {
           called_ = "verify";
@@ -104,6 +105,15 @@ TEST_F(AdminTest, EverybodyMayAskHowTheServiceIs) {
   EXPECT_THAT(std::string(http::Find(metrics.headers, "Content-Type")), HasSubstr("version=0.0.4"));
 }
 
+TEST_F(AdminTest, NothingIsDeletedWithoutAWeek) {
+  for (const char* body : {"", "{}", R"({"yes":true})", R"({"before":"2900"})", R"({"before":-1})",
+                           R"({"before":4294967296})", R"({"before":2900.5})",
+                           R"({"before":2900,"yes":1})", R"({"before":2900,"dry_run":true})"}) {
+    EXPECT_EQ(Send(Post(kExpirePath, body)).status, 400) << body;
+    EXPECT_EQ(called_, "") << body;
+  }
+}
+
 TEST_F(AdminTest, EachRequestIsDoneAndAnsweredWithWhatItDid) {
   const std::string key(64, 'a');
   struct Case {
@@ -121,10 +131,15 @@ TEST_F(AdminTest, EachRequestIsDoneAndAnsweredWithWhatItDid) {
            {kBackupPath, R"({"directory":"/srv/copy"})", "backup /srv/copy", R"({"sequence":12})"},
            {kBackupPath, R"({"directory":"/srv/copy","without_signing_keys":true})",
             "backup /srv/copy without keys", R"({"sequence":12})"},
-           {kExpirePath, "", "expire", R"({"rows":1,"ledger_entries":2,"held_batches":3})"},
+           {kExpirePath, R"({"before":2900})", "expire 2900",
+            R"({"rows":1,"ledger_entries":2,"held_batches":3,"kept_batches":4,"rows_left":5,)"
+            R"("oldest_week":6,"newest_week":7})"},
+           {kExpirePath, R"({"before":2900,"yes":true})", "expire 2900 yes",
+            R"({"rows":1,"ledger_entries":2,"held_batches":3,"kept_batches":4})"},
            {kVerifyPath, "", "verify",
             R"({"sequence":4,"batches":0,"rows":5,"contributions":0,"held_batches":6,"invalid":0,)"
-            R"("saturated":0,"ok":true,"problem":""})"},
+            R"("saturated":0,"kept_batches":0,"ledger_entries":0,"problems":0,"files":0,)"
+            R"("file_bytes":0,"torn_bytes":0,"ok":true,"problem":""})"},
            {kRevokePath, R"({"agent":")" + key + "\"}", "revoke " + key,
             R"({"batches":7,"changes":["an API"]})"},
            {kRevokePath, R"({"agent":"a","withdraw":true,"dry_run":true})",

@@ -103,6 +103,27 @@ TEST_F(TrustTest, OnlyWantedModulesAreTaken) {
   EXPECT_EQ(ingest_->counters().rows_unlisted_module, 2U);
 }
 
+// Agents keep what is not taken: nothing is lost once the clock is right again.
+TEST_F(TrustTest, WhenAllOfNowIsDeletedAsTooOldAgentsAreToldToComeAgain) {
+  const wire::BatchContent content = TestContent(1, kWeek);
+  EXPECT_EQ(ingest_->WhyNothingIsAccepted(), "");
+  ASSERT_TRUE(store_->Expire(kWeek, wire::Epoch(0)).has_value());
+  EXPECT_EQ(ingest_->WhyNothingIsAccepted(), "");
+  ASSERT_TRUE(store_->Expire(kWeek + 32, wire::Epoch((kWeek + 32) / 13 - 1)).has_value());
+  EXPECT_THAT(ingest_->WhyNothingIsAccepted(),
+              HasSubstr("before week " + std::to_string(kWeek + 32) + " ("));
+  SetTestEpoch(EpochOfWeek(kWeek));
+  const http::Response response = Send(1, content);
+  EXPECT_EQ(response.status, 503);
+  EXPECT_NE(http::Find(response.headers, "Retry-After"), "");
+  EXPECT_THAT(response.body, HasSubstr("clock or its bounds are wrong"));
+  EXPECT_EQ(ingest_->Handle(EnrolmentRequest(key_, "")).status, 503);
+  EXPECT_EQ(ingest_->counters().wrong_clock, 2U);
+  EXPECT_EQ(ingest_->counters().bad_epoch, 0U);
+  clock_.Advance(std::chrono::weeks(32));
+  EXPECT_EQ(ingest_->WhyNothingIsAccepted(), "");
+}
+
 TEST_F(TrustTest, ABatchOfAnotherTimesEpochIsRefused) {
   const wire::BatchContent content = TestContent(1, kWeek);
   const std::uint64_t now = EpochOfWeek(kWeek).value();

@@ -23,7 +23,7 @@ TEST(CommandLineTest, EveryCommandIsReadAndInTheHelp) {
       {{"verify"}, Command::kVerify},
       {{"publish"}, Command::kPublish},
       {{"compact"}, Command::kCompact},
-      {{"expire"}, Command::kExpire},
+      {{"expire", "--before", "2900"}, Command::kExpire},
       {{"revoke", "--agent", "k"}, Command::kRevoke},
       {{"backup", "--to", "d"}, Command::kBackup},
       {{"restore", "--from", "d"}, Command::kRestore},
@@ -73,6 +73,13 @@ TEST(CommandLineTest, OptionsAndOperandsReachTheirPlaces) {
   ASSERT_TRUE(revoke.has_value());
   EXPECT_EQ(revoke->agent, "k");
   EXPECT_TRUE(revoke->withdraw && revoke->dry_run);
+  for (const char* week : {"2788", "2023-06-08", "2023-06-14"}) {
+    const auto expire = Parse({"expire", "--before", week, "--config", "c"});
+    ASSERT_TRUE(expire.has_value());
+    EXPECT_EQ(expire->before_week, 2788U) << week;
+    EXPECT_FALSE(expire->yes);
+  }
+  EXPECT_TRUE(Parse({"expire", "--yes", "--before", "1", "--config", "c"})->yes);
   EXPECT_EQ(Parse({"verify", "--config", "c", "--check-config"})->command, Command::kCheckConfig);
   EXPECT_EQ(Parse({"nonsense", "--help"})->command, Command::kHelp);
 }
@@ -94,6 +101,10 @@ TEST(CommandLineTest, WhatIsWrongIsSaid) {
       {{"keys", "rotate", "--config", "c"}, "keys rotate needs the role"},
       {{"backup", "--config", "c"}, "backup needs --to"},
       {{"restore", "--config", "c"}, "restore needs --from"},
+      {{"expire", "--yes", "--config", "c"}, "expire needs --before"},
+      {{"expire", "--before", "2023-02-29", "--config", "c"}, "--before cannot be '2023-02-29'"},
+      {{"expire", "--before", "4294967296", "--config", "c"}, "--before cannot be"},
+      {{"compact", "--yes", "--config", "c"}, "--yes does not go with this command"},
       {{"restore", "--to", "d", "--from", "d", "--config", "c"},
        "--to does not go with this command"},
       {{"revoke", "--config", "c"}, "revoke needs the agent's name or public key"},

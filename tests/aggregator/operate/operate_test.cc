@@ -9,9 +9,7 @@
 
 #include "aggregator/publish/key_ring.h"
 #include "aggregator/publish/limits.h"
-#include "common/base/file.h"
-#include "common/catalog/sync.h"
-#include "tests/aggregator/service/service_fixture.h"
+#include "tests/aggregator/operate/operate_fixture.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -21,54 +19,15 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class OperateTest : public ServiceTest {
- protected:
-  OperateTest() {
-    WriteConfig(WithAdmin());
-    EXPECT_TRUE(WriteFileAtomically(dir_.path() / "admin.token", "a-token\n", 0600).has_value());
-  }
-
-  std::string WithAdmin(const std::string& data_dir = "data") const {
-    std::string config = Config("port = 0", data_dir,
-                                "[admin]\nport = 0\naddress_file = \"admin_address\"\n"
-                                "token_files = [\"admin.token\"]\n");
-    const std::string store = "[store]\n";
-    return config.insert(config.find(store) + store.size(), "retention_weeks = 20\n");
-  }
-  std::filesystem::path data() const { return dir_.path() / "data"; }
-  std::filesystem::path backups() const { return dir_.path() / "backups"; }
-
-  testing::ProcessResult Run(const std::vector<std::string>& words) {
-    return testing::RunProcess(Command(words));
-  }
-  // Its standard output.
-  std::string MustRun(const std::vector<std::string>& words) {
-    const testing::ProcessResult result = Run(words);
-    EXPECT_EQ(result.exit_status, 0) << words[0] << ": " << result.errors;
-    return result.output;
-  }
-  void Send(std::uint64_t sequence, unsigned rows = 5) {
-    const http::Response answer = MustSend(
-        SignedRequest(key_, sequence, ingest::TestContent(rows, WeekOf(SystemClock().Now()))));
-    ASSERT_EQ(answer.status, 200) << answer.body;
-  }
-  Result<catalog::SyncReport> Sync() {
-    return catalog::Sync({.catalog_file = dir_.path() / "catalog.db",
-                          .root_file = dir_.path() / "pinned",
-                          .server = {.url = url_, .ca_file = certificates_.ca},
-                          .full = true},
-                         SystemClock());
-  }
-  void PinRoot() { std::filesystem::copy_file(data() / "publish/root/1", dir_.path() / "pinned"); }
-};
-
 TEST_F(OperateTest, CommandsWorkBesideARunningServerAndWithoutOne) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
   EXPECT_THAT(MustRun({"publish", "--json"}), HasSubstr("\"version\":1"));
   EXPECT_THAT(MustRun({"backup", "--to", backups().string()}), HasSubstr("sequence=1"));
   EXPECT_THAT(MustRun({"compact"}), StartsWith("compacted"));
-  EXPECT_THAT(MustRun({"expire", "--json"}), HasSubstr("\"rows\":0"));
+  EXPECT_THAT(MustRun({"expire", "--before", "2900", "--json"}), HasSubstr("\"rows_left\":5"));
+  EXPECT_THAT(MustRun({"expire", "--before", "2900", "--yes", "--json"}),
+              StartsWith(R"({"rows":0,"ledger_entries":0,"held_batches":0,"kept_batches":0})"));
   const std::string agent = key_.public_key().Hex();
   EXPECT_THAT(MustRun({"revoke", "--agent", agent}), StartsWith("revoked"));
   EXPECT_EQ(MustSend(SignedRequest(key_, 2, ingest::TestContent(1, 2900))).status, 403);
@@ -81,7 +40,9 @@ TEST_F(OperateTest, CommandsWorkBesideARunningServerAndWithoutOne) {
   EXPECT_THAT(MustRun({"backup", "--to", backups().string(), "--json"}),
               HasSubstr("\"sequence\":1"));
   EXPECT_THAT(MustRun({"compact", "--json"}), StartsWith("{}"));
-  EXPECT_THAT(MustRun({"expire"}), HasSubstr("rows=0"));
+  EXPECT_THAT(MustRun({"expire", "--before", "2900"}), HasSubstr("rows_left=5"));
+  EXPECT_THAT(MustRun({"expire", "--before", "2900", "--yes"}),
+              StartsWith("deleted what was before week 2900 (from 2025-07-31): rows=0 "));
   EXPECT_THAT(MustRun({"revoke", "--agent", agent}), StartsWith("revoked"));
 }
 
@@ -137,7 +98,6 @@ TEST_F(OperateTest, WithoutAnAdminListenerTheErrorSaysWhatToDo) {
   ASSERT_NO_FATAL_FAILURE(Start());
   ExpectRefusal(Command({"compact"}), ErrorCode::kAlreadyExists, "configure [admin]");
   Stop();
-  ExpectRefusal(Command({"expire"}), ErrorCode::kInvalidArgument, "store.retention_weeks");
 }
 
 TEST_F(OperateTest, AServiceWithoutAnAddressIsSaidToBeStartingOrAnother) {
@@ -167,7 +127,7 @@ TEST_F(OperateTest, ARestoredServerKnowsReplaysAndClientsTakeWhatItPublishes) {
   EXPECT_THAT(MustRun({"restore", "--from", backups().string()}), HasSubstr("sequence=2"));
   ExpectRefusal(Command({"restore", "--from", backups().string()}), ErrorCode::kAlreadyExists,
                 "empty data directory");
-  EXPECT_THAT(MustRun({"verify"}), HasSubstr("accepted: sequence=2 "));
+  EXPECT_THAT(MustRun({"verify"}), HasSubstr("knows the same: sequence=2 "));
   EXPECT_FALSE(std::filesystem::exists(data() / "keys/root.key"));
   for (const char* name : {"pseudonym.secret", "receipt.secret", "timestamp.key", "policy.key"}) {
     struct stat status {};
@@ -489,6 +449,45 @@ TEST_F(OfflineKeysTest, AServiceThatCannotReadThemServesAndBacksUp) {
   EXPECT_EQ(run({"publish"}, "published"), 0);
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait().exit_status, 0);
+}
+
+// Whoever needs a backup has no time to look for the file that is damaged.
+TEST_F(OperateTest, WhateverFileOfABackupIsDamagedIsNamed) {
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Send(1);
+  Send(2);
+  Stop();
+  MustRun({"backup", "--to", backups().string()});
+  const std::filesystem::path target = dir_.path() / "restored";
+  WriteConfig(WithAdmin(target.string()));
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(backups())) {
+    if (!entry.is_regular_file()) continue;
+    ++files;
+    const std::filesystem::path file = entry.path();
+    const std::string bytes = *ReadFile(file, 1 << 26);
+    ASSERT_FALSE(bytes.empty()) << file;
+    std::string flipped = bytes;
+    flipped[bytes.size() / 2] = static_cast<char>(flipped[bytes.size() / 2] ^ 1);
+    const std::string shorter = bytes.substr(0, bytes.size() / 2);
+    for (const std::string* damaged :
+         {&std::as_const(flipped), &shorter, static_cast<const std::string*>(nullptr)}) {
+      SCOPED_TRACE(file.string() + (damaged == nullptr    ? " is missing"
+                                    : damaged == &shorter ? " is too short"
+                                                          : " has another byte"));
+      std::filesystem::remove(file);
+      if (damaged != nullptr) std::ofstream(file) << *damaged;
+      const testing::ProcessResult result = Run({"restore", "--from", backups().string()});
+      EXPECT_GT(result.exit_status, 1);
+      EXPECT_THAT(result.errors, HasSubstr(file.string()));
+      EXPECT_FALSE(std::filesystem::exists(target / "store"));
+      std::filesystem::remove_all(target);
+    }
+    std::ofstream(file) << bytes;
+  }
+  EXPECT_GT(files, 10U);
+  MustRun({"restore", "--from", backups().string()});
+  EXPECT_THAT(MustRun({"verify"}), HasSubstr(" batches=2 "));
 }
 
 }  // namespace

@@ -49,7 +49,12 @@ class UpgradeTest : public ServiceTest {
 };
 
 TEST_F(UpgradeTest, ItIsVerifiedBackedUpRestoredAndServedWithItsVersionsGoingOn) {
-  const std::string verified = testing::RunProcess(Command({"verify"})).output;
+  // All but the engine's files.
+  const auto verify = [&] {
+    const std::string text = testing::RunProcess(Command({"verify"})).output;
+    return text.substr(0, text.find(" files="));
+  };
+  const std::string verified = verify();
   EXPECT_THAT(verified, StartsWith("the store is good: "));
   EXPECT_THAT(verified, HasSubstr(" sequence=6 batches=6 "));
   const std::string backups = (dir_.path() / "backups").string();
@@ -61,7 +66,7 @@ TEST_F(UpgradeTest, ItIsVerifiedBackedUpRestoredAndServedWithItsVersionsGoingOn)
   std::filesystem::rename(dir_.path() / "data", dir_.path() / "lost");
   const auto restored = testing::RunProcess(Command({"restore", "--from", backups}));
   EXPECT_EQ(restored.exit_status, 0) << restored.errors;
-  EXPECT_EQ(testing::RunProcess(Command({"verify"})).output, verified);
+  EXPECT_EQ(verify(), verified);
 }
 
 TEST_F(UpgradeTest, EveryBatchCanBeWithdrawnWithTheReceiptOfThatTime) {

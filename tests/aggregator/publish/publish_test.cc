@@ -463,6 +463,35 @@ TEST_F(FileServerTest, RangesGiveExactlyThoseBytes) {
   }
 }
 
+// RFC 9110 section 13.1.5: the rest of a file is only for who has the beginning of the same one.
+TEST_F(FileServerTest, TheRestIsSentOnlyOfTheFileThatTheFirstPartIsOf) {
+  const std::string path = wire::FragmentPath(fragment_);
+  const std::string etag(http::Find(Get(path).headers, "ETag"));
+  const auto status_if = [&](const std::string& condition) {
+    const http::Response response = Get(path, {{"Range", "bytes=0-9"}, {"If-Range", condition}});
+    EXPECT_EQ(response.body, response.status == 206 ? bytes_.substr(0, 10) : bytes_) << condition;
+    return response.status;
+  };
+  EXPECT_EQ(status_if(etag), 206);
+  EXPECT_EQ(status_if("\"another\""), 200);
+  EXPECT_EQ(status_if("W/" + etag), 200);
+  EXPECT_EQ(status_if("*"), 200);
+  EXPECT_EQ(status_if(etag + ", " + etag), 200);
+  EXPECT_EQ(status_if("Sun, 22 Nov 2026 10:00:00 GMT"), 200) << "we send no Last-Modified";
+  EXPECT_EQ(Get(path, {{"If-Range", "\"another\""}}).status, 200);
+}
+
+TEST_F(FileServerTest, OnlyGetHasRanges) {
+  const std::string path = wire::FragmentPath(fragment_);
+  for (const char* range : {"bytes=0-9", "bytes=99999999-"}) {
+    const http::Response head =
+        files_->Handle({.method = "HEAD", .target = path, .headers = {{"Range", range}}});
+    EXPECT_EQ(head.status, 200);
+    EXPECT_EQ(head.body.size(), bytes_.size()) << "what Content-Length tells";
+    EXPECT_EQ(http::Find(head.headers, "Content-Range"), "");
+  }
+}
+
 TEST_F(FileServerTest, OnlyPublishedNamesReachTheFileSystem) {
   for (const char* target :
        {"/", "/v1", "/v1/metadata/root/0", "/v1/metadata/root/01", "/v1/metadata/root/../timestamp",

@@ -170,7 +170,8 @@ TEST_F(JourneyTest, ALostReceiptSecretIsNoticed) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Stop();
   ASSERT_TRUE(std::filesystem::remove(dir_.path() / "data" / "keys" / "receipt.secret"));
-  ExpectRefusal(Command(), ErrorCode::kCorrupt, "receipt.secret");
+  ExpectRefusal(Command(), ErrorCode::kCorrupt, "receipt.secret is missing, and ");
+  EXPECT_FALSE(std::filesystem::exists(dir_.path() / "data" / "keys" / "receipt.secret"));
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 
 #include "aggregator/admin/requests.h"
 #include "common/base/file.h"
+#include "common/base/text.h"
 #include "tests/aggregator/service/service_fixture.h"
+#include "tests/common/http/raw_connection.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -95,7 +97,9 @@ TEST_F(OperationTest, TheListenerForTheOperatorTellsHowTheServiceIs) {
   EXPECT_EQ(Download().size(), 4U);
   EXPECT_EQ(Command(admin::kCheckpointPath).body, R"({"sequence":1})");
   EXPECT_EQ(Command(admin::kCompactPath).body, "{}");
-  EXPECT_EQ(Command(admin::kExpirePath).body, R"({"rows":0,"ledger_entries":0,"held_batches":0})");
+  EXPECT_EQ(Command(admin::kExpirePath).status, 400);
+  EXPECT_EQ(Command(admin::kExpirePath, R"({"before":2900,"yes":true})").body,
+            R"({"rows":0,"ledger_entries":0,"held_batches":0,"kept_batches":0})");
   EXPECT_THAT(AskFor(admin::kMetricsPath).body, HasSubstr("fieldcost_publication_version 1\n"));
   Stop();
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "admin-address"));
@@ -350,6 +354,36 @@ TEST_F(ManagerTest, AReloadBeforeItIsReadyDoesNotMakeItSo) {
   EXPECT_THAT(Message(), StartsWith("STOPPING=1\n"));
   EXPECT_EQ(server_->Wait().exit_status, 0);
   server_.reset();
+}
+
+TEST_F(OperationTest, WithTooFewOpenFilesItDoesNotStart) {
+  testing::ProcessOptions command = Command();
+  command.arguments.insert(command.arguments.begin(), {"prlimit", "--nofile=64:64"});
+  ExpectRefusal(command, ErrorCode::kInvalidArgument, "only 64 open files are allowed, but ");
+  ExpectRefusal(command, ErrorCode::kInvalidArgument, "LimitNOFILE=");
+}
+
+// A checkpoint that gets no descriptor ends the service.
+TEST_F(OperationTest, HoweverManyConnectTheStoreKeepsItsDescriptors) {
+  testing::ProcessOptions command = Command();
+  command.arguments.insert(command.arguments.begin(), {"prlimit", "--nofile=1200:1200"});
+  std::string line = "at most 80 connections instead of 4096";
+  ASSERT_NO_FATAL_FAILURE(Start(command, &line));
+  ConnectAdmin();
+  const auto port = static_cast<std::uint16_t>(*ParseUint64(url_.substr(url_.rfind(':') + 1)));
+  std::vector<std::unique_ptr<http::RawConnection>> silent;
+  for (int i = 0; i < 250; ++i) {
+    silent.push_back(
+        std::make_unique<http::RawConnection>(port, "127.0.3." + std::to_string(i + 1)));
+  }
+  ASSERT_EQ(SendBatch(1).status, 200);
+  EXPECT_EQ(Command(admin::kCheckpointPath).status, 200);
+  EXPECT_EQ(Command(admin::kPublishPath).status, 200);
+  const std::string metrics = AskFor(admin::kMetricsPath).body;
+  const std::string name = "\nprocess_open_fds ";
+  const std::size_t at = metrics.find(name) + name.size();
+  EXPECT_LT(std::stod(metrics.substr(at)), 1200 - 512);
+  Stop();
 }
 
 }  // namespace

@@ -46,9 +46,14 @@ class ServiceTest : public ::testing::Test {
     return options;
   }
 
-  void Start() {
-    server_ = std::make_unique<testing::BackgroundProcess>(Command());
+  void Start() { Start(Command()); }
+  // `warning` must come before it is open; it is the line's text before, and the line afterwards.
+  void Start(const testing::ProcessOptions& command, std::string* warning = nullptr) {
+    server_ = std::make_unique<testing::BackgroundProcess>(command);
     std::string line;
+    if (warning != nullptr) {
+      ASSERT_TRUE(server_->WaitForLine(*warning, warning)) << server_->Wait().output;
+    }
     ASSERT_TRUE(server_->WaitForLine("listening on ", &line)) << server_->Wait().output;
     url_ = line.substr(line.find("https://"));
     url_ = url_.substr(0, url_.find('"'));  // of JSON

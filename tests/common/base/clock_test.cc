@@ -21,6 +21,18 @@ TEST(WeekOfTest, TimesBefore1970CountAsItsFirstWeek) {
   EXPECT_EQ(WeekOf(WallTime(microseconds(-1))), 0u);
 }
 
+TEST(WeekOfDayTest, ADayNamesItsWeekAndAWeekItsFirstDay) {
+  EXPECT_EQ(WeekOfDay("2023-06-08"), 2788u);
+  EXPECT_EQ(WeekOfDay("2023-06-14"), 2788u);
+  EXPECT_EQ(WeekOfDay("1970-01-01"), 0u);
+  EXPECT_EQ(FirstDayOf(2788), "2023-06-08");
+  EXPECT_EQ(FirstDayOf(0), "1970-01-01");
+  for (const char* text : {"", "2023", "2023-6-8", "2023-02-29", "1969-12-31", "2023-06-08 ",
+                           "2023/06/08", "20230-6-08"}) {
+    EXPECT_FALSE(WeekOfDay(text)) << text;
+  }
+}
+
 TEST(SystemClockTest, DoesNotStandStill) {
   const WallTime start = SystemClock().Now();
   EXPECT_GT(start, WallTime(days(365 * 50)));

@@ -99,6 +99,55 @@ TEST_F(DoorLimitsTest, AFullHouseCostsNoMoreHandshakesOfAnAddressThanItsLimitDoe
   EXPECT_EQ(server_->counters().over_capacity, 50U);
 }
 
+// Else who opens as many connections as there are places, and says nothing, shuts everybody out.
+TEST_F(DoorLimitsTest, InAFullHouseTheOldestSilentConnectionMakesRoom) {
+  constexpr std::size_t kPlaces = 4;
+  StartTls(Echo, {.max_connections = kPlaces});
+  std::vector<std::unique_ptr<RawConnection>> silent;
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    silent.push_back(
+        std::make_unique<RawConnection>(server_->port(), "127.0.1." + std::to_string(i + 1)));
+    while (server_->counters().connections != i + 1) std::this_thread::yield();
+  }
+  std::vector<Client> served;
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    served.push_back(MakeClient());
+    const Result<Response> response = served.back().Send({});
+    ASSERT_TRUE(response) << response.error().message;
+    EXPECT_EQ(response->status, 200);
+    EXPECT_EQ(silent[i]->ReadToEnd(), "") << "the oldest was closed";
+    EXPECT_EQ(server_->counters().evicted, i + 1);
+  }
+  EXPECT_EQ(MakeClient().Send({})->status, 503) << "nobody is silent";
+  for (Client& client : served) EXPECT_EQ(client.Send({})->status, 200);
+  const ServerCounters counters = server_->counters();
+  EXPECT_EQ(counters.evicted, kPlaces);
+  EXPECT_EQ(counters.over_capacity, 1U);
+  EXPECT_EQ(counters.deadlines, 0U);
+}
+
+TEST_F(DoorLimitsTest, WhoHasSentHalfAHeadIsSilentAndWhoHasAskedOnceIsNot) {
+  StartSaying({.max_connections = 2});
+  RawConnection asked(server_->port());
+  asked.Send(kGet);
+  EXPECT_THAT(asked.ReadUntil(";"), HasSubstr("/x;"));
+  RawConnection half(server_->port(), kOther);
+  half.Send("GET / HTTP/1.1\r\nHost: a\r\n");
+  for (int i = 0; i < 20; ++i) {
+    RawConnection next(server_->port(), "127.0.2." + std::to_string(i + 1));
+    if (i == 0) {
+      EXPECT_EQ(half.ReadToEnd(), "");
+    }
+    next.Send("GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    next.FinishSending();
+    EXPECT_THAT(next.ReadToEnd(), HasSubstr("/x;"));
+    while (server_->counters().open_connections != 1) std::this_thread::yield();
+  }
+  asked.Send(kGet);
+  EXPECT_THAT(asked.ReadUntil(";"), HasSubstr("/x;"));
+  EXPECT_EQ(server_->counters().evicted, 1U);
+}
+
 TEST_F(DoorLimitsTest, TooManyRequestsOfAnAddressAreRefusedAndTheConnectionClosed) {
   StartSaying({.requests_per_second_per_address = 0.001, .request_burst_per_address = 3});
   RawConnection connection(server_->port());
@@ -175,7 +224,7 @@ TEST_F(DoorLimitsTest, TheLimitOfOpenFilesIsRaisedForTheConnections) {
   StartSaying({.max_connections = 2000});
   rlimit after{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
-  EXPECT_GE(after.rlim_cur, 2000U + 512U);
+  EXPECT_GE(after.rlim_cur, 2000U + ServerOptions().reserved_descriptors);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
@@ -222,14 +271,14 @@ TEST_F(CertificateReloadTest, NewConnectionsGetTheNewCertificateAndOldOnesGoOn) 
 }
 
 TEST_F(CertificateReloadTest, AnUnusableCertificateLeavesTheOldOneInForce) {
-  const auto expiry = server_->certificate_expiry();
+  const auto validity = server_->certificate_validity();
   const auto refused = [&](const std::filesystem::path& named) {
     const Status reloaded = server_->ReloadCertificate();
     ASSERT_FALSE(reloaded);
     EXPECT_EQ(reloaded.error().code, ErrorCode::kInvalidArgument);
     EXPECT_THAT(reloaded.error().message, HasSubstr(named.string()));
     EXPECT_TRUE(MakeClient().Send({}));
-    EXPECT_EQ(server_->certificate_expiry(), expiry);
+    EXPECT_EQ(server_->certificate_validity(), validity);
   };
   std::filesystem::copy_file(next_.certificate, certificate_,
                              std::filesystem::copy_options::overwrite_existing);
@@ -257,13 +306,13 @@ TEST_F(CertificateReloadTest, ReloadingWhileClientsComeDisturbsNobody) {
 }
 
 TEST_F(CertificateReloadTest, TheEndOfTheCertificateIsKnown) {
-  const auto expiry = server_->certificate_expiry();
-  ASSERT_TRUE(expiry);
-  const auto left = *expiry - std::chrono::system_clock::now();  // the tests' last 30 days
+  const auto validity = server_->certificate_validity();
+  ASSERT_TRUE(validity);
+  const auto left = validity->end - std::chrono::system_clock::now();  // the tests' last 30 days
   EXPECT_GT(left, std::chrono::days(28));
   EXPECT_LT(left, std::chrono::days(31));
   StartSaying({});
-  EXPECT_FALSE(server_->certificate_expiry());
+  EXPECT_FALSE(server_->certificate_validity());
   EXPECT_TRUE(server_->ReloadCertificate());
 }
 

@@ -291,7 +291,8 @@ TEST_F(FrontDoorTest, UnusableOptionsAreNamed) {
        "listen on 192.0.2.1 port 0: Cannot assign requested address"},
       {{.certificate_file = nowhere, .private_key_file = Certs().key}, nowhere.string()},
       {{.certificate_file = Certs().certificate, .private_key_file = nowhere}, nowhere.string()},
-      {{.certificate_file = Certs().key, .private_key_file = Certs().key}, "use certificate"},
+      {{.certificate_file = Certs().key, .private_key_file = Certs().key},
+       "holds no certificate, but a private key"},
       {{.certificate_file = Certs().ca, .private_key_file = Certs().key}, "server.key"},
   };
   for (const auto& row : kRows) {

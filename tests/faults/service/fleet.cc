@@ -69,8 +69,11 @@ class Fleet::Session {
     const Outcome outcome =
         Ask(ingest::WithdrawalRequest(agent_.key, sequence, batch.body, first->receipt), body);
     if (outcome != Outcome::kAnswered) return outcome;
+    // Asked again, it changes nothing: others may have contributed what this one had.
+    if (!batch.withdrawn) {
+      for (const unsigned function : batch.contributed) agent_.contributed.erase(function);
+    }
     batch.withdrawn = true;
-    for (const unsigned function : batch.contributed) agent_.contributed.erase(function);
     agent_.open_withdrawal = 0;
     return Outcome::kAnswered;
   }

@@ -2,6 +2,8 @@
 
 #include <execinfo.h>
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <rocksdb/env.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -26,6 +28,8 @@ namespace {
 
 constexpr std::size_t kMaxShownBytes = 4 * kKiB;
 constexpr int kStackFrames = 40;
+// Of one pool, at most: the one that stopped, and those that wait for what it holds.
+constexpr int kStoppedThreads = 8;
 
 // What RocksDB 7.8.3 says in builds with assertions when a compaction has failed with a file to
 // which nothing had been added: it asks for the smallest key, for statistics. And when a flush of
@@ -44,31 +48,39 @@ std::ptrdiff_t ThreadsOfThisProcess() {
                        std::filesystem::directory_iterator());
 }
 
-std::filesystem::path errors_file;
 sem_t work_over;
 std::atomic<bool> known_abort{false};
 
-// Says where an assertion failed, which may be inside a library; of the known one the thread stops.
+bool IsKnown(const std::string& text) {
+  return std::any_of(std::begin(kKnownAssertions), std::end(kKnownAssertions),
+                     [&](const char* known) { return text.find(known) != std::string::npos; });
+}
+
+[[noreturn]] void StopThread() {
+  known_abort = true;
+  ::sem_post(&work_over);
+  for (;;) ::pause();
+}
+
+// Says where an assertion failed, which may be inside a library.
 void OnAbort(int signal_number) {
   void* frames[kStackFrames];
   ::backtrace_symbols_fd(frames, ::backtrace(frames, kStackFrames), 2);
-  const auto text = ReadFile(errors_file, 64 * kMiB);
-  const bool is_known = text && std::any_of(std::begin(kKnownAssertions),
-                                            std::end(kKnownAssertions), [&](const char* known) {
-                                              return text->find(known) != std::string::npos;
-                                            });
-  if (is_known) {
-    known_abort = true;
-    ::sem_post(&work_over);
-    for (;;) ::pause();
-  }
   ::signal(signal_number, SIG_DFL);
   ::raise(signal_number);
 }
 
+// The engine's background threads are those of the whole process: a store that is opened next would
+// wait for ever for the one that stopped.
+void ReplaceStoppedThread() {
+  rocksdb::Env* const env = rocksdb::Env::Default();
+  for (const auto priority : {rocksdb::Env::HIGH, rocksdb::Env::LOW}) {
+    env->SetBackgroundThreads(env->GetBackgroundThreads(priority) + kStoppedThreads, priority);
+  }
+}
+
 [[noreturn]] void Work(const std::function<Status()>& work, const std::filesystem::path& errors,
                        std::chrono::seconds limit) {
-  errors_file = errors;
   const int fd = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   ::dup2(fd, 2);
   ::signal(SIGABRT, OnAbort);
@@ -82,6 +94,16 @@ void OnAbort(int signal_number) {
 }
 
 }  // namespace
+
+// In place of the C library's: of a known assertion the thread stops. Not in abort(), which lets
+// nobody else in, so that a second thread that fails would be waited for in vain.
+extern "C" [[noreturn]] void __assert_fail(const char* assertion, const char* file,
+                                           unsigned int line, const char* function) noexcept {
+  const std::string text =
+      fmt::format("{}:{}: {}: Assertion `{}' failed.\n", file, line, function, assertion);
+  if (::write(2, text.data(), text.size()) < 0 || !IsKnown(text)) ::abort();
+  StopThread();
+}
 
 ChildResult RunInChild(const std::function<Status()>& work, std::chrono::seconds limit) {
   // An engine once opened here has threads that a child would wait for in vain: it hangs.
@@ -122,6 +144,7 @@ bool RunUnlessEngineAborts(const std::function<void()>& work) {
   if (known_abort) {
     static_cast<void>(kept.release());
     thread.detach();
+    ReplaceStoppedThread();
     return false;
   }
   thread.join();

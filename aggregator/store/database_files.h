@@ -1,0 +1,118 @@
+#pragma once
+
+#include <rocksdb/file_system.h>
+#include <rocksdb/listener.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/store/log_scan.h"
+#include "common/base/result.h"
+
+namespace fieldcost::store {
+
+// What stands between the engine and its files; for database*.cc only.
+
+// Takes note of the first failure, wherever in the engine, and keeps it from going on by itself: it
+// would, after ENOSPC, as soon as there is room, as if nothing had happened.
+class FailureListener final : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                         rocksdb::Status* error) override {
+    if (!error->IsShutdownInProgress()) failed_ = true;
+  }
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  std::atomic<bool> failed_{false};
+};
+
+// Notes beside each log and list of files how much of it was synced, so that damage can be told
+// from what a crash has torn. A mark is written after each sync and is not synced itself: it never
+// says too much, and after a power loss perhaps too little.
+//
+// Deletes nothing any more after the first failure. When the sync of its list of files fails while
+// it adopts files, the engine removes them; but the list that the disk has may name them.
+class MarkingFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  MarkingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target,
+                    std::shared_ptr<FailureListener> failures)
+      : FileSystemWrapper(target), failures_(std::move(failures)) {}
+  const char* Name() const override { return "MarkingFileSystem"; }
+
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                    rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus DeleteFile(const std::string& path, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override;
+
+  // What this process has synced of the files that are there.
+  std::map<std::string, std::uint64_t> SyncedBytes() const;
+  void NoteSync(const std::string& path, std::uint64_t bytes);
+
+ private:
+  // The file's mark says nothing any more.
+  rocksdb::IOStatus Retire(const std::string& path, const rocksdb::IOOptions& options,
+                           rocksdb::IODebugContext* debug);
+
+  const std::shared_ptr<FailureListener> failures_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::uint64_t> synced_;  // by path
+};
+
+// The end of a log that a crash has torn off: no record that was acknowledged.
+struct TornEnd {
+  std::filesystem::path file;
+  std::uint64_t whole_bytes = 0;  // what is before it
+  std::uint64_t bytes = 0;
+};
+
+// Where a log, or the list of files, is not what was written.
+struct LogDamage {
+  std::filesystem::path file;
+  std::uint64_t at = 0;
+  bool is_log = true;
+  std::string text;
+};
+
+struct LogsState {
+  std::vector<std::filesystem::path> logs;  // those that are needed, in the order of their records
+  std::vector<TornEnd> torn;
+  std::optional<LogDamage> damage;  // the first; nothing is looked at behind it
+};
+
+// Looks whether logs and lists of files are whole as far as they were synced, and whether records
+// follow what is none. Changes nothing. kCorrupt: CURRENT is damaged.
+Result<LogsState> LookAtLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
+// The same; damage is kCorrupt, with file and offset.
+Result<std::vector<TornEnd>> CheckLogs(rocksdb::FileSystem& files,
+                                       const std::filesystem::path& directory);
+// The file beside a log, or list of files, that says how much of it was synced.
+std::filesystem::path MarkOf(const std::filesystem::path& file);
+inline constexpr std::size_t kMaxLogFileBytes = std::size_t{1} << 32;
+
+// Takes it off, durably.
+Status CutOff(rocksdb::FileSystem& files, const TornEnd& end);
+// What is left of operations on logs that were interrupted.
+Status CleanUpLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
+
+// The same for files that are being written, as far as `synced` says. kCorrupt.
+Status CheckSynced(rocksdb::FileSystem& files, const std::map<std::string, std::uint64_t>& synced);
+
+// Calls `scanner` with all of a file, or its first `limit` bytes. kIo.
+Status ScanFile(rocksdb::FileSystem& files, const std::filesystem::path& file, std::uint64_t limit,
+                LogScanner& scanner);
+
+}  // namespace fieldcost::store

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "aggregator/store/database.h"
+#include "common/base/result.h"
+
+namespace fieldcost::store {
+
+// Some numbers, whatever their order.
+struct NumberSet {
+  std::uint64_t count = 0;
+  std::uint64_t mixed = 0;
+  bool operator==(const NumberSet&) const = default;
+  void Add(std::uint64_t number) {
+    ++count;
+    std::uint64_t bits = (number + 1) * 0x9e3779b97f4a7c15;
+    bits = (bits ^ (bits >> 31)) * 0xbf58476d1ce4e5b9;
+    mixed += bits ^ (bits >> 29);
+  }
+};
+
+// What the ledger says altogether.
+struct LedgerSums {
+  std::uint64_t entries = 0;
+  std::uint64_t batches = 0;  // delivered, not withdrawn and not held: those that are in the sums
+  NumberSet kept;             // their numbers, of those that are kept
+  std::map<std::uint32_t, std::uint64_t> contributions;  // of those batches, by week
+};
+
+// As of one moment. `problem` hears what does not fit together, in words; an error is an entry that
+// cannot be read. What is being deleted, since it has expired, is passed over.
+class LedgerCheck {
+ public:
+  struct Bounds {
+    std::uint32_t first_week = 0;
+    std::uint64_t first_epoch = 0;
+  };
+  using Problem = std::function<void(std::string text)>;
+  LedgerCheck(const Database& database, const Database::View* view, Bounds bounds, Problem problem)
+      : database_(database), view_(view), bounds_(bounds), problem_(std::move(problem)) {}
+
+  Result<LedgerSums> Run();
+
+ private:
+  struct Agent;
+  Status ReadHeld();
+  Status ReadExpired(std::string_view key, std::string_view value);
+  Status Read(std::string_view key, std::string_view value, Agent& agent);
+  void Check(const Agent& agent);
+
+  const Database& database_;
+  const Database::View* view_;
+  const Bounds bounds_;
+  const Problem problem_;
+  std::map<std::string, std::set<std::uint64_t>, std::less<>> held_;  // by head key
+  LedgerSums sums_;
+};
+
+}  // namespace fieldcost::store

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/file.h"
+#include "tests/support/process.h"
+
+// What runs with a clock of its own needs libfaketime in front of the C library, and the runtimes
+// of the sanitizers want to be there themselves.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FIELDCOST_SKIP_WITHOUT_FAKE_TIME() GTEST_SKIP() << "no clock can be put under a sanitizer"
+#else
+#define FIELDCOST_SKIP_WITHOUT_FAKE_TIME()                          \
+  ASSERT_TRUE(std::filesystem::exists(FIELDCOST_FAKE_TIME_LIBRARY)) \
+      << "install the package libfaketime"
+#endif
+
+namespace fieldcost::testing {
+
+// Gives a program a wall clock that is off by `offset`: "+365d", "-3600s". Its steady clock is not.
+inline ProcessOptions AtOffset(ProcessOptions options, const std::string& offset) {
+  options.environment.insert(options.environment.end(),
+                             {{"LD_PRELOAD", FIELDCOST_FAKE_TIME_LIBRARY},
+                              {"FAKETIME", offset},
+                              {"FAKETIME_DONT_FAKE_MONOTONIC", "1"}});
+  return options;
+}
+
+// The same with an offset that can be changed while the program runs: it is the content of `file`.
+inline ProcessOptions AtOffsetIn(ProcessOptions options, const std::filesystem::path& file) {
+  options.environment.insert(options.environment.end(),
+                             {{"LD_PRELOAD", FIELDCOST_FAKE_TIME_LIBRARY},
+                              {"FAKETIME_TIMESTAMP_FILE", file.string()},
+                              {"FAKETIME_NO_CACHE", "1"},
+                              {"FAKETIME_DONT_FAKE_MONOTONIC", "1"}});
+  return options;
+}
+
+inline void SetOffset(const std::filesystem::path& file, const std::string& offset) {
+  ASSERT_TRUE(WriteFileAtomically(file, offset + "\n", 0644).has_value());
+}
+
+}  // namespace fieldcost::testing
