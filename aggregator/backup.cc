@@ -108,15 +108,20 @@ Result<BackedUpFile> CopyIn(const BackupOptions& options, const std::string& pat
   return file;
 }
 
-// Which file names the files of the newest backup, and has our list.
-std::filesystem::path NewestList(const std::filesystem::path& directory) {
+// The highest number that is a name in there; 0 if none is.
+std::uint64_t NewestIn(const std::filesystem::path& directory) {
   std::uint64_t newest = 0;
   std::error_code error;
-  for (auto it = std::filesystem::directory_iterator(directory / "meta", error);
+  for (auto it = std::filesystem::directory_iterator(directory, error);
        !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
     newest = std::max(newest, ParseUint64(it->path().filename().string()).value_or(0));
   }
-  return directory / "meta" / std::to_string(newest);
+  return newest;
+}
+
+// Which file names the files of the newest backup, and has our list.
+std::filesystem::path NewestList(const std::filesystem::path& directory) {
+  return directory / "meta" / std::to_string(NewestIn(directory / "meta"));
 }
 
 Result<std::string> ReadChecked(const std::filesystem::path& directory, const BackedUpFile& file) {
@@ -199,6 +204,10 @@ Result<RestoreReport> Restore(const std::filesystem::path& directory,
   for (const char* name : {publish::kTimestampKey, publish::kSnapshotKey}) {
     const std::string path = std::string("keys/") + name;
     if (!restored.contains(path)) report.missing_keys.push_back(data_dir / path);
+  }
+  const std::uint64_t newest = NewestIn(directory / "private");
+  if (newest > NewestIn(directory / "meta")) {
+    report.passed_over = directory / "private" / std::to_string(newest);
   }
   return report;
 }

@@ -196,6 +196,7 @@ Result<Outcome> RestoreStore(const CommandLine& line, const Config& config) {
     for (const std::filesystem::path& key : report.missing_keys) names.push_back(key.string());
     outcome.Add("missing_keys", std::move(names));
   }
+  if (!report.passed_over.empty()) outcome.Add("passed_over", report.passed_over.string());
   if (!line.json) {
     fmt::print(
         "What was acknowledged after this backup was made is lost: agents do not send it again.\n"
@@ -203,6 +204,11 @@ Result<Outcome> RestoreStore(const CommandLine& line, const Config& config) {
         "again.\n");
     if (!report.missing_keys.empty()) {
       fmt::print("Signing keys are missing: put them back, or make others with keys rotate.\n");
+    }
+    if (!report.passed_over.empty()) {
+      fmt::print(
+          "There is a later backup, but the list of its files is missing, or making it was "
+          "interrupted: this is the one before.\n");
     }
   }
   return outcome;

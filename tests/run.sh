@@ -29,8 +29,13 @@ cmake --preset dev > build/dev-configure.log 2>&1 || {
 }
 cmake --build --preset dev
 
+# A log keeps what failed, and not two lines of each of the two thousand that passed.
 echo "== test"
-ctest --preset dev --parallel 2 "$@"
+if [[ -t 1 ]]; then
+  ctest --preset dev --parallel 2 --progress "$@"
+else
+  ctest --preset dev --parallel 2 "$@" | { grep --line-buffered -vE '^ +Start +[0-9]+: | +Passed +[0-9.]+ sec$' || true; }
+fi
 
 # Stages of their own. The first fetches from npm's registry; where it cannot run it says why.
 if (($# == 0)); then

@@ -226,6 +226,21 @@ TEST_F(OperateTest, DamagedBackupsAreRefusedAndLeaveNoStore) {
   EXPECT_FALSE(std::filesystem::exists(data() / "keys"));
 }
 
+TEST_F(OperateTest, RestoringAnOlderBackupBecauseTheNewestHasNoListIsSaid) {
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Send(1);
+  MustRun({"backup", "--to", backups().string()});
+  Send(2);
+  MustRun({"backup", "--to", backups().string()});
+  Stop();
+  std::filesystem::rename(data(), dir_.path() / "lost");
+  ASSERT_TRUE(std::filesystem::remove(backups() / "meta/2"));
+  const std::string output = MustRun({"restore", "--from", backups().string()});
+  EXPECT_THAT(output, HasSubstr("sequence=1 "));
+  EXPECT_THAT(output, HasSubstr("passed_over=" + (backups() / "private/2").string()));
+  EXPECT_THAT(output, HasSubstr("this is the one before"));
+}
+
 TEST_F(OperateTest, KeysAreShownRotatedAndFollowedWhileTheServerRuns) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);

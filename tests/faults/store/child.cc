@@ -56,7 +56,18 @@ bool IsKnown(const std::string& text) {
                      [&](const char* known) { return text.find(known) != std::string::npos; });
 }
 
+// The engine's background threads are those of the whole process: a store that is opened next would
+// wait for ever for those that stop. They may do so late, of a store that has failed and was
+// abandoned.
+void ReplaceStoppedThreads() {
+  rocksdb::Env* const env = rocksdb::Env::Default();
+  for (const auto priority : {rocksdb::Env::HIGH, rocksdb::Env::LOW}) {
+    env->SetBackgroundThreads(env->GetBackgroundThreads(priority) + kStoppedThreads, priority);
+  }
+}
+
 [[noreturn]] void StopThread() {
+  ReplaceStoppedThreads();
   known_abort = true;
   ::sem_post(&work_over);
   for (;;) ::pause();
@@ -68,15 +79,6 @@ void OnAbort(int signal_number) {
   ::backtrace_symbols_fd(frames, ::backtrace(frames, kStackFrames), 2);
   ::signal(signal_number, SIG_DFL);
   ::raise(signal_number);
-}
-
-// The engine's background threads are those of the whole process: a store that is opened next would
-// wait for ever for the one that stopped.
-void ReplaceStoppedThread() {
-  rocksdb::Env* const env = rocksdb::Env::Default();
-  for (const auto priority : {rocksdb::Env::HIGH, rocksdb::Env::LOW}) {
-    env->SetBackgroundThreads(env->GetBackgroundThreads(priority) + kStoppedThreads, priority);
-  }
 }
 
 [[noreturn]] void Work(const std::function<Status()>& work, const std::filesystem::path& errors,
@@ -144,7 +146,6 @@ bool RunUnlessEngineAborts(const std::function<void()>& work) {
   if (known_abort) {
     static_cast<void>(kept.release());
     thread.detach();
-    ReplaceStoppedThread();
     return false;
   }
   thread.join();

@@ -40,6 +40,21 @@ TEST(ChildTest, AfterAnAbortTheEngineHasAsManyThreadsAsBefore) {
   }
 }
 
+// Of a store that has failed the threads go on behind its back.
+TEST(ChildTest, AnAbortAfterTheWorkLeavesThreadsForWhatComesNext) {
+  const ChildResult result = RunInChild([]() -> Status {
+    rocksdb::Env* const env = rocksdb::Env::Default();
+    env->SetBackgroundThreads(1, rocksdb::Env::HIGH);
+    if (!RunUnlessEngineAborts([] {})) return Fail(ErrorCode::kInternal, "nothing has aborted");
+    env->Schedule(AbortLikeTheEngine, nullptr, rocksdb::Env::HIGH);
+    std::promise<void> promise;
+    env->Schedule(Fulfil, &promise, rocksdb::Env::HIGH);
+    promise.get_future().wait();
+    return {};
+  });
+  EXPECT_TRUE(result.good) << result.trouble;
+}
+
 TEST(ChildTest, AnyOtherAbortEndsTheChild) {
   const ChildResult result = RunInChild([]() -> Status {
     RunUnlessEngineAborts([] { std::abort(); });

@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned kAgents = 3;
 constexpr unsigned kActions = 10;
 constexpr std::uint64_t kOperations = 400;  // more than the fleet needs
-constexpr std::uint64_t kShortStride = 37;  // the short form looks at every 37th N
+constexpr std::uint64_t kShortStride = 11;  // the short form looks at every 11th N
 
 // To look at one N again: FIELDCOST_FAULT_OPERATION. 0 = all.
 std::uint64_t OnlyOperation() {
