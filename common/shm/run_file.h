@@ -120,7 +120,9 @@ struct RunHeader {
   uint32_t attached;          // 1 while measuring
   uint32_t timed_call_ps;     // what measuring costs the host for a timed call, picoseconds
   uint32_t untimed_call_ps;   // and for one that is only counted
-  uint64_t reserved[8];
+  uint32_t bias_ps;           // subtracted from every wall time; 0 = not told
+  uint32_t bias_spread_ps;    // distance of its quartiles when it was measured: how sure that is
+  uint64_t reserved[7];
 };
 static_assert(sizeof(RunHeader) == 192);
 
