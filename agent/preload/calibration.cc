@@ -75,8 +75,7 @@ void CalibrateBias(Function timed, const shm::Cell& cell) {
     for (; place > 0 && sums[place - 1] > sum; --place) sums[place] = sums[place - 1];
     sums[place] = sum;
   }
-  const uint64_t known =
-      TicksOf(&fieldcost_known_function) * kCallsPerBiasRound / kCallsInARow;
+  const uint64_t known = TicksOf(&fieldcost_known_function) * kCallsPerBiasRound / kCallsInARow;
   constexpr uint64_t kHalf = kCallsPerBiasRound / 2;
   const uint64_t typical = sums[kBiasRounds / 2];
   process.bias_ticks = typical > known ? (typical - known + kHalf) / kCallsPerBiasRound : 0;
@@ -103,8 +102,7 @@ void Calibrate() {
   const uint64_t plain_ticks = TicksOf(&fieldcost_empty_function);
   const uint64_t timed_ticks = TicksOf(timed);
   no_counters[0] = shm::MakeCallCounter(0, (1U << shm::kMaxSamplingLog2) - 1);
-  const uint64_t untimed_ticks = 
-      TicksOf(reinterpret_cast<Function>(SamplingStubOf(0)));
+  const uint64_t untimed_ticks = TicksOf(reinterpret_cast<Function>(SamplingStubOf(0)));
   no_counters[0] = 0;
   process.ticks_to_ns = ticks_to_ns;
   process.timed_call_ps = CostPs(timed_ticks, plain_ticks);

@@ -192,10 +192,10 @@ class Bench:
         uftrace, uprobe = self.uftrace(), self.uprobe()
         value, floor = at["measured"], at["floor"]
         ok = value <= 1.2 * floor
-        ok = ok and uftrace is not None and value <= uftrace / 6
+        ok = ok and uftrace is not None and value <= uftrace / 3
         ok = ok and uprobe is not None and value <= uprobe / 40
         yield {"row": 1, "name": "call", "unit": "ns", "value": value, "floor": floor,
-               "ratio": value / floor, "target": "<= 1.20 x floor, 1/6 uftrace, 1/40 uprobe pair",
+               "ratio": value / floor, "target": "<= 1.20 x floor, 1/3 uftrace, 1/40 uprobe pair",
                "ok": ok, "peers": {"plain call": at["plain"], "uftrace": uftrace,
                                    "bpftrace uprobe pair": uprobe,
                                    "LTTng-UST tracepoint pair": self.lttng(),
