@@ -130,6 +130,7 @@ struct ProcessState {
   uint32_t timed_call_ps;
   uint32_t untimed_call_ps;
   uint32_t pid;
+  uint32_t has_begun;  // the program: what is picked from now on has been called before, perhaps
 };
 
 // Not 0 while this process measures; first of a page that fork() gives to the child zeroed

@@ -159,7 +159,7 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   pick->metrics = process.metrics;
   pick->bias_ns = Picoseconds(process.bias_ticks) / kPicosecondsPerNanosecond;
   pick->sampling_log2 = sampling_log2;
-  pick->start_unix_ns = UnixNanoseconds();
+  pick->start_unix_ns = process.has_begun != 0 ? UnixNanoseconds() : process.header->start_unix_ns;
   pick->candidate_count = candidate.candidate_count;
   pick->draws = candidate.draws;
   pick->weight = candidate.weight;

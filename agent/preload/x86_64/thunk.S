@@ -249,7 +249,10 @@ take_return_address:
     CFI_CALLER_STACK_POINTER_IS_OURS
     CFI_RBX_IN_RECORD
     CFI_RETURN_ADDRESS_IN_RECORD
-    movq %rax, %r11             // number of vector registers of a variadic call
+    // The stamp, here, so that every way in has the same bias. It waits for what the caller has begun
+    // (first lfence), and the function for it (second). r11 and the stamp's place keep rax (number of
+    // vector registers of a variadic call) and rdx.
+    movq %rax, %r11
     movq %rdx, RECORD_START_TICKS(%rbx)
     lfence
     rdtsc
@@ -262,7 +265,7 @@ take_return_address:
     lfence
     call *RECORD_TARGET(%rbx)
 fieldcost_thunk_return:
-    lfence
+    lfence                      // the end stamp waits for all that the function has begun
     pushq RECORD_RETURN_ADDRESS(%rbx)
     .cfi_endproc
 
@@ -282,7 +285,7 @@ fieldcost_thunk_return:
     je 1f                       // reading the time may be deadly: see notice.h
     rdtsc
     shlq $32, %rdx
-    leaq (%rdx, %rax), %rsi
+    leaq (%rdx, %rax), %rsi     // 0: was not read
 1:  call fieldcost_thunk_exit   // records, and releases the record
     addq $8, %rsp
     .cfi_adjust_cfa_offset -8
