@@ -116,7 +116,7 @@ std::vector<RunCell> SingleValues(const RunContent& content, bool ended) {
   };
   for (std::size_t i = 0; i < content.picks.size(); ++i) {
     const RunPick& pick = content.picks[i];
-    if (ended && pick.calls) {
+    if (ended && pick.calls && pick.has_all_calls) {
       const std::uint64_t calls = pick.calls->timed + pick.calls->untimed;
       if (calls != 0) add(i, stats::Metric::kCallsPerRun, calls);
     }

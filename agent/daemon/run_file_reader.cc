@@ -201,6 +201,7 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
   }
   return RunInfo{.ready = true,
                  .forced = (header.flags & shm::kRunForced) != 0,
+                 .attached = header.attached != 0,
                  .start_unix_ns = header.start_unix_ns,
                  .lost_calls = std::min(header.lost_calls, kMaxRunCalls),
                  .pick_count = header.pick_count,
@@ -232,6 +233,9 @@ Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunConten
     }
     auto pick = CheckPick(untrusted_pick, info.metrics_per_pick);
     if (!pick) return Fail(ErrorCode::kCorrupt, "pick {}: {}", i, pick.error().message);
+    pick->has_all_calls = info.attached && info.lost_calls == 0 &&
+                          untrusted_pick.phase == shm::kPickActive &&
+                          untrusted_pick.start_unix_ns == info.start_unix_ns;
     content.picks.push_back(std::move(*pick));
     for (unsigned metric = 1; metric <= shm::kMaxMetric; ++metric) {
       if ((untrusted_pick.metrics >> metric & 1U) == 0) continue;

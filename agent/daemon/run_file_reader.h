@@ -56,6 +56,7 @@ class RunFileBytes final : public RunBytes {
 struct RunInfo {
   bool ready = false;
   bool forced = false;
+  bool attached = false;  // false: the program went on without being measured
   std::uint64_t start_unix_ns = 0;
   std::uint64_t lost_calls = 0;
   std::uint32_t pick_count = 0;  // at this moment; a living program picks more
@@ -80,6 +81,9 @@ struct RunPick {
   bool dropped = false;  // not measured any more, because that would have cost too much
   std::optional<std::uint64_t> first_call_ns;
   std::optional<PickCalls> calls;  // nullopt: a cell that counts them was torn or refused
+  // Measured from the run's start, and to its end if it has ended, without a loss: then these are
+  // all of its calls.
+  bool has_all_calls = false;
 };
 
 // The sums of all threads for one pick and metric.

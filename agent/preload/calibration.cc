@@ -7,24 +7,29 @@
 
 namespace fieldcost::preload {
 
-extern "C" __attribute__((visibility("hidden"))) void fieldcost_empty_function();
+extern "C" __attribute__((visibility("hidden"))) uint64_t fieldcost_empty_function(uint64_t value);
+extern "C" __attribute__((visibility("hidden"))) uint64_t fieldcost_known_function(uint64_t value);
 
 namespace {
 
 constexpr int kRounds = 4;
-constexpr int kCallsPerRound = 16;
+constexpr int kCallsInARow = 32;
+constexpr int kBiasRounds = 16;
+constexpr int kCallsPerBiasRound = 16;
 constexpr uint32_t kMinCostPs = 500;        // what a counted call takes at the least
 constexpr uint64_t kMaxCostPs = 1'000'000;  // a microsecond: more is an accident of the moment
 
-using Function = void (*)();
+using Function = uint64_t (*)(uint64_t);
 
-// Ticks that kCallsPerRound calls take, in the quickest of a few rounds.
+// Ticks that kCallsInARow calls take, each of which needs the last one's result; in the quickest of
+// a few rounds.
 uint64_t TicksOf(Function function) {
   uint64_t least = ~uint64_t{0};
   for (int round = 0; round < kRounds; ++round) {
-    const uint64_t begin = ReadTimeStamp();
-    for (int i = 0; i < kCallsPerRound; ++i) function();
-    const uint64_t ticks = ReadTimeStamp() - begin;
+    uint64_t value = 1;
+    const uint64_t begin = ReadTimeStampInOrder();
+    for (int i = 0; i < kCallsInARow; ++i) value = function(value);
+    const uint64_t ticks = ReadTimeStampInOrder() - begin;
     if (ticks < least) least = ticks;
   }
   return least;
@@ -34,9 +39,48 @@ uint32_t CostPs(uint64_t ticks, uint64_t plain_ticks) {
   if (ticks <= plain_ticks) return kMinCostPs;
   __extension__ using Wide = unsigned __int128;
   const auto ps = static_cast<uint64_t>(
-      (Wide{(ticks - plain_ticks) * 1000 / kCallsPerRound} * process.ticks_to_ns) >> 32);
+      (Wide{(ticks - plain_ticks) * 1000 / kCallsInARow} * process.ticks_to_ns) >> 32);
   if (ps < kMinCostPs) return kMinCostPs;
   return static_cast<uint32_t>(ps > kMaxCostPs ? kMaxCostPs : ps);
+}
+
+// Some counters tell time in steps of 10 ns. So that calls do not fall into step with them, each
+// comes a little later than the last: 16 calls are spread over 30 ns and more.
+void Dither(int call) {
+  for (int i = 0; i < 4 * call; ++i) __asm__ volatile("");
+}
+
+uint64_t SumOf(const shm::Cell& cell) {
+  uint64_t sum = 0;
+  for (const shm::RunBucket& bucket : cell.buckets) sum += bucket.sum;
+  return sum;
+}
+
+// What is recorded of a call whose time is known, less that. An empty function would not do: a call
+// and its return take some nanoseconds, which run beside whatever a real function does. The median
+// of rounds, each the mean of its calls: a minimum would be below what most calls have in them, a
+// mean of all would hold interrupts.
+void CalibrateBias(Function timed, const shm::Cell& cell) {
+  uint64_t sums[kBiasRounds];  // ascending
+  uint64_t value = 1;
+  for (int round = -1; round < kBiasRounds; ++round) {
+    const uint64_t before = SumOf(cell);
+    for (int call = 0; call < kCallsPerBiasRound; ++call) {
+      Dither(call);
+      value = timed(value);
+    }
+    if (round < 0) continue;  // memory and caches get ready
+    const uint64_t sum = SumOf(cell) - before;
+    int place = round;
+    for (; place > 0 && sums[place - 1] > sum; --place) sums[place] = sums[place - 1];
+    sums[place] = sum;
+  }
+  const uint64_t known = TicksOf(&fieldcost_known_function) * kCallsPerBiasRound / kCallsInARow;
+  constexpr uint64_t kHalf = kCallsPerBiasRound / 2;
+  const uint64_t typical = sums[kBiasRounds / 2];
+  process.bias_ticks = typical > known ? (typical - known + kHalf) / kCallsPerBiasRound : 0;
+  process.bias_spread_ticks =
+      (sums[kBiasRounds * 3 / 4] - sums[kBiasRounds / 4] + kHalf) / kCallsPerBiasRound;
 }
 
 }  // namespace
@@ -47,27 +91,20 @@ void Calibrate() {
   const uint64_t ticks_to_ns = process.ticks_to_ns;
   process.cells = reinterpret_cast<uint64_t>(&cell);
   process.metrics = shm::kTimeMetrics;
-  process.picks[0].target = reinterpret_cast<uint64_t>(&fieldcost_empty_function);
+  process.picks[0].target = reinterpret_cast<uint64_t>(&fieldcost_known_function);
   process.picks[0].shared = &description;
   const auto timed = reinterpret_cast<Function>(StubOf(0));
   // The cell shall count ticks meanwhile.
   process.ticks_to_ns = uint64_t{1} << 32;
-  uint64_t least = ~uint64_t{0};
-  uint64_t before = 0;
-  for (int i = 0; i < kCallsPerRound; ++i) {
-    timed();
-    uint64_t sum = 0;
-    for (const shm::RunBucket& bucket : cell.buckets) sum += bucket.sum;
-    if (sum - before < least) least = sum - before;
-    before = sum;
-  }
+  CalibrateBias(timed, cell);
+  process.picks[0].target = reinterpret_cast<uint64_t>(&fieldcost_empty_function);
+  process.threads[0].records[0].target = process.picks[0].target;
   const uint64_t plain_ticks = TicksOf(&fieldcost_empty_function);
   const uint64_t timed_ticks = TicksOf(timed);
   no_counters[0] = shm::MakeCallCounter(0, (1U << shm::kMaxSamplingLog2) - 1);
   const uint64_t untimed_ticks = TicksOf(reinterpret_cast<Function>(SamplingStubOf(0)));
   no_counters[0] = 0;
   process.ticks_to_ns = ticks_to_ns;
-  process.bias_ticks = least;
   process.timed_call_ps = CostPs(timed_ticks, plain_ticks);
   process.untimed_call_ps = CostPs(untimed_ticks, plain_ticks);
   // The thread takes its slot anew once the run file is there.

@@ -2,9 +2,10 @@
 
 namespace fieldcost::preload {
 
-// Measures what a thunk itself takes, on a function that does nothing: process.bias_ticks (part of
-// every measured time), .timed_call_ps and .untimed_call_ps (what the host pays). For the
-// constructor, before there are picks and cells. REQUIRES: process.ticks_to_ns, threads.
+// Measures what a thunk itself takes, on functions of known time: process.bias_ticks (part of
+// every measured time) and .bias_spread_ticks, .timed_call_ps and .untimed_call_ps (what the host
+// pays). For the constructor, before there are picks and cells. REQUIRES: process.ticks_to_ns,
+// threads.
 void Calibrate();
 
 }  // namespace fieldcost::preload

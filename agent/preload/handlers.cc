@@ -52,7 +52,8 @@ inline uint32_t IsFirstCall(PickState* pick) {
   return __atomic_exchange_n(&pick->first_taken, 1, __ATOMIC_RELAXED) == 0 ? 1 : 0;
 }
 
-// Fills a record that was just taken and makes it the thread's active one. The time stamp last.
+// Fills a record that was just taken and makes it the thread's active one. The thunk adds
+// the time stamp.
 inline void Begin(ThreadState* thread, Record* record, uint32_t what, const uint64_t* return_slot,
                   shm::Cell* cells) {
   PickState& state = process.picks[what & ~kSampledFlag];
@@ -69,7 +70,6 @@ inline void Begin(ThreadState* thread, Record* record, uint32_t what, const uint
   for (int i = 0; i < 4; ++i) record->io[i] = thread->io[i];
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->active = record;
-  record->start_ticks = ReadTimeStamp();
 }
 
 inline uint64_t OwnTicks(const Record& record, uint64_t end_ticks) {
@@ -79,7 +79,8 @@ inline uint64_t OwnTicks(const Record& record, uint64_t end_ticks) {
 
 inline uint64_t Nanoseconds(uint64_t ticks) {
   __extension__ using Wide = unsigned __int128;
-  return static_cast<uint64_t>((Wide{ticks} * process.ticks_to_ns) >> 32);
+  constexpr uint64_t kHalf = uint64_t{1} << 31;
+  return static_cast<uint64_t>((Wide{ticks} * process.ticks_to_ns + kHalf) >> 32);
 }
 
 void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_ticks,
@@ -113,9 +114,8 @@ inline Entry Charged(ThreadState* thread, uint32_t pick, const Entry& straight) 
 
 // Everything but a timed call that comes back where it began: other metrics, first calls, fibres
 // that moved to another thread, records thought abandoned, and children of fork().
-__attribute__((noinline)) void ExitUnusual(Record* record) {
-  const bool attached = IsAttached();
-  const uint64_t end_ticks = attached ? ReadTimeStamp() : 0;  // see notice.h
+__attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
+  const bool attached = end_ticks != 0 && IsAttached();
   ThreadState* const thread = attached ? CurrentThread() : nullptr;
   const uint32_t pick = PickOf(*record);
   const bool is_sampled = IsSampled(*record);
@@ -183,13 +183,14 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   return {record, record->target};
 }
 
-extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record) {
+// `end_ticks` is 0 if the process was detached when the function came back.
+extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
+                                                                           uint64_t end_ticks) {
   ThreadState* const thread = record->owner;
-  if (!FIELDCOST_LIKELY(IsAttached() && thread == fieldcost_current_thread &&
+  if (!FIELDCOST_LIKELY(end_ticks != 0 && thread == fieldcost_current_thread &&
                         thread->active == record && record->usual == record->what)) {
-    return ExitUnusual(record);
+    return ExitUnusual(record, end_ticks);
   }
-  const uint64_t end_ticks = ReadTimeStamp();
   thread->active = Busy(record);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   AddToCell(record->cells, Nanoseconds(OwnTicks(*record, end_ticks)));

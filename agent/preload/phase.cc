@@ -260,6 +260,7 @@ bool BeginRunInWorkspace(uint64_t random, shm::Skip* reason) {
   }
   InstallMeters(space);
   MeasureDrawn(space);
+  process.has_begun = 1;
   return true;
 }
 

@@ -123,12 +123,14 @@ struct ProcessState {
   ThreadState* threads;         // kThreadSlots of them
   uint64_t ticks_to_ns;         // 32.32 fixed point
   uint64_t bias_ticks;          // what a thunk adds to a measurement
+  uint64_t bias_spread_ticks;   // by how much that differs: distance of the quartiles
   uint64_t look_at;             // time stamp at which something is to be done: see phase.h; changes
   uint64_t stack_top;           // highest address of the first thread's stack that is in use
   uint32_t overhead_per_65536;  // 0: what measuring costs does not matter
   uint32_t timed_call_ps;
   uint32_t untimed_call_ps;
   uint32_t pid;
+  uint32_t has_begun;  // the program: what is picked from now on has been called before, perhaps
 };
 
 // Not 0 while this process measures; first of a page that fork() gives to the child zeroed

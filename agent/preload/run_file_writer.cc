@@ -19,6 +19,8 @@
 namespace fieldcost::preload {
 namespace {
 
+constexpr uint32_t kPicosecondsPerNanosecond = 1000;
+
 void CopyText(char* to, size_t capacity, const char* from) {
   size_t i = 0;
   for (; i + 1 < capacity && from[i] != '\0'; ++i) to[i] = from[i];
@@ -37,6 +39,13 @@ bool Lock(int64_t fd) {
   lock.l_whence = SEEK_SET;
   return SystemCall(SYS_fcntl, static_cast<uint64_t>(fd), F_OFD_SETLK,
                     reinterpret_cast<uint64_t>(&lock)) == 0;
+}
+
+// At most 4 ms, the most that 32 bits hold.
+uint32_t Picoseconds(uint64_t ticks) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide ps = (Wide{ticks} * kPicosecondsPerNanosecond * process.ticks_to_ns) >> 32;
+  return ps > ~uint32_t{0} ? ~uint32_t{0} : static_cast<uint32_t>(ps);
 }
 
 }  // namespace
@@ -85,6 +94,8 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
   header->attached = 1;
   header->timed_call_ps = process.timed_call_ps;
   header->untimed_call_ps = process.untimed_call_ps;
+  header->bias_ps = Picoseconds(process.bias_ticks);
+  header->bias_spread_ps = Picoseconds(process.bias_spread_ticks);
   const uint32_t complete = 1;  // once everything else is there
 
   char name[40];
@@ -146,10 +157,9 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   pick->build_id_bytes = candidate.provider->build_id_bytes;
   memcpy(pick->build_id, candidate.provider->build_id, pick->build_id_bytes);
   pick->metrics = process.metrics;
-  __extension__ using Wide = unsigned __int128;
-  pick->bias_ns = static_cast<uint32_t>((Wide{process.bias_ticks} * process.ticks_to_ns) >> 32);
+  pick->bias_ns = Picoseconds(process.bias_ticks) / kPicosecondsPerNanosecond;
   pick->sampling_log2 = sampling_log2;
-  pick->start_unix_ns = UnixNanoseconds();
+  pick->start_unix_ns = process.has_begun != 0 ? UnixNanoseconds() : process.header->start_unix_ns;
   pick->candidate_count = candidate.candidate_count;
   pick->draws = candidate.draws;
   pick->weight = candidate.weight;

@@ -70,14 +70,14 @@ struct Pick {
   char symbol[256];
   char symbol_version[64];  // empty if unversioned
   uint8_t build_id[32];
-  uint32_t build_id_bytes;   // 0..32
-  MetricSet metrics;         // of kCellMetrics; cells exist for these, in ascending metric number
-  uint32_t bias_ns;          // already subtracted from every wall time
-  uint32_t sampling_log2;    // of 2^this calls one is timed at present; 0 = all
-  char module_path[512];     // for the package database on this machine; never leaves it
-  uint64_t first_call_ns;    // wall time of the process's first call + 1; 0 = none has returned
-  uint64_t start_unix_ns;    // when it was picked
-  uint64_t end_unix_ns;      // when its slots were given back; 0 = not yet
+  uint32_t build_id_bytes;  // 0..32
+  MetricSet metrics;        // of kCellMetrics; cells exist for these, in ascending metric number
+  uint32_t bias_ns;         // already subtracted from every wall time
+  uint32_t sampling_log2;   // of 2^this calls one is timed at present; 0 = all
+  char module_path[512];    // for the package database on this machine; never leaves it
+  uint64_t first_call_ns;   // wall time of the process's first call + 1; 0 = none has returned
+  uint64_t start_unix_ns;   // when it was picked; the header's if that was before the program began
+  uint64_t end_unix_ns;     // when its slots were given back; 0 = not yet
   uint64_t candidate_count;  // slots the draw was made from
   uint32_t draws;            // until this one was taken
   uint32_t weight;           // its own
@@ -120,7 +120,9 @@ struct RunHeader {
   uint32_t attached;          // 1 while measuring
   uint32_t timed_call_ps;     // what measuring costs the host for a timed call, picoseconds
   uint32_t untimed_call_ps;   // and for one that is only counted
-  uint64_t reserved[8];
+  uint32_t bias_ps;           // subtracted from every wall time; 0 = not told
+  uint32_t bias_spread_ps;    // distance of its quartiles when it was measured: how sure that is
+  uint64_t reserved[7];
 };
 static_assert(sizeof(RunHeader) == 192);
 

@@ -62,6 +62,7 @@ RunFileWriter::RunFileWriter(const std::filesystem::path& path, const RunFileOpt
   to.counters_offset = shm::CountersOffset(capacity_);
   to.cells_offset = shm::CellsOffset(capacity_);
   for (const WrittenPick& from : options.picks) AddPick(from);
+  to.attached = 1;
   to.complete = 1;
 }
 

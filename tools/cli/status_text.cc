@@ -90,10 +90,10 @@ std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile&
   line("lost", fmt::format("{} calls not recorded, {} run files and {} impossible sums refused",
                            FormatCount(status.lost_calls), FormatCount(status.refused_files),
                            FormatCount(status.refused_cells)));
-  line("cost", fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
-                           report::FormatCost(static_cast<double>(status.overhead_ns),
-                                              stats::Metric::kWallTime, options.style),
-                           FormatCount(status.timed_calls), FormatCount(status.untimed_calls)));
+  line("cost",
+       fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
+                   report::TotalText(static_cast<double>(status.overhead_ns), options.style),
+                   FormatCount(status.timed_calls), FormatCount(status.untimed_calls)));
   if (status.dropped_picks != 0) {
     line("given up", fmt::format("{} functions whose measuring would have cost too much",
                                  FormatCount(status.dropped_picks)));

@@ -22,10 +22,11 @@ bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) 
 
 std::uint64_t ContributionsOf(const stats::StatRow& row) { return row.scalars.contributions; }
 
-std::optional<ApiCosts::Metric> Describe(const report::MetricSummary& summary) {
+std::optional<ApiCosts::Metric> Describe(const report::MetricSummary& summary,
+                                         stats::Metric metric) {
   const stats::Figures& figures = summary.figures;
   if (!figures.quantiles) return std::nullopt;
-  const report::Bars bars = report::BarsOf(summary.sums, figures);
+  const report::Bars bars = report::BarsOf(summary.sums, figures, metric);
   return ApiCosts::Metric{.quantiles = *figures.quantiles,
                           .calls = figures.calls,
                           .mean = figures.mean,
@@ -66,8 +67,8 @@ ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows) {
   }
   for (const report::CostSummary& summary : report::Summarise(shown)) {
     for (const auto& [metric, numbers] : summary.metrics) {
-      if (metric == stats::Metric::kWallTime) costs.time = Describe(numbers);
-      if (metric == stats::Metric::kAllocInclusive) costs.allocation = Describe(numbers);
+      if (metric == stats::Metric::kWallTime) costs.time = Describe(numbers, metric);
+      if (metric == stats::Metric::kAllocInclusive) costs.allocation = Describe(numbers, metric);
       if (IsIo(metric)) costs.io_mean += numbers.figures.mean.value_or(0);
     }
   }

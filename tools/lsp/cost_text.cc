@@ -31,9 +31,8 @@ std::string Strong(std::string_view text, bool markdown) {
 }
 
 std::string QuantileText(const char* name, const stats::Quantile& quantile, stats::Metric metric) {
-  return fmt::format(
-      "{} {} (certainly {} to {})", name, FormatCost(quantile.estimate, metric, kStyle),
-      FormatCost(quantile.low, metric, kStyle), FormatCost(quantile.high, metric, kStyle));
+  return fmt::format("{} {} (certainly {})", name, FormatCost(quantile.estimate, metric, kStyle),
+                     report::FormatInterval(quantile.low, quantile.high, " to ", metric, kStyle));
 }
 
 std::string Headline(const ApiCosts& costs, bool markdown) {

@@ -42,7 +42,7 @@ std::string Line(unsigned y, unsigned size, std::string_view color, std::string_
 
 // A bar a bucket, and below it the least and the greatest cost.
 std::string BarsSvg(const Shown& shown, const Colors& colors) {
-  const Bars bars = BarsOf(shown.summary->sums, shown.summary->figures);
+  const Bars bars = BarsOf(shown.summary->sums, shown.summary->figures, shown.metric);
   const auto used = FindUsedSlots(bars);
   if (!used) return "";
   const unsigned slots = used->last - used->first + 1;
@@ -64,13 +64,13 @@ std::string BarsSvg(const Shown& shown, const Colors& colors) {
   }
   svg += fmt::format("<path d=\"M{} {}H{}\" stroke=\"{}\"/>\n", kMargin, kBarBottom,
                      kMargin + slots * pitch, colors.line);
-  const auto cost = [&](std::uint64_t value) {
-    return FormatCost(static_cast<double>(value), shown.metric, kStyle);
+  const auto costs = [&](unsigned first, unsigned last) {
+    return FormatInterval(static_cast<double>(shm::SlotMin(first)),
+                          static_cast<double>(shm::SlotMax(last)), " to ", shown.metric, kStyle);
   };
   svg += Line(kBarBottom + 15, 11, colors.soft,
-              fmt::format("from {} to {}, most at {} to {}", cost(shm::SlotMin(used->first)),
-                          cost(shm::SlotMax(used->last)), cost(shm::SlotMin(used->fullest)),
-                          cost(shm::SlotMax(used->fullest))));
+              fmt::format("from {}, most at {}", costs(used->first, used->last),
+                          costs(used->fullest, used->fullest)));
   return svg;
 }
 

@@ -72,7 +72,8 @@ CardWords WordsOf(const CostCard& card) {
     }
     words.basis = fmt::format("{} calls timed, {} contributions; {}", newest.count,
                               newest.contributions, StrataText(shown.summary->strata));
-    words.spectrum_svg = SpectrumSvg(BarsOf(shown.summary->sums, figures), shown.metric);
+    words.spectrum_svg =
+        SpectrumSvg(BarsOf(shown.summary->sums, figures, shown.metric), shown.metric);
   } else {
     words.range = "not measured";
     words.basis = "no calls";

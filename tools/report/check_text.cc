@@ -124,14 +124,16 @@ std::string SideBySide(const Bars& mine, const Bars& field, const Style& style) 
   std::string text = fmt::format("  {:<14}{:<{}}  {}\n", "", "               mine", kBarWidth + 25,
                                  "              field");
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
-    text += fmt::format("  {:<14}{}  {}\n", BucketLabel(slot), side(mine, slot), side(field, slot));
+    text += fmt::format("  {:<14}{}  {}\n", BucketLabel(slot, mine), side(mine, slot),
+                        side(field, slot));
   }
   return text;
 }
 
-Bars FieldBars(const CheckedApi& api) {
-  if (!api.comparison.few_machines) return CountBars(api.field.sums.histogram);
-  return {.heights = stats::SharesOf(api.field.sums.weights), .are_counts = false};
+Bars FieldBars(const CheckedApi& api, stats::Metric metric) {
+  if (!api.comparison.few_machines) return CountBars(api.field.sums.histogram, metric);
+  return JoinShortTimes({.heights = stats::SharesOf(api.field.sums.weights), .are_counts = false},
+                        metric);
 }
 
 std::string MethodText(const stats::PValue& p) {
@@ -181,7 +183,7 @@ std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style
   text += fmt::format("  {}{}\n", stats::Name(c.verdict),
                       c.verdict == Verdict::kTooLittleData ? ": " + Lack(api) : "");
   if (api.field.stratum == Stratum::kNone) {
-    return text + SideBySide(CountBars(api.mine), {}, style);
+    return text + SideBySide(CountBars(api.mine, metric), {}, style);
   }
   std::string versions;
   for (const std::string& version : api.field.versions) {
@@ -207,7 +209,7 @@ std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style
   text +=
       fmt::format("  {} p {}, q {}\n",
                   c.few_machines ? "verdict: " : "both:    ", Probability(c.p()), Probability(c.q));
-  return text + SideBySide(CountBars(api.mine), FieldBars(api), style);
+  return text + SideBySide(CountBars(api.mine, metric), FieldBars(api, metric), style);
 }
 
 }  // namespace fieldcost::report

@@ -58,7 +58,7 @@ std::string Facts(const std::vector<CostPageContent::Fact>& facts) {
 std::string Cost(double value, stats::Metric metric) { return FormatCost(value, metric, kStyle); }
 
 std::string Interval(const stats::Quantile& quantile, stats::Metric metric) {
-  return fmt::format("{} – {}", Cost(quantile.low, metric), Cost(quantile.high, metric));
+  return FormatInterval(quantile.low, quantile.high, " – ", metric, kStyle);
 }
 
 std::string QuantileCell(const stats::Quantile& quantile, stats::Metric metric) {
@@ -87,7 +87,7 @@ std::string OverviewRow(const CostSummary& summary, std::size_t number) {
     for (const stats::Quantile& quantile : {quantiles.p50, quantiles.p95, quantiles.p99}) {
       html += QuantileCell(quantile, metric);
     }
-    html += fmt::format("<td>{}</td>", SpectrumSvg(BarsOf(numbers.sums, figures), metric));
+    html += fmt::format("<td>{}</td>", SpectrumSvg(BarsOf(numbers.sums, figures, metric), metric));
   }
   return html + "</tr>\n";
 }
@@ -154,12 +154,12 @@ std::string Detail(const CostSummary& summary, std::size_t number) {
   html += "</p>\n";
   for (const auto& [metric, numbers] : summary.metrics) {
     const stats::CallFigures calls = numbers.figures.all_calls.value_or(stats::CallFigures{});
-    html +=
-        fmt::format("<h4>{} ({})</h4>\n<p>n {}, mean {}, standard deviation {}</p>\n<p>{}</p>\n",
-                    stats::Name(metric), stats::Unit(metric), FormatCount(calls.totals.count),
-                    Cost(calls.mean, metric), Cost(calls.standard_deviation, metric),
-                    QuantileWords(calls.quantiles, metric));
-    html += HistogramSvg(CountBars(numbers.sums.histogram), metric, name) + "\n" +
+    html += fmt::format(
+        "<h4>{} ({})</h4>\n<p>n {}, mean {}, standard deviation {}</p>\n<p>{}</p>\n",
+        stats::Name(metric), stats::Unit(metric), FormatCount(calls.totals.count),
+        Cost(calls.mean, metric), FormatSpread(calls.standard_deviation, metric, kStyle),
+        QuantileWords(calls.quantiles, metric));
+    html += HistogramSvg(CountBars(numbers.sums.histogram, metric), metric, name) + "\n" +
             Buckets(metric, numbers.sums.histogram);
   }
   return html + "</article>\n";

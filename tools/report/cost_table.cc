@@ -114,17 +114,18 @@ Line TableLine(const CostSummary& summary, const Twins& twins, const Style& styl
   line.push_back({FormatCost(alloc == nullptr ? std::nullopt : alloc->figures.mean,
                              stats::Metric::kAllocInclusive, style),
                   true});
-  line.push_back(
-      {time == nullptr ? "" : Spectrum(BarsOf(time->sums, time->figures), kSpectrumWidth, style)});
+  line.push_back({time == nullptr
+                      ? ""
+                      : Spectrum(BarsOf(time->sums, time->figures, wall), kSpectrumWidth, style)});
   return line;
 }
 
 std::string QuantileLine(const char* name, const stats::Quantile& quantile, stats::Metric metric,
                          const Style& style) {
-  return fmt::format("    {}  {}  (certainly between {} and {})\n", name,
+  return fmt::format("    {}  {}  (certainly {}{})\n", name,
                      PadLeft(FormatCost(quantile.estimate, metric, style), 8),
-                     FormatCost(quantile.low, metric, style),
-                     FormatCost(quantile.high, metric, style));
+                     IsUnderLeastTime(quantile.high, metric) ? "" : "between ",
+                     FormatInterval(quantile.low, quantile.high, " and ", metric, style));
 }
 
 std::string QuantileLines(const stats::Quantiles& quantiles, stats::Metric metric,
@@ -186,7 +187,7 @@ std::string MainQuantiles(stats::Metric metric, const stats::Figures& figures, c
 
 std::string MeanText(stats::Metric metric, double mean, double deviation, const Style& style) {
   return fmt::format("mean {}, standard deviation {}\n", FormatCost(mean, metric, style),
-                     FormatCost(deviation, metric, style));
+                     FormatSpread(deviation, metric, style));
 }
 
 }  // namespace
@@ -323,8 +324,9 @@ std::string CostDetail(const CostSummary& summary, const Style& style) {
   std::string text = NameLine(summary.api);
   for (const auto& [metric, numbers] : summary.metrics) {
     const stats::Figures& figures = numbers.figures;
-    text += fmt::format("\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
-                        Spectrum(BarsOf(numbers.sums, numbers.figures), kSpectrumWidth * 2, style));
+    text += fmt::format(
+        "\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
+        Spectrum(BarsOf(numbers.sums, numbers.figures, metric), kSpectrumWidth * 2, style));
     text.erase(text.find_last_not_of(" \n") + 1);
     text += "\n" + CountLine(metric, numbers) + MainQuantiles(metric, figures, style);
     if (figures.whose == stats::Whose::kOwn) {
@@ -343,7 +345,7 @@ std::string CostDetail(const CostSummary& summary, const Style& style) {
         text += AllCallsText(figures) + "\n";
       }
     }
-    text += "\n" + Indent(HistogramView(BarsOf(numbers.sums, numbers.figures), style));
+    text += "\n" + Indent(HistogramView(BarsOf(numbers.sums, numbers.figures, metric), style));
   }
   return text;
 }
@@ -354,7 +356,7 @@ std::string HistogramDetail(const CostSummary& summary, const Style& style) {
     text += fmt::format("\n  {} ({})\n", stats::Name(metric), stats::Unit(metric));
     text += CountLine(metric, numbers);
     text += MainQuantiles(metric, numbers.figures, style) + "\n";
-    text += Indent(HistogramView(BarsOf(numbers.sums, numbers.figures), style));
+    text += Indent(HistogramView(BarsOf(numbers.sums, numbers.figures, metric), style));
   }
   return text;
 }
@@ -365,7 +367,7 @@ std::string SpectrumTable(std::span<const CostSummary> summaries, stats::Metric 
   for (const CostSummary& summary : summaries) {
     const MetricSummary* numbers = summary.Find(metric);
     if (numbers != nullptr)
-      range = Join(range, FindUsedSlots(BarsOf(numbers->sums, numbers->figures)));
+      range = Join(range, FindUsedSlots(BarsOf(numbers->sums, numbers->figures, metric)));
   }
   if (!range) return "";
   std::vector<Line> lines = {{{"API"},
@@ -388,8 +390,8 @@ std::string SpectrumTable(std::span<const CostSummary> summaries, stats::Metric 
     for (const auto which : {&stats::Quantiles::p50, &stats::Quantiles::p99}) {
       line.push_back({QuantileText(figures, which, metric, style), true});
     }
-    line.push_back(
-        {SpectrumOver(BarsOf(numbers->sums, numbers->figures), *range, kWideSpectrum, style)});
+    line.push_back({SpectrumOver(BarsOf(numbers->sums, numbers->figures, metric), *range,
+                                 kWideSpectrum, style)});
     lines.push_back(std::move(line));
     strata.insert(StrataText(numbers->strata));
   }

@@ -49,11 +49,8 @@ double RoundToTwoDigits(double value) {
   return std::round(value / step) * step;
 }
 
-}  // namespace
-
-std::string FormatCost(double value, stats::Metric metric, const Style& style) {
+std::string Scaled(double value, std::span<const ScaledUnit> units, const Style& style) {
   if (!(value >= 0) || std::isinf(value)) return "-";
-  const std::span<const ScaledUnit> units = UnitsOf(metric);
   std::size_t chosen = 0;
   double scaled = value == 0 ? 0 : RoundToTwoDigits(value);
   // The largest unit that leaves at least one of it, after rounding in that unit.
@@ -71,8 +68,30 @@ std::string FormatCost(double value, stats::Metric metric, const Style& style) {
   return fmt::format("{:.2g} {}", scaled, name);
 }
 
+}  // namespace
+
+bool IsUnderLeastTime(double value, stats::Metric metric) {
+  return stats::Unit(metric) == "ns" && value >= 0 && value < double{kLeastTimeNs};
+}
+
+std::string FormatCost(double value, stats::Metric metric, const Style& style) {
+  if (IsUnderLeastTime(value, metric)) return fmt::format("under {} ns", kLeastTimeNs);
+  return Scaled(value, UnitsOf(metric), style);
+}
+
+std::string FormatSpread(double value, stats::Metric metric, const Style& style) {
+  return Scaled(value, UnitsOf(metric), style);
+}
+
+std::string FormatInterval(double low, double high, std::string_view between, stats::Metric metric,
+                           const Style& style) {
+  const std::string to = FormatCost(high, metric, style);
+  if (IsUnderLeastTime(high, metric)) return to;
+  return fmt::format("{}{}{}", FormatCost(low, metric, style), between, to);
+}
+
 std::string TotalText(double total_ns, const Style& style) {
-  if (!(total_ns >= kHourNs)) return FormatCost(total_ns, stats::Metric::kWallTime, style);
+  if (!(total_ns >= kHourNs)) return Scaled(total_ns, kTimeUnits, style);
   const double hours = total_ns / kHourNs;
   return hours < 9.95 ? fmt::format("{:.1f} h", hours) : fmt::format("{:.0f} h", hours);
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/base/clock.h"
 #include "common/stats/api_key.h"
@@ -11,6 +12,11 @@
 
 namespace fieldcost::report {
 
+// Times below are one class, "under 16 ns": single calls are not told apart there. (Counters step
+// by 10 ns on some machines; what calibration leaves is up to 3 ns.) A bucket's bound.
+inline constexpr std::uint64_t kLeastTimeNs = 16;
+bool IsUnderLeastTime(double value, stats::Metric metric);
+
 // A cost for people: two significant digits and a unit that fits: "950 ns", "1.2 µs", "3.4 KiB".
 // More digits would pretend a precision that log2 buckets do not have. Negative or not a number:
 // "-".
@@ -18,8 +24,13 @@ std::string FormatCost(double value, stats::Metric metric, const Style& style);
 // Here and below: "-" without a value.
 std::string FormatCost(const std::optional<double>& value, stats::Metric metric,
                        const Style& style);
+// The same of what costs differ by, which has no such class.
+std::string FormatSpread(double value, stats::Metric metric, const Style& style);
+// "20 ns BETWEEN 31 ns", or "under 16 ns" if both ends are.
+std::string FormatInterval(double low, double high, std::string_view between, stats::Metric metric,
+                           const Style& style);
 
-// A time of many calls together, as above or in hours: "1.2 h".
+// A time of many calls together, as above but exact below kLeastTimeNs, or in hours: "1.2 h".
 std::string TotalText(double total_ns, const Style& style);
 std::string TotalText(const std::optional<double>& total_ns, const Style& style);
 

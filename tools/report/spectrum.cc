@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/shm/log2_bucket.h"
@@ -36,23 +37,36 @@ std::string Bound(unsigned power) {
   return fmt::format("{}{}", 1U << (power % 10), kSuffixes[power / 10]);
 }
 
+constexpr unsigned kLeastTimeSlot = shm::SlotOf(kLeastTimeNs - 1);
+static_assert(shm::SlotMax(kLeastTimeSlot) + 1 == kLeastTimeNs);
+
 }  // namespace
 
-std::string BucketLabel(unsigned slot) {
+std::string BucketLabel(unsigned slot, const Bars& bars) {
+  if (bars.are_times && slot == kLeastTimeSlot) return fmt::format("[0, {})", Bound(slot));
   if (slot == 0) return "[0]";
   return fmt::format("[{}, {})", Bound(slot - 1), Bound(slot));
 }
 
-Bars CountBars(const stats::CostHistogram& histogram) {
-  Bars bars;
-  histogram.ForEachUsed(
-      [&](unsigned slot, const stats::Bucket& bucket) { bars.heights[slot] = bucket.count; });
+Bars JoinShortTimes(Bars bars, stats::Metric metric) {
+  bars.are_times = stats::Unit(metric) == "ns";
+  for (unsigned slot = 0; bars.are_times && slot < kLeastTimeSlot; ++slot) {
+    bars.heights[kLeastTimeSlot] += std::exchange(bars.heights[slot], 0);
+  }
   return bars;
 }
 
-Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures) {
-  if (figures.whose == stats::Whose::kOwn) return CountBars(sums.histogram);
-  return {.heights = figures.shares.value_or(stats::BucketShares{}), .are_counts = false};
+Bars CountBars(const stats::CostHistogram& histogram, stats::Metric metric) {
+  Bars bars;
+  histogram.ForEachUsed(
+      [&](unsigned slot, const stats::Bucket& bucket) { bars.heights[slot] = bucket.count; });
+  return JoinShortTimes(bars, metric);
+}
+
+Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures, stats::Metric metric) {
+  if (figures.whose == stats::Whose::kOwn) return CountBars(sums.histogram, metric);
+  return JoinShortTimes(
+      {.heights = figures.shares.value_or(stats::BucketShares{}), .are_counts = false}, metric);
 }
 
 std::string BarText(const Bars& bars, unsigned slot) {
@@ -159,7 +173,7 @@ std::string HistogramView(const Bars& bars, const Style& style) {
     const auto length = static_cast<std::size_t>(std::floor(share * double{kBarWidth}));
     const std::string bar =
         Paint(std::string(length, '@'), BucketColor(slot, std::sqrt(share)), style.color);
-    text += fmt::format("{:<14}{:>12} |{}{}|\n", BucketLabel(slot), BarText(bars, slot),
+    text += fmt::format("{:<14}{:>12} |{}{}|\n", BucketLabel(slot, bars), BarText(bars, slot),
                         length == 0 ? "" : bar, std::string(kBarWidth - length, ' '));
   }
   return text;

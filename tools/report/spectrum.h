@@ -18,12 +18,15 @@ Rgb BucketColor(unsigned slot, double strength);
 struct Bars {
   stats::BucketShares heights{};
   bool are_counts = true;  // numbers of calls; else parts of stats::kWeightOne
+  bool are_times = false;  // all below kLeastTimeNs are in that bound's slot, the last below it
 };
+// Of times, all below kLeastTimeNs in one.
+Bars JoinShortTimes(Bars bars, stats::Metric metric);
 // Every call counts the same: of calls of which one machine made all.
-Bars CountBars(const stats::CostHistogram& histogram);
+Bars CountBars(const stats::CostHistogram& histogram, stats::Metric metric);
 // As the figures of these sums: one's own calls, or the typical machine's shares; nothing if these
 // are not known.
-Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures);
+Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures, stats::Metric metric);
 // A bar in numbers: "1234", or "12.3 %".
 std::string BarText(const Bars& bars, unsigned slot);
 
@@ -51,8 +54,9 @@ std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a, const std::opti
 std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
                            const Style& style);
 
-// A bucket's half-open bounds as HistogramView() prints them: "[16, 32)", "[1K, 2K)", "[0]".
-std::string BucketLabel(unsigned slot);
+// A bucket's half-open bounds as HistogramView() prints them: "[16, 32)", "[1K, 2K)", "[0]"; of
+// times the first is "[0, 16)".
+std::string BucketLabel(unsigned slot, const Bars& bars);
 
 // The histogram as bpftrace prints its hist() maps, one bucket a line over the used range:
 //   [16, 32)             191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|

@@ -35,16 +35,16 @@ unsigned Length(double share, unsigned longest) {
 
 std::string Bounds(unsigned slot, stats::Metric metric) {
   const auto min = static_cast<double>(shm::SlotMin(slot));
-  const std::string from = FormatCost(min, metric, kStyle);
-  return slot <= 1 ? from : fmt::format("{} – {}", from, FormatCost(min * 2, metric, kStyle));
+  if (slot <= 1 || IsUnderLeastTime(min, metric)) return FormatCost(min, metric, kStyle);
+  return FormatInterval(min, min * 2, " – ", metric, kStyle);
 }
 
 // "from 1.0 µs to 4.1 µs, most at 2.0 µs – 4.1 µs".
 std::string Words(const UsedSlots& used, stats::Metric metric) {
   const double min = static_cast<double>(shm::SlotMin(used.first));
   const double max = static_cast<double>(shm::SlotMax(used.last));
-  return fmt::format("from {} to {}, most at {}", FormatCost(min, metric, kStyle),
-                     FormatCost(max, metric, kStyle), Bounds(used.fullest, metric));
+  return fmt::format("from {}, most at {}", FormatInterval(min, max, " to ", metric, kStyle),
+                     Bounds(used.fullest, metric));
 }
 
 std::string Open(unsigned width, unsigned height, const std::string& words) {

@@ -41,7 +41,7 @@ void AddNewest(std::vector<StatRow> rows, VendorApi& api) {
   const CostSummary summary = Summarise(rows).front();
   const MetricSummary* time = summary.Find(Metric::kWallTime);
   api.time = time->figures;
-  api.bars = BarsOf(time->sums, time->figures);
+  api.bars = BarsOf(time->sums, time->figures, Metric::kWallTime);
   if (const MetricSummary* alloc = summary.Find(Metric::kAllocInclusive)) {
     api.alloc_mean = alloc->figures.mean;
   }

@@ -21,6 +21,14 @@ inline uint64_t ReadTimeStamp() {
   return (uint64_t{high} << 32) | low;
 }
 
+// The same when everything before it has been done, and before anything after it has begun.
+inline uint64_t ReadTimeStampInOrder() {
+  uint32_t low;
+  uint32_t high;
+  __asm__ volatile("lfence; rdtsc; lfence" : "=a"(low), "=d"(high)::"memory");
+  return (uint64_t{high} << 32) | low;
+}
+
 // The address of this thread's control block.
 inline uint64_t ThreadPointer() {
   uint64_t pointer;

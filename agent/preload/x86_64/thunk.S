@@ -154,10 +154,6 @@ thunk_entry:
     movq %rax, RECORD_STACK_POINTER(%rdx)
     movq %rdx, THREAD_ACTIVE(%rcx)
     movq %rdx, %r11
-    rdtsc
-    shlq $32, %rdx
-    orq %rdx, %rax
-    movq %rax, RECORD_START_TICKS(%r11)
     .cfi_remember_state
     popq %rcx
     .cfi_adjust_cfa_offset -8
@@ -253,8 +249,23 @@ take_return_address:
     CFI_CALLER_STACK_POINTER_IS_OURS
     CFI_RBX_IN_RECORD
     CFI_RETURN_ADDRESS_IN_RECORD
+    // The stamp, here, so that every way in has the same bias. It waits for what the caller has begun
+    // (first lfence), and the function for it (second). r11 and the stamp's place keep rax (number of
+    // vector registers of a variadic call) and rdx.
+    movq %rax, %r11
+    movq %rdx, RECORD_START_TICKS(%rbx)
+    lfence
+    rdtsc
+    shlq $32, %rdx
+    orq %rax, %rdx
+    movq RECORD_START_TICKS(%rbx), %rax
+    movq %rdx, RECORD_START_TICKS(%rbx)
+    movq %rax, %rdx
+    movq %r11, %rax
+    lfence
     call *RECORD_TARGET(%rbx)
 fieldcost_thunk_return:
+    lfence                      // the end stamp waits for all that the function has begun
     pushq RECORD_RETURN_ADDRESS(%rbx)
     .cfi_endproc
 
@@ -269,7 +280,13 @@ fieldcost_thunk_return:
     .cfi_same_value rbx
     subq $8, %rsp               // 16-byte alignment
     .cfi_adjust_cfa_offset 8
-    call fieldcost_thunk_exit   // records, and releases the record
+    xorl %esi, %esi
+    cmpl $0, fieldcost_attached(%rip)
+    je 1f                       // reading the time may be deadly: see notice.h
+    rdtsc
+    shlq $32, %rdx
+    leaq (%rdx, %rax), %rsi     // 0: was not read
+1:  call fieldcost_thunk_exit   // records, and releases the record
     addq $8, %rsp
     .cfi_adjust_cfa_offset -8
     popq %rdx
@@ -280,7 +297,8 @@ fieldcost_thunk_return:
     .cfi_endproc
     .size fieldcost_stubs, . - fieldcost_stubs
 
-    // A function that does nothing, measured once at the start: what a thunk itself costs.
+    // What is measured once at the start: a function that does nothing, and one whose time is
+    // known, because each multiplication waits for the last, also from one call to the next.
     .globl fieldcost_empty_function
     .hidden fieldcost_empty_function
     .p2align 4
@@ -291,3 +309,18 @@ fieldcost_empty_function:
     ret
     .cfi_endproc
     .size fieldcost_empty_function, . - fieldcost_empty_function
+
+    .globl fieldcost_known_function
+    .hidden fieldcost_known_function
+    .p2align 4
+    .type fieldcost_known_function, @function
+fieldcost_known_function:
+    .cfi_startproc
+    endbr64
+    movq %rdi, %rax
+    .rept 16
+    imulq %rax, %rax
+    .endr
+    ret
+    .cfi_endproc
+    .size fieldcost_known_function, . - fieldcost_known_function

@@ -125,6 +125,10 @@ TEST_F(CollectionTest, ALongRunPicksAnewWithoutAThreadOrASignal) {
     EXPECT_EQ(pick.phase, shm::kPickEnded);
     EXPECT_GE(pick.end_unix_ns, pick.start_unix_ns);
     EXPECT_GT(pick.draws, 0U);
+    // Only what was there from the start has all of its calls in the run.
+    const bool is_first = &pick == &run.picks[0];
+    EXPECT_EQ(pick.start_unix_ns == run.header.start_unix_ns, is_first);
+    EXPECT_EQ(pick.bias_ns, run.header.bias_ps / 1000);
   }
 }
 

@@ -11,9 +11,11 @@ namespace fieldcost::report {
 namespace {
 
 using stats::Metric;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr Style kPlain{};
 constexpr Style kUtf8{.utf8 = true};
@@ -32,11 +34,27 @@ stats::StatRow Row(const std::string& soname, const std::string& symbol, Metric 
 std::string Time(double value) { return FormatCost(value, Metric::kWallTime, kUtf8); }
 std::string Bytes(double value) { return FormatCost(value, Metric::kAllocInclusive, kUtf8); }
 
+TEST(NumbersTest, TimesThatCannotBeToldApartAreOneClass) {
+  EXPECT_EQ(Time(0), "under 16 ns");
+  EXPECT_EQ(Time(15.9), "under 16 ns");
+  EXPECT_EQ(Time(16), "16 ns");
+  EXPECT_EQ(FormatCost(7, Metric::kFirstCallTime, kUtf8), "under 16 ns");
+  EXPECT_EQ(FormatCost(7, Metric::kCpuCycles, kUtf8), "7 cyc");
+  EXPECT_EQ(Bytes(7), "7 B");
+  EXPECT_EQ(FormatInterval(3, 7, " to ", Metric::kWallTime, kUtf8), "under 16 ns");
+  EXPECT_EQ(FormatInterval(3, 20, " to ", Metric::kWallTime, kUtf8), "under 16 ns to 20 ns");
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : {0, 1, 4, 9, 15, 16}) histogram.Add(value);
+  EXPECT_THAT(HistogramView(CountBars(histogram, Metric::kWallTime), kPlain),
+              AllOf(StartsWith("[0, 16)                  5 |@"),
+                    HasSubstr("\n[16, 32)                 1 |@")));
+}
+
 TEST(NumbersTest, CostsHaveTwoSignificantDigitsAndAFittingUnit) {
-  EXPECT_EQ(Time(0), "0 ns");
-  EXPECT_EQ(Time(0.333), "0.33 ns");
-  EXPECT_EQ(Time(7), "7 ns");
-  EXPECT_EQ(Time(3.47), "3.5 ns");
+  EXPECT_EQ(FormatSpread(0, Metric::kWallTime, kUtf8), "0 ns");
+  EXPECT_EQ(FormatSpread(0.333, Metric::kWallTime, kUtf8), "0.33 ns");
+  EXPECT_EQ(FormatSpread(7, Metric::kWallTime, kUtf8), "7 ns");
+  EXPECT_EQ(FormatSpread(3.47, Metric::kWallTime, kUtf8), "3.5 ns");
   EXPECT_EQ(Time(123), "120 ns");
   EXPECT_EQ(Time(994), "990 ns");
   EXPECT_EQ(Time(996), "1.0 µs");
@@ -117,17 +135,19 @@ TEST(SpectrumTest, HeightIsCountOverTheUsedRange) {
   for (int i = 0; i < 1; ++i) histogram.Add(4);
   for (int i = 0; i < 80; ++i) histogram.Add(8);
   for (int i = 0; i < 40; ++i) histogram.Add(32);
-  EXPECT_EQ(Spectrum(CountBars(histogram), 6, kUtf8), "▁█ ▄  ");
-  EXPECT_EQ(Spectrum(CountBars(histogram), 6, kPlain), ".@ +  ");
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 6, kUtf8), "▁█ ▄  ");
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 6, kPlain), ".@ +  ");
 }
 
 TEST(SpectrumTest, AWideRangeIsJoinedToFit) {
   stats::CostHistogram histogram;
   for (unsigned power = 0; power < 64; ++power) histogram.Add(std::uint64_t{1} << power);
-  EXPECT_EQ(DisplayWidth(Spectrum(CountBars(histogram), 16, kUtf8)), 16U);
-  EXPECT_EQ(Spectrum(CountBars(histogram), 16, kPlain), "@@@@@@@@@@@@@@@@");
+  EXPECT_EQ(DisplayWidth(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kUtf8)), 16U);
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kPlain),
+            "@@@@@@@@@@@@@@@@");
   histogram.Add(0);  // 65 slots in 16 columns: 5 each, 13 columns
-  EXPECT_EQ(Spectrum(CountBars(histogram), 16, kPlain), "@@@@@@@@@@@@@   ");
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kPlain),
+            "@@@@@@@@@@@@@   ");
 }
 
 TEST(SpectrumTest, AnEmptyHistogramIsBlank) {
@@ -149,8 +169,10 @@ TEST(SpectrumTest, ColoursGoFromColdToHotAndStrengthFades) {
 TEST(SpectrumTest, ColourAddsEscapesAndNothingElse) {
   stats::CostHistogram histogram;
   histogram.Add(1);
-  EXPECT_EQ(Spectrum(CountBars(histogram), 1, kColor), "\x1b[38;2;0;33;255m█\x1b[0m");
-  EXPECT_EQ(Spectrum(CountBars(histogram), 1, {.utf8 = true, .color = ColorDepth::k256}),
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 1, kColor),
+            "\x1b[38;2;0;33;255m█\x1b[0m");
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 1,
+                     {.utf8 = true, .color = ColorDepth::k256}),
             "\x1b[38;5;27m█\x1b[0m");
 }
 
@@ -159,7 +181,7 @@ TEST(HistogramViewTest, LooksLikeBpftrace) {
   histogram.Add(0);
   for (int i = 0; i < 40; ++i) histogram.Add(1);
   for (int i = 0; i < 20; ++i) histogram.Add(5);
-  EXPECT_EQ(HistogramView(CountBars(histogram), kPlain),
+  EXPECT_EQ(HistogramView(CountBars(histogram, Metric::kAllocInclusive), kPlain),
             "[0]                      1 |@                                       |\n"
             "[1, 2)                  40 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
             "[2, 4)                   0 |                                        |\n"
@@ -167,8 +189,10 @@ TEST(HistogramViewTest, LooksLikeBpftrace) {
   stats::CostHistogram large;
   large.Add(1024);
   large.Add(~std::uint64_t{0});
-  EXPECT_THAT(HistogramView(CountBars(large), kPlain), HasSubstr("[1K, 2K) "));
-  EXPECT_THAT(HistogramView(CountBars(large), kPlain), HasSubstr("[8E, 16E) "));
+  EXPECT_THAT(HistogramView(CountBars(large, Metric::kAllocInclusive), kPlain),
+              HasSubstr("[1K, 2K) "));
+  EXPECT_THAT(HistogramView(CountBars(large, Metric::kAllocInclusive), kPlain),
+              HasSubstr("[8E, 16E) "));
 }
 
 TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
