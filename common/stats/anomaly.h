@@ -22,12 +22,10 @@ inline constexpr double kLeastRatio = 1.25;
 
 enum class Verdict {
   kTooLittleData,  // fewer calls or contributions than above
-  kNormal,
-  kDifferent,  // my calls cost more, but within normal machine-to-machine variation, or not by much
-  kWorse,      // worse than the field
+  kNormal,         // not shown to be worse
+  kWorse,          // worse than the field
 };
-// "too little data", "normal", "different, within normal machine-to-machine variation", "worse
-// than the field"
+// "too little data", "normal", "worse than the field"
 std::string_view Name(Verdict verdict);
 
 struct Comparison {
@@ -37,19 +35,18 @@ struct Comparison {
   // A few machines made most of the field's calls (not AllCallsAgree() of figures.h): calls are not
   // tested, and the two effects are against the typical machine.
   bool few_machines = false;
+  // For information: it looks at buckets only, so it is blind within a power of two, and takes the
+  // calls of one machine for independent.
   CallTest call_test;
   MachineTest machine_test;
-  double cliffs_delta = 0;  // P(mine costs more) - P(mine costs less), by buckets; in [-1, 1]
+  double cliffs_delta = 0;  // P(mine costs more) - P(mine costs less); see effect_size.h
   double ratio = 1;         // of the geometric means of the calls' costs, mine to the field's
   bool own_removed = false;
   // Set by Decide():
-  double q_calls = 1;  // of call_test.by_bucket alone
-  double q = 1;        // of p()
+  double q = 1;  // of machine_test.p
   Verdict verdict = Verdict::kTooLittleData;
 
   bool eligible() const { return calls >= kLeastCalls && contributions >= kLeastContributions; }
-  // Worse only if both the calls and the machine are; only the machine, if a few made most calls.
-  double p() const;
 };
 
 // Compares my calls with the field's. `own`, if known, is what of the field's sums is mine; it is
@@ -64,9 +61,8 @@ Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSum
 // else.
 bool TakeOut(const ApiSums& own, ApiSums& field);
 
-// Sets q_calls, q and verdict of each, by Benjamini and Hochberg's procedure over the eligible.
-// kWorse: q <= kFalseDiscoveries, and effects of kLeastDelta and kLeastRatio at least. kDifferent:
-// not kWorse, though q_calls <= kFalseDiscoveries.
+// Sets q and verdict of each, by Benjamini and Hochberg's procedure over the eligible. kWorse:
+// q <= kFalseDiscoveries, and effects of kLeastDelta and kLeastRatio at least.
 void Decide(std::span<Comparison> report);
 
 }  // namespace fieldcost::stats

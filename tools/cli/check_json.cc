@@ -15,8 +15,6 @@ std::string_view Word(stats::Verdict verdict) {
       return "too_little_data";
     case stats::Verdict::kNormal:
       return "normal";
-    case stats::Verdict::kDifferent:
-      return "different";
     case stats::Verdict::kWorse:
       return "worse";
   }
@@ -61,8 +59,6 @@ json::object CheckedJson(const report::CheckedApi& api) {
                                     {"t", c.machine_test.t},
                                     {"degrees_of_freedom", c.machine_test.degrees_of_freedom},
                                     {"octaves_above", c.machine_test.octaves_above}};
-  object["p"] = c.p();
-  object["q_calls"] = c.q_calls;
   object["q"] = c.q;
   object["seed"] = Text(report::SeedText(c.call_test.seed));
   object["own_removed"] = c.own_removed;
@@ -71,8 +67,8 @@ json::object CheckedJson(const report::CheckedApi& api) {
 
 json::object HeadJson(const report::CheckReport& report, const CheckFacts& facts) {
   json::object counts;
-  for (const auto verdict : {stats::Verdict::kWorse, stats::Verdict::kDifferent,
-                             stats::Verdict::kTooLittleData, stats::Verdict::kNormal}) {
+  for (const auto verdict :
+       {stats::Verdict::kWorse, stats::Verdict::kTooLittleData, stats::Verdict::kNormal}) {
     const std::string_view word = Word(verdict);
     counts[json::string_view(word.data(), word.size())] = report.Count(verdict);
   }

@@ -27,8 +27,6 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
                  "p_machines",
                  "t",
                  "degrees_of_freedom",
-                 "p",
-                 "q_calls",
                  "q",
                  "seed",
                  "own_removed",
@@ -52,7 +50,7 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
     csv.Number(c.ratio).Number(c.cliffs_delta).Number(c.machine_test.octaves_above);
     csv.Number(c.call_test.by_bucket.p).Text(Name(c.call_test.by_bucket.method));
     csv.Number(c.call_test.by_rank.p).Number(c.machine_test.p).Number(c.machine_test.t);
-    csv.Number(c.machine_test.degrees_of_freedom).Number(c.p()).Number(c.q_calls).Number(c.q);
+    csv.Number(c.machine_test.degrees_of_freedom).Number(c.q);
     csv.Text(SeedText(c.call_test.seed)).Flag(c.own_removed).Count(provenance.snapshot);
     csv.Text(provenance.published).Flag(provenance.expired).Flag(provenance.synthetic);
     csv.EndRecord();

@@ -18,14 +18,12 @@ int Rank(Verdict verdict) {
   switch (verdict) {
     case Verdict::kWorse:
       return 0;
-    case Verdict::kDifferent:
-      return 1;
     case Verdict::kTooLittleData:
-      return 2;
+      return 1;
     case Verdict::kNormal:
-      return 3;
+      return 2;
   }
-  return 4;
+  return 3;
 }
 
 void CompareOne(CheckedApi& api, std::uint64_t salt) {

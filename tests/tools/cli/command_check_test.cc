@@ -136,10 +136,10 @@ TEST_F(CommandCheckTest, TheResultIsKeptForEditorsAndIsWhatJsonPrints) {
   EXPECT_EQ(std::filesystem::status(kept()).permissions() & std::filesystem::perms::mask,
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   EXPECT_EQ(Json(printed, "d['format_version'], d['profile'], d['metric'], d['permutations']"),
-            "1 file wall_time 9999\n");
+            "2 file wall_time 9999\n");
   EXPECT_EQ(Json(printed,
                  "[(a['api'], a['verdict'], a['n'], a['contributions'], a['compared_with'],"
-                 " a['own_removed'], a['p'] == max(a['calls']['p'], a['machines']['p']))"
+                 " a['own_removed'], a['q'] >= a['machines']['p'])"
                  " for a in d['apis']][0]"),
             "('liba.so.1!slow', 'worse', 300, 40, 'all_classes', False, True)\n");
 }
@@ -329,7 +329,7 @@ class OwnContributionTest : public CommandCheckTest {
   std::string Numbers(const std::string& document) {
     return Json(document,
                 "[(a['api'], a['n'], a['contributions'], a['field_calls'], a['seed'], "
-                "a['p'], a['q'], a['ratio']) for a in d['apis']]");
+                "a['machines']['p'], a['q'], a['ratio']) for a in d['apis']]");
   }
 
   std::optional<testing::AggregatorStandIn> server_;
