@@ -7,6 +7,7 @@
 #include "common/stats/benjamini_hochberg.h"
 #include "common/stats/effect_size.h"
 #include "common/stats/figures.h"
+#include "common/stats/machine_moments.h"
 
 namespace fieldcost::stats {
 namespace {
@@ -19,6 +20,21 @@ AgentWeights Without(const AgentWeights& own, const ApiSums& rest) {
     left.slots[slot] -= own.slots[slot];
   }
   return Validate(left, rest.histogram, rest.scalars.contributions) ? left : AgentWeights{};
+}
+
+// Where the field has not the cubes of all, they tell nothing of the rest either.
+bool TakeOut(ContributionScalars own, ContributionScalars& field) {
+  if (!field.knows_cubes()) {
+    own.ForgetCubes();
+    field.ForgetCubes();
+  }
+  return field.Subtract(own).has_value();
+}
+
+// The octaves by which my machine's mean is above that of the others', of all weeks.
+double OctavesAbove(const CostHistogram& mine, const ContributionScalars& others) {
+  if (others.contributions == 0) return 0;
+  return static_cast<double>(ScalarsOf(mine).sum_mean) * kMeanStep - MomentsOf(others).mean;
 }
 
 }  // namespace
@@ -37,7 +53,14 @@ std::string_view Name(Verdict verdict) {
 
 bool TakeOut(const ApiSums& own, ApiSums& field) {
   ApiSums rest = field;
-  if (!rest.histogram.Subtract(own.histogram) || !rest.scalars.Subtract(own.scalars)) return false;
+  if (!rest.histogram.Subtract(own.histogram) || !TakeOut(own.scalars, rest.scalars)) return false;
+  if (own.fullest_week.week != 0) {
+    if (own.fullest_week.week != rest.fullest_week.week ||
+        !TakeOut(own.fullest_week.scalars, rest.fullest_week.scalars)) {
+      return false;
+    }
+    if (rest.fullest_week.scalars.contributions == 0) rest.fullest_week = {};
+  }
   rest.weights = Without(own.weights, rest);
   field = rest;
   return true;
@@ -51,11 +74,12 @@ Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSum
   result.calls = mine.count();
   result.field_calls = others.histogram.count();
   result.contributions = others.scalars.contributions;
+  result.machines = others.fullest_week.scalars.contributions;
   result.machine_test = TestMachine(mine, ScalarsForTests(others));
   result.few_machines =
       KnowsMachines(others) && KnowsBounds(others) && !AllCallsAgree(others) && result.calls > 0;
   if (result.few_machines) {
-    result.ratio = std::exp2(result.machine_test.octaves_above);
+    result.ratio = std::exp2(OctavesAbove(mine, others.scalars));
   } else {
     result.call_test = TestCalls(CountsOf(mine, others.histogram), kPermutations, salt);
   }

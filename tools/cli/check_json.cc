@@ -55,10 +55,14 @@ json::object CheckedJson(const report::CheckedApi& api) {
   object["cliffs_delta"] = c.cliffs_delta;
   object["calls"] = PJson(c.call_test.by_bucket);
   object["calls_by_rank"] = PJson(c.call_test.by_rank);
-  object["machines"] = json::object{{"p", c.machine_test.p},
-                                    {"t", c.machine_test.t},
-                                    {"degrees_of_freedom", c.machine_test.degrees_of_freedom},
-                                    {"octaves_above", c.machine_test.octaves_above}};
+  const auto& skewness = c.machine_test.skewness;
+  object["machines"] =
+      json::object{{"count", c.machines},
+                   {"p", c.machine_test.p},
+                   {"t", c.machine_test.t},
+                   {"degrees_of_freedom", c.machine_test.degrees_of_freedom},
+                   {"skewness", skewness ? json::value(*skewness) : json::value(nullptr)},
+                   {"octaves_above", c.machine_test.octaves_above}};
   object["q"] = c.q;
   object["seed"] = Text(report::SeedText(c.call_test.seed));
   object["own_removed"] = c.own_removed;

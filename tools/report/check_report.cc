@@ -90,10 +90,11 @@ std::string Lack(const CheckedApi& api) {
   if (comparison.calls < stats::kLeastCalls) {
     text = fmt::format("{} of {} calls", comparison.calls, stats::kLeastCalls);
   }
-  if (comparison.contributions < stats::kLeastContributions) {
+  if (comparison.machines < stats::kLeastMachines) {
     if (!text.empty()) text += ", ";
-    text +=
-        fmt::format("{} of {} contributions", comparison.contributions, stats::kLeastContributions);
+    text += comparison.machines == 0 && comparison.contributions != 0
+                ? "not enough machines known"
+                : fmt::format("{} of {} machines", comparison.machines, stats::kLeastMachines);
   }
   return text;
 }

@@ -43,7 +43,7 @@ struct CheckReport {
 inline constexpr unsigned kMaxCheckThreads = 8;
 CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint64_t salt);
 
-// Why there is too little data: "12 of 100 calls", "7 of 30 contributions", "not in the catalogue".
+// Why there is too little data: "12 of 100 calls", "7 of 30 machines", "not in the catalogue".
 // REQUIRES: it is.
 std::string Lack(const CheckedApi& api);
 
@@ -59,9 +59,10 @@ std::string CheckText(const CheckReport& report, bool all, const Style& style);
 std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style& style);
 
 // A record for each API: api, library, symbol, version, build_id, symbol_version, metric, verdict,
-// compared_with, field_versions, n, contributions, field_calls (empty if few_machines),
+// compared_with, field_versions, n, contributions, machines, field_calls (empty if few_machines),
 // few_machines, ratio, cliffs_delta, octaves_above_typical_machine, p_calls, p_calls_method,
-// p_ranks, p_machines, t, degrees_of_freedom, q, seed (hexadecimal), own_removed,
+// p_ranks, p_machines, t, degrees_of_freedom, skewness (empty if
+// not known), q, seed (hexadecimal), own_removed,
 // snapshot, published, expired, synthetic.
 std::string CheckCsv(const CheckReport& report, const Provenance& provenance);
 

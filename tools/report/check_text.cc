@@ -37,7 +37,7 @@ Cells CellsOf(const CheckedApi& api, const Style& style) {
   return {Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style),
           Shorten(api.key.api.package_version, kMaxVersionWidth, style),
           FormatCount(comparison.calls),
-          FormatCount(comparison.contributions),
+          FormatCount(comparison.machines),
           fmt::format("{:.2f}", comparison.ratio),
           fmt::format("{:.2f}", comparison.cliffs_delta),
           Probability(comparison.machine_test.p),
@@ -152,7 +152,7 @@ std::string CheckText(const CheckReport& report, bool all, const Style& style) {
   if (all && normal != 0) text += Table(report, Verdict::kNormal, style);
   if (worse + normal != 0) {
     text += fmt::format(
-        "N my calls; A others' contributions; RATIO of geometric means, DELTA Cliff's; P-MACHINES "
+        "N my calls; A others' machines; RATIO of geometric means, DELTA Cliff's; P-MACHINES "
         "among machines;\nQ false discoveries at most, if this is one; P-CALLS of {} permutations "
         "of calls, for information. Seed of the report {}{}.\n",
         FormatCount(stats::kPermutations), SeedText(report.Seed()),
@@ -184,16 +184,20 @@ std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style
   }
   text += fmt::format("  compared with: {} ({}){}\n", Name(api.field.stratum), versions,
                       c.own_removed ? "; own contribution taken out" : "");
-  text += fmt::format("  n {} calls of mine, {}A {} contributions\n", FormatCount(c.calls),
-                      c.few_machines ? "" : FormatCount(c.field_calls) + " of ",
-                      FormatCount(c.contributions));
+  text +=
+      fmt::format("  n {} calls of mine, {}{} contributions; A {} machines of the fullest week\n",
+                  FormatCount(c.calls), c.few_machines ? "" : FormatCount(c.field_calls) + " of ",
+                  FormatCount(c.contributions), FormatCount(c.machines));
   text += fmt::format("  ratio of geometric means {:.2f}, Cliff's delta {:.2f}{}\n", c.ratio,
                       c.cliffs_delta, c.few_machines ? ", both to the typical machine" : "");
   text += fmt::format(
-      "  machines: p {}, q {}; t {:.2f}, {:.0f} degrees of freedom; {:.2f} octaves above the "
-      "field's typical machine\n",
+      "  machines: p {}, q {}; t {:.2f}, {:.0f} degrees of freedom, skewness {}; {:.2f} octaves "
+      "above the typical one\n",
       Probability(c.machine_test.p), Probability(c.q), c.machine_test.t,
-      c.machine_test.degrees_of_freedom, c.machine_test.octaves_above);
+      c.machine_test.degrees_of_freedom,
+      c.machine_test.skewness ? fmt::format("{:.2f}", *c.machine_test.skewness)
+                              : "not known (a few slow machines would not be allowed for)",
+      c.machine_test.octaves_above);
   text += c.few_machines ? fmt::format("  calls:    not compared, {}\n", kFewMachinesText)
                          : fmt::format("  calls:    {}; by ranks {}; seed {} (for information)\n",
                                        MethodText(c.call_test.by_bucket),

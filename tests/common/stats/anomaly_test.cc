@@ -23,7 +23,7 @@ CostHistogram Calls(std::uint64_t count, std::uint64_t value) {
 Comparison Suspect() {
   Comparison comparison;
   comparison.calls = kLeastCalls;
-  comparison.contributions = kLeastContributions;
+  comparison.machines = kLeastMachines;
   comparison.call_test.by_bucket = {.p = 1e-9, .method = Method::kNormal};
   comparison.machine_test.p = 0.05;
   comparison.cliffs_delta = kLeastDelta;
@@ -48,7 +48,7 @@ TEST(AnomalyTest, AFlagNeedsTheMachineTestAndBothEffects) {
   EXPECT_EQ(but([](auto& c) { c.ratio = 1.2499; }), Verdict::kNormal);
   EXPECT_EQ(but([](auto& c) { c.call_test.by_bucket.p = 1; }), Verdict::kWorse);
   EXPECT_EQ(but([](auto& c) { c.calls = 99; }), Verdict::kTooLittleData);
-  EXPECT_EQ(but([](auto& c) { c.contributions = 29; }), Verdict::kTooLittleData);
+  EXPECT_EQ(but([](auto& c) { c.machines = 29; }), Verdict::kTooLittleData);
 }
 
 // 40 machines, all of whose calls cost the same; mine, too.
@@ -187,11 +187,13 @@ TEST(AnomalyTest, MyOwnContributionIsTakenOutOfTheField) {
   ApiSums field = others;
   field.histogram.Merge(own.histogram);
   field.scalars.Merge(own.scalars);
+  field.fullest_week.scalars = field.scalars;
   const CostHistogram mine = fleet.Machine(3);
   const Comparison with = Compare(mine, field, &own);
   const Comparison without = Compare(mine, others);
   EXPECT_TRUE(with.own_removed);
   EXPECT_EQ(with.contributions, 40U);
+  EXPECT_EQ(with.machines, 40U);
   EXPECT_EQ(with.machine_test.p, without.machine_test.p);
   EXPECT_EQ(with.call_test.seed, without.call_test.seed);
   EXPECT_EQ(with.ratio, without.ratio);

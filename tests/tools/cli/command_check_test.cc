@@ -52,6 +52,7 @@ class Machines {
 void Contribute(const CostHistogram& machine, StatRow& row) {
   row.histogram.Merge(machine);
   row.scalars.Merge(stats::ScalarsOf(machine));
+  row.fullest_week = {.week = 2900, .scalars = row.scalars};
 }
 
 class CommandCheckTest : public CatalogCliTest {
@@ -163,7 +164,7 @@ TEST_F(CommandCheckTest, TooLittleDataIsSaidAndHasAStatusOfItsOwn) {
   const ProcessResult result = Cli({"check", profile});
   EXPECT_EQ(result.exit_status, kTooLittle) << result.errors;
   EXPECT_THAT(result.output, AllOf(HasSubstr("? too little data: 3\n"),
-                                   HasSubstr("  liba.so.1!few  12 of 30 contributions\n"),
+                                   HasSubstr("  liba.so.1!few  12 of 30 machines\n"),
                                    HasSubstr("  liba.so.1!rare  20 of 100 calls\n"),
                                    HasSubstr("  liba.so.1!new  not in the catalogue\n")));
   // Nothing of that metric, nothing at all.
