@@ -12,7 +12,7 @@
 namespace fieldcost::ingest {
 namespace {
 
-constexpr char kFormatVersion = 3;
+constexpr char kFormatVersion = 4;
 
 // What differs between the versions, from version 1 on. The domains keep one from passing for
 // another.
@@ -23,7 +23,8 @@ struct Version {
 constexpr std::array<Version, kFormatVersion> kVersions = {{
     {"fieldcost receipt v1", store::Contribution::kFirstUnweighted},
     {"fieldcost receipt v2", store::Contribution::kFirstUnsized},
-    {"fieldcost receipt v3", store::Contribution::kFirst},
+    {"fieldcost receipt v3", store::Contribution::kFirstUncubed},
+    {"fieldcost receipt v4", store::Contribution::kFirst},
 }};
 const Version& VersionOf(char version) { return kVersions[static_cast<std::size_t>(version) - 1]; }
 

@@ -28,14 +28,14 @@ struct BatchIdentity {
 struct ReceiptContent {
   std::vector<std::uint32_t> refused_rows;
   // What its first contributions have added: less, where the batch was accepted before the store
-  // kept sizes (receipts of version 2) or weights (version 1).
+  // kept cubes of means (receipts of version 3), sizes (version 2) or weights (version 1).
   store::Contribution first = store::Contribution::kFirst;
   bool operator==(const ReceiptContent&) const = default;
 };
 
 // Receipts for accepted batches. A receipt proves to this server, without a record of the batch,
-// that it accepted exactly this body, and which of its rows it did not. Version 3 is issued, 1 to
-// 3 are opened. README.md has the bytes. Immutable.
+// that it accepted exactly this body, and which of its rows it did not. Version 4 is issued, 1 to
+// 4 are opened. README.md has the bytes. Immutable.
 class Receipts {
  public:
   // With the secret in the file; see LoadOrCreateSecret().

@@ -1,6 +1,8 @@
 #include "aggregator/publish/collapse.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,32 +14,85 @@
 namespace fieldcost::publish {
 namespace {
 
-// How many contributions came in in each week.
+// The scalars of each week's contributions, ascending by week.
 class Weeks {
  public:
-  void Add(std::uint32_t week, std::uint64_t contributions) { Of(week) += contributions; }
-  void Add(const Weeks& other) {
-    for (const auto& [week, contributions] : other.weeks_) Add(week, contributions);
+  using Week = std::pair<std::uint32_t, stats::ContributionScalars>;
+
+  void Add(std::uint32_t week, const stats::ContributionScalars& scalars) {
+    if (scalars.contributions == 0) return;
+    auto place = std::lower_bound(weeks_.begin(), weeks_.end(), week, IsBefore);
+    if (place == weeks_.end() || place->first != week) {
+      place = weeks_.emplace(place, week, stats::ContributionScalars{});
+    }
+    place->second.Merge(scalars);
   }
-  // REQUIRES: `other` was added before.
-  void Subtract(const Weeks& other) {
-    for (const auto& [week, contributions] : other.weeks_) Of(week) -= contributions;
+  void Add(const Weeks& other) {
+    for (const auto& [week, scalars] : other.weeks_) Add(week, scalars);
   }
   void Clear() { weeks_.clear(); }
+
+  const std::vector<Week>& all() const { return weeks_; }
   bool Reaches(std::uint32_t threshold) const {
     return std::any_of(weeks_.begin(), weeks_.end(),
-                       [&](const auto& week) { return week.second >= threshold; });
+                       [&](const Week& week) { return week.second.contributions >= threshold; });
+  }
+  // None if nothing came in in it.
+  stats::WeekScalars ScalarsOf(std::uint32_t week) const {
+    const auto place = std::lower_bound(weeks_.begin(), weeks_.end(), week, IsBefore);
+    if (place == weeks_.end() || place->first != week) return {};
+    return {.week = week, .scalars = place->second};
   }
 
  private:
-  std::uint64_t& Of(std::uint32_t week) {
-    auto found = std::find_if(weeks_.begin(), weeks_.end(),
-                              [&](const auto& known) { return known.first == week; });
-    if (found == weeks_.end()) found = weeks_.emplace(found, week, 0);
-    return found->second;
-  }
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> weeks_;
+  static bool IsBefore(const Week& a, std::uint32_t week) { return a.first < week; }
+  std::vector<Week> weeks_;
 };
+
+// How many contributions came in in each of some weeks.
+using WeekCounts = std::vector<std::uint64_t>;
+
+// In each week of `all`, of which `part` is a part.
+WeekCounts CountsOf(const Weeks& part, const Weeks& all) {
+  WeekCounts counts;
+  auto next = part.all().begin();
+  for (const auto& [week, scalars] : all.all()) {
+    const bool is_there = next != part.all().end() && next->first == week;
+    counts.push_back(is_there ? next++->second.contributions : 0);
+  }
+  return counts;
+}
+
+bool HasOutside(const WeekCounts& counts, std::size_t week) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (i != week && counts[i] != 0) return true;
+  }
+  return false;
+}
+
+// Whether what came in in the week, and what came in outside, each is nothing or reaches the
+// threshold.
+bool MayBeSplit(const WeekCounts& counts, std::size_t week, std::uint32_t threshold) {
+  bool reaches_outside = !HasOutside(counts, week);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    reaches_outside = reaches_outside || (i != week && counts[i] >= threshold);
+  }
+  return reaches_outside && (counts[week] == 0 || counts[week] >= threshold);
+}
+
+// Whether it may be told what came in in the week from these groups together: each published
+// itself, or what is left without the published. A group that came in wholly in the week, or wholly
+// outside, anybody can take away from that; only those that the week divides hide each other.
+bool MayBeSplitTogether(const std::vector<const WeekCounts*>& groups, std::size_t week,
+                        std::uint32_t threshold) {
+  WeekCounts divided;
+  for (const WeekCounts* group : groups) {
+    if ((*group)[week] == 0 || !HasOutside(*group, week)) continue;
+    divided.resize(group->size());
+    for (std::size_t i = 0; i < divided.size(); ++i) divided[i] += (*group)[i];
+  }
+  return divided.empty() || MayBeSplit(divided, week, threshold);
+}
 
 // One hardware class, or all.
 struct ClassSums {
@@ -69,7 +124,7 @@ class Group {
       BeginClass(key.hardware);
     }
     class_.row.Add(row);
-    class_.weeks.Add(key.week, row.scalars.contributions);
+    class_.weeks.Add(key.week, row.scalars);
     return {};
   }
 
@@ -86,7 +141,7 @@ class Group {
       ++counts_.unsound;
     } else {
       if (!is_only) DropUnsafeClasses();
-      status = Visit(all.row);
+      status = Visit(all);
     }
     classes_ = 0;
     class_.Clear();
@@ -124,23 +179,88 @@ class Group {
   // Leaves of the candidates those that may be published.
   void DropUnsafeClasses() {
     if (candidates_.size() == classes_) return;
-    Weeks rest = all_.weeks;
-    for (const ClassSums& candidate : candidates_) rest.Subtract(candidate.weeks);
+    const WeekCounts rest = RestOf(all_);
     // One is enough: as it reaches the threshold, so does the rest together with it.
-    if (!rest.Reaches(threshold_) && !candidates_.empty()) candidates_.pop_back();
+    if (std::none_of(rest.begin(), rest.end(), [&](auto count) { return count >= threshold_; }) &&
+        !candidates_.empty()) {
+      candidates_.pop_back();
+    }
   }
 
-  Status Visit(const store::CompactRow& all) {
-    std::sort(candidates_.begin(), candidates_.end(),
-              [](const auto& a, const auto& b) { return a.hardware < b.hardware; });
-    counts_.published += 1 + candidates_.size();
-    FIELDCOST_TRY(visit_(key_, all));
-    stats::RowKey key = key_;
+  // What is left of all without the candidates.
+  WeekCounts RestOf(const ClassSums& all) const {
+    WeekCounts rest = CountsOf(all.weeks, all.weeks);
     for (const ClassSums& candidate : candidates_) {
+      const WeekCounts counts = CountsOf(candidate.weeks, all.weeks);
+      for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= counts[i];
+    }
+    return rest;
+  }
+
+  // The week of which the scalars are told beside those of all weeks (0 = none), and for which of
+  // the candidates, too.
+  struct Told {
+    std::uint32_t week = 0;
+    std::vector<bool> of_candidate;
+  };
+  Told ChooseWeek(const ClassSums& all) const {
+    Told told{.week = 0, .of_candidate = std::vector<bool>(candidates_.size(), false)};
+    std::vector<WeekCounts> groups;
+    for (const ClassSums& one : candidates_) groups.push_back(CountsOf(one.weeks, all.weeks));
+    groups.push_back(RestOf(all));
+    std::vector<const WeekCounts*> hidden;  // of which the week is not told alone
+    for (const WeekCounts& group : groups) hidden.push_back(&group);
+    const std::optional<std::size_t> week = FullestWeek(all, hidden);
+    if (!week) return told;
+    told.week = all.weeks.all()[*week].first;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (!MayBeSplit(groups[i], *week, threshold_)) continue;
+      std::vector<const WeekCounts*> others = hidden;
+      std::erase(others, &groups[i]);
+      if (!MayBeSplitTogether(others, *week, threshold_)) continue;
+      hidden = std::move(others);
+      told.of_candidate[i] = true;
+    }
+    return told;
+  }
+
+  // The place of that with most contributions, of equal ones the last, among those that may be
+  // told.
+  std::optional<std::size_t> FullestWeek(const ClassSums& all,
+                                         const std::vector<const WeekCounts*>& groups) const {
+    std::optional<std::size_t> fullest;
+    std::uint64_t most = threshold_;
+    for (std::size_t i = 0; i < all.weeks.all().size(); ++i) {
+      const std::uint64_t count = all.weeks.all()[i].second.contributions;
+      if (count < most || !MayBeSplitTogether(groups, i, threshold_)) continue;
+      most = count;
+      fullest = i;
+    }
+    return fullest;
+  }
+
+  Status Visit(const ClassSums& all) {
+    const Told told = ChooseWeek(all);
+    std::vector<std::size_t> order(candidates_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return candidates_[a].hardware < candidates_[b].hardware;
+    });
+    counts_.published += 1 + candidates_.size();
+    FIELDCOST_TRY(Visit(key_, all, told.week));
+    stats::RowKey key = key_;
+    for (const std::size_t i : order) {
+      const ClassSums& candidate = candidates_[i];
       key.hardware = candidate.hardware;
-      FIELDCOST_TRY(visit_(key, candidate.row));
+      FIELDCOST_TRY(Visit(key, candidate, told.of_candidate[i] ? told.week : 0));
     }
     return {};
+  }
+
+  Status Visit(const stats::RowKey& key, const ClassSums& sums, std::uint32_t week) const {
+    stats::WeekScalars scalars = sums.weeks.ScalarsOf(week);
+    if (!stats::Validate(scalars, sums.row.scalars)) scalars = {};  // readers would not take it
+    return visit_(key, sums.row, scalars);
   }
 
   const std::uint32_t threshold_;

@@ -6,6 +6,7 @@
 #include "aggregator/store/store.h"
 #include "common/base/result.h"
 #include "common/stats/api_key.h"
+#include "common/stats/week_scalars.h"
 
 namespace fieldcost::publish {
 
@@ -27,9 +28,16 @@ struct CollapseCounts {
 // A class that is the only one would only repeat the sum. At most kMaxClassesOfRow, those with the
 // most contributions.
 //
+// With each sum go the scalars of its fullest week, where each agent is counted once, or none. It
+// is the same week for a metric's sum over classes and its classes: of those in which the threshold
+// is reached the one with most contributions, whose scalars taken away from those of all weeks
+// leave nothing or what reaches the threshold, also when whole classes are taken away. A class has
+// them only if the same holds for it, and for what that leaves of the others.
+//
 // A range has all rows of its APIs (Snapshot::Split()). Memory: some rows.
 using CollapsedVisitor =
-    std::function<Status(const stats::RowKey& key, const store::CompactRow& row)>;
+    std::function<Status(const stats::RowKey& key, const store::CompactRow& row,
+                         const stats::WeekScalars& fullest_week)>;
 Result<CollapseCounts> Collapse(const store::Store::Snapshot& snapshot,
                                 const store::Store::Snapshot::RowRange& range,
                                 std::uint32_t threshold, const CollapsedVisitor& visit);

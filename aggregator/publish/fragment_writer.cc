@@ -15,6 +15,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 
 #include "aggregator/publish/limits.h"
 #include "aggregator/publish/spill.h"
@@ -82,12 +83,15 @@ Status InParallel(std::size_t count,
   return failure;
 }
 
-// In front of a row on its way, which is its key and its value.
+// In front of a row on its way, which is its key and its value; the week's scalars are as they are
+// in memory, since it goes no further than this program.
 struct Head {
   std::uint32_t hash = 0;  // the first kHashBits bits of its API's
   std::uint32_t key_bytes = 0;
   std::uint32_t value_bytes = 0;
+  stats::WeekScalars fullest_week;
 };
+static_assert(std::is_trivially_copyable_v<Head>);
 
 // The rows of one fragment as they were put aside, one behind the other.
 struct RawRows {
@@ -115,6 +119,7 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
       row.weights.slots[bucket.slot] = bucket.weight();
     }
     row.scalars = sums.scalars;
+    row.fullest_week = head.fullest_week;
     row.bounded = sums.sizes.Bounded();
   }
   const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
@@ -261,11 +266,13 @@ Status FragmentWriter::PutAside(const store::Store::Snapshot& snapshot, Part& pa
   FIELDCOST_ASSIGN(
       part.counts,
       Collapse(snapshot, part.range, options_.contribution_threshold,
-               [&](const stats::RowKey& key, const store::CompactRow& row) {
+               [&](const stats::RowKey& key, const store::CompactRow& row,
+                   const stats::WeekScalars& fullest_week) {
                  if (key.api.symbol != last.symbol || key.api.soname != last.soname) {
                    last = key.api;
                    head.hash = wire::FragmentIndexOf(last.soname, last.symbol, kHashBits);
                  }
+                 head.fullest_week = fullest_week;
                  record.assign(sizeof head, '\0');
                  store::AppendRowKey(key, record);
                  head.key_bytes = static_cast<std::uint32_t>(record.size() - sizeof head);

@@ -48,10 +48,11 @@ void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& h
   });
   entry.bucket_count = static_cast<std::uint32_t>(buckets_.size()) - entry.first_bucket;
   if (contribution != Contribution::kNone) entry.scalars = stats::ScalarsOf(histogram);
-  if (contribution == Contribution::kFirst || contribution == Contribution::kFirstUnsized) {
+  if (contribution != Contribution::kFirst) entry.scalars.ForgetCubes();
+  if (contribution != Contribution::kNone && contribution != Contribution::kFirstUnweighted) {
     Weigh(std::span(buckets_).subspan(entry.first_bucket));
   }
-  if (contribution == Contribution::kFirst) {
+  if (contribution == Contribution::kFirst || contribution == Contribution::kFirstUncubed) {
     std::uint64_t calls = 0;
     stats::Uint128 sum = 0;
     for (std::size_t i = entry.first_bucket; i < buckets_.size(); ++i) {

@@ -17,8 +17,9 @@ namespace fieldcost::store {
 enum class Contribution : std::uint8_t {
   kNone,  // its agent had sent this row key before
   kFirst,
-  kFirstUnsized,     // a first one, accepted before the store kept sizes: it has none
-  kFirstUnweighted,  // before it kept weights: it has neither
+  kFirstUncubed,     // a first one, accepted before the store kept cubes of means: it has none
+  kFirstUnsized,     // before it kept sizes: it has neither
+  kFirstUnweighted,  // before it kept weights: it has none of these
 };
 
 // The accepted rows of one batch, ready to be added. Reused between batches: no memory is taken

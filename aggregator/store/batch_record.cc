@@ -27,7 +27,9 @@ Status BatchRecordReader::ReadHead(std::string_view& untrusted_rest) {
   refused_.clear();
   FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(untrusted_rest));
   if (!HasWholeBatch(kind)) return Malformed();
-  first_ = kind == InboxKind::kBatch ? Contribution::kFirst : Contribution::kFirstUnsized;
+  first_ = kind == InboxKind::kBatch          ? Contribution::kFirst
+           : kind == InboxKind::kUncubedBatch ? Contribution::kFirstUncubed
+                                              : Contribution::kFirstUnsized;
   untrusted_rest.remove_prefix(1);
   stats::Uint128 count = 0;
   if (!TakeVarint(untrusted_rest, count) || count > wire::kMaxBatchRows) return Malformed();

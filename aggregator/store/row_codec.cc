@@ -12,17 +12,19 @@ namespace {
 using stats::Int128;
 using stats::Uint128;
 
-constexpr std::uint8_t kFormatVersion = 3;
+constexpr std::uint8_t kFormatVersion = 4;
 constexpr std::size_t kMaxVarintBytes = 19;  // of 128 bits
 constexpr std::uint8_t kFlagSaturated = 1;
 constexpr std::uint8_t kFlagScalars = 2;
 constexpr std::uint8_t kFlagWeights = 4;
 constexpr std::uint8_t kFlagSizes = 8;
+constexpr std::uint8_t kFlagCubes = 32;
 // What a value of each version may have, from version 1 on.
 constexpr std::array<std::uint8_t, kFormatVersion> kKnownFlags = {
     kFlagSaturated | kFlagScalars,
     kFlagSaturated | kFlagScalars | kFlagWeights,
     kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes,
+    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes | kFlagCubes,
 };
 
 Error Malformed(std::string_view what) {
@@ -81,6 +83,16 @@ bool TakeScalars(std::string_view& bytes, stats::ContributionScalars& scalars) {
     return false;
   }
   scalars.sum_mean = UnZigZag(mean);
+  return true;
+}
+
+bool TakeCubes(std::string_view& bytes, stats::ContributionScalars& scalars) {
+  Uint128 cubes = 0;
+  if (!TakeVarint64(bytes, scalars.cubed_contributions) || scalars.cubed_contributions == 0 ||
+      !TakeVarint(bytes, cubes)) {
+    return false;
+  }
+  scalars.sum_mean_cubed = UnZigZag(cubes);
   return true;
 }
 
@@ -228,9 +240,11 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
       std::any_of(row.buckets.begin(), row.buckets.end(),
                   [](const CompactBucket& bucket) { return bucket.weight() != 0; });
   bytes.push_back(static_cast<char>(kFormatVersion));
+  const bool has_cubes = scalars.cubed_contributions != 0;
   bytes.push_back(
       static_cast<char>((row.saturated ? kFlagSaturated : 0) | (has_scalars ? kFlagScalars : 0) |
-                        (has_weights ? kFlagWeights : 0) | (row.sizes.empty() ? 0 : kFlagSizes)));
+                        (has_weights ? kFlagWeights : 0) | (row.sizes.empty() ? 0 : kFlagSizes) |
+                        (has_cubes ? kFlagCubes : 0)));
   if (has_scalars) {
     AppendVarint(scalars.contributions, bytes);
     AppendVarint(ZigZag(scalars.sum_mean), bytes);
@@ -248,6 +262,10 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
     if (has_weights) AppendVarint(bucket.weight(), bytes);
   }
   if (!row.sizes.empty()) AppendSizes(row.sizes, bytes);
+  if (has_cubes) {
+    AppendVarint(scalars.cubed_contributions, bytes);
+    AppendVarint(ZigZag(scalars.sum_mean_cubed), bytes);
+  }
 }
 
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
@@ -289,6 +307,7 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
     row.buckets.push_back(bucket);
   }
   if ((flags & kFlagSizes) != 0 && !TakeSizes(rest, row.sizes.buckets)) return Malformed("sizes");
+  if ((flags & kFlagCubes) != 0 && !TakeCubes(rest, row.scalars)) return Malformed("cubes");
   if (!rest.empty()) return Malformed("bytes after the last bucket");
   return {};
 }

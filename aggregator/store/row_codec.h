@@ -28,7 +28,7 @@ void AppendRowValue(const RowSums& row, std::string& bytes);
 inline void AppendRowValue(const CompactRow& row, std::string& bytes) {
   AppendRowValue(row.view(), bytes);
 }
-// Values of version 1 have no weights, those of version 2 no sizes.
+// Values of version 1 have no weights, those of version 2 no sizes, those of version 3 no cubes.
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
 
 // What an inbox record does with its rows. The numbers are the records' format versions.
@@ -36,12 +36,14 @@ enum class InboxKind : char {
   kAdded = 1,
   kWithdrawn = 2,
   kUnsizedBatch = 3,  // as kBatch, from before sizes were kept
-  kBatch = 4,         // adds the rows of a batch, which is in it as it came (batch_record.h)
+  kUncubedBatch = 4,  // as kBatch, from before the cubes of means were kept
+  kBatch = 5,         // adds the rows of a batch, which is in it as it came (batch_record.h)
 };
 
 // Whether a record has a batch as it came, for BatchRecordReader, and not its rows.
 constexpr bool HasWholeBatch(InboxKind kind) {
-  return kind == InboxKind::kBatch || kind == InboxKind::kUnsizedBatch;
+  return kind == InboxKind::kBatch || kind == InboxKind::kUncubedBatch ||
+         kind == InboxKind::kUnsizedBatch;
 }
 
 // The record that takes the rows of AcceptedRows::bytes() away again.

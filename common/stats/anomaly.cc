@@ -5,30 +5,12 @@
 #include <vector>
 
 #include "common/stats/benjamini_hochberg.h"
+#include "common/stats/effect_size.h"
 #include "common/stats/figures.h"
-#include "common/stats/uint128.h"
+#include "common/stats/machine_moments.h"
 
 namespace fieldcost::stats {
 namespace {
-
-double CliffsDelta(const CallCounts& calls) {
-  Uint128 field_below = 0;
-  Uint128 field_above = 0;
-  Uint128 mine_all = 0;
-  for (const std::uint64_t count : calls.field) field_above += count;
-  const Uint128 field_all = field_above;
-  Int128 dominance = 0;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    field_above -= calls.field[slot];
-    dominance += Int128{calls.mine[slot]} *
-                 (static_cast<Int128>(field_below) - static_cast<Int128>(field_above));
-    field_below += calls.field[slot];
-    mine_all += calls.mine[slot];
-  }
-  if (mine_all == 0 || field_all == 0) return 0;
-  return static_cast<double>(dominance) / static_cast<double>(mine_all) /
-         static_cast<double>(field_all);
-}
 
 // What is left of the weights of `rest` and `own`; none if that is impossible.
 AgentWeights Without(const AgentWeights& own, const ApiSums& rest) {
@@ -40,6 +22,21 @@ AgentWeights Without(const AgentWeights& own, const ApiSums& rest) {
   return Validate(left, rest.histogram, rest.scalars.contributions) ? left : AgentWeights{};
 }
 
+// Where the field has not the cubes of all, they tell nothing of the rest either.
+bool TakeOut(ContributionScalars own, ContributionScalars& field) {
+  if (!field.knows_cubes()) {
+    own.ForgetCubes();
+    field.ForgetCubes();
+  }
+  return field.Subtract(own).has_value();
+}
+
+// The octaves by which my machine's mean is above that of the others', of all weeks.
+double OctavesAbove(const CostHistogram& mine, const ContributionScalars& others) {
+  if (others.contributions == 0) return 0;
+  return static_cast<double>(ScalarsOf(mine).sum_mean) * kMeanStep - MomentsOf(others).mean;
+}
+
 }  // namespace
 
 std::string_view Name(Verdict verdict) {
@@ -48,8 +45,6 @@ std::string_view Name(Verdict verdict) {
       return "too little data";
     case Verdict::kNormal:
       return "normal";
-    case Verdict::kDifferent:
-      return "different, within normal machine-to-machine variation";
     case Verdict::kWorse:
       return "worse than the field";
   }
@@ -58,14 +53,17 @@ std::string_view Name(Verdict verdict) {
 
 bool TakeOut(const ApiSums& own, ApiSums& field) {
   ApiSums rest = field;
-  if (!rest.histogram.Subtract(own.histogram) || !rest.scalars.Subtract(own.scalars)) return false;
+  if (!rest.histogram.Subtract(own.histogram) || !TakeOut(own.scalars, rest.scalars)) return false;
+  if (own.fullest_week.week != 0) {
+    if (own.fullest_week.week != rest.fullest_week.week ||
+        !TakeOut(own.fullest_week.scalars, rest.fullest_week.scalars)) {
+      return false;
+    }
+    if (rest.fullest_week.scalars.contributions == 0) rest.fullest_week = {};
+  }
   rest.weights = Without(own.weights, rest);
   field = rest;
   return true;
-}
-
-double Comparison::p() const {
-  return few_machines ? machine_test.p : std::max(call_test.by_bucket.p, machine_test.p);
 }
 
 Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own,
@@ -73,20 +71,21 @@ Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSum
   ApiSums others = field;
   Comparison result;
   if (own != nullptr) result.own_removed = TakeOut(*own, others);
-  CallCounts calls = CountsOf(mine, others.histogram);
   result.calls = mine.count();
   result.field_calls = others.histogram.count();
   result.contributions = others.scalars.contributions;
+  result.machines = others.fullest_week.scalars.contributions;
   result.machine_test = TestMachine(mine, ScalarsForTests(others));
   result.few_machines =
       KnowsMachines(others) && KnowsBounds(others) && !AllCallsAgree(others) && result.calls > 0;
   if (result.few_machines) {
-    calls.field = SharesOf(others.weights);
-    result.ratio = std::exp2(result.machine_test.octaves_above);
+    result.ratio = std::exp2(OctavesAbove(mine, others.scalars));
   } else {
-    result.call_test = TestCalls(calls, kPermutations, salt);
+    result.call_test = TestCalls(CountsOf(mine, others.histogram), kPermutations, salt);
   }
-  result.cliffs_delta = CliffsDelta(calls);
+  result.cliffs_delta = CliffsDelta(
+      {.histogram = &others.histogram, .weights = result.few_machines ? &others.weights : nullptr},
+      {.histogram = &mine});
   if (!result.few_machines && result.calls > 0 && result.field_calls > 0) {
     const Int128 distance = ScalarsOf(mine).sum_mean - ScalarsOf(others.histogram).sum_mean;
     result.ratio = std::exp2(static_cast<double>(distance) * 0x1p-16);
@@ -96,30 +95,21 @@ Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSum
 
 void Decide(std::span<Comparison> report) {
   std::vector<Comparison*> eligible;
-  std::vector<double> p_calls;
-  std::vector<double> p_both;
+  std::vector<double> p_values;
   for (Comparison& comparison : report) {
-    comparison.q_calls = comparison.q = 1;
+    comparison.q = 1;
     comparison.verdict = Verdict::kTooLittleData;
     if (!comparison.eligible()) continue;
     eligible.push_back(&comparison);
-    p_calls.push_back(comparison.call_test.by_bucket.p);
-    p_both.push_back(comparison.p());
+    p_values.push_back(comparison.machine_test.p);
   }
-  const std::vector<double> q_calls = AdjustForFalseDiscoveries(p_calls);
-  const std::vector<double> q_both = AdjustForFalseDiscoveries(p_both);
+  const std::vector<double> q_values = AdjustForFalseDiscoveries(p_values);
   for (std::size_t i = 0; i < eligible.size(); ++i) {
     Comparison& comparison = *eligible[i];
-    comparison.q_calls = q_calls[i];
-    comparison.q = q_both[i];
-    if (comparison.q <= kFalseDiscoveries && comparison.cliffs_delta >= kLeastDelta &&
-        comparison.ratio >= kLeastRatio) {
-      comparison.verdict = Verdict::kWorse;
-    } else if (comparison.q_calls <= kFalseDiscoveries) {
-      comparison.verdict = Verdict::kDifferent;
-    } else {
-      comparison.verdict = Verdict::kNormal;
-    }
+    comparison.q = q_values[i];
+    const bool is_worse = comparison.q <= kFalseDiscoveries &&
+                          comparison.cliffs_delta >= kLeastDelta && comparison.ratio >= kLeastRatio;
+    comparison.verdict = is_worse ? Verdict::kWorse : Verdict::kNormal;
   }
 }
 

@@ -4,6 +4,9 @@
 
 namespace fieldcost::stats {
 
+struct ApiSums;
+WeekScalars FullestWeekOf(const ApiSums& sums);
+
 // The sums of one API in one metric over some of its rows (versions, hardware classes, weeks): a
 // StatRow without its key.
 struct ApiSums {
@@ -11,6 +14,9 @@ struct ApiSums {
   ContributionScalars scalars{};
   AgentWeights weights{};
   BoundedSums bounded{};
+  // Of that of the rows whose fullest week has most machines: those of several rows may be the same
+  // machines'.
+  WeekScalars fullest_week{};
 
   // Adds the sums of a row, or others.
   template <typename Sums>
@@ -19,7 +25,11 @@ struct ApiSums {
     scalars.Merge(other.scalars);
     weights.Merge(other.weights);
     bounded.Merge(other.bounded);
+    const WeekScalars week = FullestWeekOf(other);
+    if (week.scalars.contributions > fullest_week.scalars.contributions) fullest_week = week;
   }
 };
+
+inline WeekScalars FullestWeekOf(const ApiSums& sums) { return sums.fullest_week; }
 
 }  // namespace fieldcost::stats

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/base/check.h"
+#include "common/stats/week_scalars.h"
 
 namespace fieldcost::stats {
 namespace {
@@ -15,6 +16,9 @@ constexpr int kLogBits = 16;                                         // Q16
 constexpr std::int64_t kLowestLog = -(std::int64_t{1} << kLogBits);  // a cost of zero
 constexpr std::int64_t kHighestLog = (std::int64_t{64} << kLogBits) - 1;
 constexpr unsigned kInverseBits = 32;  // Q32
+constexpr Int128 kLowestCube = Int128{kLowestLog} * kLowestLog * kLowestLog;
+constexpr Int128 kHighestCube = Int128{kHighestLog} * kHighestLog * kHighestLog;
+constexpr std::uint64_t kMostCubed = std::uint64_t{1} << 56;  // sums of cubes: 2^122
 
 int LeadingZeros(Uint128 value) {
   return High64(value) != 0 ? std::countl_zero(High64(value)) : 64 + std::countl_zero(Low64(value));
@@ -55,6 +59,42 @@ std::optional<std::int32_t> NearLog2RatioQ16(std::uint64_t numerator, std::uint6
 
 Error Impossible(std::string_view rule) {
   return Fail(ErrorCode::kCorrupt, "contribution scalars are impossible: {}", rule);
+}
+
+// Of non-negative numbers x with these sums of x, x^2 and x^3: (sum x^2)^2 <= sum x * sum x^3.
+bool AreMomentsOfSome(Uint128 first, Uint128 second, Uint128 third) {
+  return Multiply(second, second) <= Multiply(first, third);
+}
+
+// REQUIRES: all but the cubes is valid.
+Status ValidateCubes(const ContributionScalars& untrusted_scalars) {
+  const ContributionScalars& s = untrusted_scalars;
+  if (s.cubed_contributions > s.contributions || s.cubed_contributions > kMostCubed) {
+    return Impossible("more cubes than contributions");
+  }
+  const Int128 n = s.cubed_contributions;
+  if (s.sum_mean_cubed < n * kLowestCube || s.sum_mean_cubed > n * kHighestCube) {
+    return Impossible("a cube out of range");
+  }
+  if (!s.knows_cubes()) return {};
+  if ((s.sum_mean_cubed - s.sum_mean) % 6 != 0) {  // m^3 - m = (m - 1) m (m + 1)
+    return Impossible("means and their cubes differ by no multiple of 6");
+  }
+  // The distances from either end of the range are not negative. All sums are below 2^126.
+  const auto squares = static_cast<Int128>(s.sum_mean_squared);
+  for (const Int128 end : {Int128{kLowestLog}, Int128{kHighestLog}}) {
+    const Int128 first = s.sum_mean - n * end;
+    const Int128 second = squares - 2 * end * s.sum_mean + n * end * end;
+    const Int128 third =
+        s.sum_mean_cubed - 3 * end * squares + 3 * end * end * s.sum_mean - n * end * end * end;
+    if ((first < 0) != (third < 0) && first != 0 && third != 0) {
+      return Impossible("cubes beyond the range");
+    }
+    if (!AreMomentsOfSome(Magnitude(first), Magnitude(second), Magnitude(third))) {
+      return Impossible("cubes that the squares do not allow");
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -139,7 +179,9 @@ ContributionScalars ScalarsOf(const CostHistogram& histogram) {
           .sum_mean_squared = static_cast<Uint128>(mean * mean),
           .sum_inverse_calls = (std::uint64_t{1} << kInverseBits) / calls,
           .sum_within_squares = squares,
-          .sum_within_freedom = calls - 1};
+          .sum_within_freedom = calls - 1,
+          .cubed_contributions = 1,
+          .sum_mean_cubed = mean * mean * mean};
 }
 
 void ContributionScalars::Merge(const ContributionScalars& other) {
@@ -150,13 +192,17 @@ void ContributionScalars::Merge(const ContributionScalars& other) {
   sum_inverse_calls += other.sum_inverse_calls;
   sum_within_squares += other.sum_within_squares;
   sum_within_freedom += other.sum_within_freedom;
+  cubed_contributions += other.cubed_contributions;
+  sum_mean_cubed = static_cast<Int128>(static_cast<Uint128>(sum_mean_cubed) +
+                                       static_cast<Uint128>(other.sum_mean_cubed));
 }
 
 Status ContributionScalars::Subtract(const ContributionScalars& other) {
   if (other.contributions > contributions || other.sum_mean_squared > sum_mean_squared ||
       other.sum_inverse_calls > sum_inverse_calls ||
       other.sum_within_squares > sum_within_squares ||
-      other.sum_within_freedom > sum_within_freedom) {
+      other.sum_within_freedom > sum_within_freedom ||
+      other.cubed_contributions > cubed_contributions) {
     return Fail(ErrorCode::kInvalidArgument,
                 "cannot subtract: the contribution is not part of the sums");
   }
@@ -168,6 +214,9 @@ Status ContributionScalars::Subtract(const ContributionScalars& other) {
   result.sum_inverse_calls = sum_inverse_calls - other.sum_inverse_calls;
   result.sum_within_squares = sum_within_squares - other.sum_within_squares;
   result.sum_within_freedom = sum_within_freedom - other.sum_within_freedom;
+  result.cubed_contributions = cubed_contributions - other.cubed_contributions;
+  result.sum_mean_cubed = static_cast<Int128>(static_cast<Uint128>(sum_mean_cubed) -
+                                              static_cast<Uint128>(other.sum_mean_cubed));
   if (const Status valid = Validate(result); !valid) {
     return Fail(ErrorCode::kInvalidArgument, "cannot subtract: {}", valid.error().message);
   }
@@ -215,6 +264,17 @@ Status Validate(const ContributionScalars& untrusted_scalars) {
   if (s.sum_within_freedom == 0 && s.sum_within_squares != 0) {
     return Impossible("variance without degrees of freedom");
   }
+  return ValidateCubes(s);
+}
+
+Status Validate(const WeekScalars& untrusted_scalars, const ContributionScalars& row) {
+  const WeekScalars& week = untrusted_scalars;
+  if ((week.week == 0) != (week.scalars.contributions == 0)) {
+    return Impossible("a week without contributions, or these without a week");
+  }
+  FIELDCOST_TRY(Validate(week.scalars));
+  ContributionScalars rest = row;
+  if (!rest.Subtract(week.scalars)) return Impossible("those of a week are not part of the row's");
   return {};
 }
 

@@ -79,7 +79,7 @@ bool AllCallsAgree(const ApiSums& sums) {
 }
 
 ContributionScalars ScalarsForTests(const ApiSums& sums) {
-  ContributionScalars scalars = sums.scalars;
+  ContributionScalars scalars = sums.fullest_week.scalars;
   if (KnowsBounds(sums) && !IsWithin(sums.histogram.count(), sums.bounded.calls)) {
     scalars.sum_within_squares = 0;
   }

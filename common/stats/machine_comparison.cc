@@ -16,15 +16,11 @@ struct Side {
   double variance;  // of that mean
 };
 
-Side SideOf(const MachineGroup& group) {
-  const MachineMoments moments = MomentsOf(group.scalars);
-  const auto machines = static_cast<double>(std::min(group.machines, group.scalars.contributions));
+Side SideOf(const ContributionScalars& scalars) {
+  const MachineMoments moments = MomentsOf(scalars);
+  const auto machines = static_cast<double>(scalars.contributions);
   return {machines, moments.mean,
           std::max(moments.between, moments.within * moments.inverse_calls) / machines};
-}
-
-bool HasTwo(const MachineGroup& group) {
-  return group.machines >= 2 && group.scalars.contributions >= 2;
 }
 
 }  // namespace
@@ -37,11 +33,13 @@ MachineComparison CompareMachines(std::span<const MachineStratum> strata) {
   double satterthwaite = 0;  // sum of (w^2 v)^2 / (K - 1)
   double freedom = 0;        // sum of K - 1
   for (const MachineStratum& stratum : strata) {
-    if (!HasTwo(stratum.before) || !HasTwo(stratum.after)) continue;
+    if (stratum.before.contributions < 2 || stratum.after.contributions < 2) continue;
     const Side before = SideOf(stratum.before);
     const Side after = SideOf(stratum.after);
     const double weight = before.machines * after.machines / (before.machines + after.machines);
     ++result.strata;
+    result.machines_before += stratum.before.contributions;
+    result.machines_after += stratum.after.contributions;
     weights += weight;
     distance += weight * (after.mean - before.mean);
     for (const Side& side : {before, after}) {

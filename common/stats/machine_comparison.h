@@ -10,28 +10,23 @@ namespace fieldcost::stats {
 // Do machines need longer with one version of a library than with another? As in
 // machine_variation.h machines, not calls, are the observations; here both sides are many.
 
-// The machines that contributed to one version of an API.
-struct MachineGroup {
-  ContributionScalars scalars;
-  // How many different machines these are at least: one contributes once a week. It is this that
-  // evidence is counted by, so too few makes the test milder, never stricter. At most the
-  // contributions (more counts as that).
-  std::uint64_t machines = 0;
-};
-
-// Machines that can be compared with each other: of one hardware class, say.
+// Machines that can be compared with each other (of one hardware class, say): those that
+// contributed to either version of an API in one week each, so that each is counted once
+// (week_scalars.h).
 struct MachineStratum {
-  MachineGroup before;
-  MachineGroup after;
+  ContributionScalars before;
+  ContributionScalars after;
 };
 
 struct MachineComparison {
   double p = 1;  // two-sided, in (0, 1]; 1 if no stratum has 2 machines on both sides
   double t = 0;  // positive: dearer after
   double degrees_of_freedom = 0;
-  double octaves = 0;         // after above before: 1 is twice
-  double standard_error = 0;  // of octaves; 0 only if nothing could be compared
-  std::uint32_t strata = 0;   // with 2 machines or more on both sides; only they count
+  double octaves = 0;                 // after above before: 1 is twice
+  double standard_error = 0;          // of octaves; 0 only if nothing could be compared
+  std::uint32_t strata = 0;           // with 2 machines or more on both sides; only they count
+  std::uint64_t machines_before = 0;  // in these strata
+  std::uint64_t machines_after = 0;
 
   // What octaves is within, with that confidence (0.95: 2.5 % on either side).
   struct Interval {
@@ -50,7 +45,8 @@ struct MachineComparison {
 // degrees of freedom by Satterthwaite (1946) over all sides of all strata. So another mix of
 // machines is no change: only machines of one stratum are compared. One stratum is Welch's test.
 // A machine that is on both sides makes it milder. The standard error counts as at least 2^-16.
-// REQUIRES: all are valid. Pure, thread-safe.
+// REQUIRES: all are valid; the contributions of a side are of different machines. Pure,
+// thread-safe.
 MachineComparison CompareMachines(std::span<const MachineStratum> strata);
 
 }  // namespace fieldcost::stats

@@ -1,6 +1,7 @@
 #include "common/stats/machine_moments.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/stats/uint128.h"
 
@@ -8,6 +9,18 @@ namespace fieldcost::stats {
 namespace {
 
 constexpr double kSquareStep = 0x1p-32;  // of a square and of 1/n, Q32
+
+// G1 (Joanes and Gill 1998) from the sums of d, d^2 and d^3 over the machines, d being a mean's
+// distance from a whole step near all of them.
+std::optional<double> SkewnessOf(double machines, double first, double second, double third) {
+  const double shift = first / machines;
+  const double squares = second - first * shift;
+  const double cubes = third - 3 * shift * second + 2 * shift * shift * first;
+  if (machines < 3) return std::nullopt;
+  if (squares <= 0) return 0;
+  return std::sqrt(machines * (machines - 1)) / (machines - 2) * (cubes / machines) /
+         std::pow(squares / machines, 1.5);
+}
 
 }  // namespace
 
@@ -19,6 +32,10 @@ MachineMoments MomentsOf(const ContributionScalars& scalars) {
   const Int128 centre = (scalars.sum_mean - remainder) / count;
   const Int128 squares = static_cast<Int128>(scalars.sum_mean_squared) -
                          2 * centre * scalars.sum_mean + count * centre * centre;
+  const Uint128 c = static_cast<Uint128>(centre);  // what is left is small: it may wrap on the way
+  const auto cubes = static_cast<Int128>(
+      static_cast<Uint128>(scalars.sum_mean_cubed) - 3 * c * scalars.sum_mean_squared +
+      3 * c * c * static_cast<Uint128>(scalars.sum_mean) - static_cast<Uint128>(count) * c * c * c);
   const auto rest = static_cast<double>(remainder);
   const auto machines = static_cast<double>(count);
   const double about_mean =
@@ -29,7 +46,11 @@ MachineMoments MomentsOf(const ContributionScalars& scalars) {
                         ? 0
                         : static_cast<double>(scalars.sum_within_squares) * kSquareStep /
                               static_cast<double>(scalars.sum_within_freedom),
-          .inverse_calls = static_cast<double>(scalars.sum_inverse_calls) * kSquareStep / machines};
+          .inverse_calls = static_cast<double>(scalars.sum_inverse_calls) * kSquareStep / machines,
+          .skewness = scalars.knows_cubes()
+                          ? SkewnessOf(machines, rest, static_cast<double>(squares),
+                                       static_cast<double>(cubes))
+                          : std::nullopt};
 }
 
 }  // namespace fieldcost::stats

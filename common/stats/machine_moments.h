@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "common/stats/contribution.h"
 
 namespace fieldcost::stats {
@@ -13,6 +15,10 @@ struct MachineMoments {
   double between = 0;        // S^2_m, the variance of the machines' means; 0 for one machine
   double within = 0;         // s^2_w, the pooled variance of calls of one machine
   double inverse_calls = 0;  // the mean of 1/n
+  // The skewness of the machines' means (Fisher's adjusted G1, without unit), positive if a few are
+  // far above the others. nullopt if cubes are not known of all, or there are fewer than 3
+  // machines.
+  std::optional<double> skewness;
 };
 
 // Nothing cancels: the sums are taken about a whole step near their mean, in integers. REQUIRES:

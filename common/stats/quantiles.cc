@@ -1,13 +1,17 @@
 #include "common/stats/quantiles.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace fieldcost::stats {
 namespace {
 
-constexpr double kSmallestShape = 0.02;  // beyond these the beta's quantile is numerically
-constexpr double kLargestShape = 20000;  // worthless or indistinguishable from the mean
+// Below it nearly all of the beta is at an edge of the bucket, and the truth may be at the other:
+// then the interval says more (README.md has by how much).
+constexpr double kSmallestShape = 0.2;
+constexpr double kLargestShape = 20000;  // beyond it the beta is indistinguishable from the mean
 constexpr int kFractionSteps = 500;      // of the continued fraction
 constexpr int kBisectionSteps = 60;
 constexpr double kRoundingGuard = 1e-12;  // relative; outward, for bounds computed in doubles
@@ -99,7 +103,15 @@ void Bound(const RankInBucket& at, Quantile& quantile) {
   if (quantile.high >= kExactIntegers) quantile.high = std::nextafter(quantile.high, HUGE_VAL);
 }
 
-double Estimate(const RankInBucket& at) {
+// The value that is off by the same share of the true one at both ends of the interval: by a third
+// at most, as a bucket is an octave.
+double MiddleOf(const Quantile& quantile) {
+  const double sum = quantile.low + quantile.high;
+  return sum > 0 ? std::round(2 * quantile.low * quantile.high / sum) : 0;
+}
+
+// REQUIRES: `interval` is that of the same rank.
+double Estimate(const RankInBucket& at, const Quantile& interval) {
   if (at.deviation == 0) return at.mean;
   if (at.bucket.count == 2) return at.rank == 1 ? at.mean - at.deviation : at.mean + at.deviation;
   // A beta distribution on the bucket's range, integers being half a unit wide to either side.
@@ -110,7 +122,8 @@ double Estimate(const RankInBucket& at) {
   const double shapes = mean * (1 - mean) / variance - 1;
   const double a = mean * shapes;
   const double b = (1 - mean) * shapes;
-  if (!(std::min(a, b) >= kSmallestShape && std::max(a, b) <= kLargestShape)) return at.mean;
+  if (!(std::min(a, b) >= kSmallestShape)) return MiddleOf(interval);
+  if (!(std::max(a, b) <= kLargestShape)) return at.mean;
   const double p = (static_cast<double>(at.rank) - 0.5) / static_cast<double>(at.bucket.count);
   return std::round(origin + width * BetaQuantile(a, b, p));
 }
@@ -124,15 +137,56 @@ Quantile EstimateInBucket(unsigned slot, const Bucket& bucket, std::uint64_t ran
   Quantile quantile;
   Bound(at, quantile);
   quantile.high = std::max(quantile.high, quantile.low);
-  quantile.estimate = std::clamp(Estimate(at), quantile.low, quantile.high);
+  quantile.estimate = std::clamp(Estimate(at, quantile), quantile.low, quantile.high);
   return quantile;
 }
 
-// The rank, 1..count, of the lower q-quantile.
+// q as the decimal fraction that it is written as: 0.55 is 55/100, and not the double next to it,
+// whose product with 100 is above 55.
+struct Decimal {
+  std::uint64_t numerator = 0;  // below 10^17
+  int digits = 0;               // the denominator is 10^digits
+
+  explicit Decimal(double q) {
+    std::array<char, 32> text;  // the shortest that reads as q: "5.5e-01"
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), q, std::chars_format::scientific).ptr;
+    const char* at = text.data();
+    bool is_fraction = false;
+    for (; at != end && *at != 'e'; ++at) {
+      if (*at == '.') {
+        is_fraction = true;
+        continue;
+      }
+      numerator = numerator * 10 + static_cast<std::uint64_t>(*at - '0');
+      if (is_fraction) ++digits;
+    }
+    int exponent = 0;
+    if (at != end) std::from_chars(at + 1 + (at[1] == '+' ? 1 : 0), end, exponent);
+    digits -= exponent;
+  }
+};
+
+// The rank, 1..count, of the lower q-quantile: ceil(q * count), exactly. REQUIRES: 0 < q < 1.
 std::uint64_t RankOf(std::uint64_t count, double q) {
-  const double wanted = std::ceil(q * static_cast<double>(count));
-  if (wanted >= static_cast<double>(count)) return count;
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::max(wanted, 1.0)));
+  constexpr int kMostDigits = 37;  // q * count is below 1 beyond, and 10^37 fits
+  const Decimal decimal(q);
+  if (decimal.digits > kMostDigits) return 1;
+  Uint128 denominator = 1;
+  for (int i = 0; i < decimal.digits; ++i) denominator *= 10;
+  const Uint128 product = Uint128{decimal.numerator} * count;  // below 2^57 * 2^64
+  const auto rank = static_cast<std::uint64_t>((product + denominator - 1) / denominator);
+  return std::clamp<std::uint64_t>(rank, 1, count);
+}
+
+// ceil(part / whole * count), in 1..count. REQUIRES: 0 < part <= whole < 2^96.
+std::uint64_t RankAtShare(Uint128 part, Uint128 whole, std::uint64_t count) {
+  while (High64(whole) != 0) {  // beyond 2^32 contributions: to 64 bits
+    whole = (whole >> 1) + (whole & 1);
+    part >>= 1;
+  }
+  const auto rank = static_cast<std::uint64_t>((part * count + whole - 1) / whole);
+  return std::clamp<std::uint64_t>(rank, 1, count);
 }
 
 }  // namespace
@@ -153,8 +207,10 @@ Quantile EstimateWeightedQuantile(const CostHistogram& histogram, const AgentWei
                                   double q) {
   const Uint128 total = weights.Total();
   if (total == 0) return {};
-  const double exact = std::max(1.0, std::ceil(q * static_cast<double>(total)));
-  Uint128 wanted = exact >= static_cast<double>(total) ? total : static_cast<Uint128>(exact);
+  // Of more than 2^32 contributions, the rank among so many parts that they can be counted.
+  unsigned shift = 0;
+  while (High64(total >> shift) != 0) ++shift;
+  Uint128 wanted = std::min(total, Uint128{RankOf(Low64(total >> shift), q)} << shift);
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     const Uint128 weight = weights.slots[slot];
     if (wanted > weight) {
@@ -162,8 +218,7 @@ Quantile EstimateWeightedQuantile(const CostHistogram& histogram, const AgentWei
       continue;
     }
     const Bucket& bucket = histogram.bucket(slot);
-    const double fraction = static_cast<double>(wanted) / static_cast<double>(weight);
-    const Quantile call = EstimateInBucket(slot, bucket, RankOf(bucket.count, fraction));
+    const Quantile call = EstimateInBucket(slot, bucket, RankAtShare(wanted, weight, bucket.count));
     return {.estimate = call.estimate,
             .low = static_cast<double>(shm::SlotMin(slot)),
             .high = static_cast<double>(shm::SlotMax(slot))};

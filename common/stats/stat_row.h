@@ -5,6 +5,7 @@
 #include "common/stats/bounded_sums.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
+#include "common/stats/week_scalars.h"
 
 namespace fieldcost::stats {
 
@@ -15,7 +16,14 @@ struct StatRow {
   ContributionScalars scalars;
   AgentWeights weights{};  // of some or all of the contributions
   BoundedSums bounded{};   // likewise
+  // Of a row over all weeks (key.week == 0): the fullest of them, as far as it may be told.
+  WeekScalars fullest_week{};
   bool operator==(const StatRow&) const = default;
 };
+
+// The fullest week of the row; that of the row itself if it is of a single one.
+inline WeekScalars FullestWeekOf(const StatRow& row) {
+  return row.key.week == 0 ? row.fullest_week : WeekScalars{row.key.week, row.scalars};
+}
 
 }  // namespace fieldcost::stats

@@ -2,6 +2,7 @@
 
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 
 namespace fieldcost::stats {
@@ -34,6 +35,20 @@ double StudentTUpperTail(double t, double degrees_of_freedom) {
 double StudentTUpperQuantile(double p, double degrees_of_freedom) {
   const boost::math::students_t_distribution<double, Policy> student(degrees_of_freedom);
   return boost::math::quantile(boost::math::complement(student, p));
+}
+
+double NormalUpperQuantile(double p) {
+  const boost::math::normal_distribution<double, Policy> normal;
+  return boost::math::quantile(boost::math::complement(normal, p));
+}
+
+double PearsonUpperTail(double z, double skewness) {
+  // Below it the distribution is the normal one to 10^-5 and the gamma function's shape above 10^7.
+  constexpr double kLeastSkewness = 0x1p-11;
+  if (skewness < kLeastSkewness) return NormalUpperTail(z);
+  const double shape = 4 / (skewness * skewness);
+  const double x = shape + z * std::sqrt(shape);
+  return x <= 0 ? 1 : boost::math::gamma_q(shape, x, Policy());
 }
 
 }  // namespace fieldcost::stats

@@ -43,7 +43,11 @@ Status CheckRow(const StatRow& row) {
   FIELDCOST_TRY(Validate(row.histogram));
   FIELDCOST_TRY(Validate(row.scalars));
   FIELDCOST_TRY(Validate(row.weights, row.histogram, row.scalars.contributions));
-  return Validate(row.bounded, row.histogram, row.scalars.contributions);
+  FIELDCOST_TRY(Validate(row.bounded, row.histogram, row.scalars.contributions));
+  if (row.key.week != 0 && row.fullest_week != stats::WeekScalars{}) {
+    return Fail(ErrorCode::kCorrupt, "a row of a single week has another fullest week");
+  }
+  return Validate(row.fullest_week, row.scalars);
 }
 
 Status CheckRows(const std::vector<StatRow>& rows) {
@@ -58,7 +62,9 @@ Status CheckRows(const std::vector<StatRow>& rows) {
   return {};
 }
 
-void AppendScalars(const ContributionScalars& scalars, proto::Fragment& fragment) {
+// Into the columns of a Fragment, or of its WeekScalars.
+template <typename Columns>
+void AppendScalars(const ContributionScalars& scalars, Columns& fragment) {
   const auto mean = static_cast<Uint128>(scalars.sum_mean);
   fragment.add_contributions(scalars.contributions);
   fragment.add_sum_mean_low(Low64(mean));
@@ -71,6 +77,20 @@ void AppendScalars(const ContributionScalars& scalars, proto::Fragment& fragment
   fragment.add_sum_within_squares_high(High64(scalars.sum_within_squares));
   fragment.add_sum_within_freedom_low(Low64(scalars.sum_within_freedom));
   fragment.add_sum_within_freedom_high(High64(scalars.sum_within_freedom));
+}
+
+template <typename Columns>
+void AppendCubes(const ContributionScalars& scalars, Columns& columns) {
+  const auto cubes = static_cast<Uint128>(scalars.sum_mean_cubed);
+  columns.add_cubed_contributions(scalars.cubed_contributions);
+  columns.add_sum_mean_cubed_low(Low64(cubes));
+  columns.add_sum_mean_cubed_high(High64(cubes));
+}
+
+void AppendFullestWeek(const stats::WeekScalars& week, proto::WeekScalars& columns) {
+  columns.add_week(week.week);
+  AppendScalars(week.scalars, columns);
+  AppendCubes(week.scalars, columns);
 }
 
 void AppendWeights(const StatRow& row, proto::Fragment& fragment) {
@@ -141,21 +161,28 @@ Status ReadBounded(const proto::Fragment& untrusted_fragment, std::vector<StatRo
   return {};
 }
 
-bool HasScalarsFor(const proto::Fragment& fragment, int rows) {
-  return fragment.row_hardware_size() == rows && fragment.contributions_size() == rows &&
-         fragment.sum_mean_low_size() == rows && fragment.sum_mean_high_size() == rows &&
-         fragment.sum_mean_squared_low_size() == rows &&
-         fragment.sum_mean_squared_high_size() == rows &&
-         fragment.sum_inverse_calls_low_size() == rows &&
-         fragment.sum_inverse_calls_high_size() == rows &&
-         fragment.sum_within_squares_low_size() == rows &&
-         fragment.sum_within_squares_high_size() == rows &&
-         fragment.sum_within_freedom_low_size() == rows &&
-         fragment.sum_within_freedom_high_size() == rows;
+template <typename Columns>
+bool HasScalarsFor(const Columns& columns, int rows) {
+  return columns.contributions_size() == rows && columns.sum_mean_low_size() == rows &&
+         columns.sum_mean_high_size() == rows && columns.sum_mean_squared_low_size() == rows &&
+         columns.sum_mean_squared_high_size() == rows &&
+         columns.sum_inverse_calls_low_size() == rows &&
+         columns.sum_inverse_calls_high_size() == rows &&
+         columns.sum_within_squares_low_size() == rows &&
+         columns.sum_within_squares_high_size() == rows &&
+         columns.sum_within_freedom_low_size() == rows &&
+         columns.sum_within_freedom_high_size() == rows;
+}
+
+template <typename Columns>
+bool HasCubesFor(const Columns& columns, int rows) {
+  return columns.cubed_contributions_size() == rows && columns.sum_mean_cubed_low_size() == rows &&
+         columns.sum_mean_cubed_high_size() == rows;
 }
 
 // REQUIRES: HasScalarsFor more than `row` rows.
-ContributionScalars ReadScalars(const proto::Fragment& fragment, int row) {
+template <typename Columns>
+ContributionScalars ReadScalars(const Columns& fragment, int row) {
   return {
       .contributions = fragment.contributions(row),
       .sum_mean = static_cast<stats::Int128>(
@@ -170,13 +197,45 @@ ContributionScalars ReadScalars(const proto::Fragment& fragment, int row) {
           MakeUint128(fragment.sum_within_freedom_high(row), fragment.sum_within_freedom_low(row))};
 }
 
+// REQUIRES: HasCubesFor more than `row` rows.
+template <typename Columns>
+void ReadCubes(const Columns& columns, int row, ContributionScalars& scalars) {
+  scalars.cubed_contributions = columns.cubed_contributions(row);
+  scalars.sum_mean_cubed = static_cast<stats::Int128>(
+      MakeUint128(columns.sum_mean_cubed_high(row), columns.sum_mean_cubed_low(row)));
+}
+
+// Fills the rows' cubes and fullest weeks.
+Status ReadCubesAndWeeks(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
+  const proto::Fragment& fragment = untrusted_fragment;
+  const auto count = static_cast<int>(rows.size());
+  const bool has_cubes = !HasCubesFor(fragment, 0);
+  if (has_cubes && !HasCubesFor(fragment, count)) {
+    return Fail(ErrorCode::kCorrupt, "columns of the cubes have different lengths");
+  }
+  const proto::WeekScalars& weeks = fragment.fullest_week();
+  const bool has_weeks = fragment.has_fullest_week();
+  if (has_weeks &&
+      !(weeks.week_size() == count && HasScalarsFor(weeks, count) && HasCubesFor(weeks, count))) {
+    return Fail(ErrorCode::kCorrupt, "columns of the fullest weeks have different lengths");
+  }
+  for (int i = 0; i < count; ++i) {
+    StatRow& row = rows[static_cast<std::size_t>(i)];
+    if (has_cubes) ReadCubes(fragment, i, row.scalars);
+    if (!has_weeks) continue;
+    row.fullest_week = {.week = weeks.week(i), .scalars = ReadScalars(weeks, i)};
+    ReadCubes(weeks, i, row.fullest_week.scalars);
+  }
+  return {};
+}
+
 Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment,
                                       std::size_t max_rows) {
   const proto::Fragment& fragment = untrusted_fragment;
   RowTableReader reader;
   FIELDCOST_TRY(reader.Open(fragment.table(), max_rows));
   const auto rows = static_cast<int>(reader.row_count());
-  if (!HasScalarsFor(fragment, rows)) {
+  if (fragment.row_hardware_size() != rows || !HasScalarsFor(fragment, rows)) {
     return Fail(ErrorCode::kCorrupt, "columns of the rows have different lengths");
   }
   std::vector<stats::HardwareClass> classes(static_cast<std::size_t>(fragment.hardware_size()));
@@ -206,6 +265,7 @@ Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment,
   }
   FIELDCOST_TRY(ReadWeights(fragment, result));
   FIELDCOST_TRY(ReadBounded(fragment, result));
+  FIELDCOST_TRY(ReadCubesAndWeeks(fragment, result));
   FIELDCOST_TRY(CheckRows(result));
   return result;
 }
@@ -243,6 +303,12 @@ Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
   const bool has_bounded =
       std::any_of(sorted_rows.begin(), sorted_rows.end(),
                   [](const StatRow& row) { return row.bounded != stats::BoundedSums{}; });
+  const bool has_cubes =
+      std::any_of(sorted_rows.begin(), sorted_rows.end(),
+                  [](const StatRow& row) { return row.scalars.cubed_contributions != 0; });
+  const bool has_weeks =
+      std::any_of(sorted_rows.begin(), sorted_rows.end(),
+                  [](const StatRow& row) { return row.fullest_week != stats::WeekScalars{}; });
   for (const StatRow& row : sorted_rows) {
     writer.Append(row.key.api, row.key.metric, row.key.week, row.histogram);
     const auto [place, is_new] =
@@ -252,6 +318,8 @@ Result<std::string> EncodeFragment(const std::vector<StatRow>& sorted_rows) {
     AppendScalars(row.scalars, fragment);
     if (has_weights) AppendWeights(row, fragment);
     if (has_bounded) AppendBounded(row.bounded, fragment);
+    if (has_cubes) AppendCubes(row.scalars, fragment);
+    if (has_weeks) AppendFullestWeek(row.fullest_week, *fragment.mutable_fullest_week());
   }
   if (writer.string_count() > kMaxStrings || fragment.ByteSizeLong() > kMaxFragmentDecodedBytes) {
     return Fail(ErrorCode::kTooLarge, "{}: {} strings and {} bytes are too many", kContext,

@@ -11,6 +11,13 @@ namespace {
 
 using stats::StatRow;
 
+// One machine's: cubes tell nothing of it, and profiles had none before there were any.
+stats::ContributionScalars ScalarsOfOne(const stats::CostHistogram& histogram) {
+  stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
+  scalars.ForgetCubes();
+  return scalars;
+}
+
 // What a profile asks beyond what a fragment does.
 Status CheckProfile(const std::vector<StatRow>& rows) {
   for (const StatRow& row : rows) {
@@ -21,8 +28,8 @@ Status CheckProfile(const std::vector<StatRow>& rows) {
     }
     if (row.key.week != 0) return Fail(ErrorCode::kCorrupt, "{}: of a single week", name);
     if (row.histogram.empty()) return Fail(ErrorCode::kCorrupt, "{}: no calls", name);
-    if (row.scalars != stats::ScalarsOf(row.histogram) || row.weights != stats::AgentWeights{} ||
-        row.bounded != stats::BoundedSums{}) {
+    if (row.scalars != ScalarsOfOne(row.histogram) || row.weights != stats::AgentWeights{} ||
+        row.bounded != stats::BoundedSums{} || row.fullest_week != stats::WeekScalars{}) {
       return Fail(ErrorCode::kCorrupt, "{}: not the sums of one machine", name);
     }
   }
@@ -48,7 +55,7 @@ std::vector<StatRow> ProfileRows(const std::vector<StatRow>& rows) {
   std::vector<StatRow> profile;
   profile.reserve(sums.size());
   for (const auto& [key, histogram] : sums) {
-    profile.push_back({.key = key, .histogram = histogram, .scalars = stats::ScalarsOf(histogram)});
+    profile.push_back({.key = key, .histogram = histogram, .scalars = ScalarsOfOne(histogram)});
   }
   return profile;
 }

@@ -15,8 +15,6 @@ std::string_view Word(stats::Verdict verdict) {
       return "too_little_data";
     case stats::Verdict::kNormal:
       return "normal";
-    case stats::Verdict::kDifferent:
-      return "different";
     case stats::Verdict::kWorse:
       return "worse";
   }
@@ -57,12 +55,14 @@ json::object CheckedJson(const report::CheckedApi& api) {
   object["cliffs_delta"] = c.cliffs_delta;
   object["calls"] = PJson(c.call_test.by_bucket);
   object["calls_by_rank"] = PJson(c.call_test.by_rank);
-  object["machines"] = json::object{{"p", c.machine_test.p},
-                                    {"t", c.machine_test.t},
-                                    {"degrees_of_freedom", c.machine_test.degrees_of_freedom},
-                                    {"octaves_above", c.machine_test.octaves_above}};
-  object["p"] = c.p();
-  object["q_calls"] = c.q_calls;
+  const auto& skewness = c.machine_test.skewness;
+  object["machines"] =
+      json::object{{"count", c.machines},
+                   {"p", c.machine_test.p},
+                   {"t", c.machine_test.t},
+                   {"degrees_of_freedom", c.machine_test.degrees_of_freedom},
+                   {"skewness", skewness ? json::value(*skewness) : json::value(nullptr)},
+                   {"octaves_above", c.machine_test.octaves_above}};
   object["q"] = c.q;
   object["seed"] = Text(report::SeedText(c.call_test.seed));
   object["own_removed"] = c.own_removed;
@@ -71,8 +71,8 @@ json::object CheckedJson(const report::CheckedApi& api) {
 
 json::object HeadJson(const report::CheckReport& report, const CheckFacts& facts) {
   json::object counts;
-  for (const auto verdict : {stats::Verdict::kWorse, stats::Verdict::kDifferent,
-                             stats::Verdict::kTooLittleData, stats::Verdict::kNormal}) {
+  for (const auto verdict :
+       {stats::Verdict::kWorse, stats::Verdict::kTooLittleData, stats::Verdict::kNormal}) {
     const std::string_view word = Word(verdict);
     counts[json::string_view(word.data(), word.size())] = report.Count(verdict);
   }

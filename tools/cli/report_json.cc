@@ -32,11 +32,14 @@ json::value NumberOrNull(const std::optional<double>& number) {
 }
 
 json::object ChangeJson(const report::MetricChange& change) {
-  json::object object = {
-      {"metric", Text(stats::Name(change.metric))}, {"unit", Text(stats::Unit(change.metric))},
-      {"change", Text(Word(change.change))},        {"before", FiguresJson(change.before)},
-      {"after", FiguresJson(change.after)},         {"classes", change.classes},
-      {"weeks_known", change.weeks_known}};
+  json::object object = {{"metric", Text(stats::Name(change.metric))},
+                         {"unit", Text(stats::Unit(change.metric))},
+                         {"change", Text(Word(change.change))},
+                         {"before", FiguresJson(change.before)},
+                         {"after", FiguresJson(change.after)},
+                         {"classes", change.classes},
+                         {"machines_before", change.test.machines_before},
+                         {"machines_after", change.test.machines_after}};
   if (change.test.strata == 0) {
     object["test"] = nullptr;
     return object;

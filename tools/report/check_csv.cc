@@ -16,6 +16,7 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
                  "field_versions",
                  "n",
                  "contributions",
+                 "machines",
                  "field_calls",
                  "few_machines",
                  "ratio",
@@ -27,8 +28,7 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
                  "p_machines",
                  "t",
                  "degrees_of_freedom",
-                 "p",
-                 "q_calls",
+                 "skewness",
                  "q",
                  "seed",
                  "own_removed",
@@ -46,13 +46,15 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
     csv.Text(stats::DisplayName(key)).Text(key.soname).Text(key.symbol).Text(key.package_version);
     csv.Text(key.build_id).Text(key.symbol_version).Text(stats::Name(report.metric));
     csv.Text(stats::Name(c.verdict)).Text(Name(api.field.stratum)).Text(versions);
-    csv.Count(c.calls).Count(c.contributions);
+    csv.Count(c.calls).Count(c.contributions).Count(c.machines);
     c.few_machines ? csv.Empty() : csv.Count(c.field_calls);
     csv.Flag(c.few_machines);
     csv.Number(c.ratio).Number(c.cliffs_delta).Number(c.machine_test.octaves_above);
     csv.Number(c.call_test.by_bucket.p).Text(Name(c.call_test.by_bucket.method));
     csv.Number(c.call_test.by_rank.p).Number(c.machine_test.p).Number(c.machine_test.t);
-    csv.Number(c.machine_test.degrees_of_freedom).Number(c.p()).Number(c.q_calls).Number(c.q);
+    csv.Number(c.machine_test.degrees_of_freedom);
+    c.machine_test.skewness ? csv.Number(*c.machine_test.skewness) : csv.Empty();
+    csv.Number(c.q);
     csv.Text(SeedText(c.call_test.seed)).Flag(c.own_removed).Count(provenance.snapshot);
     csv.Text(provenance.published).Flag(provenance.expired).Flag(provenance.synthetic);
     csv.EndRecord();

@@ -50,7 +50,15 @@ bool Holds(const StatRow& row, const RowKey& part) {
          (IsOfAllWeeks(row.key) || row.key.week == part.week);
 }
 
-// The sums of `chosen` without what of `own` is in them.
+// The row whose fullest week is that of their sum.
+const StatRow& FullestOf(const Rows& rows) {
+  const auto machines = [](const StatRow* row) {
+    return stats::FullestWeekOf(*row).scalars.contributions;
+  };
+  return **std::ranges::max_element(rows, {}, machines);
+}
+
+// The sums of `chosen` without what of `own` is in them. REQUIRES: there are some.
 FieldChoice Choose(Stratum stratum, const Rows& chosen, const Rows& own) {
   FieldChoice choice{.stratum = stratum, .versions = {}, .sums = {}};
   const Rows rows = Widest(chosen, IsOfAllWeeks);
@@ -58,12 +66,21 @@ FieldChoice Choose(Stratum stratum, const Rows& chosen, const Rows& own) {
   std::set<std::string> versions;
   for (const StatRow* row : rows) versions.insert(row->key.api.package_version);
   choice.versions.assign(versions.begin(), versions.end());
-  const stats::ApiSums mine = Sum(Filter(own, [&](const RowKey& key) {
+  stats::ApiSums mine = Sum(Filter(own, [&](const RowKey& key) {
     return std::any_of(rows.begin(), rows.end(),
                        [&](const StatRow* row) { return Holds(*row, key); });
   }));
+  const StatRow& fullest = FullestOf(rows);
+  const std::uint32_t week = choice.sums.fullest_week.week;
+  mine.fullest_week = Sum(Filter(own, [&](const RowKey& key) {
+                        return key.week == week && Holds(fullest, key);
+                      })).fullest_week;
   if (!mine.histogram.empty()) choice.own_removed = stats::TakeOut(mine, choice.sums);
   return choice;
+}
+
+std::uint64_t MachinesOf(const FieldChoice& choice) {
+  return choice.sums.fullest_week.scalars.contributions;
 }
 
 Rows OfVersion(const Rows& rows, const RowKey& mine) {
@@ -113,10 +130,10 @@ FieldChoice ChooseField(std::span<const StatRow> rows, std::span<const StatRow> 
   }
   FieldChoice best;
   for (FieldChoice& choice : choices) {
-    const std::uint64_t others = choice.sums.scalars.contributions;
-    if (best.stratum != Stratum::kNone && others <= best.sums.scalars.contributions) continue;
+    const std::uint64_t others = MachinesOf(choice);
+    if (best.stratum != Stratum::kNone && others <= MachinesOf(best)) continue;
     best = std::move(choice);
-    if (others >= stats::kLeastContributions) break;
+    if (others >= stats::kLeastMachines) break;
   }
   return best;
 }

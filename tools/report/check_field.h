@@ -28,13 +28,13 @@ struct FieldChoice {
   bool own_removed = false;
 };
 
-// Chooses the narrowest stratum with enough contributions of others (stats::kLeastContributions),
-// or the one with most of them. `rows`: everything published about the symbol and soname of `mine`
-// (whose week does not matter). Of a package version that was built several times the very build is
-// meant, or, if nothing is known of that, all of them; other versions only if the package's version
-// is not there at all. Rows of all classes or all weeks are used where there are any, never both
-// them and single ones. `own`: what the field holds of mine (row by row, any week). It is taken out
-// of the sums where all of it can be in them. Pure.
+// Chooses the narrowest stratum with enough machines of others in its fullest week
+// (stats::kLeastMachines), or the one with most of them. `rows`: everything published about the
+// symbol and soname of `mine` (whose week does not matter). Of a package version that was built
+// several times the very build is meant, or, if nothing is known of that, all of them; other
+// versions only if the package's version is not there at all. Rows of all classes or all weeks are
+// used where there are any, never both them and single ones. `own`: what the field holds of mine
+// (row by row, any week). It is taken out of the sums where all of it can be in them. Pure.
 FieldChoice ChooseField(std::span<const stats::StatRow> rows, std::span<const stats::StatRow> own,
                         const stats::RowKey& mine);
 

@@ -18,14 +18,12 @@ int Rank(Verdict verdict) {
   switch (verdict) {
     case Verdict::kWorse:
       return 0;
-    case Verdict::kDifferent:
-      return 1;
     case Verdict::kTooLittleData:
-      return 2;
+      return 1;
     case Verdict::kNormal:
-      return 3;
+      return 2;
   }
-  return 4;
+  return 3;
 }
 
 void CompareOne(CheckedApi& api, std::uint64_t salt) {
@@ -92,10 +90,11 @@ std::string Lack(const CheckedApi& api) {
   if (comparison.calls < stats::kLeastCalls) {
     text = fmt::format("{} of {} calls", comparison.calls, stats::kLeastCalls);
   }
-  if (comparison.contributions < stats::kLeastContributions) {
+  if (comparison.machines < stats::kLeastMachines) {
     if (!text.empty()) text += ", ";
-    text +=
-        fmt::format("{} of {} contributions", comparison.contributions, stats::kLeastContributions);
+    text += comparison.machines == 0 && comparison.contributions != 0
+                ? "not enough machines known"
+                : fmt::format("{} of {} machines", comparison.machines, stats::kLeastMachines);
   }
   return text;
 }

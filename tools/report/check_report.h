@@ -28,7 +28,7 @@ struct CheckedApi {
 struct CheckReport {
   stats::Metric metric = stats::Metric::kWallTime;
   std::uint64_t salt = 0;         // 0 = the draws are a function of the inputs alone
-  std::vector<CheckedApi> apis;   // worse, different, too little data, normal; dearest first
+  std::vector<CheckedApi> apis;   // worse, too little data, normal; dearest first
   std::string profile;            // whose it is: "own measurements", or a file's name (untrusted)
   std::uint64_t own_unknown = 0;  // batches of mine in the field that could not be taken out
 
@@ -43,14 +43,14 @@ struct CheckReport {
 inline constexpr unsigned kMaxCheckThreads = 8;
 CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint64_t salt);
 
-// Why there is too little data: "12 of 100 calls", "7 of 30 contributions", "not in the catalogue".
+// Why there is too little data: "12 of 100 calls", "7 of 30 machines", "not in the catalogue".
 // REQUIRES: it is.
 std::string Lack(const CheckedApi& api);
 
-// The lists "worse than the field", "different", "too little data" with n, A, ratio, delta, p of
-// the calls and of the machines, q, seed and stratum, and how many are normal. Without `all` normal
-// ones are only counted, and of those with too little data the first kMaxLacking are named. Names
-// are escaped.
+// The lists "worse than the field" and "too little data" with n, A, ratio, delta, p of the machines
+// and of the calls, q, seed and stratum, and how many are normal. Without `all` normal ones are
+// only counted, and of those with too little data the first kMaxLacking are named. Names are
+// escaped.
 inline constexpr std::size_t kMaxLacking = 10;
 std::string CheckText(const CheckReport& report, bool all, const Style& style);
 
@@ -59,9 +59,10 @@ std::string CheckText(const CheckReport& report, bool all, const Style& style);
 std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style& style);
 
 // A record for each API: api, library, symbol, version, build_id, symbol_version, metric, verdict,
-// compared_with, field_versions, n, contributions, field_calls (empty if few_machines),
+// compared_with, field_versions, n, contributions, machines, field_calls (empty if few_machines),
 // few_machines, ratio, cliffs_delta, octaves_above_typical_machine, p_calls, p_calls_method,
-// p_ranks, p_machines, t, degrees_of_freedom, p, q_calls, q, seed (hexadecimal), own_removed,
+// p_ranks, p_machines, t, degrees_of_freedom, skewness (empty if
+// not known), q, seed (hexadecimal), own_removed,
 // snapshot, published, expired, synthetic.
 std::string CheckCsv(const CheckReport& report, const Provenance& provenance);
 

@@ -21,7 +21,6 @@ constexpr std::size_t kMaxVersionWidth = 20;
 constexpr std::size_t kBarWidth = 24;
 constexpr double kLeastShown = 1e-99;  // of p values
 constexpr Rgb kWorseColor{230, 60, 40};
-constexpr Rgb kDifferentColor{220, 170, 0};
 
 constexpr std::size_t kColumns = 11;
 using Cells = std::array<std::string, kColumns>;
@@ -38,12 +37,12 @@ Cells CellsOf(const CheckedApi& api, const Style& style) {
   return {Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style),
           Shorten(api.key.api.package_version, kMaxVersionWidth, style),
           FormatCount(comparison.calls),
-          FormatCount(comparison.contributions),
+          FormatCount(comparison.machines),
           fmt::format("{:.2f}", comparison.ratio),
           fmt::format("{:.2f}", comparison.cliffs_delta),
-          comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p),
           Probability(comparison.machine_test.p),
           Probability(comparison.q),
+          comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p),
           SeedText(comparison.call_test.seed),
           std::string(Name(api.field.stratum)) +
               (comparison.own_removed ? ", own contribution taken out" : "") +
@@ -51,8 +50,8 @@ Cells CellsOf(const CheckedApi& api, const Style& style) {
 }
 
 std::string Table(const CheckReport& report, Verdict verdict, const Style& style) {
-  std::vector<Cells> lines = {{"API", "VERSION", "N", "A", "RATIO", "DELTA", "P-CALLS",
-                               "P-MACHINES", "Q", "SEED", "COMPARED WITH"}};
+  std::vector<Cells> lines = {{"API", "VERSION", "N", "A", "RATIO", "DELTA", "P-MACHINES", "Q",
+                               "P-CALLS", "SEED", "COMPARED WITH"}};
   for (const CheckedApi& api : report.apis) {
     if (api.comparison.verdict == verdict) lines.push_back(CellsOf(api, style));
   }
@@ -148,20 +147,16 @@ std::string CheckText(const CheckReport& report, bool all, const Style& style) {
   const std::size_t worse = report.Count(Verdict::kWorse);
   text += Heading("! worse than the field", worse, kWorseColor, style);
   if (worse != 0) text += Table(report, Verdict::kWorse, style);
-  const std::size_t different = report.Count(Verdict::kDifferent);
-  text += Heading("~ different, within normal machine-to-machine variation", different,
-                  kDifferentColor, style);
-  if (different != 0) text += Table(report, Verdict::kDifferent, style);
   text += Heading("? too little data", report.Count(Verdict::kTooLittleData), {}, style);
   text += LackingText(report, all, style);
   const std::size_t normal = report.Count(Verdict::kNormal);
   text += Heading("normal", normal, {}, style);
   if (all && normal != 0) text += Table(report, Verdict::kNormal, style);
-  if (worse + different + normal != 0) {
+  if (worse + normal != 0) {
     text += fmt::format(
-        "N my calls; A others' contributions; RATIO of geometric means, DELTA Cliff's; P-CALLS of "
-        "{} permutations;\nP-MACHINES among machines; Q false discoveries at most, if this is one. "
-        "Seed of the report {}{}.\n",
+        "N my calls; A others' machines; RATIO of geometric means, DELTA Cliff's; P-MACHINES "
+        "among machines;\nQ false discoveries at most, if this is one; P-CALLS of {} permutations "
+        "of calls, for information. Seed of the report {}{}.\n",
         FormatCount(stats::kPermutations), SeedText(report.Seed()),
         report.salt == 0 ? "" : fmt::format(" (--seed {})", report.salt));
   }
@@ -191,24 +186,24 @@ std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style
   }
   text += fmt::format("  compared with: {} ({}){}\n", Name(api.field.stratum), versions,
                       c.own_removed ? "; own contribution taken out" : "");
-  text += fmt::format("  n {} calls of mine, {}A {} contributions\n", FormatCount(c.calls),
-                      c.few_machines ? "" : FormatCount(c.field_calls) + " of ",
-                      FormatCount(c.contributions));
+  text +=
+      fmt::format("  n {} calls of mine, {}{} contributions; A {} machines of the fullest week\n",
+                  FormatCount(c.calls), c.few_machines ? "" : FormatCount(c.field_calls) + " of ",
+                  FormatCount(c.contributions), FormatCount(c.machines));
   text += fmt::format("  ratio of geometric means {:.2f}, Cliff's delta {:.2f}{}\n", c.ratio,
                       c.cliffs_delta, c.few_machines ? ", both to the typical machine" : "");
-  text += c.few_machines
-              ? fmt::format("  calls:    not compared, {}\n", kFewMachinesText)
-              : fmt::format("  calls:    {}; by ranks {}; q {}; seed {}\n",
-                            MethodText(c.call_test.by_bucket), MethodText(c.call_test.by_rank),
-                            Probability(c.q_calls), SeedText(c.call_test.seed));
   text += fmt::format(
-      "  machines: p {}; t {:.2f}, {:.0f} degrees of freedom; {:.2f} octaves above the field's "
-      "typical machine\n",
-      Probability(c.machine_test.p), c.machine_test.t, c.machine_test.degrees_of_freedom,
+      "  machines: p {}, q {}; t {:.2f}, {:.0f} degrees of freedom, skewness {}; {:.2f} octaves "
+      "above the typical one\n",
+      Probability(c.machine_test.p), Probability(c.q), c.machine_test.t,
+      c.machine_test.degrees_of_freedom,
+      c.machine_test.skewness ? fmt::format("{:.2f}", *c.machine_test.skewness)
+                              : "not known (a few slow machines would not be allowed for)",
       c.machine_test.octaves_above);
-  text +=
-      fmt::format("  {} p {}, q {}\n",
-                  c.few_machines ? "verdict: " : "both:    ", Probability(c.p()), Probability(c.q));
+  text += c.few_machines ? fmt::format("  calls:    not compared, {}\n", kFewMachinesText)
+                         : fmt::format("  calls:    {}; by ranks {}; seed {} (for information)\n",
+                                       MethodText(c.call_test.by_bucket),
+                                       MethodText(c.call_test.by_rank), SeedText(c.call_test.seed));
   return text + SideBySide(CountBars(api.mine, metric), FieldBars(api, metric), style);
 }
 

@@ -16,11 +16,8 @@ using stats::Verdict;
 constexpr std::size_t kMaxIndent = 40;      // functions
 constexpr std::size_t kMaxNameWidth = 100;  // of a frame
 constexpr Rgb kWorseColor{230, 60, 40};
-constexpr Rgb kDifferentColor{220, 170, 0};
 
-bool IsFlagged(const CheckedApi& api) {
-  return api.comparison.verdict == Verdict::kWorse || api.comparison.verdict == Verdict::kDifferent;
-}
+bool IsFlagged(const CheckedApi& api) { return api.comparison.verdict == Verdict::kWorse; }
 
 struct FrameName {
   std::string_view module;  // empty = unknown
@@ -109,12 +106,10 @@ class TreePrinter {
     std::string name = Shorten(tree_.untrusted_name(node), kMaxNameWidth, style_);
     char sign = ' ';
     if (const CheckedApi* api = checked_.nodes[index].flagged) {
-      const bool is_worse = api->comparison.verdict == Verdict::kWorse;
-      sign = is_worse ? '!' : '~';
-      name = Paint(name, is_worse ? kWorseColor : kDifferentColor, style_.color) +
-             fmt::format("  {}, ratio {:.2f}, q {:.2g}",
-                         is_worse ? "worse than the field" : "different", api->comparison.ratio,
-                         is_worse ? api->comparison.q : api->comparison.q_calls);
+      sign = '!';
+      name = Paint(name, kWorseColor, style_.color) +
+             fmt::format("  {}, ratio {:.2f}, q {:.2g}", stats::Name(api->comparison.verdict),
+                         api->comparison.ratio, api->comparison.q);
     }
     text_ += fmt::format("{} {} {} {}{}\n", Share(node.total), Share(node.self), sign,
                          Indent(depth), name);
@@ -169,7 +164,7 @@ CheckedTree Highlight(const StackTree& tree, const CheckReport& report) {
     checked.nodes[i].flagged = names.Find(tree.untrusted_name(node));
     inside_worse[i] = inside_worse[node.parent];
     const CheckedApi* api = checked.nodes[i].flagged;
-    if (api == nullptr || api->comparison.verdict != Verdict::kWorse) continue;
+    if (api == nullptr) continue;
     seen.insert(api);
     if (!inside_worse[i]) checked.flagged_total += node.total;
     inside_worse[i] = true;

@@ -299,13 +299,13 @@ class Page {
         "other: Welch's test on the machines' mean logarithms, within each hardware class that is "
         "published for both versions, combined with weights after Mantel and Haenszel, so that "
         "another mix of machines is no change. Where no single classes are published all are "
-        "compared together. A machine may contribute once a week; where single weeks are not "
-        "published each is taken to have come {} times. q: Benjamini and Hochberg over {} "
+        "compared together. The machines are those of the fullest week, where each is counted "
+        "once; costs, ratios and delta are of all weeks. q: Benjamini and Hochberg over {} "
         "comparisons. A change needs q ≤ {}, Cliff's delta of {} and a ratio of {} (or its "
-        "reciprocal) at least; fewer than {} calls or {} contributions on a side are too little "
+        "reciprocal) at least; fewer than {} calls or {} machines on a side are too little "
         "data.</p>\n</section>\n",
-        kAssumedWeeks, FormatCount(report_.compared), stats::kFalseDiscoveries, stats::kLeastDelta,
-        stats::kLeastRatio, stats::kLeastCalls, stats::kLeastContributions);
+        FormatCount(report_.compared), stats::kFalseDiscoveries, stats::kLeastDelta,
+        stats::kLeastRatio, stats::kLeastCalls, stats::kLeastMachines);
   }
 
   const VendorPageContent& content_;

@@ -10,6 +10,7 @@
 #include "common/stats/benjamini_hochberg.h"
 #include "common/stats/effect_size.h"
 #include "common/stats/field_total.h"
+#include "common/stats/machine_moments.h"
 #include "tools/report/version_order.h"
 
 namespace fieldcost::report {
@@ -19,43 +20,19 @@ using stats::HardwareClass;
 using stats::Metric;
 using stats::StatRow;
 
-// What one version has of one metric in one hardware class (empty = all).
-struct Cell {
+// What one version has of one metric in one hardware class, over all weeks if there are such rows.
+stats::ApiSums SumsOf(const std::vector<const StatRow*>& rows) {
+  const bool whole =
+      std::ranges::any_of(rows, [](const StatRow* row) { return row->key.week == 0; });
   stats::ApiSums sums;
-  // By how many weeks' contributions one machine's are counted at most; 0 = not known.
-  double repeats = 0;
-
-  std::uint64_t Machines(double repeats_of_all) const {
-    const double by = repeats > 0          ? repeats
-                      : repeats_of_all > 0 ? repeats_of_all
-                                           : static_cast<double>(kAssumedWeeks);
-    return static_cast<std::uint64_t>(
-        std::ceil(static_cast<double>(sums.scalars.contributions) / by));
-  }
-};
-
-Cell MakeCell(const std::vector<const StatRow*>& rows) {
-  Cell cell;
-  std::map<std::uint32_t, std::uint64_t> by_week;
-  bool whole = false;  // there are rows over all weeks
   for (const StatRow* row : rows) {
-    if (row->key.week == 0) {
-      whole = true;
-    } else {
-      by_week[row->key.week] += row->scalars.contributions;
-    }
+    if ((row->key.week == 0) == whole) sums.Merge(*row);
   }
-  for (const StatRow* row : rows) {
-    if ((row->key.week == 0) == whole) cell.sums.Merge(*row);
-  }
-  std::uint64_t sum = 0;
-  std::uint64_t most = 0;
-  for (const auto& [week, contributions] : by_week) {
-    sum += contributions;
-    most = std::max(most, contributions);
-  }
-  if (most > 0) cell.repeats = static_cast<double>(sum) / static_cast<double>(most);
-  return cell;
+  return sums;
+}
+
+std::uint64_t MachinesOf(const stats::ApiSums& sums) {
+  return sums.fullest_week.scalars.contributions;
 }
 
 // One metric in one version.
@@ -67,29 +44,23 @@ class VersionSide {
       if (row.key.metric == metric) by_class[row.key.hardware].push_back(&row);
     }
     for (const auto& [hardware, some] : by_class) {
-      (hardware == HardwareClass{} ? all_ : classes_[hardware]) = MakeCell(some);
+      (hardware == HardwareClass{} ? all_ : classes_[hardware]) = SumsOf(some);
     }
     if (by_class.contains({})) return;
-    for (const auto& [hardware, cell] : classes_) {
-      all_.sums.Merge(cell.sums);
-      all_.repeats = std::max(all_.repeats, cell.repeats);
-    }
+    for (const auto& [hardware, sums] : classes_) all_.Merge(sums);
   }
 
-  const Cell& all() const { return all_; }
-  const std::map<HardwareClass, Cell>& classes() const { return classes_; }
-  stats::MachineGroup GroupOf(const Cell& cell) const {
-    return {stats::ScalarsForTests(cell.sums), cell.Machines(all_.repeats)};
-  }
+  const stats::ApiSums& all() const { return all_; }
+  const std::map<HardwareClass, stats::ApiSums>& classes() const { return classes_; }
 
  private:
-  Cell all_;
-  std::map<HardwareClass, Cell> classes_;
+  stats::ApiSums all_;
+  std::map<HardwareClass, stats::ApiSums> classes_;
 };
 
 struct Pair {
-  const Cell* before;
-  const Cell* after;
+  const stats::ApiSums* before;
+  const stats::ApiSums* after;
 };
 
 // The classes that both have, if they hold enough of both.
@@ -97,26 +68,33 @@ std::vector<Pair> CommonClasses(const VersionSide& before, const VersionSide& af
   std::vector<Pair> common;
   std::uint64_t covered_before = 0;
   std::uint64_t covered_after = 0;
-  for (const auto& [hardware, cell] : before.classes()) {
+  for (const auto& [hardware, sums] : before.classes()) {
     const auto other = after.classes().find(hardware);
     if (other == after.classes().end()) continue;
-    if (before.GroupOf(cell).machines < 2 || after.GroupOf(other->second).machines < 2) continue;
-    common.push_back({&cell, &other->second});
-    covered_before += cell.sums.scalars.contributions;
-    covered_after += other->second.sums.scalars.contributions;
+    if (MachinesOf(sums) < 2 || MachinesOf(other->second) < 2) continue;
+    common.push_back({&sums, &other->second});
+    covered_before += MachinesOf(sums);
+    covered_after += MachinesOf(other->second);
   }
-  const auto enough = [](std::uint64_t covered, const Cell& all) {
-    return static_cast<double>(covered) >=
-           kLeastCovered * static_cast<double>(all.sums.scalars.contributions);
+  const auto enough = [](std::uint64_t covered, const stats::ApiSums& all) {
+    return static_cast<double>(covered) >= kLeastCovered * static_cast<double>(MachinesOf(all));
   };
   if (!enough(covered_before, before.all()) || !enough(covered_after, after.all())) common.clear();
   return common;
 }
 
+// Of the machines of all weeks.
+double OctavesOf(const Pair& pair) {
+  const stats::ContributionScalars& before = pair.before->scalars;
+  const stats::ContributionScalars& after = pair.after->scalars;
+  if (before.contributions == 0 || after.contributions == 0) return 0;
+  return stats::MomentsOf(after).mean - stats::MomentsOf(before).mean;
+}
+
 // Of machines where that is known of both.
 double DeltaOf(const Pair& pair) {
-  const stats::ApiSums& before = pair.before->sums;
-  const stats::ApiSums& after = pair.after->sums;
+  const stats::ApiSums& before = *pair.before;
+  const stats::ApiSums& after = *pair.after;
   const bool both = stats::KnowsMachines(before) && stats::KnowsMachines(after);
   return stats::CliffsDelta({&before.histogram, both ? &before.weights : nullptr},
                             {&after.histogram, both ? &after.weights : nullptr});
@@ -130,24 +108,27 @@ MetricChange CompareMetric(std::span<const StatRow> rows_before,
   MetricChange change;
   change.metric = metric;
   change.classes = static_cast<std::uint32_t>(pairs.size());
-  change.weeks_known = before.all().repeats > 0 && after.all().repeats > 0;
   if (pairs.empty()) pairs.push_back({&before.all(), &after.all()});
   std::vector<stats::MachineStratum> strata;
   double weights = 0;
   double delta = 0;
+  double octaves = 0;
   for (const Pair& pair : pairs) {
-    strata.push_back({before.GroupOf(*pair.before), after.GroupOf(*pair.after)});
-    const auto left = static_cast<double>(strata.back().before.machines);
-    const auto right = static_cast<double>(strata.back().after.machines);
-    if (left + right == 0) continue;
-    const double weight = left * right / (left + right);  // as of the test
+    strata.push_back({stats::ScalarsForTests(*pair.before), stats::ScalarsForTests(*pair.after)});
+    const auto left = static_cast<double>(MachinesOf(*pair.before));
+    const auto right = static_cast<double>(MachinesOf(*pair.after));
+    // As of the test; where no machines are known on a side there is one pair only.
+    const double weight = left * right == 0 ? 1 : left * right / (left + right);
     weights += weight;
     delta += weight * DeltaOf(pair);
+    octaves += weight * OctavesOf(pair);
   }
-  if (weights > 0) change.delta = delta / weights;
+  if (weights > 0) {
+    change.delta = delta / weights;
+    change.ratio = std::exp2(octaves / weights);
+  }
   change.test = stats::CompareMachines(strata);
   const auto interval = change.test.ConfidenceInterval(kConfidence);
-  change.ratio = std::exp2(change.test.octaves);
   change.ratio_low = std::exp2(interval.low);
   change.ratio_high = std::exp2(interval.high);
   return change;
@@ -178,10 +159,9 @@ std::string_view Name(Change change, Metric metric) {
 }
 
 bool MetricChange::eligible() const {
-  const auto enough = [](std::uint64_t timed, const stats::Figures& figures) {
-    return timed >= stats::kLeastCalls && figures.contributions >= stats::kLeastContributions;
-  };
-  return enough(timed_before, before) && enough(timed_after, after) && test.strata > 0;
+  return timed_before >= stats::kLeastCalls && timed_after >= stats::kLeastCalls &&
+         test.machines_before >= stats::kLeastMachines &&
+         test.machines_after >= stats::kLeastMachines;
 }
 
 const MetricChange* ApiChange::Find(Metric metric) const {
@@ -232,9 +212,10 @@ void Decide(std::span<MetricChange* const> changes) {
     MetricChange& change = *eligible[i];
     change.q = q_values[i];
     const bool significant = change.q <= stats::kFalseDiscoveries;
-    if (significant && change.ratio >= stats::kLeastRatio && change.delta >= stats::kLeastDelta) {
+    if (significant && change.test.octaves > 0 && change.ratio >= stats::kLeastRatio &&
+        change.delta >= stats::kLeastDelta) {
       change.change = Change::kMore;
-    } else if (significant && change.ratio <= 1 / stats::kLeastRatio &&
+    } else if (significant && change.test.octaves < 0 && change.ratio <= 1 / stats::kLeastRatio &&
                change.delta <= -stats::kLeastDelta) {
       change.change = Change::kLess;
     } else {

@@ -15,16 +15,16 @@ namespace fieldcost::report {
 
 // What has changed between two versions of a library, from published rows. Pure functions.
 
-// Published rows over all weeks do not tell how often a machine is among the contributions: once a
-// week. Where there are rows of single weeks they tell; else it is assumed to be so many times.
-inline constexpr std::uint64_t kAssumedWeeks = 12;
-// Hardware classes that both versions have must hold this share of the contributions of each, or
-// all classes are compared together.
+// The test is among the machines of the fullest week of each side, where each is counted once
+// (stats::WeekScalars); all else is of all weeks.
+
+// Hardware classes that both versions have must hold this share of the machines of each, or all
+// classes are compared together.
 inline constexpr double kLeastCovered = 0.5;
 inline constexpr double kConfidence = 0.95;  // of ratio_low to ratio_high
 
 enum class Change {
-  kTooLittleData,  // fewer than stats::kLeastCalls calls or kLeastContributions on either side
+  kTooLittleData,  // fewer than stats::kLeastCalls calls or kLeastMachines on either side
   kNone,           // no change shown: not significant, or smaller than the least effects
   kMore,           // slower; of bytes: more
   kLess,           // faster; of bytes: less
@@ -41,8 +41,8 @@ struct MetricChange {
   stats::Figures after;
   std::uint64_t timed_before = 0;  // measured values, whoever made them: what is eligible only
   std::uint64_t timed_after = 0;
-  // Of the machines' geometric means, after to before; within classes if `classes` is not 0. The
-  // interval is the confidence interval of the test on machines.
+  // Of the machines' geometric means, after to before, of all weeks; within classes if `classes` is
+  // not 0. The interval is the confidence interval of the test, hence of the fullest weeks.
   double ratio = 1;
   double ratio_low = 0;
   double ratio_high = 0;
@@ -50,7 +50,6 @@ struct MetricChange {
   stats::MachineComparison test;  // of machines
   double q = 1;                   // p after Benjamini and Hochberg; by Decide()
   std::uint32_t classes = 0;      // hardware classes compared each by itself; 0 = all in one
-  bool weeks_known = false;       // how often a machine contributed
   Change change = Change::kTooLittleData;  // by Decide()
 
   bool eligible() const;

@@ -27,9 +27,9 @@ constexpr Rgb kLessColor{40, 160, 60};
 double Strength(const MetricChange& change) { return std::abs(change.test.octaves); }
 
 std::vector<TextCell> HeadingLine() {
-  return {{"CHANGE"},        {"API"},        {"METRIC"},      {"P50", true},  {"THEN", true},
-          {"CONTRIB", true}, {"THEN", true}, {"RATIO", true}, {"95 %", true}, {"DELTA", true},
-          {"P", true},       {"Q", true},    {"COMPARED"}};
+  return {{"CHANGE"},         {"API"},        {"METRIC"},      {"P50", true},  {"THEN", true},
+          {"MACHINES", true}, {"THEN", true}, {"RATIO", true}, {"95 %", true}, {"DELTA", true},
+          {"P", true},        {"Q", true},    {"COMPARED"}};
 }
 
 std::string Painted(const MetricChange& change, const Style& style) {
@@ -55,8 +55,8 @@ std::vector<TextCell> Line(const ChangedMetric& changed, const Style& style) {
       {std::string(stats::Name(change.metric))},
       {p50(change.before), true},
       {p50(change.after), true},
-      {FormatCount(change.before.contributions), true},
-      {FormatCount(change.after.contributions), true},
+      {FormatCount(change.test.machines_before), true},
+      {FormatCount(change.test.machines_after), true},
       {number(change.ratio), true},
       {compared ? fmt::format("{:.2f}..{:.2f}", change.ratio_low, change.ratio_high) : "-", true},
       {number(change.delta), true},
@@ -90,7 +90,7 @@ std::string ComparedText(const MetricChange& change) {
   std::string text = change.classes == 0 ? "all classes together"
                                          : fmt::format("within {} hardware class{}", change.classes,
                                                        change.classes == 1 ? "" : "es");
-  return change.weeks_known ? text : text + ", weeks unknown";
+  return text;
 }
 
 std::vector<ChangedMetric> WithChange(const LibraryChange& change, Change wanted) {
@@ -150,9 +150,9 @@ std::string DiffText(const LibraryChange& change, bool all, const Style& style) 
   text += Names("measured in the new version only", change.added);
   text += Names("measured in the old version only", change.removed);
   text += fmt::format(
-      "(ratio of the machines' geometric means with its 95 % confidence; Cliff's delta; two-sided "
-      "p "
-      "of machines, q over {} comparisons; a change is q <= {}, |delta| >= {} and ratio >= {} or "
+      "(machines of the fullest week; ratio of their geometric means, of all weeks, with the 95 % "
+      "confidence of that week; Cliff's delta; two-sided p of machines, q over {} comparisons; a "
+      "change is q <= {}, |delta| >= {} and ratio >= {} or "
       "<= "
       "{})\n",
       FormatCount(compared), stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio,
@@ -197,7 +197,8 @@ std::string DiffCsv(const LibraryChange& change, const Provenance& provenance) {
                  "p",
                  "q",
                  "classes",
-                 "weeks_known",
+                 "machines_before",
+                 "machines_after",
                  "source",
                  "snapshot",
                  "published",
@@ -227,7 +228,8 @@ std::string DiffCsv(const LibraryChange& change, const Provenance& provenance) {
         csv.Empty().Empty().Empty().Empty().Empty();
       }
       one.eligible() ? csv.Number(one.q) : csv.Empty();
-      csv.Count(one.classes).Flag(one.weeks_known).Text(provenance.source);
+      csv.Count(one.classes).Count(one.test.machines_before).Count(one.test.machines_after);
+      csv.Text(provenance.source);
       csv.Count(provenance.snapshot).Text(provenance.published);
       csv.Flag(provenance.expired).Flag(provenance.synthetic).EndRecord();
     }

@@ -27,7 +27,7 @@ std::string DiffText(const LibraryChange& change, bool all, const Style& style);
 // A record for each metric of each API: library, before, after (versions), symbol, symbol_version,
 // metric, unit, change, and of both versions calls (timed or not), count, contributions, mean, p50,
 // p95, p99 (..._before, ..._after), ratio, ratio_low, ratio_high, delta, p, q, classes,
-// weeks_known, and the provenance as in CostCsv().
+// machines_before, machines_after (of the test), and the provenance as in CostCsv().
 std::string DiffCsv(const LibraryChange& change, const Provenance& provenance);
 
 // "2.1x [1.8x, 2.5x]" of a ratio and its confidence interval; "-" if nothing was compared.

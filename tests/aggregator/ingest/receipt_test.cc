@@ -39,14 +39,15 @@ std::string Golden(const std::string& name) {
 
 // The worked example of aggregator/ingest/README.md.
 TEST(ReceiptTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
-  EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}), Golden("receipt_v3.golden"));
+  EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}), Golden("receipt_v4.golden"));
 }
 
 TEST(ReceiptTest, ThoseOfTheVersionsBeforeAreOpenedAndSayWhatTheirBatchesHaveNotAdded) {
   const std::map<std::string, store::Contribution> versions = {
       {"01", store::Contribution::kFirstUnweighted},
       {"02", store::Contribution::kFirstUnsized},
-      {"03", store::Contribution::kFirst}};
+      {"03", store::Contribution::kFirstUncubed},
+      {"04", store::Contribution::kFirst}};
   for (const auto& [version, first] : versions) {
     const std::string receipt = Golden("receipt_v" + version.substr(1) + ".golden");
     EXPECT_EQ(receipt.substr(0, 2), version);

@@ -77,8 +77,9 @@ class RequestsTest : public ::testing::Test {
     for (const wire::BatchRow& row : content.rows) {
       const stats::RowKey key{row.api, row.metric, content.hardware, row.week};
       rows.Add(key, row.histogram,
-               version == 1 ? store::Contribution::kFirstUnweighted
-                            : store::Contribution::kFirstUnsized);
+               version == 1   ? store::Contribution::kFirstUnweighted
+               : version == 2 ? store::Contribution::kFirstUnsized
+                              : store::Contribution::kFirstUncubed);
     }
     const std::string agent =
         Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms")->IdOf(key_.public_key());
@@ -147,22 +148,23 @@ TEST_F(RequestsTest, ExactlyTheAcceptedRowsAreTakenAwayWhateverTheClockSays) {
   EXPECT_EQ(ingest_->counters().repeated_withdrawals, 1U);
 }
 
-// Batches that were accepted before the store kept weights or sizes: their receipts are of version
-// 1 or 2.
+// Batches that were accepted before the store kept weights, sizes or cubes: their receipts are of
+// versions 1 to 3.
 TEST_F(RequestsTest, OldAndNewBatchesWithdrawnInAnyOrderLeaveNoTrace) {
   const auto others = *wire::EncodeBatch(TestContent(3, kWeek));
   ASSERT_EQ(ingest_->Handle(SignedRequest(other_, 1, others)).status, 200);
   const auto before = Rows();
   const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
-  for (const std::uint64_t old : {1U, 3U, 5U, 7U}) {
+  for (const std::uint64_t old : {1U, 3U, 5U, 7U, 9U, 11U}) {
     SCOPED_TRACE(old);
-    const char version = old < 4 ? 1 : 2;
+    const char version = old < 4 ? 1 : old < 8 ? 2 : 3;
     const std::string old_receipt = AcceptAsBefore(version, old, TestContent(2, kWeek));
     const std::string receipt = MustSend(old + 1, body);
     const store::CompactRow row = Rows().begin()->second;
     EXPECT_EQ(row.scalars.contributions, 3U);
     EXPECT_EQ(row.ToWeights().Contributions(), version == 1 ? 2U : 3U);
-    EXPECT_EQ(row.sizes.Contributions(), 2U);
+    EXPECT_EQ(row.sizes.Contributions(), version == 3 ? 3U : 2U);
+    EXPECT_EQ(row.scalars.cubed_contributions, 2U);
     if (old % 4 == 1) {
       EXPECT_EQ(MustWithdraw(old, body, old_receipt), 2U);
       EXPECT_EQ(MustWithdraw(old + 1, body, receipt), 2U);

@@ -204,13 +204,14 @@ class Field {
     std::vector<stats::StatRow> rows;
     const auto snapshot = store_->TakeSnapshot();
     EXPECT_TRUE(snapshot.has_value());
-    const auto counts = Collapse(*snapshot, snapshot->Split(1).front(), 1,
-                                 [&](const stats::RowKey& key, const store::CompactRow& row) {
-                                   if (key.hardware != stats::HardwareClass{}) return Status();
-                                   rows.push_back({key, row.ToHistogram(), row.scalars,
-                                                   row.ToWeights(), row.sizes.Bounded()});
-                                   return Status();
-                                 });
+    const auto counts = Collapse(
+        *snapshot, snapshot->Split(1).front(), 1,
+        [&](const stats::RowKey& key, const store::CompactRow& row, const stats::WeekScalars&) {
+          if (key.hardware != stats::HardwareClass{}) return Status();
+          rows.push_back(
+              {key, row.ToHistogram(), row.scalars, row.ToWeights(), row.sizes.Bounded()});
+          return Status();
+        });
     EXPECT_TRUE(counts.has_value());
     EXPECT_EQ(rows.size(), scenes_.size());
     auto fragment = wire::EncodeFragment(rows);

@@ -118,7 +118,11 @@ class RandomStore {
   }
 
   // Published rows by API: those of classes, and over all ones under the empty class.
-  using Published = std::map<std::string, std::map<stats::HardwareClass, store::CompactRow>>;
+  struct Row {
+    store::CompactRow sums;
+    stats::WeekScalars fullest_week;
+  };
+  using Published = std::map<std::string, std::map<stats::HardwareClass, Row>>;
   Published Collapse(std::uint32_t threshold) const {
     Published published;
     auto snapshot = store_->TakeSnapshot();
@@ -126,15 +130,16 @@ class RandomStore {
     stats::RowKey last;
     std::uint64_t rows = 0;
     for (const auto& range : snapshot->Split(1)) {
-      const auto counts = publish::Collapse(*snapshot, range, threshold,
-                                            [&](const stats::RowKey& key, const auto& row) {
-                                              EXPECT_TRUE(rows == 0 || last < key);
-                                              EXPECT_EQ(key.week, 0U);
-                                              last = key;
-                                              ++rows;
-                                              published[key.api.symbol][key.hardware] = row;
-                                              return Status();
-                                            });
+      const auto counts = publish::Collapse(
+          *snapshot, range, threshold,
+          [&](const stats::RowKey& key, const auto& row, const stats::WeekScalars& week) {
+            EXPECT_TRUE(rows == 0 || last < key);
+            EXPECT_EQ(key.week, 0U);
+            last = key;
+            ++rows;
+            published[key.api.symbol][key.hardware] = {row, week};
+            return Status();
+          });
       EXPECT_TRUE(counts.has_value());
       EXPECT_EQ(counts->published, rows);
     }
@@ -144,6 +149,10 @@ class RandomStore {
   const std::map<std::string, Contributions>& contributions() const { return contributions_; }
   const store::CompactRow& SumsOf(const std::string& api, const stats::HardwareClass& some) const {
     return sums_.at(api).at(some);
+  }
+  const stats::ContributionScalars& WeekOf(const std::string& api, const stats::HardwareClass& some,
+                                           std::uint32_t week) const {
+    return weeks_.at(api).at(some).at(week);
   }
 
  private:
@@ -195,6 +204,7 @@ class RandomStore {
     }
     for (const stats::HardwareClass& some : {key.hardware, stats::HardwareClass{}}) {
       sums_[key.api.symbol][some].Add(row);
+      weeks_[key.api.symbol][some][week].Merge(row.scalars);
     }
   }
 
@@ -205,6 +215,9 @@ class RandomStore {
   std::array<unsigned, kApis> most_agents_{};
   std::map<std::string, Contributions> contributions_;
   std::map<std::string, std::map<stats::HardwareClass, store::CompactRow>> sums_;
+  std::map<std::string,
+           std::map<stats::HardwareClass, std::map<std::uint32_t, stats::ContributionScalars>>>
+      weeks_;
 };
 
 // Whether these classes together may be published.
@@ -264,16 +277,108 @@ TEST_P(CollapseClassesTest, NoDifferenceOfPublishedRowsIsOfFewerThanTheThreshold
   EXPECT_GT(rests, 20U);
 }
 
+// The (class, week)s that a published number is about, and how often.
+using Cells = std::vector<int>;
+
+// The scalars of weeks are an attack more: add and subtract any of what is published of an API,
+// until what is left is about some (class, week)s once each and about no other.
+TEST_P(CollapseClassesTest, NoSumOfPublishedScalarsIsOfFewerThanTheThreshold) {
+  const std::uint32_t threshold = GetParam();
+  std::uint64_t sums_of_some = 0;
+  for (const auto& [api, rows] : store_->Collapse(threshold)) {
+    std::vector<std::pair<stats::HardwareClass, std::uint32_t>> cells;
+    std::vector<std::uint64_t> contributions;
+    for (const auto& [some, weeks] : store_->contributions().at(api)) {
+      for (const auto& [week, count] : weeks) {
+        if (count == 0) continue;
+        cells.emplace_back(some, week);
+        contributions.push_back(count);
+      }
+    }
+    std::vector<Cells> published;
+    for (const auto& [some, row] : rows) {
+      const std::set<std::uint32_t> told = {0, row.fullest_week.week};
+      for (const std::uint32_t week : told) {
+        Cells about;
+        for (const auto& [cell_class, cell_week] : cells) {
+          about.push_back((some == stats::HardwareClass{} || some == cell_class) &&
+                          (week == 0 || week == cell_week));
+        }
+        published.push_back(about);
+      }
+    }
+    if (published.size() > 8) continue;
+    unsigned combinations = 1;
+    for (std::size_t i = 0; i < published.size(); ++i) combinations *= 3;
+    for (unsigned number = 0; number < combinations; ++number) {
+      Cells sum(cells.size(), 0);
+      unsigned digits = number;
+      for (const Cells& one : published) {
+        const int factor = static_cast<int>(digits % 3) - 1;
+        digits /= 3;
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += factor * one[i];
+      }
+      if (std::any_of(sum.begin(), sum.end(), [](int n) { return n != 0 && n != 1; })) continue;
+      std::map<std::uint32_t, std::uint64_t> by_week;
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        if (sum[i] == 1) by_week[cells[i].second] += contributions[i];
+      }
+      if (by_week.empty()) continue;
+      ++sums_of_some;
+      ASSERT_TRUE(std::any_of(by_week.begin(), by_week.end(), [&](const auto& week) {
+        return week.second >= threshold;
+      })) << api;
+    }
+  }
+  EXPECT_GT(sums_of_some, 1000U);
+}
+
+// Without classes: the fullest week unless what is left would be too few.
+TEST_P(CollapseClassesTest, TheWeekThatIsToldIsTheFullestThatMayBe) {
+  const std::uint32_t threshold = GetParam();
+  std::uint64_t withheld = 0;
+  for (const auto& [api, rows] : store_->Collapse(threshold)) {
+    if (rows.size() != 1) continue;
+    std::map<std::uint32_t, std::uint64_t> by_week;
+    for (const auto& [some, weeks] : store_->contributions().at(api)) {
+      for (const auto& [week, count] : weeks) by_week[week] += count;
+    }
+    std::uint32_t expected = 0;
+    for (const auto& [week, count] : by_week) {
+      std::uint64_t all = 0;
+      std::uint64_t most = 0;
+      for (const auto& [other, others] : by_week) {
+        if (other == week) continue;
+        all += others;
+        most = std::max(most, others);
+      }
+      if (count < threshold || (all != 0 && most < threshold)) continue;
+      if (expected == 0 || count >= by_week[expected]) expected = week;
+    }
+    const RandomStore::Row& row = rows.begin()->second;
+    ASSERT_EQ(row.fullest_week.week, expected) << api;
+    ASSERT_EQ(row.fullest_week.scalars.contributions, by_week[expected]) << api;
+    withheld += expected == 0 ? 1 : 0;
+  }
+  EXPECT_GE(withheld, threshold < 3 ? 0U : 3U);
+}
+
 TEST_P(CollapseClassesTest, RowsAreTheSumsBitForBitAndNoMoreIsWithheldThanMustBe) {
   const std::uint32_t threshold = GetParam();
   const auto published = store_->Collapse(threshold);
   std::uint64_t complete = 0;
   std::uint64_t unsafe = 0;
+  std::uint64_t told = 0;
   for (const auto& [api, given] : store_->contributions()) {
     ASSERT_EQ(published.contains(api), Reach(threshold, given, AllOf(given))) << api;
     if (!published.contains(api)) continue;
     const auto& rows = published.at(api);
-    for (const auto& [some, row] : rows) ASSERT_EQ(row, store_->SumsOf(api, some)) << api;
+    for (const auto& [some, row] : rows) {
+      ASSERT_EQ(row.sums, store_->SumsOf(api, some)) << api;
+      if (row.fullest_week.week == 0) continue;
+      ASSERT_EQ(row.fullest_week.scalars, store_->WeekOf(api, some, row.fullest_week.week)) << api;
+      ++told;
+    }
     std::set<stats::HardwareClass> reaching;
     std::set<stats::HardwareClass> others;
     for (const auto& [some, weeks] : given) {
@@ -291,7 +396,9 @@ TEST_P(CollapseClassesTest, RowsAreTheSumsBitForBitAndNoMoreIsWithheldThanMustBe
     complete += rows.size() == 1 + given.size() ? 1 : 0;
     // Those with the most contributions.
     std::uint64_t least = ~std::uint64_t{0};
-    for (const auto& [some, row] : rows) least = std::min(least, row.scalars.contributions);
+    for (const auto& [some, row] : rows) {
+      least = std::min(least, row.sums.scalars.contributions);
+    }
     for (const stats::HardwareClass& some : reaching) {
       if (rows.contains(some) || rows.size() == 1) continue;
       ASSERT_LE(store_->SumsOf(api, some).scalars.contributions, least) << api;
@@ -299,6 +406,7 @@ TEST_P(CollapseClassesTest, RowsAreTheSumsBitForBitAndNoMoreIsWithheldThanMustBe
   }
   EXPECT_GT(complete, 10U);
   EXPECT_GT(unsafe, 10U);
+  EXPECT_GT(told, 300U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Thresholds, CollapseClassesTest, ::testing::Values(1U, 2U, 5U));

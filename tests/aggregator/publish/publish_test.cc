@@ -66,7 +66,9 @@ class PublishTest : public ::testing::Test {
         stats::StatRow& sum = sums[key];
         sum.key = key;
         sum.histogram.Merge(histogram);
-        sum.scalars.Merge(stats::ScalarsOf(histogram));
+        stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
+        if (kind != store::Contribution::kFirst) scalars.ForgetCubes();
+        sum.scalars.Merge(scalars);
         if (kind != store::Contribution::kFirstUnweighted) {
           sum.weights.Merge(stats::WeightsOf(histogram));
         }
@@ -131,6 +133,8 @@ class PublishTest : public ::testing::Test {
             wire::FragmentIndexOf(row.key.api.soname, row.key.api.symbol, snapshot.fragment_bits),
             index);
         rows[row.key] = row;
+        rows[row.key].fullest_week = {};
+        told_[row.key] = row.fullest_week;
       }
     }
     return rows;
@@ -161,6 +165,7 @@ class PublishTest : public ::testing::Test {
   testing::FakeClock clock_{WallTime(std::chrono::days(20'000))};
   std::unique_ptr<store::Store> store_;
   std::map<unsigned, std::uint64_t> sequences_;
+  std::map<stats::RowKey, stats::WeekScalars> told_;         // by PublishedRows()
   Rows sums_;                                                // over classes and weeks
   Rows class_sums_;                                          // over weeks
   std::map<stats::RowKey, stats::ContributionSizes> sizes_;  // of both
@@ -277,6 +282,11 @@ TEST_F(PublishTest, ContributionsFromBeforeWeightsCountForTheThresholdAndSayThat
   EXPECT_EQ(rows, Expected());
   EXPECT_EQ(rows.begin()->second.scalars.contributions, 3U);
   EXPECT_EQ(rows.begin()->second.weights.Contributions(), 1U);
+  const stats::WeekScalars& week = told_.begin()->second;
+  EXPECT_EQ(week.week, 2900U);
+  EXPECT_EQ(week.scalars, rows.begin()->second.scalars);
+  EXPECT_EQ(week.scalars.cubed_contributions, 1U);
+  EXPECT_FALSE(week.scalars.knows_cubes());
 }
 
 TEST_F(PublishTest, BoundedSumsSayOfHowManyContributionsTheyAre) {
@@ -293,6 +303,7 @@ TEST_F(PublishTest, BoundedSumsSayOfHowManyContributionsTheyAre) {
   EXPECT_EQ(rows.begin()->second.weights.Contributions(), 3U);
   EXPECT_EQ(rows.begin()->second.bounded.contributions, 2U);
   EXPECT_EQ(rows.begin()->second.bounded.calls, 2U * 19);
+  EXPECT_EQ(told_.begin()->second, stats::WeekScalars{}) << "the rest would be of one agent";
 }
 
 TEST_F(PublishTest, VersionsRiseAcrossRestartsAndUnchangedFragmentsKeepTheirFiles) {

@@ -57,22 +57,25 @@ TEST(BatchRecordTest, TheGoldenRecordHasTheRowsOfTheReadme) {
   const std::uint32_t refused[] = {1};
   EXPECT_EQ(record->substr(0, 3), BatchRecordHead(refused));
 
-  // As the version before wrote it: what it says of its first contributions is what that one added.
-  ASSERT_TRUE(reader.Read('\x03' + record->substr(1), rows).has_value());
-  expected.Clear();
-  key.api.symbol = TestKey(1).api.symbol;
-  expected.Add(key, histogram, Contribution::kFirstUnsized);
-  key.api.symbol = "function_2";
-  expected.Add(key, histogram, Contribution::kNone);
-  EXPECT_EQ(rows.bytes(), expected.bytes());
+  // As the versions before wrote it: what it says of its first contributions is what these added.
+  for (const auto& [version, first] : {std::pair('\x03', Contribution::kFirstUnsized),
+                                       std::pair('\x04', Contribution::kFirstUncubed)}) {
+    ASSERT_TRUE(reader.Read(version + record->substr(1), rows).has_value());
+    expected.Clear();
+    key.api.symbol = TestKey(1).api.symbol;
+    expected.Add(key, histogram, first);
+    key.api.symbol = "function_2";
+    expected.Add(key, histogram, Contribution::kNone);
+    EXPECT_EQ(rows.bytes(), expected.bytes());
+  }
   ASSERT_TRUE(reader.Read(*record, rows).has_value());
   EXPECT_NE(rows.bytes(), expected.bytes());
 }
 
 TEST(BatchRecordTest, RefusedRowsAreWrittenAsDistances) {
   const std::uint32_t refused[] = {1, 300, 301};
-  EXPECT_EQ(BatchRecordHead(refused), std::string("\x04\x03\x01\xaa\x02\x00", 6));
-  EXPECT_EQ(BatchRecordHead({}), std::string("\x04\x00", 2));
+  EXPECT_EQ(BatchRecordHead(refused), std::string("\x05\x03\x01\xaa\x02\x00", 6));
+  EXPECT_EQ(BatchRecordHead({}), std::string("\x05\x00", 2));
 }
 
 TEST(BatchRecordTest, ARecordThatWasNeverWrittenIsNotRead) {

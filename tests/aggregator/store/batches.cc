@@ -7,9 +7,10 @@
 namespace fieldcost::store {
 namespace {
 
-// Some agents' batches of even numbers are as if accepted before the store kept sizes, or weights.
+// Agents' batches of even numbers are as if accepted before the store kept cubes, sizes or weights.
 Contribution KindOf(unsigned agent, std::uint64_t sequence, Contribution newest) {
-  if (sequence % 2 != 0 || agent % 4 == 0) return newest;
+  if (sequence % 2 != 0) return newest;
+  if (agent % 4 == 0) return newest == Contribution::kFirst ? Contribution::kFirstUncubed : newest;
   return agent % 2 == 1 ? Contribution::kFirstUnweighted : Contribution::kFirstUnsized;
 }
 
@@ -100,7 +101,9 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
     row.key = key;
     row.histogram.Merge(histogram);
     if (!first) continue;
-    row.scalars.Merge(stats::ScalarsOf(histogram));
+    stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
+    if (kind != Contribution::kFirst) scalars.ForgetCubes();
+    row.scalars.Merge(scalars);
     if (kind == Contribution::kFirstUnweighted) continue;
     row.weights.Merge(stats::WeightsOf(histogram));
     if (kind == Contribution::kFirstUnsized) continue;

@@ -38,8 +38,9 @@ CompactRow RandomRow(std::mt19937_64& random) {
   }
   CompactRow row;
   row.SetHistogram(histogram);
-  const std::uint64_t kind = random() % 5;
+  const std::uint64_t kind = random() % 6;
   if (kind != 0) row.scalars = stats::ScalarsOf(histogram);
+  if (kind < 5) row.scalars.ForgetCubes();
   if (kind > 1) row.SetWeights(stats::WeightsOf(histogram));
   if (kind > 2) row.sizes = stats::SizesOf(histogram);
   return row;
@@ -56,7 +57,9 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
                  .sum_mean_squared = 4,
                  .sum_inverse_calls = 5,
                  .sum_within_squares = 300,
-                 .sum_within_freedom = 2};
+                 .sum_within_freedom = 2,
+                 .cubed_contributions = 1,
+                 .sum_mean_cubed = -8};
   row.SetWeights(stats::WeightsOf(histogram));
   row.sizes = stats::SizesOf(histogram);
   stats::RowKey key;
@@ -65,10 +68,10 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
   key.hardware.architecture = "x86_64";
   key.week = 2960;
   const auto golden =
-      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v3.golden", 64 * kKiB);
+      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v4.golden", 64 * kKiB);
   ASSERT_TRUE(golden.has_value());
   EXPECT_EQ("key " + HexOf(KeyBytes(key)) + "\nvalue " + HexOf(ValueBytes(row)) + "\n", *golden);
-  // The versions before had the same key, and the value without sizes, or weights either.
+  // The versions before had the same key, and the value without cubes, sizes, or weights either.
   const auto old_row = [](const std::string& file) {
     const auto old = ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / file, 64 * kKiB);
     EXPECT_TRUE(old.has_value());
@@ -78,6 +81,8 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
         DecodeRowValue(*HexDecode(old->substr(at, old->find('\n', at) - at)), decoded).has_value());
     return decoded;
   };
+  row.scalars.ForgetCubes();
+  EXPECT_EQ(old_row("row_v3.golden"), row);
   row.sizes = {};
   EXPECT_EQ(old_row("row_v2.golden"), row);
   row.SetWeights({});
@@ -107,13 +112,14 @@ TEST(RowCodecTest, OnlyTheKindsOfInboxRecordsThatThereAreAreRead) {
     EXPECT_EQ(InboxKindOf(bad).error().code, ErrorCode::kCorrupt);
     EXPECT_FALSE(ForEachAcceptedRow(bad, ignore).has_value());
   }
-  for (const char* newer : {"\x05", "\xff"}) {
+  for (const char* newer : {"\x06", "\xff"}) {
     EXPECT_EQ(InboxKindOf(newer).error().code, ErrorCode::kUnsupported);
     EXPECT_FALSE(ForEachAcceptedRow(newer, ignore).has_value());
   }
   EXPECT_EQ(InboxKindOf("\x03").value(), InboxKind::kUnsizedBatch);
-  EXPECT_EQ(InboxKindOf("\x04").value(), InboxKind::kBatch);
-  for (const char* batch : {"\x03", "\x04"}) {
+  EXPECT_EQ(InboxKindOf("\x04").value(), InboxKind::kUncubedBatch);
+  EXPECT_EQ(InboxKindOf("\x05").value(), InboxKind::kBatch);
+  for (const char* batch : {"\x03", "\x04", "\x05"}) {
     EXPECT_FALSE(ForEachAcceptedRow(batch, ignore).has_value());
   }
 }
@@ -148,7 +154,8 @@ TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
       [](CompactRow& other) { other.buckets[1].slot = 9; },
       [](CompactRow& other) { other.scalars = {}; },  // leaves a contribution without values
       [](CompactRow& other) { other.scalars.contributions = 2; },
-      [](CompactRow& other) { other.SetWeights({}); },  // leaves weight without values
+      [](CompactRow& other) { other.scalars.ForgetCubes(); },  // leaves the cube of no contribution
+      [](CompactRow& other) { other.SetWeights({}); },         // leaves weight without values
       [](CompactRow& other) { other.buckets[0].set_weight(other.buckets[0].weight() + 1); },
       [](CompactRow& other) { other.buckets[0].set_weight(other.buckets[0].weight() - 1); },
       [](CompactRow& other) { other.sizes = {}; },  // leaves the size of no contribution

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "common/stats/machine_moments.h"
+#include "common/stats/week_scalars.h"
 #include "tests/common/stats/random_histogram.h"
 
 namespace fieldcost::stats {
@@ -62,7 +64,9 @@ TEST(ScalarsTest, GoldenValues) {
   for (const std::uint64_t value : {0, 1, 2, 4, 8}) histogram.Add(value);  // logs -1, 0, 1, 2, 3
   const ContributionScalars scalars = ScalarsOf(histogram);
   EXPECT_EQ(scalars.contributions, 1U);
-  EXPECT_TRUE(scalars.sum_mean == 65536);                            // 1
+  EXPECT_TRUE(scalars.sum_mean == 65536);  // 1
+  EXPECT_EQ(scalars.cubed_contributions, 1U);
+  EXPECT_TRUE(scalars.sum_mean_cubed == Int128{1} << 48);            // 1
   EXPECT_TRUE(scalars.sum_mean_squared == Uint128{1} << 32);         // 1
   EXPECT_TRUE(scalars.sum_inverse_calls == (Uint128{1} << 32) / 5);  // 1/5
   EXPECT_TRUE(scalars.sum_within_squares == Uint128{10} << 32);      // 4 + 1 + 0 + 1 + 4
@@ -108,6 +112,80 @@ TEST(ScalarsTest, MergeIsExactInAnyOrderAndSubtractUndoesIt) {
   EXPECT_EQ(back, ContributionScalars());
 }
 
+// The greatest number of contributions that is taken, at either end of the range of means.
+TEST(ScalarsTest, CubesDoNotOverflow) {
+  CostHistogram zero;
+  zero.Add(0);
+  CostHistogram greatest;
+  greatest.Add(~std::uint64_t{0});
+  for (const CostHistogram& histogram : {zero, greatest}) {
+    ContributionScalars sum = ScalarsOf(histogram);
+    const Int128 cube = sum.sum_mean_cubed;
+    for (int doubling = 0; doubling < 56; ++doubling) sum.Merge(ContributionScalars(sum));
+    EXPECT_EQ(sum.cubed_contributions, std::uint64_t{1} << 56);
+    EXPECT_TRUE(sum.sum_mean_cubed / (std::int64_t{1} << 56) == cube);
+    EXPECT_TRUE(Validate(sum).has_value());
+    EXPECT_NEAR(MomentsOf(sum).skewness.value(), 0, 1e-9);
+    sum.Merge(sum);
+    EXPECT_FALSE(Validate(sum).has_value()) << "more than can be";
+    sum.ForgetCubes();
+    EXPECT_TRUE(Validate(sum).has_value());
+  }
+}
+
+TEST(ScalarsTest, SkewnessIsThatOfTheMeans) {
+  std::mt19937_64 random(10);
+  for (int repetition = 0; repetition < 50; ++repetition) {
+    ContributionScalars sum;
+    std::vector<double> means;
+    for (std::uint64_t i = 0; i < 3 + random() % 40; ++i) {
+      CostHistogram histogram = RandomHistogram(random);
+      histogram.Add(random() >> (random() % 64));
+      const ContributionScalars one = ScalarsOf(histogram);
+      means.push_back(static_cast<double>(one.sum_mean) * 0x1p-16);
+      sum.Merge(one);
+    }
+    const auto n = static_cast<double>(means.size());
+    double mean = 0;
+    for (const double m : means) mean += m / n;
+    double squares = 0;
+    double cubes = 0;
+    for (const double m : means) {
+      squares += (m - mean) * (m - mean) / n;
+      cubes += std::pow(m - mean, 3) / n;
+    }
+    const double expected = std::sqrt(n * (n - 1)) / (n - 2) * cubes / std::pow(squares, 1.5);
+    EXPECT_NEAR(MomentsOf(sum).skewness.value(), expected, 1e-6);
+    ContributionScalars old = ScalarsOf(RandomHistogram(random));
+    old.ForgetCubes();
+    if (old.contributions == 0) continue;
+    sum.Merge(old);
+    EXPECT_TRUE(Validate(sum).has_value());
+    EXPECT_FALSE(MomentsOf(sum).skewness.has_value()) << "one is from before";
+  }
+}
+
+TEST(WeekScalarsTest, MustBeAPartOfTheRows) {
+  std::mt19937_64 random(12);
+  ContributionScalars row;
+  for (int i = 0; i < 5; ++i) {
+    CostHistogram histogram = RandomHistogram(random);
+    histogram.Add(3);
+    row.Merge(ScalarsOf(histogram));
+  }
+  CostHistogram histogram;
+  histogram.Add(9);
+  const ContributionScalars week = ScalarsOf(histogram);
+  ContributionScalars all = row;
+  all.Merge(week);
+  EXPECT_TRUE(Validate(WeekScalars{}, row).has_value());
+  EXPECT_TRUE(Validate(WeekScalars{2900, week}, all).has_value());
+  EXPECT_TRUE(Validate(WeekScalars{2900, all}, all).has_value());
+  EXPECT_FALSE(Validate(WeekScalars{0, week}, all).has_value());
+  EXPECT_FALSE(Validate(WeekScalars{2900, {}}, all).has_value());
+  EXPECT_FALSE(Validate(WeekScalars{2900, all}, row).has_value());
+}
+
 TEST(ScalarsTest, SubtractingWhatWasNeverAddedChangesNothing) {
   CostHistogram small;
   small.Add(3);
@@ -139,6 +217,14 @@ TEST(ScalarsTest, ImpossibleScalarsAreRefused) {
       [](ContributionScalars& s) { s.sum_within_freedom = 0; },
       [](ContributionScalars& s) { s.sum_within_freedom = ~Uint128{0}; },
       [](ContributionScalars& s) { s.sum_within_squares = ~Uint128{0}; },
+      [](ContributionScalars& s) { s.cubed_contributions = 6; },
+      [](ContributionScalars& s) { s.cubed_contributions = 0; },
+      [](ContributionScalars& s) { s.sum_mean_cubed = 0; },
+      [](ContributionScalars& s) { s.sum_mean_cubed += 1; },
+      [](ContributionScalars& s) { s.sum_mean_cubed += 2; },
+      [](ContributionScalars& s) { s.sum_mean_cubed = -s.sum_mean_cubed; },
+      [](ContributionScalars& s) { s.sum_mean_cubed = Int128{1} << 126; },
+      [](ContributionScalars& s) { s.sum_mean_cubed = -(Int128{1} << 126); },
   };
   for (std::size_t i = 0; i < corruptions.size(); ++i) {
     ContributionScalars bad = good;

@@ -24,6 +24,7 @@ class FleetOfMachines {
     return histogram;
   }
 
+  // Of one week.
   ApiSums Field(int machines) {
     ApiSums field;
     for (; machines > 0; --machines) Contribute(Machine(), field);
@@ -33,6 +34,7 @@ class FleetOfMachines {
   static void Contribute(const CostHistogram& machine, ApiSums& field) {
     field.histogram.Merge(machine);
     field.scalars.Merge(ScalarsOf(machine));
+    field.fullest_week = {.week = 2900, .scalars = field.scalars};
   }
 
  private:

@@ -17,6 +17,7 @@ inline stats::StatRow AsPublished(stats::StatRow row) {
   }
   row.bounded = {
       .contributions = contributions, .calls = row.histogram.count(), .sum = row.histogram.sum()};
+  if (row.key.week == 0) row.fullest_week = {.week = 2900, .scalars = row.scalars};
   return row;
 }
 
@@ -28,7 +29,7 @@ inline stats::CostHistogram Calls(std::uint64_t count, std::uint64_t value) {
   return histogram;
 }
 
-// The row as it is published with these contributions.
+// The row as it is published with these contributions, all of one week.
 inline stats::StatRow PublishedRow(const stats::RowKey& key,
                                    const std::vector<stats::CostHistogram>& contributions) {
   stats::StatRow row{.key = key};
@@ -40,6 +41,7 @@ inline stats::StatRow PublishedRow(const stats::RowKey& key,
     sizes.Merge(stats::SizesOf(one));
   }
   row.bounded = sizes.Bounded();
+  if (key.week == 0) row.fullest_week = {.week = 2900, .scalars = row.scalars};
   return row;
 }
 

@@ -25,21 +25,48 @@ double Normal(std::mt19937_64& random) {
   return radius * std::cos(2 * M_PI * Uniform(random));
 }
 
+double Lognormal(std::mt19937_64& random, double mean, double width) {
+  return std::exp(mean + width * Normal(random));
+}
+
 struct Shape {
   const char* name;
   Draw draw;
+  // Relative errors of the estimates in percent, as README.md has them: not more is measured.
+  double median;
+  double p90;
+  double most;
 };
 
 const std::vector<Shape>& Shapes() {
   static const std::vector<Shape> shapes = {
-      {"narrow lognormal", [](auto& r) { return std::exp(7 + 0.2 * Normal(r)); }},
-      {"lognormal", [](auto& r) { return std::exp(8 + Normal(r)); }},
-      {"wide lognormal", [](auto& r) { return std::exp(9 + 2 * Normal(r)); }},
-      {"exponential", [](auto& r) { return -5000 * std::log(Uniform(r)); }},
-      {"uniform", [](auto& r) { return 300 + 7000 * Uniform(r); }},
-      {"pareto", [](auto& r) { return 500 * std::pow(Uniform(r), -1 / 1.5); }},
-      {"bimodal", [](auto& r) { return std::exp((Uniform(r) < 0.7 ? 5 : 10) + 0.3 * Normal(r)); }},
-      {"floor plus tail", [](auto& r) { return 800 - 400 * std::log(Uniform(r)); }},
+      {"lognormal, 0.2", [](auto& r) { return Lognormal(r, 7, 0.2); }, 0.5, 1.7, 6.3},
+      {"lognormal, 1", [](auto& r) { return Lognormal(r, 8, 1); }, 0.8, 3, 8.8},
+      {"lognormal, 2", [](auto& r) { return Lognormal(r, 9, 2); }, 0.8, 3.8, 8},
+      {"exponential", [](auto& r) { return -5000 * std::log(Uniform(r)); }, 0.8, 2.6, 7.3},
+      {"uniform", [](auto& r) { return 300 + 7000 * Uniform(r); }, 1, 5.1, 6.9},
+      {"Pareto, 1.5", [](auto& r) { return 500 * std::pow(Uniform(r), -1 / 1.5); }, 0.9, 3.3, 14.9},
+      {"two lognormals in different buckets",
+       [](auto& r) { return Lognormal(r, Uniform(r) < 0.7 ? 5 : 10, 0.3); }, 0.8, 2.1, 3.5},
+      {"800 plus exponential", [](auto& r) { return 800 - 400 * std::log(Uniform(r)); }, 1.2, 2.4,
+       7.8},
+      {"half zero, half lognormal",
+       [](auto& r) { return Uniform(r) < 0.5 ? 0 : Lognormal(r, 8, 1); }, 0.3, 2.8, 6.4},
+      {"two lognormals in one bucket",
+       [](auto& r) { return Lognormal(r, Uniform(r) < 0.6 ? 7 : 7.5, 0.05); }, 4.1, 9.3, 12.5},
+      {"1,100 with a tail",
+       [](auto& r) { return Uniform(r) < 0.5 ? 1100 : Lognormal(r, 7.2, 0.5); }, 1.5, 6.8, 8.1},
+      {"ticks of 40 about 90",
+       [](auto& r) { return std::floor(Lognormal(r, std::log(90), 0.5) / 40) * 40; }, 3.2, 10.9,
+       28.8},
+      {"1,100 and 1,900, 1:1", [](auto& r) { return Uniform(r) < 0.5 ? 1100 : 1900; }, 7.3, 23.2,
+       31.8},
+      {"1,100 and 1,900, 19:1", [](auto& r) { return Uniform(r) < 0.95 ? 1100 : 1900; }, 7, 36.1,
+       39.8},
+      {"1,024 and 2,047, 1:1", [](auto& r) { return Uniform(r) < 0.5 ? 1024 : 2047; }, 20.3, 31.4,
+       33.3},
+      {"1,024 and 2,047, 1:9", [](auto& r) { return Uniform(r) < 0.1 ? 1024 : 2047; }, 4.3, 32.6,
+       33.4},
   };
   return shapes;
 }
@@ -49,34 +76,71 @@ double TrueQuantile(const std::vector<std::uint64_t>& sorted, double q) {
   return static_cast<double>(sorted[std::max<std::size_t>(rank, 1) - 1]);
 }
 
-TEST(QuantilesTest, ErrorOnEightShapesIsSmall) {
-  std::mt19937_64 random(10);
+// In percent, ascending: of eight quantiles of 20,000 values, five times, and of 300.
+std::vector<double> ErrorsOf(const Shape& shape, std::mt19937_64& random) {
   std::vector<double> errors;
-  for (const Shape& shape : Shapes()) {
-    for (int repetition = 0; repetition < 5; ++repetition) {
-      std::vector<std::uint64_t> values(20000);
-      CostHistogram histogram;
-      for (auto& value : values) {
-        value = static_cast<std::uint64_t>(shape.draw(random));
-        histogram.Add(value);
-      }
-      std::sort(values.begin(), values.end());
-      for (const double q : {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99}) {
-        const double expected = TrueQuantile(values, q);
-        const Quantile quantile = EstimateQuantile(histogram, q);
-        const double error = std::abs(quantile.estimate - expected) / expected;
-        errors.push_back(error);
-        EXPECT_LE(quantile.low, expected) << shape.name << " q=" << q;
-        EXPECT_GE(quantile.high, expected) << shape.name << " q=" << q;
-        EXPECT_LE(error, 0.06) << shape.name << " q=" << q << " true " << expected;
-      }
+  for (const int count : {20000, 20000, 20000, 20000, 20000, 300, 300, 300, 300, 300}) {
+    std::vector<std::uint64_t> values(static_cast<std::size_t>(count));
+    CostHistogram histogram;
+    for (auto& value : values) {
+      value = static_cast<std::uint64_t>(shape.draw(random));
+      histogram.Add(value);
+    }
+    std::sort(values.begin(), values.end());
+    for (const double q : {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99}) {
+      const double expected = TrueQuantile(values, q);
+      const Quantile quantile = EstimateQuantile(histogram, q);
+      EXPECT_LE(quantile.low, expected) << shape.name << " q=" << q;
+      EXPECT_GE(quantile.high, expected) << shape.name << " q=" << q;
+      const double distance = std::abs(quantile.estimate - expected);
+      errors.push_back(distance == 0 ? 0 : 100 * distance / expected);
     }
   }
   std::sort(errors.begin(), errors.end());
-  RecordProperty("median_error", std::to_string(errors[errors.size() / 2]));
-  RecordProperty("p90_error", std::to_string(errors[errors.size() * 9 / 10]));
-  RecordProperty("max_error", std::to_string(errors.back()));
-  EXPECT_LE(errors[errors.size() / 2], 0.01);
+  return errors;
+}
+
+TEST(QuantilesTest, TheTableOfShapesHolds) {
+  std::mt19937_64 random(10);
+  for (const Shape& shape : Shapes()) {
+    const std::vector<double> errors = ErrorsOf(shape, random);
+    const double median = errors[errors.size() / 2];
+    const double p90 = errors[errors.size() * 9 / 10];
+    EXPECT_LE(median, shape.median) << shape.name;
+    EXPECT_LE(p90, shape.p90) << shape.name;
+    EXPECT_LE(errors.back(), shape.most) << shape.name;
+  }
+}
+
+// Counts beyond 2^53 are no doubles: the median of these is 10, and not one of the dear half.
+TEST(QuantilesTest, RanksAreExactBeyondTwoToTheFiftyThree) {
+  constexpr std::uint64_t kHalf = (std::uint64_t{1} << 53) + 3;
+  CostHistogram histogram;
+  for (const std::uint64_t value : {10, 5000}) {
+    const Uint128 sum = Uint128{kHalf} * value;
+    histogram.SetBucket(shm::SlotOf(value),
+                        {.count = kHalf, .sum = sum, .sum_of_squares = sum * value});
+  }
+  const Quantile median = EstimateQuantile(histogram, 0.5);
+  EXPECT_EQ(median.estimate, 10);
+  EXPECT_EQ(median.high, 10);
+  AgentWeights weights;
+  weights.slots[shm::SlotOf(10)] = weights.slots[shm::SlotOf(5000)] = Uint128{kHalf} << 32;
+  EXPECT_EQ(EstimateWeightedQuantile(histogram, weights, 0.5).high, 15);
+}
+
+// The 55th of a hundred is the 0.55-quantile, though the double 0.55 times 100 is above 55.
+TEST(QuantilesTest, RanksAreThoseOfDecimalFractions) {
+  for (int percent = 1; percent < 100; ++percent) {
+    CostHistogram histogram;
+    for (int rank = 1; rank <= 100; ++rank) histogram.Add(rank <= percent ? 1 : 1000);
+    const AgentWeights weights = WeightsOf(histogram);
+    const double q = percent / 100.0;
+    EXPECT_EQ(EstimateQuantile(histogram, q).estimate, 1) << percent;
+    EXPECT_EQ(EstimateQuantile(histogram, q + 0.001).estimate, 1000) << percent;
+    if (percent % 25 != 0) continue;  // others are no whole parts of 2^32
+    EXPECT_EQ(EstimateWeightedQuantile(histogram, weights, q).estimate, 1);
+  }
 }
 
 TEST(QuantilesTest, TheGuaranteedIntervalAlwaysHoldsTheTrueValue) {
@@ -171,7 +235,7 @@ TEST(QuantilesTest, GoldenVectors) {
       {ramp, 0.5, 95, 78, 113},
       {ramp, 0.95, 124, 94, 127},
       // Few or lumpy values: the estimate is off (true: 1100 and 103), the interval is not.
-      {{1024, 1100, 1300, 2000}, 0.5, 1048, 1024, 1466},
+      {{1024, 1100, 1300, 2000}, 0.5, 1206, 1024, 1466},
       {{100, 101, 102, 103, 127}, 0.8, 113, 102, 119},
   };
   for (const Golden& golden : cases) {

@@ -19,7 +19,7 @@ constexpr DecompressionLimits kNoLimits = {.max_compressed_bytes = kMiB, .max_de
 proto::Fragment SampleMessage() {
   Decompressor decompressor;
   proto::Fragment fragment;
-  const std::string bytes = EncodeFragment(BoundedSampleRows()).value();
+  const std::string bytes = EncodeFragment(WeekSampleRows()).value();
   EXPECT_TRUE(
       fragment.ParseFromString(std::string(decompressor.Decompress(bytes, kNoLimits).value())));
   return fragment;
@@ -89,7 +89,34 @@ TEST(FragmentTest, BoundedSumsSurviveWhereThereAreAny) {
   EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
 }
 
+TEST(FragmentTest, FullestWeeksSurviveWhereThereAreAny) {
+  EXPECT_EQ(DecodeFragment(EncodeFragment(WeekSampleRows()).value()).value()[0].fullest_week,
+            WeekSampleRows()[0].fullest_week);
+  std::vector<stats::StatRow> rows = {SampleRows()[0]};
+  ASSERT_EQ(rows[0].key.week, 0U);
+  rows[0].scalars.Merge(ScalarsOf(rows[0].histogram));  // one with cubes, one without
+  rows[0].histogram.Merge(rows[0].histogram);
+  rows[0].fullest_week = {.week = 2921, .scalars = ScalarsOf(SampleRows()[0].histogram)};
+  EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
+}
+
+void ClearWeeks(proto::Fragment& fragment) {
+  fragment.clear_cubed_contributions();
+  fragment.clear_sum_mean_cubed_low();
+  fragment.clear_sum_mean_cubed_high();
+  fragment.clear_fullest_week();
+}
+
+TEST(FragmentTest, AReaderThatKnowsNoWeeksSeesTheSameAsBefore) {
+  proto::Fragment fragment = SampleMessage();
+  ClearWeeks(fragment);
+  Decompressor decompressor;
+  const std::string old = EncodeFragment(BoundedSampleRows()).value();
+  EXPECT_EQ(fragment.SerializeAsString(), decompressor.Decompress(old, kNoLimits).value());
+}
+
 void ClearBounded(proto::Fragment& fragment) {
+  ClearWeeks(fragment);
   fragment.clear_bounded_contributions();
   fragment.clear_bounded_calls();
   fragment.clear_bounded_sum_low();
@@ -211,6 +238,22 @@ TEST(FragmentTest, SpoiledFragmentsAreRefused) {
       [](auto& f) { f.set_bounded_calls(0, 2); },
       [](auto& f) { f.set_bounded_sum_low(0, 1001); },
       [](auto& f) { f.set_bounded_sum_high(0, 1); },
+      [](auto& f) { f.clear_cubed_contributions(); },
+      [](auto& f) { f.add_sum_mean_cubed_low(0); },
+      [](auto& f) { f.clear_sum_mean_cubed_high(); },
+      [](auto& f) { f.set_cubed_contributions(0, 2); },
+      [](auto& f) { f.set_sum_mean_cubed_low(0, f.sum_mean_cubed_low(0) + 1); },
+      [](auto& f) { f.set_sum_mean_cubed_low(0, f.sum_mean_cubed_low(0) + 6); },
+      [](auto& f) { f.set_sum_mean_cubed_high(0, 1U << 10); },
+      [](auto& f) { f.mutable_fullest_week()->clear_week(); },
+      [](auto& f) { f.mutable_fullest_week()->add_week(0); },
+      [](auto& f) { f.mutable_fullest_week()->set_week(0, 0); },
+      [](auto& f) { f.mutable_fullest_week()->add_contributions(0); },
+      [](auto& f) { f.mutable_fullest_week()->clear_cubed_contributions(); },
+      [](auto& f) { f.mutable_fullest_week()->set_contributions(0, 0); },
+      [](auto& f) { f.mutable_fullest_week()->set_contributions(0, 2); },
+      [](auto& f) { f.mutable_fullest_week()->set_cubed_contributions(0, 0); },
+      [](auto& f) { f.mutable_fullest_week()->set_sum_mean_low(0, 1); },
       [](auto& f) { f.mutable_table()->set_row_metric(0, 99); },
       [](auto& f) { f.mutable_table()->set_bucket_slot(0, 65); },
       [](auto& f) { f.mutable_table()->set_bucket_sum_low(1, 1); },

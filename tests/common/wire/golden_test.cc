@@ -77,6 +77,21 @@ TEST(GoldenTest, FragmentWithBoundedSums) {
   }
 }
 
+TEST(GoldenTest, FragmentWithFullestWeeks) {
+  ExpectGoldenFrame("fragment_week.pb", EncodeFragment(WeekSampleRows()).value());
+  const auto rows = DecodeFragment(Golden("fragment_week.pb.zst")).value();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].scalars, WeekSampleRows()[i].scalars);
+    EXPECT_EQ(rows[i].fullest_week, WeekSampleRows()[i].fullest_week);
+  }
+  // Those of before tell neither.
+  const auto old = DecodeFragment(Golden("fragment_bounded.pb.zst")).value();
+  for (const stats::StatRow& row : old) {
+    EXPECT_EQ(row.fullest_week, stats::WeekScalars{});
+    EXPECT_FALSE(row.scalars.knows_cubes());
+  }
+}
+
 TEST(GoldenTest, Profile) {
   const auto published = SampleRows();
   std::vector<stats::StatRow> rows;

@@ -70,6 +70,7 @@ std::vector<stats::StatRow> SampleRows() {
                               .week = hardware == batch.hardware ? row.week : 0},
                       .histogram = row.histogram,
                       .scalars = ScalarsOf(row.histogram)});
+      rows.back().scalars.ForgetCubes();
     }
   }
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
@@ -85,6 +86,17 @@ std::vector<stats::StatRow> WeightedSampleRows() {
 std::vector<stats::StatRow> BoundedSampleRows() {
   std::vector<stats::StatRow> rows = WeightedSampleRows();
   for (stats::StatRow& row : rows) row.bounded = BoundedSumsOf(row.histogram);
+  return rows;
+}
+
+std::vector<stats::StatRow> WeekSampleRows() {
+  std::vector<stats::StatRow> rows = BoundedSampleRows();
+  for (stats::StatRow& row : rows) {
+    row.scalars = ScalarsOf(row.histogram);
+    if (row.key.week == 0 && row.key.metric == stats::Metric::kWallTime) {
+      row.fullest_week = {.week = 2921, .scalars = row.scalars};
+    }
+  }
   return rows;
 }
 

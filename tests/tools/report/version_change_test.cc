@@ -20,7 +20,7 @@ MetricChange Compared(const Rows& before, const Rows& after) {
   return change;
 }
 
-// Two weeks of the same machines, so that it is known that each contributes about twice.
+// Two weeks, each of which has each machine once.
 Rows Weeks(VersionFleet& fleet, VersionFleet::Wish wish) {
   Rows rows;
   for (const std::uint32_t week : {2900U, 2901U}) {
@@ -42,7 +42,7 @@ TEST(VersionChangeTest, SlowerAndFasterVersionsAreToldFromEqualOnes) {
   EXPECT_LT(slower.ratio_low, 2);
   EXPECT_GT(slower.ratio_high, 2);
   EXPECT_NEAR(slower.delta, 0.48, 0.1);
-  EXPECT_TRUE(slower.weeks_known);
+  EXPECT_EQ(slower.test.machines_after, 60U);
   EXPECT_EQ(after(11).change, Change::kLess);
   EXPECT_EQ(after(12).change, Change::kNone);
   // Significant, perhaps, but too small to matter.
@@ -112,13 +112,40 @@ TEST(VersionChangeTest, ClassesThatFewAreOfDoNotDecide) {
   EXPECT_EQ(change.change, Change::kNone);
 }
 
-TEST(VersionChangeTest, WithoutWeeksAMachineIsAssumedToHaveComeOften) {
+TEST(VersionChangeTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
   VersionFleet fleet(5);
-  const Rows before = {fleet.Row({.machines = 120})};
-  const Rows after = {fleet.Row({.version = "2.0", .octaves = 12.6, .machines = 120})};
+  Rows before = {fleet.Row({.machines = 120})};
+  const Rows after = {fleet.Row({.version = "2.0", .octaves = 13, .machines = 120})};
+  EXPECT_EQ(Compared(before, after).change, Change::kMore);
+  before[0].fullest_week = {};  // as rows of before are
   const MetricChange change = Compared(before, after);
-  EXPECT_FALSE(change.weeks_known);
-  EXPECT_LE(change.test.degrees_of_freedom, 2 * (120 / kAssumedWeeks - 1));
+  EXPECT_EQ(change.change, Change::kTooLittleData);
+  EXPECT_EQ(change.test.strata, 0U);
+  EXPECT_NEAR(change.ratio, 2, 0.3);  // an estimate all the same
+}
+
+// Estimates are of all weeks, the test of the fullest: a machine that comes back is no evidence.
+TEST(VersionChangeTest, MachinesThatComeBackAreNoEvidence) {
+  VersionFleet fleet(8);
+  int told_apart = 0;
+  for (int i = 0; i < 200; ++i) {
+    Rows sides;
+    for (const char* version : {"1.0", "2.0"}) {
+      StatRow row = fleet.Row({.version = version, .machines = 30});
+      const StatRow week = row;
+      for (int more = 1; more < 52; ++more) {
+        row.histogram.Merge(week.histogram);
+        row.scalars.Merge(week.scalars);
+        row.weights.Merge(week.weights);
+        row.bounded.Merge(week.bounded);
+      }
+      sides.push_back(row);
+    }
+    const MetricChange change = Compared({sides[0]}, {sides[1]});
+    EXPECT_EQ(change.test.machines_before, 30U);
+    told_apart += change.test.p <= 0.05 ? 1 : 0;
+  }
+  EXPECT_LE(told_apart, 18);  // 10 are expected
 }
 
 TEST(VersionChangeTest, BuildsOfAVersionAreOneAndCallsPerRunIsNoCost) {
