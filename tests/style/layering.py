@@ -13,7 +13,7 @@ TABLE = {
     "common/config": (["base"], ["toml++"]),
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
-    "common/stats": (["base", "shm"], ["boost/math/distributions/", "boost/random/"]),
+    "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
     "common/crypto": (["base"], ["openssl"]),
     "common/http": (["base"], ["boost", "openssl"]),

@@ -127,7 +127,7 @@ TEST(ReceiptTest, NoFlippedBitAndNoTruncationIsTaken) {
 TEST(ReceiptTest, MalformedReceiptsAreToldApartFromWrongOnes) {
   const std::string mac(64, '0');
   for (const std::string& bad :
-       {std::string(), std::string("zz"), "0100" + mac.substr(2), "0400" + mac, "0000" + mac,
+       {std::string(), std::string("zz"), "0100" + mac.substr(2), "0500" + mac, "0000" + mac,
         "0202" + mac, "0302" + mac, "ff00" + mac, "0102" + mac, "010080" + mac,
         "010080808000" + mac, "0100ff7f" + std::string("ff7f") + mac,
         "0101" + std::string(2 * (wire::kMaxBatchRows / 8 + 1), '0') + mac,

@@ -22,7 +22,7 @@ TEST(BatchRecordTest, WhatIsReadAgainIsWhatWasAccepted) {
   AcceptedRows rows;
   TestBatch batch;
   unsigned with_body = 0;
-  for (unsigned agent = 0; agent < 6; ++agent) {
+  for (unsigned agent = 0; agent < 9; ++agent) {
     for (std::uint64_t sequence = 1; sequence < 20; ++sequence) {
       MakeTestBatch(agent, sequence, batch, nullptr);
       if (batch.body.empty()) continue;

@@ -314,13 +314,13 @@ TEST(HeldBatchTest, ABatchIsKeptAsItCameWithAHead) {
   view.contributions = contributions;
   const std::string bytes = HeldBatch::Encode(view);
   const std::string rows(1, static_cast<char>(batch.rows.row_count()));
-  EXPECT_EQ(bytes, "\x02" + rows + "\x01\xac\x02\x02" + "\x04\x01\x01" + "body");
+  EXPECT_EQ(bytes, "\x02" + rows + "\x01\xac\x02\x02" + "\x05\x01\x01" + "body");
   const auto held = HeldBatch::Decode(bytes);
   ASSERT_TRUE(held.has_value());
   EXPECT_EQ(held->accepted_rows, batch.rows.row_count());
   EXPECT_THAT(held->contributions, ::testing::ElementsAre(std::pair(300U, 2U)));
   EXPECT_EQ(held->record,
-            "\x04\x01\x01"
+            "\x05\x01\x01"
             "body");
   EXPECT_EQ(HeldRoom("key", bytes).value(), 3 + bytes.size() + 1024 + 2 * 8);
   for (const std::size_t size : {0U, 1U, 3U, 4U, 6U}) {

@@ -334,7 +334,7 @@ TEST(RowCodecTest, FlippedBitsNeverDecodeToSomethingThatEncodesLonger) {
 TEST(RowCodecTest, AnotherFormatVersionIsUnsupported) {
   std::string bytes = ValueBytes({});
   CompactRow decoded;
-  for (const char version : {'\0', '\4', '\xff'}) {
+  for (const char version : {'\0', '\5', '\xff'}) {
     bytes[0] = version;
     EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kUnsupported);
   }

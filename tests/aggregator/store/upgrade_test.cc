@@ -101,7 +101,7 @@ TEST(DowngradeTest, WhatANewerProgramWroteIsRefusedAsThatAndNotAsDamage) {
                                           .block_cache_bytes = 1 * kMiB});
     ASSERT_TRUE(database.has_value());
     Database::WriteSet changes(**database);
-    changes.Put(Table::kInbox, Number(2), "\x05 in a new form");
+    changes.Put(Table::kInbox, Number(2), "\x06 in a new form");
     ASSERT_TRUE((*database)->Write(changes).has_value());
   }
   auto store = open();

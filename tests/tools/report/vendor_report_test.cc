@@ -32,6 +32,7 @@ Rows Api(VersionFleet& fleet, const std::string& symbol, double before, double a
   for (const auto& [version, octaves, first] :
        {std::tuple{"1.0", before, 2900U}, {"2.0", after, 2904U}}) {
     StatRow all;
+    stats::ApiSums sums;
     for (std::uint32_t week = first; week < first + 4; ++week) {
       rows.push_back(fleet.Row({.symbol = symbol,
                                 .version = version,
@@ -39,12 +40,14 @@ Rows Api(VersionFleet& fleet, const std::string& symbol, double before, double a
                                 .machines = 40,
                                 .week = week}));
       all.key = rows.back().key;
-      all.histogram.Merge(rows.back().histogram);
-      all.scalars.Merge(rows.back().scalars);
-      all.weights.Merge(rows.back().weights);
-      all.bounded.Merge(rows.back().bounded);
+      sums.Merge(rows.back());
     }
     all.key.week = 0;
+    all.histogram = sums.histogram;
+    all.scalars = sums.scalars;
+    all.weights = sums.weights;
+    all.bounded = sums.bounded;
+    all.fullest_week = sums.fullest_week;
     rows.push_back(all);
   }
   return rows;

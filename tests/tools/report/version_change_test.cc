@@ -31,7 +31,7 @@ Rows Weeks(VersionFleet& fleet, VersionFleet::Wish wish) {
 }
 
 TEST(VersionChangeTest, SlowerAndFasterVersionsAreToldFromEqualOnes) {
-  VersionFleet fleet(1);
+  VersionFleet fleet(5);
   const Rows before = Weeks(fleet, {});
   const auto after = [&](double octaves) {
     return Compared(before, Weeks(fleet, {.version = "2.0", .octaves = octaves}));
