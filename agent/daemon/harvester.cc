@@ -29,6 +29,10 @@ constexpr std::size_t kMaxRefusedFiles = 16;
 // A file whose writer did not finish making it, and is not alive, goes after this time.
 constexpr std::int64_t kUnfinishedSeconds = 60;
 constexpr std::uint64_t kPsPerNs = 1000;
+// 13 days, of all threads together.
+constexpr std::uint64_t kMaxTimePerRunNs = std::uint64_t{1} << 50;
+// Of one run's time, times the runs it stands for: services take a thousand times that in a row.
+constexpr stats::Uint128 kMaxSquaresPerRun = stats::Uint128{1} << 102;
 
 std::uint64_t InodeOf(const std::filesystem::path& path) {
   struct stat info {};
@@ -108,11 +112,12 @@ RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNu
           .refused_cells = std::max(before.refused_cells, now.refused_cells)};
 }
 
-std::vector<RunCell> SingleValues(const RunContent& content, bool ended) {
+std::vector<RunCell> SingleValues(const RunInfo& info, const RunContent& content, bool ended) {
   std::vector<RunCell> cells;
-  const auto add = [&](std::size_t pick, stats::Metric metric, std::uint64_t value) {
+  const auto add = [&](std::size_t pick, stats::Metric metric, std::uint64_t value,
+                       std::uint64_t weight = 1) {
     cells.push_back({.pick = static_cast<std::uint32_t>(pick), .metric = metric, .histogram = {}});
-    cells.back().histogram.Add(value);
+    cells.back().histogram.Add(value, weight);
   };
   for (std::size_t i = 0; i < content.picks.size(); ++i) {
     const RunPick& pick = content.picks[i];
@@ -121,6 +126,19 @@ std::vector<RunCell> SingleValues(const RunContent& content, bool ended) {
       if (calls != 0) add(i, stats::Metric::kCallsPerRun, calls);
     }
     if (pick.first_call_ns) add(i, stats::Metric::kFirstCallTime, *pick.first_call_ns);
+  }
+  if (!ended || info.forced || info.asked) return cells;
+  for (const RunCell& cell : content.cells) {
+    const RunPick& pick = content.picks[cell.pick];
+    const bool is_time =
+        cell.metric == stats::Metric::kWallTime || cell.metric == stats::Metric::kWallTimeBusy;
+    if (!is_time || !pick.calls) continue;
+    std::uint32_t weight =
+        shm::RunsStoodFor(pick.drawn, pick.chances, shm::RoundingBits(info.random_draw, cell.pick));
+    const auto ns = static_cast<std::uint64_t>(
+        std::min<stats::Uint128>(cell.histogram.sum(), kMaxTimePerRunNs));
+    while (stats::Uint128{ns} * ns * weight > kMaxSquaresPerRun) weight /= 2;
+    if (weight != 0) add(cell.pick, stats::Metric::kTimePerRun, ns, weight);
   }
   return cells;
 }
@@ -225,14 +243,14 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   const auto consent = EffectiveConsent(*profile_);
   const Consent decision = consent ? *consent : Consent{};
   if (!info.forced && !MayKeep(decision, info.start())) return {};
-  const bool may_send = MaySend(decision, info.start(), info.forced);
+  const bool may_send = MaySend(decision, info.start(), info.forced || info.asked);
   FIELDCOST_ASSIGN(const RunSnapshot before, database_->FindSnapshot(run));
   HarvestReport counted;
   RunSnapshot changes{.numbers = NumbersOf(info, content, before.numbers), .totals = {}};
   for (const RunCell& cell : content.cells) {
     FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
   }
-  for (const RunCell& cell : SingleValues(content, ended)) {
+  for (const RunCell& cell : SingleValues(info, content, ended)) {
     if (before.totals.contains({cell.pick, cell.metric})) continue;
     FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
   }

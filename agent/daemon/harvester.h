@@ -51,9 +51,11 @@ class Harvester {
 // numbers are not read all at one time, and another harvester may have read newer ones. Pure.
 RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before);
 
-// The metrics of which a run gives at most one value: calls, once it has ended (until then even a
-// pick whose time is over may be in the middle of one), and the first call's time. Pure.
-std::vector<RunCell> SingleValues(const RunContent& content, bool ended);
+// The metrics of which a run gives at most one value: calls and the time they took together, once
+// it has ended (until then even a pick whose time is over may be in the middle of one), and the
+// first call's time. The time weighs as many runs as the pick stands for; what was picked by hand
+// stands for none. Pure.
+std::vector<RunCell> SingleValues(const RunInfo& info, const RunContent& content, bool ended);
 
 // The run files that are there (RunDirectories()), ascending in each directory.
 Result<std::vector<std::filesystem::path>> ListRunFiles(const Profile& profile);

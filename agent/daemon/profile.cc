@@ -25,7 +25,7 @@ constexpr std::uint64_t kMaxBatchBytes = 192 * kKiB;
 static_assert(kMaxBatchBytes < wire::kMaxBatchBodyBytes);
 constexpr std::uint64_t kMaxBatchAgeHours = 24 * 28;
 constexpr std::uint64_t kMaxLoadPercent = 10'000;
-constexpr std::uint64_t kMaxPressurePercent = 100;
+constexpr std::uint64_t kMaxPressurePercent = 200;  // half of it is 100: never a busy machine
 constexpr double kMaxOverheadPercent = 100;
 constexpr std::uint64_t kMaxRunFileLimit = 4096;
 constexpr std::uint64_t kMaxPhaseMinutes = 60 * 24 * 28;

@@ -10,6 +10,7 @@ namespace fieldcost::daemon {
 namespace {
 
 constexpr std::size_t kBucketBytes = 1 + 5 * 8;
+constexpr std::size_t kUntimedBytes = 8;
 constexpr std::size_t kKeyFields = 7;
 
 void AppendUint64(std::uint64_t value, std::string& out) {
@@ -71,17 +72,22 @@ std::string EncodeHistogram(const stats::CostHistogram& histogram) {
     AppendUint64(stats::Low64(bucket.sum_of_squares), out);
     AppendUint64(stats::High64(bucket.sum_of_squares), out);
   }
+  if (histogram.untimed() != 0) AppendUint64(histogram.untimed(), out);
   return out;
 }
 
 Result<stats::CostHistogram> DecodeHistogram(std::string_view untrusted_bytes) {
-  if (untrusted_bytes.size() % kBucketBytes != 0) {
-    return Fail(ErrorCode::kCorrupt, "stored histogram has {} bytes, not a multiple of {}",
-                untrusted_bytes.size(), kBucketBytes);
+  const std::size_t rest = untrusted_bytes.size() % kBucketBytes;
+  if (rest != 0 && rest != kUntimedBytes) {
+    return Fail(ErrorCode::kCorrupt,
+                "stored histogram has {} bytes, not a multiple of {}, or {} more",
+                untrusted_bytes.size(), kBucketBytes, kUntimedBytes);
   }
+  const std::size_t end = untrusted_bytes.size() - rest;
   stats::CostHistogram histogram;
+  if (rest != 0) histogram.SetUntimed(Uint64At(untrusted_bytes, end));
   int last_slot = -1;
-  for (std::size_t at = 0; at < untrusted_bytes.size(); at += kBucketBytes) {
+  for (std::size_t at = 0; at < end; at += kBucketBytes) {
     const int slot = static_cast<unsigned char>(untrusted_bytes[at]);
     if (slot <= last_slot || slot >= static_cast<int>(shm::kBucketSlots)) {
       return Fail(ErrorCode::kCorrupt, "stored histogram has slot {} after {}", slot, last_slot);

@@ -31,7 +31,7 @@ std::optional<std::string_view> TextOf(const char (&untrusted_field)[kSize]) {
   return std::string_view(untrusted_field);
 }
 
-Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, std::uint32_t metrics_per_pick) {
+Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) {
   const auto soname = TextOf(untrusted_pick.soname);
   const auto symbol = TextOf(untrusted_pick.symbol);
   const auto version = TextOf(untrusted_pick.symbol_version);
@@ -43,7 +43,7 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, std::uint32_t metrics
     return Fail(ErrorCode::kCorrupt, "build-id of {} bytes", untrusted_pick.build_id_bytes);
   }
   if ((untrusted_pick.metrics & ~shm::kCellMetrics) != 0 ||
-      std::popcount(untrusted_pick.metrics) != static_cast<int>(metrics_per_pick)) {
+      std::popcount(untrusted_pick.metrics) != static_cast<int>(info.metrics_per_pick)) {
     return Fail(ErrorCode::kCorrupt, "metric set {:#x}", untrusted_pick.metrics);
   }
   RunPick pick{
@@ -56,7 +56,20 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, std::uint32_t metrics
       .first_metric = static_cast<stats::Metric>(std::countr_zero(untrusted_pick.metrics)),
       .dropped = untrusted_pick.phase == shm::kPickDropped,
       .first_call_ns = {},
-      .calls = {}};
+      .calls = {},
+      .busy = (untrusted_pick.flags & shm::kPickBusy) != 0,
+      .drawn = {.candidate_count = untrusted_pick.candidate_count,
+                .slots = untrusted_pick.slots,
+                .weight = untrusted_pick.weight,
+                .wanted = untrusted_pick.picks_wanted,
+                .order = untrusted_pick.draw_order,
+                .probe_draws = untrusted_pick.probe_draws,
+                .probe_weight = untrusted_pick.probe_weight,
+                .by_last_draw = (untrusted_pick.flags & shm::kPickByLastDraw) != 0},
+      .chances = {.run = info.selection_per_65536, .time = info.time_per_65536}};
+  if ((untrusted_pick.flags & shm::kPickLater) != 0) {
+    pick.chances.phase = untrusted_pick.selection_per_65536;
+  }
   if (untrusted_pick.first_call_ns != 0 && untrusted_pick.first_call_ns - 1 < kMaxFirstCallNs) {
     pick.first_call_ns = untrusted_pick.first_call_ns - 1;
   }
@@ -71,8 +84,9 @@ bool IsZero(const shm::Cell& cell) {
 
 enum class CellState { kGood, kTorn, kUnreadable };
 
-CellState ReadCell(const RunBytes& bytes, std::uint64_t offset, bool process_ended,
-                   shm::Cell& untrusted_cell) {
+template <typename Cell>
+CellState ReadCellOf(const RunBytes& bytes, std::uint64_t offset, bool process_ended,
+                     Cell& untrusted_cell) {
   if (process_ended) {
     return bytes.Read(offset, &untrusted_cell, sizeof untrusted_cell) ? CellState::kGood
                                                                       : CellState::kUnreadable;
@@ -80,7 +94,7 @@ CellState ReadCell(const RunBytes& bytes, std::uint64_t offset, bool process_end
   for (int i = 0; i < kMaxCellReads; ++i) {
     std::uint32_t before = 0;
     std::uint32_t after = 0;
-    const std::uint64_t sequence_at = offset + offsetof(shm::Cell, sequence);
+    const std::uint64_t sequence_at = offset + offsetof(Cell, sequence);
     if (!bytes.Read(sequence_at, &before, sizeof before) ||
         !bytes.Read(offset, &untrusted_cell, sizeof untrusted_cell) ||
         !bytes.Read(sequence_at, &after, sizeof after)) {
@@ -91,6 +105,28 @@ CellState ReadCell(const RunBytes& bytes, std::uint64_t offset, bool process_end
     }
   }
   return CellState::kTorn;
+}
+
+CellState ReadCell(const RunBytes& bytes, const RunInfo& info, std::uint64_t offset,
+                   bool process_ended, shm::Cell& untrusted_cell) {
+  if (info.layout.cell_bytes == sizeof(shm::Cell)) {
+    return ReadCellOf(bytes, offset, process_ended, untrusted_cell);
+  }
+  shm::OldCell old;
+  const CellState state = ReadCellOf(bytes, offset, process_ended, old);
+  if (state != CellState::kGood) return state;
+  untrusted_cell = {.sequence = old.sequence,
+                    .staged_slot = old.staged_slot,
+                    .staged = old.staged,
+                    .staged_untimed = 0,
+                    .untimed = 0,
+                    .abandoned = old.abandoned,
+                    .nested = old.nested,
+                    .sampled = old.sampled,
+                    .reserved = {},
+                    .buckets = {}};
+  std::memcpy(untrusted_cell.buckets, old.buckets, sizeof old.buckets);
+  return state;
 }
 
 // The cell's histogram, with a staged update completed; nullopt if it is not a valid one.
@@ -105,6 +141,8 @@ std::optional<stats::CostHistogram> HistogramOf(const shm::Cell& untrusted_cell)
                          .sum = from.sum,
                          .sum_of_squares = stats::MakeUint128(from.sumsq_high, from.sumsq_low)});
   }
+  histogram.SetUntimed(untrusted_cell.staged_slot == 0 ? untrusted_cell.untimed
+                                                       : untrusted_cell.staged_untimed);
   if (!stats::Validate(histogram)) return std::nullopt;
   return histogram;
 }
@@ -178,10 +216,12 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
   if (std::memcmp(header.magic, shm::kRunMagic, sizeof header.magic) != 0) {
     return Fail(ErrorCode::kCorrupt, "not a run file");
   }
-  if (header.version != shm::kRunVersion) {
-    return Fail(ErrorCode::kUnsupported, "run file of version {}, not {}", header.version,
-                shm::kRunVersion);
+  if (header.version != shm::kRunVersion && header.version != shm::kOldRunVersion) {
+    return Fail(ErrorCode::kUnsupported, "run file of version {}, not {} or {}", header.version,
+                shm::kOldRunVersion, shm::kRunVersion);
   }
+  const bool is_old = header.version == shm::kOldRunVersion;
+  const shm::RunLayout layout = is_old ? shm::kOldRunLayout : shm::kRunLayout;
   if (header.header_bytes != sizeof header || header.complete != 1 ||
       header.thread_slots != shm::kThreadSlots) {
     return Fail(ErrorCode::kCorrupt, "run file header is not of this format");
@@ -192,23 +232,28 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
     return Fail(ErrorCode::kCorrupt, "run file has {} picks, room for {}, of {} metrics",
                 header.pick_count, capacity, header.metrics_per_pick);
   }
-  const std::uint64_t expected = shm::RunFileBytes(capacity, header.metrics_per_pick);
-  if (header.counters_offset != shm::CountersOffset(capacity) ||
-      header.cells_offset != shm::CellsOffset(capacity) ||
+  const std::uint64_t expected = shm::RunFileBytes(capacity, header.metrics_per_pick, layout);
+  if (header.counters_offset != shm::CountersOffset(capacity, layout) ||
+      header.cells_offset != shm::CellsOffset(capacity, layout) ||
       header.size_bytes != untrusted_bytes.size() || header.size_bytes != expected) {
     return Fail(ErrorCode::kCorrupt, "run file has {} bytes, its header says {} and describes {}",
                 untrusted_bytes.size(), header.size_bytes, expected);
   }
   return RunInfo{.ready = true,
                  .forced = (header.flags & shm::kRunForced) != 0,
+                 .asked = (header.flags & shm::kRunAsked) != 0,
                  .attached = header.attached != 0,
                  .start_unix_ns = header.start_unix_ns,
                  .lost_calls = std::min(header.lost_calls, kMaxRunCalls),
+                 .layout = layout,
                  .pick_count = header.pick_count,
                  .pick_capacity = capacity,
                  .metrics_per_pick = header.metrics_per_pick,
                  .timed_call_ps = std::min(header.timed_call_ps, kMaxCallCostPs),
-                 .untimed_call_ps = std::min(header.untimed_call_ps, kMaxCallCostPs)};
+                 .untimed_call_ps = std::min(header.untimed_call_ps, kMaxCallCostPs),
+                 .selection_per_65536 = header.selection_per_65536,
+                 .time_per_65536 = header.time_per_65536,
+                 .random_draw = header.random_draw};
 }
 
 namespace {
@@ -226,12 +271,12 @@ struct CellSum {
 Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunContent& content,
                  std::vector<CellSum>& sums) {
   for (std::uint32_t i = 0; i < info.pick_count; ++i) {
-    shm::Pick untrusted_pick;
-    if (!untrusted_bytes.Read(sizeof(shm::RunHeader) + i * sizeof untrusted_pick, &untrusted_pick,
-                              sizeof untrusted_pick)) {
+    shm::Pick untrusted_pick{};  // an old one is the beginning of it
+    if (!untrusted_bytes.Read(sizeof(shm::RunHeader) + i * info.layout.pick_bytes, &untrusted_pick,
+                              info.layout.pick_bytes)) {
       return Fail(ErrorCode::kCorrupt, "pick {} cannot be read", i);
     }
-    auto pick = CheckPick(untrusted_pick, info.metrics_per_pick);
+    auto pick = CheckPick(untrusted_pick, info);
     if (!pick) return Fail(ErrorCode::kCorrupt, "pick {}: {}", i, pick.error().message);
     pick->has_all_calls = info.attached && info.lost_calls == 0 &&
                           untrusted_pick.phase == shm::kPickActive &&
@@ -247,7 +292,8 @@ Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunConten
 
 Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool process_ended,
                  RunContent& content, std::vector<CellSum>& sums) {
-  const std::uint64_t begin = shm::CellsOffset(info.pick_capacity);
+  const std::uint64_t begin = shm::CellsOffset(info.pick_capacity, info.layout);
+  const std::uint64_t cell_bytes = info.layout.cell_bytes;
   const std::uint64_t slot_cells = std::uint64_t{info.pick_capacity} * info.metrics_per_pick;
   const std::uint64_t cell_count = shm::kThreadSlots * slot_cells;
   for (std::uint64_t index = 0; index < cell_count; ++index) {
@@ -256,15 +302,15 @@ Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool proc
       index += slot_cells - total - 1;
       continue;
     }
-    const std::uint64_t offset = begin + index * sizeof(shm::Cell);
+    const std::uint64_t offset = begin + index * cell_bytes;
     const std::uint64_t data = untrusted_bytes.NextData(offset);
-    if (data >= offset + sizeof(shm::Cell)) {
-      index = (data - begin) / sizeof(shm::Cell) - 1;  // the loop's step leads to that cell
+    if (data >= offset + cell_bytes) {
+      index = (data - begin) / cell_bytes - 1;  // the loop's step leads to that cell
       continue;
     }
     shm::Cell untrusted_cell;
     CellSum& sum = sums[total];
-    switch (ReadCell(untrusted_bytes, offset, process_ended, untrusted_cell)) {
+    switch (ReadCell(untrusted_bytes, info, offset, process_ended, untrusted_cell)) {
       case CellState::kUnreadable:
         return Fail(ErrorCode::kCorrupt, "cell {} cannot be read", index);
       case CellState::kTorn:
@@ -291,7 +337,7 @@ Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool proc
 // Calls that a counter counted, by pick.
 Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
                                                 const RunInfo& info) {
-  const std::uint64_t begin = shm::CountersOffset(info.pick_capacity);
+  const std::uint64_t begin = shm::CountersOffset(info.pick_capacity, info.layout);
   const std::uint64_t slot_bytes = shm::CounterSlotBytes(info.pick_capacity);
   std::vector<std::uint64_t> calls(info.pick_count);
   if (calls.empty()) return calls;
@@ -316,7 +362,7 @@ Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
 
 // The formula at the head of common/shm/run_file.h; nullopt if no calls give these numbers.
 std::optional<PickCalls> CallsOf(const CellSum& sum, std::uint64_t counted) {
-  const stats::Uint128 timed = sum.abandoned + sum.cell.histogram.count();
+  const stats::Uint128 timed = sum.abandoned + sum.cell.histogram.timed();
   const stats::Uint128 all = timed + sum.nested + counted;
   if (timed > kMaxRunCalls || all - timed > kMaxRunCalls || sum.sampled > all - timed) {
     return std::nullopt;
@@ -346,7 +392,16 @@ Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo
       pick.calls = CallsOf(sum, counted[sum.cell.pick]);
       if (!pick.calls) ++content.refused_cells;
     }
-    if (!sum.cell.histogram.empty()) content.cells.push_back(std::move(sum.cell));
+    if (sum.cell.histogram.empty()) continue;
+    if (pick.busy && sum.cell.metric == stats::Metric::kWallTime) {
+      sum.cell.metric = stats::Metric::kWallTimeBusy;
+    }
+    content.cells.push_back(std::move(sum.cell));
+  }
+  for (RunPick& pick : content.picks) {
+    if (pick.busy && pick.first_metric == stats::Metric::kWallTime) {
+      pick.first_metric = stats::Metric::kWallTimeBusy;
+    }
   }
   return content;
 }

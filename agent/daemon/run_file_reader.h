@@ -11,6 +11,7 @@
 #include "common/base/file.h"
 #include "common/base/result.h"
 #include "common/shm/run_file.h"
+#include "common/shm/selection.h"
 #include "common/stats/api_key.h"
 #include "common/stats/cost_histogram.h"
 
@@ -56,14 +57,19 @@ class RunFileBytes final : public RunBytes {
 struct RunInfo {
   bool ready = false;
   bool forced = false;
+  bool asked = false;     // measured only because this run was asked for: shm::kRunAsked
   bool attached = false;  // false: the program went on without being measured
   std::uint64_t start_unix_ns = 0;
   std::uint64_t lost_calls = 0;
-  std::uint32_t pick_count = 0;  // at this moment; a living program picks more
+  shm::RunLayout layout = shm::kRunLayout;  // of its version
+  std::uint32_t pick_count = 0;             // at this moment; a living program picks more
   std::uint32_t pick_capacity = 0;
   std::uint32_t metrics_per_pick = 0;
   std::uint32_t timed_call_ps = 0;  // at most kMaxCallCostPs, as the next
   std::uint32_t untimed_call_ps = 0;
+  std::uint32_t selection_per_65536 = 0;  // untrusted, as the next two
+  std::uint32_t time_per_65536 = 0;
+  std::uint64_t random_draw = 0;
 
   WallTime start() const;
 };
@@ -84,6 +90,10 @@ struct RunPick {
   // Measured from the run's start, and to its end if it has ended, without a loss: then these are
   // all of its calls.
   bool has_all_calls = false;
+  bool busy = false;  // the machine was when its phase began: its wall times are kWallTimeBusy
+  // For how many runs it stands; untrusted, see shm::RunsStoodFor().
+  shm::DrawnPick drawn;
+  shm::Chances chances;
 };
 
 // The sums of all threads for one pick and metric.
@@ -95,7 +105,7 @@ struct RunCell {
 
 struct RunContent {
   std::vector<RunPick> picks;
-  std::vector<RunCell> cells;       // ascending by pick and metric; empty ones left out
+  std::vector<RunCell> cells;       // ascending by pick; empty ones left out
   std::uint32_t refused_cells = 0;  // sums or numbers of calls that no calls could have made
   std::uint32_t torn_cells = 0;     // of a thread: being written at every try
 };

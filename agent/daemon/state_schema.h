@@ -3,7 +3,7 @@
 namespace fieldcost::daemon {
 
 // The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
-inline constexpr unsigned kStateSchemaVersion = 4;
+inline constexpr unsigned kStateSchemaVersion = 5;
 
 // From version 1 to 2.
 inline constexpr char kStateUpgrade2[] = R"sql(

@@ -48,7 +48,7 @@ __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, 
   shm::Cell* const cells = CellsOf(thread, PickOf(*record));
   if (cells == nullptr) return;
   NoMeasuring guard(thread, thread->active, thread->active);
-  AddToCell(cells + process.alloc_index + 2, bytes);
+  AddToCell(cells + process.alloc_index + 2, bytes, record->weight_log2);
 }
 
 inline void Count(bool succeeded, size_t bytes, const void* caller) {

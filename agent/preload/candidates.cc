@@ -70,10 +70,6 @@ constexpr const char* kNeverPicked[] = {
     "verrx",
 };
 
-// Draws that lead nowhere, to modules that are not allowed, or that the weight turns down are
-// thrown away, up to this many for each pick.
-constexpr uint32_t kDrawsPerPick = 128;
-
 const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t address) {
   for (uint32_t i = 0; i < count; ++i) {
     if (Contains(objects[i], address)) return &objects[i];
@@ -126,40 +122,68 @@ uint32_t SlotCount(const ElfObject& object, bool data_too) {
   return object.plt_count + (data_too ? object.relocation_count : 0);
 }
 
-// Draws until an API is taken that is not among `taken` (if given). `importer` is the object whose
-// slot was drawn. False if none was taken while there were draws left.
-bool Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random,
-          uint32_t* draws_left, Candidate* candidate, uint32_t* importer) {
-  uint64_t slot_count = 0;
+uint64_t SlotCount(const SlotSpace& space) {
+  uint64_t count = 0;
   for (uint32_t i = 0; i < space.object_count; ++i) {
-    slot_count += SlotCount(space.objects[i], space.data_too);
+    count += SlotCount(space.objects[i], space.data_too);
   }
+  return count;
+}
+
+// Draws one of the space's slots. The weight of what it leads to; 0 if that is nothing that may be
+// picked, and the candidate is then unusable. `importer` is the object whose slot it is.
+uint32_t ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_count,
+                  uint64_t random, Candidate* candidate, uint32_t* importer) {
+  uint64_t index = random % slot_count;
+  uint32_t o = 0;
+  while (index >= SlotCount(space.objects[o], space.data_too)) {
+    index -= SlotCount(space.objects[o++], space.data_too);
+  }
+  const ElfObject& object = space.objects[o];
+  const bool is_plt = index < object.plt_count;
+  const Elf64_Rela& relocation =
+      is_plt ? object.plt[index] : object.relocations[index - object.plt_count];
+  const uint32_t type = is_plt ? kCallSlot : kDataSlot;
+  if (ELF64_R_TYPE(relocation.r_info) != type) return 0;
+  const auto* slot = reinterpret_cast<const uint64_t*>(object.base + relocation.r_offset);
+  if (!MakeCandidate(space, object, relocation, slot, candidate)) return 0;
+  *importer = o;
+  return WeightOf(request, *candidate);
+}
+
+// Draws until an API is taken that is not among `taken` (if given). `importer` is the object whose
+// slot was drawn. False if it gives up.
+bool Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random,
+          Candidate* candidate, uint32_t* importer) {
+  const uint64_t slot_count = SlotCount(space);
   if (slot_count == 0) return false;
-  for (uint32_t draw = 1; *draws_left > 0; ++draw, --*draws_left) {
-    uint64_t index = NextRandom(random) % slot_count;
-    const uint64_t turn_down = NextRandom(random);
-    uint32_t o = 0;
-    while (index >= SlotCount(space.objects[o], space.data_too)) {
-      index -= SlotCount(space.objects[o++], space.data_too);
-    }
-    const ElfObject& object = space.objects[o];
-    const bool is_plt = index < object.plt_count;
-    const Elf64_Rela& relocation =
-        is_plt ? object.plt[index] : object.relocations[index - object.plt_count];
-    const uint32_t type = is_plt ? kCallSlot : kDataSlot;
-    if (ELF64_R_TYPE(relocation.r_info) != type) continue;
-    const auto* slot = reinterpret_cast<const uint64_t*>(object.base + relocation.r_offset);
-    if (!MakeCandidate(space, object, relocation, slot, candidate)) continue;
-    const uint32_t weight = WeightOf(request, *candidate);
-    if (!shm::TakesDraw(turn_down, weight)) continue;
+  for (uint32_t draw = 1; draw <= shm::kDrawsPerPick; ++draw) {
+    const uint32_t weight =
+        ComeUpon(request, space, slot_count, NextRandom(random), candidate, importer);
+    if (!shm::TakesDraw(NextRandom(random), weight)) continue;
     if (taken != nullptr && AlreadyPicked(*taken, candidate->target)) continue;
     candidate->candidate_count = slot_count;
     candidate->draws = draw;
     candidate->weight = weight;
-    *importer = o;
     return true;
   }
   return false;
+}
+
+// The probe draws of what has been drawn together.
+void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Candidate* drawn,
+           uint32_t count) {
+  const uint64_t slot_count = SlotCount(space);
+  for (uint32_t draw = 0; draw < shm::kProbeDraws; ++draw) {
+    Candidate found;
+    uint32_t importer;
+    const uint32_t weight =
+        ComeUpon(request, space, slot_count, NextRandom(random), &found, &importer);
+    for (uint32_t i = 0; weight != 0 && i < count; ++i) {
+      drawn[i].probe_weight += weight;
+      if (drawn[i].target == found.target) break;  // those after it were drawn from what it left
+    }
+  }
 }
 
 bool MatchesList(const char* list, const char* soname, const char* symbol) {
@@ -205,20 +229,30 @@ bool MayBePicked(const char* symbol) {
 
 void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
                   Picks* picks) {
+  constexpr uint32_t kAskedGiveUps = 8;
+  uint32_t gave_up = 0;
   picks->count = 0;
-  uint32_t draws_left = wanted * kDrawsPerPick;
-  while (picks->count < wanted) {
+  for (uint32_t order = 0; order < wanted; ++order) {
     uint32_t importer;
     Candidate* const next = &picks->candidates[picks->count];
-    if (!Draw(request, space, picks, &random, &draws_left, next, &importer)) return;
+    if (!Draw(request, space, picks, &random, next, &importer)) {
+      // Weights that must be right need every number tried; here the program need not wait.
+      if (request.is_only_asked() && ++gave_up == kAskedGiveUps) break;
+      continue;
+    }
+    next->wanted = wanted;
+    next->order = order;
     ++picks->count;
   }
+  if (picks->count != 0) Probe(request, space, &random, picks->candidates, picks->count);
 }
 
 bool PickAgain(const Request& request, const SlotSpace& space, uint64_t random,
                Candidate* candidate, uint32_t* importer) {
-  uint32_t draws_left = kDrawsPerPick;
-  return Draw(request, space, nullptr, &random, &draws_left, candidate, importer);
+  if (!Draw(request, space, nullptr, &random, candidate, importer)) return false;
+  candidate->wanted = 1;
+  Probe(request, space, &random, candidate, 1);
+  return true;
 }
 
 void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,

@@ -19,6 +19,9 @@ struct Candidate {
   uint64_t candidate_count;
   uint32_t draws;
   uint32_t weight;
+  uint32_t wanted;
+  uint32_t order;
+  uint32_t probe_weight;
 };
 
 struct Picks {

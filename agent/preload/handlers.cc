@@ -54,15 +54,19 @@ inline uint32_t IsFirstCall(PickState* pick) {
 
 // Fills a record that was just taken and makes it the thread's active one. The thunk adds
 // the time stamp.
-inline void Begin(ThreadState* thread, Record* record, uint32_t what, const uint64_t* return_slot,
-                  shm::Cell* cells) {
+inline void Begin(ThreadState* thread, Record* record, uint32_t what, uint32_t weight_log2,
+                  const uint64_t* return_slot, shm::Cell* cells) {
   PickState& state = process.picks[what & ~kSampledFlag];
   record->target = state.target;
   record->stack_pointer = reinterpret_cast<uint64_t>(return_slot);
   record->cells = cells;
   record->what = what;
+  record->weight_log2 = weight_log2;
   record->is_first = IsFirstCall(&state);
-  const bool usual = process.metrics == shm::kTimeMetrics && record->is_first == 0;
+  // The first call of a thread that is sampled has another weight than its next ones.
+  const bool same_weight =
+      !IsSampled(*record) || weight_log2 == thread->gap_log2[what & ~kSampledFlag];
+  const bool usual = process.metrics == shm::kTimeMetrics && record->is_first == 0 && same_weight;
   record->usual = usual ? what : kNoPick;
   record->superseded = 0;
   record->allocated_inclusive = thread->allocated_inclusive;
@@ -86,22 +90,24 @@ inline uint64_t Nanoseconds(uint64_t ticks) {
 void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_ticks,
                shm::Cell* cells) {
   const uint64_t ticks = OwnTicks(record, end_ticks);
+  const uint32_t weight = record.weight_log2;
   if ((process.metrics & shm::kTimeMetrics) != 0) {
     const uint64_t nanoseconds = Nanoseconds(ticks);
-    AddToCell(cells, nanoseconds);
+    AddToCell(cells, nanoseconds, weight);
     if (record.is_first != 0) process.picks[PickOf(record)].shared->first_call_ns = nanoseconds + 1;
   }
-  if ((process.metrics & shm::kCycleMetrics) != 0) AddToCell(cells + process.cycles_index, ticks);
+  if ((process.metrics & shm::kCycleMetrics) != 0)
+    AddToCell(cells + process.cycles_index, ticks, weight);
   // Counters are a thread's own: a call that came back on another thread has no difference.
   if (record.owner != thread) return;
   if ((process.metrics & shm::kAllocMetrics) != 0) {
     shm::Cell* const inclusive = cells + process.alloc_index;
-    AddToCell(inclusive, thread->allocated_inclusive - record.allocated_inclusive);
-    AddToCell(inclusive + 1, thread->allocated_exclusive - record.allocated_exclusive);
+    AddToCell(inclusive, thread->allocated_inclusive - record.allocated_inclusive, weight);
+    AddToCell(inclusive + 1, thread->allocated_exclusive - record.allocated_exclusive, weight);
   }
   if ((process.metrics & shm::kIoMetrics) != 0) {
     for (int i = 0; i < 4; ++i) {
-      AddToCell(cells + process.io_index + i, thread->io[i] - record.io[i]);
+      AddToCell(cells + process.io_index + i, thread->io[i] - record.io[i], weight);
     }
   }
 }
@@ -130,7 +136,11 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
       ++cells->sampled;
     }
     ThreadState* const owner = record->owner;
-    if (owner != thread && owner->active == record) owner->active = nullptr;
+    if (owner != thread) {
+      if (owner->active == record) owner->active = nullptr;
+      record->usual =
+          kNoPick;  // its owner's next call is timed for certain: no gap was drawn there
+    }
   }
   record->superseded = 0;
   record->stack_pointer = 0;  // while it is free and until it is filled it is nowhere
@@ -163,7 +173,8 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     if (is_sampled) no_counters[pick] = 0;  // its next call is lost, and counted so, too
     return straight;
   }
-  if (is_sampled && !DrawFirstGap(thread, pick)) return straight;
+  uint32_t weight_log2 = 0;
+  if (is_sampled && !EndGap(thread, pick, &weight_log2)) return straight;
   shm::Cell* const cells = CellsOf(thread, pick);
   if (cells == nullptr) return Charged(thread, pick, straight);
   const auto here = reinterpret_cast<uint64_t>(return_slot);
@@ -179,7 +190,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   // Whoever had this very stack slot before us is gone, unless it tail-called us.
   Record* const record = TakeRecord(thread, IsTailCall(return_slot) ? here : here + 1);
   if (record == nullptr) return Charged(thread, pick, straight);
-  Begin(thread, record, what, return_slot, cells);
+  Begin(thread, record, what, weight_log2, return_slot, cells);
   return {record, record->target};
 }
 
@@ -193,7 +204,7 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   }
   thread->active = Busy(record);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  AddToCell(record->cells, Nanoseconds(OwnTicks(*record, end_ticks)));
+  AddToCell(record->cells, Nanoseconds(OwnTicks(*record, end_ticks)), record->weight_log2);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   record->stack_pointer = 0;
   thread->active = nullptr;

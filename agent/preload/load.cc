@@ -60,12 +60,8 @@ uint64_t CpuPressure() {
 
 }  // namespace
 
-bool IsSystemLoaded(const shm::PolicyHeader& policy) {
-  if (policy.max_cpu_pressure_percent != 0 &&
-      CpuPressure() > uint64_t{policy.max_cpu_pressure_percent} * 100) {
-    return true;
-  }
-  return policy.max_load_per_core_percent != 0 && LoadPercent() > policy.max_load_per_core_percent;
+MachineLoad ReadMachineLoad() {
+  return {.load_percent = LoadPercent(), .pressure_hundredths = CpuPressure()};
 }
 
 bool AreTooManyRunFiles(const Request& request) {

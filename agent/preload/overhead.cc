@@ -3,8 +3,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "agent/preload/gaps.h"
 #include "agent/preload/phase.h"
-#include "agent/preload/random.h"
 
 // Runs inside handlers: no libc call, no vector register, no lock.
 
@@ -53,6 +53,16 @@ uint32_t NeededSampling(uint64_t calls, int64_t allowed_ps, uint32_t from) {
     ++log2;
   }
   return log2;
+}
+
+// The sampling has changed since the last gap was drawn. The record that is prepared for the next
+// call has the old weight.
+__attribute__((cold, noinline)) uint32_t ChangeGap(ThreadState* thread, uint32_t pick,
+                                                   uint32_t log2) {
+  const uint32_t from = thread->gap_log2[pick];
+  thread->gap_log2[pick] = static_cast<uint8_t>(log2);
+  if (thread->records[0].usual == (pick | kSampledFlag)) thread->records[0].usual = kNoPick;
+  return DrawChangedGap(from, log2, &thread->random);
 }
 
 }  // namespace
@@ -105,9 +115,11 @@ __attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pic
 
 void DrawGap(ThreadState* thread, uint32_t pick) {
   shm::CallCounter* const counter = &fieldcost_counters[pick];
+  if (shm::GapOf(*counter) >= 0) return;
   const uint32_t log2 = __atomic_load_n(&process.picks[pick].sampling_log2, __ATOMIC_RELAXED);
-  const uint64_t range = (uint64_t{2} << log2) - 1;
-  const auto gap = static_cast<uint32_t>(((NextRandom(&thread->random) >> 32) * range) >> 32);
+  const uint32_t gap = FIELDCOST_LIKELY(thread->gap_log2[pick] == log2)
+                           ? DrawUsualGap(log2, &thread->random)
+                           : ChangeGap(thread, pick, log2);
   for (;;) {  // again if a signal handler called in between
     const shm::CallCounter before = *counter;
     if (shm::GapOf(before) >= 0) return;
@@ -117,15 +129,20 @@ void DrawGap(ThreadState* thread, uint32_t pick) {
   thread->untimed_since_check += gap;
 }
 
-bool DrawFirstGap(ThreadState* thread, uint32_t pick) {
+bool EndGap(ThreadState* thread, uint32_t pick, uint32_t* weight_log2) {
+  *weight_log2 = 0;
   if (fieldcost_counters == no_counters) {
     if (!MakeCounters(thread)) return false;
     // The stub counted the call elsewhere, where a thread without counters must find its gap run
-    // out.
+    // out. What a former thread of this slot had left of a gap is nothing to this one.
     no_counters[pick] = 0;
     const shm::CallCounter before = fieldcost_counters[pick];
     fieldcost_counters[pick] = shm::MakeCallCounter(shm::CallsOf(before), 0) - (uint64_t{1} << 48);
+    thread->gap_log2[pick] = 0;
+  } else if (shm::GapOf(fieldcost_counters[pick]) == -1) {
+    *weight_log2 = thread->gap_log2[pick];
   }
+  // Below -1 the call before ended the gap, and none was drawn: this one is timed for certain.
   DrawGap(thread, pick);
   return true;
 }

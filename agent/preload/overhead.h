@@ -20,13 +20,12 @@ void StartCostAccount(ThreadState* thread);
 // Settles the account for kCallsPerCheck timed calls; `pick` is the one called last.
 void CheckCost(ThreadState* thread, uint32_t pick);
 
-// A call of a sampled pick has run out its gap: draws the next, of N = 2^sampling_log2 on average,
-// uniform in 0..2N-2. A fixed stride would fall into step with loops. Does nothing if another call
-// has drawn it since. REQUIRES: the thread has counters.
+// A call of a sampled pick has run out its gap: draws the next, see gaps.h. Does nothing if another
+// call has drawn it since. REQUIRES: the thread has counters.
 void DrawGap(ThreadState* thread, uint32_t pick);
 
-// The same for a call whose thread may have no counters yet. False (and counted as lost) if they
-// cannot be had.
-bool DrawFirstGap(ThreadState* thread, uint32_t pick);
+// The same for a call whose thread may have no counters yet, and the weight of that call. False
+// (and counted as lost) if there cannot be counters.
+bool EndGap(ThreadState* thread, uint32_t pick, uint32_t* weight_log2);
 
 }  // namespace fieldcost::preload

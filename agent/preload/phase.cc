@@ -114,7 +114,7 @@ uint32_t PickCapacity() {
   constexpr uint32_t kForcedReserve = 64;
   uint64_t capacity = workspace->drawn.count + kForcedReserve;
   if (!asked->is_forced()) {
-    capacity = uint64_t{asked->policy.picks_per_run} * asked->policy.max_phases;
+    capacity = uint64_t{asked->wanted_picks()} * asked->policy.max_phases;
   }
   return static_cast<uint32_t>(capacity > shm::kMaxPicks ? shm::kMaxPicks : capacity);
 }
@@ -202,6 +202,13 @@ void ForgetWhatIsGone() {
   if (IsAnyDynamicObjectGone()) ForgetDynamicObjectsLocked();
 }
 
+// What the picks of a phase that begins now have in common.
+void DescribePhase(uint32_t flags, const MachineLoad& load) {
+  if (IsMuch(asked->policy, load)) flags |= shm::kPickBusy;
+  process.phase_flags = flags;
+  process.phase_selection_per_65536 = asked->policy.selection_per_65536;
+}
+
 void EndPhase() {
   for (uint32_t i = 0; i < process.pick_count; ++i) EndPick(i, shm::kPickEnded);
   GiveBackLease();
@@ -211,10 +218,12 @@ void TryNextPhase() {
   if (!LoadPolicy(asked) || asked->policy.collection_enabled == 0) return;
   process.overhead_per_65536 = asked->policy.overhead_per_65536;
   const uint32_t room = process.pick_capacity - process.pick_count;
-  const uint32_t wanted = asked->policy.picks_per_run;
-  if ((Random() >> 48) >= asked->policy.selection_per_65536 || IsSystemLoaded(asked->policy)) {
-    return;
-  }
+  const uint32_t wanted = asked->wanted_picks();
+  const bool is_chosen = (Random() >> 48) < asked->policy.selection_per_65536;
+  if (!is_chosen && !asked->is_only_asked()) return;
+  const MachineLoad load = ReadMachineLoad();
+  if (!asked->is_only_asked() && IsTooMuch(asked->policy, load)) return;
+  DescribePhase(shm::kPickLater, load);
   if (!TakeLease(*asked)) return CountSkip(*asked, shm::Skip::kNoLease);
   const SlotSpace space = Objects(false);
   PickAtRandom(*asked, space, Random(), wanted < room ? wanted : room, &workspace->drawn);
@@ -244,7 +253,7 @@ bool BeginRunInWorkspace(uint64_t random, shm::Skip* reason) {
   } else {
     *reason = shm::Skip::kTooManyRunFiles;
     if (AreTooManyRunFiles(*asked)) return false;
-    PickAtRandom(*asked, space, random >> 32 | random << 32, asked->policy.picks_per_run,
+    PickAtRandom(*asked, space, random >> 32 | random << 32, asked->wanted_picks(),
                  &workspace->drawn);
   }
   const bool any = workspace->drawn.count != 0;
@@ -270,7 +279,12 @@ bool BeginRun(Request* request, uint64_t random, shm::Skip* reason) {
   asked = request;
   random_state = random;
   *reason = shm::Skip::kSystemLoaded;
-  if (!asked->is_forced() && IsSystemLoaded(asked->policy)) return false;
+  if (!asked->is_forced()) {
+    const MachineLoad load = ReadMachineLoad();
+    // Who asks for a run wants it measured now, and what it says is not of the field.
+    if (!asked->is_only_asked() && IsTooMuch(asked->policy, load)) return false;
+    DescribePhase(0, load);
+  }
   *reason = shm::Skip::kTightLimits;
   if (!MakeWorkspace()) return false;
   *reason = shm::Skip::kPolicyUnusable;
@@ -334,10 +348,14 @@ __attribute__((cold, noinline)) void LookAtHandle(void* handle) {
     if (workspace->drawn.count == 0 || !MakeRunFile(Random(), &reason)) return;
     return MeasureDrawn(space);
   }
-  const uint32_t old = AnyActivePick(Random());
+  const uint32_t old = FirstActivePick();
   if (old == kNoPick || process.pick_count == process.pick_capacity) return;
   Candidate* const candidate = &workspace->drawn.candidates[0];
   uint32_t importer;
+  // The draw among all is one draw: what it leaves in place, or brings, stands for all.
+  for (uint32_t i = 0; i < process.pick_count; ++i) {
+    if (IsActivePick(i)) StandForNothing(i);
+  }
   if (!PickAgain(*asked, space, Random(), candidate, &importer)) return;
   if (importer < first_new) return RenewDraw(old, *candidate);
   EndPick(old, shm::kPickEnded);

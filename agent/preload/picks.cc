@@ -10,13 +10,11 @@
 namespace fieldcost::preload {
 namespace {
 
-bool IsActive(uint32_t pick) { return process.picks[pick].phase == shm::kPickActive; }
-
 // One whose description says that it is active, although it is not.
 uint32_t SuspendedPick(const Candidate& candidate) {
   for (uint32_t i = 0; i < process.pick_count; ++i) {
     const shm::Pick& shared = *process.picks[i].shared;
-    if (!IsActive(i) && shared.phase == shm::kPickActive &&
+    if (!IsActivePick(i) && shared.phase == shm::kPickActive &&
         strcmp(shared.symbol, candidate.symbol) == 0 &&
         strcmp(shared.symbol_version, candidate.version) == 0 &&
         strcmp(shared.module_path, candidate.provider->path) == 0) {
@@ -39,6 +37,8 @@ void GiveBackSlots(uint32_t pick, uint32_t phase) {
 }
 
 }  // namespace
+
+bool IsActivePick(uint32_t pick) { return process.picks[pick].phase == shm::kPickActive; }
 
 bool AddPick(const Candidate& candidate, uint32_t sampling_log2) {
   if (const uint32_t old = SuspendedPick(candidate); old != kNoPick) {
@@ -65,7 +65,7 @@ void PatchPicks(const SlotSpace& space, uint32_t first_object) {
                 const char* const name = NameOf(object, relocation);
                 for (uint32_t i = 0; i < process.pick_count; ++i) {
                   shm::Pick* const shared = process.picks[i].shared;
-                  if (!IsActive(i) || strcmp(name, shared->symbol) != 0) continue;
+                  if (!IsActivePick(i) || strcmp(name, shared->symbol) != 0) continue;
                   const uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED);
                   if (value == StubOf(i) || value == SamplingStubOf(i)) break;
                   const uint64_t leads_to = TargetOf(space, object, relocation, slot);
@@ -82,13 +82,14 @@ void PatchPicks(const SlotSpace& space, uint32_t first_object) {
 
 void RenewDraw(uint32_t pick, const Candidate& drawn) {
   const PickState& state = process.picks[pick];
-  state.shared->candidate_count = drawn.candidate_count;
-  state.shared->draws = drawn.draws;
+  DescribeDraw(drawn, state.shared);
   state.shared->slots = state.slots;
 }
 
+void StandForNothing(uint32_t pick) { process.picks[pick].shared->picks_wanted = 0; }
+
 void EndPick(uint32_t pick, uint32_t phase) {
-  if (!IsActive(pick)) return;
+  if (!IsActivePick(pick)) return;
   const PickState& state = process.picks[pick];
   GiveBackSlots(pick, phase);
   state.shared->end_unix_ns = UnixNanoseconds();
@@ -96,27 +97,25 @@ void EndPick(uint32_t pick, uint32_t phase) {
 }
 
 void SuspendPick(uint32_t pick) {
-  if (IsActive(pick)) GiveBackSlots(pick, shm::kPickEnded);
+  if (IsActivePick(pick)) GiveBackSlots(pick, shm::kPickEnded);
 }
 
 void SetSampling(uint32_t pick, uint32_t sampling_log2) {
   PickState& state = process.picks[pick];
-  if (!IsActive(pick) || sampling_log2 <= state.sampling_log2) return;
+  if (!IsActivePick(pick) || sampling_log2 <= state.sampling_log2) return;
   const bool was_sampled = state.sampling_log2 != 0;
   __atomic_store_n(&state.sampling_log2, sampling_log2, __ATOMIC_RELEASE);
   state.shared->sampling_log2 = sampling_log2;
   if (!was_sampled) RetargetPick(pick, SamplingStubOf(pick), false);
 }
 
-bool IsAnyPickActive() { return AnyActivePick(0) != kNoPick; }
+bool IsAnyPickActive() { return FirstActivePick() != kNoPick; }
 
-uint32_t AnyActivePick(uint64_t random) {
-  uint32_t found = kNoPick;
-  uint64_t seen = 0;
+uint32_t FirstActivePick() {
   for (uint32_t i = 0; i < process.pick_count; ++i) {
-    if (IsActive(i) && random % ++seen == 0) found = i;
+    if (IsActivePick(i)) return i;
   }
-  return found;
+  return kNoPick;
 }
 
 uint32_t RemoveKnownPicks(Picks* picks) {
@@ -124,7 +123,7 @@ uint32_t RemoveKnownPicks(Picks* picks) {
   for (uint32_t i = 0; i < picks->count; ++i) {
     bool known = false;
     for (uint32_t k = 0; k < process.pick_count; ++k) {
-      if (IsActive(k) && RealOf(process.picks[k].target) == picks->candidates[i].target) {
+      if (IsActivePick(k) && RealOf(process.picks[k].target) == picks->candidates[i].target) {
         known = true;
       }
     }

@@ -19,6 +19,9 @@ void PatchPicks(const SlotSpace& space, uint32_t first_object);
 // A draw from more objects has left this pick in place: from now on it stands as that draw's.
 void RenewDraw(uint32_t pick, const Candidate& drawn);
 
+// What else is measured stands for the runs that this pick would have stood for.
+void StandForNothing(uint32_t pick);
+
 // Gives back the pick's slots; calls that are under way are still recorded. Does nothing to a pick
 // that has ended.
 void EndPick(uint32_t pick, uint32_t phase);
@@ -28,9 +31,10 @@ void SuspendPick(uint32_t pick);
 
 void SetSampling(uint32_t pick, uint32_t sampling_log2);
 
+bool IsActivePick(uint32_t pick);
 bool IsAnyPickActive();
-// One of them at random; kNoPick if there is none.
-uint32_t AnyActivePick(uint64_t random);
+// The one that was drawn first; kNoPick if there is none.
+uint32_t FirstActivePick();
 
 // Takes out of `picks` what is being measured already; returns how many are left.
 uint32_t RemoveKnownPicks(Picks* picks);

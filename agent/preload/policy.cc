@@ -123,6 +123,12 @@ uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_ha
 
 }  // namespace
 
+uint32_t Request::wanted_picks() const {
+  constexpr uint32_t kAskedPicks = 32;
+  const bool more = is_only_asked() && policy.picks_per_run < kAskedPicks;
+  return more ? kAskedPicks : policy.picks_per_run;
+}
+
 bool ReadRequest(char** environment, Request* request) {
   if (!CopyVariable(environment, shm::kStateDirVariable, request->state_dir,
                     sizeof request->state_dir) ||
@@ -134,6 +140,7 @@ bool ReadRequest(char** environment, Request* request) {
                     sizeof request->forced_pick)) {
     return false;
   }
+  request->is_asked = strcmp(Variable(environment, shm::kAskedVariable), "1") == 0;
   request->metrics = ParseMetrics(Variable(environment, shm::kMetricsVariable));
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;

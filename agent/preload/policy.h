@@ -17,7 +17,14 @@ struct Request {
   shm::PolicyHeader policy;
   const shm::AllowedModule* allowed;  // in memory of our own; null before LoadPolicy()
 
+  bool is_asked;   // this very run was asked for
+  bool is_chosen;  // the coin has chosen it
+
   bool is_forced() const { return forced_pick[0] != '\0'; }
+  // Measured for whoever asked for it, and for nobody else.
+  bool is_only_asked() const { return is_asked && !is_chosen && !is_forced(); }
+  // How many APIs are drawn at once.
+  uint32_t wanted_picks() const;
 };
 
 // Reads FIELDCOST_* from `environment` and the head of the policy file. False: stay inert (not

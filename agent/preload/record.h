@@ -31,8 +31,9 @@ struct Record {
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
   uint32_t in_use;
-  // What a stub says (a pick, perhaps with kSampledFlag) when all below is set for it and nothing
-  // but time is metered: then the thunk takes the thread's first record itself. kNoPick otherwise.
+  // What a stub says (a pick, perhaps with kSampledFlag) when all below is set for it, its next
+  // call's weight too, and nothing but time is metered: then the thunk takes the thread's first
+  // record itself. kNoPick otherwise.
   uint32_t usual;
   uint32_t what;        // the pick, perhaps with kSampledFlag
   uint32_t superseded;  // the thread went on without it: counted as abandoned, unless it returns
@@ -41,7 +42,8 @@ struct Record {
   uint64_t allocated_inclusive;  // the thread's counters at entry
   uint64_t allocated_exclusive;
   uint64_t io[4];
-  uint32_t is_first;  // the process's first call of this pick
+  uint32_t is_first;     // the process's first call of this pick
+  uint32_t weight_log2;  // it stands for 2^this calls
 };
 inline constexpr uint32_t kNoPick = ~uint32_t{0};
 
@@ -87,7 +89,10 @@ struct ThreadState {
   uint32_t has_successor;         // the slot went to another thread since the last check
   uint32_t counting_is_too_much;  // so the last check said
   uint8_t ready[shm::kMaxPicks];  // kCells...: whether this slot's cells of that pick have memory
-  char scratch[4096];             // for reading /proc/self/maps without using the host's stack
+  // The sampling of the gap that is running: the call that ends it stands for 2^this. 0: none was
+  // drawn yet.
+  uint8_t gap_log2[shm::kMaxPicks];
+  char scratch[4096];  // for reading /proc/self/maps without using the host's stack
 };
 
 // What a handler needs of a pick. Written before its first slot is patched; constant afterwards,
@@ -130,6 +135,9 @@ struct ProcessState {
   uint32_t timed_call_ps;
   uint32_t untimed_call_ps;
   uint32_t pid;
+  // Of the phase that is on, for its picks: shm::PickFlags, and the chance that it was chosen.
+  uint32_t phase_flags;
+  uint32_t phase_selection_per_65536;
   uint32_t has_begun;  // the program: what is picked from now on has been called before, perhaps
 };
 

@@ -15,6 +15,7 @@
 #include "agent/preload/workspace.h"
 #include "agent/preload/x86_64/machine.h"
 #include "common/shm/run_file.h"
+#include "common/shm/selection.h"
 
 namespace fieldcost::preload {
 namespace {
@@ -79,6 +80,7 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
   header->header_bytes = sizeof(shm::RunHeader);
   header->size_bytes = size;
   if (request.is_forced()) header->flags = shm::kRunForced;
+  if (request.is_only_asked()) header->flags = shm::kRunAsked;
   header->policy_serial = request.policy.policy_serial;
   header->pid = process.pid;
   header->pick_capacity = capacity;
@@ -96,6 +98,10 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
   header->untimed_call_ps = process.untimed_call_ps;
   header->bias_ps = Picoseconds(process.bias_ticks);
   header->bias_spread_ps = Picoseconds(process.bias_spread_ticks);
+  if (!request.is_forced() && !request.is_only_asked() &&
+      request.policy.io_per_65536 < shm::kCertain) {
+    header->time_per_65536 = shm::kCertain - request.policy.io_per_65536;
+  }
   const uint32_t complete = 1;  // once everything else is there
 
   char name[40];
@@ -160,11 +166,23 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   pick->bias_ns = Picoseconds(process.bias_ticks) / kPicosecondsPerNanosecond;
   pick->sampling_log2 = sampling_log2;
   pick->start_unix_ns = process.has_begun != 0 ? UnixNanoseconds() : process.header->start_unix_ns;
-  pick->candidate_count = candidate.candidate_count;
-  pick->draws = candidate.draws;
   pick->weight = candidate.weight;
+  pick->selection_per_65536 = process.phase_selection_per_65536;
+  pick->flags = process.phase_flags;
+  DescribeDraw(candidate, pick);
   __atomic_store_n(&process.header->pick_count, index + 1, __ATOMIC_RELEASE);
   return pick;
+}
+
+void DescribeDraw(const Candidate& drawn, shm::Pick* pick) {
+  pick->candidate_count = drawn.candidate_count;
+  pick->draws = drawn.draws;
+  pick->picks_wanted = drawn.wanted;
+  pick->draw_order = drawn.order;
+  pick->probe_draws = shm::kProbeDraws;
+  pick->probe_weight = drawn.probe_weight;
+  pick->flags &= ~shm::kPickByLastDraw;
+  if (drawn.draws == shm::kDrawsPerPick) pick->flags |= shm::kPickByLastDraw;
 }
 
 }  // namespace fieldcost::preload

@@ -19,6 +19,9 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason);
 // written to. Null if there is no room, or if the API's names are too long to be told whole.
 shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2);
 
+// What the description says of how the pick was drawn, but for its weight and slots.
+void DescribeDraw(const Candidate& drawn, shm::Pick* pick);
+
 uint64_t UnixNanoseconds();
 
 }  // namespace fieldcost::preload

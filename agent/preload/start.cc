@@ -19,8 +19,8 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   const bool has_random =
       random != 0 || SystemCall(SYS_getrandom, reinterpret_cast<uint64_t>(&random), sizeof random,
                                 GRND_NONBLOCK) == sizeof random;
-  const bool takes_part =
-      request.is_forced() || (random & 0xffff) < request.policy.selection_per_65536;
+  request.is_chosen = (random & 0xffff) < request.policy.selection_per_65536;
+  const bool takes_part = request.is_forced() || request.is_asked || request.is_chosen;
   if (!has_random || !takes_part) return;
   shm::Skip reason;
   if (!BeginRun(&request, random, &reason)) CountSkip(request, reason);

@@ -56,7 +56,7 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   thread->reclaim_backoff = kFirstBackoff;
   for (Record& record : thread->records) {
     record.owner = thread;
-    if (record.target == 0) record.usual = kNoPick;  // never used
+    record.usual = kNoPick;  // never used, or prepared for another thread's gap
   }
   return thread;
 }

@@ -14,13 +14,18 @@ using stats::CostHistogram;
 using stats::Metric;
 
 // What a stream of random numbers is for: the same purpose and numbers, the same stream.
-enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, kAllocation };
+enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, kAllocation, kLoad };
 
 constexpr std::uint64_t kTimedCalls = 900;  // of the most called function, machine and week
 constexpr std::uint64_t kMinTimedCalls = 12;
 constexpr std::uint64_t kMinAilingCalls = 100;
 constexpr std::uint64_t kMaxTimedCalls = 3'000;
 constexpr std::uint64_t kCallsPerTimedCall = 16;
+// As if each API had one of 32 slots, and one run in 16 was chosen.
+constexpr std::uint64_t kRunsStoodFor = 512;
+constexpr unsigned kBusyPercent = 25;  // of the weeks of a machine have busy starts, too ...
+constexpr std::uint32_t kBusyCostPercent = 140;  // ... in which calls cost so much
+constexpr std::uint64_t kBusyShare = 4;          // of as many calls
 constexpr std::uint64_t kAllocationsShare = 4;  // every fourth call has its allocations counted ...
 constexpr unsigned kAllocationPercent = 40;     // ... in so many of the weeks
 constexpr std::int32_t kActivityCentiOctaves = 70;  // how much machines differ in use
@@ -72,6 +77,7 @@ struct Histograms {
   CostHistogram wall_time;
   CostHistogram first_call;
   CostHistogram calls_per_run;
+  CostHistogram time_per_run;
   CostHistogram disk_read;
 };
 
@@ -90,9 +96,12 @@ Histograms Measure(const Circumstances& at, Random random) {
     }
   }
   const std::uint64_t calls = at.timed_calls * kCallsPerTimedCall / at.runs;
+  const auto mean = stats::Low64(result.wall_time.sum() / result.wall_time.count());
   for (std::uint64_t run = 0; run < at.runs; ++run) {
     const std::uint64_t share = Exp2Q16(8 * kOctaveQ16 + random.NormalQ16(CentiOctaves(50)));
-    result.calls_per_run.Add(std::max<std::uint64_t>(calls * share >> 8, 1));
+    const std::uint64_t made = std::max<std::uint64_t>(calls * share >> 8, 1);
+    result.calls_per_run.Add(made);
+    result.time_per_run.Add(std::max<std::uint64_t>(made * mean, 1), kRunsStoodFor);
   }
   return result;
 }
@@ -203,6 +212,14 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       add(Metric::kDiskRead, measured.disk_read);
       add(Metric::kCallsPerRun, measured.calls_per_run);
       add(Metric::kFirstCallTime, measured.first_call);
+      add(Metric::kTimePerRun, measured.time_per_run);
+      Random load(options_.seed, Purpose::kLoad, agent, week, name);
+      if (load.Percent(kBusyPercent)) {
+        Circumstances loaded = at;
+        loaded.percent = at.percent * kBusyCostPercent / 100;
+        loaded.timed_calls = std::max(at.timed_calls / kBusyShare, at.runs);
+        add(Metric::kWallTimeBusy, Measure(loaded, load).wall_time);
+      }
     }
   }
   std::sort(content.rows.begin(), content.rows.end(),

@@ -13,6 +13,8 @@ namespace fieldcost::ingest {
 // fit their 128 bits, so no sender can push a stored row over its edge.
 inline constexpr std::uint64_t kMaxRowCalls = std::uint64_t{1} << 40;
 inline constexpr stats::Uint128 kMaxRowSumOfSquares = stats::Uint128{1} << 104;
+// The same of time_per_run, of which 2^16 rows fit.
+inline constexpr stats::Uint128 kMaxRunsSumOfSquares = stats::Uint128{1} << 112;
 
 // How much can happen on a machine in the week that a row speaks of, all programs together. An
 // agent measures one call at a time on a thread, so these hold for the rows of a batch together,
@@ -27,6 +29,10 @@ inline constexpr std::uint64_t kMaxTicksPerNs = 8;
 inline constexpr std::uint64_t kMaxCallsPerSecondPerCore = 8'000'000'000;
 // Starting a process takes about half a millisecond of a core.
 inline constexpr std::uint64_t kMaxRunsPerSecondPerCore = 10'000;
+// A timed call stands for at most so many: shm::kMaxSamplingLog2.
+inline constexpr std::uint64_t kMostCallsStoodFor = std::uint64_t{1} << 14;
+// A measured run stands for at most so many: its draw had a chance of 2^-24 at least.
+inline constexpr std::uint64_t kMostRunsStoodFor = std::uint64_t{1} << 24;
 // What is asked for need not be touched: far beyond the speed of memory, far below nonsense.
 inline constexpr std::uint64_t kMaxAllocatedPerSecondPerCore = std::uint64_t{1} << 40;
 // Files in the page cache and loopback sockets are copied at the speed of memory.

@@ -17,6 +17,7 @@ struct Bounds {
   Uint128 sum = kNoLimit;
   Uint128 count = kNoLimit;
   Uint128 value = kNoLimit;
+  std::uint64_t stood_for = 1;  // by a value, itself included
 };
 
 constexpr Bounds BoundsOf(Metric metric) {
@@ -24,29 +25,50 @@ constexpr Bounds BoundsOf(Metric metric) {
   constexpr Uint128 kTime = Uint128{kNsPerSecond} * kMaxThreadsPerCore;
   switch (metric) {
     case Metric::kWallTime:
-      return {.sum = kTime, .count = kMaxCallsPerSecondPerCore, .value = kMaxCallNs};
+    case Metric::kWallTimeBusy:
+      return {.sum = kTime,
+              .count = kMaxCallsPerSecondPerCore,
+              .value = kMaxCallNs,
+              .stood_for = kMostCallsStoodFor};
     case Metric::kCpuCycles:
       return {.sum = kTime * kMaxTicksPerNs,
               .count = kMaxCallsPerSecondPerCore,
-              .value = Uint128{kMaxCallNs} * kMaxTicksPerNs};
+              .value = Uint128{kMaxCallNs} * kMaxTicksPerNs,
+              .stood_for = kMostCallsStoodFor};
     case Metric::kFirstCallTime:
       return {.sum = kTime, .count = kMaxRunsPerSecondPerCore, .value = kMaxCallNs};
+    case Metric::kTimePerRun:
+      return {.sum = kTime * kMostRunsStoodFor,
+              .count = kMaxRunsPerSecondPerCore * kMostRunsStoodFor,
+              .value = kMaxCallNs * Uint128{kMaxThreadsPerCore},
+              .stood_for = kMostRunsStoodFor};
     case Metric::kCallsPerRun:
       return {.sum = kMaxCallsPerSecondPerCore, .count = kMaxRunsPerSecondPerCore};
     case Metric::kAllocSize:
       return {.sum = kMaxAllocatedPerSecondPerCore,
               .count = kMaxCallsPerSecondPerCore,
-              .value = kMaxAllocationBytes};
+              .value = kMaxAllocationBytes,
+              .stood_for = kMostCallsStoodFor};
     case Metric::kAllocInclusive:
     case Metric::kAllocExclusive:
-      return {.sum = kMaxAllocatedPerSecondPerCore, .count = kMaxCallsPerSecondPerCore};
+      return {.sum = kMaxAllocatedPerSecondPerCore,
+              .count = kMaxCallsPerSecondPerCore,
+              .stood_for = kMostCallsStoodFor};
     case Metric::kDiskRead:
     case Metric::kDiskWritten:
     case Metric::kNetReceived:
     case Metric::kNetSent:
-      return {.sum = kMaxTransferredPerSecondPerCore, .count = kMaxCallsPerSecondPerCore};
+      return {.sum = kMaxTransferredPerSecondPerCore,
+              .count = kMaxCallsPerSecondPerCore,
+              .stood_for = kMostCallsStoodFor};
   }
   return {};
+}
+
+// A run's time is great, and stands for many runs.
+constexpr Uint128 MostSquares(std::uint32_t metric_number) {
+  const bool is_of_runs = metric_number == static_cast<std::uint32_t>(Metric::kTimePerRun);
+  return is_of_runs ? kMaxRunsSumOfSquares : kMaxRowSumOfSquares;
 }
 
 // Whether some value must have been greater than `limit`: the last bucket's mean is. REQUIRES: the
@@ -86,8 +108,8 @@ std::optional<RowRefusal> CheckContent(const wire::UntrustedRow& untrusted_row,
   if (totals.count > kMaxRowCalls) {
     return Implausible("more than 2^40 calls in one row");
   }
-  if (totals.sum_of_squares > kMaxRowSumOfSquares) {
-    return Implausible("sum of squares beyond 2^104 in one row");
+  if (totals.sum_of_squares > MostSquares(untrusted_row.metric_number)) {
+    return Implausible("sum of squares beyond what a row may have");
   }
   return std::nullopt;
 }
@@ -147,6 +169,11 @@ std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& unt
   if (HasGreater(untrusted_row.histogram, bounds.value)) {
     return Implausible(
         fmt::format("{}: a single value is beyond what can be", stats::Name(metric)));
+  }
+  const std::uint64_t timed = totals.count - untrusted_row.histogram.untimed();
+  if (totals.count > Uint128{timed} * bounds.stood_for) {
+    return Implausible(
+        fmt::format("{}: its values stand for more than any can do", stats::Name(metric)));
   }
   if (row_.sum + taken.sum > bounds.sum * week_of_cores) {
     return Implausible(

@@ -291,6 +291,7 @@ bool IsSound(const store::CompactRow& row) {
     weight += bucket.weight();
   }
   return !overflows && weight % stats::kWeightOne == 0 &&
+         stats::ValidateTimed(total.count, row.untimed, row.buckets.size()).has_value() &&
          stats::Validate(row.sizes.buckets, row.scalars.contributions, total).has_value();
 }
 

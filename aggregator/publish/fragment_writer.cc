@@ -118,6 +118,7 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
       row.histogram.SetBucket(bucket.slot, bucket.sums);
       row.weights.slots[bucket.slot] = bucket.weight();
     }
+    row.histogram.SetUntimed(sums.untimed);
     row.scalars = sums.scalars;
     row.fullest_week = head.fullest_week;
     row.bounded = sums.sizes.Bounded();

@@ -41,6 +41,7 @@ void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& h
   entry.key_bytes = static_cast<std::uint32_t>(key_bytes.size());
   entry.key_hash = RowIndex::HashOf(key_bytes);
   entry.first_bucket = static_cast<std::uint32_t>(buckets_.size());
+  entry.untimed = histogram.untimed();
   entry.saturated = histogram.saturated();
   keys_.append(key_bytes);
   histogram.ForEachUsed([this](unsigned slot, const stats::Bucket& bucket) {
@@ -71,6 +72,7 @@ AcceptedRows::Row AcceptedRows::row(std::size_t index) const {
           .sums = {.scalars = &entry.scalars,
                    .buckets = std::span(buckets_).subspan(entry.first_bucket, entry.bucket_count),
                    .sizes = std::span(entry.sizes).first(entry.has_sizes ? 2 : 0),
+                   .untimed = entry.untimed,
                    .saturated = entry.saturated}};
 }
 

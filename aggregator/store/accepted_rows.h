@@ -57,6 +57,7 @@ class AcceptedRows {
     std::uint32_t key_hash = 0;
     std::uint32_t first_bucket = 0;
     std::uint32_t bucket_count = 0;
+    std::uint64_t untimed = 0;
     bool saturated = false;
     bool has_sizes = false;
     stats::ContributionScalars scalars;

@@ -58,12 +58,14 @@ void CompactRow::Clear() {
   scalars = {};
   buckets.clear();
   sizes.buckets.clear();
+  untimed = 0;
   saturated = false;
 }
 
 void CompactRow::Add(const RowSums& other) {
   if (other.scalars->contributions != 0) scalars.Merge(*other.scalars);
   saturated = saturated || other.saturated;
+  untimed = stats::SaturatingAdd(untimed, other.untimed, saturated);
   if (!other.sizes.empty()) sizes.Add(other.sizes);
   if (buckets.empty()) {
     buckets.assign(other.buckets.begin(), other.buckets.end());
@@ -108,8 +110,15 @@ Status CompactRow::Subtract(const CompactRow& other) {
   if (!AreWhole(left, left_scalars.contributions)) return not_contained;
   stats::ContributionSizes left_sizes = sizes;
   if (!left_sizes.Subtract(other.sizes)) return not_contained;
-  if (!stats::Validate(left_sizes.buckets, left_scalars.contributions, TotalsOf(left))) {
+  const stats::Bucket left_totals = TotalsOf(left);
+  if (!stats::Validate(left_sizes.buckets, left_scalars.contributions, left_totals)) {
     return not_contained;
+  }
+  if (!stuck) {
+    if (other.untimed > untimed) return not_contained;
+    const std::uint64_t left_untimed = untimed - other.untimed;
+    if (!stats::ValidateTimed(left_totals.count, left_untimed, left.size())) return not_contained;
+    untimed = left_untimed;
   }
   buckets = std::move(left);
   scalars = left_scalars;
@@ -120,6 +129,7 @@ Status CompactRow::Subtract(const CompactRow& other) {
 
 void CompactRow::SetHistogram(const stats::CostHistogram& histogram) {
   buckets.clear();
+  untimed = histogram.untimed();
   saturated = histogram.saturated();
   histogram.ForEachUsed([this](unsigned slot, const stats::Bucket& sums) {
     if (sums.count != 0) buckets.emplace_back(static_cast<std::uint8_t>(slot), sums);
@@ -133,6 +143,7 @@ void CompactRow::SetWeights(const stats::AgentWeights& weights) {
 stats::CostHistogram CompactRow::ToHistogram() const {
   stats::CostHistogram histogram;
   for (const CompactBucket& bucket : buckets) histogram.SetBucket(bucket.slot, bucket.sums);
+  histogram.SetUntimed(untimed);
   return histogram;
 }
 

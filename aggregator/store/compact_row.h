@@ -48,6 +48,7 @@ struct RowSums {
   const stats::ContributionScalars* scalars = nullptr;
   std::span<const CompactBucket> buckets;    // as those of CompactRow
   std::span<const stats::SizeBucket> sizes;  // likewise
+  std::uint64_t untimed = 0;                 // of the buckets' counts: stats::CostHistogram
   bool saturated = false;
 };
 
@@ -57,12 +58,16 @@ struct CompactRow {
   stats::ContributionScalars scalars;
   std::vector<CompactBucket> buckets;  // ascending by slot, each with a count
   stats::ContributionSizes sizes;      // of some or all of the contributions, as the weights are
+  std::uint64_t untimed = 0;           // of the buckets' counts: stats::CostHistogram
   bool saturated = false;              // a count or sum reached its type's limit and stayed there
   bool operator==(const CompactRow&) const = default;
 
   RowSums view() const {
-    return {
-        .scalars = &scalars, .buckets = buckets, .sizes = sizes.buckets, .saturated = saturated};
+    return {.scalars = &scalars,
+            .buckets = buckets,
+            .sizes = sizes.buckets,
+            .untimed = untimed,
+            .saturated = saturated};
   }
 
   void Clear();

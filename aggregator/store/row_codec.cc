@@ -12,12 +12,13 @@ namespace {
 using stats::Int128;
 using stats::Uint128;
 
-constexpr std::uint8_t kFormatVersion = 4;
+constexpr std::uint8_t kFormatVersion = 5;
 constexpr std::size_t kMaxVarintBytes = 19;  // of 128 bits
 constexpr std::uint8_t kFlagSaturated = 1;
 constexpr std::uint8_t kFlagScalars = 2;
 constexpr std::uint8_t kFlagWeights = 4;
 constexpr std::uint8_t kFlagSizes = 8;
+constexpr std::uint8_t kFlagUntimed = 16;
 constexpr std::uint8_t kFlagCubes = 32;
 // What a value of each version may have, from version 1 on.
 constexpr std::array<std::uint8_t, kFormatVersion> kKnownFlags = {
@@ -25,6 +26,7 @@ constexpr std::array<std::uint8_t, kFormatVersion> kKnownFlags = {
     kFlagSaturated | kFlagScalars | kFlagWeights,
     kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes,
     kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes | kFlagCubes,
+    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes | kFlagCubes | kFlagUntimed,
 };
 
 Error Malformed(std::string_view what) {
@@ -244,7 +246,7 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
   bytes.push_back(
       static_cast<char>((row.saturated ? kFlagSaturated : 0) | (has_scalars ? kFlagScalars : 0) |
                         (has_weights ? kFlagWeights : 0) | (row.sizes.empty() ? 0 : kFlagSizes) |
-                        (has_cubes ? kFlagCubes : 0)));
+                        (has_cubes ? kFlagCubes : 0) | (row.untimed != 0 ? kFlagUntimed : 0)));
   if (has_scalars) {
     AppendVarint(scalars.contributions, bytes);
     AppendVarint(ZigZag(scalars.sum_mean), bytes);
@@ -266,6 +268,7 @@ void AppendRowValue(const RowSums& row, std::string& bytes) {
     AppendVarint(scalars.cubed_contributions, bytes);
     AppendVarint(ZigZag(scalars.sum_mean_cubed), bytes);
   }
+  if (row.untimed != 0) AppendVarint(row.untimed, bytes);
 }
 
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
@@ -308,6 +311,9 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
   }
   if ((flags & kFlagSizes) != 0 && !TakeSizes(rest, row.sizes.buckets)) return Malformed("sizes");
   if ((flags & kFlagCubes) != 0 && !TakeCubes(rest, row.scalars)) return Malformed("cubes");
+  if ((flags & kFlagUntimed) != 0 && (!TakeVarint64(rest, row.untimed) || row.untimed == 0)) {
+    return Malformed("calls that were not timed");
+  }
   if (!rest.empty()) return Malformed("bytes after the last bucket");
   return {};
 }

@@ -155,7 +155,7 @@ Status Catalog::ForEachByTotal(const std::function<bool(const FoundApi& api)>& v
     if (!found) return {};
     api.soname = select.ColumnView(0);
     api.symbol = select.ColumnView(1);
-    api.total_ns = select.ColumnInt(2);
+    api.total = CostOfColumn(select.ColumnInt(2));
     if (!visit(api)) return {};
   }
 }

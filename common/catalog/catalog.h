@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/stats/field_total.h"
 #include "common/stats/stat_row.h"
 
 namespace fieldcost::catalog {
@@ -38,10 +39,12 @@ struct SearchOptions {
   std::size_t limit = 20;
 };
 
+inline constexpr double kTotalStepNs = 1024;  // totals are rounded down to a multiple at most
+
 struct FoundApi {
   std::string soname;
   std::string symbol;
-  std::uint64_t total_ns = 0;  // what its calls have cost together (stats::FieldTotal); 0 = unknown
+  stats::FieldCost total{};  // what its calls have cost together; 0 = unknown
 };
 
 // The local, verified copy of the published catalogue: one SQLite file (WAL), many readers, one

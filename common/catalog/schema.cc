@@ -1,14 +1,14 @@
 #include "common/catalog/schema.h"
 
-#include <limits>
-
 #include "common/base/file.h"
+#include "common/catalog/catalog.h"
 #include "common/crypto/random.h"
-#include "common/stats/field_total.h"
 #include "common/wire/fragment.h"
 
 namespace fieldcost::catalog {
 namespace {
+
+constexpr std::uint64_t kAllRuns = std::uint64_t{1} << 62;  // see TotalColumn()
 
 // Inner pages of a million APIs fit in these 16 MiB, so that a look-up reads leaves only. Memory is
 // taken as pages are read. (Mapping the file was no faster, and would end a reader by a signal if
@@ -232,9 +232,16 @@ Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path) {
 }
 
 std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  const double total = stats::FieldTotal(rows, stats::Whose::kField);
-  return total < static_cast<double>(kMost) ? static_cast<std::uint64_t>(total) : kMost;
+  const stats::FieldCost total = stats::FieldTotal(rows, stats::Whose::kField);
+  const double steps = total.of_all_runs ? total.ns / kTotalStepNs : total.ns;
+  const std::uint64_t number =
+      steps < static_cast<double>(kAllRuns) ? static_cast<std::uint64_t>(steps) : kAllRuns - 1;
+  return total.of_all_runs ? kAllRuns + number : number;
+}
+
+stats::FieldCost CostOfColumn(std::uint64_t total) {
+  if (total < kAllRuns) return {.ns = static_cast<double>(total)};
+  return {.of_all_runs = true, .ns = static_cast<double>(total - kAllRuns) * kTotalStepNs};
 }
 
 Result<SyncState> LoadState(const sqlite::Database& database) {

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/sqlite/sqlite.h"
+#include "common/stats/field_total.h"
 #include "common/stats/stat_row.h"
 
 namespace fieldcost::catalog {
@@ -55,9 +56,12 @@ Result<sqlite::Database> OpenForReading(const std::filesystem::path& path);
 // a minute per million APIs), and every fragment counts as stale.
 Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path);
 
-// What the column `total` holds: what calls of an API have cost together, in ns, bounded
-// (stats::FieldTotal); 0 = not known. At most 2^63 - 1, as SQLite's integers are.
+// What the column `total` holds: what calls of an API have cost together, bounded
+// (stats::FieldTotal), so that its order is that of costs: of measured runs ns, below 2^62; of all
+// runs 2^62 and 1,024 ns each, below 2^63, as SQLite's integers are. 0 = not known.
 std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows);
+// Rounded down, without its error.
+stats::FieldCost CostOfColumn(std::uint64_t total);
 
 Result<SyncState> LoadState(const sqlite::Database& database);
 // REQUIRES: inside a Transaction, so that it is as atomic as what it belongs to.

@@ -8,7 +8,7 @@ namespace fieldcost::shm {
 
 // Numbers are part of every format and never reused. Units in the comment.
 enum class Metric : uint8_t {
-  kWallTime = 1,        // ns per call
+  kWallTime = 1,        // ns per call, in runs that began on a machine with little to do
   kCpuCycles = 2,       // reference cycles (time stamp counter ticks) from call to return
   kAllocInclusive = 3,  // bytes allocated during the call, callees included
   kAllocExclusive = 4,  // bytes allocated by the function's own code
@@ -20,9 +20,14 @@ enum class Metric : uint8_t {
   // One value a run and pick; no cell, see run_file.h:
   kCallsPerRun = 10,    // calls, timed or not; the sum over runs is the exact number of calls
   kFirstCallTime = 11,  // ns of the first call in a run; it is in kWallTime too
+  // ns of all calls in a run together. Weighs as many runs as the run stands for (selection.h), so
+  // that its sum is that of all runs, measured or not.
+  kTimePerRun = 12,
+  // As kWallTime, which has no cell for it: of runs that began on a busy machine.
+  kWallTimeBusy = 13,
 };
 
-inline constexpr unsigned kMaxMetric = 11;
+inline constexpr unsigned kMaxMetric = 13;
 
 // A set of metrics, bit number = metric number.
 using MetricSet = uint32_t;

@@ -19,6 +19,7 @@ inline constexpr uint32_t kMaxPicks = 512;
 inline constexpr uint32_t kMaxLeases = 64;
 inline constexpr uint32_t kMaxSamplingLog2 = 14;
 inline constexpr uint32_t kFullWeight = 65536;
+inline constexpr uint32_t kCertain = 65536;  // a chance `per_65536`
 
 // With the final zero.
 inline constexpr uint32_t kMaxMemoryDirBytes = 512;
@@ -33,7 +34,8 @@ inline constexpr char kRunDirectoryName[] = "runs";
 // The environment through which `fieldcost run` reaches the preload library.
 inline constexpr char kStateDirVariable[] = "FIELDCOST_STATE_DIR";  // absolute path
 inline constexpr char kPickVariable[] = "FIELDCOST_PICK";           // glob "soname!symbol"
-inline constexpr char kMetricsVariable[] = "FIELDCOST_METRICS";     // e.g. "time,alloc"
+inline constexpr char kAskedVariable[] = "FIELDCOST_ASKED";      // "1": measure, whatever the coin
+inline constexpr char kMetricsVariable[] = "FIELDCOST_METRICS";  // e.g. "time,alloc"
 
 struct AllowedModule {
   char soname[kMaxSonameBytes];  // zero-terminated

@@ -12,7 +12,11 @@
 // long picks anew from time to time: pick_count grows up to pick_capacity, and nothing is removed.
 //
 // How often a pick was called, timed or not: over its slots, the sum of CallsOf(counter) and, of
-// its first metric's cell, of the buckets' counts + nested + abandoned - sampled.
+// its first metric's cell, of the buckets' counts - untimed + nested + abandoned - sampled.
+//
+// Of a call that was timed where one in N is, the buckets hold N: its value stands for those that
+// were not. So counts, sums and squares speak of all calls that were not nested, and counts -
+// untimed are those that were timed.
 
 #include <stdint.h>
 
@@ -22,7 +26,8 @@
 namespace fieldcost::shm {
 
 inline constexpr char kRunMagic[8] = {'f', 'c', 'r', 'u', 'n', 'f', 'i', 'l'};
-inline constexpr uint32_t kRunVersion = 2;
+inline constexpr uint32_t kRunVersion = 3;
+inline constexpr uint32_t kOldRunVersion = 2;  // of programs older than this agent: still read
 inline constexpr uint32_t kThreadSlots = 256;
 inline constexpr uint32_t kMaxMetricsPerPick = 9;
 inline constexpr char kRunFileSuffix[] = ".run";
@@ -34,21 +39,29 @@ struct RunBucket {
   uint64_t sumsq_high;
 };
 
-// One histogram. The writer of a new value first computes the new contents of its bucket, puts them
-// into `staged`, sets `staged_slot` to slot + 1 (the commit), copies them into the bucket, and sets
-// `staged_slot` to 0. A reader that finds staged_slot != 0 in a dead process's file copies `staged`
-// to that bucket itself. A reader of a living one uses `sequence` (odd while writing) to read
-// again.
+// One histogram. The writer of a new value first computes the new contents of its bucket and of
+// `untimed`, puts them into `staged` and `staged_untimed`, sets `staged_slot` to slot + 1 (the
+// commit), copies them to their places, and sets `staged_slot` to 0. A reader that finds
+// staged_slot != 0 in a dead process's file copies them itself. A reader of a living one uses
+// `sequence` (odd while writing) to read again.
 struct Cell {
   uint32_t sequence;
   uint32_t staged_slot;
+  RunBucket staged;
+  uint64_t staged_untimed;
+  uint64_t untimed;    // of the buckets' counts, what was not timed but stood for
   uint64_t abandoned;  // calls that never returned here: longjmp, exception, thread exit
   uint64_t nested;     // calls not timed because their thread was already measuring
   uint64_t sampled;    // calls counted by the CallCounter that went on to be measured after all
-  RunBucket staged;
+  uint64_t reserved[2];
   RunBucket buckets[kBucketSlots];
 };
-static_assert(sizeof(Cell) == 64 + 65 * 32);
+static_assert(sizeof(Cell) == 96 + 65 * 32 && sizeof(Cell) % 64 == 0, "whole cache lines");
+
+// A timed value stands for at most 2^kMaxSamplingLog2 calls, and for fewer (all its sums for
+// equally many) where value times weight would pass this: 128 such calls of a thread still fit its
+// 64 bits.
+inline constexpr uint64_t kMaxWeightedValue = uint64_t{1} << 57;
 
 // Counts calls of which only a few are timed, one word a thread and pick, so that one instruction
 // is one call: the upper 16 bits are the signed number of calls left until the next one is timed,
@@ -83,8 +96,15 @@ struct Pick {
   uint32_t weight;           // its own
   uint32_t slots;            // how many of the candidates lead to it
   uint32_t phase;            // PickPhase
+  // For how many runs it stands: selection.h.
+  uint32_t picks_wanted;         // that were to be drawn together; 0: it stands for none
+  uint32_t draw_order;           // the how manieth of them it is, from 0
+  uint32_t probe_draws;          // made after them, that took nothing
+  uint32_t probe_weight;         // sum of what those came upon, but for the picks drawn before it
+  uint32_t selection_per_65536;  // the policy's when its phase began
+  uint32_t flags;                // PickFlags
 };
-static_assert(sizeof(Pick) == 64 + 256 + 64 + 32 + 16 + 512 + 48);
+static_assert(sizeof(Pick) == 64 + 256 + 64 + 32 + 16 + 512 + 48 + 24);
 
 enum PickPhase : uint32_t {
   kPickActive = 0,
@@ -92,8 +112,17 @@ enum PickPhase : uint32_t {
   kPickDropped = 2,  // measuring it would have cost too much
 };
 
+enum PickFlags : uint32_t {
+  kPickByLastDraw = 1,  // one more draw that is turned down, and it would not have been picked
+  kPickLater = 2,       // of a phase after the run's first: chosen by a coin of its own
+  kPickBusy = 4,        // the machine had much to do when its phase began
+};
+
 enum RunFlags : uint32_t {
   kRunForced = 1,  // picked by hand (`fieldcost run --pick`): stays on this machine
+  // Measured only because somebody asked for this run (`fieldcost run`), although the coin had said
+  // no: stays on this machine, too, and stands for no others.
+  kRunAsked = 2,
 };
 
 struct RunHeader {
@@ -122,33 +151,57 @@ struct RunHeader {
   uint32_t untimed_call_ps;   // and for one that is only counted
   uint32_t bias_ps;           // subtracted from every wall time; 0 = not told
   uint32_t bias_spread_ps;    // distance of its quartiles when it was measured: how sure that is
-  uint64_t reserved[7];
+  uint32_t time_per_65536;    // share of such runs that record wall time; 0 = not told
+  uint32_t reserved32;
+  uint64_t reserved[6];
 };
 static_assert(sizeof(RunHeader) == 192);
 
+// What version 2 had instead: no `untimed`, and a pick that ends with `phase`.
+struct OldCell {
+  uint32_t sequence;
+  uint32_t staged_slot;
+  uint64_t abandoned;
+  uint64_t nested;
+  uint64_t sampled;
+  RunBucket staged;
+  RunBucket buckets[kBucketSlots];
+};
+static_assert(sizeof(OldCell) == 64 + 65 * 32);
+
+struct RunLayout {
+  uint64_t pick_bytes;
+  uint64_t cell_bytes;
+};
+inline constexpr RunLayout kRunLayout = {sizeof(Pick), sizeof(Cell)};
+inline constexpr RunLayout kOldRunLayout = {sizeof(Pick) - 24, sizeof(OldCell)};
+
 constexpr uint64_t RoundUpToPage(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-constexpr uint64_t CountersOffset(uint32_t pick_capacity) {
-  return RoundUpToPage(sizeof(RunHeader) + uint64_t{pick_capacity} * sizeof(Pick));
+constexpr uint64_t CountersOffset(uint32_t pick_capacity, RunLayout layout = kRunLayout) {
+  return RoundUpToPage(sizeof(RunHeader) + pick_capacity * layout.pick_bytes);
 }
 // Distance between two threads' counters: whole cache lines.
 constexpr uint64_t CounterSlotBytes(uint32_t pick_capacity) {
   return (uint64_t{pick_capacity} * sizeof(CallCounter) + 63) / 64 * 64;
 }
-constexpr uint64_t CounterOffset(uint32_t pick_capacity, uint32_t slot, uint32_t pick) {
-  return CountersOffset(pick_capacity) + slot * CounterSlotBytes(pick_capacity) +
+constexpr uint64_t CounterOffset(uint32_t pick_capacity, uint32_t slot, uint32_t pick,
+                                 RunLayout layout = kRunLayout) {
+  return CountersOffset(pick_capacity, layout) + slot * CounterSlotBytes(pick_capacity) +
          pick * sizeof(CallCounter);
 }
-constexpr uint64_t CellsOffset(uint32_t pick_capacity) {
-  return RoundUpToPage(CountersOffset(pick_capacity) +
+constexpr uint64_t CellsOffset(uint32_t pick_capacity, RunLayout layout = kRunLayout) {
+  return RoundUpToPage(CountersOffset(pick_capacity, layout) +
                        kThreadSlots * CounterSlotBytes(pick_capacity));
 }
 constexpr uint64_t CellOffset(uint32_t pick_capacity, uint32_t metrics_per_pick, uint32_t slot,
-                              uint32_t pick, uint32_t metric_index) {
-  return CellsOffset(pick_capacity) +
-         ((uint64_t{slot} * pick_capacity + pick) * metrics_per_pick + metric_index) * sizeof(Cell);
+                              uint32_t pick, uint32_t metric_index, RunLayout layout = kRunLayout) {
+  return CellsOffset(pick_capacity, layout) +
+         ((uint64_t{slot} * pick_capacity + pick) * metrics_per_pick + metric_index) *
+             layout.cell_bytes;
 }
-constexpr uint64_t RunFileBytes(uint32_t pick_capacity, uint32_t metrics_per_pick) {
-  return RoundUpToPage(CellOffset(pick_capacity, metrics_per_pick, kThreadSlots, 0, 0));
+constexpr uint64_t RunFileBytes(uint32_t pick_capacity, uint32_t metrics_per_pick,
+                                RunLayout layout = kRunLayout) {
+  return RoundUpToPage(CellOffset(pick_capacity, metrics_per_pick, kThreadSlots, 0, 0, layout));
 }
 
 }  // namespace fieldcost::shm

@@ -71,8 +71,8 @@ Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSum
   ApiSums others = field;
   Comparison result;
   if (own != nullptr) result.own_removed = TakeOut(*own, others);
-  result.calls = mine.count();
-  result.field_calls = others.histogram.count();
+  result.calls = mine.timed();
+  result.field_calls = others.histogram.timed();
   result.contributions = others.scalars.contributions;
   result.machines = others.fullest_week.scalars.contributions;
   result.machine_test = TestMachine(mine, ScalarsForTests(others));

@@ -29,8 +29,8 @@ enum class Verdict {
 std::string_view Name(Verdict verdict);
 
 struct Comparison {
-  std::uint64_t calls = 0;          // mine
-  std::uint64_t field_calls = 0;    // without mine
+  std::uint64_t calls = 0;          // mine, timed
+  std::uint64_t field_calls = 0;    // timed, without mine
   std::uint64_t contributions = 0;  // without mine, of all weeks
   std::uint64_t machines = 0;       // without mine, of the fullest week: they are tested against
   // A few machines made most of the field's calls (not AllCallsAgree() of figures.h): calls are not

@@ -26,6 +26,8 @@ constexpr std::array<MetricText, shm::kMaxMetric + 1> kMetricTexts = {{
     {"net_sent", "bytes"},
     {"calls_per_run", "calls"},
     {"first_call", "ns"},
+    {"time_per_run", "ns"},
+    {"wall_time_busy", "ns"},
 }};
 
 const MetricText& TextOf(Metric metric) {

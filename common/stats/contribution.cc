@@ -154,6 +154,7 @@ std::int32_t Log2RatioQ16Wide(Uint128 numerator, std::uint64_t denominator) {
 
 ContributionScalars ScalarsOf(const CostHistogram& histogram) {
   const std::uint64_t calls = histogram.count();
+  const std::uint64_t timed = calls - histogram.untimed();
   if (calls == 0) return {};
   struct Part {
     std::uint64_t count;
@@ -177,9 +178,10 @@ ContributionScalars ScalarsOf(const CostHistogram& histogram) {
   return {.contributions = 1,
           .sum_mean = mean,
           .sum_mean_squared = static_cast<Uint128>(mean * mean),
-          .sum_inverse_calls = (std::uint64_t{1} << kInverseBits) / calls,
-          .sum_within_squares = squares,
-          .sum_within_freedom = calls - 1,
+          .sum_inverse_calls = (std::uint64_t{1} << kInverseBits) / timed,
+          // Of as many calls as were measured: both factors of each product are below 2^64.
+          .sum_within_squares = squares / calls * timed + squares % calls * timed / calls,
+          .sum_within_freedom = timed - 1,
           .cubed_contributions = 1,
           .sum_mean_cubed = mean * mean * mean};
 }

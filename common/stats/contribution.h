@@ -9,8 +9,9 @@
 namespace fieldcost::stats {
 
 // Additive scalars over contributions (a contribution = one agent's first batch row for one row
-// key). They let a reader compare machines, since calls of one machine are correlated. With n = a
-// contribution's calls, m = its mean log2 cost and s^2 its variance of log2 costs:
+// key). They let a reader compare machines, since calls of one machine are correlated. With n = how
+// many of a contribution's calls were measured, m = its mean log2 cost and s^2 its variance of log2
+// costs:
 struct ContributionScalars {
   std::uint64_t contributions = 0;  // A
   Int128 sum_mean = 0;              // sum of m, Q16 fixed point

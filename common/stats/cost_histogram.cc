@@ -5,9 +5,13 @@
 namespace fieldcost::stats {
 namespace {
 
-// A value squared and its own bucket, as one sum to add.
-Bucket Single(std::uint64_t value) {
-  return {.count = 1, .sum = value, .sum_of_squares = Uint128{value} * value};
+// So many equal values, as one sum to add.
+Bucket Equal(std::uint64_t value, std::uint64_t count, bool& saturated) {
+  const WideProduct squares = Multiply(Uint128{value} * value, count);
+  if (squares.high != 0) saturated = true;
+  return {.count = count,
+          .sum = Uint128{value} * count,
+          .sum_of_squares = squares.high != 0 ? ~Uint128{0} : squares.low};
 }
 
 void AddTo(Bucket& bucket, const Bucket& other, bool& saturated) {
@@ -22,14 +26,16 @@ Error Broken(unsigned slot, std::string_view rule) {
 
 }  // namespace
 
-void CostHistogram::Add(std::uint64_t value) {
+void CostHistogram::Add(std::uint64_t value, std::uint64_t weight) {
   const unsigned slot = shm::SlotOf(value);
-  AddTo(buckets_[slot], Single(value), saturated_);
+  AddTo(buckets_[slot], Equal(value, weight, saturated_), saturated_);
   Mark(slot, true);
+  untimed_ = SaturatingAdd(untimed_, weight - 1, saturated_);
 }
 
 void CostHistogram::Merge(const CostHistogram& other) {
   saturated_ = saturated_ || other.saturated_;
+  untimed_ = SaturatingAdd(untimed_, other.untimed_, saturated_);
   other.ForEachUsed([this](unsigned slot, const Bucket& bucket) {
     AddTo(buckets_[slot], bucket, saturated_);
     Mark(slot, true);
@@ -41,6 +47,7 @@ void CostHistogram::Clear() {
   used_ = 0;
   last_used_ = false;
   saturated_ = false;
+  untimed_ = 0;
 }
 
 Status CostHistogram::Subtract(const CostHistogram& other) {
@@ -48,6 +55,10 @@ Status CostHistogram::Subtract(const CostHistogram& other) {
     return Fail(ErrorCode::kInvalidArgument, "cannot subtract: a histogram is saturated");
   }
   CostHistogram result = *this;
+  if (other.untimed_ > result.untimed_) {
+    return Fail(ErrorCode::kInvalidArgument, "cannot subtract: fewer values are stood for");
+  }
+  result.untimed_ -= other.untimed_;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     Bucket ours = result.buckets_[slot];
     const Bucket& theirs = other.buckets_[slot];
@@ -146,6 +157,14 @@ Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket) {
   return {};
 }
 
+Status ValidateTimed(std::uint64_t count, std::uint64_t untrusted_untimed,
+                     std::size_t used_buckets) {
+  if (untrusted_untimed <= count && count - untrusted_untimed >= used_buckets) return {};
+  return Fail(ErrorCode::kCorrupt,
+              "of {} values in {} buckets {} are only stood for: too few were measured", count,
+              used_buckets, untrusted_untimed);
+}
+
 Status Validate(const CostHistogram& untrusted_histogram) {
   bool saturated = untrusted_histogram.saturated();
   Bucket total;
@@ -156,7 +175,8 @@ Status Validate(const CostHistogram& untrusted_histogram) {
   });
   if (!status) return status;
   if (saturated) return Fail(ErrorCode::kCorrupt, "histogram is saturated: its totals overflow");
-  return {};
+  return ValidateTimed(total.count, untrusted_histogram.untimed(),
+                       untrusted_histogram.used_count());
 }
 
 }  // namespace fieldcost::stats

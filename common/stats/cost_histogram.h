@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "common/base/result.h"
@@ -22,10 +23,15 @@ struct Bucket {
 // Additive: merging any parts in any order and grouping gives the same bits. A plain value of about
 // 3 KiB; not thread-safe. Slots are those of common/shm/log2_bucket.h. Few of them are used in most
 // histograms, and only these are walked.
+//
+// Where one call in N was measured, each measured value stands for N: it is in count, sum and sum
+// of squares N times, so that these speak of all calls. How many were really measured is kept
+// beside them, since that is the n of every test and threshold.
 class CostHistogram {
  public:
-  // Adds one value (unit of the metric: ns or bytes).
-  void Add(std::uint64_t value);
+  // Adds one measured value (unit of the metric: ns or bytes) that stands for `weight` of them.
+  // REQUIRES: weight > 0.
+  void Add(std::uint64_t value, std::uint64_t weight = 1);
 
   // Adds `other`'s sums. A count that would pass 2^64-1 (or a sum, 2^128-1) stays there and sets
   // saturated(); the order of merging does not matter even then.
@@ -40,6 +46,13 @@ class CostHistogram {
     buckets_[slot] = bucket;
     Mark(slot, bucket != Bucket{});
   }
+  // Of the count, how many were not measured, but stood for.
+  std::uint64_t untimed() const { return untimed_; }
+  void SetUntimed(std::uint64_t untimed) { untimed_ = untimed; }
+  // How many values were really measured; at most count(). REQUIRES, for a meaningful result: it is
+  // valid.
+  std::uint64_t timed() const { return count() - untimed_; }
+
   // Makes it empty again; costs what is used.
   void Clear();
 
@@ -92,6 +105,7 @@ class CostHistogram {
   std::uint64_t used_ = 0;  // bit k: slot k is not all zero
   bool last_used_ = false;  // the same of slot 64
   bool saturated_ = false;
+  std::uint64_t untimed_ = 0;
 };
 
 // The population standard deviation of the values summed in `bucket`, 0 if it is empty. Nothing
@@ -106,8 +120,13 @@ double StandardDeviation(const Bucket& bucket);
 // arithmetic. kCorrupt with the slot and the broken rule. REQUIRES: slot < kBucketSlots.
 Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket);
 
-// ValidateBucket for every bucket; also kCorrupt if the histogram is saturated or a total would
-// pass its type (count 2^64-1, sums 2^128-1).
+// kCorrupt unless of `count` values all but `untimed` were measured, at least one in each of
+// `used_buckets`.
+Status ValidateTimed(std::uint64_t count, std::uint64_t untrusted_untimed,
+                     std::size_t used_buckets);
+
+// ValidateBucket for every bucket; also kCorrupt if the histogram is saturated, a total would pass
+// its type (count 2^64-1, sums 2^128-1), or fewer values were measured than buckets are used.
 Status Validate(const CostHistogram& untrusted_histogram);
 
 }  // namespace fieldcost::stats

@@ -1,12 +1,16 @@
 #include "common/stats/field_total.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <map>
-#include <utility>
 
 namespace fieldcost::stats {
 namespace {
+
+constexpr std::array<Metric, 4> kParts = {Metric::kWallTime, Metric::kWallTimeBusy,
+                                          Metric::kCallsPerRun, Metric::kTimePerRun};
 
 struct Widest {
   int width = -1;
@@ -23,7 +27,39 @@ struct Widest {
 };
 
 bool IsKnown(const ApiSums* sums, Whose whose) {
-  return sums != nullptr && (whose == Whose::kOwn || KnowsBounds(*sums));
+  return sums != nullptr && !sums->histogram.empty() &&
+         (whose == Whose::kOwn || KnowsBounds(*sums));
+}
+
+// Calls and what they cost together, as far as it may be told.
+Bucket CallsAndCost(const ApiSums* sums, Whose whose) {
+  if (!IsKnown(sums, whose)) return {};
+  if (whose == Whose::kOwn) return sums->histogram.Totals();
+  return {.count = sums->bounded.calls, .sum = sums->bounded.sum};
+}
+
+// Of both classes of load.
+Bucket TimedCalls(const TotalParts& parts, Whose whose) {
+  bool saturated = false;
+  Bucket all = CallsAndCost(parts.wall_time, whose);
+  const Bucket busy = CallsAndCost(parts.wall_time_busy, whose);
+  all.count = SaturatingAdd(all.count, busy.count, saturated);
+  all.sum = SaturatingAdd(all.sum, busy.sum, saturated);
+  return all;
+}
+
+// A run that was drawn stands for W runs, so a sum of T has about the variance of the sum of
+// W * W * T * T. Of W * T * T the sum is known, and of W the mean.
+FieldCost OfAllRuns(const ApiSums& time_per_run, Whose whose) {
+  const Bucket drawn = time_per_run.histogram.Totals();
+  const auto runs = static_cast<double>(time_per_run.histogram.timed());
+  const auto sum = static_cast<double>(drawn.sum);
+  const double mean_weight = runs > 0 ? static_cast<double>(drawn.count) / runs : 0;
+  const double error = std::sqrt(mean_weight * static_cast<double>(drawn.sum_of_squares));
+  FieldCost cost{.of_all_runs = true};
+  cost.ns = static_cast<double>(whose == Whose::kOwn ? drawn.sum : time_per_run.bounded.sum);
+  cost.standard_error_ns = sum > 0 ? error / sum * cost.ns : 0;
+  return cost;
 }
 
 }  // namespace
@@ -32,39 +68,50 @@ int StratumWidth(const RowKey& key) {
   return (key.hardware == HardwareClass{} ? 2 : 0) + (key.week == 0 ? 1 : 0);
 }
 
-std::optional<std::uint64_t> FieldCalls(const ApiSums* wall_time, const ApiSums* calls_per_run,
-                                        Whose whose) {
-  const bool own = whose == Whose::kOwn;
-  std::optional<Uint128> calls;
-  if (IsKnown(wall_time, whose)) {
-    calls = own ? wall_time->histogram.count() : wall_time->bounded.calls;
-  }
-  if (IsKnown(calls_per_run, whose)) {
-    const Uint128 counted = own ? calls_per_run->histogram.sum() : calls_per_run->bounded.sum;
-    calls = std::max(calls.value_or(0), counted);
-  }
-  if (!calls) return std::nullopt;
-  const Uint128 most = std::numeric_limits<std::uint64_t>::max();
-  return static_cast<std::uint64_t>(std::min(*calls, most));
+std::optional<std::uint64_t> FieldCalls(const TotalParts& parts, Whose whose) {
+  const bool known = IsKnown(parts.wall_time, whose) || IsKnown(parts.wall_time_busy, whose) ||
+                     IsKnown(parts.calls_per_run, whose);
+  if (!known) return std::nullopt;
+  constexpr Uint128 kMost = std::numeric_limits<std::uint64_t>::max();
+  const Uint128 counted = CallsAndCost(parts.calls_per_run, whose).sum;
+  const Uint128 calls = std::max(Uint128{TimedCalls(parts, whose).count}, counted);
+  return static_cast<std::uint64_t>(std::min(calls, kMost));
 }
 
-std::optional<double> FieldTotal(const ApiSums* wall_time, const ApiSums* calls_per_run,
-                                 Whose whose) {
-  if (!IsKnown(wall_time, whose)) return std::nullopt;
-  const double mean =
-      whose == Whose::kOwn ? wall_time->histogram.Mean() : wall_time->bounded.Mean();
-  return mean * static_cast<double>(*FieldCalls(wall_time, calls_per_run, whose));
+void FieldCost::Add(const FieldCost& other) {
+  if (of_all_runs && !other.of_all_runs) return;
+  if (other.of_all_runs && !of_all_runs) *this = {.of_all_runs = true};
+  ns += other.ns;
+  standard_error_ns = std::hypot(standard_error_ns, other.standard_error_ns);
 }
 
-double FieldTotal(std::span<const StatRow> rows, Whose whose) {
-  std::map<ApiKey, std::pair<Widest, Widest>> apis;
+std::partial_ordering FieldCost::operator<=>(const FieldCost& other) const {
+  if (of_all_runs != other.of_all_runs) return of_all_runs <=> other.of_all_runs;
+  return ns <=> other.ns;
+}
+
+std::optional<FieldCost> FieldTotal(const TotalParts& parts, Whose whose) {
+  if (IsKnown(parts.time_per_run, whose)) return OfAllRuns(*parts.time_per_run, whose);
+  const Bucket timed = TimedCalls(parts, whose);
+  if (timed.count == 0) return std::nullopt;
+  const double mean = static_cast<double>(timed.sum) / static_cast<double>(timed.count);
+  return FieldCost{.ns = mean * static_cast<double>(*FieldCalls(parts, whose))};
+}
+
+FieldCost FieldTotal(std::span<const StatRow> rows, Whose whose) {
+  std::map<ApiKey, std::array<Widest, kParts.size()>> apis;
   for (const StatRow& row : rows) {
-    if (row.key.metric == Metric::kWallTime) apis[row.key.api].first.Take(row);
-    if (row.key.metric == Metric::kCallsPerRun) apis[row.key.api].second.Take(row);
+    const auto part = std::find(kParts.begin(), kParts.end(), row.key.metric);
+    if (part == kParts.end()) continue;
+    apis[row.key.api][static_cast<std::size_t>(part - kParts.begin())].Take(row);
   }
-  double total = 0;
+  FieldCost total;
   for (const auto& [api, sums] : apis) {
-    total += FieldTotal(sums.first.get(), sums.second.get(), whose).value_or(0);
+    const TotalParts parts{.wall_time = sums[0].get(),
+                           .wall_time_busy = sums[1].get(),
+                           .calls_per_run = sums[2].get(),
+                           .time_per_run = sums[3].get()};
+    if (const auto cost = FieldTotal(parts, whose)) total.Add(*cost);
   }
   return total;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,19 +14,44 @@ namespace fieldcost::stats {
 // same calls.
 int StratumWidth(const RowKey& key);
 
-// How many calls of an API there were, timed or not: the sum of its calls_per_run, or the number of
-// timed ones where that is not known or less (a run that has not ended has told only of these). Of
-// the field both are the bounded ones of figures.h. nullopt if neither is known. At most 2^64-1.
-std::optional<std::uint64_t> FieldCalls(const ApiSums* wall_time, const ApiSums* calls_per_run,
-                                        Whose whose);
+// The sums of one API that its total is made of; those that are not known are null.
+struct TotalParts {
+  const ApiSums* wall_time = nullptr;
+  const ApiSums* wall_time_busy = nullptr;
+  const ApiSums* calls_per_run = nullptr;
+  const ApiSums* time_per_run = nullptr;
+};
 
-// What all these calls have cost together, in ns: their number times the mean of the timed ones;
-// nullopt if that is not known. For display and order only.
-std::optional<double> FieldTotal(const ApiSums* wall_time, const ApiSums* calls_per_run,
-                                 Whose whose);
+// How many calls of an API there were in the measured runs, timed or not: the sum of its
+// calls_per_run, or the number that those timed stand for where that is not known or less (a run
+// that has not ended has told only of these). Of the field both are the bounded ones of figures.h.
+// nullopt if neither is known. At most 2^64-1.
+std::optional<std::uint64_t> FieldCalls(const TotalParts& parts, Whose whose);
 
-// The sum of FieldTotal() over all ApiKeys among these rows, the widest rows of each merged; 0 for
-// those of which it is not known.
-double FieldTotal(std::span<const StatRow> rows, Whose whose);
+// What calls have cost together, in ns. For display and order only.
+struct FieldCost {
+  // Of all runs, measured or not, as the time_per_run of those measured stands for it; if false, of
+  // the measured runs only: of all runs it is more, nobody knows how much.
+  bool of_all_runs = false;
+  double ns = 0;
+  // Of all runs: by how much that may be off because only some runs were drawn. How machines differ
+  // is not in it.
+  double standard_error_ns = 0;
+
+  // Adds what another API has cost. What is of measured runs only cannot be added to what is of all
+  // runs, and is left out.
+  void Add(const FieldCost& other);
+  // What is of all runs is above what is not.
+  std::partial_ordering operator<=>(const FieldCost& other) const;
+  bool operator==(const FieldCost& other) const = default;
+};
+
+// By the sum of time_per_run; where that is not known, the number of calls times the mean of those
+// timed. nullopt if neither is known.
+std::optional<FieldCost> FieldTotal(const TotalParts& parts, Whose whose);
+
+// All ApiKeys among these rows together, the widest rows of each merged; what is not known is left
+// out.
+FieldCost FieldTotal(std::span<const StatRow> rows, Whose whose);
 
 }  // namespace fieldcost::stats

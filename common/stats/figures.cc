@@ -23,6 +23,7 @@ Quantiles QuantilesOfMachines(const ApiSums& sums) {
 
 CallFigures FiguresOfCalls(const CostHistogram& histogram) {
   return {.totals = histogram.Totals(),
+          .timed = histogram.timed(),
           .mean = histogram.Mean(),
           .standard_deviation = histogram.StandardDeviation(),
           .quantiles = QuantilesOfCalls(histogram)};

@@ -33,7 +33,8 @@ struct Quantiles {
 
 // Every call counts the same, whoever made it.
 struct CallFigures {
-  Bucket totals;  // exact
+  Bucket totals;            // exact
+  std::uint64_t timed = 0;  // of their count, really measured
   double mean = 0;
   double standard_deviation = 0;
   Quantiles quantiles;

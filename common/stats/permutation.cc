@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/stats/agent_weights.h"
 #include "common/stats/hypergeometric.h"
 #include "common/stats/tails.h"
 #include "common/stats/uint128.h"
@@ -133,14 +134,20 @@ void Halve(BucketCounts& counts) {
   }
 }
 
+// As many as were timed, divided among the buckets as all calls are.
+BucketCounts TimedCounts(const CostHistogram& histogram) {
+  BucketCounts counts{};
+  histogram.ForEachUsed([&](unsigned slot, const Bucket& bucket) { counts[slot] = bucket.count; });
+  if (histogram.untimed() == 0) return counts;
+  std::array<Uint128, shm::kBucketSlots> amounts;
+  std::copy(counts.begin(), counts.end(), amounts.begin());
+  return Apportion(amounts, histogram.timed());
+}
+
 }  // namespace
 
 CallCounts CountsOf(const CostHistogram& mine, const CostHistogram& field) {
-  CallCounts calls;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    calls.mine[slot] = mine.bucket(slot).count;
-    calls.field[slot] = field.bucket(slot).count;
-  }
+  CallCounts calls{.mine = TimedCounts(mine), .field = TimedCounts(field)};
   Halve(calls.mine);
   Halve(calls.field);
   return calls;

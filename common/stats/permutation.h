@@ -23,8 +23,9 @@ struct CallCounts {
   BucketCounts mine{};
   BucketCounts field{};
 };
-// A side of more than kMostCountedCalls calls is halved, every bucket alike and rounded down, until
-// it has no more, so that all sums fit 128 bits. That makes the tests no stricter.
+// Of as many calls as were timed, with the shares of all. A side of more than kMostCountedCalls
+// calls is halved, every bucket alike and rounded down, until it has no more, so that all sums fit
+// 128 bits. That makes the tests no stricter.
 CallCounts CountsOf(const CostHistogram& mine, const CostHistogram& field);
 
 // What is summed over my calls: the bucket (its mean is a logarithm of the geometric mean), or the

@@ -80,6 +80,9 @@ Status CheckRows(const proto::RowTable& table, std::size_t max_rows) {
       table.row_bucket_count_size() != rows) {
     return LengthsDiffer("rows");
   }
+  if (table.row_untimed_size() != 0 && table.row_untimed_size() != rows) {
+    return LengthsDiffer("rows");
+  }
   if (!AllBelow(table.row_api(), table.api_module_size())) return IndexOutOfRange("rows");
   const int buckets = table.bucket_slot_size();
   if (table.bucket_count_size() != buckets || table.bucket_sum_low_size() != buckets ||
@@ -138,6 +141,11 @@ void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std:
     ++buckets;
   });
   table_.add_row_bucket_count(buckets);
+  if (histogram.untimed() != 0 || table_.row_untimed_size() != 0) {
+    // The first row that has any brings the column, with what those before it have: none.
+    table_.mutable_row_untimed()->Resize(table_.row_api_size(), 0);
+    table_.set_row_untimed(table_.row_api_size() - 1, histogram.untimed());
+  }
 }
 
 Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t max_rows) {
@@ -177,6 +185,7 @@ void RowTableReader::Get(std::size_t index, UntrustedRow& row) const {
   row.week = table.row_week(row_number);
   row.malformed = false;
   row.histogram.Clear();
+  if (table.row_untimed_size() != 0) row.histogram.SetUntimed(table.row_untimed(row_number));
   const int first = at(first_bucket_[index]);
   const int end = first + at(table.row_bucket_count(row_number));
   std::array<bool, shm::kBucketSlots> seen{};

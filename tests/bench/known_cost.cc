@@ -6,6 +6,9 @@
 // time in steps would else fall into step with the loop; and "behind", each call comes while the
 // caller waits for multiplications of its own, which are not the function's.
 //
+//   known_cost change MANY LONG SHORT   calls that change: MANY of LONG steps, then 2,000 times as
+//                        many of SHORT ones. Prints the ns that a call took on average.
+//
 //   known_cost clock     prints the policy file's tsc_to_ns_multiplier of this machine
 
 #include "tests/bench/known_cost.h"
@@ -55,6 +58,15 @@ double TicksToNs() {
 int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "clock") == 0) {
     printf("%.0f\n", TicksToNs());
+    return 0;
+  }
+  if (argc == 5 && strcmp(argv[1], "change") == 0) {
+    const auto many = static_cast<int>(strtoull(argv[2], nullptr, 10));
+    const auto change = [](uint64_t value, uint64_t n) { return bench_change(value, n); };
+    const int short_ones = 2000 * many;
+    const double ns = BatchNs(change, strtoull(argv[3], nullptr, 10), many) +
+                      BatchNs(change, strtoull(argv[4], nullptr, 10), short_ones);
+    printf("%.2f\n", ns / (many + short_ones));
     return 0;
   }
   if (argc != 4) return 2;

@@ -105,12 +105,13 @@ boost::json::object HouseTest::Published(const std::string& symbol) const {
 
 void HouseTest::WriteAgentConfig(const std::string& url, const std::string& more,
                                  const std::string& selection) const {
-  // Every function of the victim library is picked in every run, and nothing else.
+  // Every function of the victim library is picked in every run, and nothing else; no machine is
+  // too busy, nor busy.
   std::ofstream(home() / "agent.toml")
       << "[aggregator]\nurl = \"" << url << "\"\nca_file = \"" << certificates_.ca.string()
       << "\"\n[selection]\nselection_probability = 1.0\npicks_per_run = 512\n"
-         "alloc_probability = 1.0\nmax_load_per_core_percent = 0\n"
-         "max_cpu_pressure_percent = 0\noverhead_percent = 0\nmax_programs = 0\n"
+         "alloc_probability = 1.0\nmax_load_per_core_percent = 10000\n"
+         "max_cpu_pressure_percent = 200\noverhead_percent = 0\nmax_programs = 0\n"
          "io_probability = 0\ncycles_probability = 0\n"
       << selection << "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
       << more;

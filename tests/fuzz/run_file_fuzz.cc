@@ -65,10 +65,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FIELDCOST_CHECK(pick.calls->timed <= fieldcost::daemon::kMaxRunCalls);
     FIELDCOST_CHECK(pick.calls->untimed <= fieldcost::daemon::kMaxRunCalls);
   }
-  for (const auto& cell : fieldcost::daemon::SingleValues(*content, ended)) {
+  for (const auto& cell : fieldcost::daemon::SingleValues(*info, *content, ended)) {
     FIELDCOST_CHECK(cell.pick < content->picks.size());
     FIELDCOST_CHECK(fieldcost::stats::Validate(cell.histogram).has_value());
-    FIELDCOST_CHECK(cell.histogram.count() == 1);
+    FIELDCOST_CHECK(cell.histogram.timed() == 1);
+    FIELDCOST_CHECK(cell.histogram.count() <= fieldcost::shm::kMostRunsStoodFor);
   }
   const fieldcost::daemon::RunNumbers before{
       .lost_calls = 5, .timed_calls = 6, .untimed_calls = 7, .dropped_picks = 1};

@@ -147,8 +147,8 @@ ca_file = "ca.pem"
 selection_probability = 1
 picks_per_run = 16
 max_programs = 0
-max_load_per_core_percent = 0
-max_cpu_pressure_percent = 0
+max_load_per_core_percent = 10000
+max_cpu_pressure_percent = 200
 END
 chmod 644 $AGENT_TOML "${AGENT_TOML%/*}/ca.pem"
 quietly user fieldcost agent on

@@ -19,12 +19,12 @@ void Put(const std::string& text, char (&field)[kSize]) {
   std::memcpy(field, text.data(), text.size());
 }
 
-shm::RunBucket Updated(const shm::RunBucket& bucket, std::uint64_t value) {
+shm::RunBucket Updated(const shm::RunBucket& bucket, std::uint64_t value, std::uint64_t weight) {
   __extension__ using Wide = unsigned __int128;
   const Wide squares =
-      ((Wide{bucket.sumsq_high} << 64) | bucket.sumsq_low) + Wide{value} * Wide{value};
-  return {.count = bucket.count + 1,
-          .sum = bucket.sum + value,
+      ((Wide{bucket.sumsq_high} << 64) | bucket.sumsq_low) + Wide{value} * Wide{value} * weight;
+  return {.count = bucket.count + weight,
+          .sum = bucket.sum + value * weight,
           .sumsq_low = static_cast<std::uint64_t>(squares),
           .sumsq_high = static_cast<std::uint64_t>(squares >> 64)};
 }
@@ -54,6 +54,7 @@ RunFileWriter::RunFileWriter(const std::filesystem::path& path, const RunFileOpt
   to.header_bytes = sizeof to;
   to.size_bytes = size_;
   to.flags = options.forced ? uint32_t{shm::kRunForced} : 0;
+  if (options.asked) to.flags |= uint32_t{shm::kRunAsked};
   to.pick_capacity = capacity_;
   to.selection_per_65536 = 65536;
   to.start_unix_ns = options.start_unix_ns;
@@ -113,21 +114,24 @@ shm::CallCounter& RunFileWriter::counter(std::uint32_t slot, std::uint32_t pick)
 }
 
 void RunFileWriter::Add(std::uint64_t value, std::uint32_t slot, std::uint32_t pick,
-                        std::uint32_t metric_index) {
+                        std::uint32_t metric_index, std::uint64_t weight) {
   shm::Cell& to = cell(slot, pick, metric_index);
   shm::RunBucket& bucket = to.buckets[shm::SlotOf(value)];
-  to.staged = Updated(bucket, value);
+  to.staged = Updated(bucket, value, weight);
+  to.staged_untimed = to.untimed + weight - 1;
   to.sequence += 1;
   to.staged_slot = shm::SlotOf(value) + 1;
   bucket = to.staged;
+  to.untimed = to.staged_untimed;
   to.staged_slot = 0;
   to.sequence += 1;
 }
 
-void RunFileWriter::AddAndDie(std::uint64_t value) {
+void RunFileWriter::AddAndDie(std::uint64_t value, std::uint64_t weight) {
   shm::Cell& to = cell();
   shm::RunBucket& bucket = to.buckets[shm::SlotOf(value)];
-  to.staged = Updated(bucket, value);
+  to.staged = Updated(bucket, value, weight);
+  to.staged_untimed = to.untimed + weight - 1;
   to.sequence += 1;
   to.staged_slot = shm::SlotOf(value) + 1;
   bucket.count = to.staged.count;

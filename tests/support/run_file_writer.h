@@ -22,6 +22,7 @@ struct RunFileOptions {
   std::vector<WrittenPick> picks = {WrittenPick{}};
   std::uint32_t pick_capacity = 0;  // 0 = as many as there are picks
   bool forced = false;
+  bool asked = false;
   bool living = false;  // locked as a running program's file is, until End()
   std::uint64_t start_unix_ns = 0;
 };
@@ -37,9 +38,9 @@ class RunFileWriter {
 
   // One call's value in the cell of (thread slot, pick, index of the metric in the pick's set).
   void Add(std::uint64_t value, std::uint32_t slot = 0, std::uint32_t pick = 0,
-           std::uint32_t metric_index = 0);
+           std::uint32_t metric_index = 0, std::uint64_t weight = 1);
   // The same, but "killed" after the commit: staged, and the bucket half written.
-  void AddAndDie(std::uint64_t value);
+  void AddAndDie(std::uint64_t value, std::uint64_t weight = 1);
   // A later phase's pick. REQUIRES: there is capacity.
   void AddPick(const WrittenPick& pick);
   // The program ends: the lock goes, the file can still be changed.

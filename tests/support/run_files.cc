@@ -15,6 +15,7 @@ void AddCell(const shm::Cell& cell, CellTotals& totals) {
   totals.abandoned += cell.abandoned;
   totals.nested += cell.nested;
   totals.sampled += cell.sampled;
+  totals.untimed += cell.staged_slot != 0 ? cell.staged_untimed : cell.untimed;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     // A dead writer may have left an update between commit and copy.
     const bool staged = cell.staged_slot == slot + 1;
@@ -57,9 +58,9 @@ RunFileContent ReadOne(const std::filesystem::path& path) {
         const auto cell = ReadAt<shm::Cell>(
             file, shm::CellOffset(capacity, content.header.metrics_per_pick, slot, p, index));
         CellTotals& totals = content.totals[{pick.symbol, metric}];
-        if (index == 0) calls -= totals.count;
+        if (index == 0) calls -= totals.timed();
         AddCell(cell, totals);
-        if (index == 0) calls += totals.count + cell.nested + cell.abandoned - cell.sampled;
+        if (index == 0) calls += totals.timed() + cell.nested + cell.abandoned - cell.sampled;
         ++index;
       }
     }

@@ -15,12 +15,14 @@ namespace fieldcost::testing {
 // One API's sums in one metric, over all threads of a run file: as simple as a reader can be, so
 // that the tests of the writer do not lean on the product's reader.
 struct CellTotals {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;    // timed or stood for
+  std::uint64_t untimed = 0;  // of these, stood for
   std::uint64_t sum = 0;
   std::uint64_t sum_of_squares = 0;
   std::uint64_t abandoned = 0;
   std::uint64_t nested = 0;
   std::uint64_t sampled = 0;
+  std::uint64_t timed() const { return count - untimed; }
   std::map<unsigned, std::uint64_t> slots;  // bucket slot -> count
 };
 

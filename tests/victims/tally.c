@@ -31,6 +31,28 @@ static int Spin(long count, long rounds) {
   return 0;
 }
 
+// Much at first, and then little for long.
+static int Allocate(long count) {
+  for (int i = 0; i < 1000; ++i) tally_allocate(1000000);
+  for (long i = 0; i < count; ++i) tally_allocate(16);
+  return 0;
+}
+
+static void* CallTwentyTimes(void* unused) {
+  for (int i = 0; i < 20; ++i) tally_always();
+  return unused;
+}
+
+// One thread after another, each of which calls a little.
+static int Brief(long count) {
+  for (long i = 0; i < count; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, CallTwentyTimes, NULL) != 0) return 1;
+    pthread_join(thread, NULL);
+  }
+  return 0;
+}
+
 // Waits very often, as a server does; says how far it is.
 static int Polls(long count) {
   for (long i = 0; i < count; ++i) {
@@ -154,6 +176,8 @@ int main(int argc, char** argv) {
   }
   if (strcmp(scenario, "loop") == 0) return Loop(count);
   if (strcmp(scenario, "spin") == 0) return Spin(count, argc > 3 ? atol(argv[3]) : 20000);
+  if (strcmp(scenario, "allocate") == 0) return Allocate(count);
+  if (strcmp(scenario, "brief") == 0) return Brief(count);
   if (strcmp(scenario, "polls") == 0) return Polls(count);
   if (strcmp(scenario, "polls-when-told") == 0) return PollsWhenTold(count);
   if (strcmp(scenario, "storm") == 0) return Storm(count);

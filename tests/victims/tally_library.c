@@ -2,6 +2,8 @@
 
 #include "tests/victims/tally_library.h"
 
+#include <stdlib.h>
+
 void tally_once(void) {}
 void tally_often(void) {}
 void tally_always(void) {}
@@ -9,6 +11,12 @@ void tally_always(void) {}
 void tally_spin(long rounds) {
   for (volatile long i = 0; i < rounds; ++i) {
   }
+}
+
+void tally_allocate(long bytes) {
+  void* const made = malloc((size_t)bytes);
+  __asm__ volatile("" : : "r"(made) : "memory");
+  free(made);
 }
 
 double tally_real(double value) { return value + 1; }

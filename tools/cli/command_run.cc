@@ -50,6 +50,7 @@ void SetEnvironment(const RunCommand& command, const daemon::Profile& profile,
                     const fs::path& library) {
   SetOrUnset(shm::kStateDirVariable, profile.state_dir.string());
   SetOrUnset(shm::kPickVariable, command.pick);
+  SetOrUnset(shm::kAskedVariable, "1");
   SetOrUnset(shm::kMetricsVariable, command.metrics);
   SetOrUnset("LD_PRELOAD", PreloadVariable(library.string(), Variable("LD_PRELOAD")));
 }

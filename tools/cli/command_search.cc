@@ -57,8 +57,8 @@ Result<int> Run(const SearchCommand& command, const Output& output) {
                 command.library.empty() ? "" : " in libraries " + command.library);
   }
   const auto text = [&] {
-    return report::CostTable(found.summaries, output.style) + report::TableNote(found.summaries) +
-           MoreText(found, command.limit);
+    return report::CostTable(found.summaries, output.style) +
+           report::TableNote(found.summaries, output.style) + MoreText(found, command.limit);
   };
   FIELDCOST_TRY(PrintCosts(found.summaries, source.freshness(), output, CsvKind::kNumbers, text));
   return 0;

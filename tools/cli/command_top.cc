@@ -10,7 +10,8 @@ std::string TopText(const TopCommand& command, const TopApis& top, const report:
     return command.local ? "nothing measured yet: fieldcost run -- PROGRAM\n"
                          : "no API of that kind in the catalogue\n";
   }
-  std::string text = report::CostTable(top.summaries, style) + report::TableNote(top.summaries);
+  std::string text =
+      report::CostTable(top.summaries, style) + report::TableNote(top.summaries, style);
   if (!top.found) {
     text += fmt::format("(the first {}; more: --limit)\n", top.summaries.size());
   } else if (top.summaries.size() < *top.found) {

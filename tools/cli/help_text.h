@@ -119,6 +119,8 @@ inline constexpr char kEnrol[] =
 
 inline constexpr char kRun[] =
     "Form: fieldcost run [OPTIONS] -- PROGRAM [ARGUMENT...]\n"
+    "What it measures is shown by `fieldcost top --local`, and stays on this machine, but for\n"
+    "what would have been measured anyway (1 run in 16, by chance).\n"
     "Examples:\n"
     "  fieldcost run -- python3 report.py\n"
     "  fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql\n"

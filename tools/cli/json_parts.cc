@@ -62,6 +62,7 @@ void AddQuantiles(const stats::Quantiles& quantiles, json::object& object) {
 json::value AllCallsJson(const std::optional<stats::CallFigures>& calls) {
   if (!calls) return nullptr;
   json::object object = {{"count", calls->totals.count},
+                         {"timed", calls->timed},
                          {"sum", Text(report::Decimal(calls->totals.sum))},
                          {"sum_of_squares", Text(report::Decimal(calls->totals.sum_of_squares))},
                          {"mean", calls->mean},
@@ -88,6 +89,7 @@ json::string UntrustedText(std::string_view untrusted_text) {
 
 json::object HistogramJson(const stats::CostHistogram& histogram) {
   return {{"count", histogram.count()},
+          {"timed", histogram.timed()},
           {"sum", Text(report::Decimal(histogram.sum()))},
           {"sum_of_squares", Text(report::Decimal(histogram.sum_of_squares()))},
           {"buckets", BucketsJson(histogram)}};

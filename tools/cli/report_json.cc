@@ -1,6 +1,7 @@
 #include "tools/cli/report_json.h"
 
 #include "tools/cli/json_parts.h"
+#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -25,6 +26,14 @@ std::string_view Word(Change change) {
 
 json::value CountOrNull(const std::optional<std::uint64_t>& count) {
   return count ? json::value(*count) : json::value(nullptr);
+}
+
+json::value TotalJson(const std::optional<stats::FieldCost>& total) {
+  if (!total) return nullptr;
+  json::object object = {
+      {"ns", total->ns}, {"standard_error_ns", nullptr}, {"of", Text(report::RunsText(*total))}};
+  if (total->of_all_runs) object["standard_error_ns"] = total->standard_error_ns;
+  return object;
 }
 
 json::value NumberOrNull(const std::optional<double>& number) {
@@ -109,12 +118,12 @@ json::object VendorApiJson(const report::VendorApi& api, const report::VendorRep
                          {"name", UntrustedText(api.name)},
                          {"namespace", UntrustedText(api.group)},
                          {"calls", CountOrNull(api.calls)},
-                         {"total", NumberOrNull(api.total_ns)},
+                         {"total", TotalJson(api.total)},
                          {"share", api.share},
                          {"contributions", api.contributions},
                          {"versions", TrendJson(api.versions)},
                          {"weeks", TrendJson(api.weeks)},
-                         {"regression", api.Regression()},
+                         {"regression", TotalJson(api.Regression())},
                          {"changes", std::move(changes)}};
   if (api.version.empty()) {
     object["newest"] = nullptr;
@@ -133,7 +142,7 @@ json::object GroupJson(const report::VendorGroup& group) {
                          {"namespace", UntrustedText(group.group)},
                          {"apis", group.apis},
                          {"calls", CountOrNull(group.calls)},
-                         {"total", NumberOrNull(group.total_ns)},
+                         {"total", TotalJson(group.total)},
                          {"share", group.share},
                          {"contributions", group.contributions},
                          {"slower", group.slower},
@@ -170,7 +179,7 @@ std::string VendorJson(const report::VendorReport& report, const catalog::Freshn
   return Print({{"title", UntrustedText(report.title)},
                 {"libraries", std::move(libraries)},
                 {"calls", CountOrNull(report.calls)},
-                {"total", NumberOrNull(report.total_ns)},
+                {"total", TotalJson(report.total)},
                 {"comparisons", report.compared},
                 {"groups", std::move(groups)},
                 {"apis", std::move(apis)},

@@ -103,9 +103,10 @@ Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t 
   bool all = true;
   Status status;
   const auto visit = [&](const catalog::FoundApi& api) {
-    const auto bound = static_cast<double>(api.total_ns) + 1;  // it is rounded down
+    stats::FieldCost bound = api.total;
+    bound.ns += catalog::kTotalStepNs;  // it is rounded down
     if (top.summaries.size() >= limit &&
-        report::TotalOf(top.summaries.back()).value_or(-1) > bound) {
+        report::TotalOf(top.summaries.back()).value_or(stats::FieldCost{}) > bound) {
       return all = false;
     }
     if (!library_glob.empty() && !GlobMatch(library_glob, api.soname)) return true;
@@ -138,12 +139,11 @@ Result<std::vector<catalog::FoundApi>> Source::Search(const catalog::SearchOptio
   }
   std::vector<catalog::FoundApi> found;
   for (const auto& [name, rows] : apis) {
-    const double total = stats::FieldTotal(rows, whose());
-    found.push_back({name.second, name.first, static_cast<std::uint64_t>(total)});
+    found.push_back({name.second, name.first, stats::FieldTotal(rows, whose())});
   }
   if (options.order == catalog::SearchOptions::Order::kTotal) {
     std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+                     [](const auto& a, const auto& b) { return a.total > b.total; });
   }
   if (found.size() > options.limit) found.resize(options.limit);
   return found;

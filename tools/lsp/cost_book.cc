@@ -1,5 +1,6 @@
 #include "tools/lsp/cost_book.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -27,12 +28,13 @@ std::optional<ApiCosts::Metric> Describe(const report::MetricSummary& summary,
   const stats::Figures& figures = summary.figures;
   if (!figures.quantiles) return std::nullopt;
   const report::Bars bars = report::BarsOf(summary.sums, figures, metric);
-  return ApiCosts::Metric{.quantiles = *figures.quantiles,
-                          .calls = figures.calls,
-                          .mean = figures.mean,
-                          .contributions = figures.contributions,
-                          .strata = report::StrataText(summary.strata),
-                          .spectrum = report::Spectrum(bars, kSpectrumWidth, {.utf8 = true})};
+  return ApiCosts::Metric{
+      .quantiles = *figures.quantiles,
+      .calls = figures.calls,
+      .mean = figures.mean,
+      .contributions = figures.contributions,
+      .strata = fmt::format("{}{}", report::StrataText(summary.strata), report::LoadText(metric)),
+      .spectrum = report::Spectrum(bars, kSpectrumWidth, {.utf8 = true})};
 }
 
 // The version to speak of: that with the most contributions of times, else of anything.

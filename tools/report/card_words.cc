@@ -43,8 +43,10 @@ std::string SnapshotWords(const Provenance& provenance) {
 
 Shown ShownOf(const CostCard& card) {
   const CostSummary& newest = card.versions.front();
-  if (const MetricSummary* time = newest.Find(stats::Metric::kWallTime)) {
-    return {.metric = stats::Metric::kWallTime, .summary = time};
+  if (const MetricSummary* time = newest.FindTime()) {
+    return {.metric = newest.IsOnlyOfBusyMachines() ? stats::Metric::kWallTimeBusy
+                                                    : stats::Metric::kWallTime,
+            .summary = time};
   }
   if (newest.metrics.empty()) return {};
   return {.metric = newest.metrics.begin()->first, .summary = &newest.metrics.begin()->second};
@@ -70,8 +72,9 @@ CardWords WordsOf(const CostCard& card) {
       words.range += fmt::format(" (between {} and {})", Cost(p50.low, shown.metric),
                                  Cost(p50.high, shown.metric));
     }
-    words.basis = fmt::format("{} calls timed, {} contributions; {}", newest.count,
-                              newest.contributions, StrataText(shown.summary->strata));
+    words.basis =
+        fmt::format("{} calls, {} contributions; {}{}", newest.count, newest.contributions,
+                    StrataText(shown.summary->strata), LoadText(shown.metric));
     words.spectrum_svg =
         SpectrumSvg(BarsOf(shown.summary->sums, figures, shown.metric), shown.metric);
   } else {

@@ -68,7 +68,8 @@ std::string QuantileCell(const stats::Quantile& quantile, stats::Metric metric) 
 
 // The metric that the overview shows: time where there is one.
 const std::pair<const stats::Metric, MetricSummary>* FirstOf(const CostSummary& summary) {
-  const auto time = summary.metrics.find(stats::Metric::kWallTime);
+  const auto time = summary.metrics.find(
+      summary.IsOnlyOfBusyMachines() ? stats::Metric::kWallTimeBusy : stats::Metric::kWallTime);
   const auto chosen = time == summary.metrics.end() ? summary.metrics.begin() : time;
   return chosen == summary.metrics.end() ? nullptr : &*chosen;
 }

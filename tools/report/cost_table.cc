@@ -1,15 +1,16 @@
 #include "tools/report/cost_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <limits>
 #include <set>
 #include <tuple>
 
 #include "common/base/text.h"
-#include "common/stats/field_total.h"
 #include "tools/report/numbers.h"
 #include "tools/report/spectrum.h"
 
@@ -34,15 +35,14 @@ stats::Whose WhoseIs(const CostSummary& summary) {
 
 // -1 = not known.
 double ValueOf(const CostSummary& summary, SortKey key) {
-  const MetricSummary* time = summary.Find(stats::Metric::kWallTime);
+  if (key == SortKey::kCalls) return static_cast<double>(CallsOf(summary).value_or(0));
+  const MetricSummary* time = summary.FindTime();
   if (time == nullptr) return -1;
   const stats::Figures& figures = time->figures;
   const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
     return figures.quantiles ? (*figures.quantiles.*which).estimate : -1;
   };
   switch (key) {
-    case SortKey::kCalls:
-      return static_cast<double>(CallsOf(summary).value_or(0));
     case SortKey::kP50:
       return quantile(&stats::Quantiles::p50);
     case SortKey::kP95:
@@ -51,10 +51,18 @@ double ValueOf(const CostSummary& summary, SortKey key) {
       return quantile(&stats::Quantiles::p99);
     case SortKey::kMean:
       return figures.mean.value_or(-1);
+    case SortKey::kCalls:
     case SortKey::kTotal:
-      return TotalOf(summary).value_or(-1);
+      break;
   }
   return -1;
+}
+
+stats::TotalParts PartsOf(const CostSummary& summary) {
+  return {.wall_time = SumsOf(summary, stats::Metric::kWallTime),
+          .wall_time_busy = SumsOf(summary, stats::Metric::kWallTimeBusy),
+          .calls_per_run = SumsOf(summary, stats::Metric::kCallsPerRun),
+          .time_per_run = SumsOf(summary, stats::Metric::kTimePerRun)};
 }
 
 struct Cell {
@@ -97,7 +105,7 @@ constexpr char kUnknown[] = "-";
 
 Line TableLine(const CostSummary& summary, const Twins& twins, const Style& style) {
   const stats::Metric wall = stats::Metric::kWallTime;
-  const MetricSummary* time = summary.Find(wall);
+  const MetricSummary* time = summary.FindTime();
   const MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
   Line line = NameCells(summary.api, twins, style);
   line.push_back({FormatCount(CallsOf(summary)), true});
@@ -105,11 +113,12 @@ Line TableLine(const CostSummary& summary, const Twins& twins, const Style& styl
   line.push_back(
       {contributed == nullptr ? kUnknown : FormatCount(contributed->figures.contributions), true});
   const stats::Figures figures = time == nullptr ? stats::Figures{} : time->figures;
+  const std::string mark = summary.IsOnlyOfBusyMachines() ? "*" : "";
   for (const auto which :
        {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
-    line.push_back({QuantileText(figures, which, wall, style), true});
+    line.push_back({QuantileText(figures, which, wall, style) + mark, true});
   }
-  line.push_back({FormatCost(figures.mean, wall, style), true});
+  line.push_back({FormatCost(figures.mean, wall, style) + mark, true});
   line.push_back({TotalText(TotalOf(summary), style), true});
   line.push_back({FormatCost(alloc == nullptr ? std::nullopt : alloc->figures.mean,
                              stats::Metric::kAllocInclusive, style),
@@ -141,6 +150,7 @@ std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
   const std::uint64_t count = *figures.calls;
   const std::string runs = fmt::format("{} run{}", FormatCount(count), count == 1 ? "" : "s");
   if (metric == stats::Metric::kFirstCallTime) return runs;
+  if (metric == stats::Metric::kTimePerRun) return "about " + runs;
   if (metric != stats::Metric::kCallsPerRun) return "n " + FormatCount(count);
   const stats::Uint128 most = std::numeric_limits<std::uint64_t>::max();
   const auto calls = static_cast<std::uint64_t>(std::min(*figures.sum, most));
@@ -170,9 +180,23 @@ std::string NameLine(const stats::ApiKey& api) {
 
 std::string CountLine(stats::Metric metric, const MetricSummary& numbers) {
   const std::uint64_t contributions = numbers.figures.contributions;
-  return fmt::format("    {}, {} contribution{}; {}\n", NumberText(metric, numbers.figures),
-                     FormatCount(contributions), contributions == 1 ? "" : "s",
-                     StrataText(numbers.strata));
+  const auto& all = numbers.figures.all_calls;
+  const std::string measured =
+      !all || all->timed == all->totals.count
+          ? ""
+          : fmt::format(", for which {} measured stand", FormatCount(all->timed));
+  return fmt::format("    {}{}, {} contribution{}; {}{}\n", NumberText(metric, numbers.figures),
+                     measured, FormatCount(contributions), contributions == 1 ? "" : "s",
+                     StrataText(numbers.strata), LoadText(metric));
+}
+
+// Of all runs: what they have cost together.
+std::string TotalLine(stats::Metric metric, const CostSummary& summary, const Style& style) {
+  if (metric != stats::Metric::kTimePerRun) return "";
+  const auto total = TotalOf(summary);
+  if (!total) return "";
+  return fmt::format("    in all runs, measured or not: {} (standard error {})\n",
+                     TotalText(total, style), TotalText(total->standard_error_ns, style));
 }
 
 // The quantiles with a heading that says whose they are, if that is not plain.
@@ -190,21 +214,35 @@ std::string MeanText(stats::Metric metric, double mean, double deviation, const 
                      FormatSpread(deviation, metric, style));
 }
 
+// What is not known is below all.
+std::partial_ordering OrderOf(const std::optional<stats::FieldCost>& a,
+                              const std::optional<stats::FieldCost>& b) {
+  if (a && b) return *a <=> *b;
+  return a.has_value() <=> b.has_value();
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> CallsOf(const CostSummary& summary) {
-  return stats::FieldCalls(SumsOf(summary, stats::Metric::kWallTime),
-                           SumsOf(summary, stats::Metric::kCallsPerRun), WhoseIs(summary));
+  return stats::FieldCalls(PartsOf(summary), WhoseIs(summary));
 }
 
-std::optional<double> TotalOf(const CostSummary& summary) {
-  return stats::FieldTotal(SumsOf(summary, stats::Metric::kWallTime),
-                           SumsOf(summary, stats::Metric::kCallsPerRun), WhoseIs(summary));
+std::optional<stats::FieldCost> TotalOf(const CostSummary& summary) {
+  return stats::FieldTotal(PartsOf(summary), WhoseIs(summary));
 }
 
 const MetricSummary* CostSummary::Find(stats::Metric metric) const {
   const auto found = metrics.find(metric);
   return found == metrics.end() ? nullptr : &found->second;
+}
+
+const MetricSummary* CostSummary::FindTime() const {
+  const MetricSummary* time = Find(stats::Metric::kWallTime);
+  return time != nullptr ? time : Find(stats::Metric::kWallTimeBusy);
+}
+
+bool CostSummary::IsOnlyOfBusyMachines() const {
+  return Find(stats::Metric::kWallTime) == nullptr && FindTime() != nullptr;
 }
 
 std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows, stats::Whose whose) {
@@ -249,23 +287,40 @@ std::optional<SortKey> ParseSortKey(std::string_view text) {
 void Sort(std::vector<CostSummary>& summaries, SortKey key) {
   std::stable_sort(summaries.begin(), summaries.end(),
                    [key](const CostSummary& a, const CostSummary& b) {
-                     return std::make_tuple(-ValueOf(a, key), std::cref(a.api)) <
-                            std::make_tuple(-ValueOf(b, key), std::cref(b.api));
+                     const std::partial_ordering order = key == SortKey::kTotal
+                                                             ? OrderOf(TotalOf(b), TotalOf(a))
+                                                             : ValueOf(b, key) <=> ValueOf(a, key);
+                     return order != 0 ? order < 0 : a.api < b.api;
                    });
 }
 
-std::string TableNote(std::span<const CostSummary> summaries) {
+std::string_view LoadText(stats::Metric metric) {
+  if (metric == stats::Metric::kWallTime) return "; under little load";
+  if (metric == stats::Metric::kWallTimeBusy) return "; under some load";
+  return "";
+}
+
+std::string TableNote(std::span<const CostSummary> summaries, const Style& style) {
   bool field = false;
   bool unknown = false;
+  bool at_least = false;
+  bool busy = false;
   for (const CostSummary& summary : summaries) {
-    const MetricSummary* time = summary.Find(stats::Metric::kWallTime);
-    if (time == nullptr || time->figures.whose == stats::Whose::kOwn) continue;
+    const MetricSummary* time = summary.FindTime();
+    if (time == nullptr) continue;
+    busy = busy || summary.IsOnlyOfBusyMachines();
+    const auto total = TotalOf(summary);
+    at_least = at_least || (total && !total->of_all_runs);
+    if (time->figures.whose == stats::Whose::kOwn) continue;
     field = true;
     unknown = unknown || !time->figures.mean || !time->figures.quantiles;
   }
-  if (!field) return "";
-  return fmt::format("(P50 to P99: the typical machine's{})\n",
-                     unknown ? "; -: most contributions are too old to tell" : "");
+  std::vector<std::string> notes;
+  if (field) notes.emplace_back("P50 to P99: the typical machine's, with little load at the start");
+  if (busy) notes.emplace_back("*: with some load at the start");
+  if (at_least) notes.push_back(fmt::format("TOTAL {}: of measured runs only", AtLeast(style)));
+  if (unknown) notes.emplace_back("-: most contributions are too old to tell");
+  return notes.empty() ? "" : fmt::format("({})\n", fmt::join(notes, "; "));
 }
 
 std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
@@ -328,7 +383,8 @@ std::string CostDetail(const CostSummary& summary, const Style& style) {
         "\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
         Spectrum(BarsOf(numbers.sums, numbers.figures, metric), kSpectrumWidth * 2, style));
     text.erase(text.find_last_not_of(" \n") + 1);
-    text += "\n" + CountLine(metric, numbers) + MainQuantiles(metric, figures, style);
+    text += "\n" + CountLine(metric, numbers) + TotalLine(metric, summary, style);
+    text += MainQuantiles(metric, figures, style);
     if (figures.whose == stats::Whose::kOwn) {
       text +=
           "    " + MeanText(metric, *figures.mean, figures.all_calls->standard_deviation, style);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/stats/figures.h"
+#include "common/stats/field_total.h"
 #include "tools/report/selection.h"
 #include "tools/report/terminal.h"
 
@@ -28,6 +28,9 @@ struct CostSummary {
 
   // The metric's summary, nullptr if it was not measured.
   const MetricSummary* Find(stats::Metric metric) const;
+  // That of times: with little load at the start of the run, or with some, if there are no others.
+  const MetricSummary* FindTime() const;
+  bool IsOnlyOfBusyMachines() const;
 };
 
 // One summary per ApiKey, ascending. Where an API has both rows for all hardware classes and weeks
@@ -36,28 +39,33 @@ struct CostSummary {
 std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows,
                                    stats::Whose whose = stats::Whose::kField);
 
-// How many calls of this API and version there were, and what they have cost together, in ns
-// (stats::FieldCalls, FieldTotal).
+// How many calls of this API and version there were in the measured runs, and what calls have cost
+// together (stats::FieldCalls, FieldTotal).
 std::optional<std::uint64_t> CallsOf(const CostSummary& summary);
-std::optional<double> TotalOf(const CostSummary& summary);
+std::optional<stats::FieldCost> TotalOf(const CostSummary& summary);
 
 enum class SortKey { kCalls, kP50, kP95, kP99, kMean, kTotal };
 // nullopt if the text names none.
 std::optional<SortKey> ParseSortKey(std::string_view text);
 
-// By wall time, dearest first; those of which it is not known last; equal ones by name. The total
-// counts calls that were only counted with the mean of those that were timed.
+// By wall time, dearest first; those of which it is not known last; equal ones by name. Totals of
+// measured runs only come after those of all runs.
 void Sort(std::vector<CostSummary>& summaries, SortKey key);
 
 // The table with a heading line: API, library, version, calls, contributions, p50, p95, p99, mean,
-// total, bytes allocated per call, spectrum; "-" = not measured, or not known. All are
+// total, bytes allocated per call, spectrum; "-" = not measured, or not known; "*" = of runs that
+// began on busy machines, for want of others. All are
 // stats::Figures: of published costs quantiles and spectrum are the typical machine's. Calls are
 // the sum of calls_per_run, or the number of timed ones where that is not known or less; alloc/call
 // is the mean of alloc_inclusive.
 std::string CostTable(std::span<const CostSummary> summaries, const Style& style);
 
+// Of which runs times are, to follow the strata: programs that start while there is much to do are
+// not measured, or apart. "" of other metrics.
+std::string_view LoadText(stats::Metric metric);
+
 // What a reader of that table must know of its numbers: "" or one line, with a line feed.
-std::string TableNote(std::span<const CostSummary> summaries);
+std::string TableNote(std::span<const CostSummary> summaries, const Style& style);
 
 // "1.2 us", or "-" if quantiles are not known.
 std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,

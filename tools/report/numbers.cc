@@ -96,6 +96,10 @@ std::string TotalText(double total_ns, const Style& style) {
   return hours < 9.95 ? fmt::format("{:.1f} h", hours) : fmt::format("{:.0f} h", hours);
 }
 
+std::string_view RunsText(const stats::FieldCost& total) {
+  return total.of_all_runs ? "all runs" : "measured runs";
+}
+
 std::string FormatCount(std::uint64_t count) {
   const std::string digits = fmt::format("{}", count);
   std::string grouped;
@@ -111,8 +115,13 @@ std::string FormatCost(const std::optional<double>& value, stats::Metric metric,
   return value ? FormatCost(*value, metric, style) : "-";
 }
 
-std::string TotalText(const std::optional<double>& total_ns, const Style& style) {
-  return total_ns ? TotalText(*total_ns, style) : "-";
+std::string_view AtLeast(const Style& style) { return style.utf8 ? "≥" : ">="; }
+
+std::string TotalText(const std::optional<stats::FieldCost>& total, const Style& style) {
+  if (!total) return "-";
+  const std::string text = TotalText(total->ns, style);
+  if (total->of_all_runs) return text;
+  return fmt::format("{} {}", AtLeast(style), text);
 }
 
 std::string FormatCount(const std::optional<std::uint64_t>& count) {

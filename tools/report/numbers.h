@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/stats/api_key.h"
+#include "common/stats/field_total.h"
 #include "common/stats/uint128.h"
 #include "tools/report/terminal.h"
 
@@ -32,7 +33,13 @@ std::string FormatInterval(double low, double high, std::string_view between, st
 
 // A time of many calls together, as above but exact below kLeastTimeNs, or in hours: "1.2 h".
 std::string TotalText(double total_ns, const Style& style);
-std::string TotalText(const std::optional<double>& total_ns, const Style& style);
+// What stands before a number that is a lower bound.
+std::string_view AtLeast(const Style& style);
+// ">= 1.2 h" if it is of measured runs only.
+std::string TotalText(const std::optional<stats::FieldCost>& total, const Style& style);
+
+// Of which runs a total is, for machines: "all runs" or "measured runs".
+std::string_view RunsText(const stats::FieldCost& total);
 
 // Exact, in groups of three: "1,234,567".
 std::string FormatCount(std::uint64_t count);

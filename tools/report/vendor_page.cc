@@ -98,7 +98,7 @@ class Page {
         "<p class=\"soft\">{} APIs, {} calls, {} in all. Measured on volunteers' machines and "
         "published only as sums. This file fetches nothing.</p>\n</header>\n<main>\n",
         FormatCount(report_.apis.size()), FormatCount(report_.calls),
-        TotalText(report_.total_ns, kStyle));
+        TotalText(report_.total, kStyle));
     html += Facts();
     if (!report_.apis.empty()) {
       html += Candidates() + Changes() + Groups() + Use() + Details();
@@ -151,9 +151,9 @@ class Page {
       const double tail =
           quantiles.p50.estimate > 0 ? quantiles.p99.estimate / quantiles.p50.estimate : 0;
       rows += "<tr>" + NameCell(api) + Number(FormatCount(api.calls)) +
-              Number(TotalText(api.total_ns, kStyle)) + Number(ShareText(api.share)) +
+              Number(TotalText(api.total, kStyle)) + Number(ShareText(api.share)) +
               Number(ShareText(together)) + Number(tail > 0 ? fmt::format("{:.1f}", tail) : "–") +
-              Number(api.Regression() > 0 ? TotalText(api.Regression(), kStyle) : "–") + "</tr>\n";
+              Number(api.Regression() ? TotalText(api.Regression(), kStyle) : "–") + "</tr>\n";
     }
     return Table(
         "candidates", "Where improvement pays most",
@@ -201,7 +201,7 @@ class Page {
       const bool compared = group.change != Change::kTooLittleData;
       rows += fmt::format("<tr><th scope=\"row\">{}</th>", Text(NameOf(group))) +
               Number(FormatCount(group.apis)) + Number(FormatCount(group.calls)) +
-              Number(TotalText(group.total_ns, kStyle)) + Number(ShareText(group.share)) +
+              Number(TotalText(group.total, kStyle)) + Number(ShareText(group.share)) +
               Number(FormatCount(group.contributions)) + Number(FormatCount(group.slower)) +
               Number(FormatCount(group.faster)) + Number(FormatCount(group.unchanged)) +
               Number(FormatCount(group.too_little)) +
@@ -241,7 +241,8 @@ class Page {
     std::string caption =
         "Calls, share of the total time and contributions: all versions. Costs: the newest "
         "version, "
-        "the typical machine's, small: the interval that certainly holds the quantile. Spectrum: "
+        "the typical machine's, in runs that began with little load, small: the interval that "
+        "certainly holds the quantile. Spectrum: "
         "from cheap (left, blue) to dear (right, red), height = how often. Versions and weeks: the "
         "machines' typical cost, "
         "from "

@@ -26,13 +26,24 @@ template <typename Number>
 void AddKnown(const std::optional<Number>& some, std::optional<Number>& sum) {
   if (some) sum = sum.value_or(0) + *some;
 }
+void AddKnown(const std::optional<stats::FieldCost>& some, std::optional<stats::FieldCost>& sum) {
+  if (!some) return;
+  if (!sum) sum.emplace();
+  sum->Add(*some);
+}
 
 // Of one version.
 void AddUse(const std::vector<StatRow>& rows, VendorApi& api) {
   const stats::ApiSums time = MergeWidest(rows, Metric::kWallTime);
+  const stats::ApiSums busy = MergeWidest(rows, Metric::kWallTimeBusy);
   const stats::ApiSums runs = MergeWidest(rows, Metric::kCallsPerRun);
-  AddKnown(stats::FieldCalls(&time, &runs, stats::Whose::kField), api.calls);
-  AddKnown(stats::FieldTotal(&time, &runs, stats::Whose::kField), api.total_ns);
+  const stats::ApiSums per_run = MergeWidest(rows, Metric::kTimePerRun);
+  const stats::TotalParts parts{.wall_time = &time,
+                                .wall_time_busy = &busy,
+                                .calls_per_run = &runs,
+                                .time_per_run = &per_run};
+  AddKnown(stats::FieldCalls(parts, stats::Whose::kField), api.calls);
+  AddKnown(stats::FieldTotal(parts, stats::Whose::kField), api.total);
   api.contributions += time.scalars.contributions;
 }
 
@@ -47,8 +58,10 @@ void AddNewest(std::vector<StatRow> rows, VendorApi& api) {
   }
 }
 
-double ShareOf(const std::optional<double>& some, const std::optional<double>& all) {
-  return all.value_or(0) > 0 ? some.value_or(0) / *all : 0;
+double ShareOf(const std::optional<stats::FieldCost>& some,
+               const std::optional<stats::FieldCost>& all) {
+  if (!some || !all || some->of_all_runs != all->of_all_runs || !(all->ns > 0)) return 0;
+  return some->ns / all->ns;
 }
 
 void AddChanges(const RowsByVersion& versions, const VendorLibrary& library, VendorApi& api) {
@@ -57,7 +70,7 @@ void AddChanges(const RowsByVersion& versions, const VendorLibrary& library, Ven
   if (library.before.empty() || before == versions.end() || after == versions.end()) return;
   ApiChange change = CompareApi(before->second, after->second);
   api.changes = std::move(change.metrics);
-  api.calls_after = change.calls_after;
+  api.total_after = change.total_after;
 }
 
 VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library) {
@@ -154,7 +167,7 @@ std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
     group.group = name;
     ++group.apis;
     AddKnown(api.calls, group.calls);
-    AddKnown(api.total_ns, group.total_ns);
+    AddKnown(api.total, group.total);
     group.contributions = std::max(group.contributions, api.contributions);
     if (const MetricChange* time = api.Time()) {
       switch (time->change) {
@@ -176,12 +189,12 @@ std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
   }
   std::vector<VendorGroup> made;
   for (auto& [key, sums] : groups) {
-    sums.group.share = ShareOf(sums.group.total_ns, report.total_ns);
+    sums.group.share = ShareOf(sums.group.total, report.total);
     Conclude(sums.combined, sums.group);
     made.push_back(std::move(sums.group));
   }
   DecideGroups(made);
-  std::ranges::stable_sort(made, std::ranges::greater{}, &VendorGroup::total_ns);
+  std::ranges::stable_sort(made, std::ranges::greater{}, &VendorGroup::total);
   return made;
 }
 
@@ -192,11 +205,13 @@ const MetricChange* VendorApi::Time() const {
   return found == changes.end() ? nullptr : &*found;
 }
 
-double VendorApi::Regression() const {
+std::optional<stats::FieldCost> VendorApi::Regression() const {
   const MetricChange* change = Time();
-  if (change == nullptr || change->change != Change::kMore) return 0;
-  return change->after.mean.value_or(0) * static_cast<double>(calls_after.value_or(0)) *
-         (1 - 1 / change->ratio);
+  if (change == nullptr || change->change != Change::kMore || !total_after) return std::nullopt;
+  const double part = 1 - 1 / change->ratio;
+  return stats::FieldCost{.of_all_runs = total_after->of_all_runs,
+                          .ns = total_after->ns * part,
+                          .standard_error_ns = total_after->standard_error_ns * part};
 }
 
 bool VendorReport::HasWeeks() const {
@@ -230,17 +245,18 @@ void VendorReportBuilder::Add(std::span<const StatRow> rows) {
 VendorReport VendorReportBuilder::Finish() {
   std::vector<MetricChange*> changes;
   for (VendorApi& api : report_.apis) {
-    AddKnown(api.total_ns, report_.total_ns);
+    AddKnown(api.total, report_.total);
     AddKnown(api.calls, report_.calls);
     for (MetricChange& change : api.changes) changes.push_back(&change);
   }
   Decide(changes);
   report_.compared = static_cast<std::uint64_t>(
       std::ranges::count_if(changes, [](const MetricChange* one) { return one->eligible(); }));
-  for (VendorApi& api : report_.apis) api.share = ShareOf(api.total_ns, report_.total_ns);
+  for (VendorApi& api : report_.apis) api.share = ShareOf(api.total, report_.total);
   std::ranges::sort(report_.apis, [](const VendorApi& a, const VendorApi& b) {
-    return std::tie(b.total_ns, a.library, a.symbol, a.symbol_version) <
-           std::tie(a.total_ns, b.library, b.symbol, b.symbol_version);
+    if (a.total != b.total) return a.total > b.total;
+    return std::tie(a.library, a.symbol, a.symbol_version) <
+           std::tie(b.library, b.symbol, b.symbol_version);
   });
   report_.groups = MakeGroups(report_);
   return std::move(report_);
@@ -254,8 +270,10 @@ std::vector<ChangedApi> WithChange(const VendorReport& report, Change change) {
     }
   }
   std::ranges::stable_sort(found, [](const ChangedApi& a, const ChangedApi& b) {
-    return std::make_tuple(-a.first->Regression(), -std::abs(a.second->test.octaves)) <
-           std::make_tuple(-b.first->Regression(), -std::abs(b.second->test.octaves));
+    const auto more_a = a.first->Regression();
+    const auto more_b = b.first->Regression();
+    if (more_a != more_b) return more_a > more_b;
+    return std::abs(a.second->test.octaves) > std::abs(b.second->test.octaves);
   });
   return found;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/stats/field_total.h"
 #include "common/stats/stat_row.h"
 #include "tools/report/spectrum.h"
 #include "tools/report/trend.h"
@@ -34,25 +35,26 @@ struct VendorApi {
   std::string name;   // as its programmers know it (DemangledName)
   std::string group;  // NamespaceOf
   // Of all versions together, of those where it is known (stats::Figures).
-  std::optional<std::uint64_t> calls;  // timed or not
-  std::optional<double> total_ns;      // of all calls
-  double share = 0;                    // of the report's total
+  std::optional<std::uint64_t> calls;  // in the measured runs, timed or not
+  std::optional<stats::FieldCost> total;
+  double share = 0;  // of the report's total; 0 if only that of measured runs is known, but of all
+                     // runs of others
   std::uint64_t contributions = 0;
   std::vector<TrendPoint> versions;
   std::vector<TrendPoint> weeks;  // empty if no single weeks are published
   // Of the newest version that has wall time.
   std::string version;
   stats::Figures time;
-  Bars bars;                                 // of wall time
-  std::optional<double> alloc_mean;          // bytes allocated a call, callees included
-  std::vector<MetricChange> changes;         // from `before` to `after`; empty if one is missing
-  std::optional<std::uint64_t> calls_after;  // of the version `after`
+  Bars bars;                                    // of wall time
+  std::optional<double> alloc_mean;             // bytes allocated a call, callees included
+  std::vector<MetricChange> changes;            // from `before` to `after`; empty if one is missing
+  std::optional<stats::FieldCost> total_after;  // of the version `after`
 
   // Of wall time; nullptr if it is not compared.
   const MetricChange* Time() const;
-  // What calls of the version `after` have cost more than they would have at the cost of before, in
-  // ns; 0 unless wall time is shown to be slower, and where that is not known.
-  double Regression() const;
+  // What calls of the version `after` have cost more than they would have at the cost of before;
+  // nullopt unless wall time is shown to be slower, and where that is not known.
+  std::optional<stats::FieldCost> Regression() const;
 };
 
 // APIs of one library, one namespace, or one of both.
@@ -61,7 +63,7 @@ struct VendorGroup {
   std::string group;   // empty = all of the library
   std::size_t apis = 0;
   std::optional<std::uint64_t> calls;  // where it is known
-  std::optional<double> total_ns;
+  std::optional<stats::FieldCost> total;
   double share = 0;
   std::uint64_t contributions = 0;  // to its most contributed API: at least so many in the group
   std::size_t slower = 0;           // by wall time
@@ -85,7 +87,7 @@ struct VendorReport {
   std::vector<VendorLibrary> libraries;
   std::vector<VendorGroup> groups;  // the dearest first
   std::vector<VendorApi> apis;      // the dearest first
-  std::optional<double> total_ns;
+  std::optional<stats::FieldCost> total;
   std::optional<std::uint64_t> calls;
   std::uint64_t compared = 0;  // metrics that the q values are over
 

@@ -61,7 +61,7 @@ std::string Groups(const VendorReport& report, const Style& style) {
         {{Shorten(NameOf(group), kMaxNameWidth, style)},
          {FormatCount(group.apis), true},
          {FormatCount(group.calls), true},
-         {TotalText(group.total_ns, style), true},
+         {TotalText(group.total, style), true},
          {ShareText(group.share), true},
          {FormatCount(group.contributions), true},
          {FormatCount(group.slower), true},
@@ -104,7 +104,7 @@ std::string Dearest(const VendorReport& report, const Style& style) {
          {Shorten(api.version, kMaxVersionWidth, style)},
          {FormatCount(api.calls), true},
          {FormatCount(api.contributions), true},
-         {TotalText(api.total_ns, style), true},
+         {TotalText(api.total, style), true},
          {ShareText(api.share), true},
          cost(&stats::Quantiles::p50),
          cost(&stats::Quantiles::p95),
@@ -140,7 +140,7 @@ std::string Changes(const VendorReport& report, const Style& style) {
                   {"COSTS MORE", true},
                   {"COMPARED"}}};
   for (const auto& [api, one] : found) {
-    const double regression = one->metric == Metric::kWallTime ? api->Regression() : 0;
+    const auto regression = one->metric == Metric::kWallTime ? api->Regression() : std::nullopt;
     lines.push_back({{std::string(Name(one->change, one->metric))},
                      {ShortName(*api, style)},
                      {EscapeControl(report.libraries[api->library].soname)},
@@ -151,10 +151,24 @@ std::string Changes(const VendorReport& report, const Style& style) {
                      {fmt::format("{:.2f}", one->delta), true},
                      {ProbabilityText(one->test.p), true},
                      {ProbabilityText(one->q), true},
-                     {regression > 0 ? TotalText(regression, style) : "-", true},
+                     {TotalText(regression, style), true},
                      {ComparedText(*one)}});
   }
   return TextTable(lines);
+}
+
+std::optional<double> NsOf(const std::optional<stats::FieldCost>& cost) {
+  return cost ? std::optional(cost->ns) : std::nullopt;
+}
+
+void AddTotal(const std::optional<stats::FieldCost>& total, CsvWriter& csv) {
+  csv.Known(NsOf(total));
+  if (total && total->of_all_runs) {
+    csv.Number(total->standard_error_ns);
+  } else {
+    csv.Empty();
+  }
+  csv.Text(total ? RunsText(*total) : "");
 }
 
 void AddChange(const VendorApi& api, CsvWriter& csv) {
@@ -167,7 +181,7 @@ void AddChange(const VendorApi& api, CsvWriter& csv) {
     csv.Number(time->ratio).Number(time->ratio_low).Number(time->ratio_high);
     csv.Number(time->delta).Number(time->test.p).Number(time->q);
   }
-  csv.Number(api.Regression());
+  csv.Known(NsOf(api.Regression()));
   std::string others;
   for (const MetricChange& one : api.changes) {
     if (&one == time || (one.change != Change::kMore && one.change != Change::kLess)) continue;
@@ -189,7 +203,7 @@ std::string ShareText(double share) {
 std::string VendorText(const VendorReport& report, const Style& style) {
   std::string text = fmt::format("{}: {} APIs, {} calls, {} in all\n", EscapeControl(report.title),
                                  FormatCount(report.apis.size()), FormatCount(report.calls),
-                                 TotalText(report.total_ns, style));
+                                 TotalText(report.total, style));
   text += Libraries(report, style);
   if (report.apis.empty()) return text;
   text += "\nGroups, the dearest first\n" + Groups(report, style);
@@ -201,17 +215,10 @@ std::string VendorText(const VendorReport& report, const Style& style) {
 }
 
 std::string VendorCsv(const VendorReport& report, const Provenance& provenance) {
-  std::vector<std::string_view> columns = {"library",
-                                           "symbol",
-                                           "symbol_version",
-                                           "name",
-                                           "namespace",
-                                           "calls",
-                                           "total_ns",
-                                           "share",
-                                           "contributions",
-                                           "version",
-                                           "version_contributions"};
+  std::vector<std::string_view> columns = {
+      "library",       "symbol",   "symbol_version",          "name",     "namespace",
+      "calls",         "total_ns", "total_standard_error_ns", "total_of", "share",
+      "contributions", "version",  "version_contributions"};
   const std::vector<std::string_view> figures = FigureColumns();
   columns.insert(columns.end(), figures.begin(), figures.end());
   columns.insert(columns.end(), {"alloc_mean", "before", "after", "change", "ratio", "ratio_low",
@@ -221,7 +228,9 @@ std::string VendorCsv(const VendorReport& report, const Provenance& provenance) 
   for (const VendorApi& api : report.apis) {
     const VendorLibrary& library = report.libraries[api.library];
     csv.Text(library.soname).Text(api.symbol).Text(api.symbol_version).Text(api.name);
-    csv.Text(api.group).Known(api.calls).Known(api.total_ns).Number(api.share);
+    csv.Text(api.group).Known(api.calls);
+    AddTotal(api.total, csv);
+    csv.Number(api.share);
     csv.Count(api.contributions).Text(api.version);
     if (api.version.empty()) {
       for (std::size_t i = 0; i <= figures.size(); ++i) csv.Empty();

@@ -185,14 +185,16 @@ ApiChange CompareApi(std::span<const StatRow> before, std::span<const StatRow> a
   const CostSummary new_numbers = Summarise(new_rows).front();
   change.calls_before = CallsOf(old_numbers);
   change.calls_after = CallsOf(new_numbers);
+  change.total_after = TotalOf(new_numbers);
   for (const auto& [metric, summary] : old_numbers.metrics) {
     const MetricSummary* other = new_numbers.Find(metric);
-    if (metric == Metric::kCallsPerRun || other == nullptr) continue;
+    if (metric == Metric::kCallsPerRun || metric == Metric::kTimePerRun || other == nullptr)
+      continue;
     MetricChange& added = change.metrics.emplace_back(CompareMetric(old_rows, new_rows, metric));
     added.before = summary.figures;
     added.after = other->figures;
-    added.timed_before = summary.sums.histogram.count();
-    added.timed_after = other->sums.histogram.count();
+    added.timed_before = summary.sums.histogram.timed();
+    added.timed_after = other->sums.histogram.timed();
   }
   return change;
 }

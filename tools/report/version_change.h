@@ -62,7 +62,8 @@ struct ApiChange {
   std::string symbol_version;
   std::optional<std::uint64_t> calls_before;  // timed or not, as in the cost table
   std::optional<std::uint64_t> calls_after;
-  std::vector<MetricChange> metrics;  // ascending; those that both versions have
+  std::optional<stats::FieldCost> total_after;  // likewise
+  std::vector<MetricChange> metrics;            // ascending; those that both versions have
 
   const MetricChange* Find(stats::Metric metric) const;
   MetricChange* Find(stats::Metric metric);

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <functional>
+#include <map>
 #include <random>
 
 #include "agent/daemon/harvester.h"
@@ -21,6 +23,7 @@ using testing::WrittenPick;
 
 constexpr auto kCallsPerRun = stats::Metric::kCallsPerRun;
 constexpr auto kFirstCallTime = stats::Metric::kFirstCallTime;
+constexpr auto kTimePerRun = stats::Metric::kTimePerRun;
 
 class HarvestMetricsTest : public AgentFixture {
  protected:
@@ -135,6 +138,115 @@ TEST_F(HarvestMetricsTest, WhatARunTellsLaterIsAddedButNotAsAllOfItsCalls) {
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5, 6, 7, 50}));
   EXPECT_EQ(agent.GetStatus()->dropped_picks, 1U);
   EXPECT_FALSE(std::filesystem::exists(RunPath("a")));
+}
+
+// A pick that stands for `power` runs, whatever the rounding.
+void StandFor(RunFileWriter& file, std::uint32_t pick, std::uint32_t power) {
+  file.header().time_per_65536 = shm::kCertain;
+  shm::Pick& to = file.pick(pick);
+  to.candidate_count = 64 * power;
+  to.slots = 8;
+  to.weight = shm::kFullWeight;
+  to.picks_wanted = 1;
+  to.probe_draws = shm::kProbeDraws;
+  to.probe_weight = shm::kFullWeight;
+}
+
+TEST_F(HarvestMetricsTest, TimeOfARunStandsForTheRunsThatWereNotMeasured) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileOptions options = Living();
+  options.picks = {WrittenPick{.symbol = "one"}, WrittenPick{.symbol = "dropped"},
+                   WrittenPick{.symbol = "busy"}, WrittenPick{.symbol = "not_called"},
+                   WrittenPick{.symbol = "later"}};
+  RunFileWriter file(RunPath("a"), options);
+  for (std::uint32_t pick = 0; pick < 5; ++pick) StandFor(file, pick, 32);
+  file.pick(1).phase = shm::kPickDropped;
+  file.pick(2).flags = shm::kPickBusy;
+  file.pick(4).flags = shm::kPickLater;
+  file.pick(4).selection_per_65536 = shm::kCertain / 4;
+  file.Add(100, 0, 0);
+  file.Add(10, 1, 0, 0, 8);  // eight calls
+  file.Add(7, 0, 1);
+  file.Add(9, 0, 2);
+  file.Add(5, 0, 4);
+  Harvest(agent);
+  EXPECT_TRUE(RowsOf(*agent.LocalRows(), kTimePerRun).empty()) << "it may go on";
+  file.End();
+  Harvest(agent);
+  const auto rows = RowsOf(*agent.LocalRows(), kTimePerRun);
+  using CountAndSum = std::pair<std::uint64_t, stats::Uint128>;
+  std::map<std::string, CountAndSum> found;
+  for (const stats::StatRow& row : rows) {
+    found[row.key.api.symbol] = {row.histogram.count(), row.histogram.sum()};
+  }
+  const std::map<std::string, CountAndSum> expected = {{"one", {32, 32 * 180}},
+                                                       {"dropped", {32, 32 * 7}},
+                                                       {"busy", {32, 32 * 9}},
+                                                       {"later", {128, 128 * 5}}};
+  EXPECT_TRUE(found == expected);
+  const auto busy = RowsOf(*agent.LocalRows(), stats::Metric::kWallTimeBusy);
+  ASSERT_EQ(busy.size(), 1U);
+  EXPECT_EQ(busy[0].key.api.symbol, "busy");
+  EXPECT_EQ(busy[0].histogram, HistogramOf({9}));
+  EXPECT_EQ(Sum(*agent.LocalRows()).count(), 9U + 1 + 1);
+  EXPECT_EQ(agent.GetStatus()->timed_calls, 2U + 1 + 1 + 1);
+}
+
+TEST_F(HarvestMetricsTest, CallsThatStandForOthersAreCountedOnceWhileTheRunGoesOn) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileWriter file(RunPath("a"), Living());
+  stats::CostHistogram expected;
+  for (const std::uint64_t weight : {1, 8, 16, 16, 64}) {
+    file.Add(10, 0, 0, 0, weight);
+    expected.Add(10, weight);
+    Harvest(agent);
+    EXPECT_EQ(Sum(*agent.LocalRows()), expected);
+  }
+  file.End();
+  Harvest(agent);
+  EXPECT_EQ(Sum(*agent.LocalRows()), expected);
+  EXPECT_EQ(agent.GetStatus()->timed_calls, 5U);
+}
+
+TEST_F(HarvestMetricsTest, WhatIsPickedByHandOrCannotBeToldStandsForNothing) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  for (const bool forced : {false, true}) {
+    RunFileOptions options = Ended();
+    options.forced = forced;
+    RunFileWriter file(RunPath(forced ? "forced" : "not"), options);
+    StandFor(file, 0, 32);
+    if (!forced) file.pick(0).slots = 0;
+    file.Add(100);
+  }
+  Harvest(agent);
+  EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({100, 100}));
+  EXPECT_TRUE(RowsOf(*agent.LocalRows(), kTimePerRun).empty());
+}
+
+TEST_F(HarvestMetricsTest, TimeOfManyRunsIsThatOfAllWithoutBias) {
+  constexpr std::uint32_t kRuns = 4000;
+  std::uint64_t sum = 0;
+  for (std::uint32_t run = 0; run < kRuns; ++run) {
+    const RunInfo info{.random_draw = run};
+    RunContent content;
+    content.picks.push_back({.calls = PickCalls{.timed = 1},
+                             .drawn = {.candidate_count = 100,
+                                       .slots = 3,
+                                       .weight = shm::kFullWeight,
+                                       .wanted = 1,
+                                       .order = 0,
+                                       .probe_draws = 8,
+                                       .probe_weight = 4 * shm::kFullWeight},
+                             .chances = {}});
+    content.cells.push_back({.pick = 0, .metric = stats::Metric::kWallTime, .histogram = {}});
+    content.cells[0].histogram.Add(10);
+    const auto cells = SingleValues(info, content, true);
+    ASSERT_EQ(cells.size(), 1U);
+    EXPECT_EQ(cells[0].histogram.timed(), 1U);
+    EXPECT_TRUE(std::has_single_bit(cells[0].histogram.count()));
+    sum += static_cast<std::uint64_t>(cells[0].histogram.sum());
+  }
+  EXPECT_NEAR(static_cast<double>(sum) / kRuns / 10, 50 / 3.0, 0.25);  // 5 standard errors
 }
 
 TEST_F(HarvestMetricsTest, FirstCallIsToldOnce) {

@@ -313,6 +313,24 @@ TEST_F(HarvestTest, PickByHandKeepsItsNameAndIsNeverSent) {
   EXPECT_EQ(agent.GetStatus()->private_rows_kept, 0U);
 }
 
+TEST_F(HarvestTest, WhatTheCoinDidNotChooseStaysHereThoughItWasAskedFor) {
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.picks = {LibcPick(), WrittenPick{.soname = "libsecret.so.1", .symbol = "secret_call"}};
+  options.asked = true;
+  WriteRun("a", {7}, options);
+  ASSERT_TRUE(agent.Harvest());
+  const auto rows = RowsOf(*agent.LocalRows());
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].histogram, HistogramOf({7}));
+  EXPECT_FALSE(agent.Preview()->has_value());
+  // The same run, had the coin chosen it.
+  options.asked = false;
+  WriteRun("b", {7}, options);
+  ASSERT_TRUE(agent.Harvest());
+  EXPECT_TRUE(agent.Preview()->has_value());
+}
+
 TEST_F(HarvestTest, UpgradeUnderARunningProgramIsNotMistakenForTheNewVersion) {
   Agent agent = OpenAgent(Mode::kOn);
   RunFileOptions options = Ended();

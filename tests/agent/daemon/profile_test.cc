@@ -77,7 +77,7 @@ TEST(AgentConfigTest, WrongValuesAreRefusedWithPlaceAndKey) {
       {"[selection]\nmax_programs = 65\n", "max_programs"},
       {"[selection]\noverhead_percent = 100.5\n", "overhead_percent"},
       {"[selection]\noverhead_percent = -1.0\n", "overhead_percent"},
-      {"[selection]\nmax_cpu_pressure_percent = 101\n", "max_cpu_pressure_percent"},
+      {"[selection]\nmax_cpu_pressure_percent = 201\n", "max_cpu_pressure_percent"},
       {"[selection]\nsampling = 3\n", "power of two"},
       {"[selection]\nsampling = 32768\n", "sampling"},
       {"[selection]\nmax_phases = 0\n", "max_phases"},

@@ -33,6 +33,17 @@ TEST(RowCodecTest, HistogramsComeBackBitForBit) {
   EXPECT_EQ(*DecodeHistogram(bytes), histogram);
 }
 
+TEST(RowCodecTest, HowManyCallsWereNotTimedStandsBehindTheBuckets) {
+  stats::CostHistogram histogram;
+  histogram.Add(5);
+  histogram.Add(9, 258);
+  std::string bytes = EncodeHistogram(histogram);
+  EXPECT_EQ(bytes.substr(2 * 41), std::string("\1\1\0\0\0\0\0\0", 8));
+  EXPECT_EQ(*DecodeHistogram(bytes), histogram);
+  bytes[2 * 41 + 1] = 2;  // more than there are calls
+  EXPECT_FALSE(DecodeHistogram(bytes));
+}
+
 TEST(RowCodecTest, DamagedHistogramsAreRefused) {
   stats::CostHistogram histogram;
   histogram.Add(5);

@@ -71,6 +71,123 @@ TEST_F(RunFileReaderTest, StagedUpdateOfADeadProcessIsCompleted) {
   EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 9, 9, 9, 9, 13}));
 }
 
+// Killed at any instruction between two updates, one of a call that stands for eight: all sums and
+// what was not timed are of the same moment.
+TEST_F(RunFileReaderTest, WhatACallStandsForIsStagedWithItsSums) {
+  RunFileWriter file(path(), {});
+  stats::CostHistogram before;
+  for (int i = 0; i < 5; ++i) {
+    file.Add(9, 0, 0, 0, 4);
+    before.Add(9, 4);
+  }
+  stats::CostHistogram after = before;
+  after.Add(13, 8);
+  const auto read = [this] { return Read()->cells.at(0).histogram; };
+  const std::uint64_t untimed = file.cell().untimed;
+  EXPECT_EQ(read(), before);
+  file.cell().staged_untimed = untimed + 7;  // not committed
+  EXPECT_EQ(read(), before);
+  file.cell().staged_untimed = untimed;
+  file.AddAndDie(13, 8);  // committed, half copied
+  EXPECT_EQ(file.cell().untimed, untimed);
+  EXPECT_EQ(read(), after);
+  file.cell().untimed = file.cell().staged_untimed;  // and all copied
+  EXPECT_EQ(read(), after);
+  file.cell().buckets[shm::SlotOf(13)] = file.cell().staged;
+  EXPECT_EQ(read(), after);
+  file.cell().staged_slot = 0;
+  EXPECT_EQ(read(), after);
+  EXPECT_EQ(after.timed(), 6U);
+  EXPECT_EQ(Read()->picks.at(0).calls->timed, 6U) << "what is stood for was not timed";
+}
+
+TEST_F(RunFileReaderTest, MoreThatIsStoodForThanTheCountAllowsIsRefused) {
+  RunFileWriter file(path(), {});
+  file.Add(9, 0, 0, 0, 4);
+  file.Add(9, 1, 0, 0, 4);
+  file.Add(9, 2, 0, 0, 4);
+  file.cell(0).untimed = 4;  // nothing was timed
+  file.cell(1).untimed = ~std::uint64_t{0};
+  const auto content = Read();
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->refused_cells, 2U);
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram.count(), 4U);
+  EXPECT_EQ(content->cells[0].histogram.untimed(), 3U);
+}
+
+// A program that was started before the agent was renewed.
+TEST_F(RunFileReaderTest, FileOfTheVersionBeforeIsReadLikeOneOfThis) {
+  constexpr shm::RunLayout kOld = shm::kOldRunLayout;
+  constexpr std::uint32_t kCapacity = 3;
+  std::string bytes(shm::RunFileBytes(kCapacity, 2, kOld), '\0');
+  const auto put = [&bytes](std::uint64_t at, const auto& value, std::size_t size) {
+    std::memcpy(bytes.data() + at, &value, size);
+  };
+  shm::RunHeader header{};
+  std::memcpy(header.magic, shm::kRunMagic, sizeof header.magic);
+  header.version = 2;
+  header.header_bytes = sizeof header;
+  header.size_bytes = bytes.size();
+  header.pick_count = 2;
+  header.pick_capacity = kCapacity;
+  header.metrics_per_pick = 2;
+  header.thread_slots = shm::kThreadSlots;
+  header.counters_offset = shm::CountersOffset(kCapacity, kOld);
+  header.cells_offset = shm::CellsOffset(kCapacity, kOld);
+  header.complete = 1;
+  header.attached = 1;
+  put(0, header, sizeof header);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    shm::Pick pick{};
+    std::strcpy(pick.soname, "libvictim.so.1");
+    std::strcpy(pick.symbol, i == 0 ? "one" : "two");
+    pick.metrics = shm::kTimeMetrics | shm::kCycleMetrics;
+    pick.weight = 77;
+    put(sizeof header + i * 992, pick, 992);
+  }
+  shm::OldCell cell{};
+  cell.nested = 4;
+  cell.buckets[shm::SlotOf(9)] = {.count = 2, .sum = 18, .sumsq_low = 162, .sumsq_high = 0};
+  put(shm::CellOffset(kCapacity, 2, 17, 1, 0, kOld), cell, sizeof cell);
+  cell.staged = {.count = 3, .sum = 27, .sumsq_low = 243, .sumsq_high = 0};
+  cell.staged_slot = shm::SlotOf(9) + 1;
+  put(shm::CellOffset(kCapacity, 2, 255, 1, 1, kOld), cell, sizeof cell);
+  put(shm::CounterOffset(kCapacity, 3, 1, kOld), shm::MakeCallCounter(50, 7), 8);
+  ASSERT_TRUE(WriteFileAtomically(path(), bytes, 0600));
+  for (const bool ended : {false, true}) {
+    const auto content = Read(ended);
+    ASSERT_TRUE(content) << content.error().message;
+    ASSERT_EQ(content->picks.size(), 2U);
+    EXPECT_EQ(content->picks[1].api.symbol, "two");
+    EXPECT_EQ(content->picks[1].calls->timed, 2U);
+    EXPECT_EQ(content->picks[1].calls->untimed, 54U);
+    EXPECT_FALSE(content->picks[1].busy);
+    EXPECT_EQ(shm::RunsStoodFor(content->picks[1].drawn, content->picks[1].chances, 0), 0U);
+    ASSERT_EQ(content->cells.size(), 2U);
+    EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 9}));
+    EXPECT_EQ(content->cells[1].histogram, HistogramOf({9, 9, 9}));
+  }
+}
+
+TEST_F(RunFileReaderTest, TimesOfAPickOnABusyMachineAreToldApart) {
+  RunFileOptions options;
+  options.picks.assign(2, WrittenPick{.metrics = shm::kTimeMetrics | shm::kCycleMetrics});
+  RunFileWriter file(path(), options);
+  file.pick(1).flags = shm::kPickBusy;
+  for (std::uint32_t pick = 0; pick < 2; ++pick) {
+    for (std::uint32_t metric = 0; metric < 2; ++metric) file.Add(9, 0, pick, metric);
+  }
+  const auto content = Read();
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->cells.size(), 4U);
+  EXPECT_EQ(content->cells[0].metric, stats::Metric::kWallTime);
+  EXPECT_EQ(content->cells[2].metric, stats::Metric::kWallTimeBusy);
+  EXPECT_EQ(content->cells[3].metric, stats::Metric::kCpuCycles);
+  EXPECT_EQ(content->picks[1].first_metric, stats::Metric::kWallTimeBusy);
+  EXPECT_EQ(content->picks[1].calls->timed, 1U);
+}
+
 TEST_F(RunFileReaderTest, CellBeingWrittenIsLeftForTheNextTime) {
   RunFileOptions options;
   options.picks = {WrittenPick{.symbol = "one"}, WrittenPick{.symbol = "two"}};

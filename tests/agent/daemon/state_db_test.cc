@@ -123,7 +123,7 @@ TEST_F(StateDbTest, DatabasesOfVersion3HaveNoClassesYet) {
 
 TEST_F(StateDbTest, DatabaseOfAVersionToComeIsLeftAlone) {
   Open();
-  Execute("PRAGMA user_version = 5");
+  Execute("PRAGMA user_version = 6");
   const auto database = StateDb::Open(file_);
   ASSERT_FALSE(database);
   EXPECT_EQ(database.error().code, ErrorCode::kUnsupported);

@@ -18,9 +18,9 @@ inline constexpr std::uint64_t kFastClock = std::uint64_t{1000} << 32;
 
 class CollectionTest : public PreloadTest {
  protected:
-  void SetPolicy(TestPolicy policy) const {
+  void SetPolicy(TestPolicy policy, std::uint32_t alloc_per_65536 = 0) const {
     if (policy.modules.empty()) policy.modules = {"libtally.so.1"};
-    policy.alloc_per_65536 = 0;
+    policy.alloc_per_65536 = alloc_per_65536;
     MakeStateDirectory(state_dir_.path(), policy);
   }
 
@@ -34,11 +34,12 @@ class CollectionTest : public PreloadTest {
 
   // Runs tally with one draw after another until it measures this function; that run.
   RunFileContent RunPicking(const std::string& symbol, TestPolicy policy,
-                            const std::vector<std::string>& arguments) const {
+                            const std::vector<std::string>& arguments,
+                            std::uint32_t alloc_per_65536 = 0) const {
     policy.weights = {{shm::ApiHash("libtally.so.1", symbol.c_str(), ""), shm::kFullWeight, 0}};
     policy.default_weight = 1;
     for (policy.draw_seed = 1; policy.draw_seed < 20; ++policy.draw_seed) {
-      SetPolicy(policy);
+      SetPolicy(policy, alloc_per_65536);
       EXPECT_EQ(RunProcess(Tally(arguments)).exit_status, 0);
       const auto runs = RunFiles();
       if (runs.size() == 1 && runs[0].picks.size() == 1 && symbol == runs[0].picks[0].symbol) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <set>
 
 #include "gmock/gmock.h"
@@ -81,37 +82,82 @@ TEST_F(CollectionTest, WeightsDecideHowOftenAnApiIsPicked) {
   EXPECT_GT(picked["tally_always"], 3 * picked["tally_once"]);
 }
 
-// Horvitz and Thompson: what is picked with probability p stands for 1/p. With very different
-// weights the re-weighted totals are those of the program all the same.
-TEST_F(CollectionTest, TotalsCanBeReweightedWithoutBias) {
+struct Reweighted {
+  const char* name;
+  std::uint32_t picks_per_run;
+  std::uint32_t most_weight;
+  std::uint32_t selection_per_65536;
+  double least_share;  // of the runs that were chosen and did not give up
+  double most_share;
+};
+
+class ReweightedTest : public CollectionTest, public ::testing::WithParamInterface<Reweighted> {};
+
+// Whatever the weights, whatever gives up: what each run stands for, by its own file alone, gives
+// the program's calls.
+TEST_P(ReweightedTest, TotalsOfMeasuredRunsAreThoseOfAllRuns) {
   const std::map<std::string, double> called = {
       {"tally_once", 1}, {"tally_often", 10}, {"tally_always", 100}};
-  constexpr int kRuns = 400;
-  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
-    SetPolicy({.weights = {{shm::ApiHash("libtally.so.1", "tally_once", ""), 65536, 0},
-                           {shm::ApiHash("libtally.so.1", "tally_often", ""), 32768, 0},
-                           {shm::ApiHash("libtally.so.1", "tally_always", ""), 16384, 0}},
-               .default_weight = 32768,
+  constexpr int kRuns = 500;
+  const std::uint32_t most = GetParam().most_weight;
+  std::map<std::string, double> estimated;
+  std::map<std::string, double> squares;
+  int measured = 0;
+  std::mt19937_64 random(20261122);
+  for (int i = 0; i < kRuns; ++i) {
+    // The coin takes the low bits: those who would lose it need not start.
+    std::uint64_t seed = random();
+    while ((seed & 0xffff) >= GetParam().selection_per_65536) seed = random();
+    SetPolicy({.weights = {{shm::ApiHash("libtally.so.1", "tally_once", ""), most, 0},
+                           {shm::ApiHash("libtally.so.1", "tally_often", ""), most / 2, 0},
+                           {shm::ApiHash("libtally.so.1", "tally_always", ""), most / 4, 0}},
+               .selection_per_65536 = GetParam().selection_per_65536,
+               .picks_per_run = GetParam().picks_per_run,
+               .io_per_65536 = 6554,
+               .default_weight = most / 2,
                .draw_seed = seed});
     ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
+    const auto runs = RunFiles();
+    RemoveRunFiles();
+    if (runs.empty()) continue;
+    ++measured;
+    const RunFileContent& run = runs.at(0);
+    if (run.picks.at(0).metrics == shm::kIoMetrics) continue;
+    for (std::uint32_t k = 0; k < run.picks.size(); ++k) {
+      const shm::Pick& pick = run.picks[k];
+      const std::uint32_t stands_for = shm::RunsStoodFor(
+          {.candidate_count = pick.candidate_count,
+           .slots = pick.slots,
+           .weight = pick.weight,
+           .wanted = pick.picks_wanted,
+           .order = pick.draw_order,
+           .probe_draws = pick.probe_draws,
+           .probe_weight = pick.probe_weight,
+           .by_last_draw = (pick.flags & shm::kPickByLastDraw) != 0},
+          {.run = run.header.selection_per_65536, .time = run.header.time_per_65536},
+          shm::RoundingBits(run.header.random_draw, k));
+      const double calls = static_cast<double>(run.calls.at(pick.symbol)) * stands_for *
+                           GetParam().selection_per_65536 / shm::kCertain / kRuns;
+      estimated[pick.symbol] += calls;
+      squares[pick.symbol] += calls * calls;
+    }
   }
-  const auto runs = RunFiles();
-  std::map<std::string, double> estimated;
-  double draws = 0;
-  for (const RunFileContent& run : runs) draws += run.picks.at(0).draws;
-  const double taken = static_cast<double>(runs.size() - 1) / (draws - 1);
-  for (const RunFileContent& run : runs) {
-    const shm::Pick& pick = run.picks.at(0);
-    ASSERT_GT(pick.slots, 0U);
-    const double stands_for = taken * static_cast<double>(pick.candidate_count) * shm::kFullWeight /
-                              (static_cast<double>(pick.slots) * pick.weight);
-    estimated[pick.symbol] += stands_for * static_cast<double>(run.calls.at(pick.symbol)) / kRuns;
-  }
-  EXPECT_GT(runs.size(), kRuns * 0.9);
+  EXPECT_GT(measured, kRuns * GetParam().least_share);
+  EXPECT_LT(measured, kRuns * GetParam().most_share);
   for (const auto& [symbol, calls] : called) {
-    EXPECT_NEAR(estimated[symbol] / calls, 1, 0.3) << symbol;
+    const double error = std::sqrt(squares[symbol]);
+    EXPECT_LT(error / calls, 0.6) << symbol;
+    EXPECT_LT(std::abs(estimated[symbol] - calls), 3 * error)
+        << symbol << ": " << estimated[symbol] / calls << " +- " << error / calls;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Settings, ReweightedTest,
+                         ::testing::Values(Reweighted{"one_pick", 1, 65536, 65536, 0.95, 1.1},
+                                           Reweighted{"three_picks_of_few_runs", 3, 65536, 4096,
+                                                      0.95, 1.1},
+                                           Reweighted{"some_give_up", 1, 32768, 65536, 0.8, 0.99}),
+                         [](const auto& setting) { return setting.param.name; });
 
 TEST_F(CollectionTest, ALongRunPicksAnewWithoutAThreadOrASignal) {
   SetPolicy({.modules = {"libtally.so.1", "libc.so.6"},
@@ -128,6 +174,10 @@ TEST_F(CollectionTest, ALongRunPicksAnewWithoutAThreadOrASignal) {
     // Only what was there from the start has all of its calls in the run.
     const bool is_first = &pick == &run.picks[0];
     EXPECT_EQ(pick.start_unix_ns == run.header.start_unix_ns, is_first);
+    EXPECT_EQ((pick.flags & shm::kPickLater) != 0, !is_first) << "chosen by a coin of its own";
+    EXPECT_EQ(pick.selection_per_65536, shm::kCertain);
+    EXPECT_EQ(pick.picks_wanted, 1U);
+    EXPECT_EQ(pick.probe_draws, shm::kProbeDraws);
     EXPECT_EQ(pick.bias_ns, run.header.bias_ps / 1000);
   }
 }
@@ -294,6 +344,10 @@ TEST_F(CollectionTest, WhatDlopenBringsMayTakeTheRandomPicksPlace) {
       if (std::string(pick.soname).starts_with("libvictim")) ++of_plugin;
       EXPECT_GT(pick.draws, 0U);
       EXPECT_GT(pick.slots, 0U);
+      // What made room for another is no part of the sum, but the other is.
+      if (&pick != &run.picks.back()) {
+        EXPECT_EQ(pick.picks_wanted, 0U);
+      }
     }
   }
   EXPECT_GT(of_plugin, 0);
@@ -338,6 +392,35 @@ TEST_F(CollectionTest, RunsThatCannotTakePartAreCounted) {
   std::ofstream(state_dir_.path() / "runs") << "no directory";
   RunProcess(Tally({"all"}));
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNoRunFile), 1U);
+}
+
+TEST_F(CollectionTest, ARunThatIsAskedForIsMeasuredWhateverTheCoinSays) {
+  SetPolicy({.modules = {"libtally.so.1", "libc.so.6"},
+             .selection_per_65536 = 0,
+             .max_load_per_core_percent = 0});
+  ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
+  EXPECT_TRUE(RunFiles().empty());
+  ProcessOptions asked = Tally({"all"});
+  asked.environment.emplace_back("FIELDCOST_ASKED", "1");
+  ASSERT_EQ(RunProcess(asked).exit_status, 0);
+  const auto runs = RunFiles();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].header.flags, shm::kRunAsked);
+  EXPECT_EQ(runs[0].header.time_per_65536, 0U) << "it stands for no others";
+  EXPECT_GT(runs[0].picks.size(), 1U);
+  EXPECT_LE(runs[0].picks.size(), 32U);
+}
+
+TEST_F(CollectionTest, ARunThatTheCoinChoseIsLikeAnyOtherThoughItIsAskedFor) {
+  SetPolicy({});
+  ProcessOptions asked = Tally({"all"});
+  asked.environment.emplace_back("FIELDCOST_ASKED", "1");
+  ASSERT_EQ(RunProcess(asked).exit_status, 0);
+  const auto runs = RunFiles();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].header.flags, 0U);
+  EXPECT_NE(runs[0].header.time_per_65536, 0U);
+  EXPECT_EQ(runs[0].picks.size(), 1U);
 }
 
 }  // namespace

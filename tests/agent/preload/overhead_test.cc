@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "gmock/gmock.h"
@@ -57,7 +58,45 @@ TEST_F(CollectionTest, OneInSixteenIsTimedOnAverage) {
   const RunFileContent run = RunFiles().at(0);
   EXPECT_EQ(run.calls.at("tally_always"), 1600000U);
   // The gaps are uniform with mean 15: 100,000 of them stray by 0.2 %.
-  EXPECT_NEAR(static_cast<double>(run.Of("tally_always", Metric::kWallTime).count), 100000, 2000);
+  const CellTotals& time = run.Of("tally_always", Metric::kWallTime);
+  EXPECT_NEAR(static_cast<double>(time.timed()), 100000, 2000);
+  EXPECT_NEAR(static_cast<double>(time.count), 1600000, 32000) << "what they stand for";
+  EXPECT_EQ((time.count - 1) % 16, 0U) << "the first is timed for certain";
+}
+
+TEST_F(CollectionTest, CallsOfManyBriefThreadsAreStoodForLikeThoseOfOne) {
+  SetPolicy({.sampling_log2 = 4});
+  ASSERT_EQ(RunProcess(Tally({"brief", "1000"}, "libtally.so.1!tally_always")).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  EXPECT_EQ(run.calls.at("tally_always"), 20000U);
+  const CellTotals& time = run.Of("tally_always", Metric::kWallTime);
+  EXPECT_LT(time.timed(), 3000U);
+  // A standard error of about 500. Were a thread's first gap like any other, it would be 14,500.
+  EXPECT_NEAR(static_cast<double>(time.count), 20000, 2500);
+}
+
+// In bytes, so that nothing depends on a clock but when the sampling begins. A mean over the timed
+// calls alone would be that of the first ones.
+TEST_F(CollectionTest, TimedCallsStandForThoseThatAreNot) {
+  const RunFileContent run = RunPicking("tally_allocate", {.overhead_per_65536 = 65536 / 7},
+                                        {"allocate", "500000"}, 65536);
+  ASSERT_THAT(run.picks, SizeIs(1));
+  if (run.picks[0].phase == shm::kPickDropped) GTEST_SKIP() << "so slow is this machine";
+  const CellTotals& bytes = run.Of("tally_allocate", Metric::kAllocInclusive);
+  EXPECT_EQ(run.calls.at("tally_allocate"), 501000U);
+  EXPECT_LT(bytes.timed(), 250000U);
+  EXPECT_GT(static_cast<double>(bytes.sum) / static_cast<double>(bytes.timed()), 4000);
+  // The 1000 long calls are over before the first account is settled. Of the short ones, one in N
+  // is timed at last: their sum strays by less than a call of each of sqrt(calls * N).
+  const double strays = 5 * std::sqrt(501000.0 * (1U << run.picks[0].sampling_log2));
+  EXPECT_NEAR(static_cast<double>(bytes.count), 501000, strays);
+  EXPECT_NEAR(static_cast<double>(bytes.sum), 1000 * 1e6 + 500000 * 16.0, 16 * strays);
+  EXPECT_NEAR(static_cast<double>(bytes.sum) / static_cast<double>(bytes.count), 1008e6 / 501000,
+              1008e6 / 501000 * strays / 501000 * 1.1);
+  for (const Metric metric : {Metric::kWallTime, Metric::kAllocExclusive, Metric::kAllocSize}) {
+    EXPECT_EQ(run.Of("tally_allocate", metric).count, bytes.count) << "one weight for all";
+    EXPECT_EQ(run.Of("tally_allocate", metric).untimed, bytes.untimed);
+  }
 }
 
 TEST_F(CollectionTest, SigkillLosesNoCountOfASampledCall) {
@@ -92,7 +131,9 @@ TEST_F(CollectionTest, AnApiThatCostsTooMuchForEachCallIsSampled) {
   EXPECT_EQ(run.picks[0].phase, shm::kPickActive);
   EXPECT_GE(run.picks[0].sampling_log2, 1U);
   EXPECT_EQ(run.calls.at("tally_spin"), 1000000U);
-  EXPECT_LT(run.Of("tally_spin", Metric::kWallTime).count, 800000U);
+  EXPECT_LT(run.Of("tally_spin", Metric::kWallTime).timed(), 800000U);
+  EXPECT_NEAR(static_cast<double>(run.Of("tally_spin", Metric::kWallTime).count), 1000000,
+              5 * std::sqrt(1e6 * (1U << run.picks[0].sampling_log2)));
 }
 
 // Of some tens of microseconds, timing takes a fifth of a hundredth.

@@ -64,8 +64,8 @@ TEST(FleetTest, EveryCompilerMakesTheSameBits) {
     sum += row.histogram.sum();
     count += row.histogram.count();
   }
-  EXPECT_EQ(count, 6306U);
-  EXPECT_EQ(static_cast<std::uint64_t>(sum), 85842375U);
+  EXPECT_EQ(count, 108071U);
+  EXPECT_EQ(static_cast<std::uint64_t>(sum), 517082694609U);
 }
 
 TEST(FleetTest, AllVersionsAreInUseAndInTheEndOnlyTheNewest) {

@@ -157,6 +157,34 @@ TEST_F(IngestTest, SumsThatCouldOverflowTheStoreAreImplausible) {
   EXPECT_EQ(answer.rejected_rows, 2U);
 }
 
+TEST_F(IngestTest, AValueStandsForNoMoreThanItsMetricAllows) {
+  struct Claim {
+    stats::Metric metric;
+    std::uint64_t most;
+  };
+  std::uint64_t sequence = 0;
+  for (const Claim& claim :
+       {Claim{stats::Metric::kWallTime, 1 << 14}, Claim{stats::Metric::kWallTimeBusy, 1 << 14},
+        Claim{stats::Metric::kAllocExclusive, 1 << 14}, Claim{stats::Metric::kTimePerRun, 1 << 24},
+        Claim{stats::Metric::kCallsPerRun, 1}, Claim{stats::Metric::kFirstCallTime, 1}}) {
+    SCOPED_TRACE(stats::Name(claim.metric));
+    wire::BatchContent content = TestContent(2, kWeek);
+    for (wire::BatchRow& row : content.rows) {
+      row.api.symbol += std::to_string(sequence);
+      row.metric = claim.metric;
+      row.histogram.Clear();
+    }
+    content.rows[0].histogram.Add(100, claim.most);
+    content.rows[1].histogram.Add(100, claim.most + 1);
+    const wire::BatchAnswer answer =
+        MustAnswer(ingest_.Handle(SignedRequest(key_, ++sequence, content)));
+    EXPECT_EQ(answer.accepted_rows, 1U);
+    ASSERT_EQ(answer.rejects.size(), 1U);
+    EXPECT_EQ(answer.rejects[0].row, 1U);
+    EXPECT_THAT(answer.rejects[0].reason, ::testing::HasSubstr("stand for more"));
+  }
+}
+
 TEST_F(IngestTest, TheStoreNeverSeesTheAgentsKey) {
   MustAnswer(ingest_.Handle(SignedRequest(key_, 1, TestContent(1, kWeek))));
   ASSERT_TRUE(store_->Checkpoint().has_value());

@@ -34,7 +34,7 @@ std::string ValueBytes(const CompactRow& row) {
 CompactRow RandomRow(std::mt19937_64& random) {
   stats::CostHistogram histogram;
   for (unsigned i = static_cast<unsigned>(random() % 40) + 1; i > 0; --i) {
-    histogram.Add(random() >> (8 + random() % 56));
+    histogram.Add(random() >> (8 + random() % 56), std::uint64_t{1} << (random() % 9));
   }
   CompactRow row;
   row.SetHistogram(histogram);
@@ -62,16 +62,18 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
                  .sum_mean_cubed = -8};
   row.SetWeights(stats::WeightsOf(histogram));
   row.sizes = stats::SizesOf(histogram);
+  row.untimed = 1;  // of the two of 3 ns one was timed and stands for both
   stats::RowKey key;
   key.api = {.soname = "libz.so.1", .package_version = "1.3", .symbol = "crc32"};
   key.metric = stats::Metric::kWallTime;
   key.hardware.architecture = "x86_64";
   key.week = 2960;
   const auto golden =
-      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v4.golden", 64 * kKiB);
+      ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v5.golden", 64 * kKiB);
   ASSERT_TRUE(golden.has_value());
   EXPECT_EQ("key " + HexOf(KeyBytes(key)) + "\nvalue " + HexOf(ValueBytes(row)) + "\n", *golden);
-  // The versions before had the same key, and the value without cubes, sizes, or weights either.
+  // The versions before had the same key, and the value without calls that were not timed, cubes,
+  // sizes, or weights either.
   const auto old_row = [](const std::string& file) {
     const auto old = ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / file, 64 * kKiB);
     EXPECT_TRUE(old.has_value());
@@ -81,6 +83,8 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
         DecodeRowValue(*HexDecode(old->substr(at, old->find('\n', at) - at)), decoded).has_value());
     return decoded;
   };
+  row.untimed = 0;
+  EXPECT_EQ(old_row("row_v4.golden"), row);
   row.scalars.ForgetCubes();
   EXPECT_EQ(old_row("row_v3.golden"), row);
   row.sizes = {};
@@ -140,7 +144,8 @@ TEST(CompactRowTest, SubtractingWhatWasAddedGivesTheSameBitsAsNeverAddingIt) {
 
 TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
   stats::CostHistogram histogram;
-  for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
+  histogram.Add(3, 2);
+  histogram.Add(7);
   CompactRow row;
   row.SetHistogram(histogram);
   row.scalars = stats::ScalarsOf(histogram);
@@ -164,6 +169,8 @@ TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
       [](CompactRow& other) { ++other.sizes.buckets[0].contributions; },
       [](CompactRow& other) { ++other.sizes.buckets[1].total; },
       [](CompactRow& other) { --other.sizes.buckets[1].total; },
+      [](CompactRow& other) { other.untimed = 2; },  // more than there are
+      [](CompactRow& other) { other.untimed = 0; },  // leaves those that nothing stands for
   };
   for (std::size_t i = 0; i < spoilers.size(); ++i) {
     CompactRow other = row;
@@ -334,10 +341,27 @@ TEST(RowCodecTest, FlippedBitsNeverDecodeToSomethingThatEncodesLonger) {
 TEST(RowCodecTest, AnotherFormatVersionIsUnsupported) {
   std::string bytes = ValueBytes({});
   CompactRow decoded;
-  for (const char version : {'\0', '\5', '\xff'}) {
+  for (const char version : {'\0', '\6', '\xff'}) {
     bytes[0] = version;
     EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kUnsupported);
   }
+}
+
+TEST(RowCodecTest, CallsThatWereNotTimedAreOfVersion5AndNeverNone) {
+  stats::CostHistogram histogram;
+  histogram.Add(3, 4);
+  CompactRow row;
+  row.SetHistogram(histogram);
+  std::string bytes = ValueBytes(row);
+  CompactRow decoded;
+  ASSERT_TRUE(DecodeRowValue(bytes, decoded).has_value());
+  EXPECT_EQ(decoded.ToHistogram(), histogram);
+  ASSERT_EQ(bytes.back(), 3);
+  bytes.back() = 0;
+  EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kCorrupt);
+  bytes.back() = 3;
+  bytes[0] = 4;
+  EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kCorrupt);
 }
 
 TEST(RowCodecTest, TheVersionWithoutWeightsMayHaveNone) {

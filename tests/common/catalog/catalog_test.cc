@@ -260,7 +260,26 @@ TEST_F(CatalogSearchTest, FindsPartsOfNamesDearestFirst) {
   EXPECT_THAT(Names(catalog.Search({.library = "libz*", .limit = 1})),
               ElementsAre("libz.so.1!inflate"));
   EXPECT_THAT(Names(catalog.Search({.limit = 0})), IsEmpty());
-  EXPECT_EQ((*catalog.Search({.pattern = "deflate"}))[0].total_ns, 15'000U);
+  EXPECT_EQ((*catalog.Search({.pattern = "deflate"}))[0].total, stats::FieldCost{.ns = 15'000});
+}
+
+TEST_F(CatalogSearchTest, WhatIsKnownOfAllRunsComesBeforeWhatIsNot) {
+  std::vector<stats::StatRow> rows = rows_;
+  stats::StatRow drawn = rows_[2];
+  drawn.key.metric = stats::Metric::kTimePerRun;
+  drawn.key.api.symbol = "a_flate";
+  drawn.histogram.Clear();
+  drawn.histogram.Add(40, 256);
+  drawn.scalars = ScalarsOf(drawn.histogram);
+  drawn.weights = WeightsOf(drawn.histogram);
+  drawn.bounded = BoundedSumsOf(drawn.histogram);
+  drawn.fullest_week = {};
+  rows.push_back(drawn);
+  const Catalog catalog = Make(rows);
+  const auto found = catalog.Search({.pattern = "*flate"});
+  EXPECT_THAT(Names(found),
+              ElementsAre("libz.so.1!a_flate", "libz.so.1!inflate", "libz.so.1!deflate"));
+  EXPECT_EQ((*found)[0].total, (stats::FieldCost{.of_all_runs = true, .ns = 10 * 1024}));
 }
 
 TEST_F(CatalogSearchTest, ByNameTheLimitKeepsTheFirstNames) {

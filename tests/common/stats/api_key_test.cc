@@ -23,6 +23,10 @@ TEST(ApiKeyTest, EveryMetricHasItsOwnNameAndAUnit) {
   EXPECT_EQ(Unit(Metric::kCallsPerRun), "calls");
   EXPECT_EQ(Name(Metric::kFirstCallTime), "first_call");
   EXPECT_EQ(Unit(Metric::kFirstCallTime), "ns");
+  EXPECT_EQ(Name(Metric::kTimePerRun), "time_per_run");
+  EXPECT_EQ(Unit(Metric::kTimePerRun), "ns");
+  EXPECT_EQ(Name(Metric::kWallTimeBusy), "wall_time_busy");
+  EXPECT_EQ(Unit(Metric::kWallTimeBusy), "ns");
 }
 
 TEST(ApiKeyTest, UnknownMetricsHaveNoName) {

@@ -73,6 +73,26 @@ TEST(ScalarsTest, GoldenValues) {
   EXPECT_TRUE(scalars.sum_within_freedom == 4);
 }
 
+TEST(ScalarsTest, OnlyCallsThatWereTimedAreIndependent) {
+  CostHistogram timed;
+  CostHistogram stood_for;
+  for (const std::uint64_t value : {3, 9, 9, 100, 70'000}) {
+    timed.Add(value);
+    stood_for.Add(value, 1 << 10);
+  }
+  EXPECT_EQ(ScalarsOf(stood_for), ScalarsOf(timed));
+  // Those of unequal weights have the mean of all calls.
+  CostHistogram early = timed;
+  early.Add(3, std::uint64_t{1} << 40);
+  EXPECT_EQ(ScalarsOf(early).sum_mean, Log2RatioQ16(3, 1));
+  EXPECT_EQ(ScalarsOf(early).sum_within_freedom, 5U);
+  EXPECT_TRUE(Validate(ScalarsOf(early)).has_value());
+  CostHistogram one;
+  one.Add(77, 1 << 14);
+  EXPECT_EQ(ScalarsOf(one).sum_within_freedom, 0U);
+  EXPECT_TRUE(Validate(ScalarsOf(one)).has_value());
+}
+
 TEST(ScalarsTest, AnEmptyHistogramIsNoContribution) {
   EXPECT_EQ(ScalarsOf(CostHistogram()), ContributionScalars());
 }

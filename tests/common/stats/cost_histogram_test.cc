@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 #include <vector>
 
 #include "tests/common/stats/random_histogram.h"
@@ -99,6 +100,64 @@ TEST(CostHistogramTest, MeanAndDeviationFollowFromTheSums) {
   EXPECT_EQ(CostHistogram().Mean(), 0);
   EXPECT_EQ(CostHistogram().StandardDeviation(), 0);
   EXPECT_TRUE(CostHistogram().empty());
+}
+
+TEST(CostHistogramTest, AValueThatStandsForManyIsThatManyButMeasuredOnce) {
+  CostHistogram weighted;
+  weighted.Add(7, 64);
+  weighted.Add(1'000'000'000);
+  CostHistogram all;
+  for (int i = 0; i < 64; ++i) all.Add(7);
+  all.Add(1'000'000'000);
+  EXPECT_EQ(weighted.Totals(), all.Totals());
+  EXPECT_EQ(weighted.timed(), 2U);
+  EXPECT_EQ(all.timed(), 65U);
+  all.SetUntimed(63);
+  EXPECT_EQ(weighted, all);
+  EXPECT_TRUE(Validate(weighted).has_value());
+}
+
+TEST(CostHistogramTest, WhatIsStoodForIsMergedAndSubtractedLikeAllSums) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 100; ++i) {
+    CostHistogram a = RandomHistogram(random);
+    CostHistogram b = RandomHistogram(random);
+    a.Add(random() >> 20, 1 + random() % 100);
+    b.Add(random() >> 20, 1 + random() % 100);
+    CostHistogram sum = a;
+    sum.Merge(b);
+    EXPECT_EQ(sum.untimed(), a.untimed() + b.untimed());
+    ASSERT_TRUE(Validate(sum).has_value());
+    ASSERT_TRUE(sum.Subtract(b).has_value());
+    EXPECT_EQ(sum, a);
+  }
+  CostHistogram one;
+  one.Add(5, 3);
+  CostHistogram many;
+  for (int i = 0; i < 3; ++i) many.Add(5);
+  EXPECT_FALSE(many.Subtract(one)) << "none of them was stood for";
+  many.Add(5);
+  many.SetUntimed(1);
+  EXPECT_FALSE(many.Subtract(HistogramOf({5, 5, 5}))) << "leaves one that nothing stands for";
+}
+
+TEST(CostHistogramTest, AtLeastAValueOfEachUsedBucketWasMeasured) {
+  CostHistogram histogram;
+  histogram.Add(5, 10);
+  histogram.Add(100, 10);
+  EXPECT_TRUE(Validate(histogram).has_value());
+  for (const std::uint64_t untimed :
+       {std::uint64_t{19}, std::uint64_t{20}, std::uint64_t{21}, ~std::uint64_t{0}}) {
+    histogram.SetUntimed(untimed);
+    EXPECT_EQ(Validate(histogram).error().code, ErrorCode::kCorrupt) << untimed;
+  }
+}
+
+TEST(CostHistogramTest, AWeightedValueThatIsTooGreatSaturates) {
+  CostHistogram histogram;
+  histogram.Add(std::uint64_t{1} << 60, 1 << 14);
+  EXPECT_TRUE(histogram.saturated());
+  EXPECT_FALSE(Validate(histogram).has_value());
 }
 
 TEST(CostHistogramTest, DeviationOfGreatNearlyEqualValuesDoesNotCancel) {

@@ -56,6 +56,17 @@ TEST(BatchTest, SumsOf128BitsSurvive) {
   EXPECT_EQ(DecodeAll(decoder), content);
 }
 
+TEST(BatchTest, CallsThatWereNotTimedSurviveWhereverTheyAre) {
+  for (const std::size_t weighted : {0U, 1U}) {
+    BatchContent content = SampleBatch();
+    ASSERT_GE(content.rows.size(), 3U);
+    content.rows[weighted].histogram.Add(700, 16);
+    BatchDecoder decoder;
+    ASSERT_TRUE(decoder.Decode(*EncodeBatch(content)).has_value());
+    EXPECT_EQ(DecodeAll(decoder), content);
+  }
+}
+
 TEST(BatchTest, TheEncodedSizeIsKnownBeforeCompression) {
   EXPECT_LT(EncodedBatchBytes(ManyRows(10)), EncodedBatchBytes(ManyRows(11)));
   // A row of one bucket costs little more than its symbol's text.

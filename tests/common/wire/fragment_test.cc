@@ -100,6 +100,16 @@ TEST(FragmentTest, FullestWeeksSurviveWhereThereAreAny) {
   EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
 }
 
+TEST(FragmentTest, CallsThatWereNotTimedSurviveWhereThereAreAny) {
+  auto rows = SampleRows();
+  rows[1].histogram.Add(40, 1024);
+  rows[1].scalars = {};
+  rows[1].weights = {};
+  EXPECT_EQ(DecodeFragment(EncodeFragment(rows).value()).value(), rows);
+  rows[1].histogram.SetUntimed(rows[1].histogram.count());
+  EXPECT_FALSE(EncodeFragment(rows)) << "none was timed";
+}
+
 void ClearWeeks(proto::Fragment& fragment) {
   fragment.clear_cubed_contributions();
   fragment.clear_sum_mean_cubed_low();

@@ -58,6 +58,21 @@ TEST(GoldenTest, Batch) {
   EXPECT_EQ(row.api, SampleBatch().rows[1].api);
 }
 
+TEST(GoldenTest, BatchWithCallsThatWereNotTimed) {
+  BatchContent content = SampleBatch();
+  content.rows[0].histogram.Add(40, 16);
+  ASSERT_EQ(content.rows[0].histogram.count(), 28U);
+  ExpectGoldenFrame("batch_untimed.pb", EncodeBatch(content).value());
+  EXPECT_NE(Golden("batch_untimed.pb").find("\x92\x01\x03\x0f" + std::string(2, '\0')),
+            std::string::npos);
+  BatchDecoder decoder;
+  ASSERT_TRUE(decoder.Decode(Golden("batch_untimed.pb.zst")).has_value());
+  UntrustedRow row;
+  decoder.GetRow(0, row);
+  EXPECT_EQ(row.histogram, content.rows[0].histogram);
+  EXPECT_EQ(row.histogram.timed(), 13U);
+}
+
 TEST(GoldenTest, Fragment) {
   ExpectGoldenFrame("fragment.pb", EncodeFragment(SampleRows()).value());
   EXPECT_EQ(DecodeFragment(Golden("fragment.pb.zst")).value(), SampleRows());

@@ -24,14 +24,15 @@ TEST_F(CatalogViewTest, TopPrintsTheCostTable) {
       result.output,
       StartsWith(
           "API      LIBRARY    VERSION  CALLS  CONTRIB          P50          P95          P99"
-          "         MEAN   TOTAL  ALLOC/CALL  SPECTRUM\n"
+          "         MEAN     TOTAL  ALLOC/CALL  SPECTRUM\n"
           "twin     libb.so.2  1.2-3        5        1       7.0 ms       7.0 ms       7.0 ms"
-          "       7.0 ms   35 ms           -  █\n"
+          "       7.0 ms   ≥ 35 ms           -  █\n"
           "open_it  liba.so.1  1.2-3      300        1       1.5 µs       1.5 µs       1.5 µs"
-          "       1.5 µs  450 µs     4.0 KiB  █\n"
+          "       1.5 µs  ≥ 450 µs     4.0 KiB  █\n"
           "twin     liba.so.1  1.2-3        5        1  under 16 ns  under 16 ns  under 16 ns"
-          "  under 16 ns   35 ns           -  █\n"
-          "(P50 to P99: the typical machine's)\n"
+          "  under 16 ns   ≥ 35 ns           -  █\n"
+          "(P50 to P99: the typical machine's, with little load at the start; "
+          "TOTAL ≥: of measured runs only)\n"
           "catalogue: snapshot 1, published "));
 }
 
@@ -82,8 +83,7 @@ TEST_F(CatalogViewTest, TheTypicalMachineIsToldFromTheTypicalCall) {
                  "[d['rows'][1]['metrics']['wall_time'][k] for k in ('machines', 'p50', "
                  "'mean', 'count', 'all_calls')]"),
             "[None, None, None, None, None]\n");
-  EXPECT_THAT(Cli({"top"}).output,
-              HasSubstr("the typical machine's; -: most contributions are too old to tell)\n"));
+  EXPECT_THAT(Cli({"top"}).output, HasSubstr("; -: most contributions are too old to tell)\n"));
 }
 
 // Mutant order_by_all_calls: the total of all calls would put it first.

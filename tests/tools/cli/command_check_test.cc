@@ -295,11 +295,12 @@ class OwnContributionTest : public CommandCheckTest {
   }
 
   void Configure() {
-    WriteConfig("[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
-                server_->certificates().ca.string() +
-                "\"\n[selection]\nselection_probability = 1.0\npicks_per_run = 512\n"
-                "max_load_per_core_percent = 0\nmax_cpu_pressure_percent = 0\nmax_programs = 0\n"
-                "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n");
+    WriteConfig(
+        "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
+        server_->certificates().ca.string() +
+        "\"\n[selection]\nselection_probability = 1.0\npicks_per_run = 512\n"
+        "max_load_per_core_percent = 10000\nmax_cpu_pressure_percent = 200\nmax_programs = 0\n"
+        "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n");
   }
 
   void MeasureAndSend() {

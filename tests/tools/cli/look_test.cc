@@ -34,9 +34,10 @@ TEST_F(LookTest, HistShowsOneMetricsHistogramWithItsStrata) {
   PublishAndSync(rows_);
   const ProcessResult result = Cli({"hist", "open_it"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
-  EXPECT_THAT(result.output, StartsWith("liba.so.1!open_it  version 1.2-3  build-id 00ff\n\n"
-                                        "  wall_time (ns)\n"
-                                        "    n 300, 1 contribution; all classes, all weeks\n"));
+  EXPECT_THAT(result.output,
+              StartsWith("liba.so.1!open_it  version 1.2-3  build-id 00ff\n\n"
+                         "  wall_time (ns)\n"
+                         "    n 300, 1 contribution; all classes, all weeks; under little load\n"));
   EXPECT_THAT(result.output, AllOf(HasSubstr("[1K, 2K)           100.0 % |@@@"),
                                    Not(HasSubstr("alloc")), HasSubstr("catalogue: snapshot 1")));
   EXPECT_THAT(Cli({"hist", "open_it", "--metric", "alloc_inclusive"}).output,

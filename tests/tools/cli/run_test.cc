@@ -116,5 +116,21 @@ TEST_F(CliTest, APickIsMeasuredEvenInModeOffAndStaysLocal) {
   EXPECT_EQ(Cli({"agent", "preview"}).output, "nothing to send\n");
 }
 
+TEST_F(CliTest, WhatIsRunByHandIsMeasuredAndShown) {
+  ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
+  // With the coin as it is shipped, which alone would choose one run in 16.
+  WriteConfig(
+      "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
+      "[selection]\nio_probability = 0\nmax_programs = 0\n");
+  // It has functions that are not called, too, and draws of these show nothing: not five times.
+  for (int i = 0; i < 5; ++i) {
+    const ProcessResult run = Cli({"run", "--", FIELDCOST_BINARY_DIR "/victims/victim", "alloc"});
+    ASSERT_EQ(run.exit_status, 0) << run.errors;
+  }
+  const ProcessResult top = Cli({"top", "--local"});
+  EXPECT_EQ(top.exit_status, 0) << top.errors;
+  EXPECT_THAT(top.output, HasSubstr("libvictim.so.1"));
+}
+
 }  // namespace
 }  // namespace fieldcost::cli

@@ -203,13 +203,14 @@ TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
   };
   const std::vector<CostSummary> summaries = Summarise(rows);
   ASSERT_EQ(summaries.size(), 2U);
-  EXPECT_EQ(CostTable(summaries, kPlain),
-            "API         LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN   TOTAL"
-            "  ALLOC/CALL  SPECTRUM\n"
-            "work        liba.so.1  1.2-3    2,000        3  1.5 us  1.5 us  1.5 us  1.5 us  3.0 ms"
-            "       200 B  @\n"
-            "only_alloc  libb.so.2  1.2-3        -        1       -       -       -       -       -"
-            "     4.0 KiB\n");
+  EXPECT_EQ(
+      CostTable(summaries, kPlain),
+      "API         LIBRARY    VERSION  CALLS  CONTRIB     P50     P95     P99    MEAN      TOTAL"
+      "  ALLOC/CALL  SPECTRUM\n"
+      "work        liba.so.1  1.2-3    2,000        3  1.5 us  1.5 us  1.5 us  1.5 us  >= 3.0 ms"
+      "       200 B  @\n"
+      "only_alloc  libb.so.2  1.2-3        -        1       -       -       -       -          -"
+      "     4.0 KiB\n");
 }
 
 TEST(CostTableTest, TwoVersionsOfASymbolAreToldApart) {
@@ -307,6 +308,36 @@ TEST(CostTableTest, CallsThatWereOnlyCountedCountToo) {
   EXPECT_THAT(table, ::testing::ContainsRegex("untimed +liba.so.1 +1.2-3 +77 "));
 }
 
+TEST(CostTableTest, TotalsOfAllRunsAreAboveThoseOfMeasuredOnes) {
+  stats::StatRow drawn = Row("liba.so.1", "drawn", Metric::kTimePerRun, {}, 1);
+  drawn.histogram.Add(900, 1024);
+  drawn.histogram.Add(1100, 1024);
+  drawn.bounded = BoundedSumsOf(drawn.histogram);
+  drawn.weights = WeightsOf(drawn.histogram);
+  const std::vector<stats::StatRow> rows = {
+      Row("liba.so.1", "drawn", Metric::kWallTime, {900, 1100}, 1), drawn,
+      Row("liba.so.1", "measured", Metric::kWallTime, {1'000'000'000}, 1),
+      Row("liba.so.1", "measured", Metric::kWallTimeBusy, {2'000'000'000}, 1)};
+  std::vector<CostSummary> summaries = Summarise(rows);
+  Sort(summaries, SortKey::kTotal);
+  const std::string table = CostTable(summaries, kPlain);
+  EXPECT_THAT(table, ::testing::ContainsRegex("drawn .* 2.0 ms .*\nmeasured .* >= 3.0 s"));
+  const std::string text = CostDetail(summaries[0], kPlain);
+  EXPECT_THAT(text, HasSubstr("    about 2,048 runs, for which 2 measured stand, 1 contribution;"));
+  EXPECT_THAT(text,
+              HasSubstr("    in all runs, measured or not: 2.0 ms (standard error 1.5 ms)\n"));
+  EXPECT_THAT(CostDetail(summaries[1], kPlain),
+              AllOf(HasSubstr("wall_time (ns)"), HasSubstr("; under little load\n"),
+                    HasSubstr("wall_time_busy (ns)"), HasSubstr("; under some load\n")));
+}
+
+TEST(CostTableTest, WhatWasOnlyMeasuredOnBusyMachinesIsMarked) {
+  const std::vector<CostSummary> summaries =
+      Summarise(std::vector{Row("liba.so.1", "busy", Metric::kWallTimeBusy, {2000, 2000}, 1)});
+  EXPECT_THAT(CostTable(summaries, kPlain), HasSubstr(" 2.0 us*  2.0 us*  2.0 us*  2.0 us*  "));
+  EXPECT_THAT(TableNote(summaries, kPlain), HasSubstr("; *: with some load at the start"));
+}
+
 TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
   const std::vector<stats::StatRow> rows = {
       Row("liba.so.1", "f", Metric::kCallsPerRun, {100, 300}, 2),
@@ -350,14 +381,15 @@ TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
   std::vector<CostSummary> summaries = Summarise(std::vector{old, OneHeavyCaller()});
   Sort(summaries, SortKey::kTotal);
   EXPECT_EQ(CostTable(summaries, kPlain),
-            "API   LIBRARY    VERSION  CALLS  CONTRIB    P50    P95     P99   MEAN   TOTAL  "
+            "API   LIBRARY    VERSION  CALLS  CONTRIB    P50    P95     P99   MEAN      TOTAL  "
             "ALLOC/CALL  SPECTRUM\n"
-            "work  liba.so.1  1.2-3      455       21  20 ns  20 ns  5.0 us  18 ns  8.1 us  "
+            "work  liba.so.1  1.2-3      455       21  20 ns  20 ns  5.0 us  18 ns  >= 8.1 us  "
             "         -  @       .\n"
-            "old   liba.so.1  1.2-3        -        3      -      -       -      -       -  "
+            "old   liba.so.1  1.2-3        -        3      -      -       -      -          -  "
             "         -\n");
-  EXPECT_EQ(TableNote(summaries),
-            "(P50 to P99: the typical machine's; -: most contributions are too old to tell)\n");
+  EXPECT_EQ(TableNote(summaries, kPlain),
+            "(P50 to P99: the typical machine's, with little load at the start; "
+            "TOTAL >=: of measured runs only; -: most contributions are too old to tell)\n");
 }
 
 TEST(CostTableTest, NoNumberOfCallsMovesOneMachinesLineFurther) {
@@ -371,7 +403,7 @@ TEST(CostTableTest, NoNumberOfCallsMovesOneMachinesLineFurther) {
 
 TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
   EXPECT_THAT(CostDetail(Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
-              HasSubstr("    n 240, 21 contributions; all classes, all weeks\n"
+              HasSubstr("    n 240, 21 contributions; all classes, all weeks; under little load\n"
                         "    typical machine: each of 21 contributions counts the same\n"
                         "    p50     20 ns  (certainly between 16 ns and 31 ns)\n"
                         "    p95     20 ns  (certainly between 16 ns and 31 ns)\n"
@@ -398,7 +430,7 @@ TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
             "liba.so.1!work  version 1.2-3  build-id 00ff\n"
             "\n"
             "  wall_time (ns)  @\n"
-            "    n 4, 2 contributions; all classes, all weeks\n"
+            "    n 4, 2 contributions; all classes, all weeks; under little load\n"
             "    p50     20 ns  (certainly between 20 ns and 20 ns)\n"
             "    p95     20 ns  (certainly between 20 ns and 20 ns)\n"
             "    p99     20 ns  (certainly between 20 ns and 20 ns)\n"

@@ -151,7 +151,7 @@ TEST(HistogramDetailTest, HasNumbersAboveTheHistogram) {
   EXPECT_EQ(HistogramDetail(Summarise(std::vector{kRows[1]}, stats::Whose::kOwn)[0], {}),
             "liba.so.1!f  version 1.1\n\n"
             "  wall_time (ns)\n"
-            "    n 1, 1 contribution; all classes, all weeks\n"
+            "    n 1, 1 contribution; all classes, all weeks; under little load\n"
             "    p50    100 ns  (certainly between 100 ns and 100 ns)\n"
             "    p95    100 ns  (certainly between 100 ns and 100 ns)\n"
             "    p99    100 ns  (certainly between 100 ns and 100 ns)\n\n"
