@@ -20,7 +20,16 @@ TABLE = {
     "common/sqlite": (["base"], ["sqlite3.h"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
     "agent/preload": (["shm"], []),
-    "agent/daemon": (["base", "config", "systemd", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], ["systemd/"]),
+    "agent/settings": (["base", "config", "shm", "stats", "wire"], []),
+    # The wire for what a name may be.
+    "agent/runs": (["base", "shm", "stats", "wire"], []),
+    "agent/reach": (["base", "shm"], []),
+    "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
+    "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
+    "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),
+    "agent/policy": (["base", "shm", "stats", "wire", "crypto", "catalog", "settings", "runs", "upload"], []),
+    "agent/daemon": (["base", "systemd", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest",
+                      "upload", "policy"], ["systemd/"]),
     "aggregator": (["base", "config", "systemd", "crypto", "http", "wire", "admin", "demo", "ingest", "publish", "store"], ["boost/json"]),
     "aggregator/admin": (["base", "config", "http", "ingest", "publish", "store"], ["prometheus/", "boost/json"]),
     "aggregator/demo": (["base", "stats", "wire", "crypto", "http", "ingest", "publish", "store"], []),
@@ -28,10 +37,11 @@ TABLE = {
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "tools/report": (["base", "shm", "stats"], []),
-    "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "report"],
+    "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
+                   "runs", "upload", "report"],
                   ["CLI/CLI.hpp", "boost/json", "boost/property_tree/"]),
-    # The daemon only for where a user's files are.
-    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "daemon", "report"], ["boost/json"]),
+    # The settings only for where a user's files are.
+    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "report"], ["boost/json"]),
 }
 WHERE = {name.split("/")[-1]: name for name in TABLE if "/" in name}
 # Expensive headers: exactly these files may include them, so that each is compiled once.

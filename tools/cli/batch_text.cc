@@ -47,41 +47,41 @@ std::string TimeOrDash(WallTime time) {
 }
 
 // When it was sent; batches of other states were not, or no longer count as such.
-std::string SentText(const daemon::LoggedBatch& batch) {
-  return batch.state == daemon::SpoolState::kSent ? TimeOrDash(batch.sent) : "-";
+std::string SentText(const agent::LoggedBatch& batch) {
+  return batch.state == agent::SpoolState::kSent ? TimeOrDash(batch.sent) : "-";
 }
 
-std::string NoteText(const daemon::LoggedBatch& batch) {
+std::string NoteText(const agent::LoggedBatch& batch) {
   std::string note;
   const auto add = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
   if (batch.rejected_rows != 0) add(Rows(batch.rejected_rows) + " refused");
-  if (batch.state == daemon::SpoolState::kWithdrawn && batch.sent != WallTime{}) {
+  if (batch.state == agent::SpoolState::kWithdrawn && batch.sent != WallTime{}) {
     add(report::FormatTime(batch.sent));
   }
-  if (batch.state == daemon::SpoolState::kSent && !batch.can_withdraw) add("bytes not kept");
+  if (batch.state == agent::SpoolState::kSent && !batch.can_withdraw) add("bytes not kept");
   if (!batch.reason.empty()) add(report::Shorten(batch.reason, kMaxReasonWidth, {}));
   return note;
 }
 
 }  // namespace
 
-std::string_view Word(daemon::SpoolState state) {
+std::string_view Word(agent::SpoolState state) {
   switch (state) {
-    case daemon::SpoolState::kQueued:
+    case agent::SpoolState::kQueued:
       return "queued";
-    case daemon::SpoolState::kSent:
+    case agent::SpoolState::kSent:
       return "sent";
-    case daemon::SpoolState::kQuarantined:
+    case agent::SpoolState::kQuarantined:
       return "refused";
-    case daemon::SpoolState::kWithdrawn:
+    case agent::SpoolState::kWithdrawn:
       return "taken back";
-    case daemon::SpoolState::kDropped:
+    case agent::SpoolState::kDropped:
       return "dropped";
   }
   return "?";
 }
 
-std::string PreviewText(const daemon::PendingBatch& batch, const std::string& agent_public_key) {
+std::string PreviewText(const agent::PendingBatch& batch, const std::string& agent_public_key) {
   return fmt::format(
              "The next batch: {} rows, {} bytes as sent.\n\n"
              "agent key      {}\nsequence       {}\n",
@@ -91,7 +91,7 @@ std::string PreviewText(const daemon::PendingBatch& batch, const std::string& ag
          ContentText(batch.content);
 }
 
-std::string LoggedBatchText(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch) {
+std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::PendingBatch& batch) {
   std::string text = fmt::format(
       "Batch {}: {} rows, {} bytes as sent.\n\n"
       "state          {}\nmade           {}\nsent           {}\nsha256         {}\n"
@@ -103,12 +103,12 @@ std::string LoggedBatchText(const daemon::LoggedBatch& logged, const daemon::Pen
   return text + ContentText(batch.content);
 }
 
-std::string LogText(const std::vector<daemon::LoggedBatch>& log) {
+std::string LogText(const std::vector<agent::LoggedBatch>& log) {
   constexpr std::size_t kColumns = 7;
   using Line = std::array<std::string, kColumns + 1>;
   constexpr std::array<bool, kColumns> kRight = {true, false, false, false, true, true, false};
   std::vector<Line> lines = {{"ID", "MADE", "SENT", "STATE", "ROWS", "BYTES", "SHA256", "NOTE"}};
-  for (const daemon::LoggedBatch& batch : log) {
+  for (const agent::LoggedBatch& batch : log) {
     lines.push_back({std::to_string(batch.id), TimeOrDash(batch.created), SentText(batch),
                      std::string(Word(batch.state)), FormatCount(batch.rows),
                      FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
@@ -134,16 +134,16 @@ std::string LogText(const std::vector<daemon::LoggedBatch>& log) {
   return text;
 }
 
-ForgetPlan MakeForgetPlan(const std::vector<daemon::LoggedBatch>& log,
-                          const daemon::AgentStatus& status) {
+ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
+                          const agent::AgentStatus& status) {
   ForgetPlan plan{.pending_rows = status.pending_rows};
-  for (const daemon::LoggedBatch& batch : log) {
+  for (const agent::LoggedBatch& batch : log) {
     if (batch.can_withdraw) {
       ++plan.sent;
       plan.sent_rows += batch.rows;
-    } else if (batch.state == daemon::SpoolState::kQueued) {
+    } else if (batch.state == agent::SpoolState::kQueued) {
       ++plan.unsent;
-    } else if (batch.state == daemon::SpoolState::kSent) {
+    } else if (batch.state == agent::SpoolState::kSent) {
       ++plan.too_old;
     }
   }
@@ -170,7 +170,7 @@ std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server) {
          "What was measured stays on this machine; the mode stays as it is.\n";
 }
 
-std::string ForgetText(const daemon::ForgetReport& report, const ForgetPlan& plan) {
+std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan) {
   std::string text;
   const auto line = [&text](std::uint64_t count, const std::string& what) {
     if (count != 0) text += Batches(count) + what + "\n";

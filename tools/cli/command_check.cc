@@ -2,8 +2,8 @@
 #include <set>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/hardware.h"
-#include "agent/daemon/public_modules.h"
+#include "agent/settings/hardware.h"
+#include "agent/settings/public_modules.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/catalog/nearest.h"
@@ -43,16 +43,15 @@ struct Measured {
   OwnContribution own;
 };
 
-Result<std::vector<StatRow>> ReadLocalRows(daemon::Agent& agent) {
+Result<std::vector<StatRow>> ReadLocalRows(agent::Agent& agent) {
   FIELDCOST_TRY(agent.Harvest());
   FIELDCOST_ASSIGN(std::vector<StatRow> rows, agent.LocalRows());
   // Sums over functions that have no names.
-  std::erase_if(rows,
-                [](const StatRow& row) { return row.key.api.soname == daemon::kPrivateName; });
+  std::erase_if(rows, [](const StatRow& row) { return row.key.api.soname == agent::kPrivateName; });
   return rows;
 }
 
-Result<Measured> ReadMeasured(const CheckCommand& command, const daemon::Profile& profile,
+Result<Measured> ReadMeasured(const CheckCommand& command, const agent::AgentPaths& paths,
                               WallTime published) {
   Measured measured;
   if (!command.profile.empty()) {
@@ -65,19 +64,19 @@ Result<Measured> ReadMeasured(const CheckCommand& command, const daemon::Profile
     if (!measured.rows.empty()) measured.hardware = measured.rows.front().key.hardware;
     return measured;
   }
-  FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const std::vector<StatRow> rows, ReadLocalRows(agent));
   FIELDCOST_ASSIGN(measured.own, ReadOwnContribution(agent, command.metric, published));
   measured.rows = wire::ProfileRows(rows);
-  measured.hardware = daemon::ThisHardware();
+  measured.hardware = agent::ThisHardware();
   measured.name = "this machine's own measurements";
   measured.is_local = true;
   return measured;
 }
 
-Result<int> Save(const CheckCommand& command, const daemon::Profile& profile,
+Result<int> Save(const CheckCommand& command, const agent::AgentPaths& paths,
                  const Output& output) {
-  FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const std::vector<StatRow> rows, ReadLocalRows(agent));
   if (rows.empty()) {
     return Fail(ErrorCode::kNotFound, "nothing has been measured yet: fieldcost agent local");
@@ -161,10 +160,10 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
 }
 
 // For editors. What cannot be kept is no reason not to answer.
-void KeepResult(const daemon::Profile& profile, const std::string& document) {
-  const Status made = MakeDirectories(profile.state_dir, 0700);
+void KeepResult(const agent::AgentPaths& paths, const std::string& document) {
+  const Status made = MakeDirectories(paths.state_dir, 0700);
   const Status kept =
-      made ? WriteFileAtomically(profile.state_dir / kResultName, document, kPrivateMode) : made;
+      made ? WriteFileAtomically(paths.state_dir / kResultName, document, kPrivateMode) : made;
   if (!kept) Remark(fmt::format("the result is not kept for editors: {}", kept.error().message));
 }
 
@@ -187,19 +186,19 @@ Result<int> Explain(const CheckCommand& command, const CheckReport& report, cons
 }  // namespace
 
 Result<int> Run(const CheckCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  if (!command.save.empty()) return Save(command, profile, output);
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  if (!command.save.empty()) return Save(command, paths, output);
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   const catalog::Freshness& freshness = *source.freshness();
   FIELDCOST_ASSIGN(const Measured measured,
-                   ReadMeasured(command, profile, freshness.snapshot_published));
+                   ReadMeasured(command, paths, freshness.snapshot_published));
   FIELDCOST_ASSIGN(const CheckReport report, MakeReport(command, source, measured));
   const CheckFacts facts{.checked = SystemClock().Now(),
                          .profile = measured.is_local ? "local" : "file",
                          .hardware = measured.hardware,
                          .freshness = freshness};
   const std::string document = CheckJson(report, facts);
-  KeepResult(profile, document);
+  KeepResult(paths, document);
   if (!command.explain.empty()) return Explain(command, report, facts, output);
   if (!command.tree.empty()) {
     FIELDCOST_TRY(ShowCheckedTree(command.tree, report, output));

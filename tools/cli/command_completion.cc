@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "agent/daemon/profile.h"
+#include "agent/settings/paths.h"
 #include "common/catalog/catalog.h"
 #include "tools/cli/command_tree.h"
 #include "tools/cli/commands.h"
@@ -24,9 +24,9 @@ bool IsPlain(std::string_view name) {
 
 // Of the local catalogue; none where there is none. Never the network.
 std::vector<std::string> CatalogueNames(std::string_view symbol_prefix) {
-  const auto profile = daemon::Profile::FromEnvironment();
-  if (!profile) return {};
-  const auto catalog = catalog::Catalog::Open(profile->catalog_file);
+  const auto paths = agent::AgentPaths::FromEnvironment();
+  if (!paths) return {};
+  const auto catalog = catalog::Catalog::Open(paths->catalog_file);
   if (!catalog) return {};
   auto names = catalog->FindPrefix(symbol_prefix, kMaxApiNames);
   if (!names) return {};

@@ -32,8 +32,8 @@ Result<int> Run(const AgentEnrolCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(const std::string token, command.token_file == "-"
                                                 ? ReadStdin()
                                                 : ReadFile(command.token_file, kMaxTokenFileBytes));
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_TRY(agent.SetEnrolmentToken(token));
   FIELDCOST_TRY(WriteStdout(
       output.json ? "{\"token_kept\":true}\n"

@@ -1,8 +1,8 @@
 #include <unistd.h>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/memory_dir.h"
-#include "agent/daemon/reach.h"
+#include "agent/reach/reach.h"
+#include "agent/settings/memory_dir.h"
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
@@ -16,23 +16,23 @@ constexpr int kAnswerIsNo = 1;
 
 struct Explained {
   std::string subject;  // escaped
-  daemon::Explanation why;
+  agent::Explanation why;
   std::optional<pid_t> pid;
 };
 
-Result<Explained> Explain(const std::string& subject, const daemon::Profile& profile) {
+Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& paths) {
   const auto number = ParseUint64(subject);
   if (number && *number > 0 && *number <= INT32_MAX) {
-    FIELDCOST_ASSIGN(const daemon::ProcessReach process,
-                     daemon::ExplainProcess({.run_dir = profile.run_dir(), .uid = ::getuid()},
-                                            static_cast<pid_t>(*number)));
+    FIELDCOST_ASSIGN(const agent::ProcessReach process,
+                     agent::ExplainProcess({.run_dir = paths.run_dir(), .uid = ::getuid()},
+                                           static_cast<pid_t>(*number)));
     return Explained{
         fmt::format("process {} ({})", process.pid, EscapeControl(process.untrusted_name)),
         process.why, process.pid};
   }
-  const std::filesystem::path path = daemon::FindProgram(subject);
+  const std::filesystem::path path = agent::FindProgram(subject);
   if (path.empty()) return Fail(ErrorCode::kNotFound, "{}: no such program in PATH", subject);
-  FIELDCOST_ASSIGN(daemon::Explanation why, daemon::ExplainProgram(path));
+  FIELDCOST_ASSIGN(agent::Explanation why, agent::ExplainProgram(path));
   std::string name = EscapeControl(path.string());
   if (why.program != path) {
     name += fmt::format(", run by {}", EscapeControl(why.program.string()));
@@ -43,18 +43,18 @@ Result<Explained> Explain(const std::string& subject, const daemon::Profile& pro
 }  // namespace
 
 Result<int> Run(const AgentExplainCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  FIELDCOST_ASSIGN(const Explained explained, Explain(command.subject, profile));
-  const daemon::Reach reach = explained.why.reach;
-  const bool can = reach == daemon::Reach::kAble || reach == daemon::Reach::kMeasuring;
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const Explained explained, Explain(command.subject, paths));
+  const agent::Reach reach = explained.why.reach;
+  const bool can = reach == agent::Reach::kAble || reach == agent::Reach::kMeasuring;
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(ExplanationJson(explained.why, explained.pid)));
   } else {
     std::string text = fmt::format("{}: {}\n", explained.subject, ReasonText(explained.why));
-    const auto consent = daemon::EffectiveConsent(profile);
-    if (can && consent && consent->mode == daemon::Mode::kOff) {
+    const auto consent = agent::EffectiveConsent(paths);
+    if (can && consent && consent->mode == agent::Mode::kOff) {
       text += "but fieldcost is off: fieldcost agent local|on\n";
-    } else if (const auto memory = daemon::FindMemoryDir(profile); can && !memory) {
+    } else if (const auto memory = agent::FindMemoryDir(paths); can && !memory) {
       text += "but " + memory.error().message + "\n";
     }
     FIELDCOST_TRY(WriteStdout(text));

@@ -12,7 +12,7 @@ namespace {
 constexpr int kNo = 1;  // the user's, or not all could be taken back
 
 // Whether the user agrees; an error if there is nobody to ask.
-Result<bool> Agreed(const ForgetPlan& plan, const daemon::Agent& agent) {
+Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
   if (!StdinIsTerminal() || !StderrIsTerminal()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "forget asks before it takes anything back, and there is no terminal: --yes");
@@ -23,13 +23,13 @@ Result<bool> Agreed(const ForgetPlan& plan, const daemon::Agent& agent) {
 }  // namespace
 
 Result<int> Run(const AgentForgetCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   // So that the plan knows of what was measured until now; forgetting does without, too.
   const auto harvest = agent.Harvest();
   if (!harvest) Remark(harvest.error().message);
-  FIELDCOST_ASSIGN(const daemon::AgentStatus status, agent.GetStatus());
-  FIELDCOST_ASSIGN(const std::vector<daemon::LoggedBatch> log, agent.Log());
+  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(const std::vector<agent::LoggedBatch> log, agent.Log());
   const ForgetPlan plan = MakeForgetPlan(log, status);
   if (!command.yes && !plan.Empty()) {
     FIELDCOST_ASSIGN(const bool agreed, Agreed(plan, agent));
@@ -40,8 +40,8 @@ Result<int> Run(const AgentForgetCommand& command, const Output& output) {
   }
   Progress progress("batch");
   std::uint64_t done = 0;
-  FIELDCOST_ASSIGN(const daemon::ForgetReport report,
-                   agent.Forget([&](const daemon::ForgetReport& so_far) {
+  FIELDCOST_ASSIGN(const agent::ForgetReport report,
+                   agent.Forget([&](const agent::ForgetReport& so_far) {
                      if (!so_far.stopped_by) progress(++done, plan.sent);
                    }));
   const bool complete = report.batches_refused == 0 && report.batches_too_old == 0;

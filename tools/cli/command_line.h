@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "agent/daemon/consent.h"
+#include "agent/settings/consent.h"
 #include "tools/report/cost_table.h"
 #include "tools/report/selection.h"
 #include "tools/report/terminal.h"
@@ -18,7 +18,7 @@ namespace fieldcost::cli {
 // What the user asked for, parsed and checked as far as that needs no file. One struct a command.
 
 struct AgentModeCommand {
-  daemon::Mode mode = daemon::Mode::kOff;
+  agent::Mode mode = agent::Mode::kOff;
 };
 struct AgentStatusCommand {
   bool programs = false;  // also names

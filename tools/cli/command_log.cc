@@ -9,9 +9,9 @@
 namespace fieldcost::cli {
 namespace {
 
-Result<int> RunOne(const daemon::Agent& agent, const std::vector<daemon::LoggedBatch>& log,
+Result<int> RunOne(const agent::Agent& agent, const std::vector<agent::LoggedBatch>& log,
                    const AgentLogCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const daemon::PendingBatch batch, agent.ReadBatch(*command.id));
+  FIELDCOST_ASSIGN(const agent::PendingBatch batch, agent.ReadBatch(*command.id));
   if (command.raw) {
     FIELDCOST_TRY(WriteStdout(batch.raw));
     return 0;
@@ -27,9 +27,9 @@ Result<int> RunOne(const daemon::Agent& agent, const std::vector<daemon::LoggedB
 }  // namespace
 
 Result<int> Run(const AgentLogCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  FIELDCOST_ASSIGN(const daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
-  FIELDCOST_ASSIGN(const std::vector<daemon::LoggedBatch> log, agent.Log());
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const std::vector<agent::LoggedBatch> log, agent.Log());
   if (command.id) return RunOne(agent, log, command, output);
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(LogJson(log)));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/reach.h"
+#include "agent/reach/reach.h"
 #include "common/base/text.h"
 #include "common/shm/policy_file.h"
 #include "tools/cli/commands.h"
@@ -24,11 +24,11 @@ constexpr int kCannotRunStatus = 126;
 
 // The policy file is written by `fieldcost agent` and the daemon; here only if it is missing or
 // older than the configuration.
-bool PolicyIsCurrent(const daemon::Profile& profile) {
+bool PolicyIsCurrent(const agent::AgentPaths& paths) {
   std::error_code error;
-  const auto policy = fs::last_write_time(profile.policy_file(), error);
+  const auto policy = fs::last_write_time(paths.policy_file(), error);
   if (error) return false;
-  const auto config = fs::last_write_time(profile.config_file, error);
+  const auto config = fs::last_write_time(paths.config_file, error);
   return error || config <= policy;
 }
 
@@ -40,15 +40,15 @@ void SetOrUnset(const char* name, const std::string& value) {
   }
 }
 
-Status PreparePolicy(const RunCommand& command, const daemon::Profile& profile) {
-  if (PolicyIsCurrent(profile)) return {};
-  FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+Status PreparePolicy(const RunCommand& command, const agent::AgentPaths& paths) {
+  if (PolicyIsCurrent(paths)) return {};
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   return agent.WritePolicyAtOnce(!command.pick.empty());
 }
 
-void SetEnvironment(const RunCommand& command, const daemon::Profile& profile,
+void SetEnvironment(const RunCommand& command, const agent::AgentPaths& paths,
                     const fs::path& library) {
-  SetOrUnset(shm::kStateDirVariable, profile.state_dir.string());
+  SetOrUnset(shm::kStateDirVariable, paths.state_dir.string());
   SetOrUnset(shm::kPickVariable, command.pick);
   SetOrUnset(shm::kAskedVariable, "1");
   SetOrUnset(shm::kMetricsVariable, command.metrics);
@@ -69,11 +69,11 @@ int Execute(const std::vector<std::string>& arguments) {
 // Why nothing can be measured in this program, with its name; empty if something can, or if the
 // program is not there, which Execute() says better.
 std::string Obstacle(const std::string& program) {
-  const fs::path path = daemon::FindProgram(program);
+  const fs::path path = agent::FindProgram(program);
   if (path.empty()) return {};
-  const auto why = daemon::ExplainProgram(path);
-  if (!why || why->reach == daemon::Reach::kAble || why->reach == daemon::Reach::kNotProgram ||
-      why->reach == daemon::Reach::kUnreadable) {
+  const auto why = agent::ExplainProgram(path);
+  if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kNotProgram ||
+      why->reach == agent::Reach::kUnreadable) {
     return {};
   }
   std::string text = fmt::format("{}: {}", program, Phrase(why->reach));
@@ -88,13 +88,13 @@ void SayNotMeasured(const std::string& why) {
 }  // namespace
 
 Result<int> Run(const RunCommand& command, const Output&) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  const auto consent = daemon::EffectiveConsent(profile);
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  const auto consent = agent::EffectiveConsent(paths);
   if (!consent && command.pick.empty()) {
     SayNotMeasured(consent.error().message);
     return Execute(command.arguments);
   }
-  const bool off = !consent || consent->mode == daemon::Mode::kOff;
+  const bool off = !consent || consent->mode == agent::Mode::kOff;
   if (off && command.pick.empty()) {
     SayNotMeasured("fieldcost is off (fieldcost agent local|on)");
     return Execute(command.arguments);
@@ -105,12 +105,12 @@ Result<int> Run(const RunCommand& command, const Output&) {
     return Execute(command.arguments);
   }
   FIELDCOST_ASSIGN(const fs::path library, FindPreloadLibrary());
-  if (const Status prepared = PreparePolicy(command, profile); !prepared) {
+  if (const Status prepared = PreparePolicy(command, paths); !prepared) {
     if (!command.pick.empty()) return prepared.error();  // measuring is what was asked for
     SayNotMeasured(prepared.error().message);
     return Execute(command.arguments);
   }
-  SetEnvironment(command, profile, library);
+  SetEnvironment(command, paths, library);
   return Execute(command.arguments);
 }
 

@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/system_policy.h"
+#include "agent/settings/system_policy.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/preload_library.h"
@@ -12,11 +12,11 @@
 namespace fieldcost::cli {
 namespace {
 
-Result<SessionReport> SwitchOn(const Session& session, const daemon::Profile& profile) {
-  FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
-  FIELDCOST_TRY(daemon::CheckPermitted(profile.system_file));
-  FIELDCOST_ASSIGN(const daemon::Consent consent, daemon::EffectiveConsent(profile));
-  if (consent.mode == daemon::Mode::kOff) {
+Result<SessionReport> SwitchOn(const Session& session, const agent::AgentPaths& paths) {
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_TRY(agent::CheckPermitted(paths.system_file));
+  FIELDCOST_ASSIGN(const agent::Consent consent, agent::EffectiveConsent(paths));
+  if (consent.mode == agent::Mode::kOff) {
     return Fail(ErrorCode::kPermissionDenied,
                 "session: fieldcost is off; decide first: fieldcost agent local|on");
   }
@@ -42,9 +42,9 @@ Result<SessionReport> Inspect(const Session& session) {
 }  // namespace
 
 Result<int> Run(const AgentSessionCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(profile));
-  Result<SessionReport> report = command.action == SessionAction::kOn ? SwitchOn(session, profile)
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(paths));
+  Result<SessionReport> report = command.action == SessionAction::kOn    ? SwitchOn(session, paths)
                                  : command.action == SessionAction::kOff ? session.Off()
                                                                          : Inspect(session);
   if (!report) return report.error();

@@ -1,4 +1,4 @@
-#include "agent/daemon/profile.h"
+#include "agent/settings/paths.h"
 #include "common/base/text.h"
 #include "common/catalog/catalog.h"
 #include "common/catalog/sync.h"
@@ -12,17 +12,16 @@
 namespace fieldcost::cli {
 
 Result<int> Run(const SyncCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
-  FIELDCOST_ASSIGN(const daemon::AgentConfig config,
-                   daemon::AgentConfig::Load(profile.config_file));
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
   if (config.url.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "no server to sync with: set url in [aggregator] of {}",
-                profile.config_file.string());
+                paths.config_file.string());
   }
   catalog::SyncOptions options;
-  options.catalog_file = profile.catalog_file;
-  options.root_file = profile.catalog_root_file;
+  options.catalog_file = paths.catalog_file;
+  options.root_file = paths.catalog_root_file;
   options.server.url = config.url;
   options.server.ca_file = config.ca_file;
   options.server.proxy_url =
@@ -31,7 +30,7 @@ Result<int> Run(const SyncCommand& command, const Output& output) {
   options.wanted_api = command.api;
   options.progress = Progress("fragment");
   FIELDCOST_ASSIGN(const catalog::SyncReport report, catalog::Sync(options, SystemClock()));
-  FIELDCOST_ASSIGN(const catalog::Catalog opened, catalog::Catalog::Open(profile.catalog_file));
+  FIELDCOST_ASSIGN(const catalog::Catalog opened, catalog::Catalog::Open(paths.catalog_file));
   FIELDCOST_ASSIGN(const catalog::Freshness freshness, opened.GetFreshness());
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(SyncJson(report, freshness)));

@@ -40,7 +40,7 @@ std::string WeeksText(const std::vector<stats::StatRow>& rows) {
   return fmt::format("from the week of {} to that of {}", Day(first), Day(last));
 }
 
-std::string ModeText(const daemon::AgentStatus& status) {
+std::string ModeText(const agent::AgentStatus& status) {
   std::string text(Name(status.consent.mode));
   if (status.consent.since != WallTime{}) {
     text += " since " + report::FormatTime(status.consent.since);
@@ -49,8 +49,8 @@ std::string ModeText(const daemon::AgentStatus& status) {
   return text;
 }
 
-std::vector<report::CostPageContent::Fact> Facts(const daemon::AgentStatus& status,
-                                                 const daemon::AgentConfig& config,
+std::vector<report::CostPageContent::Fact> Facts(const agent::AgentStatus& status,
+                                                 const agent::AgentConfig& config,
                                                  const std::vector<stats::StatRow>& rows) {
   std::vector<report::CostPageContent::Fact> facts = {
       {"Mode", ModeText(status)},
@@ -100,15 +100,15 @@ Status OpenInBrowser(const std::string& url) {
 }  // namespace
 
 Result<int> Run(const AgentViewCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   std::error_code ignored;
-  if (command.output.empty() && !std::filesystem::exists(profile.state_dir, ignored)) {
+  if (command.output.empty() && !std::filesystem::exists(paths.state_dir, ignored)) {
     return Fail(ErrorCode::kNotFound, "nothing has been measured yet: fieldcost agent local");
   }
-  FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
-  FIELDCOST_ASSIGN(const daemon::Consent consent, daemon::LoadConsent(profile.consent_file()));
-  if (consent.mode != daemon::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
-  FIELDCOST_ASSIGN(const daemon::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const agent::Consent consent, agent::LoadConsent(paths.consent_file()));
+  if (consent.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   report::CostPageContent content{.made = SystemClock().Now(),
                                   .facts = Facts(status, agent.config(), rows),
@@ -120,7 +120,7 @@ Result<int> Run(const AgentViewCommand& command, const Output& output) {
     return 0;
   }
   const std::filesystem::path file = std::filesystem::absolute(
-      command.output.empty() ? profile.state_dir / kPageName : command.output, ignored);
+      command.output.empty() ? paths.state_dir / kPageName : command.output, ignored);
   FIELDCOST_TRY(WriteFileAtomically(file, page, kPageMode));
   const std::string url = FileUrl(file.lexically_normal());
   FIELDCOST_TRY(WriteStdout(output.json ? ViewJson(url, content.summaries.size()) : url + "\n"));

@@ -3,7 +3,7 @@
 #include <system_error>
 #include <vector>
 
-#include "agent/daemon/reach.h"
+#include "agent/reach/reach.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -22,7 +22,7 @@ Result<fs::path> FindPreloadLibrary() {
   } else {
     std::error_code error;
     const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    const std::string name = daemon::kPreloadLibraryName;
+    const std::string name = agent::kPreloadLibraryName;
     if (!error) places.push_back(program.parent_path().parent_path() / "lib" / name);
     places.push_back(fs::path(FIELDCOST_INSTALL_LIBRARY_DIR) / name);
   }

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "agent/daemon/boot_id.h"
+#include "agent/runs/boot_id.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/session_text.h"
@@ -64,8 +64,8 @@ Status ReplaceUserFile(const fs::path& file, const std::string& text) {
 
 // Whether ld.so could load it: not on a file system mounted noexec, and a shared library for us.
 Status CheckLoadable(const fs::path& library) {
-  FIELDCOST_ASSIGN(const daemon::Explanation kind, daemon::ExplainProgramFile(library));
-  if (kind.reach != daemon::Reach::kNotProgram || kind.untrusted_detail != daemon::kSharedLibrary) {
+  FIELDCOST_ASSIGN(const agent::Explanation kind, agent::ExplainProgramFile(library));
+  if (kind.reach != agent::Reach::kNotProgram || kind.untrusted_detail != agent::kSharedLibrary) {
     return Fail(ErrorCode::kInvalidArgument, "session: {} is not a shared library of this machine",
                 library.string());
   }
@@ -102,7 +102,7 @@ void Note(const Status& status, Status& first) {
 
 }  // namespace
 
-Result<Session> Session::FromEnvironment(const daemon::Profile& profile) {
+Result<Session> Session::FromEnvironment(const agent::AgentPaths& paths) {
   Session session;
   session.home_ = Variable("HOME");
   if (!session.home_.is_absolute()) {
@@ -115,11 +115,11 @@ Result<Session> Session::FromEnvironment(const daemon::Profile& profile) {
     return Fail(ErrorCode::kInvalidArgument, "session: XDG_CONFIG_HOME is not an absolute path: {}",
                 EscapeControl(config.string()));
   }
-  session.state_dir_ = profile.state_dir;
-  session.library_ = profile.state_dir / "session" / daemon::kPreloadLibraryName;
-  session.end_file_ = profile.state_dir / "session" / "ended";
+  session.state_dir_ = paths.state_dir;
+  session.library_ = paths.state_dir / "session" / agent::kPreloadLibraryName;
+  session.end_file_ = paths.state_dir / "session" / "ended";
   session.environment_file_ = config / "environment.d" / "60-fieldcost.conf";
-  session.snippet_ = profile.config_file.parent_path() / "session.sh";
+  session.snippet_ = paths.config_file.parent_path() / "session.sh";
   return session;
 }
 
@@ -223,7 +223,7 @@ Status Session::RemoveLibrary(bool is_ending_now, SessionReport& report) const {
   if (!IsThere(library_)) return {};
   std::uint64_t ended_ticks = NowInTicks();
   const auto end = ReadFile(end_file_, kMaxSmallFileBytes);
-  const std::string boot_id = daemon::BootId();
+  const std::string boot_id = agent::BootId();
   if (end && !is_ending_now) {
     // Nothing of an earlier boot is left.
     const bool is_same_boot = end->starts_with(boot_id + " ") && end->ends_with('\n');
@@ -235,7 +235,7 @@ Status Session::RemoveLibrary(bool is_ending_now, SessionReport& report) const {
         WriteFileAtomically(end_file_, fmt::format("{} {}\n", boot_id, ended_ticks), 0600));
   }
   FIELDCOST_ASSIGN(report.holders,
-                   daemon::LibraryHolders(
+                   agent::LibraryHolders(
                        {.uid = ::getuid()},
                        {.library = library_, .home = home_, .started_before_ticks = ended_ticks}));
   if (!report.holders.empty()) return {};

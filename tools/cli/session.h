@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/daemon/profile.h"
-#include "agent/daemon/reach.h"
+#include "agent/reach/reach.h"
+#include "agent/settings/paths.h"
 #include "common/base/result.h"
 
 namespace fieldcost::cli {
@@ -23,7 +23,7 @@ struct SessionReport {
   bool library_present = false;
   bool library_is_older = false;  // while active: another `on` would refresh it
   // While not active: who still has the library in its environment, so that it has to stay.
-  std::vector<daemon::ProcessReach> holders;
+  std::vector<agent::ProcessReach> holders;
 };
 
 // Opt-in activation for all programs of one user's sessions: a copy of the measuring library in the
@@ -32,7 +32,7 @@ struct SessionReport {
 class Session {
  public:
   // kInvalidArgument if HOME is not an absolute path.
-  static Result<Session> FromEnvironment(const daemon::Profile& profile);
+  static Result<Session> FromEnvironment(const agent::AgentPaths& paths);
 
   // Writes what is missing or not current. What was there before can be had back, byte for byte.
   // After a failure it is as before, unless a part was active already.

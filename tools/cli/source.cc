@@ -40,14 +40,14 @@ Error WithWayOut(Error error) {
 }
 
 Result<Source> Source::Open(bool local) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   Source source;
   if (local) {
-    FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+    FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
     FIELDCOST_TRY(agent.Harvest());
     FIELDCOST_ASSIGN(source.local_rows_, agent.LocalRows());
   } else {
-    FIELDCOST_ASSIGN(source.catalog_, OrWayOut(catalog::Catalog::Open(profile.catalog_file)));
+    FIELDCOST_ASSIGN(source.catalog_, OrWayOut(catalog::Catalog::Open(paths.catalog_file)));
     FIELDCOST_ASSIGN(source.freshness_, OrWayOut(source.catalog_->GetFreshness()));
     if (source.freshness_->Expired(SystemClock().Now())) {
       Remark(fmt::format("the local catalogue is out of date since {}: fieldcost sync",

@@ -20,7 +20,7 @@ std::string LabelledLine(std::string_view label, const std::string& value) {
   return fmt::format("{:<{}}{}\n", label, kLabelWidth, EscapeControl(value));
 }
 
-std::string ModeValue(const daemon::Consent& consent) {
+std::string ModeValue(const agent::Consent& consent) {
   if (consent.since == WallTime{}) return fmt::format("{} (never switched on)", Name(consent.mode));
   return fmt::format("{} since {}", Name(consent.mode), report::FormatTime(consent.since));
 }
@@ -35,7 +35,7 @@ std::string FileList(std::string_view label, const std::vector<std::filesystem::
 
 using AddLine = std::function<void(std::string_view label, const std::string& value)>;
 
-void AddUpload(const daemon::AgentStatus& status, const AddLine& line) {
+void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
   if (!status.waiting_for.empty()) line("waits for", status.waiting_for);
   if (status.next_upload) line("next upload", report::FormatTime(*status.next_upload));
   if (status.failed_uploads != 0) {
@@ -45,7 +45,7 @@ void AddUpload(const daemon::AgentStatus& status, const AddLine& line) {
   }
 }
 
-void AddFieldPolicy(const daemon::AgentStatus& status, const AddLine& line) {
+void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
   if (status.field_policy_version != 0) {
     line("service's policy",
          fmt::format("version {}{}", status.field_policy_version,
@@ -58,8 +58,8 @@ void AddFieldPolicy(const daemon::AgentStatus& status, const AddLine& line) {
 
 }  // namespace
 
-std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile& profile,
-                       const daemon::AgentConfig& config, const StatusTextOptions& options) {
+std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
+                       const agent::AgentConfig& config, const StatusTextOptions& options) {
   std::string text;
   const auto line = [&](std::string_view label, const std::string& value) {
     text += LabelledLine(label, value);
@@ -67,7 +67,7 @@ std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile&
   line("mode", ModeValue(status.consent));
   if (status.forbidden) {
     line("", "NOT PERMITTED by the administrator: nothing is measured or sent");
-    line("", fmt::format("see {}", profile.system_file.string()));
+    line("", fmt::format("see {}", paths.system_file.string()));
   }
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
@@ -99,19 +99,19 @@ std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile&
                                  FormatCount(status.dropped_picks)));
   }
   std::string label = "runs not measured";
-  for (const daemon::SkipCount& skip : status.skips) {
+  for (const agent::SkipCount& skip : status.skips) {
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
   }
   if (!status.policy_problem.empty()) line("problem", status.policy_problem);
   AddFieldPolicy(status, line);
-  line("configuration", profile.config_file.string());
-  line("state", profile.state_dir.string());
+  line("configuration", paths.config_file.string());
+  line("state", paths.state_dir.string());
   return text;
 }
 
-std::string NamesText(const std::vector<daemon::ProcessReach>& processes) {
+std::string NamesText(const std::vector<agent::ProcessReach>& processes) {
   std::map<std::string, std::size_t> counts;
-  for (const daemon::ProcessReach& process : processes) ++counts[process.untrusted_name];
+  for (const agent::ProcessReach& process : processes) ++counts[process.untrusted_name];
   std::vector<std::pair<std::string, std::size_t>> names(counts.begin(), counts.end());
   std::stable_sort(names.begin(), names.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -124,11 +124,11 @@ std::string NamesText(const std::vector<daemon::ProcessReach>& processes) {
   return text;
 }
 
-std::string ProgramsText(const std::vector<daemon::ProcessReach>& processes,
+std::string ProgramsText(const std::vector<agent::ProcessReach>& processes,
                          const StatusTextOptions& options) {
   std::string text = LabelledLine("programs", FormatCount(processes.size()) + " running now");
-  for (const daemon::Reach reach : daemon::kAllReaches) {
-    std::vector<daemon::ProcessReach> some;
+  for (const agent::Reach reach : agent::kAllReaches) {
+    std::vector<agent::ProcessReach> some;
     std::copy_if(processes.begin(), processes.end(), std::back_inserter(some),
                  [reach](const auto& process) { return process.why.reach == reach; });
     if (some.empty()) continue;
@@ -138,7 +138,7 @@ std::string ProgramsText(const std::vector<daemon::ProcessReach>& processes,
   return text;
 }
 
-std::string ReasonText(const daemon::Explanation& why) {
+std::string ReasonText(const agent::Explanation& why) {
   std::string text(Phrase(why.reach));
   if (!why.untrusted_detail.empty()) {
     text += fmt::format(" ({})", EscapeControl(why.untrusted_detail));
