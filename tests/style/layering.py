@@ -14,6 +14,7 @@ TABLE = {
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
     "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
+    "common/draw": (["base", "shm", "stats"], []),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
     "common/crypto": (["base"], ["openssl"]),
     "common/http": (["base"], ["boost", "openssl"]),
@@ -36,12 +37,14 @@ TABLE = {
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb", "boost/crc.hpp"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
-    "tools/report": (["base", "shm", "stats"], []),
+    # Of drawing only what a histogram's bars are.
+    "tools/analysis": (["base", "stats", "draw"], []),
+    "tools/report": (["base", "shm", "stats", "draw", "analysis"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
-                   "runs", "upload", "report"],
+                   "runs", "upload", "draw", "analysis", "report"],
                   ["CLI/CLI.hpp", "boost/json", "boost/property_tree/"]),
     # The settings only for where a user's files are.
-    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "report"], ["boost/json"]),
+    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"], ["boost/json"]),
 }
 WHERE = {name.split("/")[-1]: name for name in TABLE if "/" in name}
 # Expensive headers: exactly these files may include them, so that each is compiled once.

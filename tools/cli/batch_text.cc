@@ -4,12 +4,12 @@
 #include <array>
 
 #include "common/base/text.h"
-#include "tools/report/numbers.h"
+#include "common/draw/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
 
-using report::FormatCount;
+using draw::FormatCount;
 
 constexpr std::size_t kShortDigest = 12;
 constexpr std::size_t kMaxReasonWidth = 60;
@@ -34,7 +34,7 @@ std::string ContentText(const wire::BatchContent& content) {
         EscapeControl(stats::DisplayName(row.api)), OrDash(row.api.package_version),
         OrDash(row.api.symbol_version), OrDash(row.api.build_id), stats::Name(row.metric), row.week,
         row.first_contribution ? "first" : "again", row.histogram.count(),
-        report::Decimal(row.histogram.sum()), report::Decimal(row.histogram.sum_of_squares()));
+        draw::Decimal(row.histogram.sum()), draw::Decimal(row.histogram.sum_of_squares()));
   }
   text +=
       "\nEach row also holds n, sum and sum of squares of its log2 buckets: see --json. The bytes\n"
@@ -42,9 +42,7 @@ std::string ContentText(const wire::BatchContent& content) {
   return text;
 }
 
-std::string TimeOrDash(WallTime time) {
-  return time == WallTime{} ? "-" : report::FormatTime(time);
-}
+std::string TimeOrDash(WallTime time) { return time == WallTime{} ? "-" : draw::FormatTime(time); }
 
 // When it was sent; batches of other states were not, or no longer count as such.
 std::string SentText(const agent::LoggedBatch& batch) {
@@ -56,10 +54,10 @@ std::string NoteText(const agent::LoggedBatch& batch) {
   const auto add = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
   if (batch.rejected_rows != 0) add(Rows(batch.rejected_rows) + " refused");
   if (batch.state == agent::SpoolState::kWithdrawn && batch.sent != WallTime{}) {
-    add(report::FormatTime(batch.sent));
+    add(draw::FormatTime(batch.sent));
   }
   if (batch.state == agent::SpoolState::kSent && !batch.can_withdraw) add("bytes not kept");
-  if (!batch.reason.empty()) add(report::Shorten(batch.reason, kMaxReasonWidth, {}));
+  if (!batch.reason.empty()) add(draw::Shorten(batch.reason, kMaxReasonWidth, {}));
   return note;
 }
 
@@ -117,14 +115,14 @@ std::string LogText(const std::vector<agent::LoggedBatch>& log) {
   std::array<std::size_t, kColumns> widths{};
   for (const Line& line : lines) {
     for (std::size_t i = 0; i < kColumns; ++i) {
-      widths[i] = std::max(widths[i], report::DisplayWidth(line[i]));
+      widths[i] = std::max(widths[i], draw::DisplayWidth(line[i]));
     }
   }
   std::string text;
   for (const Line& line : lines) {
     std::string out;
     for (std::size_t i = 0; i < kColumns; ++i) {
-      out += kRight[i] ? report::PadLeft(line[i], widths[i]) : report::PadRight(line[i], widths[i]);
+      out += kRight[i] ? draw::PadLeft(line[i], widths[i]) : draw::PadRight(line[i], widths[i]);
       out += "  ";
     }
     out += line.back();

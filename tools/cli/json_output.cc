@@ -2,8 +2,9 @@
 
 #include <boost/json.hpp>
 
+#include "common/draw/numbers.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/json_parts.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -11,19 +12,19 @@ namespace {
 namespace json = boost::json;
 
 // No classes, no weeks: all of them together.
-json::object StrataJson(const report::Strata& strata) {
+json::object StrataJson(const analysis::Strata& strata) {
   json::array classes;
   for (const std::string& name : strata.classes) classes.push_back(Text(name));
   json::object object{
       {"classes", std::move(classes)}, {"first_week", nullptr}, {"last_week", nullptr}};
   if (strata.weeks) {
-    object["first_week"] = Text(report::FirstDay(strata.weeks->first));
-    object["last_week"] = Text(report::FirstDay(strata.weeks->last));
+    object["first_week"] = Text(analysis::FirstDay(strata.weeks->first));
+    object["last_week"] = Text(analysis::FirstDay(strata.weeks->last));
   }
   return object;
 }
 
-json::object MetricJson(stats::Metric metric, const report::MetricSummary& summary) {
+json::object MetricJson(stats::Metric metric, const analysis::MetricSummary& summary) {
   const stats::Figures& figures = summary.figures;
   json::object object = FiguresJson(figures);
   object["unit"] = Text(stats::Unit(metric));
@@ -67,7 +68,7 @@ json::object ProcessJson(const agent::ProcessReach& process) {
 
 json::value TimeOrNull(const std::optional<WallTime>& time) {
   if (!time) return nullptr;
-  return Text(report::FormatTime(*time));
+  return Text(draw::FormatTime(*time));
 }
 
 void AddContent(const agent::PendingBatch& batch, json::object& object) {
@@ -89,8 +90,8 @@ void AddContent(const agent::PendingBatch& batch, json::object& object) {
 json::object LoggedJson(const agent::LoggedBatch& batch) {
   return {{"id", batch.id},
           {"state", Text(Name(batch.state))},
-          {"made", Text(report::FormatTime(batch.created))},
-          {"changed", Text(report::FormatTime(batch.sent))},
+          {"made", Text(draw::FormatTime(batch.created))},
+          {"changed", Text(draw::FormatTime(batch.sent))},
           {"row_count", batch.rows},
           {"rejected_rows", batch.rejected_rows},
           {"size_bytes", batch.size_bytes},
@@ -113,10 +114,10 @@ std::string ErrorJson(const Error& error) {
   return Print({{"error", Text(Name(error.code))}, {"message", UntrustedText(error.message)}});
 }
 
-std::string RowsJson(const std::vector<report::CostSummary>& summaries,
+std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
                      const std::optional<catalog::Freshness>& freshness) {
   json::array rows;
-  for (const report::CostSummary& summary : summaries) {
+  for (const analysis::CostSummary& summary : summaries) {
     json::object row = ApiJson(summary.api);
     json::object metrics;
     for (const auto& [metric, numbers] : summary.metrics) {
@@ -151,7 +152,7 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
     programs.push_back(ProcessJson(process));
   }
   return Print({{"mode", Text(Name(status.consent.mode))},
-                {"since", Text(report::FormatTime(status.consent.since))},
+                {"since", Text(draw::FormatTime(status.consent.since))},
                 {"agent_public_key", Text(status.agent_public_key)},
                 {"server", Text(config.url)},
                 {"config_file", Text(paths.config_file.string())},

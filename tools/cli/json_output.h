@@ -9,8 +9,8 @@
 #include "common/base/error.h"
 #include "common/catalog/catalog.h"
 #include "common/catalog/sync.h"
-#include "tools/cli/session.h"
-#include "tools/report/cost_table.h"
+#include "tools/analysis/summary.h"
+#include "tools/cli/session/session.h"
 
 namespace fieldcost::cli {
 
@@ -18,7 +18,7 @@ namespace fieldcost::cli {
 // (sums, sums of squares) are decimal strings. Made with json_parts.h.
 
 std::string ErrorJson(const Error& error);
-std::string RowsJson(const std::vector<report::CostSummary>& summaries,
+std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
                      const std::optional<catalog::Freshness>& freshness);
 std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness);
 struct StatusJsonOptions {

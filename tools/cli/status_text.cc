@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "tools/report/numbers.h"
+#include "common/draw/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
 
-using report::FormatCount;
+using draw::FormatCount;
 
 constexpr std::size_t kMaxNames = 8;
 constexpr std::size_t kLabelWidth = 20;
@@ -22,7 +22,7 @@ std::string LabelledLine(std::string_view label, const std::string& value) {
 
 std::string ModeValue(const agent::Consent& consent) {
   if (consent.since == WallTime{}) return fmt::format("{} (never switched on)", Name(consent.mode));
-  return fmt::format("{} since {}", Name(consent.mode), report::FormatTime(consent.since));
+  return fmt::format("{} since {}", Name(consent.mode), draw::FormatTime(consent.since));
 }
 
 std::string FileList(std::string_view label, const std::vector<std::filesystem::path>& files) {
@@ -37,7 +37,7 @@ using AddLine = std::function<void(std::string_view label, const std::string& va
 
 void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
   if (!status.waiting_for.empty()) line("waits for", status.waiting_for);
-  if (status.next_upload) line("next upload", report::FormatTime(*status.next_upload));
+  if (status.next_upload) line("next upload", draw::FormatTime(*status.next_upload));
   if (status.failed_uploads != 0) {
     line("failed uploads",
          fmt::format("{} in a row{}{}", FormatCount(status.failed_uploads),
@@ -50,7 +50,7 @@ void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
     line("service's policy",
          fmt::format("version {}{}", status.field_policy_version,
                      status.field_policy_expires
-                         ? ", until " + report::FormatTime(*status.field_policy_expires)
+                         ? ", until " + draw::FormatTime(*status.field_policy_expires)
                          : ""));
   }
   if (!status.field_policy_problem.empty()) line("policy problem", status.field_policy_problem);
@@ -90,10 +90,9 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   line("lost", fmt::format("{} calls not recorded, {} run files and {} impossible sums refused",
                            FormatCount(status.lost_calls), FormatCount(status.refused_files),
                            FormatCount(status.refused_cells)));
-  line("cost",
-       fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
-                   report::TotalText(static_cast<double>(status.overhead_ns), options.style),
-                   FormatCount(status.timed_calls), FormatCount(status.untimed_calls)));
+  line("cost", fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
+                           draw::TotalText(static_cast<double>(status.overhead_ns), options.style),
+                           FormatCount(status.timed_calls), FormatCount(status.untimed_calls)));
   if (status.dropped_picks != 0) {
     line("given up", fmt::format("{} functions whose measuring would have cost too much",
                                  FormatCount(status.dropped_picks)));

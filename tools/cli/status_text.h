@@ -5,8 +5,8 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/reach/reach.h"
-#include "tools/cli/session.h"
-#include "tools/report/terminal.h"
+#include "common/draw/terminal.h"
+#include "tools/cli/session/session.h"
 
 namespace fieldcost::cli {
 
@@ -14,7 +14,7 @@ namespace fieldcost::cli {
 
 struct StatusTextOptions {
   bool names = false;  // of programs, for each reason
-  report::Style style;
+  draw::Style style;
 };
 
 std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
