@@ -37,7 +37,8 @@ echo "== test"
 if [[ -t 1 ]]; then
   ctest --preset dev --parallel 2 --progress "$@"
 else
-  ctest --preset dev --parallel 2 "$@" | { grep --line-buffered -vE '^ +Start +[0-9]+: | +Passed +[0-9.]+ sec$' || true; }
+  ctest --preset dev --parallel 2 "$@" |
+    { grep --line-buffered -vE '^ +Start +[0-9]+: | +Passed +[0-9.]+ sec$' || true; }
 fi
 
 # Stages of their own. The first fetches from npm's registry; where it cannot run it says why.

@@ -223,12 +223,14 @@ Result<AgentStatus> Agent::GetStatus() const {
     status.agent_public_key = key.public_key().Hex();
   }
   const stats::HardwareClass hardware = ThisHardware();
-  FIELDCOST_ASSIGN(const std::vector<PendingRow> pending,
+  FIELDCOST_ASSIGN(std::vector<wire::BatchRow> pending,
                    database.PendingRows(stats::DisplayName(hardware), wire::kMaxBatchRows));
   status.pending_rows = pending.size();
   if (!pending.empty()) {
-    status.pending_bytes = wire::EncodedBatchBytes(
-        ContentOf(pending, pending.size(), SentFieldPolicyVersion(config()), hardware));
+    status.pending_bytes =
+        wire::EncodedBatchBytes({.field_policy_version = SentFieldPolicyVersion(config()),
+                                 .hardware = hardware,
+                                 .rows = std::move(pending)});
   }
   FIELDCOST_ASSIGN(const SpoolTotals totals, state_->spool->Totals());
   status.spooled_batches = totals.queued;

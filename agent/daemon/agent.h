@@ -23,7 +23,8 @@
 
 namespace fieldcost::agent {
 
-struct PendingBatch {
+// A batch in full: what is in it, and its exact bytes.
+struct BatchDetails {
   wire::BatchContent content;
   std::string raw;  // exactly the body that would be sent
   std::uint64_t sequence = 0;
@@ -92,7 +93,7 @@ class Agent {
   Result<std::vector<stats::StatRow>> LocalRows() const;
 
   // The next batch as it would be sent now; nullopt if there is nothing to send.
-  Result<std::optional<PendingBatch>> Preview() const;
+  Result<std::optional<BatchDetails>> Preview() const;
 
   // Moves pending rows into immutable spooled batches, and sends spooled batches in order until
   // none is left or one fails. `flush` is the user's wish: everything, now. Without it only what is
@@ -118,7 +119,7 @@ class Agent {
   Result<std::vector<LoggedBatch>> Log() const;
   // The exact bytes and content of one of them. kNotFound: no such batch, or its bytes are no
   // longer kept.
-  Result<PendingBatch> ReadBatch(std::uint64_t id) const;
+  Result<BatchDetails> ReadBatch(std::uint64_t id) const;
 
   // Withdraws everything this agent sent, and drops what it has not sent yet. In every mode; it
   // leaves the mode as it is. An Error is ours, not the server's.

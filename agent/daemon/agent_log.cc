@@ -7,6 +7,7 @@
 #include "agent/upload/upload_lock.h"
 #include "agent/upload/withdrawer.h"
 #include "common/base/log.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
 namespace {
@@ -14,44 +15,32 @@ namespace {
 // That a user's wish waits for a daemon that uploads; a request may take a minute.
 constexpr std::chrono::seconds kForgetWaits{90};
 
-Result<PendingBatch> DecodeSpooled(SpooledBatch batch) {
-  wire::BatchDecoder decoder;
-  FIELDCOST_TRY(decoder.Decode(batch.body));
-  PendingBatch decoded;
-  decoded.sequence = batch.sequence;
-  decoded.raw = std::move(batch.body);
-  decoded.content.field_policy_version = decoder.field_policy_version();
-  decoded.content.hardware = decoder.hardware();
-  wire::UntrustedRow row;
-  for (std::size_t i = 0; i < decoder.row_count(); ++i) {
-    decoder.GetRow(i, row);
-    decoded.content.rows.push_back({.api = row.api,
-                                    .metric = static_cast<stats::Metric>(row.metric_number),
-                                    .week = row.week,
-                                    .first_contribution = row.first_contribution,
-                                    .histogram = row.histogram});
-  }
-  return decoded;
+Result<BatchDetails> DetailsOf(SpooledBatch batch) {
+  FIELDCOST_ASSIGN(wire::BatchContent content, wire::DecodeBatch(batch.body));
+  return BatchDetails{
+      .content = std::move(content), .raw = std::move(batch.body), .sequence = batch.sequence};
 }
 
 }  // namespace
 
-Result<std::optional<PendingBatch>> Agent::Preview() const {
-  std::optional<PendingBatch> preview;
+Result<std::optional<BatchDetails>> Agent::Preview() const {
+  std::optional<BatchDetails> preview;
   FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
   if (consent.mode != Mode::kOn || !state_->HasDatabase()) return preview;
   FIELDCOST_TRY(state_->OpenDatabase());
   StateDb& database = *state_->database;
   FIELDCOST_ASSIGN(std::optional<SpooledBatch> queued, state_->spool->FirstQueued());
   if (queued) {
-    FIELDCOST_ASSIGN(preview, DecodeSpooled(std::move(*queued)));
+    FIELDCOST_ASSIGN(preview, DetailsOf(std::move(*queued)));
     return preview;
   }
   Batcher batcher(paths(), config(), *state_->clock, database);
   FIELDCOST_ASSIGN(std::optional<BuiltBatch> built, batcher.Preview());
   if (!built) return preview;
-  FIELDCOST_ASSIGN(const BatchNumber number, state_->spool->NextNumber(built->epoch));
-  preview.emplace(PendingBatch{.content = std::move(built->content),
+  FIELDCOST_ASSIGN(
+      const BatchNumber number,
+      state_->spool->NextNumber(wire::EpochOfWeek(built->content.rows.front().week).value()));
+  preview.emplace(BatchDetails{.content = std::move(built->content),
                                .raw = std::move(built->body),
                                .sequence = number.sequence});
   return preview;
@@ -63,7 +52,7 @@ Result<std::vector<LoggedBatch>> Agent::Log() const {
   return state_->spool->Log();
 }
 
-Result<PendingBatch> Agent::ReadBatch(std::uint64_t id) const {
+Result<BatchDetails> Agent::ReadBatch(std::uint64_t id) const {
   std::optional<SpooledBatch> batch;
   if (state_->HasDatabase()) {
     FIELDCOST_TRY(state_->OpenDatabase());
@@ -73,7 +62,7 @@ Result<PendingBatch> Agent::ReadBatch(std::uint64_t id) const {
   if (batch->body.empty()) {
     return Fail(ErrorCode::kNotFound, "the bytes of batch {} are no longer kept", id);
   }
-  auto decoded = DecodeSpooled(std::move(*batch));
+  auto decoded = DetailsOf(std::move(*batch));
   if (!decoded) return Within(decoded.error(), fmt::format("batch {}", id));
   return decoded;
 }

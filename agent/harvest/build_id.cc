@@ -33,7 +33,7 @@ std::optional<std::string> BuildIdAmong(std::string_view untrusted_notes) {
         rest.substr(sizeof header, kGnu.size()) == kGnu) {
       const std::string_view id = rest.substr(
           sizeof header + name_bytes, std::min<std::size_t>(header.n_descsz, kMaxBuildIdBytes));
-      return HexEncode(std::vector<std::uint8_t>(id.begin(), id.end()));
+      return HexEncode(id);
     }
     rest.remove_prefix(all);
   }

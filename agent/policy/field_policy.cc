@@ -30,7 +30,7 @@ constexpr double kWhole = 65536.0;
 
 std::string HexSha256(std::string_view bytes) {
   const std::string hash = crypto::Sha256(bytes);
-  return HexEncode(std::vector<std::uint8_t>(hash.begin(), hash.end()));
+  return HexEncode(hash);
 }
 
 double Share(std::uint32_t per_65536, double most) { return std::min(per_65536 / kWhole, most); }

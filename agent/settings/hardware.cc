@@ -17,12 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxFactBytes = 4 * kMiB;
 
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\"'";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
+constexpr std::string_view kBlanks = " \t\r\"'";
 
 // The value of the first line "name<blanks><separator>value".
 std::string_view ValueOf(std::string_view text, std::string_view name, char separator) {
@@ -31,8 +26,8 @@ std::string_view ValueOf(std::string_view text, std::string_view name, char sepa
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     const std::size_t at = line.find(separator);
-    if (at != std::string_view::npos && Trim(line.substr(0, at)) == name) {
-      return Trim(line.substr(at + 1));
+    if (at != std::string_view::npos && Trim(line.substr(0, at), kBlanks) == name) {
+      return Trim(line.substr(at + 1), kBlanks);
     }
   }
   return {};

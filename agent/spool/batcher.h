@@ -18,25 +18,16 @@ namespace fieldcost::agent {
 // A batch made of pending rows but not yet spooled.
 struct BuiltBatch {
   wire::BatchContent content;
-  std::string body;           // encoded and compressed
-  std::size_t rows_used = 0;  // of the pending rows, from the first
-  std::uint64_t epoch = 0;    // of its rows' weeks
+  std::string body;  // encoded and compressed
 };
 
-// The longest run of `pending` from its start whose encoding has at most `max_bytes` (one row at
-// least). Pure. REQUIRES: pending is not empty.
-Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending,
-                              std::uint32_t field_policy_version,
-                              const stats::HardwareClass& hardware, std::size_t max_bytes);
+// As many of the content's rows, from the first, as an encoding of at most `max_bytes` has room for
+// (one row at least). Pure. REQUIRES: there are rows.
+Result<BuiltBatch> BuildBatch(wire::BatchContent content, std::size_t max_bytes);
 
 // What a batch says of the policy: the version of the service's, the same for all agents that have
 // it, or 0. Never the serial of this machine's policy file, which would link an agent's quarters.
 std::uint32_t SentFieldPolicyVersion(const AgentConfig& config);
-
-// What all these rows would be in one batch.
-wire::BatchContent ContentOf(const std::vector<PendingRow>& pending, std::size_t count,
-                             std::uint32_t field_policy_version,
-                             const stats::HardwareClass& hardware);
 
 // Which pending rows become batches.
 enum class SpoolWhat {
@@ -60,9 +51,10 @@ class Batcher {
 
  private:
   Result<bool> SpoolOne(SpoolWhat what);
-  // Leaves the rows of the next batch's epoch, which it returns, and tells the class they go under.
-  Result<std::uint64_t> ChooseEpoch(std::vector<PendingRow>& pending,
-                                    stats::HardwareClass& hardware);
+  // What is pending, as if all of it were sent at once.
+  Result<wire::BatchContent> PendingContent();
+  // Leaves the rows of the next batch's epoch, and sets the class that they go under.
+  Status ChooseEpoch(wire::BatchContent& content);
 
   const AgentPaths* paths_;
   const AgentConfig* config_;

@@ -1,5 +1,7 @@
 #include "agent/spool/spool_db.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "common/base/text.h"
@@ -41,9 +43,7 @@ std::uint64_t MicrosOf(WallTime::duration duration) {
 
 std::uint64_t Number(SpoolState state) { return static_cast<std::uint64_t>(state); }
 
-std::string Hex(std::string_view bytes) {
-  return HexEncode(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-}
+std::string Hex(std::string_view bytes) { return HexEncode(bytes); }
 
 Result<std::optional<SpooledBatch>> ReadBatchRow(sqlite::Statement& statement) {
   FIELDCOST_ASSIGN(const bool found, statement.Step());

@@ -241,8 +241,9 @@ Status StateDb::AddPending(const LocalKey& key, const stats::CostHistogram& hist
       .Run();
 }
 
-Result<std::vector<PendingRow>> StateDb::PendingRows(std::string_view hardware, std::size_t limit) {
-  std::vector<PendingRow> rows;
+Result<std::vector<wire::BatchRow>> StateDb::PendingRows(std::string_view hardware,
+                                                         std::size_t limit) {
+  std::vector<wire::BatchRow> rows;
   sqlite::Statement statement = database_->Prepare(
       "SELECT p.key, p.histogram, c.key IS NULL FROM pending_row p LEFT JOIN contributed c "
       "ON c.key = p.key AND c.hardware = ? ORDER BY p.key LIMIT ?");
@@ -252,9 +253,11 @@ Result<std::vector<PendingRow>> StateDb::PendingRows(std::string_view hardware, 
     if (!more) return rows;
     FIELDCOST_ASSIGN(LocalKey key, DecodeKey(statement.ColumnText(0)));
     FIELDCOST_ASSIGN(stats::CostHistogram histogram, DecodeHistogram(statement.ColumnText(1)));
-    rows.push_back({.key = std::move(key),
-                    .histogram = histogram,
-                    .first_contribution = statement.ColumnInt(2) != 0});
+    rows.push_back({.api = std::move(key.api),
+                    .metric = key.metric,
+                    .week = key.week,
+                    .first_contribution = statement.ColumnInt(2) != 0,
+                    .histogram = histogram});
   }
 }
 

@@ -14,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/sqlite/sqlite.h"
+#include "common/wire/batch.h"
 
 namespace fieldcost::agent {
 
@@ -45,12 +46,6 @@ struct ModuleFile {
   std::string path;
   std::uint64_t inode = 0;
   std::uint64_t modified_ns = 0;
-};
-
-struct PendingRow {
-  LocalKey key;
-  stats::CostHistogram histogram;
-  bool first_contribution = false;
 };
 
 // Names of the numbers kept by Get and Add.
@@ -93,8 +88,9 @@ class StateDb {
   Result<std::uint64_t> CountPrivateRows();
 
   Status AddPending(const LocalKey& key, const stats::CostHistogram& histogram, WallTime now);
-  // Ascending by stored key, at most `limit`. `hardware` is part of a contribution's key.
-  Result<std::vector<PendingRow>> PendingRows(std::string_view hardware, std::size_t limit);
+  // As they would be sent, ascending by stored key, at most `limit`. `hardware` is part of a
+  // contribution's key.
+  Result<std::vector<wire::BatchRow>> PendingRows(std::string_view hardware, std::size_t limit);
   Result<std::optional<WallTime>> OldestPending();
   Status RemovePending(const LocalKey& key);
   // `batch`: the id of the one that contributes it; if that is never accepted, neither was this.

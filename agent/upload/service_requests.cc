@@ -18,10 +18,6 @@ namespace {
 constexpr char kTokenName[] = "enrolment_token";
 constexpr std::size_t kMaxReasonBytes = 300;
 
-std::string HexOf(std::string_view bytes) {
-  return HexEncode(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-}
-
 http::Request Envelope(const char* target, const std::string& service,
                        const crypto::PrivateKey& key, std::uint64_t epoch,
                        std::string_view signing_input) {
@@ -30,7 +26,7 @@ http::Request Envelope(const char* target, const std::string& service,
           .headers = {{wire::kServiceHeader, service},
                       {wire::kAgentHeader, key.public_key().Hex()},
                       {wire::kEpochHeader, fmt::format("{}", epoch)},
-                      {wire::kSignatureHeader, HexOf(key.Sign(signing_input))}},
+                      {wire::kSignatureHeader, HexEncode(key.Sign(signing_input))}},
           .body = {},
           .peer_address = {}};
 }
@@ -39,13 +35,6 @@ void AddBatch(const SpooledBatch& batch, http::Request& request) {
   request.headers.emplace_back("Content-Type", wire::kBatchContentType);
   request.headers.emplace_back(wire::kSequenceHeader, fmt::format("{}", batch.sequence));
   request.body = batch.body;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 }  // namespace
@@ -105,13 +94,13 @@ http::Request MakeEnrolmentRequest(const std::string& service, const crypto::Pri
 
 Result<std::string> LoadEnrolmentToken(const AgentPaths& paths) {
   const auto text = ReadFile(paths.state_dir / kTokenName, wire::kMaxTokenBytes + 2);
-  if (text) return std::string(Trimmed(*text));
+  if (text) return std::string(Trim(*text));
   if (text.error().code == ErrorCode::kNotFound) return std::string();
   return Within(text.error(), "read the enrolment token");
 }
 
 Status SaveEnrolmentToken(const AgentPaths& paths, std::string_view untrusted_token) {
-  const std::string_view token = Trimmed(untrusted_token);
+  const std::string_view token = Trim(untrusted_token);
   const bool is_plain =
       std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
   if (token.empty() || token.size() > wire::kMaxTokenBytes || !is_plain) {

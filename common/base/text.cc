@@ -88,6 +88,16 @@ std::string HexEncode(std::span<const std::uint8_t> bytes) {
   return out;
 }
 
+std::string HexEncode(std::string_view bytes) {
+  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+std::string_view Trim(std::string_view text, std::string_view blanks) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 std::optional<std::string> HexDecode(std::string_view untrusted_text) {
   if (untrusted_text.size() % 2 != 0) return std::nullopt;
   std::string out;

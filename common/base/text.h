@@ -18,6 +18,10 @@ std::string QuoteJson(std::string_view untrusted_text);
 
 // Lower-case hexadecimal.
 std::string HexEncode(std::span<const std::uint8_t> bytes);
+std::string HexEncode(std::string_view bytes);
+
+// Text without what is around it of `blanks`.
+std::string_view Trim(std::string_view text, std::string_view blanks = " \t\r\n");
 
 // Inverse of HexEncode; upper case accepted. nullopt unless every digit is valid and the length is
 // even.

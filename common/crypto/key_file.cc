@@ -39,9 +39,8 @@ Result<std::string> ReadSeed(const std::filesystem::path& path) {
 Status WriteNewKey(const std::filesystem::path& path, const std::string& seed) {
   const std::string suffix = RandomBytes(8);
   std::filesystem::path draft = path;
-  draft += "." + HexEncode({reinterpret_cast<const std::uint8_t*>(suffix.data()), suffix.size()});
-  std::string text =
-      HexEncode({reinterpret_cast<const std::uint8_t*>(seed.data()), seed.size()}) + "\n";
+  draft += "." + HexEncode(suffix);
+  std::string text = HexEncode(seed) + "\n";
   Status status = WriteFileAtomically(draft, text, 0600);
   OPENSSL_cleanse(text.data(), text.size());
   FIELDCOST_TRY(status);

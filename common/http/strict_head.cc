@@ -24,12 +24,7 @@ std::string_view TakeLine(std::string_view& rest) {
   return line;
 }
 
-std::string_view Trim(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
+constexpr std::string_view kBlanks = " \t";
 
 // A host name or address with an optional port: RFC 3986's reg-name without escapes, or [IPv6].
 bool IsHost(std::string_view text) {
@@ -55,7 +50,7 @@ bool IsHost(std::string_view text) {
 bool HasWord(std::string_view value, std::string_view word) {
   for (;;) {
     const std::size_t comma = value.find(',');
-    if (EqualNames(Trim(value.substr(0, comma)), word)) return true;
+    if (EqualNames(Trim(value.substr(0, comma), kBlanks), word)) return true;
     if (comma == std::string_view::npos) return false;
     value.remove_prefix(comma + 1);
   }
@@ -95,7 +90,7 @@ tl::expected<void, Refusal> ParseHeader(std::string_view line, Head& head, Frami
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return Refuse(400, "header without a colon");
   const std::string_view name = line.substr(0, colon);
-  const std::string_view value = Trim(line.substr(colon + 1));
+  const std::string_view value = Trim(line.substr(colon + 1), kBlanks);
   if (!IsToken(name)) return Refuse(400, "bad header name");
   if (!IsFieldValue(value)) return Refuse(400, "bad header value");
   if (EqualNames(name, "Host")) {

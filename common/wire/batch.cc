@@ -1,5 +1,7 @@
 #include "common/wire/batch.h"
 
+#include <algorithm>
+
 #include "common/base/check.h"
 #include "common/wire/row_table.h"
 #include "common/wire/wire.pb.h"
@@ -24,11 +26,15 @@ void AppendLittleEndian(std::string& out, std::uint64_t value) {
   for (int byte = 0; byte < 8; ++byte) out += static_cast<char>((value >> (8 * byte)) & 0xff);
 }
 
-// Returns the number of strings.
-std::size_t Fill(const BatchContent& content, proto::Batch& batch) {
+void FillHead(const BatchContent& content, proto::Batch& batch) {
   batch.set_format_version(kBatchFormatVersion);
   batch.set_field_policy_version(content.field_policy_version);
   WriteHardwareClass(content.hardware, *batch.mutable_hardware());
+}
+
+// Returns the number of strings.
+std::size_t Fill(const BatchContent& content, proto::Batch& batch) {
+  FillHead(content, batch);
   RowTableWriter writer(*batch.mutable_table());
   for (const BatchRow& row : content.rows) {
     writer.Append(row.api, row.metric, row.week, row.histogram);
@@ -107,6 +113,25 @@ std::size_t EncodedBatchBytes(const BatchContent& content) {
   return batch.ByteSizeLong();
 }
 
+std::size_t RowsThatFit(const BatchContent& content, std::size_t max_bytes) {
+  FIELDCOST_CHECK(!content.rows.empty());
+  proto::Batch head;
+  FillHead(content, head);
+  const std::size_t head_bytes = head.ByteSizeLong();
+  proto::RowTable table;
+  RowTableWriter writer(table);
+  std::size_t rows = 0;
+  for (const BatchRow& row : content.rows) {
+    writer.Append(row.api, row.metric, row.week, row.histogram);
+    const std::size_t bytes =
+        head_bytes + FieldBytes(proto::Batch::kTableFieldNumber, writer.size_bytes()) +
+        FieldBytes(proto::Batch::kRowFirstContributionFieldNumber, rows + 1);  // a byte each
+    if (bytes > max_bytes) break;
+    ++rows;
+  }
+  return std::max<std::size_t>(rows, 1);
+}
+
 struct BatchDecoder::State {
   Decompressor decompressor;
   proto::Batch batch;
@@ -155,6 +180,25 @@ std::size_t BatchDecoder::row_count() const { return state_->reader.row_count();
 void BatchDecoder::GetRow(std::size_t index, UntrustedRow& row) const {
   state_->reader.Get(index, row);
   row.first_contribution = state_->batch.row_first_contribution(static_cast<int>(index));
+}
+
+Result<BatchContent> DecodeBatch(std::string_view body) {
+  BatchDecoder decoder;
+  FIELDCOST_TRY(decoder.Decode(body));
+  BatchContent content{.field_policy_version = decoder.field_policy_version(),
+                       .hardware = decoder.hardware(),
+                       .rows = {}};
+  UntrustedRow row;
+  for (std::size_t i = 0; i < decoder.row_count(); ++i) {
+    decoder.GetRow(i, row);
+    if (row.malformed) return Fail(ErrorCode::kCorrupt, "decoding a batch: row {} is malformed", i);
+    content.rows.push_back({.api = row.api,
+                            .metric = static_cast<stats::Metric>(row.metric_number),
+                            .week = row.week,
+                            .first_contribution = row.first_contribution,
+                            .histogram = row.histogram});
+  }
+  return content;
 }
 
 }  // namespace fieldcost::wire

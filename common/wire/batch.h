@@ -59,6 +59,14 @@ Result<std::string> EncodeBatch(const BatchContent& content);
 // Size of the encoding before compression: what kBatchTargetBytes speaks of.
 std::size_t EncodedBatchBytes(const BatchContent& content);
 
+// How many of the rows, from the first, can be in a batch whose encoding has at most `max_bytes`
+// before compression; one at least, however large it is. REQUIRES: there are rows.
+std::size_t RowsThatFit(const BatchContent& content, std::size_t max_bytes);
+
+// What EncodeBatch() was given: for batches of one's own. As BatchDecoder::Decode(); kCorrupt also
+// if a row is not as rows are made.
+Result<BatchContent> DecodeBatch(std::string_view body);
+
 // A row as it came: text and numbers within the format's limits and indices resolved, but neither
 // its key nor its histogram validated. `known_metric` tells whether metric_number is one of ours.
 struct UntrustedRow {

@@ -93,9 +93,7 @@ Result<RootMetadata> OpenPinnedRoot(std::string_view bytes) {
 }
 
 std::string HexPath(std::string_view directory, std::string_view sha256) {
-  return fmt::format(
-      "{}{}", directory,
-      HexEncode(std::span(reinterpret_cast<const std::uint8_t*>(sha256.data()), sha256.size())));
+  return fmt::format("{}{}", directory, HexEncode(sha256));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <google/protobuf/io/coded_stream.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "common/base/check.h"
 #include "common/wire/limits.h"
@@ -18,6 +19,17 @@ std::uint32_t Number(Map& numbers, const Key& key, bool& is_new) {
       numbers.try_emplace(key, static_cast<std::uint32_t>(numbers.size()));
   is_new = inserted;
   return place->second;
+}
+
+constexpr std::size_t VarintBytes(std::uint64_t value) {
+  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+// A number at the end of a packed column whose numbers took `bytes` before.
+template <typename Column, typename Value>
+void Put(Column& column, std::size_t& bytes, Value value) {
+  column.Add(value);
+  bytes += VarintBytes(value);
 }
 
 template <typename Column>
@@ -95,10 +107,19 @@ Status CheckRows(const proto::RowTable& table, std::size_t max_rows) {
 
 }  // namespace
 
+std::size_t FieldBytes(int number, std::size_t bytes) {
+  constexpr unsigned kWireTypeBits = 3;
+  return VarintBytes(std::uint64_t{static_cast<unsigned>(number)} << kWireTypeBits) +
+         VarintBytes(bytes) + bytes;
+}
+
 std::uint32_t RowTableWriter::StringIndex(const std::string& text) {
   bool is_new = false;
   const std::uint32_t index = Number(strings_, text, is_new);
-  if (is_new) table_.add_strings(text);
+  if (is_new) {
+    table_.add_strings(text);
+    string_bytes_ += FieldBytes(proto::RowTable::kStringsFieldNumber, text.size());
+  }
   return index;
 }
 
@@ -110,42 +131,71 @@ std::uint32_t RowTableWriter::ApiIndex(const stats::ApiKey& api) {
   const std::uint32_t build_id = StringIndex(api.build_id);
   const std::uint32_t module = Number(modules_, Triple{soname, package_version, build_id}, is_new);
   if (is_new) {
-    table_.add_module_soname(soname);
-    table_.add_module_package_version(package_version);
-    table_.add_module_build_id(build_id);
+    Put(*table_.mutable_module_soname(), packed_bytes_[proto::RowTable::kModuleSonameFieldNumber],
+        soname);
+    Put(*table_.mutable_module_package_version(),
+        packed_bytes_[proto::RowTable::kModulePackageVersionFieldNumber], package_version);
+    Put(*table_.mutable_module_build_id(),
+        packed_bytes_[proto::RowTable::kModuleBuildIdFieldNumber], build_id);
   }
   const std::uint32_t symbol = StringIndex(api.symbol);
   const std::uint32_t symbol_version = StringIndex(api.symbol_version);
   const std::uint32_t index = Number(apis_, Triple{module, symbol, symbol_version}, is_new);
   if (is_new) {
-    table_.add_api_module(module);
-    table_.add_api_symbol(symbol);
-    table_.add_api_symbol_version(symbol_version);
+    Put(*table_.mutable_api_module(), packed_bytes_[proto::RowTable::kApiModuleFieldNumber],
+        module);
+    Put(*table_.mutable_api_symbol(), packed_bytes_[proto::RowTable::kApiSymbolFieldNumber],
+        symbol);
+    Put(*table_.mutable_api_symbol_version(),
+        packed_bytes_[proto::RowTable::kApiSymbolVersionFieldNumber], symbol_version);
   }
   return index;
 }
 
 void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
                             const stats::CostHistogram& histogram) {
-  table_.add_row_api(ApiIndex(api));
-  table_.add_row_metric(static_cast<std::uint32_t>(metric));
-  table_.add_row_week(week);
+  Put(*table_.mutable_row_api(), packed_bytes_[proto::RowTable::kRowApiFieldNumber], ApiIndex(api));
+  Put(*table_.mutable_row_metric(), packed_bytes_[proto::RowTable::kRowMetricFieldNumber],
+      static_cast<std::uint32_t>(metric));
+  Put(*table_.mutable_row_week(), packed_bytes_[proto::RowTable::kRowWeekFieldNumber], week);
   std::uint32_t buckets = 0;
   histogram.ForEachUsed([&](unsigned slot, const stats::Bucket& bucket) {
-    table_.add_bucket_slot(slot);
-    table_.add_bucket_count(bucket.count);
-    table_.add_bucket_sum_low(stats::Low64(bucket.sum));
-    table_.add_bucket_sum_high(stats::High64(bucket.sum));
-    table_.add_bucket_squares_low(stats::Low64(bucket.sum_of_squares));
-    table_.add_bucket_squares_high(stats::High64(bucket.sum_of_squares));
+    Put(*table_.mutable_bucket_slot(), packed_bytes_[proto::RowTable::kBucketSlotFieldNumber],
+        slot);
+    Put(*table_.mutable_bucket_count(), packed_bytes_[proto::RowTable::kBucketCountFieldNumber],
+        bucket.count);
+    Put(*table_.mutable_bucket_sum_low(), packed_bytes_[proto::RowTable::kBucketSumLowFieldNumber],
+        stats::Low64(bucket.sum));
+    Put(*table_.mutable_bucket_sum_high(),
+        packed_bytes_[proto::RowTable::kBucketSumHighFieldNumber], stats::High64(bucket.sum));
+    Put(*table_.mutable_bucket_squares_low(),
+        packed_bytes_[proto::RowTable::kBucketSquaresLowFieldNumber],
+        stats::Low64(bucket.sum_of_squares));
+    Put(*table_.mutable_bucket_squares_high(),
+        packed_bytes_[proto::RowTable::kBucketSquaresHighFieldNumber],
+        stats::High64(bucket.sum_of_squares));
     ++buckets;
   });
-  table_.add_row_bucket_count(buckets);
+  Put(*table_.mutable_row_bucket_count(),
+      packed_bytes_[proto::RowTable::kRowBucketCountFieldNumber], buckets);
   if (histogram.untimed() != 0 || table_.row_untimed_size() != 0) {
     // The first row that has any brings the column, with what those before it have: none.
-    table_.mutable_row_untimed()->Resize(table_.row_api_size(), 0);
-    table_.set_row_untimed(table_.row_api_size() - 1, histogram.untimed());
+    const int before = table_.row_api_size() - 1;
+    std::size_t& bytes = packed_bytes_[proto::RowTable::kRowUntimedFieldNumber];
+    if (table_.row_untimed_size() == 0) bytes = static_cast<std::size_t>(before) * VarintBytes(0);
+    table_.mutable_row_untimed()->Resize(before, 0);
+    Put(*table_.mutable_row_untimed(), bytes, histogram.untimed());
   }
+}
+
+std::size_t RowTableWriter::size_bytes() const {
+  std::size_t bytes = string_bytes_;
+  for (std::size_t field = 0; field < kFields; ++field) {
+    if (packed_bytes_[field] != 0) {
+      bytes += FieldBytes(static_cast<int>(field), packed_bytes_[field]);
+    }
+  }
+  return bytes;
 }
 
 Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t max_rows) {

@@ -34,18 +34,26 @@ class RowTableWriter {
   void Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
               const stats::CostHistogram& histogram);
   std::size_t string_count() const { return strings_.size(); }
+  // What the table's encoding takes so far, exactly.
+  std::size_t size_bytes() const;
 
  private:
+  static constexpr std::size_t kFields = 19;  // numbers of RowTable's, and 0
   using Triple = std::array<std::uint32_t, 3>;
 
   std::uint32_t StringIndex(const std::string& text);
   std::uint32_t ApiIndex(const stats::ApiKey& api);
 
   proto::RowTable& table_;
+  std::array<std::size_t, kFields> packed_bytes_{};  // of the numbers of each column
+  std::size_t string_bytes_ = 0;                     // with their tags and lengths
   std::unordered_map<std::string, std::uint32_t> strings_;
   std::map<Triple, std::uint32_t> modules_;
   std::map<Triple, std::uint32_t> apis_;
 };
+
+// What a field of that number takes whose value has a length: tag, length and `bytes`.
+std::size_t FieldBytes(int number, std::size_t bytes);
 
 // Reads rows of a table from outside. Keeps its memory between tables. Not thread-safe.
 class RowTableReader {

@@ -443,7 +443,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     of_service = ["ingest", "ack_latency", "publish", "scaling", "soak"]
     only_by_name = {"soak"}
-    names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service, "lookup",
+    names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
+             "lookup",
              "lsp_hover", "anomaly", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")

@@ -1,6 +1,7 @@
 """Row 10's hover: fieldcost-lsp over its pipes, as an editor uses it.
 
-hover(program, home) -> sorted milliseconds of each hover, of each hover on a comment (the floor: all but the look-up), and
+hover(program, home) -> sorted milliseconds of each hover, of each hover on a comment (the floor: all but the look-up),
+and
 the mean milliseconds of CPU time that the server took for one of each and the two edits in front of them.
 Each hover is for another API of the catalogue, picked at random, in a document of 2,000 lines in which one
 character was typed just before, so that the text has to be read again, too.

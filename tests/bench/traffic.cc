@@ -26,9 +26,7 @@ constexpr std::array<std::uint64_t, kSpread> kShares = {20, 104, 258, 330, 214, 
 
 std::uint64_t Mix(std::uint64_t value) { return Random(value).Next(); }
 
-std::string HexOf(std::string_view bytes) {
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
+std::string HexOf(std::string_view bytes) { return HexEncode(bytes); }
 
 crypto::PrivateKey KeyOf(std::uint64_t agent) {
   std::string seed = fmt::format("{:032}", agent);

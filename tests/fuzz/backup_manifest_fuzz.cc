@@ -13,8 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // As it is, and as lines whose sum is right.
   std::string sealed = "fieldcost-backup 1\n" + std::string(untrusted_bytes);
   const std::string hash = crypto::Sha256(sealed);
-  sealed +=
-      "sum " + HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), hash.size()}) + '\n';
+  sealed += "sum " + HexEncode(hash) + '\n';
   for (const std::string_view text : {untrusted_bytes, std::string_view(sealed)}) {
     const auto files = aggregator::DecodeManifest(text);
     if (!files) continue;

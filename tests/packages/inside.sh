@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs as root in a fresh minimal Debian 12 under its own systemd, only ever called by boot.sh: what an administrator and
-# a user do with the packages, from the installation to the purge.
+# Runs as root in a fresh minimal Debian 12 under its own systemd, only ever called by boot.sh: what an administrator
+# and a user do with the packages, from the installation to the purge.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 
@@ -62,7 +62,8 @@ files() {
 
 step "what the packages need"
 chmod 755 /given/answer.sh
-needed="$(apt-get install -s --no-install-recommends /given/debs/*.deb | awk '/^Inst/ && $2 !~ /^fieldcost/ { print $2 }')"
+needed="$(apt-get install -s --no-install-recommends /given/debs/*.deb |
+  awk '/^Inst/ && $2 !~ /^fieldcost/ { print $2 }')"
 # The tree's lists may be older than what the mirror has. 77: run.sh skips.
 install_needed() {
   # shellcheck disable=SC2086
@@ -88,7 +89,8 @@ for mode in on local; do
 done
 [[ -z "$(memory_files)" && ! -e $STATE/policy && ! -e $STATE/agent.db ]] || fail "$(ls -R $STATE)"
 
-for file in /usr/share/doc/fieldcost-agent/PRIVACY.md /usr/share/man/man{1/fieldcost.1,8/fieldcostd.8,8/fieldcost-aggregator.8}.gz \
+for file in /usr/share/doc/fieldcost-agent/PRIVACY.md \
+  /usr/share/man/man{1/fieldcost.1,8/fieldcostd.8,8/fieldcost-aggregator.8}.gz \
   /usr/share/bash-completion/completions/fieldcost; do
   [[ -s $file || -s $file.gz ]] || fail "$file is not installed"
 done

@@ -44,7 +44,8 @@ TABLE = {
                    "runs", "upload", "draw", "analysis", "report"],
                   ["CLI/CLI.hpp", "boost/json", "boost/property_tree/"]),
     # The settings only for where a user's files are.
-    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"], ["boost/json"]),
+    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"],
+                  ["boost/json"]),
 }
 WHERE = {name.split("/")[-1]: name for name in TABLE if "/" in name}
 # Expensive headers: exactly these files may include them, so that each is compiled once.

@@ -79,7 +79,7 @@ std::string_view Word(agent::SpoolState state) {
   return "?";
 }
 
-std::string PreviewText(const agent::PendingBatch& batch, const std::string& agent_public_key) {
+std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key) {
   return fmt::format(
              "The next batch: {} rows, {} bytes as sent.\n\n"
              "agent key      {}\nsequence       {}\n",
@@ -89,7 +89,7 @@ std::string PreviewText(const agent::PendingBatch& batch, const std::string& age
          ContentText(batch.content);
 }
 
-std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::PendingBatch& batch) {
+std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch) {
   std::string text = fmt::format(
       "Batch {}: {} rows, {} bytes as sent.\n\n"
       "state          {}\nmade           {}\nsent           {}\nsha256         {}\n"

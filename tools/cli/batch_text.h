@@ -15,9 +15,9 @@ namespace fieldcost::cli {
 std::string_view Word(agent::SpoolState state);
 
 // The next batch, every text and number of it but the single buckets.
-std::string PreviewText(const agent::PendingBatch& batch, const std::string& agent_public_key);
+std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key);
 // The same of a batch of the log.
-std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::PendingBatch& batch);
+std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch);
 
 // A table, a line a batch.
 std::string LogText(const std::vector<agent::LoggedBatch>& log);

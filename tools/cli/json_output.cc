@@ -71,7 +71,7 @@ json::value TimeOrNull(const std::optional<WallTime>& time) {
   return Text(draw::FormatTime(*time));
 }
 
-void AddContent(const agent::PendingBatch& batch, json::object& object) {
+void AddContent(const agent::BatchDetails& batch, json::object& object) {
   json::array rows;
   for (const wire::BatchRow& row : batch.content.rows) {
     json::object cell = ApiJson(row.api);
@@ -213,7 +213,7 @@ std::string SessionJson(const SessionReport& report, const Session& session) {
                 {"holders", std::move(holders)}});
 }
 
-std::string PreviewJson(const std::optional<agent::PendingBatch>& batch,
+std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
                         const std::string& agent_public_key) {
   if (!batch) return Print({{"batch", nullptr}});
   json::object object{{"agent_public_key", Text(agent_public_key)}, {"sequence", batch->sequence}};
@@ -227,7 +227,7 @@ std::string LogJson(const std::vector<agent::LoggedBatch>& log) {
   return Print({{"batches", std::move(batches)}});
 }
 
-std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::PendingBatch& batch) {
+std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::BatchDetails& batch) {
   json::object object = LoggedJson(logged);
   AddContent(batch, object);
   return Print({{"batch", std::move(object)}});

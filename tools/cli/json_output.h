@@ -30,10 +30,10 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
 // Of a program (no pid) or a process.
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid);
 std::string SessionJson(const SessionReport& report, const Session& session);
-std::string PreviewJson(const std::optional<agent::PendingBatch>& batch,
+std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
                         const std::string& agent_public_key);
 std::string LogJson(const std::vector<agent::LoggedBatch>& log);
-std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::PendingBatch& batch);
+std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::BatchDetails& batch);
 std::string ForgetJson(const agent::ForgetReport& report);
 std::string ModeJson(agent::Mode mode);
 // Of a page with `apis` APIs.

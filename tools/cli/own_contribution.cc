@@ -28,7 +28,7 @@ Result<OwnContribution> ReadOwnContribution(const agent::Agent& agent, stats::Me
   std::map<stats::RowKey, stats::StatRow> rows;
   for (const agent::LoggedBatch& batch : log) {
     if (batch.state != agent::SpoolState::kSent || batch.sent > published) continue;
-    const Result<agent::PendingBatch> sent =
+    const Result<agent::BatchDetails> sent =
         batch.rejected_rows == 0
             ? agent.ReadBatch(batch.id)
             : Fail(ErrorCode::kNotFound, "{} rows were refused", batch.rejected_rows);

@@ -12,11 +12,7 @@ constexpr std::string_view kEndOfHeader = "\r\n\r\n";
 constexpr std::string_view kEndOfLine = "\r\n";
 constexpr std::size_t kMaxShownBytes = 60;
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
+constexpr std::string_view kBlanks = " \t";
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -35,7 +31,7 @@ Status CheckContentType(std::string_view untrusted_line, std::string_view value)
   const std::string lower = Lower(value);
   const std::size_t mark = lower.find("charset=");
   if (mark == std::string::npos) return {};
-  std::string_view charset = Trim(std::string_view(lower).substr(mark + 8));
+  std::string_view charset = Trim(std::string_view(lower).substr(mark + 8), kBlanks);
   if (charset.size() >= 2 && charset.front() == '"' && charset.back() == '"') {
     charset = charset.substr(1, charset.size() - 2);
   }
@@ -54,7 +50,7 @@ Result<std::uint64_t> ParseHeader(std::string_view untrusted_block) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || colon == 0) return BadHeader(line, "no name and value");
     const std::string name = Lower(line.substr(0, colon));
-    const std::string_view value = Trim(line.substr(colon + 1));
+    const std::string_view value = Trim(line.substr(colon + 1), kBlanks);
     if (name == "content-type") FIELDCOST_TRY(CheckContentType(line, value));
     if (name != "content-length") continue;
     if (length) return BadHeader(line, "there is a second length");

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/stats/uint128.h"
 
@@ -52,5 +54,26 @@ class CsvWriter {
   std::size_t columns_;
   std::size_t cells_ = 0;  // of the unfinished record
 };
+
+// A column: its name, and what puts a record's cell into it.
+template <typename Record>
+struct CsvColumn {
+  std::string name;
+  std::function<void(CsvWriter& csv, const Record& record)> put;
+};
+
+// A header with the columns' names, and a record for each of `records`.
+template <typename Record>
+std::string CsvOf(const std::vector<CsvColumn<Record>>& columns,
+                  const std::vector<Record>& records) {
+  std::vector<std::string_view> names;
+  for (const CsvColumn<Record>& column : columns) names.push_back(column.name);
+  CsvWriter csv(names);
+  for (const Record& record : records) {
+    for (const CsvColumn<Record>& column : columns) column.put(csv, record);
+    csv.EndRecord();
+  }
+  return csv.text();
+}
 
 }  // namespace fieldcost::report

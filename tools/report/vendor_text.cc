@@ -161,42 +161,6 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
   return draw::TextTable(lines);
 }
 
-std::optional<double> NsOf(const std::optional<stats::FieldCost>& cost) {
-  return cost ? std::optional(cost->ns) : std::nullopt;
-}
-
-void AddTotal(const std::optional<stats::FieldCost>& total, CsvWriter& csv) {
-  csv.Known(NsOf(total));
-  if (total && total->of_all_runs) {
-    csv.Number(total->standard_error_ns);
-  } else {
-    csv.Empty();
-  }
-  csv.Text(total ? draw::RunsText(*total) : "");
-}
-
-void AddChange(const analysis::VendorApi& api, CsvWriter& csv) {
-  const analysis::MetricChange* time = api.Time();
-  if (time == nullptr || time->test.strata == 0) {
-    csv.Text(time == nullptr ? "" : Name(time->change, time->metric));
-    for (int i = 0; i < 6; ++i) csv.Empty();
-  } else {
-    csv.Text(Name(time->change, time->metric));
-    csv.Number(time->ratio).Number(time->ratio_low).Number(time->ratio_high);
-    csv.Number(time->delta).Number(time->test.p).Number(time->q);
-  }
-  csv.Known(NsOf(api.Regression()));
-  std::string others;
-  for (const analysis::MetricChange& one : api.changes) {
-    if (&one == time ||
-        (one.change != analysis::Change::kMore && one.change != analysis::Change::kLess))
-      continue;
-    others += fmt::format("{}{} {} {:.2f}", others.empty() ? "" : "|", stats::Name(one.metric),
-                          Name(one.change, one.metric), one.ratio);
-  }
-  csv.Text(others);
-}
-
 }  // namespace
 
 std::string ShareText(double share) {
@@ -219,39 +183,6 @@ std::string VendorText(const analysis::VendorReport& report, const draw::Style& 
   text += Changes(report, style);
   text += fmt::format("(q over {} comparisons)\n", draw::FormatCount(report.compared));
   return text;
-}
-
-std::string VendorCsv(const analysis::VendorReport& report, const Provenance& provenance) {
-  std::vector<std::string_view> columns = {
-      "library",       "symbol",   "symbol_version",          "name",     "namespace",
-      "calls",         "total_ns", "total_standard_error_ns", "total_of", "share",
-      "contributions", "version",  "version_contributions"};
-  const std::vector<std::string_view> figures = FigureColumns();
-  columns.insert(columns.end(), figures.begin(), figures.end());
-  columns.insert(columns.end(), {"alloc_mean", "before", "after", "change", "ratio", "ratio_low",
-                                 "ratio_high", "delta", "p", "q", "regression_ns", "other_changes",
-                                 "source", "snapshot", "published", "expired", "synthetic"});
-  CsvWriter csv(columns);
-  for (const analysis::VendorApi& api : report.apis) {
-    const analysis::VendorLibrary& library = report.libraries[api.library];
-    csv.Text(library.soname).Text(api.symbol).Text(api.symbol_version).Text(api.name);
-    csv.Text(api.group).Known(api.calls);
-    AddTotal(api.total, csv);
-    csv.Number(api.share);
-    csv.Count(api.contributions).Text(api.version);
-    if (api.version.empty()) {
-      for (std::size_t i = 0; i <= figures.size(); ++i) csv.Empty();
-    } else {
-      csv.Count(api.time.contributions);
-      AddFigures(csv, api.time);
-    }
-    csv.Known(api.alloc_mean);
-    csv.Text(library.before).Text(library.after);
-    AddChange(api, csv);
-    csv.Text(provenance.source).Count(provenance.snapshot).Text(provenance.published);
-    csv.Flag(provenance.expired).Flag(provenance.synthetic).EndRecord();
-  }
-  return csv.text();
 }
 
 }  // namespace fieldcost::report

@@ -12,7 +12,6 @@
 #include "common/draw/text_table.h"
 #include "common/stats/anomaly.h"
 #include "tools/analysis/namespace_of.h"
-#include "tools/report/csv.h"
 #include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
@@ -168,76 +167,95 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   return text;
 }
 
+namespace {
+
+struct DiffRecord {
+  const analysis::LibraryChange* library = nullptr;
+  const analysis::ApiChange* api = nullptr;
+  const analysis::MetricChange* one = nullptr;
+};
+
+// NAME_before and NAME_after.
+template <typename Put>
+void AddBothSides(CsvColumns<DiffRecord>& columns, const std::string& name, Put put) {
+  columns.push_back({name + "_before", [put](CsvWriter& csv, const DiffRecord& r) {
+                       put(csv, r.one->before, r.api->calls_before);
+                     }});
+  columns.push_back({name + "_after", [put](CsvWriter& csv, const DiffRecord& r) {
+                       put(csv, r.one->after, r.api->calls_after);
+                     }});
+}
+
+void AddSideColumns(CsvColumns<DiffRecord>& columns) {
+  using Calls = std::optional<std::uint64_t>;
+  using F = stats::Figures;
+  AddBothSides(columns, "calls",
+               [](CsvWriter& csv, const F&, const Calls& calls) { csv.Known(calls); });
+  AddBothSides(columns, "contributions",
+               [](CsvWriter& csv, const F& side, const Calls&) { csv.Count(side.contributions); });
+  AddBothSides(columns, "count",
+               [](CsvWriter& csv, const F& side, const Calls&) { csv.Known(side.calls); });
+  AddBothSides(columns, "mean",
+               [](CsvWriter& csv, const F& side, const Calls&) { csv.Known(side.mean); });
+  const auto add_quantile = [&](const char* name, stats::Quantile stats::Quantiles::*which) {
+    AddBothSides(columns, name, [which](CsvWriter& csv, const F& side, const Calls&) {
+      side.quantiles ? csv.Number((*side.quantiles.*which).estimate) : csv.Empty();
+    });
+  };
+  add_quantile("p50", &stats::Quantiles::p50);
+  add_quantile("p95", &stats::Quantiles::p95);
+  add_quantile("p99", &stats::Quantiles::p99);
+  AddBothSides(columns, "few_machines",
+               [](CsvWriter& csv, const F& side, const Calls&) { csv.Flag(side.few_machines); });
+}
+
+void AddTestColumns(CsvColumns<DiffRecord>& columns) {
+  using M = analysis::MetricChange;
+  const auto add = [&](const char* name, void (*put)(CsvWriter&, const M&)) {
+    columns.push_back({name, [put](CsvWriter& csv, const DiffRecord& r) { put(csv, *r.one); }});
+  };
+  // Empty if nothing was compared.
+  const auto add_compared = [&](const char* name, double (*value)(const M&)) {
+    columns.push_back({name, [value](CsvWriter& csv, const DiffRecord& r) {
+                         r.one->test.strata > 0 ? csv.Number(value(*r.one)) : csv.Empty();
+                       }});
+  };
+  add_compared("ratio", [](const M& one) { return one.ratio; });
+  add_compared("ratio_low", [](const M& one) { return one.ratio_low; });
+  add_compared("ratio_high", [](const M& one) { return one.ratio_high; });
+  add_compared("delta", [](const M& one) { return one.delta; });
+  add_compared("p", [](const M& one) { return one.test.p; });
+  add("q", [](CsvWriter& csv, const M& one) { one.eligible() ? csv.Number(one.q) : csv.Empty(); });
+  add("classes", [](CsvWriter& csv, const M& one) { csv.Count(one.classes); });
+  add("machines_before", [](CsvWriter& csv, const M& one) { csv.Count(one.test.machines_before); });
+  add("machines_after", [](CsvWriter& csv, const M& one) { csv.Count(one.test.machines_after); });
+}
+
+}  // namespace
+
 std::string DiffCsv(const analysis::LibraryChange& change, const Provenance& provenance) {
-  CsvWriter csv({"library",
-                 "before",
-                 "after",
-                 "symbol",
-                 "symbol_version",
-                 "metric",
-                 "unit",
-                 "change",
-                 "calls_before",
-                 "calls_after",
-                 "contributions_before",
-                 "contributions_after",
-                 "count_before",
-                 "count_after",
-                 "mean_before",
-                 "mean_after",
-                 "p50_before",
-                 "p50_after",
-                 "p95_before",
-                 "p95_after",
-                 "p99_before",
-                 "p99_after",
-                 "few_machines_before",
-                 "few_machines_after",
-                 "ratio",
-                 "ratio_low",
-                 "ratio_high",
-                 "delta",
-                 "p",
-                 "q",
-                 "classes",
-                 "machines_before",
-                 "machines_after",
-                 "source",
-                 "snapshot",
-                 "published",
-                 "expired",
-                 "synthetic"});
+  using Record = DiffRecord;
+  CsvColumns<Record> columns;
+  const auto add = [&](const char* name, void (*put)(CsvWriter&, const Record&)) {
+    columns.push_back({name, put});
+  };
+  add("library", [](CsvWriter& csv, const Record& r) { csv.Text(r.library->soname); });
+  add("before", [](CsvWriter& csv, const Record& r) { csv.Text(r.library->before); });
+  add("after", [](CsvWriter& csv, const Record& r) { csv.Text(r.library->after); });
+  add("symbol", [](CsvWriter& csv, const Record& r) { csv.Text(r.api->symbol); });
+  add("symbol_version", [](CsvWriter& csv, const Record& r) { csv.Text(r.api->symbol_version); });
+  add("metric", [](CsvWriter& csv, const Record& r) { csv.Text(stats::Name(r.one->metric)); });
+  add("unit", [](CsvWriter& csv, const Record& r) { csv.Text(stats::Unit(r.one->metric)); });
+  add("change",
+      [](CsvWriter& csv, const Record& r) { csv.Text(Name(r.one->change, r.one->metric)); });
+  AddSideColumns(columns);
+  AddTestColumns(columns);
+  AddProvenanceColumns(columns, provenance);
+  std::vector<Record> records;
   for (const analysis::ApiChange& api : change.apis) {
-    for (const analysis::MetricChange& one : api.metrics) {
-      csv.Text(change.soname).Text(change.before).Text(change.after);
-      csv.Text(api.symbol).Text(api.symbol_version);
-      csv.Text(stats::Name(one.metric)).Text(stats::Unit(one.metric));
-      csv.Text(Name(one.change, one.metric));
-      for (const auto& calls : {api.calls_before, api.calls_after}) csv.Known(calls);
-      csv.Count(one.before.contributions).Count(one.after.contributions);
-      for (const auto side : {&one.before, &one.after}) csv.Known(side->calls);
-      for (const auto side : {&one.before, &one.after}) csv.Known(side->mean);
-      for (const auto which :
-           {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
-        for (const auto side : {&one.before, &one.after}) {
-          side->quantiles ? csv.Number((*side->quantiles.*which).estimate) : csv.Empty();
-        }
-      }
-      csv.Flag(one.before.few_machines).Flag(one.after.few_machines);
-      if (one.test.strata > 0) {
-        csv.Number(one.ratio).Number(one.ratio_low).Number(one.ratio_high).Number(one.delta);
-        csv.Number(one.test.p);
-      } else {
-        csv.Empty().Empty().Empty().Empty().Empty();
-      }
-      one.eligible() ? csv.Number(one.q) : csv.Empty();
-      csv.Count(one.classes).Count(one.test.machines_before).Count(one.test.machines_after);
-      csv.Text(provenance.source);
-      csv.Count(provenance.snapshot).Text(provenance.published);
-      csv.Flag(provenance.expired).Flag(provenance.synthetic).EndRecord();
-    }
+    for (const analysis::MetricChange& one : api.metrics) records.push_back({&change, &api, &one});
   }
-  return csv.text();
+  return CsvOf(columns, records);
 }
 
 }  // namespace fieldcost::report

@@ -5,7 +5,7 @@
 
 #include "common/draw/terminal.h"
 #include "tools/analysis/version_change.h"
-#include "tools/report/cost_csv.h"
+#include "tools/report/csv_columns.h"
 
 namespace fieldcost::report {
 

@@ -17,9 +17,7 @@ std::uint32_t RowsIn(const std::string& body) {
   return static_cast<std::uint32_t>(decoder.row_count());
 }
 
-std::string HexOf(const std::string& bytes) {
-  return HexEncode(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-}
+std::string HexOf(const std::string& bytes) { return HexEncode(bytes); }
 
 std::string ReceiptOf(const std::string& body) { return HexOf(crypto::Sha256("receipt" + body)); }
 

@@ -12,9 +12,7 @@
 namespace fieldcost::crypto {
 namespace {
 
-std::string Hex(const std::string& bytes) {
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
+std::string Hex(const std::string& bytes) { return HexEncode(bytes); }
 
 // FIPS 180-4 examples, as published by NIST.
 TEST(Sha256Test, GivesThePublishedDigests) {

@@ -73,6 +73,29 @@ TEST(BatchTest, TheEncodedSizeIsKnownBeforeCompression) {
   EXPECT_LT(EncodedBatchBytes(ManyRows(1000)), 50 * 1000U);
 }
 
+TEST(BatchTest, RowsThatFitAreKnownToTheByte) {
+  for (const bool untimed : {false, true}) {
+    BatchContent content = ManyRows(300);
+    // A column that only the later rows have.
+    if (untimed) content.rows[200].histogram.Add(7, 16);
+    for (const std::size_t rows : {1, 2, 100, 127, 128, 129, 200, 201, 202, 299}) {
+      BatchContent prefix = content;
+      prefix.rows.resize(rows);
+      const std::size_t bytes = EncodedBatchBytes(prefix);
+      EXPECT_EQ(RowsThatFit(content, bytes), rows);
+      EXPECT_EQ(RowsThatFit(content, bytes - 1), std::max<std::size_t>(rows - 1, 1));
+    }
+    EXPECT_EQ(RowsThatFit(content, EncodedBatchBytes(content)), content.rows.size());
+    EXPECT_EQ(RowsThatFit(content, 0), 1U);
+  }
+}
+
+TEST(BatchTest, OnesOwnBatchIsReadBackWhole) {
+  const BatchContent content = ManyRows(300);
+  EXPECT_EQ(DecodeBatch(*EncodeBatch(content)).value(), content);
+  EXPECT_EQ(DecodeBatch("no batch").error().code, ErrorCode::kCorrupt);
+}
+
 TEST(BatchTest, ABatchOfTheTargetSizeIsAccepted) {
   std::size_t rows = 1000;
   while (EncodedBatchBytes(ManyRows(rows)) < kBatchTargetBytes) rows += 500;

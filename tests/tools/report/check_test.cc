@@ -331,14 +331,15 @@ TEST(CheckReportTest, ExplainingShowsBothDistributionsBucketByBucket) {
 
 TEST(CheckReportTest, CsvHasARecordForEveryApi) {
   const analysis::CheckReport report = analysis::Check(SomeApis(), stats::Metric::kWallTime, 0);
-  const std::string csv = CheckCsv(report, {.snapshot = 5, .published = "2026", .synthetic = true});
+  const std::string csv = CheckCsv(
+      report, {.source = "catalogue", .snapshot = 5, .published = "2026", .synthetic = true});
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 10);
   EXPECT_THAT(csv,
               StartsWith("api,library,symbol,version,build_id,symbol_version,metric,verdict,"));
   EXPECT_THAT(
       csv, HasSubstr("\r\nliba.so.1!slow,liba.so.1,slow,1.2-3,0a1111111111,,wall_time,\"worse "
                      "than the field\",\"same version, all hardware classes\",1.2-3,300,50,50,"));
-  EXPECT_THAT(csv, HasSubstr(",false,5,2026,false,true\r\n"));
+  EXPECT_THAT(csv, HasSubstr(",false,catalogue,5,2026,false,true\r\n"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "tests/support/process.h"
 #include "tests/tools/analysis/version_fleet.h"
 #include "tools/report/trend_text.h"
+#include "tools/report/vendor_csv.h"
 #include "tools/report/vendor_page.h"
 #include "tools/report/vendor_text.h"
 

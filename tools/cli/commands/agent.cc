@@ -101,7 +101,7 @@ Result<int> Run(const AgentPreviewCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
   FIELDCOST_ASSIGN(agent::AgentStatus status, agent.GetStatus());
   if (status.consent.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
-  FIELDCOST_ASSIGN(const std::optional<agent::PendingBatch> batch, agent.Preview());
+  FIELDCOST_ASSIGN(const std::optional<agent::BatchDetails> batch, agent.Preview());
   if (command.raw) {
     if (!batch) return Fail(ErrorCode::kNotFound, "nothing to send");
     FIELDCOST_TRY(WriteStdout(batch->raw));

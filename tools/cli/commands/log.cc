@@ -11,7 +11,7 @@ namespace {
 
 Result<int> RunOne(const agent::Agent& agent, const std::vector<agent::LoggedBatch>& log,
                    const AgentLogCommand& command, const Output& output) {
-  FIELDCOST_ASSIGN(const agent::PendingBatch batch, agent.ReadBatch(*command.id));
+  FIELDCOST_ASSIGN(const agent::BatchDetails batch, agent.ReadBatch(*command.id));
   if (command.raw) {
     FIELDCOST_TRY(WriteStdout(batch.raw));
     return 0;

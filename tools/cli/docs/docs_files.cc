@@ -20,7 +20,7 @@ bool IsSafe(char c) {
 
 std::string HashOf(std::string_view text) {
   const std::string hash = crypto::Sha256(text);
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), kHashBytes});
+  return HexEncode(std::string_view(hash.data(), kHashBytes));
 }
 
 std::string LowerCase(std::string text) {
