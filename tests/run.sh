@@ -2,21 +2,29 @@
 # Installs what the tests need, builds, and runs every test.     ./tests/run.sh [--help]
 #
 #   ./tests/run.sh                  all tests, preset dev, then the editor's extension and the Debian packages
+#   ./tests/run.sh --ci             the same, and whatever is skipped without a reason in tests/skips_expected.txt
+#                                   is an error
+#   ./tests/run.sh --all            also under the sanitizers (presets asan and tsan), 20,000 inputs for each fuzz
+#                                   target, and clang-tidy: some hours
 #   ./tests/run.sh -R Preload       only what CTest's -R selects (further CTest options work too)
 #
 # Exit status: 0 if all passed. Needs root or sudo once, for packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+all="" strict="" whole=1
 case "${1:-}" in
   -h | --help)
-    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
+  --all) all=1 && shift ;;
+  --ci) strict=--strict && shift ;;
 esac
+(($# == 0)) || whole=""
 
 . deploy/packages.sh
-install_packages $BUILD_PACKAGES $TEST_PACKAGES
+install_packages $BUILD_PACKAGES $TEST_PACKAGES ${all:+clang-tidy-14}
 command -v nginx > /dev/null || unpack_package nginx
 # Its promtool checks what the server tells its monitoring.
 command -v promtool > /dev/null || unpack_package prometheus
@@ -24,35 +32,57 @@ command -v promtool > /dev/null || unpack_package prometheus
 # What is compiled here is found again when the packages are built from a copy of the tree.
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 
-echo "== configure and build (preset dev)"
-cmake --preset dev > build/dev-configure.log 2>&1 || {
-  tail -n 20 build/dev-configure.log >&2
-  echo "tests/run.sh: configuring failed; the whole log is build/dev-configure.log" >&2
-  exit 1
+# build PRESET
+build() {
+  echo "== configure and build (preset $1)"
+  cmake --preset "$1" > "build/$1-configure.log" 2>&1 || {
+    tail -n 20 "build/$1-configure.log" >&2
+    echo "tests/run.sh: configuring failed; the whole log is build/$1-configure.log" >&2
+    exit 1
+  }
+  cmake --build --preset "$1"
 }
-cmake --build --preset dev
 
-# A log keeps what failed, and not two lines of each of the two thousand that passed.
-echo "== test"
-if [[ -t 1 ]]; then
-  ctest --preset dev --parallel 2 --progress "$@"
-else
-  ctest --preset dev --parallel 2 "$@" |
-    { grep --line-buffered -vE '^ +Start +[0-9]+: | +Passed +[0-9.]+ sec$' || true; }
-fi
+# run_tests PRESET [CTEST OPTION...]: a log keeps what failed, and not two lines of each of the two thousand that passed.
+run_tests() {
+  local preset="$1" results="$PWD/build/$1-tests.xml" status=0
+  shift
+  echo "== test (preset $preset)"
+  rm -f "$results"
+  if [[ -t 1 ]]; then
+    ctest --preset "$preset" --parallel 2 --progress --output-junit "$results" "$@" || status=$?
+  else
+    ctest --preset "$preset" --parallel 2 --output-junit "$results" "$@" |
+      { grep --line-buffered -vE '^ +Start +[0-9]+: | +Passed +[0-9.]+ sec$' || true; } || status=$?
+  fi
+  [[ ! -f "$results" ]] || python3 tests/skips.py "$results" $strict || status=1
+  return $status
+}
 
-# Stages of their own. The first fetches from npm's registry; where it cannot run it says why.
-if (($# == 0)); then
+# A stage of its own; 77 = it cannot run here, and has said why.
+stage() {
+  local status=0
+  "$@" || status=$?
+  ((status == 0)) || { ((status == 77)) && [[ -z "$strict" ]]; } || exit "$status"
+}
+
+build dev
+run_tests dev "$@"
+
+# The first fetches from npm's registry; the second builds once more, from the compiler's cache, and needs root and a
+# Debian mirror.
+if [[ -n "$whole" ]]; then
   install_editor_packages
-  status=0
-  tests/tools/vscode/run.sh build/dev || status=$?
-  ((status == 0 || status == 77)) || exit "$status"
+  stage tests/tools/vscode/run.sh build/dev
+  stage tests/packages/run.sh
 fi
 
-# It builds once more, from the compiler's cache, and needs root and a Debian mirror.
-# Where it cannot run it says why.
-if (($# == 0)); then
-  status=0
-  tests/packages/run.sh || status=$?
-  ((status == 0 || status == 77)) || exit "$status"
+if [[ -n "$all" ]]; then
+  for preset in asan tsan fuzz; do
+    build "$preset"
+    run_tests "$preset"
+  done
+  echo "== clang-tidy"
+  git ls-files 'agent/*.cc' 'aggregator/*.cc' 'common/*.cc' 'tools/*.cc' |
+    xargs -P "$(nproc)" -n 4 clang-tidy-14 --quiet --warnings-as-errors='*' -p build/dev
 fi

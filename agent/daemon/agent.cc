@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +12,8 @@
 #include "agent/harvest/harvester.h"
 #include "agent/policy/field_policy.h"
 #include "agent/policy/policy_writer.h"
-#include "agent/runs/skip_counts.h"
 #include "agent/settings/hardware.h"
-#include "agent/settings/memory_dir.h"
 #include "agent/settings/system_policy.h"
-#include "agent/spool/batcher.h"
-#include "agent/upload/power.h"
 #include "agent/upload/upload_lock.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
@@ -28,49 +23,9 @@ namespace {
 
 constexpr char kDatabaseName[] = "agent.db";
 
-// A measured run takes a few tens of KiB, and others write too.
-constexpr std::uint64_t kLeastFreeBytes = kMiB;
-
 bool Exists(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::exists(std::filesystem::symlink_status(path, error));
-}
-
-// Why programs cannot make their run files; empty if they can.
-std::string RunDirectoryProblem(const AgentPaths& paths) {
-  const auto memory = FindMemoryDir(paths);
-  if (!memory) return memory.error().message;
-  const std::filesystem::path directory = memory->directory / shm::kRunDirectoryName;
-  struct statvfs room {};
-  if (::statvfs(directory.c_str(), &room) != 0) {
-    if (errno == ENOENT) return {};  // the first program makes it
-    return ErrnoError("look at the room in", directory, errno).message;
-  }
-  // As the user that we act for, who need not be the real one.
-  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
-    return ErrnoError("write in", directory, errno).message;
-  }
-  // Both are 0 where a file system does not count its files.
-  const bool no_files_left = room.f_files != 0 && room.f_favail == 0;
-  if (room.f_bavail * room.f_frsize >= kLeastFreeBytes && !no_files_left) return {};
-  return fmt::format("the file system of {} is full", directory.string());
-}
-
-// Why programs are not measured although they should be; empty if they are.
-std::string PolicyProblem(const AgentPaths& paths, const Consent& consent) {
-  if (consent.mode == Mode::kOff) return {};
-  const auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
-  if (!bytes) return bytes.error().message;
-  if (PolicySerial(paths.policy_file()) == 0) {
-    return paths.policy_file().string() + " is not a policy file of this version";
-  }
-  shm::PolicyHeader header;
-  std::copy_n(bytes->data(), sizeof header, reinterpret_cast<char*>(&header));
-  if (header.collection_enabled == 0) return "the policy file says not to measure";
-  if (header.tsc_to_ns_multiplier == 0) {
-    return "this machine has no invariant time stamp counter";
-  }
-  return RunDirectoryProblem(paths);
 }
 
 }  // namespace
@@ -195,67 +150,6 @@ Result<std::vector<stats::StatRow>> Agent::LocalRows() const {
   std::sort(rows.begin(), rows.end(),
             [](const stats::StatRow& a, const stats::StatRow& b) { return a.key < b.key; });
   return rows;
-}
-
-Result<AgentStatus> Agent::GetStatus() const {
-  AgentStatus status;
-  FIELDCOST_ASSIGN(status.consent, LoadConsent(paths().consent_file()));
-  FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
-  status.forbidden = !CheckPermitted(paths().system_file);
-  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
-  status.run_files = files.size();
-  status.skips = ReadSkips(paths().skip_file());
-  status.policy_problem = PolicyProblem(paths(), in_force);
-  if (config().download_policy) {
-    const FieldPolicy policy = LoadFieldPolicy(paths(), state_->clock->Now());
-    if (policy.in_force) {
-      status.field_policy_version = policy.in_force->version;
-      status.field_policy_expires = policy.in_force->expires;
-    }
-    status.field_policy_problem = policy.problem;
-  }
-  if (!state_->HasDatabase()) return status;
-  FIELDCOST_TRY(state_->OpenDatabase());
-  StateDb& database = *state_->database;
-  FIELDCOST_ASSIGN(const std::uint64_t epoch, database.Get(kEpochNumber, 0));
-  if (state_->keys.Has(epoch)) {
-    FIELDCOST_ASSIGN(const crypto::PrivateKey key, state_->keys.For(epoch));
-    status.agent_public_key = key.public_key().Hex();
-  }
-  const stats::HardwareClass hardware = ThisHardware();
-  FIELDCOST_ASSIGN(std::vector<wire::BatchRow> pending,
-                   database.PendingRows(stats::DisplayName(hardware), wire::kMaxBatchRows));
-  status.pending_rows = pending.size();
-  if (!pending.empty()) {
-    status.pending_bytes =
-        wire::EncodedBatchBytes({.field_policy_version = SentFieldPolicyVersion(config()),
-                                 .hardware = hardware,
-                                 .rows = std::move(pending)});
-  }
-  FIELDCOST_ASSIGN(const SpoolTotals totals, state_->spool->Totals());
-  status.spooled_batches = totals.queued;
-  status.quarantined_batches = totals.quarantined;
-  status.sent_batches = totals.sent;
-  status.withdrawn_batches = totals.withdrawn;
-  FIELDCOST_ASSIGN(status.dropped_batches, database.Get(kDroppedBatchesNumber, 0));
-  FIELDCOST_ASSIGN(status.dropped_rows, database.Get(kDroppedRowsNumber, 0));
-  FIELDCOST_ASSIGN(status.failed_uploads, database.Get(kFailedUploadsNumber, 0));
-  FIELDCOST_ASSIGN(status.upload_problem, database.GetText(kUploadProblemText));
-  if (in_force.mode == Mode::kOn && !config().url.empty()) {
-    const WallTime now = state_->clock->Now();
-    FIELDCOST_ASSIGN(const UploadState upload, state_->LoadUploadState(now));
-    status.next_upload = NextUploadTime(upload, now);
-    status.waiting_for = WaitReason(paths(), config());
-  }
-  FIELDCOST_ASSIGN(status.lost_calls, database.Get(kLostCallsNumber, 0));
-  FIELDCOST_ASSIGN(status.refused_files, database.Get(kRefusedFilesNumber, 0));
-  FIELDCOST_ASSIGN(status.refused_cells, database.Get(kRefusedCellsNumber, 0));
-  FIELDCOST_ASSIGN(status.timed_calls, database.Get(kTimedCallsNumber, 0));
-  FIELDCOST_ASSIGN(status.untimed_calls, database.Get(kUntimedCallsNumber, 0));
-  FIELDCOST_ASSIGN(status.dropped_picks, database.Get(kDroppedPicksNumber, 0));
-  FIELDCOST_ASSIGN(status.overhead_ns, database.Get(kOverheadNumber, 0));
-  FIELDCOST_ASSIGN(status.private_rows_kept, database.CountPrivateRows());
-  return status;
 }
 
 }  // namespace fieldcost::agent

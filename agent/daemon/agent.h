@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/daemon/agent_status.h"
 #include "agent/harvest/harvester.h"
-#include "agent/runs/skip_counts.h"
 #include "agent/settings/config.h"
 #include "agent/settings/consent.h"
 #include "agent/settings/paths.h"
@@ -30,37 +30,8 @@ struct BatchDetails {
   std::uint64_t sequence = 0;
 };
 
-struct AgentStatus {
-  Consent consent;
-  std::string agent_public_key;  // hex; empty before the first batch
-  std::uint64_t run_files = 0;
-  std::uint64_t pending_rows = 0;
-  std::uint64_t pending_bytes = 0;  // encoded, before compression
-  std::uint64_t spooled_batches = 0;
-  std::uint64_t quarantined_batches = 0;
-  std::uint64_t sent_batches = 0;
-  std::uint64_t lost_calls = 0;  // counted by run files: no slot, record or disk space
-  std::uint64_t refused_files = 0;
-  std::uint64_t refused_cells = 0;      // sums or numbers of calls that no calls could have made
-  std::uint64_t private_rows_kept = 0;  // rows never sent because their module is not public
-  std::vector<SkipCount> skips;         // without zeros
-  std::uint64_t overhead_ns = 0;        // what measuring has cost the programs so far
-  std::uint64_t timed_calls = 0;
-  std::uint64_t untimed_calls = 0;  // only counted
-  std::uint64_t dropped_picks = 0;  // given up because measuring them would have cost too much
-  std::string policy_problem;       // empty, or why programs are not being measured
-  bool forbidden = false;           // the administrator does not permit collection
-  std::uint64_t withdrawn_batches = 0;
-  std::uint64_t dropped_batches = 0;  // never sent: too old, or too many
-  std::uint64_t dropped_rows = 0;
-  std::string waiting_for;                 // empty, or why nothing is uploaded now: "mains power"
-  std::optional<WallTime> next_upload;     // when the daemon tries next
-  std::uint64_t failed_uploads = 0;        // in a row
-  std::string upload_problem;              // of the last one, if it failed
-  std::uint64_t field_policy_version = 0;  // of the service's policy in force; 0 = built-in
-  std::optional<WallTime> field_policy_expires;
-  std::string field_policy_problem;  // why a downloaded policy is not in force
-};
+// What an upload sends: what the schedule says, or all that there is, as the user wishes.
+enum class UploadWish { kWhatIsDue, kEverythingNow };
 
 // One user's agent: consent, harvest, batches, spool, upload. State is one SQLite database (WAL,
 // synchronous FULL) in the agent's state directory; several processes (daemon, CLI) may use it at
@@ -96,18 +67,18 @@ class Agent {
   Result<std::optional<BatchDetails>> Preview() const;
 
   // Moves pending rows into immutable spooled batches, and sends spooled batches in order until
-  // none is left or one fails. `flush` is the user's wish: everything, now. Without it only what is
-  // due: a batch is made as soon as it is full, and sent at or after NextUpload(); before that, and
-  // while the machine should not upload (AgentStatus::waiting_for), nothing is sent. So it may be
-  // called at any time: after each harvest that counted something, and at NextUpload().
-  Result<UploadReport> Upload(bool flush);
+  // none is left or one fails. What is due: a batch is made as soon as it is full, and sent at or
+  // after NextUpload(); before that, and while the machine should not upload
+  // (AgentStatus::waiting_for), nothing is sent. So it may be called at any time: after each
+  // harvest that counted something, and at NextUpload().
+  Result<UploadReport> Upload(UploadWish wish);
 
-  // When Upload(false) will have something to send: by the wall clock, at or before now if at once;
-  // nullopt if nothing waits or the mode is not on. A pure look-up except that it corrects a time
-  // that a jump of the clock, or sleep, has made meaningless. Ask again after Harvest(), Upload()
-  // and any change of mode; a daemon should also look again each day and after the machine slept,
-  // since the clock may jump. Failures and times are durable: restarts keep them, and back-off is
-  // already in the answer.
+  // When Upload(kWhatIsDue) will have something to send: by the wall clock, at or before now if at
+  // once; nullopt if nothing waits or the mode is not on. A pure look-up except that it corrects a
+  // time that a jump of the clock, or sleep, has made meaningless. Ask again after Harvest(),
+  // Upload() and any change of mode; a daemon should also look again each day and after the machine
+  // slept, since the clock may jump. Failures and times are durable: restarts keep them, and
+  // back-off is already in the answer.
   Result<std::optional<WallTime>> NextUpload() const;
 
   // Fetches the service's signed policy if it is time to (mode on only); see field_policy.h. True

@@ -3,9 +3,11 @@
 #include <optional>
 
 #include "agent/daemon/agent.h"
+#include "agent/spool/batcher.h"
 #include "agent/spool/spool_db.h"
 #include "agent/spool/state_db.h"
 #include "agent/upload/agent_keys.h"
+#include "agent/upload/upload_lock.h"
 #include "agent/upload/upload_schedule.h"
 #include "agent/upload/uploader.h"
 
@@ -35,6 +37,17 @@ struct Agent::State {
   Status NewUploadSeed();
   Status SaveUploadState(const UploadState& upload, std::string_view problem);
   Status KeepNeededKeys();
+
+  // The steps of Upload(), in this order. Batches grow older, and those beyond the limits go.
+  Status AgeSpool(WallTime now);
+  // Whether it is time to, and the machine's power and connection are good for it.
+  Result<bool> MayUploadNow(const UploadState& upload, WallTime now);
+  // Nullopt if another process uploads or has done so just now. Reads `upload` anew.
+  Result<std::optional<UploadLock>> TakeTurn(UploadWish wish, WallTime now, UploadState& upload);
+  Status SendWaiting(UploadWish wish, const UploadState& upload, Batcher& batcher,
+                     UploadReport& report);
+  // When to try next.
+  Status NoteOutcome(UploadState upload, WallTime now, UploadReport& report);
 
   const AgentPaths paths;
   const AgentConfig config;

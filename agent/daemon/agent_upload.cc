@@ -100,24 +100,76 @@ Result<std::optional<WallTime>> Agent::NextUpload() const {
   return NextUploadTime(upload, now);
 }
 
-Result<UploadReport> Agent::Upload(bool flush) {
-  UploadReport report;
-  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode != Mode::kOn) return report;
-  FIELDCOST_TRY(state_->OpenDatabase());
-  SpoolDb& spool = *state_->spool;
-  const WallTime now = state_->clock->Now();
-  {
-    FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
-    FIELDCOST_TRY(spool.GrowOlder(now));
-    FIELDCOST_TRY(spool.DropExcess(std::chrono::hours(24 * config().max_spool_age_days),
-                                   config().max_spool_bytes, now));
-    FIELDCOST_TRY(spool.DropOldBytes(config().max_sent_bytes));
-    FIELDCOST_TRY(transaction.Commit());
+Status Agent::State::AgeSpool(WallTime now) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, database->Begin());
+  FIELDCOST_TRY(spool->GrowOlder(now));
+  FIELDCOST_TRY(spool->DropExcess(std::chrono::hours(24 * config.max_spool_age_days),
+                                  config.max_spool_bytes, now));
+  FIELDCOST_TRY(spool->DropOldBytes(config.max_sent_bytes));
+  return transaction.Commit();
+}
+
+Result<bool> Agent::State::MayUploadNow(const UploadState& upload, WallTime now) {
+  if (!IsDue(upload, now)) return false;
+  if (WaitReason(paths, config).empty()) return true;
+  FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(now + kLookAgain)));
+  return false;
+}
+
+Result<std::optional<UploadLock>> Agent::State::TakeTurn(UploadWish wish, WallTime now,
+                                                         UploadState& upload) {
+  const bool flush = wish == UploadWish::kEverythingNow;
+  FIELDCOST_ASSIGN(std::optional<UploadLock> lock,
+                   UploadLock::Take(paths, flush ? kFlushWaits : std::chrono::seconds(0)));
+  // Whoever had the lock may have done it all; whoever has it will say when to try next.
+  FIELDCOST_ASSIGN(upload, LoadUploadState(now));
+  if (!lock && !flush) {
+    upload.next_try = NextTryAfterFailure(upload, now, crypto::RandomUint64(), std::nullopt);
+    FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(upload.next_try)));
   }
-  Batcher batcher(paths(), config(), *state_->clock, *state_->database);
+  if (lock && !flush && !IsDue(upload, now)) lock.reset();
+  return lock;
+}
+
+// Sends what is queued; if all of that has left, what is pending, too.
+Status Agent::State::SendWaiting(UploadWish wish, const UploadState& upload, Batcher& batcher,
+                                 UploadReport& report) {
+  const bool flush = wish == UploadWish::kEverythingNow;
+  const std::uint32_t limit = flush ? kMaxSentByFlush : BatchesAtOnce(upload);
+  const auto epochs = flush ? Uploader::Epochs::kAll : Uploader::Epochs::kOne;
+  FIELDCOST_TRY(uploader.Send(*spool, *database, limit, epochs, report));
+  FIELDCOST_ASSIGN(const SpoolTotals left, spool->Totals());
+  const std::uint32_t sent = report.batches_sent + report.batches_quarantined;
+  if (report.stopped_by || left.queued != 0 || sent >= limit) return {};
+  FIELDCOST_TRY(batcher.Spool(SpoolWhat::kAll));
+  return uploader.Send(*spool, *database, limit - sent, epochs, report);
+}
+
+Status Agent::State::NoteOutcome(UploadState upload, WallTime now, UploadReport& report) {
+  FIELDCOST_ASSIGN(const SpoolPace left, spool->Pace(now));
+  report.batches_left = static_cast<std::uint32_t>(left.queued);
+  // Switched off meanwhile: nobody failed.
+  if (report.stopped_by && !CheckMaySend(paths)) return {};
+  upload.queued = left.queued;
+  upload.failures = report.stopped_by ? upload.failures + 1 : 0;
+  upload.next_try = report.stopped_by ? NextTryAfterFailure(upload, now, crypto::RandomUint64(),
+                                                            report.retry_after)
+                                      : NextTryAfterSuccess(upload, now);
+  FIELDCOST_TRY(SaveUploadState(upload, report.stopped_by ? report.stopped_by->message : ""));
+  return KeepNeededKeys();
+}
+
+Result<UploadReport> Agent::Upload(UploadWish wish) {
+  State& state = *state_;
+  UploadReport report;
+  FIELDCOST_ASSIGN(const Consent consent, state.LoadDecision());
+  if (consent.mode != Mode::kOn) return report;
+  FIELDCOST_TRY(state.OpenDatabase());
+  const WallTime now = state.clock->Now();
+  FIELDCOST_TRY(state.AgeSpool(now));
+  Batcher batcher(paths(), config(), *state.clock, *state.database);
   FIELDCOST_TRY(batcher.Spool(SpoolWhat::kFull));
-  FIELDCOST_ASSIGN(UploadState upload, state_->LoadCorrectedUploadState(now));
+  FIELDCOST_ASSIGN(UploadState upload, state.LoadCorrectedUploadState(now));
   report.batches_left = static_cast<std::uint32_t>(upload.queued);
   if (!upload.oldest_pending && upload.queued == 0) return report;
   if (config().url.empty()) {
@@ -126,47 +178,19 @@ Result<UploadReport> Agent::Upload(bool flush) {
              paths().config_file.string());
     return report;
   }
-  if (!flush) {
-    if (!IsDue(upload, now)) return report;
-    if (!WaitReason(paths(), config()).empty()) {
-      FIELDCOST_TRY(state_->database->Set(kNextTryNumber, Micros(now + kLookAgain)));
-      return report;
-    }
+  if (wish == UploadWish::kWhatIsDue) {
+    FIELDCOST_ASSIGN(const bool may, state.MayUploadNow(upload, now));
+    if (!may) return report;
   }
-  FIELDCOST_ASSIGN(const auto lock,
-                   UploadLock::Take(paths(), flush ? kFlushWaits : std::chrono::seconds(0)));
-  if (!lock && flush) {
-    report.stopped_by = Fail(ErrorCode::kUnavailable, "upload: another process is uploading");
+  FIELDCOST_ASSIGN(const std::optional<UploadLock> lock, state.TakeTurn(wish, now, upload));
+  if (!lock) {
+    if (wish == UploadWish::kEverythingNow) {
+      report.stopped_by = Fail(ErrorCode::kUnavailable, "upload: another process is uploading");
+    }
     return report;
   }
-  // Whoever had the lock may have done it all; whoever has it will say when to try next.
-  FIELDCOST_ASSIGN(upload, state_->LoadUploadState(now));
-  if (!lock) {
-    upload.next_try = NextTryAfterFailure(upload, now, crypto::RandomUint64(), std::nullopt);
-    FIELDCOST_TRY(state_->database->Set(kNextTryNumber, Micros(upload.next_try)));
-  }
-  if (!lock || (!flush && !IsDue(upload, now))) return report;
-  const std::uint32_t limit = flush ? kMaxSentByFlush : BatchesAtOnce(upload);
-  const auto epochs = flush ? Uploader::Epochs::kAll : Uploader::Epochs::kOne;
-  FIELDCOST_TRY(state_->uploader.Send(spool, *state_->database, limit, epochs, report));
-  FIELDCOST_ASSIGN(SpoolPace left, spool.Pace(now));
-  const std::uint32_t sent = report.batches_sent + report.batches_quarantined;
-  if (!report.stopped_by && left.queued == 0 && sent < limit) {
-    FIELDCOST_TRY(batcher.Spool(SpoolWhat::kAll));
-    FIELDCOST_TRY(state_->uploader.Send(spool, *state_->database, limit - sent, epochs, report));
-    FIELDCOST_ASSIGN(left, spool.Pace(now));
-  }
-  report.batches_left = static_cast<std::uint32_t>(left.queued);
-  // Switched off meanwhile: nobody failed.
-  if (report.stopped_by && !CheckMaySend(paths())) return report;
-  upload.queued = left.queued;
-  upload.failures = report.stopped_by ? upload.failures + 1 : 0;
-  upload.next_try = report.stopped_by ? NextTryAfterFailure(upload, now, crypto::RandomUint64(),
-                                                            report.retry_after)
-                                      : NextTryAfterSuccess(upload, now);
-  FIELDCOST_TRY(
-      state_->SaveUploadState(upload, report.stopped_by ? report.stopped_by->message : ""));
-  FIELDCOST_TRY(state_->KeepNeededKeys());
+  FIELDCOST_TRY(state.SendWaiting(wish, upload, batcher, report));
+  FIELDCOST_TRY(state.NoteOutcome(upload, now, report));
   return report;
 }
 

@@ -332,7 +332,7 @@ void DaemonLoop::Upload() {
   const sigset_t stop = StopSignals();
   g_may_exit_at_once = 1;
   ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  const auto report = agent_->Upload(false);
+  const auto report = agent_->Upload(UploadWish::kWhatIsDue);
   Result<bool> has_new_policy = false;
   if (report && report->batches_sent > 0) has_new_policy = agent_->RefreshFieldPolicy();
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
@@ -353,10 +353,10 @@ void DaemonLoop::Upload() {
   }
 }
 
-Result<std::string> RunOnce(Agent& agent, bool flush) {
+Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
   FIELDCOST_TRY(agent.WritePolicy(false));
   FIELDCOST_ASSIGN(const HarvestReport harvest, agent.Harvest());
-  FIELDCOST_ASSIGN(const UploadReport upload, agent.Upload(flush));
+  FIELDCOST_ASSIGN(const UploadReport upload, agent.Upload(wish));
   if (upload.batches_sent > 0) {
     const auto has_new_policy = agent.RefreshFieldPolicy();
     if (!has_new_policy) {

@@ -71,9 +71,9 @@ class DaemonLoop {
   bool reload_ = false;
 };
 
-// Harvest once and upload what is due (with `flush`: everything). The text says what was done; a
+// Harvest once and upload what is due, or everything. The text says what was done; a
 // server that cannot be reached is an error, though nothing is lost by it.
-Result<std::string> RunOnce(Agent& agent, bool flush);
+Result<std::string> RunOnce(Agent& agent, UploadWish wish);
 
 // Why nothing is collected: the user's decision, or the administrator's. REQUIRES: one of them says
 // so.

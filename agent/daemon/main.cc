@@ -71,7 +71,9 @@ int RunDaemon(const Options& options) {
   auto agent = Agent::Open(*paths, fieldcost::SystemClock());
   if (!agent) return Failed(agent.error());
   if (options.once) {
-    const auto done = fieldcost::agent::RunOnce(*agent, options.flush);
+    const auto done = fieldcost::agent::RunOnce(
+        *agent, options.flush ? fieldcost::agent::UploadWish::kEverythingNow
+                              : fieldcost::agent::UploadWish::kWhatIsDue);
     if (!done) return Failed(done.error());
     std::printf("fieldcostd: %s\n", done->c_str());
     return 0;

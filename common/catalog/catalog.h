@@ -35,7 +35,7 @@ struct Freshness {
 struct SearchOptions {
   std::string pattern;                                       // see NamePattern; as typed
   std::string library;                                       // glob over sonames, empty = all
-  enum class Order { kTotal, kName } order = Order::kTotal;  // dearest first, or ascending
+  enum class Order { kTotal, kName } order = Order::kTotal;  // most expensive first, or ascending
   std::size_t limit = 20;
 };
 
@@ -68,13 +68,14 @@ class Catalog {
   // Up to `limit` different "soname!symbol" names whose symbol starts with `prefix`, ascending.
   Result<std::vector<std::string>> FindPrefix(std::string_view prefix, std::size_t limit) const;
 
-  // Up to `limit` names that match. By total an index is walked from the dearest on, no further
-  // than needed; by name all of it. It holds names and totals only, no rows: a million names take
-  // about half a second at most. A catalogue of an older program has no totals (0): in order of
-  // names then.
+  // Up to `limit` names that match. By total an index is walked from the most expensive on, no
+  // further than needed; by name all of it. It holds names and totals only, no rows: a million
+  // names take about half a second at most. A catalogue of an older program has no totals (0): in
+  // order of names then.
   Result<std::vector<FoundApi>> Search(const SearchOptions& options) const;
 
-  // Calls `visit` with every API from the dearest total on, until it returns false. As above.
+  // Calls `visit` with every API from the most expensive total on, until it returns false. As
+  // above.
   Status ForEachByTotal(const std::function<bool(const FoundApi& api)>& visit) const;
 
   // Whether this catalogue has totals.

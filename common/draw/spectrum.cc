@@ -15,7 +15,7 @@
 namespace fieldcost::draw {
 namespace {
 
-constexpr unsigned kHottestSlot = 31;
+constexpr unsigned kMostExpensiveSlot = 31;
 constexpr std::size_t kBarWidth = 40;
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 10> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
@@ -86,28 +86,22 @@ std::optional<UsedSlots> FindUsedSlots(const Bars& bars) {
   return used;
 }
 
-Rgb BucketColor(unsigned slot, double strength) {
-  // Hue from 240 degrees (blue) down to 0 (red), then HSV to RGB with full saturation.
-  const double heat = std::min(1.0, static_cast<double>(slot) / kHottestSlot);
-  const double sector = (1 - heat) * 4;  // 240 degrees / 60
-  const double brightness = 0.45 + 0.55 * std::clamp(strength, 0.0, 1.0);
-  const double fade = 1 - std::abs(std::fmod(sector, 2.0) - 1);
-  double red = 0;
-  double green = 0;
-  double blue = 0;
-  if (sector < 1) {
-    red = 1, green = fade;
-  } else if (sector < 2) {
-    red = fade, green = 1;
-  } else if (sector < 3) {
-    green = 1, blue = fade;
-  } else {
-    green = fade, blue = 1;
-  }
-  const auto part = [&](double value) {
-    return static_cast<std::uint8_t>(std::lround(255 * value * brightness));
+Rgb BucketColor(unsigned slot) {
+  // From dark blue over grey to yellow, as the scale cividis goes (Nuñez, Anderton and Renslow,
+  // "Optimizing colormaps with consideration for color vision deficiency", PLOS ONE 13(7), 2018):
+  // hues that all kinds of colour vision tell apart. Its darkest part is left out, since nobody
+  // would see it on black.
+  constexpr std::array<std::array<double, 3>, 5> kStops = {
+      {{44, 79, 163}, {95, 120, 168}, {143, 154, 146}, {196, 179, 94}, {255, 212, 59}}};
+  const double place = std::min(1.0, static_cast<double>(slot) / kMostExpensiveSlot) *
+                       static_cast<double>(kStops.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(place), kStops.size() - 2);
+  const double part = place - static_cast<double>(below);
+  const auto mix = [&](std::size_t channel) {
+    return static_cast<std::uint8_t>(
+        std::lround(kStops[below][channel] * (1 - part) + kStops[below + 1][channel] * part));
   };
-  return Rgb{part(red), part(green), part(blue)};
+  return {.red = mix(0), .green = mix(1), .blue = mix(2)};
 }
 
 std::string Spectrum(const Bars& bars, std::size_t width, const Style& style) {
@@ -135,9 +129,7 @@ std::string SpectrumOver(const Bars& bars, const UsedSlots& range, std::size_t w
     const double share = most == 0 ? 0 : column.count / most;
     const char* glyph = style.utf8 ? kBlocks[LevelOf(share, kBlocks.size())]
                                    : kAscii[LevelOf(share, kAscii.size())];
-    line += column.count == 0
-                ? glyph
-                : Paint(glyph, BucketColor(column.slot, std::sqrt(share)), style.color);
+    line += column.count == 0 ? glyph : Paint(glyph, BucketColor(column.slot), style.color);
   }
   return line + std::string(width - columns.size(), ' ');
 }
@@ -154,12 +146,12 @@ std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Met
   const std::size_t slots_per_column = SlotsPerColumn(range, width);
   for (std::size_t slot = range.first; slot <= range.last; slot += slots_per_column) {
     line += Paint(style.utf8 ? kBlocks.back() : kAscii.back(),
-                  BucketColor(static_cast<unsigned>(slot), 1), style.color);
+                  BucketColor(static_cast<unsigned>(slot)), style.color);
   }
   const auto cost = [&](std::uint64_t value) {
     return FormatCost(static_cast<double>(value), metric, style);
   };
-  return fmt::format("cold {} {} {} hot; height and strength: how many\n",
+  return fmt::format("cheap {} {} {} expensive; height: how many\n",
                      cost(shm::SlotMin(range.first)), line, cost(shm::SlotMax(range.last)));
 }
 
@@ -171,8 +163,7 @@ std::string HistogramView(const Bars& bars, const Style& style) {
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
     const double share = static_cast<double>(bars.heights[slot]) / static_cast<double>(most);
     const auto length = static_cast<std::size_t>(std::floor(share * double{kBarWidth}));
-    const std::string bar =
-        Paint(std::string(length, '@'), BucketColor(slot, std::sqrt(share)), style.color);
+    const std::string bar = Paint(std::string(length, '@'), BucketColor(slot), style.color);
     text += fmt::format("{:<14}{:>12} |{}{}|\n", BucketLabel(slot, bars), BarText(bars, slot),
                         length == 0 ? "" : bar, std::string(kBarWidth - length, ' '));
   }

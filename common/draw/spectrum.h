@@ -10,9 +10,9 @@
 
 namespace fieldcost::draw {
 
-// The colour of a bucket: cold (blue) for the cheapest, hot (red) from 2^30 (a second, a GiB) on.
-// `strength` 0..1 fades it.
-Rgb BucketColor(unsigned slot, double strength);
+// The colour of a bucket, on one scale everywhere: from dark blue for the cheapest to yellow from
+// 2^30 on (a second, a GiB). Lightness rises all the way, so it is readable without hues.
+Rgb BucketColor(unsigned slot);
 
 // A histogram as it is drawn: how high each bucket's bar is.
 struct Bars {
@@ -39,18 +39,17 @@ struct UsedSlots {
 std::optional<UsedSlots> FindUsedSlots(const Bars& bars);
 
 // The histogram in one line of exactly `width` columns: the used range of buckets from left
-// (cheap) to right (dear), one column each, or joined to fit. Height (blocks, or " .:-=+*#%@"
-// without UTF-8) and strength of colour = how many; colour = bucket. Readable without colour.
+// (cheap) to right (expensive), one column each, or joined to fit. Height (blocks, or " .:-=+*#%@"
+// without UTF-8) = how many; colour = bucket. Readable without colour.
 std::string Spectrum(const Bars& bars, std::size_t width, const Style& style);
-// The same over the slots from `first` to `last`, so that several can be compared. Strength is of
-// this histogram's own fullest column.
+// The same over the slots from `first` to `last`, so that several can be compared.
 std::string SpectrumOver(const Bars& bars, const UsedSlots& range, std::size_t width,
                          const Style& style);
 // The slots that any of both uses.
 std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a, const std::optional<UsedSlots>& b);
 
-// What SpectrumOver() draws with, in as many columns: every colour at full strength, in one line
-// with words: "cold [16 ns, 32 ns) ████ [4.2 ms, 8.4 ms) hot". Says in words what colour means.
+// What SpectrumOver() draws with, in as many columns: every colour, in one line with words:
+// "cheap 16 ns ████ 8.4 ms expensive; height: how many". Says in words what colour means.
 std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
                            const Style& style);
 

@@ -23,8 +23,8 @@ constexpr unsigned kLabelWidth = 150;
 constexpr unsigned kLongestBar = 300;
 constexpr unsigned kCountWidth = 150;
 
-std::string Color(unsigned slot, double share) {
-  const Rgb color = BucketColor(slot, std::sqrt(share));
+std::string Color(unsigned slot) {
+  const Rgb color = BucketColor(slot);
   return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
 }
 
@@ -71,7 +71,7 @@ std::string SpectrumSvg(const Bars& bars, stats::Metric metric) {
     const unsigned height = Length(share, kSpectrumHeight);
     svg += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)",
                        (slot - used->first) * (kBarWidth + kBarGap), kSpectrumHeight - height,
-                       kBarWidth, height, Color(slot, share));
+                       kBarWidth, height, Color(slot));
   }
   return svg + "</svg>";
 }
@@ -94,7 +94,7 @@ std::string HistogramSvg(const Bars& bars, stats::Metric metric, std::string_vie
         kLabelWidth - 8, top + 15, Bounds(slot, metric));
     if (calls == 0) continue;
     svg += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)", kLabelWidth,
-                       top + 3, length, kLineHeight - 6, Color(slot, share));
+                       top + 3, length, kLineHeight - 6, Color(slot));
     svg += fmt::format(R"(<text x="{}" y="{}" font-size="13" fill="currentColor">{}</text>)",
                        kLabelWidth + length + 8, top + 15,
                        bars.are_counts ? FormatCount(calls) : BarText(bars, slot));

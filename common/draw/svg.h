@@ -12,7 +12,7 @@ namespace fieldcost::draw {
 // the colour and font of the page, so that they suit light and dark. Everything is in attributes:
 // no style, no script, no reference. Each says in words what it shows. Deterministic.
 
-// Small: a bar a bucket over the used range, height and strength = how many, colour = bucket.
+// Small: a bar a bucket over the used range, height = how many, colour = bucket.
 // Empty text if there are no bars.
 std::string SpectrumSvg(const Bars& bars, stats::Metric metric);
 

@@ -20,7 +20,7 @@ struct MachineStratum {
 
 struct MachineComparison {
   double p = 1;  // two-sided, in (0, 1]; 1 if no stratum has 2 machines on both sides
-  double t = 0;  // positive: dearer after
+  double t = 0;  // positive: more expensive after
   double degrees_of_freedom = 0;
   double octaves = 0;                 // after above before: 1 is twice
   double standard_error = 0;          // of octaves; 0 only if nothing could be compared

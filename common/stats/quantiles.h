@@ -7,7 +7,7 @@
 
 namespace fieldcost::stats {
 
-// A quantile estimate with the interval that certainly holds the true value.
+// A quantile estimate with the interval that is guaranteed to hold the true value.
 struct Quantile {
   double estimate = 0;
   double low = 0;  // guaranteed: low <= true value <= high

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,10 +66,14 @@ ProcessResult ResultOf(int wait_status) {
 
 // Reaps `pid` before `deadline`, else kills it first.
 int Reap(pid_t pid, SteadyClock::time_point deadline) {
+  const int ended = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  pollfd end{ended, POLLIN, 0};
+  while (::poll(&end, 1, MillisUntil(deadline)) < 0 && errno == EINTR) {
+  }
+  ::close(ended);
+  if (end.revents == 0) ::kill(pid, SIGKILL);
   int status = 0;
-  while (::waitpid(pid, &status, WNOHANG) == 0) {
-    if (SteadyClock::now() >= deadline) ::kill(pid, SIGKILL);
-    ::poll(nullptr, 0, 2);
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   return status;
 }

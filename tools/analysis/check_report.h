@@ -26,7 +26,7 @@ struct CheckedApi {
 struct CheckReport {
   stats::Metric metric = stats::Metric::kWallTime;
   std::uint64_t salt = 0;         // 0 = the draws are a function of the inputs alone
-  std::vector<CheckedApi> apis;   // worse, too little data, normal; dearest first
+  std::vector<CheckedApi> apis;   // worse, too little data, normal; most expensive first
   std::string profile;            // whose it is: "own measurements", or a file's name (untrusted)
   std::uint64_t own_unknown = 0;  // batches of mine in the field that could not be taken out
 

@@ -48,8 +48,8 @@ enum class SortKey { kCalls, kP50, kP95, kP99, kMean, kTotal };
 // nullopt if the text names none.
 std::optional<SortKey> ParseSortKey(std::string_view text);
 
-// By wall time, dearest first; those of which it is not known last; equal ones by name. Totals of
-// measured runs only come after those of all runs.
+// By wall time, most expensive first; those of which it is not known last; equal ones by name.
+// Totals of measured runs only come after those of all runs.
 void Sort(std::vector<CostSummary>& summaries, SortKey key);
 
 }  // namespace fieldcost::analysis

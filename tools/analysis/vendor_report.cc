@@ -13,6 +13,7 @@
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/version_order.h"
+#include "tools/analysis/waiting.h"
 
 namespace fieldcost::analysis {
 namespace {
@@ -237,8 +238,10 @@ void VendorReportBuilder::Add(std::span<const StatRow> rows) {
     }
   }
   for (const auto& [symbol, versions] : by_symbol) {
-    VendorApi& api = report_.apis.emplace_back(MakeApi(versions, library));
+    VendorApi api = MakeApi(versions, library);
     api.library = report_.libraries.size() - 1;
+    const bool waits = IsWaiting({.soname = library.soname, .symbol = api.symbol});
+    (waits ? report_.waiting : report_.apis).push_back(std::move(api));
   }
 }
 

@@ -85,8 +85,10 @@ struct VendorReport {
   std::string title;  // what was asked for
   GroupBy by = GroupBy::kModule;
   std::vector<VendorLibrary> libraries;
-  std::vector<VendorGroup> groups;  // the dearest first
-  std::vector<VendorApi> apis;      // the dearest first
+  std::vector<VendorGroup> groups;  // the most expensive first
+  std::vector<VendorApi> apis;      // the most expensive first
+  // Set apart, and in no sum: functions whose work is to wait (waiting.h), by name.
+  std::vector<VendorApi> waiting;
   std::optional<stats::FieldCost> total;
   std::optional<std::uint64_t> calls;
   std::uint64_t compared = 0;  // metrics that the q values are over

@@ -134,7 +134,7 @@ std::string LogText(const std::vector<agent::LoggedBatch>& log) {
 
 ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
                           const agent::AgentStatus& status) {
-  ForgetPlan plan{.pending_rows = status.pending_rows};
+  ForgetPlan plan{.pending_rows = status.outbox.pending_rows};
   for (const agent::LoggedBatch& batch : log) {
     if (batch.can_withdraw) {
       ++plan.sent;

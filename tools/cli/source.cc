@@ -13,6 +13,7 @@
 #include "common/draw/numbers.h"
 #include "common/stats/field_total.h"
 #include "tools/analysis/summary.h"
+#include "tools/analysis/waiting.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -75,31 +76,39 @@ Result<std::vector<analysis::CostSummary>> Source::Summaries(std::string_view li
   return all;
 }
 
-Result<TopApis> Source::Top(std::string_view library_glob, analysis::SortKey key,
-                            std::uint64_t limit) const {
-  if (catalog_ && catalog_->has_totals() && key == analysis::SortKey::kTotal && limit != 0) {
-    return TopByTotal(library_glob, limit);
+Result<TopApis> Source::Top(const TopOptions& options) const {
+  const std::uint64_t limit = options.limit;
+  if (catalog_ && catalog_->has_totals() && options.key == analysis::SortKey::kTotal &&
+      limit != 0) {
+    return TopByTotal(options);
   }
   constexpr std::size_t kSpare = 4096;  // kept beyond the limit between two sorts
-  TopApis top{.found = 0};
+  TopApis top{.summaries = {}, .found = 0, .waiting = {}};
   const auto add = [&](std::vector<stats::StatRow> rows) {
-    std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
+    std::erase_if(rows, [&](const stats::StatRow& row) {
+      if (!Matches(options.library, row.key.api)) return true;
+      const bool left_out = !options.with_waiting && analysis::IsWaiting(row.key.api);
+      if (left_out) top.waiting.insert(row.key.api.symbol);
+      return left_out;
+    });
     std::vector<analysis::CostSummary> some = analysis::Summarise(rows, whose());
     *top.found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
-    if (limit != 0 && top.summaries.size() > limit + kSpare) Keep(top.summaries, key, limit);
+    if (limit != 0 && top.summaries.size() > limit + kSpare) {
+      Keep(top.summaries, options.key, limit);
+    }
   };
   if (catalog_) {
     FIELDCOST_TRY(OrWayOut(catalog_->ForEachApi(add)));
   } else {
     add(local_rows_);
   }
-  Keep(top.summaries, key, limit);
+  Keep(top.summaries, options.key, limit);
   return top;
 }
 
-// Goes on until no API that follows can have a version as dear as the last one kept.
-Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t limit) const {
+// Goes on until no API that follows can have a version as expensive as the last one kept.
+Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
   TopApis top;
   std::size_t found = 0;
   bool all = true;
@@ -107,11 +116,16 @@ Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t 
   const auto visit = [&](const catalog::FoundApi& api) {
     stats::FieldCost bound = api.total;
     bound.ns += catalog::kTotalStepNs;  // it is rounded down
-    if (top.summaries.size() >= limit &&
+    if (top.summaries.size() >= options.limit &&
         analysis::TotalOf(top.summaries.back()).value_or(stats::FieldCost{}) > bound) {
       return all = false;
     }
-    if (!library_glob.empty() && !GlobMatch(library_glob, api.soname)) return true;
+    if (!options.library.empty() && !GlobMatch(options.library, api.soname)) return true;
+    if (!options.with_waiting &&
+        analysis::IsWaiting({.soname = api.soname, .symbol = api.symbol})) {
+      top.waiting.insert(api.symbol);
+      return true;
+    }
     const auto rows = Find(api.symbol, api.soname);
     if (!rows) {
       status = rows.error();
@@ -120,7 +134,7 @@ Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t 
     std::vector<analysis::CostSummary> some = analysis::Summarise(*rows, whose());
     found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
-    Keep(top.summaries, analysis::SortKey::kTotal, limit);
+    Keep(top.summaries, analysis::SortKey::kTotal, options.limit);
     return true;
   };
   FIELDCOST_TRY(OrWayOut(catalog_->ForEachByTotal(visit)));

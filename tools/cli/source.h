@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,10 +23,19 @@ Result<T> OrWayOut(Result<T> result) {
   return WithWayOut(std::move(result).error());
 }
 
-// The dearest APIs, and how many there are (nullopt: not counted).
+// Which APIs are the most expensive ones.
+struct TopOptions {
+  std::string library;  // glob over sonames; empty = all
+  analysis::SortKey key = analysis::SortKey::kTotal;
+  std::uint64_t limit = 0;    // 0 = all
+  bool with_waiting = false;  // also functions whose work is to wait (tools/analysis/waiting.h)
+};
+
+// The most expensive APIs, and how many there are (nullopt: not counted).
 struct TopApis {
   std::vector<analysis::CostSummary> summaries;
   std::optional<std::size_t> found;
+  std::set<std::string> waiting;  // symbols that were passed over, since their work is to wait
 };
 
 // Where reading commands take their rows from: the catalogue, or this machine's own measurements
@@ -46,10 +56,8 @@ class Source {
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
   Result<std::vector<analysis::CostSummary>> Summaries(std::string_view library_glob) const;
 
-  // The first `limit` (0 = all) of these by that key. By total, a catalogue is read no further than
-  // needed; by any other key, all of it is decoded.
-  Result<TopApis> Top(std::string_view library_glob, analysis::SortKey key,
-                      std::uint64_t limit) const;
+  // By total, a catalogue is read no further than needed; by any other key, all of it is decoded.
+  Result<TopApis> Top(const TopOptions& options) const;
 
   // Names that match, see Catalog::Search().
   Result<std::vector<catalog::FoundApi>> Search(const catalog::SearchOptions& options) const;
@@ -62,7 +70,7 @@ class Source {
 
  private:
   Source() = default;
-  Result<TopApis> TopByTotal(std::string_view library_glob, std::uint64_t limit) const;
+  Result<TopApis> TopByTotal(const TopOptions& options) const;
 
   std::optional<catalog::Catalog> catalog_;
   std::optional<catalog::Freshness> freshness_;

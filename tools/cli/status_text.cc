@@ -36,24 +36,24 @@ std::string FileList(std::string_view label, const std::vector<std::filesystem::
 using AddLine = std::function<void(std::string_view label, const std::string& value)>;
 
 void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
-  if (!status.waiting_for.empty()) line("waits for", status.waiting_for);
-  if (status.next_upload) line("next upload", draw::FormatTime(*status.next_upload));
-  if (status.failed_uploads != 0) {
-    line("failed uploads",
-         fmt::format("{} in a row{}{}", FormatCount(status.failed_uploads),
-                     status.upload_problem.empty() ? "" : ": ", status.upload_problem));
+  if (!status.upload.waiting_for.empty()) line("waits for", status.upload.waiting_for);
+  if (status.upload.next_upload) line("next upload", draw::FormatTime(*status.upload.next_upload));
+  if (status.upload.failed_uploads != 0) {
+    line("failed uploads", fmt::format("{} in a row{}{}", FormatCount(status.upload.failed_uploads),
+                                       status.upload.upload_problem.empty() ? "" : ": ",
+                                       status.upload.upload_problem));
   }
 }
 
 void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
-  if (status.field_policy_version != 0) {
+  if (status.field_policy.version != 0) {
     line("service's policy",
-         fmt::format("version {}{}", status.field_policy_version,
-                     status.field_policy_expires
-                         ? ", until " + draw::FormatTime(*status.field_policy_expires)
+         fmt::format("version {}{}", status.field_policy.version,
+                     status.field_policy.expires
+                         ? ", until " + draw::FormatTime(*status.field_policy.expires)
                          : ""));
   }
-  if (!status.field_policy_problem.empty()) line("policy problem", status.field_policy_problem);
+  if (!status.field_policy.problem.empty()) line("policy problem", status.field_policy.problem);
 }
 
 }  // namespace
@@ -71,37 +71,44 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   }
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
-  line("run files", FormatCount(status.run_files));
-  line("waiting to be sent",
-       fmt::format("{} rows, {} bytes; {} finished batches", FormatCount(status.pending_rows),
-                   FormatCount(status.pending_bytes), FormatCount(status.spooled_batches)));
+  line("run files", FormatCount(status.measuring.run_files));
+  line("waiting to be sent", fmt::format("{} rows, {} bytes; {} finished batches",
+                                         FormatCount(status.outbox.pending_rows),
+                                         FormatCount(status.outbox.pending_bytes),
+                                         FormatCount(status.outbox.spooled_batches)));
   AddUpload(status, line);
-  line("sent", fmt::format("{} batches (fieldcost agent log)", FormatCount(status.sent_batches)));
-  if (status.withdrawn_batches != 0) {
-    line("taken back", fmt::format("{} batches", FormatCount(status.withdrawn_batches)));
+  line("sent",
+       fmt::format("{} batches (fieldcost agent log)", FormatCount(status.outbox.sent_batches)));
+  if (status.outbox.withdrawn_batches != 0) {
+    line("taken back", fmt::format("{} batches", FormatCount(status.outbox.withdrawn_batches)));
   }
-  if (status.dropped_batches != 0) {
-    line("dropped unsent", fmt::format("{} batches, {} rows", FormatCount(status.dropped_batches),
-                                       FormatCount(status.dropped_rows)));
+  if (status.outbox.dropped_batches != 0) {
+    line("dropped unsent",
+         fmt::format("{} batches, {} rows", FormatCount(status.outbox.dropped_batches),
+                     FormatCount(status.outbox.dropped_rows)));
   }
-  line("refused by server", fmt::format("{} batches", FormatCount(status.quarantined_batches)));
+  line("refused by server",
+       fmt::format("{} batches", FormatCount(status.outbox.quarantined_batches)));
   line("kept private", fmt::format("{} rows of libraries that are not public",
-                                   FormatCount(status.private_rows_kept)));
+                                   FormatCount(status.measuring.private_rows_kept)));
   line("lost", fmt::format("{} calls not recorded, {} run files and {} impossible sums refused",
-                           FormatCount(status.lost_calls), FormatCount(status.refused_files),
-                           FormatCount(status.refused_cells)));
-  line("cost", fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
-                           draw::TotalText(static_cast<double>(status.overhead_ns), options.style),
-                           FormatCount(status.timed_calls), FormatCount(status.untimed_calls)));
-  if (status.dropped_picks != 0) {
+                           FormatCount(status.measuring.lost_calls),
+                           FormatCount(status.measuring.refused_files),
+                           FormatCount(status.measuring.refused_cells)));
+  line("cost",
+       fmt::format(
+           "measuring has cost programs {}: {} calls timed, {} only counted",
+           draw::TotalText(static_cast<double>(status.measuring.overhead_ns), options.style),
+           FormatCount(status.measuring.timed_calls), FormatCount(status.measuring.untimed_calls)));
+  if (status.measuring.dropped_picks != 0) {
     line("given up", fmt::format("{} functions whose measuring would have cost too much",
-                                 FormatCount(status.dropped_picks)));
+                                 FormatCount(status.measuring.dropped_picks)));
   }
   std::string label = "runs not measured";
-  for (const agent::SkipCount& skip : status.skips) {
+  for (const agent::SkipCount& skip : status.measuring.skips) {
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
   }
-  if (!status.policy_problem.empty()) line("problem", status.policy_problem);
+  if (!status.measuring.policy_problem.empty()) line("problem", status.measuring.policy_problem);
   AddFieldPolicy(status, line);
   line("configuration", paths.config_file.string());
   line("state", paths.state_dir.string());

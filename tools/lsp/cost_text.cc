@@ -32,7 +32,7 @@ std::string Strong(std::string_view text, bool markdown) {
 }
 
 std::string QuantileText(const char* name, const stats::Quantile& quantile, stats::Metric metric) {
-  return fmt::format("{} {} (certainly {})", name, FormatCost(quantile.estimate, metric, kStyle),
+  return fmt::format("{} {} (guaranteed {})", name, FormatCost(quantile.estimate, metric, kStyle),
                      draw::FormatInterval(quantile.low, quantile.high, " to ", metric, kStyle));
 }
 
@@ -63,7 +63,7 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
     lines.push_back(QuantileText("p95", time.quantiles.p95, kTime));
     lines.push_back(QuantileText("p99", time.quantiles.p99, kTime));
     if (!time.spectrum.empty()) {
-      lines.push_back(fmt::format("cheap {} dear", Code(time.spectrum, markdown)));
+      lines.push_back(fmt::format("cheap {} expensive", Code(time.spectrum, markdown)));
     }
   }
   if (costs.allocation && costs.allocation->mean.value_or(0) > 0) {

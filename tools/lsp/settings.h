@@ -18,9 +18,9 @@ struct Settings {
   bool hints = true;                      // inlayHints.enabled
   bool hint_calls = true;                 // inlayHints.calls.enabled
   std::uint64_t calls_min_us = 100;       // inlayHints.calls.minMicroseconds (p50)
-  bool hint_tail = true;                  // inlayHints.dearTail.enabled
-  std::uint64_t tail_min_us = 1000;       // inlayHints.dearTail.minMicroseconds (p99)
-  std::uint64_t tail_min_ratio = 10;      // inlayHints.dearTail.minRatio (p99 / p50)
+  bool hint_tail = true;                  // inlayHints.slowTail.enabled
+  std::uint64_t tail_min_us = 1000;       // inlayHints.slowTail.minMicroseconds (p99)
+  std::uint64_t tail_min_ratio = 10;      // inlayHints.slowTail.minRatio (p99 / p50)
   bool hint_allocation = true;            // inlayHints.allocation.enabled
   std::uint64_t allocation_min_kib = 64;  // inlayHints.allocation.minKib (mean)
   bool hint_io = true;                    // inlayHints.io.enabled

@@ -57,7 +57,7 @@ std::string BarsSvg(const Shown& shown, const Colors& colors) {
     const auto height =
         std::max(1U, static_cast<unsigned>(
                          std::lround(static_cast<double>(calls) / most * (kBarBottom - kBarTop))));
-    const draw::Rgb color = draw::BucketColor(slot, 1);
+    const draw::Rgb color = draw::BucketColor(slot);
     svg += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
         "fill=\"#{:02x}{:02x}{:02x}\" stroke=\"{}\" stroke-width=\"0.5\"/>\n",

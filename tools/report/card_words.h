@@ -14,7 +14,7 @@ namespace fieldcost::report {
 
 inline constexpr std::string_view kSyntheticWords = "SYNTHETIC: made-up data";
 inline constexpr std::string_view kBarsWords =
-    " Bars: cheap on the left, dear on the right, higher = more often.";
+    " Bars: cheap on the left, expensive on the right, higher = more often.";
 inline constexpr unsigned kCardWidth = 480;
 inline constexpr unsigned kCardHeight = 196;
 
@@ -33,7 +33,8 @@ struct CardWords {
   std::string function;  // the same without the library
   std::string subject;   // "wall_time per call, version 1.3.1"
   std::string sentence;  // everything about the newest version
-  std::string range;  // "p50 1.2 µs (1.0 µs – 2.0 µs)": with the interval that holds it for sure
+  std::string
+      range;  // "p50 1.2 µs (1.0 µs – 2.0 µs)": with the interval that is guaranteed to hold it
   std::string basis;            // "12,345 calls of 480 contributions; all classes, all weeks"
   std::string footer;           // basis, snapshot, and how to read it
   std::string snapshot;         // "snapshot 1, published 2026-11-21 03:10 UTC"

@@ -103,7 +103,7 @@ std::string Bar(double share, double greatest, unsigned slot, const draw::Style&
   const auto length = static_cast<std::size_t>(
       share > 0 ? std::max(1.0, std::floor(share / greatest * double{kBarWidth})) : 0);
   const std::string bar(length, '@');
-  return (length == 0 ? "" : draw::Paint(bar, draw::BucketColor(slot, 1), style.color)) +
+  return (length == 0 ? "" : draw::Paint(bar, draw::BucketColor(slot), style.color)) +
          std::string(kBarWidth - length, ' ');
 }
 

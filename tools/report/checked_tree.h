@@ -17,8 +17,8 @@ namespace fieldcost::report {
 class FlaggedNames {
  public:
   explicit FlaggedNames(const analysis::CheckReport& report);
-  // The dearest API of the report that is worse than the field or different, and may be what this
-  // frame is: "deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
+  // The most expensive API of the report that is worse than the field or different, and may be what
+  // this frame is: "deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
   // "libz.so.1.2.13`deflate"; of C++ "_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize". A
   // module, if there is one, must be the API's library. nullptr if there is none.
   const analysis::CheckedApi* Find(std::string_view untrusted_frame) const;
@@ -34,7 +34,7 @@ struct CheckedTree {
     bool leads_to_flagged = false;  // itself or below
   };
   std::vector<Node> nodes;           // as in the tree
-  std::vector<std::uint32_t> order;  // without the root: parents first, dearest first
+  std::vector<std::uint32_t> order;  // without the root: parents first, most expensive first
   std::uint64_t flagged_total = 0;   // in functions that are worse, what they call included
   std::size_t worse_seen = 0;        // different APIs that are worse and in the tree
 };

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
+#include "common/draw/text_table.h"
 #include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
@@ -17,7 +19,7 @@ constexpr std::size_t kSpectrumWidth = 32;
 
 std::string QuantileLine(const char* name, const stats::Quantile& quantile, stats::Metric metric,
                          const draw::Style& style) {
-  return fmt::format("    {}  {}  (certainly {}{})\n", name,
+  return fmt::format("    {}  {}  (guaranteed {}{})\n", name,
                      draw::PadLeft(draw::FormatCost(quantile.estimate, metric, style), 8),
                      draw::IsUnderLeastTime(quantile.high, metric) ? "" : "between ",
                      draw::FormatInterval(quantile.low, quantile.high, " and ", metric, style));
@@ -43,11 +45,11 @@ std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
   return fmt::format("{}, {} call{} in all", runs, draw::FormatCount(calls), calls == 1 ? "" : "s");
 }
 
-std::string Indent(std::string_view text) {
+std::string Indent(std::string_view text, std::string_view by = "    ") {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
-    out += fmt::format("    {}\n", text.substr(begin, end - begin));
+    out += fmt::format("{}{}\n", by, text.substr(begin, end - begin));
     begin = end + 1;
   }
   return out;
@@ -104,37 +106,103 @@ std::string MeanText(stats::Metric metric, double mean, double deviation,
                      draw::FormatSpread(deviation, metric, style));
 }
 
+// The numbers in which every call counts the same, or why they are left out.
+std::string AllCallsLines(const analysis::MetricSummary& numbers, stats::Metric metric,
+                          const draw::Style& style) {
+  const stats::Figures& figures = numbers.figures;
+  if (!figures.all_calls) return fmt::format("    all calls: {}\n", AllCallsText(figures));
+  const stats::CallFigures& calls = *figures.all_calls;
+  return fmt::format("    all calls: each of {} counts the same\n",
+                     draw::FormatCount(numbers.sums.histogram.count())) +
+         QuantileLines(calls.quantiles, metric, style) + "    " +
+         MeanText(metric, calls.mean, calls.standard_deviation, style);
+}
+
+// A metric with everything known about it.
+std::string MetricDetail(const analysis::CostSummary& summary, stats::Metric metric,
+                         const analysis::MetricSummary& numbers, const draw::Style& style) {
+  const stats::Figures& figures = numbers.figures;
+  const draw::Bars bars = draw::BarsOf(numbers.sums, figures, metric);
+  std::string text = fmt::format("\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
+                                 draw::Spectrum(bars, kSpectrumWidth, style));
+  text.erase(text.find_last_not_of(" \n") + 1);
+  text += "\n" + CountLine(metric, numbers) + TotalLine(metric, summary, style);
+  text += MainQuantiles(metric, figures, style);
+  if (figures.whose == stats::Whose::kOwn) {
+    text += "    " + MeanText(metric, *figures.mean, figures.all_calls->standard_deviation, style);
+  } else {
+    text += fmt::format("    mean {}\n", draw::FormatCost(figures.mean, metric, style));
+    text += AllCallsLines(numbers, metric, style);
+  }
+  return text + "\n" + Indent(draw::HistogramView(bars, style));
+}
+
+bool IsAlwaysZero(const analysis::MetricSummary& numbers) {
+  return numbers.sums.histogram.sum() == 0;
+}
+
+// An earlier metric of the same unit whose every sum is the same; null if there is none.
+const stats::Metric* SameBefore(const analysis::CostSummary& summary, stats::Metric metric,
+                                const analysis::MetricSummary& numbers) {
+  for (const auto& [other, others] : summary.metrics) {
+    if (other == metric) break;
+    if (stats::Unit(other) == stats::Unit(metric) &&
+        others.sums.histogram == numbers.sums.histogram) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+std::string BriefLine(const analysis::CostSummary& summary, stats::Metric metric,
+                      const analysis::MetricSummary& numbers, const draw::Style& style) {
+  if (metric == stats::Metric::kTimePerRun) {
+    const auto total = TotalOf(summary);
+    return total ? fmt::format("in all runs: {} (standard error {})", draw::TotalText(total, style),
+                               draw::TotalText(total->standard_error_ns, style))
+                 : "";
+  }
+  const stats::Figures& figures = numbers.figures;
+  return fmt::format("p50 {}, p99 {}, mean {}; {}",
+                     QuantileText(figures, &stats::Quantiles::p50, metric, style),
+                     QuantileText(figures, &stats::Quantiles::p99, metric, style),
+                     draw::FormatCost(figures.mean, metric, style), NumberText(metric, figures));
+}
+
+bool IsInFull(const analysis::CostSummary& summary, stats::Metric metric) {
+  if (metric == stats::Metric::kWallTimeBusy) return summary.IsOnlyOfBusyMachines();
+  return metric == stats::Metric::kWallTime || metric == stats::Metric::kAllocInclusive;
+}
+
 }  // namespace
 
 std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& style) {
   std::string text = NameLine(summary.api);
   for (const auto& [metric, numbers] : summary.metrics) {
-    const stats::Figures& figures = numbers.figures;
-    text += fmt::format(
-        "\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
-        draw::Spectrum(draw::BarsOf(numbers.sums, numbers.figures, metric), kSpectrumWidth, style));
-    text.erase(text.find_last_not_of(" \n") + 1);
-    text += "\n" + CountLine(metric, numbers) + TotalLine(metric, summary, style);
-    text += MainQuantiles(metric, figures, style);
-    if (figures.whose == stats::Whose::kOwn) {
-      text +=
-          "    " + MeanText(metric, *figures.mean, figures.all_calls->standard_deviation, style);
-    } else {
-      text += fmt::format("    mean {}\n", draw::FormatCost(figures.mean, metric, style));
-      text += "    all calls: ";
-      if (figures.all_calls) {
-        const stats::CallFigures& calls = *figures.all_calls;
-        text += fmt::format("each of {} counts the same\n",
-                            draw::FormatCount(numbers.sums.histogram.count()));
-        text += QuantileLines(calls.quantiles, metric, style);
-        text += "    " + MeanText(metric, calls.mean, calls.standard_deviation, style);
-      } else {
-        text += AllCallsText(figures) + "\n";
-      }
-    }
-    text += "\n" +
-            Indent(draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), style));
+    text += MetricDetail(summary, metric, numbers, style);
   }
+  return text;
+}
+
+std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& style) {
+  std::string text = NameLine(summary.api);
+  std::vector<std::vector<draw::TextCell>> lines;
+  std::string zero;
+  for (const auto& [metric, numbers] : summary.metrics) {
+    if (IsAlwaysZero(numbers)) {
+      zero += (zero.empty() ? "" : ", ") + std::string(stats::Name(metric));
+    } else if (const stats::Metric* same = SameBefore(summary, metric, numbers)) {
+      lines.push_back({{std::string(stats::Name(metric))},
+                       {fmt::format("the same as {}", stats::Name(*same))}});
+    } else if (IsInFull(summary, metric)) {
+      text += MetricDetail(summary, metric, numbers, style);
+    } else {
+      lines.push_back(
+          {{std::string(stats::Name(metric))}, {BriefLine(summary, metric, numbers, style)}});
+    }
+  }
+  if (!zero.empty()) lines.push_back({{"always 0"}, {zero}});
+  if (!lines.empty()) text += "\n" + Indent(draw::TextTable(lines), "  ");
   return text;
 }
 

@@ -11,6 +11,10 @@ namespace fieldcost::report {
 // histogram; of published costs also those in which every call counts the same, where they agree.
 std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& style);
 
+// What a person needs of it: time, allocation, calls a run and the total in full words, every other
+// metric in a line; those that are all zero, or the same as another, are only named.
+std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& style);
+
 // One histogram a summary and metric, with its numbers and strata above it.
 std::string HistogramDetail(const analysis::CostSummary& summary, const draw::Style& style);
 

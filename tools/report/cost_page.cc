@@ -25,14 +25,15 @@ p{margin:.4rem 0}.soft{color:var(--soft);font-size:.9rem}a{color:var(--link)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.2rem;margin:0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}caption{text-align:left;color:var(--soft);font-size:.9rem;padding-bottom:.4rem}
 th,td{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line);white-space:nowrap}
-td.n,th.n{text-align:right}td small{display:block;color:var(--soft)}
+td.n,th.n{text-align:right}td small,th small{display:block;color:var(--soft);font-weight:400}
+th[scope=row]{max-width:22rem;white-space:normal;overflow-wrap:anywhere}td svg{max-width:none}
 article{margin:1rem 0;padding:1rem;border:1px solid var(--line);border-radius:.5rem;background:var(--panel)}
 svg{max-width:100%;height:auto}summary{cursor:pointer;color:var(--link)}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 )css";
 
 // SHA-256 of the above, base64: the one style that the page's policy lets through.
-constexpr std::string_view kCssHash = "lPuIfr+4zLi4n6gtEa62LBSPakxUNeXeOG980HkAJ3o=";
+constexpr std::string_view kCssHash = "34JcYreqQuPPjj4kd+li5i1v1F2pj+QT5td5cKR3SZU=";
 
 std::string Head() {
   return fmt::format(
@@ -80,20 +81,19 @@ const std::pair<const stats::Metric, analysis::MetricSummary>* FirstOf(
 
 std::string OverviewRow(const analysis::CostSummary& summary, std::size_t number) {
   std::string html = fmt::format(
-      "<tr><th scope=\"row\"><a href=\"#api{}\">{}</a></th><td>{}</td><td>{}</td>", number,
+      "<tr><th scope=\"row\"><a href=\"#api{}\">{}</a><small>{} {}</small></th>", number,
       draw::EscapeHtml(summary.api.symbol), draw::EscapeHtml(summary.api.soname),
       draw::EscapeHtml(summary.api.package_version));
   if (const auto* first = FirstOf(summary)) {
     const auto& [metric, numbers] = *first;
     const stats::Figures& figures = numbers.figures;
-    html += fmt::format("<td>{}</td><td class=\"n\">{}</td>", stats::Name(metric),
-                        draw::FormatCount(figures.calls));
+    html += fmt::format("<td>{}</td><td>{}</td><td class=\"n\">{}</td>",
+                        draw::SpectrumSvg(draw::BarsOf(numbers.sums, figures, metric), metric),
+                        stats::Name(metric), draw::FormatCount(figures.calls));
     const stats::Quantiles quantiles = figures.quantiles.value_or(stats::Quantiles{});
     for (const stats::Quantile& quantile : {quantiles.p50, quantiles.p95, quantiles.p99}) {
       html += QuantileCell(quantile, metric);
     }
-    html += fmt::format("<td>{}</td>",
-                        draw::SpectrumSvg(draw::BarsOf(numbers.sums, figures, metric), metric));
   }
   return html + "</tr>\n";
 }
@@ -102,13 +102,13 @@ std::string Overview(const std::vector<analysis::CostSummary>& summaries, std::s
   std::string html =
       "<section aria-labelledby=\"costs\">\n<h2 id=\"costs\">Costs</h2>\n"
       "<div class=\"scroll\" role=\"region\" aria-labelledby=\"costs\" tabindex=\"0\">\n<table>\n"
-      "<caption>n = measured values. Small: the interval that certainly holds the quantile. "
-      "Spectrum: from cheap (left, blue) to dear (right, red), height = how often.</caption>\n"
-      "<thead><tr><th scope=\"col\">API</th><th scope=\"col\">Library</th><th "
-      "scope=\"col\">Version</th><th scope=\"col\">Metric</th><th scope=\"col\" "
-      "class=\"n\">n</th><th scope=\"col\" class=\"n\">p50</th><th scope=\"col\" "
-      "class=\"n\">p95</th><th scope=\"col\" class=\"n\">p99</th><th "
-      "scope=\"col\">Spectrum</th></tr></thead>\n<tbody>\n";
+      "<caption>n = measured values. Small: the interval that is guaranteed to hold the quantile. "
+      "Spectrum: from cheap (left, dark blue) to expensive (right, yellow), height = how "
+      "often.</caption>\n"
+      "<thead><tr><th scope=\"col\">API</th><th scope=\"col\">Spectrum</th><th scope=\"col\">Metric"
+      "</th><th scope=\"col\" class=\"n\">n</th><th scope=\"col\" class=\"n\">p50</th><th "
+      "scope=\"col\" class=\"n\">p95</th><th scope=\"col\" class=\"n\">p99</th></tr></thead>\n"
+      "<tbody>\n";
   for (std::size_t i = 0; i < shown; ++i) html += OverviewRow(summaries[i], i + 1);
   html += "</tbody>\n</table>\n</div>\n";
   if (shown < summaries.size()) {

@@ -20,8 +20,8 @@ std::string CostTable(std::span<const analysis::CostSummary> summaries, const dr
 std::string TableNote(std::span<const analysis::CostSummary> summaries, const draw::Style& style);
 
 // One spectrum a line, all on the same scale so that columns can be compared: name, n,
-// contributions, p50, p99, spectrum; a legend from cold to hot below, and the strata. Lines are
-// about `metric`; summaries without it are left out. Empty text if none has it.
+// contributions, p50, p99, spectrum; a legend from cheap to expensive below, and the strata. Lines
+// are about `metric`; summaries without it are left out. Empty text if none has it.
 std::string SpectrumTable(std::span<const analysis::CostSummary> summaries, stats::Metric metric,
                           const draw::Style& style);
 

@@ -62,7 +62,7 @@ std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_v
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double share = most > 0 ? points[i].cost / most : 0;
     const auto height = static_cast<unsigned>(std::max(1L, std::lround(share * kHeight)));
-    const draw::Rgb color = draw::BucketColor(SlotOf(points[i].cost), 1);
+    const draw::Rgb color = draw::BucketColor(SlotOf(points[i].cost));
     svg += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{:02x}{:02x}{:02x}\"/>",
         i * (kBarWidth + kBarGap), kHeight - height, kBarWidth, height, color.red, color.green,
@@ -80,7 +80,7 @@ std::string TrendLine(std::span<const analysis::TrendPoint> points, const draw::
     const auto level = std::clamp<std::size_t>(
         static_cast<std::size_t>(std::ceil(share * (kBlocks.size() - 1))), 1, kBlocks.size() - 1);
     line += draw::Paint(style.utf8 ? kBlocks[level] : kAscii[level],
-                        draw::BucketColor(SlotOf(point.cost), 1), style.color);
+                        draw::BucketColor(SlotOf(point.cost)), style.color);
   }
   return line;
 }

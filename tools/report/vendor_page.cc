@@ -33,6 +33,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.2rem;margin:0}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}caption{text-align:left;color:var(--soft);font-size:.9rem;padding-bottom:.4rem}
 th,td{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line);white-space:nowrap}
 td.n,th.n{text-align:right}td small,th small{display:block;color:var(--soft);font-weight:400}
+th[scope=row]{max-width:22rem;white-space:normal;overflow-wrap:anywhere}td svg{max-width:none}
 article{margin:1rem 0;padding:1rem;border:1px solid var(--line);border-radius:.5rem;background:var(--panel)}
 svg{max-width:100%;height:auto}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
@@ -41,7 +42,7 @@ svg{max-width:100%;height:auto}
 )css";
 
 // SHA-256 of the above, base64: the one style that the page's policy lets through.
-constexpr std::string_view kCssHash = "TjLXuLHzq05G1qwZsUYeJIlpJikGZG0/Ohq61rylwV4=";
+constexpr std::string_view kCssHash = "/cAoxlw7Fusg9MrT01YLwEt5xRqbYkciGeIIgiBCeG4=";
 
 std::string Head(const std::string& title) {
   return fmt::format(
@@ -138,6 +139,9 @@ class Page {
               ? "nothing to compare with"
               : fmt::format("changes from {} to {}", Text(library.before), Text(library.after)));
     }
+    if (!report_.waiting.empty()) {
+      html += fmt::format("<dt>set apart</dt><dd>{}</dd>\n", Text(WaitingText(report_)));
+    }
     for (const auto& fact : content_.facts) {
       html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", Text(fact.label), Text(fact.untrusted_value));
     }
@@ -161,7 +165,7 @@ class Page {
     }
     return Table(
         "candidates", "Where improvement pays most",
-        "The dearest APIs by the time of calls in the field, all versions; no contribution "
+        "The most expensive APIs by the time of calls in the field, all versions; no contribution "
         "counts more than about 16 times what is usual for its API. Tail: p99 "
         "over p50 of the newest version. Regression: what the newest version's calls have "
         "cost more than they would have before.",
@@ -233,36 +237,34 @@ class Page {
     std::string rows;
     for (std::size_t i = 0; i < shown_; ++i) {
       const analysis::VendorApi& api = report_.apis[i];
-      rows += "<tr>" + NameCell(api) + Number(draw::FormatCount(api.calls)) +
-              Number(ShareText(api.share)) + Number(draw::FormatCount(api.contributions));
+      rows += "<tr>" + NameCell(api) + Cell(draw::SpectrumSvg(api.bars, Metric::kWallTime)) +
+              Number(draw::FormatCount(api.calls)) + Number(ShareText(api.share)) +
+              Number(draw::FormatCount(api.contributions));
       for (const auto which :
            {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
         rows += QuantileCell(api.time, which);
       }
       rows += Number(api.alloc_mean ? Cost(*api.alloc_mean, Metric::kAllocInclusive) : "–") +
-              Cell(draw::SpectrumSvg(api.bars, Metric::kWallTime)) +
               Cell(TrendSvg(api.versions, "versions", Metric::kWallTime)) +
               (weeks ? Cell(TrendSvg(api.weeks, "weeks", Metric::kWallTime)) : "") + "</tr>\n";
     }
     std::string caption =
         "Calls, share of the total time and contributions: all versions. Costs: the newest "
-        "version, "
-        "the typical machine's, in runs that began with little load, small: the interval that "
-        "certainly holds the quantile. Spectrum: "
-        "from cheap (left, blue) to dear (right, red), height = how often. Versions and weeks: the "
-        "machines' typical cost, "
-        "from "
-        "zero.";
+        "version, the typical machine's, in runs that began with little load, small: the interval "
+        "that is guaranteed to hold the quantile. Spectrum: from cheap (left, dark blue) to "
+        "expensive (right, yellow), height = how often. Versions and weeks: the machines' typical "
+        "cost, from zero.";
     if (!weeks) caption += " Single weeks are not published.";
     if (shown_ < report_.apis.size()) {
       caption += fmt::format(" {} of {} APIs; all: --format csv.", shown_,
                              draw::FormatCount(report_.apis.size()));
     }
     return Table("use", "Use and cost of each API", caption,
-                 Heading("API") + Heading("Calls", true) + Heading("Share", true) +
-                     Heading("Contributions", true) + Heading("p50", true) + Heading("p95", true) +
-                     Heading("p99", true) + Heading("Alloc/call", true) + Heading("Spectrum") +
-                     Heading("Versions") + (weeks ? Heading("Weeks") : ""),
+                 Heading("API") + Heading("Spectrum") + Heading("Calls", true) +
+                     Heading("Share", true) + Heading("Contributions", true) +
+                     Heading("p50", true) + Heading("p95", true) + Heading("p99", true) +
+                     Heading("Alloc/call", true) + Heading("Versions") +
+                     (weeks ? Heading("Weeks") : ""),
                  rows);
   }
 

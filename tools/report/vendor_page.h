@@ -16,7 +16,7 @@ struct VendorPageContent {
 
 // The vendor report as a whole HTML document, for screen and paper, light and dark. Like CostPage()
 // it needs nothing beside itself, runs nothing and fetches nothing, and its policy forbids it;
-// names are escaped. At most kMaxPageApis APIs are drawn, the dearest. Deterministic.
+// names are escaped. At most kMaxPageApis APIs are drawn, the most expensive. Deterministic.
 std::string VendorPage(const VendorPageContent& content);
 
 }  // namespace fieldcost::report

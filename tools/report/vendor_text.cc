@@ -163,6 +163,16 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
 
 }  // namespace
 
+std::string WaitingText(const analysis::VendorReport& report) {
+  if (report.waiting.empty()) return "";
+  std::string names;
+  for (const analysis::VendorApi& api : report.waiting) {
+    names += (names.empty() ? "" : ", ") + EscapeControl(api.symbol);
+  }
+  return fmt::format("waiting: {} function{} set apart, since the time is no cost: {}\n",
+                     report.waiting.size(), report.waiting.size() == 1 ? "" : "s", names);
+}
+
 std::string ShareText(double share) {
   const double percent = share * 100;
   if (percent > 0 && percent < 0.095) return "<0.1 %";
@@ -176,9 +186,10 @@ std::string VendorText(const analysis::VendorReport& report, const draw::Style& 
                   draw::FormatCount(report.apis.size()), draw::FormatCount(report.calls),
                   draw::TotalText(report.total, style));
   text += Libraries(report, style);
+  text += WaitingText(report);
   if (report.apis.empty()) return text;
-  text += "\nGroups, the dearest first\n" + Groups(report, style);
-  text += "\nAPIs, the dearest first: candidates for improvement\n" + Dearest(report, style);
+  text += "\nGroups, the most expensive first\n" + Groups(report, style);
+  text += "\nAPIs, the most expensive first: candidates for improvement\n" + Dearest(report, style);
   text += "\nChanges between the versions\n";
   text += Changes(report, style);
   text += fmt::format("(q over {} comparisons)\n", draw::FormatCount(report.compared));

@@ -13,6 +13,10 @@ namespace fieldcost::report {
 inline constexpr std::size_t kMaxTextApis = 40;
 std::string VendorText(const analysis::VendorReport& report, const draw::Style& style);
 
+// "waiting: 2 functions set apart, since the time is no cost: poll, select" and a line feed; "" if
+// there are none.
+std::string WaitingText(const analysis::VendorReport& report);
+
 // "12 %", "0.3 %", "<0.1 %".
 std::string ShareText(double share);
 

@@ -363,7 +363,7 @@ TEST_F(DaemonTest, KilledAtAnyMomentCountsEveryCallExactlyOnce) {
   auto agent = Agent::Open(paths_, SystemClock());
   ASSERT_TRUE(agent);
   EXPECT_EQ(Sum(*agent->LocalRows()), expected);
-  EXPECT_EQ(agent->GetStatus()->run_files, 0U);
+  EXPECT_EQ(agent->GetStatus()->measuring.run_files, 0U);
 }
 
 }  // namespace

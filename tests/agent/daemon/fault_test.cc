@@ -64,8 +64,8 @@ class FaultTest : public AgentFixture {
   static std::string TryEverything(Agent& agent) {
     const std::vector<std::pair<const char*, std::function<Status()>>> kOperations = {
         {"harvest", [&] { return Without(agent.Harvest()); }},
-        {"upload", [&] { return Without(agent.Upload(true)); }},
-        {"upload when due", [&] { return Without(agent.Upload(false)); }},
+        {"upload", [&] { return Without(agent.Upload(UploadWish::kEverythingNow)); }},
+        {"upload when due", [&] { return Without(agent.Upload(UploadWish::kWhatIsDue)); }},
         {"next upload", [&] { return Without(agent.NextUpload()); }},
         {"preview", [&] { return Without(agent.Preview()); }},
         {"log", [&] { return Without(agent.Log()); }},
@@ -106,7 +106,8 @@ TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
     if (!MountState("size=1m,mode=0700")) return kNoNamespace;
     Agent agent = OpenAgent(Mode::kOn);
     WriteRun("a", {3});
-    if (!agent.Harvest() || agent.Upload(true)->batches_sent != 1) return "not set up";
+    if (!agent.Harvest() || agent.Upload(UploadWish::kEverythingNow)->batches_sent != 1)
+      return "not set up";
     WriteRun("b", {4});
     if (!agent.Harvest()) return "not set up";
     WriteRun("c", {5});
@@ -115,7 +116,7 @@ TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
     std::string text = TryEverything(agent);
     std::filesystem::remove(filler);
     const auto harvest = agent.Harvest();
-    const auto upload = agent.Upload(true);
+    const auto upload = agent.Upload(UploadWish::kEverythingNow);
     text += harvest && upload && !upload->stopped_by ? "fine again\n" : "still broken\n";
     return text;
   });
@@ -136,7 +137,7 @@ TEST_F(FaultTest, NothingIsSentThatCannotBeMarkedAsTried) {
     WriteRun("a", {3});
     if (!agent.Harvest()) return "not set up";
     FillDisk(paths_.state_dir / "filler");
-    const auto upload = agent.Upload(true);
+    const auto upload = agent.Upload(UploadWish::kEverythingNow);
     const auto again = Agent::Open(paths_, clock_);  // as the next process would
     return (upload ? "uploaded" : upload.error().message) + "\n" +
            (again ? "opened" : again.error().message);
@@ -167,7 +168,7 @@ TEST_F(FaultTest, AReadOnlyHomeIsSaidByEachOperation) {
                                      HasSubstr("Read-only")));
   EXPECT_EQ(server_->requests(), before) << "what cannot be noted is not sent";
   Agent agent = OpenAgent();
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 1U);
 }
 

@@ -25,7 +25,7 @@ class ForgetTest : public AgentFixture {
 
   void Send(Agent& agent, std::uint64_t value = 3) {
     Measure(agent, value);
-    ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+    ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   }
   std::filesystem::path Key(std::uint64_t epoch) const {
     return paths_.state_dir / "agent_keys" / std::to_string(epoch);
@@ -42,7 +42,7 @@ TEST_F(ForgetTest, TheLogShowsEachBatchAndItsExactBytes) {
   clock_.Advance(std::chrono::hours(1));
   Measure(agent, 4);
   server_->Script({.status = 503, .headers = {}, .body = {}});
-  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
   const auto log = *agent.Log();
   ASSERT_EQ(log.size(), 2U);
   EXPECT_EQ(log[0].id, 1U);
@@ -91,9 +91,9 @@ TEST_F(ForgetTest, ForgettingTakesBackExactlyWhatWasSentAndDropsTheRest) {
   for (int i = 0; i < 3; ++i) Send(agent);
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
-  ASSERT_TRUE(agent.Upload(true)->stopped_by);  // tried: may have arrived
-  Measure(agent);                               // pending
-  WriteRun("unread", {7});                      // not even harvested
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);  // tried: may have arrived
+  Measure(agent);                                                     // pending
+  WriteRun("unread", {7});                                            // not even harvested
   ASSERT_EQ(server_->bodies().size(), 3U);
   const auto report = agent.Forget();
   ASSERT_TRUE(report) << report.error().message;
@@ -104,10 +104,10 @@ TEST_F(ForgetTest, ForgettingTakesBackExactlyWhatWasSentAndDropsTheRest) {
   EXPECT_EQ(report->batches_refused + report->batches_too_old + report->batches_left, 0U);
   EXPECT_THAT(server_->bodies(), IsEmpty());
   EXPECT_EQ(server_->bad_requests(), 0U);
-  EXPECT_EQ(agent.GetStatus()->withdrawn_batches, 4U);
+  EXPECT_EQ(agent.GetStatus()->outbox.withdrawn_batches, 4U);
   EXPECT_EQ(agent.GetStatus()->consent.mode, Mode::kOn);
   EXPECT_FALSE(agent.Preview()->has_value());
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 0U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 0U);
   EXPECT_EQ(agent.Forget()->batches_withdrawn, 0U) << "nothing is left to forget";
   Send(agent);
   EXPECT_TRUE(server_->Rows()[0].first_contribution) << "it counts as if it were the first";
@@ -127,11 +127,11 @@ TEST_F(ForgetTest, WhatNeverLeftIsDeletedWithoutAskingAnybody) {
     for (std::uint32_t pick = 0; pick < 60; ++pick) file.Add(pick, 0, pick);
   }
   ASSERT_TRUE(small.Harvest());
-  const auto waiting = small.Upload(false)->batches_left;
+  const auto waiting = small.Upload(UploadWish::kWhatIsDue)->batches_left;
   EXPECT_GT(waiting, 0U);
   EXPECT_EQ(small.Forget()->batches_deleted, waiting);
   EXPECT_EQ(server_->requests(), 0U);
-  EXPECT_EQ(small.GetStatus()->pending_rows, 0U);
+  EXPECT_EQ(small.GetStatus()->outbox.pending_rows, 0U);
 }
 
 TEST_F(ForgetTest, ItStopsWhenTheServerIsAwayAndGoesOnLater) {
@@ -143,7 +143,7 @@ TEST_F(ForgetTest, ItStopsWhenTheServerIsAwayAndGoesOnLater) {
     ASSERT_TRUE(report && report->stopped_by);
     EXPECT_EQ(report->stopped_by->code, ErrorCode::kUnavailable);
     EXPECT_EQ(report->batches_left, 4U);
-    EXPECT_EQ(agent.Upload(true)->batches_sent, 0U);
+    EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 0U);
     report = agent.Forget();
     EXPECT_FALSE(report->stopped_by);
     EXPECT_EQ(report->batches_withdrawn, 4U);
@@ -168,10 +168,10 @@ TEST_F(ForgetTest, ABatchThatWasTriedBeforeConsentWasWithdrawnCanStillBeTakenBac
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
   server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
-  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
   ASSERT_EQ(server_->bodies().size(), 1U);
   ASSERT_TRUE(agent.SetMode(Mode::kOff));
-  EXPECT_EQ(agent.GetStatus()->spooled_batches, 0U);
+  EXPECT_EQ(agent.GetStatus()->outbox.spooled_batches, 0U);
   ASSERT_EQ(agent.Log()->size(), 1U);
   EXPECT_EQ((*agent.Log())[0].state, SpoolState::kDropped);
   const auto report = agent.Forget();
@@ -187,13 +187,13 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch)));
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
-  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
   clock_.Advance(std::chrono::weeks(13));
   EXPECT_EQ((*agent.Preview())->sequence, 3U) << "what is spooled keeps its number";
-  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   Measure(agent);
   EXPECT_EQ((*agent.Preview())->sequence, 1U);
-  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   EXPECT_THAT(server_->sequences(), ::testing::UnorderedElementsAre(1, 2, 3, 1));
   EXPECT_EQ(server_->agents().size(), 2U) << "two keys, two epochs";
   EXPECT_EQ(server_->bad_requests(), 0U);
@@ -219,7 +219,7 @@ TEST_F(ForgetTest, WhatAQuarterMeasuredLeavesUnderItsKey) {
   clock_.Advance(std::chrono::hours(4));
   Measure(agent);
   EXPECT_EQ((*agent.Preview())->sequence, 2U);
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 2U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 2U);
   const auto log = *agent.Log();
   ASSERT_EQ(log.size(), 3U);
   EXPECT_EQ(log[1].epoch, kStartEpoch);
@@ -258,9 +258,9 @@ TEST_F(ForgetTest, ABatchThatWasTriedIsNeverSentWithAnotherKey) {
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
   server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
-  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
   std::filesystem::remove(Key(kStartEpoch));
-  EXPECT_EQ(agent.Upload(true)->batches_quarantined, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_quarantined, 1U);
   EXPECT_THAT(agent.Log()->back().reason, HasSubstr("key"));
   Send(agent, 4);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 2U) << "once each";
@@ -279,7 +279,7 @@ TEST_F(ForgetTest, NothingInABatchCountsWhatThisMachineDid) {
   }
   Measure(agent);
   EXPECT_EQ((*agent.Preview())->content.field_policy_version, 0U) << "the same in each quarter";
-  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   EXPECT_EQ(agent.ReadBatch(1)->content.field_policy_version, 0U);
 }
 
@@ -296,13 +296,13 @@ TEST_F(ForgetTest, TheClassOfAQuartersFirstBatchIsThatOfAllItsBatches) {
   }
   Measure(agent);
   EXPECT_EQ((*agent.Preview())->content.hardware, before);
-  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   Measure(agent);
   EXPECT_FALSE((*agent.Preview())->content.rows.front().first_contribution);
-  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   clock_.Advance(std::chrono::weeks(13));
   Measure(agent);
-  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   EXPECT_EQ(agent.ReadBatch(1)->content.hardware, before);
   EXPECT_EQ(agent.ReadBatch(2)->content.hardware, before);
   EXPECT_EQ(agent.ReadBatch(3)->content.hardware, now) << "a new key, and what the machine is";
@@ -315,21 +315,21 @@ TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {
   for (int i = 0; i < 8; ++i) Send(agent);  // so many that two may go at once
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
-  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
   clock_.Advance(std::chrono::hours(4));
   Measure(agent, 4);
   for (int i = 0; i < 100 && server_->bodies().size() == 8; ++i) {
     const auto next = *agent.NextUpload();
     ASSERT_TRUE(next);
     if (*next > clock_.Now()) clock_.Advance(*next - clock_.Now());
-    ASSERT_TRUE(agent.Upload(false));
+    ASSERT_TRUE(agent.Upload(UploadWish::kWhatIsDue));
   }
   EXPECT_EQ(server_->bodies().size(), 9U);
   EXPECT_EQ(server_->agents().size(), 1U) << "two at a time would belong together";
   const auto next = *agent.NextUpload();
   ASSERT_TRUE(next);
   EXPECT_GT(*next, clock_.Now() + std::chrono::hours(1));
-  EXPECT_EQ(agent.Upload(true)->batches_left, 0U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_left, 0U);
   EXPECT_EQ(server_->agents().size(), 2U);
 }
 

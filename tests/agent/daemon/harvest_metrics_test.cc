@@ -55,8 +55,8 @@ TEST_F(HarvestMetricsTest, CallsOfAFinishedRunAreItsTimedAndItsUntimedOnes) {
   }
   Harvest(agent);
   EXPECT_EQ(Calls(agent), HistogramOf({3 + 101 + 10 + 5000 + 2000 - 2}));
-  EXPECT_EQ(agent.GetStatus()->timed_calls, 3U + 101);
-  EXPECT_EQ(agent.GetStatus()->untimed_calls, 10U + 5000 + 2000 - 2);
+  EXPECT_EQ(agent.GetStatus()->measuring.timed_calls, 3U + 101);
+  EXPECT_EQ(agent.GetStatus()->measuring.untimed_calls, 10U + 5000 + 2000 - 2);
 }
 
 TEST_F(HarvestMetricsTest, EachPickAndRunGivesOneValueAndZeroCallsNone) {
@@ -130,13 +130,13 @@ TEST_F(HarvestMetricsTest, WhatARunTellsLaterIsAddedButNotAsAllOfItsCalls) {
   Harvest(agent);
   EXPECT_TRUE(Calls(agent).empty());
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5, 6, 7}));
-  EXPECT_EQ(agent.GetStatus()->dropped_picks, 1U);
+  EXPECT_EQ(agent.GetStatus()->measuring.dropped_picks, 1U);
   file.Add(50);  // was under way when the pick ended
   file.End();
   Harvest(agent);
   EXPECT_TRUE(Calls(agent).empty());
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5, 6, 7, 50}));
-  EXPECT_EQ(agent.GetStatus()->dropped_picks, 1U);
+  EXPECT_EQ(agent.GetStatus()->measuring.dropped_picks, 1U);
   EXPECT_FALSE(std::filesystem::exists(RunPath("a")));
 }
 
@@ -189,7 +189,7 @@ TEST_F(HarvestMetricsTest, TimeOfARunStandsForTheRunsThatWereNotMeasured) {
   EXPECT_EQ(busy[0].key.api.symbol, "busy");
   EXPECT_EQ(busy[0].histogram, HistogramOf({9}));
   EXPECT_EQ(Sum(*agent.LocalRows()).count(), 9U + 1 + 1);
-  EXPECT_EQ(agent.GetStatus()->timed_calls, 2U + 1 + 1 + 1);
+  EXPECT_EQ(agent.GetStatus()->measuring.timed_calls, 2U + 1 + 1 + 1);
 }
 
 TEST_F(HarvestMetricsTest, CallsThatStandForOthersAreCountedOnceWhileTheRunGoesOn) {
@@ -205,7 +205,7 @@ TEST_F(HarvestMetricsTest, CallsThatStandForOthersAreCountedOnceWhileTheRunGoesO
   file.End();
   Harvest(agent);
   EXPECT_EQ(Sum(*agent.LocalRows()), expected);
-  EXPECT_EQ(agent.GetStatus()->timed_calls, 5U);
+  EXPECT_EQ(agent.GetStatus()->measuring.timed_calls, 5U);
 }
 
 TEST_F(HarvestMetricsTest, WhatIsPickedByHandOrCannotBeToldStandsForNothing) {
@@ -283,17 +283,17 @@ TEST_F(HarvestMetricsTest, OverheadIsSummedFromDifferences) {
   file.Add(1);
   file.counter() = shm::MakeCallCounter(50, 3);
   Harvest(agent);
-  EXPECT_EQ(agent.GetStatus()->overhead_ns, 60U + 100);
+  EXPECT_EQ(agent.GetStatus()->measuring.overhead_ns, 60U + 100);
   Harvest(agent);
-  EXPECT_EQ(agent.GetStatus()->overhead_ns, 60U + 100) << "nothing was added twice";
+  EXPECT_EQ(agent.GetStatus()->measuring.overhead_ns, 60U + 100) << "nothing was added twice";
   file.Add(1);
   file.counter() = shm::MakeCallCounter(51, 2);
   file.End();
   Harvest(agent);
   const auto status = agent.GetStatus();
-  EXPECT_EQ(status->overhead_ns, 120U + 102);
-  EXPECT_EQ(status->timed_calls, 2U);
-  EXPECT_EQ(status->untimed_calls, 51U);
+  EXPECT_EQ(status->measuring.overhead_ns, 120U + 102);
+  EXPECT_EQ(status->measuring.timed_calls, 2U);
+  EXPECT_EQ(status->measuring.untimed_calls, 51U);
 }
 
 TEST_F(HarvestMetricsTest, HostileNumbersAreCutOrRefusedAndTheRestCounts) {
@@ -326,8 +326,8 @@ TEST_F(HarvestMetricsTest, HostileNumbersAreCutOrRefusedAndTheRestCounts) {
   EXPECT_TRUE(Calls(agent).empty()) << "of a run that says it lost some";
   EXPECT_TRUE(RowsOf(*agent.LocalRows(), kFirstCallTime).empty());
   const auto status = agent.GetStatus();
-  EXPECT_EQ(status->lost_calls, kMaxRunCalls);
-  EXPECT_EQ(status->overhead_ns, 1000U) << "a call costs at most a microsecond";
+  EXPECT_EQ(status->measuring.lost_calls, kMaxRunCalls);
+  EXPECT_EQ(status->measuring.overhead_ns, 1000U) << "a call costs at most a microsecond";
   EXPECT_TRUE(agent.Harvest()) << "and nothing is broken for later";
 }
 
@@ -336,14 +336,14 @@ TEST_F(HarvestMetricsTest, RefusedCellIsCountedOnceHoweverOftenTheRunIsRead) {
   RunFileWriter file(RunPath("a"), Living());
   file.cell(1).nested = ~std::uint64_t{0};  // more calls than there can be, and nothing else
   Harvest(agent);
-  EXPECT_EQ(agent.GetStatus()->refused_cells, 1U);
+  EXPECT_EQ(agent.GetStatus()->measuring.refused_cells, 1U);
   for (int i = 0; i < 3; ++i) {
     file.Add(5);
     Harvest(agent);
   }
   file.End();
   Harvest(agent);
-  EXPECT_EQ(agent.GetStatus()->refused_cells, 1U);
+  EXPECT_EQ(agent.GetStatus()->measuring.refused_cells, 1U);
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5, 5, 5}));
 }
 

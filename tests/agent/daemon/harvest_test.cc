@@ -187,7 +187,7 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
   EXPECT_TRUE(std::filesystem::exists(paths_.run_dir() / "refused" / "b.run"));
   EXPECT_TRUE(std::filesystem::is_symlink(paths_.run_dir() / "refused" / "d.run"));
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({1, 3}));
-  EXPECT_EQ(agent.GetStatus()->refused_files, 2U);
+  EXPECT_EQ(agent.GetStatus()->measuring.refused_files, 2U);
   // Never more than a few are kept.
   for (int i = 0; i < 40; ++i) {
     ASSERT_TRUE(WriteFileAtomically(RunPath("x" + std::to_string(i)), "garbage", 0600));
@@ -213,7 +213,7 @@ TEST_F(HarvestTest, WhatWasLeftInTheStateDirectoryIsCountedOnce) {
   RunFileWriter(old / "ended.run", Ended()).Add(2);
   RunFileWriter living(old / "living.run", Living());
   living.Add(3);
-  EXPECT_EQ(agent.GetStatus()->run_files, 3U);
+  EXPECT_EQ(agent.GetStatus()->measuring.run_files, 3U);
   EXPECT_EQ(agent.Harvest()->files_finished, 2U);
   EXPECT_EQ(agent.Harvest()->calls, 0U);
   living.Add(4);
@@ -257,7 +257,7 @@ TEST_F(HarvestTest, LostCallsAreReportedOnce) {
   ASSERT_TRUE(agent.Harvest());
   file.header().lost_calls = 7;
   ASSERT_TRUE(agent.Harvest());
-  EXPECT_EQ(agent.GetStatus()->lost_calls, 7U);
+  EXPECT_EQ(agent.GetStatus()->measuring.lost_calls, 7U);
 }
 
 TEST_F(HarvestTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) {
@@ -275,7 +275,7 @@ TEST_F(HarvestTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) {
       file.Add(8, 0, 1);
     }
     ASSERT_TRUE(agent.Harvest());
-    EXPECT_GT(agent.GetStatus()->private_rows_kept, 0U) << Name(mode);
+    EXPECT_GT(agent.GetStatus()->measuring.private_rows_kept, 0U) << Name(mode);
   }
   Agent agent = OpenAgent();
   const auto rows = agent.LocalRows();
@@ -310,7 +310,7 @@ TEST_F(HarvestTest, PickByHandKeepsItsNameAndIsNeverSent) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(stats::DisplayName(rows[0].key.api), "libsecret.so.1!secret_call");
   EXPECT_FALSE(agent.Preview()->has_value());
-  EXPECT_EQ(agent.GetStatus()->private_rows_kept, 0U);
+  EXPECT_EQ(agent.GetStatus()->measuring.private_rows_kept, 0U);
 }
 
 TEST_F(HarvestTest, WhatTheCoinDidNotChooseStaysHereThoughItWasAskedFor) {
@@ -368,7 +368,7 @@ TEST_F(HarvestTest, OnlyPackagedPublicOrNamedModulesBecomePending) {
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(stats::DisplayName(rows[0].key.api), "(private)!(private)");
   EXPECT_EQ(rows[0].histogram, HistogramOf({10, 11})) << "of two libraries";
-  EXPECT_EQ(agent.GetStatus()->private_rows_kept, 2U) << "of two metrics";
+  EXPECT_EQ(agent.GetStatus()->measuring.private_rows_kept, 2U) << "of two metrics";
   const auto preview = agent.Preview();
   ASSERT_TRUE(preview) << preview.error().message;
   ASSERT_TRUE(preview->has_value());

@@ -141,7 +141,7 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
   Consent(Mode::kLocal);
   {
     auto agent = Agent::Open(paths_, SystemClock());
-    const std::string problem = agent->GetStatus()->policy_problem;
+    const std::string problem = agent->GetStatus()->measuring.policy_problem;
     if (!problem.empty()) GTEST_SKIP() << problem;
   }
   int kills = 0;
@@ -225,7 +225,7 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
     const auto info = ReadRunInfo(*bytes);
     EXPECT_TRUE(info && !info->ready) << path;
   }
-  EXPECT_EQ(agent->GetStatus()->refused_files, 0U);
+  EXPECT_EQ(agent->GetStatus()->measuring.refused_files, 0U);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "agent/upload/upload_lock.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/agent/daemon/holding_proxy.h"
+#include "tests/support/wait_until.h"
 
 namespace fieldcost::agent {
 namespace {
@@ -66,11 +67,11 @@ class OffWhileSendingTest : public OffTest, public ::testing::WithParamInterface
 TEST_P(OffWhileSendingTest, NothingLeavesOnceItHasReturned) {
   HoldingProxy proxy(GetParam().step);
   Agent agent = AgentWithABatch(proxy.port());
-  std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(true)); });
+  std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });
   proxy.WaitUntilHeld();
   Agent other = OpenAgent();
   // At the first step the proxy cannot tell: the lock may be taken, and no batch made yet.
-  while (!IsUploading() || other.Log()->empty()) std::this_thread::yield();
+  EXPECT_TRUE(testing::WaitUntil([&] { return IsUploading() && !other.Log()->empty(); }));
   const Status off = other.SetMode(GetParam().to);
   EXPECT_TRUE(off) << off.error().message;
   EXPECT_FALSE(IsUploading());
@@ -105,7 +106,7 @@ TEST_F(OffTest, TheAdministratorsProhibitionEndsAnUploadThatIsHeld) {
   for (const Step step : {Step::kConnectAnswer, Step::kMiddle}) {
     HoldingProxy proxy(step);
     Agent agent = AgentWithABatch(proxy.port());
-    std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(true)); });
+    std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });
     proxy.WaitUntilHeld();
     ASSERT_TRUE(WriteFileAtomically(paths_.system_file, "[consent]\npermit = false\n", 0644));
     upload.join();
@@ -119,7 +120,7 @@ TEST_F(OffTest, TheAdministratorsProhibitionEndsAnUploadThatIsHeld) {
 TEST_F(OffTest, WhatHadLeftBeforeIsSentAndTheLogSaysSo) {
   HoldingProxy proxy(Step::kAnswer);
   Agent agent = AgentWithABatch(proxy.port());
-  std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(true)); });
+  std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });
   proxy.WaitUntilHeld();
   Agent other = OpenAgent();
   EXPECT_TRUE(other.SetMode(Mode::kOff));
@@ -137,14 +138,13 @@ TEST_F(OffTest, WhatHadLeftBeforeIsSentAndTheLogSaysSo) {
 TEST_F(OffTest, AnAnswerThatComesDuringItIsHeard) {
   HoldingProxy proxy(Step::kAnswer);
   Agent agent = AgentWithABatch(proxy.port());
-  std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(true)); });
+  std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });
   proxy.WaitUntilHeld();
   std::thread release([&] {
-    for (;;) {
+    EXPECT_TRUE(testing::WaitUntil([&] {
       const auto consent = LoadConsent(paths_.consent_file());
-      if (consent && consent->mode == Mode::kOff) break;
-      std::this_thread::yield();
-    }
+      return consent && consent->mode == Mode::kOff;
+    }));
     proxy.Release();
   });
   Agent other = OpenAgent();
@@ -183,7 +183,7 @@ TEST_F(OffTest, ItWaitsForAnotherProcessThatUploads) {
   }
   uploading.reset();
   off.join();
-  EXPECT_EQ(agent.GetStatus()->pending_rows, 0U);
+  EXPECT_EQ(agent.GetStatus()->outbox.pending_rows, 0U);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class StatusTest : public AgentFixture {
   std::string Problem(const Agent& agent) const {
     const auto status = agent.GetStatus();
     EXPECT_TRUE(status) << status.error().message;
-    return status ? status->policy_problem : "";
+    return status ? status->measuring.policy_problem : "";
   }
 
   // The same, where mounts are a child process's own. nullopt if we may not have that.
@@ -59,7 +59,7 @@ TEST_F(StatusTest, NoProblemWhereThereIsNone) {
 
 TEST_F(StatusTest, RunsThatWereNotMeasuredAreToldByReason) {
   Agent agent = OpenAgent(Mode::kLocal);
-  EXPECT_TRUE(agent.GetStatus()->skips.empty());
+  EXPECT_TRUE(agent.GetStatus()->measuring.skips.empty());
   auto bytes = ReadFile(paths_.skip_file(), sizeof(shm::SkipFile));
   ASSERT_TRUE(bytes) << "the policy brings it";
   shm::SkipFile skips;
@@ -68,7 +68,7 @@ TEST_F(StatusTest, RunsThatWereNotMeasuredAreToldByReason) {
   std::memcpy(bytes->data(), &skips, sizeof skips);
   ASSERT_TRUE(WriteFileAtomically(paths_.skip_file(), *bytes, 0600));
   ASSERT_TRUE(agent.WritePolicy(false));
-  EXPECT_THAT(agent.GetStatus()->skips,
+  EXPECT_THAT(agent.GetStatus()->measuring.skips,
               ::testing::ElementsAre(
                   SkipCount{.reason = "enough other programs were being measured", .runs = 42}));
 }

@@ -66,17 +66,17 @@ TEST_F(SystemConsentTest, NothingIsMeasuredCountedOrSentWhileForbidden) {
   WriteRun("b", {100});
   ASSERT_TRUE(agent.Harvest());
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7}));
-  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(server_->requests(), 0U);
   EXPECT_FALSE(agent.Preview()->has_value());
   const auto status = agent.GetStatus();
   EXPECT_EQ(status->consent.mode, Mode::kOn) << "the user's decision stands";
   EXPECT_TRUE(status->forbidden);
-  EXPECT_EQ(status->policy_problem, "");
+  EXPECT_EQ(status->measuring.policy_problem, "");
   Permit(true);
   ASSERT_TRUE(agent.WritePolicy(false));
   EXPECT_TRUE(PolicySaysMeasure());
-  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 2U);
 }
 

@@ -41,7 +41,7 @@ TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
   for (int status = 200; status < 600; ++status) {
     server_->Script({.status = status, .headers = {{"Location", server_->url()}}, .body = "no"});
     const std::uint64_t before = server_->requests();
-    const auto report = agent.Upload(true);
+    const auto report = agent.Upload(UploadWish::kEverythingNow);
     ASSERT_TRUE(report) << status << report.error().message;
     EXPECT_EQ(server_->requests(), before + 1) << status << ": not repeated, not redirected";
     EXPECT_EQ(report->batches_sent, 0U) << status;
@@ -60,8 +60,8 @@ TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
       }
     }
   }
-  EXPECT_EQ(agent.GetStatus()->quarantined_batches, quarantined);
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.GetStatus()->outbox.quarantined_batches, quarantined);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 1U);
 }
 
@@ -73,7 +73,7 @@ TEST_F(UploadAnswersTest, TheLogSaysWhatTheServiceKeepsApart) {
     answer.accepted_rows = 1;
     answer.held = held;
     server_->Script({.body = wire::EncodeAnswer(answer)});
-    ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+    ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   }
   const auto log = *agent.Log();
   ASSERT_EQ(log.size(), 2U);
@@ -88,12 +88,12 @@ TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
   EXPECT_EQ(std::filesystem::status(paths_.state_dir / "enrolment_token").permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   Measure(agent);
-  ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
+  ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   EXPECT_EQ(server_->requests(), 1U) << "nobody asked";
   server_->RequireToken("let-me-in");
   for (int i = 0; i < 2; ++i) {
     Measure(agent);
-    const auto report = agent.Upload(true);
+    const auto report = agent.Upload(UploadWish::kEverythingNow);
     EXPECT_FALSE(report->stopped_by) << report->stopped_by->message;
     EXPECT_EQ(report->batches_sent, 1U);
   }
@@ -109,7 +109,7 @@ TEST_F(UploadAnswersTest, WhatIsSwitchedOffDuringAnEnrolmentIsNotSentAfterIt) {
   Measure(agent);
   server_->WhileEnrolling(
       [this] { EXPECT_TRUE(WithdrawConsent(paths_.consent_file(), clock_.Now())); });
-  const auto report = agent.Upload(true);
+  const auto report = agent.Upload(UploadWish::kEverythingNow);
   ASSERT_TRUE(report && report->stopped_by);
   EXPECT_EQ(server_->enrolments(), 1U);
   EXPECT_EQ(server_->requests(), 2U) << "the batch that was answered with 401, and the enrolment";
@@ -124,19 +124,19 @@ TEST_F(UploadAnswersTest, ARefusedEnrolmentSaysWhatToDoAndTheBatchWaits) {
     if (*token != '\0') {
       ASSERT_TRUE(agent.SetEnrolmentToken(token));
     }
-    const auto report = agent.Upload(true);
+    const auto report = agent.Upload(UploadWish::kEverythingNow);
     ASSERT_TRUE(report && report->stopped_by);
     EXPECT_EQ(report->stopped_by->code, ErrorCode::kPermissionDenied);
     EXPECT_THAT(report->stopped_by->message, HasSubstr("fieldcost agent enrol --token-file"));
     EXPECT_EQ(report->batches_left, 1U);
     EXPECT_EQ(report->batches_quarantined, 0U);
-    EXPECT_EQ(agent.GetStatus()->upload_problem, report->stopped_by->message);
+    EXPECT_EQ(agent.GetStatus()->upload.upload_problem, report->stopped_by->message);
   }
-  EXPECT_EQ(agent.GetStatus()->failed_uploads, 2U);
+  EXPECT_EQ(agent.GetStatus()->upload.failed_uploads, 2U);
   ASSERT_TRUE(agent.SetEnrolmentToken("let-me-in"));
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
-  EXPECT_EQ(agent.GetStatus()->failed_uploads, 0U);
-  EXPECT_EQ(agent.GetStatus()->upload_problem, "");
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
+  EXPECT_EQ(agent.GetStatus()->upload.failed_uploads, 0U);
+  EXPECT_EQ(agent.GetStatus()->upload.upload_problem, "");
 }
 
 TEST_F(UploadAnswersTest, AServerThatNeverHasEnoughEnrolmentsIsLeftAlone) {
@@ -147,7 +147,7 @@ TEST_F(UploadAnswersTest, AServerThatNeverHasEnoughEnrolmentsIsLeftAlone) {
   server_->Script(asks);
   server_->Script({.status = 200, .headers = {}, .body = "{\"enrolled\":true}"});
   server_->Script(asks);
-  const auto report = agent.Upload(true);
+  const auto report = agent.Upload(UploadWish::kEverythingNow);
   ASSERT_TRUE(report && report->stopped_by);
   EXPECT_EQ(server_->requests(), 3U);
   EXPECT_EQ(report->batches_left, 1U);
@@ -184,7 +184,7 @@ TEST_F(UploadAnswersTest, AProxyIsUsedForUploadsAndNamedWhenItIsAway) {
                                       "\"\nproxy = \"http://" + proxy + "\"\n",
                                   0600));
   Agent through_proxy = OpenAgent();
-  const auto report = through_proxy.Upload(true);
+  const auto report = through_proxy.Upload(UploadWish::kEverythingNow);
   ASSERT_TRUE(report && report->stopped_by);
   EXPECT_THAT(report->stopped_by->message, HasSubstr("proxy " + proxy));
   EXPECT_EQ(report->batches_left, 1U);

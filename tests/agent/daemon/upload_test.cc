@@ -35,7 +35,7 @@ TEST_F(UploadTest, WhatIsPreviewedIsWhatIsSentByteForByte) {
   ASSERT_TRUE(preview) << preview.error().message;
   ASSERT_TRUE(preview->has_value());
   EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_keys"));
-  const auto report = agent.Upload(true);
+  const auto report = agent.Upload(UploadWish::kEverythingNow);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->stopped_by) << report->stopped_by->message;
   EXPECT_EQ(report->batches_sent, 1U);
@@ -47,8 +47,8 @@ TEST_F(UploadTest, WhatIsPreviewedIsWhatIsSentByteForByte) {
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_FALSE(agent.Preview()->has_value());
   const auto status = agent.GetStatus();
-  EXPECT_EQ(status->sent_batches, 1U);
-  EXPECT_EQ(status->pending_rows, 0U);
+  EXPECT_EQ(status->outbox.sent_batches, 1U);
+  EXPECT_EQ(status->outbox.pending_rows, 0U);
   EXPECT_EQ(status->agent_public_key.size(), 64U);
 }
 
@@ -57,7 +57,7 @@ TEST_F(UploadTest, SpooledBatchIsPreviewedAsItWillBeSent) {
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   server_->Script({.status = 503, .headers = {{"Retry-After", "17"}}, .body = "busy"});
-  const auto report = agent.Upload(true);
+  const auto report = agent.Upload(UploadWish::kEverythingNow);
   ASSERT_TRUE(report);
   ASSERT_TRUE(report->stopped_by);
   EXPECT_EQ(report->stopped_by->code, ErrorCode::kUnavailable);
@@ -71,7 +71,7 @@ TEST_F(UploadTest, SpooledBatchIsPreviewedAsItWillBeSent) {
   ASSERT_EQ((*preview)->content.rows.size(), 2U);
   EXPECT_EQ((*preview)->content.rows[0].histogram, HistogramOf({3}));
   EXPECT_EQ(*wire::EncodeBatch((*preview)->content), (*preview)->raw);
-  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(server_->bodies()[0], (*preview)->raw);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 2U);
 }
@@ -85,13 +85,13 @@ TEST_F(UploadTest, ABatchWaitsForTheAgentsSlotAndIsNeverTooOld) {
   ASSERT_TRUE(next && *next);
   EXPECT_GT(**next, kStart);
   EXPECT_LE(**next, kStart + std::chrono::hours(24));
-  EXPECT_EQ(agent.GetStatus()->next_upload, *next);
-  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  EXPECT_EQ(agent.GetStatus()->upload.next_upload, *next);
+  EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 0U);
   clock_.Advance(**next - kStart - seconds(1));
-  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 0U);
   EXPECT_EQ(server_->requests(), 0U);
   clock_.Advance(seconds(1));
-  EXPECT_EQ(agent.Upload(false)->batches_sent, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 1U);
   EXPECT_EQ(*agent.NextUpload(), std::nullopt);
 }
 
@@ -108,12 +108,12 @@ TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
     for (std::uint32_t pick = 0; pick < 300; ++pick) file.Add(pick, 0, pick);
   }
   ASSERT_TRUE(agent.Harvest());
-  EXPECT_GE(agent.GetStatus()->pending_bytes, 8192U);
-  const auto full = agent.Upload(false);
+  EXPECT_GE(agent.GetStatus()->outbox.pending_bytes, 8192U);
+  const auto full = agent.Upload(UploadWish::kWhatIsDue);
   ASSERT_TRUE(full);
   EXPECT_GE(full->batches_left, 2U) << "what is full becomes a batch at once";
-  EXPECT_GE(agent.GetStatus()->pending_rows, 1U);
-  ASSERT_TRUE(agent.Upload(true));
+  EXPECT_GE(agent.GetStatus()->outbox.pending_rows, 1U);
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(server_->Rows(stats::Metric::kWallTime).size(), 300U);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 300U);
   wire::BatchDecoder decoder;
@@ -137,12 +137,12 @@ TEST_F(UploadTest, OnlyTheFirstBatchOfARowKeyContributes) {
   for (int i = 0; i < 2; ++i) {
     WriteRun("a" + std::to_string(i), {3});
     ASSERT_TRUE(agent.Harvest());
-    ASSERT_TRUE(agent.Upload(true));
+    ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   }
   clock_.Advance(std::chrono::weeks(1));
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
-  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   const auto rows = server_->Rows(stats::Metric::kWallTime);
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_TRUE(rows[0].first_contribution);
@@ -156,11 +156,11 @@ TEST_F(UploadTest, LostAnswerMeansTheSameBytesAgain) {
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   server_->Script({.headers = {}, .body = {}, .never = true, .counted = true});
-  const auto report = agent.Upload(true);
+  const auto report = agent.Upload(UploadWish::kEverythingNow);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->stopped_by);
   EXPECT_EQ(report->batches_left, 1U);
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   EXPECT_EQ(server_->bodies().size(), 1U);
   EXPECT_EQ(server_->bad_requests(), 0U);
 }
@@ -171,15 +171,15 @@ TEST_F(UploadTest, RefusedBatchIsSetAsideAndTheNextOnesGo) {
     WriteRun("a" + std::to_string(status), {3});
     ASSERT_TRUE(agent.Harvest());
     server_->Script({.status = status, .headers = {}, .body = "no\nthanks"});
-    const auto report = agent.Upload(true);
+    const auto report = agent.Upload(UploadWish::kEverythingNow);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->batches_quarantined, 1U) << status;
     EXPECT_FALSE(report->stopped_by);
   }
   WriteRun("b", {4});
   ASSERT_TRUE(agent.Harvest());
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
-  EXPECT_EQ(agent.GetStatus()->quarantined_batches, 5U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
+  EXPECT_EQ(agent.GetStatus()->outbox.quarantined_batches, 5U);
   EXPECT_TRUE(server_->Rows()[0].first_contribution) << "the refused ones contributed nothing";
 }
 
@@ -190,12 +190,12 @@ TEST_F(UploadTest, AnswerOfSomebodyElseIsNotBelieved) {
   for (const auto& [status, body] : std::vector<std::pair<int, std::string>>{
            {200, "<html>Please log in</html>"}, {404, "no"}, {302, ""}, {429, "slow"}}) {
     server_->Script({.status = status, .headers = {}, .body = body});
-    const auto report = agent.Upload(true);
+    const auto report = agent.Upload(UploadWish::kEverythingNow);
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->stopped_by) << status;
     EXPECT_EQ(report->batches_left, 1U) << status;
   }
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
 }
 
 TEST_F(UploadTest, WrongAuthorityIsNamedAndNothingIsLost) {
@@ -211,7 +211,7 @@ TEST_F(UploadTest, WrongAuthorityIsNamedAndNothingIsLost) {
     Agent agent = OpenAgent(Mode::kOn);
     WriteRun("a", {3});
     ASSERT_TRUE(agent.Harvest());
-    const auto report = agent.Upload(true);
+    const auto report = agent.Upload(UploadWish::kEverythingNow);
     ASSERT_TRUE(report);
     ASSERT_TRUE(report->stopped_by);
     EXPECT_EQ(report->stopped_by->code, ErrorCode::kUnauthenticated);
@@ -219,7 +219,7 @@ TEST_F(UploadTest, WrongAuthorityIsNamedAndNothingIsLost) {
   }
   WriteConfig();
   Agent agent = OpenAgent();
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
 }
 
 TEST_F(UploadTest, NothingLeavesWithoutConsent) {
@@ -256,7 +256,7 @@ TEST_F(UploadTest, NothingLeavesWithoutConsent) {
     ASSERT_TRUE(harvest) << harvest.error().message;
     EXPECT_EQ(RowsOf(*agent.LocalRows()).size(), row.kept ? 1U : 0U) << row.what;
     EXPECT_EQ(agent.Preview()->has_value(), row.sent) << row.what;
-    ASSERT_TRUE(agent.Upload(true)) << row.what;
+    ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)) << row.what;
     calls_sent += row.sent ? 1 : 0;
     EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), calls_sent) << row.what;
     EXPECT_FALSE(std::filesystem::exists(RunPath("a"))) << row.what;
@@ -269,18 +269,18 @@ TEST_F(UploadTest, WithdrawingConsentDropsWhatWasNotSent) {
     WriteRun("a", {3});
     ASSERT_TRUE(agent.Harvest());
     server_->Script({.status = 503, .headers = {}, .body = {}});
-    EXPECT_EQ(agent.Upload(true)->batches_left, 1U);
+    EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_left, 1U);
     WriteRun("b", {4});
     ASSERT_TRUE(agent.Harvest());
     WriteRun("c", {5});
     ASSERT_TRUE(agent.SetMode(mode));
     const auto status = agent.GetStatus();
-    EXPECT_EQ(status->pending_rows, 0U);
-    EXPECT_EQ(status->spooled_batches, 0U);
-    EXPECT_EQ(status->run_files, 0U);
+    EXPECT_EQ(status->outbox.pending_rows, 0U);
+    EXPECT_EQ(status->outbox.spooled_batches, 0U);
+    EXPECT_EQ(status->measuring.run_files, 0U);
     ASSERT_TRUE(agent.SetMode(Mode::kOn));
     EXPECT_FALSE(agent.Preview()->has_value());
-    ASSERT_TRUE(agent.Upload(true));
+    ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
     EXPECT_EQ(server_->bodies().size(), 0U);
   }
 }
@@ -292,7 +292,7 @@ TEST_F(UploadTest, SameDecisionAgainKeepsItsDateAndWhatWaits) {
   clock_.Advance(std::chrono::hours(1));
   ASSERT_TRUE(agent.SetMode(Mode::kOn));
   EXPECT_EQ(agent.GetStatus()->consent.since, kStart);
-  EXPECT_EQ(agent.GetStatus()->pending_rows, 2U);
+  EXPECT_EQ(agent.GetStatus()->outbox.pending_rows, 2U);
 }
 
 TEST_F(UploadTest, ModeOffWritesNothing) {
@@ -303,13 +303,13 @@ TEST_F(UploadTest, ModeOffWritesNothing) {
   ASSERT_TRUE(agent.Harvest());
   ASSERT_TRUE(agent.LocalRows());
   ASSERT_TRUE(agent.Preview());
-  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   ASSERT_TRUE(agent.GetStatus());
   EXPECT_EQ(Listing(), before);
   // A forced pick needs the policy file, and nothing else.
   ASSERT_TRUE(agent.WritePolicy(true));
   EXPECT_TRUE(std::filesystem::exists(paths_.policy_file()));
-  EXPECT_EQ(agent.GetStatus()->policy_problem, "");
+  EXPECT_EQ(agent.GetStatus()->measuring.policy_problem, "");
 }
 
 // What PRIVACY.md says of the sums.
@@ -317,7 +317,7 @@ TEST_F(UploadTest, TheSumOfOneCallIsItsExactValue) {
   Agent agent = OpenAgent(Mode::kOn);
   WriteRun("a", {1'234'567});
   ASSERT_TRUE(agent.Harvest());
-  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   const auto rows = server_->Rows(stats::Metric::kWallTime);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].histogram.count(), 1U);
@@ -333,7 +333,7 @@ TEST_F(UploadTest, CanariesOfThisMachineAreNotInTheBatch) {
                                       .module_path = "/opt/canary/libcanary-private.so.1"});
   WriteRun("canary-run", {3}, options);
   ASSERT_TRUE(agent.Harvest());
-  ASSERT_TRUE(agent.Upload(true));
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   char host[256] = {};
   ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
   wire::BatchDecoder decoder;
@@ -371,14 +371,15 @@ TEST_F(UploadTest, FullSpoolLetsSumsGrowInPlace) {
     }
     ASSERT_TRUE(agent.Harvest());
     server_->Script({.status = 503, .headers = {}, .body = {}});
-    ASSERT_TRUE(agent.Upload(true));
+    ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   }
-  EXPECT_GE(agent.GetStatus()->pending_bytes, 16384U) << "a full batch, but no room in the spool";
-  ASSERT_TRUE(agent.Upload(true));
-  ASSERT_TRUE(agent.Upload(true));
+  EXPECT_GE(agent.GetStatus()->outbox.pending_bytes, 16384U)
+      << "a full batch, but no room in the spool";
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), calls);
-  EXPECT_EQ(agent.GetStatus()->spooled_batches, 0U);
-  EXPECT_EQ(agent.GetStatus()->dropped_batches, 0U);
+  EXPECT_EQ(agent.GetStatus()->outbox.spooled_batches, 0U);
+  EXPECT_EQ(agent.GetStatus()->outbox.dropped_batches, 0U);
 }
 
 TEST_F(UploadTest, TwoProcessesNeverSendTheSameBatch) {
@@ -396,8 +397,9 @@ TEST_F(UploadTest, TwoProcessesNeverSendTheSameBatch) {
   }
   ASSERT_TRUE(first.Harvest());
   std::uint32_t sent_by_other = 0;
-  std::thread other([&] { sent_by_other = second.Upload(true)->batches_sent; });
-  const auto report = first.Upload(true);
+  std::thread other(
+      [&] { sent_by_other = second.Upload(UploadWish::kEverythingNow)->batches_sent; });
+  const auto report = first.Upload(UploadWish::kEverythingNow);
   other.join();
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->stopped_by);

@@ -35,7 +35,7 @@ class UploadTimeTest : public AgentFixture {
         ASSERT_TRUE(next) << next.error().message;
         if (!*next || **next > end) break;
         if (**next > clock_.Now()) clock_.Advance(**next - clock_.Now());
-        const auto report = agent.Upload(false);
+        const auto report = agent.Upload(UploadWish::kWhatIsDue);
         ASSERT_TRUE(report) << report.error().message;
         const auto again = agent.NextUpload();
         ASSERT_TRUE(!*again || **again > clock_.Now()) << "it would try for ever";
@@ -50,7 +50,7 @@ TEST_F(UploadTimeTest, ADaysWorkIsOneRequest) {
   ASSERT_NO_FATAL_FAILURE(Live(agent, 10 * kDay, 4));
   EXPECT_GE(server_->requests(), 9U);
   EXPECT_LE(server_->requests(), 11U);
-  EXPECT_EQ(agent.Upload(true)->batches_left, 0U);
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_left, 0U);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), runs_);
 }
 
@@ -64,19 +64,19 @@ TEST_F(UploadTimeTest, AMonthWithoutTheServerCostsLittleAndLosesLittle) {
   EXPECT_GE(tries, 20U);
   EXPECT_LE(tries, 33U) << "one a day, and one soon after the first failure";
   const auto status = agent.GetStatus();
-  EXPECT_EQ(status->failed_uploads, tries);
-  EXPECT_THAT(status->upload_problem, ::testing::HasSubstr("503"));
-  EXPECT_LE(status->spooled_batches, 2U) << "what is measured meanwhile is merged";
-  EXPECT_EQ(status->dropped_batches, 1U);
-  EXPECT_GE(status->dropped_rows, 2U);
-  EXPECT_LE(status->dropped_rows, 4U) << "of two weeks, if its day was between them";
+  EXPECT_EQ(status->upload.failed_uploads, tries);
+  EXPECT_THAT(status->upload.upload_problem, ::testing::HasSubstr("503"));
+  EXPECT_LE(status->outbox.spooled_batches, 2U) << "what is measured meanwhile is merged";
+  EXPECT_EQ(status->outbox.dropped_batches, 1U);
+  EXPECT_GE(status->outbox.dropped_rows, 2U);
+  EXPECT_LE(status->outbox.dropped_rows, 4U) << "of two weeks, if its day was between them";
   // The server is back; the scripted answers that are left are used up.
-  for (std::uint64_t i = tries; i < 100; ++i) ASSERT_TRUE(agent.Upload(true));
+  for (std::uint64_t i = tries; i < 100; ++i) ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   const std::uint64_t back = server_->requests();
   ASSERT_NO_FATAL_FAILURE(Live(agent, 7 * kDay, 12));
   EXPECT_LE(server_->requests() - back, 9U);
-  ASSERT_TRUE(agent.Upload(true));
-  EXPECT_EQ(agent.GetStatus()->failed_uploads, 0U);
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
+  EXPECT_EQ(agent.GetStatus()->upload.failed_uploads, 0U);
   // Two or three runs were in the batch that was dropped after three weeks; it was tried, so its
   // bytes are still here.
   EXPECT_GE(server_->Calls(stats::Metric::kWallTime) + 3, runs_);
@@ -89,16 +89,16 @@ TEST_F(UploadTimeTest, FailuresAndTimesOutliveTheProcess) {
     Agent agent = OpenAgent(Mode::kOn);
     Measure(agent);
     server_->Script({.status = 503, .headers = {{"Retry-After", "7200"}}, .body = {}});
-    ASSERT_TRUE(agent.Upload(true)->stopped_by);
+    ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
     next = *agent.NextUpload();
   }
   Agent agent = OpenAgent();
   EXPECT_EQ(*agent.NextUpload(), next);
   EXPECT_GE(*next, kStart + hours(2));
-  EXPECT_EQ(agent.GetStatus()->failed_uploads, 1U);
-  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  EXPECT_EQ(agent.GetStatus()->upload.failed_uploads, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 0U);
   EXPECT_EQ(server_->requests(), 1U) << "not before the time";
-  EXPECT_EQ(agent.Upload(true)->batches_sent, 1U) << "but at the user's wish";
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U) << "but at the user's wish";
 }
 
 TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) {
@@ -107,22 +107,22 @@ TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) 
     ASSERT_NO_FATAL_FAILURE(Live(agent, 2 * kDay, 6));
     server_->Script({.status = 503, .headers = {}, .body = {}});
     ASSERT_NO_FATAL_FAILURE(Measure(agent));
-    ASSERT_TRUE(agent.Upload(true)->stopped_by);
-    ASSERT_EQ(agent.GetStatus()->spooled_batches, 1U);
+    ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
+    ASSERT_EQ(agent.GetStatus()->outbox.spooled_batches, 1U);
     const std::uint64_t requests = server_->requests();
     clock_.Advance(jump);
     // Runs of a time before consent are not sent: that is not what is looked at here.
     for (int day = 0; day < 3; ++day) {
       clock_.Advance(kDay);
       ASSERT_TRUE(agent.NextUpload());
-      ASSERT_TRUE(agent.Upload(false));
+      ASSERT_TRUE(agent.Upload(UploadWish::kWhatIsDue));
     }
     clock_.Advance(-jump);
     ASSERT_NO_FATAL_FAILURE(Live(agent, 3 * kDay, 6));
     EXPECT_GT(server_->requests(), requests) << "a wrong clock must not silence it for years";
-    ASSERT_TRUE(agent.Upload(true));
-    EXPECT_EQ(agent.GetStatus()->dropped_batches, 0U);
-    EXPECT_EQ(agent.GetStatus()->spooled_batches, 0U);
+    ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
+    EXPECT_EQ(agent.GetStatus()->outbox.dropped_batches, 0U);
+    EXPECT_EQ(agent.GetStatus()->outbox.spooled_batches, 0U);
     EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), runs_);
     EXPECT_EQ(server_->bad_requests(), 0U);
   }
@@ -152,14 +152,14 @@ TEST_F(UploadTimeTest, AQuartersTurnMakesNobodyUploadAtOnce) {
   }
   ASSERT_GT(**agent.NextUpload(), turn);
   clock_.Advance(turn - clock_.Now());
-  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 0U);
   const auto next = *agent.NextUpload();
   ASSERT_TRUE(next);
   EXPECT_GT(*next, turn);
   EXPECT_LE(*next, turn + kDay);
   EXPECT_EQ(*agent.NextUpload(), next) << "drawn once";
   clock_.Advance(*next - clock_.Now());
-  EXPECT_EQ(agent.Upload(false)->batches_sent, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 1U);
 }
 
 // A server that is away for long: what was tried and dropped is kept like what was sent, not for
@@ -169,10 +169,10 @@ TEST_F(UploadTimeTest, BytesOfDroppedBatchesAreLimitedThoughNothingArrives) {
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
-  ASSERT_TRUE(agent.Upload(true)->stopped_by);
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
   clock_.Advance(2 * kDay);
-  ASSERT_TRUE(agent.Upload(false));
-  ASSERT_EQ(agent.GetStatus()->dropped_batches, 1U);
+  ASSERT_TRUE(agent.Upload(UploadWish::kWhatIsDue));
+  ASSERT_EQ(agent.GetStatus()->outbox.dropped_batches, 1U);
   EXPECT_FALSE((*agent.Log())[0].can_withdraw);
 }
 
@@ -180,14 +180,14 @@ TEST_F(UploadTimeTest, TheMachineThatSleptIsSpreadAndThenServed) {
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
   clock_.Advance(5 * kDay);
-  EXPECT_EQ(agent.Upload(false)->batches_sent, 0U);
+  EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 0U);
   const auto next = *agent.NextUpload();
   ASSERT_TRUE(next);
   EXPECT_GE(*next, clock_.Now());
   EXPECT_LE(*next, clock_.Now() + hours(4));
   EXPECT_EQ(*agent.NextUpload(), next) << "drawn once";
   clock_.Advance(*next - clock_.Now());
-  EXPECT_EQ(agent.Upload(false)->batches_sent, 1U);
+  EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 1U);
 }
 
 }  // namespace

@@ -157,8 +157,8 @@ TEST_F(FieldPolicyTest, ModesOffAndLocalNeverAsk) {
   }
   ASSERT_TRUE(agent->SetMode(Mode::kOn));
   EXPECT_TRUE(*agent->RefreshFieldPolicy());
-  EXPECT_EQ(agent->GetStatus()->field_policy_version, 1U);
-  EXPECT_EQ(agent->GetStatus()->field_policy_expires, Policy(1).expires);
+  EXPECT_EQ(agent->GetStatus()->field_policy.version, 1U);
+  EXPECT_EQ(agent->GetStatus()->field_policy.expires, Policy(1).expires);
 }
 
 TEST_F(FieldPolicyTest, WhoIsSwitchedOffAfterAllAsksNobody) {

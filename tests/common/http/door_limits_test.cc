@@ -10,6 +10,7 @@
 
 #include "tests/common/http/http_fixture.h"
 #include "tests/common/http/raw_connection.h"
+#include "tests/support/wait_until.h"
 
 namespace fieldcost::http {
 namespace {
@@ -59,7 +60,7 @@ TEST_F(DoorLimitsTest, APlaceThatIsGivenUpCanBeTakenAgain) {
     connection.FinishSending();
     EXPECT_THAT(connection.ReadToEnd(), StartsWith("HTTP/1.1 200 ")) << i;
     // The server's end of the connection may outlive ours for a moment.
-    while (server_->counters().open_connections != 0) std::this_thread::yield();
+    ASSERT_TRUE(testing::WaitUntil([&] { return server_->counters().open_connections == 0; }));
   }
 }
 
@@ -107,7 +108,7 @@ TEST_F(DoorLimitsTest, InAFullHouseTheOldestSilentConnectionMakesRoom) {
   for (std::size_t i = 0; i < kPlaces; ++i) {
     silent.push_back(
         std::make_unique<RawConnection>(server_->port(), "127.0.1." + std::to_string(i + 1)));
-    while (server_->counters().connections != i + 1) std::this_thread::yield();
+    ASSERT_TRUE(testing::WaitUntil([&] { return server_->counters().connections == i + 1; }));
   }
   std::vector<Client> served;
   for (std::size_t i = 0; i < kPlaces; ++i) {
@@ -141,7 +142,7 @@ TEST_F(DoorLimitsTest, WhoHasSentHalfAHeadIsSilentAndWhoHasAskedOnceIsNot) {
     next.Send("GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     next.FinishSending();
     EXPECT_THAT(next.ReadToEnd(), HasSubstr("/x;"));
-    while (server_->counters().open_connections != 1) std::this_thread::yield();
+    ASSERT_TRUE(testing::WaitUntil([&] { return server_->counters().open_connections == 1; }));
   }
   asked.Send(kGet);
   EXPECT_THAT(asked.ReadUntil(";"), HasSubstr("/x;"));
@@ -174,7 +175,7 @@ TEST_F(DoorLimitsTest, AReaderThatNeverEndsIsGivenUp) {
       {.response_timeout = std::chrono::hours(1), .whole_response_timeout = milliseconds(50)});
   RawConnection deaf(server_->port());
   deaf.Send(kGet);
-  while (server_->counters().deadlines == 0) std::this_thread::yield();
+  ASSERT_TRUE(testing::WaitUntil([&] { return server_->counters().deadlines != 0; }));
   EXPECT_LT(deaf.ReadToEnd().size(), large.size());
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/wait_until.h"
+
 namespace fieldcost::faults {
 namespace {
 
@@ -84,7 +86,7 @@ TEST_F(FaultProxyTest, AStallHoldsTheConnectionUntilTheClientGivesUp) {
     client.Send("question");
     char chunk[16];
     EXPECT_EQ(::recv(served.get(), chunk, 4, MSG_WAITALL), 4);
-    while (proxy_->counters().stalls == 0) std::this_thread::yield();
+    ASSERT_TRUE(testing::WaitUntil([&] { return proxy_->counters().stalls != 0; }));
     EXPECT_EQ(::recv(served.get(), chunk, sizeof chunk, MSG_DONTWAIT), -1);
   }
   EXPECT_EQ(ReadAll(served, error_), "");

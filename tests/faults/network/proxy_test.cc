@@ -14,6 +14,7 @@
 #include "tests/aggregator/service/service_fixture.h"
 #include "tests/faults/network/fault_proxy.h"
 #include "tests/faults/network/fault_run.h"
+#include "tests/support/wait_until.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -188,7 +189,7 @@ TEST_F(ProxyFaults, ARecordedConnectionCannotBePlayedAgain) {
   const wire::BatchContent content = ingest::TestContent(5, WeekOf(SystemClock().Now()));
   faults::FaultProxy proxy(port, [](std::uint64_t) { return Fault{.kind = Kind::kReplay}; });
   EXPECT_EQ(ClientOf(proxy).Send(ingest::SignedRequest(key_, 1, content))->status, 200);
-  while (proxy.counters().replays == 0) std::this_thread::yield();
+  ASSERT_TRUE(testing::WaitUntil([&] { return proxy.counters().replays != 0; }));
   Remember(content);
   ++acknowledged_;
   ExpectExactSums();

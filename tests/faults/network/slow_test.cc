@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/file.h"
 #include "tests/aggregator/service/service_fixture.h"
 #include "tests/faults/network/fault_run.h"
 #include "tests/faults/network/tls_connection.h"
@@ -130,14 +132,29 @@ class SlowCrowd {
       for (std::size_t i = drip % kDripsPerSecond; i < connections_.size(); i += kDripsPerSecond) {
         if (!connections_[i]->closed()) connections_[i]->Drip();
       }
-      ::poll(nullptr, 0, 1000 / kDripsPerSecond);
+      WaitForTheNextDrip();
     }
     done_ = true;
+  }
+
+  // By a clock that does not drift with what dripping costs: slowness is what this is about.
+  void WaitForTheNextDrip() {
+    std::uint64_t ticks = 0;
+    EXPECT_EQ(::read(clock_.get(), &ticks, sizeof ticks), static_cast<ssize_t>(sizeof ticks));
+  }
+  static UniqueFd DripClock() {
+    UniqueFd clock(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+    const itimerspec period{
+        .it_interval = {.tv_sec = 0, .tv_nsec = 1'000'000'000 / kDripsPerSecond},
+        .it_value = {.tv_sec = 0, .tv_nsec = 1'000'000'000 / kDripsPerSecond}};
+    EXPECT_EQ(::timerfd_settime(clock.get(), 0, &period, nullptr), 0);
+    return clock;
   }
 
   const bool wait_for_bodies_;
   std::vector<std::unique_ptr<SlowConnection>> connections_;
   std::atomic<bool> done_ = false;
+  const UniqueFd clock_ = DripClock();
   std::thread thread_;
 };
 

@@ -134,7 +134,7 @@ TEST(SpectrumTableTest, SeveralHaveOneScaleAndALegend) {
             "f    liba.so.1  1        1        1  100 ns  100 ns  @\n"
             "f    liba.so.1  2        8        1  1.0 us  1.0 us     @\n"
             "wall_time, all classes, all weeks\n"
-            "cold 64 ns @@@@ 1.0 us hot; height and strength: how many\n");
+            "cheap 64 ns @@@@ 1.0 us expensive; height: how many\n");
   EXPECT_EQ(SpectrumTable(Summarise(std::vector{cheap}), Metric::kDiskRead, {}), "");
 }
 
@@ -144,7 +144,7 @@ TEST(SpectrumTableTest, ColourIsTheSameForTheSameCost) {
   row = testing::AsPublished(row);
   const std::string text = SpectrumTable(Summarise(std::vector{row}), Metric::kWallTime,
                                          {.utf8 = true, .color = draw::ColorDepth::kTrue});
-  const draw::Rgb hot = draw::BucketColor(31, 1);
+  const draw::Rgb hot = draw::BucketColor(31);
   const std::string painted = draw::Paint("█", hot, draw::ColorDepth::kTrue);
   EXPECT_NE(text.find(painted), text.rfind(painted)) << "once in the line, once in the legend";
 }
@@ -154,9 +154,9 @@ TEST(HistogramDetailTest, HasNumbersAboveTheHistogram) {
             "liba.so.1!f  version 1.1\n\n"
             "  wall_time (ns)\n"
             "    n 1, 1 contribution; all classes, all weeks; under little load\n"
-            "    p50    100 ns  (certainly between 100 ns and 100 ns)\n"
-            "    p95    100 ns  (certainly between 100 ns and 100 ns)\n"
-            "    p99    100 ns  (certainly between 100 ns and 100 ns)\n\n"
+            "    p50    100 ns  (guaranteed between 100 ns and 100 ns)\n"
+            "    p95    100 ns  (guaranteed between 100 ns and 100 ns)\n"
+            "    p99    100 ns  (guaranteed between 100 ns and 100 ns)\n\n"
             "    [64, 128)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
 }
 

@@ -58,7 +58,7 @@ TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
   LoggedBatch tried = Batch(3, SpoolState::kQueued);
   tried.can_withdraw = true;
   agent::AgentStatus status;
-  status.pending_rows = 1;
+  status.outbox.pending_rows = 1;
   const ForgetPlan plan =
       MakeForgetPlan({Batch(1, SpoolState::kSent), old, tried, Batch(4, SpoolState::kQueued),
                       Batch(5, SpoolState::kWithdrawn), Batch(6, SpoolState::kDropped)},

@@ -70,7 +70,7 @@ TEST_F(CatalogViewTest, TheTypicalMachineIsToldFromTheTypicalCall) {
   PublishAndSync({testing::PublishedRow(rows_[0].key, contributions), unknown});
   const std::string show = Cli({"show", "open_it"}).output;
   EXPECT_THAT(show, HasSubstr("typical machine: each of 5 contributions counts the same\n"
-                              "    p50  under 16 ns  (certainly under 16 ns)\n"));
+                              "    p50  under 16 ns  (guaranteed under 16 ns)\n"));
   EXPECT_THAT(show, HasSubstr("all calls: each of 24 counts the same\n    p50     40 ns"));
   const std::string top = Cli({"--json", "top", "--sort", "p50"}).output;
   const std::string time = "d['rows'][0]['metrics']['wall_time']";
@@ -126,7 +126,7 @@ TEST_F(CatalogViewTest, ShowTellsNumbersIntervalsHistogramAndFreshness) {
   EXPECT_THAT(
       result.output,
       AllOf(HasSubstr("liba.so.1!open_it  version 1.2-3"), HasSubstr("n 300, 1 contribution"),
-            HasSubstr("certainly between"), HasSubstr("[1K, 2K)           100.0 % |@@@"),
+            HasSubstr("guaranteed between"), HasSubstr("[1K, 2K)           100.0 % |@@@"),
             HasSubstr("catalogue: snapshot 1")));
 }
 

@@ -60,7 +60,7 @@ TEST_F(LookTest, SpectraStandBelowEachOtherOnOneScale) {
                          "twin     libb.so.2  1.2-3      5        1  7.0 ms  7.0 ms"
                          "              █\n"
                          "wall_time, all classes, all weeks\n"
-                         "cold 1.0 µs █████████████ 8.4 ms hot; height and strength: how many\n"));
+                         "cheap 1.0 µs █████████████ 8.4 ms expensive; height: how many\n"));
   EXPECT_EQ(Cell(Cli({"spectrum", "open_it", "libb.so.2!twin", "--csv"}).output, 1, "symbol"),
             "twin");
 }

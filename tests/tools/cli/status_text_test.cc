@@ -48,14 +48,14 @@ TEST(ProgramsTextTest, NamesCannotSteerTheTerminal) {
 
 TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
   agent::AgentStatus status;
-  status.overhead_ns = 3'400'000;
-  status.timed_calls = 1234;
-  status.untimed_calls = 5'000'000;
-  status.dropped_picks = 2;
-  status.lost_calls = 3;
-  status.refused_files = 4;
-  status.refused_cells = 5;
-  status.skips = {{"too much load", 7}, {"no\x1b room", 1}};
+  status.measuring.overhead_ns = 3'400'000;
+  status.measuring.timed_calls = 1234;
+  status.measuring.untimed_calls = 5'000'000;
+  status.measuring.dropped_picks = 2;
+  status.measuring.lost_calls = 3;
+  status.measuring.refused_files = 4;
+  status.measuring.refused_cells = 5;
+  status.measuring.skips = {{"too much load", 7}, {"no\x1b room", 1}};
   const std::string text = StatusText(status, {}, {}, {});
   EXPECT_THAT(text, HasSubstr("measuring has cost programs 3.4 ms: 1,234 calls timed, 5,000,000 "
                               "only counted\n"));
@@ -77,16 +77,16 @@ TEST(StatusTextTest, WhatIsNotSoIsNotMentioned) {
 TEST(StatusTextTest, UploadsAndTheServicesPolicyAreTold) {
   agent::AgentStatus status;
   status.forbidden = true;
-  status.withdrawn_batches = 2;
-  status.dropped_batches = 3;
-  status.dropped_rows = 400;
-  status.waiting_for = "mains power";
-  status.next_upload = WallTime{std::chrono::seconds(1'700'000'000)};
-  status.failed_uploads = 5;
-  status.upload_problem = "no\x1b route";
-  status.field_policy_version = 7;
-  status.field_policy_expires = WallTime{std::chrono::seconds(1'700'000'000)};
-  status.field_policy_problem = "expired";
+  status.outbox.withdrawn_batches = 2;
+  status.outbox.dropped_batches = 3;
+  status.outbox.dropped_rows = 400;
+  status.upload.waiting_for = "mains power";
+  status.upload.next_upload = WallTime{std::chrono::seconds(1'700'000'000)};
+  status.upload.failed_uploads = 5;
+  status.upload.upload_problem = "no\x1b route";
+  status.field_policy.version = 7;
+  status.field_policy.expires = WallTime{std::chrono::seconds(1'700'000'000)};
+  status.field_policy.problem = "expired";
   const std::string text = StatusText(status, {}, {}, {});
   for (const char* line :
        {"NOT PERMITTED by the administrator", "see /etc/fieldcost/system.toml\n",

@@ -44,11 +44,11 @@ TEST(CostTextTest, AHoverSaysTheCostAndWhatStandsBehindIt) {
   EXPECT_EQ(Text({costs}, false, false, "https://costs.example/api/{api}?from=editor"),
             "open_it: typically 1.5 µs a call\n"
             "\n"
-            "- p50 1.5 µs (certainly 1.0 µs to 2.0 µs)\n"
-            "- p95 1.5 µs (certainly 1.0 µs to 2.0 µs)\n"
-            "- p99 1.5 µs (certainly 1.0 µs to 2.0 µs)\n"
-            "- cheap █                        dear\n"
-            "- allocates 2.0 KiB a call on average (p99 2.0 KiB (certainly 2.0 KiB to 4.0 KiB))\n"
+            "- p50 1.5 µs (guaranteed 1.0 µs to 2.0 µs)\n"
+            "- p95 1.5 µs (guaranteed 1.0 µs to 2.0 µs)\n"
+            "- p99 1.5 µs (guaranteed 1.0 µs to 2.0 µs)\n"
+            "- cheap █                        expensive\n"
+            "- allocates 2.0 KiB a call on average (p99 2.0 KiB (guaranteed 2.0 KiB to 4.0 KiB))\n"
             "- reads and writes 4.0 KiB a call on average, files and network\n"
             "- n = 300 calls in 1 contribution; all classes, all weeks; under little load\n"
             "- libx.so.1 1.2-3\n"
@@ -176,7 +176,7 @@ TEST(SettingsTest, EverySettingOfTheTableIsRead) {
       "completion": {"enabled": false, "besideOtherServers": true, "maxItems": 7, "minPrefix": 1},
       "inlayHints": {"enabled": false,
         "calls": {"enabled": false, "minMicroseconds": 1},
-        "dearTail": {"enabled": false, "minMicroseconds": 2, "minRatio": 3.0},
+        "slowTail": {"enabled": false, "minMicroseconds": 2, "minRatio": 3.0},
         "allocation": {"enabled": false, "minKib": 4},
         "io": {"enabled": false, "minKib": 5}},
       "diagnostics": {"enabled": true},

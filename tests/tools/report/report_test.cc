@@ -162,25 +162,38 @@ TEST(SpectrumTest, AnEmptyHistogramIsBlank) {
   EXPECT_EQ(draw::HistogramView({}, kPlain), "");
 }
 
-TEST(SpectrumTest, ColoursGoFromColdToHotAndStrengthFades) {
-  const draw::Rgb cold = draw::BucketColor(0, 1);
-  const draw::Rgb hot = draw::BucketColor(31, 1);
-  EXPECT_EQ(cold.blue, 255);
-  EXPECT_EQ(cold.red, 0);
-  EXPECT_EQ(hot.red, 255);
-  EXPECT_EQ(hot.blue, 0);
-  EXPECT_LT(draw::BucketColor(31, 0.1).red, hot.red);
-  EXPECT_EQ(draw::BucketColor(64, 1).red, 255);
+// Relative luminance (WCAG 2.1, from sRGB).
+double Luminance(const draw::Rgb& color) {
+  const auto linear = [](std::uint8_t part) {
+    const double value = part / 255.0;
+    return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
+}
+
+TEST(SpectrumTest, ColoursRiseInLightnessFromBucketToBucket) {
+  for (unsigned slot = 1; slot <= 31; ++slot) {
+    EXPECT_GT(Luminance(draw::BucketColor(slot)), Luminance(draw::BucketColor(slot - 1))) << slot;
+  }
+  // Red and green hardly differ, so who sees no difference between them misses nothing.
+  for (unsigned slot = 0; slot <= 31; ++slot) {
+    const draw::Rgb color = draw::BucketColor(slot);
+    EXPECT_LE(std::abs(int{color.red} - int{color.green}), 45) << slot;
+  }
+  // Told apart from a white page and from a black one: 1.25 : 1 at least.
+  EXPECT_GT(1.05 / (Luminance(draw::BucketColor(31)) + 0.05), 1.25);
+  EXPECT_GT((Luminance(draw::BucketColor(0)) + 0.05) / 0.05, 2.0);
+  EXPECT_EQ(draw::BucketColor(64).red, draw::BucketColor(31).red);
 }
 
 TEST(SpectrumTest, ColourAddsEscapesAndNothingElse) {
   stats::CostHistogram histogram;
   histogram.Add(1);
   EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 1, kColor),
-            "\x1b[38;2;0;33;255m█\x1b[0m");
+            "\x1b[38;2;51;84;164m█\x1b[0m");
   EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 1,
                            {.utf8 = true, .color = draw::ColorDepth::k256}),
-            "\x1b[38;5;27m█\x1b[0m");
+            "\x1b[38;5;61m█\x1b[0m");
 }
 
 TEST(HistogramViewTest, LooksLikeBpftrace) {
@@ -416,9 +429,9 @@ TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
   EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
               HasSubstr("    n 240, 21 contributions; all classes, all weeks; under little load\n"
                         "    typical machine: each of 21 contributions counts the same\n"
-                        "    p50     20 ns  (certainly between 16 ns and 31 ns)\n"
-                        "    p95     20 ns  (certainly between 16 ns and 31 ns)\n"
-                        "    p99    5.0 us  (certainly between 4.1 us and 8.2 us)\n"));
+                        "    p50     20 ns  (guaranteed between 16 ns and 31 ns)\n"
+                        "    p95     20 ns  (guaranteed between 16 ns and 31 ns)\n"
+                        "    p99    5.0 us  (guaranteed between 4.1 us and 8.2 us)\n"));
   EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
               HasSubstr("    all calls: left out, a few machines made most of these calls\n\n"
                         "    [16, 32)            95.2 % |@@@"));
@@ -427,9 +440,9 @@ TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
                          kPlain),
               HasSubstr("    mean 21 ns\n"
                         "    all calls: each of 2 counts the same\n"
-                        "    p50     20 ns  (certainly between 20 ns and 21 ns)\n"
-                        "    p95     22 ns  (certainly between 21 ns and 22 ns)\n"
-                        "    p99     22 ns  (certainly between 21 ns and 22 ns)\n"
+                        "    p50     20 ns  (guaranteed between 20 ns and 21 ns)\n"
+                        "    p95     22 ns  (guaranteed between 21 ns and 22 ns)\n"
+                        "    p99     22 ns  (guaranteed between 21 ns and 22 ns)\n"
                         "    mean 21 ns, standard deviation 1 ns\n"));
 }
 
@@ -441,9 +454,9 @@ TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
             "\n"
             "  wall_time (ns)  @\n"
             "    n 4, 2 contributions; all classes, all weeks; under little load\n"
-            "    p50     20 ns  (certainly between 20 ns and 20 ns)\n"
-            "    p95     20 ns  (certainly between 20 ns and 20 ns)\n"
-            "    p99     20 ns  (certainly between 20 ns and 20 ns)\n"
+            "    p50     20 ns  (guaranteed between 20 ns and 20 ns)\n"
+            "    p95     20 ns  (guaranteed between 20 ns and 20 ns)\n"
+            "    p99     20 ns  (guaranteed between 20 ns and 20 ns)\n"
             "    mean 20 ns, standard deviation 0 ns\n"
             "\n"
             "    [16, 32)                 4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");

@@ -3,7 +3,6 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "common/draw/html.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/docs/docs_cards.h"
@@ -11,6 +10,7 @@
 #include "tools/cli/docs/docs_json.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/report/card_index.h"
 #include "tools/report/card_svg.h"
 #include "tools/report/card_text.h"
 #include "tools/report/link_template.h"
@@ -30,33 +30,10 @@ Status WriteCard(const std::filesystem::path& output, const WrittenCard& written
   return WriteDocument(folder / (written.name + ".md"), CardMarkdown(card, pictures));
 }
 
-std::string NameOf(const report::CostCard& card) { return stats::DisplayName(ApiOf(card)); }
-
-std::string IndexHtml(const std::vector<WrittenCard>& cards, bool synthetic) {
-  std::string html =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
-      "form-action 'none'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>Costs of library functions"
-      "</title>\n</head>\n<body>\n<main>\n<h1>Costs of library functions</h1>\n";
-  if (synthetic) html += "<p><strong>SYNTHETIC: made-up data</strong></p>\n";
-  html += "<ul>\n";
-  for (const WrittenCard& written : cards) {
-    html += fmt::format("<li><a href=\"{}.html\">{}</a></li>\n", written.path(),
-                        draw::EscapeHtml(NameOf(*written.card)));
-  }
-  return html + "</ul>\n</main>\n</body>\n</html>\n";
-}
-
-std::string IndexMarkdown(const std::vector<WrittenCard>& cards, bool synthetic) {
-  std::string markdown = "# Costs of library functions\n\n";
-  if (synthetic) markdown += "**SYNTHETIC: made-up data**\n\n";
-  for (const WrittenCard& written : cards) {
-    markdown += fmt::format("- [{}](<{}.md>)\n", report::EscapeMarkdown(NameOf(*written.card)),
-                            written.path());
-  }
-  return markdown;
+std::vector<report::IndexedCard> IndexOf(const std::vector<WrittenCard>& cards) {
+  std::vector<report::IndexedCard> index;
+  for (const WrittenCard& written : cards) index.push_back({written.card, written.path()});
+  return index;
 }
 
 }  // namespace
@@ -99,8 +76,11 @@ Result<int> Run(const DocsCardsCommand& command, const Output& output) {
   }
   const bool synthetic = loaded.provenance.synthetic;
   const std::string index = CardsJson(written, loaded.provenance);
-  FIELDCOST_TRY(WriteDocument(command.output / "index.html", IndexHtml(written, synthetic)));
-  FIELDCOST_TRY(WriteDocument(command.output / "index.md", IndexMarkdown(written, synthetic)));
+  const std::vector<report::IndexedCard> list = IndexOf(written);
+  FIELDCOST_TRY(
+      WriteDocument(command.output / "index.html", report::CardIndexHtml(list, synthetic)));
+  FIELDCOST_TRY(
+      WriteDocument(command.output / "index.md", report::CardIndexMarkdown(list, synthetic)));
   FIELDCOST_TRY(WriteDocument(command.output / "index.json", index));
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(index));

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "tools/cli/commands.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/source.h"
@@ -18,6 +20,11 @@ std::string TopText(const TopCommand& command, const TopApis& top, const draw::S
   } else if (top.summaries.size() < *top.found) {
     text += fmt::format("({} of {} APIs; more: --limit)\n", top.summaries.size(), *top.found);
   }
+  if (!top.waiting.empty()) {
+    text += fmt::format("(waiting: {} function{} set apart, since the time is no cost: {})\n",
+                        top.waiting.size(), top.waiting.size() == 1 ? "" : "s",
+                        fmt::join(top.waiting, ", "));
+  }
   return text;
 }
 
@@ -25,7 +32,9 @@ std::string TopText(const TopCommand& command, const TopApis& top, const draw::S
 
 Result<int> Run(const TopCommand& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
-  FIELDCOST_ASSIGN(const TopApis top, source.Top(command.library, command.sort, command.limit));
+  FIELDCOST_ASSIGN(
+      const TopApis top,
+      source.Top({.library = command.library, .key = command.sort, .limit = command.limit}));
   FIELDCOST_TRY(PrintCosts(top.summaries, source.freshness(), output, CsvKind::kNumbers,
                            [&] { return TopText(command, top, output.style); }));
   return 0;

@@ -56,17 +56,18 @@ std::vector<report::CostPageContent::Fact> Facts(const agent::AgentStatus& statu
   std::vector<report::CostPageContent::Fact> facts = {
       {"Mode", ModeText(status)},
       {"Server", config.url.empty() ? "none" : config.url},
-      {"Sent", fmt::format("{} batches (fieldcost agent log)", FormatCount(status.sent_batches))}};
-  if (status.withdrawn_batches != 0) {
+      {"Sent",
+       fmt::format("{} batches (fieldcost agent log)", FormatCount(status.outbox.sent_batches))}};
+  if (status.outbox.withdrawn_batches != 0) {
     facts.push_back(
-        {"Taken back", fmt::format("{} batches", FormatCount(status.withdrawn_batches))});
+        {"Taken back", fmt::format("{} batches", FormatCount(status.outbox.withdrawn_batches))});
   }
   facts.push_back({"Waiting", fmt::format("{} rows, {} finished batches (fieldcost agent preview)",
-                                          FormatCount(status.pending_rows),
-                                          FormatCount(status.spooled_batches))});
+                                          FormatCount(status.outbox.pending_rows),
+                                          FormatCount(status.outbox.spooled_batches))});
   facts.push_back({"Stays here", fmt::format("{} rows of libraries that are not public, and "
                                              "whatever was picked by hand",
-                                             FormatCount(status.private_rows_kept))});
+                                             FormatCount(status.measuring.private_rows_kept))});
   facts.push_back({"Measured", WeeksText(rows)});
   return facts;
 }

@@ -135,7 +135,7 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
     assert.match(shown, /declared in sqlite3\.h/);
   });
 
-  void it('hints in the text at dear calls only', async () => {
+  void it('hints in the text at expensive calls only', async () => {
     const dear = editor.lines().filter({ hasText: 'sqlite3_exec' });
     await dear.filter({ hasText: /\d\sms/ }).waitFor();
     const cheap = await editor.lines().filter({ hasText: 'sqlite3_step' }).innerText();

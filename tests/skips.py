@@ -1,0 +1,40 @@
+"""Counts the tests that were skipped, and fails if one had no reason to be.
+
+Usage: skips.py RESULTS [--strict]
+
+RESULTS is what `ctest --output-junit` wrote. Each skipped test is printed with its reason. With --strict those that
+are not in skips_expected.txt beside this file are an error: a machine that has all that tests ask for (root, BPF,
+namespaces, network) has no reason to skip them, and what is not run says nothing.
+"""
+
+import re
+import sys
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+
+def expected():
+    lines = (Path(__file__).parent / "skips_expected.txt").read_text().split("\n")
+    return {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
+
+
+def reason_of(case):
+    """What the test said before it gave up: GoogleTest prints it under the place of its GTEST_SKIP."""
+    found = re.search(r"Skipped\n(.*?)\n\[", case.findtext("system-out") or "", re.DOTALL)
+    return " ".join(found.group(1).split()) if found else "no reason given"
+
+
+def main():
+    skipped = [case for case in xml.parse(sys.argv[1]).getroot().iter("testcase") if case.get("status") == "notrun"]
+    known = expected()
+    surprises = 0
+    for case in skipped:
+        is_surprise = "--strict" in sys.argv and case.get("name") not in known
+        surprises += is_surprise
+        print(f"skipped{' without a reason that holds here' if is_surprise else ''}: {case.get('name')}: {reason_of(case)}")
+    print(f"{len(skipped)} tests were skipped")
+    return 1 if surprises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
