@@ -290,45 +290,62 @@ Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunConten
   return {};
 }
 
-Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool process_ended,
-                 RunContent& content, std::vector<CellSum>& sums) {
+// The first cell from `index` on that is of something picked (of each thread slot the first
+// `picked` are) and that may hold something but zeros; nullopt if there is none.
+std::optional<std::uint64_t> NextUsedCell(const RunBytes& untrusted_bytes, const RunInfo& info,
+                                          std::uint64_t picked, std::uint64_t index) {
   const std::uint64_t begin = shm::CellsOffset(info.pick_capacity, info.layout);
   const std::uint64_t cell_bytes = info.layout.cell_bytes;
   const std::uint64_t slot_cells = std::uint64_t{info.pick_capacity} * info.metrics_per_pick;
   const std::uint64_t cell_count = shm::kThreadSlots * slot_cells;
-  for (std::uint64_t index = 0; index < cell_count; ++index) {
-    const std::uint64_t total = index % slot_cells;
-    if (total >= sums.size()) {  // not picked yet
-      index += slot_cells - total - 1;
+  while (index < cell_count) {
+    const std::uint64_t in_slot = index % slot_cells;
+    if (in_slot >= picked) {
+      index += slot_cells - in_slot;  // to the next slot
       continue;
     }
     const std::uint64_t offset = begin + index * cell_bytes;
     const std::uint64_t data = untrusted_bytes.NextData(offset);
-    if (data >= offset + cell_bytes) {
-      index = (data - begin) / cell_bytes - 1;  // the loop's step leads to that cell
-      continue;
-    }
+    if (data < offset + cell_bytes) return index;
+    index = (data - begin) / cell_bytes;
+  }
+  return std::nullopt;
+}
+
+void AddCell(const shm::Cell& untrusted_cell, RunContent& content, CellSum& sum) {
+  if (IsZero(untrusted_cell)) return;
+  sum.abandoned += untrusted_cell.abandoned;
+  sum.nested += untrusted_cell.nested;
+  sum.sampled += untrusted_cell.sampled;
+  if (const auto histogram = HistogramOf(untrusted_cell)) {
+    sum.cell.histogram.Merge(*histogram);
+  } else {
+    sum.is_refused = true;
+    ++content.refused_cells;
+  }
+}
+
+Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool process_ended,
+                 RunContent& content, std::vector<CellSum>& sums) {
+  const std::uint64_t begin = shm::CellsOffset(info.pick_capacity, info.layout);
+  const std::uint64_t slot_cells = std::uint64_t{info.pick_capacity} * info.metrics_per_pick;
+  const auto next = [&](std::uint64_t index) {
+    return NextUsedCell(untrusted_bytes, info, sums.size(), index);
+  };
+  for (std::optional<std::uint64_t> index = next(0); index; index = next(*index + 1)) {
+    CellSum& sum = sums[*index % slot_cells];
     shm::Cell untrusted_cell;
-    CellSum& sum = sums[total];
-    switch (ReadCell(untrusted_bytes, info, offset, process_ended, untrusted_cell)) {
+    switch (ReadCell(untrusted_bytes, info, begin + *index * info.layout.cell_bytes, process_ended,
+                     untrusted_cell)) {
       case CellState::kUnreadable:
-        return Fail(ErrorCode::kCorrupt, "cell {} cannot be read", index);
+        return Fail(ErrorCode::kCorrupt, "cell {} cannot be read", *index);
       case CellState::kTorn:
         sum.is_torn = true;
         ++content.torn_cells;
-        continue;
-      case CellState::kGood:
         break;
-    }
-    if (IsZero(untrusted_cell)) continue;
-    sum.abandoned += untrusted_cell.abandoned;
-    sum.nested += untrusted_cell.nested;
-    sum.sampled += untrusted_cell.sampled;
-    if (const auto histogram = HistogramOf(untrusted_cell)) {
-      sum.cell.histogram.Merge(*histogram);
-    } else {
-      sum.is_refused = true;
-      ++content.refused_cells;
+      case CellState::kGood:
+        AddCell(untrusted_cell, content, sum);
+        break;
     }
   }
   return {};

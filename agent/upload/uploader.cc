@@ -13,7 +13,11 @@
 namespace fieldcost::agent {
 
 Uploader::Uploader(const AgentPaths& paths, const AgentConfig& config, const Clock& clock)
-    : paths_(&paths), config_(&config), clock_(&clock), keys_(paths) {}
+    : paths_(&paths),
+      config_(&config),
+      clock_(&clock),
+      keys_(paths),
+      connection_(config, [paths = paths_] { return CheckMaySend(*paths); }) {}
 
 Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
                       UploadReport& report) {
@@ -22,19 +26,11 @@ Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches,
     if (consent.mode != Mode::kOn) break;
     FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.FirstQueued());
     if (!batch) break;
-    if (client_ && epoch_ != batch->epoch) {
-      const bool has_talked = report.batches_sent + report.batches_quarantined > 0;
-      if (has_talked && epochs == Epochs::kOne) break;
-      client_.reset();  // one connection has one key
-    }
-    epoch_ = batch->epoch;
-    if (!client_) {
-      auto client = ConnectToService(*config_, [paths = paths_] { return CheckMaySend(*paths); });
-      if (!client) {
-        report.stopped_by = Within(client.error(), "upload");
-        break;
-      }
-      client_.emplace(std::move(*client));
+    const bool has_talked = report.batches_sent + report.batches_quarantined > 0;
+    if (connection_.IsOfAnother(batch->epoch) && has_talked && epochs == Epochs::kOne) break;
+    if (const Status connected = connection_.Connect(batch->epoch); !connected) {
+      report.stopped_by = Within(connected.error(), "upload");
+      break;
     }
     FIELDCOST_TRY(SendOne(spool, state, *batch, report));
   }
@@ -59,7 +55,7 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
   if (!is_queued) return {};
   const auto response = Exchange(key, batch);
   if (!response) {
-    if (!client_->has_sent_all()) {
+    if (!connection_.client().has_sent_all()) {
       FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
       FIELDCOST_TRY(spool.TakeBackAttempt(batch.id));
       FIELDCOST_TRY(transaction.Commit());
@@ -74,7 +70,7 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
         // Not our aggregator's answer (a captive portal's, say), so not its promise either.
         report.stopped_by = Within(answer.error(), fmt::format("upload to {}: answer is not the "
                                                                "aggregator's",
-                                                               client_->origin()));
+                                                               connection_.client().origin()));
         return {};
       }
       FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
@@ -91,39 +87,40 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
       FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
       FIELDCOST_TRY(spool.MarkQuarantined(batch.id, reason, clock_->Now()));
       FIELDCOST_TRY(transaction.Commit());
-      LogWarning("batch {} is refused by {} and set aside: {}", batch.id, client_->origin(),
-                 reason);
+      LogWarning("batch {} is refused by {} and set aside: {}", batch.id,
+                 connection_.client().origin(), reason);
       ++report.batches_quarantined;
       return {};
     }
     case AnswerAction::kRetryLater:
       break;
   }
-  report.stopped_by = Fail(ErrorCode::kUnavailable, "upload to {}: {}", client_->origin(),
-                           DescribeAnswer(*response));
+  report.stopped_by = Fail(ErrorCode::kUnavailable, "upload to {}: {}",
+                           connection_.client().origin(), DescribeAnswer(*response));
   report.retry_after = ParseRetryAfter(http::Find(response->headers, "Retry-After"));
   return {};
 }
 
 Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
                                           const SpooledBatch& batch) {
-  const http::Request request = MakeBatchRequest(client_->server_name(), key, batch);
-  FIELDCOST_ASSIGN(http::Response response, client_->Send(request));
+  const http::Request request = MakeBatchRequest(connection_.client().server_name(), key, batch);
+  FIELDCOST_ASSIGN(http::Response response, connection_.client().Send(request));
   if (!AsksForEnrolment(response)) return response;
   FIELDCOST_TRY(Enrol(key, batch.epoch));
-  FIELDCOST_ASSIGN(response, client_->Send(request));
+  FIELDCOST_ASSIGN(response, connection_.client().Send(request));
   if (!AsksForEnrolment(response)) return response;
   return Fail(ErrorCode::kUnavailable, "{} asks for enrolment again, right after it",
-              client_->origin());
+              connection_.client().origin());
 }
 
 Status Uploader::Enrol(const crypto::PrivateKey& key, std::uint64_t epoch) {
   FIELDCOST_ASSIGN(const std::string token, LoadEnrolmentToken(*paths_));
   FIELDCOST_ASSIGN(const http::Response response,
-                   client_->Send(MakeEnrolmentRequest(client_->server_name(), key, epoch, token)));
+                   connection_.client().Send(MakeEnrolmentRequest(
+                       connection_.client().server_name(), key, epoch, token)));
   if (response.status == 200) return {};
   const std::string what =
-      fmt::format("enrol with {}: {}", client_->origin(), DescribeAnswer(response));
+      fmt::format("enrol with {}: {}", connection_.client().origin(), DescribeAnswer(response));
   if (ActionFor(response.status) != AnswerAction::kQuarantine) {
     return Fail(ErrorCode::kUnavailable, "{}", what);
   }

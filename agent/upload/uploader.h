@@ -7,6 +7,7 @@
 #include "agent/settings/config.h"
 #include "agent/spool/spool_db.h"
 #include "agent/upload/agent_keys.h"
+#include "agent/upload/epoch_connection.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
@@ -52,8 +53,7 @@ class Uploader {
   const AgentConfig* config_;
   const Clock* clock_;
   AgentKeys keys_;
-  std::optional<http::Client> client_;
-  std::uint64_t epoch_ = 0;  // of the client's batches
+  EpochConnection connection_;
 };
 
 }  // namespace fieldcost::agent

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/upload/answer_action.h"
+#include "agent/upload/epoch_connection.h"
 #include "agent/upload/service_requests.h"
 #include "common/wire/requests.h"
 
@@ -20,9 +21,8 @@ Withdrawer::Withdrawer(const AgentPaths& paths, const AgentConfig& config, const
 
 Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgress& progress,
                                ForgetReport& report) {
-  std::optional<http::Client> client;
+  EpochConnection connection(*config_, nullptr);
   std::uint64_t last = 0;
-  std::uint64_t epoch = 0;  // of the client's requests: one connection has one key
   for (;;) {
     FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.NextToWithdraw(last));
     if (!batch) return {};
@@ -31,21 +31,15 @@ Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgr
       ++report.batches_left;
       continue;
     }
-    if (epoch != batch->epoch) client.reset();
-    epoch = batch->epoch;
     if (config_->url.empty()) {
       report.stopped_by =
           Fail(ErrorCode::kInvalidArgument, "withdraw: [aggregator] url is not set in {}",
                paths_->config_file.string());
-    } else if (!client) {
-      auto connected = ConnectToService(*config_, nullptr);
-      if (connected) {
-        client.emplace(std::move(*connected));
-      } else {
-        report.stopped_by = Within(connected.error(), "withdraw");
-      }
+    } else if (const Status connected = connection.Connect(batch->epoch); !connected) {
+      report.stopped_by = Within(connected.error(), "withdraw");
     }
-    if (!report.stopped_by) FIELDCOST_TRY(WithdrawOne(spool, state, *client, *batch, report));
+    if (!report.stopped_by)
+      FIELDCOST_TRY(WithdrawOne(spool, state, connection.client(), *batch, report));
     if (report.stopped_by) ++report.batches_left;
     if (progress) progress(report);
   }

@@ -62,7 +62,8 @@ class Catalog {
   // program has written.
   Result<Freshness> GetSnapshotFreshness() const;
 
-  // All rows (versions, metrics, strata) of APIs with that symbol, optionally of one soname.
+  // All rows (versions, metrics, strata) of APIs with that symbol, optionally of one soname; a
+  // library's stand together.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
 
   // Up to `limit` different "soname!symbol" names whose symbol starts with `prefix`, ascending.

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace fieldcost::catalog {
 namespace {
 
@@ -37,6 +39,7 @@ std::vector<std::uint32_t> NextStale(const std::vector<std::uint32_t>& order,
                                      const std::vector<bool>& stale, std::uint64_t cursor,
                                      std::uint64_t limit) {
   std::vector<std::uint32_t> positions;
+  FIELDCOST_CHECK(stale.size() == order.size());
   const std::size_t count = order.size();
   for (std::size_t step = 0; step < count && positions.size() < limit; ++step) {
     const std::size_t position = (cursor % count + step) % count;

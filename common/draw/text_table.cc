@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/draw/terminal.h"
 
 namespace fieldcost::draw {
@@ -9,6 +10,7 @@ namespace fieldcost::draw {
 std::string TextTable(const std::vector<std::vector<TextCell>>& lines) {
   std::vector<std::size_t> widths(lines.empty() ? 0 : lines[0].size());
   for (const auto& line : lines) {
+    FIELDCOST_CHECK(line.size() == widths.size());
     for (std::size_t i = 0; i + 1 < line.size(); ++i) {
       widths[i] = std::max(widths[i], DisplayWidth(line[i].text));
     }

@@ -178,7 +178,10 @@ const stats::HardwareClass& BatchDecoder::hardware() const { return state_->hard
 std::size_t BatchDecoder::row_count() const { return state_->reader.row_count(); }
 
 void BatchDecoder::GetRow(std::size_t index, UntrustedRow& row) const {
-  state_->reader.Get(index, row);
+  const RowNumbers numbers = state_->reader.Get(index, row.api, row.histogram);
+  row.metric_number = numbers.metric_number;
+  row.week = numbers.week;
+  row.malformed = numbers.malformed;
   row.first_contribution = state_->batch.row_first_contribution(static_cast<int>(index));
 }
 

@@ -244,23 +244,21 @@ Result<std::vector<StatRow>> ReadRows(const proto::Fragment& untrusted_fragment,
   }
   std::vector<StatRow> result;
   result.reserve(std::min<std::size_t>(reader.row_count(), kReservedRows));
-  UntrustedRow untrusted_row;
   for (int i = 0; i < rows; ++i) {
-    reader.Get(static_cast<std::size_t>(i), untrusted_row);
     const std::uint32_t hardware = fragment.row_hardware(i);
     if (hardware >= classes.size()) {
       return Fail(ErrorCode::kCorrupt, "row {}: hardware class index out of range", i);
     }
-    if (untrusted_row.malformed || !stats::IsKnownMetric(untrusted_row.metric_number)) {
-      return Fail(ErrorCode::kCorrupt, "row {}: {}", i,
-                  untrusted_row.malformed ? "bucket slot out of range or twice" : "unknown metric");
-    }
     StatRow& row = result.emplace_back();  // in place: a row is large
-    row.key = {.api = untrusted_row.api,
-               .metric = static_cast<stats::Metric>(untrusted_row.metric_number),
-               .hardware = classes[hardware],
-               .week = untrusted_row.week};
-    row.histogram = untrusted_row.histogram;
+    const RowNumbers untrusted =
+        reader.Get(static_cast<std::size_t>(i), row.key.api, row.histogram);
+    if (untrusted.malformed || !stats::IsKnownMetric(untrusted.metric_number)) {
+      return Fail(ErrorCode::kCorrupt, "row {}: {}", i,
+                  untrusted.malformed ? "bucket slot out of range or twice" : "unknown metric");
+    }
+    row.key.metric = static_cast<stats::Metric>(untrusted.metric_number);
+    row.key.hardware = classes[hardware];
+    row.key.week = untrusted.week;
     row.scalars = ReadScalars(fragment, i);
   }
   FIELDCOST_TRY(ReadWeights(fragment, result));

@@ -219,39 +219,40 @@ Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t 
   return {};
 }
 
-void RowTableReader::Get(std::size_t index, UntrustedRow& row) const {
+RowNumbers RowTableReader::Get(std::size_t index, stats::ApiKey& untrusted_api,
+                               stats::CostHistogram& untrusted_histogram) const {
   FIELDCOST_CHECK(table_ != nullptr && index < row_count());
   const proto::RowTable& table = *table_;
   const auto at = [](std::uint32_t number) { return static_cast<int>(number); };
   const int row_number = static_cast<int>(index);
   const int api = at(table.row_api(row_number));
   const int module = at(table.api_module(api));
-  row.api.soname = table.strings(at(table.module_soname(module)));
-  row.api.package_version = table.strings(at(table.module_package_version(module)));
-  row.api.build_id = table.strings(at(table.module_build_id(module)));
-  row.api.symbol = table.strings(at(table.api_symbol(api)));
-  row.api.symbol_version = table.strings(at(table.api_symbol_version(api)));
-  row.metric_number = table.row_metric(row_number);
-  row.week = table.row_week(row_number);
-  row.malformed = false;
-  row.histogram.Clear();
-  if (table.row_untimed_size() != 0) row.histogram.SetUntimed(table.row_untimed(row_number));
+  untrusted_api.soname = table.strings(at(table.module_soname(module)));
+  untrusted_api.package_version = table.strings(at(table.module_package_version(module)));
+  untrusted_api.build_id = table.strings(at(table.module_build_id(module)));
+  untrusted_api.symbol = table.strings(at(table.api_symbol(api)));
+  untrusted_api.symbol_version = table.strings(at(table.api_symbol_version(api)));
+  RowNumbers numbers{.metric_number = table.row_metric(row_number),
+                     .week = table.row_week(row_number)};
+  untrusted_histogram.Clear();
+  if (table.row_untimed_size() != 0) untrusted_histogram.SetUntimed(table.row_untimed(row_number));
   const int first = at(first_bucket_[index]);
   const int end = first + at(table.row_bucket_count(row_number));
   std::array<bool, shm::kBucketSlots> seen{};
   for (int i = first; i < end; ++i) {
     const std::uint32_t slot = table.bucket_slot(i);
     if (slot >= shm::kBucketSlots || seen[slot]) {
-      row.malformed = true;
-      return;
+      numbers.malformed = true;
+      return numbers;
     }
     seen[slot] = true;
-    row.histogram.SetBucket(
+    untrusted_histogram.SetBucket(
         slot, {.count = table.bucket_count(i),
                .sum = stats::MakeUint128(table.bucket_sum_high(i), table.bucket_sum_low(i)),
                .sum_of_squares =
                    stats::MakeUint128(table.bucket_squares_high(i), table.bucket_squares_low(i))});
   }
+  return numbers;
 }
 
 Status ParseMessage(std::string_view untrusted_bytes, google::protobuf::MessageLite& message) {

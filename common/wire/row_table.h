@@ -55,6 +55,13 @@ class RowTableWriter {
 // What a field of that number takes whose value has a length: tag, length and `bytes`.
 std::size_t FieldBytes(int number, std::size_t bytes);
 
+// A row's numbers as they came.
+struct RowNumbers {
+  std::uint32_t metric_number = 0;
+  std::uint32_t week = 0;
+  bool malformed = false;  // a bucket index is out of range or there twice
+};
+
 // Reads rows of a table from outside. Keeps its memory between tables. Not thread-safe.
 class RowTableReader {
  public:
@@ -64,8 +71,10 @@ class RowTableReader {
 
   std::size_t row_count() const { return first_bucket_.size(); }
 
-  // Fills all but first_contribution. REQUIRES: index < row_count().
-  void Get(std::size_t index, UntrustedRow& row) const;
+  // Fills the parts of a row where they are to be, since histograms are large. REQUIRES: index <
+  // row_count().
+  RowNumbers Get(std::size_t index, stats::ApiKey& untrusted_api,
+                 stats::CostHistogram& untrusted_histogram) const;
 
  private:
   const proto::RowTable* table_ = nullptr;

@@ -8,7 +8,7 @@ namespace fieldcost::analysis {
 
 // Mangled names with more references to their own parts than this are left as they are: each can
 // double what is printed. Names from compilers seldom have more.
-inline constexpr std::size_t kMostReferences = 20;
+inline constexpr std::size_t kMostReferences = 24;
 inline constexpr std::size_t kMostMangledBytes = 512;
 inline constexpr std::size_t kMostDemangledBytes = 16 * 1024;
 

@@ -82,20 +82,21 @@ bool CostSummary::IsOnlyOfBusyMachines() const {
   return Find(stats::Metric::kWallTime) == nullptr && FindTime() != nullptr;
 }
 
-std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows, stats::Whose whose) {
+std::vector<CostSummary> Summarise(std::span<const stats::StatRow* const> rows,
+                                   stats::Whose whose) {
   std::map<std::pair<stats::ApiKey, stats::Metric>, int> widest;
-  for (const stats::StatRow& row : rows) {
-    int& width = widest.try_emplace({row.key.api, row.key.metric}, 0).first->second;
-    width = std::max(width, stats::StratumWidth(row.key));
+  for (const stats::StatRow* row : rows) {
+    int& width = widest.try_emplace({row->key.api, row->key.metric}, 0).first->second;
+    width = std::max(width, stats::StratumWidth(row->key));
   }
   std::map<stats::ApiKey, CostSummary> by_api;
-  for (const stats::StatRow& row : rows) {
-    if (stats::StratumWidth(row.key) != widest.at({row.key.api, row.key.metric})) continue;
-    CostSummary& summary = by_api[row.key.api];
-    summary.api = row.key.api;
-    MetricSummary& metric = summary.metrics[row.key.metric];
-    metric.sums.Merge(row);
-    metric.strata.Add(row.key);
+  for (const stats::StatRow* row : rows) {
+    if (stats::StratumWidth(row->key) != widest.at({row->key.api, row->key.metric})) continue;
+    CostSummary& summary = by_api[row->key.api];
+    summary.api = row->key.api;
+    MetricSummary& metric = summary.metrics[row->key.metric];
+    metric.sums.Merge(*row);
+    metric.strata.Add(row->key);
   }
   std::vector<CostSummary> summaries;
   for (auto& [api, summary] : by_api) {
@@ -105,6 +106,12 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows, stats::
     summaries.push_back(std::move(summary));
   }
   return summaries;
+}
+
+std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows, stats::Whose whose) {
+  std::vector<const stats::StatRow*> all;
+  for (const stats::StatRow& row : rows) all.push_back(&row);
+  return Summarise(all, whose);
 }
 
 std::optional<SortKey> ParseSortKey(std::string_view text) {

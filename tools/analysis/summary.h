@@ -38,6 +38,9 @@ struct CostSummary {
 // twice.
 std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows,
                                    stats::Whose whose = stats::Whose::kField);
+// The same of some rows of many, which are large.
+std::vector<CostSummary> Summarise(std::span<const stats::StatRow* const> rows,
+                                   stats::Whose whose = stats::Whose::kField);
 
 // How many calls of this API and version there were in the measured runs, and what calls have cost
 // together (stats::FieldCalls, FieldTotal).

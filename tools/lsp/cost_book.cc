@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/draw/spectrum.h"
 #include "tools/analysis/summary.h"
 #include "tools/lsp/limits.h"
@@ -39,7 +40,7 @@ std::optional<ApiCosts::Metric> Describe(const analysis::MetricSummary& summary,
 }
 
 // The version to speak of: that with the most contributions of times, else of anything.
-const stats::ApiKey& ChooseVersion(const std::vector<stats::StatRow>& rows) {
+const stats::ApiKey& ChooseVersion(std::span<const stats::StatRow> rows) {
   const auto weight = [](const stats::StatRow& row) {
     return std::pair(row.key.metric == stats::Metric::kWallTime, ContributionsOf(row));
   };
@@ -50,17 +51,18 @@ const stats::ApiKey& ChooseVersion(const std::vector<stats::StatRow>& rows) {
 
 }  // namespace
 
-ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows) {
+ApiCosts MakeCosts(std::span<const stats::StatRow> rows) {
+  FIELDCOST_CHECK(!rows.empty());
   ApiCosts costs{.api = ChooseVersion(rows)};
   // Quantiles are what costs time: of what is shown only.
-  std::vector<stats::StatRow> shown;
+  std::vector<const stats::StatRow*> shown;
   std::map<std::string, const stats::StatRow*> others;  // by version: its row with most
   for (const stats::StatRow& row : rows) {
     const stats::Metric metric = row.key.metric;
     if (row.key.api == costs.api) {
       if (metric == stats::Metric::kWallTime || metric == stats::Metric::kAllocInclusive ||
           IsIo(metric)) {
-        shown.push_back(row);
+        shown.push_back(&row);
       }
     } else if (metric == stats::Metric::kWallTime &&
                row.key.api.package_version != costs.api.package_version) {
@@ -133,10 +135,16 @@ CostBook::Found CostBook::Find(const std::string& symbol) {
   if (const auto cached = cache_.find(symbol); cached != cache_.end()) return cached->second;
   const Result<std::vector<stats::StatRow>> rows = catalog_->Find(symbol, "");
   if (!rows) return kNothing;
-  std::map<std::string, std::vector<stats::StatRow>> libraries;
-  for (const stats::StatRow& row : *rows) libraries[row.key.api.soname].push_back(row);
   auto found = std::make_shared<std::vector<ApiCosts>>();
-  for (const auto& [soname, own] : libraries) found->push_back(MakeCosts(own));
+  // One library's rows stand together.
+  for (std::span<const stats::StatRow> rest(*rows); !rest.empty();) {
+    const std::string& soname = rest.front().key.api.soname;
+    const auto end = std::ranges::find_if(
+        rest, [&](const stats::StatRow& row) { return row.key.api.soname != soname; });
+    const std::span<const stats::StatRow> own(rest.begin(), end);
+    found->push_back(MakeCosts(own));
+    rest = rest.subspan(own.size());
+  }
   const auto contributions = [](const ApiCosts& costs) {
     return costs.time ? costs.time->contributions : 0;
   };

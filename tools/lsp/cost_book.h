@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -90,7 +91,10 @@ class CostBook {
 };
 
 // Rows of one soname!symbol to what is shown. REQUIRES: !rows.empty().
-ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows);
+ApiCosts MakeCosts(std::span<const stats::StatRow> rows);
+inline ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows) {
+  return MakeCosts(std::span(rows));
+}
 
 // Indexes the C++ names of a catalogue, with a connection of its own; an empty index if it cannot
 // be read. `stop` is asked now and then.

@@ -1,31 +1,11 @@
 #include "tools/lsp/cxx_name.h"
 
-#include <cxxabi.h>
+#include <utility>
 
-#include <cstdlib>
-#include <memory>
-
-#include "common/wire/limits.h"
+#include "tools/analysis/namespace_of.h"
 
 namespace fieldcost::lsp {
 namespace {
-
-// n references, each to a part that may hold others, multiply a text by at most 3^(n/3): by 6,561.
-constexpr int kMaxReferences = 24;
-
-bool IsSequenceDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); }
-
-// "S_", "S1A_", "T_", "T0_" anywhere, also where they are part of an identifier.
-int CountReferences(std::string_view symbol) {
-  int count = 0;
-  for (std::size_t i = 0; i + 1 < symbol.size(); ++i) {
-    if (symbol[i] != 'S' && symbol[i] != 'T') continue;
-    std::size_t end = i + 1;
-    while (end < symbol.size() && IsSequenceDigit(symbol[end])) ++end;
-    if (end < symbol.size() && symbol[end] == '_') ++count;
-  }
-  return count;
-}
 
 bool IsOperatorAt(std::string_view text, std::size_t at) {
   constexpr std::string_view kWord = "operator";
@@ -69,25 +49,19 @@ bool Split(std::string_view text, std::vector<std::string>& components) {
 }  // namespace
 
 std::optional<CxxName> ParseCxxName(std::string_view untrusted_symbol) {
-  if (!untrusted_symbol.starts_with("_Z") || untrusted_symbol.size() > wire::kMaxSymbolBytes ||
-      CountReferences(untrusted_symbol) > kMaxReferences) {
-    return std::nullopt;
-  }
+  if (!untrusted_symbol.starts_with("_Z")) return std::nullopt;
   // Of vtables, typeinfo, thunks, guards: _ZTV, _ZGV ...
   if (untrusted_symbol.starts_with("_ZT") || untrusted_symbol.starts_with("_ZG")) {
     return std::nullopt;
   }
   // Of lambdas and what else is local to a function: it would pass for that function.
   if (untrusted_symbol.starts_with("_ZZ")) return std::nullopt;
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(std::string(untrusted_symbol).c_str(), nullptr, nullptr, &status),
-      &std::free);
-  if (status != 0 || text == nullptr) return std::nullopt;
+  std::string text = analysis::DemangledName(untrusted_symbol);
+  if (text == untrusted_symbol) return std::nullopt;  // none, or past a limit
   std::vector<std::string> components;
-  if (!Split(text.get(), components)) return std::nullopt;
+  if (!Split(text, components)) return std::nullopt;
   CxxName name;
-  name.text = text.get();
+  name.text = std::move(text);
   name.name = std::move(components.back());
   components.pop_back();
   for (std::string& scope : components) {

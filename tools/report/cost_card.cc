@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "common/base/check.h"
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "tools/analysis/namespace_of.h"
@@ -34,7 +35,10 @@ std::vector<CostCard> CardsOf(std::vector<analysis::CostSummary> summaries,
   return cards;
 }
 
-const stats::ApiKey& ApiOf(const CostCard& card) { return card.versions.front().api; }
+const stats::ApiKey& ApiOf(const CostCard& card) {
+  FIELDCOST_CHECK(!card.versions.empty());
+  return card.versions.front().api;
+}
 
 std::string CardHtml(const CostCard& card, const CardPictures& pictures) {
   const CardWords words = WordsOf(card);

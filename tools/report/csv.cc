@@ -84,6 +84,11 @@ CsvWriter& CsvWriter::Known(const std::optional<double>& number) {
   return number ? Number(*number) : Empty();
 }
 
+const std::string& CsvWriter::text() const {
+  FIELDCOST_CHECK(cells_ == 0);
+  return text_;
+}
+
 void CsvWriter::EndRecord() {
   FIELDCOST_CHECK(cells_ == columns_);
   text_ += "\r\n";

@@ -44,7 +44,7 @@ class CsvWriter {
   void EndRecord();
 
   // Everything so far. REQUIRES: no record is unfinished.
-  const std::string& text() const { return text_; }
+  const std::string& text() const;
 
  private:
   void Begin();  // of a cell

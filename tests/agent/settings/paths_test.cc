@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "agent/settings/config.h"
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,0 +1,22 @@
+#include "agent/upload/epoch_connection.h"
+
+#include "agent/upload/service_requests.h"
+#include "common/base/check.h"
+
+namespace fieldcost::agent {
+
+Status EpochConnection::Connect(std::uint64_t epoch) {
+  if (IsOfAnother(epoch)) client_.reset();
+  epoch_ = epoch;
+  if (client_) return {};
+  FIELDCOST_ASSIGN(http::Client client, ConnectToService(*config_, may_go_on_));
+  client_.emplace(std::move(client));
+  return {};
+}
+
+http::Client& EpochConnection::client() {
+  FIELDCOST_CHECK(client_.has_value());
+  return *client_;
+}
+
+}  // namespace fieldcost::agent
