@@ -98,8 +98,8 @@ std::string FreshnessLine(const catalog::Freshness& freshness, WallTime now) {
                   draw::FormatAge(freshness.snapshot_published, now), freshness.fragments_current,
                   freshness.fragments_total);
   if (freshness.Expired(now)) {
-    text +=
-        fmt::format("; expired {}: fieldcost sync", draw::FormatTime(freshness.snapshot_expires));
+    text += fmt::format("; out of date since {}: fieldcost sync",
+                        draw::FormatTime(freshness.snapshot_expires));
   }
   return text;
 }

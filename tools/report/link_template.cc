@@ -8,7 +8,8 @@
 namespace fieldcost::report {
 namespace {
 
-constexpr std::array<std::string_view, 3> kPlaceholders = {"{soname}", "{symbol}", "{version}"};
+constexpr std::array<std::string_view, 4> kPlaceholders = {"{soname}", "{symbol}", "{version}",
+                                                           "{api}"};
 
 bool IsUnreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -59,14 +60,17 @@ Status CheckLinkTemplate(std::string_view untrusted_template) {
   for (std::size_t i = 0; i < untrusted_template.size(); ++i) {
     if (untrusted_template[i] != '{' && untrusted_template[i] != '}') continue;
     const std::string_view placeholder = PlaceholderAt(untrusted_template.substr(i));
-    if (placeholder.empty()) return refuse("braces are for {soname}, {symbol} and {version}");
+    if (placeholder.empty())
+      return refuse("braces are for {soname}, {symbol}, {version} and {api}");
     i += placeholder.size() - 1;
   }
   return {};
 }
 
 std::string FillLink(std::string_view link_template, const stats::ApiKey& api) {
-  const std::array<std::string_view, 3> values = {api.soname, api.symbol, api.package_version};
+  const std::array<std::string, 4> values = {
+      PercentEncode(api.soname), PercentEncode(api.symbol), PercentEncode(api.package_version),
+      PercentEncode(api.soname) + "!" + PercentEncode(api.symbol)};
   std::string link;
   for (std::size_t i = 0; i < link_template.size();) {
     const std::string_view placeholder = PlaceholderAt(link_template.substr(i));
@@ -76,7 +80,7 @@ std::string FillLink(std::string_view link_template, const stats::ApiKey& api) {
     }
     const auto index = static_cast<std::size_t>(
         std::find(kPlaceholders.begin(), kPlaceholders.end(), placeholder) - kPlaceholders.begin());
-    link += PercentEncode(values[index]);
+    link += values[index];
     i += placeholder.size();
   }
   return link;

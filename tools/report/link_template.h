@@ -9,13 +9,14 @@
 namespace fieldcost::report {
 
 // Where the page with everything about an API is: "https://costs.example/api/{soname}!{symbol}".
-// {soname}, {symbol} and {version} become those of the API, percent-encoded but for letters, digits
-// and "-._~" (RFC 3986 §2.3); everything else stays as it is. Pure.
+// {soname}, {symbol} and {version} become those of the API, {api} "soname!symbol", percent-encoded
+// but for letters, digits and "-._~" (RFC 3986 §2.3), of {api} also its "!"; everything else stays
+// as it is. Pure.
 
 inline constexpr std::size_t kMaxTemplateBytes = 2'048;
 
 // kInvalidArgument unless it is printable ASCII without spaces, quotes and angle brackets, every
-// brace is of one of the three, and it begins with http://, https:// or is relative to where it
+// brace is of one of the four, and it begins with http://, https:// or is relative to where it
 // stands: no link of ours may run a script.
 Status CheckLinkTemplate(std::string_view untrusted_template);
 

@@ -73,7 +73,7 @@ TEST(CostTextTest, AnExpiredCatalogueIsStillShownAndSaysSo) {
   catalog::Freshness freshness = SomeFreshness();
   freshness.snapshot_expires = kNow - std::chrono::hours(1);
   EXPECT_THAT(CostText({costs}, freshness, {.now = kNow}),
-              HasSubstr("; expired 2024-10-03 23:00 UTC: fieldcost sync"));
+              HasSubstr("; out of date since 2024-10-03 23:00 UTC: fieldcost sync"));
   EXPECT_EQ(StatusText(freshness, kNow), "fieldcost: 2 days ago (expired)");
 }
 
