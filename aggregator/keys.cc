@@ -147,19 +147,4 @@ Result<Outcome> ExportOffline(const Config& config, publish::KeyRole role,
   return outcome;
 }
 
-void WarnOfOfflineKeys(const Config& config) {
-  const auto files = publish::OfflineKeyFiles(config.store.data_dir / "keys");
-  if (files.empty()) return;
-  std::string names;
-  for (const std::filesystem::path& file : files) {
-    names += (names.empty() ? "" : ", ") + file.string();
-  }
-  LogWarning(
-      "keys that this service does not need lie beside it: {}. Whoever breaks into it may replace "
-      "all "
-      "other keys with them, or tell agents what to send; fieldcost-aggregator keys export-offline "
-      "moves them away",
-      names);
-}
-
 }  // namespace fieldcost::aggregator

@@ -29,7 +29,4 @@ Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyR
 Result<Outcome> ExportOffline(const Config& config, publish::KeyRole role,
                               const std::filesystem::path& directory);
 
-// At each start: says so if keys lie in keys/ that the service does not need.
-void WarnOfOfflineKeys(const Config& config);
-
 }  // namespace fieldcost::aggregator

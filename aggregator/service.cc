@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "aggregator/backup.h"
-#include "aggregator/keys.h"
 #include "aggregator/publish/key_export.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -152,7 +151,7 @@ Status Service::StartStore() {
   FIELDCOST_ASSIGN(auto admission,
                    ingest::Admission::Load(config_.enrolment_mode, config_.token_files, *store_));
   FIELDCOST_ASSIGN(auto publisher, publish::Publisher::Open(config_.publish, SystemClock()));
-  WarnOfOfflineKeys(config_);
+  publish::WarnOfOfflineKeys(config_.store.data_dir / "keys");
   publication_.emplace(std::move(publisher), *store_, SystemClock());
   files_.emplace(publication_->publisher().directory(), publication_->publisher().root().version);
   ingest::IngestOptions options = config_.ingest;
