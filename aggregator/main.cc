@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "aggregator/command_line.h"
-#include "aggregator/config.h"
-#include "aggregator/demo_command.h"
-#include "aggregator/operate.h"
-#include "aggregator/serve.h"
+#include "aggregator/config/config.h"
+#include "aggregator/operate/command_line.h"
+#include "aggregator/operate/demo_command.h"
+#include "aggregator/operate/operate.h"
+#include "aggregator/service/serve.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "aggregator/command_line.h"
+#include "aggregator/operate/command_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "aggregator/command_line.h"
+#include "aggregator/operate/command_line.h"
 #include "common/base/file.h"
 #include "tests/aggregator/service/service_fixture.h"
 
