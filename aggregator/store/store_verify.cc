@@ -254,7 +254,7 @@ Result<VerifyReport> Store::VerifyStopped(StoreOptions options) {
   return report;
 }
 
-Result<Store::CheckedFile> Store::CheckNextFile(std::uint64_t after) const {
+Result<CheckedFile> Store::CheckNextFile(std::uint64_t after) const {
   const Database& database = *state_->database;
   CheckedFile checked;
   Status status;

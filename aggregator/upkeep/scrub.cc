@@ -44,7 +44,7 @@ Status Scrub::Step(std::chrono::seconds interval) {
   }
   std::uint64_t left = kMinStepBytes;
   for (bool first = true; left != 0; first = false) {
-    FIELDCOST_ASSIGN(const store::Store::CheckedFile checked, store_.CheckNextFile(place));
+    FIELDCOST_ASSIGN(const store::CheckedFile checked, store_.CheckNextFile(place));
     if (first) {
       const auto steps = std::max<std::uint64_t>(
           1, static_cast<std::uint64_t>(period_ / std::max(interval, std::chrono::seconds(1))));

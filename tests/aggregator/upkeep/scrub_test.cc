@@ -81,7 +81,7 @@ TEST_F(ScrubTest, WhatIsDamagedIsFoundCountedAndReadOn) {
 }
 
 TEST_F(ScrubTest, ARestartGoesOnWhereItWas) {
-  const store::Store::CheckedFile first = store_->CheckNextFile(0).value();
+  const store::CheckedFile first = store_->CheckNextFile(0).value();
   ASSERT_NE(first.number, 0U);
   ASSERT_TRUE(store_->PutNumber("scrub_place", first.number).has_value());
   Open();
