@@ -8,8 +8,9 @@ namespace fieldcost::aggregator {
 
 using SteadyClock = std::chrono::steady_clock;
 
-void Record(bool good, SteadyClock::time_point start, const Clock& clock, admin::TaskState& task) {
-  if (!good) {
+void NoteTaskRun(TaskOutcome outcome, SteadyClock::time_point start, const Clock& clock,
+                 admin::TaskState& task) {
+  if (outcome == TaskOutcome::kFailed) {
     ++task.failures;
     return;
   }
@@ -26,7 +27,7 @@ Result<publish::PublishReport> Publication::Publish() {
   // Nobody needs that much again before the next time.
   ::malloc_trim(0);
   const std::lock_guard lock(mutex_);
-  Record(report.has_value(), start, clock_, state_.task);
+  NoteTaskRun(report ? TaskOutcome::kDone : TaskOutcome::kFailed, start, clock_, state_.task);
   if (!report) {
     LogEvent(LogLevel::kError, "publication failed, the last one stays in force",
              {{"error", report.error().message}});

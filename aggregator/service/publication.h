@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <mutex>
 #include <utility>
 
@@ -32,8 +33,10 @@ class Publication {
   admin::PublicationState state_;
 };
 
-// What a run of a task that took from `start` to now did to its state.
-void Record(bool good, std::chrono::steady_clock::time_point start, const Clock& clock,
-            admin::TaskState& task);
+enum class TaskOutcome { kDone, kFailed };
+
+// Counts a run of a task that began at `start` and ends now.
+void NoteTaskRun(TaskOutcome outcome, std::chrono::steady_clock::time_point start,
+                 const Clock& clock, admin::TaskState& task);
 
 }  // namespace fieldcost::aggregator

@@ -367,7 +367,8 @@ Result<store::ExpiryEffect> Service::ExpireBefore(std::uint32_t week, bool yes) 
 void Service::NoteDeletion(const Result<store::ExpiryReport>& report,
                            SteadyClock::time_point start) {
   const std::lock_guard lock(retention_mutex_);
-  Record(report.has_value(), start, SystemClock(), retention_state_);
+  NoteTaskRun(report ? TaskOutcome::kDone : TaskOutcome::kFailed, start, SystemClock(),
+              retention_state_);
   if (!report) {
     LogEvent(LogLevel::kError, "retention failed", {{"error", report.error().message}});
   } else {

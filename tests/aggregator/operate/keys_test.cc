@@ -7,8 +7,6 @@
 #include <fstream>
 #include <set>
 
-#include "aggregator/publish/key_ring.h"
-#include "aggregator/publish/limits.h"
 #include "tests/aggregator/operate/operate_fixture.h"
 
 namespace fieldcost::aggregator {

@@ -6,7 +6,6 @@
 
 #include <fstream>
 
-#include "aggregator/publish/key_ring.h"
 #include "aggregator/publish/limits.h"
 #include "tests/aggregator/operate/operate_fixture.h"
 
