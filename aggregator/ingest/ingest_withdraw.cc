@@ -1,3 +1,4 @@
+// Takes a batch back that its agent withdraws.
 #include <algorithm>
 
 #include "aggregator/ingest/row_check.h"
@@ -38,72 +39,90 @@ Result<ReceiptContent> ReceiptIn(const std::optional<std::string>& answer,
 
 }  // namespace
 
+// The rows of the decoded batch that its receipt does not name as refused.
+Result<const store::AcceptedRows*> Ingest::AcceptedRowsOf(const ReceiptContent& receipt,
+                                                          Workspace& workspace) {
+  const std::vector<std::uint32_t>& refused = receipt.refused_rows;
+  workspace.Start();
+  for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
+    if (std::binary_search(refused.begin(), refused.end(), index)) continue;
+    workspace.decoder.GetRow(index, workspace.row);
+    FIELDCOST_TRY(CheckRowContent(workspace.row));
+    workspace.MakeKey();
+    workspace.accepted.Add(
+        workspace.key_bytes, workspace.row.histogram,
+        workspace.row.first_contribution ? receipt.first : store::Contribution::kNone);
+  }
+  return &workspace.accepted;
+}
+
+Result<bool> Ingest::MayCome(const BatchIdentity& batch, const std::string& agent_id) const {
+  if (admission_.IsRevoked(agent_id) || !CheckEpoch(batch.epoch)) return false;
+  if (admission_.mode() != EnrolmentMode::kToken) return true;
+  return store_.IsEnrolled(agent_id, batch.epoch);
+}
+
 http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                      std::string_view untrusted_receipt, Workspace& workspace) {
-  const bool has_receipt = !untrusted_receipt.empty();
-  ReceiptContent receipt;
-  if (has_receipt) {
+  // 1. A receipt that is shown must be ours, and of this batch.
+  std::optional<ReceiptContent> shown;
+  if (!untrusted_receipt.empty()) {
     auto opened = receipts_.Open(untrusted_receipt, batch);
     if (!opened) {
       ++counters_.bad_receipt;
       abuse_log_.Note(Abuse::kForeignReceipt, agent_id, clock_.Now());
       return Refuse(opened.error());
     }
-    receipt = std::move(*opened);
+    shown = std::move(*opened);
   }
+  // 2. The store asks for the rows if it has the batch; without a receipt its own answer has one.
   const auto accepted_rows =
       [&](const std::optional<std::string>& answer) -> Result<const store::AcceptedRows*> {
-    if (!has_receipt) {
-      FIELDCOST_ASSIGN(receipt, ReceiptIn(answer, batch, receipts_));
-    }
-    const std::vector<std::uint32_t>& refused = receipt.refused_rows;
-    workspace.Start();
-    for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
-      if (std::binary_search(refused.begin(), refused.end(), index)) continue;
-      workspace.decoder.GetRow(index, workspace.row);
-      FIELDCOST_TRY(CheckRowContent(workspace.row));
-      workspace.MakeKey();
-      workspace.accepted.Add(
-          workspace.key_bytes, workspace.row.histogram,
-          workspace.row.first_contribution ? receipt.first : store::Contribution::kNone);
-    }
-    return &workspace.accepted;
+    if (shown) return AcceptedRowsOf(*shown, workspace);
+    FIELDCOST_ASSIGN(const ReceiptContent kept, ReceiptIn(answer, batch, receipts_));
+    return AcceptedRowsOf(kept, workspace);
   };
-  bool may_come = !admission_.IsRevoked(agent_id) && CheckEpoch(batch.epoch);
-  if (may_come && admission_.mode() == EnrolmentMode::kToken) {
-    const auto enrolled = store_.IsEnrolled(agent_id, batch.epoch);
-    if (!enrolled) return RefuseStoreFailure();
-    may_come = *enrolled;
-  }
+  const Result<bool> may_come = MayCome(batch, agent_id);
+  if (!may_come) return RefuseStoreFailure();
   const auto result = store_.Withdraw({.agent_id = agent_id,
                                        .epoch = batch.epoch,
                                        .sequence = batch.sequence,
                                        .rows = accepted_rows,
                                        .late_answer = LateAnswer(workspace.decoder.row_count()),
-                                       .may_come = may_come});
-  if (!result) {
-    const Error& error = result.error();
-    if (error.code == ErrorCode::kPermissionDenied) {
+                                       .may_come = *may_come});
+  // 3. What has become of it.
+  if (!result) return RefuseWithdrawal(result.error(), agent_id);
+  CountWithdrawn(*result, *may_come);
+  return AnswerJson(wire::EncodeWithdrawalAnswer({.withdrawn_rows = result->withdrawn_rows}));
+}
+
+http::Response Ingest::RefuseWithdrawal(const Error& error, const std::string& agent_id) {
+  switch (error.code) {
+    case ErrorCode::kPermissionDenied:
       ++counters_.bad_receipt;
       return Refuse(error);
-    }
-    if (error.code == ErrorCode::kIo) return RefuseStoreFailure();
-    if (error.code == ErrorCode::kUnavailable) {
+    case ErrorCode::kIo:
+      return RefuseStoreFailure();
+    case ErrorCode::kUnavailable:
       ++counters_.too_many_undelivered;
       abuse_log_.Note(Abuse::kTooManyBatches, agent_id, clock_.Now());
       return TryLater(error, kUndeliveredRetryAfter);
-    }
-    ++counters_.not_withdrawable;
-    // Not the message: it may quote a row.
-    if (error.code != ErrorCode::kNotFound) {
-      LogEvent(LogLevel::kWarning, "withdrawal_refused", {{"reason", Name(error.code)}});
-    }
-    return Refuse(410, error);
+    default:
+      break;
   }
-  switch (result->kind) {
+  ++counters_.not_withdrawable;
+  // Not the message: it may quote a row.
+  if (error.code != ErrorCode::kNotFound) {
+    LogEvent(LogLevel::kWarning, "withdrawal_refused", {{"reason", Name(error.code)}});
+  }
+  return Refuse(410, error);
+}
+
+void Ingest::CountWithdrawn(const store::WithdrawResult& result, bool may_come) {
+  switch (result.kind) {
     case store::WithdrawalKind::kTakenAway:
       ++counters_.withdrawn_batches;
-      counters_.withdrawn_rows += result->withdrawn_rows;
+      counters_.withdrawn_rows += result.withdrawn_rows;
       break;
     case store::WithdrawalKind::kNeverDelivered:
       counters_.withdrawn_before_arrival += may_come ? 1 : 0;
@@ -112,7 +131,6 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
       ++counters_.repeated_withdrawals;
       break;
   }
-  return AnswerJson(wire::EncodeWithdrawalAnswer({.withdrawn_rows = result->withdrawn_rows}));
 }
 
 }  // namespace fieldcost::ingest
