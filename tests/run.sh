@@ -21,6 +21,9 @@ command -v nginx > /dev/null || unpack_package nginx
 # Its promtool checks what the server tells its monitoring.
 command -v promtool > /dev/null || unpack_package prometheus
 
+# What is compiled here is found again when the packages are built from a copy of the tree.
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+
 echo "== configure and build (preset dev)"
 cmake --preset dev > build/dev-configure.log 2>&1 || {
   tail -n 20 build/dev-configure.log >&2
@@ -45,7 +48,7 @@ if (($# == 0)); then
   ((status == 0 || status == 77)) || exit "$status"
 fi
 
-# It builds once more, as packages are built, and needs root and a Debian mirror.
+# It builds once more, from the compiler's cache, and needs root and a Debian mirror.
 # Where it cannot run it says why.
 if (($# == 0)); then
   status=0

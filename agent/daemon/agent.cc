@@ -10,20 +10,20 @@
 #include <system_error>
 
 #include "agent/daemon/agent_state.h"
-#include "agent/daemon/batcher.h"
-#include "agent/daemon/field_policy.h"
-#include "agent/daemon/hardware.h"
-#include "agent/daemon/harvester.h"
-#include "agent/daemon/memory_dir.h"
-#include "agent/daemon/policy_writer.h"
-#include "agent/daemon/power.h"
-#include "agent/daemon/skip_counts.h"
-#include "agent/daemon/system_policy.h"
-#include "agent/daemon/upload_lock.h"
+#include "agent/harvest/harvester.h"
+#include "agent/policy/field_policy.h"
+#include "agent/policy/policy_writer.h"
+#include "agent/runs/skip_counts.h"
+#include "agent/settings/hardware.h"
+#include "agent/settings/memory_dir.h"
+#include "agent/settings/system_policy.h"
+#include "agent/spool/batcher.h"
+#include "agent/upload/power.h"
+#include "agent/upload/upload_lock.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 constexpr char kDatabaseName[] = "agent.db";
@@ -37,8 +37,8 @@ bool Exists(const std::filesystem::path& path) {
 }
 
 // Why programs cannot make their run files; empty if they can.
-std::string RunDirectoryProblem(const Profile& profile) {
-  const auto memory = FindMemoryDir(profile);
+std::string RunDirectoryProblem(const AgentPaths& paths) {
+  const auto memory = FindMemoryDir(paths);
   if (!memory) return memory.error().message;
   const std::filesystem::path directory = memory->directory / shm::kRunDirectoryName;
   struct statvfs room {};
@@ -57,12 +57,12 @@ std::string RunDirectoryProblem(const Profile& profile) {
 }
 
 // Why programs are not measured although they should be; empty if they are.
-std::string PolicyProblem(const Profile& profile, const Consent& consent) {
+std::string PolicyProblem(const AgentPaths& paths, const Consent& consent) {
   if (consent.mode == Mode::kOff) return {};
-  const auto bytes = ReadFile(profile.policy_file(), kMaxPolicyBytes);
+  const auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
   if (!bytes) return bytes.error().message;
-  if (PolicySerial(profile.policy_file()) == 0) {
-    return profile.policy_file().string() + " is not a policy file of this version";
+  if (PolicySerial(paths.policy_file()) == 0) {
+    return paths.policy_file().string() + " is not a policy file of this version";
   }
   shm::PolicyHeader header;
   std::copy_n(bytes->data(), sizeof header, reinterpret_cast<char*>(&header));
@@ -70,22 +70,22 @@ std::string PolicyProblem(const Profile& profile, const Consent& consent) {
   if (header.tsc_to_ns_multiplier == 0) {
     return "this machine has no invariant time stamp counter";
   }
-  return RunDirectoryProblem(profile);
+  return RunDirectoryProblem(paths);
 }
 
 }  // namespace
 
-Agent::State::State(Profile its_profile, AgentConfig its_config, const Clock& its_clock)
-    : profile(std::move(its_profile)),
+Agent::State::State(AgentPaths its_paths, AgentConfig its_config, const Clock& its_clock)
+    : paths(std::move(its_paths)),
       config(std::move(its_config)),
       clock(&its_clock),
-      keys(profile),
-      uploader(profile, config, its_clock) {}
+      keys(paths),
+      uploader(paths, config, its_clock) {}
 
 Status Agent::State::OpenDatabase() {
   if (database) return {};
-  FIELDCOST_TRY(MakeDirectories(profile.state_dir, 0700));
-  FIELDCOST_ASSIGN(StateDb opened, StateDb::Open(profile.state_dir / kDatabaseName));
+  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
+  FIELDCOST_ASSIGN(StateDb opened, StateDb::Open(paths.state_dir / kDatabaseName));
   database.emplace(std::move(opened));
   spool.emplace(*database);
   FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
@@ -95,7 +95,7 @@ Status Agent::State::OpenDatabase() {
 }
 
 bool Agent::State::HasDatabase() const {
-  return database || Exists(profile.state_dir / kDatabaseName);
+  return database || Exists(paths.state_dir / kDatabaseName);
 }
 
 Agent::Agent(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -103,24 +103,24 @@ Agent::Agent(Agent&&) noexcept = default;
 Agent& Agent::operator=(Agent&&) noexcept = default;
 Agent::~Agent() = default;
 
-Result<Agent> Agent::Open(const Profile& profile, const Clock& clock) {
-  FIELDCOST_ASSIGN(AgentConfig config, LoadConfigInForce(profile, clock.Now()));
-  auto state = std::make_unique<State>(profile, std::move(config), clock);
+Result<Agent> Agent::Open(const AgentPaths& paths, const Clock& clock) {
+  FIELDCOST_ASSIGN(AgentConfig config, LoadConfigInForce(paths, clock.Now()));
+  auto state = std::make_unique<State>(paths, std::move(config), clock);
   FIELDCOST_ASSIGN(const Consent consent, state->LoadDecision());
   if (consent.mode != Mode::kOff) FIELDCOST_TRY(state->OpenDatabase());
   return Agent(std::move(state));
 }
 
-const Profile& Agent::profile() const { return state_->profile; }
+const AgentPaths& Agent::paths() const { return state_->paths; }
 const AgentConfig& Agent::config() const { return state_->config; }
 
 Status Agent::SetMode(Mode mode) {
-  if (mode != Mode::kOff) FIELDCOST_TRY(CheckPermitted(profile().system_file));
-  const std::filesystem::path file = profile().consent_file();
+  if (mode != Mode::kOff) FIELDCOST_TRY(CheckPermitted(paths().system_file));
+  const std::filesystem::path file = paths().consent_file();
   const auto loaded = LoadConsent(file);
   const Consent before = loaded ? *loaded : Consent{};
-  if (mode == Mode::kOff && !Exists(profile().state_dir)) return {};
-  FIELDCOST_TRY(MakeDirectories(profile().state_dir, 0700));
+  if (mode == Mode::kOff && !Exists(paths().state_dir)) return {};
+  FIELDCOST_TRY(MakeDirectories(paths().state_dir, 0700));
   if (before.mode != Mode::kOff && mode != Mode::kOff && before.mode != mode) {
     FIELDCOST_ASSIGN([[maybe_unused]] const HarvestReport report, Harvest());
   }
@@ -130,7 +130,7 @@ Status Agent::SetMode(Mode mode) {
   }
   const Status told = WritePolicy(false);
   // An upload that is under way ends before what it was sending is dropped.
-  const Status quiet = mode == Mode::kOn ? Status() : UploadLock::WaitForOthers(profile());
+  const Status quiet = mode == Mode::kOn ? Status() : UploadLock::WaitForOthers(paths());
   const Status dropped = DropUnwanted(before.mode, mode);
   if (!quiet) return quiet;
   return told ? dropped : told;
@@ -138,7 +138,7 @@ Status Agent::SetMode(Mode mode) {
 
 Status Agent::DropUnwanted(Mode before, Mode now) {
   if (now == Mode::kOff) {
-    FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> runs, ListRunFiles(profile()));
+    FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> runs, ListRunFiles(paths()));
     std::error_code error;
     for (const std::filesystem::path& run : runs) std::filesystem::remove(run, error);
     if (!state_->HasDatabase()) return {};
@@ -154,29 +154,29 @@ Status Agent::DropUnwanted(Mode before, Mode now) {
 
 Status Agent::WritePolicy(bool forced) {
   FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode == Mode::kOff && !forced && !Exists(profile().policy_file())) return {};
-  return WritePolicyFile(profile(), config(), consent.mode != Mode::kOff, Weights::kOfCatalogue);
+  if (consent.mode == Mode::kOff && !forced && !Exists(paths().policy_file())) return {};
+  return WritePolicyFile(paths(), config(), consent.mode != Mode::kOff, Weights::kOfCatalogue);
 }
 
 Status Agent::WritePolicyAtOnce(bool forced) {
   FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode == Mode::kOff && !forced && !Exists(profile().policy_file())) return {};
-  return WritePolicyFile(profile(), config(), consent.mode != Mode::kOff, Weights::kAsTheyAre);
+  if (consent.mode == Mode::kOff && !forced && !Exists(paths().policy_file())) return {};
+  return WritePolicyFile(paths(), config(), consent.mode != Mode::kOff, Weights::kAsTheyAre);
 }
 
 Result<bool> Agent::RefreshFieldPolicy() {
   FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
   if (consent.mode != Mode::kOn) return false;
-  return FetchFieldPolicy(profile(), config(), state_->clock->Now());
+  return FetchFieldPolicy(paths(), config(), state_->clock->Now());
 }
 
 Result<HarvestReport> Agent::Harvest() {
   // A decision that cannot be read stops us here, before any file is removed.
   FIELDCOST_ASSIGN([[maybe_unused]] const Consent consent, state_->LoadDecision());
-  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(profile()));
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
   if (files.empty() && !state_->HasDatabase()) return HarvestReport{};
   FIELDCOST_TRY(state_->OpenDatabase());
-  return Harvester(profile(), config(), *state_->clock, *state_->database).HarvestAll();
+  return Harvester(paths(), config(), *state_->clock, *state_->database).HarvestAll();
 }
 
 Result<std::vector<stats::StatRow>> Agent::LocalRows() const {
@@ -199,15 +199,15 @@ Result<std::vector<stats::StatRow>> Agent::LocalRows() const {
 
 Result<AgentStatus> Agent::GetStatus() const {
   AgentStatus status;
-  FIELDCOST_ASSIGN(status.consent, LoadConsent(profile().consent_file()));
+  FIELDCOST_ASSIGN(status.consent, LoadConsent(paths().consent_file()));
   FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
-  status.forbidden = !CheckPermitted(profile().system_file);
-  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(profile()));
+  status.forbidden = !CheckPermitted(paths().system_file);
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
   status.run_files = files.size();
-  status.skips = ReadSkips(profile().skip_file());
-  status.policy_problem = PolicyProblem(profile(), in_force);
+  status.skips = ReadSkips(paths().skip_file());
+  status.policy_problem = PolicyProblem(paths(), in_force);
   if (config().download_policy) {
-    const FieldPolicy policy = LoadFieldPolicy(profile(), state_->clock->Now());
+    const FieldPolicy policy = LoadFieldPolicy(paths(), state_->clock->Now());
     if (policy.in_force) {
       status.field_policy_version = policy.in_force->version;
       status.field_policy_expires = policy.in_force->expires;
@@ -243,7 +243,7 @@ Result<AgentStatus> Agent::GetStatus() const {
     const WallTime now = state_->clock->Now();
     FIELDCOST_ASSIGN(const UploadState upload, state_->LoadUploadState(now));
     status.next_upload = NextUploadTime(upload, now);
-    status.waiting_for = WaitReason(profile(), config());
+    status.waiting_for = WaitReason(paths(), config());
   }
   FIELDCOST_ASSIGN(status.lost_calls, database.Get(kLostCallsNumber, 0));
   FIELDCOST_ASSIGN(status.refused_files, database.Get(kRefusedFilesNumber, 0));
@@ -256,4 +256,4 @@ Result<AgentStatus> Agent::GetStatus() const {
   return status;
 }
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

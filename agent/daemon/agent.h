@@ -8,78 +8,25 @@
 #include <string>
 #include <vector>
 
-#include "agent/daemon/consent.h"
-#include "agent/daemon/profile.h"
-#include "agent/daemon/spool_state.h"
+#include "agent/harvest/harvester.h"
+#include "agent/runs/skip_counts.h"
+#include "agent/settings/config.h"
+#include "agent/settings/consent.h"
+#include "agent/settings/paths.h"
+#include "agent/spool/spool_db.h"
+#include "agent/upload/uploader.h"
+#include "agent/upload/withdrawer.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/stats/stat_row.h"
 #include "common/wire/batch.h"
 
-namespace fieldcost::daemon {
-
-struct HarvestReport {
-  std::uint32_t files_read = 0;
-  std::uint32_t files_finished = 0;  // their process has ended: summed for good and removed
-  std::uint32_t files_refused = 0;   // corrupt or foreign: set aside in runs/refused/
-  std::uint32_t files_left = 0;      // their process still runs
-  std::uint32_t cells_refused = 0;   // sums that no calls could have made
-  std::uint64_t calls = 0;           // newly counted
-  std::string refused_reason;        // of the first refused file
-};
-
-struct UploadReport {
-  std::uint32_t batches_sent = 0;
-  std::uint32_t batches_quarantined = 0;  // refused for good by the server, kept with the reason
-  std::uint32_t batches_left = 0;
-  std::uint32_t rows_sent = 0;
-  std::uint32_t rows_rejected = 0;                  // by the server, one by one
-  std::optional<Error> stopped_by;                  // why some are left: server down, busy, ...
-  std::optional<std::chrono::seconds> retry_after;  // the server's wish, with stopped_by
-};
+namespace fieldcost::agent {
 
 struct PendingBatch {
   wire::BatchContent content;
   std::string raw;  // exactly the body that would be sent
   std::uint64_t sequence = 0;
-};
-
-// A batch in the spool, sent or not.
-struct LoggedBatch {
-  std::uint64_t id = 0;  // of this machine's log: 1, 2, 3, ...; never leaves it
-  std::uint64_t epoch = 0;
-  std::uint64_t sequence = 0;
-  SpoolState state = SpoolState::kQueued;
-  std::uint64_t rows = 0;
-  std::uint64_t rejected_rows = 0;  // by the server
-  WallTime created{};
-  WallTime sent{};  // or set aside, withdrawn; 0 = not yet
-  std::uint64_t size_bytes = 0;
-  std::string sha256;         // hex, of the bytes as sent
-  std::string reason;         // why it was set aside, or what the service said of a sent one
-  bool can_withdraw = false;  // its bytes and receipt are still here
-};
-
-// What Forget() did. Call it again if `stopped_by` is set: it goes on where it stopped.
-struct ForgetReport {
-  std::uint32_t batches_withdrawn = 0;  // taken back from the service's sums
-  std::uint64_t rows_withdrawn = 0;
-  std::uint32_t batches_deleted = 0;  // had never reached the service
-  std::uint32_t batches_refused = 0;  // by the service, with `refused_reason` of the first
-  std::uint32_t batches_too_old = 0;  // their bytes are no longer here
-  std::uint32_t batches_left = 0;     // not tried yet, because of `stopped_by`
-  std::string refused_reason;
-  std::optional<Error> stopped_by;
-};
-
-// Hears after each batch what Forget() has done so far.
-using ForgetProgress = std::function<void(const ForgetReport& so_far)>;
-
-// Why runs that were to be measured were not.
-struct SkipCount {
-  std::string reason;  // a phrase
-  std::uint64_t runs = 0;
-  bool operator==(const SkipCount&) const = default;
 };
 
 struct AgentStatus {
@@ -115,12 +62,12 @@ struct AgentStatus {
 };
 
 // One user's agent: consent, harvest, batches, spool, upload. State is one SQLite database (WAL,
-// synchronous FULL) in the profile's state directory; several processes (daemon, CLI) may use it at
+// synchronous FULL) in the agent's state directory; several processes (daemon, CLI) may use it at
 // once, each with its own Agent. Not thread-safe.
 class Agent {
  public:
   // Mode off and no state yet: makes nothing on disk. `clock` must outlive the agent.
-  static Result<Agent> Open(const Profile& profile, const Clock& clock);
+  static Result<Agent> Open(const AgentPaths& paths, const Clock& clock);
   Agent(Agent&&) noexcept;
   Agent& operator=(Agent&&) noexcept;
   ~Agent();
@@ -181,7 +128,7 @@ class Agent {
   Status SetEnrolmentToken(std::string_view token);
 
   Result<AgentStatus> GetStatus() const;
-  const Profile& profile() const;
+  const AgentPaths& paths() const;
   const AgentConfig& config() const;
 
  private:
@@ -192,4 +139,4 @@ class Agent {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -2,12 +2,13 @@
 #include <algorithm>
 
 #include "agent/daemon/agent_state.h"
-#include "agent/daemon/batcher.h"
-#include "agent/daemon/upload_lock.h"
-#include "agent/daemon/withdrawer.h"
+#include "agent/spool/batcher.h"
+#include "agent/upload/service_requests.h"
+#include "agent/upload/upload_lock.h"
+#include "agent/upload/withdrawer.h"
 #include "common/base/log.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 // That a user's wish waits for a daemon that uploads; a request may take a minute.
@@ -46,7 +47,7 @@ Result<std::optional<PendingBatch>> Agent::Preview() const {
     FIELDCOST_ASSIGN(preview, DecodeSpooled(std::move(*queued)));
     return preview;
   }
-  Batcher batcher(profile(), config(), *state_->clock, database);
+  Batcher batcher(paths(), config(), *state_->clock, database);
   FIELDCOST_ASSIGN(std::optional<BuiltBatch> built, batcher.Preview());
   if (!built) return preview;
   FIELDCOST_ASSIGN(const BatchNumber number, state_->spool->NextNumber(built->epoch));
@@ -83,7 +84,7 @@ Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
   if (!state_->HasDatabase()) return report;
   FIELDCOST_TRY(state_->OpenDatabase());
   SpoolDb& spool = *state_->spool;
-  FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(profile(), kForgetWaits));
+  FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths(), kForgetWaits));
   if (!lock) {
     report.stopped_by = Fail(ErrorCode::kUnavailable, "forget: another process is uploading");
     return report;
@@ -100,7 +101,7 @@ Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
     FIELDCOST_TRY(transaction.Commit());
     report.batches_deleted = static_cast<std::uint32_t>(deleted);
   }
-  FIELDCOST_TRY(Withdrawer(profile(), config(), *state_->clock)
+  FIELDCOST_TRY(Withdrawer(paths(), config(), *state_->clock)
                     .WithdrawAll(spool, *state_->database, progress, report));
   FIELDCOST_ASSIGN(const std::uint64_t too_old, spool.CountTooOld());
   report.batches_too_old = static_cast<std::uint32_t>(too_old);
@@ -109,7 +110,7 @@ Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
 }
 
 Status Agent::SetEnrolmentToken(std::string_view token) {
-  return SaveEnrolmentToken(profile(), token);
+  return SaveEnrolmentToken(paths(), token);
 }
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -3,13 +3,13 @@
 #include <optional>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/agent_keys.h"
-#include "agent/daemon/spool_db.h"
-#include "agent/daemon/state_db.h"
-#include "agent/daemon/upload_schedule.h"
-#include "agent/daemon/uploader.h"
+#include "agent/spool/spool_db.h"
+#include "agent/spool/state_db.h"
+#include "agent/upload/agent_keys.h"
+#include "agent/upload/upload_schedule.h"
+#include "agent/upload/uploader.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 
 // Names in the database of what the schedule keeps (upload_schedule.h).
 inline constexpr char kUploadSeedNumber[] = "upload_seed";
@@ -20,13 +20,13 @@ inline constexpr char kUploadProblemText[] = "upload_problem";
 
 // What the files that implement Agent share; for them only.
 struct Agent::State {
-  State(Profile its_profile, AgentConfig its_config, const Clock& its_clock);
+  State(AgentPaths its_paths, AgentConfig its_config, const Clock& its_clock);
 
   // Opened when first needed, so that mode off leaves nothing behind.
   Status OpenDatabase();
   bool HasDatabase() const;
-  // What is in force; the user's own decision is in profile.consent_file().
-  Result<Consent> LoadDecision() const { return EffectiveConsent(profile); }
+  // What is in force; the user's own decision is in paths.consent_file().
+  Result<Consent> LoadDecision() const { return EffectiveConsent(paths); }
 
   // The database must be open in the following.
   Result<UploadState> LoadUploadState(WallTime now);
@@ -36,7 +36,7 @@ struct Agent::State {
   Status SaveUploadState(const UploadState& upload, std::string_view problem);
   Status KeepNeededKeys();
 
-  const Profile profile;
+  const AgentPaths paths;
   const AgentConfig config;
   const Clock* clock;
   std::optional<StateDb> database;
@@ -45,4 +45,4 @@ struct Agent::State {
   Uploader uploader;
 };
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -3,12 +3,13 @@
 #include <limits>
 
 #include "agent/daemon/agent_state.h"
-#include "agent/daemon/batcher.h"
-#include "agent/daemon/power.h"
-#include "agent/daemon/upload_lock.h"
+#include "agent/spool/batcher.h"
+#include "agent/upload/power.h"
+#include "agent/upload/upload_lock.h"
 #include "common/crypto/random.h"
+#include "common/wire/epoch.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 constexpr std::uint32_t kMaxSentByFlush = 1024;
@@ -35,7 +36,7 @@ Result<UploadState> Agent::State::LoadUploadState(WallTime now) {
   upload.min_interval = config.min_upload_interval;
   FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
   // New slots with a new key, or they would link the epochs.
-  upload.seed = seed ^ (EpochOf(now) << 32);
+  upload.seed = seed ^ (wire::EpochOf(now).value() << 32);
   FIELDCOST_ASSIGN(upload.oldest_pending, database->OldestPending());
   FIELDCOST_ASSIGN(const SpoolPace pace, spool->Pace(now));
   upload.queued = pace.queued;
@@ -53,8 +54,8 @@ Result<UploadState> Agent::State::LoadCorrectedUploadState(WallTime now) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database->Begin());
   FIELDCOST_ASSIGN(UploadState upload, LoadUploadState(now));
   FIELDCOST_ASSIGN(const std::uint64_t slots_epoch, database->Get(kSlotsEpochNumber, 0));
-  if (slots_epoch != EpochOf(now)) {
-    FIELDCOST_TRY(database->Set(kSlotsEpochNumber, EpochOf(now)));
+  if (slots_epoch != wire::EpochOf(now).value()) {
+    FIELDCOST_TRY(database->Set(kSlotsEpochNumber, wire::EpochOf(now).value()));
     if (slots_epoch != 0) {
       upload.next_try = NextTryInNewEpoch(upload, now, crypto::RandomUint64());
       FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(upload.next_try)));
@@ -114,7 +115,7 @@ Result<UploadReport> Agent::Upload(bool flush) {
     FIELDCOST_TRY(spool.DropOldBytes(config().max_sent_bytes));
     FIELDCOST_TRY(transaction.Commit());
   }
-  Batcher batcher(profile(), config(), *state_->clock, *state_->database);
+  Batcher batcher(paths(), config(), *state_->clock, *state_->database);
   FIELDCOST_TRY(batcher.Spool(SpoolWhat::kFull));
   FIELDCOST_ASSIGN(UploadState upload, state_->LoadCorrectedUploadState(now));
   report.batches_left = static_cast<std::uint32_t>(upload.queued);
@@ -122,18 +123,18 @@ Result<UploadReport> Agent::Upload(bool flush) {
   if (config().url.empty()) {
     report.stopped_by =
         Fail(ErrorCode::kInvalidArgument, "upload: [aggregator] url is not set in {}",
-             profile().config_file.string());
+             paths().config_file.string());
     return report;
   }
   if (!flush) {
     if (!IsDue(upload, now)) return report;
-    if (!WaitReason(profile(), config()).empty()) {
+    if (!WaitReason(paths(), config()).empty()) {
       FIELDCOST_TRY(state_->database->Set(kNextTryNumber, Micros(now + kLookAgain)));
       return report;
     }
   }
   FIELDCOST_ASSIGN(const auto lock,
-                   UploadLock::Take(profile(), flush ? kFlushWaits : std::chrono::seconds(0)));
+                   UploadLock::Take(paths(), flush ? kFlushWaits : std::chrono::seconds(0)));
   if (!lock && flush) {
     report.stopped_by = Fail(ErrorCode::kUnavailable, "upload: another process is uploading");
     return report;
@@ -157,7 +158,7 @@ Result<UploadReport> Agent::Upload(bool flush) {
   }
   report.batches_left = static_cast<std::uint32_t>(left.queued);
   // Switched off meanwhile: nobody failed.
-  if (report.stopped_by && !CheckMaySend(profile())) return report;
+  if (report.stopped_by && !CheckMaySend(paths())) return report;
   upload.queued = left.queued;
   upload.failures = report.stopped_by ? upload.failures + 1 : 0;
   upload.next_try = report.stopped_by ? NextTryAfterFailure(upload, now, crypto::RandomUint64(),
@@ -169,4 +170,4 @@ Result<UploadReport> Agent::Upload(bool flush) {
   return report;
 }
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -13,15 +13,15 @@
 #include <cstring>
 #include <system_error>
 
-#include "agent/daemon/consent.h"
-#include "agent/daemon/harvester.h"
-#include "agent/daemon/memory_dir.h"
-#include "agent/daemon/policy_writer.h"
-#include "agent/daemon/system_policy.h"
+#include "agent/harvest/harvester.h"
+#include "agent/policy/policy_writer.h"
+#include "agent/settings/consent.h"
+#include "agent/settings/memory_dir.h"
+#include "agent/settings/system_policy.h"
 #include "common/base/log.h"
 #include "common/systemd/notify.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using std::chrono::hours;
@@ -90,17 +90,17 @@ sigset_t BlockSignals() {
 
 }  // namespace
 
-std::string WhyOff(const Profile& profile) {
-  const Status permitted = CheckPermitted(profile.system_file);
+std::string WhyOff(const AgentPaths& paths) {
+  const Status permitted = CheckPermitted(paths.system_file);
   return permitted ? "collection is off" : permitted.error().message;
 }
 
-Result<DaemonLoop> DaemonLoop::Start(const Profile& profile, const Clock& clock) {
-  DaemonLoop loop(profile, clock);
+Result<DaemonLoop> DaemonLoop::Start(const AgentPaths& paths, const Clock& clock) {
+  DaemonLoop loop(paths, clock);
   // Before anybody is told that it watches: a hang-up that comes then must not end it.
   loop.while_waiting_ = BlockSignals();
   FIELDCOST_TRY(loop.Reload());
-  const std::filesystem::path lock_file = profile.state_dir / kLockName;
+  const std::filesystem::path lock_file = paths.state_dir / kLockName;
   loop.lock_ = UniqueFd(::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!loop.lock_.valid()) return ErrnoError("open", lock_file, errno);
   if (::flock(loop.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -109,20 +109,20 @@ Result<DaemonLoop> DaemonLoop::Start(const Profile& profile, const Clock& clock)
                 lock_file.string());
   }
   loop.inotify_ = UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!loop.inotify_.valid()) return ErrnoError("watch", profile.run_dir(), errno);
+  if (!loop.inotify_.valid()) return ErrnoError("watch", paths.run_dir(), errno);
   FIELDCOST_TRY(loop.WatchRuns());
   loop.state_watch_ =
-      ::inotify_add_watch(loop.inotify_.get(), profile.state_dir.c_str(), IN_MOVED_TO | IN_DELETE);
-  if (loop.state_watch_ < 0) return ErrnoError("watch", profile.state_dir, errno);
+      ::inotify_add_watch(loop.inotify_.get(), paths.state_dir.c_str(), IN_MOVED_TO | IN_DELETE);
+  if (loop.state_watch_ < 0) return ErrnoError("watch", paths.state_dir, errno);
   loop.timer_ = UniqueFd(::timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!loop.timer_.valid()) return ErrnoError("make a timer for", profile.state_dir, errno);
+  if (!loop.timer_.valid()) return ErrnoError("make a timer for", paths.state_dir, errno);
   loop.WatchSystemFile();
   return loop;
 }
 
 Status DaemonLoop::Reload() {
-  FIELDCOST_ASSIGN(Agent agent, Agent::Open(profile_, *clock_));
-  catalog_ns_ = CatalogChangeNs(profile_.catalog_file);
+  FIELDCOST_ASSIGN(Agent agent, Agent::Open(paths_, *clock_));
+  catalog_ns_ = CatalogChangeNs(paths_.catalog_file);
   policy_at_ = Monotonic::now() + kPolicyPeriod;
   FIELDCOST_TRY(agent.WritePolicy(false));
   agent_.emplace(std::move(agent));
@@ -131,16 +131,16 @@ Status DaemonLoop::Reload() {
 
 Result<std::optional<std::string>> DaemonLoop::IsOver() {
   if (g_stop != 0) return std::optional<std::string>("stopped");
-  const auto consent = EffectiveConsent(profile_);
+  const auto consent = EffectiveConsent(paths_);
   if (consent && consent->mode != Mode::kOff) return std::optional<std::string>();
   // Whether or not the settings can be read now: programs must know at once. A decision that cannot
   // be read is none.
-  const Status told = StopMeasuring(profile_, agent_->config());
+  const Status told = StopMeasuring(paths_, agent_->config());
   if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
   if (!consent) return consent.error();
-  const Status removed = RemoveUnwantedRuns(profile_);
+  const Status removed = RemoveUnwantedRuns(paths_);
   if (!removed) LogError("{}", removed.error().message);
-  return std::optional<std::string>(WhyOff(profile_));
+  return std::optional<std::string>(WhyOff(paths_));
 }
 
 Result<std::string> DaemonLoop::Run() {
@@ -203,7 +203,7 @@ Status DaemonLoop::ArmTimer() {
       return {};
     }
     // It has been set since the last time that the timer was.
-    if (errno != ECANCELED) return ErrnoError("set a timer for", profile_.state_dir, errno);
+    if (errno != ECANCELED) return ErrnoError("set a timer for", paths_.state_dir, errno);
     wait = std::chrono::microseconds(1);
   }
 }
@@ -219,7 +219,7 @@ Status DaemonLoop::Wait() {
   pollfd polled[2] = {{.fd = inotify_.get(), .events = POLLIN, .revents = 0},
                       {.fd = timer_.get(), .events = POLLIN, .revents = 0}};
   const int ready = ::ppoll(polled, 2, harvest_at_ ? &limit : nullptr, &while_waiting_);
-  if (ready < 0 && errno != EINTR) return ErrnoError("wait for", profile_.run_dir(), errno);
+  if (ready < 0 && errno != EINTR) return ErrnoError("wait for", paths_.run_dir(), errno);
   if (ready > 0 && polled[0].revents != 0) HandleEvents();
   if (ready > 0 && polled[1].revents != 0) {
     std::uint64_t expired = 0;
@@ -232,13 +232,13 @@ Status DaemonLoop::Wait() {
 
 Status DaemonLoop::WatchRuns() {
   // Without a place there are no new ones; it is looked for again with the policy.
-  if (!FindMemoryDir(profile_)) return {};
-  const int watch = ::inotify_add_watch(inotify_.get(), profile_.run_dir().c_str(), kWatchedEvents);
-  if (watch < 0) return ErrnoError("watch", profile_.run_dir(), errno);
+  if (!FindMemoryDir(paths_)) return {};
+  const int watch = ::inotify_add_watch(inotify_.get(), paths_.run_dir().c_str(), kWatchedEvents);
+  if (watch < 0) return ErrnoError("watch", paths_.run_dir(), errno);
   if (watch == run_watch_) return {};
   if (run_watch_ >= 0) {
     ::inotify_rm_watch(inotify_.get(), run_watch_);
-    LogWarning("{} was removed, and is made again", profile_.run_dir().string());
+    LogWarning("{} was removed, and is made again", paths_.run_dir().string());
   }
   run_watch_ = watch;
   harvest_at_ = Monotonic::now();  // some may have come before the watch
@@ -246,7 +246,7 @@ Status DaemonLoop::WatchRuns() {
 }
 
 void DaemonLoop::WatchSystemFile() {
-  std::filesystem::path directory = profile_.system_file.parent_path();
+  std::filesystem::path directory = paths_.system_file.parent_path();
   std::uint32_t events = kSystemDirectoryEvents;
   std::error_code error;
   while (!std::filesystem::is_directory(directory, error) && directory.has_relative_path()) {
@@ -266,7 +266,7 @@ void DaemonLoop::RefreshPolicy() {
     LogWarning("the settings stay as they are: {}", status.error().message);
     policy_at_ = Monotonic::now() + kPolicyRetry;
   }
-  const std::int64_t catalog_ns = CatalogChangeNs(profile_.catalog_file);
+  const std::int64_t catalog_ns = CatalogChangeNs(paths_.catalog_file);
   if (catalog_ns == catalog_ns_) return;
   catalog_ns_ = catalog_ns;
   const Status status = agent_->WritePolicy(false);
@@ -281,10 +281,9 @@ void DaemonLoop::MoveUp(Deadline& deadline, Monotonic::duration from_now) {
 void DaemonLoop::HandleEvents() {
   alignas(inotify_event) char buffer[16 * 1024];
   const ssize_t got = ::read(inotify_.get(), buffer, sizeof buffer);
-  const std::string consent_name = profile_.consent_file().filename().string();
+  const std::string consent_name = paths_.consent_file().filename().string();
   // The file, or the directory on the way to it.
-  const std::string system_name =
-      profile_.system_file.lexically_relative(watched_).begin()->string();
+  const std::string system_name = paths_.system_file.lexically_relative(watched_).begin()->string();
   for (ssize_t at = 0; at + static_cast<ssize_t>(sizeof(inotify_event)) <= got;) {
     inotify_event event;
     std::memcpy(&event, buffer + at, sizeof event);
@@ -327,7 +326,7 @@ void DaemonLoop::Harvest() {
 void DaemonLoop::Upload() {
   if (!upload_ || Monotonic::now() < upload_not_before_) return;
   upload_ = false;
-  const auto consent = EffectiveConsent(profile_);
+  const auto consent = EffectiveConsent(paths_);
   // Then no signal finds us in the middle of a request, and the last harvest is made.
   if (!consent || consent->mode != Mode::kOn) return;
   const sigset_t stop = StopSignals();
@@ -372,4 +371,4 @@ Result<std::string> RunOnce(Agent& agent, bool flush) {
       upload.rows_sent, upload.rows_rejected, upload.batches_quarantined, upload.batches_left);
 }
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -13,7 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/result.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 
 // What `fieldcostd` does while it runs: harvests run files soon after their program closed them
 // (inotify), and every minute while there are any; uploads when Agent::NextUpload() says, by the
@@ -24,7 +24,7 @@ namespace fieldcost::daemon {
 class DaemonLoop {
  public:
   // kAlreadyExists if another daemon of this user runs.
-  static Result<DaemonLoop> Start(const Profile& profile, const Clock& clock);
+  static Result<DaemonLoop> Start(const AgentPaths& paths, const Clock& clock);
 
   // Until its end; the text says why it ended. Tells the service manager when it is ready.
   Result<std::string> Run();
@@ -33,7 +33,7 @@ class DaemonLoop {
   using Monotonic = std::chrono::steady_clock;
   using Deadline = std::optional<Monotonic::time_point>;
 
-  DaemonLoop(Profile profile, const Clock& clock) : profile_(std::move(profile)), clock_(&clock) {}
+  DaemonLoop(AgentPaths paths, const Clock& clock) : paths_(std::move(paths)), clock_(&clock) {}
 
   Status Reload();
   // True if it is over, with why.
@@ -51,7 +51,7 @@ class DaemonLoop {
   void WatchSystemFile();
   static void MoveUp(Deadline& deadline, Monotonic::duration from_now);
 
-  Profile profile_;
+  AgentPaths paths_;
   const Clock* clock_;
   UniqueFd lock_;
   UniqueFd inotify_;
@@ -77,6 +77,6 @@ Result<std::string> RunOnce(Agent& agent, bool flush);
 
 // Why nothing is collected: the user's decision, or the administrator's. REQUIRES: one of them says
 // so.
-std::string WhyOff(const Profile& profile);
+std::string WhyOff(const AgentPaths& paths);
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

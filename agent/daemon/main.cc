@@ -4,9 +4,9 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/daemon/daemon_loop.h"
-#include "agent/daemon/field_policy.h"
-#include "agent/daemon/harvester.h"
-#include "agent/daemon/policy_writer.h"
+#include "agent/harvest/harvester.h"
+#include "agent/policy/field_policy.h"
+#include "agent/policy/policy_writer.h"
 #include "common/base/error.h"
 #include "common/base/log.h"
 #include "common/systemd/notify.h"
@@ -45,41 +45,40 @@ struct Options {
 };
 
 int RunDaemon(const Options& options) {
-  using fieldcost::daemon::Agent;
-  using fieldcost::daemon::DaemonLoop;
-  const auto profile = fieldcost::daemon::Profile::FromEnvironment();
-  if (!profile) return Failed(profile.error());
+  using fieldcost::agent::Agent;
+  using fieldcost::agent::DaemonLoop;
+  const auto paths = fieldcost::agent::AgentPaths::FromEnvironment();
+  if (!paths) return Failed(paths.error());
   if (fieldcost::systemd::LogsToJournal()) {
     fieldcost::SetLogFormat(fieldcost::LogFormat::kJournal);
   }
-  const auto consent = fieldcost::daemon::EffectiveConsent(*profile);
-  if (!consent || consent->mode == fieldcost::daemon::Mode::kOff) {
+  const auto consent = fieldcost::agent::EffectiveConsent(*paths);
+  if (!consent || consent->mode == fieldcost::agent::Mode::kOff) {
     // Programs may not have been told yet: that the administrator forbids it, or that what was
     // decided cannot be read. Wrong settings do not keep us from it.
-    const auto config =
-        fieldcost::daemon::LoadConfigInForce(*profile, fieldcost::SystemClock().Now());
-    const auto told = fieldcost::daemon::StopMeasuring(
-        *profile, config ? *config : fieldcost::daemon::AgentConfig());
+    const auto config = fieldcost::agent::LoadConfigInForce(*paths, fieldcost::SystemClock().Now());
+    const auto told =
+        fieldcost::agent::StopMeasuring(*paths, config ? *config : fieldcost::agent::AgentConfig());
     if (!consent) return Failed(consent.error());
     if (!told) return Failed(told.error());
-    const auto removed = fieldcost::daemon::RemoveUnwantedRuns(*profile);
+    const auto removed = fieldcost::agent::RemoveUnwantedRuns(*paths);
     if (!removed) return Failed(removed.error());
-    const std::string why = fieldcost::daemon::WhyOff(*profile);
+    const std::string why = fieldcost::agent::WhyOff(*paths);
     fieldcost::systemd::NotifyReady(why);  // so that the service manager takes it for no failure
     std::printf("fieldcostd: %s; nothing to do (`fieldcost agent on` opts in)\n", why.c_str());
     return 0;
   }
-  auto agent = Agent::Open(*profile, fieldcost::SystemClock());
+  auto agent = Agent::Open(*paths, fieldcost::SystemClock());
   if (!agent) return Failed(agent.error());
   if (options.once) {
-    const auto done = fieldcost::daemon::RunOnce(*agent, options.flush);
+    const auto done = fieldcost::agent::RunOnce(*agent, options.flush);
     if (!done) return Failed(done.error());
     std::printf("fieldcostd: %s\n", done->c_str());
     return 0;
   }
-  auto loop = DaemonLoop::Start(*profile, fieldcost::SystemClock());
+  auto loop = DaemonLoop::Start(*paths, fieldcost::SystemClock());
   if (!loop) return Failed(loop.error());
-  std::printf("fieldcostd: watching %s\n", profile->run_dir().c_str());
+  std::printf("fieldcostd: watching %s\n", paths->run_dir().c_str());
   std::fflush(stdout);
   const auto ended = loop->Run();
   if (!ended) return Failed(ended.error());

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "common/wire/batch.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::store {
 
-// An agent's epoch is the quarter its key is for (agent/daemon/agent_keys.h).
-inline constexpr std::uint32_t kWeeksPerEpoch = 13;
+using wire::kWeeksPerEpoch;
+
 // Batches are taken of epochs from this many before the current one to as many after it ...
 inline constexpr std::uint32_t kEpochsAround = 1;
 // ... with rows of at most so many weeks after the current one.

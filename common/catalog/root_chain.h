@@ -13,7 +13,7 @@
 namespace fieldcost::catalog {
 
 // What every client of signed metadata does first, after The Update Framework 1.0 §5.3: the
-// catalogue (metadata_update.h) and the agent's policy (agent/daemon/field_policy.h).
+// catalogue (metadata_update.h) and the agent's policy (agent/policy/field_policy.h).
 
 inline constexpr int kMaxRootUpdates = 64;  // at once; a longer chain continues the next time
 inline constexpr std::size_t kMaxRootBytes = 64 * kKiB;

@@ -10,11 +10,11 @@
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 #include "common/stats/stat_row.h"
+#include "common/wire/epoch.h"
 #include "common/wire/limits.h"
 
 namespace fieldcost::wire {
 
-using Epoch = StrongId<struct EpochTag, std::uint64_t>;        // a new agent key starts a new epoch
 using Sequence = StrongId<struct SequenceTag, std::uint64_t>;  // 1, 2, 3, ... within an epoch
 
 // HTTP request headers that carry the envelope of a batch, all text lower-case hex or decimal.

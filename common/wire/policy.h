@@ -31,7 +31,7 @@ struct PolicyWeight {
 
 // How the operator of a service wishes agents to measure: signed metadata of role "policy". What is
 // absent is left to the agent. An agent's user may be stricter, and an agent has ceilings of its
-// own, which no policy lifts (agent/daemon/field_policy.h).
+// own, which no policy lifts (agent/policy/field_policy.h).
 struct PolicyMetadata {
   std::uint64_t version = 0;
   WallTime expires{};

@@ -16,6 +16,8 @@ target_compile_options(fieldcost_options INTERFACE
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C CXX)
 add_compile_options(-fstack-protector-strong -fcf-protection=full)
+# No path of the machine that built it is in a program, and a compiler cache may serve several trees.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 add_link_options(-Wl,-z,relro -Wl,-z,now)
 if(NOT FIELDCOST_SANITIZE)  # whose own checks it hides
   add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>

@@ -422,7 +422,7 @@ class Bench:
                    "ratio": None, "target": "<= 1000", "ok": value <= 1000, "peers": {}}
 
     def fleet(self):
-        """Simulated, so the same on every machine; the picture is beside agent/daemon/README.md."""
+        """Simulated, so the same on every machine; the picture is beside agent/upload/README.md."""
         done = subprocess.run([self.bench / "bench_fleet", "--check"], stdout=subprocess.PIPE, timeout=600,
                               check=False, text=True)
         if done.returncode not in (0, 1):

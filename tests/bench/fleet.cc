@@ -7,12 +7,12 @@
 #include <queue>
 #include <random>
 
-#include "agent/daemon/upload_schedule.h"
+#include "agent/upload/upload_schedule.h"
 
 namespace fieldcost::fleet {
 namespace {
 
-using daemon::UploadState;
+using agent::UploadState;
 using std::chrono::hours;
 using std::chrono::microseconds;
 using std::chrono::minutes;

@@ -30,7 +30,7 @@ struct FleetLoad {
   std::uint64_t peak_after = 0;  // the busiest hour after it
 };
 
-// Runs a fleet on a virtual clock with the schedule of agent/daemon/upload_schedule.h.
+// Runs a fleet on a virtual clock with the schedule of agent/upload/upload_schedule.h.
 // Deterministic for a seed.
 FleetLoad Simulate(const FleetOptions& options);
 

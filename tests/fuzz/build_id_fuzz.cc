@@ -1,6 +1,6 @@
 // A library's file as the agent looks at it to see which build it is.
 
-#include "agent/daemon/build_id.h"
+#include "agent/harvest/build_id.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kMaxHexDigits = 64;
-  const std::string id = fieldcost::daemon::BuildIdIn(
+  const std::string id = fieldcost::agent::BuildIdIn(
       [&](std::uint64_t offset, void* to, std::size_t wanted) -> std::size_t {
         if (offset >= size) return 0;
         const std::size_t got = std::min<std::size_t>(wanted, size - offset);

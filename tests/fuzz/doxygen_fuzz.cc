@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "common/base/check.h"
-#include "tools/cli/doxygen_pages.h"
+#include "tools/analysis/namespace_of.h"
+#include "tools/cli/docs/doxygen_pages.h"
 #include "tools/report/cost_card.h"
-#include "tools/report/namespace_of.h"
 
 using namespace fieldcost;
 
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto functions = cli::ReadTagFile(bytes)) {
     for (const cli::DocumentedFunction& function : *functions) cards[function.anchor] = card;
   }
-  (void)report::NameWithoutArguments(bytes);
+  (void)analysis::NameWithoutArguments(bytes);
   cards["a"] = card;
   const cli::PageWithCards once = cli::InsertCards(bytes, cards);
   FIELDCOST_CHECK(once.cards == 0 || once.html.find(card) != std::string::npos);

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <cstring>
 
-#include "agent/daemon/reach.h"
+#include "agent/reach/reach.h"
 #include "common/base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using fieldcost::daemon::Reach;
+  using fieldcost::agent::Reach;
   constexpr std::size_t kMaxDetailBytes = 4096;
   std::size_t bytes_read = 0;
   const auto explanation =
-      fieldcost::daemon::ExplainElf([&](std::uint64_t offset, void* to, std::size_t wanted) {
+      fieldcost::agent::ExplainElf([&](std::uint64_t offset, void* to, std::size_t wanted) {
         if (offset >= size) return std::size_t{0};
         const std::size_t got = std::min<std::size_t>(wanted, size - offset);
         std::memcpy(to, data + offset, got);

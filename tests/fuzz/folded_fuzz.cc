@@ -5,15 +5,16 @@
 #include <string_view>
 
 #include "common/base/check.h"
-#include "tools/report/stack_tree.h"
+#include "tools/analysis/stack_tree.h"
+#include "tools/report/checked_tree.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  report::StackTree tree;
-  if (!report::AddFoldedStacks(text, tree)) return 0;
+  analysis::StackTree tree;
+  if (!analysis::AddFoldedStacks(text, tree)) return 0;
   // What is below adds up, and nothing of a name reaches the terminal as it is.
-  for (const report::StackTree::Node& node : tree.nodes()) {
+  for (const analysis::StackTree::Node& node : tree.nodes()) {
     std::uint64_t sum = node.self;
     for (const std::uint32_t child : node.children) sum += tree.nodes()[child].total;
     FIELDCOST_CHECK(sum == node.total);

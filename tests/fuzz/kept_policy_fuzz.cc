@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/daemon/field_policy.h"
+#include "agent/policy/field_policy.h"
 #include "common/base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace fieldcost::daemon;
+  using namespace fieldcost::agent;
   const auto kept = DecodeKeptPolicy({reinterpret_cast<const char*>(data), size});
   if (!kept) return 0;
   FIELDCOST_CHECK(kept->root.size() + kept->policy.size() < size);

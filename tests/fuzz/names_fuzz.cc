@@ -2,8 +2,8 @@
 #include <string_view>
 
 #include "common/base/check.h"
-#include "tools/report/namespace_of.h"
-#include "tools/report/version_order.h"
+#include "tools/analysis/namespace_of.h"
+#include "tools/analysis/version_order.h"
 
 // A symbol and two versions, a line each: names stay bounded, versions have one order.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <cstring>
 
-#include "agent/daemon/harvester.h"
-#include "agent/daemon/run_file_reader.h"
+#include "agent/harvest/harvester.h"
+#include "agent/runs/run_file_reader.h"
 #include "common/base/check.h"
 
 namespace {
 
-class FuzzedBytes final : public fieldcost::daemon::RunBytes {
+class FuzzedBytes final : public fieldcost::agent::RunBytes {
  public:
   FuzzedBytes(const std::uint8_t* data, std::size_t given, bool is_exact)
       : data_(data), given_(given), size_(given) {
@@ -47,10 +47,10 @@ class FuzzedBytes final : public fieldcost::daemon::RunBytes {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const FuzzedBytes bytes(data + 1, size - 1, (data[0] & 2) != 0);
-  const auto info = fieldcost::daemon::ReadRunInfo(bytes);
+  const auto info = fieldcost::agent::ReadRunInfo(bytes);
   if (!info || !info->ready) return 0;
   const bool ended = (data[0] & 1) != 0;
-  const auto content = fieldcost::daemon::ReadRunContent(bytes, *info, ended);
+  const auto content = fieldcost::agent::ReadRunContent(bytes, *info, ended);
   if (!content) return 0;
   FIELDCOST_CHECK(content->picks.size() == info->pick_count);
   for (const auto& cell : content->cells) {
@@ -60,20 +60,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FIELDCOST_CHECK(!cell.histogram.empty());
   }
   for (const auto& pick : content->picks) {
-    FIELDCOST_CHECK(pick.first_call_ns.value_or(0) < fieldcost::daemon::kMaxFirstCallNs);
+    FIELDCOST_CHECK(pick.first_call_ns.value_or(0) < fieldcost::agent::kMaxFirstCallNs);
     if (!pick.calls) continue;
-    FIELDCOST_CHECK(pick.calls->timed <= fieldcost::daemon::kMaxRunCalls);
-    FIELDCOST_CHECK(pick.calls->untimed <= fieldcost::daemon::kMaxRunCalls);
+    FIELDCOST_CHECK(pick.calls->timed <= fieldcost::agent::kMaxRunCalls);
+    FIELDCOST_CHECK(pick.calls->untimed <= fieldcost::agent::kMaxRunCalls);
   }
-  for (const auto& cell : fieldcost::daemon::SingleValues(*info, *content, ended)) {
+  for (const auto& cell : fieldcost::agent::SingleValues(*info, *content, ended)) {
     FIELDCOST_CHECK(cell.pick < content->picks.size());
     FIELDCOST_CHECK(fieldcost::stats::Validate(cell.histogram).has_value());
     FIELDCOST_CHECK(cell.histogram.timed() == 1);
     FIELDCOST_CHECK(cell.histogram.count() <= fieldcost::shm::kMostRunsStoodFor);
   }
-  const fieldcost::daemon::RunNumbers before{
+  const fieldcost::agent::RunNumbers before{
       .lost_calls = 5, .timed_calls = 6, .untimed_calls = 7, .dropped_picks = 1};
-  const auto now = fieldcost::daemon::NumbersOf(*info, *content, before);
+  const auto now = fieldcost::agent::NumbersOf(*info, *content, before);
   FIELDCOST_CHECK(now.lost_calls >= before.lost_calls && now.timed_calls >= before.timed_calls);
   FIELDCOST_CHECK(now.untimed_calls >= before.untimed_calls);
   FIELDCOST_CHECK(now.dropped_picks >= 1 && now.dropped_picks <= content->picks.size() + 1);

@@ -15,13 +15,23 @@ TABLE = {
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
     "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
+    "common/draw": (["base", "shm", "stats"], []),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
     "common/crypto": (["base"], ["openssl"]),
     "common/http": (["base"], ["boost", "openssl"]),
     "common/sqlite": (["base"], ["sqlite3.h"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
     "agent/preload": (["shm"], []),
-    "agent/daemon": (["base", "config", "systemd", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], ["systemd/"]),
+    "agent/settings": (["base", "config", "shm", "stats", "wire"], []),
+    # The wire for what a name may be.
+    "agent/runs": (["base", "shm", "stats", "wire"], []),
+    "agent/reach": (["base", "shm"], []),
+    "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
+    "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
+    "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),
+    "agent/policy": (["base", "shm", "stats", "wire", "crypto", "catalog", "settings", "runs", "upload"], []),
+    "agent/daemon": (["base", "systemd", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest",
+                      "upload", "policy"], ["systemd/"]),
     "aggregator": (["base", "command", "operate", "service"], []),
     "aggregator/admin": (["base", "config", "http", "ingest", "publish", "store"], ["prometheus/", "boost/json"]),
     "aggregator/config": (["base", "config", "wire", "http", "ingest", "publish", "store"], []),
@@ -29,17 +39,20 @@ TABLE = {
     "aggregator/service": (["base", "systemd", "wire", "http", "admin", "aggregator_config", "ingest", "publish", "store",
                             "upkeep"], []),
     # What an operator does beside the service, or without it: never sees it.
-    "aggregator/operate": (["base", "command", "crypto", "http", "admin", "aggregator_config", "demo", "ingest", "publish", "store",
-                            "upkeep"], ["boost/json"]),
+    "aggregator/operate": (["base", "command", "crypto", "http", "admin", "aggregator_config", "demo", "ingest", "publish",
+                            "store", "upkeep"], ["boost/json"]),
     "aggregator/demo": (["base", "stats", "wire", "crypto", "http", "ingest", "publish", "store"], []),
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb", "boost/crc.hpp"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
-    "tools/report": (["base", "shm", "stats"], []),
-    "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "report"],
+    # Of drawing only what a histogram's bars are.
+    "tools/analysis": (["base", "stats", "draw"], []),
+    "tools/report": (["base", "shm", "stats", "draw", "analysis"], []),
+    "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
+                   "runs", "upload", "draw", "analysis", "report"],
                   ["CLI/CLI.hpp", "boost/json", "boost/property_tree/"]),
-    # The daemon only for where a user's files are.
-    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "daemon", "report"], ["boost/json"]),
+    # The settings only for where a user's files are.
+    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"], ["boost/json"]),
 }
 # A folder's library has the folder's name; the first of two such, the other one the name of its whole path.
 WHERE = {}

@@ -4,12 +4,12 @@
 #include <array>
 
 #include "common/base/text.h"
-#include "tools/report/numbers.h"
+#include "common/draw/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
 
-using report::FormatCount;
+using draw::FormatCount;
 
 constexpr std::size_t kShortDigest = 12;
 constexpr std::size_t kMaxReasonWidth = 60;
@@ -34,7 +34,7 @@ std::string ContentText(const wire::BatchContent& content) {
         EscapeControl(stats::DisplayName(row.api)), OrDash(row.api.package_version),
         OrDash(row.api.symbol_version), OrDash(row.api.build_id), stats::Name(row.metric), row.week,
         row.first_contribution ? "first" : "again", row.histogram.count(),
-        report::Decimal(row.histogram.sum()), report::Decimal(row.histogram.sum_of_squares()));
+        draw::Decimal(row.histogram.sum()), draw::Decimal(row.histogram.sum_of_squares()));
   }
   text +=
       "\nEach row also holds n, sum and sum of squares of its log2 buckets: see --json. The bytes\n"
@@ -42,46 +42,44 @@ std::string ContentText(const wire::BatchContent& content) {
   return text;
 }
 
-std::string TimeOrDash(WallTime time) {
-  return time == WallTime{} ? "-" : report::FormatTime(time);
-}
+std::string TimeOrDash(WallTime time) { return time == WallTime{} ? "-" : draw::FormatTime(time); }
 
 // When it was sent; batches of other states were not, or no longer count as such.
-std::string SentText(const daemon::LoggedBatch& batch) {
-  return batch.state == daemon::SpoolState::kSent ? TimeOrDash(batch.sent) : "-";
+std::string SentText(const agent::LoggedBatch& batch) {
+  return batch.state == agent::SpoolState::kSent ? TimeOrDash(batch.sent) : "-";
 }
 
-std::string NoteText(const daemon::LoggedBatch& batch) {
+std::string NoteText(const agent::LoggedBatch& batch) {
   std::string note;
   const auto add = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
   if (batch.rejected_rows != 0) add(Rows(batch.rejected_rows) + " refused");
-  if (batch.state == daemon::SpoolState::kWithdrawn && batch.sent != WallTime{}) {
-    add(report::FormatTime(batch.sent));
+  if (batch.state == agent::SpoolState::kWithdrawn && batch.sent != WallTime{}) {
+    add(draw::FormatTime(batch.sent));
   }
-  if (batch.state == daemon::SpoolState::kSent && !batch.can_withdraw) add("bytes not kept");
-  if (!batch.reason.empty()) add(report::Shorten(batch.reason, kMaxReasonWidth, {}));
+  if (batch.state == agent::SpoolState::kSent && !batch.can_withdraw) add("bytes not kept");
+  if (!batch.reason.empty()) add(draw::Shorten(batch.reason, kMaxReasonWidth, {}));
   return note;
 }
 
 }  // namespace
 
-std::string_view Word(daemon::SpoolState state) {
+std::string_view Word(agent::SpoolState state) {
   switch (state) {
-    case daemon::SpoolState::kQueued:
+    case agent::SpoolState::kQueued:
       return "queued";
-    case daemon::SpoolState::kSent:
+    case agent::SpoolState::kSent:
       return "sent";
-    case daemon::SpoolState::kQuarantined:
+    case agent::SpoolState::kQuarantined:
       return "refused";
-    case daemon::SpoolState::kWithdrawn:
+    case agent::SpoolState::kWithdrawn:
       return "taken back";
-    case daemon::SpoolState::kDropped:
+    case agent::SpoolState::kDropped:
       return "dropped";
   }
   return "?";
 }
 
-std::string PreviewText(const daemon::PendingBatch& batch, const std::string& agent_public_key) {
+std::string PreviewText(const agent::PendingBatch& batch, const std::string& agent_public_key) {
   return fmt::format(
              "The next batch: {} rows, {} bytes as sent.\n\n"
              "agent key      {}\nsequence       {}\n",
@@ -91,7 +89,7 @@ std::string PreviewText(const daemon::PendingBatch& batch, const std::string& ag
          ContentText(batch.content);
 }
 
-std::string LoggedBatchText(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch) {
+std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::PendingBatch& batch) {
   std::string text = fmt::format(
       "Batch {}: {} rows, {} bytes as sent.\n\n"
       "state          {}\nmade           {}\nsent           {}\nsha256         {}\n"
@@ -103,12 +101,12 @@ std::string LoggedBatchText(const daemon::LoggedBatch& logged, const daemon::Pen
   return text + ContentText(batch.content);
 }
 
-std::string LogText(const std::vector<daemon::LoggedBatch>& log) {
+std::string LogText(const std::vector<agent::LoggedBatch>& log) {
   constexpr std::size_t kColumns = 7;
   using Line = std::array<std::string, kColumns + 1>;
   constexpr std::array<bool, kColumns> kRight = {true, false, false, false, true, true, false};
   std::vector<Line> lines = {{"ID", "MADE", "SENT", "STATE", "ROWS", "BYTES", "SHA256", "NOTE"}};
-  for (const daemon::LoggedBatch& batch : log) {
+  for (const agent::LoggedBatch& batch : log) {
     lines.push_back({std::to_string(batch.id), TimeOrDash(batch.created), SentText(batch),
                      std::string(Word(batch.state)), FormatCount(batch.rows),
                      FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
@@ -117,14 +115,14 @@ std::string LogText(const std::vector<daemon::LoggedBatch>& log) {
   std::array<std::size_t, kColumns> widths{};
   for (const Line& line : lines) {
     for (std::size_t i = 0; i < kColumns; ++i) {
-      widths[i] = std::max(widths[i], report::DisplayWidth(line[i]));
+      widths[i] = std::max(widths[i], draw::DisplayWidth(line[i]));
     }
   }
   std::string text;
   for (const Line& line : lines) {
     std::string out;
     for (std::size_t i = 0; i < kColumns; ++i) {
-      out += kRight[i] ? report::PadLeft(line[i], widths[i]) : report::PadRight(line[i], widths[i]);
+      out += kRight[i] ? draw::PadLeft(line[i], widths[i]) : draw::PadRight(line[i], widths[i]);
       out += "  ";
     }
     out += line.back();
@@ -134,16 +132,16 @@ std::string LogText(const std::vector<daemon::LoggedBatch>& log) {
   return text;
 }
 
-ForgetPlan MakeForgetPlan(const std::vector<daemon::LoggedBatch>& log,
-                          const daemon::AgentStatus& status) {
+ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
+                          const agent::AgentStatus& status) {
   ForgetPlan plan{.pending_rows = status.pending_rows};
-  for (const daemon::LoggedBatch& batch : log) {
+  for (const agent::LoggedBatch& batch : log) {
     if (batch.can_withdraw) {
       ++plan.sent;
       plan.sent_rows += batch.rows;
-    } else if (batch.state == daemon::SpoolState::kQueued) {
+    } else if (batch.state == agent::SpoolState::kQueued) {
       ++plan.unsent;
-    } else if (batch.state == daemon::SpoolState::kSent) {
+    } else if (batch.state == agent::SpoolState::kSent) {
       ++plan.too_old;
     }
   }
@@ -170,7 +168,7 @@ std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server) {
          "What was measured stays on this machine; the mode stays as it is.\n";
 }
 
-std::string ForgetText(const daemon::ForgetReport& report, const ForgetPlan& plan) {
+std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan) {
   std::string text;
   const auto line = [&text](std::uint64_t count, const std::string& what) {
     if (count != 0) text += Batches(count) + what + "\n";

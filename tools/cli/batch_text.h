@@ -12,15 +12,15 @@ namespace fieldcost::cli {
 // text from outside is escaped.
 
 // "queued", "sent", "refused", "taken back", "dropped".
-std::string_view Word(daemon::SpoolState state);
+std::string_view Word(agent::SpoolState state);
 
 // The next batch, every text and number of it but the single buckets.
-std::string PreviewText(const daemon::PendingBatch& batch, const std::string& agent_public_key);
+std::string PreviewText(const agent::PendingBatch& batch, const std::string& agent_public_key);
 // The same of a batch of the log.
-std::string LoggedBatchText(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch);
+std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::PendingBatch& batch);
 
 // A table, a line a batch.
-std::string LogText(const std::vector<daemon::LoggedBatch>& log);
+std::string LogText(const std::vector<agent::LoggedBatch>& log);
 
 // What `forget` is about to do.
 struct ForgetPlan {
@@ -32,10 +32,10 @@ struct ForgetPlan {
 
   bool Empty() const { return sent == 0 && unsent == 0 && pending_rows == 0; }
 };
-ForgetPlan MakeForgetPlan(const std::vector<daemon::LoggedBatch>& log,
-                          const daemon::AgentStatus& status);
+ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
+                          const agent::AgentStatus& status);
 std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server);
 // What it has done.
-std::string ForgetText(const daemon::ForgetReport& report, const ForgetPlan& plan);
+std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan);
 
 }  // namespace fieldcost::cli

@@ -1,7 +1,8 @@
 #include "tools/cli/check_json.h"
 
+#include "common/draw/numbers.h"
 #include "tools/cli/json_parts.h"
-#include "tools/report/numbers.h"
+#include "tools/report/checked_tree.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -21,25 +22,25 @@ std::string_view Word(stats::Verdict verdict) {
   return "";
 }
 
-std::string_view Word(report::Stratum stratum) {
+std::string_view Word(analysis::Stratum stratum) {
   switch (stratum) {
-    case report::Stratum::kNone:
+    case analysis::Stratum::kNone:
       return "none";
-    case report::Stratum::kSameClass:
+    case analysis::Stratum::kSameClass:
       return "same_class";
-    case report::Stratum::kAllClasses:
+    case analysis::Stratum::kAllClasses:
       return "all_classes";
-    case report::Stratum::kOtherVersions:
+    case analysis::Stratum::kOtherVersions:
       return "other_versions";
   }
   return "";
 }
 
 json::object PJson(const stats::PValue& p) {
-  return {{"p", p.p}, {"method", Text(report::Name(p.method))}};
+  return {{"p", p.p}, {"method", Text(analysis::Name(p.method))}};
 }
 
-json::object CheckedJson(const report::CheckedApi& api) {
+json::object CheckedJson(const analysis::CheckedApi& api) {
   const stats::Comparison& c = api.comparison;
   json::object object = ApiJson(api.key.api);
   json::array versions;
@@ -64,12 +65,12 @@ json::object CheckedJson(const report::CheckedApi& api) {
                    {"skewness", skewness ? json::value(*skewness) : json::value(nullptr)},
                    {"octaves_above", c.machine_test.octaves_above}};
   object["q"] = c.q;
-  object["seed"] = Text(report::SeedText(c.call_test.seed));
+  object["seed"] = Text(analysis::SeedText(c.call_test.seed));
   object["own_removed"] = c.own_removed;
   return object;
 }
 
-json::object HeadJson(const report::CheckReport& report, const CheckFacts& facts) {
+json::object HeadJson(const analysis::CheckReport& report, const CheckFacts& facts) {
   json::object counts;
   for (const auto verdict :
        {stats::Verdict::kWorse, stats::Verdict::kTooLittleData, stats::Verdict::kNormal}) {
@@ -78,7 +79,7 @@ json::object HeadJson(const report::CheckReport& report, const CheckFacts& facts
   }
   return {
       {"format_version", kCheckFormatVersion},
-      {"checked", Text(report::FormatTime(facts.checked))},
+      {"checked", Text(draw::FormatTime(facts.checked))},
       {"checked_unix_seconds",
        std::chrono::duration_cast<std::chrono::seconds>(facts.checked.time_since_epoch()).count()},
       {"profile", Text(facts.profile)},
@@ -86,7 +87,7 @@ json::object HeadJson(const report::CheckReport& report, const CheckFacts& facts
       {"unit", Text(stats::Unit(report.metric))},
       {"hardware", HardwareJson(facts.hardware)},
       {"permutations", stats::kPermutations},
-      {"seed", Text(report::SeedText(report.Seed()))},
+      {"seed", Text(analysis::SeedText(report.Seed()))},
       {"seed_option", report.salt},
       {"own_batches_unknown", report.own_unknown},
       {"counts", std::move(counts)},
@@ -95,19 +96,19 @@ json::object HeadJson(const report::CheckReport& report, const CheckFacts& facts
 
 }  // namespace
 
-std::string CheckJson(const report::CheckReport& report, const CheckFacts& facts) {
+std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts) {
   json::object object = HeadJson(report, facts);
   json::array apis;
-  for (const report::CheckedApi& api : report.apis) apis.push_back(CheckedJson(api));
+  for (const analysis::CheckedApi& api : report.apis) apis.push_back(CheckedJson(api));
   object["apis"] = std::move(apis);
   return Print(object);
 }
 
-std::string ExplainJson(const std::vector<const report::CheckedApi*>& apis,
-                        const report::CheckReport& report, const CheckFacts& facts) {
+std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,
+                        const analysis::CheckReport& report, const CheckFacts& facts) {
   json::object object = HeadJson(report, facts);
   json::array array;
-  for (const report::CheckedApi* api : apis) {
+  for (const analysis::CheckedApi* api : apis) {
     json::object one = CheckedJson(*api);
     one["mine"] = HistogramJson(api->mine);
     one["field"] = nullptr;
@@ -118,19 +119,19 @@ std::string ExplainJson(const std::vector<const report::CheckedApi*>& apis,
   return Print(object);
 }
 
-std::string CheckedTreeJson(const report::StackTree& tree, const report::CheckReport& report,
+std::string CheckedTreeJson(const analysis::StackTree& tree, const analysis::CheckReport& report,
                             std::string_view untrusted_unit) {
   const report::CheckedTree checked = report::Highlight(tree, report);
   std::vector<std::size_t> places(tree.nodes().size(), 0);
   json::array nodes;
   for (const std::uint32_t index : checked.order) {
-    const report::StackTree::Node& node = tree.nodes()[index];
+    const analysis::StackTree::Node& node = tree.nodes()[index];
     places[index] = nodes.size();
     json::object one{{"name", UntrustedText(tree.untrusted_name(node))},
-                     {"total", Text(report::Decimal(node.total))},
-                     {"self", Text(report::Decimal(node.self))}};
+                     {"total", Text(draw::Decimal(node.total))},
+                     {"self", Text(draw::Decimal(node.self))}};
     one["parent"] = node.parent == 0 ? json::value(nullptr) : json::value(places[node.parent]);
-    const report::CheckedApi* api = checked.nodes[index].flagged;
+    const analysis::CheckedApi* api = checked.nodes[index].flagged;
     one["flagged"] = api == nullptr ? json::value(nullptr)
                                     : json::value{{"api", Text(stats::DisplayName(api->key.api))},
                                                   {"verdict", Text(Word(api->comparison.verdict))},
@@ -138,8 +139,8 @@ std::string CheckedTreeJson(const report::StackTree& tree, const report::CheckRe
     nodes.push_back(std::move(one));
   }
   return Print({{"unit", UntrustedText(untrusted_unit)},
-                {"total", Text(report::Decimal(tree.nodes()[0].total))},
-                {"worse_total", Text(report::Decimal(checked.flagged_total))},
+                {"total", Text(draw::Decimal(tree.nodes()[0].total))},
+                {"worse_total", Text(draw::Decimal(checked.flagged_total))},
                 {"worse_apis_seen", checked.worse_seen},
                 {"nodes", std::move(nodes)}});
 }

@@ -7,8 +7,8 @@
 
 #include "common/base/clock.h"
 #include "common/catalog/catalog.h"
-#include "tools/report/check_report.h"
-#include "tools/report/stack_tree.h"
+#include "tools/analysis/check_report.h"
+#include "tools/analysis/stack_tree.h"
 
 namespace fieldcost::cli {
 
@@ -23,15 +23,15 @@ struct CheckFacts {
 
 // The result of a check as one JSON object: what `check --json` prints and what STATE/check.json
 // holds for editors. README.md describes the members.
-std::string CheckJson(const report::CheckReport& report, const CheckFacts& facts);
+std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts);
 
 // One API of it with both histograms: `check --explain API --json`.
-std::string ExplainJson(const std::vector<const report::CheckedApi*>& apis,
-                        const report::CheckReport& report, const CheckFacts& facts);
+std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,
+                        const analysis::CheckReport& report, const CheckFacts& facts);
 
 // `check --tree FILE`: the tree's functions, parents before their children, "parent" = index in
 // that list or null.
-std::string CheckedTreeJson(const report::StackTree& tree, const report::CheckReport& report,
+std::string CheckedTreeJson(const analysis::StackTree& tree, const analysis::CheckReport& report,
                             std::string_view untrusted_unit);
 
 // `check --save FILE`: what was written.

@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "tools/analysis/selection.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/command_line_parser.h"
 #include "tools/cli/command_tree.h"
 #include "tools/cli/pick.h"
-#include "tools/report/selection.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -144,18 +145,18 @@ void Parser::AddCompletion() {
 }
 
 CommandLine Parser::Take() {
-  if (color_ == "always") line_.color = report::ColorChoice::kAlways;
-  if (color_ == "never") line_.color = report::ColorChoice::kNever;
+  if (color_ == "always") line_.color = draw::ColorChoice::kAlways;
+  if (color_ == "never") line_.color = draw::ColorChoice::kNever;
   if (auto* top = std::get_if<TopCommand>(&line_.command)) {
-    top->sort = report::ParseSortKey(sort_).value_or(report::SortKey::kTotal);
+    top->sort = analysis::ParseSortKey(sort_).value_or(analysis::SortKey::kTotal);
   } else if (auto* check = std::get_if<CheckCommand>(&line_.command)) {
-    check->metric = report::ParseMetric(metric_).value_or(stats::Metric::kWallTime);
+    check->metric = analysis::ParseMetric(metric_).value_or(stats::Metric::kWallTime);
   } else if (auto* diff = std::get_if<DiffCommand>(&line_.command)) {
-    diff->metric = report::ParseMetric(diff_metric_);
+    diff->metric = analysis::ParseMetric(diff_metric_);
   } else if (auto* vendor = std::get_if<ReportVendorCommand>(&line_.command)) {
-    vendor->by = group_by_ == "both"        ? report::GroupBy::kBoth
-                 : group_by_ == "namespace" ? report::GroupBy::kNamespace
-                                            : report::GroupBy::kModule;
+    vendor->by = group_by_ == "both"        ? analysis::GroupBy::kBoth
+                 : group_by_ == "namespace" ? analysis::GroupBy::kNamespace
+                                            : analysis::GroupBy::kModule;
     if (report_format_ == "html") vendor->format = ReportFormat::kHtml;
     if (report_format_ == "csv") vendor->format = ReportFormat::kCsv;
     if (report_format_ == "json") vendor->format = ReportFormat::kJson;

@@ -7,18 +7,18 @@
 #include <variant>
 #include <vector>
 
-#include "agent/daemon/consent.h"
-#include "tools/report/cost_table.h"
-#include "tools/report/selection.h"
-#include "tools/report/terminal.h"
-#include "tools/report/vendor_report.h"
+#include "agent/settings/consent.h"
+#include "common/draw/terminal.h"
+#include "tools/analysis/selection.h"
+#include "tools/analysis/summary.h"
+#include "tools/analysis/vendor_report.h"
 
 namespace fieldcost::cli {
 
 // What the user asked for, parsed and checked as far as that needs no file. One struct a command.
 
 struct AgentModeCommand {
-  daemon::Mode mode = daemon::Mode::kOff;
+  agent::Mode mode = agent::Mode::kOff;
 };
 struct AgentStatusCommand {
   bool programs = false;  // also names
@@ -59,19 +59,19 @@ struct SyncCommand {
 struct ShowCommand {
   std::string api;  // "symbol" or "soname!symbol"
   bool local = false;
-  report::Selection selection;
+  analysis::Selection selection;
 };
 struct HistCommand {
   std::string api;
   bool local = false;
-  report::Selection selection;  // always of one metric
+  analysis::Selection selection;  // always of one metric
 };
 struct SpectrumCommand {
   std::vector<std::string> apis;  // or else ...
   std::string library;            // ... the dearest of these (glob)
   std::uint64_t limit = 20;       // of them; 0 = all
   bool local = false;
-  report::Selection selection;  // always of one metric
+  analysis::Selection selection;  // always of one metric
 };
 struct SearchCommand {
   std::string text;     // see catalog::NamePattern
@@ -84,7 +84,7 @@ struct TopCommand {
   bool local = false;
   std::string library;  // glob over sonames; empty = all
   std::uint64_t limit = 20;
-  report::SortKey sort = report::SortKey::kTotal;
+  analysis::SortKey sort = analysis::SortKey::kTotal;
 };
 struct CheckCommand {
   std::filesystem::path profile;  // empty = this machine's own measurements
@@ -106,7 +106,7 @@ struct DiffCommand {
 enum class ReportFormat { kText, kHtml, kCsv, kJson };
 struct ReportVendorCommand {
   std::string library;  // soname, glob or a part of it
-  report::GroupBy by = report::GroupBy::kModule;
+  analysis::GroupBy by = analysis::GroupBy::kModule;
   std::string baseline;                // version or how it begins; empty = before the newest
   std::filesystem::path output;        // empty or "-" = stdout
   std::optional<ReportFormat> format;  // nullopt = by the name of `output`, else text
@@ -143,7 +143,7 @@ struct CommandLine {
   bool json = false;
   bool csv = false;
   bool pager = true;
-  report::ColorChoice color = report::ColorChoice::kAuto;
+  draw::ColorChoice color = draw::ColorChoice::kAuto;
   std::variant<AgentModeCommand, AgentStatusCommand, AgentExplainCommand, AgentSessionCommand,
                AgentPreviewCommand, AgentLogCommand, AgentViewCommand, AgentForgetCommand,
                AgentEnrolCommand, RunCommand, SyncCommand, ShowCommand, HistCommand,

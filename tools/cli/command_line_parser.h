@@ -57,9 +57,9 @@ class Parser {
   std::string sort_ = "total";
   std::string search_sort_ = "total";
   std::string shell_;
-  const AgentModeCommand on_{daemon::Mode::kOn};
-  const AgentModeCommand local_{daemon::Mode::kLocal};
-  const AgentModeCommand off_{daemon::Mode::kOff};
+  const AgentModeCommand on_{agent::Mode::kOn};
+  const AgentModeCommand local_{agent::Mode::kLocal};
+  const AgentModeCommand off_{agent::Mode::kOff};
   const AgentSessionCommand session_on_{SessionAction::kOn};
   const AgentSessionCommand session_off_{SessionAction::kOff};
   const AgentSessionCommand session_status_{SessionAction::kStatus};

@@ -1,6 +1,6 @@
 // The commands that read: the catalogue, or this machine's own measurements.
+#include "tools/analysis/selection.h"
 #include "tools/cli/command_line_parser.h"
-#include "tools/report/selection.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -13,7 +13,7 @@ std::vector<std::string> MetricNames() {
   return names;
 }
 
-void AddSelection(CLI::App& command, report::Selection& selection, const char* metric_about) {
+void AddSelection(CLI::App& command, analysis::Selection& selection, const char* metric_about) {
   // Not by the name --version: that asks for the program's own.
   command.add_option("--of-version", selection.version, "Only this version of the library (glob)")
       ->type_name("VERSION");
@@ -24,16 +24,17 @@ void AddSelection(CLI::App& command, report::Selection& selection, const char* m
   command
       .add_option_function<std::string>(
           "--metric",
-          [&](const std::string& name) { selection.metric = report::ParseMetric(name); },
+          [&](const std::string& name) { selection.metric = analysis::ParseMetric(name); },
           metric_about)
       ->check(CLI::IsMember(MetricNames()));
   command
       .add_option_function<std::string>(
-          "--week", [&](const std::string& text) { selection.weeks = report::ParseWeeks(text); },
+          "--week", [&](const std::string& text) { selection.weeks = analysis::ParseWeeks(text); },
           "Only the week with this day, or weeks FROM..TO\n(2026-10-01..2026-11-19)")
       ->check(CLI::Validator(
           [](const std::string& text) {
-            return report::ParseWeeks(text) ? "" : "'" + text + "' is not a day, nor two: FROM..TO";
+            return analysis::ParseWeeks(text) ? ""
+                                              : "'" + text + "' is not a day, nor two: FROM..TO";
           },
           ""))
       ->type_name("WEEK");

@@ -10,7 +10,7 @@ struct Output {
   bool json = false;
   bool csv = false;   // never beside json; only for commands that HasCsv()
   bool pager = true;  // allowed, see pager.h
-  report::Style style;
+  draw::Style style;
 };
 
 // One function a command: does it, prints the answer to stdout, returns the exit status. An error

@@ -1,10 +1,11 @@
 #include "tools/cli/cost_answer.h"
 
+#include "common/draw/numbers.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 
@@ -12,12 +13,12 @@ report::Provenance ProvenanceOf(const std::optional<catalog::Freshness>& freshne
   if (!freshness) return {.source = "local"};
   return {.source = "catalogue",
           .snapshot = freshness->snapshot_version,
-          .published = report::FormatTime(freshness->snapshot_published),
+          .published = draw::FormatTime(freshness->snapshot_published),
           .expired = freshness->Expired(SystemClock().Now()),
           .synthetic = freshness->synthetic};
 }
 
-Status PrintCosts(const std::vector<report::CostSummary>& summaries,
+Status PrintCosts(const std::vector<analysis::CostSummary>& summaries,
                   const std::optional<catalog::Freshness>& freshness, const Output& output,
                   CsvKind csv, const std::function<std::string()>& text) {
   if (output.json) return WriteStdout(RowsJson(summaries, freshness));

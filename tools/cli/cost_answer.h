@@ -7,9 +7,9 @@
 
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
 #include "tools/report/cost_csv.h"
-#include "tools/report/cost_table.h"
 
 namespace fieldcost::cli {
 
@@ -20,7 +20,7 @@ enum class CsvKind { kNumbers, kBuckets };
 
 // Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or what `text` makes,
 // with the freshness below, through the pager if it is long.
-Status PrintCosts(const std::vector<report::CostSummary>& summaries,
+Status PrintCosts(const std::vector<analysis::CostSummary>& summaries,
                   const std::optional<catalog::Freshness>& freshness, const Output& output,
                   CsvKind csv, const std::function<std::string()>& text);
 

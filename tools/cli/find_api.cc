@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "tools/analysis/summary.h"
+
 namespace fieldcost::cli {
 namespace {
 
@@ -52,8 +54,8 @@ Status CheckApiName(std::string_view untrusted_name) {
   return {};
 }
 
-Result<std::vector<report::CostSummary>> FindApi(const Source& source, const std::string& name,
-                                                 const report::Selection& selection) {
+Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const std::string& name,
+                                                   const analysis::Selection& selection) {
   FIELDCOST_ASSIGN(const ApiName parsed, ParseName(name));
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
                    source.Find(parsed.symbol, parsed.soname));
@@ -67,11 +69,11 @@ Result<std::vector<report::CostSummary>> FindApi(const Source& source, const std
     return Fail(ErrorCode::kInvalidArgument, "{} is in several libraries; choose one: {}", name,
                 Join(candidates));
   }
-  std::vector<report::CostSummary> summaries =
-      report::Summarise(report::Select(rows, selection), source.whose());
+  std::vector<analysis::CostSummary> summaries =
+      analysis::Summarise(analysis::Select(rows, selection), source.whose());
   if (summaries.empty()) {
     return Fail(ErrorCode::kNotFound, "no such measurements of {}; there are: {}", name,
-                report::ChoiceText(rows));
+                analysis::ChoiceText(rows));
   }
   return summaries;
 }

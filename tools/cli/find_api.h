@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "tools/analysis/selection.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/source.h"
-#include "tools/report/cost_table.h"
-#include "tools/report/selection.h"
 
 namespace fieldcost::cli {
 
@@ -18,7 +18,7 @@ Status CheckApiName(std::string_view untrusted_name);
 // each version. kInvalidArgument if it is no name, or that of several libraries (they are listed);
 // kNotFound if there is none (with the nearest names), or none of the selection (with what there
 // is).
-Result<std::vector<report::CostSummary>> FindApi(const Source& source, const std::string& name,
-                                                 const report::Selection& selection);
+Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const std::string& name,
+                                                   const analysis::Selection& selection);
 
 }  // namespace fieldcost::cli

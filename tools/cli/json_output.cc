@@ -2,8 +2,9 @@
 
 #include <boost/json.hpp>
 
+#include "common/draw/numbers.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/json_parts.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -11,19 +12,19 @@ namespace {
 namespace json = boost::json;
 
 // No classes, no weeks: all of them together.
-json::object StrataJson(const report::Strata& strata) {
+json::object StrataJson(const analysis::Strata& strata) {
   json::array classes;
   for (const std::string& name : strata.classes) classes.push_back(Text(name));
   json::object object{
       {"classes", std::move(classes)}, {"first_week", nullptr}, {"last_week", nullptr}};
   if (strata.weeks) {
-    object["first_week"] = Text(report::FirstDay(strata.weeks->first));
-    object["last_week"] = Text(report::FirstDay(strata.weeks->last));
+    object["first_week"] = Text(analysis::FirstDay(strata.weeks->first));
+    object["last_week"] = Text(analysis::FirstDay(strata.weeks->last));
   }
   return object;
 }
 
-json::object MetricJson(stats::Metric metric, const report::MetricSummary& summary) {
+json::object MetricJson(stats::Metric metric, const analysis::MetricSummary& summary) {
   const stats::Figures& figures = summary.figures;
   json::object object = FiguresJson(figures);
   object["unit"] = Text(stats::Unit(metric));
@@ -35,30 +36,30 @@ json::object MetricJson(stats::Metric metric, const report::MetricSummary& summa
   return object;
 }
 
-std::string_view Name(daemon::SpoolState state) {
+std::string_view Name(agent::SpoolState state) {
   switch (state) {
-    case daemon::SpoolState::kQueued:
+    case agent::SpoolState::kQueued:
       return "queued";
-    case daemon::SpoolState::kSent:
+    case agent::SpoolState::kSent:
       return "sent";
-    case daemon::SpoolState::kQuarantined:
+    case agent::SpoolState::kQuarantined:
       return "quarantined";
-    case daemon::SpoolState::kWithdrawn:
+    case agent::SpoolState::kWithdrawn:
       return "withdrawn";
-    case daemon::SpoolState::kDropped:
+    case agent::SpoolState::kDropped:
       return "dropped";
   }
   return "unknown";
 }
 
-json::object WhyJson(const daemon::Explanation& why) {
+json::object WhyJson(const agent::Explanation& why) {
   return {{"reach", Text(Name(why.reach))},
           {"reason", Text(Phrase(why.reach))},
           {"detail", UntrustedText(why.untrusted_detail)},
           {"program", UntrustedText(why.program.string())}};
 }
 
-json::object ProcessJson(const daemon::ProcessReach& process) {
+json::object ProcessJson(const agent::ProcessReach& process) {
   return {{"pid", process.pid},
           {"name", UntrustedText(process.untrusted_name)},
           {"reach", Text(Name(process.why.reach))},
@@ -67,10 +68,10 @@ json::object ProcessJson(const daemon::ProcessReach& process) {
 
 json::value TimeOrNull(const std::optional<WallTime>& time) {
   if (!time) return nullptr;
-  return Text(report::FormatTime(*time));
+  return Text(draw::FormatTime(*time));
 }
 
-void AddContent(const daemon::PendingBatch& batch, json::object& object) {
+void AddContent(const agent::PendingBatch& batch, json::object& object) {
   json::array rows;
   for (const wire::BatchRow& row : batch.content.rows) {
     json::object cell = ApiJson(row.api);
@@ -86,11 +87,11 @@ void AddContent(const daemon::PendingBatch& batch, json::object& object) {
   object["rows"] = std::move(rows);
 }
 
-json::object LoggedJson(const daemon::LoggedBatch& batch) {
+json::object LoggedJson(const agent::LoggedBatch& batch) {
   return {{"id", batch.id},
           {"state", Text(Name(batch.state))},
-          {"made", Text(report::FormatTime(batch.created))},
-          {"changed", Text(report::FormatTime(batch.sent))},
+          {"made", Text(draw::FormatTime(batch.created))},
+          {"changed", Text(draw::FormatTime(batch.sent))},
           {"row_count", batch.rows},
           {"rejected_rows", batch.rejected_rows},
           {"size_bytes", batch.size_bytes},
@@ -113,10 +114,10 @@ std::string ErrorJson(const Error& error) {
   return Print({{"error", Text(Name(error.code))}, {"message", UntrustedText(error.message)}});
 }
 
-std::string RowsJson(const std::vector<report::CostSummary>& summaries,
+std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
                      const std::optional<catalog::Freshness>& freshness) {
   json::array rows;
-  for (const report::CostSummary& summary : summaries) {
+  for (const analysis::CostSummary& summary : summaries) {
     json::object row = ApiJson(summary.api);
     json::object metrics;
     for (const auto& [metric, numbers] : summary.metrics) {
@@ -140,22 +141,22 @@ std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness
                 {"freshness", FreshnessJson(freshness)}});
 }
 
-std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile& profile,
-                       const daemon::AgentConfig& config, const StatusJsonOptions& options) {
+std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
+                       const agent::AgentConfig& config, const StatusJsonOptions& options) {
   json::array skips;
-  for (const daemon::SkipCount& skip : status.skips) {
+  for (const agent::SkipCount& skip : status.skips) {
     skips.push_back(json::object{{"reason", Text(skip.reason)}, {"runs", skip.runs}});
   }
   json::array programs;
-  for (const daemon::ProcessReach& process : options.programs) {
+  for (const agent::ProcessReach& process : options.programs) {
     programs.push_back(ProcessJson(process));
   }
   return Print({{"mode", Text(Name(status.consent.mode))},
-                {"since", Text(report::FormatTime(status.consent.since))},
+                {"since", Text(draw::FormatTime(status.consent.since))},
                 {"agent_public_key", Text(status.agent_public_key)},
                 {"server", Text(config.url)},
-                {"config_file", Text(profile.config_file.string())},
-                {"state_dir", Text(profile.state_dir.string())},
+                {"config_file", Text(paths.config_file.string())},
+                {"state_dir", Text(paths.state_dir.string())},
                 {"run_files", status.run_files},
                 {"pending_rows", status.pending_rows},
                 {"pending_bytes", status.pending_bytes},
@@ -187,7 +188,7 @@ std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile&
                 {"programs", std::move(programs)}});
 }
 
-std::string ExplanationJson(const daemon::Explanation& why, std::optional<pid_t> pid) {
+std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid) {
   json::object object = WhyJson(why);
   if (pid) object["pid"] = *pid;
   return Print(object);
@@ -195,7 +196,7 @@ std::string ExplanationJson(const daemon::Explanation& why, std::optional<pid_t>
 
 std::string SessionJson(const SessionReport& report, const Session& session) {
   json::array holders;
-  for (const daemon::ProcessReach& process : report.holders) {
+  for (const agent::ProcessReach& process : report.holders) {
     holders.push_back(
         json::object{{"pid", process.pid}, {"name", UntrustedText(process.untrusted_name)}});
   }
@@ -212,7 +213,7 @@ std::string SessionJson(const SessionReport& report, const Session& session) {
                 {"holders", std::move(holders)}});
 }
 
-std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
+std::string PreviewJson(const std::optional<agent::PendingBatch>& batch,
                         const std::string& agent_public_key) {
   if (!batch) return Print({{"batch", nullptr}});
   json::object object{{"agent_public_key", Text(agent_public_key)}, {"sequence", batch->sequence}};
@@ -220,19 +221,19 @@ std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
   return Print({{"batch", std::move(object)}});
 }
 
-std::string LogJson(const std::vector<daemon::LoggedBatch>& log) {
+std::string LogJson(const std::vector<agent::LoggedBatch>& log) {
   json::array batches;
-  for (const daemon::LoggedBatch& batch : log) batches.push_back(LoggedJson(batch));
+  for (const agent::LoggedBatch& batch : log) batches.push_back(LoggedJson(batch));
   return Print({{"batches", std::move(batches)}});
 }
 
-std::string LoggedBatchJson(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch) {
+std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::PendingBatch& batch) {
   json::object object = LoggedJson(logged);
   AddContent(batch, object);
   return Print({{"batch", std::move(object)}});
 }
 
-std::string ForgetJson(const daemon::ForgetReport& report) {
+std::string ForgetJson(const agent::ForgetReport& report) {
   json::object object{{"batches_withdrawn", report.batches_withdrawn},
                       {"rows_withdrawn", report.rows_withdrawn},
                       {"batches_deleted", report.batches_deleted},
@@ -247,7 +248,7 @@ std::string ForgetJson(const daemon::ForgetReport& report) {
   return Print(object);
 }
 
-std::string ModeJson(daemon::Mode mode) { return Print({{"mode", Text(Name(mode))}}); }
+std::string ModeJson(agent::Mode mode) { return Print({{"mode", Text(Name(mode))}}); }
 
 std::string ViewJson(const std::string& url, std::size_t apis) {
   return Print({{"url", Text(url)}, {"apis", apis}});

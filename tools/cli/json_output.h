@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/reach.h"
+#include "agent/reach/reach.h"
 #include "common/base/error.h"
 #include "common/catalog/catalog.h"
 #include "common/catalog/sync.h"
-#include "tools/cli/session.h"
-#include "tools/report/cost_table.h"
+#include "tools/analysis/summary.h"
+#include "tools/cli/session/session.h"
 
 namespace fieldcost::cli {
 
@@ -18,24 +18,24 @@ namespace fieldcost::cli {
 // (sums, sums of squares) are decimal strings. Made with json_parts.h.
 
 std::string ErrorJson(const Error& error);
-std::string RowsJson(const std::vector<report::CostSummary>& summaries,
+std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
                      const std::optional<catalog::Freshness>& freshness);
 std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness);
 struct StatusJsonOptions {
-  std::vector<daemon::ProcessReach> programs;  // that run now
+  std::vector<agent::ProcessReach> programs;  // that run now
   bool session_active = false;
 };
-std::string StatusJson(const daemon::AgentStatus& status, const daemon::Profile& profile,
-                       const daemon::AgentConfig& config, const StatusJsonOptions& options);
+std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
+                       const agent::AgentConfig& config, const StatusJsonOptions& options);
 // Of a program (no pid) or a process.
-std::string ExplanationJson(const daemon::Explanation& why, std::optional<pid_t> pid);
+std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid);
 std::string SessionJson(const SessionReport& report, const Session& session);
-std::string PreviewJson(const std::optional<daemon::PendingBatch>& batch,
+std::string PreviewJson(const std::optional<agent::PendingBatch>& batch,
                         const std::string& agent_public_key);
-std::string LogJson(const std::vector<daemon::LoggedBatch>& log);
-std::string LoggedBatchJson(const daemon::LoggedBatch& logged, const daemon::PendingBatch& batch);
-std::string ForgetJson(const daemon::ForgetReport& report);
-std::string ModeJson(daemon::Mode mode);
+std::string LogJson(const std::vector<agent::LoggedBatch>& log);
+std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::PendingBatch& batch);
+std::string ForgetJson(const agent::ForgetReport& report);
+std::string ModeJson(agent::Mode mode);
 // Of a page with `apis` APIs.
 std::string ViewJson(const std::string& url, std::size_t apis);
 

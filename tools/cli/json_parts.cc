@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/draw/numbers.h"
 #include "common/shm/log2_bucket.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 
@@ -39,12 +39,11 @@ json::array BucketsJson(const stats::CostHistogram& histogram) {
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     const stats::Bucket& bucket = histogram.bucket(slot);
     if (bucket.count == 0) continue;
-    buckets.push_back(
-        json::object{{"min", Text(report::Decimal(shm::SlotMin(slot)))},
-                     {"max", Text(report::Decimal(shm::SlotMax(slot)))},
-                     {"count", bucket.count},
-                     {"sum", Text(report::Decimal(bucket.sum))},
-                     {"sum_of_squares", Text(report::Decimal(bucket.sum_of_squares))}});
+    buckets.push_back(json::object{{"min", Text(draw::Decimal(shm::SlotMin(slot)))},
+                                   {"max", Text(draw::Decimal(shm::SlotMax(slot)))},
+                                   {"count", bucket.count},
+                                   {"sum", Text(draw::Decimal(bucket.sum))},
+                                   {"sum_of_squares", Text(draw::Decimal(bucket.sum_of_squares))}});
   }
   return buckets;
 }
@@ -63,8 +62,8 @@ json::value AllCallsJson(const std::optional<stats::CallFigures>& calls) {
   if (!calls) return nullptr;
   json::object object = {{"count", calls->totals.count},
                          {"timed", calls->timed},
-                         {"sum", Text(report::Decimal(calls->totals.sum))},
-                         {"sum_of_squares", Text(report::Decimal(calls->totals.sum_of_squares))},
+                         {"sum", Text(draw::Decimal(calls->totals.sum))},
+                         {"sum_of_squares", Text(draw::Decimal(calls->totals.sum_of_squares))},
                          {"mean", calls->mean},
                          {"standard_deviation", calls->standard_deviation}};
   AddQuantiles(calls->quantiles, object);
@@ -90,8 +89,8 @@ json::string UntrustedText(std::string_view untrusted_text) {
 json::object HistogramJson(const stats::CostHistogram& histogram) {
   return {{"count", histogram.count()},
           {"timed", histogram.timed()},
-          {"sum", Text(report::Decimal(histogram.sum()))},
-          {"sum_of_squares", Text(report::Decimal(histogram.sum_of_squares()))},
+          {"sum", Text(draw::Decimal(histogram.sum()))},
+          {"sum_of_squares", Text(draw::Decimal(histogram.sum_of_squares()))},
           {"buckets", BucketsJson(histogram)}};
 }
 
@@ -107,7 +106,7 @@ json::object FiguresJson(const stats::Figures& figures) {
                          {"few_machines", figures.few_machines}};
   if (figures.machines != 0) object["machines"] = figures.machines;
   if (figures.calls) object["count"] = *figures.calls;
-  if (figures.sum) object["sum"] = Text(report::Decimal(*figures.sum));
+  if (figures.sum) object["sum"] = Text(draw::Decimal(*figures.sum));
   if (figures.mean) object["mean"] = *figures.mean;
   if (figures.quantiles) AddQuantiles(*figures.quantiles, object);
   object["all_calls"] = AllCallsJson(figures.all_calls);
@@ -119,8 +118,8 @@ json::array SharesJson(const stats::Figures& figures) {
   if (!figures.shares) return buckets;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     if ((*figures.shares)[slot] == 0) continue;
-    buckets.push_back(json::object{{"min", Text(report::Decimal(shm::SlotMin(slot)))},
-                                   {"max", Text(report::Decimal(shm::SlotMax(slot)))},
+    buckets.push_back(json::object{{"min", Text(draw::Decimal(shm::SlotMin(slot)))},
+                                   {"max", Text(draw::Decimal(shm::SlotMax(slot)))},
                                    {"share", stats::ShareOf(*figures.shares, slot)}});
   }
   return buckets;
@@ -134,14 +133,14 @@ json::object ApiJson(const stats::ApiKey& api) {
 
 json::object FreshnessJson(const catalog::Freshness& freshness) {
   return {{"snapshot_version", freshness.snapshot_version},
-          {"published", Text(report::FormatTime(freshness.snapshot_published))},
-          {"last_sync", Text(report::FormatTime(freshness.last_sync))},
+          {"published", Text(draw::FormatTime(freshness.snapshot_published))},
+          {"last_sync", Text(draw::FormatTime(freshness.last_sync))},
           {"fragments_total", freshness.fragments_total},
           {"fragments_present", freshness.fragments_present},
           {"fragments_current", freshness.fragments_current},
           {"row_count", freshness.row_count},
           {"contribution_threshold", freshness.contribution_threshold},
-          {"expires", Text(report::FormatTime(freshness.snapshot_expires))},
+          {"expires", Text(draw::FormatTime(freshness.snapshot_expires))},
           {"expired", freshness.Expired(SystemClock().Now())},
           {"synthetic", freshness.synthetic}};
 }

@@ -5,8 +5,8 @@
 
 #include "common/base/text.h"
 #include "common/catalog/nearest.h"
+#include "tools/analysis/version_order.h"
 #include "tools/cli/source.h"
-#include "tools/report/version_order.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -100,9 +100,9 @@ Status ForEachRowOf(const catalog::Catalog& catalog, const LibraryApis& library,
 }
 
 Status ReadVersions(const catalog::Catalog& catalog, LibraryApis& library) {
-  std::map<std::string, std::uint64_t, report::OlderVersion> versions;
+  std::map<std::string, std::uint64_t, analysis::OlderVersion> versions;
   FIELDCOST_TRY(ForEachRowOf(catalog, library, [&](std::span<const stats::StatRow> rows) {
-    for (const stats::StatRow& row : rows) ++versions[report::VersionOf(row.key.api)];
+    for (const stats::StatRow& row : rows) ++versions[analysis::VersionOf(row.key.api)];
   }));
   library.versions.clear();
   for (const auto& [name, rows] : versions) library.versions.push_back({name, rows});

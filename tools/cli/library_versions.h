@@ -15,7 +15,7 @@ namespace fieldcost::cli {
 // Libraries and their versions in the local catalogue.
 
 struct LibraryVersion {
-  std::string name;  // report::VersionOf()
+  std::string name;  // analysis::VersionOf()
   std::uint64_t rows = 0;
 };
 

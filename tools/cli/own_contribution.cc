@@ -21,14 +21,14 @@ void Add(const wire::BatchContent& batch, stats::Metric metric,
 
 }  // namespace
 
-Result<OwnContribution> ReadOwnContribution(const daemon::Agent& agent, stats::Metric metric,
+Result<OwnContribution> ReadOwnContribution(const agent::Agent& agent, stats::Metric metric,
                                             WallTime published) {
-  FIELDCOST_ASSIGN(const std::vector<daemon::LoggedBatch> log, agent.Log());
+  FIELDCOST_ASSIGN(const std::vector<agent::LoggedBatch> log, agent.Log());
   OwnContribution own;
   std::map<stats::RowKey, stats::StatRow> rows;
-  for (const daemon::LoggedBatch& batch : log) {
-    if (batch.state != daemon::SpoolState::kSent || batch.sent > published) continue;
-    const Result<daemon::PendingBatch> sent =
+  for (const agent::LoggedBatch& batch : log) {
+    if (batch.state != agent::SpoolState::kSent || batch.sent > published) continue;
+    const Result<agent::PendingBatch> sent =
         batch.rejected_rows == 0
             ? agent.ReadBatch(batch.id)
             : Fail(ErrorCode::kNotFound, "{} rows were refused", batch.rejected_rows);

@@ -20,7 +20,7 @@ struct OwnContribution {
 
 // The rows of `metric` in all batches that the service had acknowledged when the snapshot was
 // published, with the scalars that it has added for them: those of a row's first batch.
-Result<OwnContribution> ReadOwnContribution(const daemon::Agent& agent, stats::Metric metric,
+Result<OwnContribution> ReadOwnContribution(const agent::Agent& agent, stats::Metric metric,
                                             WallTime published);
 
 }  // namespace fieldcost::cli

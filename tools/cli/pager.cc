@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "common/draw/terminal.h"
 #include "tools/cli/child_process.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/report/terminal.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -57,7 +57,7 @@ bool IsLonger(std::string_view text, unsigned rows, unsigned columns) {
   std::size_t used = 1;  // the shell's prompt
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::size_t width = report::PlainWidth(text.substr(0, end));
+    const std::size_t width = draw::PlainWidth(text.substr(0, end));
     used += width == 0 ? 1 : (width + columns - 1) / columns;
     if (used > rows) return true;
     text.remove_prefix(std::min(end + 1, text.size()));

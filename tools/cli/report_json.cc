@@ -1,15 +1,16 @@
 #include "tools/cli/report_json.h"
 
+#include "common/draw/numbers.h"
+#include "tools/analysis/trend.h"
 #include "tools/cli/json_parts.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
 
 namespace json = boost::json;
-using report::Change;
+using analysis::Change;
 
-// Stable words, unlike report::Name(), which is for people.
+// Stable words, unlike analysis::Name(), which is for people.
 std::string_view Word(Change change) {
   switch (change) {
     case Change::kTooLittleData:
@@ -31,7 +32,7 @@ json::value CountOrNull(const std::optional<std::uint64_t>& count) {
 json::value TotalJson(const std::optional<stats::FieldCost>& total) {
   if (!total) return nullptr;
   json::object object = {
-      {"ns", total->ns}, {"standard_error_ns", nullptr}, {"of", Text(report::RunsText(*total))}};
+      {"ns", total->ns}, {"standard_error_ns", nullptr}, {"of", Text(draw::RunsText(*total))}};
   if (total->of_all_runs) object["standard_error_ns"] = total->standard_error_ns;
   return object;
 }
@@ -40,7 +41,7 @@ json::value NumberOrNull(const std::optional<double>& number) {
   return number ? json::value(*number) : json::value(nullptr);
 }
 
-json::object ChangeJson(const report::MetricChange& change) {
+json::object ChangeJson(const analysis::MetricChange& change) {
   json::object object = {{"metric", Text(stats::Name(change.metric))},
                          {"unit", Text(stats::Unit(change.metric))},
                          {"change", Text(Word(change.change))},
@@ -70,7 +71,7 @@ json::array NamesJson(const std::vector<std::string>& names) {
   return array;
 }
 
-json::object LibraryChangeJson(const report::LibraryChange& change) {
+json::object LibraryChangeJson(const analysis::LibraryChange& change) {
   json::object counts;
   for (const Change kind : {Change::kMore, Change::kLess, Change::kNone, Change::kTooLittleData}) {
     std::uint64_t count = 0;
@@ -81,9 +82,9 @@ json::object LibraryChangeJson(const report::LibraryChange& change) {
     counts[json::string_view(word.data(), word.size())] = count;
   }
   json::array apis;
-  for (const report::ApiChange& api : change.apis) {
+  for (const analysis::ApiChange& api : change.apis) {
     json::array metrics;
-    for (const report::MetricChange& one : api.metrics) metrics.push_back(ChangeJson(one));
+    for (const analysis::MetricChange& one : api.metrics) metrics.push_back(ChangeJson(one));
     apis.push_back(json::object{{"symbol", Text(api.symbol)},
                                 {"symbol_version", Text(api.symbol_version)},
                                 {"calls_before", CountOrNull(api.calls_before)},
@@ -99,9 +100,9 @@ json::object LibraryChangeJson(const report::LibraryChange& change) {
           {"removed", NamesJson(change.removed)}};
 }
 
-json::array TrendJson(const std::vector<report::TrendPoint>& points) {
+json::array TrendJson(const std::vector<analysis::TrendPoint>& points) {
   json::array array;
-  for (const report::TrendPoint& point : points) {
+  for (const analysis::TrendPoint& point : points) {
     array.push_back(json::object{{"label", Text(point.untrusted_label)},
                                  {"typical_cost", point.cost},
                                  {"contributions", point.contributions}});
@@ -109,9 +110,9 @@ json::array TrendJson(const std::vector<report::TrendPoint>& points) {
   return array;
 }
 
-json::object VendorApiJson(const report::VendorApi& api, const report::VendorReport& report) {
+json::object VendorApiJson(const analysis::VendorApi& api, const analysis::VendorReport& report) {
   json::array changes;
-  for (const report::MetricChange& change : api.changes) changes.push_back(ChangeJson(change));
+  for (const analysis::MetricChange& change : api.changes) changes.push_back(ChangeJson(change));
   json::object object = {{"library", Text(report.libraries[api.library].soname)},
                          {"symbol", Text(api.symbol)},
                          {"symbol_version", Text(api.symbol_version)},
@@ -137,7 +138,7 @@ json::object VendorApiJson(const report::VendorApi& api, const report::VendorRep
   return object;
 }
 
-json::object GroupJson(const report::VendorGroup& group) {
+json::object GroupJson(const analysis::VendorGroup& group) {
   json::object object = {{"library", Text(group.soname)},
                          {"namespace", UntrustedText(group.group)},
                          {"apis", group.apis},
@@ -164,18 +165,18 @@ json::object GroupJson(const report::VendorGroup& group) {
 
 }  // namespace
 
-std::string VendorJson(const report::VendorReport& report, const catalog::Freshness& freshness) {
+std::string VendorJson(const analysis::VendorReport& report, const catalog::Freshness& freshness) {
   json::array libraries;
-  for (const report::VendorLibrary& library : report.libraries) {
+  for (const analysis::VendorLibrary& library : report.libraries) {
     libraries.push_back(json::object{{"library", Text(library.soname)},
                                      {"versions", NamesJson(library.versions)},
                                      {"before", Text(library.before)},
                                      {"after", Text(library.after)}});
   }
   json::array groups;
-  for (const report::VendorGroup& group : report.groups) groups.push_back(GroupJson(group));
+  for (const analysis::VendorGroup& group : report.groups) groups.push_back(GroupJson(group));
   json::array apis;
-  for (const report::VendorApi& api : report.apis) apis.push_back(VendorApiJson(api, report));
+  for (const analysis::VendorApi& api : report.apis) apis.push_back(VendorApiJson(api, report));
   return Print({{"title", UntrustedText(report.title)},
                 {"libraries", std::move(libraries)},
                 {"calls", CountOrNull(report.calls)},
@@ -186,7 +187,7 @@ std::string VendorJson(const report::VendorReport& report, const catalog::Freshn
                 {"freshness", FreshnessJson(freshness)}});
 }
 
-std::string DiffJson(const report::LibraryChange& change, const catalog::Freshness& freshness) {
+std::string DiffJson(const analysis::LibraryChange& change, const catalog::Freshness& freshness) {
   json::object object = LibraryChangeJson(change);
   object["freshness"] = FreshnessJson(freshness);
   return Print(object);

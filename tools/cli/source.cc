@@ -10,9 +10,10 @@
 #include "common/base/text.h"
 #include "common/catalog/name_pattern.h"
 #include "common/catalog/nearest.h"
+#include "common/draw/numbers.h"
 #include "common/stats/field_total.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -23,8 +24,9 @@ bool Matches(std::string_view glob, const stats::ApiKey& api) {
   return glob.empty() || GlobMatch(glob, api.soname);
 }
 
-void Keep(std::vector<report::CostSummary>& summaries, report::SortKey key, std::uint64_t limit) {
-  report::Sort(summaries, key);
+void Keep(std::vector<analysis::CostSummary>& summaries, analysis::SortKey key,
+          std::uint64_t limit) {
+  analysis::Sort(summaries, key);
   if (limit != 0 && summaries.size() > limit) {
     summaries.resize(static_cast<std::size_t>(limit));
   }
@@ -40,28 +42,28 @@ Error WithWayOut(Error error) {
 }
 
 Result<Source> Source::Open(bool local) {
-  FIELDCOST_ASSIGN(const daemon::Profile profile, daemon::Profile::FromEnvironment());
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   Source source;
   if (local) {
-    FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
+    FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
     FIELDCOST_TRY(agent.Harvest());
     FIELDCOST_ASSIGN(source.local_rows_, agent.LocalRows());
   } else {
-    FIELDCOST_ASSIGN(source.catalog_, OrWayOut(catalog::Catalog::Open(profile.catalog_file)));
+    FIELDCOST_ASSIGN(source.catalog_, OrWayOut(catalog::Catalog::Open(paths.catalog_file)));
     FIELDCOST_ASSIGN(source.freshness_, OrWayOut(source.catalog_->GetFreshness()));
     if (source.freshness_->Expired(SystemClock().Now())) {
       Remark(fmt::format("the local catalogue is out of date since {}: fieldcost sync",
-                         report::FormatTime(source.freshness_->snapshot_expires)));
+                         draw::FormatTime(source.freshness_->snapshot_expires)));
     }
   }
   return source;
 }
 
-Result<std::vector<report::CostSummary>> Source::Summaries(std::string_view library_glob) const {
-  std::vector<report::CostSummary> all;
+Result<std::vector<analysis::CostSummary>> Source::Summaries(std::string_view library_glob) const {
+  std::vector<analysis::CostSummary> all;
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
-    std::vector<report::CostSummary> some = report::Summarise(rows, whose());
+    std::vector<analysis::CostSummary> some = analysis::Summarise(rows, whose());
     all.insert(all.end(), std::make_move_iterator(some.begin()),
                std::make_move_iterator(some.end()));
   };
@@ -73,16 +75,16 @@ Result<std::vector<report::CostSummary>> Source::Summaries(std::string_view libr
   return all;
 }
 
-Result<TopApis> Source::Top(std::string_view library_glob, report::SortKey key,
+Result<TopApis> Source::Top(std::string_view library_glob, analysis::SortKey key,
                             std::uint64_t limit) const {
-  if (catalog_ && catalog_->has_totals() && key == report::SortKey::kTotal && limit != 0) {
+  if (catalog_ && catalog_->has_totals() && key == analysis::SortKey::kTotal && limit != 0) {
     return TopByTotal(library_glob, limit);
   }
   constexpr std::size_t kSpare = 4096;  // kept beyond the limit between two sorts
   TopApis top{.found = 0};
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
-    std::vector<report::CostSummary> some = report::Summarise(rows, whose());
+    std::vector<analysis::CostSummary> some = analysis::Summarise(rows, whose());
     *top.found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
     if (limit != 0 && top.summaries.size() > limit + kSpare) Keep(top.summaries, key, limit);
@@ -106,7 +108,7 @@ Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t 
     stats::FieldCost bound = api.total;
     bound.ns += catalog::kTotalStepNs;  // it is rounded down
     if (top.summaries.size() >= limit &&
-        report::TotalOf(top.summaries.back()).value_or(stats::FieldCost{}) > bound) {
+        analysis::TotalOf(top.summaries.back()).value_or(stats::FieldCost{}) > bound) {
       return all = false;
     }
     if (!library_glob.empty() && !GlobMatch(library_glob, api.soname)) return true;
@@ -115,10 +117,10 @@ Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t 
       status = rows.error();
       return false;
     }
-    std::vector<report::CostSummary> some = report::Summarise(*rows, whose());
+    std::vector<analysis::CostSummary> some = analysis::Summarise(*rows, whose());
     found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
-    Keep(top.summaries, report::SortKey::kTotal, limit);
+    Keep(top.summaries, analysis::SortKey::kTotal, limit);
     return true;
   };
   FIELDCOST_TRY(OrWayOut(catalog_->ForEachByTotal(visit)));

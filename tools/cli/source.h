@@ -10,7 +10,7 @@
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
 #include "common/stats/stat_row.h"
-#include "tools/report/cost_table.h"
+#include "tools/analysis/summary.h"
 
 namespace fieldcost::cli {
 
@@ -24,7 +24,7 @@ Result<T> OrWayOut(Result<T> result) {
 
 // The dearest APIs, and how many there are (nullopt: not counted).
 struct TopApis {
-  std::vector<report::CostSummary> summaries;
+  std::vector<analysis::CostSummary> summaries;
   std::optional<std::size_t> found;
 };
 
@@ -44,11 +44,11 @@ class Source {
   stats::Whose whose() const { return catalog_ ? stats::Whose::kField : stats::Whose::kOwn; }
 
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
-  Result<std::vector<report::CostSummary>> Summaries(std::string_view library_glob) const;
+  Result<std::vector<analysis::CostSummary>> Summaries(std::string_view library_glob) const;
 
   // The first `limit` (0 = all) of these by that key. By total, a catalogue is read no further than
   // needed; by any other key, all of it is decoded.
-  Result<TopApis> Top(std::string_view library_glob, report::SortKey key,
+  Result<TopApis> Top(std::string_view library_glob, analysis::SortKey key,
                       std::uint64_t limit) const;
 
   // Names that match, see Catalog::Search().

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "tools/report/numbers.h"
+#include "common/draw/numbers.h"
 
 namespace fieldcost::cli {
 namespace {
 
-using report::FormatCount;
+using draw::FormatCount;
 
 constexpr std::size_t kMaxNames = 8;
 constexpr std::size_t kLabelWidth = 20;
@@ -20,9 +20,9 @@ std::string LabelledLine(std::string_view label, const std::string& value) {
   return fmt::format("{:<{}}{}\n", label, kLabelWidth, EscapeControl(value));
 }
 
-std::string ModeValue(const daemon::Consent& consent) {
+std::string ModeValue(const agent::Consent& consent) {
   if (consent.since == WallTime{}) return fmt::format("{} (never switched on)", Name(consent.mode));
-  return fmt::format("{} since {}", Name(consent.mode), report::FormatTime(consent.since));
+  return fmt::format("{} since {}", Name(consent.mode), draw::FormatTime(consent.since));
 }
 
 std::string FileList(std::string_view label, const std::vector<std::filesystem::path>& files) {
@@ -35,9 +35,9 @@ std::string FileList(std::string_view label, const std::vector<std::filesystem::
 
 using AddLine = std::function<void(std::string_view label, const std::string& value)>;
 
-void AddUpload(const daemon::AgentStatus& status, const AddLine& line) {
+void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
   if (!status.waiting_for.empty()) line("waits for", status.waiting_for);
-  if (status.next_upload) line("next upload", report::FormatTime(*status.next_upload));
+  if (status.next_upload) line("next upload", draw::FormatTime(*status.next_upload));
   if (status.failed_uploads != 0) {
     line("failed uploads",
          fmt::format("{} in a row{}{}", FormatCount(status.failed_uploads),
@@ -45,12 +45,12 @@ void AddUpload(const daemon::AgentStatus& status, const AddLine& line) {
   }
 }
 
-void AddFieldPolicy(const daemon::AgentStatus& status, const AddLine& line) {
+void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
   if (status.field_policy_version != 0) {
     line("service's policy",
          fmt::format("version {}{}", status.field_policy_version,
                      status.field_policy_expires
-                         ? ", until " + report::FormatTime(*status.field_policy_expires)
+                         ? ", until " + draw::FormatTime(*status.field_policy_expires)
                          : ""));
   }
   if (!status.field_policy_problem.empty()) line("policy problem", status.field_policy_problem);
@@ -58,8 +58,8 @@ void AddFieldPolicy(const daemon::AgentStatus& status, const AddLine& line) {
 
 }  // namespace
 
-std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile& profile,
-                       const daemon::AgentConfig& config, const StatusTextOptions& options) {
+std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
+                       const agent::AgentConfig& config, const StatusTextOptions& options) {
   std::string text;
   const auto line = [&](std::string_view label, const std::string& value) {
     text += LabelledLine(label, value);
@@ -67,7 +67,7 @@ std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile&
   line("mode", ModeValue(status.consent));
   if (status.forbidden) {
     line("", "NOT PERMITTED by the administrator: nothing is measured or sent");
-    line("", fmt::format("see {}", profile.system_file.string()));
+    line("", fmt::format("see {}", paths.system_file.string()));
   }
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
@@ -90,28 +90,27 @@ std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile&
   line("lost", fmt::format("{} calls not recorded, {} run files and {} impossible sums refused",
                            FormatCount(status.lost_calls), FormatCount(status.refused_files),
                            FormatCount(status.refused_cells)));
-  line("cost",
-       fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
-                   report::TotalText(static_cast<double>(status.overhead_ns), options.style),
-                   FormatCount(status.timed_calls), FormatCount(status.untimed_calls)));
+  line("cost", fmt::format("measuring has cost programs {}: {} calls timed, {} only counted",
+                           draw::TotalText(static_cast<double>(status.overhead_ns), options.style),
+                           FormatCount(status.timed_calls), FormatCount(status.untimed_calls)));
   if (status.dropped_picks != 0) {
     line("given up", fmt::format("{} functions whose measuring would have cost too much",
                                  FormatCount(status.dropped_picks)));
   }
   std::string label = "runs not measured";
-  for (const daemon::SkipCount& skip : status.skips) {
+  for (const agent::SkipCount& skip : status.skips) {
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
   }
   if (!status.policy_problem.empty()) line("problem", status.policy_problem);
   AddFieldPolicy(status, line);
-  line("configuration", profile.config_file.string());
-  line("state", profile.state_dir.string());
+  line("configuration", paths.config_file.string());
+  line("state", paths.state_dir.string());
   return text;
 }
 
-std::string NamesText(const std::vector<daemon::ProcessReach>& processes) {
+std::string NamesText(const std::vector<agent::ProcessReach>& processes) {
   std::map<std::string, std::size_t> counts;
-  for (const daemon::ProcessReach& process : processes) ++counts[process.untrusted_name];
+  for (const agent::ProcessReach& process : processes) ++counts[process.untrusted_name];
   std::vector<std::pair<std::string, std::size_t>> names(counts.begin(), counts.end());
   std::stable_sort(names.begin(), names.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -124,11 +123,11 @@ std::string NamesText(const std::vector<daemon::ProcessReach>& processes) {
   return text;
 }
 
-std::string ProgramsText(const std::vector<daemon::ProcessReach>& processes,
+std::string ProgramsText(const std::vector<agent::ProcessReach>& processes,
                          const StatusTextOptions& options) {
   std::string text = LabelledLine("programs", FormatCount(processes.size()) + " running now");
-  for (const daemon::Reach reach : daemon::kAllReaches) {
-    std::vector<daemon::ProcessReach> some;
+  for (const agent::Reach reach : agent::kAllReaches) {
+    std::vector<agent::ProcessReach> some;
     std::copy_if(processes.begin(), processes.end(), std::back_inserter(some),
                  [reach](const auto& process) { return process.why.reach == reach; });
     if (some.empty()) continue;
@@ -138,7 +137,7 @@ std::string ProgramsText(const std::vector<daemon::ProcessReach>& processes,
   return text;
 }
 
-std::string ReasonText(const daemon::Explanation& why) {
+std::string ReasonText(const agent::Explanation& why) {
   std::string text(Phrase(why.reach));
   if (!why.untrusted_detail.empty()) {
     text += fmt::format(" ({})", EscapeControl(why.untrusted_detail));

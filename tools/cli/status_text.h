@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/reach.h"
-#include "tools/cli/session.h"
-#include "tools/report/terminal.h"
+#include "agent/reach/reach.h"
+#include "common/draw/terminal.h"
+#include "tools/cli/session/session.h"
 
 namespace fieldcost::cli {
 
@@ -14,21 +14,21 @@ namespace fieldcost::cli {
 
 struct StatusTextOptions {
   bool names = false;  // of programs, for each reason
-  report::Style style;
+  draw::Style style;
 };
 
-std::string StatusText(const daemon::AgentStatus& status, const daemon::Profile& profile,
-                       const daemon::AgentConfig& config, const StatusTextOptions& options);
+std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
+                       const agent::AgentConfig& config, const StatusTextOptions& options);
 
 // How many of these processes are measured, can be, or cannot and why.
-std::string ProgramsText(const std::vector<daemon::ProcessReach>& processes,
+std::string ProgramsText(const std::vector<agent::ProcessReach>& processes,
                          const StatusTextOptions& options);
 
 // "bash (3), vim": names with how many processes have them, the most frequent first.
-std::string NamesText(const std::vector<daemon::ProcessReach>& processes);
+std::string NamesText(const std::vector<agent::ProcessReach>& processes);
 
 // "linked statically, so nothing can be loaded into it (detail)".
-std::string ReasonText(const daemon::Explanation& why);
+std::string ReasonText(const agent::Explanation& why);
 
 // What a session command did, and what holds now.
 std::string SessionText(const SessionReport& report, const Session& session);

@@ -23,8 +23,8 @@ std::string_view Variable(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-report::Style StdoutStyle(report::ColorChoice choice) {
-  report::TerminalFacts facts;
+draw::Style StdoutStyle(draw::ColorChoice choice) {
+  draw::TerminalFacts facts;
   facts.is_terminal = ::isatty(STDOUT_FILENO) == 1;
   facts.no_color = Variable("NO_COLOR");
   facts.term = Variable("TERM");
@@ -32,7 +32,7 @@ report::Style StdoutStyle(report::ColorChoice choice) {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (facts.locale.empty()) facts.locale = Variable(name);
   }
-  return report::ChooseStyle(choice, facts);
+  return draw::ChooseStyle(choice, facts);
 }
 
 Status WriteStdout(std::string_view text) {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "tools/report/terminal.h"
+#include "common/draw/terminal.h"
 
 namespace fieldcost::cli {
 
@@ -13,7 +13,7 @@ namespace fieldcost::cli {
 std::string_view Variable(const char* name);
 
 // How stdout may be drawn on, from its kind and the environment.
-report::Style StdoutStyle(report::ColorChoice choice);
+draw::Style StdoutStyle(draw::ColorChoice choice);
 
 // Writes all of it. A reader that has gone away (`| head`) is no error.
 Status WriteStdout(std::string_view text);

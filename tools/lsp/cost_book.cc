@@ -8,9 +8,10 @@
 #include <map>
 #include <utility>
 
+#include "common/draw/spectrum.h"
+#include "tools/analysis/summary.h"
 #include "tools/lsp/limits.h"
-#include "tools/report/cost_table.h"
-#include "tools/report/spectrum.h"
+#include "tools/report/figure_text.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -23,18 +24,18 @@ bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) 
 
 std::uint64_t ContributionsOf(const stats::StatRow& row) { return row.scalars.contributions; }
 
-std::optional<ApiCosts::Metric> Describe(const report::MetricSummary& summary,
+std::optional<ApiCosts::Metric> Describe(const analysis::MetricSummary& summary,
                                          stats::Metric metric) {
   const stats::Figures& figures = summary.figures;
   if (!figures.quantiles) return std::nullopt;
-  const report::Bars bars = report::BarsOf(summary.sums, figures, metric);
+  const draw::Bars bars = draw::BarsOf(summary.sums, figures, metric);
   return ApiCosts::Metric{
       .quantiles = *figures.quantiles,
       .calls = figures.calls,
       .mean = figures.mean,
       .contributions = figures.contributions,
-      .strata = fmt::format("{}{}", report::StrataText(summary.strata), report::LoadText(metric)),
-      .spectrum = report::Spectrum(bars, kSpectrumWidth, {.utf8 = true})};
+      .strata = fmt::format("{}{}", analysis::StrataText(summary.strata), report::LoadText(metric)),
+      .spectrum = draw::Spectrum(bars, kSpectrumWidth, {.utf8 = true})};
 }
 
 // The version to speak of: that with the most contributions of times, else of anything.
@@ -67,7 +68,7 @@ ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows) {
       if (most == nullptr || ContributionsOf(*most) < ContributionsOf(row)) most = &row;
     }
   }
-  for (const report::CostSummary& summary : report::Summarise(shown)) {
+  for (const analysis::CostSummary& summary : analysis::Summarise(shown)) {
     for (const auto& [metric, numbers] : summary.metrics) {
       if (metric == stats::Metric::kWallTime) costs.time = Describe(numbers, metric);
       if (metric == stats::Metric::kAllocInclusive) costs.allocation = Describe(numbers, metric);

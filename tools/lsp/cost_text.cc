@@ -5,18 +5,19 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "common/draw/numbers.h"
 #include "tools/lsp/cxx_name.h"
 #include "tools/lsp/limits.h"
+#include "tools/report/card_text.h"
 #include "tools/report/cost_card.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::lsp {
 namespace {
 
-using report::FormatCost;
-using report::FormatCount;
+using draw::FormatCost;
+using draw::FormatCount;
 
-constexpr report::Style kStyle = {.utf8 = true};
+constexpr draw::Style kStyle = {.utf8 = true};
 constexpr stats::Metric kTime = stats::Metric::kWallTime;
 constexpr stats::Metric kBytes = stats::Metric::kAllocInclusive;
 constexpr double kNsPerUs = 1000;
@@ -32,7 +33,7 @@ std::string Strong(std::string_view text, bool markdown) {
 
 std::string QuantileText(const char* name, const stats::Quantile& quantile, stats::Metric metric) {
   return fmt::format("{} {} (certainly {})", name, FormatCost(quantile.estimate, metric, kStyle),
-                     report::FormatInterval(quantile.low, quantile.high, " to ", metric, kStyle));
+                     draw::FormatInterval(quantile.low, quantile.high, " to ", metric, kStyle));
 }
 
 std::string Headline(const ApiCosts& costs, bool markdown) {
@@ -93,12 +94,12 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
 std::string FreshnessLine(const catalog::Freshness& freshness, WallTime now) {
   std::string text =
       fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
-                  freshness.snapshot_version, report::FormatTime(freshness.snapshot_published),
-                  report::FormatAge(freshness.snapshot_published, now), freshness.fragments_current,
+                  freshness.snapshot_version, draw::FormatTime(freshness.snapshot_published),
+                  draw::FormatAge(freshness.snapshot_published, now), freshness.fragments_current,
                   freshness.fragments_total);
   if (freshness.Expired(now)) {
     text +=
-        fmt::format("; expired {}: fieldcost sync", report::FormatTime(freshness.snapshot_expires));
+        fmt::format("; expired {}: fieldcost sync", draw::FormatTime(freshness.snapshot_expires));
   }
   return text;
 }
@@ -146,7 +147,7 @@ std::string Code(std::string_view untrusted_text, bool markdown) {
 
 std::string SourceName(const ApiCosts& costs) {
   const std::optional<CxxName> name = ParseCxxName(costs.api.symbol);
-  return report::Shorten(name ? name->text : costs.api.symbol, kMaxNameColumns, kStyle);
+  return draw::Shorten(name ? name->text : costs.api.symbol, kMaxNameColumns, kStyle);
 }
 
 std::string DrillDownUrl(std::string_view url_template, std::string_view api) {
@@ -227,7 +228,7 @@ std::string HintText(const ApiCosts& costs, const catalog::Freshness& freshness,
 
 std::string StatusText(const std::optional<catalog::Freshness>& freshness, WallTime now) {
   if (!freshness) return "fieldcost: no catalogue";
-  return fmt::format("fieldcost: {}{}{}", report::FormatAge(freshness->snapshot_published, now),
+  return fmt::format("fieldcost: {}{}{}", draw::FormatAge(freshness->snapshot_published, now),
                      freshness->Expired(now) ? " (expired)" : "", SyntheticMark(*freshness));
 }
 

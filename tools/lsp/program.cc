@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "agent/daemon/profile.h"
+#include "agent/settings/paths.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
@@ -153,16 +153,16 @@ void Read(MessageQueue& queue, Output& output) {
 }
 
 int Serve() {
-  const Result<daemon::Profile> profile = daemon::Profile::FromEnvironment();
-  if (!profile) {
-    LogError("{}", profile.error().message);
-    return ExitStatus(profile.error().code);
+  const Result<agent::AgentPaths> paths = agent::AgentPaths::FromEnvironment();
+  if (!paths) {
+    LogError("{}", paths.error().message);
+    return ExitStatus(paths.error().code);
   }
   MessageQueue queue;
   Output output;
-  Indexer indexer(profile->catalog_file, queue);
-  Server server({.catalog_file = profile->catalog_file,
-                 .check_file = profile->state_dir / kCheckName,
+  Indexer indexer(paths->catalog_file, queue);
+  Server server({.catalog_file = paths->catalog_file,
+                 .check_file = paths->state_dir / kCheckName,
                  .clock = &SystemClock(),
                  .version = FIELDCOST_VERSION,
                  .send = [&](std::string_view json) { output.Send(json); },

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/draw/numbers.h"
 #include "tools/lsp/cost_text.h"
 #include "tools/lsp/cxx_name.h"
 #include "tools/lsp/limits.h"
-#include "tools/report/numbers.h"
 
 namespace fieldcost::lsp {
 Server::Server(ServerOptions options)
@@ -214,8 +214,8 @@ StatusFacts Server::GetStatus() const {
   if (settings_.diagnostics) status.flagged = check_.result().flagged.size();
   if (const auto& freshness = book_.freshness()) {
     status.snapshot_version = freshness->snapshot_version;
-    status.published = report::FormatTime(freshness->snapshot_published);
-    status.last_sync = report::FormatTime(freshness->last_sync);
+    status.published = draw::FormatTime(freshness->snapshot_published);
+    status.last_sync = draw::FormatTime(freshness->last_sync);
     status.fragments_total = freshness->fragments_total;
     status.fragments_current = freshness->fragments_current;
     status.synthetic = freshness->synthetic;

@@ -1,18 +1,20 @@
+#include "tools/report/card_svg.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "common/draw/html.h"
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
 #include "common/shm/log2_bucket.h"
 #include "tools/report/card_words.h"
-#include "tools/report/html.h"
-#include "tools/report/numbers.h"
-#include "tools/report/spectrum.h"
 
 namespace fieldcost::report {
 namespace {
 
-constexpr Style kStyle{.utf8 = true};
+constexpr draw::Style kStyle{.utf8 = true};
 constexpr std::size_t kNameColumns = 50;  // that fit beside the margins, in the widest letters
 constexpr std::size_t kSmallColumns = 64;
 constexpr unsigned kMargin = 16;
@@ -37,13 +39,13 @@ std::string Line(unsigned y, unsigned size, std::string_view color, std::string_
   return fmt::format(
       "<text x=\"{}\" y=\"{}\" font-size=\"{}\" font-family=\"sans-serif\"{} fill=\"{}\">{}"
       "</text>\n",
-      kMargin, y, size, bold ? " font-weight=\"bold\"" : "", color, EscapeHtml(text));
+      kMargin, y, size, bold ? " font-weight=\"bold\"" : "", color, draw::EscapeHtml(text));
 }
 
 // A bar a bucket, and below it the least and the greatest cost.
 std::string BarsSvg(const Shown& shown, const Colors& colors) {
-  const Bars bars = BarsOf(shown.summary->sums, shown.summary->figures, shown.metric);
-  const auto used = FindUsedSlots(bars);
+  const draw::Bars bars = draw::BarsOf(shown.summary->sums, shown.summary->figures, shown.metric);
+  const auto used = draw::FindUsedSlots(bars);
   if (!used) return "";
   const unsigned slots = used->last - used->first + 1;
   const unsigned pitch = std::clamp(kBarsWidth / slots, 1U, kWidestBar);
@@ -55,7 +57,7 @@ std::string BarsSvg(const Shown& shown, const Colors& colors) {
     const auto height =
         std::max(1U, static_cast<unsigned>(
                          std::lround(static_cast<double>(calls) / most * (kBarBottom - kBarTop))));
-    const Rgb color = BucketColor(slot, 1);
+    const draw::Rgb color = draw::BucketColor(slot, 1);
     svg += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
         "fill=\"#{:02x}{:02x}{:02x}\" stroke=\"{}\" stroke-width=\"0.5\"/>\n",
@@ -65,8 +67,9 @@ std::string BarsSvg(const Shown& shown, const Colors& colors) {
   svg += fmt::format("<path d=\"M{} {}H{}\" stroke=\"{}\"/>\n", kMargin, kBarBottom,
                      kMargin + slots * pitch, colors.line);
   const auto costs = [&](unsigned first, unsigned last) {
-    return FormatInterval(static_cast<double>(shm::SlotMin(first)),
-                          static_cast<double>(shm::SlotMax(last)), " to ", shown.metric, kStyle);
+    return draw::FormatInterval(static_cast<double>(shm::SlotMin(first)),
+                                static_cast<double>(shm::SlotMax(last)), " to ", shown.metric,
+                                kStyle);
   };
   svg += Line(kBarBottom + 15, 11, colors.soft,
               fmt::format("from {}, most at {}", costs(used->first, used->last),
@@ -88,10 +91,10 @@ std::string CardSvg(const CostCard& card, CardTheme theme) {
       "</title>\n<desc id=\"desc\">{3}</desc>\n"
       "<rect x=\"0.5\" y=\"0.5\" width=\"{4}\" height=\"{5}\" rx=\"8\" fill=\"{6}\" "
       "stroke=\"{7}\"/>\n",
-      kCardWidth, kCardHeight, EscapeHtml(words.name), EscapeHtml(words.sentence), kCardWidth - 1,
-      kCardHeight - 1, colors.paper, colors.line);
+      kCardWidth, kCardHeight, draw::EscapeHtml(words.name), draw::EscapeHtml(words.sentence),
+      kCardWidth - 1, kCardHeight - 1, colors.paper, colors.line);
   const auto fit = [](std::string_view text, std::size_t columns) {
-    return Shorten(text, columns, kStyle);
+    return draw::Shorten(text, columns, kStyle);
   };
   svg += Line(28, 16, colors.ink, fit(words.function, kNameColumns), true);
   svg += Line(48, 12, colors.soft,

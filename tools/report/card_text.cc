@@ -1,9 +1,11 @@
-// Cards as Markdown and roff.
+#include "tools/report/card_text.h"
+
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "common/draw/html.h"
+#include "common/draw/terminal.h"
 #include "tools/report/card_words.h"
-#include "tools/report/html.h"
 
 namespace fieldcost::report {
 namespace {
@@ -30,7 +32,7 @@ std::string EscapeMarkdown(std::string_view untrusted_text) {
   std::string markdown;
   for (const char c : EscapeControl(untrusted_text)) {
     if (c == '<' || c == '>' || c == '&' || c == '"') {
-      markdown += EscapeHtml(std::string_view(&c, 1));
+      markdown += draw::EscapeHtml(std::string_view(&c, 1));
       continue;
     }
     if (kSpecial.find(c) != std::string_view::npos) markdown += '\\';
@@ -114,9 +116,9 @@ std::string CardRoff(const CostCard& card, RoffMacros macros) {
                       "p99", "calls", "contr.");
   for (const CardLine& line : words.lines) {
     const auto cell = [](const std::string& text, std::size_t width) {
-      return EscapeRoff(PadLeft(text, width));
+      return EscapeRoff(draw::PadLeft(text, width));
     };
-    roff += fmt::format("\\&{} {} {} {} {} {}\n", EscapeRoff(PadRight(line.version, 24)),
+    roff += fmt::format("\\&{} {} {} {} {} {}\n", EscapeRoff(draw::PadRight(line.version, 24)),
                         cell(line.p50, 10), cell(line.p95, 10), cell(line.p99, 10),
                         cell(line.count, 14), cell(line.contributions, 8));
   }

@@ -3,22 +3,26 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
-#include "tools/report/namespace_of.h"
-#include "tools/report/numbers.h"
-#include "tools/report/spectrum.h"
-#include "tools/report/svg.h"
-#include "tools/report/version_order.h"
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
+#include "common/draw/svg.h"
+#include "tools/analysis/namespace_of.h"
+#include "tools/analysis/summary.h"
+#include "tools/analysis/version_order.h"
+#include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
 namespace {
 
-constexpr Style kStyle{.utf8 = true};
+constexpr draw::Style kStyle{.utf8 = true};
 
-std::string Cost(double value, stats::Metric metric) { return FormatCost(value, metric, kStyle); }
+std::string Cost(double value, stats::Metric metric) {
+  return draw::FormatCost(value, metric, kStyle);
+}
 
-CardLine LineOf(const CostSummary& version, stats::Metric metric) {
-  CardLine line{.version = VersionOf(version.api)};
-  const MetricSummary* numbers = version.Find(metric);
+CardLine LineOf(const analysis::CostSummary& version, stats::Metric metric) {
+  CardLine line{.version = analysis::VersionOf(version.api)};
+  const analysis::MetricSummary* numbers = version.Find(metric);
   if (numbers == nullptr) {
     line.p50 = line.p95 = line.p99 = line.mean = line.count = line.contributions = "-";
     return line;
@@ -27,9 +31,9 @@ CardLine LineOf(const CostSummary& version, stats::Metric metric) {
   line.p50 = QuantileText(figures, &stats::Quantiles::p50, metric, kStyle);
   line.p95 = QuantileText(figures, &stats::Quantiles::p95, metric, kStyle);
   line.p99 = QuantileText(figures, &stats::Quantiles::p99, metric, kStyle);
-  line.mean = FormatCost(figures.mean, metric, kStyle);
-  line.count = FormatCount(figures.calls);
-  line.contributions = FormatCount(figures.contributions);
+  line.mean = draw::FormatCost(figures.mean, metric, kStyle);
+  line.count = draw::FormatCount(figures.calls);
+  line.contributions = draw::FormatCount(figures.contributions);
   return line;
 }
 
@@ -42,8 +46,8 @@ std::string SnapshotWords(const Provenance& provenance) {
 }  // namespace
 
 Shown ShownOf(const CostCard& card) {
-  const CostSummary& newest = card.versions.front();
-  if (const MetricSummary* time = newest.FindTime()) {
+  const analysis::CostSummary& newest = card.versions.front();
+  if (const analysis::MetricSummary* time = newest.FindTime()) {
     return {.metric = newest.IsOnlyOfBusyMachines() ? stats::Metric::kWallTimeBusy
                                                     : stats::Metric::kWallTime,
             .summary = time};
@@ -56,11 +60,12 @@ CardWords WordsOf(const CostCard& card) {
   const Shown shown = ShownOf(card);
   const stats::ApiKey& api = ApiOf(card);
   CardWords words;
-  words.function = DemangledName(api.symbol);
+  words.function = analysis::DemangledName(api.symbol);
   words.name = fmt::format("{}!{}", api.soname, words.function);
   words.snapshot = SnapshotWords(card.provenance);
-  words.subject = fmt::format("{} per call, version {}", stats::Name(shown.metric), VersionOf(api));
-  for (const CostSummary& version : card.versions) {
+  words.subject =
+      fmt::format("{} per call, version {}", stats::Name(shown.metric), analysis::VersionOf(api));
+  for (const analysis::CostSummary& version : card.versions) {
     words.lines.push_back(LineOf(version, shown.metric));
   }
   const CardLine& newest = words.lines.front();
@@ -74,9 +79,9 @@ CardWords WordsOf(const CostCard& card) {
     }
     words.basis =
         fmt::format("{} calls, {} contributions; {}{}", newest.count, newest.contributions,
-                    StrataText(shown.summary->strata), LoadText(shown.metric));
+                    analysis::StrataText(shown.summary->strata), LoadText(shown.metric));
     words.spectrum_svg =
-        SpectrumSvg(BarsOf(shown.summary->sums, figures, shown.metric), shown.metric);
+        draw::SpectrumSvg(draw::BarsOf(shown.summary->sums, figures, shown.metric), shown.metric);
   } else {
     words.range = "not measured";
     words.basis = "no calls";

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/analysis/summary.h"
 #include "tools/report/cost_card.h"
 
 namespace fieldcost::report {
@@ -45,7 +46,7 @@ CardWords WordsOf(const CostCard& card);
 // is none.
 struct Shown {
   stats::Metric metric = stats::Metric::kWallTime;
-  const MetricSummary* summary = nullptr;
+  const analysis::MetricSummary* summary = nullptr;
 };
 Shown ShownOf(const CostCard& card);
 

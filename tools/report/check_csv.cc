@@ -1,9 +1,10 @@
-#include "tools/report/check_report.h"
+#include "tools/report/check_csv.h"
+
 #include "tools/report/csv.h"
 
 namespace fieldcost::report {
 
-std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
+std::string CheckCsv(const analysis::CheckReport& report, const Provenance& provenance) {
   CsvWriter csv({"api",
                  "library",
                  "symbol",
@@ -36,7 +37,7 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
                  "published",
                  "expired",
                  "synthetic"});
-  for (const CheckedApi& api : report.apis) {
+  for (const analysis::CheckedApi& api : report.apis) {
     const stats::ApiKey& key = api.key.api;
     const stats::Comparison& c = api.comparison;
     std::string versions;
@@ -50,12 +51,12 @@ std::string CheckCsv(const CheckReport& report, const Provenance& provenance) {
     c.few_machines ? csv.Empty() : csv.Count(c.field_calls);
     csv.Flag(c.few_machines);
     csv.Number(c.ratio).Number(c.cliffs_delta).Number(c.machine_test.octaves_above);
-    csv.Number(c.call_test.by_bucket.p).Text(Name(c.call_test.by_bucket.method));
+    csv.Number(c.call_test.by_bucket.p).Text(analysis::Name(c.call_test.by_bucket.method));
     csv.Number(c.call_test.by_rank.p).Number(c.machine_test.p).Number(c.machine_test.t);
     csv.Number(c.machine_test.degrees_of_freedom);
     c.machine_test.skewness ? csv.Number(*c.machine_test.skewness) : csv.Empty();
     csv.Number(c.q);
-    csv.Text(SeedText(c.call_test.seed)).Flag(c.own_removed).Count(provenance.snapshot);
+    csv.Text(analysis::SeedText(c.call_test.seed)).Flag(c.own_removed).Count(provenance.snapshot);
     csv.Text(provenance.published).Flag(provenance.expired).Flag(provenance.synthetic);
     csv.EndRecord();
   }

@@ -1,3 +1,5 @@
+#include "tools/report/check_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,9 +8,9 @@
 #include <optional>
 
 #include "common/base/text.h"
-#include "tools/report/check_report.h"
-#include "tools/report/numbers.h"
-#include "tools/report/spectrum.h"
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
+#include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -20,7 +22,7 @@ constexpr std::size_t kMaxNameWidth = 40;
 constexpr std::size_t kMaxVersionWidth = 20;
 constexpr std::size_t kBarWidth = 24;
 constexpr double kLeastShown = 1e-99;  // of p values
-constexpr Rgb kWorseColor{230, 60, 40};
+constexpr draw::Rgb kWorseColor{230, 60, 40};
 
 constexpr std::size_t kColumns = 11;
 using Cells = std::array<std::string, kColumns>;
@@ -32,40 +34,41 @@ std::string Probability(double p) {
   return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
 }
 
-Cells CellsOf(const CheckedApi& api, const Style& style) {
+Cells CellsOf(const analysis::CheckedApi& api, const draw::Style& style) {
   const Comparison& comparison = api.comparison;
-  return {Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style),
-          Shorten(api.key.api.package_version, kMaxVersionWidth, style),
-          FormatCount(comparison.calls),
-          FormatCount(comparison.machines),
+  return {draw::Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style),
+          draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style),
+          draw::FormatCount(comparison.calls),
+          draw::FormatCount(comparison.machines),
           fmt::format("{:.2f}", comparison.ratio),
           fmt::format("{:.2f}", comparison.cliffs_delta),
           Probability(comparison.machine_test.p),
           Probability(comparison.q),
           comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p),
-          SeedText(comparison.call_test.seed),
+          analysis::SeedText(comparison.call_test.seed),
           std::string(Name(api.field.stratum)) +
               (comparison.own_removed ? ", own contribution taken out" : "") +
               (comparison.few_machines ? ", typical machine" : "")};
 }
 
-std::string Table(const CheckReport& report, Verdict verdict, const Style& style) {
+std::string Table(const analysis::CheckReport& report, Verdict verdict, const draw::Style& style) {
   std::vector<Cells> lines = {{"API", "VERSION", "N", "A", "RATIO", "DELTA", "P-MACHINES", "Q",
                                "P-CALLS", "SEED", "COMPARED WITH"}};
-  for (const CheckedApi& api : report.apis) {
+  for (const analysis::CheckedApi& api : report.apis) {
     if (api.comparison.verdict == verdict) lines.push_back(CellsOf(api, style));
   }
   std::array<std::size_t, kColumns> widths{};
   for (const Cells& cells : lines) {
     for (std::size_t i = 0; i < kColumns; ++i) {
-      widths[i] = std::max(widths[i], DisplayWidth(cells[i]));
+      widths[i] = std::max(widths[i], draw::DisplayWidth(cells[i]));
     }
   }
   std::string text;
   for (const Cells& cells : lines) {
     text += "  ";
     for (std::size_t i = 0; i + 1 < kColumns; ++i) {
-      text += kIsNumber[i] ? PadLeft(cells[i], widths[i]) : PadRight(cells[i], widths[i]);
+      text +=
+          kIsNumber[i] ? draw::PadLeft(cells[i], widths[i]) : draw::PadRight(cells[i], widths[i]);
       text += "  ";
     }
     text += cells.back() + "\n";
@@ -73,40 +76,42 @@ std::string Table(const CheckReport& report, Verdict verdict, const Style& style
   return text;
 }
 
-std::string Heading(std::string_view words, std::size_t count, std::optional<Rgb> color,
-                    const Style& style) {
+std::string Heading(std::string_view words, std::size_t count, std::optional<draw::Rgb> color,
+                    const draw::Style& style) {
   std::string text = fmt::format("{}: {}", words, count);
-  if (color && count != 0) text = Paint(text, *color, style.color);
+  if (color && count != 0) text = draw::Paint(text, *color, style.color);
   return text + "\n";
 }
 
-std::string LackingText(const CheckReport& report, bool all, const Style& style) {
+std::string LackingText(const analysis::CheckReport& report, bool all, const draw::Style& style) {
   const std::size_t lacking = report.Count(Verdict::kTooLittleData);
   const std::size_t named = all ? lacking : std::min(lacking, kMaxLacking);
   std::string text;
   std::size_t lines = 0;
-  for (const CheckedApi& api : report.apis) {
+  for (const analysis::CheckedApi& api : report.apis) {
     if (api.comparison.verdict != Verdict::kTooLittleData) continue;
     if (lines++ == named) break;
     text += fmt::format("  {}  {}\n",
-                        Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style), Lack(api));
+                        draw::Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style),
+                        analysis::Lack(api));
   }
   if (named < lacking) text += fmt::format("  (and {} more: --all)\n", lacking - named);
   return text;
 }
 
-std::string Bar(double share, double greatest, unsigned slot, const Style& style) {
+std::string Bar(double share, double greatest, unsigned slot, const draw::Style& style) {
   const auto length = static_cast<std::size_t>(
       share > 0 ? std::max(1.0, std::floor(share / greatest * double{kBarWidth})) : 0);
   const std::string bar(length, '@');
-  return (length == 0 ? "" : Paint(bar, BucketColor(slot, 1), style.color)) +
+  return (length == 0 ? "" : draw::Paint(bar, draw::BucketColor(slot, 1), style.color)) +
          std::string(kBarWidth - length, ' ');
 }
 
-std::string SideBySide(const Bars& mine, const Bars& field, const Style& style) {
-  const std::optional<UsedSlots> range = Join(FindUsedSlots(mine), FindUsedSlots(field));
+std::string SideBySide(const draw::Bars& mine, const draw::Bars& field, const draw::Style& style) {
+  const std::optional<draw::UsedSlots> range =
+      Join(draw::FindUsedSlots(mine), draw::FindUsedSlots(field));
   if (!range) return "";
-  const auto share = [](const Bars& bars, unsigned slot) {
+  const auto share = [](const draw::Bars& bars, unsigned slot) {
     double all = 0;
     for (const std::uint64_t height : bars.heights) all += static_cast<double>(height);
     return all == 0 ? 0 : static_cast<double>(bars.heights[slot]) / all;
@@ -115,33 +120,33 @@ std::string SideBySide(const Bars& mine, const Bars& field, const Style& style) 
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
     greatest = std::max({greatest, share(mine, slot), share(field, slot)});
   }
-  const auto side = [&](const Bars& bars, unsigned slot) {
+  const auto side = [&](const draw::Bars& bars, unsigned slot) {
     return fmt::format("{:>14} {:>5.1f} % |{}|",
-                       bars.are_counts ? FormatCount(bars.heights[slot]) : "",
+                       bars.are_counts ? draw::FormatCount(bars.heights[slot]) : "",
                        100 * share(bars, slot), Bar(share(bars, slot), greatest, slot, style));
   };
   std::string text = fmt::format("  {:<14}{:<{}}  {}\n", "", "               mine", kBarWidth + 25,
                                  "              field");
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
-    text += fmt::format("  {:<14}{}  {}\n", BucketLabel(slot, mine), side(mine, slot),
+    text += fmt::format("  {:<14}{}  {}\n", draw::BucketLabel(slot, mine), side(mine, slot),
                         side(field, slot));
   }
   return text;
 }
 
-Bars FieldBars(const CheckedApi& api, stats::Metric metric) {
-  if (!api.comparison.few_machines) return CountBars(api.field.sums.histogram, metric);
-  return JoinShortTimes({.heights = stats::SharesOf(api.field.sums.weights), .are_counts = false},
-                        metric);
+draw::Bars FieldBars(const analysis::CheckedApi& api, stats::Metric metric) {
+  if (!api.comparison.few_machines) return draw::CountBars(api.field.sums.histogram, metric);
+  return draw::JoinShortTimes(
+      {.heights = stats::SharesOf(api.field.sums.weights), .are_counts = false}, metric);
 }
 
 std::string MethodText(const stats::PValue& p) {
-  return fmt::format("p {} ({})", Probability(p.p), Name(p.method));
+  return fmt::format("p {} ({})", Probability(p.p), analysis::Name(p.method));
 }
 
 }  // namespace
 
-std::string CheckText(const CheckReport& report, bool all, const Style& style) {
+std::string CheckText(const analysis::CheckReport& report, bool all, const draw::Style& style) {
   std::string text = fmt::format("{} of {}: {} APIs\n", stats::Name(report.metric),
                                  EscapeControl(report.profile), report.apis.size());
   const std::size_t worse = report.Count(Verdict::kWorse);
@@ -157,7 +162,7 @@ std::string CheckText(const CheckReport& report, bool all, const Style& style) {
         "N my calls; A others' machines; RATIO of geometric means, DELTA Cliff's; P-MACHINES "
         "among machines;\nQ false discoveries at most, if this is one; P-CALLS of {} permutations "
         "of calls, for information. Seed of the report {}{}.\n",
-        FormatCount(stats::kPermutations), SeedText(report.Seed()),
+        draw::FormatCount(stats::kPermutations), analysis::SeedText(report.Seed()),
         report.salt == 0 ? "" : fmt::format(" (--seed {})", report.salt));
   }
   if (report.own_unknown != 0) {
@@ -169,16 +174,17 @@ std::string CheckText(const CheckReport& report, bool all, const Style& style) {
   return text;
 }
 
-std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style& style) {
+std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
+                        const draw::Style& style) {
   const Comparison& c = api.comparison;
   std::string text = fmt::format(
       "{}  version {}  {}\n", EscapeControl(stats::DisplayName(api.key.api)),
       api.key.api.package_version.empty() ? "unknown" : EscapeControl(api.key.api.package_version),
       stats::Name(metric));
   text += fmt::format("  {}{}\n", stats::Name(c.verdict),
-                      c.verdict == Verdict::kTooLittleData ? ": " + Lack(api) : "");
-  if (api.field.stratum == Stratum::kNone) {
-    return text + SideBySide(CountBars(api.mine, metric), {}, style);
+                      c.verdict == Verdict::kTooLittleData ? ": " + analysis::Lack(api) : "");
+  if (api.field.stratum == analysis::Stratum::kNone) {
+    return text + SideBySide(draw::CountBars(api.mine, metric), {}, style);
   }
   std::string versions;
   for (const std::string& version : api.field.versions) {
@@ -186,10 +192,10 @@ std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style
   }
   text += fmt::format("  compared with: {} ({}){}\n", Name(api.field.stratum), versions,
                       c.own_removed ? "; own contribution taken out" : "");
-  text +=
-      fmt::format("  n {} calls of mine, {}{} contributions; A {} machines of the fullest week\n",
-                  FormatCount(c.calls), c.few_machines ? "" : FormatCount(c.field_calls) + " of ",
-                  FormatCount(c.contributions), FormatCount(c.machines));
+  text += fmt::format(
+      "  n {} calls of mine, {}{} contributions; A {} machines of the fullest week\n",
+      draw::FormatCount(c.calls), c.few_machines ? "" : draw::FormatCount(c.field_calls) + " of ",
+      draw::FormatCount(c.contributions), draw::FormatCount(c.machines));
   text += fmt::format("  ratio of geometric means {:.2f}, Cliff's delta {:.2f}{}\n", c.ratio,
                       c.cliffs_delta, c.few_machines ? ", both to the typical machine" : "");
   text += fmt::format(
@@ -200,11 +206,12 @@ std::string ExplainText(const CheckedApi& api, stats::Metric metric, const Style
       c.machine_test.skewness ? fmt::format("{:.2f}", *c.machine_test.skewness)
                               : "not known (a few slow machines would not be allowed for)",
       c.machine_test.octaves_above);
-  text += c.few_machines ? fmt::format("  calls:    not compared, {}\n", kFewMachinesText)
-                         : fmt::format("  calls:    {}; by ranks {}; seed {} (for information)\n",
-                                       MethodText(c.call_test.by_bucket),
-                                       MethodText(c.call_test.by_rank), SeedText(c.call_test.seed));
-  return text + SideBySide(CountBars(api.mine, metric), FieldBars(api, metric), style);
+  text += c.few_machines
+              ? fmt::format("  calls:    not compared, {}\n", kFewMachinesText)
+              : fmt::format("  calls:    {}; by ranks {}; seed {} (for information)\n",
+                            MethodText(c.call_test.by_bucket), MethodText(c.call_test.by_rank),
+                            analysis::SeedText(c.call_test.seed));
+  return text + SideBySide(draw::CountBars(api.mine, metric), FieldBars(api, metric), style);
 }
 
 }  // namespace fieldcost::report

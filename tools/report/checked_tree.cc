@@ -1,12 +1,13 @@
+#include "tools/report/checked_tree.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "common/base/text.h"
-#include "tools/report/namespace_of.h"
-#include "tools/report/numbers.h"
-#include "tools/report/stack_tree.h"
+#include "common/draw/numbers.h"
+#include "tools/analysis/namespace_of.h"
 
 namespace fieldcost::report {
 namespace {
@@ -15,9 +16,11 @@ using stats::Verdict;
 
 constexpr std::size_t kMaxIndent = 40;      // functions
 constexpr std::size_t kMaxNameWidth = 100;  // of a frame
-constexpr Rgb kWorseColor{230, 60, 40};
+constexpr draw::Rgb kWorseColor{230, 60, 40};
 
-bool IsFlagged(const CheckedApi& api) { return api.comparison.verdict == Verdict::kWorse; }
+bool IsFlagged(const analysis::CheckedApi& api) {
+  return api.comparison.verdict == Verdict::kWorse;
+}
 
 struct FrameName {
   std::string_view module;  // empty = unknown
@@ -48,11 +51,11 @@ bool IsFileOf(std::string_view module, std::string_view soname) {
 }
 
 // Dearest first, equal ones by name.
-std::vector<std::uint32_t> SortedChildren(const StackTree& tree, std::uint32_t node) {
+std::vector<std::uint32_t> SortedChildren(const analysis::StackTree& tree, std::uint32_t node) {
   std::vector<std::uint32_t> children = tree.nodes()[node].children;
   std::sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const StackTree::Node& one = tree.nodes()[a];
-    const StackTree::Node& other = tree.nodes()[b];
+    const analysis::StackTree::Node& one = tree.nodes()[a];
+    const analysis::StackTree::Node& other = tree.nodes()[b];
     return one.total != other.total ? one.total > other.total
                                     : tree.untrusted_name(one) < tree.untrusted_name(other);
   });
@@ -61,7 +64,7 @@ std::vector<std::uint32_t> SortedChildren(const StackTree& tree, std::uint32_t n
 
 class TreePrinter {
  public:
-  TreePrinter(const StackTree& tree, const CheckedTree& checked, const Style& style)
+  TreePrinter(const analysis::StackTree& tree, const CheckedTree& checked, const draw::Style& style)
       : tree_(tree), checked_(checked), style_(style), all_(tree.nodes()[0].total) {}
 
   std::string Print() {
@@ -97,17 +100,17 @@ class TreePrinter {
     }
     if (left_out != 0) {
       text_ += fmt::format("{} {:8}   {}({} more)\n", Share(left_out_total), "", Indent(depth),
-                           FormatCount(left_out));
+                           draw::FormatCount(left_out));
     }
   }
 
   void PrintNode(std::uint32_t index, std::size_t depth) {
-    const StackTree::Node& node = tree_.nodes()[index];
-    std::string name = Shorten(tree_.untrusted_name(node), kMaxNameWidth, style_);
+    const analysis::StackTree::Node& node = tree_.nodes()[index];
+    std::string name = draw::Shorten(tree_.untrusted_name(node), kMaxNameWidth, style_);
     char sign = ' ';
-    if (const CheckedApi* api = checked_.nodes[index].flagged) {
+    if (const analysis::CheckedApi* api = checked_.nodes[index].flagged) {
       sign = '!';
-      name = Paint(name, kWorseColor, style_.color) +
+      name = draw::Paint(name, kWorseColor, style_.color) +
              fmt::format("  {}, ratio {:.2f}, q {:.2g}", stats::Name(api->comparison.verdict),
                          api->comparison.ratio, api->comparison.q);
     }
@@ -120,50 +123,50 @@ class TreePrinter {
                                : std::string(2 * kMaxIndent, ' ') + fmt::format("[{}] ", depth);
   }
 
-  const StackTree& tree_;
+  const analysis::StackTree& tree_;
   const CheckedTree& checked_;
-  const Style& style_;
+  const draw::Style& style_;
   std::uint64_t all_;
   std::string text_;
 };
 
 }  // namespace
 
-FlaggedNames::FlaggedNames(const CheckReport& report) {
+FlaggedNames::FlaggedNames(const analysis::CheckReport& report) {
   // The worst come first in a report.
-  for (const CheckedApi& api : report.apis) {
+  for (const analysis::CheckedApi& api : report.apis) {
     if (!IsFlagged(api)) continue;
     // Profilers write names of C++ demangled, some of them without arguments.
-    const std::string name = DemangledName(api.key.api.symbol);
+    const std::string name = analysis::DemangledName(api.key.api.symbol);
     for (const std::string& one :
-         std::set<std::string>{api.key.api.symbol, name, NameWithoutArguments(name)}) {
+         std::set<std::string>{api.key.api.symbol, name, analysis::NameWithoutArguments(name)}) {
       by_name_[one].push_back(&api);
     }
   }
 }
 
-const CheckedApi* FlaggedNames::Find(std::string_view untrusted_frame) const {
+const analysis::CheckedApi* FlaggedNames::Find(std::string_view untrusted_frame) const {
   const FrameName name = ParseFrame(untrusted_frame);
   const auto place = by_name_.find(name.symbol);
   if (place == by_name_.end()) return nullptr;
-  for (const CheckedApi* api : place->second) {
+  for (const analysis::CheckedApi* api : place->second) {
     if (name.module.empty() || IsFileOf(name.module, api->key.api.soname)) return api;
   }
   return nullptr;
 }
 
-CheckedTree Highlight(const StackTree& tree, const CheckReport& report) {
+CheckedTree Highlight(const analysis::StackTree& tree, const analysis::CheckReport& report) {
   const FlaggedNames names(report);
   CheckedTree checked;
   checked.nodes.resize(tree.nodes().size());
-  std::set<const CheckedApi*> seen;
+  std::set<const analysis::CheckedApi*> seen;
   std::vector<bool> inside_worse(tree.nodes().size(), false);
   // Parents have lower numbers than their children.
   for (std::uint32_t i = 1; i < tree.nodes().size(); ++i) {
-    const StackTree::Node& node = tree.nodes()[i];
+    const analysis::StackTree::Node& node = tree.nodes()[i];
     checked.nodes[i].flagged = names.Find(tree.untrusted_name(node));
     inside_worse[i] = inside_worse[node.parent];
-    const CheckedApi* api = checked.nodes[i].flagged;
+    const analysis::CheckedApi* api = checked.nodes[i].flagged;
     if (api == nullptr) continue;
     seen.insert(api);
     if (!inside_worse[i]) checked.flagged_total += node.total;
@@ -186,15 +189,15 @@ CheckedTree Highlight(const StackTree& tree, const CheckReport& report) {
   return checked;
 }
 
-std::string CheckedTreeText(const StackTree& tree, const CheckReport& report,
-                            std::string_view untrusted_unit, const Style& style) {
+std::string CheckedTreeText(const analysis::StackTree& tree, const analysis::CheckReport& report,
+                            std::string_view untrusted_unit, const draw::Style& style) {
   const CheckedTree checked = Highlight(tree, report);
   const std::uint64_t all = tree.nodes()[0].total;
   std::string text = TreePrinter(tree, checked, style).Print();
   text += fmt::format(
       "{}{}{} in all; {} of {} APIs that are worse than the field (!) are in it, "
       "with {:.1f} % of it\n",
-      FormatCount(all), untrusted_unit.empty() ? "" : " ", EscapeControl(untrusted_unit),
+      draw::FormatCount(all), untrusted_unit.empty() ? "" : " ", EscapeControl(untrusted_unit),
       checked.worse_seen, report.Count(Verdict::kWorse),
       all == 0 ? 0 : 100 * static_cast<double>(checked.flagged_total) / static_cast<double>(all));
   return text;

@@ -5,25 +5,26 @@
 #include <algorithm>
 #include <tuple>
 
+#include "common/draw/html.h"
+#include "common/draw/numbers.h"
+#include "tools/analysis/namespace_of.h"
+#include "tools/analysis/version_order.h"
 #include "tools/report/card_words.h"
-#include "tools/report/html.h"
-#include "tools/report/namespace_of.h"
-#include "tools/report/numbers.h"
-#include "tools/report/version_order.h"
 
 namespace fieldcost::report {
 
-std::vector<CostCard> CardsOf(std::vector<CostSummary> summaries, const Provenance& provenance) {
+std::vector<CostCard> CardsOf(std::vector<analysis::CostSummary> summaries,
+                              const Provenance& provenance) {
   std::stable_sort(summaries.begin(), summaries.end(),
-                   [](const CostSummary& a, const CostSummary& b) {
-                     const auto name = [](const CostSummary& summary) {
+                   [](const analysis::CostSummary& a, const analysis::CostSummary& b) {
+                     const auto name = [](const analysis::CostSummary& summary) {
                        return std::tie(summary.api.soname, summary.api.symbol);
                      };
                      if (name(a) != name(b)) return name(a) < name(b);
-                     return OlderVersion()(b.api.package_version, a.api.package_version);
+                     return analysis::OlderVersion()(b.api.package_version, a.api.package_version);
                    });
   std::vector<CostCard> cards;
-  for (CostSummary& summary : summaries) {
+  for (analysis::CostSummary& summary : summaries) {
     if (cards.empty() || ApiOf(cards.back()).soname != summary.api.soname ||
         ApiOf(cards.back()).symbol != summary.api.symbol) {
       cards.push_back({.versions = {}, .untrusted_link = "", .provenance = provenance});
@@ -40,7 +41,8 @@ std::string CardHtml(const CostCard& card, const CardPictures& pictures) {
   std::string html = fmt::format(
       "{}\n<section class=\"fieldcost-card\" aria-label=\"Cost of {}\">\n<p><strong>Cost</strong> "
       "of <code>{}</code>, {}</p>\n",
-      kCardBegin, EscapeHtml(words.name), EscapeHtml(words.name), EscapeHtml(words.subject));
+      kCardBegin, draw::EscapeHtml(words.name), draw::EscapeHtml(words.name),
+      draw::EscapeHtml(words.subject));
   if (card.provenance.synthetic) {
     html += fmt::format("<p><strong>{}</strong></p>\n", kSyntheticWords);
   }
@@ -50,8 +52,8 @@ std::string CardHtml(const CostCard& card, const CardPictures& pictures) {
     html += fmt::format(
         "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{}\">"
         "<img src=\"{}\" width=\"{}\" height=\"{}\" alt=\"{}\"></picture>\n",
-        EscapeHtml(pictures.dark), EscapeHtml(pictures.light), kCardWidth, kCardHeight,
-        EscapeHtml(words.sentence));
+        draw::EscapeHtml(pictures.dark), draw::EscapeHtml(pictures.light), kCardWidth, kCardHeight,
+        draw::EscapeHtml(words.sentence));
   }
   html +=
       "<table>\n<thead><tr><th scope=\"col\">Version</th><th scope=\"col\">p50</th>"
@@ -62,14 +64,14 @@ std::string CardHtml(const CostCard& card, const CardPictures& pictures) {
     html += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td></tr>\n",
-        EscapeHtml(line.version), line.p50, line.p95, line.p99, line.mean, line.count,
+        draw::EscapeHtml(line.version), line.p50, line.p95, line.p99, line.mean, line.count,
         line.contributions);
   }
   html += fmt::format("</tbody>\n</table>\n<p><small>{}</small></p>\n",
-                      EscapeHtml(words.footer + std::string(kBarsWords)));
+                      draw::EscapeHtml(words.footer + std::string(kBarsWords)));
   if (!card.untrusted_link.empty()) {
     html += fmt::format("<p><a href=\"{}\">Everything about {}</a></p>\n",
-                        EscapeHtml(card.untrusted_link), EscapeHtml(words.name));
+                        draw::EscapeHtml(card.untrusted_link), draw::EscapeHtml(words.name));
   }
   return html + fmt::format("</section>\n{}\n", kCardEnd);
 }
@@ -82,7 +84,7 @@ std::string CardPage(const CostCard& card, const CardPictures& pictures) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<title>Cost of {}</title>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
-      EscapeHtml(WordsOf(card).name), CardHtml(card, pictures));
+      draw::EscapeHtml(WordsOf(card).name), CardHtml(card, pictures));
 }
 
 }  // namespace fieldcost::report

@@ -1,6 +1,7 @@
 #include "tools/report/cost_csv.h"
 
 #include "common/shm/log2_bucket.h"
+#include "tools/analysis/summary.h"
 #include "tools/report/csv.h"
 
 namespace fieldcost::report {
@@ -11,14 +12,14 @@ void AddApi(CsvWriter& csv, const stats::ApiKey& api) {
   csv.Text(api.build_id).Text(api.symbol_version);
 }
 
-void AddStratum(CsvWriter& csv, stats::Metric metric, const MetricSummary& summary) {
-  const Strata& strata = summary.strata;
+void AddStratum(CsvWriter& csv, stats::Metric metric, const analysis::MetricSummary& summary) {
+  const analysis::Strata& strata = summary.strata;
   std::string classes;
   for (const std::string& name : strata.classes) classes += (classes.empty() ? "" : "|") + name;
   csv.Text(stats::Name(metric)).Text(stats::Unit(metric));
   csv.Text(classes.empty() ? "all" : classes);
-  csv.Text(strata.weeks ? FirstDay(strata.weeks->first) : "");
-  csv.Text(strata.weeks ? FirstDay(strata.weeks->last) : "");
+  csv.Text(strata.weeks ? analysis::FirstDay(strata.weeks->first) : "");
+  csv.Text(strata.weeks ? analysis::FirstDay(strata.weeks->last) : "");
   csv.Count(summary.figures.contributions);
 }
 
@@ -93,7 +94,8 @@ void AddProvenance(CsvWriter& csv, const Provenance& provenance) {
 
 }  // namespace
 
-std::string CostCsv(std::span<const CostSummary> summaries, const Provenance& provenance) {
+std::string CostCsv(std::span<const analysis::CostSummary> summaries,
+                    const Provenance& provenance) {
   std::vector<std::string_view> columns = {
       "api",    "library", "symbol",  "version",    "build_id",  "symbol_version",
       "metric", "unit",    "classes", "first_week", "last_week", "contributions"};
@@ -101,7 +103,7 @@ std::string CostCsv(std::span<const CostSummary> summaries, const Provenance& pr
   columns.insert(columns.end(), figures.begin(), figures.end());
   columns.insert(columns.end(), {"source", "snapshot", "published", "expired", "synthetic"});
   CsvWriter csv(columns);
-  for (const CostSummary& summary : summaries) {
+  for (const analysis::CostSummary& summary : summaries) {
     for (const auto& [metric, numbers] : summary.metrics) {
       AddApi(csv, summary.api);
       AddStratum(csv, metric, numbers);
@@ -113,7 +115,8 @@ std::string CostCsv(std::span<const CostSummary> summaries, const Provenance& pr
   return csv.text();
 }
 
-std::string BucketCsv(std::span<const CostSummary> summaries, const Provenance& provenance) {
+std::string BucketCsv(std::span<const analysis::CostSummary> summaries,
+                      const Provenance& provenance) {
   CsvWriter csv({"api",
                  "library",
                  "symbol",
@@ -138,7 +141,7 @@ std::string BucketCsv(std::span<const CostSummary> summaries, const Provenance& 
                  "published",
                  "expired",
                  "synthetic"});
-  for (const CostSummary& summary : summaries) {
+  for (const analysis::CostSummary& summary : summaries) {
     for (const auto& [metric, numbers] : summary.metrics) {
       const stats::Figures& figures = numbers.figures;
       for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/report/cost_table.h"
+#include "tools/analysis/summary.h"
 #include "tools/report/csv.h"
 
 namespace fieldcost::report {
@@ -23,7 +23,7 @@ struct Provenance {
 // A record for each metric of each summary: api, library, symbol, version, build_id,
 // symbol_version, metric, unit, classes ("all", else names with | between), first_week, last_week
 // (days; empty = all), contributions, figures, source, snapshot, published, expired, synthetic.
-std::string CostCsv(std::span<const CostSummary> summaries, const Provenance& provenance);
+std::string CostCsv(std::span<const analysis::CostSummary> summaries, const Provenance& provenance);
 
 // What all records with stats::Figures have: machines, count, sum, mean, p50, p50_low, p50_high,
 // the same for p95 and p99; few_machines; and of all calls the same (all_calls_count ...; sums are
@@ -34,6 +34,7 @@ void AddFigures(CsvWriter& csv, const stats::Figures& figures);
 // A record for each bucket that is not empty: api ... last_week and contributions as above, min,
 // max (both included), share (as in stats::Figures), few_machines, and of all calls count, sum,
 // sum_of_squares (empty where these are left out); source, snapshot, published, expired, synthetic.
-std::string BucketCsv(std::span<const CostSummary> summaries, const Provenance& provenance);
+std::string BucketCsv(std::span<const analysis::CostSummary> summaries,
+                      const Provenance& provenance);
 
 }  // namespace fieldcost::report

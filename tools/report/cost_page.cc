@@ -4,16 +4,17 @@
 
 #include <algorithm>
 
+#include "common/draw/html.h"
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
+#include "common/draw/svg.h"
 #include "common/shm/log2_bucket.h"
-#include "tools/report/html.h"
-#include "tools/report/numbers.h"
-#include "tools/report/spectrum.h"
-#include "tools/report/svg.h"
+#include "tools/analysis/summary.h"
 
 namespace fieldcost::report {
 namespace {
 
-constexpr Style kStyle{.utf8 = true};
+constexpr draw::Style kStyle{.utf8 = true};
 
 constexpr std::string_view kCss = R"css(
 :root{color-scheme:light dark;--ink:#1b1b1f;--paper:#fff;--soft:#55555f;--line:#d4d4dc;--panel:#f5f5f8;--link:#1a4fa3}
@@ -49,16 +50,18 @@ std::string Facts(const std::vector<CostPageContent::Fact>& facts) {
       "<section aria-labelledby=\"facts\">\n<h2 id=\"facts\">What leaves this "
       "machine, and what stays</h2>\n<dl>\n";
   for (const auto& fact : facts) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", EscapeHtml(fact.label),
-                        EscapeHtml(fact.untrusted_value));
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", draw::EscapeHtml(fact.label),
+                        draw::EscapeHtml(fact.untrusted_value));
   }
   return html + "</dl>\n</section>\n";
 }
 
-std::string Cost(double value, stats::Metric metric) { return FormatCost(value, metric, kStyle); }
+std::string Cost(double value, stats::Metric metric) {
+  return draw::FormatCost(value, metric, kStyle);
+}
 
 std::string Interval(const stats::Quantile& quantile, stats::Metric metric) {
-  return FormatInterval(quantile.low, quantile.high, " – ", metric, kStyle);
+  return draw::FormatInterval(quantile.low, quantile.high, " – ", metric, kStyle);
 }
 
 std::string QuantileCell(const stats::Quantile& quantile, stats::Metric metric) {
@@ -67,33 +70,35 @@ std::string QuantileCell(const stats::Quantile& quantile, stats::Metric metric) 
 }
 
 // The metric that the overview shows: time where there is one.
-const std::pair<const stats::Metric, MetricSummary>* FirstOf(const CostSummary& summary) {
+const std::pair<const stats::Metric, analysis::MetricSummary>* FirstOf(
+    const analysis::CostSummary& summary) {
   const auto time = summary.metrics.find(
       summary.IsOnlyOfBusyMachines() ? stats::Metric::kWallTimeBusy : stats::Metric::kWallTime);
   const auto chosen = time == summary.metrics.end() ? summary.metrics.begin() : time;
   return chosen == summary.metrics.end() ? nullptr : &*chosen;
 }
 
-std::string OverviewRow(const CostSummary& summary, std::size_t number) {
-  std::string html =
-      fmt::format("<tr><th scope=\"row\"><a href=\"#api{}\">{}</a></th><td>{}</td><td>{}</td>",
-                  number, EscapeHtml(summary.api.symbol), EscapeHtml(summary.api.soname),
-                  EscapeHtml(summary.api.package_version));
+std::string OverviewRow(const analysis::CostSummary& summary, std::size_t number) {
+  std::string html = fmt::format(
+      "<tr><th scope=\"row\"><a href=\"#api{}\">{}</a></th><td>{}</td><td>{}</td>", number,
+      draw::EscapeHtml(summary.api.symbol), draw::EscapeHtml(summary.api.soname),
+      draw::EscapeHtml(summary.api.package_version));
   if (const auto* first = FirstOf(summary)) {
     const auto& [metric, numbers] = *first;
     const stats::Figures& figures = numbers.figures;
     html += fmt::format("<td>{}</td><td class=\"n\">{}</td>", stats::Name(metric),
-                        FormatCount(figures.calls));
+                        draw::FormatCount(figures.calls));
     const stats::Quantiles quantiles = figures.quantiles.value_or(stats::Quantiles{});
     for (const stats::Quantile& quantile : {quantiles.p50, quantiles.p95, quantiles.p99}) {
       html += QuantileCell(quantile, metric);
     }
-    html += fmt::format("<td>{}</td>", SpectrumSvg(BarsOf(numbers.sums, figures, metric), metric));
+    html += fmt::format("<td>{}</td>",
+                        draw::SpectrumSvg(draw::BarsOf(numbers.sums, figures, metric), metric));
   }
   return html + "</tr>\n";
 }
 
-std::string Overview(const std::vector<CostSummary>& summaries, std::size_t shown) {
+std::string Overview(const std::vector<analysis::CostSummary>& summaries, std::size_t shown) {
   std::string html =
       "<section aria-labelledby=\"costs\">\n<h2 id=\"costs\">Costs</h2>\n"
       "<div class=\"scroll\" role=\"region\" aria-labelledby=\"costs\" tabindex=\"0\">\n<table>\n"
@@ -124,8 +129,8 @@ std::string Buckets(stats::Metric metric, const stats::CostHistogram& histogram)
     if (bucket.count == 0) continue;
     html += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        Decimal(shm::SlotMin(slot)), Decimal(shm::SlotMax(slot)), FormatCount(bucket.count),
-        Decimal(bucket.sum));
+        draw::Decimal(shm::SlotMin(slot)), draw::Decimal(shm::SlotMax(slot)),
+        draw::FormatCount(bucket.count), draw::Decimal(bucket.sum));
   }
   return html + "</tbody></table>\n</details>\n";
 }
@@ -140,13 +145,13 @@ std::string QuantileWords(const stats::Quantiles& quantiles, stats::Metric metri
   return html;
 }
 
-std::string Detail(const CostSummary& summary, std::size_t number) {
+std::string Detail(const analysis::CostSummary& summary, std::size_t number) {
   const std::string name = stats::DisplayName(summary.api);
   std::string html = fmt::format(
       "<article id=\"api{0}\" aria-labelledby=\"name{0}\">\n<h3 id=\"name{0}\">{1}</h3>\n", number,
-      EscapeHtml(name));
+      draw::EscapeHtml(name));
   const auto add = [&](const char* label, const std::string& value) {
-    if (!value.empty()) html += fmt::format("{} {} ", label, EscapeHtml(value));
+    if (!value.empty()) html += fmt::format("{} {} ", label, draw::EscapeHtml(value));
   };
   html += "<p class=\"soft\">";
   add("version", summary.api.package_version);
@@ -157,11 +162,11 @@ std::string Detail(const CostSummary& summary, std::size_t number) {
     const stats::CallFigures calls = numbers.figures.all_calls.value_or(stats::CallFigures{});
     html += fmt::format(
         "<h4>{} ({})</h4>\n<p>n {}, mean {}, standard deviation {}</p>\n<p>{}</p>\n",
-        stats::Name(metric), stats::Unit(metric), FormatCount(calls.totals.count),
-        Cost(calls.mean, metric), FormatSpread(calls.standard_deviation, metric, kStyle),
+        stats::Name(metric), stats::Unit(metric), draw::FormatCount(calls.totals.count),
+        Cost(calls.mean, metric), draw::FormatSpread(calls.standard_deviation, metric, kStyle),
         QuantileWords(calls.quantiles, metric));
-    html += HistogramSvg(CountBars(numbers.sums.histogram, metric), metric, name) + "\n" +
-            Buckets(metric, numbers.sums.histogram);
+    html += draw::HistogramSvg(draw::CountBars(numbers.sums.histogram, metric), metric, name) +
+            "\n" + Buckets(metric, numbers.sums.histogram);
   }
   return html + "</article>\n";
 }
@@ -176,7 +181,7 @@ std::string CostPage(const CostPageContent& content) {
       "<p class=\"soft\">Made {} by <code>fieldcost agent view</code> from what was measured here. "
       "This file fetches and sends nothing. Fresh numbers: run the command again.</p>\n"
       "</header>\n<main>\n",
-      FormatTime(content.made));
+      draw::FormatTime(content.made));
   html += Facts(content.facts);
   if (content.summaries.empty()) {
     html += "<h2>Costs</h2>\n<p>Nothing is measured yet: <code>fieldcost run -- PROGRAM</code></p>";

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "tools/report/cost_table.h"
+#include "tools/analysis/summary.h"
 
 namespace fieldcost::report {
 
@@ -15,8 +15,9 @@ struct CostPageContent {
     std::string untrusted_value;
   };
   WallTime made{};
-  std::vector<Fact> facts;             // about mode, what was sent and what stays here
-  std::vector<CostSummary> summaries;  // one's own (stats::Whose::kOwn), in the order of the page
+  std::vector<Fact> facts;  // about mode, what was sent and what stays here
+  std::vector<analysis::CostSummary>
+      summaries;  // one's own (stats::Whose::kOwn), in the order of the page
 };
 
 // At most so many APIs get a picture and numbers in full; the others are counted.

@@ -6,7 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
-#include "tools/report/numbers.h"
+#include "common/draw/numbers.h"
 
 namespace fieldcost::report {
 namespace {
@@ -55,7 +55,7 @@ CsvWriter& CsvWriter::Count(std::uint64_t count) {
 
 CsvWriter& CsvWriter::Sum(stats::Uint128 sum) {
   Begin();
-  text_ += Decimal(sum);
+  text_ += draw::Decimal(sum);
   return *this;
 }
 

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <string_view>
 
+#include "common/draw/html.h"
+#include "common/draw/numbers.h"
+#include "common/draw/svg.h"
 #include "common/stats/anomaly.h"
-#include "tools/report/html.h"
-#include "tools/report/numbers.h"
-#include "tools/report/svg.h"
+#include "tools/analysis/trend.h"
+#include "tools/report/figure_text.h"
+#include "tools/report/trend_text.h"
 #include "tools/report/vendor_text.h"
 #include "tools/report/version_diff.h"
 
@@ -17,7 +20,7 @@ namespace {
 
 using stats::Metric;
 
-constexpr Style kStyle{.utf8 = true};
+constexpr draw::Style kStyle{.utf8 = true};
 constexpr std::size_t kMaxCandidates = 10;
 
 constexpr std::string_view kCss = R"css(
@@ -48,7 +51,7 @@ std::string Head(const std::string& title) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n"
       "<title>fieldcost: {}</title>\n<style>{}</style>\n</head>\n",
-      kCssHash, EscapeHtml(title), kCss);
+      kCssHash, draw::EscapeHtml(title), kCss);
 }
 
 std::string Cell(std::string_view escaped) { return fmt::format("<td>{}</td>", escaped); }
@@ -70,7 +73,7 @@ std::string Table(std::string_view id, std::string_view title, std::string_view 
 }
 
 std::string Cost(double value, Metric metric) {
-  return EscapeHtml(FormatCost(value, metric, kStyle));
+  return draw::EscapeHtml(draw::FormatCost(value, metric, kStyle));
 }
 
 std::string QuantileCell(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which) {
@@ -97,8 +100,8 @@ class Page {
     html += fmt::format(
         "<p class=\"soft\">{} APIs, {} calls, {} in all. Measured on volunteers' machines and "
         "published only as sums. This file fetches nothing.</p>\n</header>\n<main>\n",
-        FormatCount(report_.apis.size()), FormatCount(report_.calls),
-        TotalText(report_.total, kStyle));
+        draw::FormatCount(report_.apis.size()), draw::FormatCount(report_.calls),
+        draw::TotalText(report_.total, kStyle));
     html += Facts();
     if (!report_.apis.empty()) {
       html += Candidates() + Changes() + Groups() + Use() + Details();
@@ -107,13 +110,13 @@ class Page {
   }
 
  private:
-  static std::string Text(std::string_view untrusted) { return EscapeHtml(untrusted); }
-  const VendorLibrary& LibraryOf(const VendorApi& api) const {
+  static std::string Text(std::string_view untrusted) { return draw::EscapeHtml(untrusted); }
+  const analysis::VendorLibrary& LibraryOf(const analysis::VendorApi& api) const {
     return report_.libraries[api.library];
   }
 
   // The API's name, leading to its details if it has any here.
-  std::string NameCell(const VendorApi& api) const {
+  std::string NameCell(const analysis::VendorApi& api) const {
     const auto index = static_cast<std::size_t>(&api - report_.apis.data());
     std::string name = Text(api.name);
     if (index < shown_) name = fmt::format("<a href=\"#api{}\">{}</a>", index + 1, name);
@@ -124,7 +127,7 @@ class Page {
   std::string Facts() const {
     std::string html =
         "<section aria-labelledby=\"facts\">\n<h2 id=\"facts\">What this is about</h2>\n<dl>\n";
-    for (const VendorLibrary& library : report_.libraries) {
+    for (const analysis::VendorLibrary& library : report_.libraries) {
       std::string versions;
       for (const std::string& version : library.versions) {
         versions += (versions.empty() ? "" : ", ") + version;
@@ -145,15 +148,16 @@ class Page {
     std::string rows;
     double together = 0;
     for (std::size_t i = 0; i < std::min(report_.apis.size(), kMaxCandidates); ++i) {
-      const VendorApi& api = report_.apis[i];
+      const analysis::VendorApi& api = report_.apis[i];
       together += api.share;
       const stats::Quantiles quantiles = api.time.quantiles.value_or(stats::Quantiles{});
       const double tail =
           quantiles.p50.estimate > 0 ? quantiles.p99.estimate / quantiles.p50.estimate : 0;
-      rows += "<tr>" + NameCell(api) + Number(FormatCount(api.calls)) +
-              Number(TotalText(api.total, kStyle)) + Number(ShareText(api.share)) +
+      rows += "<tr>" + NameCell(api) + Number(draw::FormatCount(api.calls)) +
+              Number(draw::TotalText(api.total, kStyle)) + Number(ShareText(api.share)) +
               Number(ShareText(together)) + Number(tail > 0 ? fmt::format("{:.1f}", tail) : "–") +
-              Number(api.Regression() ? TotalText(api.Regression(), kStyle) : "–") + "</tr>\n";
+              Number(api.Regression() ? draw::TotalText(api.Regression(), kStyle) : "–") +
+              "</tr>\n";
     }
     return Table(
         "candidates", "Where improvement pays most",
@@ -168,8 +172,8 @@ class Page {
 
   std::string Changes() const {
     std::string rows;
-    for (const Change change : {Change::kMore, Change::kLess}) {
-      for (const auto& [api, one] : WithChange(report_, change)) {
+    for (const analysis::Change change : {analysis::Change::kMore, analysis::Change::kLess}) {
+      for (const auto& [api, one] : analysis::WithChange(report_, change)) {
         rows += "<tr>" + NameCell(*api) + Cell(Name(one->change, one->metric)) +
                 Cell(stats::Name(one->metric)) +
                 Number(QuantileText(one->before, &stats::Quantiles::p50, one->metric, kStyle)) +
@@ -177,8 +181,9 @@ class Page {
                 fmt::format("<td class=\"n\">{:.2f}<small>{:.2f} – {:.2f}</small></td>", one->ratio,
                             one->ratio_low, one->ratio_high) +
                 Number(fmt::format("{:.2f}", one->delta)) + Number(ProbabilityText(one->test.p)) +
-                Number(ProbabilityText(one->q)) + Number(FormatCount(one->before.contributions)) +
-                Number(FormatCount(one->after.contributions)) + Cell(ComparedText(*one)) +
+                Number(ProbabilityText(one->q)) +
+                Number(draw::FormatCount(one->before.contributions)) +
+                Number(draw::FormatCount(one->after.contributions)) + Cell(ComparedText(*one)) +
                 "</tr>\n";
       }
     }
@@ -197,14 +202,15 @@ class Page {
 
   std::string Groups() const {
     std::string rows;
-    for (const VendorGroup& group : report_.groups) {
-      const bool compared = group.change != Change::kTooLittleData;
-      rows += fmt::format("<tr><th scope=\"row\">{}</th>", Text(NameOf(group))) +
-              Number(FormatCount(group.apis)) + Number(FormatCount(group.calls)) +
-              Number(TotalText(group.total, kStyle)) + Number(ShareText(group.share)) +
-              Number(FormatCount(group.contributions)) + Number(FormatCount(group.slower)) +
-              Number(FormatCount(group.faster)) + Number(FormatCount(group.unchanged)) +
-              Number(FormatCount(group.too_little)) +
+    for (const analysis::VendorGroup& group : report_.groups) {
+      const bool compared = group.change != analysis::Change::kTooLittleData;
+      rows += fmt::format("<tr><th scope=\"row\">{}</th>", Text(analysis::NameOf(group))) +
+              Number(draw::FormatCount(group.apis)) + Number(draw::FormatCount(group.calls)) +
+              Number(draw::TotalText(group.total, kStyle)) + Number(ShareText(group.share)) +
+              Number(draw::FormatCount(group.contributions)) +
+              Number(draw::FormatCount(group.slower)) + Number(draw::FormatCount(group.faster)) +
+              Number(draw::FormatCount(group.unchanged)) +
+              Number(draw::FormatCount(group.too_little)) +
               (compared ? fmt::format("<td class=\"n\">{:.2f}<small>{:.2f} – {:.2f}</small></td>",
                                       group.ratio, group.ratio_low, group.ratio_high) +
                               Number(ProbabilityText(group.q))
@@ -226,15 +232,15 @@ class Page {
     const bool weeks = report_.HasWeeks();
     std::string rows;
     for (std::size_t i = 0; i < shown_; ++i) {
-      const VendorApi& api = report_.apis[i];
-      rows += "<tr>" + NameCell(api) + Number(FormatCount(api.calls)) +
-              Number(ShareText(api.share)) + Number(FormatCount(api.contributions));
+      const analysis::VendorApi& api = report_.apis[i];
+      rows += "<tr>" + NameCell(api) + Number(draw::FormatCount(api.calls)) +
+              Number(ShareText(api.share)) + Number(draw::FormatCount(api.contributions));
       for (const auto which :
            {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
         rows += QuantileCell(api.time, which);
       }
       rows += Number(api.alloc_mean ? Cost(*api.alloc_mean, Metric::kAllocInclusive) : "–") +
-              Cell(SpectrumSvg(api.bars, Metric::kWallTime)) +
+              Cell(draw::SpectrumSvg(api.bars, Metric::kWallTime)) +
               Cell(TrendSvg(api.versions, "versions", Metric::kWallTime)) +
               (weeks ? Cell(TrendSvg(api.weeks, "weeks", Metric::kWallTime)) : "") + "</tr>\n";
     }
@@ -250,7 +256,7 @@ class Page {
     if (!weeks) caption += " Single weeks are not published.";
     if (shown_ < report_.apis.size()) {
       caption += fmt::format(" {} of {} APIs; all: --format csv.", shown_,
-                             FormatCount(report_.apis.size()));
+                             draw::FormatCount(report_.apis.size()));
     }
     return Table("use", "Use and cost of each API", caption,
                  Heading("API") + Heading("Calls", true) + Heading("Share", true) +
@@ -260,7 +266,8 @@ class Page {
                  rows);
   }
 
-  static std::string TrendText(const std::vector<TrendPoint>& points, std::string_view unit) {
+  static std::string TrendText(const std::vector<analysis::TrendPoint>& points,
+                               std::string_view unit) {
     if (points.size() < 2) return "";
     return fmt::format("<p>Typical machine, {}</p>\n",
                        Text(TrendWords(points, unit, Metric::kWallTime, kStyle)));
@@ -269,26 +276,26 @@ class Page {
   std::string Details() const {
     std::string html = "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Details</h2>\n";
     for (std::size_t i = 0; i < shown_; ++i) {
-      const VendorApi& api = report_.apis[i];
+      const analysis::VendorApi& api = report_.apis[i];
       html += fmt::format(
           "<article id=\"api{0}\" aria-labelledby=\"name{0}\">\n<h3 id=\"name{0}\">{1}</h3>\n<p "
           "class=\"soft\">{2}!{3}{4}{5}, group {6}</p>\n",
           i + 1, Text(api.name), Text(LibraryOf(api).soname), Text(api.symbol),
           api.symbol_version.empty() ? "" : "@", Text(api.symbol_version), Text(api.group));
       if (!api.version.empty()) {
-        html +=
-            fmt::format("<p>Version {}: n {}, {} contributions, mean {}</p>\n", Text(api.version),
-                        FormatCount(api.time.calls), FormatCount(api.time.contributions),
-                        EscapeHtml(FormatCost(api.time.mean, Metric::kWallTime, kStyle)));
+        html += fmt::format(
+            "<p>Version {}: n {}, {} contributions, mean {}</p>\n", Text(api.version),
+            draw::FormatCount(api.time.calls), draw::FormatCount(api.time.contributions),
+            draw::EscapeHtml(draw::FormatCost(api.time.mean, Metric::kWallTime, kStyle)));
       }
       html += TrendText(api.versions, "versions") + TrendText(api.weeks, "weeks");
-      if (const MetricChange* time = api.Time()) {
+      if (const analysis::MetricChange* time = api.Time()) {
         html += fmt::format("<p>From {} to {}: {}, ratio {}, delta {:.2f}, {}</p>\n",
                             Text(LibraryOf(api).before), Text(LibraryOf(api).after),
                             Name(time->change, time->metric), RatioText(*time), time->delta,
                             ComparedText(*time));
       }
-      html += HistogramSvg(api.bars, Metric::kWallTime, api.name) + "\n</article>\n";
+      html += draw::HistogramSvg(api.bars, Metric::kWallTime, api.name) + "\n</article>\n";
     }
     return html + "</section>\n";
   }
@@ -305,12 +312,12 @@ class Page {
         "comparisons. A change needs q ≤ {}, Cliff's delta of {} and a ratio of {} (or its "
         "reciprocal) at least; fewer than {} calls or {} machines on a side are too little "
         "data.</p>\n</section>\n",
-        FormatCount(report_.compared), stats::kFalseDiscoveries, stats::kLeastDelta,
+        draw::FormatCount(report_.compared), stats::kFalseDiscoveries, stats::kLeastDelta,
         stats::kLeastRatio, stats::kLeastCalls, stats::kLeastMachines);
   }
 
   const VendorPageContent& content_;
-  const VendorReport& report_;
+  const analysis::VendorReport& report_;
   const std::size_t shown_;
 };
 

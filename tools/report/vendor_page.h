@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "tools/analysis/vendor_report.h"
 #include "tools/report/cost_page.h"
-#include "tools/report/vendor_report.h"
 
 namespace fieldcost::report {
 
 struct VendorPageContent {
-  const VendorReport* report = nullptr;
+  const analysis::VendorReport* report = nullptr;
   std::vector<CostPageContent::Fact> facts;  // about the catalogue
   bool synthetic = false;                    // says so at the top
 };

@@ -5,29 +5,31 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
+#include "common/draw/text_table.h"
 #include "tools/report/csv.h"
-#include "tools/report/numbers.h"
-#include "tools/report/spectrum.h"
-#include "tools/report/text_table.h"
+#include "tools/report/figure_text.h"
+#include "tools/report/trend_text.h"
 #include "tools/report/version_diff.h"
 
 namespace fieldcost::report {
 namespace {
 
 using stats::Metric;
-using Lines = std::vector<std::vector<TextCell>>;
+using Lines = std::vector<std::vector<draw::TextCell>>;
 
 constexpr std::size_t kMaxNameWidth = 44;
 constexpr std::size_t kMaxVersionWidth = 22;
 constexpr std::size_t kSpectrumWidth = 16;
 
-std::string ShortName(const VendorApi& api, const Style& style) {
-  return Shorten(api.name, kMaxNameWidth, style);
+std::string ShortName(const analysis::VendorApi& api, const draw::Style& style) {
+  return draw::Shorten(api.name, kMaxNameWidth, style);
 }
 
-std::string Libraries(const VendorReport& report, const Style& style) {
+std::string Libraries(const analysis::VendorReport& report, const draw::Style& style) {
   std::string text;
-  for (const VendorLibrary& library : report.libraries) {
+  for (const analysis::VendorLibrary& library : report.libraries) {
     text += EscapeControl(library.soname) + ": ";
     for (std::size_t i = 0; i < library.versions.size(); ++i) {
       text += (i == 0 ? "versions " : ", ") + EscapeControl(library.versions[i]);
@@ -40,7 +42,7 @@ std::string Libraries(const VendorReport& report, const Style& style) {
   return text;
 }
 
-std::string Groups(const VendorReport& report, const Style& style) {
+std::string Groups(const analysis::VendorReport& report, const draw::Style& style) {
   Lines lines = {{{"GROUP"},
                   {"APIS", true},
                   {"CALLS", true},
@@ -55,28 +57,28 @@ std::string Groups(const VendorReport& report, const Style& style) {
                   {"95 %", true},
                   {"Q", true},
                   {"CHANGE"}}};
-  for (const VendorGroup& group : report.groups) {
-    const bool compared = group.change != Change::kTooLittleData;
+  for (const analysis::VendorGroup& group : report.groups) {
+    const bool compared = group.change != analysis::Change::kTooLittleData;
     lines.push_back(
-        {{Shorten(NameOf(group), kMaxNameWidth, style)},
-         {FormatCount(group.apis), true},
-         {FormatCount(group.calls), true},
-         {TotalText(group.total, style), true},
+        {{draw::Shorten(analysis::NameOf(group), kMaxNameWidth, style)},
+         {draw::FormatCount(group.apis), true},
+         {draw::FormatCount(group.calls), true},
+         {draw::TotalText(group.total, style), true},
          {ShareText(group.share), true},
-         {FormatCount(group.contributions), true},
-         {FormatCount(group.slower), true},
-         {FormatCount(group.faster), true},
-         {FormatCount(group.unchanged), true},
-         {FormatCount(group.too_little), true},
+         {draw::FormatCount(group.contributions), true},
+         {draw::FormatCount(group.slower), true},
+         {draw::FormatCount(group.faster), true},
+         {draw::FormatCount(group.unchanged), true},
+         {draw::FormatCount(group.too_little), true},
          {compared ? fmt::format("{:.2f}", group.ratio) : "-", true},
          {compared ? fmt::format("{:.2f}..{:.2f}", group.ratio_low, group.ratio_high) : "-", true},
          {compared ? ProbabilityText(group.q) : "-", true},
          {std::string(Name(group.change, Metric::kWallTime))}});
   }
-  return TextTable(lines);
+  return draw::TextTable(lines);
 }
 
-std::string Dearest(const VendorReport& report, const Style& style) {
+std::string Dearest(const analysis::VendorReport& report, const draw::Style& style) {
   Lines lines = {{{"API"},
                   {"LIBRARY"},
                   {"VERSION"},
@@ -92,39 +94,41 @@ std::string Dearest(const VendorReport& report, const Style& style) {
   const bool weeks = report.HasWeeks();
   if (weeks) lines[0].push_back({"WEEKS"});
   lines[0].push_back({"SPECTRUM"});
-  const Style plain{.utf8 = style.utf8};
+  const draw::Style plain{.utf8 = style.utf8};
   for (std::size_t i = 0; i < std::min(report.apis.size(), kMaxTextApis); ++i) {
-    const VendorApi& api = report.apis[i];
-    const auto cost = [&](stats::Quantile stats::Quantiles::*which) -> TextCell {
+    const analysis::VendorApi& api = report.apis[i];
+    const auto cost = [&](stats::Quantile stats::Quantiles::*which) -> draw::TextCell {
       return {QuantileText(api.time, which, Metric::kWallTime, style), true};
     };
     lines.push_back(
         {{ShortName(api, style)},
          {EscapeControl(report.libraries[api.library].soname)},
-         {Shorten(api.version, kMaxVersionWidth, style)},
-         {FormatCount(api.calls), true},
-         {FormatCount(api.contributions), true},
-         {TotalText(api.total, style), true},
+         {draw::Shorten(api.version, kMaxVersionWidth, style)},
+         {draw::FormatCount(api.calls), true},
+         {draw::FormatCount(api.contributions), true},
+         {draw::TotalText(api.total, style), true},
          {ShareText(api.share), true},
          cost(&stats::Quantiles::p50),
          cost(&stats::Quantiles::p95),
          cost(&stats::Quantiles::p99),
-         {api.alloc_mean ? FormatCost(*api.alloc_mean, Metric::kAllocInclusive, style) : "-", true},
+         {api.alloc_mean ? draw::FormatCost(*api.alloc_mean, Metric::kAllocInclusive, style) : "-",
+          true},
          {TrendLine(api.versions, plain)}});
     if (weeks) lines.back().push_back({TrendLine(api.weeks, plain)});
-    lines.back().push_back({Spectrum(api.bars, kSpectrumWidth, style)});
+    lines.back().push_back({draw::Spectrum(api.bars, kSpectrumWidth, style)});
   }
-  std::string text = TextTable(lines);
+  std::string text = draw::TextTable(lines);
   if (report.apis.size() > kMaxTextApis) {
     text += fmt::format("({} of {} APIs; all: --format csv)\n", kMaxTextApis,
-                        FormatCount(report.apis.size()));
+                        draw::FormatCount(report.apis.size()));
   }
   return text;
 }
 
-std::string Changes(const VendorReport& report, const Style& style) {
-  std::vector<ChangedApi> found = WithChange(report, Change::kMore);
-  const std::vector<ChangedApi> faster = WithChange(report, Change::kLess);
+std::string Changes(const analysis::VendorReport& report, const draw::Style& style) {
+  std::vector<analysis::ChangedApi> found = analysis::WithChange(report, analysis::Change::kMore);
+  const std::vector<analysis::ChangedApi> faster =
+      analysis::WithChange(report, analysis::Change::kLess);
   found.insert(found.end(), faster.begin(), faster.end());
   if (found.empty()) return "none is shown\n";
   Lines lines = {{{"CHANGE"},
@@ -151,10 +155,10 @@ std::string Changes(const VendorReport& report, const Style& style) {
                      {fmt::format("{:.2f}", one->delta), true},
                      {ProbabilityText(one->test.p), true},
                      {ProbabilityText(one->q), true},
-                     {TotalText(regression, style), true},
+                     {draw::TotalText(regression, style), true},
                      {ComparedText(*one)}});
   }
-  return TextTable(lines);
+  return draw::TextTable(lines);
 }
 
 std::optional<double> NsOf(const std::optional<stats::FieldCost>& cost) {
@@ -168,11 +172,11 @@ void AddTotal(const std::optional<stats::FieldCost>& total, CsvWriter& csv) {
   } else {
     csv.Empty();
   }
-  csv.Text(total ? RunsText(*total) : "");
+  csv.Text(total ? draw::RunsText(*total) : "");
 }
 
-void AddChange(const VendorApi& api, CsvWriter& csv) {
-  const MetricChange* time = api.Time();
+void AddChange(const analysis::VendorApi& api, CsvWriter& csv) {
+  const analysis::MetricChange* time = api.Time();
   if (time == nullptr || time->test.strata == 0) {
     csv.Text(time == nullptr ? "" : Name(time->change, time->metric));
     for (int i = 0; i < 6; ++i) csv.Empty();
@@ -183,8 +187,10 @@ void AddChange(const VendorApi& api, CsvWriter& csv) {
   }
   csv.Known(NsOf(api.Regression()));
   std::string others;
-  for (const MetricChange& one : api.changes) {
-    if (&one == time || (one.change != Change::kMore && one.change != Change::kLess)) continue;
+  for (const analysis::MetricChange& one : api.changes) {
+    if (&one == time ||
+        (one.change != analysis::Change::kMore && one.change != analysis::Change::kLess))
+      continue;
     others += fmt::format("{}{} {} {:.2f}", others.empty() ? "" : "|", stats::Name(one.metric),
                           Name(one.change, one.metric), one.ratio);
   }
@@ -200,21 +206,22 @@ std::string ShareText(double share) {
                                          : fmt::format("{:.2g} %", percent);
 }
 
-std::string VendorText(const VendorReport& report, const Style& style) {
-  std::string text = fmt::format("{}: {} APIs, {} calls, {} in all\n", EscapeControl(report.title),
-                                 FormatCount(report.apis.size()), FormatCount(report.calls),
-                                 TotalText(report.total, style));
+std::string VendorText(const analysis::VendorReport& report, const draw::Style& style) {
+  std::string text =
+      fmt::format("{}: {} APIs, {} calls, {} in all\n", EscapeControl(report.title),
+                  draw::FormatCount(report.apis.size()), draw::FormatCount(report.calls),
+                  draw::TotalText(report.total, style));
   text += Libraries(report, style);
   if (report.apis.empty()) return text;
   text += "\nGroups, the dearest first\n" + Groups(report, style);
   text += "\nAPIs, the dearest first: candidates for improvement\n" + Dearest(report, style);
   text += "\nChanges between the versions\n";
   text += Changes(report, style);
-  text += fmt::format("(q over {} comparisons)\n", FormatCount(report.compared));
+  text += fmt::format("(q over {} comparisons)\n", draw::FormatCount(report.compared));
   return text;
 }
 
-std::string VendorCsv(const VendorReport& report, const Provenance& provenance) {
+std::string VendorCsv(const analysis::VendorReport& report, const Provenance& provenance) {
   std::vector<std::string_view> columns = {
       "library",       "symbol",   "symbol_version",          "name",     "namespace",
       "calls",         "total_ns", "total_standard_error_ns", "total_of", "share",
@@ -225,8 +232,8 @@ std::string VendorCsv(const VendorReport& report, const Provenance& provenance) 
                                  "ratio_high", "delta", "p", "q", "regression_ns", "other_changes",
                                  "source", "snapshot", "published", "expired", "synthetic"});
   CsvWriter csv(columns);
-  for (const VendorApi& api : report.apis) {
-    const VendorLibrary& library = report.libraries[api.library];
+  for (const analysis::VendorApi& api : report.apis) {
+    const analysis::VendorLibrary& library = report.libraries[api.library];
     csv.Text(library.soname).Text(api.symbol).Text(api.symbol_version).Text(api.name);
     csv.Text(api.group).Known(api.calls);
     AddTotal(api.total, csv);

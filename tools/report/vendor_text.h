@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "common/draw/terminal.h"
+#include "tools/analysis/vendor_report.h"
 #include "tools/report/cost_csv.h"
-#include "tools/report/terminal.h"
-#include "tools/report/vendor_report.h"
 
 namespace fieldcost::report {
 
@@ -12,7 +12,7 @@ namespace fieldcost::report {
 
 // APIs at most that the text names in each part.
 inline constexpr std::size_t kMaxTextApis = 40;
-std::string VendorText(const VendorReport& report, const Style& style);
+std::string VendorText(const analysis::VendorReport& report, const draw::Style& style);
 
 // A record for each API, the dearest first: library, symbol, symbol_version, name (demangled),
 // namespace, calls, total_ns, share, contributions (of all versions), version (the newest), and of
@@ -20,7 +20,7 @@ std::string VendorText(const VendorReport& report, const Style& style);
 // (versions), change, ratio, ratio_low, ratio_high, delta, p, q (of wall time; empty if not
 // compared), regression_ns; other_changes ("alloc_inclusive more 2.10" with | between); provenance
 // as in CostCsv().
-std::string VendorCsv(const VendorReport& report, const Provenance& provenance);
+std::string VendorCsv(const analysis::VendorReport& report, const Provenance& provenance);
 
 // "12 %", "0.3 %", "<0.1 %".
 std::string ShareText(double share);

@@ -8,55 +8,57 @@
 #include <string_view>
 
 #include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/draw/text_table.h"
 #include "common/stats/anomaly.h"
+#include "tools/analysis/namespace_of.h"
 #include "tools/report/csv.h"
-#include "tools/report/namespace_of.h"
-#include "tools/report/numbers.h"
-#include "tools/report/text_table.h"
+#include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
 namespace {
 
 constexpr std::size_t kMaxNameWidth = 44;
 constexpr std::size_t kMaxNames = 12;  // of APIs that only one version has
-constexpr std::array<Change, 4> kChanges = {Change::kMore, Change::kLess, Change::kNone,
-                                            Change::kTooLittleData};
-constexpr Rgb kMoreColor{230, 60, 40};
-constexpr Rgb kLessColor{40, 160, 60};
+constexpr std::array<analysis::Change, 4> kChanges = {
+    analysis::Change::kMore, analysis::Change::kLess, analysis::Change::kNone,
+    analysis::Change::kTooLittleData};
+constexpr draw::Rgb kMoreColor{230, 60, 40};
+constexpr draw::Rgb kLessColor{40, 160, 60};
 
-double Strength(const MetricChange& change) { return std::abs(change.test.octaves); }
+double Strength(const analysis::MetricChange& change) { return std::abs(change.test.octaves); }
 
-std::vector<TextCell> HeadingLine() {
+std::vector<draw::TextCell> HeadingLine() {
   return {{"CHANGE"},         {"API"},        {"METRIC"},      {"P50", true},  {"THEN", true},
           {"MACHINES", true}, {"THEN", true}, {"RATIO", true}, {"95 %", true}, {"DELTA", true},
           {"P", true},        {"Q", true},    {"COMPARED"}};
 }
 
-std::string Painted(const MetricChange& change, const Style& style) {
+std::string Painted(const analysis::MetricChange& change, const draw::Style& style) {
   const std::string name(Name(change.change, change.metric));
-  if (change.change == Change::kMore) return Paint(name, kMoreColor, style.color);
-  if (change.change == Change::kLess) return Paint(name, kLessColor, style.color);
+  if (change.change == analysis::Change::kMore) return draw::Paint(name, kMoreColor, style.color);
+  if (change.change == analysis::Change::kLess) return draw::Paint(name, kLessColor, style.color);
   return name;
 }
 
 // The change's name, painted after the table is laid out: colour has no width.
-std::vector<TextCell> Line(const ChangedMetric& changed, const Style& style) {
-  const MetricChange& change = *changed.metric;
+std::vector<draw::TextCell> Line(const ChangedMetric& changed, const draw::Style& style) {
+  const analysis::MetricChange& change = *changed.metric;
   const bool compared = change.test.strata > 0;
   const auto p50 = [&](const stats::Figures& figures) {
     return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);
   };
   const auto number = [&](double value) { return compared ? fmt::format("{:.2f}", value) : "-"; };
-  std::string symbol = DemangledName(changed.api->symbol);
+  std::string symbol = analysis::DemangledName(changed.api->symbol);
   if (!changed.api->symbol_version.empty()) symbol += "@" + changed.api->symbol_version;
   return {
       {std::string(Name(change.change, change.metric))},
-      {Shorten(symbol, kMaxNameWidth, style)},
+      {draw::Shorten(symbol, kMaxNameWidth, style)},
       {std::string(stats::Name(change.metric))},
       {p50(change.before), true},
       {p50(change.after), true},
-      {FormatCount(change.test.machines_before), true},
-      {FormatCount(change.test.machines_after), true},
+      {draw::FormatCount(change.test.machines_before), true},
+      {draw::FormatCount(change.test.machines_after), true},
       {number(change.ratio), true},
       {compared ? fmt::format("{:.2f}..{:.2f}", change.ratio_low, change.ratio_high) : "-", true},
       {number(change.delta), true},
@@ -67,7 +69,7 @@ std::vector<TextCell> Line(const ChangedMetric& changed, const Style& style) {
 
 std::string Names(std::string_view about, const std::vector<std::string>& symbols) {
   if (symbols.empty()) return "";
-  std::string text = fmt::format("{} ({}):", about, FormatCount(symbols.size()));
+  std::string text = fmt::format("{} ({}):", about, draw::FormatCount(symbols.size()));
   for (std::size_t i = 0; i < std::min(symbols.size(), kMaxNames); ++i) {
     text += (i == 0 ? " " : ", ") + EscapeControl(symbols[i]);
   }
@@ -76,7 +78,7 @@ std::string Names(std::string_view about, const std::vector<std::string>& symbol
 
 }  // namespace
 
-std::string RatioText(const MetricChange& change) {
+std::string RatioText(const analysis::MetricChange& change) {
   if (change.test.strata == 0) return "-";
   return fmt::format("{:.2f}x [{:.2f}x, {:.2f}x]", change.ratio, change.ratio_low,
                      change.ratio_high);
@@ -86,21 +88,22 @@ std::string ProbabilityText(double p) {
   return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.1e}", p);
 }
 
-std::string ComparedText(const MetricChange& change) {
+std::string ComparedText(const analysis::MetricChange& change) {
   std::string text = change.classes == 0 ? "all classes together"
                                          : fmt::format("within {} hardware class{}", change.classes,
                                                        change.classes == 1 ? "" : "es");
   return text;
 }
 
-std::vector<ChangedMetric> WithChange(const LibraryChange& change, Change wanted) {
+std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change,
+                                      analysis::Change wanted) {
   std::vector<ChangedMetric> found;
-  for (const ApiChange& api : change.apis) {
-    for (const MetricChange& metric : api.metrics) {
+  for (const analysis::ApiChange& api : change.apis) {
+    for (const analysis::MetricChange& metric : api.metrics) {
       if (metric.change == wanted) found.push_back({&api, &metric});
     }
   }
-  if (wanted == Change::kMore || wanted == Change::kLess) {
+  if (wanted == analysis::Change::kMore || wanted == analysis::Change::kLess) {
     std::ranges::stable_sort(found, [](const ChangedMetric& a, const ChangedMetric& b) {
       return Strength(*a.metric) > Strength(*b.metric);
     });
@@ -108,38 +111,38 @@ std::vector<ChangedMetric> WithChange(const LibraryChange& change, Change wanted
   return found;
 }
 
-std::string DiffText(const LibraryChange& change, bool all, const Style& style) {
+std::string DiffText(const analysis::LibraryChange& change, bool all, const draw::Style& style) {
   std::string text =
       fmt::format("{}: {} {} {}\n", EscapeControl(change.soname), EscapeControl(change.before),
                   style.utf8 ? "→" : "->", EscapeControl(change.after));
-  std::vector<std::vector<TextCell>> lines = {HeadingLine()};
-  std::vector<const MetricChange*> shown;
+  std::vector<std::vector<draw::TextCell>> lines = {HeadingLine()};
+  std::vector<const analysis::MetricChange*> shown;
   std::string others;
   std::size_t compared = 0;
   bool mixed = false;
-  for (const Change kind : kChanges) {
+  for (const analysis::Change kind : kChanges) {
     const std::vector<ChangedMetric> found = WithChange(change, kind);
-    if (kind != Change::kTooLittleData) compared += found.size();
+    if (kind != analysis::Change::kTooLittleData) compared += found.size();
     for (const ChangedMetric& one : found) {
       mixed = mixed || (one.metric->eligible() && one.metric->classes == 0);
     }
-    if (all || kind == Change::kMore || kind == Change::kLess) {
+    if (all || kind == analysis::Change::kMore || kind == analysis::Change::kLess) {
       for (const ChangedMetric& one : found) {
         lines.push_back(Line(one, style));
         shown.push_back(one.metric);
       }
     } else if (!found.empty()) {
       others += fmt::format("{}{}: {}", others.empty() ? "" : "; ",
-                            Name(kind, stats::Metric::kWallTime), FormatCount(found.size()));
+                            Name(kind, stats::Metric::kWallTime), draw::FormatCount(found.size()));
     }
   }
   if (shown.empty()) {
     text += "nothing is shown to have changed\n";
   } else {
-    const std::string table = TextTable(lines);
+    const std::string table = draw::TextTable(lines);
     std::size_t begin = table.find('\n') + 1;
     text += table.substr(0, begin);
-    for (const MetricChange* metric : shown) {
+    for (const analysis::MetricChange* metric : shown) {
       const std::size_t end = table.find('\n', begin) + 1;
       const std::size_t name = Name(metric->change, metric->metric).size();
       text += Painted(*metric, style) + table.substr(begin + name, end - begin - name);
@@ -155,7 +158,7 @@ std::string DiffText(const LibraryChange& change, bool all, const Style& style) 
       "change is q <= {}, |delta| >= {} and ratio >= {} or "
       "<= "
       "{})\n",
-      FormatCount(compared), stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio,
+      draw::FormatCount(compared), stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio,
       1 / stats::kLeastRatio);
   if (mixed) {
     text +=
@@ -165,7 +168,7 @@ std::string DiffText(const LibraryChange& change, bool all, const Style& style) 
   return text;
 }
 
-std::string DiffCsv(const LibraryChange& change, const Provenance& provenance) {
+std::string DiffCsv(const analysis::LibraryChange& change, const Provenance& provenance) {
   CsvWriter csv({"library",
                  "before",
                  "after",
@@ -204,8 +207,8 @@ std::string DiffCsv(const LibraryChange& change, const Provenance& provenance) {
                  "published",
                  "expired",
                  "synthetic"});
-  for (const ApiChange& api : change.apis) {
-    for (const MetricChange& one : api.metrics) {
+  for (const analysis::ApiChange& api : change.apis) {
+    for (const analysis::MetricChange& one : api.metrics) {
       csv.Text(change.soname).Text(change.before).Text(change.after);
       csv.Text(api.symbol).Text(api.symbol_version);
       csv.Text(stats::Name(one.metric)).Text(stats::Unit(one.metric));

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "common/draw/terminal.h"
+#include "tools/analysis/version_change.h"
 #include "tools/report/cost_csv.h"
-#include "tools/report/terminal.h"
-#include "tools/report/version_change.h"
 
 namespace fieldcost::report {
 
@@ -13,28 +13,29 @@ namespace fieldcost::report {
 
 // One metric of one API of it.
 struct ChangedMetric {
-  const ApiChange* api = nullptr;
-  const MetricChange* metric = nullptr;
+  const analysis::ApiChange* api = nullptr;
+  const analysis::MetricChange* metric = nullptr;
 };
 // Those with that change: of kMore and kLess the greatest ratio (or its reciprocal) first, of the
 // others by name. Lives as long as `change`.
-std::vector<ChangedMetric> WithChange(const LibraryChange& change, Change wanted);
+std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change,
+                                      analysis::Change wanted);
 
 // A table of what is slower and faster, or with `all` of everything, how many others there are, and
 // how it was compared.
-std::string DiffText(const LibraryChange& change, bool all, const Style& style);
+std::string DiffText(const analysis::LibraryChange& change, bool all, const draw::Style& style);
 
 // A record for each metric of each API: library, before, after (versions), symbol, symbol_version,
 // metric, unit, change, and of both versions calls (timed or not), count, contributions, mean, p50,
 // p95, p99 (..._before, ..._after), ratio, ratio_low, ratio_high, delta, p, q, classes,
 // machines_before, machines_after (of the test), and the provenance as in CostCsv().
-std::string DiffCsv(const LibraryChange& change, const Provenance& provenance);
+std::string DiffCsv(const analysis::LibraryChange& change, const Provenance& provenance);
 
 // "2.1x [1.8x, 2.5x]" of a ratio and its confidence interval; "-" if nothing was compared.
-std::string RatioText(const MetricChange& change);
+std::string RatioText(const analysis::MetricChange& change);
 // "0.0012": two digits.
 std::string ProbabilityText(double p);
 // How the metrics were compared: "within 4 hardware classes", "all classes together", ...
-std::string ComparedText(const MetricChange& change);
+std::string ComparedText(const analysis::MetricChange& change);
 
 }  // namespace fieldcost::report

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "agent/daemon/agent.h"
-#include "agent/daemon/policy_writer.h"
+#include "agent/policy/policy_writer.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
 #include "tests/agent/daemon/aggregator_stand_in.h"
@@ -20,21 +20,21 @@
 #include "tests/support/run_file_writer.h"
 #include "tests/support/temp_dir.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 
 inline constexpr WallTime kStart{std::chrono::microseconds(1'750'000'000'000'000)};
 
-// A profile of its own in a fresh directory, and run files in it.
+// An agent of its own in a fresh directory, and run files in it.
 class AgentFixture : public ::testing::Test {
  protected:
   AgentFixture() {
-    profile_ = {.config_file = directory_.path() / "agent.toml",
-                .state_dir = directory_.path() / "state",
-                .catalog_file = directory_.path() / "catalog.db",
-                .catalog_root_file = directory_.path() / "catalog_root",
-                .system_file = directory_.path() / "system.toml",
-                .power_supply_dir = directory_.path() / "power_supply",
-                .bus_address = "unix:path=" + (directory_.path() / "bus").string()};
+    paths_ = {.config_file = directory_.path() / "agent.toml",
+              .state_dir = directory_.path() / "state",
+              .catalog_file = directory_.path() / "catalog.db",
+              .catalog_root_file = directory_.path() / "catalog_root",
+              .system_file = directory_.path() / "system.toml",
+              .power_supply_dir = directory_.path() / "power_supply",
+              .bus_address = "unix:path=" + (directory_.path() / "bus").string()};
   }
 
   // The tests may run on a machine with a battery.
@@ -47,11 +47,11 @@ class AgentFixture : public ::testing::Test {
       text += "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
               server_->certificates().ca.string() + "\"\n";
     }
-    ASSERT_TRUE(WriteFileAtomically(profile_.config_file, text, 0600));
+    ASSERT_TRUE(WriteFileAtomically(paths_.config_file, text, 0600));
   }
 
   bool PolicySaysMeasure() const {
-    const auto bytes = ReadFile(profile_.policy_file(), kMaxPolicyBytes);
+    const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
     shm::PolicyHeader header{};
     EXPECT_TRUE(bytes && bytes->size() >= sizeof header);
     if (bytes) std::memcpy(&header, bytes->data(), sizeof header);
@@ -61,7 +61,7 @@ class AgentFixture : public ::testing::Test {
   void StartServer() { server_.emplace(directory_.path()); }
 
   Agent OpenAgent() {
-    auto agent = Agent::Open(profile_, clock_);
+    auto agent = Agent::Open(paths_, clock_);
     EXPECT_TRUE(agent) << agent.error().message;
     return std::move(*agent);
   }
@@ -89,7 +89,7 @@ class AgentFixture : public ::testing::Test {
   }
 
   std::filesystem::path RunPath(const std::string& name) const {
-    return profile_.run_dir() / (name + shm::kRunFileSuffix);
+    return paths_.run_dir() / (name + shm::kRunFileSuffix);
   }
 
   // A finished run with calls of these costs.
@@ -145,8 +145,8 @@ class AgentFixture : public ::testing::Test {
   std::uint64_t runs_ = 0;
   testing::TempDir directory_;
   testing::FakeClock clock_{kStart};
-  Profile profile_;
+  AgentPaths paths_;
   std::optional<testing::AggregatorStandIn> server_;
 };
 
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

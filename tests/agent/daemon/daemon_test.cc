@@ -8,12 +8,12 @@
 
 #include <random>
 
-#include "agent/daemon/policy_writer.h"
+#include "agent/policy/policy_writer.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/common/catalog/publisher.h"
 #include "tests/support/process.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using testing::BackgroundProcess;
@@ -31,7 +31,7 @@ class DaemonTest : public AgentFixture {
 
   // The daemon has the real clock; so must the runs and the consent.
   void Consent(Mode mode) {
-    auto agent = Agent::Open(profile_, SystemClock());
+    auto agent = Agent::Open(paths_, SystemClock());
     ASSERT_TRUE(agent) << agent.error().message;
     ASSERT_TRUE(agent->SetMode(mode));
   }
@@ -184,7 +184,7 @@ TEST_F(DaemonTest, ARemovedDecisionEndsItAtOnce) {
   testing::RunFileOptions options = RunOptions();
   options.living = true;
   const testing::RunFileWriter living(RunPath("living"), options);
-  std::filesystem::remove(profile_.consent_file());
+  std::filesystem::remove(paths_.consent_file());
   const ProcessResult result = daemon.Wait();
   EXPECT_FALSE(std::filesystem::exists(RunPath("living")));
   EXPECT_EQ(result.exit_status, 0);
@@ -197,7 +197,7 @@ TEST_F(DaemonTest, ADecisionThatCannotBeReadStopsProgramsToo) {
   ASSERT_TRUE(PolicySaysMeasure());
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
-  ASSERT_TRUE(WriteFileAtomically(profile_.consent_file(), "perhaps\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.consent_file(), "perhaps\n", 0600));
   EXPECT_EQ(daemon.Wait().exit_status, ExitStatus(ErrorCode::kCorrupt));
   EXPECT_FALSE(PolicySaysMeasure());
 }
@@ -205,8 +205,8 @@ TEST_F(DaemonTest, ADecisionThatCannotBeReadStopsProgramsToo) {
 TEST_F(DaemonTest, ProgramsAreToldToStopAtItsStartWhateverElseIsWrong) {
   Consent(Mode::kOn);
   ASSERT_TRUE(PolicySaysMeasure());
-  ASSERT_TRUE(WriteFileAtomically(profile_.config_file, "[nonsense]\nx = 1\n", 0600));
-  ASSERT_TRUE(WriteFileAtomically(profile_.consent_file(), "perhaps\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.config_file, "[nonsense]\nx = 1\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.consent_file(), "perhaps\n", 0600));
   EXPECT_EQ(RunProcess(Daemon()).exit_status, ExitStatus(ErrorCode::kCorrupt));
   EXPECT_FALSE(PolicySaysMeasure());
 }
@@ -215,11 +215,11 @@ TEST_F(DaemonTest, MakesTheRunDirectoryAgainAndHarvestsThere) {
   Consent(Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
-  std::filesystem::remove_all(profile_.run_dir());
+  std::filesystem::remove_all(paths_.run_dir());
   ASSERT_TRUE(daemon.WaitForLine("was removed"));
   MoveRunIn("a", {1, 2, 3});
   EXPECT_TRUE(daemon.WaitForLine("harvested 3 calls"));
-  std::filesystem::rename(profile_.run_dir(), profile_.run_dir().parent_path() / "elsewhere");
+  std::filesystem::rename(paths_.run_dir(), paths_.run_dir().parent_path() / "elsewhere");
   ASSERT_TRUE(daemon.WaitForLine("was removed"));
   MoveRunIn("b", {1, 2, 3, 4});
   EXPECT_TRUE(daemon.WaitForLine("harvested 4 calls"));
@@ -231,7 +231,7 @@ TEST_F(DaemonTest, HangupReadsTheConfigurationAgain) {
   Consent(Mode::kOn);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
-  ASSERT_TRUE(WriteFileAtomically(profile_.config_file, "[nonsense]\nx = 1\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.config_file, "[nonsense]\nx = 1\n", 0600));
   daemon.Signal(SIGHUP);
   EXPECT_TRUE(daemon.WaitForLine("the old settings stay"));
   daemon.Signal(SIGTERM);
@@ -242,7 +242,7 @@ TEST_F(DaemonTest, WritesThePolicyAgainWhenItWakesAndTheCatalogueHasChanged) {
   Consent(Mode::kLocal);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
-  EXPECT_EQ(PolicySerial(profile_.policy_file()), 1U);
+  EXPECT_EQ(PolicySerial(paths_.policy_file()), 1U);
   testing::Publisher publisher(SystemClock().Now());
   stats::StatRow row = testing::MakeRow("libvictim.so.1", "victim_call", 5, 7);
   row.key.week = 0;
@@ -253,7 +253,7 @@ TEST_F(DaemonTest, WritesThePolicyAgainWhenItWakesAndTheCatalogueHasChanged) {
   ASSERT_TRUE(Sync(options, SystemClock()));
   MoveRunIn("a", {5});
   ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls"));
-  EXPECT_EQ(PolicySerial(profile_.policy_file()), 2U) << "it has the weight of one function now";
+  EXPECT_EQ(PolicySerial(paths_.policy_file()), 2U) << "it has the weight of one function now";
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
@@ -284,7 +284,7 @@ TEST_F(DaemonTest, BadInputIsOneLineAndAnExitStatus) {
   WriteRun("a", {3}, RunOptions());
   for (const Row& row : table) {
     if (!row.config.empty()) {
-      ASSERT_TRUE(WriteFileAtomically(profile_.config_file, row.config, 0600));
+      ASSERT_TRUE(WriteFileAtomically(paths_.config_file, row.config, 0600));
     }
     const ProcessResult result = RunProcess(Daemon(row.arguments));
     EXPECT_EQ(result.exit_status, ExitStatus(row.code)) << AllOf(result);
@@ -298,17 +298,17 @@ TEST_F(DaemonTest, BadInputIsOneLineAndAnExitStatus) {
 
 TEST_F(DaemonTest, UnusableStateIsOneClearMessage) {
   Consent(Mode::kOn);
-  ASSERT_TRUE(WriteFileAtomically(profile_.consent_file(), "perhaps\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.consent_file(), "perhaps\n", 0600));
   ProcessResult result = RunProcess(Daemon());
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kCorrupt));
-  EXPECT_THAT(result.errors, HasSubstr(profile_.consent_file().string()));
-  std::filesystem::remove_all(profile_.state_dir);
-  ASSERT_TRUE(WriteFileAtomically(profile_.state_dir, "a file", 0600));
+  EXPECT_THAT(result.errors, HasSubstr(paths_.consent_file().string()));
+  std::filesystem::remove_all(paths_.state_dir);
+  ASSERT_TRUE(WriteFileAtomically(paths_.state_dir, "a file", 0600));
   result = RunProcess(Daemon());
   EXPECT_THAT(AllOf(result), HasSubstr("off"));
-  std::filesystem::remove(profile_.state_dir);
+  std::filesystem::remove(paths_.state_dir);
   Consent(Mode::kOn);
-  ASSERT_TRUE(WriteFileAtomically(profile_.state_dir / "agent.db", "not a database at all", 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.state_dir / "agent.db", "not a database at all", 0600));
   result = RunProcess(Daemon({"--once"}));
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kCorrupt)) << AllOf(result);
   EXPECT_THAT(result.errors, HasSubstr("agent.db"));
@@ -360,11 +360,11 @@ TEST_F(DaemonTest, KilledAtAnyMomentCountsEveryCallExactlyOnce) {
   for (const auto& row : server_->Rows(stats::Metric::kWallTime)) counted.Merge(row.histogram);
   EXPECT_EQ(counted, expected);
   EXPECT_EQ(server_->bad_requests(), 0U);
-  auto agent = Agent::Open(profile_, SystemClock());
+  auto agent = Agent::Open(paths_, SystemClock());
   ASSERT_TRUE(agent);
   EXPECT_EQ(Sum(*agent->LocalRows()), expected);
   EXPECT_EQ(agent->GetStatus()->run_files, 0U);
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

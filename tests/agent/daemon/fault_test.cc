@@ -14,7 +14,7 @@
 
 #include "tests/agent/daemon/agent_fixture.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -57,7 +57,7 @@ class FaultTest : public AgentFixture {
   }
 
   bool MountState(const char* options) const {
-    return ::mount("none", profile_.state_dir.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
+    return ::mount("none", paths_.state_dir.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
   }
 
   // Everything an agent can be asked for; one line each with what came of it.
@@ -101,7 +101,7 @@ void FillDisk(const std::filesystem::path& file) {
 }
 
 TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
-  ASSERT_TRUE(MakeDirectories(profile_.state_dir, 0700));
+  ASSERT_TRUE(MakeDirectories(paths_.state_dir, 0700));
   const std::string said = InNamespace([&]() -> std::string {
     if (!MountState("size=1m,mode=0700")) return kNoNamespace;
     Agent agent = OpenAgent(Mode::kOn);
@@ -110,7 +110,7 @@ TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
     WriteRun("b", {4});
     if (!agent.Harvest()) return "not set up";
     WriteRun("c", {5});
-    const std::filesystem::path filler = profile_.state_dir / "filler";
+    const std::filesystem::path filler = paths_.state_dir / "filler";
     FillDisk(filler);
     std::string text = TryEverything(agent);
     std::filesystem::remove(filler);
@@ -129,15 +129,15 @@ TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
 }
 
 TEST_F(FaultTest, NothingIsSentThatCannotBeMarkedAsTried) {
-  ASSERT_TRUE(MakeDirectories(profile_.state_dir, 0700));
+  ASSERT_TRUE(MakeDirectories(paths_.state_dir, 0700));
   const std::string said = InNamespace([&]() -> std::string {
     if (!MountState("size=1m,mode=0700")) return kNoNamespace;
     Agent agent = OpenAgent(Mode::kOn);
     WriteRun("a", {3});
     if (!agent.Harvest()) return "not set up";
-    FillDisk(profile_.state_dir / "filler");
+    FillDisk(paths_.state_dir / "filler");
     const auto upload = agent.Upload(true);
-    const auto again = Agent::Open(profile_, clock_);  // as the next process would
+    const auto again = Agent::Open(paths_, clock_);  // as the next process would
     return (upload ? "uploaded" : upload.error().message) + "\n" +
            (again ? "opened" : again.error().message);
   });
@@ -159,7 +159,7 @@ TEST_F(FaultTest, AReadOnlyHomeIsSaidByEachOperation) {
         ::mount(nullptr, path, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
       return kNoNamespace;
     }
-    auto agent = Agent::Open(profile_, clock_);
+    auto agent = Agent::Open(paths_, clock_);
     return agent ? TryEverything(*agent) : agent.error().message;
   });
   if (said == kNoNamespace) GTEST_SKIP() << kNoNamespace;
@@ -172,4 +172,4 @@ TEST_F(FaultTest, AReadOnlyHomeIsSaidByEachOperation) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

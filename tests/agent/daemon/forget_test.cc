@@ -2,13 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/daemon/agent_keys.h"
-#include "agent/daemon/hardware.h"
-#include "agent/daemon/spool_db.h"
+#include "agent/settings/hardware.h"
+#include "agent/spool/spool_db.h"
+#include "agent/upload/agent_keys.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/epoch.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using testing::AggregatorStandIn;
@@ -27,7 +28,7 @@ class ForgetTest : public AgentFixture {
     ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
   }
   std::filesystem::path Key(std::uint64_t epoch) const {
-    return profile_.state_dir / "agent_keys" / std::to_string(epoch);
+    return paths_.state_dir / "agent_keys" / std::to_string(epoch);
   }
 };
 
@@ -289,7 +290,7 @@ TEST_F(ForgetTest, TheClassOfAQuartersFirstBatchIsThatOfAllItsBatches) {
   Agent agent = OpenAgent(Mode::kOn);
   {
     // As if the machine had been another one when the quarter began.
-    auto database = StateDb::Open(profile_.state_dir / "agent.db");
+    auto database = StateDb::Open(paths_.state_dir / "agent.db");
     ASSERT_TRUE(database);
     ASSERT_TRUE(SpoolDb(*database).PinClass(kStartEpoch, before));
   }
@@ -333,22 +334,23 @@ TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {
 }
 
 TEST_F(ForgetTest, TheOneKeyOfEarlierVersionsIsTakenOver) {
-  ASSERT_TRUE(MakeDirectories(profile_.state_dir, 0700));
-  const auto key = crypto::PrivateKey::LoadOrCreate(profile_.state_dir / "agent_key");
+  ASSERT_TRUE(MakeDirectories(paths_.state_dir, 0700));
+  const auto key = crypto::PrivateKey::LoadOrCreate(paths_.state_dir / "agent_key");
   Agent agent = OpenAgent(Mode::kOn);
-  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "agent_key"));
-  EXPECT_FALSE(std::filesystem::exists(Key(kFirstEpoch))) << "nothing was sent with it";
+  EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_key"));
+  EXPECT_FALSE(std::filesystem::exists(Key(wire::kFirstEpoch.value())))
+      << "nothing was sent with it";
   {
-    auto database = StateDb::Open(profile_.state_dir / "agent.db");
+    auto database = StateDb::Open(paths_.state_dir / "agent.db");
     SpoolDb spool(*database);
     const auto batch = wire::EncodeBatch({});
-    ASSERT_TRUE(spool.Add(*batch, 0, kFirstEpoch, kStart));
+    ASSERT_TRUE(spool.Add(*batch, 0, wire::kFirstEpoch.value(), kStart));
   }
-  ASSERT_TRUE(crypto::PrivateKey::LoadOrCreate(profile_.state_dir / "agent_key"));
+  ASSERT_TRUE(crypto::PrivateKey::LoadOrCreate(paths_.state_dir / "agent_key"));
   Agent upgraded = OpenAgent();
-  EXPECT_TRUE(std::filesystem::exists(Key(kFirstEpoch)));
-  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "agent_key"));
+  EXPECT_TRUE(std::filesystem::exists(Key(wire::kFirstEpoch.value())));
+  EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_key"));
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -11,10 +11,10 @@
 #include <map>
 #include <random>
 
-#include "agent/daemon/harvester.h"
+#include "agent/harvest/harvester.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using testing::RunFileOptions;
@@ -408,4 +408,4 @@ TEST_F(HarvestMetricsTest, KilledProcessIsFinalAtOnce) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -6,15 +6,15 @@
 #include <random>
 #include <thread>
 
-#include "agent/daemon/harvester.h"
-#include "agent/daemon/module_version.h"
-#include "agent/daemon/public_modules.h"
-#include "agent/daemon/state_db.h"
+#include "agent/harvest/harvester.h"
+#include "agent/harvest/module_version.h"
+#include "agent/settings/public_modules.h"
+#include "agent/spool/state_db.h"
 #include "common/base/text.h"
 #include "tests/agent/daemon/agent_fixture.h"
-#include "tests/agent/daemon/build_id_of_file.h"
+#include "tests/agent/harvest/build_id_of_file.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -184,8 +184,8 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->files_refused, 2U);
   EXPECT_THAT(report->refused_reason, HasSubstr("5000 bytes"));
-  EXPECT_TRUE(std::filesystem::exists(profile_.run_dir() / "refused" / "b.run"));
-  EXPECT_TRUE(std::filesystem::is_symlink(profile_.run_dir() / "refused" / "d.run"));
+  EXPECT_TRUE(std::filesystem::exists(paths_.run_dir() / "refused" / "b.run"));
+  EXPECT_TRUE(std::filesystem::is_symlink(paths_.run_dir() / "refused" / "d.run"));
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({1, 3}));
   EXPECT_EQ(agent.GetStatus()->refused_files, 2U);
   // Never more than a few are kept.
@@ -195,7 +195,7 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
   EXPECT_EQ(agent.Harvest()->files_refused, 40U);
   std::size_t kept = 0;
   for ([[maybe_unused]] const auto& entry :
-       std::filesystem::directory_iterator(profile_.run_dir() / "refused")) {
+       std::filesystem::directory_iterator(paths_.run_dir() / "refused")) {
     ++kept;
   }
   EXPECT_EQ(kept, 16U);
@@ -204,10 +204,10 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
 // Versions before policy version 3 had programs leave everything in the state directory.
 TEST_F(HarvestTest, WhatWasLeftInTheStateDirectoryIsCountedOnce) {
   Agent agent = OpenAgent(Mode::kLocal);
-  const auto old = profile_.state_dir / "runs";
+  const auto old = paths_.state_dir / "runs";
   ASSERT_TRUE(MakeDirectories(old, 0700));
   for (const char* name : {"skips", "leases"}) {
-    ASSERT_TRUE(WriteFileAtomically(profile_.state_dir / name, "old", 0600));
+    ASSERT_TRUE(WriteFileAtomically(paths_.state_dir / name, "old", 0600));
   }
   WriteRun("new", {1});
   RunFileWriter(old / "ended.run", Ended()).Add(2);
@@ -221,7 +221,7 @@ TEST_F(HarvestTest, WhatWasLeftInTheStateDirectoryIsCountedOnce) {
   EXPECT_EQ(agent.Harvest()->calls, 1U);
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({1, 2, 3, 4}));
   for (const char* name : {"runs", "skips", "leases"}) {
-    EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / name)) << name;
+    EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / name)) << name;
   }
 }
 
@@ -234,7 +234,7 @@ TEST_F(HarvestTest, WhoSeesOtherMemoryForgetsNothingThatWasCounted) {
   EXPECT_EQ(agent.Harvest()->calls, 0U);
   {
     const testing::TempDir elsewhere(testing::kMemory);
-    Profile other = profile_;
+    AgentPaths other = paths_;
     other.memory_roots = {elsewhere.path()};
     auto stranger = Agent::Open(other, clock_);
     ASSERT_TRUE(stranger);
@@ -290,7 +290,7 @@ TEST_F(HarvestTest, OneRowAMetricHoldsAllThatIsNotPublicAndNamesNothing) {
   }
   EXPECT_EQ(Sum(*rows), HistogramOf({7, 8, 7, 8}));
   EXPECT_FALSE(agent.Preview()->has_value());
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(profile_.state_dir)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(paths_.state_dir)) {
     if (!entry.is_regular_file()) continue;
     const auto bytes = ReadFile(entry.path(), 64 << 20);
     ASSERT_TRUE(bytes);
@@ -404,7 +404,7 @@ TEST_F(HarvestTest, PolicysListReplacesTheBuiltInOneAndItsPackageMustOwnTheFile)
     ASSERT_TRUE(database) << database.error().message;
     AgentConfig config;
     config.policy_modules = row.modules;
-    ASSERT_TRUE(Harvester(profile_, config, clock_, *database).HarvestAll());
+    ASSERT_TRUE(Harvester(paths_, config, clock_, *database).HarvestAll());
     const auto rows = database->LocalRows();
     ASSERT_TRUE(rows && !rows->empty());
     EXPECT_EQ((*rows)[0].first.api.soname == "libc.so.6", row.is_public) << run;
@@ -469,4 +469,4 @@ TEST_F(ModuleVersionTest, FileThatWasReplacedIsLookedAtAnew) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

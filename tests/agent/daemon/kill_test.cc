@@ -11,12 +11,12 @@
 #include <fstream>
 #include <random>
 
-#include "agent/daemon/harvester.h"
-#include "agent/daemon/run_file_reader.h"
+#include "agent/harvest/harvester.h"
+#include "agent/runs/run_file_reader.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/support/process.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using testing::BackgroundProcess;
@@ -60,7 +60,7 @@ class KillTest : public AgentFixture {
     server_->RecordTo(directory_.path() / "expected");
     // Every call of every program is timed, whatever the machine does.
     ASSERT_TRUE(WriteFileAtomically(
-        profile_.config_file,
+        paths_.config_file,
         "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
             server_->certificates().ca.string() +
             "\"\n[modules]\nbuiltin_modules = false\n"
@@ -75,7 +75,7 @@ class KillTest : public AgentFixture {
 
   // The programs have the real clock; so must consent.
   void Consent(Mode mode) {
-    auto agent = Agent::Open(profile_, SystemClock());
+    auto agent = Agent::Open(paths_, SystemClock());
     ASSERT_TRUE(agent) << agent.error().message;
     ASSERT_TRUE(agent->SetMode(mode));
   }
@@ -88,7 +88,7 @@ class KillTest : public AgentFixture {
   ProcessOptions Measured(const SharedCounts& counts) const {
     return {.arguments = {FIELDCOST_BINARY_DIR "/victims/killed", counts.file()},
             .environment = {{"LD_PRELOAD", FIELDCOST_BINARY_DIR "/lib/libfieldcost_preload.so"},
-                            {"FIELDCOST_STATE_DIR", profile_.state_dir.string()}},
+                            {"FIELDCOST_STATE_DIR", paths_.state_dir.string()}},
             .unset = {"FIELDCOST_PICK", "FIELDCOST_METRICS"}};
   }
 
@@ -140,7 +140,7 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
   const SharedCounts counts(directory_.path() / "counts");
   Consent(Mode::kLocal);
   {
-    auto agent = Agent::Open(profile_, SystemClock());
+    auto agent = Agent::Open(paths_, SystemClock());
     const std::string problem = agent->GetStatus()->policy_problem;
     if (!problem.empty()) GTEST_SKIP() << problem;
   }
@@ -182,7 +182,7 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
     agents.insert(agent_key);
     EXPECT_EQ(taken.emplace(number, sha256).first->second, sha256) << "two batches of one number";
   }
-  auto agent = Agent::Open(profile_, SystemClock());
+  auto agent = Agent::Open(paths_, SystemClock());
   ASSERT_TRUE(agent) << agent.error().message;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> sent;
   std::uint64_t last = 0;
@@ -217,7 +217,7 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
   EXPECT_GE(CallsOf(local, "tally_always"), (*counts).over + (*before_consent).over);
   EXPECT_LE(CallsOf(local, "tally_always"), (*counts).begun + (*before_consent).begun);
   // Only a program that was killed while it made its file has left one; nothing is in it.
-  const auto left = ListRunFiles(profile_);
+  const auto left = ListRunFiles(paths_);
   ASSERT_TRUE(left) << left.error().message;
   for (const std::filesystem::path& path : *left) {
     const auto bytes = RunFileBytes::Open(path);
@@ -229,4 +229,4 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -7,11 +7,11 @@
 #include <random>
 #include <thread>
 
-#include "agent/daemon/upload_lock.h"
+#include "agent/upload/upload_lock.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/agent/daemon/holding_proxy.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -25,17 +25,17 @@ class OffTest : public AgentFixture {
 
   // Another process's view.
   bool IsUploading() const {
-    const auto lock = UploadLock::Take(profile_, milliseconds(0));
+    const auto lock = UploadLock::Take(paths_, milliseconds(0));
     return !lock || !*lock;
   }
 
   // An agent with a batch that is larger than what the sockets on the way can hold.
   Agent AgentWithABatch(std::uint16_t proxy_port) {
     WriteConfig();
-    auto config = ReadFile(profile_.config_file, 10'000);
+    auto config = ReadFile(paths_.config_file, 10'000);
     EXPECT_TRUE(config);
     *config += "proxy = \"http://127.0.0.1:" + std::to_string(proxy_port) + "\"\n";
-    EXPECT_TRUE(WriteFileAtomically(profile_.config_file, *config, 0600));
+    EXPECT_TRUE(WriteFileAtomically(paths_.config_file, *config, 0600));
     Agent agent = OpenAgent(Mode::kOn);
     testing::RunFileOptions options = Ended();
     options.picks.clear();
@@ -107,12 +107,12 @@ TEST_F(OffTest, TheAdministratorsProhibitionEndsAnUploadThatIsHeld) {
     Agent agent = AgentWithABatch(proxy.port());
     std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(true)); });
     proxy.WaitUntilHeld();
-    ASSERT_TRUE(WriteFileAtomically(profile_.system_file, "[consent]\npermit = false\n", 0644));
+    ASSERT_TRUE(WriteFileAtomically(paths_.system_file, "[consent]\npermit = false\n", 0644));
     upload.join();
     proxy.Release();
     EXPECT_EQ(server_->requests(), 0U);
-    std::filesystem::remove_all(profile_.state_dir);
-    std::filesystem::remove(profile_.system_file);
+    std::filesystem::remove_all(paths_.state_dir);
+    std::filesystem::remove(paths_.system_file);
   }
 }
 
@@ -141,7 +141,7 @@ TEST_F(OffTest, AnAnswerThatComesDuringItIsHeard) {
   proxy.WaitUntilHeld();
   std::thread release([&] {
     for (;;) {
-      const auto consent = LoadConsent(profile_.consent_file());
+      const auto consent = LoadConsent(paths_.consent_file());
       if (consent && consent->mode == Mode::kOff) break;
       std::this_thread::yield();
     }
@@ -164,7 +164,7 @@ TEST_F(OffTest, ItWaitsForAnotherProcessThatUploads) {
   WriteConfig();
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
-  std::optional<UploadLock> uploading = *UploadLock::Take(profile_, milliseconds(0));
+  std::optional<UploadLock> uploading = *UploadLock::Take(paths_, milliseconds(0));
   ASSERT_TRUE(uploading);
   std::mutex mutex;
   std::condition_variable changed;
@@ -187,4 +187,4 @@ TEST_F(OffTest, ItWaitsForAnotherProcessThatUploads) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

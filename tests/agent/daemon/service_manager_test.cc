@@ -16,7 +16,7 @@
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/support/process.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using testing::BackgroundProcess;
@@ -38,7 +38,7 @@ class ServiceManagerTest : public AgentFixture {
   std::string Socket() const { return (directory_.path() / "notify").string(); }
 
   void Decide(Mode mode) {
-    auto agent = Agent::Open(profile_, SystemClock());
+    auto agent = Agent::Open(paths_, SystemClock());
     ASSERT_TRUE(agent) << agent.error().message;
     ASSERT_TRUE(agent->SetMode(mode));
   }
@@ -117,7 +117,7 @@ TEST_F(ServiceManagerTest, JournalGetsLevelsInsteadOfTimes) {
       "JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec " + options.arguments[0]};
   BackgroundProcess daemon(options);
   ASSERT_THAT(Message(), HasSubstr("READY=1"));
-  ASSERT_TRUE(WriteFileAtomically(profile_.config_file, "[nonsense]\nx = 1\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.config_file, "[nonsense]\nx = 1\n", 0600));
   daemon.Signal(SIGHUP);
   std::string line;
   ASSERT_TRUE(daemon.WaitForLine("the old settings stay", &line));
@@ -140,21 +140,21 @@ TEST_F(ServiceManagerTest, AnotherStreamIsNoJournal) {
 // status is 0 if it ended because collection is forbidden.
 TEST_F(ServiceManagerTest, AdministratorEndsItAtOnceWhereverTheFileAppears) {
   for (const char* place : {"system.toml", "etc/fieldcost/system.toml"}) {
-    profile_.system_file = directory_.path() / place;
+    paths_.system_file = directory_.path() / place;
     Decide(Mode::kOn);
     ASSERT_TRUE(PolicySaysMeasure());
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(60);
       ::setenv("NOTIFY_SOCKET", Socket().c_str(), 1);
-      auto loop = DaemonLoop::Start(profile_, SystemClock());
+      auto loop = DaemonLoop::Start(paths_, SystemClock());
       if (!loop) ::_exit(1);
       const auto ended = loop->Run();
       ::_exit(ended && ended->find("not permitted") != std::string::npos ? 0 : 2);
     }
     ASSERT_THAT(Message(), HasSubstr("READY=1"));
-    ASSERT_TRUE(MakeDirectories(profile_.system_file.parent_path(), 0755));
-    ASSERT_TRUE(WriteFileAtomically(profile_.system_file, "[consent]\npermit = false\n", 0644));
+    ASSERT_TRUE(MakeDirectories(paths_.system_file.parent_path(), 0755));
+    ASSERT_TRUE(WriteFileAtomically(paths_.system_file, "[consent]\npermit = false\n", 0644));
     int status = -1;
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << place << ' ' << status;
@@ -164,11 +164,11 @@ TEST_F(ServiceManagerTest, AdministratorEndsItAtOnceWhereverTheFileAppears) {
       last = Message();
       ASSERT_NE(last, "");
     }
-    EXPECT_THAT(last, HasSubstr(profile_.system_file.string()));
-    EXPECT_EQ(LoadConsent(profile_.consent_file())->mode, Mode::kOn) << "the user's word stands";
-    std::filesystem::remove(profile_.system_file);
+    EXPECT_THAT(last, HasSubstr(paths_.system_file.string()));
+    EXPECT_EQ(LoadConsent(paths_.consent_file())->mode, Mode::kOn) << "the user's word stands";
+    std::filesystem::remove(paths_.system_file);
   }
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

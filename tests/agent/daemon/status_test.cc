@@ -12,7 +12,7 @@
 #include "common/shm/skip_file.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -37,7 +37,7 @@ class StatusTest : public AgentFixture {
           ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || !mount()) {
         ::_exit(1);
       }
-      auto agent = Agent::Open(profile_, clock_);
+      auto agent = Agent::Open(paths_, clock_);
       const std::string problem = agent ? "problem: " + Problem(*agent) : agent.error().message;
       const auto size = static_cast<ssize_t>(problem.size());
       ::_exit(::write(result[1], problem.data(), problem.size()) == size ? 0 : 1);
@@ -60,13 +60,13 @@ TEST_F(StatusTest, NoProblemWhereThereIsNone) {
 TEST_F(StatusTest, RunsThatWereNotMeasuredAreToldByReason) {
   Agent agent = OpenAgent(Mode::kLocal);
   EXPECT_TRUE(agent.GetStatus()->skips.empty());
-  auto bytes = ReadFile(profile_.skip_file(), sizeof(shm::SkipFile));
+  auto bytes = ReadFile(paths_.skip_file(), sizeof(shm::SkipFile));
   ASSERT_TRUE(bytes) << "the policy brings it";
   shm::SkipFile skips;
   std::memcpy(&skips, bytes->data(), sizeof skips);
   skips.counts[static_cast<std::uint32_t>(shm::Skip::kNoLease)] = 42;
   std::memcpy(bytes->data(), &skips, sizeof skips);
-  ASSERT_TRUE(WriteFileAtomically(profile_.skip_file(), *bytes, 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.skip_file(), *bytes, 0600));
   ASSERT_TRUE(agent.WritePolicy(false));
   EXPECT_THAT(agent.GetStatus()->skips,
               ::testing::ElementsAre(
@@ -75,23 +75,23 @@ TEST_F(StatusTest, RunsThatWereNotMeasuredAreToldByReason) {
 
 TEST_F(StatusTest, PolicyOfAnotherVersionIsNamed) {
   const Agent agent = OpenAgent(Mode::kOn);
-  auto bytes = ReadFile(profile_.policy_file(), 1 << 20);
+  auto bytes = ReadFile(paths_.policy_file(), 1 << 20);
   ASSERT_TRUE(bytes);
   (*bytes)[8] = 1;
-  ASSERT_TRUE(WriteFileAtomically(profile_.policy_file(), *bytes, 0600));
+  ASSERT_TRUE(WriteFileAtomically(paths_.policy_file(), *bytes, 0600));
   EXPECT_THAT(Problem(agent), HasSubstr("not a policy file of this version"));
 }
 
 TEST_F(StatusTest, MissingRunDirectoryIsNoProblemAndMadeAgainWithThePolicy) {
   Agent agent = OpenAgent(Mode::kOn);
-  std::filesystem::remove_all(profile_.run_dir());
+  std::filesystem::remove_all(paths_.run_dir());
   EXPECT_EQ(Problem(agent), "") << "programs make it";
   ASSERT_TRUE(agent.WritePolicy(false));
-  EXPECT_TRUE(std::filesystem::is_directory(profile_.run_dir()));
+  EXPECT_TRUE(std::filesystem::is_directory(paths_.run_dir()));
 }
 
 TEST_F(StatusTest, WhereThereIsNoMemoryForRunFilesItIsSaid) {
-  profile_.memory_roots = {"/nowhere/fieldcost"};
+  paths_.memory_roots = {"/nowhere/fieldcost"};
   Agent agent = OpenAgent(Mode::kOn);
   EXPECT_THAT(Problem(agent), HasSubstr("no memory for run files"));
   EXPECT_TRUE(agent.Harvest());
@@ -112,22 +112,22 @@ TEST_F(StatusTest, DiskThatIsFullOrReadOnlyIsNamed) {
   };
   for (const Row& row : kTable) {
     const auto problem = ProblemAfter([&] {
-      return ::mount("none", profile_.run_dir().c_str(), "tmpfs", row.flags, row.options) == 0;
+      return ::mount("none", paths_.run_dir().c_str(), "tmpfs", row.flags, row.options) == 0;
     });
     if (!problem) GTEST_SKIP() << "no mount namespace";
     EXPECT_THAT(*problem, ::testing::EndsWith(row.in_message));
     if (std::string(row.in_message) != "problem: ") {
-      EXPECT_THAT(*problem, HasSubstr(profile_.run_dir().string()));
+      EXPECT_THAT(*problem, HasSubstr(paths_.run_dir().string()));
     }
   }
 }
 
 TEST_F(StatusTest, DirectoryThatTheUserMayNotWriteInIsNamed) {
   const testing::TempDir memory(testing::kMemory);
-  profile_.memory_roots = {memory.path()};
+  paths_.memory_roots = {memory.path()};
   OpenAgent(Mode::kOn);
   std::filesystem::permissions(
-      profile_.run_dir(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+      paths_.run_dir(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   if (::geteuid() == 0) {
     // Root may write everywhere: ask as nobody, who owns all of it but may not write here.
     for (const auto& directory : {directory_.path(), memory.path()}) {
@@ -138,7 +138,7 @@ TEST_F(StatusTest, DirectoryThatTheUserMayNotWriteInIsNamed) {
     }
     ASSERT_EQ(::seteuid(65534), 0);
   }
-  const auto agent = Agent::Open(profile_, clock_);
+  const auto agent = Agent::Open(paths_, clock_);
   const std::string problem = agent ? Problem(*agent) : agent.error().message;
   if (::getuid() == 0) {
     ASSERT_EQ(::seteuid(0), 0);
@@ -147,4 +147,4 @@ TEST_F(StatusTest, DirectoryThatTheUserMayNotWriteInIsNamed) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -5,12 +5,12 @@
 
 #include <cstring>
 
-#include "agent/daemon/policy_writer.h"
-#include "agent/daemon/system_policy.h"
+#include "agent/policy/policy_writer.h"
+#include "agent/settings/system_policy.h"
 #include "common/shm/policy_file.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -25,11 +25,11 @@ class SystemConsentTest : public AgentFixture {
   void Permit(bool permit) {
     const std::string text = permit ? "true" : "false";
     ASSERT_TRUE(
-        WriteFileAtomically(profile_.system_file, "[consent]\npermit = " + text + "\n", 0644));
+        WriteFileAtomically(paths_.system_file, "[consent]\npermit = " + text + "\n", 0644));
   }
 
   bool PolicySaysMeasure() const {
-    const auto bytes = ReadFile(profile_.policy_file(), kMaxPolicyBytes);
+    const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
     shm::PolicyHeader header{};
     EXPECT_TRUE(bytes && bytes->size() >= sizeof header);
     std::memcpy(&header, bytes->data(), sizeof header);
@@ -45,7 +45,7 @@ TEST_F(SystemConsentTest, NobodyCanOptInWhereItIsForbidden) {
     const Status status = agent.SetMode(mode);
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, ErrorCode::kPermissionDenied);
-    EXPECT_THAT(status.error().message, HasSubstr(profile_.system_file.string()));
+    EXPECT_THAT(status.error().message, HasSubstr(paths_.system_file.string()));
   }
   EXPECT_TRUE(agent.SetMode(Mode::kOff));
   EXPECT_EQ(Listing(), before);
@@ -81,4 +81,4 @@ TEST_F(SystemConsentTest, NothingIsMeasuredCountedOrSentWhileForbidden) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "agent/daemon/upload_policy.h"
+#include "agent/upload/answer_action.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -85,7 +85,7 @@ TEST_F(UploadAnswersTest, TheLogSaysWhatTheServiceKeepsApart) {
 TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
   Agent agent = OpenAgent(Mode::kOn);
   ASSERT_TRUE(agent.SetEnrolmentToken("  let-me-in\n"));
-  EXPECT_EQ(std::filesystem::status(profile_.state_dir / "enrolment_token").permissions(),
+  EXPECT_EQ(std::filesystem::status(paths_.state_dir / "enrolment_token").permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   Measure(agent);
   ASSERT_EQ(agent.Upload(true)->batches_sent, 1U);
@@ -108,7 +108,7 @@ TEST_F(UploadAnswersTest, WhatIsSwitchedOffDuringAnEnrolmentIsNotSentAfterIt) {
   ASSERT_TRUE(agent.SetEnrolmentToken("let-me-in"));
   Measure(agent);
   server_->WhileEnrolling(
-      [this] { EXPECT_TRUE(WithdrawConsent(profile_.consent_file(), clock_.Now())); });
+      [this] { EXPECT_TRUE(WithdrawConsent(paths_.consent_file(), clock_.Now())); });
   const auto report = agent.Upload(true);
   ASSERT_TRUE(report && report->stopped_by);
   EXPECT_EQ(server_->enrolments(), 1U);
@@ -162,7 +162,7 @@ TEST_F(UploadAnswersTest, TokensThatNoHeaderCanCarryAreRefused) {
     ASSERT_FALSE(status) << token;
     EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   }
-  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "enrolment_token"));
+  EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "enrolment_token"));
   EXPECT_TRUE(agent.SetEnrolmentToken(std::string(256, 'x')));
 }
 
@@ -178,7 +178,7 @@ TEST_F(UploadAnswersTest, AProxyIsUsedForUploadsAndNamedWhenItIsAway) {
         testing::AggregatorStandIn(directory.path()).url().substr(sizeof("https://localhost"))));
   }
   const std::string proxy = "127.0.0.1:" + std::to_string(port);
-  ASSERT_TRUE(WriteFileAtomically(profile_.config_file,
+  ASSERT_TRUE(WriteFileAtomically(paths_.config_file,
                                   "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
                                       server_->certificates().ca.string() +
                                       "\"\nproxy = \"http://" + proxy + "\"\n",
@@ -200,4 +200,4 @@ TEST(UploadPolicyTest, AWishForLaterIsReadInSeconds) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

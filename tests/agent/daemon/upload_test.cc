@@ -4,10 +4,10 @@
 #include <random>
 #include <thread>
 
-#include "agent/daemon/batcher.h"
+#include "agent/spool/batcher.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using std::chrono::seconds;
@@ -30,11 +30,11 @@ TEST_F(UploadTest, WhatIsPreviewedIsWhatIsSentByteForByte) {
   ASSERT_TRUE(agent.WritePolicy(false));
   WriteRun("a", {3, 7, 22});
   ASSERT_TRUE(agent.Harvest());
-  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "agent_keys"));
+  EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_keys"));
   const auto preview = agent.Preview();
   ASSERT_TRUE(preview) << preview.error().message;
   ASSERT_TRUE(preview->has_value());
-  EXPECT_FALSE(std::filesystem::exists(profile_.state_dir / "agent_keys"));
+  EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_keys"));
   const auto report = agent.Upload(true);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->stopped_by) << report->stopped_by->message;
@@ -201,7 +201,7 @@ TEST_F(UploadTest, AnswerOfSomebodyElseIsNotBelieved) {
 TEST_F(UploadTest, WrongAuthorityIsNamedAndNothingIsLost) {
   const testing::TempDir other;
   const auto certificates = testing::MakeCertificates(other.path());
-  ASSERT_TRUE(WriteFileAtomically(profile_.config_file,
+  ASSERT_TRUE(WriteFileAtomically(paths_.config_file,
                                   "[modules]\nextra_modules = [\"libvictim.so.1\"]\n"
                                   "[aggregator]\nurl = \"" +
                                       server_->url() + "\"\nca_file = \"" +
@@ -244,10 +244,10 @@ TEST_F(UploadTest, NothingLeavesWithoutConsent) {
   };
   std::uint64_t calls_sent = 0;
   for (const Row& row : kTable) {
-    std::filesystem::remove_all(profile_.state_dir);
+    std::filesystem::remove_all(paths_.state_dir);
     Agent agent = OpenAgent(row.mode);
     ASSERT_TRUE(agent.WritePolicy(row.forced));
-    ASSERT_TRUE(MakeDirectories(profile_.run_dir(), 0700));
+    ASSERT_TRUE(MakeDirectories(paths_.run_dir(), 0700));
     RunFileOptions options = Ended();
     options.start_unix_ns += static_cast<std::uint64_t>(row.start_seconds) * 1'000'000'000U;
     options.forced = row.forced;
@@ -308,7 +308,7 @@ TEST_F(UploadTest, ModeOffWritesNothing) {
   EXPECT_EQ(Listing(), before);
   // A forced pick needs the policy file, and nothing else.
   ASSERT_TRUE(agent.WritePolicy(true));
-  EXPECT_TRUE(std::filesystem::exists(profile_.policy_file()));
+  EXPECT_TRUE(std::filesystem::exists(paths_.policy_file()));
   EXPECT_EQ(agent.GetStatus()->policy_problem, "");
 }
 
@@ -407,4 +407,4 @@ TEST_F(UploadTest, TwoProcessesNeverSendTheSameBatch) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

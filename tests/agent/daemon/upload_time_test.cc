@@ -2,11 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/daemon/agent_keys.h"
 #include "agent/daemon/agent_state.h"
+#include "agent/upload/agent_keys.h"
+#include "common/wire/epoch.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
-namespace fieldcost::daemon {
+namespace fieldcost::agent {
 namespace {
 
 using std::chrono::hours;
@@ -129,7 +130,7 @@ TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) 
 
 // All agents change their slots at the same moment.
 TEST_F(UploadTimeTest, AQuartersTurnMakesNobodyUploadAtOnce) {
-  const WallTime turn{std::chrono::weeks(13 * static_cast<int>(EpochOf(kStart) + 1))};
+  const WallTime turn{std::chrono::weeks(13 * static_cast<int>(wire::EpochOf(kStart).value() + 1))};
   clock_.Advance(turn - hours(13) - clock_.Now());
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
@@ -137,16 +138,16 @@ TEST_F(UploadTimeTest, AQuartersTurnMakesNobodyUploadAtOnce) {
   // One whose old slot comes later and whose new one has just passed.
   std::uint64_t seed = 1;
   const auto is_wanted = [&] {
-    UploadState upload{.seed = seed ^ (EpochOf(oldest) << 32)};
+    UploadState upload{.seed = seed ^ (wire::EpochOf(oldest).value() << 32)};
     upload.oldest_pending = oldest;
     if (*NextUploadTime(upload, oldest) < turn + hours(1)) return false;
-    upload.seed = seed ^ (EpochOf(turn) << 32);
+    upload.seed = seed ^ (wire::EpochOf(turn).value() << 32);
     const WallTime next = *NextUploadTime(upload, turn);
     return next < turn && next > turn - hours(1);
   };
   while (!is_wanted()) ++seed;
   {
-    auto database = StateDb::Open(profile_.state_dir / "agent.db");
+    auto database = StateDb::Open(paths_.state_dir / "agent.db");
     ASSERT_TRUE(database->Set(kUploadSeedNumber, seed));
   }
   ASSERT_GT(**agent.NextUpload(), turn);
@@ -190,4 +191,4 @@ TEST_F(UploadTimeTest, TheMachineThatSleptIsSpreadAndThenServed) {
 }
 
 }  // namespace
-}  // namespace fieldcost::daemon
+}  // namespace fieldcost::agent

@@ -20,9 +20,7 @@ inline constexpr char kTestService[] = "localhost";
 // The epoch of their requests: today's, unless a test with a clock of its own has set another.
 wire::Epoch TestEpoch();
 void SetTestEpoch(std::optional<wire::Epoch> epoch);
-constexpr wire::Epoch EpochOfWeek(std::uint32_t week) {
-  return wire::Epoch(week / store::kWeeksPerEpoch);
-}
+using wire::EpochOfWeek;
 
 wire::BatchRow TestRow(unsigned number, std::uint32_t week);
 wire::BatchContent TestContent(unsigned rows, std::uint32_t week);

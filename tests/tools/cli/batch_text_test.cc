@@ -6,8 +6,8 @@
 namespace fieldcost::cli {
 namespace {
 
-using daemon::LoggedBatch;
-using daemon::SpoolState;
+using agent::LoggedBatch;
+using agent::SpoolState;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -57,7 +57,7 @@ TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
   // The agent does not know whether it has arrived.
   LoggedBatch tried = Batch(3, SpoolState::kQueued);
   tried.can_withdraw = true;
-  daemon::AgentStatus status;
+  agent::AgentStatus status;
   status.pending_rows = 1;
   const ForgetPlan plan =
       MakeForgetPlan({Batch(1, SpoolState::kSent), old, tried, Batch(4, SpoolState::kQueued),

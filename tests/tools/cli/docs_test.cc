@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "tests/tools/cli/catalog_fixture.h"
-#include "tools/cli/docs_files.h"
-#include "tools/cli/doxygen_pages.h"
-#include "tools/report/namespace_of.h"
+#include "tools/analysis/namespace_of.h"
+#include "tools/cli/docs/docs_files.h"
+#include "tools/cli/docs/doxygen_pages.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -230,7 +230,7 @@ TEST(DoxygenPagesTest, NamesLoseTheirArguments) {
       {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
       {"", ""}};
   for (const auto& [demangled, name] : cases)
-    EXPECT_EQ(report::NameWithoutArguments(demangled), name);
+    EXPECT_EQ(analysis::NameWithoutArguments(demangled), name);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tools/cli/session_text.h"
+#include "tools/cli/session/session_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

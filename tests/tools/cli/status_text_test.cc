@@ -6,8 +6,8 @@
 namespace fieldcost::cli {
 namespace {
 
-using daemon::ProcessReach;
-using daemon::Reach;
+using agent::ProcessReach;
+using agent::Reach;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -47,7 +47,7 @@ TEST(ProgramsTextTest, NamesCannotSteerTheTerminal) {
 }
 
 TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
-  daemon::AgentStatus status;
+  agent::AgentStatus status;
   status.overhead_ns = 3'400'000;
   status.timed_calls = 1234;
   status.untimed_calls = 5'000'000;
@@ -75,7 +75,7 @@ TEST(StatusTextTest, WhatIsNotSoIsNotMentioned) {
 }
 
 TEST(StatusTextTest, UploadsAndTheServicesPolicyAreTold) {
-  daemon::AgentStatus status;
+  agent::AgentStatus status;
   status.forbidden = true;
   status.withdrawn_batches = 2;
   status.dropped_batches = 3;

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <random>
 
-#include "tools/report/check_report.h"
+#include "tools/report/check_csv.h"
+
+#include "tools/analysis/check_report.h"
+#include "tools/report/check_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -75,11 +78,11 @@ TEST(CheckFieldTest, TheSameClassIsChosenIfItHasEnoughMachines) {
   const std::vector<StatRow> rows = {fleet.Field(Key("f"), 80),
                                      fleet.Field(Key("f", "1.2-3", kLaptop), 30),
                                      fleet.Field(Key("f", "1.2-3", kServer), 29)};
-  const FieldChoice laptop = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
-  EXPECT_EQ(laptop.stratum, Stratum::kSameClass);
+  const analysis::FieldChoice laptop = analysis::ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(laptop.stratum, analysis::Stratum::kSameClass);
   EXPECT_EQ(laptop.sums.histogram, rows[1].histogram);
-  const FieldChoice server = ChooseField(rows, {}, Key("f", "1.2-3", kServer));
-  EXPECT_EQ(server.stratum, Stratum::kAllClasses);
+  const analysis::FieldChoice server = analysis::ChooseField(rows, {}, Key("f", "1.2-3", kServer));
+  EXPECT_EQ(server.stratum, analysis::Stratum::kAllClasses);
   EXPECT_EQ(server.sums.histogram, rows[0].histogram);
   EXPECT_EQ(server.sums.scalars, rows[0].scalars);
   EXPECT_THAT(server.versions, ElementsAre("1.2-3"));
@@ -92,16 +95,17 @@ TEST(CheckFieldTest, WithoutARowOverAllClassesOrWeeksTheSingleOnesAreSummed) {
                                fleet.Field(Key("f", "1.2-3", kServer, 8), 5)};
   StatRow both = rows[0];  // machines of two weeks: no more than one of them for the test
   Fleet::Contribute(rows[1].histogram, both);
-  FieldChoice choice = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
-  EXPECT_EQ(choice.stratum, Stratum::kSameClass);
+  analysis::FieldChoice choice = analysis::ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(choice.stratum, analysis::Stratum::kSameClass);
   EXPECT_EQ(choice.sums.histogram, both.histogram);
   EXPECT_EQ(choice.sums.scalars.contributions, 40U);
   EXPECT_EQ(choice.sums.fullest_week.scalars.contributions, 20U);
-  EXPECT_EQ(ChooseField(rows, {}, Key("f")).sums.scalars.contributions, 45U);
+  EXPECT_EQ(analysis::ChooseField(rows, {}, Key("f")).sums.scalars.contributions, 45U);
   // But not twice.
   both.key = Key("f", "1.2-3", kLaptop);
   rows.push_back(both);
-  EXPECT_EQ(ChooseField(rows, {}, Key("f", "1.2-3", kLaptop)).sums.histogram, both.histogram);
+  EXPECT_EQ(analysis::ChooseField(rows, {}, Key("f", "1.2-3", kLaptop)).sums.histogram,
+            both.histogram);
 }
 
 TEST(CheckFieldTest, OtherVersionsServeOnlyWhereMineIsMissing) {
@@ -109,22 +113,24 @@ TEST(CheckFieldTest, OtherVersionsServeOnlyWhereMineIsMissing) {
   std::vector<StatRow> rows = {fleet.Field(Key("f", "1.1-1"), 50),
                                fleet.Field(Key("f", "1.3-1"), 50),
                                fleet.Field(Key("g", "1.2-3"), 50)};
-  const FieldChoice others = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
-  EXPECT_EQ(others.stratum, Stratum::kOtherVersions);
+  const analysis::FieldChoice others = analysis::ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(others.stratum, analysis::Stratum::kOtherVersions);
   EXPECT_THAT(others.versions, ElementsAre("1.1-1", "1.3-1"));
   EXPECT_EQ(others.sums.scalars.contributions, 100U);
   // Too few of the same version are still its own.
   rows.push_back(fleet.Field(Key("f", "1.2-3"), 3));
-  EXPECT_EQ(ChooseField(rows, {}, Key("f", "1.2-3", kLaptop)).stratum, Stratum::kAllClasses);
+  EXPECT_EQ(analysis::ChooseField(rows, {}, Key("f", "1.2-3", kLaptop)).stratum,
+            analysis::Stratum::kAllClasses);
   // Another build of the same package is the same version.
   rows.back().key.api.build_id = "ffff";
-  const FieldChoice build = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
-  EXPECT_EQ(build.stratum, Stratum::kAllClasses);
+  const analysis::FieldChoice build = analysis::ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(build.stratum, analysis::Stratum::kAllClasses);
   EXPECT_EQ(build.sums.scalars.contributions, 3U);
-  EXPECT_EQ(ChooseField(rows, {}, Key("h")).stratum, Stratum::kNone);
+  EXPECT_EQ(analysis::ChooseField(rows, {}, Key("h")).stratum, analysis::Stratum::kNone);
   stats::RowKey other_symbol_version = Key("g");
   other_symbol_version.api.symbol_version = "V2";
-  EXPECT_EQ(ChooseField(rows, {}, other_symbol_version).stratum, Stratum::kNone);
+  EXPECT_EQ(analysis::ChooseField(rows, {}, other_symbol_version).stratum,
+            analysis::Stratum::kNone);
 }
 
 TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
@@ -142,19 +148,22 @@ TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
   }
   own.push_back({.key = Key("g", "1.2-3", kLaptop, 2900)});
   Fleet::Contribute(fleet.Machine(), own.back());
-  const FieldChoice choice = ChooseField(std::vector{field}, own, Key("f", "1.2-3", kLaptop));
+  const analysis::FieldChoice choice =
+      analysis::ChooseField(std::vector{field}, own, Key("f", "1.2-3", kLaptop));
   EXPECT_TRUE(choice.own_removed);
   EXPECT_EQ(choice.sums.histogram, others.histogram);
   EXPECT_EQ(choice.sums.scalars, others.scalars);
   EXPECT_EQ(choice.sums.fullest_week, others.fullest_week);
   // Where contributions from before are in it, cubes are known neither of all nor of the others.
   field.scalars.cubed_contributions = field.fullest_week.scalars.cubed_contributions = 7;
-  const FieldChoice older = ChooseField(std::vector{field}, own, Key("f", "1.2-3", kLaptop));
+  const analysis::FieldChoice older =
+      analysis::ChooseField(std::vector{field}, own, Key("f", "1.2-3", kLaptop));
   EXPECT_TRUE(older.own_removed);
   EXPECT_EQ(older.sums.fullest_week.scalars.contributions, 40U);
   EXPECT_FALSE(older.sums.fullest_week.scalars.knows_cubes());
   // What was not in there is not taken out.
-  const FieldChoice unsent = ChooseField(std::vector{fleet.Field(Key("g"), 1)}, own, Key("g"));
+  const analysis::FieldChoice unsent =
+      analysis::ChooseField(std::vector{fleet.Field(Key("g"), 1)}, own, Key("g"));
   EXPECT_FALSE(unsent.own_removed);
 }
 
@@ -172,7 +181,8 @@ TEST(CheckFieldTest, WhatOfMineIsNotInTheChosenRowsIsNotTakenOut) {
   field.histogram.Merge(own[0].histogram);
   field.scalars.Merge(own[0].scalars);
   for (const stats::HardwareClass& hardware : {kLaptop, kServer}) {
-    const FieldChoice choice = ChooseField(std::vector{field}, own, Key("f", "1.2-3", hardware));
+    const analysis::FieldChoice choice =
+        analysis::ChooseField(std::vector{field}, own, Key("f", "1.2-3", hardware));
     EXPECT_TRUE(choice.own_removed);
     EXPECT_EQ(choice.sums.histogram, others.histogram);
     EXPECT_EQ(choice.sums.scalars, others.scalars);
@@ -191,23 +201,25 @@ TEST(CheckFieldTest, OthersAreCountedWithoutMe) {
   all.key.hardware = {};
   Fleet::Contribute(fleet.Machine(), all);
   const std::vector<StatRow> rows = {all, in_class};
-  const FieldChoice choice = ChooseField(rows, std::vector{own}, Key("f", "1.2-3", kLaptop));
-  EXPECT_EQ(choice.stratum, Stratum::kAllClasses);  // 30 others, not 29
+  const analysis::FieldChoice choice =
+      analysis::ChooseField(rows, std::vector{own}, Key("f", "1.2-3", kLaptop));
+  EXPECT_EQ(choice.stratum, analysis::Stratum::kAllClasses);  // 30 others, not 29
   EXPECT_EQ(choice.sums.scalars.contributions, 30U);
   EXPECT_EQ(choice.sums.fullest_week.scalars.contributions, 30U);
 }
 
-CheckedApi Api(const std::string& symbol, const CostHistogram& mine, const StatRow& field) {
+analysis::CheckedApi Api(const std::string& symbol, const CostHistogram& mine,
+                         const StatRow& field) {
   const stats::RowKey key = Key(symbol, "1.2-3", kLaptop);
   return {.key = key,
           .mine = mine,
-          .field = ChooseField(std::vector{field}, {}, key),
+          .field = analysis::ChooseField(std::vector{field}, {}, key),
           .comparison = {}};
 }
 
-std::vector<CheckedApi> SomeApis() {
+std::vector<analysis::CheckedApi> SomeApis() {
   Fleet fleet;
-  std::vector<CheckedApi> apis;
+  std::vector<analysis::CheckedApi> apis;
   apis.push_back(Api("slow", fleet.Machine(3), fleet.Field(Key("slow"), 50)));
   for (int i = 0; i < 6; ++i) {
     const std::string name = "fine" + std::to_string(i);
@@ -219,22 +231,22 @@ std::vector<CheckedApi> SomeApis() {
 }
 
 TEST(CheckReportTest, WhatIsWorseComesFirstWhateverTheOrder) {
-  std::vector<CheckedApi> apis = SomeApis();
-  const CheckReport report = Check(apis, stats::Metric::kWallTime, 0);
+  std::vector<analysis::CheckedApi> apis = SomeApis();
+  const analysis::CheckReport report = analysis::Check(apis, stats::Metric::kWallTime, 0);
   EXPECT_EQ(report.apis.front().key.api.symbol, "slow");
   EXPECT_EQ(report.Count(Verdict::kWorse), 1U);
   EXPECT_EQ(report.Count(Verdict::kTooLittleData), 2U);
   EXPECT_EQ(report.Count(Verdict::kNormal), 6U);
   std::reverse(apis.begin(), apis.end());
-  const CheckReport reversed = Check(apis, stats::Metric::kWallTime, 0);
+  const analysis::CheckReport reversed = analysis::Check(apis, stats::Metric::kWallTime, 0);
   EXPECT_EQ(CheckCsv(reversed, {}), CheckCsv(report, {}));
   EXPECT_EQ(CheckText(reversed, true, {}), CheckText(report, true, {}));
   EXPECT_EQ(reversed.Seed(), report.Seed());
-  EXPECT_NE(Check(apis, stats::Metric::kWallTime, 7).Seed(), report.Seed());
+  EXPECT_NE(analysis::Check(apis, stats::Metric::kWallTime, 7).Seed(), report.Seed());
 }
 
 TEST(CheckReportTest, TheTextTellsVerdictsNumbersAndWhatIsMissing) {
-  CheckReport report = Check(SomeApis(), stats::Metric::kWallTime, 0);
+  analysis::CheckReport report = analysis::Check(SomeApis(), stats::Metric::kWallTime, 0);
   report.profile = "x\x1b[31m.profile";
   report.own_unknown = 3;
   const std::string text = CheckText(report, false, {});
@@ -242,16 +254,16 @@ TEST(CheckReportTest, TheTextTellsVerdictsNumbersAndWhatIsMissing) {
               StartsWith("wall_time of x\\x1b[31m.profile: 9 APIs\n! worse than the field: 1\n"
                          "  API             VERSION    N   A  RATIO  DELTA  P-MACHINES"));
   EXPECT_THAT(text, HasSubstr("\n  liba.so.1!slow  1.2-3    300  50 "));
-  EXPECT_THAT(text, HasSubstr(SeedText(report.apis[0].comparison.call_test.seed) +
+  EXPECT_THAT(text, HasSubstr(analysis::SeedText(report.apis[0].comparison.call_test.seed) +
                               "  same version, all hardware classes\n"));
   EXPECT_THAT(text, HasSubstr("? too little data: 2\n"));
   EXPECT_THAT(text, HasSubstr("  liba.so.1!rare  12 of 100 calls, 7 of 30 machines\n"));
   EXPECT_THAT(text, HasSubstr("  liba.so.1!unknown  not in the catalogue\n"));
-  EXPECT_THAT(text, HasSubstr("Seed of the report " + SeedText(report.Seed()) + "."));
+  EXPECT_THAT(text, HasSubstr("Seed of the report " + analysis::SeedText(report.Seed()) + "."));
   EXPECT_THAT(text, HasSubstr("3 of your own batches could not be taken out"));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("fine0"))));
   const std::string everything =
-      CheckText(report, true, {.utf8 = true, .color = ColorDepth::kTrue});
+      CheckText(report, true, {.utf8 = true, .color = draw::ColorDepth::kTrue});
   EXPECT_THAT(everything, AllOf(HasSubstr("\x1b[38;2;"), HasSubstr("liba.so.1!fine0")));
 }
 
@@ -260,22 +272,23 @@ TEST(CheckReportTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
   Fleet fleet;
   StatRow field = fleet.Field(Key("slow"), 50);
   field.fullest_week = {};
-  const CheckReport report =
-      Check({Api("slow", fleet.Machine(3), field)}, stats::Metric::kWallTime, 0);
+  const analysis::CheckReport report =
+      analysis::Check({Api("slow", fleet.Machine(3), field)}, stats::Metric::kWallTime, 0);
   EXPECT_EQ(report.Count(Verdict::kTooLittleData), 1U);
-  EXPECT_EQ(Lack(report.apis[0]), "not enough machines known");
+  EXPECT_EQ(analysis::Lack(report.apis[0]), "not enough machines known");
 }
 
 TEST(CheckReportTest, OfManyWithTooLittleDataTheFirstAreNamed) {
   Fleet fleet;
-  std::vector<CheckedApi> apis;
+  std::vector<analysis::CheckedApi> apis;
   for (int i = 0; i < 25; ++i) {
     apis.push_back(Api("f" + std::to_string(i), fleet.Machine(0, 5), fleet.Field(Key("none"), 1)));
   }
-  const CheckReport report = Check(apis, stats::Metric::kWallTime, 0);
+  const analysis::CheckReport report = analysis::Check(apis, stats::Metric::kWallTime, 0);
   EXPECT_THAT(CheckText(report, false, {}), HasSubstr("  (and 15 more: --all)\nnormal: 0\n"));
   EXPECT_THAT(CheckText(report, true, {}), AllOf(HasSubstr("f24"), Not(HasSubstr("--all"))));
-  EXPECT_THAT(CheckText(Check({}, stats::Metric::kWallTime, 0), true, {}), EndsWith("normal: 0\n"));
+  EXPECT_THAT(CheckText(analysis::Check({}, stats::Metric::kWallTime, 0), true, {}),
+              EndsWith("normal: 0\n"));
 }
 
 TEST(CheckReportTest, ExplainingShowsBothDistributionsBucketByBucket) {
@@ -288,7 +301,8 @@ TEST(CheckReportTest, ExplainingShowsBothDistributionsBucketByBucket) {
     for (int i = 0; i < 100; ++i) one.Add(i < 80 ? 600U + static_cast<unsigned>(machine) : 1024U);
     Fleet::Contribute(one, field);
   }
-  const CheckReport report = Check({Api("slow", mine, field)}, stats::Metric::kWallTime, 0);
+  const analysis::CheckReport report =
+      analysis::Check({Api("slow", mine, field)}, stats::Metric::kWallTime, 0);
   const std::string text = ExplainText(report.apis[0], report.metric, {});
   EXPECT_THAT(
       text,
@@ -308,15 +322,15 @@ TEST(CheckReportTest, ExplainingShowsBothDistributionsBucketByBucket) {
           "% |                        |\n"
           "  [4K, 8K)                 150  75.0 % |@@@@@@@@@@@@@@@@@@@@@@  |               0   0.0 "
           "% |                        |\n"));
-  const CheckReport unknown =
-      Check({Api("slow", mine, StatRow{.key = Key("other")})}, stats::Metric::kWallTime, 0);
+  const analysis::CheckReport unknown = analysis::Check(
+      {Api("slow", mine, StatRow{.key = Key("other")})}, stats::Metric::kWallTime, 0);
   EXPECT_THAT(ExplainText(unknown.apis[0], report.metric, {}),
               AllOf(HasSubstr("  too little data: not in the catalogue\n"), HasSubstr("[4K, 8K)"),
                     Not(HasSubstr("compared with"))));
 }
 
 TEST(CheckReportTest, CsvHasARecordForEveryApi) {
-  const CheckReport report = Check(SomeApis(), stats::Metric::kWallTime, 0);
+  const analysis::CheckReport report = analysis::Check(SomeApis(), stats::Metric::kWallTime, 0);
   const std::string csv = CheckCsv(report, {.snapshot = 5, .published = "2026", .synthetic = true});
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 10);
   EXPECT_THAT(csv,

@@ -10,6 +10,9 @@
 #include "common/base/file.h"
 #include "tests/common/stats/published_row.h"
 #include "tests/support/process.h"
+#include "tools/analysis/summary.h"
+#include "tools/report/card_svg.h"
+#include "tools/report/card_text.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::report {
@@ -41,7 +44,7 @@ Provenance Published(bool synthetic) {
 }
 
 CostCard Deflate() {
-  CostCard card = CardsOf(Summarise(std::vector<stats::StatRow>{
+  CostCard card = CardsOf(analysis::Summarise(std::vector<stats::StatRow>{
                               Row("deflate", "1:1.2.13", {900, 1500, 1600, 5000, 70'000}),
                               Row("deflate", "1:1.3.1", {800, 1200, 1300, 4000, 9'000'000}),
                               Row("deflate", "1:1.2.9", {10'000})}),
@@ -54,7 +57,7 @@ CostCard Deflate() {
 CostCard Hostile() {
   stats::StatRow row = Row(kEvil, kEvil, {5});
   row.key.api.soname = kEvil;
-  CostCard card = CardsOf(Summarise(std::vector{row}), Published(false)).front();
+  CostCard card = CardsOf(analysis::Summarise(std::vector{row}), Published(false)).front();
   card.untrusted_link = "https://costs.example/\"><script>";
   return card;
 }
@@ -93,10 +96,10 @@ TEST(CostCardTest, EveryFormIsTheGoldenOne) {
 TEST(CostCardTest, OneCardAnApiWithItsVersionsNewestFirst) {
   stats::StatRow other = Row("deflate", "2", {1});
   other.key.api.soname = "liba.so.1";
-  const std::vector<CostCard> cards =
-      CardsOf(Summarise(std::vector{Row("inflate", "1.9", {1}), Row("inflate", "1.10", {1}),
-                                    Row("crc32", "1.9", {1}), other}),
-              Published(false));
+  const std::vector<CostCard> cards = CardsOf(
+      analysis::Summarise(std::vector{Row("inflate", "1.9", {1}), Row("inflate", "1.10", {1}),
+                                      Row("crc32", "1.9", {1}), other}),
+      Published(false));
   std::vector<std::string> names;
   for (const CostCard& card : cards) names.push_back(stats::DisplayName(ApiOf(card)));
   EXPECT_THAT(names, ElementsAre("liba.so.1!deflate", "libz.so.1!crc32", "libz.so.1!inflate"));

@@ -6,9 +6,10 @@
 #include <cstdlib>
 
 #include "common/base/file.h"
+#include "common/draw/html.h"
+#include "common/draw/svg.h"
 #include "tests/support/process.h"
-#include "tools/report/html.h"
-#include "tools/report/svg.h"
+#include "tools/analysis/summary.h"
 
 namespace fieldcost::report {
 namespace {
@@ -33,7 +34,7 @@ stats::StatRow Row(const std::string& symbol, Metric metric,
 CostPageContent Content(const std::vector<stats::StatRow>& rows) {
   return {.made = WallTime{std::chrono::seconds(1'700'000'000)},
           .facts = {{"Mode", "on since 2023-11-01 08:00 UTC"}, {"Sent", "2 batches"}},
-          .summaries = Summarise(rows, stats::Whose::kOwn)};
+          .summaries = analysis::Summarise(rows, stats::Whose::kOwn)};
 }
 
 // What is wrong with the page; see check_page.py.
@@ -97,11 +98,14 @@ TEST(CostPageTest, TheCheckFindsWhatMustNotBeThere) {
 
 TEST(SvgTest, EveryUsedBucketIsABar) {
   stats::CostHistogram histogram;
-  EXPECT_EQ(SpectrumSvg(CountBars(histogram, Metric::kWallTime), Metric::kWallTime), "");
-  EXPECT_EQ(HistogramSvg(CountBars(histogram, Metric::kWallTime), Metric::kWallTime, "a"), "");
+  EXPECT_EQ(draw::SpectrumSvg(draw::CountBars(histogram, Metric::kWallTime), Metric::kWallTime),
+            "");
+  EXPECT_EQ(
+      draw::HistogramSvg(draw::CountBars(histogram, Metric::kWallTime), Metric::kWallTime, "a"),
+      "");
   for (const std::uint64_t value : {16, 32, 32, 32, 32, 128}) histogram.Add(value);
   EXPECT_EQ(
-      SpectrumSvg(CountBars(histogram, Metric::kWallTime), Metric::kWallTime),
+      draw::SpectrumSvg(draw::CountBars(histogram, Metric::kWallTime), Metric::kWallTime),
       "<svg role=\"img\" aria-label=\"from 16 ns to 260 ns, most at 32 ns – 64 ns\" width=\"27\" "
       "height=\"24\" viewBox=\"0 0 27 24\"><title>from 16 ns to 260 ns, most at 32 ns – 64 ns"
       "</title><rect x=\"0\" y=\"18\" width=\"6\" height=\"6\" fill=\"#0077b9\"/>"
@@ -110,8 +114,8 @@ TEST(SvgTest, EveryUsedBucketIsABar) {
 }
 
 TEST(HtmlTest, MarkupAndControlCharactersBecomeText) {
-  EXPECT_EQ(EscapeHtml("a<b>&\"'\x01\n"), "a&lt;b&gt;&amp;&quot;&#39;\\x01\\x0a");
-  EXPECT_EQ(EscapeHtml("µ"), "µ");
+  EXPECT_EQ(draw::EscapeHtml("a<b>&\"'\x01\n"), "a&lt;b&gt;&amp;&quot;&#39;\\x01\\x0a");
+  EXPECT_EQ(draw::EscapeHtml("µ"), "µ");
 }
 
 }  // namespace

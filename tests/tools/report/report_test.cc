@@ -1,11 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
+#include "common/draw/terminal.h"
 #include "tests/common/stats/published_row.h"
+#include "tools/analysis/summary.h"
+#include "tools/report/cost_detail.h"
 #include "tools/report/cost_table.h"
-#include "tools/report/numbers.h"
-#include "tools/report/spectrum.h"
-#include "tools/report/terminal.h"
+#include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -17,9 +20,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr Style kPlain{};
-constexpr Style kUtf8{.utf8 = true};
-constexpr Style kColor{.utf8 = true, .color = ColorDepth::kTrue};
+constexpr draw::Style kPlain{};
+constexpr draw::Style kUtf8{.utf8 = true};
+constexpr draw::Style kColor{.utf8 = true, .color = draw::ColorDepth::kTrue};
 
 stats::StatRow Row(const std::string& soname, const std::string& symbol, Metric metric,
                    const std::vector<std::uint64_t>& values, std::uint64_t contributions) {
@@ -31,30 +34,30 @@ stats::StatRow Row(const std::string& soname, const std::string& symbol, Metric 
   return testing::AsPublished(row);
 }
 
-std::string Time(double value) { return FormatCost(value, Metric::kWallTime, kUtf8); }
-std::string Bytes(double value) { return FormatCost(value, Metric::kAllocInclusive, kUtf8); }
+std::string Time(double value) { return draw::FormatCost(value, Metric::kWallTime, kUtf8); }
+std::string Bytes(double value) { return draw::FormatCost(value, Metric::kAllocInclusive, kUtf8); }
 
 TEST(NumbersTest, TimesThatCannotBeToldApartAreOneClass) {
   EXPECT_EQ(Time(0), "under 16 ns");
   EXPECT_EQ(Time(15.9), "under 16 ns");
   EXPECT_EQ(Time(16), "16 ns");
-  EXPECT_EQ(FormatCost(7, Metric::kFirstCallTime, kUtf8), "under 16 ns");
-  EXPECT_EQ(FormatCost(7, Metric::kCpuCycles, kUtf8), "7 cyc");
+  EXPECT_EQ(draw::FormatCost(7, Metric::kFirstCallTime, kUtf8), "under 16 ns");
+  EXPECT_EQ(draw::FormatCost(7, Metric::kCpuCycles, kUtf8), "7 cyc");
   EXPECT_EQ(Bytes(7), "7 B");
-  EXPECT_EQ(FormatInterval(3, 7, " to ", Metric::kWallTime, kUtf8), "under 16 ns");
-  EXPECT_EQ(FormatInterval(3, 20, " to ", Metric::kWallTime, kUtf8), "under 16 ns to 20 ns");
+  EXPECT_EQ(draw::FormatInterval(3, 7, " to ", Metric::kWallTime, kUtf8), "under 16 ns");
+  EXPECT_EQ(draw::FormatInterval(3, 20, " to ", Metric::kWallTime, kUtf8), "under 16 ns to 20 ns");
   stats::CostHistogram histogram;
   for (const std::uint64_t value : {0, 1, 4, 9, 15, 16}) histogram.Add(value);
-  EXPECT_THAT(HistogramView(CountBars(histogram, Metric::kWallTime), kPlain),
+  EXPECT_THAT(draw::HistogramView(draw::CountBars(histogram, Metric::kWallTime), kPlain),
               AllOf(StartsWith("[0, 16)                  5 |@"),
                     HasSubstr("\n[16, 32)                 1 |@")));
 }
 
 TEST(NumbersTest, CostsHaveTwoSignificantDigitsAndAFittingUnit) {
-  EXPECT_EQ(FormatSpread(0, Metric::kWallTime, kUtf8), "0 ns");
-  EXPECT_EQ(FormatSpread(0.333, Metric::kWallTime, kUtf8), "0.33 ns");
-  EXPECT_EQ(FormatSpread(7, Metric::kWallTime, kUtf8), "7 ns");
-  EXPECT_EQ(FormatSpread(3.47, Metric::kWallTime, kUtf8), "3.5 ns");
+  EXPECT_EQ(draw::FormatSpread(0, Metric::kWallTime, kUtf8), "0 ns");
+  EXPECT_EQ(draw::FormatSpread(0.333, Metric::kWallTime, kUtf8), "0.33 ns");
+  EXPECT_EQ(draw::FormatSpread(7, Metric::kWallTime, kUtf8), "7 ns");
+  EXPECT_EQ(draw::FormatSpread(3.47, Metric::kWallTime, kUtf8), "3.5 ns");
   EXPECT_EQ(Time(123), "120 ns");
   EXPECT_EQ(Time(994), "990 ns");
   EXPECT_EQ(Time(996), "1.0 µs");
@@ -67,14 +70,14 @@ TEST(NumbersTest, CostsHaveTwoSignificantDigitsAndAFittingUnit) {
   EXPECT_EQ(Bytes(1024), "1.0 KiB");
   EXPECT_EQ(Bytes(1536), "1.5 KiB");
   EXPECT_EQ(Bytes(5.0 * 1048576), "5.0 MiB");
-  EXPECT_EQ(FormatCost(1234, Metric::kCpuCycles, kUtf8), "1.2 kcyc");
-  EXPECT_EQ(FormatCost(12, Metric::kCallsPerRun, kUtf8), "12 calls");
-  EXPECT_EQ(FormatCost(3.4e6, Metric::kCallsPerRun, kUtf8), "3.4 M calls");
-  EXPECT_EQ(FormatCost(1234, Metric::kFirstCallTime, kUtf8), "1.2 µs");
+  EXPECT_EQ(draw::FormatCost(1234, Metric::kCpuCycles, kUtf8), "1.2 kcyc");
+  EXPECT_EQ(draw::FormatCost(12, Metric::kCallsPerRun, kUtf8), "12 calls");
+  EXPECT_EQ(draw::FormatCost(3.4e6, Metric::kCallsPerRun, kUtf8), "3.4 M calls");
+  EXPECT_EQ(draw::FormatCost(1234, Metric::kFirstCallTime, kUtf8), "1.2 µs");
 }
 
 TEST(NumbersTest, WithoutUtf8MicrosecondsAreAscii) {
-  EXPECT_EQ(FormatCost(1234, Metric::kWallTime, kPlain), "1.2 us");
+  EXPECT_EQ(draw::FormatCost(1234, Metric::kWallTime, kPlain), "1.2 us");
 }
 
 TEST(NumbersTest, WhatIsNoNumberIsADash) {
@@ -84,50 +87,50 @@ TEST(NumbersTest, WhatIsNoNumberIsADash) {
 }
 
 TEST(NumbersTest, CountsAndSumsAreExact) {
-  EXPECT_EQ(FormatCount(0), "0");
-  EXPECT_EQ(FormatCount(999), "999");
-  EXPECT_EQ(FormatCount(1000), "1,000");
-  EXPECT_EQ(FormatCount(~std::uint64_t{0}), "18,446,744,073,709,551,615");
-  EXPECT_EQ(Decimal(0), "0");
-  EXPECT_EQ(Decimal(~stats::Uint128{0}), "340282366920938463463374607431768211455");
+  EXPECT_EQ(draw::FormatCount(0), "0");
+  EXPECT_EQ(draw::FormatCount(999), "999");
+  EXPECT_EQ(draw::FormatCount(1000), "1,000");
+  EXPECT_EQ(draw::FormatCount(~std::uint64_t{0}), "18,446,744,073,709,551,615");
+  EXPECT_EQ(draw::Decimal(0), "0");
+  EXPECT_EQ(draw::Decimal(~stats::Uint128{0}), "340282366920938463463374607431768211455");
 }
 
 TEST(NumbersTest, TimesAndAgesAreForPeople) {
   const WallTime time{std::chrono::seconds(1'700'000'000)};
-  EXPECT_EQ(FormatTime(time), "2023-11-14 22:13 UTC");
-  EXPECT_EQ(FormatTime(WallTime{}), "never");
-  EXPECT_EQ(FormatAge(time, time + std::chrono::seconds(59)), "just now");
-  EXPECT_EQ(FormatAge(time, time + std::chrono::minutes(1)), "1 minute ago");
-  EXPECT_EQ(FormatAge(time, time + std::chrono::hours(47)), "47 hours ago");
-  EXPECT_EQ(FormatAge(time, time + std::chrono::hours(72)), "3 days ago");
+  EXPECT_EQ(draw::FormatTime(time), "2023-11-14 22:13 UTC");
+  EXPECT_EQ(draw::FormatTime(WallTime{}), "never");
+  EXPECT_EQ(draw::FormatAge(time, time + std::chrono::seconds(59)), "just now");
+  EXPECT_EQ(draw::FormatAge(time, time + std::chrono::minutes(1)), "1 minute ago");
+  EXPECT_EQ(draw::FormatAge(time, time + std::chrono::hours(47)), "47 hours ago");
+  EXPECT_EQ(draw::FormatAge(time, time + std::chrono::hours(72)), "3 days ago");
 }
 
 TEST(TerminalTest, ColourNeedsATerminalAndNoObjection) {
-  const TerminalFacts terminal{true, "", "xterm-256color", "", "C.UTF-8"};
-  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, terminal).color, ColorDepth::k256);
-  EXPECT_TRUE(ChooseStyle(ColorChoice::kAuto, terminal).utf8);
-  EXPECT_EQ(ChooseStyle(ColorChoice::kNever, terminal).color, ColorDepth::kNone);
-  TerminalFacts facts = terminal;
+  const draw::TerminalFacts terminal{true, "", "xterm-256color", "", "C.UTF-8"};
+  EXPECT_EQ(draw::ChooseStyle(draw::ColorChoice::kAuto, terminal).color, draw::ColorDepth::k256);
+  EXPECT_TRUE(draw::ChooseStyle(draw::ColorChoice::kAuto, terminal).utf8);
+  EXPECT_EQ(draw::ChooseStyle(draw::ColorChoice::kNever, terminal).color, draw::ColorDepth::kNone);
+  draw::TerminalFacts facts = terminal;
   facts.color_term = "truecolor";
-  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, facts).color, ColorDepth::kTrue);
+  EXPECT_EQ(draw::ChooseStyle(draw::ColorChoice::kAuto, facts).color, draw::ColorDepth::kTrue);
   facts.no_color = "1";
-  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, facts).color, ColorDepth::kNone);
-  EXPECT_EQ(ChooseStyle(ColorChoice::kAlways, facts).color, ColorDepth::kTrue);
+  EXPECT_EQ(draw::ChooseStyle(draw::ColorChoice::kAuto, facts).color, draw::ColorDepth::kNone);
+  EXPECT_EQ(draw::ChooseStyle(draw::ColorChoice::kAlways, facts).color, draw::ColorDepth::kTrue);
   facts = terminal;
   facts.is_terminal = false;
-  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, facts).color, ColorDepth::kNone);
+  EXPECT_EQ(draw::ChooseStyle(draw::ColorChoice::kAuto, facts).color, draw::ColorDepth::kNone);
   facts = terminal;
   facts.term = "dumb";
-  EXPECT_EQ(ChooseStyle(ColorChoice::kAuto, facts).color, ColorDepth::kNone);
+  EXPECT_EQ(draw::ChooseStyle(draw::ColorChoice::kAuto, facts).color, draw::ColorDepth::kNone);
   facts.locale = "C";
-  EXPECT_FALSE(ChooseStyle(ColorChoice::kAuto, facts).utf8);
+  EXPECT_FALSE(draw::ChooseStyle(draw::ColorChoice::kAuto, facts).utf8);
 }
 
 TEST(TerminalTest, LongNamesAreCutInTheMiddleAndControlCharactersEscaped) {
-  EXPECT_EQ(Shorten("sqlite3_prepare_v2", 10, kPlain), "sqlite~_v2");
-  EXPECT_EQ(Shorten("sqlite3_prepare_v2", 10, kUtf8), "sqlite…_v2");
-  EXPECT_EQ(Shorten("short", 10, kPlain), "short");
-  EXPECT_EQ(Shorten("a\x1b[31mb", 20, kPlain), "a\\x1b[31mb");
+  EXPECT_EQ(draw::Shorten("sqlite3_prepare_v2", 10, kPlain), "sqlite~_v2");
+  EXPECT_EQ(draw::Shorten("sqlite3_prepare_v2", 10, kUtf8), "sqlite…_v2");
+  EXPECT_EQ(draw::Shorten("short", 10, kPlain), "short");
+  EXPECT_EQ(draw::Shorten("a\x1b[31mb", 20, kPlain), "a\\x1b[31mb");
 }
 
 TEST(SpectrumTest, HeightIsCountOverTheUsedRange) {
@@ -135,44 +138,48 @@ TEST(SpectrumTest, HeightIsCountOverTheUsedRange) {
   for (int i = 0; i < 1; ++i) histogram.Add(4);
   for (int i = 0; i < 80; ++i) histogram.Add(8);
   for (int i = 0; i < 40; ++i) histogram.Add(32);
-  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 6, kUtf8), "▁█ ▄  ");
-  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 6, kPlain), ".@ +  ");
+  EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 6, kUtf8),
+            "▁█ ▄  ");
+  EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 6, kPlain),
+            ".@ +  ");
 }
 
 TEST(SpectrumTest, AWideRangeIsJoinedToFit) {
   stats::CostHistogram histogram;
   for (unsigned power = 0; power < 64; ++power) histogram.Add(std::uint64_t{1} << power);
-  EXPECT_EQ(DisplayWidth(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kUtf8)), 16U);
-  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kPlain),
+  EXPECT_EQ(draw::DisplayWidth(
+                draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 16, kUtf8)),
+            16U);
+  EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 16, kPlain),
             "@@@@@@@@@@@@@@@@");
   histogram.Add(0);  // 65 slots in 16 columns: 5 each, 13 columns
-  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kPlain),
+  EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 16, kPlain),
             "@@@@@@@@@@@@@   ");
 }
 
 TEST(SpectrumTest, AnEmptyHistogramIsBlank) {
-  EXPECT_EQ(Spectrum({}, 5, kColor), "     ");
-  EXPECT_EQ(HistogramView({}, kPlain), "");
+  EXPECT_EQ(draw::Spectrum({}, 5, kColor), "     ");
+  EXPECT_EQ(draw::HistogramView({}, kPlain), "");
 }
 
 TEST(SpectrumTest, ColoursGoFromColdToHotAndStrengthFades) {
-  const Rgb cold = BucketColor(0, 1);
-  const Rgb hot = BucketColor(31, 1);
+  const draw::Rgb cold = draw::BucketColor(0, 1);
+  const draw::Rgb hot = draw::BucketColor(31, 1);
   EXPECT_EQ(cold.blue, 255);
   EXPECT_EQ(cold.red, 0);
   EXPECT_EQ(hot.red, 255);
   EXPECT_EQ(hot.blue, 0);
-  EXPECT_LT(BucketColor(31, 0.1).red, hot.red);
-  EXPECT_EQ(BucketColor(64, 1).red, 255);
+  EXPECT_LT(draw::BucketColor(31, 0.1).red, hot.red);
+  EXPECT_EQ(draw::BucketColor(64, 1).red, 255);
 }
 
 TEST(SpectrumTest, ColourAddsEscapesAndNothingElse) {
   stats::CostHistogram histogram;
   histogram.Add(1);
-  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 1, kColor),
+  EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 1, kColor),
             "\x1b[38;2;0;33;255m█\x1b[0m");
-  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 1,
-                     {.utf8 = true, .color = ColorDepth::k256}),
+  EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 1,
+                           {.utf8 = true, .color = draw::ColorDepth::k256}),
             "\x1b[38;5;27m█\x1b[0m");
 }
 
@@ -181,7 +188,7 @@ TEST(HistogramViewTest, LooksLikeBpftrace) {
   histogram.Add(0);
   for (int i = 0; i < 40; ++i) histogram.Add(1);
   for (int i = 0; i < 20; ++i) histogram.Add(5);
-  EXPECT_EQ(HistogramView(CountBars(histogram, Metric::kAllocInclusive), kPlain),
+  EXPECT_EQ(draw::HistogramView(draw::CountBars(histogram, Metric::kAllocInclusive), kPlain),
             "[0]                      1 |@                                       |\n"
             "[1, 2)                  40 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
             "[2, 4)                   0 |                                        |\n"
@@ -189,9 +196,9 @@ TEST(HistogramViewTest, LooksLikeBpftrace) {
   stats::CostHistogram large;
   large.Add(1024);
   large.Add(~std::uint64_t{0});
-  EXPECT_THAT(HistogramView(CountBars(large, Metric::kAllocInclusive), kPlain),
+  EXPECT_THAT(draw::HistogramView(draw::CountBars(large, Metric::kAllocInclusive), kPlain),
               HasSubstr("[1K, 2K) "));
-  EXPECT_THAT(HistogramView(CountBars(large, Metric::kAllocInclusive), kPlain),
+  EXPECT_THAT(draw::HistogramView(draw::CountBars(large, Metric::kAllocInclusive), kPlain),
               HasSubstr("[8E, 16E) "));
 }
 
@@ -201,7 +208,7 @@ TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
       Row("liba.so.1", "work", Metric::kAllocInclusive, {100, 300}, 3),
       Row("libb.so.2", "only_alloc", Metric::kAllocInclusive, {4096}, 1),
   };
-  const std::vector<CostSummary> summaries = Summarise(rows);
+  const std::vector<analysis::CostSummary> summaries = analysis::Summarise(rows);
   ASSERT_EQ(summaries.size(), 2U);
   EXPECT_EQ(
       CostTable(summaries, kPlain),
@@ -218,17 +225,18 @@ TEST(CostTableTest, TwoVersionsOfASymbolAreToldApart) {
   versioned.key.api.symbol_version = "GLIBC_2.34";
   const std::vector<stats::StatRow> twins = {Row("libc.so.6", "f", Metric::kWallTime, {1}, 1),
                                              versioned};
-  EXPECT_THAT(CostTable(Summarise(twins), kPlain), HasSubstr("f@GLIBC_2.34  libc.so.6"));
-  EXPECT_THAT(CostTable(Summarise(std::vector{versioned}), kPlain), HasSubstr("f    libc.so.6"));
+  EXPECT_THAT(CostTable(analysis::Summarise(twins), kPlain), HasSubstr("f@GLIBC_2.34  libc.so.6"));
+  EXPECT_THAT(CostTable(analysis::Summarise(std::vector{versioned}), kPlain),
+              HasSubstr("f    libc.so.6"));
 }
 
 TEST(CostTableTest, HostileNamesCannotSteerTheTerminal) {
   const std::vector<stats::StatRow> rows = {
       Row("lib\x1b]0;x\x07.so", "f\nfake line", Metric::kWallTime, {1}, 1)};
-  const std::string table = CostTable(Summarise(rows), kPlain);
+  const std::string table = CostTable(analysis::Summarise(rows), kPlain);
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2);
-  const std::string detail = CostDetail(Summarise(rows)[0], kPlain);
+  const std::string detail = CostDetail(analysis::Summarise(rows)[0], kPlain);
   EXPECT_THAT(detail, Not(HasSubstr("\x1b")));
   EXPECT_THAT(detail, HasSubstr("f\\x0afake line"));
 }
@@ -236,15 +244,15 @@ TEST(CostTableTest, HostileNamesCannotSteerTheTerminal) {
 TEST(CostTableTest, ColumnsAlignWithUtf8AndColour) {
   const std::vector<stats::StatRow> rows = {Row("liba.so.1", "a", Metric::kWallTime, {1500}, 1),
                                             Row("liba.so.1", "b", Metric::kWallTime, {15}, 1)};
-  const std::string table = CostTable(Summarise(rows), kUtf8);
+  const std::string table = CostTable(analysis::Summarise(rows), kUtf8);
   std::vector<std::size_t> widths;
   for (std::size_t begin = 0; begin < table.size();) {
     const std::size_t end = table.find('\n', begin);
-    widths.push_back(DisplayWidth(table.substr(begin, end - begin)));
+    widths.push_back(draw::DisplayWidth(table.substr(begin, end - begin)));
     begin = end + 1;
   }
   EXPECT_EQ(widths[1], widths[2]);
-  EXPECT_THAT(CostTable(Summarise(rows), kColor), HasSubstr("\x1b[38;2;"));
+  EXPECT_THAT(CostTable(analysis::Summarise(rows), kColor), HasSubstr("\x1b[38;2;"));
 }
 
 TEST(SummariseTest, RowsOfSingleClassesDoNotCountBesideTheRowForAll) {
@@ -253,7 +261,8 @@ TEST(SummariseTest, RowsOfSingleClassesDoNotCountBesideTheRowForAll) {
   one.key.hardware.architecture = "x86_64";
   stats::StatRow week = Row("l.so", "f", Metric::kWallTime, {20}, 1);
   week.key.week = 2900;
-  const std::vector<CostSummary> summaries = Summarise(std::vector{all, one, week});
+  const std::vector<analysis::CostSummary> summaries =
+      analysis::Summarise(std::vector{all, one, week});
   ASSERT_EQ(summaries.size(), 1U);
   EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->sums.histogram.count(), 3U);
   EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->figures.contributions, 2U);
@@ -265,7 +274,7 @@ TEST(SummariseTest, WithoutARowForAllThePartsAreAdded) {
   one.key.week = 2900;
   stats::StatRow two = one;
   two.key.week = 2901;
-  const std::vector<CostSummary> summaries = Summarise(std::vector{one, two});
+  const std::vector<analysis::CostSummary> summaries = analysis::Summarise(std::vector{one, two});
   EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->sums.histogram.count(), 2U);
 }
 
@@ -274,21 +283,22 @@ TEST(SortTest, DearestFirstUnmeasuredLast) {
       Row("l.so", "alloc_only", Metric::kAllocInclusive, {1}, 1),
       Row("l.so", "often_cheap", Metric::kWallTime, std::vector<std::uint64_t>(100, 3), 1),
       Row("l.so", "rare_dear", Metric::kWallTime, {1000}, 1)};
-  std::vector<CostSummary> summaries = Summarise(rows);
+  std::vector<analysis::CostSummary> summaries = analysis::Summarise(rows);
   const auto names = [&] {
     std::vector<std::string> list;
-    for (const CostSummary& summary : summaries) list.push_back(summary.api.symbol);
+    for (const analysis::CostSummary& summary : summaries) list.push_back(summary.api.symbol);
     return list;
   };
-  Sort(summaries, SortKey::kCalls);
+  analysis::Sort(summaries, analysis::SortKey::kCalls);
   EXPECT_THAT(names(), ElementsAre("often_cheap", "rare_dear", "alloc_only"));
-  for (const SortKey key :
-       {SortKey::kP50, SortKey::kP95, SortKey::kP99, SortKey::kMean, SortKey::kTotal}) {
-    Sort(summaries, key);
+  for (const analysis::SortKey key :
+       {analysis::SortKey::kP50, analysis::SortKey::kP95, analysis::SortKey::kP99,
+        analysis::SortKey::kMean, analysis::SortKey::kTotal}) {
+    analysis::Sort(summaries, key);
     EXPECT_THAT(names(), ElementsAre("rare_dear", "often_cheap", "alloc_only"));
   }
-  EXPECT_EQ(ParseSortKey("p99"), SortKey::kP99);
-  EXPECT_EQ(ParseSortKey("p98"), std::nullopt);
+  EXPECT_EQ(analysis::ParseSortKey("p99"), analysis::SortKey::kP99);
+  EXPECT_EQ(analysis::ParseSortKey("p98"), std::nullopt);
 }
 
 TEST(CostTableTest, CallsThatWereOnlyCountedCountToo) {
@@ -299,8 +309,8 @@ TEST(CostTableTest, CallsThatWereOnlyCountedCountToo) {
       Row("liba.so.1", "running", Metric::kCallsPerRun, {1}, 1),
       Row("liba.so.1", "untimed", Metric::kAllocInclusive, {8}, 1),
       Row("liba.so.1", "untimed", Metric::kCallsPerRun, {77}, 1)};
-  std::vector<CostSummary> summaries = Summarise(rows);
-  Sort(summaries, SortKey::kTotal);
+  std::vector<analysis::CostSummary> summaries = analysis::Summarise(rows);
+  analysis::Sort(summaries, analysis::SortKey::kTotal);
   EXPECT_EQ(summaries[0].api.symbol, "sampled");
   const std::string table = CostTable(summaries, kPlain);
   EXPECT_THAT(table, ::testing::ContainsRegex("sampled +liba.so.1 +1.2-3 +4,096 "));
@@ -318,8 +328,8 @@ TEST(CostTableTest, TotalsOfAllRunsAreAboveThoseOfMeasuredOnes) {
       Row("liba.so.1", "drawn", Metric::kWallTime, {900, 1100}, 1), drawn,
       Row("liba.so.1", "measured", Metric::kWallTime, {1'000'000'000}, 1),
       Row("liba.so.1", "measured", Metric::kWallTimeBusy, {2'000'000'000}, 1)};
-  std::vector<CostSummary> summaries = Summarise(rows);
-  Sort(summaries, SortKey::kTotal);
+  std::vector<analysis::CostSummary> summaries = analysis::Summarise(rows);
+  analysis::Sort(summaries, analysis::SortKey::kTotal);
   const std::string table = CostTable(summaries, kPlain);
   EXPECT_THAT(table, ::testing::ContainsRegex("drawn .* 2.0 ms .*\nmeasured .* >= 3.0 s"));
   const std::string text = CostDetail(summaries[0], kPlain);
@@ -332,8 +342,8 @@ TEST(CostTableTest, TotalsOfAllRunsAreAboveThoseOfMeasuredOnes) {
 }
 
 TEST(CostTableTest, WhatWasOnlyMeasuredOnBusyMachinesIsMarked) {
-  const std::vector<CostSummary> summaries =
-      Summarise(std::vector{Row("liba.so.1", "busy", Metric::kWallTimeBusy, {2000, 2000}, 1)});
+  const std::vector<analysis::CostSummary> summaries = analysis::Summarise(
+      std::vector{Row("liba.so.1", "busy", Metric::kWallTimeBusy, {2000, 2000}, 1)});
   EXPECT_THAT(CostTable(summaries, kPlain), HasSubstr(" 2.0 us*  2.0 us*  2.0 us*  2.0 us*  "));
   EXPECT_THAT(TableNote(summaries, kPlain), HasSubstr("; *: with some load at the start"));
 }
@@ -342,7 +352,7 @@ TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
   const std::vector<stats::StatRow> rows = {
       Row("liba.so.1", "f", Metric::kCallsPerRun, {100, 300}, 2),
       Row("liba.so.1", "f", Metric::kFirstCallTime, {5000}, 1)};
-  const std::string text = CostDetail(Summarise(rows)[0], kPlain);
+  const std::string text = CostDetail(analysis::Summarise(rows)[0], kPlain);
   EXPECT_THAT(text, HasSubstr("calls_per_run (calls)"));
   EXPECT_THAT(text, HasSubstr("2 runs, 400 calls in all, 2 contributions"));
   EXPECT_THAT(text, HasSubstr("first_call (ns)"));
@@ -363,7 +373,7 @@ TEST(SummariseTest, WeightsAreAddedAndGiveTheTypicalMachine) {
   two.weights = {};  // from before they were kept
   two.bounded = {};
   two.key.week = 2901;
-  const std::vector<CostSummary> summaries = Summarise(std::vector{one, two});
+  const std::vector<analysis::CostSummary> summaries = analysis::Summarise(std::vector{one, two});
   const stats::Figures& figures = summaries[0].Find(Metric::kWallTime)->figures;
   EXPECT_EQ(figures.quantiles->p50.estimate, 20);
   EXPECT_EQ(figures.quantiles->p95.estimate, 20);
@@ -378,8 +388,9 @@ TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
   stats::StatRow old = Row("liba.so.1", "old", Metric::kWallTime, {1500}, 3);
   old.weights = {};
   old.bounded = {};
-  std::vector<CostSummary> summaries = Summarise(std::vector{old, OneHeavyCaller()});
-  Sort(summaries, SortKey::kTotal);
+  std::vector<analysis::CostSummary> summaries =
+      analysis::Summarise(std::vector{old, OneHeavyCaller()});
+  analysis::Sort(summaries, analysis::SortKey::kTotal);
   EXPECT_EQ(CostTable(summaries, kPlain),
             "API   LIBRARY    VERSION  CALLS  CONTRIB    P50    P95     P99   MEAN      TOTAL  "
             "ALLOC/CALL  SPECTRUM\n"
@@ -395,38 +406,37 @@ TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
 TEST(CostTableTest, NoNumberOfCallsMovesOneMachinesLineFurther) {
   // 2^40 calls, and 1,000 times as many.
   const auto table = [](std::uint64_t calls) {
-    return CostTable(Summarise(std::vector{OneHeavyCaller(calls)}), kPlain);
+    return CostTable(analysis::Summarise(std::vector{OneHeavyCaller(calls)}), kPlain);
   };
   EXPECT_EQ(table(std::uint64_t{1} << 40), table(100'000));
   EXPECT_EQ(table(std::uint64_t{1} << 50), table(100'000));
 }
 
 TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
-  EXPECT_THAT(CostDetail(Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
+  EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
               HasSubstr("    n 240, 21 contributions; all classes, all weeks; under little load\n"
                         "    typical machine: each of 21 contributions counts the same\n"
                         "    p50     20 ns  (certainly between 16 ns and 31 ns)\n"
                         "    p95     20 ns  (certainly between 16 ns and 31 ns)\n"
                         "    p99    5.0 us  (certainly between 4.1 us and 8.2 us)\n"));
-  EXPECT_THAT(CostDetail(Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
+  EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
               HasSubstr("    all calls: left out, a few machines made most of these calls\n\n"
                         "    [16, 32)            95.2 % |@@@"));
-  EXPECT_THAT(
-      CostDetail(
-          Summarise(std::vector{Row("liba.so.1", "work", Metric::kWallTime, {20, 22}, 2)})[0],
-          kPlain),
-      HasSubstr("    mean 21 ns\n"
-                "    all calls: each of 2 counts the same\n"
-                "    p50     20 ns  (certainly between 20 ns and 21 ns)\n"
-                "    p95     22 ns  (certainly between 21 ns and 22 ns)\n"
-                "    p99     22 ns  (certainly between 21 ns and 22 ns)\n"
-                "    mean 21 ns, standard deviation 1 ns\n"));
+  EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{
+                             Row("liba.so.1", "work", Metric::kWallTime, {20, 22}, 2)})[0],
+                         kPlain),
+              HasSubstr("    mean 21 ns\n"
+                        "    all calls: each of 2 counts the same\n"
+                        "    p50     20 ns  (certainly between 20 ns and 21 ns)\n"
+                        "    p95     22 ns  (certainly between 21 ns and 22 ns)\n"
+                        "    p99     22 ns  (certainly between 21 ns and 22 ns)\n"
+                        "    mean 21 ns, standard deviation 1 ns\n"));
 }
 
 TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
   const std::vector<stats::StatRow> rows = {
       Row("liba.so.1", "work", Metric::kWallTime, {20, 20, 20, 20}, 2)};
-  EXPECT_EQ(CostDetail(Summarise(rows, stats::Whose::kOwn)[0], kPlain),
+  EXPECT_EQ(CostDetail(analysis::Summarise(rows, stats::Whose::kOwn)[0], kPlain),
             "liba.so.1!work  version 1.2-3  build-id 00ff\n"
             "\n"
             "  wall_time (ns)  @\n"

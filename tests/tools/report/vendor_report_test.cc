@@ -1,4 +1,4 @@
-#include "tools/report/vendor_report.h"
+#include "tools/analysis/vendor_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,8 @@
 
 #include "common/base/file.h"
 #include "tests/support/process.h"
-#include "tests/tools/report/version_fleet.h"
+#include "tests/tools/analysis/version_fleet.h"
+#include "tools/report/trend_text.h"
 #include "tools/report/vendor_page.h"
 #include "tools/report/vendor_text.h"
 
@@ -53,12 +54,12 @@ Rows Api(VersionFleet& fleet, const std::string& symbol, double before, double a
   return rows;
 }
 
-const VendorLibrary kLibrary{
+const analysis::VendorLibrary kLibrary{
     .soname = "libz.so.1", .versions = {"1.0", "2.0"}, .before = "1.0", .after = "2.0"};
 
-VendorReport Zlib(GroupBy by) {
+analysis::VendorReport Zlib(analysis::GroupBy by) {
   VersionFleet fleet(80);
-  VendorReportBuilder builder("libz.so.1", by);
+  analysis::VendorReportBuilder builder("libz.so.1", by);
   builder.Begin(kLibrary);
   builder.Add(Api(fleet, "z_flate", 14, 15));
   builder.Add(Api(fleet, "z_check", 10, 9));
@@ -67,7 +68,7 @@ VendorReport Zlib(GroupBy by) {
   return builder.Finish();
 }
 
-std::string Page(const VendorReport& report, bool synthetic = false) {
+std::string Page(const analysis::VendorReport& report, bool synthetic = false) {
   return VendorPage({.report = &report,
                      .facts = {{"Catalogue", "snapshot 7, published 2026-11-21 03:10 UTC"}},
                      .synthetic = synthetic});
@@ -93,79 +94,80 @@ std::string Golden(const std::string& name, const std::string& made) {
 }
 
 TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheDearestComesFirst) {
-  const VendorReport report = Zlib(GroupBy::kModule);
+  const analysis::VendorReport report = Zlib(analysis::GroupBy::kModule);
   ASSERT_EQ(report.apis.size(), 4U);
   EXPECT_EQ(report.apis[0].symbol, "z_flate");
   EXPECT_EQ(report.apis[3].symbol, "z_check");
-  const VendorApi& api = report.apis[0];
+  const analysis::VendorApi& api = report.apis[0];
   EXPECT_EQ(api.calls, 2 * 4 * 40 * 40U);
   EXPECT_EQ(api.contributions, 2 * 4 * 40U);
   EXPECT_EQ(api.version, "2.0");
   EXPECT_EQ(api.time.contributions, 4 * 40U);
   double shares = 0;
-  for (const VendorApi& one : report.apis) shares += one.share;
+  for (const analysis::VendorApi& one : report.apis) shares += one.share;
   EXPECT_NEAR(shares, 1, 1e-12);
   EXPECT_EQ(report.calls, 4 * *api.calls);
 }
 
 TEST(VendorReportTest, ChangesAreFoundAndNothingElseIs) {
-  const VendorReport report = Zlib(GroupBy::kModule);
-  const auto slower = WithChange(report, Change::kMore);
-  const auto faster = WithChange(report, Change::kLess);
+  const analysis::VendorReport report = Zlib(analysis::GroupBy::kModule);
+  const auto slower = analysis::WithChange(report, analysis::Change::kMore);
+  const auto faster = analysis::WithChange(report, analysis::Change::kLess);
   ASSERT_EQ(slower.size(), 1U);
   ASSERT_EQ(faster.size(), 1U);
   EXPECT_EQ(slower[0].first->symbol, "z_flate");
   EXPECT_EQ(faster[0].first->symbol, "z_check");
-  EXPECT_EQ(WithChange(report, Change::kNone).size(), 2U);
+  EXPECT_EQ(analysis::WithChange(report, analysis::Change::kNone).size(), 2U);
   EXPECT_EQ(report.compared, 4U);
   // Half of what the newest version's calls cost is the regression.
-  const VendorApi& api = *slower[0].first;
+  const analysis::VendorApi& api = *slower[0].first;
   EXPECT_NEAR(api.Regression()->ns / (*api.time.mean * 4 * 40 * 40), 0.5, 0.1);
   EXPECT_FALSE(api.Regression()->of_all_runs);
   EXPECT_FALSE(faster[0].first->Regression());
 }
 
 TEST(VendorReportTest, GroupsAreModulesNameSpacesOrBoth) {
-  const auto names = [](GroupBy by) {
+  const auto names = [](analysis::GroupBy by) {
     std::vector<std::string> found;
-    for (const VendorGroup& group : Zlib(by).groups) found.push_back(NameOf(group));
+    for (const analysis::VendorGroup& group : Zlib(by).groups)
+      found.push_back(analysis::NameOf(group));
     return found;
   };
-  EXPECT_THAT(names(GroupBy::kModule), ::testing::ElementsAre("libz.so.1"));
-  EXPECT_THAT(names(GroupBy::kNamespace), ::testing::ElementsAre("z_", "z::Stream"));
-  EXPECT_THAT(names(GroupBy::kBoth),
+  EXPECT_THAT(names(analysis::GroupBy::kModule), ::testing::ElementsAre("libz.so.1"));
+  EXPECT_THAT(names(analysis::GroupBy::kNamespace), ::testing::ElementsAre("z_", "z::Stream"));
+  EXPECT_THAT(names(analysis::GroupBy::kBoth),
               ::testing::ElementsAre("libz.so.1, z_", "libz.so.1, z::Stream"));
 }
 
 TEST(VendorReportTest, AGroupChangesAsItsDearApisDo) {
-  const VendorReport report = Zlib(GroupBy::kNamespace);
-  const VendorGroup& c = report.groups[0];
+  const analysis::VendorReport report = Zlib(analysis::GroupBy::kNamespace);
+  const analysis::VendorGroup& c = report.groups[0];
   EXPECT_EQ(c.slower, 1U);
   EXPECT_EQ(c.faster, 1U);
-  EXPECT_EQ(c.change, Change::kMore);  // z_flate is all of its cost
+  EXPECT_EQ(c.change, analysis::Change::kMore);  // z_flate is all of its cost
   EXPECT_NEAR(c.ratio, 1.8, 0.25);
   EXPECT_LT(c.ratio_low, c.ratio);
   EXPECT_GT(c.ratio_high, c.ratio);
-  const VendorGroup& cxx = report.groups[1];
-  EXPECT_EQ(cxx.change, Change::kNone);
+  const analysis::VendorGroup& cxx = report.groups[1];
+  EXPECT_EQ(cxx.change, analysis::Change::kNone);
   EXPECT_EQ(cxx.unchanged, 2U);
   EXPECT_NEAR(cxx.share + c.share, 1, 1e-12);
 }
 
 TEST(VendorReportTest, WithoutAnOlderVersionThereAreCostsButNoChanges) {
   VersionFleet fleet(81);
-  VendorReportBuilder builder("libz.so.1", GroupBy::kModule);
+  analysis::VendorReportBuilder builder("libz.so.1", analysis::GroupBy::kModule);
   builder.Begin({.soname = "libz.so.1", .versions = {"2.0"}, .before = "", .after = "2.0"});
   builder.Add(Api(fleet, "f", 12, 14));
-  const VendorReport report = builder.Finish();
+  const analysis::VendorReport report = builder.Finish();
   EXPECT_THAT(report.apis[0].changes, IsEmpty());
-  EXPECT_EQ(report.groups[0].change, Change::kTooLittleData);
+  EXPECT_EQ(report.groups[0].change, analysis::Change::kTooLittleData);
   EXPECT_THAT(VendorText(report, {}), HasSubstr("nothing to compare with"));
   EXPECT_THAT(Problems(Page(report)), IsEmpty());
 }
 
 TEST(VendorReportTest, TrendsAreByWeekAndByVersion) {
-  const VendorApi api = Zlib(GroupBy::kModule).apis[0];
+  const analysis::VendorApi api = Zlib(analysis::GroupBy::kModule).apis[0];
   ASSERT_EQ(api.weeks.size(), 8U);
   EXPECT_EQ(api.weeks[0].untrusted_label, "2025-07-31");
   EXPECT_EQ(api.weeks[0].contributions, 40U);
@@ -180,29 +182,30 @@ TEST(VendorReportTest, TrendsAreByWeekAndByVersion) {
 }
 
 TEST(VendorReportTest, ThePageIsTheGoldenOne) {
-  const std::string page = Page(Zlib(GroupBy::kBoth), true);
+  const std::string page = Page(Zlib(analysis::GroupBy::kBoth), true);
   EXPECT_EQ(page, Golden("vendor_page.golden.html", page));
   EXPECT_THAT(Problems(page), IsEmpty());
   EXPECT_THAT(page, HasSubstr("SYNTHETIC"));
-  EXPECT_THAT(Page(Zlib(GroupBy::kBoth)), Not(HasSubstr("SYNTHETIC")));
+  EXPECT_THAT(Page(Zlib(analysis::GroupBy::kBoth)), Not(HasSubstr("SYNTHETIC")));
 }
 
 TEST(VendorReportTest, TheTextIsTheGoldenOne) {
-  const std::string text = VendorText(Zlib(GroupBy::kBoth), {.utf8 = true});
+  const std::string text = VendorText(Zlib(analysis::GroupBy::kBoth), {.utf8 = true});
   EXPECT_EQ(text, Golden("vendor_report.golden.txt", text));
 }
 
 TEST(VendorReportTest, TheTableForSpreadsheetsIsTheGoldenOne) {
-  const std::string csv = VendorCsv(Zlib(GroupBy::kModule), {.source = "catalogue",
-                                                             .snapshot = 7,
-                                                             .published = "2026-11-21 03:10 UTC",
-                                                             .synthetic = true});
+  const std::string csv =
+      VendorCsv(Zlib(analysis::GroupBy::kModule), {.source = "catalogue",
+                                                   .snapshot = 7,
+                                                   .published = "2026-11-21 03:10 UTC",
+                                                   .synthetic = true});
   EXPECT_EQ(csv, Golden("vendor_report.golden.csv", csv));
 }
 
 TEST(VendorReportTest, HostileNamesStayText) {
   VersionFleet fleet(82);
-  VendorReportBuilder builder(kEvil, GroupBy::kBoth);
+  analysis::VendorReportBuilder builder(kEvil, analysis::GroupBy::kBoth);
   builder.Begin({.soname = kEvil, .versions = {"1.0", kEvil}, .before = "1.0", .after = kEvil});
   Rows rows = Api(fleet, kEvil, 12, 14);
   for (StatRow& row : rows) {
@@ -211,8 +214,8 @@ TEST(VendorReportTest, HostileNamesStayText) {
     if (row.key.api.package_version == "2.0") row.key.api.package_version = kEvil;
   }
   builder.Add(rows);
-  const VendorReport report = builder.Finish();
-  EXPECT_EQ(WithChange(report, Change::kMore).size(), 1U);
+  const analysis::VendorReport report = builder.Finish();
+  EXPECT_EQ(analysis::WithChange(report, analysis::Change::kMore).size(), 1U);
   const std::string page = Page(report);
   EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")),
                           HasSubstr("A&lt;&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;"),
@@ -224,12 +227,12 @@ TEST(VendorReportTest, HostileNamesStayText) {
 
 TEST(VendorReportTest, ManyApisAreCutAndCounted) {
   VersionFleet fleet(83);
-  VendorReportBuilder builder("libz.so.1", GroupBy::kNamespace);
+  analysis::VendorReportBuilder builder("libz.so.1", analysis::GroupBy::kNamespace);
   builder.Begin(kLibrary);
   for (std::size_t i = 0; i < kMaxPageApis + 2; ++i) {
     builder.Add(Rows{fleet.Row({.symbol = "f" + std::to_string(i), .machines = 1})});
   }
-  const VendorReport report = builder.Finish();
+  const analysis::VendorReport report = builder.Finish();
   const std::string page = Page(report);
   EXPECT_THAT(page, HasSubstr("400 of 402 APIs"));
   EXPECT_THAT(page, AllOf(HasSubstr("id=\"api400\""), Not(HasSubstr("id=\"api401\""))));
@@ -238,9 +241,9 @@ TEST(VendorReportTest, ManyApisAreCutAndCounted) {
 }
 
 TEST(VendorReportTest, AnEmptyReportIsAPageToo) {
-  VendorReportBuilder builder("libz.so.1", GroupBy::kModule);
+  analysis::VendorReportBuilder builder("libz.so.1", analysis::GroupBy::kModule);
   builder.Begin(kLibrary);
-  const VendorReport report = builder.Finish();
+  const analysis::VendorReport report = builder.Finish();
   EXPECT_THAT(Problems(Page(report)), IsEmpty());
   EXPECT_THAT(VendorText(report, {}), HasSubstr("libz.so.1: 0 APIs"));
 }

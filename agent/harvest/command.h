@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace fieldcost::agent {
+
+struct CommandResult {
+  int exit_status = -1;  // -1: ended by a signal
+  std::string output;    // stdout
+};
+
+// Runs a program (absolute path, no shell) with a fixed environment (PATH, LC_ALL=C), no input and
+// stderr discarded. kNotFound if it cannot be started; kTooLarge / kDeadlineExceeded, and the
+// child killed and reaped, if it passes the limits.
+Result<CommandResult> RunCommand(const std::vector<std::string>& arguments,
+                                 std::size_t max_output_bytes, std::chrono::milliseconds limit);
+
+}  // namespace fieldcost::agent

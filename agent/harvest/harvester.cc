@@ -1,0 +1,360 @@
+#include "agent/harvest/harvester.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <iterator>
+#include <system_error>
+
+#include "agent/harvest/module_version.h"
+#include "agent/runs/boot_id.h"
+#include "agent/runs/liveness.h"
+#include "agent/settings/consent.h"
+#include "agent/settings/memory_dir.h"
+#include "agent/settings/public_modules.h"
+#include "common/base/log.h"
+
+namespace fieldcost::agent {
+namespace {
+
+// Where run files were when a missing one was last taken for gone: see SeesAllRuns().
+constexpr char kRunPlaceText[] = "run_place";
+constexpr char kRefusedDirectory[] = "refused";
+constexpr std::size_t kMaxFilesPerHarvest = 4096;
+constexpr std::size_t kMaxRefusedFiles = 16;
+// A file whose writer did not finish making it, and is not alive, goes after this time.
+constexpr std::int64_t kUnfinishedSeconds = 60;
+constexpr std::uint64_t kPsPerNs = 1000;
+// 13 days, of all threads together.
+constexpr std::uint64_t kMaxTimePerRunNs = std::uint64_t{1} << 50;
+// Of one run's time, times the runs it stands for: services take a thousand times that in a row.
+constexpr stats::Uint128 kMaxSquaresPerRun = stats::Uint128{1} << 102;
+
+std::uint64_t InodeOf(const std::filesystem::path& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+// Our own trouble, as opposed to the file's.
+bool IsOurs(const Error& error) {
+  return error.code == ErrorCode::kIo || error.code == ErrorCode::kUnavailable ||
+         error.code == ErrorCode::kInternal;
+}
+
+// What is measured of libraries that are not public is not told apart.
+stats::ApiKey PrivateApi() {
+  return {.soname = kPrivateName,
+          .package_version = {},
+          .build_id = {},
+          .symbol = kPrivateName,
+          .symbol_version = {}};
+}
+
+// Makes room for one more in runs/refused/: the oldest goes.
+void LimitRefused(const std::filesystem::path& directory) {
+  std::vector<std::pair<std::int64_t, std::filesystem::path>> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    struct stat info {};
+    if (::lstat(entry.path().c_str(), &info) == 0) {
+      files.emplace_back(info.st_ctim.tv_sec, entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  for (std::size_t i = 0; i + kMaxRefusedFiles <= files.size(); ++i) {
+    std::filesystem::remove_all(files[i].second, error);
+  }
+}
+
+// Adds the run files in a directory, ascending.
+Status ListDirectory(const std::filesystem::path& directory,
+                     std::vector<std::filesystem::path>& files) {
+  const auto first = static_cast<std::ptrdiff_t>(files.size());
+  std::error_code error;
+  std::filesystem::directory_iterator entries(directory, error);
+  if (error == std::errc::no_such_file_or_directory) return {};
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    if (!entries->path().native().ends_with(shm::kRunFileSuffix)) continue;
+    files.push_back(entries->path());
+    if (files.size() == kMaxFilesPerHarvest) break;
+  }
+  if (error) return ErrnoError("list", directory, error.value());
+  std::sort(files.begin() + first, files.end());
+  return {};
+}
+
+// This boot, and which directory of it this is, also where another mount namespace shows one of the
+// same name. Empty if it is not there.
+std::string PlaceOf(const std::filesystem::path& directory, const std::string& boot_id) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0) return {};
+  return fmt::format("{} {}:{}", boot_id, info.st_dev, info.st_ino);
+}
+
+}  // namespace
+
+RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before) {
+  RunNumbers now{.lost_calls = info.lost_calls, .refused_cells = content.refused_cells};
+  for (const RunPick& pick : content.picks) {
+    if (pick.dropped) ++now.dropped_picks;
+    if (!pick.calls) continue;
+    now.timed_calls += pick.calls->timed;
+    now.untimed_calls += pick.calls->untimed;
+  }
+  return {.lost_calls = std::max(before.lost_calls, now.lost_calls),
+          .timed_calls = std::max(before.timed_calls, now.timed_calls),
+          .untimed_calls = std::max(before.untimed_calls, now.untimed_calls),
+          .dropped_picks = std::max(before.dropped_picks, now.dropped_picks),
+          .refused_cells = std::max(before.refused_cells, now.refused_cells)};
+}
+
+std::vector<RunCell> SingleValues(const RunInfo& info, const RunContent& content, bool ended) {
+  std::vector<RunCell> cells;
+  const auto add = [&](std::size_t pick, stats::Metric metric, std::uint64_t value,
+                       std::uint64_t weight = 1) {
+    cells.push_back({.pick = static_cast<std::uint32_t>(pick), .metric = metric, .histogram = {}});
+    cells.back().histogram.Add(value, weight);
+  };
+  for (std::size_t i = 0; i < content.picks.size(); ++i) {
+    const RunPick& pick = content.picks[i];
+    if (ended && pick.calls && pick.has_all_calls) {
+      const std::uint64_t calls = pick.calls->timed + pick.calls->untimed;
+      if (calls != 0) add(i, stats::Metric::kCallsPerRun, calls);
+    }
+    if (pick.first_call_ns) add(i, stats::Metric::kFirstCallTime, *pick.first_call_ns);
+  }
+  if (!ended || info.forced || info.asked) return cells;
+  for (const RunCell& cell : content.cells) {
+    const RunPick& pick = content.picks[cell.pick];
+    const bool is_time =
+        cell.metric == stats::Metric::kWallTime || cell.metric == stats::Metric::kWallTimeBusy;
+    if (!is_time || !pick.calls) continue;
+    std::uint32_t weight =
+        shm::RunsStoodFor(pick.drawn, pick.chances, shm::RoundingBits(info.random_draw, cell.pick));
+    const auto ns = static_cast<std::uint64_t>(
+        std::min<stats::Uint128>(cell.histogram.sum(), kMaxTimePerRunNs));
+    while (stats::Uint128{ns} * ns * weight > kMaxSquaresPerRun) weight /= 2;
+    if (weight != 0) add(cell.pick, stats::Metric::kTimePerRun, ns, weight);
+  }
+  return cells;
+}
+
+Result<std::vector<std::filesystem::path>> ListRunFiles(const AgentPaths& paths) {
+  std::vector<std::filesystem::path> files;
+  for (const std::filesystem::path& directory : RunDirectories(paths)) {
+    FIELDCOST_TRY(ListDirectory(directory, files));
+  }
+  return files;
+}
+
+Status RemoveUnwantedRuns(const AgentPaths& paths) {
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths));
+  for (const std::filesystem::path& path : files) {
+    const auto bytes = RunFileBytes::Open(path);
+    if (!bytes) continue;
+    const auto info = ReadRunInfo(*bytes);
+    if (!info || !info->ready || info->forced) continue;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoError("remove", path, errno);
+  }
+  return {};
+}
+
+Harvester::Harvester(const AgentPaths& paths, const AgentConfig& config, const Clock& clock,
+                     StateDb& database)
+    : paths_(&paths),
+      clock_(&clock),
+      database_(&database),
+      extra_modules_(config.extra_modules.begin(), config.extra_modules.end()) {
+  for (wire::PolicyModule& module : PublicModulesOf(config)) {
+    public_modules_.emplace(std::move(module.soname), std::move(module.package));
+  }
+}
+
+Result<HarvestReport> Harvester::HarvestAll() {
+  HarvestReport report;
+  directories_ = RunDirectories(*paths_);
+  FIELDCOST_TRY(FindMissing());
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(*paths_));
+  for (const std::filesystem::path& path : files) {
+    const Status status = HarvestFile(path, report);
+    if (!status) return Within(status.error(), "harvest");
+  }
+  RemoveOldFiles(*paths_);
+  return report;
+}
+
+Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& report) {
+  const auto bytes = RunFileBytes::Open(path);
+  if (!bytes) {
+    if (bytes.error().code == ErrorCode::kNotFound) return {};  // somebody else was faster
+    return IsOurs(bytes.error()) ? Status(bytes.error()) : Refuse(path, bytes.error(), report);
+  }
+  const auto info = ReadRunInfo(*bytes);
+  if (!info) return Refuse(path, info.error(), report);
+  if (!info->ready) {
+    const bool is_old = ::time(nullptr) - bytes->modified_unix_seconds() > kUnfinishedSeconds;
+    if (is_old && !IsBeingWritten(bytes->fd())) {
+      ::unlink(path.c_str());
+    } else {
+      ++report.files_left;
+    }
+    return {};
+  }
+  // Asked before the cells are read: what a process that has ended left behind is final.
+  const bool ended = !IsBeingWritten(bytes->fd());
+  auto content = ReadRunContent(*bytes, *info, ended);
+  if (!content) return Refuse(path, content.error(), report);
+  ModuleVersions versions(*database_);
+  for (RunPick& pick : content->picks) {
+    FIELDCOST_ASSIGN(const ModuleOwner owner, versions.Find(pick.api, pick.module_path));
+    pick.api.package_version = owner.version;
+    if (!info->forced && !IsPublic(pick.api, owner)) pick.api = PrivateApi();
+  }
+  const RunIdentity run{.name = path.filename().string(),
+                        .inode = bytes->inode(),
+                        .start_unix_ns = info->start_unix_ns};
+  FIELDCOST_TRY(Count(path, run, *info, *content, ended, report));
+  ++report.files_read;
+  report.cells_refused += content->refused_cells;
+  if (!ended) {
+    ++report.files_left;
+    return {};
+  }
+  // The snapshot outlives the file: killed in between, we find the file counted. It goes with the
+  // next transaction, since each costs a write to the disk.
+  if (InodeOf(path) == run.inode && ::unlink(path.c_str()) == 0) ++report.files_finished;
+  missing_.push_back(run);
+  return {};
+}
+
+Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& run,
+                        const RunInfo& info, const RunContent& content, bool ended,
+                        HarvestReport& report) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
+  FIELDCOST_TRY(ForgetMissing());
+  // A file that is gone has been counted and its snapshot perhaps removed: not again.
+  if (InodeOf(path) != run.inode) return {};
+  // Read inside the transaction: whoever withdraws consent writes the file first and then removes
+  // what we may have added.
+  const auto consent = EffectiveConsent(*paths_);
+  const Consent decision = consent ? *consent : Consent{};
+  if (!info.forced && !MayKeep(decision, info.start())) return {};
+  const bool may_send = MaySend(decision, info.start(), info.forced || info.asked);
+  FIELDCOST_ASSIGN(const RunSnapshot before, database_->FindSnapshot(run));
+  HarvestReport counted;
+  RunSnapshot changes{.numbers = NumbersOf(info, content, before.numbers), .totals = {}};
+  for (const RunCell& cell : content.cells) {
+    FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
+  }
+  for (const RunCell& cell : SingleValues(info, content, ended)) {
+    if (before.totals.contains({cell.pick, cell.metric})) continue;
+    FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
+  }
+  if (!changes.totals.empty() || changes.numbers != before.numbers) {
+    FIELDCOST_TRY(database_->SaveSnapshot(run, changes));
+    FIELDCOST_TRY(AddNumbers(info, before.numbers, changes.numbers));
+  }
+  FIELDCOST_TRY(transaction.Commit());
+  missing_.clear();
+  report.calls += counted.calls;
+  return {};
+}
+
+Status Harvester::AddNumbers(const RunInfo& info, const RunNumbers& before, const RunNumbers& now) {
+  const std::uint64_t timed = now.timed_calls - before.timed_calls;
+  const std::uint64_t untimed = now.untimed_calls - before.untimed_calls;
+  // 512 picks of kMaxRunCalls at kMaxCallCostPs: below 2^79.
+  const stats::Uint128 overhead_ps =
+      stats::Uint128{timed} * info.timed_call_ps + stats::Uint128{untimed} * info.untimed_call_ps;
+  FIELDCOST_TRY(database_->Add(kLostCallsNumber, now.lost_calls - before.lost_calls));
+  FIELDCOST_TRY(database_->Add(kTimedCallsNumber, timed));
+  FIELDCOST_TRY(database_->Add(kUntimedCallsNumber, untimed));
+  FIELDCOST_TRY(database_->Add(kDroppedPicksNumber, now.dropped_picks - before.dropped_picks));
+  FIELDCOST_TRY(database_->Add(kRefusedCellsNumber, now.refused_cells - before.refused_cells));
+  return database_->Add(kOverheadNumber, static_cast<std::uint64_t>(overhead_ps / kPsPerNs));
+}
+
+Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
+                            bool may_send, RunSnapshot& changes, HarvestReport& report) {
+  stats::CostHistogram difference = cell.histogram;
+  const auto counted = before.totals.find({cell.pick, cell.metric});
+  if (counted != before.totals.end()) {
+    if (cell.histogram == counted->second) return {};
+    // Less than before: another harvester has read a newer state, or the file was tampered with.
+    if (!difference.Subtract(counted->second)) return {};
+  }
+  const LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
+  const bool is_private = pick.api.soname == kPrivateName;
+  FIELDCOST_TRY(database_->AddLocal(key, difference, is_private));
+  if (may_send && !is_private) {
+    FIELDCOST_TRY(database_->AddPending(key, difference, clock_->Now()));
+  }
+  changes.totals[{cell.pick, cell.metric}] = cell.histogram;
+  if (cell.metric == pick.first_metric) report.calls += difference.count();
+  return {};
+}
+
+Status Harvester::Refuse(const std::filesystem::path& path, const Error& why,
+                         HarvestReport& report) {
+  const std::filesystem::path directory = path.parent_path() / kRefusedDirectory;
+  const std::string name = path.filename().string();
+  FIELDCOST_TRY(MakeDirectories(directory, 0700));
+  LimitRefused(directory);
+  if (::rename(path.c_str(), (directory / name).c_str()) != 0) {
+    if (errno == ENOENT) return {};
+    return ErrnoError("set aside", path, errno);
+  }
+  LogWarning("run file {} is refused and set aside: {}", name, why.message);
+  ++report.files_refused;
+  if (report.refused_reason.empty()) report.refused_reason = why.message;
+  return database_->Add(kRefusedFilesNumber, 1);
+}
+
+bool Harvester::IsThere(const RunIdentity& run) const {
+  return std::any_of(directories_.begin(), directories_.end(), [&](const auto& directory) {
+    return InodeOf(directory / run.name) == run.inode;
+  });
+}
+
+// Whether a run file that is not there is gone. Memory may look different to us: in a container
+// with the user's home there may be another /dev/shm, and the directory of a session ends with it.
+// Such runs may still be counted by somebody else, and go with the machine's boot.
+Result<bool> Harvester::SeesAllRuns() {
+  const std::string boot_id = BootId();
+  const std::string place = PlaceOf(paths_->run_dir(), boot_id);
+  FIELDCOST_ASSIGN(const std::string last, database_->GetText(kRunPlaceText));
+  if (place.empty() || last.starts_with(boot_id + " ")) return place == last;
+  FIELDCOST_TRY(database_->SetText(kRunPlaceText, place));
+  return true;
+}
+
+Status Harvester::FindMissing() {
+  missing_.clear();
+  FIELDCOST_ASSIGN(const std::vector<RunIdentity> runs, database_->Snapshots());
+  if (runs.empty()) return {};
+  FIELDCOST_ASSIGN(const bool sees_all, SeesAllRuns());
+  if (!sees_all) return {};
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(missing_),
+               [&](const RunIdentity& run) { return !IsThere(run); });
+  return {};
+}
+
+Status Harvester::ForgetMissing() {
+  for (const RunIdentity& run : missing_) {
+    if (!IsThere(run)) FIELDCOST_TRY(database_->RemoveSnapshot(run));
+  }
+  return {};
+}
+
+bool Harvester::IsPublic(const stats::ApiKey& api, const ModuleOwner& owner) const {
+  if (extra_modules_.contains(api.soname)) return true;
+  const auto module = public_modules_.find(api.soname);
+  if (module == public_modules_.end() || owner.package.empty()) return false;
+  return module->second.empty() || module->second == owner.package;
+}
+
+}  // namespace fieldcost::agent

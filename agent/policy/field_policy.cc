@@ -1,0 +1,300 @@
+#include "agent/policy/field_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "agent/settings/consent.h"
+#include "agent/upload/service_requests.h"
+#include "agent/upload/upload_lock.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/catalog/root_chain.h"
+#include "common/crypto/sha256.h"
+
+namespace fieldcost::agent {
+namespace {
+
+constexpr std::string_view kMagicLine = "fieldcost field policy 1\n";
+constexpr std::size_t kMaxHeaderBytes = 256;
+constexpr std::size_t kMaxKeptBytes =
+    kMaxHeaderBytes + catalog::kMaxRootBytes + wire::kMaxPolicyBytes;
+constexpr std::size_t kMaxCheckBytes = 4096;
+constexpr std::size_t kMaxProblemBytes = 512;
+constexpr std::size_t kSha256HexDigits = 64;
+constexpr std::chrono::hours kCheckPeriod{24};
+constexpr std::uint32_t kSecondsPerMinute = 60;
+constexpr std::uint32_t kMaxSamplingShift = 14;
+constexpr double kWhole = 65536.0;
+
+std::string HexSha256(std::string_view bytes) {
+  const std::string hash = crypto::Sha256(bytes);
+  return HexEncode(std::vector<std::uint8_t>(hash.begin(), hash.end()));
+}
+
+double Share(std::uint32_t per_65536, double most) { return std::min(per_65536 / kWhole, most); }
+
+// A limit for which 0 stands for none.
+std::uint64_t Limited(std::uint32_t value, std::uint64_t most) {
+  return value == 0 ? most : std::min<std::uint64_t>(value, most);
+}
+
+std::uint64_t PhaseMinutes(std::uint32_t seconds) {
+  if (seconds == 0) return 0;
+  const std::uint64_t minutes =
+      (std::uint64_t{seconds} + kSecondsPerMinute - 1) / kSecondsPerMinute;
+  return std::clamp(minutes, kMinPolicyPhaseMinutes, kMaxPolicyPhaseMinutes);
+}
+
+std::filesystem::path KeptFile(const AgentPaths& paths) {
+  return paths.state_dir / kFieldPolicyName;
+}
+std::filesystem::path CheckFile(const AgentPaths& paths) {
+  return paths.state_dir / kFieldPolicyCheckName;
+}
+
+// Beyond it a number of seconds is no time (the year 36812).
+constexpr std::uint64_t kMaxUnixSeconds = std::uint64_t{1} << 40;
+
+// When the service was asked last, and what was wrong with its answer.
+struct Check {
+  std::int64_t unix_seconds = 0;
+  std::string problem;
+};
+
+Check LoadCheck(const AgentPaths& paths) {
+  const auto bytes = ReadFile(CheckFile(paths), kMaxCheckBytes);
+  if (!bytes) return {};
+  const std::size_t space = std::min(bytes->find(' '), bytes->size());
+  const auto seconds = ParseUint64(std::string_view(*bytes).substr(0, space));
+  if (!seconds || *seconds > kMaxUnixSeconds || bytes->back() != '\n') return {};
+  Check check{.unix_seconds = static_cast<std::int64_t>(*seconds), .problem = {}};
+  if (space + 1 < bytes->size()) {
+    check.problem = EscapeControl(bytes->substr(space + 1, bytes->size() - space - 2));
+  }
+  return check;
+}
+
+Status SaveCheck(const AgentPaths& paths, WallTime now, std::string_view problem) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  return WriteFileAtomically(CheckFile(paths),
+                             fmt::format("{} {}\n", std::max<std::int64_t>(seconds, 0),
+                                         EscapeControl(problem.substr(0, kMaxProblemBytes))),
+                             0600);
+}
+
+// A check in the future comes of a clock that was wrong.
+bool IsCheckDue(const AgentPaths& paths, WallTime now) {
+  const WallTime last{std::chrono::seconds(LoadCheck(paths).unix_seconds)};
+  return now - last >= kCheckPeriod || last > now;
+}
+
+// What is kept under this pinned root: nothing of another service's.
+Result<KeptPolicy> LoadKept(const AgentPaths& paths, std::string_view pinned) {
+  KeptPolicy fresh{.highest_version = 0,
+                   .pinned_sha256 = HexSha256(pinned),
+                   .root = std::string(pinned),
+                   .policy = {}};
+  const auto untrusted_bytes = ReadFile(KeptFile(paths), kMaxKeptBytes);
+  if (!untrusted_bytes) {
+    if (untrusted_bytes.error().code == ErrorCode::kNotFound) return fresh;
+    return untrusted_bytes.error();
+  }
+  auto kept = DecodeKeptPolicy(*untrusted_bytes);
+  if (!kept) return Within(kept.error(), KeptFile(paths).string());
+  return kept->pinned_sha256 == fresh.pinned_sha256 ? *kept : fresh;
+}
+
+Status Fetch(http::Client& client, WallTime now, KeptPolicy& kept) {
+  const auto before = wire::VerifyPinnedRoot(kept.root);
+  if (!before) return Within(before.error(), "verify the policy's trusted root");
+  FIELDCOST_ASSIGN(catalog::TrustedRoot root, catalog::FollowRootChain(client, kept.root, now));
+  if (root.bytes != kept.root) {
+    kept.root = std::move(root.bytes);
+    // Whoever held a replaced key may have published an absurdly high version.
+    if (root.metadata.policy_keys != before->policy_keys) {
+      kept.highest_version = 0;
+      kept.policy.clear();
+    }
+  }
+  auto untrusted = catalog::Fetch(client, wire::kPolicyPath, wire::kMaxPolicyBytes, "policy");
+  if (!untrusted) {
+    if (untrusted.error().code != ErrorCode::kNotFound) return untrusted.error();
+    kept.policy.clear();
+    return {};
+  }
+  const auto policy = wire::VerifyPolicy(*untrusted, root.metadata);
+  if (!policy) return Within(policy.error(), "policy");
+  FIELDCOST_TRY(catalog::CheckNotLower("policy", policy->version, kept.highest_version));
+  FIELDCOST_TRY(catalog::CheckExpiry("policy", policy->expires, now));
+  if (policy->version == kept.highest_version && !kept.policy.empty() &&
+      *untrusted != kept.policy) {
+    return Fail(ErrorCode::kUnauthenticated, "policy version {} has come with other content before",
+                policy->version);
+  }
+  kept.highest_version = policy->version;
+  kept.policy = std::move(*untrusted);
+  return {};
+}
+
+Status Verify(const KeptPolicy& kept, WallTime now, FieldPolicy& policy) {
+  const auto root = wire::VerifyPinnedRoot(kept.root);
+  if (!root) return Within(root.error(), "the policy's root");
+  auto verified = wire::VerifyPolicy(kept.policy, *root);
+  if (!verified) return Within(verified.error(), "the policy");
+  FIELDCOST_TRY(catalog::CheckExpiry("root metadata", root->expires, now));
+  FIELDCOST_TRY(catalog::CheckExpiry("policy", verified->expires, now));
+  policy.in_force = std::move(*verified);
+  return {};
+}
+
+}  // namespace
+
+AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) {
+  const auto apply = [&config](std::string_view key, const auto& value, auto& setting,
+                               auto&& limit) {
+    if (value && !config.written.contains(key)) setting = limit(*value);
+  };
+  const auto share = [](std::uint32_t value) { return Share(value, 1.0); };
+  apply("selection.selection_probability", policy.selection_per_65536, config.selection_probability,
+        [](std::uint32_t value) { return Share(value, kMaxPolicySelection); });
+  apply("selection.picks_per_run", policy.picks_per_run, config.picks_per_run,
+        [](std::uint32_t value) { return std::clamp<std::uint64_t>(value, 1, kMaxPolicyPicks); });
+  apply("selection.alloc_probability", policy.alloc_per_65536, config.alloc_probability, share);
+  apply("selection.io_probability", policy.io_per_65536, config.io_probability, share);
+  apply("selection.cycles_probability", policy.cycles_per_65536, config.cycles_probability, share);
+  apply("selection.max_programs", policy.max_programs, config.max_programs,
+        [](std::uint32_t value) { return Limited(value, kMaxPolicyPrograms); });
+  apply("selection.max_load_per_core_percent", policy.max_load_per_core_percent,
+        config.max_load_per_core_percent,
+        [](std::uint32_t value) { return Limited(value, kMaxPolicyLoadPercent); });
+  apply("selection.max_cpu_pressure_percent", policy.max_cpu_pressure_percent,
+        config.max_cpu_pressure_percent,
+        [](std::uint32_t value) { return Limited(value, kMaxPolicyPressurePercent); });
+  apply("selection.overhead_percent", policy.overhead_per_65536, config.overhead_percent,
+        [](std::uint32_t value) {
+          const double percent = value * 100 / kWhole;
+          return value == 0 ? kMaxPolicyOverheadPercent
+                            : std::min(percent, kMaxPolicyOverheadPercent);
+        });
+  apply("selection.max_run_files", policy.max_run_files, config.max_run_files,
+        [](std::uint32_t value) { return Limited(value, kMaxPolicyRunFiles); });
+  apply("selection.phase_minutes", policy.phase_seconds, config.phase_minutes, PhaseMinutes);
+  apply("selection.max_phases", policy.max_phases, config.max_phases,
+        [](std::uint32_t value) { return std::clamp<std::uint64_t>(value, 1, kMaxPolicyPhases); });
+  apply("selection.sampling", policy.sampling_log2, config.sampling,
+        [](std::uint32_t value) { return std::uint64_t{1} << std::min(value, kMaxSamplingShift); });
+  apply("batch.max_batch_bytes", policy.max_batch_bytes, config.max_batch_bytes,
+        [](std::uint32_t value) {
+          return std::clamp<std::uint64_t>(value, kMinPolicyBatchBytes, kMaxPolicyBatchBytes);
+        });
+  apply("batch.max_batch_age_hours", policy.max_batch_age_hours, config.max_batch_age_hours,
+        [](std::uint32_t value) {
+          return std::clamp<std::uint64_t>(value, 1, kMaxPolicyBatchAgeHours);
+        });
+  if (policy.min_upload_interval_seconds) {
+    config.min_upload_interval =
+        std::clamp<std::chrono::seconds>(std::chrono::seconds(*policy.min_upload_interval_seconds),
+                                         kMinPolicyUploadInterval, kMaxPolicyUploadInterval);
+  }
+  config.field_policy_version = policy.version;
+  config.policy_modules = policy.modules;
+  config.policy_weights = policy.weights;
+  return config;
+}
+
+std::string EncodeKeptPolicy(const KeptPolicy& kept) {
+  return fmt::format("{}{} {} {} {}\n{}{}", kMagicLine, kept.highest_version, kept.pinned_sha256,
+                     kept.root.size(), kept.policy.size(), kept.root, kept.policy);
+}
+
+Result<KeptPolicy> DecodeKeptPolicy(std::string_view untrusted_bytes) {
+  const Error damaged = Fail(ErrorCode::kCorrupt, "not the policy that was kept");
+  if (!untrusted_bytes.starts_with(kMagicLine)) return damaged;
+  std::string_view rest = untrusted_bytes.substr(kMagicLine.size());
+  const std::size_t line_end = rest.substr(0, kMaxHeaderBytes).find('\n');
+  if (line_end == std::string_view::npos) return damaged;
+  std::string_view line = rest.substr(0, line_end);
+  rest.remove_prefix(line_end + 1);
+  const auto next = [&line] {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    const std::string_view field = line.substr(0, end);
+    line.remove_prefix(std::min(end + 1, line.size()));
+    return field;
+  };
+  const auto highest_version = ParseUint64(next());
+  const std::string_view pinned_sha256 = next();
+  const auto root_bytes = ParseUint64(next());
+  const auto policy_bytes = ParseUint64(next());
+  if (!highest_version || pinned_sha256.size() != kSha256HexDigits || !root_bytes ||
+      !policy_bytes || !line.empty() || *root_bytes > catalog::kMaxRootBytes ||
+      *policy_bytes > wire::kMaxPolicyBytes || *root_bytes + *policy_bytes != rest.size()) {
+    return damaged;
+  }
+  return KeptPolicy{.highest_version = *highest_version,
+                    .pinned_sha256 = std::string(pinned_sha256),
+                    .root = std::string(rest.substr(0, *root_bytes)),
+                    .policy = std::string(rest.substr(*root_bytes))};
+}
+
+FieldPolicy LoadFieldPolicy(const AgentPaths& paths, WallTime now) {
+  FieldPolicy policy;
+  const auto pinned = ReadFile(paths.catalog_root_file, catalog::kMaxRootBytes);
+  if (!pinned) return policy;  // without a root there never was a policy
+  policy.problem = LoadCheck(paths).problem;
+  const auto kept = LoadKept(paths, *pinned);
+  if (!kept) {
+    policy.problem = kept.error().message;
+    return policy;
+  }
+  if (kept->policy.empty()) return policy;
+  const Status verified = Verify(*kept, now, policy);
+  if (!verified) policy.problem = verified.error().message;
+  return policy;
+}
+
+Result<AgentConfig> LoadConfigInForce(const AgentPaths& paths, WallTime now) {
+  FIELDCOST_ASSIGN(AgentConfig config, AgentConfig::Load(paths.config_file));
+  if (!config.download_policy) return config;
+  const FieldPolicy policy = LoadFieldPolicy(paths, now);
+  return policy.in_force ? ApplyPolicy(std::move(config), *policy.in_force) : std::move(config);
+}
+
+Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config, WallTime now) {
+  if (!config.download_policy || config.url.empty() || !IsCheckDue(paths, now)) return false;
+  const auto pinned = ReadFile(paths.catalog_root_file, catalog::kMaxRootBytes);
+  if (!pinned) {
+    if (pinned.error().code == ErrorCode::kNotFound) return false;
+    return Within(pinned.error(), "read the catalogue's pinned root");
+  }
+  FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths, std::chrono::milliseconds(0)));
+  if (!lock || !IsCheckDue(paths, now)) return false;
+  // Before the first byte is sent: not more than once a day, whatever becomes of it.
+  FIELDCOST_TRY(SaveCheck(paths, now, ""));
+  auto loaded = LoadKept(paths, *pinned);
+  // What is damaged cannot tell the highest version any more; the service's is as good as at first.
+  const KeptPolicy before = loaded ? std::move(*loaded)
+                                   : KeptPolicy{.highest_version = 0,
+                                                .pinned_sha256 = HexSha256(*pinned),
+                                                .root = *pinned,
+                                                .policy = {}};
+  KeptPolicy kept = before;
+  FIELDCOST_ASSIGN(http::Client client,
+                   ConnectToService(
+                       config, [&paths] { return CheckMaySend(paths); },
+                       std::max(wire::kMaxPolicyBytes, catalog::kMaxRootBytes)));
+  const Status fetched = Fetch(client, now, kept);
+  // A root that was verified is kept even if the policy under it was not.
+  const bool is_new = kept != before || !loaded;
+  if (is_new) {
+    FIELDCOST_TRY(WriteFileAtomically(KeptFile(paths), EncodeKeptPolicy(kept), 0600));
+  }
+  if (!fetched) {
+    FIELDCOST_TRY(SaveCheck(paths, now, fetched.error().message));
+    return fetched.error();
+  }
+  return is_new;
+}
+
+}  // namespace fieldcost::agent

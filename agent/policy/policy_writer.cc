@@ -1,0 +1,272 @@
+#include "agent/policy/policy_writer.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include "agent/policy/api_weights.h"
+#include "agent/runs/skip_counts.h"
+#include "agent/runs/tsc_calibration.h"
+#include "agent/settings/public_modules.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/shm/policy_file.h"
+#include "common/shm/skip_file.h"
+
+namespace fieldcost::agent {
+namespace {
+
+constexpr char kClockCacheName[] = "clock";
+constexpr char kLockName[] = "policy.lock";
+constexpr std::uint64_t kSecondsPerMinute = 60;
+
+// A catalogue that changed less than this before the policy was written may have changed while it
+// was being read.
+constexpr std::chrono::seconds kCatalogReadTime{10};
+
+// When a file was last written to, in ns since 1970; 0 if it is not there or empty.
+std::int64_t ChangeNs(const std::filesystem::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0 || info.st_size == 0) return 0;
+  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+std::uint32_t Per65536(double share) {
+  return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * 65536.0));
+}
+
+// 0 means no budget, so the smallest budget is not rounded to it.
+std::uint32_t OverheadPer65536(double percent) {
+  return percent <= 0 ? 0 : std::max(Per65536(percent / 100), 1U);
+}
+
+std::uint32_t SerialOf(const std::string& bytes) {
+  shm::PolicyHeader header;
+  if (bytes.size() < sizeof header) return 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const bool is_policy = std::memcmp(header.magic, shm::kPolicyMagic, sizeof header.magic) == 0 &&
+                         header.version == shm::kPolicyVersion && header.size_bytes == bytes.size();
+  return is_policy ? header.policy_serial : 0;
+}
+
+bool AreValid(const std::vector<shm::WeightEntry>& weights) {
+  const auto is_wrong = [](const shm::WeightEntry& a, const shm::WeightEntry& b) {
+    return a.api_hash >= b.api_hash;
+  };
+  return std::adjacent_find(weights.begin(), weights.end(), is_wrong) == weights.end() &&
+         std::all_of(weights.begin(), weights.end(), [](const shm::WeightEntry& entry) {
+           return entry.weight <= shm::kFullWeight && entry.reserved == 0;
+         });
+}
+
+// The weights of a policy file that SerialOf knows; nullopt if they are damaged.
+std::optional<std::vector<shm::WeightEntry>> WeightsOf(const std::string& bytes) {
+  shm::PolicyHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const std::uint64_t weight_bytes = std::uint64_t{header.weight_count} * sizeof(shm::WeightEntry);
+  const std::uint64_t modules_end =
+      sizeof header + std::uint64_t{header.allowed_module_count} * sizeof(shm::AllowedModule);
+  if (modules_end + weight_bytes != bytes.size()) return std::nullopt;
+  std::vector<shm::WeightEntry> weights(header.weight_count);
+  std::copy_n(bytes.data() + modules_end, weight_bytes, reinterpret_cast<char*>(weights.data()));
+  if (!AreValid(weights)) return std::nullopt;
+  return weights;
+}
+
+// Whether a policy written at `policy` has seen all of a catalogue changed last at `catalog`.
+bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
+  return policy_ns - catalog_ns > std::chrono::nanoseconds(kCatalogReadTime).count();
+}
+
+// What is known of the policy file that is there.
+struct OldPolicy {
+  std::string bytes;  // empty if there is none, or it is not one
+  std::uint32_t serial = 0;
+  std::uint32_t weights_policy = 0;
+  std::int64_t change_ns = 0;
+};
+
+OldPolicy LoadOld(const AgentPaths& paths) {
+  OldPolicy old{
+      .bytes = {}, .serial = 0, .weights_policy = 0, .change_ns = ChangeNs(paths.policy_file())};
+  auto untrusted_bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
+  if (!untrusted_bytes || SerialOf(*untrusted_bytes) == 0) return old;
+  shm::PolicyHeader header;
+  std::memcpy(&header, untrusted_bytes->data(), sizeof header);
+  old.serial = header.policy_serial;
+  old.weights_policy = header.weights_policy;
+  old.bytes = std::move(*untrusted_bytes);
+  return old;
+}
+
+struct WeightChoice {
+  std::vector<shm::WeightEntry> entries;
+  std::uint32_t policy = 0;  // the service's policy whose weights are in them
+  // The catalogue's change that they do not know yet; 0 = they are up to date.
+  std::int64_t unseen_ns = 0;
+};
+
+WeightChoice ChooseWeights(const AgentPaths& paths, const AgentConfig& config, const OldPolicy& old,
+                           Weights source) {
+  const std::int64_t catalog_ns = CatalogChangeNs(paths.catalog_file);
+  const auto policy = static_cast<std::uint32_t>(config.field_policy_version);
+  if (catalog_ns == 0) return {WeightsFrom({}, config.policy_weights), policy, 0};
+  auto known = old.serial == 0 ? std::nullopt : WeightsOf(old.bytes);
+  if (known && HasSeen(old.change_ns, catalog_ns) && old.weights_policy == policy) {
+    return {std::move(*known), policy, 0};
+  }
+  WeightChoice unchanged{.entries = std::move(known).value_or(std::vector<shm::WeightEntry>()),
+                         .policy = old.weights_policy,
+                         .unseen_ns = 0};
+  if (source == Weights::kAsTheyAre) {
+    unchanged.unseen_ns = catalog_ns;
+    return unchanged;
+  }
+  auto apis = ContributionsIn(paths.catalog_file);
+  if (apis) return {WeightsFrom(std::move(*apis), config.policy_weights), policy, 0};
+  LogWarning("the weights of the policy stay as they are: {}", apis.error().message);
+  return unchanged;
+}
+
+// Held while the policy is replaced, for some milliseconds, so that no serial is given twice.
+Result<UniqueFd> LockPolicy(const AgentPaths& paths) {
+  const std::filesystem::path file = paths.state_dir / kLockName;
+  UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.valid()) return ErrnoError("open", file, errno);
+  while (::flock(lock.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return ErrnoError("lock", file, errno);
+  }
+  return lock;
+}
+
+// Where programs may write, made and with a skip file; none, which is told, if that cannot be.
+std::optional<MemoryDir> MemoryFor(const AgentPaths& paths) {
+  const auto memory = MakeMemoryDir(paths);
+  const Status status =
+      memory ? MakeSkipFile(memory->directory / shm::kSkipFileName) : Status(memory.error());
+  if (!status) LogWarning("{}", status.error().message);
+  if (!memory) return std::nullopt;
+  return *memory;
+}
+
+// The file's time says up to when its weights know the catalogue.
+void SetTime(const std::filesystem::path& file, std::int64_t unseen_ns) {
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  const timespec before{.tv_sec = unseen_ns / kNsPerSecond, .tv_nsec = unseen_ns % kNsPerSecond};
+  const timespec times[2] = {before, before};
+  ::utimensat(AT_FDCWD, file.c_str(), unseen_ns == 0 ? nullptr : times, 0);
+}
+
+}  // namespace
+
+std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
+  // What was synced last may be in the write-ahead log only. An empty log is made by who reads.
+  return std::max(ChangeNs(catalog_file), ChangeNs(catalog_file.string() + "-wal"));
+}
+
+std::vector<std::string> AllowedModules(const AgentConfig& config) {
+  std::vector<std::string> modules;
+  for (const std::string& soname : config.extra_modules) modules.push_back(soname);
+  for (wire::PolicyModule& module : PublicModulesOf(config)) {
+    modules.push_back(std::move(module.soname));
+  }
+  std::erase_if(modules, [](const std::string& soname) {
+    return soname.empty() || soname.size() >= shm::kMaxSonameBytes;
+  });
+  // The user's own come first: they are the last to be left out.
+  if (modules.size() > shm::kMaxAllowedModules) modules.resize(shm::kMaxAllowedModules);
+  std::sort(modules.begin(), modules.end());
+  modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+  return modules;
+}
+
+std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
+  const std::vector<std::string> modules = AllowedModules(config);
+  shm::PolicyHeader header{};
+  std::memcpy(header.magic, shm::kPolicyMagic, sizeof header.magic);
+  header.version = shm::kPolicyVersion;
+  header.size_bytes =
+      static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule) +
+                                 input.weights.size() * sizeof(shm::WeightEntry));
+  header.policy_serial = input.serial;
+  header.collection_enabled = input.collection_enabled ? 1 : 0;
+  header.selection_per_65536 = Per65536(config.selection_probability);
+  header.picks_per_run = static_cast<std::uint32_t>(config.picks_per_run);
+  header.max_load_per_core_percent = static_cast<std::uint32_t>(config.max_load_per_core_percent);
+  header.max_run_files = static_cast<std::uint32_t>(config.max_run_files);
+  header.alloc_per_65536 = Per65536(config.alloc_probability);
+  header.allowed_module_count = static_cast<std::uint32_t>(modules.size());
+  header.tsc_to_ns_multiplier = input.tsc_to_ns_multiplier;
+  header.weight_count = static_cast<std::uint32_t>(input.weights.size());
+  header.default_weight = shm::kFullWeight;
+  header.max_leases = static_cast<std::uint32_t>(config.max_programs);
+  header.max_cpu_pressure_percent = static_cast<std::uint32_t>(config.max_cpu_pressure_percent);
+  header.overhead_per_65536 = OverheadPer65536(config.overhead_percent);
+  header.io_per_65536 = Per65536(config.io_probability);
+  header.cycles_per_65536 = Per65536(config.cycles_probability);
+  header.sampling_log2 = static_cast<std::uint32_t>(std::countr_zero(config.sampling));
+  header.phase_seconds = static_cast<std::uint32_t>(config.phase_minutes * kSecondsPerMinute);
+  header.max_phases = static_cast<std::uint32_t>(config.max_phases);
+  header.data_slots = config.data_slots ? 1 : 0;
+  header.weights_policy = input.weights_policy;
+  if (input.memory) {
+    header.memory_root_bytes = static_cast<std::uint32_t>(input.memory->root.native().size());
+    const std::string& directory = input.memory->directory.native();
+    directory.copy(header.memory_dir, sizeof header.memory_dir - 1);
+  }
+  std::string bytes(header.size_bytes, '\0');
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::size_t at = sizeof header;
+  for (const std::string& soname : modules) {
+    std::memcpy(bytes.data() + at, soname.data(), soname.size());
+    at += sizeof(shm::AllowedModule);
+  }
+  // Not memcpy: there may be none, and then no address of them.
+  std::copy_n(reinterpret_cast<const char*>(input.weights.data()),
+              input.weights.size() * sizeof(shm::WeightEntry), bytes.data() + at);
+  return bytes;
+}
+
+std::uint32_t PolicySerial(const std::filesystem::path& file) {
+  const auto untrusted_bytes = ReadFile(file, kMaxPolicyBytes);
+  return untrusted_bytes ? SerialOf(*untrusted_bytes) : 0;
+}
+
+Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
+                       Weights source) {
+  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
+  PolicyInput input;
+  input.memory = MemoryFor(paths);
+  input.collection_enabled = collection_enabled;
+  input.tsc_to_ns_multiplier = TscMultiplier(paths.state_dir / kClockCacheName);
+  // What takes long comes before the lock.
+  WeightChoice weights = ChooseWeights(paths, config, LoadOld(paths), source);
+  input.weights = std::move(weights.entries);
+  input.weights_policy = weights.policy;
+  FIELDCOST_ASSIGN(const UniqueFd lock, LockPolicy(paths));
+  const OldPolicy old = LoadOld(paths);
+  input.serial = old.serial;
+  if (old.serial == 0 || BuildPolicy(config, input) != old.bytes) {
+    ++input.serial;
+    FIELDCOST_TRY(WriteFileAtomically(paths.policy_file(), BuildPolicy(config, input), 0600));
+  }
+  SetTime(paths.policy_file(), weights.unseen_ns);
+  return {};
+}
+
+Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config) {
+  std::error_code error;
+  if (!std::filesystem::exists(paths.policy_file(), error)) return {};
+  return WritePolicyFile(paths, config, false, Weights::kAsTheyAre);
+}
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/settings/config.h"
+#include "agent/settings/memory_dir.h"
+#include "agent/settings/paths.h"
+#include "common/base/result.h"
+#include "common/shm/policy_file.h"
+
+namespace fieldcost::agent {
+
+// Where the weights come from: from the local catalogue, which is read if it has changed since the
+// policy was last looked at and takes seconds then, or from the policy as it is.
+enum class Weights { kOfCatalogue, kAsTheyAre };
+
+struct PolicyInput {
+  bool collection_enabled = false;
+  std::uint64_t tsc_to_ns_multiplier = 0;
+  std::uint32_t serial = 1;
+  std::vector<shm::WeightEntry> weights;  // ascending by hash, at most shm::kMaxWeights
+  std::uint32_t weights_policy = 0;       // as in the header
+  std::optional<MemoryDir> memory;        // none: programs cannot measure
+};
+
+// The sonames programs may be measured for: the public ones and the configured ones, ascending,
+// without duplicates, at most shm::kMaxAllowedModules.
+std::vector<std::string> AllowedModules(const AgentConfig& config);
+
+// The bytes of a policy file as common/shm/policy_file.h describes them. Pure.
+std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input);
+
+// The greatest policy file there can be.
+inline constexpr std::size_t kMaxPolicyBytes =
+    sizeof(shm::PolicyHeader) + shm::kMaxAllowedModules * sizeof(shm::AllowedModule) +
+    shm::kMaxWeights * sizeof(shm::WeightEntry);
+
+// The serial of an existing policy file; 0 if there is none or it is not one.
+std::uint32_t PolicySerial(const std::filesystem::path& file);
+
+// When a catalogue was last changed, in ns since 1970; 0 if there is none.
+std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
+
+// Makes the state directory and the memory directory with runs/ (mode 0700), the skip file if it is
+// not there, and replaces the policy file (mode 0600) if it would change; each change has a higher
+// serial, also if several processes write at once. Where there is no memory directory, the policy
+// says so, and programs measure nothing. The weights come from the local catalogue and the
+// service's policy; if the catalogue cannot be read they stay as they are.
+Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
+                       Weights source = Weights::kOfCatalogue);
+
+// Tells programs to measure nothing; nothing to do where there is no policy file. For when the
+// decision is off, or cannot be read, which means the same.
+Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config);
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,58 @@
+#include "agent/runs/skip_counts.h"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "common/base/file.h"
+#include "common/shm/skip_file.h"
+
+namespace fieldcost::agent {
+namespace {
+
+// Indexed by shm::Skip.
+constexpr std::array<const char*, shm::kSkipCount> kReasons = {
+    "the policy file is damaged",
+    "the system was loaded",
+    "enough other programs were being measured",
+    "too many run files were waiting to be collected",
+    "no call to a public library was drawn",
+    "no run file could be made (directory missing, not on memory, or full)",
+    "the program's resource limits leave no room",
+    "the program is built with a sanitizer",
+    "the program entered a sandbox (seccomp): measured until then",
+    "no memory could be had",
+    "the program's garbage collector searches registers",
+};
+
+std::optional<shm::SkipFile> ReadSkipFile(const std::filesystem::path& file) {
+  const auto untrusted_bytes = ReadFile(file, sizeof(shm::SkipFile));
+  if (!untrusted_bytes || untrusted_bytes->size() != sizeof(shm::SkipFile)) return std::nullopt;
+  shm::SkipFile skips;
+  std::memcpy(&skips, untrusted_bytes->data(), sizeof skips);
+  if (std::memcmp(skips.magic, shm::kSkipMagic, sizeof skips.magic) != 0) return std::nullopt;
+  return skips;
+}
+
+}  // namespace
+
+Status MakeSkipFile(const std::filesystem::path& file) {
+  if (ReadSkipFile(file)) return {};
+  shm::SkipFile skips{};
+  std::memcpy(skips.magic, shm::kSkipMagic, sizeof skips.magic);
+  return WriteFileAtomically(
+      file, std::string_view(reinterpret_cast<const char*>(&skips), sizeof skips), 0600);
+}
+
+std::vector<SkipCount> ReadSkips(const std::filesystem::path& file) {
+  std::vector<SkipCount> counts;
+  const auto skips = ReadSkipFile(file);
+  if (!skips) return counts;
+  for (std::size_t i = 0; i < kReasons.size(); ++i) {
+    if (skips->counts[i] != 0) counts.push_back({.reason = kReasons[i], .runs = skips->counts[i]});
+  }
+  return counts;
+}
+
+}  // namespace fieldcost::agent

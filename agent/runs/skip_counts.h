@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace fieldcost::agent {
+
+// The skip file of common/shm/skip_file.h, in which programs count why they were not measured.
+
+// Why runs that were to be measured were not.
+struct SkipCount {
+  std::string reason;  // a phrase
+  std::uint64_t runs = 0;
+  bool operator==(const SkipCount&) const = default;
+};
+
+// Makes it whole (mode 0600), so that counting needs no more space; one that is valid is left as it
+// is, since programs have it mapped.
+Status MakeSkipFile(const std::filesystem::path& file);
+
+// Its counts that are not zero, in the order of shm::Skip; none if there is no valid file.
+std::vector<SkipCount> ReadSkips(const std::filesystem::path& file);
+
+}  // namespace fieldcost::agent

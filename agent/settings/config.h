@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/wire/policy.h"
+
+namespace fieldcost::agent {
+
+// agent.toml. Every key is optional; deploy/config/agent.toml shows them all with comments.
+struct AgentConfig {
+  // [aggregator]
+  std::string url;                // empty = nothing can be uploaded or synced
+  std::filesystem::path ca_file;  // empty = system trust store
+  std::string proxy;              // "http://host:port"; empty = HTTPS_PROXY and NO_PROXY decide
+  bool download_policy = true;    // follow the service's signed policy
+  // [batch]
+  std::uint64_t max_batch_bytes = 128 * 1024;
+  std::uint64_t max_batch_age_hours = 24;
+  // [selection]
+  double selection_probability = 1.0 / 16;  // share of program runs that measure something
+  std::uint64_t picks_per_run = 1;
+  double alloc_probability = 0.5;   // share of measured runs that also meter allocation
+  double io_probability = 0.1;      // share that meters input and output, and nothing else
+  double cycles_probability = 0.1;  // share that also counts cycles
+  std::uint64_t max_programs = 6;   // measured at once; 0 = no limit, as in the next three
+  std::uint64_t max_load_per_core_percent = 80;
+  std::uint64_t max_cpu_pressure_percent = 20;
+  double overhead_percent = 1.0;  // of a thread's CPU time that measuring may take
+  std::uint64_t max_run_files = 64;
+  std::uint64_t phase_minutes = 60;  // after which a program picks anew; 0 = never
+  std::uint64_t max_phases = 24;
+  std::uint64_t sampling = 1;  // of this many calls one is timed; a power of two
+  bool data_slots = false;     // calls through data slots too
+  // [modules]
+  bool builtin_modules = true;             // whether the built-in public list is allowed
+  std::vector<std::string> extra_modules;  // sonames allowed beside the built-in public list
+  // [spool]
+  std::uint64_t max_spool_bytes = 16 * 1024 * 1024;
+  std::uint64_t max_spool_age_days = 21;            // older batches are dropped unsent, and counted
+  std::uint64_t max_sent_bytes = 64 * 1024 * 1024;  // sent batches kept, so that they can be undone
+  // [upload]
+  bool on_battery = false;  // also while the machine runs on its battery
+  bool on_metered = false;  // also through a connection that is paid by volume
+
+  // The keys that the file has, "table.key": what the user has decided himself.
+  std::set<std::string, std::less<>> written;
+  // What only the service's policy says; set by ApplyPolicy() (field_policy.h).
+  std::uint64_t field_policy_version = 0;          // 0 = none in force
+  std::chrono::seconds min_upload_interval{3600};  // between two requests of this agent
+  std::vector<wire::PolicyModule> policy_modules;  // instead of the built-in list; empty = that
+  std::vector<wire::PolicyWeight> policy_weights;
+
+  // Reads `path`; the defaults if there is no such file; kInvalidArgument with place and reason.
+  static Result<AgentConfig> Load(const std::filesystem::path& path);
+};
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,131 @@
+#include "agent/settings/memory_dir.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/shm/policy_file.h"
+#include "common/shm/skip_file.h"
+
+namespace fieldcost::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+UniqueFd OpenDirectory(const fs::path& path, int more_flags) {
+  return UniqueFd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC | more_flags));
+}
+
+Status CheckMemory(int fd, const fs::path& path) {
+  struct statfs found {};
+  if (::fstatfs(fd, &found) != 0) return ErrnoError("look at", path, errno);
+  if (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC) return {};
+  return Fail(ErrorCode::kUnavailable, "{} is not on tmpfs", path.string());
+}
+
+// What will take the root: nobody but its owner may replace what is in it.
+Status CheckParent(const fs::path& parent) {
+  const UniqueFd fd = OpenDirectory(parent, 0);
+  if (!fd.valid()) return ErrnoError("open", parent, errno);
+  FIELDCOST_TRY(CheckMemory(fd.get(), parent));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("look at", parent, errno);
+  if (info.st_uid != ::geteuid() && (info.st_mode & S_ISVTX) == 0) {
+    return Fail(ErrorCode::kUnavailable, "{} belongs to user {}", parent.string(), info.st_uid);
+  }
+  if (::faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    return ErrnoError("write in", parent, errno);
+  }
+  return {};
+}
+
+Status CheckRoot(const fs::path& root) {
+  const UniqueFd fd = OpenDirectory(root, O_NOFOLLOW);
+  if (!fd.valid()) {
+    if (errno == ENOENT) return CheckParent(root.parent_path());
+    return ErrnoError("open", root, errno);
+  }
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("look at", root, errno);
+  if (info.st_uid != ::geteuid()) {
+    return Fail(ErrorCode::kUnavailable, "{} belongs to user {}", root.string(), info.st_uid);
+  }
+  if ((info.st_mode & 077) != 0) {
+    return Fail(ErrorCode::kUnavailable, "{} is open to other users (mode {:o})", root.string(),
+                info.st_mode & 07777);
+  }
+  return CheckMemory(fd.get(), root);
+}
+
+fs::path DirectoryIn(const fs::path& root, const AgentPaths& paths) {
+  fs::path directory = root / paths.state_dir.lexically_normal().relative_path();
+  // "/state/" is "/state".
+  return directory.has_filename() ? directory : directory.parent_path();
+}
+
+Result<MemoryDir> Check(const fs::path& root, const AgentPaths& paths) {
+  MemoryDir memory{.root = root, .directory = DirectoryIn(root, paths)};
+  FIELDCOST_TRY(CheckRoot(root));
+  if (memory.directory.native().size() < shm::kMaxMemoryDirBytes) return memory;
+  return Fail(ErrorCode::kUnavailable, "the name of {} is too long", memory.directory.string());
+}
+
+bool IsDirectory(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(path, error));
+}
+
+}  // namespace
+
+Result<MemoryDir> FindMemoryDir(const AgentPaths& paths) {
+  std::string reasons;
+  for (const fs::path& root : paths.memory_roots) {
+    auto memory = Check(root, paths);
+    if (memory) return memory;
+    reasons += (reasons.empty() ? "" : "; ") + memory.error().message;
+  }
+  return Fail(ErrorCode::kUnavailable,
+              "nothing can be measured, for there is no memory for run files: {}",
+              EscapeControl(reasons));
+}
+
+Result<MemoryDir> MakeMemoryDir(const AgentPaths& paths) {
+  FIELDCOST_ASSIGN(MemoryDir memory, FindMemoryDir(paths));
+  FIELDCOST_TRY(MakeDirectories(memory.root, 0700));
+  // Somebody else may have been faster.
+  FIELDCOST_TRY(CheckRoot(memory.root));
+  FIELDCOST_TRY(MakeDirectories(memory.directory, 0700));
+  FIELDCOST_TRY(MakeDirectories(memory.directory / shm::kRunDirectoryName, 0700));
+  return memory;
+}
+
+std::vector<fs::path> RunDirectories(const AgentPaths& paths) {
+  std::vector<fs::path> directories;
+  const auto add = [&](const fs::path& directory) {
+    fs::path runs = directory / shm::kRunDirectoryName;
+    if (IsDirectory(runs)) directories.push_back(std::move(runs));
+  };
+  for (const fs::path& root : paths.memory_roots) {
+    const auto memory = Check(root, paths);
+    if (memory) add(memory->directory);
+  }
+  add(paths.state_dir);
+  return directories;
+}
+
+void RemoveOldFiles(const AgentPaths& paths) {
+  ::rmdir((paths.state_dir / shm::kRunDirectoryName).c_str());  // if it is empty
+  ::unlink((paths.state_dir / shm::kLeaseFileName).c_str());
+  ::unlink((paths.state_dir / shm::kSkipFileName).c_str());
+}
+
+}  // namespace fieldcost::agent

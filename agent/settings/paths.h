@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace fieldcost::agent {
+
+// The directories that may become the root of what programs write on memory (memory_dir.h), best
+// first: $XDG_RUNTIME_DIR/fieldcost, /run/user/UID/fieldcost, /dev/shm/fieldcost-UID.
+std::vector<std::filesystem::path> MemoryRoots();
+
+// Where one user's agent keeps its things. With FIELDCOST_HOME=DIR everything is below DIR
+// (agent.toml, state/, catalog.db, catalog_root); else the XDG base directories are used:
+// $XDG_CONFIG_HOME/fieldcost/agent.toml, $XDG_STATE_HOME/fieldcost/ and
+// $XDG_DATA_HOME/fieldcost/{catalog.db,catalog_root}.
+struct AgentPaths {
+  std::filesystem::path config_file;
+  std::filesystem::path state_dir;  // consent, policy, agent.db, agent_keys/
+  std::filesystem::path catalog_file;
+  std::filesystem::path catalog_root_file;
+  // What the machine's administrator permits; see system_policy.h. The same for every user.
+  std::filesystem::path system_file = "/etc/fieldcost/system.toml";
+  // Where the kernel tells of batteries, and the system's message bus (power.h). Empty: as usual.
+  std::filesystem::path power_supply_dir = "/sys/class/power_supply";
+  std::string bus_address;
+  std::vector<std::filesystem::path> memory_roots = MemoryRoots();
+
+  std::filesystem::path consent_file() const { return state_dir / "consent"; }
+  std::filesystem::path policy_file() const;
+  // In the memory directory as FindMemoryDir() finds it now; where there is none, in the state
+  // directory, where nobody puts them.
+  std::filesystem::path run_dir() const;
+  std::filesystem::path skip_file() const;
+
+  // kInvalidArgument if neither FIELDCOST_HOME nor HOME is set, or one is not absolute.
+  static Result<AgentPaths> FromEnvironment();
+};
+
+}  // namespace fieldcost::agent

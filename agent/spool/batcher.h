@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/settings/config.h"
+#include "agent/settings/paths.h"
+#include "agent/spool/spool_db.h"
+#include "agent/spool/state_db.h"
+#include "common/base/clock.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::agent {
+
+// A batch made of pending rows but not yet spooled.
+struct BuiltBatch {
+  wire::BatchContent content;
+  std::string body;           // encoded and compressed
+  std::size_t rows_used = 0;  // of the pending rows, from the first
+  std::uint64_t epoch = 0;    // of its rows' weeks
+};
+
+// The longest run of `pending` from its start whose encoding has at most `max_bytes` (one row at
+// least). Pure. REQUIRES: pending is not empty.
+Result<BuiltBatch> BuildBatch(const std::vector<PendingRow>& pending,
+                              std::uint32_t field_policy_version,
+                              const stats::HardwareClass& hardware, std::size_t max_bytes);
+
+// What a batch says of the policy: the version of the service's, the same for all agents that have
+// it, or 0. Never the serial of this machine's policy file, which would link an agent's quarters.
+std::uint32_t SentFieldPolicyVersion(const AgentConfig& config);
+
+// What all these rows would be in one batch.
+wire::BatchContent ContentOf(const std::vector<PendingRow>& pending, std::size_t count,
+                             std::uint32_t field_policy_version,
+                             const stats::HardwareClass& hardware);
+
+// Which pending rows become batches.
+enum class SpoolWhat {
+  kFull,  // as much as fills whole batches
+  kAll,
+};
+
+// Moves pending rows into immutable spooled batches, each in one transaction. The rows of a batch
+// are of one epoch, the earliest first, and leave under it: a new key never says that a row of the
+// quarter before has been contributed to already.
+class Batcher {
+ public:
+  Batcher(const AgentPaths& paths, const AgentConfig& config, const Clock& clock,
+          StateDb& database);
+
+  // Stops when the spool is full: sums then grow in place, which takes no more room.
+  Status Spool(SpoolWhat what);
+
+  // The batch that Spool(kAll) would make first; changes nothing.
+  Result<std::optional<BuiltBatch>> Preview();
+
+ private:
+  Result<bool> SpoolOne(SpoolWhat what);
+  // Leaves the rows of the next batch's epoch, which it returns, and tells the class they go under.
+  Result<std::uint64_t> ChooseEpoch(std::vector<PendingRow>& pending,
+                                    stats::HardwareClass& hardware);
+
+  const AgentPaths* paths_;
+  const AgentConfig* config_;
+  const Clock* clock_;
+  StateDb* database_;
+  stats::HardwareClass hardware_;  // of this machine now
+};
+
+}  // namespace fieldcost::agent

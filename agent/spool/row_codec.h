@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/stats/api_key.h"
+#include "common/stats/cost_histogram.h"
+
+namespace fieldcost::agent {
+
+// How rows lie in the agent's database. Both directions are pure.
+
+// A row's key on this machine (its hardware is the machine's).
+struct LocalKey {
+  stats::ApiKey api;
+  stats::Metric metric = stats::Metric::kWallTime;
+  std::uint32_t week = 0;
+  auto operator<=>(const LocalKey&) const = default;
+};
+
+// The seven fields joined by single spaces (no field contains one); the week has 6 digits.
+std::string EncodeKey(const LocalKey& key);
+Result<LocalKey> DecodeKey(std::string_view untrusted_text);
+
+// For each bucket that is not empty, in ascending slots: slot u8, count u64, sum u128, sum of
+// squares u128, little endian: 41 bytes. If calls were not timed, how many: 8 bytes more.
+std::string EncodeHistogram(const stats::CostHistogram& histogram);
+// kCorrupt unless it is this format and a valid histogram.
+Result<stats::CostHistogram> DecodeHistogram(std::string_view untrusted_bytes);
+
+}  // namespace fieldcost::agent

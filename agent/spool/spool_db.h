@@ -1,0 +1,145 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/spool/spool_state.h"
+#include "agent/spool/state_db.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/sqlite/sqlite.h"
+#include "common/wire/batch.h"
+
+namespace fieldcost::agent {
+
+// A batch with its bytes.
+struct SpooledBatch {
+  std::uint64_t id = 0;  // of this machine's log; never leaves it
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+  SpoolState state = SpoolState::kQueued;
+  std::uint64_t attempts = 0;  // to send it; counted before its first byte leaves
+  std::uint64_t rows = 0;
+  std::string receipt;
+  std::string body;
+};
+
+// A batch in the spool, sent or not.
+struct LoggedBatch {
+  std::uint64_t id = 0;  // of this machine's log: 1, 2, 3, ...; never leaves it
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+  SpoolState state = SpoolState::kQueued;
+  std::uint64_t rows = 0;
+  std::uint64_t rejected_rows = 0;  // by the server
+  WallTime created{};
+  WallTime sent{};  // or set aside, withdrawn; 0 = not yet
+  std::uint64_t size_bytes = 0;
+  std::string sha256;         // hex, of the bytes as sent
+  std::string reason;         // why it was set aside, or what the service said of a sent one
+  bool can_withdraw = false;  // its bytes and receipt are still here
+};
+
+struct SpoolTotals {
+  std::uint64_t queued = 0;
+  std::uint64_t queued_bytes = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t quarantined = 0;
+  std::uint64_t withdrawn = 0;
+};
+
+// What a batch is called towards the service.
+struct BatchNumber {
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+};
+
+// What the schedule asks of the spool.
+struct SpoolPace {
+  std::uint64_t queued = 0;
+  WallTime oldest_queued{};
+  std::uint64_t made_last_week = 0;
+};
+
+// Names of numbers in the database.
+inline constexpr char kEpochNumber[] = "epoch";  // the one used last
+inline constexpr char kNextSequenceNumber[] = "next_sequence";
+inline constexpr char kDroppedBatchesNumber[] = "dropped_batches";
+inline constexpr char kDroppedRowsNumber[] = "dropped_rows";
+inline constexpr char kLastSeenNumber[] = "last_seen";  // microseconds, when batches last aged
+
+// The outbox: immutable batches on their way, and the log of those that were. The states and what
+// may become of which are in README.md. Callers group calls in transactions. Not thread-safe; must
+// not outlive the StateDb.
+class SpoolDb {
+ public:
+  explicit SpoolDb(StateDb& state) : state_(&state), database_(&state.connection()) {}
+
+  // The number of the next batch, if the clock said this epoch when its rows were measured. A clock
+  // that is earlier than wire::kEarliestEpoch is wrong: the epoch used last stays. Any other is
+  // believed, also if it goes back: one that was ahead for a moment must not keep the key from
+  // changing for years.
+  Result<BatchNumber> NextNumber(std::uint64_t clock_epoch);
+  // Under which class the batches of an epoch go: that of its first one, or `now` if there is none.
+  // The service takes an agent for one machine as long as it has one key, so a class that changes
+  // shows from the next epoch on.
+  Result<stats::HardwareClass> ClassOf(std::uint64_t epoch, const stats::HardwareClass& now);
+  // Keeps it, unless the epoch has one.
+  Status PinClass(std::uint64_t epoch, const stats::HardwareClass& hardware);
+  // Forgets those of all other epochs.
+  Status KeepClasses(const std::vector<std::uint64_t>& epochs);
+  // Adds a batch with the next number; returns its id.
+  Result<std::uint64_t> Add(std::string_view body, std::uint64_t rows, std::uint64_t clock_epoch,
+                            WallTime now);
+  Result<std::optional<SpooledBatch>> FirstQueued();
+  Result<std::optional<SpooledBatch>> Find(std::uint64_t id);
+
+  // False if it is not queued any more.
+  Result<bool> MarkAttempted(std::uint64_t id);
+  // Not all of it has left: if no earlier attempt may have arrived, and it was dropped meanwhile,
+  // so are its bytes.
+  Status TakeBackAttempt(std::uint64_t id);
+  // Also if consent was withdrawn meanwhile: it has arrived.
+  Status MarkSent(std::uint64_t id, const wire::BatchAnswer& answer, WallTime now);
+  // Nothing if it is not queued any more.
+  Status MarkQuarantined(std::uint64_t id, std::string_view reason, WallTime now);
+
+  // Consent was withdrawn, or everything is to be forgotten: pending rows and queued batches go.
+  // What may have reached the service keeps its bytes, so that it can be taken back. Returns how
+  // many batches went that never left.
+  Result<std::uint64_t> DropUnsent(std::string_view reason, WallTime now);
+  // Queued batches grow older by the time since the last call. A jump of the clock adds at most
+  // kMaxAgeStep to an age.
+  Status GrowOlder(WallTime now);
+  // Drops queued batches beyond these limits, oldest first, and counts them.
+  Status DropExcess(std::chrono::hours max_age, std::uint64_t max_bytes, WallTime now);
+  // Drops bytes of batches that are not queued, oldest first, until they take at most `max_bytes`.
+  Status DropOldBytes(std::uint64_t max_bytes);
+
+  // The first batch after `id` that the service may hold and whose bytes are here.
+  Result<std::optional<SpooledBatch>> NextToWithdraw(std::uint64_t after_id);
+  Status MarkWithdrawn(std::uint64_t id, WallTime now);
+  Status NoteRefusal(std::uint64_t id, std::string_view reason);  // of the withdrawal
+  Result<std::uint64_t> CountTooOld();                            // sent, and their bytes are gone
+
+  Result<SpoolTotals> Totals();
+  Result<SpoolPace> Pace(WallTime now);
+  Result<std::vector<LoggedBatch>> Log();
+  // Epochs whose key can still be needed: of batches that are queued or can be withdrawn.
+  Result<std::vector<std::uint64_t>> EpochsInUse();
+
+  static constexpr std::chrono::hours kMaxAgeStep{7 * 24};
+
+ private:
+  Status DropContributed(std::uint64_t id);
+  Status PruneLog();
+
+  StateDb* state_;
+  sqlite::Database* database_;
+};
+
+}  // namespace fieldcost::agent

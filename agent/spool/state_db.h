@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent/spool/row_codec.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/sqlite/sqlite.h"
+
+namespace fieldcost::agent {
+
+// Which file a snapshot speaks of: a name may come back with another file.
+struct RunIdentity {
+  std::string name;  // within runs/
+  std::uint64_t inode = 0;
+  std::uint64_t start_unix_ns = 0;
+};
+
+// What a run says of the measuring itself.
+struct RunNumbers {
+  std::uint64_t lost_calls = 0;
+  std::uint64_t timed_calls = 0;
+  std::uint64_t untimed_calls = 0;
+  std::uint64_t dropped_picks = 0;
+  std::uint64_t refused_cells = 0;
+  bool operator==(const RunNumbers&) const = default;
+};
+
+// What has been counted of a run file so far.
+struct RunSnapshot {
+  RunNumbers numbers;
+  std::map<std::pair<std::uint32_t, stats::Metric>, stats::CostHistogram> totals;
+};
+
+// A library on disk, for the cache of package versions.
+struct ModuleFile {
+  std::string path;
+  std::uint64_t inode = 0;
+  std::uint64_t modified_ns = 0;
+};
+
+struct PendingRow {
+  LocalKey key;
+  stats::CostHistogram histogram;
+  bool first_contribution = false;
+};
+
+// Names of the numbers kept by Get and Add.
+inline constexpr char kLostCallsNumber[] = "lost_calls";
+inline constexpr char kTimedCallsNumber[] = "timed_calls";
+inline constexpr char kUntimedCallsNumber[] = "untimed_calls";
+inline constexpr char kDroppedPicksNumber[] = "dropped_picks";
+inline constexpr char kOverheadNumber[] = "overhead_ns";
+inline constexpr char kRefusedFilesNumber[] = "refused_files";
+inline constexpr char kRefusedCellsNumber[] = "refused_cells";
+
+// The agent's database: one file, several processes. Every method is one statement; callers group
+// them in transactions. README.md has the schema; spool_db.h the part about batches. Not
+// thread-safe.
+class StateDb {
+ public:
+  // kUnsupported if a newer version made the file.
+  static Result<StateDb> Open(const std::filesystem::path& path);
+
+  sqlite::Database& connection() { return *database_; }
+  Result<sqlite::Transaction> Begin() { return sqlite::Transaction::Begin(*database_); }
+
+  Result<std::uint64_t> Get(std::string_view name, std::uint64_t fallback);
+  Status Set(std::string_view name, std::uint64_t value);
+  // Stops at 2^63 - 1.
+  Status Add(std::string_view name, std::uint64_t amount);
+  Result<std::string> GetText(std::string_view name);  // empty if there is none
+  Status SetText(std::string_view name, std::string_view value);
+
+  // Empty if there is none, or it is of another file of this name.
+  Result<RunSnapshot> FindSnapshot(const RunIdentity& run);
+  // Replaces the snapshot's listed totals; those of another file of this name go.
+  Status SaveSnapshot(const RunIdentity& run, const RunSnapshot& changes);
+  Status RemoveSnapshot(const RunIdentity& run);
+  Result<std::vector<RunIdentity>> Snapshots();
+
+  // `is_private`: its module is not public, so the row is never sent.
+  Status AddLocal(const LocalKey& key, const stats::CostHistogram& histogram, bool is_private);
+  Result<std::vector<std::pair<LocalKey, stats::CostHistogram>>> LocalRows();
+  Result<std::uint64_t> CountPrivateRows();
+
+  Status AddPending(const LocalKey& key, const stats::CostHistogram& histogram, WallTime now);
+  // Ascending by stored key, at most `limit`. `hardware` is part of a contribution's key.
+  Result<std::vector<PendingRow>> PendingRows(std::string_view hardware, std::size_t limit);
+  Result<std::optional<WallTime>> OldestPending();
+  Status RemovePending(const LocalKey& key);
+  // `batch`: the id of the one that contributes it; if that is never accepted, neither was this.
+  Status AddContributed(const LocalKey& key, std::string_view hardware, std::uint64_t batch);
+  // Of earlier weeks, and of batches before that one: a jump of the clock alone forgets nothing.
+  Status PruneContributed(std::uint32_t oldest_week, std::uint64_t oldest_batch);
+
+  Result<std::optional<std::string>> FindModuleVersion(const ModuleFile& file);
+  Status SaveModuleVersion(const ModuleFile& file, std::string_view version);
+
+ private:
+  explicit StateDb(std::unique_ptr<sqlite::Database> database) : database_(std::move(database)) {}
+  std::unique_ptr<sqlite::Database> database_;
+};
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,69 @@
+#include "agent/upload/agent_keys.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <system_error>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+
+namespace fieldcost::agent {
+namespace {
+
+constexpr char kDirectoryName[] = "agent_keys";
+constexpr char kOldFileName[] = "agent_key";
+
+bool Exists(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
+}  // namespace
+
+AgentKeys::AgentKeys(const AgentPaths& paths)
+    : directory_(paths.state_dir / kDirectoryName), old_file_(paths.state_dir / kOldFileName) {}
+
+std::filesystem::path AgentKeys::FileOf(std::uint64_t epoch) const {
+  return directory_ / fmt::format("{}", epoch);
+}
+
+Status AgentKeys::TakeOver(const std::vector<std::uint64_t>& epochs) {
+  if (!Exists(old_file_)) return {};
+  // Linked first and unlinked last, so that it can be interrupted and repeated.
+  for (const std::uint64_t epoch : epochs) {
+    FIELDCOST_TRY(MakeDirectories(directory_, 0700));
+    if (::link(old_file_.c_str(), FileOf(epoch).c_str()) != 0 && errno != EEXIST) {
+      return ErrnoError("make key file", FileOf(epoch), errno);
+    }
+  }
+  if (::unlink(old_file_.c_str()) != 0 && errno != ENOENT) {
+    return ErrnoError("remove", old_file_, errno);
+  }
+  return {};
+}
+
+bool AgentKeys::Has(std::uint64_t epoch) const { return Exists(FileOf(epoch)); }
+
+Result<crypto::PrivateKey> AgentKeys::For(std::uint64_t epoch) {
+  FIELDCOST_TRY(MakeDirectories(directory_, 0700));
+  return crypto::PrivateKey::LoadOrCreate(FileOf(epoch));
+}
+
+Status AgentKeys::Keep(const std::vector<std::uint64_t>& epochs) {
+  std::error_code error;
+  std::filesystem::directory_iterator files(directory_, error);
+  if (error) return {};  // none yet
+  for (; files != std::filesystem::directory_iterator(); files.increment(error)) {
+    const std::filesystem::path& path = files->path();
+    const std::optional<std::uint64_t> epoch = ParseUint64(path.filename().string());
+    if (epoch && std::find(epochs.begin(), epochs.end(), *epoch) != epochs.end()) continue;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoError("remove", path, errno);
+  }
+  if (error) return ErrnoError("list", directory_, error.value());
+  return {};
+}
+
+}  // namespace fieldcost::agent

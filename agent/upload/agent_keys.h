@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "agent/settings/paths.h"
+#include "common/base/result.h"
+#include "common/crypto/ed25519.h"
+
+namespace fieldcost::agent {
+
+// The agent's Ed25519 keys, one an epoch, so that what was sent in two epochs cannot be linked:
+// files agent_keys/EPOCH (0600) in the state directory. Not thread-safe; processes that make or
+// remove keys hold the upload lock.
+class AgentKeys {
+ public:
+  explicit AgentKeys(const AgentPaths& paths);
+
+  // The one `agent_key` of earlier versions becomes the key of `epochs`, or goes if there are none.
+  Status TakeOver(const std::vector<std::uint64_t>& epochs);
+
+  bool Has(std::uint64_t epoch) const;
+  // Made at the first use.
+  Result<crypto::PrivateKey> For(std::uint64_t epoch);
+  // Removes all others.
+  Status Keep(const std::vector<std::uint64_t>& epochs);
+
+ private:
+  std::filesystem::path FileOf(std::uint64_t epoch) const;
+
+  std::filesystem::path directory_;
+  std::filesystem::path old_file_;
+};
+
+}  // namespace fieldcost::agent

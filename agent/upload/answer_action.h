@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/http/message.h"
+
+namespace fieldcost::agent {
+
+// What an answer to a batch means for it. README.md has the table.
+enum class AnswerAction {
+  kAccept,      // added to the server's sums, now or before
+  kQuarantine,  // refused for good: kept with the reason, never sent again
+  kRetryLater,  // stays where it is: the answer says nothing about the batch
+};
+
+// Pure.
+AnswerAction ActionFor(int http_status);
+
+// Whether the server wants the agent to enrol before it looks at a batch.
+bool AsksForEnrolment(const http::Response& response);
+
+// Retry-After (RFC 9110 §10.2.3) in its seconds form; nullopt for anything else.
+std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value);
+
+}  // namespace fieldcost::agent

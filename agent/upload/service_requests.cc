@@ -1,0 +1,126 @@
+#include "agent/upload/service_requests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
+#include "common/http/proxy.h"
+#include "common/wire/batch.h"
+#include "common/wire/requests.h"
+
+namespace fieldcost::agent {
+namespace {
+
+constexpr char kTokenName[] = "enrolment_token";
+constexpr std::size_t kMaxReasonBytes = 300;
+
+std::string HexOf(std::string_view bytes) {
+  return HexEncode(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+}
+
+http::Request Envelope(const char* target, const std::string& service,
+                       const crypto::PrivateKey& key, std::uint64_t epoch,
+                       std::string_view signing_input) {
+  return {.method = "POST",
+          .target = target,
+          .headers = {{wire::kServiceHeader, service},
+                      {wire::kAgentHeader, key.public_key().Hex()},
+                      {wire::kEpochHeader, fmt::format("{}", epoch)},
+                      {wire::kSignatureHeader, HexOf(key.Sign(signing_input))}},
+          .body = {},
+          .peer_address = {}};
+}
+
+void AddBatch(const SpooledBatch& batch, http::Request& request) {
+  request.headers.emplace_back("Content-Type", wire::kBatchContentType);
+  request.headers.emplace_back(wire::kSequenceHeader, fmt::format("{}", batch.sequence));
+  request.body = batch.body;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+}  // namespace
+
+Result<http::Client> ConnectToService(const AgentConfig& config, std::function<Status()> may_go_on,
+                                      std::size_t max_response_bytes) {
+  http::ClientOptions options;
+  options.url = config.url;
+  options.ca_file = config.ca_file;
+  options.max_response_bytes = max_response_bytes;
+  options.may_go_on = std::move(may_go_on);
+  options.proxy_url =
+      http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
+  return http::Client::Create(std::move(options));
+}
+
+std::string DescribeAnswer(const http::Response& untrusted_response) {
+  if (untrusted_response.status / 100 == 3) {
+    return fmt::format("status {}: redirects are not followed", untrusted_response.status);
+  }
+  return fmt::format("status {}: {}", untrusted_response.status,
+                     EscapeControl(untrusted_response.body.substr(0, kMaxReasonBytes)));
+}
+
+http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,
+                               const SpooledBatch& batch) {
+  http::Request request =
+      Envelope(wire::kBatchesPath, service, key, batch.epoch,
+               wire::BatchSigningInput(service, key.public_key().view(), wire::Epoch(batch.epoch),
+                                       wire::Sequence(batch.sequence), crypto::Sha256(batch.body)));
+  AddBatch(batch, request);
+  return request;
+}
+
+http::Request MakeWithdrawalRequest(const std::string& service, const crypto::PrivateKey& key,
+                                    const SpooledBatch& batch) {
+  http::Request request = Envelope(
+      wire::kWithdrawalsPath, service, key, batch.epoch,
+      wire::WithdrawalSigningInput(service, key.public_key().view(), wire::Epoch(batch.epoch),
+                                   wire::Sequence(batch.sequence), crypto::Sha256(batch.body)));
+  AddBatch(batch, request);
+  if (!batch.receipt.empty()) {
+    request.headers.emplace_back(wire::kReceiptHeader, batch.receipt);
+  }
+  return request;
+}
+
+http::Request MakeEnrolmentRequest(const std::string& service, const crypto::PrivateKey& key,
+                                   std::uint64_t epoch, std::string_view token) {
+  http::Request request =
+      Envelope(wire::kEnrolmentsPath, service, key, epoch,
+               wire::EnrolmentSigningInput(service, key.public_key().view(), wire::Epoch(epoch),
+                                           crypto::Sha256(token)));
+  if (!token.empty()) request.headers.emplace_back(wire::kTokenHeader, token);
+  return request;
+}
+
+Result<std::string> LoadEnrolmentToken(const AgentPaths& paths) {
+  const auto text = ReadFile(paths.state_dir / kTokenName, wire::kMaxTokenBytes + 2);
+  if (text) return std::string(Trimmed(*text));
+  if (text.error().code == ErrorCode::kNotFound) return std::string();
+  return Within(text.error(), "read the enrolment token");
+}
+
+Status SaveEnrolmentToken(const AgentPaths& paths, std::string_view untrusted_token) {
+  const std::string_view token = Trimmed(untrusted_token);
+  const bool is_plain =
+      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (token.empty() || token.size() > wire::kMaxTokenBytes || !is_plain) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "an enrolment token is one word of printable ASCII of 1 to {} characters",
+                wire::kMaxTokenBytes);
+  }
+  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
+  return WriteFileAtomically(paths.state_dir / kTokenName, std::string(token) + "\n", 0600);
+}
+
+}  // namespace fieldcost::agent

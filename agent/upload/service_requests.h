@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "agent/settings/config.h"
+#include "agent/settings/paths.h"
+#include "agent/spool/spool_db.h"
+#include "common/base/result.h"
+#include "common/base/units.h"
+#include "common/crypto/ed25519.h"
+#include "common/http/client.h"
+
+namespace fieldcost::agent {
+
+// What an agent says to the service, and how it shows the answers. Thread-safe.
+
+// The longest answer to a request about batches, headers aside.
+inline constexpr std::size_t kMaxServiceAnswerBytes = 256 * kKiB;
+
+// A client of the service of `config`, through its proxy or the environment's. `may_go_on` as in
+// http::ClientOptions; null for what is wanted in every mode.
+Result<http::Client> ConnectToService(const AgentConfig& config, std::function<Status()> may_go_on,
+                                      std::size_t max_response_bytes = kMaxServiceAnswerBytes);
+
+// "status 503: <what the server says>", one line of limited length.
+std::string DescribeAnswer(const http::Response& untrusted_response);
+
+// The signed requests for a batch: to add it, and to take it back (with its receipt). `service` is
+// http::Client::server_name(): with another service they are worth nothing.
+http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,
+                               const SpooledBatch& batch);
+http::Request MakeWithdrawalRequest(const std::string& service, const crypto::PrivateKey& key,
+                                    const SpooledBatch& batch);
+http::Request MakeEnrolmentRequest(const std::string& service, const crypto::PrivateKey& key,
+                                   std::uint64_t epoch, std::string_view token);
+
+// The enrolment token: a file of mode 0600 in the state directory. Empty if there is none.
+Result<std::string> LoadEnrolmentToken(const AgentPaths& paths);
+// kInvalidArgument unless it is one line of printable ASCII without spaces of limited length; what
+// surrounds it is cut off.
+Status SaveEnrolmentToken(const AgentPaths& paths, std::string_view untrusted_token);
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "common/base/clock.h"
+
+namespace fieldcost::agent {
+
+// When an agent uploads. Pure functions of time and state, the same in the agent and in the fleet
+// simulation (tests/bench/fleet_simulation.cc); no clock, disk or network inside.
+//
+// Every agent has slots of its own: a random minute, repeated each period. The period is the
+// maximum age of a batch, a week at most, so that a fleet spreads over days and hours of the week.
+// What waits leaves at the last slot before it is too old; full batches at the next half-day slot.
+// README.md shows what a server sees of it.
+
+inline constexpr std::chrono::hours kLongestPeriod{7 * 24};
+inline constexpr std::chrono::hours kBacklogPeriod{12};
+// The first failure may be a moment's. From the second on an agent tries at its slot of the day
+// that is kRetryLeast away or more, so that the server never comes back to more than its usual
+// load.
+inline constexpr std::chrono::minutes kFirstRetryLeast{1};
+inline constexpr std::chrono::minutes kFirstRetryMost{10};
+inline constexpr std::chrono::hours kRetryPeriod{24};
+inline constexpr std::chrono::hours kRetryLeast{12};
+inline constexpr std::chrono::hours kLongestRetryAfter{24};  // that a server's wish is believed
+// A slot that passed so long ago was slept through. Machines that wake together do not upload
+// together: they spread over this time, and get other slots, so that most find some at which they
+// are awake.
+inline constexpr std::chrono::hours kMissedAfter{1};
+inline constexpr std::chrono::hours kMissedSpread{4};
+// A next try further away than this comes of a clock that was wrong.
+inline constexpr std::chrono::hours kLongestDelay{14 * 24};
+inline constexpr std::uint32_t kMaxBatchesAtOnce = 16;
+
+// What the agent knows; the last three are durable.
+struct UploadState {
+  std::uint64_t seed = 0;  // random, of this agent in this epoch
+  std::chrono::seconds max_age{24 * 3600};
+  std::chrono::seconds min_interval{3600};  // between two uploads, as the field policy says
+  std::optional<WallTime> oldest_pending;
+  std::uint64_t queued = 0;  // batches in the spool
+  WallTime oldest_queued{};
+  std::uint64_t made_last_week = 0;  // batches
+  std::uint32_t failures = 0;        // in a row
+  WallTime next_try{};               // not before; 0 = never tried
+};
+
+// When to upload next; nullopt if there is nothing to upload. At or before `now` means now; a slot
+// that was slept through is not moved here but by CorrectNextTry().
+std::optional<WallTime> NextUploadTime(const UploadState& state, WallTime now);
+
+// How many batches may go in the upload that is due: twice what the agent makes in the same time,
+// so that an outage's backlog drains without doubling the server's load.
+std::uint32_t BatchesAtOnce(const UploadState& state);
+
+struct Correction {
+  WallTime next_try{};
+  bool new_slots = false;  // another seed is wanted: the machine sleeps at these slots
+};
+// A new `next_try` if the one of `state` is beyond kLongestDelay (the clock went back), or the next
+// upload was due more than kMissedAfter ago (the machine slept). `random` is any number.
+std::optional<Correction> CorrectNextTry(const UploadState& state, WallTime now,
+                                         std::uint64_t random);
+
+// The `next_try` where an epoch begins, whose key has slots of its own. Half of a fleet finds that
+// its new slot has just passed; they spread over a whole period, as at any other time.
+WallTime NextTryInNewEpoch(const UploadState& state, WallTime now, std::uint64_t random);
+
+// The `next_try` after an upload that succeeded; `state.queued` is what it left.
+WallTime NextTryAfterSuccess(const UploadState& state, WallTime now);
+
+// The `next_try` after a failure; `state.failures` counts it. The server's wish is honoured, and
+// spread by up to half of it.
+WallTime NextTryAfterFailure(const UploadState& state, WallTime now, std::uint64_t random,
+                             std::optional<std::chrono::seconds> retry_after);
+
+// The first of the slots at or after `from`.
+WallTime SlotAtOrAfter(std::uint64_t seed, WallTime from, std::chrono::seconds period);
+
+}  // namespace fieldcost::agent

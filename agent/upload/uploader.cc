@@ -1,0 +1,136 @@
+#include "agent/upload/uploader.h"
+
+#include <fmt/format.h>
+
+#include "agent/settings/consent.h"
+#include "agent/upload/answer_action.h"
+#include "agent/upload/service_requests.h"
+#include "common/base/log.h"
+#include "common/wire/batch.h"
+#include "common/wire/epoch.h"
+#include "common/wire/requests.h"
+
+namespace fieldcost::agent {
+
+Uploader::Uploader(const AgentPaths& paths, const AgentConfig& config, const Clock& clock)
+    : paths_(&paths), config_(&config), clock_(&clock), keys_(paths) {}
+
+Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
+                      UploadReport& report) {
+  for (std::uint32_t i = 0; i < max_batches && !report.stopped_by; ++i) {
+    FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(*paths_));
+    if (consent.mode != Mode::kOn) break;
+    FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.FirstQueued());
+    if (!batch) break;
+    if (client_ && epoch_ != batch->epoch) {
+      const bool has_talked = report.batches_sent + report.batches_quarantined > 0;
+      if (has_talked && epochs == Epochs::kOne) break;
+      client_.reset();  // one connection has one key
+    }
+    epoch_ = batch->epoch;
+    if (!client_) {
+      auto client = ConnectToService(*config_, [paths = paths_] { return CheckMaySend(*paths); });
+      if (!client) {
+        report.stopped_by = Within(client.error(), "upload");
+        break;
+      }
+      client_.emplace(std::move(*client));
+    }
+    FIELDCOST_TRY(SendOne(spool, state, *batch, report));
+  }
+  return {};
+}
+
+Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+                         UploadReport& report) {
+  if (batch.attempts > 0 && batch.epoch != wire::kFirstEpoch.value() && !keys_.Has(batch.epoch)) {
+    // With another key it would count a second time if it has arrived.
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+    // The attempt that is not made, so that the earlier one stays known as one that may have
+    // arrived.
+    FIELDCOST_TRY(spool.MarkAttempted(batch.id));
+    FIELDCOST_TRY(spool.MarkQuarantined(batch.id, "the key that signed it is gone", clock_->Now()));
+    FIELDCOST_TRY(transaction.Commit());
+    ++report.batches_quarantined;
+    return {};
+  }
+  FIELDCOST_ASSIGN(const crypto::PrivateKey key, keys_.For(batch.epoch));
+  FIELDCOST_ASSIGN(const bool is_queued, spool.MarkAttempted(batch.id));
+  if (!is_queued) return {};
+  const auto response = Exchange(key, batch);
+  if (!response) {
+    if (!client_->has_sent_all()) {
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+      FIELDCOST_TRY(spool.TakeBackAttempt(batch.id));
+      FIELDCOST_TRY(transaction.Commit());
+    }
+    report.stopped_by = Within(response.error(), "upload");
+    return {};
+  }
+  switch (ActionFor(response->status)) {
+    case AnswerAction::kAccept: {
+      const auto answer = wire::DecodeAnswer(response->body);
+      if (!answer) {
+        // Not our aggregator's answer (a captive portal's, say), so not its promise either.
+        report.stopped_by = Within(answer.error(), fmt::format("upload to {}: answer is not the "
+                                                               "aggregator's",
+                                                               client_->origin()));
+        return {};
+      }
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+      FIELDCOST_TRY(spool.MarkSent(batch.id, *answer, clock_->Now()));
+      FIELDCOST_TRY(spool.DropOldBytes(config_->max_sent_bytes));
+      FIELDCOST_TRY(transaction.Commit());
+      ++report.batches_sent;
+      report.rows_sent += answer->accepted_rows + answer->rejected_rows;
+      report.rows_rejected += answer->rejected_rows;
+      return {};
+    }
+    case AnswerAction::kQuarantine: {
+      const std::string reason = DescribeAnswer(*response);
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+      FIELDCOST_TRY(spool.MarkQuarantined(batch.id, reason, clock_->Now()));
+      FIELDCOST_TRY(transaction.Commit());
+      LogWarning("batch {} is refused by {} and set aside: {}", batch.id, client_->origin(),
+                 reason);
+      ++report.batches_quarantined;
+      return {};
+    }
+    case AnswerAction::kRetryLater:
+      break;
+  }
+  report.stopped_by = Fail(ErrorCode::kUnavailable, "upload to {}: {}", client_->origin(),
+                           DescribeAnswer(*response));
+  report.retry_after = ParseRetryAfter(http::Find(response->headers, "Retry-After"));
+  return {};
+}
+
+Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
+                                          const SpooledBatch& batch) {
+  const http::Request request = MakeBatchRequest(client_->server_name(), key, batch);
+  FIELDCOST_ASSIGN(http::Response response, client_->Send(request));
+  if (!AsksForEnrolment(response)) return response;
+  FIELDCOST_TRY(Enrol(key, batch.epoch));
+  FIELDCOST_ASSIGN(response, client_->Send(request));
+  if (!AsksForEnrolment(response)) return response;
+  return Fail(ErrorCode::kUnavailable, "{} asks for enrolment again, right after it",
+              client_->origin());
+}
+
+Status Uploader::Enrol(const crypto::PrivateKey& key, std::uint64_t epoch) {
+  FIELDCOST_ASSIGN(const std::string token, LoadEnrolmentToken(*paths_));
+  FIELDCOST_ASSIGN(const http::Response response,
+                   client_->Send(MakeEnrolmentRequest(client_->server_name(), key, epoch, token)));
+  if (response.status == 200) return {};
+  const std::string what =
+      fmt::format("enrol with {}: {}", client_->origin(), DescribeAnswer(response));
+  if (ActionFor(response.status) != AnswerAction::kQuarantine) {
+    return Fail(ErrorCode::kUnavailable, "{}", what);
+  }
+  return Fail(ErrorCode::kPermissionDenied,
+              "{}; batches wait until \"fieldcost agent enrol --token-file FILE\" has a token of "
+              "the service's operator",
+              what);
+}
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,102 @@
+#include "agent/upload/withdrawer.h"
+
+#include <fmt/format.h>
+
+#include "agent/upload/answer_action.h"
+#include "agent/upload/service_requests.h"
+#include "common/wire/requests.h"
+
+namespace fieldcost::agent {
+namespace {
+
+void Refuse(const std::string& reason, ForgetReport& report) {
+  if (report.batches_refused++ == 0) report.refused_reason = reason;
+}
+
+}  // namespace
+
+Withdrawer::Withdrawer(const AgentPaths& paths, const AgentConfig& config, const Clock& clock)
+    : config_(&config), paths_(&paths), clock_(&clock), keys_(paths) {}
+
+Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgress& progress,
+                               ForgetReport& report) {
+  std::optional<http::Client> client;
+  std::uint64_t last = 0;
+  std::uint64_t epoch = 0;  // of the client's requests: one connection has one key
+  for (;;) {
+    FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.NextToWithdraw(last));
+    if (!batch) return {};
+    last = batch->id;
+    if (report.stopped_by) {
+      ++report.batches_left;
+      continue;
+    }
+    if (epoch != batch->epoch) client.reset();
+    epoch = batch->epoch;
+    if (config_->url.empty()) {
+      report.stopped_by =
+          Fail(ErrorCode::kInvalidArgument, "withdraw: [aggregator] url is not set in {}",
+               paths_->config_file.string());
+    } else if (!client) {
+      auto connected = ConnectToService(*config_, nullptr);
+      if (connected) {
+        client.emplace(std::move(*connected));
+      } else {
+        report.stopped_by = Within(connected.error(), "withdraw");
+      }
+    }
+    if (!report.stopped_by) FIELDCOST_TRY(WithdrawOne(spool, state, *client, *batch, report));
+    if (report.stopped_by) ++report.batches_left;
+    if (progress) progress(report);
+  }
+}
+
+Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& client,
+                               const SpooledBatch& batch, ForgetReport& report) {
+  if (!keys_.Has(batch.epoch)) {
+    const std::string reason = "the key that signed it is gone";
+    FIELDCOST_TRY(spool.NoteRefusal(batch.id, reason));
+    Refuse(reason, report);
+    return {};
+  }
+  FIELDCOST_ASSIGN(const crypto::PrivateKey key, keys_.For(batch.epoch));
+  const auto response = client.Send(MakeWithdrawalRequest(client.server_name(), key, batch));
+  if (!response) {
+    report.stopped_by = Within(response.error(), "withdraw");
+    return {};
+  }
+  switch (ActionFor(response->status)) {  // the same statuses speak of the batch
+    case AnswerAction::kAccept: {
+      const auto answer = wire::DecodeWithdrawalAnswer(response->body);
+      if (!answer) {
+        report.stopped_by = Within(
+            answer.error(),
+            fmt::format("withdraw from {}: answer is not the aggregator's", client.origin()));
+        return {};
+      }
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+      FIELDCOST_TRY(spool.MarkWithdrawn(batch.id, clock_->Now()));
+      FIELDCOST_TRY(transaction.Commit());
+      if (answer->withdrawn_rows == 0 && batch.state != SpoolState::kSent) {
+        ++report.batches_deleted;
+      } else {
+        ++report.batches_withdrawn;
+        report.rows_withdrawn += answer->withdrawn_rows;
+      }
+      return {};
+    }
+    case AnswerAction::kQuarantine: {
+      const std::string reason = DescribeAnswer(*response);
+      FIELDCOST_TRY(spool.NoteRefusal(batch.id, reason));
+      Refuse(reason, report);
+      return {};
+    }
+    case AnswerAction::kRetryLater:
+      break;
+  }
+  report.stopped_by = Fail(ErrorCode::kUnavailable, "withdraw from {}: {}", client.origin(),
+                           DescribeAnswer(*response));
+  return {};
+}
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,162 @@
+#include "common/draw/numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <span>
+
+namespace fieldcost::draw {
+namespace {
+
+constexpr double kHourNs = 3600e9;
+
+struct ScaledUnit {
+  double size;  // in the metric's own unit
+  const char* name;
+  const char* ascii_name;
+};
+
+constexpr std::array<ScaledUnit, 5> kTimeUnits = {
+    {{1, "ns", "ns"}, {1e3, "µs", "us"}, {1e6, "ms", "ms"}, {1e9, "s", "s"}, {60e9, "min", "min"}}};
+constexpr std::array<ScaledUnit, 6> kByteUnits = {{{1, "B", "B"},
+                                                   {1024, "KiB", "KiB"},
+                                                   {1048576, "MiB", "MiB"},
+                                                   {1073741824, "GiB", "GiB"},
+                                                   {1099511627776.0, "TiB", "TiB"},
+                                                   {1125899906842624.0, "PiB", "PiB"}}};
+constexpr std::array<ScaledUnit, 4> kCycleUnits = {
+    {{1, "cyc", "cyc"}, {1e3, "kcyc", "kcyc"}, {1e6, "Mcyc", "Mcyc"}, {1e9, "Gcyc", "Gcyc"}}};
+
+constexpr std::array<ScaledUnit, 4> kCallUnits = {{{1, "calls", "calls"},
+                                                   {1e3, "k calls", "k calls"},
+                                                   {1e6, "M calls", "M calls"},
+                                                   {1e9, "G calls", "G calls"}}};
+
+std::span<const ScaledUnit> UnitsOf(stats::Metric metric) {
+  const std::string_view unit = stats::Unit(metric);
+  if (unit == "ns") return kTimeUnits;
+  if (unit == "cycles") return kCycleUnits;
+  if (unit == "calls") return kCallUnits;
+  return kByteUnits;
+}
+
+// To two significant digits.
+double RoundToTwoDigits(double value) {
+  const double step = std::pow(10, std::floor(std::log10(value)) - 1);
+  return std::round(value / step) * step;
+}
+
+std::string Scaled(double value, std::span<const ScaledUnit> units, const Style& style) {
+  if (!(value >= 0) || std::isinf(value)) return "-";
+  std::size_t chosen = 0;
+  double scaled = value == 0 ? 0 : RoundToTwoDigits(value);
+  // The largest unit that leaves at least one of it, after rounding in that unit.
+  for (std::size_t i = 1; i < units.size(); ++i) {
+    if (value < units[i].size * 0.9) break;
+    const double candidate = RoundToTwoDigits(value / units[i].size);
+    if (candidate < 1) break;
+    chosen = i;
+    scaled = candidate;
+  }
+  const char* name = style.utf8 ? units[chosen].name : units[chosen].ascii_name;
+  const bool whole = chosen == 0 && scaled == std::floor(scaled);
+  if (scaled >= 9.95 || whole) return fmt::format("{:.0f} {}", scaled, name);
+  if (scaled >= 1) return fmt::format("{:.1f} {}", scaled, name);
+  return fmt::format("{:.2g} {}", scaled, name);
+}
+
+}  // namespace
+
+bool IsUnderLeastTime(double value, stats::Metric metric) {
+  return stats::Unit(metric) == "ns" && value >= 0 && value < double{kLeastTimeNs};
+}
+
+std::string FormatCost(double value, stats::Metric metric, const Style& style) {
+  if (IsUnderLeastTime(value, metric)) return fmt::format("under {} ns", kLeastTimeNs);
+  return Scaled(value, UnitsOf(metric), style);
+}
+
+std::string FormatSpread(double value, stats::Metric metric, const Style& style) {
+  return Scaled(value, UnitsOf(metric), style);
+}
+
+std::string FormatInterval(double low, double high, std::string_view between, stats::Metric metric,
+                           const Style& style) {
+  const std::string to = FormatCost(high, metric, style);
+  if (IsUnderLeastTime(high, metric)) return to;
+  return fmt::format("{}{}{}", FormatCost(low, metric, style), between, to);
+}
+
+std::string TotalText(double total_ns, const Style& style) {
+  if (!(total_ns >= kHourNs)) return Scaled(total_ns, kTimeUnits, style);
+  const double hours = total_ns / kHourNs;
+  return hours < 9.95 ? fmt::format("{:.1f} h", hours) : fmt::format("{:.0f} h", hours);
+}
+
+std::string_view RunsText(const stats::FieldCost& total) {
+  return total.of_all_runs ? "all runs" : "measured runs";
+}
+
+std::string FormatCount(std::uint64_t count) {
+  const std::string digits = fmt::format("{}", count);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+std::string FormatCost(const std::optional<double>& value, stats::Metric metric,
+                       const Style& style) {
+  return value ? FormatCost(*value, metric, style) : "-";
+}
+
+std::string_view AtLeast(const Style& style) { return style.utf8 ? "≥" : ">="; }
+
+std::string TotalText(const std::optional<stats::FieldCost>& total, const Style& style) {
+  if (!total) return "-";
+  const std::string text = TotalText(total->ns, style);
+  if (total->of_all_runs) return text;
+  return fmt::format("{} {}", AtLeast(style), text);
+}
+
+std::string FormatCount(const std::optional<std::uint64_t>& count) {
+  return count ? FormatCount(*count) : "-";
+}
+
+std::string Decimal(stats::Uint128 value) {
+  std::string digits;
+  do {
+    digits += static_cast<char>('0' + static_cast<int>(value % 10));
+    value /= 10;
+  } while (value != 0);
+  std::reverse(digits.begin(), digits.end());
+  return digits;
+}
+
+std::string FormatTime(WallTime time) {
+  if (time == WallTime{}) return "never";
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::minutes>(time - day));
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", int{date.year()}, unsigned{date.month()},
+                     unsigned{date.day()}, clock.hours().count(), clock.minutes().count());
+}
+
+std::string FormatAge(WallTime time, WallTime now) {
+  if (time == WallTime{}) return "never";
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(now - time).count();
+  const auto ago = [](std::int64_t number, const char* unit) {
+    return fmt::format("{} {}{} ago", number, unit, number == 1 ? "" : "s");
+  };
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return ago(minutes, "minute");
+  if (minutes < 48 * 60) return ago(minutes / 60, "hour");
+  return ago(minutes / (24 * 60), "day");
+}
+
+}  // namespace fieldcost::draw

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/clock.h"
+#include "common/draw/terminal.h"
+#include "common/stats/api_key.h"
+#include "common/stats/field_total.h"
+#include "common/stats/uint128.h"
+
+namespace fieldcost::draw {
+
+// Times below are one class, "under 16 ns": single calls are not told apart there. (Counters step
+// by 10 ns on some machines; what calibration leaves is up to 3 ns.) A bucket's bound.
+inline constexpr std::uint64_t kLeastTimeNs = 16;
+bool IsUnderLeastTime(double value, stats::Metric metric);
+
+// A cost for people: two significant digits and a unit that fits: "950 ns", "1.2 µs", "3.4 KiB".
+// More digits would pretend a precision that log2 buckets do not have. Negative or not a number:
+// "-".
+std::string FormatCost(double value, stats::Metric metric, const Style& style);
+// Here and below: "-" without a value.
+std::string FormatCost(const std::optional<double>& value, stats::Metric metric,
+                       const Style& style);
+// The same of what costs differ by, which has no such class.
+std::string FormatSpread(double value, stats::Metric metric, const Style& style);
+// "20 ns BETWEEN 31 ns", or "under 16 ns" if both ends are.
+std::string FormatInterval(double low, double high, std::string_view between, stats::Metric metric,
+                           const Style& style);
+
+// A time of many calls together, as above but exact below kLeastTimeNs, or in hours: "1.2 h".
+std::string TotalText(double total_ns, const Style& style);
+// What stands before a number that is a lower bound.
+std::string_view AtLeast(const Style& style);
+// ">= 1.2 h" if it is of measured runs only.
+std::string TotalText(const std::optional<stats::FieldCost>& total, const Style& style);
+
+// Of which runs a total is, for machines: "all runs" or "measured runs".
+std::string_view RunsText(const stats::FieldCost& total);
+
+// Exact, in groups of three: "1,234,567".
+std::string FormatCount(std::uint64_t count);
+std::string FormatCount(const std::optional<std::uint64_t>& count);
+
+// Exact decimal digits.
+std::string Decimal(stats::Uint128 value);
+
+// "2026-11-21 03:10 UTC"; "never" for the epoch itself.
+std::string FormatTime(WallTime time);
+
+// "just now", "5 minutes ago", "3 days ago".
+std::string FormatAge(WallTime time, WallTime now);
+
+}  // namespace fieldcost::draw

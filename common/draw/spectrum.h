@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "common/draw/terminal.h"
+#include "common/stats/api_key.h"
+#include "common/stats/figures.h"
+
+namespace fieldcost::draw {
+
+// The colour of a bucket: cold (blue) for the cheapest, hot (red) from 2^30 (a second, a GiB) on.
+// `strength` 0..1 fades it.
+Rgb BucketColor(unsigned slot, double strength);
+
+// A histogram as it is drawn: how high each bucket's bar is.
+struct Bars {
+  stats::BucketShares heights{};
+  bool are_counts = true;  // numbers of calls; else parts of stats::kWeightOne
+  bool are_times = false;  // all below kLeastTimeNs are in that bound's slot, the last below it
+};
+// Of times, all below kLeastTimeNs in one.
+Bars JoinShortTimes(Bars bars, stats::Metric metric);
+// Every call counts the same: of calls of which one machine made all.
+Bars CountBars(const stats::CostHistogram& histogram, stats::Metric metric);
+// As the figures of these sums: one's own calls, or the typical machine's shares; nothing if these
+// are not known.
+Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures, stats::Metric metric);
+// A bar in numbers: "1234", or "12.3 %".
+std::string BarText(const Bars& bars, unsigned slot);
+
+// Where a histogram is not empty.
+struct UsedSlots {
+  unsigned first = 0;
+  unsigned last = 0;
+  unsigned fullest = 0;  // the first of the highest
+};
+std::optional<UsedSlots> FindUsedSlots(const Bars& bars);
+
+// The histogram in one line of exactly `width` columns: the used range of buckets from left
+// (cheap) to right (dear), one column each, or joined to fit. Height (blocks, or " .:-=+*#%@"
+// without UTF-8) and strength of colour = how many; colour = bucket. Readable without colour.
+std::string Spectrum(const Bars& bars, std::size_t width, const Style& style);
+// The same over the slots from `first` to `last`, so that several can be compared. Strength is of
+// this histogram's own fullest column.
+std::string SpectrumOver(const Bars& bars, const UsedSlots& range, std::size_t width,
+                         const Style& style);
+// The slots that any of both uses.
+std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a, const std::optional<UsedSlots>& b);
+
+// What SpectrumOver() draws with, in as many columns: every colour at full strength, in one line
+// with words: "cold [16 ns, 32 ns) ████ [4.2 ms, 8.4 ms) hot". Says in words what colour means.
+std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
+                           const Style& style);
+
+// A bucket's half-open bounds as HistogramView() prints them: "[16, 32)", "[1K, 2K)", "[0]"; of
+// times the first is "[0, 16)".
+std::string BucketLabel(unsigned slot, const Bars& bars);
+
+// The histogram as bpftrace prints its hist() maps, one bucket a line over the used range:
+//   [16, 32)             191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+// Bounds are in the metric's unit with 1024-based suffixes (K, M, G, T, P, E). Empty text if
+// there are no bars.
+std::string HistogramView(const Bars& bars, const Style& style);
+
+}  // namespace fieldcost::draw

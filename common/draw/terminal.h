@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fieldcost::draw {
+
+enum class ColorDepth { kNone, k256, kTrue };
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+// How text may be drawn. The default is what any file or old terminal can show.
+struct Style {
+  bool utf8 = false;
+  ColorDepth color = ColorDepth::kNone;
+};
+
+// What the environment says about the terminal; empty = variable not set.
+struct TerminalFacts {
+  bool is_terminal = false;
+  std::string no_color;    // NO_COLOR: any text switches colour off (https://no-color.org)
+  std::string term;        // TERM
+  std::string color_term;  // COLORTERM
+  std::string locale;      // LC_ALL, else LC_CTYPE, else LANG
+};
+
+// The user's choice beats NO_COLOR, NO_COLOR beats the terminal. Pure.
+Style ChooseStyle(ColorChoice choice, const TerminalFacts& facts);
+
+struct Rgb {
+  std::uint8_t red = 0;
+  std::uint8_t green = 0;
+  std::uint8_t blue = 0;
+};
+
+// `text` in that colour, or unchanged without colour.
+std::string Paint(std::string_view text, Rgb color, ColorDepth depth);
+
+// Columns that UTF-8 text without escape sequences takes: its code points (we print no wide ones).
+std::size_t DisplayWidth(std::string_view text);
+
+// The same for text that Paint() may have painted.
+std::size_t PlainWidth(std::string_view text);
+
+// `text` filled up with spaces to `width` columns.
+std::string PadRight(std::string_view text, std::size_t width);
+std::string PadLeft(std::string_view text, std::size_t width);
+
+// Text from outside, escaped, and cut in the middle ("sqlite3_~_step") if above `max_width`
+// columns.
+std::string Shorten(std::string_view untrusted_text, std::size_t max_width, const Style& style);
+
+}  // namespace fieldcost::draw

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/base/clock.h"
+#include "common/base/strong_id.h"
+
+namespace fieldcost::wire {
+
+// An epoch is a quarter of 13 weeks since 1970, the same for all agents, so that it tells nothing
+// about one. An agent has another key in each. Thread-safe.
+using Epoch = StrongId<struct EpochTag, std::uint64_t>;
+
+inline constexpr std::uint32_t kWeeksPerEpoch = 13;
+
+// The only epoch of agents before keys had epochs.
+inline constexpr Epoch kFirstEpoch{1};
+
+// That of the spring of 2025. A clock that shows an earlier one is wrong.
+inline constexpr Epoch kEarliestEpoch{222};
+
+// The epoch of a week as WeekOf() counts them, never before kFirstEpoch.
+constexpr Epoch EpochOfWeek(std::uint32_t week) {
+  return Epoch(std::max(kFirstEpoch.value(), std::uint64_t{week / kWeeksPerEpoch}));
+}
+
+// The epoch of that time.
+inline Epoch EpochOf(WallTime now) { return EpochOfWeek(WeekOf(std::max(now, WallTime{}))); }
+
+}  // namespace fieldcost::wire

@@ -1,0 +1,399 @@
+#include "agent/runs/run_file_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <functional>
+
+#include "tests/support/run_file_writer.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::agent {
+namespace {
+
+using testing::RunFileOptions;
+using testing::RunFileWriter;
+using testing::WrittenPick;
+
+class RunFileReaderTest : public ::testing::Test {
+ protected:
+  std::filesystem::path path() const { return directory_.path() / "a.run"; }
+
+  Result<RunContent> Read(bool process_ended = true) const {
+    FIELDCOST_ASSIGN(const RunFileBytes bytes, RunFileBytes::Open(path()));
+    FIELDCOST_ASSIGN(const RunInfo info, ReadRunInfo(bytes));
+    return ReadRunContent(bytes, info, process_ended);
+  }
+
+  testing::TempDir directory_;
+};
+
+stats::CostHistogram HistogramOf(const std::vector<std::uint64_t>& values) {
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : values) histogram.Add(value);
+  return histogram;
+}
+
+TEST_F(RunFileReaderTest, SumsEachPickAndMetricOverAllThreads) {
+  RunFileOptions options;
+  options.picks = {WrittenPick{.symbol = "one", .metrics = shm::kAllocMetrics},
+                   WrittenPick{.symbol = "two", .metrics = shm::kAllocMetrics}};
+  RunFileWriter file(path(), options);
+  file.Add(0, 0, 0, 0);
+  file.Add(7, 255, 0, 0);
+  file.Add(~std::uint64_t{0} / 4, 17, 0, 2);
+  file.Add(100, 3, 1, 1);
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->picks.size(), 2U);
+  EXPECT_EQ(content->picks[1].api.symbol, "two");
+  EXPECT_EQ(content->picks[1].api.build_id, "01020304");
+  ASSERT_EQ(content->cells.size(), 3U);
+  EXPECT_EQ(content->cells[0].metric, stats::Metric::kAllocInclusive);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({0, 7}));
+  EXPECT_EQ(content->cells[1].metric, stats::Metric::kAllocSize);
+  EXPECT_EQ(content->cells[1].histogram, HistogramOf({~std::uint64_t{0} / 4}));
+  EXPECT_EQ(content->cells[2].pick, 1U);
+  EXPECT_EQ(content->cells[2].histogram, HistogramOf({100}));
+  EXPECT_EQ(content->refused_cells, 0U);
+}
+
+TEST_F(RunFileReaderTest, StagedUpdateOfADeadProcessIsCompleted) {
+  RunFileWriter file(path(), {});
+  for (int i = 0; i < 5; ++i) file.Add(9);
+  file.AddAndDie(13);
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 9, 9, 9, 9, 13}));
+}
+
+// Killed at any instruction between two updates, one of a call that stands for eight: all sums and
+// what was not timed are of the same moment.
+TEST_F(RunFileReaderTest, WhatACallStandsForIsStagedWithItsSums) {
+  RunFileWriter file(path(), {});
+  stats::CostHistogram before;
+  for (int i = 0; i < 5; ++i) {
+    file.Add(9, 0, 0, 0, 4);
+    before.Add(9, 4);
+  }
+  stats::CostHistogram after = before;
+  after.Add(13, 8);
+  const auto read = [this] { return Read()->cells.at(0).histogram; };
+  const std::uint64_t untimed = file.cell().untimed;
+  EXPECT_EQ(read(), before);
+  file.cell().staged_untimed = untimed + 7;  // not committed
+  EXPECT_EQ(read(), before);
+  file.cell().staged_untimed = untimed;
+  file.AddAndDie(13, 8);  // committed, half copied
+  EXPECT_EQ(file.cell().untimed, untimed);
+  EXPECT_EQ(read(), after);
+  file.cell().untimed = file.cell().staged_untimed;  // and all copied
+  EXPECT_EQ(read(), after);
+  file.cell().buckets[shm::SlotOf(13)] = file.cell().staged;
+  EXPECT_EQ(read(), after);
+  file.cell().staged_slot = 0;
+  EXPECT_EQ(read(), after);
+  EXPECT_EQ(after.timed(), 6U);
+  EXPECT_EQ(Read()->picks.at(0).calls->timed, 6U) << "what is stood for was not timed";
+}
+
+TEST_F(RunFileReaderTest, MoreThatIsStoodForThanTheCountAllowsIsRefused) {
+  RunFileWriter file(path(), {});
+  file.Add(9, 0, 0, 0, 4);
+  file.Add(9, 1, 0, 0, 4);
+  file.Add(9, 2, 0, 0, 4);
+  file.cell(0).untimed = 4;  // nothing was timed
+  file.cell(1).untimed = ~std::uint64_t{0};
+  const auto content = Read();
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->refused_cells, 2U);
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram.count(), 4U);
+  EXPECT_EQ(content->cells[0].histogram.untimed(), 3U);
+}
+
+// A program that was started before the agent was renewed.
+TEST_F(RunFileReaderTest, FileOfTheVersionBeforeIsReadLikeOneOfThis) {
+  constexpr shm::RunLayout kOld = shm::kOldRunLayout;
+  constexpr std::uint32_t kCapacity = 3;
+  std::string bytes(shm::RunFileBytes(kCapacity, 2, kOld), '\0');
+  const auto put = [&bytes](std::uint64_t at, const auto& value, std::size_t size) {
+    std::memcpy(bytes.data() + at, &value, size);
+  };
+  shm::RunHeader header{};
+  std::memcpy(header.magic, shm::kRunMagic, sizeof header.magic);
+  header.version = 2;
+  header.header_bytes = sizeof header;
+  header.size_bytes = bytes.size();
+  header.pick_count = 2;
+  header.pick_capacity = kCapacity;
+  header.metrics_per_pick = 2;
+  header.thread_slots = shm::kThreadSlots;
+  header.counters_offset = shm::CountersOffset(kCapacity, kOld);
+  header.cells_offset = shm::CellsOffset(kCapacity, kOld);
+  header.complete = 1;
+  header.attached = 1;
+  put(0, header, sizeof header);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    shm::Pick pick{};
+    std::strcpy(pick.soname, "libvictim.so.1");
+    std::strcpy(pick.symbol, i == 0 ? "one" : "two");
+    pick.metrics = shm::kTimeMetrics | shm::kCycleMetrics;
+    pick.weight = 77;
+    put(sizeof header + i * 992, pick, 992);
+  }
+  shm::OldCell cell{};
+  cell.nested = 4;
+  cell.buckets[shm::SlotOf(9)] = {.count = 2, .sum = 18, .sumsq_low = 162, .sumsq_high = 0};
+  put(shm::CellOffset(kCapacity, 2, 17, 1, 0, kOld), cell, sizeof cell);
+  cell.staged = {.count = 3, .sum = 27, .sumsq_low = 243, .sumsq_high = 0};
+  cell.staged_slot = shm::SlotOf(9) + 1;
+  put(shm::CellOffset(kCapacity, 2, 255, 1, 1, kOld), cell, sizeof cell);
+  put(shm::CounterOffset(kCapacity, 3, 1, kOld), shm::MakeCallCounter(50, 7), 8);
+  ASSERT_TRUE(WriteFileAtomically(path(), bytes, 0600));
+  for (const bool ended : {false, true}) {
+    const auto content = Read(ended);
+    ASSERT_TRUE(content) << content.error().message;
+    ASSERT_EQ(content->picks.size(), 2U);
+    EXPECT_EQ(content->picks[1].api.symbol, "two");
+    EXPECT_EQ(content->picks[1].calls->timed, 2U);
+    EXPECT_EQ(content->picks[1].calls->untimed, 54U);
+    EXPECT_FALSE(content->picks[1].busy);
+    EXPECT_EQ(shm::RunsStoodFor(content->picks[1].drawn, content->picks[1].chances, 0), 0U);
+    ASSERT_EQ(content->cells.size(), 2U);
+    EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 9}));
+    EXPECT_EQ(content->cells[1].histogram, HistogramOf({9, 9, 9}));
+  }
+}
+
+TEST_F(RunFileReaderTest, TimesOfAPickOnABusyMachineAreToldApart) {
+  RunFileOptions options;
+  options.picks.assign(2, WrittenPick{.metrics = shm::kTimeMetrics | shm::kCycleMetrics});
+  RunFileWriter file(path(), options);
+  file.pick(1).flags = shm::kPickBusy;
+  for (std::uint32_t pick = 0; pick < 2; ++pick) {
+    for (std::uint32_t metric = 0; metric < 2; ++metric) file.Add(9, 0, pick, metric);
+  }
+  const auto content = Read();
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->cells.size(), 4U);
+  EXPECT_EQ(content->cells[0].metric, stats::Metric::kWallTime);
+  EXPECT_EQ(content->cells[2].metric, stats::Metric::kWallTimeBusy);
+  EXPECT_EQ(content->cells[3].metric, stats::Metric::kCpuCycles);
+  EXPECT_EQ(content->picks[1].first_metric, stats::Metric::kWallTimeBusy);
+  EXPECT_EQ(content->picks[1].calls->timed, 1U);
+}
+
+TEST_F(RunFileReaderTest, CellBeingWrittenIsLeftForTheNextTime) {
+  RunFileOptions options;
+  options.picks = {WrittenPick{.symbol = "one"}, WrittenPick{.symbol = "two"}};
+  RunFileWriter file(path(), options);
+  file.Add(9);
+  file.Add(5, 1, 0);
+  file.Add(6, 0, 1);
+  file.cell().sequence += 1;  // odd: its writer stands in the middle of an update
+  auto content = Read(false);
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->torn_cells, 1U);
+  ASSERT_EQ(content->cells.size(), 1U);  // the other pick's
+  EXPECT_EQ(content->cells[0].pick, 1U);
+  file.cell().sequence += 1;
+  content = Read(false);
+  ASSERT_TRUE(content);
+  ASSERT_EQ(content->cells.size(), 2U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 5}));
+}
+
+TEST_F(RunFileReaderTest, PicksOfLaterPhasesAreReadAndThoseNotYetMadeAreNot) {
+  RunFileOptions options;
+  options.picks = {WrittenPick{.symbol = "one", .metrics = shm::kAllocMetrics}};
+  options.pick_capacity = 5;
+  RunFileWriter file(path(), options);
+  file.Add(1, 7, 0, 2);
+  file.Add(9, 0, 3, 1);  // of a pick that is being made
+  file.counter(0, 4) = shm::MakeCallCounter(11, 1);
+  auto content = Read(false);
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->picks.size(), 1U);
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({1}));
+  file.AddPick({.symbol = "two", .metrics = shm::kAllocMetrics});
+  file.Add(2, 255, 1, 0);
+  file.pick(0).phase = shm::kPickDropped;
+  content = Read(false);
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->picks.size(), 2U);
+  EXPECT_TRUE(content->picks[0].dropped);
+  EXPECT_FALSE(content->picks[1].dropped);
+  EXPECT_EQ(content->picks[1].api.symbol, "two");
+  ASSERT_EQ(content->cells.size(), 2U);
+  EXPECT_EQ(content->cells[1].histogram, HistogramOf({2}));
+}
+
+TEST_F(RunFileReaderTest, FileWithoutPicksYetHoldsNothing) {
+  RunFileWriter file(path(), {});
+  file.header().pick_count = 0;
+  const auto content = Read(false);
+  ASSERT_TRUE(content) << content.error().message;
+  EXPECT_TRUE(content->picks.empty());
+  EXPECT_TRUE(content->cells.empty());
+}
+
+TEST_F(RunFileReaderTest, CountersOfEveryThreadAreSummedByPick) {
+  RunFileOptions options;
+  options.picks.assign(9, WrittenPick{});  // more than a cache line of counters
+  options.pick_capacity = 12;
+  RunFileWriter file(path(), options);
+  std::uint64_t expected = 0;
+  for (const std::uint32_t slot : {0U, 1U, 17U, 255U}) {
+    for (const std::uint32_t gap : {0U, 5U, 16383U}) {
+      file.counter(slot, 8) = shm::MakeCallCounter(slot + 1, gap);
+    }
+    // At the moment between the count and the new gap.
+    file.counter(slot, 7) = shm::MakeCallCounter(slot, 0) - (std::uint64_t{1} << 48);
+    expected += slot + 1;
+  }
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_TRUE(content->picks[8].calls && content->picks[7].calls && content->picks[0].calls);
+  EXPECT_EQ(content->picks[8].calls->untimed, expected);
+  EXPECT_EQ(content->picks[7].calls->untimed, expected);
+  EXPECT_EQ(content->picks[0].calls->untimed, 0U);
+  EXPECT_EQ(content->picks[8].calls->timed, 0U);
+}
+
+TEST_F(RunFileReaderTest, CallsAreUnknownWhereTheCellThatCountsThemIs) {
+  RunFileOptions options;
+  options.picks.assign(3, WrittenPick{.metrics = shm::kTimeMetrics | shm::kCycleMetrics});
+  RunFileWriter file(path(), options);
+  for (std::uint32_t pick = 0; pick < 3; ++pick) {
+    for (std::uint32_t metric = 0; metric < 2; ++metric) file.Add(9, 0, pick, metric);
+  }
+  file.cell(0, 0, 0).sequence += 1;  // torn
+  file.cell(0, 1, 0).staged_slot = 99;
+  file.cell(0, 2, 1).staged_slot = 99;  // not the one that counts
+  const auto content = Read(false);
+  ASSERT_TRUE(content);
+  EXPECT_FALSE(content->picks[0].calls);
+  EXPECT_FALSE(content->picks[1].calls);
+  ASSERT_TRUE(content->picks[2].calls);
+  EXPECT_EQ(content->picks[2].calls->timed, 1U);
+}
+
+TEST_F(RunFileReaderTest, ImpossibleSumsAreRefusedCellByCell) {
+  RunFileWriter file(path(), {});
+  file.Add(9, 0);
+  file.Add(10, 1);
+  file.Add(11, 2);
+  file.cell(1).buckets[shm::SlotOf(10)].sum = 1000;
+  file.cell(2).staged_slot = 99;
+  const auto content = Read();
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->refused_cells, 2U);
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({9}));
+}
+
+TEST_F(RunFileReaderTest, FileThatIsStillBeingMadeIsNotReady) {
+  RunFileWriter file(path(), {});
+  file.header().complete = 0;
+  const auto bytes = RunFileBytes::Open(path());
+  ASSERT_TRUE(bytes);
+  const auto info = ReadRunInfo(*bytes);
+  ASSERT_TRUE(info);
+  EXPECT_FALSE(info->ready);
+}
+
+TEST_F(RunFileReaderTest, CorruptFilesAreRefusedAsAWhole) {
+  struct Row {
+    const char* what;
+    std::function<void(RunFileWriter&)> damage;
+  };
+  const std::vector<Row> table = {
+      {"magic", [](RunFileWriter& f) { f.header().magic[3] ^= 1; }},
+      {"version", [](RunFileWriter& f) { f.header().version = 1; }},
+      {"header bytes", [](RunFileWriter& f) { f.header().header_bytes = 64; }},
+      {"size field", [](RunFileWriter& f) { f.header().size_bytes += 1; }},
+      {"truncated cells", [](RunFileWriter& f) { std::filesystem::resize_file(f.path(), 8192); }},
+      {"truncated header", [](RunFileWriter& f) { std::filesystem::resize_file(f.path(), 100); }},
+      {"appended page",
+       [](RunFileWriter& f) {
+         std::filesystem::resize_file(f.path(), f.header().size_bytes + 4096);
+       }},
+      {"no room", [](RunFileWriter& f) { f.header().pick_capacity = 0; }},
+      {"huge room", [](RunFileWriter& f) { f.header().pick_capacity = 0xffffffff; }},
+      {"other room", [](RunFileWriter& f) { f.header().pick_capacity = 2; }},
+      {"huge pick count", [](RunFileWriter& f) { f.header().pick_count = 0xffffffff; }},
+      {"more picks than fit", [](RunFileWriter& f) { f.header().pick_count = 2; }},
+      {"no metrics", [](RunFileWriter& f) { f.header().metrics_per_pick = 0; }},
+      {"huge metric count", [](RunFileWriter& f) { f.header().metrics_per_pick = 0x80000001; }},
+      {"thread slots", [](RunFileWriter& f) { f.header().thread_slots = 1U << 31; }},
+      {"counters offset", [](RunFileWriter& f) { f.header().counters_offset = 0; }},
+      {"cells offset", [](RunFileWriter& f) { f.header().cells_offset = ~std::uint64_t{0}; }},
+      {"complete flag", [](RunFileWriter& f) { f.header().complete = 3; }},
+      {"metric set", [](RunFileWriter& f) { f.pick(0).metrics = shm::kAllocMetrics; }},
+      {"unknown metric", [](RunFileWriter& f) { f.pick(0).metrics = 1U << 31; }},
+      {"metric 0", [](RunFileWriter& f) { f.pick(0).metrics = 1; }},
+      {"metric without cells",
+       [](RunFileWriter& f) { f.pick(0).metrics = shm::BitOf(shm::Metric::kCallsPerRun); }},
+      {"build-id size", [](RunFileWriter& f) { f.pick(0).build_id_bytes = 33; }},
+      {"empty soname", [](RunFileWriter& f) { f.pick(0).soname[0] = 0; }},
+      {"empty symbol", [](RunFileWriter& f) { f.pick(0).symbol[0] = 0; }},
+      {"control character", [](RunFileWriter& f) { f.pick(0).symbol[1] = '\n'; }},
+      {"space", [](RunFileWriter& f) { f.pick(0).soname[1] = ' '; }},
+      {"soname without end",
+       [](RunFileWriter& f) { std::memset(f.pick(0).soname, 'a', sizeof f.pick(0).soname); }},
+      {"symbol without end",
+       [](RunFileWriter& f) { std::memset(f.pick(0).symbol, 'a', sizeof f.pick(0).symbol); }},
+      {"path without end",
+       [](RunFileWriter& f) {
+         std::memset(f.pick(0).module_path, '/', sizeof f.pick(0).module_path);
+       }},
+  };
+  for (const Row& row : table) {
+    {
+      RunFileWriter file(path(), {});
+      file.Add(9);
+      ASSERT_TRUE(Read()) << row.what;
+      row.damage(file);
+    }
+    const auto content = Read();
+    ASSERT_FALSE(content) << row.what;
+    EXPECT_TRUE(content.error().code == ErrorCode::kCorrupt ||
+                content.error().code == ErrorCode::kUnsupported)
+        << row.what << ": " << content.error().message;
+    std::filesystem::remove(path());
+  }
+}
+
+TEST_F(RunFileReaderTest, ForeignThingsAreRefusedWithoutWaitingForThem) {
+  std::filesystem::create_symlink("/etc/passwd", path());
+  EXPECT_EQ(RunFileBytes::Open(path()).error().code, ErrorCode::kCorrupt);
+  std::filesystem::remove(path());
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  EXPECT_EQ(RunFileBytes::Open(path()).error().code, ErrorCode::kCorrupt);
+  std::filesystem::remove(path());
+  std::filesystem::create_directory(path());
+  EXPECT_EQ(RunFileBytes::Open(path()).error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(RunFileReaderTest, MostlyEmptyFileOfManyPicksIsReadWithoutItsHoles) {
+  RunFileOptions options;
+  options.picks.assign(shm::kMaxPicks, WrittenPick{.metrics = shm::kAllocMetrics});
+  RunFileWriter file(path(), options);
+  file.Add(5, 255, shm::kMaxPicks - 1, 2);  // the very last cell of some 840 MB
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  ASSERT_EQ(content->cells.size(), 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({5}));
+  struct stat info {};
+  ASSERT_EQ(::stat(path().c_str(), &info), 0);
+  EXPECT_LT(info.st_blocks * 512, 4 * 1024 * 1024);
+}
+
+}  // namespace
+}  // namespace fieldcost::agent

@@ -1,0 +1,181 @@
+#include "agent/upload/power.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <systemd/sd-bus.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "common/base/file.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::agent {
+namespace {
+
+class BatteryTest : public ::testing::Test {
+ protected:
+  void Supply(const std::string& name,
+              const std::vector<std::pair<std::string, std::string>>& attributes) {
+    const auto supply = directory_.path() / name;
+    ASSERT_TRUE(MakeDirectories(supply, 0700));
+    for (const auto& [attribute, value] : attributes) {
+      ASSERT_TRUE(WriteFileAtomically(supply / attribute, value + "\n", 0600));
+    }
+  }
+  bool OnBattery() const { return IsOnBattery(directory_.path()); }
+
+  const testing::TempDir directory_;
+};
+
+TEST_F(BatteryTest, MachineWithoutAnyIsNot) {
+  EXPECT_FALSE(OnBattery());
+  EXPECT_FALSE(IsOnBattery("/nonexistent"));
+  Supply("AC", {{"type", "Mains"}, {"online", "1"}});
+  EXPECT_FALSE(OnBattery());
+}
+
+TEST_F(BatteryTest, OnlyADischargingBatteryWithoutASupplyCounts) {
+  struct Row {
+    const char* status;
+    const char* online;
+    bool on_battery;
+  };
+  for (const Row& row :
+       {Row{"Discharging", "0", true}, Row{"Discharging", "1", false}, Row{"Charging", "1", false},
+        Row{"Full", "0", false}, Row{"Not charging", "0", false}, Row{"Unknown", "0", false}}) {
+    Supply("BAT0", {{"type", "Battery"}, {"status", row.status}});
+    Supply("ucsi", {{"type", "USB"}, {"online", row.online}});
+    EXPECT_EQ(OnBattery(), row.on_battery) << row.status << row.online;
+  }
+}
+
+TEST_F(BatteryTest, BatteryOfAMouseDoesNotCount) {
+  Supply("hid", {{"type", "Battery"}, {"status", "Discharging"}, {"scope", "Device"}});
+  EXPECT_FALSE(OnBattery());
+  Supply("BAT1", {{"type", "Battery"}, {"status", "Discharging"}, {"scope", "System"}});
+  EXPECT_TRUE(OnBattery());
+}
+
+// A message bus of its own, and on it what takes NetworkManager's place.
+class MeteredTest : public ::testing::Test {
+ protected:
+  void StartBus() {
+    const std::string config =
+        R"(<busconfig><type>custom</type><listen>unix:path=)" + socket().string() + R"(</listen>
+<policy context="default"><allow send_destination="*"/><allow receive_sender="*"/>
+<allow own="*"/></policy></busconfig>)";
+    ASSERT_TRUE(WriteFileAtomically(directory_.path() / "bus.conf", config, 0600));
+    daemon_.emplace(testing::ProcessOptions{
+        .arguments = {"dbus-daemon", "--nofork", "--print-address",
+                      "--config-file=" + (directory_.path() / "bus.conf").string()},
+        .environment = {},
+        .unset = {},
+        .directory = {},
+        .input = {}});
+    ASSERT_TRUE(daemon_->WaitForLine("unix:path="));
+  }
+
+  static int GetMetered(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply,
+                        void* value, sd_bus_error*) {
+    return ::sd_bus_message_append(reply, "u", *static_cast<std::uint32_t*>(value));
+  }
+
+  void StartService(std::uint32_t metered) {
+    metered_ = metered;
+    static const sd_bus_vtable kTable[] = {SD_BUS_VTABLE_START(0),
+                                           SD_BUS_PROPERTY("Metered", "u", GetMetered, 0, 0),
+                                           SD_BUS_VTABLE_END};
+    ASSERT_GE(::sd_bus_new(&service_), 0);
+    ASSERT_GE(::sd_bus_set_address(service_, address().c_str()), 0);
+    ASSERT_GE(::sd_bus_set_bus_client(service_, 1), 0);
+    ASSERT_GE(::sd_bus_start(service_), 0);
+    ASSERT_GE(::sd_bus_add_object_vtable(service_, nullptr, "/org/freedesktop/NetworkManager",
+                                         "org.freedesktop.NetworkManager", kTable, &metered_),
+              0);
+    ASSERT_GE(::sd_bus_request_name(service_, "org.freedesktop.NetworkManager", 0), 0);
+    thread_ = std::thread([this] {
+      while (!done_) {
+        while (::sd_bus_process(service_, nullptr) > 0) {
+        }
+        ::sd_bus_wait(service_, 20'000);  // then looks whether the test is over
+      }
+    });
+  }
+
+  void TearDown() override {
+    done_ = true;
+    if (thread_.joinable()) thread_.join();
+    if (service_ != nullptr) ::sd_bus_close_unref(service_);
+  }
+
+  std::filesystem::path socket() const { return directory_.path() / "bus"; }
+  std::string address() const { return "unix:path=" + socket().string(); }
+
+  const testing::TempDir directory_;
+  std::optional<testing::BackgroundProcess> daemon_;
+  std::uint32_t metered_ = 0;
+  sd_bus* service_ = nullptr;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+TEST_F(MeteredTest, NoBusAndNoNetworkManagerMeanNot) {
+  EXPECT_FALSE(IsMetered(address()));
+  EXPECT_FALSE(IsMetered("nonsense"));
+  StartBus();
+  EXPECT_FALSE(IsMetered(address()));
+}
+
+TEST_F(MeteredTest, BusThatNeverAnswersIsGivenUp) {
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  std::strncpy(name.sun_path, socket().c_str(), sizeof name.sun_path - 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  EXPECT_FALSE(IsMetered(address()));
+  ::close(listener);
+}
+
+TEST_F(MeteredTest, NetworkManagersWordCounts) {
+  StartBus();
+  StartService(0);
+  struct Row {
+    std::uint32_t said;
+    bool metered;
+  };
+  // Unknown, yes, no, guessed yes, guessed no, and what nobody has defined.
+  for (const Row& row :
+       {Row{0, false}, Row{1, true}, Row{2, false}, Row{3, true}, Row{4, false}, Row{99, false}}) {
+    metered_ = row.said;
+    EXPECT_EQ(IsMetered(address()), row.metered) << row.said;
+  }
+  metered_ = 1;
+  AgentPaths paths;
+  paths.power_supply_dir = directory_.path() / "none";
+  paths.bus_address = address();
+  AgentConfig config;
+  EXPECT_THAT(WaitReason(paths, config), ::testing::HasSubstr("not metered"));
+  config.on_metered = true;
+  EXPECT_EQ(WaitReason(paths, config), "");
+}
+
+TEST_F(BatteryTest, UserMaySayThatItDoesNotMatter) {
+  Supply("BAT0", {{"type", "Battery"}, {"status", "Discharging"}});
+  AgentPaths paths;
+  paths.power_supply_dir = directory_.path();
+  paths.bus_address = "unix:path=/nonexistent";
+  AgentConfig config;
+  EXPECT_EQ(WaitReason(paths, config), "mains power");
+  config.on_battery = true;
+  EXPECT_EQ(WaitReason(paths, config), "");
+}
+
+}  // namespace
+}  // namespace fieldcost::agent

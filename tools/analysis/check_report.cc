@@ -1,0 +1,118 @@
+#include "tools/analysis/check_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <tuple>
+
+namespace fieldcost::analysis {
+namespace {
+
+using stats::Verdict;
+
+// Too little data last but for what is not worth a line.
+int Rank(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kWorse:
+      return 0;
+    case Verdict::kTooLittleData:
+      return 1;
+    case Verdict::kNormal:
+      return 2;
+  }
+  return 3;
+}
+
+void CompareOne(CheckedApi& api, std::uint64_t salt) {
+  api.comparison = stats::Compare(api.mine, api.field.sums, nullptr, salt);
+  api.comparison.own_removed = api.field.own_removed;
+}
+
+bool Before(const CheckedApi& a, const CheckedApi& b) {
+  const auto order = [](const CheckedApi& api) {
+    return std::tuple(Rank(api.comparison.verdict), api.comparison.q, -api.comparison.ratio);
+  };
+  const auto order_a = order(a);
+  const auto order_b = order(b);
+  return order_a != order_b ? order_a < order_b : a.key < b.key;
+}
+
+}  // namespace
+
+std::size_t CheckReport::Count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(apis.begin(), apis.end(), [&](const auto& api) {
+    return api.comparison.verdict == verdict;
+  }));
+}
+
+std::uint64_t CheckReport::Seed() const {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, 64 bits
+  for (const CheckedApi& api : apis) {
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+      hash = (hash ^ ((api.comparison.call_test.seed >> shift) & 0xff)) * 0x100000001b3;
+    }
+  }
+  return hash;
+}
+
+CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint64_t salt) {
+  std::sort(apis.begin(), apis.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < apis.size(); i = next++) CompareOne(apis[i], salt);
+  };
+  {
+    std::vector<std::jthread> helpers;
+    const std::size_t threads =
+        std::min<std::size_t>({kMaxCheckThreads, std::thread::hardware_concurrency(), apis.size()});
+    try {
+      while (helpers.size() + 1 < threads) helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      // Fewer threads do the same.
+    }
+    work();
+  }
+  std::vector<stats::Comparison> comparisons;
+  for (const CheckedApi& api : apis) comparisons.push_back(api.comparison);
+  stats::Decide(comparisons);
+  for (std::size_t i = 0; i < apis.size(); ++i) apis[i].comparison = comparisons[i];
+  std::sort(apis.begin(), apis.end(), Before);
+  return {.metric = metric, .salt = salt, .apis = std::move(apis), .profile = {}};
+}
+
+std::string Lack(const CheckedApi& api) {
+  if (api.field.stratum == Stratum::kNone) return std::string(Name(api.field.stratum));
+  const stats::Comparison& comparison = api.comparison;
+  std::string text;
+  if (comparison.calls < stats::kLeastCalls) {
+    text = fmt::format("{} of {} calls", comparison.calls, stats::kLeastCalls);
+  }
+  if (comparison.machines < stats::kLeastMachines) {
+    if (!text.empty()) text += ", ";
+    text += comparison.machines == 0 && comparison.contributions != 0
+                ? "not enough machines known"
+                : fmt::format("{} of {} machines", comparison.machines, stats::kLeastMachines);
+  }
+  return text;
+}
+
+std::string SeedText(std::uint64_t seed) { return fmt::format("{:016x}", seed); }
+
+std::string_view Name(stats::Method method) {
+  switch (method) {
+    case stats::Method::kNone:
+      return "none";
+    case stats::Method::kExact:
+      return "exact";
+    case stats::Method::kDrawn:
+      return "drawn";
+    case stats::Method::kNormal:
+      return "normal";
+  }
+  return "";
+}
+
+}  // namespace fieldcost::analysis

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/stats/stat_row.h"
+
+namespace fieldcost::analysis {
+
+// Weeks as in stats::RowKey, both included.
+struct WeekRange {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  bool operator==(const WeekRange&) const = default;
+};
+
+// Which of the rows of an API are meant; what is empty chooses nothing, so that the widest rows
+// there are decide (Summarise() of cost_table.h).
+struct Selection {
+  std::string version;         // glob over package versions
+  std::string hardware_class;  // glob over the names of hardware classes (stats::DisplayName)
+  std::optional<stats::Metric> metric;
+  std::optional<WeekRange> weeks;
+  bool operator==(const Selection&) const = default;
+};
+
+// The rows that are meant, in the same order. A class or week is only ever that of a row which is
+// about single ones: rows over all classes or weeks are not divided.
+std::vector<stats::StatRow> Select(std::vector<stats::StatRow> rows, const Selection& selection);
+
+// The metric of that name ("wall_time"), nullopt if there is none.
+std::optional<stats::Metric> ParseMetric(std::string_view text);
+
+// "2026-11-19" = the week with that day, "2026-10-01..2026-11-19" = from week to week. nullopt if
+// it is neither, or no day between 1970 and 9999, or the second is before the first.
+std::optional<WeekRange> ParseWeeks(std::string_view text);
+
+// "2026-11-19", the first day of a week (weeks are counted from 1970-01-01, a Thursday).
+std::string FirstDay(std::uint32_t week);
+
+// What can be chosen among these rows: "versions 1.2, 1.3; classes all classes; weeks all".
+// Escaped; of many, the first few.
+std::string ChoiceText(std::span<const stats::StatRow> rows);
+
+// Of which strata numbers are.
+struct Strata {
+  std::vector<std::string> classes;  // names, ascending; empty = all classes together
+  std::optional<WeekRange> weeks;    // nullopt = all weeks together
+
+  // Takes in the stratum of one more row.
+  void Add(const stats::RowKey& key);
+};
+
+// "all classes, all weeks" or "x86_64/..., weeks of 2026-11-05 to 2026-11-19"; escaped.
+std::string StrataText(const Strata& strata);
+
+}  // namespace fieldcost::analysis

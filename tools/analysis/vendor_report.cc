@@ -1,0 +1,286 @@
+#include "tools/analysis/vendor_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "common/stats/anomaly.h"
+#include "common/stats/benjamini_hochberg.h"
+#include "common/stats/field_total.h"
+#include "common/stats/tails.h"
+#include "tools/analysis/namespace_of.h"
+#include "tools/analysis/summary.h"
+#include "tools/analysis/version_order.h"
+
+namespace fieldcost::analysis {
+namespace {
+
+using stats::Metric;
+using stats::StatRow;
+using RowsByVersion = std::map<std::string, std::vector<StatRow>, OlderVersion>;
+
+// What is known of both.
+template <typename Number>
+void AddKnown(const std::optional<Number>& some, std::optional<Number>& sum) {
+  if (some) sum = sum.value_or(0) + *some;
+}
+void AddKnown(const std::optional<stats::FieldCost>& some, std::optional<stats::FieldCost>& sum) {
+  if (!some) return;
+  if (!sum) sum.emplace();
+  sum->Add(*some);
+}
+
+// Of one version.
+void AddUse(const std::vector<StatRow>& rows, VendorApi& api) {
+  const stats::ApiSums time = MergeWidest(rows, Metric::kWallTime);
+  const stats::ApiSums busy = MergeWidest(rows, Metric::kWallTimeBusy);
+  const stats::ApiSums runs = MergeWidest(rows, Metric::kCallsPerRun);
+  const stats::ApiSums per_run = MergeWidest(rows, Metric::kTimePerRun);
+  const stats::TotalParts parts{.wall_time = &time,
+                                .wall_time_busy = &busy,
+                                .calls_per_run = &runs,
+                                .time_per_run = &per_run};
+  AddKnown(stats::FieldCalls(parts, stats::Whose::kField), api.calls);
+  AddKnown(stats::FieldTotal(parts, stats::Whose::kField), api.total);
+  api.contributions += time.scalars.contributions;
+}
+
+void AddNewest(std::vector<StatRow> rows, VendorApi& api) {
+  for (StatRow& row : rows) row.key.api.build_id.clear();
+  const CostSummary summary = Summarise(rows).front();
+  const MetricSummary* time = summary.Find(Metric::kWallTime);
+  api.time = time->figures;
+  api.bars = draw::BarsOf(time->sums, time->figures, Metric::kWallTime);
+  if (const MetricSummary* alloc = summary.Find(Metric::kAllocInclusive)) {
+    api.alloc_mean = alloc->figures.mean;
+  }
+}
+
+double ShareOf(const std::optional<stats::FieldCost>& some,
+               const std::optional<stats::FieldCost>& all) {
+  if (!some || !all || some->of_all_runs != all->of_all_runs || !(all->ns > 0)) return 0;
+  return some->ns / all->ns;
+}
+
+void AddChanges(const RowsByVersion& versions, const VendorLibrary& library, VendorApi& api) {
+  const auto before = versions.find(library.before);
+  const auto after = versions.find(library.after);
+  if (library.before.empty() || before == versions.end() || after == versions.end()) return;
+  ApiChange change = CompareApi(before->second, after->second);
+  api.changes = std::move(change.metrics);
+  api.total_after = change.total_after;
+}
+
+VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library) {
+  VendorApi api;
+  const stats::ApiKey& key = versions.begin()->second.front().key.api;
+  api.symbol = key.symbol;
+  api.symbol_version = key.symbol_version;
+  api.name = DemangledName(key.symbol);
+  api.group = NamespaceOf(key.symbol);
+  std::vector<StatRow> all;
+  const std::vector<StatRow>* newest = nullptr;
+  for (const auto& [version, rows] : versions) {
+    AddUse(rows, api);
+    all.insert(all.end(), rows.begin(), rows.end());
+    if (std::ranges::none_of(
+            rows, [](const StatRow& row) { return row.key.metric == Metric::kWallTime; })) {
+      continue;
+    }
+    newest = &rows;
+    api.version = version;
+  }
+  api.versions = VersionTrend(all, Metric::kWallTime);
+  api.weeks = WeeklyTrend(all, Metric::kWallTime);
+  if (newest != nullptr) AddNewest(*newest, api);
+  AddChanges(versions, library, api);
+  return api;
+}
+
+// What a group's ratio is made of.
+struct Combined {
+  double weights = 0;
+  double octaves = 0;
+  double standard_error = 0;
+  double freedom = std::numeric_limits<double>::infinity();
+};
+
+void Combine(const VendorApi& api, Combined& combined) {
+  const MetricChange* time = api.Time();
+  if (time == nullptr || !time->eligible()) return;
+  const double weight = static_cast<double>(time->before.sum.value_or(0));
+  combined.weights += weight;
+  combined.octaves += weight * time->test.octaves;
+  combined.standard_error += weight * time->test.standard_error;
+  combined.freedom = std::min(combined.freedom, time->test.degrees_of_freedom);
+}
+
+void Conclude(const Combined& combined, VendorGroup& group) {
+  if (!(combined.weights > 0)) {
+    group.ratio_high = std::numeric_limits<double>::infinity();
+    return;
+  }
+  const double octaves = combined.octaves / combined.weights;
+  const double error = combined.standard_error / combined.weights;
+  const double reach =
+      error * stats::StudentTUpperQuantile((1 - kConfidence) / 2, combined.freedom);
+  group.ratio = std::exp2(octaves);
+  group.ratio_low = std::exp2(octaves - reach);
+  group.ratio_high = std::exp2(octaves + reach);
+  group.p = std::clamp(2 * stats::StudentTUpperTail(std::abs(octaves) / error, combined.freedom),
+                       std::numeric_limits<double>::min(), 1.0);
+  group.change = Change::kNone;
+}
+
+void DecideGroups(std::vector<VendorGroup>& groups) {
+  std::vector<VendorGroup*> eligible;
+  std::vector<double> p_values;
+  for (VendorGroup& group : groups) {
+    if (group.change == Change::kTooLittleData) continue;
+    eligible.push_back(&group);
+    p_values.push_back(group.p);
+  }
+  const std::vector<double> q_values = stats::AdjustForFalseDiscoveries(p_values);
+  for (std::size_t i = 0; i < eligible.size(); ++i) {
+    VendorGroup& group = *eligible[i];
+    group.q = q_values[i];
+    if (group.q > stats::kFalseDiscoveries) continue;
+    if (group.ratio >= stats::kLeastRatio) group.change = Change::kMore;
+    if (group.ratio <= 1 / stats::kLeastRatio) group.change = Change::kLess;
+  }
+}
+
+std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
+  struct Sums {
+    VendorGroup group;
+    Combined combined;
+  };
+  std::map<std::pair<std::string, std::string>, Sums> groups;
+  for (const VendorApi& api : report.apis) {
+    const std::string soname =
+        report.by == GroupBy::kNamespace ? "" : report.libraries[api.library].soname;
+    const std::string name = report.by == GroupBy::kModule ? "" : api.group;
+    auto& [group, combined] = groups[{soname, name}];
+    group.soname = soname;
+    group.group = name;
+    ++group.apis;
+    AddKnown(api.calls, group.calls);
+    AddKnown(api.total, group.total);
+    group.contributions = std::max(group.contributions, api.contributions);
+    if (const MetricChange* time = api.Time()) {
+      switch (time->change) {
+        case Change::kMore:
+          ++group.slower;
+          break;
+        case Change::kLess:
+          ++group.faster;
+          break;
+        case Change::kNone:
+          ++group.unchanged;
+          break;
+        case Change::kTooLittleData:
+          ++group.too_little;
+          break;
+      }
+    }
+    Combine(api, combined);
+  }
+  std::vector<VendorGroup> made;
+  for (auto& [key, sums] : groups) {
+    sums.group.share = ShareOf(sums.group.total, report.total);
+    Conclude(sums.combined, sums.group);
+    made.push_back(std::move(sums.group));
+  }
+  DecideGroups(made);
+  std::ranges::stable_sort(made, std::ranges::greater{}, &VendorGroup::total);
+  return made;
+}
+
+}  // namespace
+
+const MetricChange* VendorApi::Time() const {
+  const auto found = std::ranges::find(changes, Metric::kWallTime, &MetricChange::metric);
+  return found == changes.end() ? nullptr : &*found;
+}
+
+std::optional<stats::FieldCost> VendorApi::Regression() const {
+  const MetricChange* change = Time();
+  if (change == nullptr || change->change != Change::kMore || !total_after) return std::nullopt;
+  const double part = 1 - 1 / change->ratio;
+  return stats::FieldCost{.of_all_runs = total_after->of_all_runs,
+                          .ns = total_after->ns * part,
+                          .standard_error_ns = total_after->standard_error_ns * part};
+}
+
+bool VendorReport::HasWeeks() const {
+  return std::ranges::any_of(apis, [](const VendorApi& api) { return !api.weeks.empty(); });
+}
+
+VendorReportBuilder::VendorReportBuilder(std::string title, GroupBy by) {
+  report_.title = std::move(title);
+  report_.by = by;
+}
+
+void VendorReportBuilder::Begin(VendorLibrary library) {
+  report_.libraries.push_back(std::move(library));
+}
+
+void VendorReportBuilder::Add(std::span<const StatRow> rows) {
+  const VendorLibrary& library = report_.libraries.back();
+  std::map<std::pair<std::string, std::string>, RowsByVersion> by_symbol;  // and its version
+  for (const StatRow& row : rows) {
+    const stats::ApiKey& api = row.key.api;
+    if (api.soname == library.soname) {
+      by_symbol[{api.symbol, api.symbol_version}][VersionOf(api)].push_back(row);
+    }
+  }
+  for (const auto& [symbol, versions] : by_symbol) {
+    VendorApi& api = report_.apis.emplace_back(MakeApi(versions, library));
+    api.library = report_.libraries.size() - 1;
+  }
+}
+
+VendorReport VendorReportBuilder::Finish() {
+  std::vector<MetricChange*> changes;
+  for (VendorApi& api : report_.apis) {
+    AddKnown(api.total, report_.total);
+    AddKnown(api.calls, report_.calls);
+    for (MetricChange& change : api.changes) changes.push_back(&change);
+  }
+  Decide(changes);
+  report_.compared = static_cast<std::uint64_t>(
+      std::ranges::count_if(changes, [](const MetricChange* one) { return one->eligible(); }));
+  for (VendorApi& api : report_.apis) api.share = ShareOf(api.total, report_.total);
+  std::ranges::sort(report_.apis, [](const VendorApi& a, const VendorApi& b) {
+    if (a.total != b.total) return a.total > b.total;
+    return std::tie(a.library, a.symbol, a.symbol_version) <
+           std::tie(b.library, b.symbol, b.symbol_version);
+  });
+  report_.groups = MakeGroups(report_);
+  return std::move(report_);
+}
+
+std::vector<ChangedApi> WithChange(const VendorReport& report, Change change) {
+  std::vector<ChangedApi> found;
+  for (const VendorApi& api : report.apis) {
+    for (const MetricChange& metric : api.changes) {
+      if (metric.change == change) found.emplace_back(&api, &metric);
+    }
+  }
+  std::ranges::stable_sort(found, [](const ChangedApi& a, const ChangedApi& b) {
+    const auto more_a = a.first->Regression();
+    const auto more_b = b.first->Regression();
+    if (more_a != more_b) return more_a > more_b;
+    return std::abs(a.second->test.octaves) > std::abs(b.second->test.octaves);
+  });
+  return found;
+}
+
+std::string NameOf(const VendorGroup& group) {
+  if (group.soname.empty()) return group.group;
+  return group.group.empty() ? group.soname : group.soname + ", " + group.group;
+}
+
+}  // namespace fieldcost::analysis

@@ -1,0 +1,117 @@
+#include <unistd.h>
+
+#include "agent/daemon/agent.h"
+#include "agent/reach/reach.h"
+#include "agent/upload/upload_lock.h"
+#include "common/base/text.h"
+#include "tools/cli/batch_text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/session/session.h"
+#include "tools/cli/status_text.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+Result<agent::Agent> OpenAgent() {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  return agent::Agent::Open(paths, SystemClock());
+}
+
+// The session's files as they are, without changing anything.
+Result<SessionReport> SessionOf(const agent::AgentPaths& paths) {
+  FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(paths));
+  return session.Look();
+}
+
+// The decision comes first: neither a damaged database nor a wrong configuration may keep the user
+// from it.
+Status SwitchOff() {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_TRY(agent::WithdrawConsent(paths.consent_file(), SystemClock().Now()));
+  auto agent = agent::Agent::Open(paths, SystemClock());
+  const Status cleaned = agent ? agent->SetMode(agent::Mode::kOff) : Status(agent.error());
+  if (cleaned) return {};
+  ::unlink(paths.policy_file().c_str());  // without it no program measures
+  const Status quiet = agent ? Status() : agent::UploadLock::WaitForOthers(paths);
+  return Fail(cleaned.error().code, "fieldcost is off, but not everything is done: {}{}",
+              cleaned.error().message, quiet ? "" : "; " + quiet.error().message);
+}
+
+std::string ModeText(agent::Mode mode, const agent::AgentConfig& config) {
+  switch (mode) {
+    case agent::Mode::kOff:
+      return "off: nothing is measured or sent; what had not been sent is deleted\n"
+             "  take back what was sent:  fieldcost agent forget\n";
+    case agent::Mode::kLocal:
+      return "local: programs under `fieldcost run` are measured; nothing leaves this machine\n"
+             "  look:  fieldcost top --local\n  stop:  fieldcost agent off\n";
+    case agent::Mode::kOn:
+      break;
+  }
+  const std::string server = config.url.empty()
+                                 ? "a server, once [aggregator] url is set in agent.toml"
+                                 : EscapeControl(config.url);
+  return fmt::format(
+      "on: programs under `fieldcost run` are measured; sums per public library function go to {}\n"
+      "  see what would be sent:  fieldcost agent preview\n  stop:  fieldcost agent off\n",
+      server);
+}
+
+}  // namespace
+
+Result<int> Run(const AgentModeCommand& command, const Output& output) {
+  if (command.mode == agent::Mode::kOff) FIELDCOST_TRY(SwitchOff());
+  FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
+  if (command.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.SetMode(command.mode));
+  std::string text = ModeText(command.mode, agent.config());
+  const auto session = SessionOf(agent.paths());
+  if (session && session->active) {
+    text += command.mode == agent::Mode::kOff
+                ? "  programs of your sessions still load the library, which does nothing; take it "
+                  "back:\n  fieldcost agent session off\n"
+                : "  so are all programs of your sessions (fieldcost agent session status)\n";
+  }
+  FIELDCOST_TRY(WriteStdout(output.json ? ModeJson(command.mode) : text));
+  return 0;
+}
+
+Result<int> Run(const AgentStatusCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const agent::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(const std::vector<agent::ProcessReach> programs,
+                   agent::Survey({.run_dir = agent.paths().run_dir(), .uid = ::getuid()}));
+  const auto session = SessionOf(agent.paths());
+  const bool is_active = session && session->active;
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(StatusJson(status, agent.paths(), agent.config(),
+                                         {.programs = programs, .session_active = is_active})));
+    return 0;
+  }
+  const StatusTextOptions options{.names = command.programs, .style = output.style};
+  FIELDCOST_TRY(
+      WriteStdout(StatusText(status, agent.paths(), agent.config(), options) +
+                  fmt::format("{:<20}{}\n", "session activation", is_active ? "on" : "off") +
+                  ProgramsText(programs, options)));
+  return 0;
+}
+
+Result<int> Run(const AgentPreviewCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(agent::AgentStatus status, agent.GetStatus());
+  if (status.consent.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const std::optional<agent::PendingBatch> batch, agent.Preview());
+  if (command.raw) {
+    if (!batch) return Fail(ErrorCode::kNotFound, "nothing to send");
+    FIELDCOST_TRY(WriteStdout(batch->raw));
+  } else if (output.json) {
+    FIELDCOST_TRY(WriteStdout(PreviewJson(batch, status.agent_public_key)));
+  } else {
+    FIELDCOST_TRY(WriteStdout(batch ? PreviewText(*batch, status.agent_public_key)
+                                    : std::string("nothing to send\n")));
+  }
+  return 0;
+}
+
+}  // namespace fieldcost::cli

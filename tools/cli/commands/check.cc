@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <set>
+
+#include "agent/daemon/agent.h"
+#include "agent/settings/hardware.h"
+#include "agent/settings/public_modules.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/catalog/nearest.h"
+#include "common/wire/profile.h"
+#include "tools/analysis/check_report.h"
+#include "tools/cli/check_json.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/commands/check_tree.h"
+#include "tools/cli/cost_answer.h"
+#include "tools/cli/freshness_text.h"
+#include "tools/cli/own_contribution.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/source.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/check_csv.h"
+#include "tools/report/check_text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using analysis::CheckedApi;
+using analysis::CheckReport;
+using stats::StatRow;
+using stats::Verdict;
+
+constexpr int kNothingWorse = 0;
+constexpr int kSomethingWorse = 1;
+constexpr int kTooLittleData = 2;
+
+constexpr int kPrivateMode = 0600;
+constexpr char kResultName[] = "check.json";
+constexpr std::size_t kMaxSuggestions = 8;
+
+// What was measured, by whom.
+struct Measured {
+  std::vector<StatRow> rows;  // of all metrics, weeks summed
+  stats::HardwareClass hardware;
+  std::string name;  // for people; untrusted
+  bool is_local = false;
+  OwnContribution own;
+};
+
+Result<std::vector<StatRow>> ReadLocalRows(agent::Agent& agent) {
+  FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(std::vector<StatRow> rows, agent.LocalRows());
+  // Sums over functions that have no names.
+  std::erase_if(rows, [](const StatRow& row) { return row.key.api.soname == agent::kPrivateName; });
+  return rows;
+}
+
+Result<Measured> ReadMeasured(const CheckCommand& command, const agent::AgentPaths& paths,
+                              WallTime published) {
+  Measured measured;
+  if (!command.profile.empty()) {
+    FIELDCOST_ASSIGN(const std::string untrusted_bytes,
+                     ReadFile(command.profile, wire::kMaxFragmentBytes));
+    Result<std::vector<StatRow>> rows = wire::DecodeProfile(untrusted_bytes);
+    if (!rows) return Within(std::move(rows).error(), EscapeControl(command.profile.string()));
+    measured.rows = std::move(*rows);
+    measured.name = command.profile.filename().string();
+    if (!measured.rows.empty()) measured.hardware = measured.rows.front().key.hardware;
+    return measured;
+  }
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const std::vector<StatRow> rows, ReadLocalRows(agent));
+  FIELDCOST_ASSIGN(measured.own, ReadOwnContribution(agent, command.metric, published));
+  measured.rows = wire::ProfileRows(rows);
+  measured.hardware = agent::ThisHardware();
+  measured.name = "this machine's own measurements";
+  measured.is_local = true;
+  return measured;
+}
+
+Result<int> Save(const CheckCommand& command, const agent::AgentPaths& paths,
+                 const Output& output) {
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const std::vector<StatRow> rows, ReadLocalRows(agent));
+  if (rows.empty()) {
+    return Fail(ErrorCode::kNotFound, "nothing has been measured yet: fieldcost agent local");
+  }
+  FIELDCOST_ASSIGN(const std::string bytes, wire::EncodeProfile(rows));
+  FIELDCOST_TRY(WriteFileAtomically(command.save, bytes, kPrivateMode));
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(SavedJson(command.save, bytes.size())));
+  } else {
+    FIELDCOST_TRY(WriteStdout(
+        fmt::format("{} bytes in {}\n", bytes.size(), EscapeControl(command.save.string()))));
+  }
+  return kNothingWorse;
+}
+
+Result<CheckReport> MakeReport(const CheckCommand& command, const Source& source,
+                               const Measured& measured) {
+  std::vector<CheckedApi> apis;
+  for (const StatRow& row : measured.rows) {
+    if (row.key.metric != command.metric) continue;
+    FIELDCOST_ASSIGN(const std::vector<StatRow> field,
+                     source.Find(row.key.api.symbol, row.key.api.soname));
+    apis.push_back({.key = row.key,
+                    .mine = row.histogram,
+                    .field = analysis::ChooseField(field, measured.own.rows, row.key),
+                    .comparison = {}});
+  }
+  CheckReport report = analysis::Check(std::move(apis), command.metric, command.seed);
+  report.profile = measured.name;
+  report.own_unknown = measured.own.batches_unknown;
+  return report;
+}
+
+int ExitStatusOf(const std::vector<const CheckedApi*>& apis) {
+  bool compared = false;
+  for (const CheckedApi* api : apis) {
+    if (api->comparison.verdict == Verdict::kWorse) return kSomethingWorse;
+    compared = compared || api->comparison.verdict != Verdict::kTooLittleData;
+  }
+  return compared ? kNothingWorse : kTooLittleData;
+}
+
+std::vector<const CheckedApi*> All(const CheckReport& report) {
+  std::vector<const CheckedApi*> apis;
+  for (const CheckedApi& api : report.apis) apis.push_back(&api);
+  return apis;
+}
+
+std::string Join(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + EscapeControl(name);
+  return text;
+}
+
+// The APIs of that name: all versions of one. Offers names where there is none, or more than one.
+Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
+                                                 const std::string& name) {
+  std::vector<const CheckedApi*> found;
+  std::set<std::string> names;
+  for (const CheckedApi& api : report.apis) {
+    const std::string full_name = stats::DisplayName(api.key.api);
+    if (name != api.key.api.symbol && name != full_name) continue;
+    found.push_back(&api);
+    names.insert(full_name);
+  }
+  if (names.size() > 1) {
+    return Fail(ErrorCode::kInvalidArgument, "{} is in several libraries; choose one: {}",
+                EscapeControl(name), Join(names));
+  }
+  if (!found.empty()) return found;
+  const std::string symbol = name.substr(name.find('!') + 1);
+  const std::size_t max_edits = catalog::MaxEdits(symbol);
+  for (const CheckedApi& api : report.apis) {
+    if (names.size() < kMaxSuggestions &&
+        catalog::EditDistance(symbol, api.key.api.symbol, max_edits) <= max_edits) {
+      names.insert(stats::DisplayName(api.key.api));
+    }
+  }
+  return Fail(ErrorCode::kNotFound, "the profile has no {} of {}{}", stats::Name(report.metric),
+              EscapeControl(name), names.empty() ? "" : "; did you mean " + Join(names) + "?");
+}
+
+// For editors. What cannot be kept is no reason not to answer.
+void KeepResult(const agent::AgentPaths& paths, const std::string& document) {
+  const Status made = MakeDirectories(paths.state_dir, 0700);
+  const Status kept =
+      made ? WriteFileAtomically(paths.state_dir / kResultName, document, kPrivateMode) : made;
+  if (!kept) Remark(fmt::format("the result is not kept for editors: {}", kept.error().message));
+}
+
+Result<int> Explain(const CheckCommand& command, const CheckReport& report, const CheckFacts& facts,
+                    const Output& output) {
+  FIELDCOST_ASSIGN(const std::vector<const CheckedApi*> apis, FindNamed(report, command.explain));
+  std::string text;
+  if (output.json) {
+    text = ExplainJson(apis, report, facts);
+  } else {
+    for (const CheckedApi* api : apis) {
+      text += report::ExplainText(*api, report.metric, output.style) + "\n";
+    }
+    text += FreshnessText(facts.freshness, facts.checked);
+  }
+  FIELDCOST_TRY(output.json ? WriteStdout(text) : WritePaged(text, output));
+  return ExitStatusOf(apis);
+}
+
+}  // namespace
+
+Result<int> Run(const CheckCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  if (!command.save.empty()) return Save(command, paths, output);
+  FIELDCOST_ASSIGN(const Source source, Source::Open(false));
+  const catalog::Freshness& freshness = *source.freshness();
+  FIELDCOST_ASSIGN(const Measured measured,
+                   ReadMeasured(command, paths, freshness.snapshot_published));
+  FIELDCOST_ASSIGN(const CheckReport report, MakeReport(command, source, measured));
+  const CheckFacts facts{.checked = SystemClock().Now(),
+                         .profile = measured.is_local ? "local" : "file",
+                         .hardware = measured.hardware,
+                         .freshness = freshness};
+  const std::string document = CheckJson(report, facts);
+  KeepResult(paths, document);
+  if (!command.explain.empty()) return Explain(command, report, facts, output);
+  if (!command.tree.empty()) {
+    FIELDCOST_TRY(ShowCheckedTree(command.tree, report, output));
+  } else if (output.json) {
+    FIELDCOST_TRY(WriteStdout(document));
+  } else if (output.csv) {
+    FIELDCOST_TRY(WriteStdout(report::CheckCsv(report, ProvenanceOf(freshness))));
+  } else {
+    std::string text = report::CheckText(report, command.all, output.style);
+    if (report.apis.empty() && measured.is_local) {
+      text += "nothing of that kind has been measured yet: fieldcost agent local\n";
+    }
+    FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, facts.checked), output));
+  }
+  return ExitStatusOf(All(report));
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+
+#include "common/base/result.h"
+#include "tools/analysis/check_report.h"
+#include "tools/cli/commands.h"
+
+namespace fieldcost::cli {
+
+// Prints the call tree of a file of sampled stacks, folded stacks or a pprof profile, in which what
+// the report flags stands out. The file is untrusted.
+Status ShowCheckedTree(const std::filesystem::path& file, const analysis::CheckReport& report,
+                       const Output& output);
+
+}  // namespace fieldcost::cli

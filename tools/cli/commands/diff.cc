@@ -1,0 +1,95 @@
+#include "common/base/text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/cost_answer.h"
+#include "tools/cli/freshness_text.h"
+#include "tools/cli/library_versions.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/report_json.h"
+#include "tools/cli/source.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/version_diff.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using analysis::Change;
+
+constexpr int kNothingDearer = 0;
+constexpr int kSomethingDearer = 1;
+constexpr int kTooLittleData = 2;
+
+struct Versions {
+  std::string before;
+  std::string after;
+};
+
+// What is not given is the newest version, and the one before the other.
+Result<Versions> ChooseVersions(const LibraryApis& library, const DiffCommand& command) {
+  Versions chosen;
+  if (!command.after.empty()) {
+    FIELDCOST_ASSIGN(chosen.after, FindVersion(library, command.after));
+  } else {
+    chosen.after = library.versions.back().name;
+  }
+  if (!command.before.empty()) {
+    FIELDCOST_ASSIGN(chosen.before, FindVersion(library, command.before));
+  } else if (library.versions.size() >= 2) {
+    chosen.before = library.versions[library.versions.size() - 2].name;
+  } else {
+    return Fail(ErrorCode::kNotFound, "the local catalogue has only one version of {}: {}",
+                EscapeControl(library.soname), VersionsText(library));
+  }
+  if (chosen.before == chosen.after) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "version {} of {} cannot be compared with itself; there are {}",
+                EscapeControl(chosen.before), EscapeControl(library.soname), VersionsText(library));
+  }
+  return chosen;
+}
+
+int ExitStatusOf(const analysis::LibraryChange& change) {
+  bool compared = false;
+  for (const analysis::ApiChange& api : change.apis) {
+    for (const analysis::MetricChange& metric : api.metrics) {
+      if (metric.change == Change::kMore) return kSomethingDearer;
+      compared = compared || metric.change != Change::kTooLittleData;
+    }
+  }
+  return compared ? kNothingDearer : kTooLittleData;
+}
+
+}  // namespace
+
+Result<int> Run(const DiffCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const Source source, Source::Open(false));
+  const catalog::Catalog& catalog = *source.catalog();
+  const catalog::Freshness& freshness = *source.freshness();
+  FIELDCOST_ASSIGN(LibraryApis library, FindLibrary(catalog, command.library));
+  FIELDCOST_TRY(ReadVersions(catalog, library));
+  if (library.versions.empty()) {
+    return Fail(ErrorCode::kNotFound, "the local catalogue has no numbers of {}",
+                EscapeControl(library.soname));
+  }
+  FIELDCOST_ASSIGN(const Versions versions, ChooseVersions(library, command));
+  analysis::LibraryComparison comparison(library.soname, versions.before, versions.after,
+                                         command.metric);
+  FIELDCOST_TRY(ForEachRowOf(catalog, library, [&](std::span<const stats::StatRow> rows) {
+    if (command.api.empty() || rows.empty() ||
+        GlobMatch(command.api, rows.front().key.api.symbol)) {
+      comparison.Add(rows);
+    }
+  }));
+  const analysis::LibraryChange change = comparison.Finish();
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(DiffJson(change, freshness)));
+  } else if (output.csv) {
+    FIELDCOST_TRY(WriteStdout(report::DiffCsv(change, ProvenanceOf(freshness))));
+  } else {
+    FIELDCOST_TRY(WritePaged(report::DiffText(change, command.all, output.style) +
+                                 FreshnessText(freshness, SystemClock().Now()),
+                             output));
+  }
+  return ExitStatusOf(change);
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,116 @@
+// `fieldcost docs cards`: a card for each API, in files.
+#include <fmt/format.h>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/draw/html.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/cost_answer.h"
+#include "tools/cli/docs/docs_cards.h"
+#include "tools/cli/docs/docs_files.h"
+#include "tools/cli/docs/docs_json.h"
+#include "tools/cli/freshness_text.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/card_svg.h"
+#include "tools/report/card_text.h"
+#include "tools/report/link_template.h"
+
+namespace fieldcost::cli {
+namespace {
+
+Status WriteCard(const std::filesystem::path& output, const WrittenCard& written) {
+  const report::CostCard& card = *written.card;
+  const std::filesystem::path folder = output / written.folder;
+  FIELDCOST_TRY(MakeDirectories(folder, 0755));
+  const report::CardPictures pictures{.light = written.name + ".light.svg",
+                                      .dark = written.name + ".dark.svg"};
+  FIELDCOST_TRY(WriteDocument(folder / pictures.light, CardSvg(card, report::CardTheme::kLight)));
+  FIELDCOST_TRY(WriteDocument(folder / pictures.dark, CardSvg(card, report::CardTheme::kDark)));
+  FIELDCOST_TRY(WriteDocument(folder / (written.name + ".html"), CardPage(card, pictures)));
+  return WriteDocument(folder / (written.name + ".md"), CardMarkdown(card, pictures));
+}
+
+std::string NameOf(const report::CostCard& card) { return stats::DisplayName(ApiOf(card)); }
+
+std::string IndexHtml(const std::vector<WrittenCard>& cards, bool synthetic) {
+  std::string html =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
+      "form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>Costs of library functions"
+      "</title>\n</head>\n<body>\n<main>\n<h1>Costs of library functions</h1>\n";
+  if (synthetic) html += "<p><strong>SYNTHETIC: made-up data</strong></p>\n";
+  html += "<ul>\n";
+  for (const WrittenCard& written : cards) {
+    html += fmt::format("<li><a href=\"{}.html\">{}</a></li>\n", written.path(),
+                        draw::EscapeHtml(NameOf(*written.card)));
+  }
+  return html + "</ul>\n</main>\n</body>\n</html>\n";
+}
+
+std::string IndexMarkdown(const std::vector<WrittenCard>& cards, bool synthetic) {
+  std::string markdown = "# Costs of library functions\n\n";
+  if (synthetic) markdown += "**SYNTHETIC: made-up data**\n\n";
+  for (const WrittenCard& written : cards) {
+    markdown += fmt::format("- [{}](<{}.md>)\n", report::EscapeMarkdown(NameOf(*written.card)),
+                            written.path());
+  }
+  return markdown;
+}
+
+}  // namespace
+
+Result<LibraryCards> LoadCards(const std::string& library_glob, const std::string& link_template) {
+  if (!link_template.empty()) FIELDCOST_TRY(report::CheckLinkTemplate(link_template));
+  FIELDCOST_ASSIGN(const Source source, Source::Open(false));
+  FIELDCOST_ASSIGN(auto summaries, source.Summaries(library_glob));
+  if (summaries.empty()) {
+    return Fail(ErrorCode::kNotFound, "the catalogue has nothing about {}",
+                library_glob.empty() ? "any library" : EscapeControl(library_glob));
+  }
+  LibraryCards cards{
+      .freshness = source.freshness(), .provenance = ProvenanceOf(source.freshness()), .cards = {}};
+  cards.cards = report::CardsOf(std::move(summaries), cards.provenance);
+  for (report::CostCard& card : cards.cards) {
+    card.untrusted_link = report::FillLink(link_template, ApiOf(card));
+  }
+  return cards;
+}
+
+Result<int> Run(const DocsCardsCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(command.library, command.url));
+  FIELDCOST_TRY(MakeDirectories(command.output, 0755));
+  std::vector<WrittenCard> written;
+  FileNames folders;
+  // A library may be called so.
+  for (const char* index : {"index.html", "index.md", "index.json"}) folders.Take(index);
+  FileNames names;
+  std::string soname;
+  std::string folder;
+  for (const report::CostCard& card : loaded.cards) {
+    if (ApiOf(card).soname != soname) {
+      soname = ApiOf(card).soname;
+      folder = folders.Take(soname);
+      names = {};
+    }
+    written.push_back({.card = &card, .folder = folder, .name = names.Take(ApiOf(card).symbol)});
+    FIELDCOST_TRY(WriteCard(command.output, written.back()));
+  }
+  const bool synthetic = loaded.provenance.synthetic;
+  const std::string index = CardsJson(written, loaded.provenance);
+  FIELDCOST_TRY(WriteDocument(command.output / "index.html", IndexHtml(written, synthetic)));
+  FIELDCOST_TRY(WriteDocument(command.output / "index.md", IndexMarkdown(written, synthetic)));
+  FIELDCOST_TRY(WriteDocument(command.output / "index.json", index));
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(index));
+    return 0;
+  }
+  std::string text =
+      fmt::format("{} cards in {}\n", written.size(), EscapeControl(command.output.string()));
+  if (loaded.freshness) text += FreshnessText(*loaded.freshness, SystemClock().Now());
+  FIELDCOST_TRY(WriteStdout(text));
+  return 0;
+}
+
+}  // namespace fieldcost::cli

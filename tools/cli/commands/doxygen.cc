@@ -1,0 +1,71 @@
+// `fieldcost docs doxygen`: cards in the pages that Doxygen has written.
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "tools/analysis/namespace_of.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/docs/docs_cards.h"
+#include "tools/cli/docs/docs_files.h"
+#include "tools/cli/docs/docs_json.h"
+#include "tools/cli/docs/doxygen_pages.h"
+#include "tools/cli/freshness_text.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+// By name: the cards of all that is called so, overloads together.
+std::map<std::string, std::string> CardsByName(const std::vector<report::CostCard>& cards) {
+  std::map<std::string, std::string> by_name;
+  for (const report::CostCard& card : cards) {
+    const std::string name =
+        analysis::NameWithoutArguments(analysis::DemangledName(report::ApiOf(card).symbol));
+    by_name[name] += report::CardHtml(card, {});
+  }
+  return by_name;
+}
+
+}  // namespace
+
+Result<int> Run(const DocsDoxygenCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const std::string tags, ReadFile(command.tag_file, kMaxTagFileBytes));
+  const auto functions = ReadTagFile(tags);
+  if (!functions) return Within(functions.error(), EscapeControl(command.tag_file.string()));
+  FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(command.library, command.url));
+  const std::map<std::string, std::string> cards = CardsByName(loaded.cards);
+
+  DoxygenCounts counts;
+  std::map<std::string, std::map<std::string, std::string>> pages;  // anchors with their cards
+  std::set<std::string> names;
+  for (const DocumentedFunction& function : *functions) {
+    pages[function.page];  // also those that only had cards once
+    names.insert(function.name);
+    const auto card = cards.find(function.name);
+    if (card != cards.end()) pages[function.page][function.anchor] = card->second;
+  }
+  counts.functions = names.size();
+  for (const std::string& name : names) counts.found += cards.count(name);
+  for (const auto& [page, card_of] : pages) {
+    const std::filesystem::path path = command.html_directory / page;
+    FIELDCOST_ASSIGN(const std::string before, ReadFile(path, kMaxPageBytes));
+    const PageWithCards after = InsertCards(before, card_of);
+    counts.cards += after.cards;
+    if (after.cards != 0) ++counts.pages;
+    if (after.html != before) FIELDCOST_TRY(WriteDocument(path, after.html));
+  }
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(DoxygenJson(counts, loaded.provenance)));
+    return 0;
+  }
+  std::string text = fmt::format("{} of {} documented functions are known; {} cards in {} pages\n",
+                                 counts.found, counts.functions, counts.cards, counts.pages);
+  if (loaded.freshness) text += FreshnessText(*loaded.freshness, SystemClock().Now());
+  FIELDCOST_TRY(WriteStdout(text));
+  return 0;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <optional>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/cost_answer.h"
+#include "tools/cli/freshness_text.h"
+#include "tools/cli/library_versions.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/report_json.h"
+#include "tools/cli/source.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/vendor_page.h"
+#include "tools/report/vendor_text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr int kReportMode = 0644;  // of published numbers
+constexpr char kStdout[] = "-";
+
+// What changes are measured from and to. Of several libraries some may not have the baseline: these
+// have nothing to compare with.
+Result<analysis::VendorLibrary> Describe(const LibraryApis& library, const std::string& baseline,
+                                         bool only_one) {
+  analysis::VendorLibrary described{
+      .soname = library.soname, .versions = {}, .before = "", .after = ""};
+  for (const LibraryVersion& version : library.versions) {
+    described.versions.push_back(version.name);
+  }
+  if (described.versions.empty()) return described;
+  described.after = described.versions.back();
+  if (baseline.empty()) {
+    const std::size_t count = described.versions.size();
+    if (count >= 2) described.before = described.versions[count - 2];
+    return described;
+  }
+  Result<std::string> found = FindVersion(library, baseline);
+  if (!found && (only_one || found.error().code != ErrorCode::kNotFound)) {
+    return Error(std::move(found).error());
+  }
+  if (found) described.before = *found;
+  if (described.before == described.after) {
+    if (only_one) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{} is the newest version of {}; an older one is a baseline: {}",
+                  EscapeControl(described.before), EscapeControl(library.soname),
+                  VersionsText(library));
+    }
+    described.before.clear();
+  }
+  return described;
+}
+
+Result<analysis::VendorReport> MakeReport(const catalog::Catalog& catalog,
+                                          const ReportVendorCommand& command) {
+  FIELDCOST_ASSIGN(std::vector<LibraryApis> libraries, FindLibraries(catalog, command.library));
+  const bool only_one = libraries.size() == 1;
+  analysis::VendorReportBuilder builder(only_one ? libraries[0].soname : command.library,
+                                        command.by);
+  bool has_baseline = command.baseline.empty();
+  for (LibraryApis& library : libraries) {
+    FIELDCOST_TRY(ReadVersions(catalog, library));
+    FIELDCOST_ASSIGN(analysis::VendorLibrary described,
+                     Describe(library, command.baseline, only_one));
+    has_baseline = has_baseline || !described.before.empty();
+    builder.Begin(std::move(described));
+    FIELDCOST_TRY(ForEachRowOf(catalog, library,
+                               [&](std::span<const stats::StatRow> rows) { builder.Add(rows); }));
+  }
+  if (!has_baseline) {
+    return Fail(ErrorCode::kNotFound, "no library of {} has an older version {}",
+                EscapeControl(command.library), EscapeControl(command.baseline));
+  }
+  return builder.Finish();
+}
+
+// The format that was asked for, else the one that the file's name tells, else text.
+Result<ReportFormat> FormatOf(const ReportVendorCommand& command, const Output& output) {
+  std::optional<ReportFormat> format = command.format;
+  if (output.json || output.csv) {
+    const ReportFormat wanted = output.json ? ReportFormat::kJson : ReportFormat::kCsv;
+    if (format.value_or(wanted) != wanted) {
+      return Fail(ErrorCode::kInvalidArgument, "--format and {} say different things",
+                  output.json ? "--json" : "--csv");
+    }
+    return wanted;
+  }
+  if (format) return *format;
+  const std::string extension = command.output.extension().string();
+  if (extension == ".html" || extension == ".htm") return ReportFormat::kHtml;
+  if (extension == ".csv") return ReportFormat::kCsv;
+  if (extension == ".json") return ReportFormat::kJson;
+  return ReportFormat::kText;
+}
+
+std::string MakePage(const analysis::VendorReport& made, const catalog::Freshness& freshness) {
+  report::VendorPageContent content{.report = &made, .facts = {}, .synthetic = freshness.synthetic};
+  content.facts = {
+      {"Catalogue", fmt::format("snapshot {}, published {}", freshness.snapshot_version,
+                                draw::FormatTime(freshness.snapshot_published))},
+      {"Valid until", draw::FormatTime(freshness.snapshot_expires)},
+      {"Complete", fmt::format("{} of {} fragments current", freshness.fragments_current,
+                               freshness.fragments_total)},
+      {"Privacy", fmt::format("nothing with fewer than {} contributions is published",
+                              freshness.contribution_threshold)}};
+  return report::VendorPage(content);
+}
+
+}  // namespace
+
+Result<int> Run(const ReportVendorCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const ReportFormat format, FormatOf(command, output));
+  FIELDCOST_ASSIGN(const Source source, Source::Open(false));
+  const catalog::Freshness& freshness = *source.freshness();
+  FIELDCOST_ASSIGN(const analysis::VendorReport made, MakeReport(*source.catalog(), command));
+  const bool to_file = !command.output.empty() && command.output != kStdout;
+  std::string text;
+  switch (format) {
+    case ReportFormat::kHtml:
+      text = MakePage(made, freshness);
+      break;
+    case ReportFormat::kCsv:
+      text = report::VendorCsv(made, ProvenanceOf(freshness));
+      break;
+    case ReportFormat::kJson:
+      text = VendorJson(made, freshness);
+      break;
+    case ReportFormat::kText:
+      text = report::VendorText(made, to_file ? draw::Style{.utf8 = true} : output.style) +
+             FreshnessText(freshness, SystemClock().Now());
+      break;
+  }
+  if (to_file) {
+    FIELDCOST_TRY(WriteFileAtomically(command.output, text, kReportMode));
+    Remark(fmt::format("{} APIs, {} bytes in {}", made.apis.size(), text.size(),
+                       command.output.string()));
+  } else if (format == ReportFormat::kText) {
+    FIELDCOST_TRY(WritePaged(text, output));
+  } else {
+    FIELDCOST_TRY(WriteStdout(text));
+  }
+  return 0;
+}
+
+}  // namespace fieldcost::cli

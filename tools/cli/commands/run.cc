@@ -1,0 +1,117 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "agent/daemon/agent.h"
+#include "agent/reach/reach.h"
+#include "common/base/text.h"
+#include "common/shm/policy_file.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/pick.h"
+#include "tools/cli/session/preload_library.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kNotFoundStatus = 127;  // as of a POSIX shell
+constexpr int kCannotRunStatus = 126;
+
+// The policy file is written by `fieldcost agent` and the daemon; here only if it is missing or
+// older than the configuration.
+bool PolicyIsCurrent(const agent::AgentPaths& paths) {
+  std::error_code error;
+  const auto policy = fs::last_write_time(paths.policy_file(), error);
+  if (error) return false;
+  const auto config = fs::last_write_time(paths.config_file, error);
+  return error || config <= policy;
+}
+
+void SetOrUnset(const char* name, const std::string& value) {
+  if (value.empty()) {
+    ::unsetenv(name);
+  } else {
+    ::setenv(name, value.c_str(), 1);
+  }
+}
+
+Status PreparePolicy(const RunCommand& command, const agent::AgentPaths& paths) {
+  if (PolicyIsCurrent(paths)) return {};
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  return agent.WritePolicyAtOnce(!command.pick.empty());
+}
+
+void SetEnvironment(const RunCommand& command, const agent::AgentPaths& paths,
+                    const fs::path& library) {
+  SetOrUnset(shm::kStateDirVariable, paths.state_dir.string());
+  SetOrUnset(shm::kPickVariable, command.pick);
+  SetOrUnset(shm::kAskedVariable, "1");
+  SetOrUnset(shm::kMetricsVariable, command.metrics);
+  SetOrUnset("LD_PRELOAD", PreloadVariable(library.string(), Variable("LD_PRELOAD")));
+}
+
+// Returns only if the program cannot be run.
+int Execute(const std::vector<std::string>& arguments) {
+  std::vector<char*> raw;
+  for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
+  raw.push_back(nullptr);
+  ::execvp(raw[0], raw.data());
+  const int why = errno;
+  Remark(fmt::format("cannot run {}: {}", arguments[0], std::strerror(why)));
+  return why == ENOENT ? kNotFoundStatus : kCannotRunStatus;
+}
+
+// Why nothing can be measured in this program, with its name; empty if something can, or if the
+// program is not there, which Execute() says better.
+std::string Obstacle(const std::string& program) {
+  const fs::path path = agent::FindProgram(program);
+  if (path.empty()) return {};
+  const auto why = agent::ExplainProgram(path);
+  if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kNotProgram ||
+      why->reach == agent::Reach::kUnreadable) {
+    return {};
+  }
+  std::string text = fmt::format("{}: {}", program, Phrase(why->reach));
+  if (why->program != path) text += fmt::format(" ({})", why->program.string());
+  return text;
+}
+
+void SayNotMeasured(const std::string& why) {
+  if (Variable("FIELDCOST_QUIET").empty()) Remark("nothing is measured: " + why);
+}
+
+}  // namespace
+
+Result<int> Run(const RunCommand& command, const Output&) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  const auto consent = agent::EffectiveConsent(paths);
+  if (!consent && command.pick.empty()) {
+    SayNotMeasured(consent.error().message);
+    return Execute(command.arguments);
+  }
+  const bool off = !consent || consent->mode == agent::Mode::kOff;
+  if (off && command.pick.empty()) {
+    SayNotMeasured("fieldcost is off (fieldcost agent local|on)");
+    return Execute(command.arguments);
+  }
+  // The library's presence alone would keep some of these from starting.
+  if (const std::string obstacle = Obstacle(command.arguments[0]); !obstacle.empty()) {
+    SayNotMeasured(obstacle);
+    return Execute(command.arguments);
+  }
+  FIELDCOST_ASSIGN(const fs::path library, FindPreloadLibrary());
+  if (const Status prepared = PreparePolicy(command, paths); !prepared) {
+    if (!command.pick.empty()) return prepared.error();  // measuring is what was asked for
+    SayNotMeasured(prepared.error().message);
+    return Execute(command.arguments);
+  }
+  SetEnvironment(command, paths, library);
+  return Execute(command.arguments);
+}
+
+}  // namespace fieldcost::cli

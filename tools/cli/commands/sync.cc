@@ -1,0 +1,50 @@
+#include "agent/settings/paths.h"
+#include "common/base/text.h"
+#include "common/catalog/catalog.h"
+#include "common/catalog/sync.h"
+#include "common/http/proxy.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/freshness_text.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+
+Result<int> Run(const SyncCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
+  if (config.url.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "no server to sync with: set url in [aggregator] of {}",
+                paths.config_file.string());
+  }
+  catalog::SyncOptions options;
+  options.catalog_file = paths.catalog_file;
+  options.root_file = paths.catalog_root_file;
+  options.server.url = config.url;
+  options.server.ca_file = config.ca_file;
+  options.server.proxy_url =
+      http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
+  options.full = command.full;
+  options.wanted_api = command.api;
+  options.progress = Progress("fragment");
+  FIELDCOST_ASSIGN(const catalog::SyncReport report, catalog::Sync(options, SystemClock()));
+  FIELDCOST_ASSIGN(const catalog::Catalog opened, catalog::Catalog::Open(paths.catalog_file));
+  FIELDCOST_ASSIGN(const catalog::Freshness freshness, opened.GetFreshness());
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(SyncJson(report, freshness)));
+    return 0;
+  }
+  std::string text;
+  if (report.already_done_today) {
+    text = "today's share was fetched already (everything now: --full)\n";
+  } else {
+    text = fmt::format("fetched {} fragment{}, {} bytes\n", report.fragments_fetched,
+                       report.fragments_fetched == 1 ? "" : "s", report.bytes_fetched);
+  }
+  FIELDCOST_TRY(WriteStdout(text + FreshnessText(freshness, SystemClock().Now())));
+  return 0;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,132 @@
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "agent/daemon/agent.h"
+#include "common/base/file.h"
+#include "common/draw/numbers.h"
+#include "tools/analysis/summary.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/cost_page.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr char kPageName[] = "view.html";
+constexpr int kPageMode = 0600;
+constexpr char kOpener[] = "xdg-open";
+
+using draw::FormatCount;
+
+// "2026-11-12", the first day of a week.
+std::string Day(std::uint32_t week) {
+  const WallTime time{std::chrono::days(7) * std::int64_t{week}};
+  return draw::FormatTime(time).substr(0, 10);
+}
+
+std::string WeeksText(const std::vector<stats::StatRow>& rows) {
+  if (rows.empty()) return "nothing yet";
+  std::uint32_t first = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t last = 0;
+  for (const stats::StatRow& row : rows) {
+    first = std::min(first, row.key.week);
+    last = std::max(last, row.key.week);
+  }
+  if (first == last) return fmt::format("in the week from {} on", Day(first));
+  return fmt::format("from the week of {} to that of {}", Day(first), Day(last));
+}
+
+std::string ModeText(const agent::AgentStatus& status) {
+  std::string text(Name(status.consent.mode));
+  if (status.consent.since != WallTime{}) {
+    text += " since " + draw::FormatTime(status.consent.since);
+  }
+  if (status.forbidden) text += "; not permitted by the administrator, so nothing is measured";
+  return text;
+}
+
+std::vector<report::CostPageContent::Fact> Facts(const agent::AgentStatus& status,
+                                                 const agent::AgentConfig& config,
+                                                 const std::vector<stats::StatRow>& rows) {
+  std::vector<report::CostPageContent::Fact> facts = {
+      {"Mode", ModeText(status)},
+      {"Server", config.url.empty() ? "none" : config.url},
+      {"Sent", fmt::format("{} batches (fieldcost agent log)", FormatCount(status.sent_batches))}};
+  if (status.withdrawn_batches != 0) {
+    facts.push_back(
+        {"Taken back", fmt::format("{} batches", FormatCount(status.withdrawn_batches))});
+  }
+  facts.push_back({"Waiting", fmt::format("{} rows, {} finished batches (fieldcost agent preview)",
+                                          FormatCount(status.pending_rows),
+                                          FormatCount(status.spooled_batches))});
+  facts.push_back({"Stays here", fmt::format("{} rows of libraries that are not public, and "
+                                             "whatever was picked by hand",
+                                             FormatCount(status.private_rows_kept))});
+  facts.push_back({"Measured", WeeksText(rows)});
+  return facts;
+}
+
+std::string FileUrl(const std::filesystem::path& path) {
+  constexpr std::string_view kPlain = "/-._~";
+  std::string url = "file://";
+  for (const char c : path.string()) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                       kPlain.find(c) != std::string_view::npos;
+    url += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return url;
+}
+
+// Does not wait: a browser may stay as long as it likes.
+Status OpenInBrowser(const std::string& url) {
+  std::string program = kOpener;
+  std::string argument = url;
+  char* const arguments[] = {program.data(), argument.data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  }
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, kOpener, &actions, nullptr, arguments, environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  return error == 0 ? Status() : Status(ErrnoError("run", kOpener, error));
+}
+
+}  // namespace
+
+Result<int> Run(const AgentViewCommand& command, const Output& output) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  std::error_code ignored;
+  if (command.output.empty() && !std::filesystem::exists(paths.state_dir, ignored)) {
+    return Fail(ErrorCode::kNotFound, "nothing has been measured yet: fieldcost agent local");
+  }
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const agent::Consent consent, agent::LoadConsent(paths.consent_file()));
+  if (consent.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
+  report::CostPageContent content{.made = SystemClock().Now(),
+                                  .facts = Facts(status, agent.config(), rows),
+                                  .summaries = analysis::Summarise(rows, stats::Whose::kOwn)};
+  analysis::Sort(content.summaries, analysis::SortKey::kTotal);
+  const std::string page = report::CostPage(content);
+  if (command.output == "-") {
+    FIELDCOST_TRY(WriteStdout(page));
+    return 0;
+  }
+  const std::filesystem::path file = std::filesystem::absolute(
+      command.output.empty() ? paths.state_dir / kPageName : command.output, ignored);
+  FIELDCOST_TRY(WriteFileAtomically(file, page, kPageMode));
+  const std::string url = FileUrl(file.lexically_normal());
+  FIELDCOST_TRY(WriteStdout(output.json ? ViewJson(url, content.summaries.size()) : url + "\n"));
+  if (command.open) FIELDCOST_TRY(OpenInBrowser(url));
+  return 0;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,67 @@
+#include "tools/cli/docs/docs_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kHashBytes = 8;
+
+bool IsSafe(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+std::string HashOf(std::string_view text) {
+  const std::string hash = crypto::Sha256(text);
+  return HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), kHashBytes});
+}
+
+std::string LowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+}  // namespace
+
+std::string SafeFileName(std::string_view untrusted_name) {
+  std::string name;
+  for (const char c : untrusted_name) {
+    if (IsSafe(c) && !(name.empty() && (c == '.' || c == '-'))) {
+      name += c;
+    } else {
+      name += fmt::format("~{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  if (!name.empty() && name.size() <= kMaxFileNameBytes) return name;
+  // "~-" is in no other name.
+  return name.substr(0, kMaxFileNameBytes) + "~-" + HashOf(untrusted_name);
+}
+
+std::string FileNames::Take(std::string_view untrusted_name) {
+  std::string name = SafeFileName(untrusted_name);
+  if (!taken_.insert(LowerCase(name)).second) {
+    name += "~-" + HashOf(untrusted_name);
+    taken_.insert(LowerCase(name));
+  }
+  return name;
+}
+
+Status WriteDocument(const std::filesystem::path& path, std::string_view bytes) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (file) return {};
+  return ErrnoError("write", path, errno != 0 ? errno : EIO);
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,43 @@
+#include "tools/cli/docs/docs_json.h"
+
+#include <boost/json.hpp>
+
+namespace fieldcost::cli {
+namespace {
+
+boost::json::object Freshness(const report::Provenance& provenance) {
+  return {{"snapshot", provenance.snapshot},
+          {"published", provenance.published},
+          {"expired", provenance.expired},
+          {"synthetic", provenance.synthetic}};
+}
+
+}  // namespace
+
+std::string CardsJson(std::span<const WrittenCard> cards, const report::Provenance& provenance) {
+  boost::json::array list;
+  for (const WrittenCard& written : cards) {
+    const report::CostCard& card = *written.card;
+    list.push_back({{"soname", ApiOf(card).soname},
+                    {"symbol", ApiOf(card).symbol},
+                    {"light", written.path() + ".light.svg"},
+                    {"dark", written.path() + ".dark.svg"},
+                    {"html", written.path() + ".html"},
+                    {"markdown", written.path() + ".md"},
+                    {"link", card.untrusted_link}});
+  }
+  boost::json::object json = Freshness(provenance);
+  json["cards"] = std::move(list);
+  return boost::json::serialize(json) + "\n";
+}
+
+std::string DoxygenJson(const DoxygenCounts& counts, const report::Provenance& provenance) {
+  boost::json::object json = Freshness(provenance);
+  json["functions"] = counts.functions;
+  json["found"] = counts.found;
+  json["cards"] = counts.cards;
+  json["pages"] = counts.pages;
+  return boost::json::serialize(json) + "\n";
+}
+
+}  // namespace fieldcost::cli

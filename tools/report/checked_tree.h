@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/draw/terminal.h"
+#include "tools/analysis/check_report.h"
+#include "tools/analysis/stack_tree.h"
+
+namespace fieldcost::report {
+
+// Which functions of a report are flagged, by the names that profilers give them.
+class FlaggedNames {
+ public:
+  explicit FlaggedNames(const analysis::CheckReport& report);
+  // The dearest API of the report that is worse than the field or different, and may be what this
+  // frame is: "deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
+  // "libz.so.1.2.13`deflate"; of C++ "_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize". A
+  // module, if there is one, must be the API's library. nullptr if there is none.
+  const analysis::CheckedApi* Find(std::string_view untrusted_frame) const;
+
+ private:
+  std::map<std::string, std::vector<const analysis::CheckedApi*>, std::less<>> by_name_;
+};
+
+// A tree in which the functions of a report stand out; the report must outlive it.
+struct CheckedTree {
+  struct Node {
+    const analysis::CheckedApi* flagged = nullptr;
+    bool leads_to_flagged = false;  // itself or below
+  };
+  std::vector<Node> nodes;           // as in the tree
+  std::vector<std::uint32_t> order;  // without the root: parents first, dearest first
+  std::uint64_t flagged_total = 0;   // in functions that are worse, what they call included
+  std::size_t worse_seen = 0;        // different APIs that are worse and in the tree
+};
+CheckedTree Highlight(const analysis::StackTree& tree, const analysis::CheckReport& report);
+
+// The tree, a line a function: share in total and itself, "!" = worse than the field, "~" =
+// different, its name indented by depth. What has less than kLeastShare and leads to nothing
+// flagged is summed up. `untrusted_unit`: of the values, may be empty.
+inline constexpr double kLeastShare = 0.005;
+std::string CheckedTreeText(const analysis::StackTree& tree, const analysis::CheckReport& report,
+                            std::string_view untrusted_unit, const draw::Style& style);
+
+}  // namespace fieldcost::report

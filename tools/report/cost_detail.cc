@@ -1,0 +1,152 @@
+#include "tools/report/cost_detail.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
+#include "tools/report/figure_text.h"
+
+namespace fieldcost::report {
+namespace {
+
+constexpr std::size_t kSpectrumWidth = 32;
+
+std::string QuantileLine(const char* name, const stats::Quantile& quantile, stats::Metric metric,
+                         const draw::Style& style) {
+  return fmt::format("    {}  {}  (certainly {}{})\n", name,
+                     draw::PadLeft(draw::FormatCost(quantile.estimate, metric, style), 8),
+                     draw::IsUnderLeastTime(quantile.high, metric) ? "" : "between ",
+                     draw::FormatInterval(quantile.low, quantile.high, " and ", metric, style));
+}
+
+std::string QuantileLines(const stats::Quantiles& quantiles, stats::Metric metric,
+                          const draw::Style& style) {
+  return QuantileLine("p50", quantiles.p50, metric, style) +
+         QuantileLine("p95", quantiles.p95, metric, style) +
+         QuantileLine("p99", quantiles.p99, metric, style);
+}
+
+// What one value of the metric stands for: a run has one number of calls and one first call.
+std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
+  if (!figures.calls) return "n -";
+  const std::uint64_t count = *figures.calls;
+  const std::string runs = fmt::format("{} run{}", draw::FormatCount(count), count == 1 ? "" : "s");
+  if (metric == stats::Metric::kFirstCallTime) return runs;
+  if (metric == stats::Metric::kTimePerRun) return "about " + runs;
+  if (metric != stats::Metric::kCallsPerRun) return "n " + draw::FormatCount(count);
+  const stats::Uint128 most = std::numeric_limits<std::uint64_t>::max();
+  const auto calls = static_cast<std::uint64_t>(std::min(*figures.sum, most));
+  return fmt::format("{}, {} call{} in all", runs, draw::FormatCount(calls), calls == 1 ? "" : "s");
+}
+
+std::string Indent(std::string_view text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    out += fmt::format("    {}\n", text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string NameLine(const stats::ApiKey& api) {
+  std::string text = EscapeControl(stats::DisplayName(api));
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {} {}", name, EscapeControl(value));
+  };
+  add("version", api.package_version);
+  add("symbol version", api.symbol_version);
+  add("build-id", api.build_id);
+  return text + "\n";
+}
+
+std::string CountLine(stats::Metric metric, const analysis::MetricSummary& numbers) {
+  const std::uint64_t contributions = numbers.figures.contributions;
+  const auto& all = numbers.figures.all_calls;
+  const std::string measured =
+      !all || all->timed == all->totals.count
+          ? ""
+          : fmt::format(", for which {} measured stand", draw::FormatCount(all->timed));
+  return fmt::format("    {}{}, {} contribution{}; {}{}\n", NumberText(metric, numbers.figures),
+                     measured, draw::FormatCount(contributions), contributions == 1 ? "" : "s",
+                     analysis::StrataText(numbers.strata), LoadText(metric));
+}
+
+// Of all runs: what they have cost together.
+std::string TotalLine(stats::Metric metric, const analysis::CostSummary& summary,
+                      const draw::Style& style) {
+  if (metric != stats::Metric::kTimePerRun) return "";
+  const auto total = analysis::TotalOf(summary);
+  if (!total) return "";
+  return fmt::format("    in all runs, measured or not: {} (standard error {})\n",
+                     draw::TotalText(total, style),
+                     draw::TotalText(total->standard_error_ns, style));
+}
+
+// The quantiles with a heading that says whose they are, if that is not plain.
+std::string MainQuantiles(stats::Metric metric, const stats::Figures& figures,
+                          const draw::Style& style) {
+  if (!figures.quantiles) return "    quantiles: not known, published without weights\n";
+  std::string text;
+  if (figures.whose == stats::Whose::kField) {
+    text = fmt::format("    typical machine: {}\n", MachinesText(figures));
+  }
+  return text + QuantileLines(*figures.quantiles, metric, style);
+}
+
+std::string MeanText(stats::Metric metric, double mean, double deviation,
+                     const draw::Style& style) {
+  return fmt::format("mean {}, standard deviation {}\n", draw::FormatCost(mean, metric, style),
+                     draw::FormatSpread(deviation, metric, style));
+}
+
+}  // namespace
+
+std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& style) {
+  std::string text = NameLine(summary.api);
+  for (const auto& [metric, numbers] : summary.metrics) {
+    const stats::Figures& figures = numbers.figures;
+    text += fmt::format(
+        "\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
+        draw::Spectrum(draw::BarsOf(numbers.sums, numbers.figures, metric), kSpectrumWidth, style));
+    text.erase(text.find_last_not_of(" \n") + 1);
+    text += "\n" + CountLine(metric, numbers) + TotalLine(metric, summary, style);
+    text += MainQuantiles(metric, figures, style);
+    if (figures.whose == stats::Whose::kOwn) {
+      text +=
+          "    " + MeanText(metric, *figures.mean, figures.all_calls->standard_deviation, style);
+    } else {
+      text += fmt::format("    mean {}\n", draw::FormatCost(figures.mean, metric, style));
+      text += "    all calls: ";
+      if (figures.all_calls) {
+        const stats::CallFigures& calls = *figures.all_calls;
+        text += fmt::format("each of {} counts the same\n",
+                            draw::FormatCount(numbers.sums.histogram.count()));
+        text += QuantileLines(calls.quantiles, metric, style);
+        text += "    " + MeanText(metric, calls.mean, calls.standard_deviation, style);
+      } else {
+        text += AllCallsText(figures) + "\n";
+      }
+    }
+    text += "\n" +
+            Indent(draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), style));
+  }
+  return text;
+}
+
+std::string HistogramDetail(const analysis::CostSummary& summary, const draw::Style& style) {
+  std::string text = NameLine(summary.api);
+  for (const auto& [metric, numbers] : summary.metrics) {
+    text += fmt::format("\n  {} ({})\n", stats::Name(metric), stats::Unit(metric));
+    text += CountLine(metric, numbers);
+    text += MainQuantiles(metric, numbers.figures, style) + "\n";
+    text += Indent(draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), style));
+  }
+  return text;
+}
+
+}  // namespace fieldcost::report

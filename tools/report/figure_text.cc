@@ -1,0 +1,38 @@
+#include "tools/report/figure_text.h"
+
+#include <fmt/format.h>
+
+#include "common/draw/numbers.h"
+
+namespace fieldcost::report {
+
+std::string_view LoadText(stats::Metric metric) {
+  if (metric == stats::Metric::kWallTime) return "; under little load";
+  if (metric == stats::Metric::kWallTimeBusy) return "; under some load";
+  return "";
+}
+
+std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
+                         stats::Metric metric, const draw::Style& style) {
+  return figures.quantiles ? draw::FormatCost((*figures.quantiles.*which).estimate, metric, style)
+                           : kUnknown;
+}
+
+std::string MachinesText(const stats::Figures& figures) {
+  std::string text =
+      fmt::format("each of {} contribution{} counts the same", draw::FormatCount(figures.machines),
+                  figures.machines == 1 ? "" : "s");
+  if (figures.machines < figures.contributions) {
+    text += fmt::format("; {} older without weight",
+                        draw::FormatCount(figures.contributions - figures.machines));
+  }
+  return text;
+}
+
+std::string AllCallsText(const stats::Figures& figures) {
+  if (figures.all_calls) return "";
+  return figures.few_machines ? fmt::format("left out, {}", kFewMachinesText)
+                              : "left out, nothing tells whether a few machines made most of them";
+}
+
+}  // namespace fieldcost::report

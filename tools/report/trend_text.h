@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/draw/terminal.h"
+#include "tools/analysis/trend.h"
+
+namespace fieldcost::report {
+
+// A trend in words and pictures. Pure; thread-safe.
+
+// "3 weeks from 2026-11-05 to 2026-11-19: 1.0 µs, 1.1 µs, 2.2 µs"; `unit` = "weeks" or "versions".
+// Not escaped.
+std::string TrendWords(std::span<const analysis::TrendPoint> points, std::string_view unit,
+                       stats::Metric metric, const draw::Style& style);
+
+// A bar a point, from zero to the dearest, in the colour of its bucket, as a drawing to stand in a
+// page (svg.h); says in words what it shows. Empty text for fewer than 2 points.
+std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_view unit,
+                     stats::Metric metric);
+
+// The same in a line of text: a column a point. Empty for fewer than 2 points.
+std::string TrendLine(std::span<const analysis::TrendPoint> points, const draw::Style& style);
+
+}  // namespace fieldcost::report
