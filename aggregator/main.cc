@@ -39,9 +39,7 @@ command::Command ServeCommand() {
   fieldcost-aggregator --config /etc/fieldcost/aggregator.toml
   fieldcost-aggregator serve --config aggregator.toml --check-config)",
           .handler = Serve,
-          .check = [](const command::Arguments& arguments) {
-            return arguments.Has("--json") ? "--json does not go with serve" : "";
-          }};
+          .without = {"--json"}};
 }
 
 int Main(std::vector<std::string> arguments) {

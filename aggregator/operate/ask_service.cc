@@ -14,7 +14,7 @@ namespace {
 // Compacting or copying a large store takes its time.
 constexpr std::chrono::hours kLongestWork{6};
 constexpr std::size_t kMaxAddressBytes = 1024;
-constexpr std::size_t kMaxAnswerBytes = 64 * 1024;
+constexpr std::size_t kMaxServiceAnswerBytes = 64 * 1024;
 
 Error NobodyToAsk(const Config& config, std::string_view what_to_do) {
   return Fail(
@@ -95,7 +95,7 @@ Result<Outcome> AskService(const Config& config, const std::string& path, std::s
   FIELDCOST_ASSIGN(http::Client client,
                    http::Client::Create({.url = std::move(url),
                                          .request_timeout = kLongestWork,
-                                         .max_response_bytes = kMaxAnswerBytes}));
+                                         .max_response_bytes = kMaxServiceAnswerBytes}));
   http::Request request{.method = "POST", .target = path, .body = std::move(body)};
   request.headers = {{"Authorization", "Bearer " + token}, {"Content-Type", "application/json"}};
   auto response = client.Send(request);

@@ -48,7 +48,7 @@ command::Command Program(command::Command serve) {
                    .help = "Read the configuration, say whether it is good, and end"},
                   {.names = "--json", .help = "Print one JSON object"}}};
   program.handler = serve.handler;
-  program.check = serve.check;
+  program.without = serve.without;
   program.commands = {std::move(serve), VerifyCommand(), RecoverCommand(), PublishCommand(),
                       CompactCommand(), ExpireCommand(), RevokeCommand(),  BackupCommand(),
                       RestoreCommand(), PolicyCommand(), KeysCommand(),    DemoCommand()};

@@ -58,7 +58,8 @@ struct Command {
   std::vector<Option> options = {};    // operands in the order of the line
   std::vector<Command> commands = {};  // below it
   Handler handler = nullptr;           // none: one of `commands` is needed
-  bool takes_program = false;          // another command line follows behind "--"
+  std::vector<std::string_view> without = {};  // options of the program that do not go with it
+  bool takes_program = false;                  // another command line follows behind "--"
   // Says what is wrong with options together; "" = nothing.
   std::function<std::string(const Arguments&)> check = nullptr;
 };

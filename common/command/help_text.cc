@@ -58,10 +58,29 @@ std::string NamesOf(const Option& option) {
   return names + (option.repeats ? "..." : "");
 }
 
-std::string TextOf(const Option& option) {
+// How the help calls the options of that name.
+std::vector<std::string> TitlesOf(const std::vector<std::string_view>& names,
+                                  const Command& command) {
+  std::vector<std::string> titles;
+  for (const std::string_view name : names) {
+    const auto named = [name](const Option& option) { return option.first_name() == name; };
+    const auto found = std::find_if(command.options.begin(), command.options.end(), named);
+    const bool is_operand = found != command.options.end() && found->is_operand();
+    titles.emplace_back(is_operand ? found->value : name);
+  }
+  return titles;
+}
+
+std::string TextOf(const Option& option, const Command& command) {
   std::string text(option.help);
   if (!option.choices.empty()) text += ": " + ListOf(option.choices);
   if (!option.default_text.empty()) text += fmt::format(" [{}]", option.default_text);
+  if (!option.needs.empty()) {
+    text += fmt::format("; with {}", ListOf(TitlesOf(option.needs, command)));
+  }
+  if (!option.excludes.empty()) {
+    text += fmt::format("; not with {}", ListOf(TitlesOf(option.excludes, command)));
+  }
   return text;
 }
 
@@ -83,7 +102,7 @@ std::string UsageOf(std::span<const Command* const> path) {
 
 void AddOptions(const Command& command, bool operands, std::string& help) {
   for (const Option& option : command.options) {
-    if (option.is_operand() == operands) AddEntry(NamesOf(option), TextOf(option), help);
+    if (option.is_operand() == operands) AddEntry(NamesOf(option), TextOf(option, command), help);
   }
 }
 
@@ -112,7 +131,7 @@ std::string HelpText(std::span<const Command* const> path) {
   }
   help += "\nOptions:\n";
   AddOptions(command, false, help);
-  AddEntry(NamesOf(HelpOption()), TextOf(HelpOption()), help);
+  AddEntry(NamesOf(HelpOption()), HelpOption().help, help);
   if (path.size() == 1) AddEntry("--version", "Print the version and end", help);
   if (path.size() > 1)
     help += fmt::format("  and those of every command: {} --help\n", path[0]->name);

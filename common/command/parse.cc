@@ -235,6 +235,11 @@ std::string Parser::CheckProgram(const std::optional<std::vector<std::string>>& 
 std::string Parser::CheckAll(std::optional<std::vector<std::string>> program) {
   if (std::string why = Missing(); !why.empty()) return why;
   if (std::string why = TakeValues(); !why.empty()) return why;
+  for (const std::string_view name : commands_.back()->without) {
+    if (!arguments_.Has(name)) continue;
+    return fmt::format("{} does not go with {}", name,
+                       NameOf(std::span(commands_).subspan(commands_.size() > 1)));
+  }
   for (const Node* node : path_) {
     for (const auto& [option, found] : node->options) {
       if (std::string why = CheckOption(*option); !why.empty()) return why;

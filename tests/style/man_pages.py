@@ -24,7 +24,7 @@ def help_of(program, commands):
     text = run(program, *commands, "--help").stdout
     options = set(re.findall(r"(?<![\w'-])(--?[a-z][a-z-]*)", "\n".join(
         line.split("   ")[0] for line in text.splitlines() if re.match(r"  -", line))))
-    below = re.split(r"\n(?:Subcommands|Commands):\n", text + "\nCommands:\n")[1].partition("\n\n")[0]
+    below = text.partition("\nCommands:\n")[2].partition("\n\n")[0]
     return options, re.findall(r"^  ([a-z-]+)  ", below, re.MULTILINE)
 
 

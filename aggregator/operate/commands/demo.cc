@@ -59,14 +59,6 @@ Result<int> MakeDemo(const command::Arguments& arguments) {
   return 0;
 }
 
-// It is not for a service that is configured already.
-std::string CheckNoConfig(const command::Arguments& arguments) {
-  for (const char* option : {"--config", "--check-config"}) {
-    if (arguments.Has(option)) return fmt::format("{} does not go with demo", option);
-  }
-  return "";
-}
-
 }  // namespace
 
 command::Command DemoCommand() {
@@ -102,7 +94,7 @@ Example:
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty}},
       .handler = MakeDemo,
-      .check = CheckNoConfig};
+      .without = {"--config", "--check-config"}};
 }
 
 }  // namespace fieldcost::aggregator

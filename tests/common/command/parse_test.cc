@@ -42,7 +42,10 @@ const Command& Sample() {
                         .check = CheckNumber},
                        {.names = "--word,-w", .value = "WORD", .check = CheckLower},
                        {.names = "--quiet,-q"},
-                       {.names = "--save", .value = "FILE", .excludes = {"--word", "file"}},
+                       {.names = "--save",
+                        .value = "FILE",
+                        .help = "Keep it",
+                        .excludes = {"--word", "file"}},
                        {.names = "file", .value = "FILE"},
                        {.names = "more", .value = "MORE", .repeats = true}},
            .handler = Succeed},
@@ -169,7 +172,7 @@ Options:
   --limit N                 Lines [20]
   --word, -w WORD
   --quiet, -q
-  --save FILE
+  --save FILE               Keep it; not with --word or FILE
   --help, -h                Print this and end
   and those of every command: sample --help
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/cli/command_tree.h"
+#include "common/command/command.h"
 
-namespace fieldcost::cli {
+namespace fieldcost::command {
 
 // What may stand where the cursor is.
 struct Completion {
@@ -31,13 +31,13 @@ struct Completion {
 // Names "soname!symbol" of functions whose symbol begins so, ascending; bounded by whoever looks.
 using ApiLookup = std::function<std::vector<std::string>(std::string_view symbol_prefix)>;
 
-// `words` are those behind the program's name, the last one unfinished (empty = a new one). Quotes
-// are the shell's matter. Pure but for `apis`.
-Completion Complete(const CommandInfo& root, const std::vector<std::string>& words,
+// What may follow on a line of `program`. `words` are those behind the program's name, the last one
+// unfinished (empty = a new one). Quotes are the shell's matter. Pure but for `apis`.
+Completion Complete(const Command& program, const std::vector<std::string>& words,
                     const ApiLookup& apis);
 
 // What the completion scripts read: a line that says what more the shell shall offer ("nothing",
 // "files", "programs", "command N"), then "candidate TAB description" lines.
 std::string CompletionAnswer(const Completion& completion);
 
-}  // namespace fieldcost::cli
+}  // namespace fieldcost::command

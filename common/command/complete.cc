@@ -1,4 +1,4 @@
-#include "tools/cli/complete.h"
+#include "common/command/complete.h"
 
 #include <fmt/format.h>
 
@@ -6,26 +6,53 @@
 #include <array>
 #include <set>
 
-namespace fieldcost::cli {
+#include "common/command/help_text.h"
+
+namespace fieldcost::command {
 namespace {
 
 constexpr std::array<std::string_view, 4> kMetricNames = {"time", "alloc", "io", "cycles"};
-constexpr OptionInfo const* kNoOption = nullptr;
 
-const OptionInfo* FindOption(const std::vector<const CommandInfo*>& path, std::string_view name) {
-  for (const CommandInfo* command : path) {
-    for (const OptionInfo& option : command->options) {
-      if (std::find(option.names.begin(), option.names.end(), name) != option.names.end()) {
-        return &option;
+std::vector<std::string> NamesOf(const Option& option) {
+  std::vector<std::string> names;
+  for (std::string_view rest = option.names; !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    names.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return names;
+}
+
+const Option& VersionOption() {
+  static const Option option{.names = "--version", .help = "Print the version and end"};
+  return option;
+}
+
+// Those that may be given to a command, but for its operands. The first of the path is the program.
+std::vector<const Option*> OptionsOf(const Command& command, bool is_program) {
+  std::vector<const Option*> options;
+  for (const Option& option : command.options) {
+    if (!option.is_operand()) options.push_back(&option);
+  }
+  options.push_back(&HelpOption());
+  if (is_program) options.push_back(&VersionOption());
+  return options;
+}
+
+const Option* FindOption(const std::vector<const Command*>& path, std::string_view name) {
+  for (const Command* command : path) {
+    for (const Option* option : OptionsOf(*command, command == path.front())) {
+      for (const std::string& known : NamesOf(*option)) {
+        if (known == name) return option;
       }
     }
   }
-  return kNoOption;
+  return nullptr;
 }
 
 class Completer {
  public:
-  Completer(const CommandInfo& root, const ApiLookup& apis) : path_{&root}, apis_(apis) {}
+  Completer(const Command& program, const ApiLookup& apis) : path_{&program}, apis_(apis) {}
 
   Completion Run(const std::vector<std::string>& words) {
     if (words.empty()) return {};
@@ -38,11 +65,11 @@ class Completer {
   }
 
  private:
-  const CommandInfo& command() const { return *path_.back(); }
+  const Command& command() const { return *path_.back(); }
 
-  // Behind `run --` another program's command line begins.
+  // Behind "--" another program's command line begins.
   Completion BehindMark(std::size_t word_count, std::size_t program_word) {
-    if (command().name != "run") return {};
+    if (!command().takes_program) return {};
     if (program_word + 1 == word_count) return {.more = Completion::More::kPrograms};
     return {.more = Completion::More::kCommandLine, .program_word = program_word};
   }
@@ -53,17 +80,17 @@ class Completer {
     if (waiting_ != nullptr) {
       waiting_ = nullptr;
     } else if (word.starts_with("-")) {
-      const OptionInfo* option = FindOption(path_, word);
-      if (option != nullptr && option->takes_value) waiting_ = option;
-    } else if (const CommandInfo* below = Below(word)) {
+      const Option* option = FindOption(path_, word);
+      if (option != nullptr && !option->is_flag()) waiting_ = option;
+    } else if (const Command* below = Below(word)) {
       path_.push_back(below);
     } else {
-      ++positionals_;
+      ++operands_;
     }
   }
 
-  const CommandInfo* Below(std::string_view name) const {
-    for (const CommandInfo& below : command().commands) {
+  const Command* Below(std::string_view name) const {
+    for (const Command& below : command().commands) {
       if (below.name == name) return &below;
     }
     return nullptr;
@@ -73,55 +100,69 @@ class Completer {
     if (waiting_ != nullptr) return Value(*waiting_, "", word == "=" ? "" : word);
     const std::size_t sign = word.find('=');
     if (word.starts_with("--") && sign != std::string_view::npos) {
-      const OptionInfo* option = FindOption(path_, word.substr(0, sign));
-      if (option == nullptr || !option->takes_value) return;
+      const Option* option = FindOption(path_, word.substr(0, sign));
+      if (option == nullptr || option->is_flag()) return;
       return Value(*option, std::string(word.substr(0, sign + 1)), word.substr(sign + 1));
     }
     if (word.starts_with("-")) return Options(word);
-    for (const CommandInfo& below : command().commands) Offer(word, below.name, below.description);
-    const std::vector<OptionInfo>& positionals = command().positionals;
-    if (positionals_ < positionals.size()) {
-      Value(positionals[positionals_], "", word);
-    } else if (!positionals.empty() && positionals.back().repeats) {
-      Value(positionals.back(), "", word);
+    for (const Command& below : command().commands) Offer(word, below.name, below.summary);
+    std::vector<const Option*> operands;
+    for (const Option& option : command().options) {
+      if (option.is_operand()) operands.push_back(&option);
+    }
+    if (operands_ < operands.size()) {
+      Value(*operands[operands_], "", word);
+    } else if (!operands.empty() && operands.back()->repeats) {
+      Value(*operands.back(), "", word);
     }
   }
 
-  void Offer(std::string_view begin, const std::string& text, const std::string& description) {
-    if (text.starts_with(begin)) found_.candidates.push_back({text, description});
+  void Offer(std::string_view begin, std::string_view text, std::string_view description) {
+    if (!text.starts_with(begin)) return;
+    found_.candidates.push_back({std::string(text), std::string(description)});
   }
 
   void Options(std::string_view word) {
     std::set<std::string> offered;  // --help is every command's own
     for (auto command = path_.rbegin(); command != path_.rend(); ++command) {
-      for (const OptionInfo& option : (*command)->options) {
-        for (const std::string& name : option.names) {
+      for (const Option* option : OptionsOf(**command, *command == path_.front())) {
+        for (const std::string& name : NamesOf(*option)) {
           if (word == "-" && !name.starts_with("--")) continue;
-          if (offered.insert(name).second) Offer(word, name, option.description);
+          if (offered.insert(name).second) Offer(word, name, option->help);
         }
       }
     }
-    if (command().name == "run") Offer(word, "--", "The program follows");
+    if (command().takes_program) Offer(word, "--", "The program follows");
   }
 
   // `before` is what the last word holds in front of the value.
-  void Value(const OptionInfo& option, const std::string& before, std::string_view begin) {
+  void Value(const Option& option, const std::string& before, std::string_view begin) {
     for (const std::string& choice : option.choices) {
       if (choice.starts_with(begin)) found_.candidates.push_back({before + choice, ""});
     }
-    if (option.type == "FILE" || option.type == "DIRECTORY") {
-      found_.more = Completion::More::kFiles;
-    } else if (option.type == "PROGRAM|PID") {
-      found_.more = Completion::More::kPrograms;
-    } else if (option.type == "METRICS") {
-      Metrics(before, begin);
-    } else if (option.type == "API") {
-      ApiNames(before, begin, true);
-    } else if (option.type == "SONAME!SYMBOL") {
-      ApiNames(before, begin, false);
-    } else if (option.type == "GLOB,...") {
-      const std::size_t comma = begin.rfind(',') + 1;  // 0 if there is none
-      ApiNames(before + std::string(begin.substr(0, comma)), begin.substr(comma), false);
+    switch (option.completes) {
+      case Completes::kNothing:
+        break;
+      case Completes::kFiles:
+        found_.more = Completion::More::kFiles;
+        break;
+      case Completes::kPrograms:
+        found_.more = Completion::More::kPrograms;
+        break;
+      case Completes::kMetrics:
+        Metrics(before, begin);
+        break;
+      case Completes::kSymbol:
+        ApiNames(before, begin, true);
+        break;
+      case Completes::kApi:
+        ApiNames(before, begin, false);
+        break;
+      case Completes::kApiGlobs: {
+        const std::size_t comma = begin.rfind(',') + 1;  // 0 if there is none
+        ApiNames(before + std::string(begin.substr(0, comma)), begin.substr(comma), false);
+        break;
+      }
     }
   }
 
@@ -154,10 +195,10 @@ class Completer {
     for (const std::string& text : texts) found_.candidates.push_back({before + text, ""});
   }
 
-  std::vector<const CommandInfo*> path_;  // from the root to the command reached
+  std::vector<const Command*> path_;  // from the program to the command reached
   const ApiLookup& apis_;
-  const OptionInfo* waiting_ = nullptr;  // an option whose value comes next
-  std::size_t positionals_ = 0;
+  const Option* waiting_ = nullptr;  // an option whose value comes next
+  std::size_t operands_ = 0;
   Completion found_;
 };
 
@@ -177,9 +218,9 @@ std::string MoreText(const Completion& completion) {
 
 }  // namespace
 
-Completion Complete(const CommandInfo& root, const std::vector<std::string>& words,
+Completion Complete(const Command& program, const std::vector<std::string>& words,
                     const ApiLookup& apis) {
-  return Completer(root, apis).Run(words);
+  return Completer(program, apis).Run(words);
 }
 
 std::string CompletionAnswer(const Completion& completion) {
@@ -190,4 +231,4 @@ std::string CompletionAnswer(const Completion& completion) {
   return text;
 }
 
-}  // namespace fieldcost::cli
+}  // namespace fieldcost::command
