@@ -23,7 +23,7 @@ StoreGauges Store::Gauges() const {
 }
 
 std::uint64_t Store::StoredBytes() const {
-  constexpr std::uint64_t kBlockBytes = 512;  // st_blocks' unit, whatever the file system's is
+  constexpr std::uint64_t kStatBlockBytes = 512;  // st_blocks' unit, whatever the file system's is
   std::uint64_t sum = 0;
   std::error_code error;
   for (auto it = std::filesystem::directory_iterator(state_->options.data_dir / "store", error);
@@ -31,7 +31,7 @@ std::uint64_t Store::StoredBytes() const {
     struct stat info {};
     // The engine may have removed it meanwhile.
     if (::lstat(it->path().c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
-      sum += static_cast<std::uint64_t>(info.st_blocks) * kBlockBytes;
+      sum += static_cast<std::uint64_t>(info.st_blocks) * kStatBlockBytes;
     }
   }
   return sum;

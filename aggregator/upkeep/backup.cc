@@ -24,7 +24,7 @@ namespace {
 
 constexpr char kFilesFolder[] = "files";  // beside the engine's, named by their content
 // The engine's folders are made before it does: it would let everybody read them.
-constexpr const char* kFolders[] = {kFilesFolder, "meta", "private", "shared_checksum"};
+constexpr const char* kBackupFolders[] = {kFilesFolder, "meta", "private", "shared_checksum"};
 
 // What of keys/ goes with the store. Nothing else does: the root's keys do not, whatever their
 // files are called, and neither do copies that an editor has left.
@@ -164,7 +164,7 @@ Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options) {
   // Keys and roots as of one moment.
   FIELDCOST_ASSIGN(const UniqueFd turn, publish::LockKeys(options.data_dir));
   FIELDCOST_TRY(MakeDirectories(options.directory, 0700));
-  for (const char* folder : kFolders) {
+  for (const char* folder : kBackupFolders) {
     FIELDCOST_TRY(MakeDirectories(options.directory / folder, 0700));
   }
   FIELDCOST_ASSIGN(const std::vector<std::string> paths, PathsToKeep(options));

@@ -16,7 +16,7 @@ constexpr std::string_view kAnyFirstLine = "fieldcost-backup ";
 constexpr std::string_view kLastWord = "sum ";
 constexpr std::size_t kHashDigits = 64;
 constexpr std::size_t kMaxNameBytes = 64;
-constexpr std::array<std::string_view, 3> kFolders = {"publish/root/", "publish/", "keys/"};
+constexpr std::array<std::string_view, 3> kKnownFolders = {"publish/root/", "publish/", "keys/"};
 
 std::string HashOf(std::string_view bytes) {
   const std::string hash = crypto::Sha256(bytes);
@@ -33,7 +33,7 @@ bool IsName(std::string_view untrusted_name) {
 }
 
 bool IsPath(std::string_view untrusted_path) {
-  return std::any_of(kFolders.begin(), kFolders.end(), [&](std::string_view folder) {
+  return std::any_of(kKnownFolders.begin(), kKnownFolders.end(), [&](std::string_view folder) {
     return untrusted_path.starts_with(folder) && IsName(untrusted_path.substr(folder.size()));
   });
 }
