@@ -1,20 +1,22 @@
-// fieldcost-aggregator: see kHelpText in help_text.cc.
+// fieldcost-aggregator: the service, and the commands of its operator.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
-#include "aggregator/command_line.h"
-#include "aggregator/config.h"
-#include "aggregator/demo_command.h"
-#include "aggregator/operate.h"
-#include "aggregator/serve.h"
+#include "aggregator/operate/commands.h"
+#include "aggregator/operate/program.h"
+#include "aggregator/service/serve.h"
+#include "common/base/text.h"
 
 namespace {
 
-using fieldcost::aggregator::Command;
+using fieldcost::Result;
+namespace command = fieldcost::command;
 
 // glibc gives 8 arenas a core to the threads that allocate, and each keeps what was freed in it:
 // README.md, "Memory", has what that came to.
@@ -24,51 +26,43 @@ void LimitArenas() {
   if (std::getenv("MALLOC_ARENA_MAX") == nullptr) ::mallopt(M_ARENA_MAX, kMallocArenas);
 }
 
-int End(const fieldcost::Error& error) {
-  fmt::print(stderr, "fieldcost-aggregator: {}\n", error.message);
-  return fieldcost::ExitStatus(error.code);
+Result<int> Serve(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const auto config, fieldcost::aggregator::ConfigOf(arguments));
+  FIELDCOST_TRY(fieldcost::aggregator::Serve(config));
+  return 0;
 }
 
-int Run(const fieldcost::aggregator::CommandLine& line,
-        const fieldcost::aggregator::Config& config) {
-  if (line.command == Command::kServe) {
-    const fieldcost::Status status = fieldcost::aggregator::Serve(config);
-    return status ? 0 : End(status.error());
-  }
-  const auto good = fieldcost::aggregator::Operate(line, config, fieldcost::SystemClock());
-  if (!good) return End(good.error());
-  return *good ? 0 : 1;
+command::Command ServeCommand() {
+  return {.name = "serve",
+          .summary = "Take batches and publish, until SIGTERM; the default",
+          .help = R"(Examples:
+  fieldcost-aggregator --config /etc/fieldcost/aggregator.toml
+  fieldcost-aggregator serve --config aggregator.toml --check-config)",
+          .handler = Serve,
+          .without = {"--json"}};
 }
 
-int Main(std::span<const char* const> arguments) {
-  const auto line = fieldcost::aggregator::ParseCommandLine(arguments);
-  if (!line) return End(line.error());
-  if (line->command == Command::kHelp) {
-    fmt::print("{}", fieldcost::aggregator::kHelpText);
-    return 0;
+int Main(std::vector<std::string> arguments) {
+  const command::Command program = fieldcost::aggregator::Program(ServeCommand());
+  const auto parsed = command::Parse(program, FIELDCOST_VERSION, std::move(arguments));
+  if (const auto* answer = std::get_if<command::Answer>(&parsed)) {
+    fmt::print("{}", answer->output);
+    if (!answer->errors.empty()) {
+      fmt::print(stderr, "{}: {}\n", program.name, fieldcost::EscapeControl(answer->errors));
+    }
+    return answer->exit_status;
   }
-  if (line->command == Command::kVersion) {
-    fmt::print("fieldcost-aggregator {}\n", FIELDCOST_VERSION);
-    return 0;
-  }
-  if (line->command == Command::kDemo) {
-    const auto status = fieldcost::aggregator::RunDemo(*line, fieldcost::SystemClock());
-    return status ? 0 : End(status.error());
-  }
-  const auto config = fieldcost::aggregator::LoadConfig(line->config_file);
-  if (!config) return End(config.error());
-  if (line->command == Command::kCheckConfig) {
-    fmt::print("{}: good\n", line->config_file.string());
-    return 0;
-  }
-  return Run(*line, *config);
+  const Result<int> status = fieldcost::aggregator::Run(std::get<command::Call>(parsed));
+  if (status) return *status;
+  fmt::print(stderr, "{}: {}\n", program.name, status.error().message);
+  return fieldcost::ExitStatus(status.error().code);
 }
 
 }  // namespace
 
 int main(int argument_count, char** arguments) {
   LimitArenas();
-  const int status = Main({arguments + 1, static_cast<std::size_t>(argument_count - 1)});
+  const int status = Main(std::vector<std::string>(arguments + 1, arguments + argument_count));
   std::fflush(nullptr);
   // Without the libraries' static destructors: after a failed write the engine is still open.
   ::_exit(status);

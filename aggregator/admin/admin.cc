@@ -19,7 +19,7 @@ namespace {
 namespace json = boost::json;
 
 // More than that many requests at a time are turned away.
-constexpr unsigned kThreads = 4;
+constexpr unsigned kAdminThreads = 4;
 constexpr std::size_t kMaxWaiting = 16;
 constexpr std::size_t kMaxBodyBytes = 8 * 1024;
 
@@ -229,7 +229,7 @@ struct Admin::State {
   bool stopping = false;
   std::size_t in_progress = 0;
   std::array<std::mutex, kActions.size()> turns;
-  ingest::WorkerPool workers{kThreads, kMaxWaiting};
+  ingest::WorkerPool workers{kAdminThreads, kMaxWaiting};
 };
 
 Admin::Admin(Operations operations) : state_(std::make_unique<State>(std::move(operations))) {}

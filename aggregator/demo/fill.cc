@@ -15,7 +15,7 @@
 namespace fieldcost::demo {
 namespace {
 
-constexpr unsigned kThreads = 8;  // they share the disk's syncs
+constexpr unsigned kFillThreads = 8;  // they share the disk's syncs
 
 // Stands still until it is told to go on.
 class WeekClock : public Clock {
@@ -71,7 +71,7 @@ class Filler {
       clock_.Set(week);
       std::atomic<std::uint32_t> next_agent{0};
       std::vector<std::thread> threads;
-      for (unsigned i = 0; i < kThreads; ++i) {
+      for (unsigned i = 0; i < kFillThreads; ++i) {
         threads.emplace_back([&] {
           for (std::uint32_t agent; (agent = next_agent++) < options.agents;) {
             if (!Send(agent, week)) return;

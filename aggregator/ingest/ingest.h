@@ -93,6 +93,13 @@ class Ingest {
                           const http::Request& request, Workspace& workspace);
   http::Response WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                std::string_view untrusted_receipt, Workspace& workspace);
+  // What was accepted of the decoded batch, in `workspace`; kInvalidArgument: it cannot have been.
+  static Result<const store::AcceptedRows*> AcceptedRowsOf(const ReceiptContent& receipt,
+                                                           Workspace& workspace);
+  // Whether the batch would be taken, should it come after its withdrawal. Errors are the store's.
+  Result<bool> MayCome(const BatchIdentity& batch, const std::string& agent_id) const;
+  http::Response RefuseWithdrawal(const Error& error, const std::string& agent_id);
+  void CountWithdrawn(const store::WithdrawResult& result, bool may_come);
   // Nothing if the agent's batches are taken; else the refusal.
   std::optional<http::Response> CheckAdmission(const BatchIdentity& batch,
                                                const std::string& agent_id);

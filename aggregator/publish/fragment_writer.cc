@@ -35,8 +35,9 @@ constexpr std::size_t kReaders = 2;  // parts of the store that are read at the 
 constexpr std::size_t kPartitions = std::size_t{1} << kSpillBits;
 static_assert(kSpillBits <= kHashBits);
 
-// Of the calling thread, for good. Failing to be modest is no failure.
-void GoLast() {
+// Gives the calling thread the lowest priority for processor and disk, for good. Where that is not
+// allowed, it works as the others do.
+void SetIdlePriority() {
   // glibc has no names for these: IOPRIO_WHO_PROCESS with 0 is the calling thread, and
   // IOPRIO_CLASS_IDLE.
   constexpr int kWhoProcess = 1;
@@ -46,12 +47,12 @@ void GoLast() {
   (void)::syscall(SYS_ioprio_set, kWhoProcess, 0, kIdleClass);
 }
 
-// A thread that goes last; none if the system has no more.
+// Starts a thread of idle priority; none if the system has no more.
 template <typename Work>
-std::thread StartLast(const Work& work) {
+std::thread StartIdleThread(const Work& work) {
   try {
     return std::thread([&work] {
-      GoLast();
+      SetIdlePriority();
       work();
     });
   } catch (const std::system_error&) {
@@ -77,7 +78,7 @@ Status InParallel(std::size_t count,
     }
   };
   const auto help = [&] { run(1); };
-  std::thread helper = count > 1 ? StartLast(help) : std::thread();
+  std::thread helper = count > 1 ? StartIdleThread(help) : std::thread();
   run(0);
   if (helper.joinable()) helper.join();
   return failure;
@@ -368,7 +369,7 @@ Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
   FragmentWriter writer(options);
   Result<WrittenFragments> written = WrittenFragments();
   const auto run = [&] { written = writer.Run(snapshot); };
-  std::thread worker = StartLast(run);
+  std::thread worker = StartIdleThread(run);
   if (!worker.joinable())
     return Fail(ErrorCode::kUnavailable, "publishing: no thread is to be had");
   worker.join();

@@ -10,6 +10,7 @@
 
 #include "aggregator/publish/key_ring.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/crypto/ed25519.h"
 
 namespace fieldcost::publish {
@@ -122,6 +123,19 @@ Status Copy(const std::filesystem::path& from, const crypto::PublicKey& key,
 
 std::vector<std::filesystem::path> OfflineKeyFiles(const std::filesystem::path& keys_dir) {
   return FilesOf(keys_dir, {KeyRole::kRoot, KeyRole::kPolicy});
+}
+
+void WarnOfOfflineKeys(const std::filesystem::path& keys_dir) {
+  std::string names;
+  for (const std::filesystem::path& file : OfflineKeyFiles(keys_dir)) {
+    names += (names.empty() ? "" : ", ") + file.string();
+  }
+  if (names.empty()) return;
+  LogWarning(
+      "keys that this service does not need lie beside it: {}. Whoever breaks into it may replace "
+      "all other keys with them, or tell agents what to send; fieldcost-aggregator keys "
+      "export-offline moves them away",
+      names);
 }
 
 Result<ExportedKeys> ExportOfflineKeys(const std::filesystem::path& data_dir, KeyRole role,

@@ -15,6 +15,9 @@ namespace fieldcost::publish {
 // directory, in order of name. Empty if it cannot be listed.
 std::vector<std::filesystem::path> OfflineKeyFiles(const std::filesystem::path& keys_dir);
 
+// Logs a warning that names them, if there are any.
+void WarnOfOfflineKeys(const std::filesystem::path& keys_dir);
+
 struct ExportedKeys {
   std::vector<std::filesystem::path> copies;  // one at least holds a key of the newest root
   // Whoever gets at the data directory may well get at the copies.

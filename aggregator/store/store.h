@@ -16,36 +16,13 @@
 #include "aggregator/store/limits.h"
 #include "aggregator/store/retention.h"
 #include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_options.h"
 #include "aggregator/store/store_reports.h"
 #include "common/base/result.h"
-#include "common/base/units.h"
 #include "common/stats/stat_row.h"
 #include "common/wire/batch.h"
 
-namespace rocksdb {
-class FileSystem;
-}
-
 namespace fieldcost::store {
-
-enum class CheckpointStage {
-  kFrozen,   // the dirty rows are set aside, nothing is written yet
-  kWritten,  // the sums are durable, memory still holds the old view
-};
-
-struct StoreOptions {
-  std::filesystem::path data_dir;             // made if absent
-  std::size_t checkpoint_rows = 1'000'000;    // dirty rows that start a checkpoint
-  std::size_t checkpoint_bytes = 256 * kMiB;  // their memory that starts one
-  unsigned checkpoint_seconds = 30;           // longest time between two; 0 = no background thread
-  std::size_t write_buffer_bytes = 64 * kMiB;
-  std::size_t block_cache_bytes = 32 * kMiB;
-  unsigned probation_batches = 0;       // honest batches before an agent counts; 0 = at once
-  std::size_t held_bytes = 256 * kMiB;  // of batches on probation, all agents together ...
-  std::size_t held_bytes_per_agent = 2 * kMiB;         // ... and of one
-  std::function<void(CheckpointStage)> on_checkpoint;  // observer; may be empty
-  std::shared_ptr<rocksdb::FileSystem> file_system;    // null = the system's; tests inject faults
-};
 
 // The sums of everything ever accepted: exactly once, durably, always readable at their newest.
 //
@@ -148,12 +125,6 @@ class Store {
   // Reads the oldest file of tables that is newer than number `after` and compares it with what was
   // written; number 0: there is none, and the logs were looked at. Damage is logged and counted in
   // Gauges(), and is no error. kIo: a file cannot be read.
-  struct CheckedFile {
-    std::uint64_t number = 0;
-    std::uint64_t bytes = 0;
-    std::uint64_t all_bytes = 0;  // of all files of tables
-    bool good = true;
-  };
   Result<CheckedFile> CheckNextFile(std::uint64_t after) const;
 
   // Remembers `value` under `name` at the first call; later calls (also after a restart) succeed

@@ -99,6 +99,14 @@ struct RecoveryReport {
   std::string problem;            // that verifying found afterwards
 };
 
+// What Store::CheckNextFile() has looked at.
+struct CheckedFile {
+  std::uint64_t number = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t all_bytes = 0;  // of all files of tables
+  bool good = true;
+};
+
 struct VerifyReport {
   std::uint64_t sequence = 0;
   std::uint64_t rows = 0;

@@ -200,7 +200,7 @@ struct Store::State {
   // REQUIRES: expire_mutex and backup_mutex are held.
   Result<std::uint64_t> ForgetBatches(std::uint64_t epoch);
 
-  // expire.cc
+  // store_expire.cc
   Result<std::uint64_t> ReadMetaNumber(std::string_view key) const;
   Status LoadBounds();
   Status RaiseBounds(std::uint32_t week, std::uint64_t epoch);

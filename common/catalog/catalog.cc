@@ -29,12 +29,12 @@ Status AppendRows(std::string_view encoded, std::vector<stats::StatRow>& rows) {
 }
 
 // Gives a statement's view of the database up, however its use ends.
-class Use {
+class ResetOnExit {
  public:
-  explicit Use(sqlite::Statement& statement) : statement_(statement) {}
-  ~Use() { statement_.Reset(); }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
+  explicit ResetOnExit(sqlite::Statement& statement) : statement_(statement) {}
+  ~ResetOnExit() { statement_.Reset(); }
+  ResetOnExit(const ResetOnExit&) = delete;
+  ResetOnExit& operator=(const ResetOnExit&) = delete;
   sqlite::Statement* operator->() { return &statement_; }
 
  private:
@@ -116,7 +116,7 @@ Result<Freshness> Catalog::GetFreshness() const {
 
 Result<std::vector<stats::StatRow>> Catalog::Find(std::string_view symbol,
                                                   std::string_view soname) const {
-  Use select(soname.empty() ? state_->find_any : state_->find_one);
+  ResetOnExit select(soname.empty() ? state_->find_any : state_->find_one);
   select->Text(symbol);
   if (!soname.empty()) select->Text(soname);
   std::vector<stats::StatRow> rows;
@@ -131,7 +131,7 @@ Result<std::vector<std::string>> Catalog::FindPrefix(std::string_view prefix,
                                                      std::size_t limit) const {
   // Names are printable ASCII, so this is behind every name with the prefix.
   const std::string behind = std::string(prefix) + '\x7f';
-  Use select(state_->find_prefix);
+  ResetOnExit select(state_->find_prefix);
   select->Text(prefix).Text(behind).Int(limit);
   std::vector<std::string> names;
   for (;;) {

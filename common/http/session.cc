@@ -49,6 +49,34 @@ std::string HttpDate() {
   return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time(nullptr)));
 }
 
+// A connection goes from each state to the next one, with these exceptions: one that is turned away
+// goes from kHandshake to kTurningAway and kLingering; a kept one from kResponding to kIdle, or to
+// kHead if more has come already; and everything may go to kClosed, which is the end.
+enum class State {
+  kHandshake,    // of TLS; without it nothing has happened yet
+  kTurningAway,  // the only response is sent
+  kFirstHead,    // the peer has asked for nothing yet
+  kIdle,         // between two requests
+  kHead,         // part of a head has come
+  kBody,         // a whole head has
+  kAnswering,    // the handler has the request
+  kResponding,
+  kLingering,  // all is sent, the peer may still read
+  kClosed,
+};
+
+// The peer owes us something: a deadline that passes is its fault.
+constexpr bool IsPeersTurn(State state) {
+  return state != State::kIdle && state != State::kAnswering && state != State::kLingering &&
+         state != State::kClosed;
+}
+
+// What has begun is finished before the connection is closed, unless by force.
+constexpr bool IsBusy(State state) {
+  return state == State::kBody || state == State::kAnswering || state == State::kResponding ||
+         state == State::kLingering;
+}
+
 // All members are used on its strand only.
 class TcpSession final : public Session, public std::enable_shared_from_this<TcpSession> {
  public:
@@ -58,8 +86,7 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
         deadline_(stream_.get_executor()),
         answered_(stream_.get_executor()),
         from_(from),
-        served_(!turned_away),
-        answer_(std::move(turned_away)) {}
+        turned_away_(std::move(turned_away)) {}
 
   void Start(std::shared_ptr<Core> core, std::function<void()> ended) override;
   void Stop(bool by_force) override;
@@ -74,6 +101,11 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   };
 
   tcp::socket& socket() { return stream_.next_layer(); }
+  bool closed() const { return state_ == State::kClosed; }
+  // Nothing leads out of kClosed.
+  void Enter(State state) {
+    if (!closed()) state_ = state;
+  }
   void Close();
   void Arm(milliseconds timeout);
   void ArmUntil(Deadline deadline);
@@ -94,15 +126,12 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   asio::steady_timer deadline_;      // closes the connection
   asio::steady_timer answered_;      // cancelled when answer_ has come
   const ClientNetwork from_;
-  const bool served_;
-  bool stopping_ = false;
-  bool closed_ = false;
-  bool busy_ = false;  // between a request's head and the end of its response
-  bool owing_ = true;  // the peer owes us something: a deadline that passes is its fault
-  bool first_ = true;  // no request yet
-  std::uint64_t request_number_ = 0;
-  std::optional<Response> answer_;
-  std::string received_;  // not used up yet
+  TurnedAway turned_away_;
+  State state_ = State::kHandshake;
+  bool stopping_ = false;             // closes after the response in progress
+  std::uint64_t request_number_ = 0;  // of the request whose head came last; 1 = the first
+  std::optional<Response> answer_;    // the handler's, in kAnswering
+  std::string received_;              // not used up yet
   std::array<char, kReadBytes> chunk_;
 };
 
@@ -145,21 +174,23 @@ void TcpSession::Start(std::shared_ptr<Core> core, std::function<void()> ended) 
 void TcpSession::Stop(bool by_force) {
   asio::post(stream_.get_executor(), [self = shared_from_this(), by_force] {
     self->stopping_ = true;
-    if (by_force || !self->busy_) self->Close();
+    if (by_force || !IsBusy(self->state_)) self->Close();
   });
 }
 
 void TcpSession::Deliver(std::uint64_t request_number, Response response) {
   asio::dispatch(stream_.get_executor(), [self = shared_from_this(), request_number,
                                           response = std::move(response)]() mutable {
-    if (request_number != self->request_number_ || self->answer_) return;
+    const bool is_late =
+        self->state_ != State::kAnswering || request_number != self->request_number_;
+    if (is_late || self->answer_) return;
     self->answer_ = std::move(response);
     self->answered_.cancel();
   });
 }
 
 void TcpSession::Close() {
-  closed_ = true;
+  state_ = State::kClosed;
   boost::system::error_code ignored;
   socket().close(ignored);
   deadline_.cancel();
@@ -173,7 +204,7 @@ void TcpSession::ArmUntil(Deadline deadline) {
   deadline_.async_wait([self = shared_from_this()](boost::system::error_code error) {
     // A wait that was already due when the timer was set anew is not the new deadline.
     if (error || self->deadline_.expiry() > steady_clock::now()) return;
-    if (self->owing_ && !self->closed_) ++self->core_.counters.deadlines;
+    if (IsPeersTurn(self->state_)) ++self->core_.counters.deadlines;
     self->Close();
   });
 }
@@ -182,7 +213,7 @@ asio::awaitable<bool> TcpSession::Handshake() {
   Arm(core_.options.handshake_timeout);
   const auto [error] = co_await stream_.async_handshake(ssl::stream_base::server, kAwait);
   if (!error) co_return true;
-  if (!closed_) ++core_.counters.handshake_failures;
+  if (!closed()) ++core_.counters.handshake_failures;
   co_return false;
 }
 
@@ -210,7 +241,9 @@ asio::awaitable<tl::expected<Head, Refusal>> TcpSession::ReceiveHead() {
   Arm(core_.options.header_timeout);
   HeadScan scan;
   for (;;) {
-    owing_ = first_ || !received_.empty();  // a kept connection may be idle
+    Enter(request_number_ == 0 ? State::kFirstHead
+          : received_.empty()  ? State::kIdle
+                               : State::kHead);
     const HeadScan::Outcome outcome = scan.Scan(received_);
     if (scan.scanned > core_.options.max_header_bytes) {
       co_return tl::unexpected(Refusal{431, "headers are too large"});
@@ -230,7 +263,6 @@ asio::awaitable<tl::expected<Head, Refusal>> TcpSession::ReceiveHead() {
 }
 
 asio::awaitable<bool> TcpSession::ReceiveBody(const Head& head, std::string& body) {
-  owing_ = true;
   Arm(core_.options.body_timeout);
   if (head.expects_continue && received_.size() < head.content_length) {
     constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -249,8 +281,7 @@ asio::awaitable<bool> TcpSession::ReceiveBody(const Head& head, std::string& bod
 
 asio::awaitable<Response> TcpSession::Handle(const std::shared_ptr<Core>& core, Request request) {
   ++core_.counters.requests;
-  ++request_number_;
-  answer_.reset();
+  Enter(State::kAnswering);
   deadline_.cancel();
   answered_.expires_after(core_.options.response_timeout);
   try {
@@ -265,10 +296,10 @@ asio::awaitable<Response> TcpSession::Handle(const std::shared_ptr<Core>& core, 
     LogError("http server: a handler threw");
     answer_ = JsonError(500, Name(ErrorCode::kInternal), "internal error");
   }
-  if (!answer_ && !closed_) {
+  if (!answer_ && !closed()) {
     (void)co_await answered_.async_wait(kAwait);
   }
-  ++request_number_;  // an answer that comes now is too late
+  Enter(State::kResponding);  // an answer that comes now is too late
   if (answer_) co_return *std::exchange(answer_, std::nullopt);
   stopping_ = true;  // closes after this response
   co_return TryLater(503, kBusyRetry, "no answer in time");
@@ -287,7 +318,6 @@ asio::awaitable<bool> TcpSession::Send(Response response, bool close, bool head_
   if (head_only || !HasBody(response.status)) body = {};
   // A short body goes out with its head in one TLS record.
   if (body.size() <= kReadBytes) text += std::exchange(body, {});
-  owing_ = true;
   const Deadline whole = steady_clock::now() + core_.options.whole_response_timeout;
   const auto arm = [&] {
     ArmUntil(std::min(whole, steady_clock::now() + core_.options.response_timeout));
@@ -308,7 +338,7 @@ asio::awaitable<bool> TcpSession::Send(Response response, bool close, bool head_
 // Ends the connection in a way that lets the peer read the last response: closing a socket with
 // unread bytes would reset it (RFC 9112 §9.6).
 asio::awaitable<void> TcpSession::Linger() {
-  owing_ = false;
+  Enter(State::kLingering);
   Arm(kLingerTimeout);
   if (core_.with_tls()) (void)co_await stream_.async_shutdown(kAwait);
   boost::system::error_code error;
@@ -323,7 +353,7 @@ asio::awaitable<void> TcpSession::Linger() {
 
 // The refusal of one request too many.
 std::optional<Response> TcpSession::Charge() {
-  if (std::exchange(first_, false) || core_.addresses.off()) return std::nullopt;
+  if (request_number_ == 1 || core_.addresses.off()) return std::nullopt;
   std::optional<std::chrono::seconds> retry_after;
   {
     const std::lock_guard lock(core_.mutex);
@@ -338,21 +368,22 @@ std::optional<Response> TcpSession::Charge() {
 asio::awaitable<bool> TcpSession::ServeOne(const std::shared_ptr<Core>& core,
                                            const std::string& peer) {
   tl::expected<Head, Refusal> head = co_await ReceiveHead();
-  if (closed_ || (!head && head.error().status == 0)) {
+  if (closed() || (!head && head.error().status == 0)) {
     Close();
     co_return false;
   }
-  if (first_ && !core_.Heard(this)) {
+  if (++request_number_ == 1 && !core_.Heard(this)) {
     Close();
     co_return false;
   }
-  busy_ = true;
+  Enter(State::kBody);
   std::optional<Response> refusal = Charge();
   if (!refusal && !head) {
     ++core_.counters.refused_heads;
     refusal = Refused(head.error());
   }
   if (refusal) {
+    Enter(State::kResponding);
     (void)co_await Send(*std::move(refusal), true, false);
     co_return false;
   }
@@ -361,20 +392,19 @@ asio::awaitable<bool> TcpSession::ServeOne(const std::shared_ptr<Core>& core,
                   .headers = std::move(head->headers),
                   .peer_address = peer};
   const bool received = co_await ReceiveBody(*head, request.body);
-  if (!received || closed_) {
+  if (!received || closed()) {
     Close();
     co_return false;
   }
   const bool head_only = request.method == "HEAD";
   Response response = co_await Handle(core, std::move(request));
-  if (closed_) co_return false;
+  if (closed()) co_return false;
   const bool close = head->close || stopping_;
   const bool sent = co_await Send(std::move(response), close, head_only);
   if (!sent) {
     Close();
     co_return false;
   }
-  busy_ = false;
   co_return !close;
 }
 
@@ -387,14 +417,15 @@ asio::awaitable<void> TcpSession::Run(std::shared_ptr<Core> core) {
     const bool shaken = co_await Handshake();
     if (!shaken) co_return;
   }
-  if (served_) {
+  if (turned_away_) {
+    Enter(State::kTurningAway);
+    (void)co_await Send(*std::exchange(turned_away_, std::nullopt), true, false);
+  } else {
     const std::string address = peer.address().to_string();
     bool more = true;
-    while (more && !stopping_ && !closed_) more = co_await ServeOne(core, address);
-  } else {
-    (void)co_await Send(*std::exchange(answer_, std::nullopt), true, false);
+    while (more && !stopping_ && !closed()) more = co_await ServeOne(core, address);
   }
-  if (!closed_) co_await Linger();
+  if (!closed()) co_await Linger();
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "aggregator/backup_manifest.h"
+#include "aggregator/upkeep/backup_manifest.h"
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"

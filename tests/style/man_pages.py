@@ -24,8 +24,8 @@ def help_of(program, commands):
     text = run(program, *commands, "--help").stdout
     options = set(re.findall(r"(?<![\w'-])(--?[a-z][a-z-]*)", "\n".join(
         line.split("   ")[0] for line in text.splitlines() if re.match(r"  -", line))))
-    below = text.partition("\nSubcommands:\n")[2].partition("\n\n")[0]
-    return options, re.findall(r"^  ([a-z]+)  ", below, re.MULTILINE)
+    below = text.partition("\nCommands:\n")[2].partition("\n\n")[0]
+    return options, re.findall(r"^  ([a-z-]+)  ", below, re.MULTILINE)
 
 
 def options_below(program, commands):
@@ -64,7 +64,12 @@ def check_commands(man, binaries, problems):
         compare(name, options - COMMON, options_in(page), problems)
         words = set(re.findall(r"[a-z]+", " ".join(re.findall(r"^\.(?:It )?Cm (.*)$", page, re.MULTILINE))))
         problems += [f"{name}: command {word} is missing" for word in sorted(below - words)]
-    for page in ("fieldcostd.8", "fieldcost-aggregator.8", "fieldcost-lsp.1"):
+    options, below = options_below(str(binaries / "fieldcost-aggregator"), [])
+    page = (man / "fieldcost-aggregator.8").read_text()
+    compare("fieldcost-aggregator.8", options, options_in(page), problems)
+    words = set(re.findall(r"[a-z-]+", " ".join(re.findall(r"^\.(?:It )?Cm (.*)$", page, re.MULTILINE))))
+    problems += [f"fieldcost-aggregator.8: command {word} is missing" for word in sorted(below - words)]
+    for page in ("fieldcostd.8", "fieldcost-lsp.1"):
         text = run(str(binaries / page[:-2]), "--help").stdout.partition("\nExamples:")[0]
         options = set(re.findall(r"--[a-z][a-z-]*", text))
         compare(page, options, options_in((man / page).read_text()), problems)

@@ -1,44 +1,54 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "common/base/result.h"
-#include "tools/cli/command_line.h"
+#include "common/command/arguments.h"
+#include "common/command/command.h"
+#include "common/draw/terminal.h"
 
 namespace fieldcost::cli {
 
 // What every command gets.
 struct Output {
   bool json = false;
-  bool csv = false;   // never beside json; only for commands that HasCsv()
+  bool csv = false;   // never beside json; only for commands whose answer is one table
   bool pager = true;  // allowed, see pager.h
   draw::Style style;
 };
+Output OutputOf(const command::Arguments& arguments);
 
-// One function a command: does it, prints the answer to stdout, returns the exit status. An error
-// is printed by the caller.
-Result<int> Run(const AgentModeCommand& command, const Output& output);
-Result<int> Run(const AgentStatusCommand& command, const Output& output);
-Result<int> Run(const AgentExplainCommand& command, const Output& output);
-Result<int> Run(const AgentSessionCommand& command, const Output& output);
-Result<int> Run(const AgentPreviewCommand& command, const Output& output);
-Result<int> Run(const AgentLogCommand& command, const Output& output);
-Result<int> Run(const AgentViewCommand& command, const Output& output);
-Result<int> Run(const AgentForgetCommand& command, const Output& output);
-Result<int> Run(const AgentEnrolCommand& command, const Output& output);
-Result<int> Run(const RunCommand& command, const Output& output);
-Result<int> Run(const SyncCommand& command, const Output& output);
-Result<int> Run(const ShowCommand& command, const Output& output);
-Result<int> Run(const HistCommand& command, const Output& output);
-Result<int> Run(const SpectrumCommand& command, const Output& output);
-Result<int> Run(const SearchCommand& command, const Output& output);
-Result<int> Run(const TopCommand& command, const Output& output);
-Result<int> Run(const CheckCommand& command, const Output& output);
-Result<int> Run(const DiffCommand& command, const Output& output);
-Result<int> Run(const ReportVendorCommand& command, const Output& output);
-Result<int> Run(const DocsCardsCommand& command, const Output& output);
-Result<int> Run(const DocsDoxygenCommand& command, const Output& output);
-Result<int> Run(const ManCommand& command, const Output& output);
-Result<int> Run(const CompletionCommand& command, const Output& output);
-Result<int> Run(const CompleteCommand& command, const Output& output);
+// The commands, each in a file of commands/ with all that is known of it; docs.cc, report.cc and
+// agent.cc hold those below `docs`, `report` and `agent` or take them from here. A handler prints
+// the answer to stdout; its error is printed by Main().
+command::Command AgentCommand();
+command::Command AgentEnrolCommand();
+command::Command AgentExplainCommand();
+command::Command AgentForgetCommand();
+command::Command AgentLogCommand();
+command::Command AgentSessionCommand();
+command::Command AgentViewCommand();
+command::Command CheckCommand();
+command::Command CompletionCommand();
+command::Command DiffCommand();
+command::Command DocsCommand();
+command::Command DocsDoxygenCommand();
+command::Command HistCommand();
+command::Command ManCommand();
+command::Command ReportCommand();
+command::Command RunCommand();
+command::Command SearchCommand();
+command::Command ShowCommand();
+command::Command SpectrumCommand();
+command::Command SyncCommand();
+command::Command TopCommand();
+
+// `fieldcost` itself, with all of them.
+command::Command Program();
+
+// What the completion scripts ask: what may follow; the last of the words is unfinished.
+Status PrintCompletion(const command::Command& program, const std::vector<std::string>& words);
 
 // The whole program: parse, run, report. `arguments` without the program's name.
 int Main(std::vector<std::string> arguments);

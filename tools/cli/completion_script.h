@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "tools/cli/command_line.h"
-
 namespace fieldcost::cli {
 
+enum class Shell { kBash, kZsh, kFish };
+
 // The completion script of a shell. It knows no command and no option: it asks
-// `fieldcost __complete` (complete.h), so it never lags behind the program.
+// `fieldcost __complete` (common/command/complete.h), so it never lags behind the program.
 std::string CompletionScript(Shell shell);
 
 }  // namespace fieldcost::cli

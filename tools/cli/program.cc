@@ -1,11 +1,44 @@
 #include <signal.h>
 
+#include <variant>
+
+#include "common/command/parse.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {
+
+constexpr char kCompleteWord[] = "__complete";  // hidden: of the completion scripts only
+
+constexpr char kSummary[] =
+    R"(fieldcost: what library functions really cost, measured in the field.
+Nothing is measured or sent unless you switch it on (fieldcost agent on).)";
+
+constexpr char kHelp[] = R"(Examples:
+  fieldcost agent local                 measure on this machine, send nothing
+  fieldcost run -- sqlite3 my.db        run a program and measure a few of its APIs
+  fieldcost agent session on            from the next login on, without `run`
+  fieldcost sync --full                 fetch the published catalogue
+  fieldcost top --limit 40              the dearest APIs
+  fieldcost show sqlite3_step           one API in detail
+  fieldcost search prepare              APIs with that in their names
+  fieldcost diff sqlite3                what its newest version has changed
+
+Exit status:
+  0 success; 1 the answer is no (agent explain: cannot be measured; agent forget: not all
+  could be taken back, or you said no; check: something is worse; diff: something takes
+  more); 2 check, diff: too little data for everything; 64 wrong usage or argument; 65
+  corrupt or oversized data; 66 not found (no catalogue, unknown API or version, no such
+  batch); 69 server not available; 70 internal error; 73
+  exists already; 74 disk or socket failure; 75 not finished in time; 76 a signature or
+  certificate does not verify; 77 permission denied; 78 not supported.
+  `fieldcost run` exits as its program does
+  (127 program not found, 126 cannot be run, 128+N ended by signal N as a shell shows it).
+
+Environment: FIELDCOST_HOME (another profile directory), FIELDCOST_PRELOAD_LIBRARY,
+FIELDCOST_QUIET (no remark when nothing is measured), NO_COLOR, FIELDCOST_PAGER, PAGER, LESS.)";
 
 int Report(const Error& error, bool json) {
   if (json) {
@@ -17,23 +50,59 @@ int Report(const Error& error, bool json) {
   return ExitStatus(error.code);
 }
 
+int Print(const command::Answer& answer) {
+  if (!answer.errors.empty()) Remark(answer.errors);
+  const Status written = WriteStdout(answer.output);
+  return written ? answer.exit_status : Report(written.error(), false);
+}
+
 }  // namespace
 
+Output OutputOf(const command::Arguments& arguments) {
+  const std::string& color = arguments.Text("--color");
+  return {.json = arguments.Has("--json"),
+          .csv = arguments.Has("--csv"),
+          .pager = !arguments.Has("--no-pager"),
+          .style = StdoutStyle(color == "always"  ? draw::ColorChoice::kAlways
+                               : color == "never" ? draw::ColorChoice::kNever
+                                                  : draw::ColorChoice::kAuto)};
+}
+
+command::Command Program() {
+  return {
+      .name = "fieldcost",
+      .summary = kSummary,
+      .help = kHelp,
+      .options = {{.names = "--json", .help = "Print JSON; sums are exact decimal strings"},
+                  {.names = "--csv",
+                   .help = "Print comma-separated values (RFC 4180), where there is a table",
+                   .excludes = {"--json"}},
+                  {.names = "--no-pager", .help = "Print long output at once, not through a pager"},
+                  {.names = "--color",
+                   .value = "WHEN",
+                   .help = "Colours (auto: on a terminal, without NO_COLOR)",
+                   .default_text = "auto",
+                   .choices = {"auto", "always", "never"}}},
+      .commands = {AgentCommand(), RunCommand(), SyncCommand(), ShowCommand(), TopCommand(),
+                   HistCommand(), SpectrumCommand(), SearchCommand(), CheckCommand(), DiffCommand(),
+                   ReportCommand(), DocsCommand(), ManCommand(), CompletionCommand()}};
+}
+
 int Main(std::vector<std::string> arguments) {
-  auto parsed = ParseCommandLine(std::move(arguments));
-  if (const auto* answer = std::get_if<Answer>(&parsed)) {
-    if (!answer->errors.empty()) Remark(answer->errors);
-    const Status written = WriteStdout(answer->output);
-    return written ? answer->exit_status : Report(written.error(), false);
+  const command::Command program = Program();
+  if (!arguments.empty() && arguments[0] == kCompleteWord) {
+    arguments.erase(arguments.begin());
+    const Status printed = PrintCompletion(program, arguments);
+    return printed ? 0 : Report(printed.error(), false);
   }
-  const CommandLine& line = std::get<CommandLine>(parsed);
+  const auto parsed = command::Parse(program, FIELDCOST_VERSION, std::move(arguments));
+  if (const auto* answer = std::get_if<command::Answer>(&parsed)) return Print(*answer);
+  const auto& call = std::get<command::Call>(parsed);
   // A closed pipe or connection shall be an error of write(), not our end. A program that `run`
   // starts must not inherit that.
-  if (!std::holds_alternative<RunCommand>(line.command)) ::signal(SIGPIPE, SIG_IGN);
-  const Output output{line.json, line.csv, line.pager, StdoutStyle(line.color)};
-  const Result<int> status =
-      std::visit([&](const auto& command) { return Run(command, output); }, line.command);
-  return status ? *status : Report(status.error(), line.json);
+  if (!call.command->takes_program) ::signal(SIGPIPE, SIG_IGN);
+  const Result<int> status = call.command->handler(call.arguments);
+  return status ? *status : Report(status.error(), call.arguments.Has("--json"));
 }
 
 }  // namespace fieldcost::cli

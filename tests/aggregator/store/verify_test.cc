@@ -236,7 +236,7 @@ TEST_F(VerifyTest, AFileOfTheLedgerThatIsDamagedIsNamedByAllWhoMeetIt) {
     EXPECT_EQ((*store)->Gauges().damages, 1U) << "said once";
   }
   std::uint64_t found = 0;
-  Store::CheckedFile file;
+  CheckedFile file;
   do {
     file = (*store)->CheckNextFile(file.number).value();
     found += file.good ? 0 : 1;

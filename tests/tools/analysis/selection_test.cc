@@ -99,8 +99,8 @@ TEST(SelectionTest, ChoicesAreListedEscapedAndNotWithoutEnd) {
 }
 
 TEST(CostCsvTest, HasEveryNumberWithItsStrataAndFreshness) {
-  const Provenance provenance{"catalogue", 7, "2026-11-20 01:00 UTC", true, true};
-  const std::string csv = CostCsv(Summarise(std::vector{kRows[3], kRows[4]}), provenance);
+  const report::Provenance provenance{"catalogue", 7, "2026-11-20 01:00 UTC", true, true};
+  const std::string csv = report::CostCsv(Summarise(std::vector{kRows[3], kRows[4]}), provenance);
   const testing::ProcessResult result = testing::RunProcess(
       {.arguments =
            {"python3", "-c",
@@ -118,7 +118,7 @@ TEST(CostCsvTest, HasEveryNumberWithItsStrataAndFreshness) {
 }
 
 TEST(CostCsvTest, BucketsAreRecords) {
-  const std::string csv = BucketCsv(Summarise(std::vector{kRows[0]}), {.source = "local"});
+  const std::string csv = report::BucketCsv(Summarise(std::vector{kRows[0]}), {.source = "local"});
   EXPECT_THAT(csv, HasSubstr("\r\nliba.so.1!f,liba.so.1,f,1.0,,,wall_time,ns,all,,,1,64,127,1,"
                              "false,1,100,10000,local,,,false,false\r\n"));
 }
@@ -129,20 +129,20 @@ TEST(SpectrumTableTest, SeveralHaveOneScaleAndALegend) {
   dear.histogram = {};
   for (int i = 0; i < 8; ++i) dear.histogram.Add(1000);
   dear = testing::AsPublished(dear);
-  EXPECT_EQ(SpectrumTable(Summarise(std::vector{cheap, dear}), Metric::kWallTime, {}),
+  EXPECT_EQ(report::SpectrumTable(Summarise(std::vector{cheap, dear}), Metric::kWallTime, {}),
             "API  LIBRARY    VERSION  N  CONTRIB     P50     P99  SPECTRUM\n"
             "f    liba.so.1  1        1        1  100 ns  100 ns  @\n"
             "f    liba.so.1  2        8        1  1.0 us  1.0 us     @\n"
             "wall_time, all classes, all weeks\n"
             "cheap 64 ns @@@@ 1.0 us expensive; height: how many\n");
-  EXPECT_EQ(SpectrumTable(Summarise(std::vector{cheap}), Metric::kDiskRead, {}), "");
+  EXPECT_EQ(report::SpectrumTable(Summarise(std::vector{cheap}), Metric::kDiskRead, {}), "");
 }
 
 TEST(SpectrumTableTest, ColourIsTheSameForTheSameCost) {
   stats::StatRow row = Row({});
   row.histogram.Add(std::uint64_t{1} << 30);
   row = testing::AsPublished(row);
-  const std::string text = SpectrumTable(Summarise(std::vector{row}), Metric::kWallTime,
+  const std::string text = report::SpectrumTable(Summarise(std::vector{row}), Metric::kWallTime,
                                          {.utf8 = true, .color = draw::ColorDepth::kTrue});
   const draw::Rgb hot = draw::BucketColor(31);
   const std::string painted = draw::Paint("█", hot, draw::ColorDepth::kTrue);
@@ -150,7 +150,7 @@ TEST(SpectrumTableTest, ColourIsTheSameForTheSameCost) {
 }
 
 TEST(HistogramDetailTest, HasNumbersAboveTheHistogram) {
-  EXPECT_EQ(HistogramDetail(Summarise(std::vector{kRows[1]}, stats::Whose::kOwn)[0], {}),
+  EXPECT_EQ(report::HistogramDetail(Summarise(std::vector{kRows[1]}, stats::Whose::kOwn)[0], {}),
             "liba.so.1!f  version 1.1\n\n"
             "  wall_time (ns)\n"
             "    n 1, 1 contribution; all classes, all weeks; under little load\n"

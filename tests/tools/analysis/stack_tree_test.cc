@@ -40,7 +40,7 @@ StackTree Tree(std::string_view folded) {
 }
 
 std::string Text(std::string_view folded) {
-  return CheckedTreeText(Tree(folded), Flagging(), "ns", {});
+  return report::CheckedTreeText(Tree(folded), Flagging(), "ns", {});
 }
 
 TEST(StackTreeTest, StacksAddUpInAnyOrder) {
@@ -53,7 +53,7 @@ TEST(StackTreeTest, StacksAddUpInAnyOrder) {
 
 TEST(StackTreeTest, FlaggedFunctionsAreKnownByWhatProfilersCallThem) {
   const CheckReport report = Flagging();
-  const FlaggedNames names(report);
+  const report::FlaggedNames names(report);
   for (const char* name :
        {"deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
         "libz.so.1.2.13!deflate", "/usr/lib/libz.so.1`deflate"}) {
@@ -74,7 +74,7 @@ TEST(StackTreeTest, FlaggedFunctionsOfCxxAreKnownByTheirSourceNames) {
     api.comparison.verdict = stats::Verdict::kWorse;
     report.apis.push_back(api);
   }
-  const FlaggedNames names(report);
+  const report::FlaggedNames names(report);
   for (const char* name : {"_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize",
                            "libcv.so.4!cv::resize(double)+0x1f"}) {
     EXPECT_EQ(names.Find(name), report.apis.data()) << name;
@@ -93,7 +93,7 @@ TEST(StackTreeTest, FlagsAreReadableWithoutColourAndRecursionCountsOnce) {
   EXPECT_THAT(text, EndsWith("100 ns in all; 1 of 1 APIs that are worse than the field (!) are in "
                              "it, with 30.0 % of it\n"));
   EXPECT_THAT(
-      CheckedTreeText(Tree("deflate 1\n"), Flagging(), "", {.color = draw::ColorDepth::kTrue}),
+      report::CheckedTreeText(Tree("deflate 1\n"), Flagging(), "", {.color = draw::ColorDepth::kTrue}),
       HasSubstr("\x1b[38;2;"));
 }
 

@@ -1,20 +1,24 @@
-#include "tools/cli/complete.h"
+// What is offered behind every beginning of a line, from the commands themselves.
+#include "common/command/complete.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/cli/commands.h"
+
 namespace fieldcost::cli {
 namespace {
 
+using command::Completion;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const CommandInfo& Root() {
-  static const CommandInfo root = DescribeCommands();
-  return root;
+const command::Command& TheProgram() {
+  static const command::Command program = Program();
+  return program;
 }
 
 std::vector<std::string> Names(std::string_view prefix) {
@@ -26,7 +30,9 @@ std::vector<std::string> Names(std::string_view prefix) {
   return names;
 }
 
-Completion At(const std::vector<std::string>& words) { return Complete(Root(), words, Names); }
+Completion At(const std::vector<std::string>& words) {
+  return command::Complete(TheProgram(), words, Names);
+}
 
 std::vector<std::string> Texts(const std::vector<std::string>& words) {
   std::vector<std::string> texts;
@@ -96,9 +102,9 @@ TEST(CompleteTest, BehindTheMarkOfRunAnotherProgramGoesOn) {
 }
 
 TEST(CompleteTest, TheAnswerIsALineForTheShellAndOneForEachCandidate) {
-  EXPECT_EQ(CompletionAnswer({.candidates = {{"a", "first"}, {"b", ""}}}),
+  EXPECT_EQ(command::CompletionAnswer({.candidates = {{"a", "first"}, {"b", ""}}}),
             "nothing\na\tfirst\nb\t\n");
-  EXPECT_EQ(CompletionAnswer({.more = Completion::More::kCommandLine, .program_word = 3}),
+  EXPECT_EQ(command::CompletionAnswer({.more = Completion::More::kCommandLine, .program_word = 3}),
             "command 3\n");
 }
 

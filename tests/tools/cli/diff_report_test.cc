@@ -126,7 +126,7 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
   expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "1.3.1"}, 64, "newest");
   expect({"report", "vendor", "--library", "*", "--baseline", "9"}, 66, "an older version 9");
   expect({"report", "vendor", "--library", "*", "--csv", "--format", "html"}, 64, "different");
-  expect({"report"}, 64, "behind report goes vendor");
+  expect({"report"}, 64, "report needs one of: vendor");
 }
 
 TEST_F(DiffReportTest, ThePageIsWholeAndTheSameEveryTime) {

@@ -87,7 +87,7 @@ TEST_F(DocsTest, WhatCannotBeDoneIsSaid) {
   const std::string out = output().string();
   EXPECT_THAT(error_of({"docs", "cards", "--output", out}, 66), HasSubstr("fieldcost sync"));
   PublishAndSync(rows_);
-  EXPECT_THAT(error_of({"docs"}, 64), HasSubstr("behind docs goes cards or doxygen"));
+  EXPECT_THAT(error_of({"docs"}, 64), HasSubstr("docs needs one of: cards, doxygen"));
   EXPECT_THAT(error_of({"docs", "cards"}, 64), HasSubstr("--output"));
   EXPECT_THAT(error_of({"docs", "cards", "--output", out, "--library", "libq*"}, 66),
               HasSubstr("nothing about libq*"));

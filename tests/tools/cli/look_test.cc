@@ -139,7 +139,7 @@ TEST_F(LookTest, CsvIsForTablesAndNotBesideJson) {
   EXPECT_EQ(Cell(Cli({"show", "open_it", "--csv"}).output, 0, "metric"), "wall_time");
   const ProcessResult status = Cli({"agent", "status", "--csv"});
   EXPECT_EQ(status.exit_status, 64);
-  EXPECT_THAT(status.errors, HasSubstr("no --csv"));
+  EXPECT_THAT(status.errors, HasSubstr("--csv does not go with agent status"));
   EXPECT_EQ(Cli({"top", "--csv", "--json"}).exit_status, 64);
 }
 

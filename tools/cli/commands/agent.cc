@@ -59,25 +59,24 @@ std::string ModeText(agent::Mode mode, const agent::AgentConfig& config) {
       server);
 }
 
-}  // namespace
-
-Result<int> Run(const AgentModeCommand& command, const Output& output) {
-  if (command.mode == agent::Mode::kOff) FIELDCOST_TRY(SwitchOff());
+Result<int> SetMode(agent::Mode mode, const Output& output) {
+  if (mode == agent::Mode::kOff) FIELDCOST_TRY(SwitchOff());
   FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
-  if (command.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.SetMode(command.mode));
-  std::string text = ModeText(command.mode, agent.config());
+  if (mode != agent::Mode::kOff) FIELDCOST_TRY(agent.SetMode(mode));
+  std::string text = ModeText(mode, agent.config());
   const auto session = SessionOf(agent.paths());
   if (session && session->active) {
-    text += command.mode == agent::Mode::kOff
+    text += mode == agent::Mode::kOff
                 ? "  programs of your sessions still load the library, which does nothing; take it "
                   "back:\n  fieldcost agent session off\n"
                 : "  so are all programs of your sessions (fieldcost agent session status)\n";
   }
-  FIELDCOST_TRY(WriteStdout(output.json ? ModeJson(command.mode) : text));
+  FIELDCOST_TRY(WriteStdout(output.json ? ModeJson(mode) : text));
   return 0;
 }
 
-Result<int> Run(const AgentStatusCommand& command, const Output& output) {
+// `names`: also those of the programs.
+Result<int> ShowStatus(bool names, const Output& output) {
   FIELDCOST_ASSIGN(const agent::Agent agent, OpenAgent());
   FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
   FIELDCOST_ASSIGN(const std::vector<agent::ProcessReach> programs,
@@ -89,7 +88,7 @@ Result<int> Run(const AgentStatusCommand& command, const Output& output) {
                                          {.programs = programs, .session_active = is_active})));
     return 0;
   }
-  const StatusTextOptions options{.names = command.programs, .style = output.style};
+  const StatusTextOptions options{.names = names, .style = output.style};
   FIELDCOST_TRY(
       WriteStdout(StatusText(status, agent.paths(), agent.config(), options) +
                   fmt::format("{:<20}{}\n", "session activation", is_active ? "on" : "off") +
@@ -97,12 +96,13 @@ Result<int> Run(const AgentStatusCommand& command, const Output& output) {
   return 0;
 }
 
-Result<int> Run(const AgentPreviewCommand& command, const Output& output) {
+// `raw`: the very bytes.
+Result<int> ShowPreview(bool raw, const Output& output) {
   FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
   FIELDCOST_ASSIGN(agent::AgentStatus status, agent.GetStatus());
   if (status.consent.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
   FIELDCOST_ASSIGN(const std::optional<agent::BatchDetails> batch, agent.Preview());
-  if (command.raw) {
+  if (raw) {
     if (!batch) return Fail(ErrorCode::kNotFound, "nothing to send");
     FIELDCOST_TRY(WriteStdout(batch->raw));
   } else if (output.json) {
@@ -112,6 +112,89 @@ Result<int> Run(const AgentPreviewCommand& command, const Output& output) {
                                     : std::string("nothing to send\n")));
   }
   return 0;
+}
+
+command::Command ModeCommand(std::string_view name, agent::Mode mode, std::string_view summary,
+                             std::string_view help) {
+  return {.name = name,
+          .summary = summary,
+          .help = help,
+          .handler =
+              [mode](const command::Arguments& arguments) {
+                return SetMode(mode, OutputOf(arguments));
+              },
+          .without = {"--csv"}};
+}
+
+command::Command OnCommand() {
+  return ModeCommand(
+      "on", agent::Mode::kOn, "Measure, and send sums to the configured server",
+      R"(What is sent: names and versions of public libraries and functions, sums of their costs,
+the week, and the machine's coarse class. Example:
+  fieldcost agent on && fieldcost agent preview)");
+}
+
+command::Command LocalCommand() {
+  return ModeCommand("local", agent::Mode::kLocal, "Measure, send nothing",
+                     R"(Example:
+  fieldcost agent local && fieldcost run -- make && fieldcost top --local)");
+}
+
+command::Command OffCommand() {
+  return ModeCommand(
+      "off", agent::Mode::kOff, "Measure nothing; delete what was not sent",
+      R"(The files of `fieldcost agent session on` stay: the library does nothing while off. What was
+sent stays with the service: fieldcost agent forget.
+Example:
+  fieldcost agent off && fieldcost agent session off)");
+}
+
+command::Command StatusCommand() {
+  return {.name = "status",
+          .summary = "Mode, what is waiting, and which programs are reached",
+          .help = R"(Examples:
+  fieldcost agent status
+  fieldcost agent status --programs
+  fieldcost agent status --json)",
+          .options = {{.names = "--programs,-v,--verbose",
+                       .help = "Also names of programs, for each reason why they are not "
+                               "measured"}},
+          .handler =
+              [](const command::Arguments& arguments) {
+                return ShowStatus(arguments.Has("--programs"), OutputOf(arguments));
+              },
+          .without = {"--csv"}};
+}
+
+command::Command PreviewCommand() {
+  return {.name = "preview",
+          .summary = "The next batch, exactly as it would be sent",
+          .help = R"(Examples:
+  fieldcost agent preview
+  fieldcost agent preview --raw | zstd -d | protoc --decode_raw)",
+          .options = {{.names = "--raw", .help = "Write the request body itself to stdout"}},
+          .handler =
+              [](const command::Arguments& arguments) {
+                return ShowPreview(arguments.Has("--raw"), OutputOf(arguments));
+              },
+          .without = {"--csv"}};
+}
+
+}  // namespace
+
+command::Command AgentCommand() {
+  return {
+      .name = "agent",
+      .summary = "Consent, state, what is sent, and undoing it",
+      .help = R"(Examples:
+  fieldcost agent status
+  fieldcost agent session on    measure programs of the next logins, not only under `run`
+  fieldcost agent log           what was sent, and when
+  fieldcost agent off           stop measuring, delete what was not sent
+  fieldcost agent forget        take back what was sent)",
+      .commands = {OnCommand(), LocalCommand(), OffCommand(), StatusCommand(),
+                   AgentExplainCommand(), PreviewCommand(), AgentLogCommand(), AgentViewCommand(),
+                   AgentSessionCommand(), AgentForgetCommand(), AgentEnrolCommand()}};
 }
 
 }  // namespace fieldcost::cli

@@ -12,6 +12,7 @@
 #include "tools/cli/check_json.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/commands/check_tree.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/own_contribution.h"
@@ -23,6 +24,16 @@
 
 namespace fieldcost::cli {
 namespace {
+
+struct Request {
+  std::filesystem::path profile;  // empty = this machine's own measurements
+  stats::Metric metric = stats::Metric::kWallTime;
+  std::uint64_t seed = 0;      // 0 = the draws are a function of the inputs alone
+  bool all = false;            // name also what is normal, and all with too little data
+  std::string explain;         // "symbol" or "soname!symbol"; empty = the report
+  std::filesystem::path tree;  // sampled stacks to be shown with what is flagged
+  std::filesystem::path save;  // write a profile there instead of checking
+};
 
 using analysis::CheckedApi;
 using analysis::CheckReport;
@@ -54,7 +65,7 @@ Result<std::vector<StatRow>> ReadLocalRows(agent::Agent& agent) {
   return rows;
 }
 
-Result<Measured> ReadMeasured(const CheckCommand& command, const agent::AgentPaths& paths,
+Result<Measured> ReadMeasured(const Request& command, const agent::AgentPaths& paths,
                               WallTime published) {
   Measured measured;
   if (!command.profile.empty()) {
@@ -77,8 +88,7 @@ Result<Measured> ReadMeasured(const CheckCommand& command, const agent::AgentPat
   return measured;
 }
 
-Result<int> Save(const CheckCommand& command, const agent::AgentPaths& paths,
-                 const Output& output) {
+Result<int> Save(const Request& command, const agent::AgentPaths& paths, const Output& output) {
   FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const std::vector<StatRow> rows, ReadLocalRows(agent));
   if (rows.empty()) {
@@ -95,7 +105,7 @@ Result<int> Save(const CheckCommand& command, const agent::AgentPaths& paths,
   return kNothingWorse;
 }
 
-Result<CheckReport> MakeReport(const CheckCommand& command, const Source& source,
+Result<CheckReport> MakeReport(const Request& command, const Source& source,
                                const Measured& measured) {
   std::vector<CheckedApi> apis;
   for (const StatRow& row : measured.rows) {
@@ -170,7 +180,7 @@ void KeepResult(const agent::AgentPaths& paths, const std::string& document) {
   if (!kept) Remark(fmt::format("the result is not kept for editors: {}", kept.error().message));
 }
 
-Result<int> Explain(const CheckCommand& command, const CheckReport& report, const CheckFacts& facts,
+Result<int> Explain(const Request& command, const CheckReport& report, const CheckFacts& facts,
                     const Output& output) {
   FIELDCOST_ASSIGN(const std::vector<const CheckedApi*> apis, FindNamed(report, command.explain));
   std::string text;
@@ -186,9 +196,7 @@ Result<int> Explain(const CheckCommand& command, const CheckReport& report, cons
   return ExitStatusOf(apis);
 }
 
-}  // namespace
-
-Result<int> Run(const CheckCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   if (!command.save.empty()) return Save(command, paths, output);
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
@@ -217,6 +225,74 @@ Result<int> Run(const CheckCommand& command, const Output& output) {
     FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, facts.checked), output));
   }
   return ExitStatusOf(All(report));
+}
+
+// What these print is no table.
+std::string CheckCsv(const command::Arguments& arguments) {
+  for (const char* other : {"--explain", "--tree", "--save"}) {
+    if (!arguments.Has("--csv") || !arguments.Has(other)) continue;
+    return fmt::format("--csv does not go with {}", other);
+  }
+  return "";
+}
+
+Result<int> RunCheck(const command::Arguments& arguments) {
+  return Run(
+      {.profile = arguments.Text("profile"),
+       .metric =
+           analysis::ParseMetric(arguments.Text("--metric")).value_or(stats::Metric::kWallTime),
+       .seed = arguments.Number("--seed").value_or(0),
+       .all = arguments.Has("--all"),
+       .explain = arguments.Text("--explain"),
+       .tree = arguments.Text("--tree"),
+       .save = arguments.Text("--save")},
+      OutputOf(arguments));
+}
+
+}  // namespace
+
+command::Command CheckCommand() {
+  command::Option metric = MetricOption("What is compared");
+  metric.default_text = kDefaultMetric;
+  return {
+      .name = "check",
+      .summary = "Is my own profile worse than the field?",
+      .help =
+          R"(Both tests must agree before an API is called worse: one on calls, one on machines. Nothing is
+fetched. The result is kept for editors. Exit status 1: something is worse; 2: too little data
+for everything. Examples:
+  fieldcost check
+  fieldcost check --explain 'libsqlite3.so.0!sqlite3_step'
+  fieldcost check --tree perf.folded
+  fieldcost check --save before.profile
+  fieldcost check before.profile --metric alloc_inclusive --csv)",
+      .options = {{.names = "profile",
+                   .value = "FILE",
+                   .help = "A saved profile, instead of this machine's own measurements",
+                   .completes = command::Completes::kFiles},
+                  std::move(metric),
+                  {.names = "--explain",
+                   .value = "API",
+                   .help = "One API: both tests, both distributions",
+                   .completes = command::Completes::kSymbol},
+                  {.names = "--tree",
+                   .value = "FILE",
+                   .help = "Folded stacks or a pprof profile: its call tree, in which what is "
+                           "flagged stands out",
+                   .completes = command::Completes::kFiles,
+                   .excludes = {"--explain"}},
+                  {.names = "--all", .help = "Name also what is normal or has too little data"},
+                  {.names = "--seed",
+                   .value = "NUMBER",
+                   .help = "Draw other permutations; the same number, the same ones",
+                   .check = command::CheckNumber},
+                  {.names = "--save",
+                   .value = "FILE",
+                   .help = "Write this machine's profile there, and compare nothing",
+                   .completes = command::Completes::kFiles,
+                   .excludes = {"profile", "--explain", "--tree"}}},
+      .handler = RunCheck,
+      .check = CheckCsv};
 }
 
 }  // namespace fieldcost::cli

@@ -2,9 +2,8 @@
 
 #include "agent/settings/paths.h"
 #include "common/catalog/catalog.h"
-#include "tools/cli/command_tree.h"
+#include "common/command/complete.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/complete.h"
 #include "tools/cli/completion_script.h"
 #include "tools/cli/terminal_io.h"
 
@@ -34,17 +33,34 @@ std::vector<std::string> CatalogueNames(std::string_view symbol_prefix) {
   return std::move(*names);
 }
 
-}  // namespace
-
-Result<int> Run(const CompletionCommand& command, const Output&) {
-  FIELDCOST_TRY(WriteStdout(CompletionScript(command.shell)));
+Result<int> Run(const command::Arguments& arguments) {
+  const std::string& shell = arguments.Text("shell");
+  FIELDCOST_TRY(WriteStdout(CompletionScript(shell == "bash"  ? Shell::kBash
+                                             : shell == "zsh" ? Shell::kZsh
+                                                              : Shell::kFish)));
   return 0;
 }
 
-Result<int> Run(const CompleteCommand& command, const Output&) {
-  FIELDCOST_TRY(
-      WriteStdout(CompletionAnswer(Complete(DescribeCommands(), command.words, CatalogueNames))));
-  return 0;
+}  // namespace
+
+Status PrintCompletion(const command::Command& program, const std::vector<std::string>& words) {
+  return WriteStdout(command::CompletionAnswer(command::Complete(program, words, CatalogueNames)));
+}
+
+command::Command CompletionCommand() {
+  return {.name = "completion",
+          .summary = "The completion script of a shell",
+          .help = R"(Names of APIs come from the local catalogue; nothing is fetched. Examples:
+  source <(fieldcost completion bash)
+  fieldcost completion zsh > ~/.zsh/functions/_fieldcost
+  fieldcost completion fish > ~/.config/fish/completions/fieldcost.fish)",
+          .options = {{.names = "shell",
+                       .value = "SHELL",
+                       .help = "Which one",
+                       .choices = {"bash", "zsh", "fish"},
+                       .required = true}},
+          .handler = Run,
+          .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

@@ -1,5 +1,6 @@
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/library_versions.h"
@@ -11,6 +12,15 @@
 
 namespace fieldcost::cli {
 namespace {
+
+struct Request {
+  std::string library;                  // soname, glob or a part of it
+  std::string before;                   // version or how it begins; empty = the one before `after`
+  std::string after;                    // empty = the newest
+  std::string api;                      // glob over symbols; empty = all
+  std::optional<stats::Metric> metric;  // only this
+  bool all = false;                     // also what is not shown to have changed
+};
 
 using analysis::Change;
 
@@ -24,7 +34,7 @@ struct Versions {
 };
 
 // What is not given is the newest version, and the one before the other.
-Result<Versions> ChooseVersions(const LibraryApis& library, const DiffCommand& command) {
+Result<Versions> ChooseVersions(const LibraryApis& library, const Request& command) {
   Versions chosen;
   if (!command.after.empty()) {
     FIELDCOST_ASSIGN(chosen.after, FindVersion(library, command.after));
@@ -58,9 +68,7 @@ int ExitStatusOf(const analysis::LibraryChange& change) {
   return compared ? kNothingDearer : kTooLittleData;
 }
 
-}  // namespace
-
-Result<int> Run(const DiffCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   const catalog::Catalog& catalog = *source.catalog();
   const catalog::Freshness& freshness = *source.freshness();
@@ -90,6 +98,43 @@ Result<int> Run(const DiffCommand& command, const Output& output) {
                              output));
   }
   return ExitStatusOf(change);
+}
+
+}  // namespace
+
+command::Command DiffCommand() {
+  return {
+      .name = "diff",
+      .summary = "What has changed between two versions of a library",
+      .help =
+          R"(Machines are compared, within each hardware class that is published for both versions.
+Without NEW it is the newest version, without OLD the one before it. Exit status 1: something
+is slower or takes more; 2: too little data for everything. Examples:
+  fieldcost diff sqlite3
+  fieldcost diff libsqlite3.so.0 3.40 3.45 --metric wall_time
+  fieldcost diff libz.so.1 --all --csv > changes.csv)",
+      .options = {{.names = "library",
+                   .value = "LIBRARY",
+                   .help = "Soname, a part of it, or a glob",
+                   .required = true},
+                  {.names = "old",
+                   .value = "OLD",
+                   .help = "Version, or how it begins [the one before NEW]"},
+                  {.names = "new", .value = "NEW", .help = "[the newest]"},
+                  {.names = "--api",
+                   .value = "GLOB",
+                   .help = "Only these APIs (glob over symbols)"},
+                  MetricOption("Only this metric"),
+                  {.names = "--all", .help = "Also what is not shown to have changed"}},
+      .handler = [](const command::Arguments& arguments) {
+        return Run({.library = arguments.Text("library"),
+                    .before = arguments.Text("old"),
+                    .after = arguments.Text("new"),
+                    .api = arguments.Text("--api"),
+                    .metric = analysis::ParseMetric(arguments.Text("--metric")),
+                    .all = arguments.Has("--all")},
+                   OutputOf(arguments));
+      }};
 }
 
 }  // namespace fieldcost::cli

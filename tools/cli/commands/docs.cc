@@ -4,6 +4,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/docs/docs_cards.h"
 #include "tools/cli/docs/docs_files.h"
@@ -55,7 +56,15 @@ Result<LibraryCards> LoadCards(const std::string& library_glob, const std::strin
   return cards;
 }
 
-Result<int> Run(const DocsCardsCommand& command, const Output& output) {
+namespace {
+
+struct Request {
+  std::filesystem::path output;  // directory
+  std::string library;           // glob over sonames; empty = all
+  std::string url;               // link template (report/link_template.h); empty = no links
+};
+
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const LibraryCards loaded, LoadCards(command.library, command.url));
   FIELDCOST_TRY(MakeDirectories(command.output, 0755));
   std::vector<WrittenCard> written;
@@ -91,6 +100,43 @@ Result<int> Run(const DocsCardsCommand& command, const Output& output) {
   if (loaded.freshness) text += FreshnessText(*loaded.freshness, SystemClock().Now());
   FIELDCOST_TRY(WriteStdout(text));
   return 0;
+}
+
+command::Command CardsCommand() {
+  return {
+      .name = "cards",
+      .summary = "A card for each API, as files",
+      .help =
+          R"(For each API: SYMBOL.light.svg, .dark.svg, .html and .md in a directory of its library, and
+index.html, index.md, index.json. TEMPLATE: {soname}, {symbol} and {version} are filled in,
+percent-encoded. The same catalogue gives the same bytes. Example:
+  fieldcost docs cards --output cards --url 'https://costs.example/api/{soname}!{symbol}')",
+      .options = {{.names = "--output",
+                   .value = "DIRECTORY",
+                   .help = "Directory to write to; made if absent",
+                   .completes = command::Completes::kFiles,
+                   .required = true},
+                  LibraryOption(),
+                  UrlOption()},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.output = arguments.Text("--output"),
+                        .library = arguments.Text("--library"),
+                        .url = arguments.Text("--url")},
+                       OutputOf(arguments));
+          },
+      .without = {"--csv"}};
+}
+
+}  // namespace
+
+command::Command DocsCommand() {
+  return {.name = "docs",
+          .summary = "Cost cards for documentation",
+          .help = R"(Examples:
+  fieldcost docs cards --output cards --library libz.so.1
+  fieldcost docs doxygen html --tag-file zlib.tag --library libz.so.1)",
+          .commands = {CardsCommand(), DocsDoxygenCommand()}};
 }
 
 }  // namespace fieldcost::cli

@@ -8,6 +8,7 @@
 #include "common/base/text.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/docs/docs_cards.h"
 #include "tools/cli/docs/docs_files.h"
 #include "tools/cli/docs/docs_json.h"
@@ -17,6 +18,13 @@
 
 namespace fieldcost::cli {
 namespace {
+
+struct Request {
+  std::filesystem::path html_directory;
+  std::filesystem::path tag_file;
+  std::string library;  // glob over sonames; empty = all
+  std::string url;      // link template (report/link_template.h); empty = no links
+};
 
 // By name: the cards of all that is called so, overloads together.
 std::map<std::string, std::string> CardsByName(const std::vector<report::CostCard>& cards) {
@@ -29,9 +37,7 @@ std::map<std::string, std::string> CardsByName(const std::vector<report::CostCar
   return by_name;
 }
 
-}  // namespace
-
-Result<int> Run(const DocsDoxygenCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const std::string tags, ReadFile(command.tag_file, kMaxTagFileBytes));
   const auto functions = ReadTagFile(tags);
   if (!functions) return Within(functions.error(), EscapeControl(command.tag_file.string()));
@@ -66,6 +72,39 @@ Result<int> Run(const DocsDoxygenCommand& command, const Output& output) {
   if (loaded.freshness) text += FreshnessText(*loaded.freshness, SystemClock().Now());
   FIELDCOST_TRY(WriteStdout(text));
   return 0;
+}
+
+}  // namespace
+
+command::Command DocsDoxygenCommand() {
+  return {
+      .name = "doxygen",
+      .summary = "Put cards into pages that Doxygen wrote",
+      .help =
+          R"(DIRECTORY is what Doxygen wrote (HTML_OUTPUT), FILE its GENERATE_TAGFILE. Each function that
+the catalogue knows gets its card; run it again after a sync, cards are replaced. Example:
+  fieldcost docs doxygen html --tag-file zlib.tag --library 'libz.so.*')",
+      .options = {{.names = "html",
+                   .value = "DIRECTORY",
+                   .help = "Where the pages are",
+                   .completes = command::Completes::kFiles,
+                   .required = true},
+                  {.names = "--tag-file",
+                   .value = "FILE",
+                   .help = "Doxygen's tag file of these pages",
+                   .completes = command::Completes::kFiles,
+                   .required = true},
+                  LibraryOption(),
+                  UrlOption()},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.html_directory = arguments.Text("html"),
+                        .tag_file = arguments.Text("--tag-file"),
+                        .library = arguments.Text("--library"),
+                        .url = arguments.Text("--url")},
+                       OutputOf(arguments));
+          },
+      .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

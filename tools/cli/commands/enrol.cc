@@ -12,6 +12,10 @@
 namespace fieldcost::cli {
 namespace {
 
+struct Request {
+  std::string token_file;  // "-" = stdin
+};
+
 constexpr std::size_t kMaxTokenFileBytes = wire::kMaxTokenBytes + 64;  // and spaces around it
 
 Result<std::string> ReadStdin() {
@@ -26,9 +30,7 @@ Result<std::string> ReadStdin() {
   return Fail(ErrorCode::kTooLarge, "standard input is longer than a token");
 }
 
-}  // namespace
-
-Result<int> Run(const AgentEnrolCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const std::string token, command.token_file == "-"
                                                 ? ReadStdin()
                                                 : ReadFile(command.token_file, kMaxTokenFileBytes));
@@ -39,6 +41,29 @@ Result<int> Run(const AgentEnrolCommand& command, const Output& output) {
       output.json ? "{\"token_kept\":true}\n"
                   : "the token is kept; the agent shows it when the service next asks for one\n"));
   return 0;
+}
+
+}  // namespace
+
+command::Command AgentEnrolCommand() {
+  return {
+      .name = "enrol",
+      .summary = "Keep the token of a service that wants one",
+      .help =
+          R"(For services that take batches of invited agents only. The token is never an argument, where
+other users of the machine could see it. Examples:
+  fieldcost agent enrol --token-file token.txt
+  pass show fieldcost | fieldcost agent enrol --token-file -)",
+      .options = {{.names = "--token-file",
+                   .value = "FILE",
+                   .help = "File that holds the token; - = stdin",
+                   .completes = command::Completes::kFiles,
+                   .required = true}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.token_file = arguments.Text("--token-file")}, OutputOf(arguments));
+          },
+      .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

@@ -12,6 +12,10 @@
 namespace fieldcost::cli {
 namespace {
 
+struct Request {
+  std::string subject;  // a program, or the number of a process
+};
+
 constexpr int kAnswerIsNo = 1;
 
 struct Explained {
@@ -40,9 +44,7 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
   return Explained{std::move(name), std::move(why), std::nullopt};
 }
 
-}  // namespace
-
-Result<int> Run(const AgentExplainCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const Explained explained, Explain(command.subject, paths));
   const agent::Reach reach = explained.why.reach;
@@ -60,6 +62,27 @@ Result<int> Run(const AgentExplainCommand& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(text));
   }
   return can ? 0 : kAnswerIsNo;
+}
+
+}  // namespace
+
+command::Command AgentExplainCommand() {
+  return {.name = "explain",
+          .summary = "Why a program or a process is, or is not, measured",
+          .help = R"(Exit status 1: it cannot be measured.
+Examples:
+  fieldcost agent explain sudo
+  fieldcost agent explain $$)",
+          .options = {{.names = "subject",
+                       .value = "PROGRAM|PID",
+                       .help = "Program (looked up in PATH) or process id",
+                       .completes = command::Completes::kPrograms,
+                       .required = true}},
+          .handler =
+              [](const command::Arguments& arguments) {
+                return Run({.subject = arguments.Text("subject")}, OutputOf(arguments));
+              },
+          .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

@@ -9,6 +9,10 @@
 namespace fieldcost::cli {
 namespace {
 
+struct Request {
+  bool yes = false;  // do not ask
+};
+
 constexpr int kNo = 1;  // the user's, or not all could be taken back
 
 // Whether the user agrees; an error if there is nobody to ask.
@@ -20,9 +24,7 @@ Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
   return AskYes(ForgetPlanText(plan, EscapeControl(agent.config().url)) + "Go on? [y/N] ");
 }
 
-}  // namespace
-
-Result<int> Run(const AgentForgetCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   // So that the plan knows of what was measured until now; forgetting does without, too.
@@ -51,6 +53,27 @@ Result<int> Run(const AgentForgetCommand& command, const Output& output) {
     return ExitStatus(report.stopped_by->code);
   }
   return complete ? 0 : kNo;
+}
+
+}  // namespace
+
+command::Command AgentForgetCommand() {
+  return {
+      .name = "forget",
+      .summary = "Take back everything that was sent",
+      .help =
+          R"(The service subtracts exactly what this agent sent; nothing is left of it in its sums. What
+was published before stays in other people's copies until their next sync. The mode stays as
+it is. If it is interrupted, run it again. Exit status 1: not all could be taken back.
+Examples:
+  fieldcost agent forget
+  fieldcost agent off && fieldcost agent forget --yes)",
+      .options = {{.names = "--yes,-y", .help = "Do not ask"}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.yes = arguments.Has("--yes")}, OutputOf(arguments));
+          },
+      .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

@@ -9,8 +9,13 @@
 namespace fieldcost::cli {
 namespace {
 
+struct Request {
+  std::optional<std::uint64_t> id;  // of one batch; else all
+  bool raw = false;                 // its exact bytes; only with an id
+};
+
 Result<int> RunOne(const agent::Agent& agent, const std::vector<agent::LoggedBatch>& log,
-                   const AgentLogCommand& command, const Output& output) {
+                   const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::BatchDetails batch, agent.ReadBatch(*command.id));
   if (command.raw) {
     FIELDCOST_TRY(WriteStdout(batch.raw));
@@ -24,9 +29,7 @@ Result<int> RunOne(const agent::Agent& agent, const std::vector<agent::LoggedBat
   return 0;
 }
 
-}  // namespace
-
-Result<int> Run(const AgentLogCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const std::vector<agent::LoggedBatch> log, agent.Log());
@@ -37,6 +40,30 @@ Result<int> Run(const AgentLogCommand& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(log.empty() ? std::string("no batch was made yet\n") : LogText(log)));
   }
   return 0;
+}
+
+}  // namespace
+
+command::Command AgentLogCommand() {
+  return {.name = "log",
+          .summary = "All batches, when they were sent; or one of them",
+          .help = R"(Ids count the batches of this machine and never leave it. Examples:
+  fieldcost agent log
+  fieldcost agent log 7
+  fieldcost agent log 7 --raw | sha256sum)",
+          .options = {{.names = "id",
+                       .value = "ID",
+                       .help = "A batch of that list, in full",
+                       .check = command::CheckNumber},
+                      {.names = "--raw",
+                       .help = "Write that batch's bytes to stdout",
+                       .needs = {"id"}}},
+          .handler =
+              [](const command::Arguments& arguments) {
+                return Run({.id = arguments.Number("id"), .raw = arguments.Has("--raw")},
+                           OutputOf(arguments));
+              },
+          .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

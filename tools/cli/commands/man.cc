@@ -1,5 +1,6 @@
 // `fieldcost man`: a manual page with what the function costs.
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/docs/man_page.h"
 #include "tools/cli/find_api.h"
@@ -10,7 +11,16 @@
 
 namespace fieldcost::cli {
 
-Result<int> Run(const ManCommand& command, const Output& output) {
+namespace {
+
+struct Request {
+  std::string api;
+  std::string section;  // of the manual; empty = of functions
+  std::string url;
+  bool roff = false;  // the source, not shown
+};
+
+Result<int> Run(const Request& command, const Output& output) {
   if (!command.url.empty()) FIELDCOST_TRY(report::CheckLinkTemplate(command.url));
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   FIELDCOST_ASSIGN(auto summaries, FindApi(source, command.api, {}));
@@ -30,6 +40,34 @@ Result<int> Run(const ManCommand& command, const Output& output) {
   if (!command.roff) return ShowManPage(roff);
   FIELDCOST_TRY(WriteStdout(roff));
   return 0;
+}
+
+}  // namespace
+
+command::Command ManCommand() {
+  return {
+      .name = "man",
+      .summary = "A function's manual page, with its cost",
+      .help =
+          R"(The page of that function with a section COST at its end, or that section alone if there is
+no page, through man(1) and its pager. Examples:
+  fieldcost man sqlite3_step
+  fieldcost man libz.so.1!inflate --roff > inflate.3)",
+      .options = {ApiOperand(),
+                  {.names = "--section",
+                   .value = "SECTION",
+                   .help = "Of the manual, such as 3 [3, else 2]"},
+                  UrlOption(),
+                  {.names = "--roff", .help = "Print the page's source instead of showing it"}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.api = arguments.Text("api"),
+                        .section = arguments.Text("--section"),
+                        .url = arguments.Text("--url"),
+                        .roff = arguments.Has("--roff")},
+                       OutputOf(arguments));
+          },
+      .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

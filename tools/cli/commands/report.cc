@@ -19,6 +19,16 @@
 namespace fieldcost::cli {
 namespace {
 
+enum class ReportFormat { kText, kHtml, kCsv, kJson };
+
+struct Request {
+  std::string library;  // soname, glob or a part of it
+  analysis::GroupBy by = analysis::GroupBy::kModule;
+  std::string baseline;                // version or how it begins; empty = before the newest
+  std::filesystem::path output;        // empty or "-" = stdout
+  std::optional<ReportFormat> format;  // nullopt = by the name of `output`, else text
+};
+
 constexpr int kReportMode = 0644;  // of published numbers
 constexpr char kStdout[] = "-";
 
@@ -55,8 +65,7 @@ Result<analysis::VendorLibrary> Describe(const LibraryApis& library, const std::
   return described;
 }
 
-Result<analysis::VendorReport> MakeReport(const catalog::Catalog& catalog,
-                                          const ReportVendorCommand& command) {
+Result<analysis::VendorReport> MakeReport(const catalog::Catalog& catalog, const Request& command) {
   FIELDCOST_ASSIGN(std::vector<LibraryApis> libraries, FindLibraries(catalog, command.library));
   const bool only_one = libraries.size() == 1;
   analysis::VendorReportBuilder builder(only_one ? libraries[0].soname : command.library,
@@ -79,7 +88,7 @@ Result<analysis::VendorReport> MakeReport(const catalog::Catalog& catalog,
 }
 
 // The format that was asked for, else the one that the file's name tells, else text.
-Result<ReportFormat> FormatOf(const ReportVendorCommand& command, const Output& output) {
+Result<ReportFormat> FormatOf(const Request& command, const Output& output) {
   std::optional<ReportFormat> format = command.format;
   if (output.json || output.csv) {
     const ReportFormat wanted = output.json ? ReportFormat::kJson : ReportFormat::kCsv;
@@ -110,9 +119,7 @@ std::string MakePage(const analysis::VendorReport& made, const catalog::Freshnes
   return report::VendorPage(content);
 }
 
-}  // namespace
-
-Result<int> Run(const ReportVendorCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const ReportFormat format, FormatOf(command, output));
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   const catalog::Freshness& freshness = *source.freshness();
@@ -144,6 +151,68 @@ Result<int> Run(const ReportVendorCommand& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(text));
   }
   return 0;
+}
+
+analysis::GroupBy GroupByOf(std::string_view name) {
+  if (name == "both") return analysis::GroupBy::kBoth;
+  return name == "namespace" ? analysis::GroupBy::kNamespace : analysis::GroupBy::kModule;
+}
+
+std::optional<ReportFormat> FormatNamed(std::string_view name) {
+  if (name == "html") return ReportFormat::kHtml;
+  if (name == "csv") return ReportFormat::kCsv;
+  if (name == "json") return ReportFormat::kJson;
+  if (name == "text") return ReportFormat::kText;
+  return std::nullopt;
+}
+
+command::Command VendorCommand() {
+  return {
+      .name = "vendor",
+      .summary = "Use, costs and changes of a library's APIs",
+      .help =
+          R"(From the local catalogue alone; the same catalogue gives the same bytes (but for the age in
+text). Examples:
+  fieldcost report vendor --library sqlite3
+  fieldcost report vendor --library 'libboost_*' --by both --output boost.html
+  fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --format csv)",
+      .options = {{.names = "--library",
+                   .value = "LIBRARY",
+                   .help = "Soname, a part of it, or a glob",
+                   .required = true},
+                  {.names = "--by",
+                   .value = "GROUP",
+                   .help = "Groups: libraries, name spaces (or prefixes), or both",
+                   .default_text = "module",
+                   .choices = {"module", "namespace", "both"}},
+                  {.names = "--baseline",
+                   .value = "VERSION",
+                   .help = "Changes since this version [the one before the newest]"},
+                  {.names = "--output",
+                   .value = "FILE",
+                   .help = "Write it there (- = stdout)",
+                   .completes = command::Completes::kFiles},
+                  {.names = "--format",
+                   .value = "FORMAT",
+                   .help = "Instead of the one that the file's name says",
+                   .choices = {"html", "csv", "json", "text"}}},
+      .handler = [](const command::Arguments& arguments) {
+        return Run({.library = arguments.Text("--library"),
+                    .by = GroupByOf(arguments.Text("--by")),
+                    .baseline = arguments.Text("--baseline"),
+                    .output = arguments.Text("--output"),
+                    .format = FormatNamed(arguments.Text("--format"))},
+                   OutputOf(arguments));
+      }};
+}
+
+}  // namespace
+
+command::Command ReportCommand() {
+  return {.name = "report",
+          .summary = "Reports for those who make libraries",
+          .help = "Example:\n  fieldcost report vendor --library libz.so.1 --output zlib.html",
+          .commands = {VendorCommand()}};
 }
 
 }  // namespace fieldcost::cli

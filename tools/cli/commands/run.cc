@@ -17,6 +17,12 @@
 namespace fieldcost::cli {
 namespace {
 
+struct Request {
+  std::string pick;     // globs "soname!symbol", comma-separated; empty = the random draw
+  std::string metrics;  // some of "time,alloc,io,cycles"; empty = the library's default
+  std::vector<std::string> arguments;  // the program and its arguments; never empty
+};
+
 namespace fs = std::filesystem;
 
 constexpr int kNotFoundStatus = 127;  // as of a POSIX shell
@@ -40,13 +46,13 @@ void SetOrUnset(const char* name, const std::string& value) {
   }
 }
 
-Status PreparePolicy(const RunCommand& command, const agent::AgentPaths& paths) {
+Status PreparePolicy(const Request& command, const agent::AgentPaths& paths) {
   if (PolicyIsCurrent(paths)) return {};
   FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   return agent.WritePolicyAtOnce(!command.pick.empty());
 }
 
-void SetEnvironment(const RunCommand& command, const agent::AgentPaths& paths,
+void SetEnvironment(const Request& command, const agent::AgentPaths& paths,
                     const fs::path& library) {
   SetOrUnset(shm::kStateDirVariable, paths.state_dir.string());
   SetOrUnset(shm::kPickVariable, command.pick);
@@ -85,9 +91,13 @@ void SayNotMeasured(const std::string& why) {
   if (Variable("FIELDCOST_QUIET").empty()) Remark("nothing is measured: " + why);
 }
 
-}  // namespace
+// Brings the list into its normal form.
+Status CheckMetrics(std::string& untrusted_text) {
+  FIELDCOST_ASSIGN(untrusted_text, NormalizeMetrics(untrusted_text));
+  return {};
+}
 
-Result<int> Run(const RunCommand& command, const Output&) {
+Result<int> Run(const Request& command) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   const auto consent = agent::EffectiveConsent(paths);
   if (!consent && command.pick.empty()) {
@@ -112,6 +122,41 @@ Result<int> Run(const RunCommand& command, const Output&) {
   }
   SetEnvironment(command, paths, library);
   return Execute(command.arguments);
+}
+
+}  // namespace
+
+command::Command RunCommand() {
+  return {
+      .name = "run",
+      .summary = "Run a program (given after --) and measure a few of its APIs",
+      .help =
+          R"(What it measures is shown by `fieldcost top --local`, and stays on this machine, but for
+what would have been measured anyway (1 run in 16, by chance).
+Examples:
+  fieldcost run -- python3 report.py
+  fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql
+  fieldcost run --pick 'libz.so.1!deflate' --metrics time,alloc,io -- git gc)",
+      .options = {{.names = "--pick",
+                   .value = "GLOB,...",
+                   .help = "Measure these APIs, not a random few: globs soname!symbol, "
+                           "comma-separated. Such a run stays on this machine",
+                   .completes = command::Completes::kApiGlobs,
+                   .check = [](std::string& text) { return CheckPick(text); }},
+                  {.names = "--metrics",
+                   .value = "METRICS",
+                   .help = "What to measure, comma-separated: time; alloc (bytes allocated); io "
+                           "(bytes of file and network I/O); cycles",
+                   .completes = command::Completes::kMetrics,
+                   .check = CheckMetrics}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.pick = arguments.Text("--pick"),
+                        .metrics = arguments.Text("--metrics"),
+                        .arguments = arguments.program()});
+          },
+      .without = {"--csv"},
+      .takes_program = true};
 }
 
 }  // namespace fieldcost::cli

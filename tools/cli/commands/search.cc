@@ -2,6 +2,7 @@
 
 #include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/find_api.h"
 #include "tools/cli/source.h"
@@ -9,6 +10,22 @@
 
 namespace fieldcost::cli {
 namespace {
+
+struct SearchRequest {
+  std::string text;     // see catalog::NamePattern
+  std::string library;  // glob over sonames; empty = all
+  std::uint64_t limit = 0;
+  bool by_name = false;  // else by total cost
+  bool local = false;
+};
+
+struct SpectrumRequest {
+  std::vector<std::string> apis;  // or else ...
+  std::string library;            // ... those of this with the highest costs (glob)
+  std::uint64_t limit = 0;        // of them; 0 = all
+  bool local = false;
+  analysis::Selection selection;  // of one metric
+};
 
 struct Found {
   std::vector<analysis::CostSummary> summaries;
@@ -43,9 +60,7 @@ std::size_t LimitOf(std::uint64_t limit) {
   return limit == 0 || limit > kAll ? kAll : static_cast<std::size_t>(limit);
 }
 
-}  // namespace
-
-Result<int> Run(const SearchCommand& command, const Output& output) {
+Result<int> Search(const SearchRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   const catalog::SearchOptions options{.pattern = command.text,
                                        .library = command.library,
@@ -66,7 +81,7 @@ Result<int> Run(const SearchCommand& command, const Output& output) {
   return 0;
 }
 
-Result<int> Run(const SpectrumCommand& command, const Output& output) {
+Result<int> Spectrum(const SpectrumRequest& command, const Output& output) {
   for (const std::string& api : command.apis) FIELDCOST_TRY(CheckApiName(api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   Found found;
@@ -89,6 +104,78 @@ Result<int> Run(const SpectrumCommand& command, const Output& output) {
   };
   FIELDCOST_TRY(PrintCosts(found.summaries, source.freshness(), output, CsvKind::kBuckets, text));
   return 0;
+}
+
+}  // namespace
+
+command::Command SearchCommand() {
+  return {
+      .name = "search",
+      .summary = "Find APIs by a part of their names",
+      .help =
+          R"(Capital and small letters are the same; in front of a ! stands the library. Examples:
+  fieldcost search prepare
+  fieldcost search 'sqlite3_*_v2' --sort name --limit 0
+  fieldcost search 'libz!flate' --csv)",
+      .options = {{.names = "text",
+                   .value = "TEXT",
+                   .help = "Part of a symbol, or a glob (* ?)",
+                   .required = true},
+                  LibraryOption(),
+                  LimitOption("Names at most; 0 = all"),
+                  {.names = "--sort",
+                   .value = "KEY",
+                   .help = "By total (time of all calls), or name",
+                   .default_text = "total",
+                   .choices = {"total", "name"}},
+                  LocalOption()},
+      .handler = [](const command::Arguments& arguments) {
+        return Search({.text = arguments.Text("text"),
+                       .library = arguments.Text("--library"),
+                       .limit = *arguments.Number("--limit"),
+                       .by_name = arguments.Text("--sort") == "name",
+                       .local = arguments.Has("--local")},
+                      OutputOf(arguments));
+      }};
+}
+
+command::Command SpectrumCommand() {
+  command::Command spectrum{
+      .name = "spectrum",
+      .summary = "APIs' costs as colours, one below the other",
+      .help =
+          R"(Every line has the same scale, from cold (cheap, left, blue) to hot (dear, right, red);
+height and strength of colour say how often. Examples:
+  fieldcost spectrum deflate inflate crc32
+  fieldcost spectrum --library libz.so.1 --limit 40)",
+      .options = {{.names = "api",
+                   .value = "API",
+                   .help = "Symbol, or soname!symbol",
+                   .completes = command::Completes::kSymbol,
+                   .repeats = true},
+                  {.names = "--library",
+                   .value = "SONAME",
+                   .help = "The dearest of this library (glob)",
+                   .excludes = {"api"}},
+                  LimitOption("So many of it; 0 = all"),
+                  LocalOption()},
+      .handler =
+          [](const command::Arguments& arguments) {
+            const SpectrumRequest request{.apis = arguments.Texts("api"),
+                                          .library = arguments.Text("--library"),
+                                          .limit = *arguments.Number("--limit"),
+                                          .local = arguments.Has("--local"),
+                                          .selection = SelectionOf(arguments)};
+            return Spectrum(request, OutputOf(arguments));
+          },
+      .check =
+          [](const command::Arguments& arguments) {
+            return arguments.Has("api") || arguments.Has("--library")
+                       ? ""
+                       : "spectrum needs an API, or --library";
+          }};
+  AddSelection("Of this metric", kDefaultMetric, spectrum);
+  return spectrum;
 }
 
 }  // namespace fieldcost::cli

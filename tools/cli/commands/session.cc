@@ -12,6 +12,8 @@
 namespace fieldcost::cli {
 namespace {
 
+enum class SessionAction { kOn, kOff, kStatus };
+
 Result<SessionReport> SwitchOn(const Session& session, const agent::AgentPaths& paths) {
   FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_TRY(agent::CheckPermitted(paths.system_file));
@@ -39,18 +41,57 @@ Result<SessionReport> Inspect(const Session& session) {
   return report;
 }
 
-}  // namespace
-
-Result<int> Run(const AgentSessionCommand& command, const Output& output) {
+Result<int> Run(SessionAction action, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(paths));
-  Result<SessionReport> report = command.action == SessionAction::kOn    ? SwitchOn(session, paths)
-                                 : command.action == SessionAction::kOff ? session.Off()
-                                                                         : Inspect(session);
+  Result<SessionReport> report = action == SessionAction::kOn    ? SwitchOn(session, paths)
+                                 : action == SessionAction::kOff ? session.Off()
+                                                                 : Inspect(session);
   if (!report) return report.error();
   FIELDCOST_TRY(
       WriteStdout(output.json ? SessionJson(*report, session) : SessionText(*report, session)));
   return 0;
+}
+
+command::Handler HandlerOf(SessionAction action) {
+  return [action](const command::Arguments& arguments) { return Run(action, OutputOf(arguments)); };
+}
+
+}  // namespace
+
+command::Command AgentSessionCommand() {
+  command::Command on{
+      .name = "on",
+      .summary = "Let programs of the next logins take part",
+      .help =
+          R"(Copies the measuring library into the state directory; writes environment.d/60-fieldcost.conf
+(desktop, user services) and session.sh (login shells), and adds one marked line to
+~/.profile, and to ~/.bash_profile, ~/.bash_login and ~/.zprofile if you have them.
+Run it again after an upgrade to refresh the copy. Example:
+  fieldcost agent session on)",
+      .handler = HandlerOf(SessionAction::kOn),
+      .without = {"--csv"}};
+  command::Command off{
+      .name = "off",
+      .summary = "Take it all back",
+      .help =
+          R"(The library itself stays as long as programs of running sessions name it: without it each
+would print a complaint of the dynamic linker. Example:
+  fieldcost agent session off)",
+      .handler = HandlerOf(SessionAction::kOff),
+      .without = {"--csv"}};
+  command::Command status{.name = "status",
+                          .summary = "Which files there are",
+                          .help = "Example:\n  fieldcost agent session status --json",
+                          .handler = HandlerOf(SessionAction::kStatus),
+                          .without = {"--csv"}};
+  return {.name = "session",
+          .summary = "Measure all programs of this user's next logins",
+          .help = R"(Opt-in. Writes only into your own directories; off restores every byte.
+Examples:
+  fieldcost agent local && fieldcost agent session on
+  fieldcost agent session status)",
+          .commands = {std::move(on), std::move(off), std::move(status)}};
 }
 
 }  // namespace fieldcost::cli

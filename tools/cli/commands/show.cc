@@ -1,5 +1,6 @@
 #include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/find_api.h"
 #include "tools/cli/source.h"
@@ -10,9 +11,14 @@ namespace {
 
 using Detail = std::string(const analysis::CostSummary& summary, const draw::Style& style);
 
+struct Request {
+  std::string api;  // "symbol" or "soname!symbol"
+  bool local = false;
+  analysis::Selection selection;
+};
+
 // `show` and `hist` differ in what they tell of each API found.
-template <typename Command>
-Result<int> ShowEach(const Command& command, const Output& output, CsvKind csv, Detail* detail) {
+Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, Detail* detail) {
   FIELDCOST_TRY(CheckApiName(command.api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
@@ -28,14 +34,45 @@ Result<int> ShowEach(const Command& command, const Output& output, CsvKind csv, 
   return 0;
 }
 
-}  // namespace
-
-Result<int> Run(const ShowCommand& command, const Output& output) {
-  return ShowEach(command, output, CsvKind::kNumbers, report::CostDetail);
+Request RequestOf(const command::Arguments& arguments) {
+  return {.api = arguments.Text("api"),
+          .local = arguments.Has("--local"),
+          .selection = SelectionOf(arguments)};
 }
 
-Result<int> Run(const HistCommand& command, const Output& output) {
-  return ShowEach(command, output, CsvKind::kBuckets, report::HistogramDetail);
+}  // namespace
+
+command::Command ShowCommand() {
+  command::Command show{.name = "show",
+                        .summary = "One API: quantiles, histogram, versions",
+                        .help = R"(Examples:
+  fieldcost show sqlite3_step
+  fieldcost show sqlite3_step --of-version '3.40*' --metric wall_time
+  fieldcost show sqlite3_step --csv > step.csv
+  fieldcost show 'libsqlite3.so.0!sqlite3_step' --json)",
+                        .options = {ApiOperand(), LocalOption()},
+                        .handler = [](const command::Arguments& arguments) {
+                          return ShowEach(RequestOf(arguments), OutputOf(arguments),
+                                          CsvKind::kNumbers, report::CostDetail);
+                        }};
+  AddSelection("Only this metric", "", show);
+  return show;
+}
+
+command::Command HistCommand() {
+  command::Command hist{.name = "hist",
+                        .summary = "One API's histogram",
+                        .help = R"(Examples:
+  fieldcost hist sqlite3_step
+  fieldcost hist malloc --metric alloc_inclusive --csv)",
+                        .options = {ApiOperand(), LocalOption()},
+                        .handler = [](const command::Arguments& arguments) {
+                          Request request = RequestOf(arguments);
+                          return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets,
+                                          report::HistogramDetail);
+                        }};
+  AddSelection("Of this metric", kDefaultMetric, hist);
+  return hist;
 }
 
 }  // namespace fieldcost::cli

@@ -1,7 +1,7 @@
+#include "common/catalog/sync.h"
 #include "agent/settings/paths.h"
 #include "common/base/text.h"
 #include "common/catalog/catalog.h"
-#include "common/catalog/sync.h"
 #include "common/http/proxy.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/freshness_text.h"
@@ -11,7 +11,14 @@
 
 namespace fieldcost::cli {
 
-Result<int> Run(const SyncCommand& command, const Output& output) {
+namespace {
+
+struct Request {
+  bool full = false;
+  std::string api;  // "soname!symbol" or empty
+};
+
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
   if (config.url.empty()) {
@@ -45,6 +52,28 @@ Result<int> Run(const SyncCommand& command, const Output& output) {
   }
   FIELDCOST_TRY(WriteStdout(text + FreshnessText(freshness, SystemClock().Now())));
   return 0;
+}
+
+}  // namespace
+
+command::Command SyncCommand() {
+  return {.name = "sync",
+          .summary = "Refresh the local copy of the catalogue",
+          .help = R"(Examples:
+  fieldcost sync           today's share, at most once a day
+  fieldcost sync --full
+  fieldcost sync --api 'libsqlite3.so.0!sqlite3_step')",
+          .options = {{.names = "--full", .help = "Everything now, instead of today's share"},
+                      {.names = "--api",
+                       .value = "SONAME!SYMBOL",
+                       .help = "Also the part with this API at once",
+                       .completes = command::Completes::kApi}},
+          .handler =
+              [](const command::Arguments& arguments) {
+                return Run({.full = arguments.Has("--full"), .api = arguments.Text("--api")},
+                           OutputOf(arguments));
+              },
+          .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/source.h"
 #include "tools/report/cost_table.h"
@@ -8,7 +9,14 @@
 namespace fieldcost::cli {
 namespace {
 
-std::string TopText(const TopCommand& command, const TopApis& top, const draw::Style& style) {
+struct Request {
+  bool local = false;
+  std::string library;  // glob over sonames; empty = all
+  std::uint64_t limit = 0;
+  analysis::SortKey sort = analysis::SortKey::kTotal;
+};
+
+std::string TopText(const Request& command, const TopApis& top, const draw::Style& style) {
   if (top.summaries.empty()) {
     return command.local ? "nothing measured yet: fieldcost run -- PROGRAM\n"
                          : "no API of that kind in the catalogue\n";
@@ -28,9 +36,7 @@ std::string TopText(const TopCommand& command, const TopApis& top, const draw::S
   return text;
 }
 
-}  // namespace
-
-Result<int> Run(const TopCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   FIELDCOST_ASSIGN(
       const TopApis top,
@@ -38,6 +44,34 @@ Result<int> Run(const TopCommand& command, const Output& output) {
   FIELDCOST_TRY(PrintCosts(top.summaries, source.freshness(), output, CsvKind::kNumbers,
                            [&] { return TopText(command, top, output.style); }));
   return 0;
+}
+
+}  // namespace
+
+command::Command TopCommand() {
+  return {.name = "top",
+          .summary = "The cost table",
+          .help = R"(Examples:
+  fieldcost top --limit 40
+  fieldcost top --library 'libsqlite3*' --sort p99
+  fieldcost top --limit 0 --csv > costs.csv
+  fieldcost top --local --json)",
+          .options = {LocalOption(),
+                      LibraryOption(),
+                      LimitOption("Lines at most; 0 = all"),
+                      {.names = "--sort",
+                       .value = "KEY",
+                       .help = "The highest of these first (total, mean: of time)",
+                       .default_text = "total",
+                       .choices = {"calls", "p50", "p95", "p99", "mean", "total"}}},
+          .handler = [](const command::Arguments& arguments) {
+            return Run({.local = arguments.Has("--local"),
+                        .library = arguments.Text("--library"),
+                        .limit = *arguments.Number("--limit"),
+                        .sort = analysis::ParseSortKey(arguments.Text("--sort"))
+                                    .value_or(analysis::SortKey::kTotal)},
+                       OutputOf(arguments));
+          }};
 }
 
 }  // namespace fieldcost::cli

@@ -17,6 +17,11 @@
 namespace fieldcost::cli {
 namespace {
 
+struct Request {
+  std::filesystem::path output;  // empty = in the state directory
+  bool open = false;             // in the user's browser
+};
+
 constexpr char kPageName[] = "view.html";
 constexpr int kPageMode = 0600;
 constexpr char kOpener[] = "xdg-open";
@@ -99,9 +104,7 @@ Status OpenInBrowser(const std::string& url) {
   return error == 0 ? Status() : Status(ErrnoError("run", kOpener, error));
 }
 
-}  // namespace
-
-Result<int> Run(const AgentViewCommand& command, const Output& output) {
+Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   std::error_code ignored;
   if (command.output.empty() && !std::filesystem::exists(paths.state_dir, ignored)) {
@@ -128,6 +131,27 @@ Result<int> Run(const AgentViewCommand& command, const Output& output) {
   FIELDCOST_TRY(WriteStdout(output.json ? ViewJson(url, content.summaries.size()) : url + "\n"));
   if (command.open) FIELDCOST_TRY(OpenInBrowser(url));
   return 0;
+}
+
+}  // namespace
+
+command::Command AgentViewCommand() {
+  return {.name = "view",
+          .summary = "Your own costs as a page for the browser",
+          .help = R"(One file that needs no network, no script and no server. Examples:
+  fieldcost agent view --open
+  fieldcost agent view --output costs.html)",
+          .options = {{.names = "--output",
+                       .value = "FILE",
+                       .help = "Write it there (- = stdout), not into the state directory",
+                       .completes = command::Completes::kFiles},
+                      {.names = "--open", .help = "Open it in the browser (xdg-open)"}},
+          .handler =
+              [](const command::Arguments& arguments) {
+                return Run({.output = arguments.Text("--output"), .open = arguments.Has("--open")},
+                           OutputOf(arguments));
+              },
+          .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli

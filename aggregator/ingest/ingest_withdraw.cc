@@ -1,0 +1,136 @@
+// Takes a batch back that its agent withdraws.
+#include <algorithm>
+
+#include "aggregator/ingest/row_check.h"
+#include "aggregator/ingest/workspace.h"
+#include "common/base/log.h"
+#include "common/wire/limits.h"
+#include "common/wire/requests.h"
+
+namespace fieldcost::ingest {
+namespace {
+
+// What a batch is told that comes after its withdrawal.
+std::string LateAnswer(std::size_t row_count) {
+  wire::BatchAnswer answer{.rejected_rows = static_cast<std::uint32_t>(row_count)};
+  if (row_count != 0) {
+    answer.rejects.push_back({.row = 0, .reason = "the batch was withdrawn before it came"});
+  }
+  return wire::EncodeAnswer(answer);
+}
+
+// The receipt of a batch whose agent has shown none, from the answer we gave it.
+Result<ReceiptContent> ReceiptIn(const std::optional<std::string>& answer,
+                                 const BatchIdentity& batch, const Receipts& receipts) {
+  if (!answer) {
+    return Fail(ErrorCode::kNotFound, "the batch is too old to be withdrawn without its receipt");
+  }
+  FIELDCOST_ASSIGN(const wire::BatchAnswer decoded, wire::DecodeAnswer(*answer));
+  if (decoded.receipt.empty()) {
+    return Fail(ErrorCode::kNotFound,
+                "the batch was accepted before this server gave receipts; it cannot be withdrawn");
+  }
+  auto receipt = receipts.Open(decoded.receipt, batch);
+  if (!receipt) {
+    return Fail(ErrorCode::kPermissionDenied, "the body is not the one that was accepted");
+  }
+  return receipt;
+}
+
+}  // namespace
+
+// The rows of the decoded batch that its receipt does not name as refused.
+Result<const store::AcceptedRows*> Ingest::AcceptedRowsOf(const ReceiptContent& receipt,
+                                                          Workspace& workspace) {
+  const std::vector<std::uint32_t>& refused = receipt.refused_rows;
+  workspace.Start();
+  for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
+    if (std::binary_search(refused.begin(), refused.end(), index)) continue;
+    workspace.decoder.GetRow(index, workspace.row);
+    FIELDCOST_TRY(CheckRowContent(workspace.row));
+    workspace.MakeKey();
+    workspace.accepted.Add(
+        workspace.key_bytes, workspace.row.histogram,
+        workspace.row.first_contribution ? receipt.first : store::Contribution::kNone);
+  }
+  return &workspace.accepted;
+}
+
+Result<bool> Ingest::MayCome(const BatchIdentity& batch, const std::string& agent_id) const {
+  if (admission_.IsRevoked(agent_id) || !CheckEpoch(batch.epoch)) return false;
+  if (admission_.mode() != EnrolmentMode::kToken) return true;
+  return store_.IsEnrolled(agent_id, batch.epoch);
+}
+
+http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
+                                     std::string_view untrusted_receipt, Workspace& workspace) {
+  // 1. A receipt that is shown must be ours, and of this batch.
+  std::optional<ReceiptContent> shown;
+  if (!untrusted_receipt.empty()) {
+    auto opened = receipts_.Open(untrusted_receipt, batch);
+    if (!opened) {
+      ++counters_.bad_receipt;
+      abuse_log_.Note(Abuse::kForeignReceipt, agent_id, clock_.Now());
+      return Refuse(opened.error());
+    }
+    shown = std::move(*opened);
+  }
+  // 2. The store asks for the rows if it has the batch; without a receipt its own answer has one.
+  const auto accepted_rows =
+      [&](const std::optional<std::string>& answer) -> Result<const store::AcceptedRows*> {
+    if (shown) return AcceptedRowsOf(*shown, workspace);
+    FIELDCOST_ASSIGN(const ReceiptContent kept, ReceiptIn(answer, batch, receipts_));
+    return AcceptedRowsOf(kept, workspace);
+  };
+  const Result<bool> may_come = MayCome(batch, agent_id);
+  if (!may_come) return RefuseStoreFailure();
+  const auto result = store_.Withdraw({.agent_id = agent_id,
+                                       .epoch = batch.epoch,
+                                       .sequence = batch.sequence,
+                                       .rows = accepted_rows,
+                                       .late_answer = LateAnswer(workspace.decoder.row_count()),
+                                       .may_come = *may_come});
+  // 3. What has become of it.
+  if (!result) return RefuseWithdrawal(result.error(), agent_id);
+  CountWithdrawn(*result, *may_come);
+  return AnswerJson(wire::EncodeWithdrawalAnswer({.withdrawn_rows = result->withdrawn_rows}));
+}
+
+http::Response Ingest::RefuseWithdrawal(const Error& error, const std::string& agent_id) {
+  switch (error.code) {
+    case ErrorCode::kPermissionDenied:
+      ++counters_.bad_receipt;
+      return Refuse(error);
+    case ErrorCode::kIo:
+      return RefuseStoreFailure();
+    case ErrorCode::kUnavailable:
+      ++counters_.too_many_undelivered;
+      abuse_log_.Note(Abuse::kTooManyBatches, agent_id, clock_.Now());
+      return TryLater(error, kUndeliveredRetryAfter);
+    default:
+      break;
+  }
+  ++counters_.not_withdrawable;
+  // Not the message: it may quote a row.
+  if (error.code != ErrorCode::kNotFound) {
+    LogEvent(LogLevel::kWarning, "withdrawal_refused", {{"reason", Name(error.code)}});
+  }
+  return Refuse(410, error);
+}
+
+void Ingest::CountWithdrawn(const store::WithdrawResult& result, bool may_come) {
+  switch (result.kind) {
+    case store::WithdrawalKind::kTakenAway:
+      ++counters_.withdrawn_batches;
+      counters_.withdrawn_rows += result.withdrawn_rows;
+      break;
+    case store::WithdrawalKind::kNeverDelivered:
+      counters_.withdrawn_before_arrival += may_come ? 1 : 0;
+      break;
+    case store::WithdrawalKind::kRepeated:
+      ++counters_.repeated_withdrawals;
+      break;
+  }
+}
+
+}  // namespace fieldcost::ingest

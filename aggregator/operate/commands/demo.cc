@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "aggregator/demo/demo.h"
+#include "aggregator/operate/commands.h"
+#include "aggregator/operate/outcome.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/text.h"
+
+namespace fieldcost::aggregator {
+namespace {
+
+// Greater ones than can be are refused as what they are.
+std::uint32_t Narrow(std::uint64_t number) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
+}
+
+void PrintNextSteps(const std::filesystem::path& untrusted_directory) {
+  const std::string directory = EscapeControl(untrusted_directory.string());
+  fmt::print(
+      "SYNTHETIC: made-up data, and labelled so wherever it is shown. What was planted is in\n"
+      "{0}/planted.json. To look at it, make a certificate, serve, and fetch:\n"
+      "  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 \\\n"
+      "    -subj /CN=localhost -addext subjectAltName=DNS:localhost \\\n"
+      "    -keyout '{0}/private_key.pem' -out '{0}/certificate.pem'\n"
+      "  fieldcost-aggregator serve --config '{0}/aggregator.toml' &\n"
+      "  FIELDCOST_HOME='{0}/home' fieldcost sync --full\n"
+      "and then, with the same FIELDCOST_HOME, fieldcost top or fieldcost show sqlite3_step.\n",
+      directory);
+}
+
+Result<int> MakeDemo(const command::Arguments& arguments) {
+  const bool json = arguments.Has("--json");
+  const std::filesystem::path directory = arguments.Text("--data");
+  demo::DemoOptions options{
+      .directory = directory, .fleet = {}, .profile_file = arguments.Text("--profile")};
+  options.fleet.seed = arguments.Number("--seed").value_or(options.fleet.seed);
+  if (const auto agents = arguments.Number("--agents")) options.fleet.agents = Narrow(*agents);
+  if (const auto week = arguments.Number("--last-week")) options.fleet.last_week = Narrow(*week);
+  SetLogLevel(LogLevel::kError);  // where the root key lies is no matter here
+  FIELDCOST_ASSIGN(const demo::DemoReport report, demo::MakeDemo(options, SystemClock()));
+  Outcome outcome;
+  outcome.Add("synthetic", true)
+      .Add("seed", options.fleet.seed)
+      .Add("agents", std::uint64_t{options.fleet.agents})
+      .Add("last_week", std::uint64_t{options.fleet.last_week})
+      .Add("batches", report.filled.batches)
+      .Add("rows", report.filled.rows)
+      .Add("published_rows", report.published.rows)
+      .Add("withheld", report.published.withheld)
+      .Add("version", report.published.version)
+      .Add("directory", directory.string());
+  Print(outcome, "made", json);
+  if (!json) PrintNextSteps(directory);
+  return 0;
+}
+
+}  // namespace
+
+command::Command DemoCommand() {
+  return {
+      .name = "demo",
+      .summary = "Fill an empty directory with a synthetic fleet's costs and publish them",
+      .help = R"(Plainly labelled as synthetic. No configuration is needed, one is written to DIR.
+
+Example:
+  fieldcost-aggregator demo --data demo --seed 7)",
+      .options = {{.names = "--data",
+                   .value = "DIR",
+                   .help = "The directory to make",
+                   .completes = command::Completes::kFiles,
+                   .check = command::CheckNotEmpty,
+                   .required = true},
+                  {.names = "--seed",
+                   .value = "N",
+                   .help = "Random seed; the same seed gives the same costs [1]",
+                   .check = command::CheckNumber},
+                  {.names = "--agents",
+                   .value = "N",
+                   .help = "How many machines, 20 to 20000 [480]",
+                   .check = command::CheckNumber},
+                  {.names = "--last-week",
+                   .value = "N",
+                   .help = "The last of the 12 weeks, counted from 1970-01-01 [2967]",
+                   .check = command::CheckNumber},
+                  {.names = "--profile",
+                   .value = "FILE",
+                   .help = "Also write the profile of one more machine, which is too slow in two "
+                           "functions, for fieldcost check",
+                   .completes = command::Completes::kFiles,
+                   .check = command::CheckNotEmpty}},
+      .handler = MakeDemo,
+      .without = {"--config", "--check-config"}};
+}
+
+}  // namespace fieldcost::aggregator

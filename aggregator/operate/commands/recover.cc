@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "aggregator/operate/commands.h"
+#include "aggregator/operate/with_store.h"
+
+namespace fieldcost::aggregator {
+namespace {
+
+Outcome OutcomeOf(const store::RecoveryReport& report) {
+  const auto count = [&](store::LostWrite::What what) {
+    return static_cast<std::uint64_t>(
+        std::count_if(report.lost.begin(), report.lost.end(),
+                      [&](const store::LostWrite& write) { return write.what == what; }));
+  };
+  Outcome outcome;
+  outcome.Add("damage", report.damage)
+      .Add("lost_batches", count(store::LostWrite::kBatch))
+      .Add("lost_withdrawals", count(store::LostWrite::kWithdrawal))
+      .Add("lost_enrolments", count(store::LostWrite::kEnrolment))
+      .Add("lost_revocations", count(store::LostWrite::kRevocation))
+      .Add("kept_in", report.kept_in.string())
+      .Add("problem", report.problem);
+  return outcome;
+}
+
+// What is lost, one line each, and what that means.
+void PrintLost(const store::RecoveryReport& report, const std::vector<std::string>& lost,
+               bool is_dropped) {
+  for (const std::string& text : lost) fmt::print("{}\n", text);
+  if (report.damage.empty()) return;
+  fmt::print(
+      "{}: that is what {} lost, as far as it can be read; a record that cannot may have held "
+      "more.\nThese agents were told that all is well, and do not send it again. A backup from "
+      "before the damage and\nthe agents' next batches may be better: see the README.\n",
+      report.damage, is_dropped ? "is" : "would be");
+}
+
+// Status 0: there is nothing to do, or it is done.
+Result<int> Recover(const command::Arguments& arguments) {
+  const bool drop_damaged = arguments.Has("--drop-damaged");
+  const bool json = arguments.Has("--json");
+  FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
+  FIELDCOST_TRY(CheckStoreExists(config));
+  FIELDCOST_ASSIGN(const store::RecoveryReport report,
+                   store::Store::Recover(config.store, drop_damaged));
+  Outcome outcome = OutcomeOf(report);
+  std::vector<std::string> lost;
+  for (const store::LostWrite& write : report.lost) lost.push_back(store::TextOf(write));
+  if (json) {
+    outcome.Add("lost", std::move(lost));
+  } else {
+    PrintLost(report, lost, drop_damaged);
+  }
+  const bool is_whole = report.damage.empty();
+  Print(outcome,
+        is_whole       ? "no log of the store is damaged"
+        : drop_damaged ? "the log was cut off where it was damaged"
+                       : "a log of the store is damaged",
+        json);
+  return is_whole || (drop_damaged && report.problem.empty()) ? 0 : 1;
+}
+
+}  // namespace
+
+command::Command RecoverCommand() {
+  return {
+      .name = "recover",
+      .summary = "After a start was refused since a log is damaged: say what is lost with it",
+      .help =
+          R"(The server must be stopped. Status 0: nothing is damaged, or it is done; 1: something is, and
+nothing was changed; 65: what is damaged cannot be cut off.
+
+Examples:
+  fieldcost-aggregator recover --config aggregator.toml
+  fieldcost-aggregator recover --config aggregator.toml --drop-damaged)",
+      .options = {{.names = "--drop-damaged",
+                   .help = "Go on without: cut the log off where it is damaged; what is cut off "
+                           "is kept beside the store, in DATA_DIR/damaged.N"}},
+      .handler = Recover};
+}
+
+}  // namespace fieldcost::aggregator

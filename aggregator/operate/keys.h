@@ -1,0 +1,32 @@
+#pragma once
+
+#include "aggregator/config/config.h"
+#include "aggregator/operate/outcome.h"
+#include "aggregator/publish/key_rotation.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace fieldcost::aggregator {
+
+// The signing keys, for the operator. All of it works beside a running server.
+
+// Every key of the newest root, with its file if it lies in keys/: as text or as one JSON object.
+Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock);
+
+enum class KeyChange {
+  kRotate,     // another key for a role
+  kAddPolicy,  // a policy key where there is none; kAlreadyExists if there is one
+  kRenew,      // the same keys for longer
+};
+
+// Signs the next root and puts it in force: a server that runs is asked to publish with it at once,
+// a stopped one does so when it starts. `signing` without its data directory.
+Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyRole role,
+                           publish::RotationOptions signing, const Clock& clock);
+
+// Moves the files of a role that the service does not need, root or policy, to `directory`; warns
+// if that is on the disk of the data directory. Errors of publish::ExportOfflineKeys().
+Result<Outcome> ExportOffline(const Config& config, publish::KeyRole role,
+                              const std::filesystem::path& directory);
+
+}  // namespace fieldcost::aggregator

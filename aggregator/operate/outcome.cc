@@ -1,0 +1,70 @@
+#include "aggregator/operate/outcome.h"
+
+#include <fmt/format.h>
+
+#include "common/base/text.h"
+
+namespace fieldcost::aggregator {
+
+Outcome& Outcome::Add(std::string_view name, Value value) {
+  facts_.push_back({std::string(name), std::move(value)});
+  return *this;
+}
+
+std::string Outcome::Text() const {
+  std::string text;
+  const auto add = [&text](const std::string& name, const std::string& value) {
+    text += (text.empty() ? "" : " ") + name + '=' + value;
+  };
+  for (const Fact& fact : facts_) {
+    if (const auto* number = std::get_if<std::uint64_t>(&fact.value)) {
+      add(fact.name, std::to_string(*number));
+    } else if (const auto* truth = std::get_if<bool>(&fact.value)) {
+      add(fact.name, *truth ? "yes" : "no");
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&fact.value)) {
+      for (const std::string& one : *list) add(fact.name, EscapeControl(one));
+    } else {
+      add(fact.name, EscapeControl(std::get<std::string>(fact.value)));
+    }
+  }
+  return text + '\n';
+}
+
+bool Outcome::IsTrue(std::string_view name) const {
+  for (const Fact& fact : facts_) {
+    if (fact.name == name) return fact.value == Value(true);
+  }
+  return false;
+}
+
+std::string Outcome::Json() const {
+  std::string text = "{";
+  for (const Fact& fact : facts_) {
+    if (text.size() > 1) text += ',';
+    text += QuoteJson(fact.name) + ':';
+    if (const auto* number = std::get_if<std::uint64_t>(&fact.value)) {
+      text += std::to_string(*number);
+    } else if (const auto* truth = std::get_if<bool>(&fact.value)) {
+      text += *truth ? "true" : "false";
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&fact.value)) {
+      std::string quoted;
+      for (const std::string& one : *list) quoted += (quoted.empty() ? "" : ",") + QuoteJson(one);
+      text += '[' + quoted + ']';
+    } else {
+      text += QuoteJson(std::get<std::string>(fact.value));
+    }
+  }
+  return text + "}\n";
+}
+
+void Print(const Outcome& outcome, std::string_view done, bool json) {
+  if (json) {
+    fmt::print("{}", outcome.Json());
+  } else if (outcome.empty()) {
+    fmt::print("{}\n", done);
+  } else {
+    fmt::print("{}: {}", done, outcome.Text());
+  }
+}
+
+}  // namespace fieldcost::aggregator

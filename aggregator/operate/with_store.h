@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "aggregator/config/config.h"
+#include "aggregator/operate/outcome.h"
+#include "aggregator/store/store.h"
+#include "common/base/result.h"
+
+namespace fieldcost::aggregator {
+
+// kNotFound: the data directory has none.
+Status CheckStoreExists(const Config& config);
+
+// The store of a stopped server; none is made. kAlreadyExists: the server runs.
+Result<std::unique_ptr<store::Store>> OpenExisting(const Config& config);
+
+// Does `work` with the store or, if a server has it open, asks that one (ask_service.h).
+Result<Outcome> WithStore(const Config& config, const std::string& path, std::string body,
+                          const std::function<Result<Outcome>(store::Store&)>& work);
+
+}  // namespace fieldcost::aggregator

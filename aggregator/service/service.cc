@@ -1,0 +1,468 @@
+#include "aggregator/service/service.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "aggregator/publish/key_export.h"
+#include "aggregator/upkeep/backup.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/units.h"
+#include "common/http/certificate.h"
+#include "common/wire/limits.h"
+#include "common/wire/requests.h"
+
+namespace fieldcost::aggregator {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// Of the end: for requests in progress, then for publication and the like.
+constexpr std::chrono::seconds kDrainTime{20};
+constexpr std::chrono::seconds kBackgroundTime{10};
+constexpr std::chrono::seconds kAdminDrainTime{1};
+constexpr std::chrono::hours kRetentionInterval{24};
+constexpr std::chrono::seconds kScrubInterval{60};
+
+constexpr char kHeldRoomIsShort[] =
+    "the room for batches of new agents (ingest.held_mib) is nearly used up";
+constexpr std::chrono::hours kHeldWarningInterval{1};
+
+// A backup or a compaction of a large store takes its time.
+constexpr std::chrono::hours kAdminResponseTime{6};
+constexpr std::size_t kMaxAdminConnections = 64;
+
+// The engine's tables, and as many again for what it writes (logs, checkpoints, compactions,
+// backups), for publications, published files, secrets and the operator's connections. Whoever
+// connects must not take them: a checkpoint without a descriptor is the end of the store.
+constexpr std::size_t kReservedDescriptors = 2 * store::kMaxOpenFiles;
+constexpr std::size_t kMaxAdminBodyBytes = 16 * kKiB;
+
+// A secret that belongs to the store: with another one the server does not start.
+template <typename Holder>
+Result<Holder> OpenSecret(const Config& config, store::Store& store, const char* name) {
+  const std::filesystem::path file = config.store.data_dir / "keys" / name;
+  FIELDCOST_TRY(MakeDirectories(file.parent_path(), 0700));
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) {
+    // None is made that would then lie there for the right one.
+    FIELDCOST_ASSIGN(const bool had_one, store.IsBound(name));
+    if (had_one) {
+      return Fail(
+          ErrorCode::kCorrupt,
+          "secret file {} is missing, and {} was filled with it; put it back, it is in every "
+          "backup",
+          file.string(), (config.store.data_dir / "store").string());
+    }
+  }
+  FIELDCOST_ASSIGN(Holder holder, Holder::LoadOrCreate(file));
+  FIELDCOST_TRY(store.Bind(name, holder.Fingerprint()));
+  return holder;
+}
+
+std::string UrlOf(const char* scheme, const http::ServerOptions& options,
+                  const http::Server& server) {
+  const bool v6 = options.address.find(':') != std::string::npos;
+  return fmt::format("{}://{}:{}", scheme, v6 ? '[' + options.address + ']' : options.address,
+                     server.port());
+}
+
+// Of taking out an agent's batches: the command that has asked for it cannot show it.
+void LogProgress(int done, int total) {
+  constexpr int kStep = 1'000;
+  if (done % kStep != 0) return;
+  LogEvent(LogLevel::kInfo, "taking out a revoked agent's batches",
+           {{"done", done}, {"of", total}});
+}
+
+// Files that others wait for tell a URL.
+Status WriteUrl(const std::filesystem::path& file, const std::string& url) {
+  if (file.empty()) return {};
+  return WriteFileAtomically(file, url + "\n", 0644);
+}
+
+void RemoveUrl(const std::filesystem::path& file) {
+  if (!file.empty()) ::unlink(file.c_str());
+}
+
+}  // namespace
+
+Status Service::Start() {
+  server_options_ = config_.server;
+  server_options_.reserved_descriptors = kReservedDescriptors;
+  FIELDCOST_TRY(http::ReserveDescriptors(server_options_));
+  FIELDCOST_TRY(StartAdmin());
+  FIELDCOST_TRY(StartStore());
+  FIELDCOST_TRY(StartServer());
+  const bool has_rows = store_->sequence() != 0;
+  publication_task_.emplace(config_.publish_interval, has_rows, [this](bool asked) {
+    if (asked || store_->sequence() != 0) (void)Publish();
+  });
+  retention_task_.emplace(kRetentionInterval, true, [this](bool) { Expire(); });
+  if (config_.scrub_days != 0) {
+    scrub_.emplace(*store_, SystemClock(), std::chrono::days(config_.scrub_days));
+    scrub_task_.emplace(kScrubInterval, true, [this](bool) {
+      WorkWhenIdle();
+      if (const Status status = scrub_->Step(kScrubInterval); !status) {
+        LogEvent(LogLevel::kError, "the store's files cannot be checked",
+                 {{"error", status.error().message}});
+      }
+    });
+  }
+  phase_ = Phase::kServing;
+  SayWhatIsWrong();
+  return {};
+}
+
+Status Service::StartAdmin() {
+  if (!config_.admin) return {};
+  FIELDCOST_ASSIGN(ingest::TokenSet tokens, ingest::TokenSet::Load(config_.admin->token_files));
+  admin_.emplace(Operations());
+  admin_->SetTokens(std::move(tokens));
+  http::ServerOptions options = config_.admin->server;
+  options.threads = 1;
+  options.reserved_descriptors = 0;  // its own are among those of the other listener
+  options.max_body_bytes = kMaxAdminBodyBytes;
+  options.max_connections = kMaxAdminConnections;
+  options.response_timeout = kAdminResponseTime;
+  options.whole_response_timeout = kAdminResponseTime;
+  FIELDCOST_ASSIGN(admin_server_, http::Server::Start(options, [this](http::Request request,
+                                                                      http::Respond respond) {
+                     admin_->Handle(std::move(request), std::move(respond));
+                   }));
+  return {};
+}
+
+Status Service::StartStore() {
+  FIELDCOST_ASSIGN(store_, store::Store::Open(config_.store));
+  FIELDCOST_ASSIGN(auto pseudonyms,
+                   OpenSecret<ingest::Pseudonyms>(config_, *store_, ingest::kPseudonymSecret));
+  FIELDCOST_ASSIGN(auto receipts,
+                   OpenSecret<ingest::Receipts>(config_, *store_, ingest::kReceiptSecret));
+  FIELDCOST_ASSIGN(auto names, ingest::AbuseNames::LoadOrCreate(
+                                   config_.store.data_dir / "keys" / ingest::kAbuseNamesSecret,
+                                   SystemClock().Now()));
+  FIELDCOST_ASSIGN(auto admission,
+                   ingest::Admission::Load(config_.enrolment_mode, config_.token_files, *store_));
+  FIELDCOST_ASSIGN(auto publisher, publish::Publisher::Open(config_.publish, SystemClock()));
+  publish::WarnOfOfflineKeys(config_.store.data_dir / "keys");
+  publication_.emplace(std::move(publisher), *store_, SystemClock());
+  files_.emplace(publication_->publisher().directory(), publication_->publisher().root().version);
+  ingest::IngestOptions options = config_.ingest;
+  options.disk_is_full = [this] { return IsDiskFull(); };
+  ingest_.emplace(*store_, SystemClock(), std::move(pseudonyms), std::move(receipts),
+                  std::move(admission), std::move(options), std::move(names));
+  workers_.emplace(config_.ingest_threads, config_.ingest_queue);
+  return {};
+}
+
+Status Service::StartServer() {
+  certificate_watch_.emplace(std::vector<std::filesystem::path>{config_.server.certificate_file,
+                                                                config_.server.private_key_file});
+  FIELDCOST_TRY(SetNames());
+  http::ServerOptions options = server_options_;
+  options.max_body_bytes = wire::kMaxBatchBodyBytes;
+  FIELDCOST_ASSIGN(server_, http::Server::Start(std::move(options), [this](http::Request request,
+                                                                           http::Respond respond) {
+                     Route(std::move(request), std::move(respond));
+                   }));
+  return {};
+}
+
+Status Service::Open() {
+  is_open_ = true;
+  if (admin_server_) {
+    const std::string url = UrlOf("http", config_.admin->server, *admin_server_);
+    FIELDCOST_TRY(WriteUrl(config_.admin->address_file, url));
+    LogEvent(LogLevel::kInfo, "administration", {{"url", url}});
+  }
+  const std::string url = UrlOf("https", config_.server, *server_);
+  FIELDCOST_TRY(WriteUrl(config_.address_file, url));
+  LogEvent(LogLevel::kInfo, "listening on " + url);
+  return {};
+}
+
+void Service::Route(http::Request request, http::Respond respond) {
+  if (!ingest::Ingest::IsTarget(request.target)) return respond(files_->Handle(request));
+  const auto start = SteadyClock::now();
+  // Both are shared with the task only if the pool takes it.
+  auto task = std::make_shared<std::pair<http::Request, http::Respond>>(std::move(request),
+                                                                        std::move(respond));
+  const bool taken = workers_->TryRun([this, task, start] {
+    http::Response response = ingest_->Handle(task->first);
+    if (task->first.target == wire::kBatchesPath) batch_latency_.Add(SteadyClock::now() - start);
+    task->second(std::move(response));
+  });
+  if (!taken) task->second(ingest_->Overloaded());
+}
+
+admin::Operations Service::Operations() {
+  return {
+      .why_not_ready = [this] { return WhyNotReady(); },
+      .metrics = [this] { return Metrics(); },
+      .publish = [this]() -> Result<publish::PublishReport> {
+        FIELDCOST_TRY(CheckServing());
+        return Publish();
+      },
+      .checkpoint = [this]() -> Result<std::uint64_t> {
+        FIELDCOST_TRY(CheckServing());
+        FIELDCOST_TRY(store_->Checkpoint());
+        return store_->sequence();
+      },
+      .compact = [this]() -> Status {
+        FIELDCOST_TRY(CheckServing());
+        return store_->Compact();
+      },
+      .backup = [this](const std::filesystem::path& directory,
+                       bool without_signing_keys) -> Result<std::uint64_t> {
+        FIELDCOST_TRY(CheckServing());
+        FIELDCOST_ASSIGN(const BackupReport report,
+                         BackUp(*store_, {.data_dir = config_.store.data_dir,
+                                          .directory = directory,
+                                          .without_signing_keys = without_signing_keys}));
+        return report.sequence;
+      },
+      .expire = [this](std::uint32_t before_week, bool yes) -> Result<store::ExpiryEffect> {
+        FIELDCOST_TRY(CheckServing());
+        return ExpireBefore(before_week, yes);
+      },
+      .verify = [this]() -> Result<store::VerifyReport> {
+        FIELDCOST_TRY(CheckServing());
+        return store_->Verify();
+      },
+      .revoke = [this](const ingest::RevocationRequest& untrusted_request)
+          -> Result<ingest::RevocationReport> {
+        FIELDCOST_TRY(CheckServing());
+        return ingest_->Revoke(untrusted_request, config_.publish.contribution_threshold,
+                               LogProgress);
+      },
+      .reload = [this]() -> Status {
+        FIELDCOST_TRY(CheckServing());
+        return Reload();
+      },
+  };
+}
+
+Result<publish::PublishReport> Service::Publish() {
+  auto report = publication_->Publish();
+  if (report) files_->SetRootVersion(report->root_version);
+  return report;
+}
+
+Status Service::CheckServing() const {
+  if (phase_ == Phase::kServing) return {};
+  return Fail(ErrorCode::kUnavailable, "the service is {}",
+              phase_ == Phase::kStarting ? "starting" : "ending");
+}
+
+Status Service::CheckHealth() {
+  if (!store_->healthy()) {
+    return Fail(ErrorCode::kIo, "the store in {} has failed; nothing more is accepted",
+                config_.store.data_dir.string());
+  }
+  WarnOfHeldRoom();
+  GiveBackMemory();
+  SayWhatIsWrong();
+  if (certificate_watch_->HaveChanged()) {
+    if (const Status status = ReloadCertificate(); !status) {
+      LogEvent(LogLevel::kError, "the new certificate cannot be used, the old one stays",
+               {{"error", status.error().message}});
+    } else {
+      LogEvent(LogLevel::kInfo, "the certificate has changed");
+    }
+  }
+  return {};
+}
+
+void Service::WarnOfHeldRoom() {
+  const store::StoreGauges gauges = store_->Gauges();
+  if (!gauges.IsHeldRoomShort() || SteadyClock::now() < next_held_warning_) return;
+  next_held_warning_ = SteadyClock::now() + kHeldWarningInterval;
+  LogEvent(LogLevel::kWarning, kHeldRoomIsShort,
+           {{"held_batches", gauges.held_batches},
+            {"held_bytes", gauges.held_bytes},
+            {"room_bytes", gauges.held_room_bytes},
+            {"evicted_batches", gauges.evicted_batches}});
+}
+
+void Service::GiveBackMemory() {
+  const std::uint64_t checkpoints = store_->Gauges().checkpoints;
+  if (std::exchange(checkpoints_, checkpoints) != checkpoints) ::malloc_trim(0);
+}
+
+std::string Service::WhyCertificateIsBad() const {
+  const auto validity = server_->certificate_validity();
+  if (!validity) return "";
+  const std::string why =
+      http::WhyNotValid(*validity, std::chrono::floor<std::chrono::seconds>(SystemClock().Now()));
+  return why.empty() ? "" : "the certificate " + why;
+}
+
+void Service::SayWhatIsWrong() {
+  const auto say = [](std::string& said, std::string why) {
+    if (said.empty() && !why.empty()) {
+      LogEvent(LogLevel::kError, "the service is not ready", {{"why", why}});
+    }
+    said = std::move(why);
+  };
+  say(said_of_clock_, ingest_->WhyNothingIsAccepted());
+  std::string why = WhyCertificateIsBad();
+  if (!why.empty()) {
+    why += fmt::format(
+        ", so that no client that checks it stays; put another one, with its key, into {} and {}: "
+        "it is taken by itself",
+        config_.server.certificate_file.string(), config_.server.private_key_file.string());
+  }
+  say(said_of_certificate_, std::move(why));
+}
+
+Status Service::ReloadCertificate() {
+  Status status = server_->ReloadCertificate();
+  if (status) status = SetNames();
+  if (!status) ++certificate_failures_;
+  return status;
+}
+
+Status Service::SetNames() {
+  if (!config_.ingest.names.empty()) return {};
+  FIELDCOST_ASSIGN(std::vector<std::string> names,
+                   http::CertificateNames(config_.server.certificate_file));
+  if (names.empty()) {
+    LogEvent(LogLevel::kWarning,
+             "the certificate names nobody: without [server] names no batch is taken",
+             {{"certificate", config_.server.certificate_file.string()}});
+  }
+  ingest_->SetNames(std::move(names));
+  return {};
+}
+
+Status Service::Reload() {
+  Status certificate = ReloadCertificate();
+  Status enrolment = ingest_->ReloadTokens();
+  if (admin_) {
+    FIELDCOST_ASSIGN(ingest::TokenSet tokens, ingest::TokenSet::Load(config_.admin->token_files));
+    admin_->SetTokens(std::move(tokens));
+  }
+  return certificate ? enrolment : certificate;
+}
+
+void Service::Expire() {
+  const auto start = SteadyClock::now();
+  NoteDeletion(DeleteOld(*store_, SystemClock(), config_.retention_weeks), start);
+}
+
+Result<store::ExpiryEffect> Service::ExpireBefore(std::uint32_t week, bool yes) {
+  const auto start = SteadyClock::now();
+  auto effect = DeleteBefore(*store_, SystemClock(), config_.retention_weeks, week, yes);
+  if (yes && effect) NoteDeletion(store::ExpiryReport(*effect), start);
+  return effect;
+}
+
+void Service::NoteDeletion(const Result<store::ExpiryReport>& report,
+                           SteadyClock::time_point start) {
+  const std::lock_guard lock(retention_mutex_);
+  NoteTaskRun(report ? TaskOutcome::kDone : TaskOutcome::kFailed, start, SystemClock(),
+              retention_state_);
+  if (!report) {
+    LogEvent(LogLevel::kError, "retention failed", {{"error", report.error().message}});
+  } else {
+    LogEvent(LogLevel::kInfo, "deleted what is too old",
+             {{"first_week", store_->first_week()},
+              {"rows", report->rows},
+              {"ledger_entries", report->ledger_entries},
+              {"held_batches", report->held_batches},
+              {"kept_batches", report->kept_batches}});
+  }
+}
+
+std::optional<std::uint64_t> Service::FreeBytes() const {
+  struct statvfs disk {};
+  if (::statvfs(config_.store.data_dir.c_str(), &disk) != 0) return std::nullopt;
+  return std::uint64_t{disk.f_bavail} * disk.f_frsize;
+}
+
+bool Service::IsDiskFull() const {
+  const std::optional<std::uint64_t> free_bytes = FreeBytes();
+  return free_bytes && *free_bytes < config_.min_free_bytes;
+}
+
+std::string Service::WhyNotReady() const {
+  const Phase phase = phase_;
+  if (phase == Phase::kStarting) return "starting";
+  if (phase == Phase::kDraining) return "draining";
+  if (!store_->healthy()) return "the store has failed";
+  if (IsDiskFull()) {
+    return fmt::format("less than {} MiB are free on the disk of the data",
+                       config_.min_free_bytes / kMiB);
+  }
+  if (std::string why = ingest_->WhyNothingIsAccepted(); !why.empty()) return why;
+  if (std::string why = WhyCertificateIsBad(); !why.empty()) return why;
+  if (store_->Gauges().IsHeldRoomShort()) return kHeldRoomIsShort;
+  return "";
+}
+
+std::string Service::Metrics() const {
+  admin::ServiceState state{.version = FIELDCOST_VERSION,
+                            .ready = WhyNotReady().empty(),
+                            .free_bytes = FreeBytes(),
+                            .certificate_failures = certificate_failures_};
+  if (phase_ == Phase::kStarting) return admin::RenderMetrics(state);
+  state.ingest = &ingest_->counters();
+  state.batch_latency = &batch_latency_;
+  state.server = server_->counters();
+  if (const auto validity = server_->certificate_validity()) {
+    state.certificate_expiry = validity->end;
+  }
+  state.offline_keys = publish::OfflineKeyFiles(config_.store.data_dir / "keys").size();
+  state.store = store_->Gauges();
+  state.stored_bytes = store_->StoredBytes();
+  state.publication = publication_->state();
+  if (retention_task_) {
+    const std::lock_guard lock(retention_mutex_);
+    state.retention = retention_state_;
+  }
+  if (scrub_) state.scrub = scrub_->state();
+  return admin::RenderMetrics(state);
+}
+
+bool Service::Stop() {
+  const bool started = phase_ != Phase::kStarting;
+  // Before its state says that all parts are there.
+  if (!started && admin_server_) admin_server_->Stop(std::chrono::seconds(0));
+  phase_ = Phase::kDraining;
+  if (server_) server_->Stop(kDrainTime);
+  if (is_open_) RemoveUrl(config_.address_file);
+  if (workers_) workers_->Stop();
+  const auto deadline = SteadyClock::now() + kBackgroundTime;
+  const auto left = [deadline] {
+    return std::max(
+        std::chrono::milliseconds(0),
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()));
+  };
+  bool idle = true;
+  if (publication_task_) idle = publication_task_->Stop(left()) && idle;
+  if (retention_task_) idle = retention_task_->Stop(left()) && idle;
+  if (scrub_task_) idle = scrub_task_->Stop(left()) && idle;
+  if (admin_) idle = admin_->Stop(left()) && idle;
+  if (ingest_) LogEvent(LogLevel::kInfo, ingest_->counters().Summary());
+  if (!idle) {
+    LogEvent(LogLevel::kWarning, "ending without waiting for background work");
+    return false;
+  }
+  if (started && store_->healthy()) {
+    if (Status status = store_->Checkpoint(); !status) {
+      LogEvent(LogLevel::kError, "last checkpoint failed", {{"error", status.error().message}});
+    }
+  }
+  if (admin_server_) admin_server_->Stop(kAdminDrainTime);
+  if (is_open_ && config_.admin) RemoveUrl(config_.admin->address_file);
+  return true;
+}
+
+}  // namespace fieldcost::aggregator

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "aggregator/admin/admin.h"
+#include "aggregator/admin/latency.h"
+#include "aggregator/admin/metrics.h"
+#include "aggregator/config/config.h"
+#include "aggregator/ingest/ingest.h"
+#include "aggregator/ingest/worker_pool.h"
+#include "aggregator/publish/file_server.h"
+#include "aggregator/service/file_watch.h"
+#include "aggregator/service/periodic_task.h"
+#include "aggregator/service/publication.h"
+#include "aggregator/upkeep/retention.h"
+#include "aggregator/upkeep/scrub.h"
+#include "common/base/result.h"
+#include "common/http/server.h"
+
+namespace fieldcost::aggregator {
+
+// The parts of a running service, in the order in which they start. Its functions are called by one
+// thread, that of Serve(), which waits for signals and never for a disk.
+class Service {
+ public:
+  // REQUIRES: `config` outlives this.
+  explicit Service(const Config& config) : config_(config) {}
+  // REQUIRES: Start() has failed, or Stop() returned true.
+  ~Service() = default;
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // Everything runs afterwards, the first publication (if there is anything) in the background.
+  Status Start();
+  // The first publication is done.
+  bool IsReadyToOpen() const { return publication_task_->idle(); }
+  // Tells where it listens: log and files.
+  Status Open();
+
+  // kIo: the store has failed, end. Also looks whether the certificate is another.
+  Status CheckHealth();
+  void AskToPublish() { publication_task_->Ask(); }
+  // Certificate and tokens; the first error, after both were tried.
+  Status Reload();
+
+  // Not ready any more, but everything is still answered.
+  void BeginDrain() { phase_ = Phase::kDraining; }
+  // Ends what was started. False if background work does not end soon; this must live on then.
+  [[nodiscard]] bool Stop();
+
+ private:
+  enum class Phase { kStarting, kServing, kDraining };
+
+  Status StartAdmin();
+  Status StartStore();
+  Status StartServer();
+  admin::Operations Operations();
+  void Route(http::Request untrusted_request, http::Respond respond);
+  Status ReloadCertificate();
+  // Those of the configuration, else the certificate's.
+  Status SetNames();
+  Result<publish::PublishReport> Publish();
+  void Expire();
+  Result<store::ExpiryEffect> ExpireBefore(std::uint32_t week, bool yes);
+  void NoteDeletion(const Result<store::ExpiryReport>& report,
+                    std::chrono::steady_clock::time_point start);
+  std::optional<std::uint64_t> FreeBytes() const;
+  bool IsDiskFull() const;  // up to Config::min_free_bytes
+  std::string WhyNotReady() const;
+  std::string WhyCertificateIsBad() const;  // "" = it is valid
+  // At most once an hour.
+  void WarnOfHeldRoom();
+  // What the rows of a checkpoint took.
+  void GiveBackMemory();
+  // Once for each time that it begins.
+  void SayWhatIsWrong();
+  std::string Metrics() const;
+  // What is done for the operator needs all parts.
+  Status CheckServing() const;
+
+  const Config& config_;
+  http::ServerOptions server_options_;  // as configured, with no more connections than may be open
+  std::atomic<Phase> phase_{Phase::kStarting};
+  bool is_open_ = false;
+  std::optional<admin::Admin> admin_;
+  std::unique_ptr<http::Server> admin_server_;
+  std::unique_ptr<store::Store> store_;
+  std::optional<Publication> publication_;
+  std::optional<publish::FileServer> files_;
+  std::optional<ingest::Ingest> ingest_;
+  std::optional<ingest::WorkerPool> workers_;
+  std::unique_ptr<http::Server> server_;
+  std::optional<FileWatch> certificate_watch_;
+  std::optional<PeriodicTask> publication_task_;
+  std::optional<PeriodicTask> retention_task_;
+  std::optional<Scrub> scrub_;
+  std::optional<PeriodicTask> scrub_task_;
+  admin::Latency batch_latency_;
+  std::chrono::steady_clock::time_point next_held_warning_;
+  std::uint64_t checkpoints_ = 0;  // when memory was last given back
+  std::string said_of_clock_;
+  std::string said_of_certificate_;
+  std::atomic<std::uint64_t> certificate_failures_{0};
+  mutable std::mutex retention_mutex_;
+  admin::TaskState retention_state_;
+};
+
+}  // namespace fieldcost::aggregator

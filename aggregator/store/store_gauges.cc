@@ -1,0 +1,40 @@
+#include <sys/stat.h>
+
+#include "aggregator/store/store_state.h"
+
+namespace fieldcost::store {
+
+StoreGauges Store::Gauges() const {
+  StoreGauges gauges;
+  gauges.sequence = state_->last_number;
+  gauges.checkpoints = state_->checkpoints;
+  gauges.checkpoint_microseconds = state_->checkpoint_microseconds;
+  gauges.damages = state_->database->damages();
+  gauges.kept_bytes = state_->database->EstimatedBytes(Table::kBatches);
+  gauges.held_batches = state_->held.batches();
+  gauges.held_bytes = state_->held.bytes();
+  gauges.held_room_bytes = state_->options.held_bytes;
+  gauges.honest_held_bytes = state_->held.honest_bytes();
+  gauges.evicted_batches = state_->evicted_batches;
+  const std::lock_guard lock(state_->table_mutex);
+  gauges.dirty_rows = state_->dirty.row_count() + state_->frozen.row_count();
+  gauges.dirty_bytes = state_->dirty.memory_bytes() + state_->frozen.memory_bytes();
+  return gauges;
+}
+
+std::uint64_t Store::StoredBytes() const {
+  constexpr std::uint64_t kStatBlockBytes = 512;  // st_blocks' unit, whatever the file system's is
+  std::uint64_t sum = 0;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator(state_->options.data_dir / "store", error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    struct stat info {};
+    // The engine may have removed it meanwhile.
+    if (::lstat(it->path().c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+      sum += static_cast<std::uint64_t>(info.st_blocks) * kStatBlockBytes;
+    }
+  }
+  return sum;
+}
+
+}  // namespace fieldcost::store

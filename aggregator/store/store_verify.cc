@@ -1,0 +1,296 @@
+#include <algorithm>
+#include <map>
+
+#include "aggregator/store/store_state.h"
+#include "aggregator/store/verify_ledger.h"
+#include "common/base/text.h"
+#include "common/stats/contribution.h"
+#include "common/stats/cost_histogram.h"
+
+namespace fieldcost::store {
+namespace {
+
+// What is wrong with one row, or success.
+Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
+  FIELDCOST_TRY(wire::ValidateApiKey(key.api));
+  FIELDCOST_TRY(wire::ValidateHardwareClass(key.hardware));
+  if (row.buckets.empty()) return Fail(ErrorCode::kCorrupt, "row without values");
+  const stats::CostHistogram histogram = row.ToHistogram();
+  FIELDCOST_TRY(stats::Validate(histogram));
+  FIELDCOST_TRY(stats::Validate(row.scalars));
+  FIELDCOST_TRY(stats::Validate(row.ToWeights(), histogram, row.scalars.contributions));
+  return stats::Validate(row.sizes.buckets, row.scalars.contributions, histogram.Totals());
+}
+
+// Names of damaged rows may hold anything.
+void Note(std::string_view problem, VerifyReport& report) {
+  ++report.problems;
+  if (report.first_problem.empty()) report.first_problem = EscapeControl(problem);
+}
+
+void Count(const stats::RowKey& key, const Status& status, VerifyReport& report) {
+  if (status) return;
+  ++report.invalid_rows;
+  Note(fmt::format("{} ({}): {}", stats::DisplayName(key.api), stats::Name(key.metric),
+                   status.error().message),
+       report);
+}
+
+// The rows of a batch that is held or kept, or of a withdrawal.
+Status CheckRecord(std::string_view record, VerifyReport& report) {
+  FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
+  std::string rows(record);
+  if (kind != InboxKind::kWithdrawn) {
+    FIELDCOST_ASSIGN(rows, AcceptedRowsOf(record));
+  }
+  return ForEachAcceptedRow(rows, [&](std::string_view bytes, const CompactRow& row) {
+    stats::RowKey key;
+    const Status known = DecodeRowKey(bytes, key);
+    Count(key, known ? CheckRow(key, row) : known, report);
+  });
+}
+
+// What cannot be read is a finding, too.
+Status NoteIfCorrupt(const Status& status, VerifyReport& report) {
+  if (status || status.error().code != ErrorCode::kCorrupt) return status;
+  Note(status.error().message, report);
+  return {};
+}
+
+// Whether each file is what was written. All damaged ones are counted.
+Status CheckFiles(const Database& database, VerifyReport& report) {
+  const auto note = [&](const Status& status) { return NoteIfCorrupt(status, report); };
+  for (const Database::TableFile& file : database.TableFiles()) {
+    ++report.files;
+    report.file_bytes += file.bytes;
+    FIELDCOST_TRY(note(database.CheckTableFile(file)));
+  }
+  FIELDCOST_TRY(note(database.CheckWrittenLogs()));
+  for (const Database::TornLog& log : database.torn_logs()) {
+    report.torn_bytes += log.bytes;
+  }
+  return {};
+}
+
+Status CheckHeld(const Database& database, const Database::View* view, VerifyReport& report) {
+  return database.ForEach(Table::kHeld, "", view,
+                          [&](std::string_view, std::string_view value) -> Status {
+                            ++report.held_batches;
+                            FIELDCOST_ASSIGN(const HeldBatch held, HeldBatch::Decode(value));
+                            return CheckRecord(held.record, report);
+                          });
+}
+
+// Every batch that is kept is one of the ledger's, or going, and the other way round.
+Status CheckKept(const Database& database, const Database::View* view, NumberSet known,
+                 VerifyReport& report) {
+  NumberSet kept;
+  const auto look = [&](std::string_view key, std::string_view record) -> Status {
+    ++report.kept_batches;
+    FIELDCOST_ASSIGN(const std::uint64_t number, DecodeKeptNumber(key));
+    kept.Add(number);
+    return CheckRecord(record, report);
+  };
+  const auto look_at_going = [&](std::string_view key, std::string_view value) -> Status {
+    std::uint64_t withdrawal = 0;
+    std::uint64_t batch = 0;
+    if (!IsGoingKey(key, withdrawal, batch)) return CheckRecord(value, report);
+    FIELDCOST_ASSIGN(const auto record, database.Get(Table::kBatches, NumberKey(batch), view));
+    if (record) known.Add(batch);
+    return {};
+  };
+  FIELDCOST_TRY(database.ForEach(Table::kBatches, "", view, look));
+  FIELDCOST_TRY(database.ForEach(Table::kInbox, "", view, look_at_going));
+  if (kept != known) {
+    Note(fmt::format("{} batches are kept, and the ledger knows {} such", kept.count, known.count),
+         report);
+  }
+  return {};
+}
+
+// The rows' sums, of which `weeks` gets the contributions by week.
+class RowSumsCheck {
+ public:
+  explicit RowSumsCheck(VerifyReport& report) : report_(report) {}
+  void Add(const stats::RowKey& key, const CompactRow& row) {
+    ++report_.rows;
+    report_.found.AddRow(row);
+    if (row.saturated) ++report_.saturated_rows;
+    weeks_[key.week] += row.scalars.contributions;
+    Count(key, CheckRow(key, row), report_);
+  }
+  void CompareWith(const Totals& expected) {
+    report_.expected = expected;
+    report_.found.batches = expected.batches;  // rows do not know their batches
+    // Numbers that stayed at their limit cannot add up.
+    const bool adds_up = report_.saturated_rows != 0
+                             ? report_.found.contributions == expected.contributions
+                             : report_.found == expected;
+    if (!adds_up) Note("the rows do not add up to the totals of the accepted batches", report_);
+  }
+  // An agent that has contributed is in the row. What was before contributions were noted is not in
+  // the ledger.
+  void CompareWith(const LedgerSums& ledger, std::uint32_t first_week) {
+    for (const auto& [week, contributions] : ledger.contributions) {
+      if (week < first_week || report_.saturated_rows != 0) continue;
+      if (weeks_[week] >= contributions) continue;
+      Note(fmt::format("week {}: the ledger has {} contributions, the rows have {}", week,
+                       contributions, weeks_[week]),
+           report_);
+    }
+  }
+
+ private:
+  VerifyReport& report_;
+  std::map<std::uint32_t, std::uint64_t> weeks_;
+};
+
+}  // namespace
+
+Result<LedgerSums> Store::State::CheckTables(const Database::View* view, const Totals& expected,
+                                             VerifyReport& report) const {
+  FIELDCOST_TRY(CheckHeld(*database, view, report));
+  LedgerCheck check(*database, view, {.first_week = first_week, .first_epoch = first_epoch},
+                    [&](const std::string& problem) { Note(problem, report); });
+  FIELDCOST_ASSIGN(LedgerSums ledger, check.Run());
+  report.ledger_entries = ledger.entries;
+  FIELDCOST_TRY(CheckKept(*database, view, ledger.kept, report));
+  // The batches of forgotten epochs are counted, and the ledger does not know them any more.
+  const bool all_known = first_epoch == 0;
+  if (all_known ? ledger.batches != expected.batches : ledger.batches > expected.batches) {
+    Note(fmt::format("the ledger knows {} batches that are in the sums, the totals are of {}",
+                     ledger.batches, expected.batches),
+         report);
+  }
+  return ledger;
+}
+
+Status Store::CheckRunning(VerifyReport& report) {
+  FIELDCOST_ASSIGN(const Snapshot snapshot, TakeSnapshot());
+  report.sequence = snapshot.sequence();
+  RowSumsCheck rows(report);
+  const auto add = [&](const stats::RowKey& key, const CompactRow& row) -> Status {
+    rows.Add(key, row);
+    return {};
+  };
+  FIELDCOST_TRY(snapshot.ForEach(add));
+  rows.CompareWith(snapshot.totals());
+  // What came meanwhile is in the ledger and not in the snapshot.
+  Totals all;
+  std::shared_ptr<Database::View> view;
+  {
+    const std::lock_guard checkpoint_lock(state_->checkpoint_mutex);
+    state_->gate.Close();
+    view = state_->database->Freeze();
+    all = state_->totals;
+    {
+      const std::lock_guard lock(state_->table_mutex);
+      all.Add(state_->dirty.totals());
+    }
+    state_->gate.Open();
+    // Then nobody knows what of the last write is there, nor has a checkpoint ended that began.
+    if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  }
+  const auto ledger = state_->CheckTables(view.get(), all, report);
+  return ledger ? Status() : Status(ledger.error());
+}
+
+Status Store::State::CheckStopped(VerifyReport& report) const {
+  RowSumsCheck rows(report);
+  stats::RowKey key;
+  CompactRow row;
+  // Rows as they are with what is in the log.
+  const auto add = [&](std::string_view key_bytes) -> Status {
+    FIELDCOST_TRY(DecodeRowKey(key_bytes, key));
+    bool found = false;
+    FIELDCOST_TRY(dirty.Apply(key_bytes, row, found));
+    if (!row.buckets.empty()) rows.Add(key, row);
+    return {};
+  };
+  const auto add_stored = [&](std::string_view key_bytes, std::string_view value) -> Status {
+    FIELDCOST_TRY(DecodeRowValue(value, row));
+    return add(key_bytes);
+  };
+  Database::Lookup stored(*database, Table::kRows, nullptr);
+  const auto add_new = [&](const std::string& key_bytes, const CompactRow*,
+                           const CompactRow*) -> Status {
+    FIELDCOST_ASSIGN(const auto there, stored.Find(key_bytes));
+    if (there) return {};
+    row.Clear();
+    return add(key_bytes);
+  };
+  FIELDCOST_TRY(database->ForEach(Table::kRows, "", nullptr, add_stored));
+  FIELDCOST_TRY(dirty.ForEach(add_new));
+  Totals expected = totals;
+  expected.Add(dirty.totals());
+  rows.CompareWith(expected);
+  FIELDCOST_ASSIGN(const LedgerSums ledger, CheckTables(nullptr, expected, report));
+  rows.CompareWith(ledger, first_week);
+  return {};
+}
+
+Result<VerifyReport> Store::Verify() {
+  // What is expired meanwhile would be missed.
+  const std::lock_guard expire_lock(state_->expire_mutex);
+  VerifyReport report;
+  FIELDCOST_TRY(CheckFiles(*state_->database, report));
+  FIELDCOST_TRY(NoteIfCorrupt(CheckRunning(report), report));
+  return report;
+}
+
+Result<VerifyReport> Store::VerifyStopped(StoreOptions options) {
+  FIELDCOST_ASSIGN(const auto state, State::OpenToRead(std::move(options)));
+  VerifyReport report;
+  report.sequence = state->last_number;
+  FIELDCOST_TRY(CheckFiles(*state->database, report));
+  if (report.torn_bytes != 0) {
+    const Database::TornLog& log = state->database->torn_logs().front();
+    Note(fmt::format("{}: what follows byte {} is no whole record. A crash has torn it, before it "
+                     "was acknowledged; the next start of the server takes it off",
+                     log.file.string(), log.at),
+         report);
+  }
+  FIELDCOST_TRY(NoteIfCorrupt(state->CheckStopped(report), report));
+  return report;
+}
+
+Result<CheckedFile> Store::CheckNextFile(std::uint64_t after) const {
+  const Database& database = *state_->database;
+  CheckedFile checked;
+  Status status;
+  const std::vector<Database::TableFile> files = database.TableFiles();
+  for (const Database::TableFile& file : files) checked.all_bytes += file.bytes;
+  const auto next = std::find_if(files.begin(), files.end(), [&](const Database::TableFile& file) {
+    return file.number > after;
+  });
+  if (next == files.end()) {
+    status = database.CheckWrittenLogs();
+  } else {
+    checked.number = next->number;
+    checked.bytes = next->bytes;
+    status = database.CheckTableFile(*next);
+  }
+  if (status) return checked;
+  if (status.error().code != ErrorCode::kCorrupt) return status.error();
+  checked.good = false;
+  database.NoteDamage(status.error().message);
+  return checked;
+}
+
+std::vector<std::pair<std::string_view, std::uint64_t>> NumbersOf(const VerifyReport& report) {
+  return {{"sequence", report.sequence},
+          {"batches", report.expected.batches},
+          {"rows", report.rows},
+          {"contributions", report.found.contributions},
+          {"held_batches", report.held_batches},
+          {"invalid", report.invalid_rows},
+          {"saturated", report.saturated_rows},
+          {"kept_batches", report.kept_batches},
+          {"ledger_entries", report.ledger_entries},
+          {"problems", report.problems},
+          {"files", report.files},
+          {"file_bytes", report.file_bytes},
+          {"torn_bytes", report.torn_bytes}};
+}
+
+}  // namespace fieldcost::store

@@ -1,0 +1,234 @@
+#include "common/command/complete.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "common/command/help_text.h"
+
+namespace fieldcost::command {
+namespace {
+
+constexpr std::array<std::string_view, 4> kMetricNames = {"time", "alloc", "io", "cycles"};
+
+std::vector<std::string> NamesOf(const Option& option) {
+  std::vector<std::string> names;
+  for (std::string_view rest = option.names; !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    names.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return names;
+}
+
+const Option& VersionOption() {
+  static const Option option{.names = "--version", .help = "Print the version and end"};
+  return option;
+}
+
+// Those that may be given to a command, but for its operands. The first of the path is the program.
+std::vector<const Option*> OptionsOf(const Command& command, bool is_program) {
+  std::vector<const Option*> options;
+  for (const Option& option : command.options) {
+    if (!option.is_operand()) options.push_back(&option);
+  }
+  options.push_back(&HelpOption());
+  if (is_program) options.push_back(&VersionOption());
+  return options;
+}
+
+const Option* FindOption(const std::vector<const Command*>& path, std::string_view name) {
+  for (const Command* command : path) {
+    for (const Option* option : OptionsOf(*command, command == path.front())) {
+      for (const std::string& known : NamesOf(*option)) {
+        if (known == name) return option;
+      }
+    }
+  }
+  return nullptr;
+}
+
+class Completer {
+ public:
+  Completer(const Command& program, const ApiLookup& apis) : path_{&program}, apis_(apis) {}
+
+  Completion Run(const std::vector<std::string>& words) {
+    if (words.empty()) return {};
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      if (words[i] == "--") return BehindMark(words.size(), i + 1);
+      Take(words[i]);
+    }
+    Last(words.back());
+    return std::move(found_);
+  }
+
+ private:
+  const Command& command() const { return *path_.back(); }
+
+  // Behind "--" another program's command line begins.
+  Completion BehindMark(std::size_t word_count, std::size_t program_word) {
+    if (!command().takes_program) return {};
+    if (program_word + 1 == word_count) return {.more = Completion::More::kPrograms};
+    return {.more = Completion::More::kCommandLine, .program_word = program_word};
+  }
+
+  // A finished word.
+  void Take(const std::string& word) {
+    if (word == "=" && waiting_ != nullptr) return;  // bash makes three words of --color=auto
+    if (waiting_ != nullptr) {
+      waiting_ = nullptr;
+    } else if (word.starts_with("-")) {
+      const Option* option = FindOption(path_, word);
+      if (option != nullptr && !option->is_flag()) waiting_ = option;
+    } else if (const Command* below = Below(word)) {
+      path_.push_back(below);
+    } else {
+      ++operands_;
+    }
+  }
+
+  const Command* Below(std::string_view name) const {
+    for (const Command& below : command().commands) {
+      if (below.name == name) return &below;
+    }
+    return nullptr;
+  }
+
+  void Last(std::string_view word) {
+    if (waiting_ != nullptr) return Value(*waiting_, "", word == "=" ? "" : word);
+    const std::size_t sign = word.find('=');
+    if (word.starts_with("--") && sign != std::string_view::npos) {
+      const Option* option = FindOption(path_, word.substr(0, sign));
+      if (option == nullptr || option->is_flag()) return;
+      return Value(*option, std::string(word.substr(0, sign + 1)), word.substr(sign + 1));
+    }
+    if (word.starts_with("-")) return Options(word);
+    for (const Command& below : command().commands) Offer(word, below.name, below.summary);
+    std::vector<const Option*> operands;
+    for (const Option& option : command().options) {
+      if (option.is_operand()) operands.push_back(&option);
+    }
+    if (operands_ < operands.size()) {
+      Value(*operands[operands_], "", word);
+    } else if (!operands.empty() && operands.back()->repeats) {
+      Value(*operands.back(), "", word);
+    }
+  }
+
+  void Offer(std::string_view begin, std::string_view text, std::string_view description) {
+    if (!text.starts_with(begin)) return;
+    found_.candidates.push_back({std::string(text), std::string(description)});
+  }
+
+  void Options(std::string_view word) {
+    std::set<std::string> offered;  // --help is every command's own
+    for (auto command = path_.rbegin(); command != path_.rend(); ++command) {
+      for (const Option* option : OptionsOf(**command, *command == path_.front())) {
+        for (const std::string& name : NamesOf(*option)) {
+          if (word == "-" && !name.starts_with("--")) continue;
+          if (offered.insert(name).second) Offer(word, name, option->help);
+        }
+      }
+    }
+    if (command().takes_program) Offer(word, "--", "The program follows");
+  }
+
+  // `before` is what the last word holds in front of the value.
+  void Value(const Option& option, const std::string& before, std::string_view begin) {
+    for (const std::string& choice : option.choices) {
+      if (choice.starts_with(begin)) found_.candidates.push_back({before + choice, ""});
+    }
+    switch (option.completes) {
+      case Completes::kNothing:
+        break;
+      case Completes::kFiles:
+        found_.more = Completion::More::kFiles;
+        break;
+      case Completes::kPrograms:
+        found_.more = Completion::More::kPrograms;
+        break;
+      case Completes::kMetrics:
+        Metrics(before, begin);
+        break;
+      case Completes::kSymbol:
+        ApiNames(before, begin, true);
+        break;
+      case Completes::kApi:
+        ApiNames(before, begin, false);
+        break;
+      case Completes::kApiGlobs: {
+        const std::size_t comma = begin.rfind(',') + 1;  // 0 if there is none
+        ApiNames(before + std::string(begin.substr(0, comma)), begin.substr(comma), false);
+        break;
+      }
+    }
+  }
+
+  void Metrics(const std::string& before, std::string_view begin) {
+    const std::size_t comma = begin.rfind(',') + 1;
+    const std::string list = "," + std::string(begin.substr(0, comma));
+    for (const std::string_view name : kMetricNames) {
+      if (!name.starts_with(begin.substr(comma))) continue;
+      if (list.find(fmt::format(",{},", name)) != std::string::npos) continue;
+      found_.candidates.push_back(
+          {fmt::format("{}{}{}", before, begin.substr(0, comma), name), ""});
+    }
+  }
+
+  // A bare symbol goes on as a symbol where that is enough; else as the full names, if these have
+  // all one library, so that no shell shortens the word to what different ones have in common.
+  void ApiNames(const std::string& before, std::string_view begin, bool symbol_is_enough) {
+    const std::size_t mark = begin.find('!');
+    const bool is_full = mark != std::string_view::npos;
+    const std::vector<std::string> names = apis_(is_full ? begin.substr(mark + 1) : begin);
+    std::set<std::string> texts;
+    std::set<std::string> libraries;
+    for (const std::string& name : names) {
+      const std::size_t end = name.find('!');
+      if (is_full && !name.starts_with(begin)) continue;
+      libraries.insert(name.substr(0, end));
+      texts.insert(is_full || !symbol_is_enough ? name : name.substr(end + 1));
+    }
+    if (!is_full && !symbol_is_enough && libraries.size() > 1) return;
+    for (const std::string& text : texts) found_.candidates.push_back({before + text, ""});
+  }
+
+  std::vector<const Command*> path_;  // from the program to the command reached
+  const ApiLookup& apis_;
+  const Option* waiting_ = nullptr;  // an option whose value comes next
+  std::size_t operands_ = 0;
+  Completion found_;
+};
+
+std::string MoreText(const Completion& completion) {
+  switch (completion.more) {
+    case Completion::More::kNothing:
+      break;
+    case Completion::More::kFiles:
+      return "files";
+    case Completion::More::kPrograms:
+      return "programs";
+    case Completion::More::kCommandLine:
+      return fmt::format("command {}", completion.program_word);
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+Completion Complete(const Command& program, const std::vector<std::string>& words,
+                    const ApiLookup& apis) {
+  return Completer(program, apis).Run(words);
+}
+
+std::string CompletionAnswer(const Completion& completion) {
+  std::string text = MoreText(completion) + "\n";
+  for (const Completion::Candidate& candidate : completion.candidates) {
+    text += fmt::format("{}\t{}\n", candidate.text, candidate.description);
+  }
+  return text;
+}
+
+}  // namespace fieldcost::command

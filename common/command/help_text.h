@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "common/command/command.h"
+
+namespace fieldcost::command {
+
+// "fieldcost agent log", from the program to the command.
+std::string NameOf(std::span<const Command* const> path);
+
+// What --help prints of the last command of the path, which begins with the program.
+std::string HelpText(std::span<const Command* const> path);
+
+// The option of every command.
+const Option& HelpOption();
+
+}  // namespace fieldcost::command

@@ -1,0 +1,185 @@
+// One value describes a command, and the parser and the help go by it.
+#include "common/command/parse.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/command/help_text.h"
+
+namespace fieldcost::command {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Result<int> Succeed(const Arguments&) { return 0; }
+
+Status CheckLower(std::string& text) {
+  if (text == "?") return Fail(ErrorCode::kInvalidArgument, "it is no word");
+  for (char& letter : text) letter = letter == 'A' ? 'a' : letter;
+  return {};
+}
+
+const Command& Sample() {
+  static const Command program{
+      .name = "sample",
+      .summary = "A program",
+      .options = {{.names = "--json", .help = "Print JSON"},
+                  {.names = "--color",
+                   .value = "WHEN",
+                   .help = "Colours",
+                   .default_text = "auto",
+                   .choices = {"auto", "never"}}},
+      .commands = {
+          {.name = "top",
+           .summary = "The table",
+           .help = "Example:\n  sample top",
+           .options = {{.names = "--limit",
+                        .value = "N",
+                        .help = "Lines",
+                        .default_text = "20",
+                        .check = CheckNumber},
+                       {.names = "--word,-w", .value = "WORD", .check = CheckLower},
+                       {.names = "--quiet,-q"},
+                       {.names = "--save",
+                        .value = "FILE",
+                        .help = "Keep it",
+                        .excludes = {"--word", "file"}},
+                       {.names = "file", .value = "FILE"},
+                       {.names = "more", .value = "MORE", .repeats = true}},
+           .handler = Succeed},
+          {.name = "group",
+           .summary = "Others",
+           .commands = {{.name = "inner",
+                         .summary = "One",
+                         .options = {{.names = "operand", .value = "THING", .required = true},
+                                     {.names = "--add", .value = "X", .repeats = true}},
+                         .handler = Succeed}}},
+          {.name = "run", .summary = "Run", .handler = Succeed, .takes_program = true}}};
+  return program;
+}
+
+std::variant<Call, Answer> ParseSample(std::vector<std::string> arguments) {
+  return Parse(Sample(), "1.2.3", std::move(arguments));
+}
+
+Arguments MustParse(std::vector<std::string> arguments) {
+  auto parsed = ParseSample(std::move(arguments));
+  const auto* answer = std::get_if<Answer>(&parsed);
+  EXPECT_EQ(answer, nullptr) << answer->errors;
+  return answer == nullptr ? std::get<Call>(parsed).arguments : Arguments();
+}
+
+std::string ErrorOf(std::vector<std::string> arguments) {
+  const auto parsed = ParseSample(std::move(arguments));
+  const auto* answer = std::get_if<Answer>(&parsed);
+  if (answer == nullptr) return "";
+  EXPECT_EQ(answer->exit_status, ExitStatus(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(answer->output, IsEmpty());
+  return answer->errors;
+}
+
+std::string OutputOf(std::vector<std::string> arguments) {
+  const auto parsed = ParseSample(std::move(arguments));
+  const auto* answer = std::get_if<Answer>(&parsed);
+  EXPECT_TRUE(answer != nullptr && answer->exit_status == 0 && answer->errors.empty());
+  return answer == nullptr ? "" : answer->output;
+}
+
+TEST(CommandParseTest, WhatIsNotGivenHasItsDefault) {
+  const Arguments arguments = MustParse({"top"});
+  EXPECT_FALSE(arguments.Has("--limit"));
+  EXPECT_EQ(arguments.Number("--limit"), 20U);
+  EXPECT_EQ(arguments.Text("--color"), "auto");
+  EXPECT_EQ(arguments.Text("--word"), "");
+  EXPECT_THAT(arguments.Texts("more"), IsEmpty());
+}
+
+TEST(CommandParseTest, OptionsOfTheProgramStandAnywhere) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--json", "--color", "never", "top"}, {"top", "--color=never", "--json"}}) {
+    const Arguments arguments = MustParse(words);
+    EXPECT_TRUE(arguments.Has("--json"));
+    EXPECT_EQ(arguments.Text("--color"), "never");
+  }
+}
+
+TEST(CommandParseTest, ValuesAreCheckedAndBroughtIntoTheirForm) {
+  EXPECT_EQ(MustParse({"top", "-w", "AbA"}).Text("--word"), "aba");
+  EXPECT_EQ(MustParse({"top", "--word", ""}).Text("--word"), "");
+  EXPECT_EQ(MustParse({"top", "--word="}).Text("--word"), "");
+  EXPECT_EQ(MustParse({"top", "--word", "-x"}).Text("--word"), "-x");
+  EXPECT_THAT(ErrorOf({"top", "--word", "?"}), HasSubstr("--word cannot be '?': it is no word"));
+  EXPECT_THAT(ErrorOf({"top", "--limit", "many"}), HasSubstr("--limit cannot be 'many'"));
+  EXPECT_THAT(ErrorOf({"top", "--limit", "-1"}), HasSubstr("--limit cannot be '-1'"));
+  EXPECT_THAT(ErrorOf({"top", "--color", "pink"}), HasSubstr("one of auto, never"));
+}
+
+TEST(CommandParseTest, OperandsGoByTheirPlaceAndTheLastMayRepeat) {
+  const Arguments arguments = MustParse({"top", "f", "-q", "a", "b"});
+  EXPECT_EQ(arguments.Text("file"), "f");
+  EXPECT_THAT(arguments.Texts("more"), ElementsAre("a", "b"));
+  EXPECT_TRUE(arguments.Has("--quiet"));
+  // A word behind a command is no other command.
+  EXPECT_EQ(MustParse({"top", "group"}).Text("file"), "group");
+  EXPECT_THAT(MustParse({"group", "inner", "x", "--add", "1", "--add=2"}).Texts("--add"),
+              ElementsAre("1", "2"));
+}
+
+TEST(CommandParseTest, AnotherCommandLineIsLeftAlone) {
+  EXPECT_THAT(MustParse({"run", "--", "ls", "--json", "--"}).program(),
+              ElementsAre("ls", "--json", "--"));
+  EXPECT_FALSE(MustParse({"run", "--", "ls", "--json"}).Has("--json"));
+  EXPECT_THAT(ErrorOf({"run", "ls"}), HasSubstr("unknown argument 'ls'"));
+  EXPECT_THAT(ErrorOf({"run"}), HasSubstr("put the program after --: sample run -- PROGRAM"));
+  EXPECT_THAT(ErrorOf({"run", "--"}), HasSubstr("no program after --"));
+  EXPECT_THAT(ErrorOf({"top", "--", "ls"}), HasSubstr("takes no program"));
+}
+
+TEST(CommandParseTest, WhatIsWrongIsSaidWithWhereToReadMore) {
+  EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run; see sample --help");
+  EXPECT_EQ(ErrorOf({"tops"}), "unknown argument 'tops'; see sample --help");
+  EXPECT_EQ(ErrorOf({"group"}), "group needs one of: inner; see sample group --help");
+  EXPECT_EQ(ErrorOf({"group", "outer"}), "group needs one of: inner; see sample group --help");
+  EXPECT_EQ(ErrorOf({"group", "inner"}), "group inner needs THING; see sample group inner --help");
+  EXPECT_EQ(ErrorOf({"top", "--lim", "3"}), "unknown argument '--lim'; see sample top --help");
+  EXPECT_EQ(ErrorOf({"top", "--limit"}), "--limit needs a value; see sample top --help");
+  EXPECT_EQ(ErrorOf({"top", "--quiet=yes"}), "--quiet takes no value; see sample top --help");
+  EXPECT_EQ(ErrorOf({"top", "--limit", "1", "--limit", "2"}),
+            "--limit can be given once; see sample top --help");
+  EXPECT_EQ(ErrorOf({"top", "--save", "x", "f"}),
+            "--save does not go with FILE; see sample top --help");
+}
+
+TEST(CommandParseTest, HelpAndVersionGoBeforeWhatIsWrong) {
+  EXPECT_EQ(OutputOf({"--version"}), "sample 1.2.3\n");
+  EXPECT_EQ(OutputOf({"top", "--version"}), "sample 1.2.3\n");
+  EXPECT_THAT(OutputOf({"top", "--nonsense", "--help"}), HasSubstr("Usage: sample top "));
+  EXPECT_THAT(OutputOf({"--help"}), HasSubstr("Usage: sample [OPTIONS] COMMAND"));
+  EXPECT_THAT(OutputOf({"group", "-h"}), HasSubstr("\nCommands:\n  inner "));
+}
+
+TEST(CommandParseTest, TheHelpHasAllThatIsKnown) {
+  EXPECT_EQ(OutputOf({"top", "--help"}), R"(The table
+Usage: sample top [OPTIONS] [FILE] [MORE...]
+
+Operands:
+  FILE
+  MORE...
+
+Options:
+  --limit N                 Lines [20]
+  --word, -w WORD
+  --quiet, -q
+  --save FILE               Keep it; not with --word or FILE
+  --help, -h                Print this and end
+  and those of every command: sample --help
+
+Example:
+  sample top
+)");
+}
+
+}  // namespace
+}  // namespace fieldcost::command

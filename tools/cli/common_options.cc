@@ -1,0 +1,86 @@
+#include "tools/cli/common_options.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/shm/metric.h"
+
+namespace fieldcost::cli {
+namespace {
+
+std::vector<std::string> MetricNames() {
+  std::vector<std::string> names;
+  for (unsigned number = 1; number <= shm::kMaxMetric; ++number) {
+    names.emplace_back(stats::Name(static_cast<stats::Metric>(number)));
+  }
+  return names;
+}
+
+Status CheckWeeks(std::string& untrusted_text) {
+  if (analysis::ParseWeeks(untrusted_text)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is not a day, nor two: FROM..TO");
+}
+
+}  // namespace
+
+command::Option ApiOperand() {
+  return {.names = "api",
+          .value = "API",
+          .help = "Symbol, or soname!symbol",
+          .completes = command::Completes::kSymbol,
+          .required = true};
+}
+
+command::Option LocalOption() {
+  return {.names = "--local", .help = "This machine's own measurements"};
+}
+
+command::Option LibraryOption() {
+  return {.names = "--library", .value = "SONAME", .help = "Only this library (glob)"};
+}
+
+command::Option LimitOption(std::string_view help) {
+  return {.names = "--limit",
+          .value = "N",
+          .help = help,
+          .default_text = "20",
+          .check = command::CheckNumber};
+}
+
+command::Option MetricOption(std::string_view help) {
+  return {.names = "--metric", .value = "METRIC", .help = help, .choices = MetricNames()};
+}
+
+command::Option UrlOption() {
+  return {.names = "--url", .value = "TEMPLATE", .help = "Link to the page of an API"};
+}
+
+void AddSelection(std::string_view metric_help, std::string_view default_metric,
+                  command::Command& command) {
+  // Not by the name --version: that asks for the program's own.
+  command.options.push_back({.names = "--of-version",
+                             .value = "VERSION",
+                             .help = "Only this version of the library (glob)"});
+  command.options.push_back({.names = "--class",
+                             .value = "CLASS",
+                             .help = "Only these hardware classes (glob), where they are told "
+                                     "apart"});
+  command.options.push_back(MetricOption(metric_help));
+  command.options.back().default_text = default_metric;
+  command.options.push_back({.names = "--week",
+                             .value = "WEEK",
+                             .help = "Only the week with this day, or weeks FROM..TO "
+                                     "(2026-10-01..2026-11-19)",
+                             .check = CheckWeeks});
+}
+
+analysis::Selection SelectionOf(const command::Arguments& arguments) {
+  analysis::Selection selection{.version = arguments.Text("--of-version"),
+                                .hardware_class = arguments.Text("--class"),
+                                .metric = analysis::ParseMetric(arguments.Text("--metric"))};
+  if (arguments.Has("--week")) selection.weeks = analysis::ParseWeeks(arguments.Text("--week"));
+  return selection;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string_view>
+
+#include "common/command/arguments.h"
+#include "common/command/command.h"
+#include "tools/analysis/selection.h"
+
+namespace fieldcost::cli {
+
+// Options that several commands have.
+
+// Of commands that look at one metric.
+inline constexpr std::string_view kDefaultMetric = "wall_time";
+
+command::Option ApiOperand();     // "api", required
+command::Option LocalOption();    // "--local"
+command::Option LibraryOption();  // "--library", a glob
+command::Option LimitOption(std::string_view help);
+command::Option MetricOption(std::string_view help);
+command::Option UrlOption();
+
+// --of-version, --class, --metric and --week.
+void AddSelection(std::string_view metric_help, std::string_view default_metric,
+                  command::Command& command);
+analysis::Selection SelectionOf(const command::Arguments& arguments);
+
+}  // namespace fieldcost::cli
