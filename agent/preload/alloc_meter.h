@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "agent/preload/wrapped_function.h"
+#include "agent/intercept/wrapped_function.h"
 
 namespace fieldcost::preload {
 

@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
+#include "agent/intercept/slots.h"
 #include "agent/preload/measuring.h"
-#include "agent/preload/slots.h"
 
 namespace fieldcost::preload {
 

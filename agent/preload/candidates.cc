@@ -2,11 +2,11 @@
 
 #include <string.h>
 
+#include "agent/intercept/slots.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/random.h"
-#include "agent/preload/slots.h"
-#include "agent/preload/text.h"
-#include "agent/preload/wrappers.h"
-#include "agent/preload/x86_64/machine.h"
 #include "common/shm/selection.h"
 
 namespace fieldcost::preload {

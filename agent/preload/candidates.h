@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "agent/preload/elf_object.h"
+#include "agent/intercept/elf_object.h"
 #include "agent/preload/policy.h"
 
 namespace fieldcost::preload {

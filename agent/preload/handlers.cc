@@ -1,7 +1,7 @@
 #include <stdint.h>
 
+#include "agent/intercept/notice.h"
 #include "agent/preload/measuring.h"
-#include "agent/preload/notice.h"
 #include "agent/preload/overhead.h"
 #include "agent/preload/phase.h"
 

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
-#include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/record.h"
-#include "agent/preload/x86_64/machine.h"
 
 #define FIELDCOST_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
 

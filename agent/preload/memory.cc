@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
-#include "agent/preload/text.h"
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::preload {
 namespace {

@@ -5,21 +5,21 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/notice.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/slots.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/wrappers.h"
 #include "agent/preload/alloc_meter.h"
 #include "agent/preload/calibration.h"
 #include "agent/preload/candidates.h"
 #include "agent/preload/io_meter.h"
 #include "agent/preload/load.h"
 #include "agent/preload/measuring.h"
-#include "agent/preload/notice.h"
-#include "agent/preload/objects.h"
 #include "agent/preload/picks.h"
 #include "agent/preload/random.h"
 #include "agent/preload/run_file_writer.h"
-#include "agent/preload/slots.h"
-#include "agent/preload/text.h"
 #include "agent/preload/workspace.h"
-#include "agent/preload/wrappers.h"
 
 namespace fieldcost::preload {
 namespace {

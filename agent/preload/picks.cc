@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "agent/intercept/slots.h"
+#include "agent/intercept/wrappers.h"
 #include "agent/preload/record.h"
 #include "agent/preload/run_file_writer.h"
-#include "agent/preload/slots.h"
-#include "agent/preload/wrappers.h"
 
 namespace fieldcost::preload {
 namespace {

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/memory.h"
-#include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "agent/preload/text.h"
+#include "agent/intercept/text.h"
 #include "common/shm/policy_file.h"
 #include "common/shm/skip_file.h"
 

@@ -9,11 +9,11 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "agent/intercept/text.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/memory.h"
-#include "agent/preload/text.h"
 #include "agent/preload/workspace.h"
-#include "agent/preload/x86_64/machine.h"
 #include "common/shm/run_file.h"
 #include "common/shm/selection.h"
 

@@ -1,10 +1,10 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 
-#include "agent/preload/elf_object.h"
+#include "agent/intercept/elf_object.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/phase.h"
 #include "agent/preload/policy.h"
-#include "agent/preload/x86_64/machine.h"
 
 // The library's only entry: a constructor that leaves at once unless this process was asked to take
 // part and the coin says yes. Any failure means: inert.

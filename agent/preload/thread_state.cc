@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/overhead.h"
-#include "agent/preload/x86_64/machine.h"
 
 // Runs inside handlers: no libc call, no vector register, no lock.
 

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::preload {
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "agent/intercept/elf_object.h"
+#include "agent/intercept/slots.h"
 #include "agent/preload/candidates.h"
-#include "agent/preload/elf_object.h"
-#include "agent/preload/slots.h"
 
 namespace fieldcost::preload {
 

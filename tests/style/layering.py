@@ -19,7 +19,8 @@ TABLE = {
     "common/http": (["base"], ["boost", "openssl"]),
     "common/sqlite": (["base"], ["sqlite3.h"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
-    "agent/preload": (["shm"], []),
+    "agent/intercept": (["shm", "preload"], []),
+    "agent/preload": (["shm", "intercept"], []),
     "agent/daemon": (["base", "config", "systemd", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], ["systemd/"]),
     "aggregator": (["base", "config", "systemd", "crypto", "http", "wire", "admin", "demo", "ingest", "publish", "store"], ["boost/json"]),
     "aggregator/admin": (["base", "config", "http", "ingest", "publish", "store"], ["prometheus/", "boost/json"]),
@@ -68,7 +69,7 @@ def check_file(root, path, problems):
         problems.append(f"{name}: its folder is not in the layering table")
         return
     seen, third_party = TABLE[folder]
-    if folder not in ("common/shm", "agent/preload"):  # those two know no C++ library at all
+    if folder not in ("common/shm", "agent/intercept", "agent/preload"):  # those know no C++ library at all
         third_party = third_party + ["fmt/", "tl/"]
     allowed = {folder} | {WHERE[short] for short in seen}
     for number, quoted, included in includes(path):

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/preload/wrapped_function.h"
+#include "agent/intercept/wrapped_function.h"
 
 namespace fieldcost::preload {
 

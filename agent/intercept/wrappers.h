@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/wrapped_function.h"
 #include "agent/preload/candidates.h"
-#include "agent/preload/wrapped_function.h"
 
 namespace fieldcost::preload {
 

@@ -1,4 +1,4 @@
-#include "agent/preload/notice.h"
+#include "agent/intercept/notice.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
-#include "agent/preload/elf_object.h"
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/elf_object.h"
+#include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::preload {
 

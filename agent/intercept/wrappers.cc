@@ -1,9 +1,9 @@
-#include "agent/preload/wrappers.h"
+#include "agent/intercept/wrappers.h"
 
 #include <string.h>
 
+#include "agent/intercept/slots.h"
 #include "agent/preload/record.h"
-#include "agent/preload/slots.h"
 
 namespace fieldcost::preload {
 namespace {

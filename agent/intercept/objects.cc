@@ -1,11 +1,11 @@
-#include "agent/preload/objects.h"
+#include "agent/intercept/objects.h"
 
 #include <dlfcn.h>
 #include <link.h>
 
-#include "agent/preload/slots.h"
+#include "agent/intercept/slots.h"
+#include "agent/intercept/wrappers.h"
 #include "agent/preload/workspace.h"
-#include "agent/preload/wrappers.h"
 
 namespace fieldcost::preload {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent/preload/slots.h"
+#include "agent/intercept/slots.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/record.h"
 #include "agent/preload/workspace.h"
-#include "agent/preload/x86_64/machine.h"
 
 #pragma weak dlvsym  // see IsKnownLibc
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "agent/preload/elf_object.h"
+#include "agent/intercept/elf_object.h"
 
 // Symbols, versions and hash tables of loaded objects, read as the loader reads them.
 

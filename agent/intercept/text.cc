@@ -1,4 +1,4 @@
-#include "agent/preload/text.h"
+#include "agent/intercept/text.h"
 
 #include <string.h>
 

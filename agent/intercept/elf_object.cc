@@ -1,4 +1,4 @@
-#include "agent/preload/elf_object.h"
+#include "agent/intercept/elf_object.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "agent/preload/text.h"
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/x86_64/machine.h"
 
 // Reads loaded objects' own tables. They were good enough for the loader to run the program.
 
