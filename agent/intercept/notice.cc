@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 
 #include "agent/preload/measuring.h"
-#include "agent/preload/phase.h"
+#include "agent/preload/measuring_run.h"
 
 namespace fieldcost::preload {
 

@@ -15,7 +15,7 @@ namespace fieldcost::preload {
 // - dlsym, whose handle says which objects dlopen has brought, at a moment when its owner keeps it
 //   loaded; and dlclose, after which it may be gone;
 // - functions that wait: one in a while, so that a program in which nothing picked is called looks
-//   at the time all the same (see phase.h). No thread and no signal is needed for that.
+//   at the time all the same (see measuring_run.h). No thread and no signal is needed for that.
 enum NoticeIndex : uint32_t {
   kNoticePrctl,
   kNoticeSyscall,

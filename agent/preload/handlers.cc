@@ -2,8 +2,8 @@
 
 #include "agent/intercept/notice.h"
 #include "agent/preload/measuring.h"
+#include "agent/preload/measuring_run.h"
 #include "agent/preload/overhead.h"
-#include "agent/preload/phase.h"
 
 // The two ends of a measured call, called by x86_64/thunk.S inside somebody else's program: no libc
 // call, no vector register, no lock, no errno.

@@ -14,7 +14,7 @@
 namespace fieldcost::preload {
 namespace {
 
-// The host's stack may be small; see phase.h.
+// The host's stack may be small; see measuring_run.h.
 char path[kMaxPath];
 
 int64_t OpenAt(int64_t directory, const char* name, int flags) {

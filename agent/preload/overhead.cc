@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "agent/preload/gaps.h"
-#include "agent/preload/phase.h"
+#include "agent/preload/measuring_run.h"
 
 // Runs inside handlers: no libc call, no vector register, no lock.
 

@@ -81,7 +81,7 @@ bool IsUsable(const shm::PolicyHeader& policy) {
 }
 
 int64_t OpenPolicy(const Request& request) {
-  static char path[kMaxPath];  // the host's stack may be small; see phase.h
+  static char path[kMaxPath];  // the host's stack may be small; see measuring_run.h
   TextBuilder builder(path, sizeof path);
   if (!builder.Add(request.state_dir).Add("/").Add(shm::kPolicyFileName).ok()) return -1;
   return SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
@@ -100,7 +100,7 @@ uint64_t ModuleBytes(const shm::PolicyHeader& policy) {
 // The weight of `api_hash` in the policy file that begins with this header; the default one if it
 // has none, or if the file has changed.
 uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_hash) {
-  static shm::PolicyHeader now;  // the host's stack may be small; see phase.h
+  static shm::PolicyHeader now;  // the host's stack may be small; see measuring_run.h
   if (!ReadAt(fd, 0, &now, sizeof now) || memcmp(&now, &policy, sizeof now) != 0) {
     return policy.default_weight;
   }
@@ -159,7 +159,7 @@ bool ReadRequest(char** environment, Request* request) {
 bool LoadPolicy(Request* request) {
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
-  static shm::PolicyHeader policy;  // the host's stack may be small; see phase.h
+  static shm::PolicyHeader policy;  // the host's stack may be small; see measuring_run.h
   void* mapped = MAP_FAILED;
   uint64_t bytes = 0;
   if (ReadAt(fd, 0, &policy, sizeof policy) && IsUsable(policy)) {

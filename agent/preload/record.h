@@ -124,13 +124,13 @@ struct ProcessState {
   uint64_t cells;          // address of the first cell
   uint64_t counters;       // address of the first counter
   uint64_t counter_slot_bytes;
-  shm::RunHeader* header;       // the mapped run file
-  ThreadState* threads;         // kThreadSlots of them
-  uint64_t ticks_to_ns;         // 32.32 fixed point
-  uint64_t bias_ticks;          // what a thunk adds to a measurement
-  uint64_t bias_spread_ticks;   // by how much that differs: distance of the quartiles
-  uint64_t look_at;             // time stamp at which something is to be done: see phase.h; changes
-  uint64_t stack_top;           // highest address of the first thread's stack that is in use
+  shm::RunHeader* header;      // the mapped run file
+  ThreadState* threads;        // kThreadSlots of them
+  uint64_t ticks_to_ns;        // 32.32 fixed point
+  uint64_t bias_ticks;         // what a thunk adds to a measurement
+  uint64_t bias_spread_ticks;  // by how much that differs: distance of the quartiles
+  uint64_t look_at;    // time stamp at which something is to be done: see measuring_run.h; changes
+  uint64_t stack_top;  // highest address of the first thread's stack that is in use
   uint32_t overhead_per_65536;  // 0: what measuring costs does not matter
   uint32_t timed_call_ps;
   uint32_t untimed_call_ps;

@@ -3,7 +3,7 @@
 
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/preload/phase.h"
+#include "agent/preload/measuring_run.h"
 #include "agent/preload/policy.h"
 
 // The library's only entry: a constructor that leaves at once unless this process was asked to take

@@ -10,7 +10,7 @@ namespace fieldcost::preload {
 struct Workspace {
   ElfObject objects[kMaxObjects];         // objects.cc
   PatchedSlot patched[kMaxPatchedSlots];  // slots.cc
-  Picks drawn;                            // phase.cc
+  Picks drawn;                            // measuring_run.cc
 };
 
 // Null before MakeWorkspace().

@@ -1,4 +1,4 @@
-#include "agent/preload/phase.h"
+#include "agent/preload/measuring_run.h"
 
 #include <string.h>
 #include <sys/auxv.h>
