@@ -14,7 +14,7 @@
 #pragma weak _dl_find_object
 #pragma weak dlvsym
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 namespace {
 
 struct Listing {
@@ -276,4 +276,4 @@ uint32_t ObjectsOfHandle(void* handle, bool (*is_known)(uint64_t address), ElfOb
   return count;
 }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

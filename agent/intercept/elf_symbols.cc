@@ -4,7 +4,7 @@
 
 // Symbols, versions and hash tables of loaded objects, read as the loader reads them.
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 namespace {
 
 uint32_t GnuHash(const char* name) {
@@ -154,4 +154,4 @@ bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, ui
   return false;
 }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

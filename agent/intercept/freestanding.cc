@@ -13,7 +13,7 @@
 // loader has fewer symbols to look up in every program we are loaded into. Known names, because the
 // compiler calls some of them itself.
 
-using fieldcost::preload::SystemCall;
+using fieldcost::intercept::SystemCall;
 
 #define FIELDCOST_HIDDEN __attribute__((visibility("hidden")))
 

@@ -12,6 +12,10 @@
 namespace fieldcost::preload {
 namespace {
 
+using intercept::ElfObject;
+using intercept::GlobMatches;
+using intercept::SlotSpace;
+
 // Names that are never picked, without the underscores they begin with; '*' is any run.
 //
 // The first look at their caller's frame: an intercepted dlopen loses its caller's RUNPATH, an
@@ -72,7 +76,7 @@ constexpr const char* kNeverPicked[] = {
 
 const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t address) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (Contains(objects[i], address)) return &objects[i];
+    if (intercept::Contains(objects[i], address)) return &objects[i];
   }
   return nullptr;
 }
@@ -81,21 +85,21 @@ const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t a
 // be picked.
 bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
                    const uint64_t* slot, Candidate* candidate) {
-  const char* const symbol = NameOf(importer, relocation);
+  const char* const symbol = intercept::NameOf(importer, relocation);
   if (!MayBePicked(symbol)) return false;
-  const uint64_t target = TargetOf(space, importer, relocation, slot);
+  const uint64_t target = intercept::TargetOf(space, importer, relocation, slot);
   if (target == 0) return false;
   const ElfObject* const provider = ProviderOf(space.objects, space.object_count, target);
   if (provider == nullptr || *provider->soname == '\0') return false;
   const Elf64_Sym* const definition =
-      FindExport(*provider, symbol, NeededVersion(importer, relocation));
+      intercept::FindExport(*provider, symbol, intercept::NeededVersion(importer, relocation));
   if (definition == nullptr) return false;
   const unsigned type = ELF64_ST_TYPE(definition->st_info);
   if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
   *candidate = {};
   candidate->provider = provider;
   candidate->symbol = symbol;
-  candidate->version = DefinedVersion(*provider, definition);
+  candidate->version = intercept::DefinedVersion(*provider, definition);
   candidate->target = target;
   if (type == STT_FUNC) {
     candidate->code_begin = target;
@@ -143,7 +147,7 @@ uint32_t ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_
   const bool is_plt = index < object.plt_count;
   const Elf64_Rela& relocation =
       is_plt ? object.plt[index] : object.relocations[index - object.plt_count];
-  const uint32_t type = is_plt ? kCallSlot : kDataSlot;
+  const uint32_t type = is_plt ? intercept::kCallSlot : intercept::kDataSlot;
   if (ELF64_R_TYPE(relocation.r_info) != type) return 0;
   const auto* slot = reinterpret_cast<const uint64_t*>(object.base + relocation.r_offset);
   if (!MakeCandidate(space, object, relocation, slot, candidate)) return 0;
@@ -188,11 +192,11 @@ void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Can
 
 bool MatchesList(const char* list, const char* soname, const char* symbol) {
   char name[512];
-  TextBuilder builder(name, sizeof name);
+  intercept::TextBuilder builder(name, sizeof name);
   builder.Add(soname).Add("!").Add(symbol);
   if (!builder.ok()) return false;
   while (*list != '\0') {
-    const size_t bytes = PartBytes(list);
+    const size_t bytes = intercept::PartBytes(list);
     if (GlobMatches(list, bytes, name, strlen(name))) return true;
     list += bytes;
     if (*list == ',') ++list;
@@ -204,8 +208,8 @@ bool MatchesList(const char* list, const char* soname, const char* symbol) {
 // slots that cannot be meant.
 bool SymbolMatchesList(const char* list, const char* symbol) {
   while (*list != '\0') {
-    const size_t bytes = PartBytes(list);
-    const char* const mark = FindChar(list, bytes, '!');
+    const size_t bytes = intercept::PartBytes(list);
+    const char* const mark = intercept::FindChar(list, bytes, '!');
     const char* const pattern = mark == nullptr ? list : mark + 1;
     if (GlobMatches(pattern, static_cast<size_t>(list + bytes - pattern), symbol, strlen(symbol))) {
       return true;
@@ -258,10 +262,11 @@ bool PickAgain(const Request& request, const SlotSpace& space, uint64_t random,
 void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,
                 Picks* picks) {
   picks->count = 0;
-  ForEachSlot(
-      space.objects + first_object, space.object_count - first_object, space.data_too,
+  intercept::ForEachSlot(
+      space, first_object, space.data_too,
       [&](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
-        if (!SymbolMatchesList(request.forced_pick, NameOf(importer, relocation))) return true;
+        if (!SymbolMatchesList(request.forced_pick, intercept::NameOf(importer, relocation)))
+          return true;
         Candidate candidate;
         if (MakeCandidate(space, importer, relocation, slot, &candidate) &&
             MatchesList(request.forced_pick, candidate.provider->soname, candidate.symbol) &&
@@ -271,13 +276,6 @@ void PickByName(const Request& request, const SlotSpace& space, uint32_t first_o
         }
         return picks->count < shm::kMaxPicks;
       });
-}
-
-uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
-                  const uint64_t* slot) {
-  // A slot with something of ours in it is bound.
-  return RealOf(ResolveSlot(space.objects, space.object_count, importer, relocation, slot,
-                            space.may_ask_loader));
 }
 
 }  // namespace fieldcost::preload

@@ -54,7 +54,8 @@ constexpr uint32_t kOut = 1;
 
 void Add(ThreadState* thread, int fd, uint32_t direction, uint64_t bytes) {
   struct stat found;
-  if (SystemCall(SYS_fstat, static_cast<uint32_t>(fd), reinterpret_cast<uint64_t>(&found)) != 0) {
+  if (intercept::SystemCall(SYS_fstat, static_cast<uint32_t>(fd),
+                            reinterpret_cast<uint64_t>(&found)) != 0) {
     return;
   }
   if (S_ISREG(found.st_mode) || S_ISBLK(found.st_mode)) {
@@ -245,7 +246,7 @@ ssize_t RecvFromChk(int fd, void* to, size_t size, size_t room, int flags, socka
 
 }  // namespace
 
-const WrappedFunction kIoFunctions[kIoFunctionCount] = {
+const intercept::WrappedFunction kIoFunctions[kIoFunctionCount] = {
     {"read", reinterpret_cast<uint64_t>(&Read), &real_read},
     {"write", reinterpret_cast<uint64_t>(&Write), &real_write},
     {"pread", reinterpret_cast<uint64_t>(&PRead), &real_pread},

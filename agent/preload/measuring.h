@@ -12,9 +12,6 @@
 
 namespace fieldcost::preload {
 
-// Where measured functions return to: x86_64/thunk.S.
-extern "C" __attribute__((visibility("hidden"))) const char fieldcost_thunk_return[];
-
 extern "C" __attribute__((visibility("hidden"))) __thread ThreadState* fieldcost_current_thread;
 
 // The thread's call counters; no_counters before it has any.

@@ -24,6 +24,11 @@
 namespace fieldcost::preload {
 namespace {
 
+using intercept::InstallWrappers;
+using intercept::Objects;
+using intercept::PatchLock;
+using intercept::SlotSpace;
+
 constexpr uint64_t kNever = ~uint64_t{0};
 // Sanitizers intercept what we would, and count on being the first library.
 constexpr const char* kSanitizers[] = {
@@ -66,7 +71,8 @@ bool IsAnyLoaded(uint32_t first, const char* const (&sonames)[N]) {
 bool HasCollector() {
   const auto* const program = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   return IsAnyLoaded(0, kCollectors) ||
-         (program != nullptr && BeginsWithAny(FileNameOf(program), kProgramsWithCollector));
+         (program != nullptr &&
+          BeginsWithAny(intercept::FileNameOf(program), kProgramsWithCollector));
 }
 
 // Private memory for the threads' states, and the page that a fork wipes.
@@ -80,7 +86,7 @@ bool MakeThreads() {
     return false;
   }
   process.threads = static_cast<ThreadState*>(mapped);
-  process.pid = static_cast<uint32_t>(SystemCall(SYS_getpid));
+  process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
   process.stack_top = getauxval(AT_RANDOM);
   return true;
 }
@@ -136,7 +142,7 @@ uint64_t TicksOf(uint64_t ns) {
 
 uint64_t PhaseEnd(uint64_t now) {
   const uint64_t seconds = asked->policy.phase_seconds;
-  if (seconds == 0 || asked->is_forced() || !VectorState::IsSupported()) return kNever;
+  if (seconds == 0 || asked->is_forced() || !intercept::VectorState::IsSupported()) return kNever;
   return now + TicksOf(seconds * 1000000000);  // below 2^62
 }
 
@@ -160,7 +166,7 @@ bool PrepareMeasuring() {
   Calibrate();
   SetMetrics(asked->is_forced() ? asked->metrics : DrawMetrics(asked->policy, Random()));
   process.overhead_per_65536 = asked->is_forced() ? 0 : asked->policy.overhead_per_65536;
-  process.look_at = PhaseEnd(ReadTimeStamp());
+  process.look_at = PhaseEnd(intercept::ReadTimeStamp());
   return true;
 }
 
@@ -175,7 +181,8 @@ bool MakeRunFile(uint64_t random, shm::Skip* reason) {
 
 void InstallMeters(const SlotSpace& space) {
   const bool waits = process.look_at != kNever;
-  InstallWrappers(kNotices, waits ? kNoticeCount : size_t{kFirstWaitNotice}, space, 0);
+  InstallWrappers(intercept::kNotices,
+                  waits ? intercept::kNoticeCount : size_t{intercept::kFirstWaitNotice}, space, 0);
   if ((process.metrics & shm::kAllocMetrics) != 0) {
     InstallWrappers(kAllocFunctions, kAllocFunctionCount, space, 0);
   }
@@ -185,21 +192,21 @@ void InstallMeters(const SlotSpace& space) {
 }
 
 void ForgetDynamicObjectsLocked() {
-  GiveBackDynamicSlots();
+  intercept::GiveBackDynamicSlots();
   for (uint32_t i = 0; i < process.pick_count; ++i) {
-    if (!IsInDynamicObject(RealOf(process.picks[i].target))) continue;
+    if (!intercept::IsInDynamicObject(intercept::RealOf(process.picks[i].target))) continue;
     if (asked->is_forced()) {
       SuspendPick(i);
     } else {
       EndPick(i, shm::kPickEnded);
     }
   }
-  RemoveDynamicObjects();
+  intercept::RemoveDynamicObjects();
 }
 
 // Something may have been unloaded by somebody whose calls nobody looks at.
 void ForgetWhatIsGone() {
-  if (IsAnyDynamicObjectGone()) ForgetDynamicObjectsLocked();
+  if (intercept::IsAnyDynamicObjectGone()) ForgetDynamicObjectsLocked();
 }
 
 // What the picks of a phase that begins now have in common.
@@ -242,7 +249,7 @@ void LeaveAlone(shm::Skip reason) {
 }
 
 bool BeginRunInWorkspace(uint64_t random, shm::Skip* reason) {
-  ListObjectsAtStart(asked->policy.data_slots != 0);
+  intercept::ListObjectsAtStart(asked->policy.data_slots != 0);
   *reason = shm::Skip::kSanitizer;
   if (IsAnyLoaded(0, kSanitizers)) return false;
   *reason = shm::Skip::kCollector;
@@ -294,11 +301,11 @@ bool BeginRun(Request* request, uint64_t random, shm::Skip* reason) {
   return false;
 }
 
-__attribute__((cold, noinline)) void Look(uint64_t now) {
+__attribute__((cold, noinline)) void EndPhaseAndRedraw(uint64_t now) {
   const PatchLock lock;
   if (!lock.held() || now < process.look_at) return;
-  alignas(64) static char buffer[kVectorStateBytes];
-  const VectorState vectors(buffer);  // a measured call's result may be in them
+  alignas(64) static char buffer[intercept::kVectorStateBytes];
+  const intercept::VectorState vectors(buffer);  // a measured call's result may be in them
   ForgetWhatIsGone();
   EndPhase();
   if (process.pick_count == process.pick_capacity) {
@@ -327,19 +334,19 @@ __attribute__((cold, noinline)) void DetachForGood(shm::Skip reason) {
   if (lock.held()) LeaveAlone(reason);
 }
 
-__attribute__((cold, noinline)) void LookAtHandle(void* handle) {
-  if (IsKnownHandle(handle)) return;
+__attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
+  if (intercept::IsKnownHandle(handle)) return;
   const PatchLock lock;
-  if (!lock.held() || !IsInThisNamespace(handle)) return;
+  if (!lock.held() || !intercept::IsInThisNamespace(handle)) return;
   ForgetWhatIsGone();
   const uint32_t first_new = Objects(false).object_count;
-  if (!AddObjectsOf(handle)) return;
+  if (!intercept::AddObjectsOf(handle)) return;
   if (IsAnyLoaded(first_new, kCollectors)) {
     Detach();
     return LeaveAlone(shm::Skip::kCollector);
   }
   const SlotSpace space = Objects(false);
-  InstallWrappersAgain(space, first_new);
+  intercept::InstallWrappersAgain(space, first_new);
   PatchPicks(space, first_new);
   if (asked->is_forced()) {
     PickByName(*asked, space, first_new, &workspace->drawn);
@@ -363,8 +370,8 @@ __attribute__((cold, noinline)) void LookAtHandle(void* handle) {
   MeasureDrawn(space);
 }
 
-__attribute__((cold, noinline)) void ForgetDynamicObjects() {
-  if (!HasDynamicObjects()) return;
+__attribute__((cold, noinline)) void OnLibraryMayGo() {
+  if (!intercept::HasDynamicObjects()) return;
   const PatchLock lock(PatchLock::Patience::kWait);
   if (lock.held()) ForgetDynamicObjectsLocked();
 }

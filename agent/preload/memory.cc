@@ -14,8 +14,10 @@
 namespace fieldcost::preload {
 namespace {
 
+using intercept::SystemCall;
+
 // The host's stack may be small; see measuring_run.h.
-char path[kMaxPath];
+char path[intercept::kMaxPath];
 
 int64_t OpenAt(int64_t directory, const char* name, int flags) {
   return SystemCall(SYS_openat, static_cast<uint64_t>(directory), reinterpret_cast<uint64_t>(name),
@@ -85,7 +87,7 @@ int64_t OpenInMemory(const Request& request, const char* name, int flags) {
   if (root < 0) return root;
   const char* below = policy.memory_dir + policy.memory_root_bytes;
   while (*below == '/') ++below;
-  TextBuilder builder(path, sizeof path);
+  intercept::TextBuilder builder(path, sizeof path);
   builder.Add(below).Add(*below == '\0' ? "" : "/").Add(name);
   int64_t fd = builder.ok() ? OpenAt(root, path, flags) : -ENAMETOOLONG;
   if (fd == -ENOENT && make) {

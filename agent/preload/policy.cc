@@ -15,6 +15,8 @@
 namespace fieldcost::preload {
 namespace {
 
+using intercept::SystemCall;
+
 const char* Variable(char** environment, const char* name) {
   const size_t bytes = strlen(name);
   for (; environment != nullptr && *environment != nullptr; ++environment) {
@@ -26,7 +28,7 @@ const char* Variable(char** environment, const char* name) {
 }
 
 bool CopyVariable(char** environment, const char* name, char* to, size_t capacity) {
-  TextBuilder builder(to, capacity);
+  intercept::TextBuilder builder(to, capacity);
   return builder.Add(Variable(environment, name)).ok();
 }
 
@@ -40,7 +42,7 @@ shm::MetricSet ParseMetrics(const char* text) {
                 {"cycles", shm::kCycleMetrics}};
   shm::MetricSet metrics = 0;
   while (*text != '\0') {
-    const size_t bytes = PartBytes(text);
+    const size_t bytes = intercept::PartBytes(text);
     for (const auto& known : kNames) {
       if (bytes == strlen(known.name) && memcmp(text, known.name, bytes) == 0) {
         metrics |= known.metrics;
@@ -81,8 +83,8 @@ bool IsUsable(const shm::PolicyHeader& policy) {
 }
 
 int64_t OpenPolicy(const Request& request) {
-  static char path[kMaxPath];  // the host's stack may be small; see measuring_run.h
-  TextBuilder builder(path, sizeof path);
+  static char path[intercept::kMaxPath];  // the host's stack may be small; see measuring_run.h
+  intercept::TextBuilder builder(path, sizeof path);
   if (!builder.Add(request.state_dir).Add("/").Add(shm::kPolicyFileName).ok()) return -1;
   return SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -11,9 +11,9 @@ namespace fieldcost::preload {
 // What the environment and the policy file ask of this process. Owns its texts: the program may
 // change its environment.
 struct Request {
-  char state_dir[kMaxPath];  // absolute
-  char forced_pick[2048];    // "soname!symbol" globs, comma-separated; "": draw at random
-  shm::MetricSet metrics;    // of a forced pick
+  char state_dir[intercept::kMaxPath];  // absolute
+  char forced_pick[2048];  // "soname!symbol" globs, comma-separated; "": draw at random
+  shm::MetricSet metrics;  // of a forced pick
   shm::PolicyHeader policy;
   const shm::AllowedModule* allowed;  // in memory of our own; null before LoadPolicy()
 

@@ -6,18 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/thunk.h"
 #include "common/shm/run_file.h"
 
 namespace fieldcost::preload {
 
 inline constexpr uint32_t kRecordsPerThread = 64;
-inline constexpr uint32_t kStubBytes = 16;          // of fieldcost_stubs
-inline constexpr uint32_t kSamplingStubBytes = 64;  // of fieldcost_sampling_stubs
-inline constexpr uint32_t kNoticeStubBytes = 64;    // of fieldcost_notice_stubs
-
-// What a stub tells fieldcost_thunk_enter: a pick, or one of these and something.
-inline constexpr uint32_t kSampledFlag = 0x10000;  // a pick whose gap has run out
-inline constexpr uint32_t kNoticeFlag = 0x20000;   // a function we take notice of: see notice.h
 
 struct ThreadState;
 
@@ -47,8 +41,8 @@ struct Record {
 };
 inline constexpr uint32_t kNoPick = ~uint32_t{0};
 
-inline uint32_t PickOf(const Record& record) { return record.what & ~kSampledFlag; }
-inline bool IsSampled(const Record& record) { return (record.what & kSampledFlag) != 0; }
+inline uint32_t PickOf(const Record& record) { return record.what & ~intercept::kSampledFlag; }
+inline bool IsSampled(const Record& record) { return (record.what & intercept::kSampledFlag) != 0; }
 
 // While a thread writes to its cells, `active` is this mark of the record concerned: whoever calls
 // from a signal handler then is not measured, since cells have one writer.
@@ -107,7 +101,6 @@ struct alignas(64) PickState {
   uint32_t phase;          // shm::PickPhase
   uint32_t slots;          // that were found to lead to it
 };
-static_assert(sizeof(PickState) == 64);
 
 // Everything about this process. Written by the constructor before any slot is patched; constant
 // afterwards, except where said.
@@ -148,12 +141,18 @@ extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_attached[102
 extern "C" __attribute__((visibility("hidden"))) ProcessState fieldcost_process;
 inline ProcessState& process = fieldcost_process;
 
-// What x86_64/thunk.S knows of these structures.
-static_assert(offsetof(Record, return_address) == 0 && offsetof(Record, saved_rbx) == 8);
-static_assert(offsetof(Record, target) == 16 && offsetof(Record, stack_pointer) == 24);
-static_assert(offsetof(Record, start_ticks) == 32 && offsetof(Record, in_use) == 40);
-static_assert(offsetof(Record, usual) == 44);
-static_assert(offsetof(ThreadState, active) == 0 && offsetof(ThreadState, records) == 16);
+// What the thunk knows of these structures.
+static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
+static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
+static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);
+static_assert(offsetof(Record, stack_pointer) == FIELDCOST_RECORD_STACK_POINTER);
+static_assert(offsetof(Record, start_ticks) == FIELDCOST_RECORD_START_TICKS);
+static_assert(offsetof(Record, in_use) == FIELDCOST_RECORD_IN_USE);
+static_assert(offsetof(Record, usual) == FIELDCOST_RECORD_USUAL);
+static_assert(offsetof(ThreadState, active) == FIELDCOST_THREAD_ACTIVE);
+static_assert(offsetof(ThreadState, records) == FIELDCOST_THREAD_RECORDS);
 static_assert(offsetof(ProcessState, picks) == 0 && offsetof(PickState, target) == 0);
+static_assert(sizeof(PickState) == FIELDCOST_TARGET_ENTRY_BYTES);
+static_assert(shm::kMaxPicks == intercept::kThunkCount);
 
 }  // namespace fieldcost::preload

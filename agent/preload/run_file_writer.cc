@@ -20,6 +20,8 @@
 namespace fieldcost::preload {
 namespace {
 
+using intercept::SystemCall;
+
 constexpr uint32_t kPicosecondsPerNanosecond = 1000;
 
 void CopyText(char* to, size_t capacity, const char* from) {
@@ -87,7 +89,7 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
   header->selection_per_65536 = request.policy.selection_per_65536;
   header->start_unix_ns = UnixNanoseconds();
   header->tsc_to_ns_multiplier = process.ticks_to_ns;
-  header->start_tsc = ReadTimeStamp();
+  header->start_tsc = intercept::ReadTimeStamp();
   header->metrics_per_pick = metric_count;
   header->thread_slots = shm::kThreadSlots;
   header->counters_offset = shm::CountersOffset(capacity);
@@ -105,7 +107,10 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
   const uint32_t complete = 1;  // once everything else is there
 
   char name[40];
-  TextBuilder(name, sizeof name).AddHex(random).AddHex(header->start_tsc).Add(shm::kRunFileSuffix);
+  intercept::TextBuilder(name, sizeof name)
+      .AddHex(random)
+      .AddHex(header->start_tsc)
+      .Add(shm::kRunFileSuffix);
   const int64_t runs = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
   if (runs < 0) return false;
   const int64_t fd =

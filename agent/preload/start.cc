@@ -14,11 +14,11 @@ namespace {
 
 __attribute__((constructor)) void Start(int, char**, char** environment) {
   static Request request;
-  if (!IsKnownLibc() || !ReadRequest(environment, &request)) return;
+  if (!intercept::IsKnownLibc() || !ReadRequest(environment, &request)) return;
   uint64_t random = request.policy.draw_seed;
   const bool has_random =
-      random != 0 || SystemCall(SYS_getrandom, reinterpret_cast<uint64_t>(&random), sizeof random,
-                                GRND_NONBLOCK) == sizeof random;
+      random != 0 || intercept::SystemCall(SYS_getrandom, reinterpret_cast<uint64_t>(&random),
+                                           sizeof random, GRND_NONBLOCK) == sizeof random;
   request.is_chosen = (random & 0xffff) < request.policy.selection_per_65536;
   const bool takes_part = request.is_forced() || request.is_asked || request.is_chosen;
   if (!has_random || !takes_part) return;

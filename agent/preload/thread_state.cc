@@ -12,6 +12,8 @@
 
 namespace fieldcost::preload {
 
+using intercept::SystemCall;
+
 ProcessState fieldcost_process;
 __thread ThreadState* fieldcost_current_thread;
 shm::CallCounter no_counters[shm::kMaxPicks];
@@ -46,11 +48,11 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   thread->cells = process.cells + slot * process.slot_bytes;
   thread->counters =
       reinterpret_cast<shm::CallCounter*>(process.counters + slot * process.counter_slot_bytes);
-  thread->random = ReadTimeStamp();
+  thread->random = intercept::ReadTimeStamp();
   StartCostAccount(thread);
   if (thread->active != nullptr) Abandon(thread, RecordOf(thread->active));
   const bool first_thread = tid == process.pid;
-  thread->stack_end = first_thread ? process.stack_top : ThreadPointer();
+  thread->stack_end = first_thread ? process.stack_top : intercept::ThreadPointer();
   thread->stack_begin = thread->stack_end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
   thread->reclaim_in = 0;
   thread->reclaim_backoff = kFirstBackoff;
@@ -160,7 +162,7 @@ bool LookUpStack(ThreadState* thread, uint64_t here) {
   Mapping below{};
   Mapping stack{};
   if (!FindMapping(thread, here, &below, &stack)) return false;
-  const uint64_t control_block = ThreadPointer();
+  const uint64_t control_block = intercept::ThreadPointer();
   const bool first_thread = thread->owner_tid == process.pid;
   const bool own_stack = first_thread
                              ? process.stack_top > stack.begin && process.stack_top <= stack.end
@@ -218,7 +220,7 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
   if (thread->reclaim_in == 0) {
     for (int attempt = 0; attempt < 2; ++attempt) {
       for (Record& record : thread->records) {
-        if (record.in_use == 0 && TakeOnThisThread(&record.in_use)) return &record;
+        if (record.in_use == 0 && intercept::TakeOnThisThread(&record.in_use)) return &record;
       }
       // Said before the search, for the case that a signal handler jumps out of it.
       thread->reclaim_in = thread->reclaim_backoff;

@@ -19,7 +19,7 @@ TABLE = {
     "common/http": (["base"], ["boost", "openssl"]),
     "common/sqlite": (["base"], ["sqlite3.h"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
-    "agent/intercept": (["shm", "preload"], []),
+    "agent/intercept": (["shm"], []),
     "agent/preload": (["shm", "intercept"], []),
     "agent/daemon": (["base", "config", "systemd", "shm", "stats", "wire", "crypto", "http", "sqlite", "catalog"], ["systemd/"]),
     "aggregator": (["base", "config", "systemd", "crypto", "http", "wire", "admin", "demo", "ingest", "publish", "store"], ["boost/json"]),
