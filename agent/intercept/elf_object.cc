@@ -37,6 +37,7 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
     const uint64_t value = dynamic->d_un.d_val;
     const uint64_t address = Absolute(*object, value);
     switch (dynamic->d_tag) {
+      // Symbols and their names.
       case DT_STRTAB:
         object->strings = reinterpret_cast<const char*>(address);
         break;
@@ -46,6 +47,8 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
       case DT_SONAME:
         soname_offset = value;
         break;
+
+      // Their versions.
       case DT_VERSYM:
         object->versions = reinterpret_cast<const uint16_t*>(address);
         break;
@@ -61,12 +64,16 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
       case DT_VERDEFNUM:
         object->defined_count = static_cast<uint32_t>(value);
         break;
+
+      // How they are found.
       case DT_GNU_HASH:
         object->gnu_hash = reinterpret_cast<const uint32_t*>(address);
         break;
       case DT_HASH:
         object->old_hash = reinterpret_cast<const uint32_t*>(address);
         break;
+
+      // Slots.
       case DT_JMPREL:
         object->plt = reinterpret_cast<const Elf64_Rela*>(address);
         break;

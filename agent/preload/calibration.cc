@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "agent/intercept/thunk.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring.h"
 
 namespace fieldcost::preload {

@@ -134,58 +134,52 @@ uint64_t SlotCount(const SlotSpace& space) {
   return count;
 }
 
-// Draws one of the space's slots. The weight of what it leads to; 0 if that is nothing that may be
-// picked, and the candidate is then unusable. `importer` is the object whose slot it is.
-uint32_t ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_count,
-                  uint64_t random, Candidate* candidate, uint32_t* importer) {
+// Draws one of the space's slots, and says what it leads to.
+Drawn ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_count,
+               uint64_t random) {
+  Drawn drawn = {};
   uint64_t index = random % slot_count;
-  uint32_t o = 0;
-  while (index >= SlotCount(space.objects[o], space.data_too)) {
-    index -= SlotCount(space.objects[o++], space.data_too);
+  while (index >= SlotCount(space.objects[drawn.importer], space.data_too)) {
+    index -= SlotCount(space.objects[drawn.importer++], space.data_too);
   }
-  const ElfObject& object = space.objects[o];
+  const ElfObject& object = space.objects[drawn.importer];
   const bool is_plt = index < object.plt_count;
   const Elf64_Rela& relocation =
       is_plt ? object.plt[index] : object.relocations[index - object.plt_count];
   const uint32_t type = is_plt ? intercept::kCallSlot : intercept::kDataSlot;
-  if (ELF64_R_TYPE(relocation.r_info) != type) return 0;
+  if (ELF64_R_TYPE(relocation.r_info) != type) return drawn;
   const auto* slot = reinterpret_cast<const uint64_t*>(object.base + relocation.r_offset);
-  if (!MakeCandidate(space, object, relocation, slot, candidate)) return 0;
-  *importer = o;
-  return WeightOf(request, *candidate);
+  if (!MakeCandidate(space, object, relocation, slot, &drawn.candidate)) return drawn;
+  drawn.weight = WeightOf(request, drawn.candidate);
+  return drawn;
 }
 
-// Draws until an API is taken that is not among `taken` (if given). `importer` is the object whose
-// slot was drawn. False if it gives up.
-bool Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random,
-          Candidate* candidate, uint32_t* importer) {
+// Draws until an API is taken that is not among `taken` (if given). Without weight if it gives up.
+Drawn Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random) {
   const uint64_t slot_count = SlotCount(space);
-  if (slot_count == 0) return false;
+  if (slot_count == 0) return {};
   for (uint32_t draw = 1; draw <= shm::kDrawsPerPick; ++draw) {
-    const uint32_t weight =
-        ComeUpon(request, space, slot_count, NextRandom(random), candidate, importer);
-    if (!shm::TakesDraw(NextRandom(random), weight)) continue;
-    if (taken != nullptr && AlreadyPicked(*taken, candidate->target)) continue;
-    candidate->candidate_count = slot_count;
-    candidate->draws = draw;
-    candidate->weight = weight;
-    return true;
+    Drawn drawn = ComeUpon(request, space, slot_count, NextRandom(random));
+    if (!shm::TakesDraw(NextRandom(random), drawn.weight)) continue;
+    if (taken != nullptr && AlreadyPicked(*taken, drawn.candidate.target)) continue;
+    drawn.candidate.candidate_count = slot_count;
+    drawn.candidate.draws = draw;
+    drawn.candidate.weight = drawn.weight;
+    return drawn;
   }
-  return false;
+  return {};
 }
 
 // The probe draws of what has been drawn together.
-void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Candidate* drawn,
+void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Candidate* candidates,
            uint32_t count) {
   const uint64_t slot_count = SlotCount(space);
   for (uint32_t draw = 0; draw < shm::kProbeDraws; ++draw) {
-    Candidate found;
-    uint32_t importer;
-    const uint32_t weight =
-        ComeUpon(request, space, slot_count, NextRandom(random), &found, &importer);
-    for (uint32_t i = 0; weight != 0 && i < count; ++i) {
-      drawn[i].probe_weight += weight;
-      if (drawn[i].target == found.target) break;  // those after it were drawn from what it left
+    const Drawn found = ComeUpon(request, space, slot_count, NextRandom(random));
+    for (uint32_t i = 0; found.weight != 0 && i < count; ++i) {
+      candidates[i].probe_weight += found.weight;
+      // Those after it were drawn from what it left.
+      if (candidates[i].target == found.candidate.target) break;
     }
   }
 }
@@ -237,26 +231,26 @@ void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t rando
   uint32_t gave_up = 0;
   picks->count = 0;
   for (uint32_t order = 0; order < wanted; ++order) {
-    uint32_t importer;
-    Candidate* const next = &picks->candidates[picks->count];
-    if (!Draw(request, space, picks, &random, next, &importer)) {
+    const Drawn drawn = Draw(request, space, picks, &random);
+    if (drawn.weight == 0) {
       // Weights that must be right need every number tried; here the program need not wait.
       if (request.is_only_asked() && ++gave_up == kAskedGiveUps) break;
       continue;
     }
-    next->wanted = wanted;
-    next->order = order;
-    ++picks->count;
+    Candidate& next = picks->candidates[picks->count++];
+    next = drawn.candidate;
+    next.wanted = wanted;
+    next.order = order;
   }
   if (picks->count != 0) Probe(request, space, &random, picks->candidates, picks->count);
 }
 
-bool PickAgain(const Request& request, const SlotSpace& space, uint64_t random,
-               Candidate* candidate, uint32_t* importer) {
-  if (!Draw(request, space, nullptr, &random, candidate, importer)) return false;
-  candidate->wanted = 1;
-  Probe(request, space, &random, candidate, 1);
-  return true;
+Drawn PickAgain(const Request& request, const SlotSpace& space, uint64_t random) {
+  Drawn drawn = Draw(request, space, nullptr, &random);
+  if (drawn.weight == 0) return drawn;
+  drawn.candidate.wanted = 1;
+  Probe(request, space, &random, &drawn.candidate, 1);
+  return drawn;
 }
 
 void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,

@@ -25,6 +25,13 @@ struct Candidate {
   uint32_t probe_weight;
 };
 
+// What a draw came to.
+struct Drawn {
+  Candidate candidate;
+  uint32_t importer;  // index of the object whose slot was drawn
+  uint32_t weight;    // 0: nothing that may be picked, and the others say nothing
+};
+
 struct Picks {
   Candidate candidates[shm::kMaxPicks];
   uint32_t count;
@@ -38,12 +45,11 @@ bool MayBePicked(const char* symbol);
 void PickAtRandom(const Request& request, const intercept::SlotSpace& space, uint64_t random,
                   uint32_t wanted, Picks* picks);
 
-// Objects have come since a pick was drawn: draws again among all. `importer` is the index of the
-// object whose slot was drawn: if it is a new one, that API is to take the old pick's place; if
-// not, the old pick stands for it, since it was drawn from those in the same way. So every API has
-// the chance it would have had if all objects had been there at once. False if no draw was taken.
-bool PickAgain(const Request& request, const intercept::SlotSpace& space, uint64_t random,
-               Candidate* candidate, uint32_t* importer);
+// Objects have come since a pick was drawn: draws again among all. If the importer is a new one,
+// that API is to take the old pick's place; if not, the old pick stands for it, since it was drawn
+// from those in the same way. So every API has the chance it would have had if all objects had been
+// there at once. Without weight if no draw was taken.
+Drawn PickAgain(const Request& request, const intercept::SlotSpace& space, uint64_t random);
 
 // Picks every API whose "soname!symbol" matches the forced pick (at most kMaxPicks) and that a slot
 // of the objects from `first_object` on leads to.

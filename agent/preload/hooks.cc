@@ -2,7 +2,7 @@
 
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring_run.h"
-#include "agent/preload/record.h"
+#include "agent/preload/process_state.h"
 
 namespace fieldcost::intercept {
 

@@ -15,8 +15,8 @@ namespace fieldcost::preload {
 // may keep big things in static memory: the host's stack may be small.
 
 // Begins the first phase: picks, takes a lease, makes the run file, patches. For the constructor.
-// `request` must stay. False, with the reason, if nothing can be measured.
-bool BeginRun(Request* request, uint64_t random, shm::Skip* reason);
+// `request` must stay. Says why if nothing can be measured, else kNoSkip.
+shm::Skip BeginRun(Request* request, uint64_t random);
 
 // Does what is due at this time stamp: ends the phase, and picks anew.
 void EndPhaseAndRedraw(uint64_t now);

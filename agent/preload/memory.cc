@@ -101,4 +101,11 @@ int64_t OpenInMemory(const Request& request, const char* name, int flags) {
   return -EPERM;
 }
 
+bool Populate(uint64_t begin, uint64_t bytes) {
+  constexpr int kMadvPopulateWrite = 23;  // Linux 5.14
+  const uint64_t first = begin & ~uint64_t{4095};
+  const uint64_t end = (begin + bytes + 4095) & ~uint64_t{4095};
+  return SystemCall(SYS_madvise, first, end - first, kMadvPopulateWrite) == 0;
+}
+
 }  // namespace fieldcost::preload

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/gaps.h"
 #include "agent/preload/measuring_run.h"
 

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "agent/intercept/slots.h"
+#include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
-#include "agent/preload/record.h"
+#include "agent/preload/process_state.h"
 #include "agent/preload/run_file_writer.h"
 
 namespace fieldcost::preload {

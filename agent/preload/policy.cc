@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/preload/measuring.h"
 #include "agent/preload/memory.h"
 
 namespace fieldcost::preload {

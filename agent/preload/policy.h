@@ -8,6 +8,9 @@
 
 namespace fieldcost::preload {
 
+// What a step of a run returns that was taken; else it says why not.
+inline constexpr auto kNoSkip = static_cast<shm::Skip>(~uint32_t{0});
+
 // What the environment and the policy file ask of this process. Owns its texts: the program may
 // change its environment.
 struct Request {

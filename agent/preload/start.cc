@@ -22,8 +22,8 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   request.is_chosen = (random & 0xffff) < request.policy.selection_per_65536;
   const bool takes_part = request.is_forced() || request.is_asked || request.is_chosen;
   if (!has_random || !takes_part) return;
-  shm::Skip reason;
-  if (!BeginRun(&request, random, &reason)) CountSkip(request, reason);
+  const shm::Skip skip = BeginRun(&request, random);
+  if (skip != kNoSkip) CountSkip(request, skip);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #pragma once
 
-// What libraries inside programs need of this architecture beside the thunks: the relocations that calls
-// go through, the time stamp counter, the thread pointer, the vector registers, raw system calls
-// (errno stays as it was, no cancellation point, no libc code that could touch vector registers),
-// and an atomic step that only signals can interrupt.
+// What libraries inside programs need of this architecture beside the thunks: the relocations that
+// calls go through, the time stamp counter, the thread pointer, the vector registers, raw system
+// calls (errno stays as it was, no cancellation point, no libc code that could touch vector
+// registers), and an atomic step that only signals can interrupt.
 
 #include <elf.h>
 #include <stdint.h>
