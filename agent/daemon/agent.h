@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "agent/daemon/spool_state.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/shm/skip_file.h"
 #include "common/stats/stat_row.h"
 #include "common/wire/batch.h"
 
@@ -79,6 +81,7 @@ using ForgetProgress = std::function<void(const ForgetReport& so_far)>;
 struct SkipCount {
   std::string reason;  // a phrase
   std::uint64_t runs = 0;
+  shm::Skip skip = shm::Skip::kPolicyUnusable;  // the same as a number
   bool operator==(const SkipCount&) const = default;
 };
 
@@ -143,6 +146,9 @@ class Agent {
 
   // Everything measured on this machine (modes local and on, and forced picks), ascending by key.
   Result<std::vector<stats::StatRow>> LocalRows() const;
+  // Those of them of which nothing is ever sent, since their library is not public: what is added
+  // up under one name, and what was picked by hand.
+  Result<std::set<stats::ApiKey>> LocalOnlyApis() const;
 
   // The next batch as it would be sent now; nullopt if there is nothing to send.
   Result<std::optional<PendingBatch>> Preview() const;

@@ -90,7 +90,10 @@ bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf6
   const uint64_t target = intercept::TargetOf(space, importer, relocation, slot);
   if (target == 0) return false;
   const ElfObject* const provider = ProviderOf(space.objects, space.object_count, target);
-  if (provider == nullptr || *provider->soname == '\0') return false;
+  if (provider == nullptr) return false;
+  const char* const module =
+      *provider->soname != '\0' ? provider->soname : intercept::FileNameOf(provider->path);
+  if (*module == '\0') return false;  // the program itself
   const Elf64_Sym* const definition =
       intercept::FindExport(*provider, symbol, intercept::NeededVersion(importer, relocation));
   if (definition == nullptr) return false;
@@ -98,6 +101,7 @@ bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf6
   if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
   *candidate = {};
   candidate->provider = provider;
+  candidate->module = module;
   candidate->symbol = symbol;
   candidate->version = intercept::DefinedVersion(*provider, definition);
   candidate->target = target;
@@ -117,8 +121,9 @@ bool AlreadyPicked(const Picks& picks, uint64_t target) {
 
 // How likely an API is taken by a draw that comes upon it; 0 if it may not be measured.
 uint32_t WeightOf(const Request& request, const Candidate& candidate) {
+  // Never by a file's name: that says nothing of what the library is.
   const char* const soname = candidate.provider->soname;
-  if (!IsAllowed(request, soname)) return 0;
+  if (*soname == '\0' || !IsAllowed(request, soname)) return 0;
   return PolicyWeight(request, shm::ApiHash(soname, candidate.symbol, candidate.version));
 }
 
@@ -263,7 +268,7 @@ void PickByName(const Request& request, const SlotSpace& space, uint32_t first_o
           return true;
         Candidate candidate;
         if (MakeCandidate(space, importer, relocation, slot, &candidate) &&
-            MatchesList(request.forced_pick, candidate.provider->soname, candidate.symbol) &&
+            MatchesList(request.forced_pick, candidate.module, candidate.symbol) &&
             !AlreadyPicked(*picks, candidate.target)) {
           candidate.weight = shm::kFullWeight;
           picks->candidates[picks->count++] = candidate;

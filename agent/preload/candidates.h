@@ -11,6 +11,7 @@ namespace fieldcost::preload {
 // An API that was picked.
 struct Candidate {
   const intercept::ElfObject* provider;
+  const char* module;  // its soname; if it has none, its file's name
   const char* symbol;
   const char* version;
   uint64_t target;
@@ -51,8 +52,8 @@ void PickAtRandom(const Request& request, const intercept::SlotSpace& space, uin
 // there at once. Without weight if no draw was taken.
 Drawn PickAgain(const Request& request, const intercept::SlotSpace& space, uint64_t random);
 
-// Picks every API whose "soname!symbol" matches the forced pick (at most kMaxPicks) and that a slot
-// of the objects from `first_object` on leads to.
+// Picks every API whose "module!symbol" matches the forced pick (at most kMaxPicks) and that a slot
+// of the objects from `first_object` on leads to, of any library, also of one without a soname.
 void PickByName(const Request& request, const intercept::SlotSpace& space, uint32_t first_object,
                 Picks* picks);
 

@@ -171,7 +171,7 @@ shm::Skip CreateRunFile(const Request& request, uint64_t random) {
 shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   // Half a name would be another API's.
   if (strlen(candidate.symbol) >= sizeof(shm::Pick::symbol) ||
-      strlen(candidate.provider->soname) >= sizeof(shm::Pick::soname) ||
+      strlen(candidate.module) >= sizeof(shm::Pick::soname) ||
       strlen(candidate.version) >= sizeof(shm::Pick::symbol_version)) {
     return nullptr;
   }
@@ -182,7 +182,7 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   // The first page was written when the file was made.
   const uint64_t first_page_end = reinterpret_cast<uint64_t>(process.header) + kPageBytes;
   if (begin + sizeof *pick > first_page_end && !Populate(begin, sizeof *pick)) return nullptr;
-  CopyText(pick->soname, sizeof pick->soname, candidate.provider->soname);
+  CopyText(pick->soname, sizeof pick->soname, candidate.module);
   CopyText(pick->symbol, sizeof pick->symbol, candidate.symbol);
   CopyText(pick->symbol_version, sizeof pick->symbol_version, candidate.version);
   CopyText(pick->module_path, sizeof pick->module_path, candidate.provider->path);

@@ -67,8 +67,7 @@ Result<std::vector<report::CostSummary>> FindApi(const Source& source, const std
     return Fail(ErrorCode::kInvalidArgument, "{} is in several libraries; choose one: {}", name,
                 Join(candidates));
   }
-  std::vector<report::CostSummary> summaries =
-      report::Summarise(report::Select(rows, selection), source.whose());
+  std::vector<report::CostSummary> summaries = source.Summarise(report::Select(rows, selection));
   if (summaries.empty()) {
     return Fail(ErrorCode::kNotFound, "no such measurements of {}; there are: {}", name,
                 report::ChoiceText(rows));

@@ -46,6 +46,7 @@ Result<Source> Source::Open(bool local) {
     FIELDCOST_ASSIGN(daemon::Agent agent, daemon::Agent::Open(profile, SystemClock()));
     FIELDCOST_TRY(agent.Harvest());
     FIELDCOST_ASSIGN(source.local_rows_, agent.LocalRows());
+    FIELDCOST_ASSIGN(source.local_only_, agent.LocalOnlyApis());
   } else {
     FIELDCOST_ASSIGN(source.catalog_, OrWayOut(catalog::Catalog::Open(profile.catalog_file)));
     FIELDCOST_ASSIGN(source.freshness_, OrWayOut(source.catalog_->GetFreshness()));
@@ -57,11 +58,19 @@ Result<Source> Source::Open(bool local) {
   return source;
 }
 
+std::vector<report::CostSummary> Source::Summarise(std::span<const stats::StatRow> rows) const {
+  std::vector<report::CostSummary> summaries = report::Summarise(rows, whose());
+  for (report::CostSummary& summary : summaries) {
+    summary.local_only = local_only_.contains(summary.api);
+  }
+  return summaries;
+}
+
 Result<std::vector<report::CostSummary>> Source::Summaries(std::string_view library_glob) const {
   std::vector<report::CostSummary> all;
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
-    std::vector<report::CostSummary> some = report::Summarise(rows, whose());
+    std::vector<report::CostSummary> some = Summarise(rows);
     all.insert(all.end(), std::make_move_iterator(some.begin()),
                std::make_move_iterator(some.end()));
   };
@@ -82,7 +91,7 @@ Result<TopApis> Source::Top(std::string_view library_glob, report::SortKey key,
   TopApis top{.found = 0};
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
-    std::vector<report::CostSummary> some = report::Summarise(rows, whose());
+    std::vector<report::CostSummary> some = Summarise(rows);
     *top.found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
     if (limit != 0 && top.summaries.size() > limit + kSpare) Keep(top.summaries, key, limit);
@@ -115,7 +124,7 @@ Result<TopApis> Source::TopByTotal(std::string_view library_glob, std::uint64_t 
       status = rows.error();
       return false;
     }
-    std::vector<report::CostSummary> some = report::Summarise(*rows, whose());
+    std::vector<report::CostSummary> some = Summarise(*rows);
     found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
     Keep(top.summaries, report::SortKey::kTotal, limit);

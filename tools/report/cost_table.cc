@@ -108,6 +108,7 @@ Line TableLine(const CostSummary& summary, const Twins& twins, const Style& styl
   const MetricSummary* time = summary.FindTime();
   const MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
   Line line = NameCells(summary.api, twins, style);
+  if (summary.local_only) line[1].text += " (local only)";
   line.push_back({FormatCount(CallsOf(summary)), true});
   const MetricSummary* contributed = time != nullptr ? time : alloc;
   line.push_back(
@@ -167,7 +168,8 @@ std::string Indent(std::string_view text) {
   return out;
 }
 
-std::string NameLine(const stats::ApiKey& api) {
+std::string NameLine(const CostSummary& summary) {
+  const stats::ApiKey& api = summary.api;
   std::string text = EscapeControl(stats::DisplayName(api));
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {} {}", name, EscapeControl(value));
@@ -175,6 +177,7 @@ std::string NameLine(const stats::ApiKey& api) {
   add("version", api.package_version);
   add("symbol version", api.symbol_version);
   add("build-id", api.build_id);
+  if (summary.local_only) text += "  local only";
   return text + "\n";
 }
 
@@ -376,7 +379,7 @@ std::string CostTable(std::span<const CostSummary> summaries, const Style& style
 }
 
 std::string CostDetail(const CostSummary& summary, const Style& style) {
-  std::string text = NameLine(summary.api);
+  std::string text = NameLine(summary);
   for (const auto& [metric, numbers] : summary.metrics) {
     const stats::Figures& figures = numbers.figures;
     text += fmt::format(
@@ -407,7 +410,7 @@ std::string CostDetail(const CostSummary& summary, const Style& style) {
 }
 
 std::string HistogramDetail(const CostSummary& summary, const Style& style) {
-  std::string text = NameLine(summary.api);
+  std::string text = NameLine(summary);
   for (const auto& [metric, numbers] : summary.metrics) {
     text += fmt::format("\n  {} ({})\n", stats::Name(metric), stats::Unit(metric));
     text += CountLine(metric, numbers);
