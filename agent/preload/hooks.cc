@@ -4,6 +4,8 @@
 #include "agent/preload/measuring_run.h"
 #include "agent/preload/process_state.h"
 
+// What agent/intercept asks of whoever uses it: the answers of a run.
+
 namespace fieldcost::intercept {
 
 using preload::process;

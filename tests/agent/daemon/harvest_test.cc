@@ -310,6 +310,10 @@ TEST_F(HarvestTest, PickByHandKeepsItsNameAndIsNeverSent) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(stats::DisplayName(rows[0].key.api), "libsecret.so.1!secret_call");
   EXPECT_TRUE(agent.LocalOnlyApis()->contains(rows[0].key.api));
+  // Nor is what anybody has.
+  options.picks = {LibcPick()};
+  WriteRun("b", {7}, options);
+  ASSERT_TRUE(agent.Harvest());
   EXPECT_FALSE(agent.Preview()->has_value());
   EXPECT_EQ(agent.GetStatus()->private_rows_kept, 2U);  // times, and calls of the run
 }
