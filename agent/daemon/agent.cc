@@ -152,4 +152,10 @@ Result<std::vector<stats::StatRow>> Agent::LocalRows() const {
   return rows;
 }
 
+Result<std::set<stats::ApiKey>> Agent::LocalOnlyApis() const {
+  if (!state_->HasDatabase()) return std::set<stats::ApiKey>{};
+  FIELDCOST_TRY(state_->OpenDatabase());
+  return state_->database->PrivateApis();
+}
+
 }  // namespace fieldcost::agent

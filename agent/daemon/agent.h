@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ class Agent {
 
   // Everything measured on this machine (modes local and on, and forced picks), ascending by key.
   Result<std::vector<stats::StatRow>> LocalRows() const;
+  // Those of them of which nothing is ever sent, since their library is not public: what is added
+  // up under one name, and what was picked by hand.
+  Result<std::set<stats::ApiKey>> LocalOnlyApis() const;
 
   // The next batch as it would be sent now; nullopt if there is nothing to send.
   Result<std::optional<BatchDetails>> Preview() const;

@@ -212,7 +212,8 @@ Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& 
   for (RunPick& pick : content->picks) {
     FIELDCOST_ASSIGN(const ModuleOwner owner, versions.Find(pick.api, pick.module_path));
     pick.api.package_version = owner.version;
-    if (!info->forced && !IsPublic(pick.api, owner)) pick.api = PrivateApi();
+    pick.is_private = !IsPublic(pick.api, owner);
+    if (pick.is_private && !info->forced) pick.api = PrivateApi();
   }
   const RunIdentity run{.name = path.filename().string(),
                         .inode = bytes->inode(),
@@ -288,9 +289,8 @@ Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunS
     if (!difference.Subtract(counted->second)) return {};
   }
   const LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
-  const bool is_private = pick.api.soname == kPrivateName;
-  FIELDCOST_TRY(database_->AddLocal(key, difference, is_private));
-  if (may_send && !is_private) {
+  FIELDCOST_TRY(database_->AddLocal(key, difference, pick.is_private));
+  if (may_send && !pick.is_private) {
     FIELDCOST_TRY(database_->AddPending(key, difference, clock_->Now()));
   }
   changes.totals[{cell.pick, cell.metric}] = cell.histogram;

@@ -32,7 +32,7 @@ bool IsOver(const ThreadState* thread, const Record* record) {
   if (here < thread->stack_begin || here >= thread->stack_end) return false;
   if (place < thread->stack_begin || place >= thread->stack_end) return false;
   return place < here || *reinterpret_cast<const uint64_t*>(place) !=
-                             reinterpret_cast<uint64_t>(fieldcost_thunk_return);
+                             reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return);
 }
 
 __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, uint64_t caller) {
@@ -42,7 +42,7 @@ __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, 
   thread->allocated_inclusive += bytes;
   // A function that ends in `return malloc(n)` has left its frame: the caller is then our thunk.
   if ((caller >= pick.code_begin && caller < pick.code_end) ||
-      caller == reinterpret_cast<uint64_t>(fieldcost_thunk_return)) {
+      caller == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return)) {
     thread->allocated_exclusive += bytes;
   }
   shm::Cell* const cells = CellsOf(thread, PickOf(*record));
@@ -123,7 +123,7 @@ void* PValloc(size_t size) {
 
 }  // namespace
 
-const WrappedFunction kAllocFunctions[kAllocFunctionCount] = {
+const intercept::WrappedFunction kAllocFunctions[kAllocFunctionCount] = {
     {"malloc", reinterpret_cast<uint64_t>(&Malloc), &real_malloc},
     {"calloc", reinterpret_cast<uint64_t>(&Calloc), &real_calloc},
     {"realloc", reinterpret_cast<uint64_t>(&Realloc), &real_realloc},

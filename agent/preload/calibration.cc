@@ -2,13 +2,11 @@
 
 #include <stdint.h>
 
+#include "agent/intercept/thunk.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring.h"
-#include "agent/preload/slots.h"
 
 namespace fieldcost::preload {
-
-extern "C" __attribute__((visibility("hidden"))) uint64_t fieldcost_empty_function(uint64_t value);
-extern "C" __attribute__((visibility("hidden"))) uint64_t fieldcost_known_function(uint64_t value);
 
 namespace {
 
@@ -27,9 +25,9 @@ uint64_t TicksOf(Function function) {
   uint64_t least = ~uint64_t{0};
   for (int round = 0; round < kRounds; ++round) {
     uint64_t value = 1;
-    const uint64_t begin = ReadTimeStampInOrder();
+    const uint64_t begin = intercept::ReadTimeStampInOrder();
     for (int i = 0; i < kCallsInARow; ++i) value = function(value);
-    const uint64_t ticks = ReadTimeStampInOrder() - begin;
+    const uint64_t ticks = intercept::ReadTimeStampInOrder() - begin;
     if (ticks < least) least = ticks;
   }
   return least;
@@ -75,7 +73,8 @@ void CalibrateBias(Function timed, const shm::Cell& cell) {
     for (; place > 0 && sums[place - 1] > sum; --place) sums[place] = sums[place - 1];
     sums[place] = sum;
   }
-  const uint64_t known = TicksOf(&fieldcost_known_function) * kCallsPerBiasRound / kCallsInARow;
+  const uint64_t known =
+      TicksOf(&intercept::fieldcost_known_function) * kCallsPerBiasRound / kCallsInARow;
   constexpr uint64_t kHalf = kCallsPerBiasRound / 2;
   const uint64_t typical = sums[kBiasRounds / 2];
   process.bias_ticks = typical > known ? (typical - known + kHalf) / kCallsPerBiasRound : 0;
@@ -91,18 +90,18 @@ void Calibrate() {
   const uint64_t ticks_to_ns = process.ticks_to_ns;
   process.cells = reinterpret_cast<uint64_t>(&cell);
   process.metrics = shm::kTimeMetrics;
-  process.picks[0].target = reinterpret_cast<uint64_t>(&fieldcost_known_function);
+  process.picks[0].target = reinterpret_cast<uint64_t>(&intercept::fieldcost_known_function);
   process.picks[0].shared = &description;
-  const auto timed = reinterpret_cast<Function>(StubOf(0));
+  const auto timed = reinterpret_cast<Function>(intercept::StubOf(0));
   // The cell shall count ticks meanwhile.
   process.ticks_to_ns = uint64_t{1} << 32;
   CalibrateBias(timed, cell);
-  process.picks[0].target = reinterpret_cast<uint64_t>(&fieldcost_empty_function);
+  process.picks[0].target = reinterpret_cast<uint64_t>(&intercept::fieldcost_empty_function);
   process.threads[0].records[0].target = process.picks[0].target;
-  const uint64_t plain_ticks = TicksOf(&fieldcost_empty_function);
+  const uint64_t plain_ticks = TicksOf(&intercept::fieldcost_empty_function);
   const uint64_t timed_ticks = TicksOf(timed);
   no_counters[0] = shm::MakeCallCounter(0, (1U << shm::kMaxSamplingLog2) - 1);
-  const uint64_t untimed_ticks = TicksOf(reinterpret_cast<Function>(SamplingStubOf(0)));
+  const uint64_t untimed_ticks = TicksOf(reinterpret_cast<Function>(intercept::SamplingStubOf(0)));
   no_counters[0] = 0;
   process.ticks_to_ns = ticks_to_ns;
   process.timed_call_ps = CostPs(timed_ticks, plain_ticks);

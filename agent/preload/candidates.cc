@@ -2,15 +2,19 @@
 
 #include <string.h>
 
+#include "agent/intercept/slots.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/random.h"
-#include "agent/preload/slots.h"
-#include "agent/preload/text.h"
-#include "agent/preload/wrappers.h"
-#include "agent/preload/x86_64/machine.h"
 #include "common/shm/selection.h"
 
 namespace fieldcost::preload {
 namespace {
+
+using intercept::ElfObject;
+using intercept::GlobMatches;
+using intercept::SlotSpace;
 
 // Names that are never picked, without the underscores they begin with; '*' is any run.
 //
@@ -72,7 +76,7 @@ constexpr const char* kNeverPicked[] = {
 
 const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t address) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (Contains(objects[i], address)) return &objects[i];
+    if (intercept::Contains(objects[i], address)) return &objects[i];
   }
   return nullptr;
 }
@@ -81,21 +85,25 @@ const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t a
 // be picked.
 bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
                    const uint64_t* slot, Candidate* candidate) {
-  const char* const symbol = NameOf(importer, relocation);
+  const char* const symbol = intercept::NameOf(importer, relocation);
   if (!MayBePicked(symbol)) return false;
-  const uint64_t target = TargetOf(space, importer, relocation, slot);
+  const uint64_t target = intercept::TargetOf(space, importer, relocation, slot);
   if (target == 0) return false;
   const ElfObject* const provider = ProviderOf(space.objects, space.object_count, target);
-  if (provider == nullptr || *provider->soname == '\0') return false;
+  if (provider == nullptr) return false;
+  const char* const module =
+      *provider->soname != '\0' ? provider->soname : intercept::FileNameOf(provider->path);
+  if (*module == '\0') return false;  // the program itself
   const Elf64_Sym* const definition =
-      FindExport(*provider, symbol, NeededVersion(importer, relocation));
+      intercept::FindExport(*provider, symbol, intercept::NeededVersion(importer, relocation));
   if (definition == nullptr) return false;
   const unsigned type = ELF64_ST_TYPE(definition->st_info);
   if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
   *candidate = {};
   candidate->provider = provider;
+  candidate->module = module;
   candidate->symbol = symbol;
-  candidate->version = DefinedVersion(*provider, definition);
+  candidate->version = intercept::DefinedVersion(*provider, definition);
   candidate->target = target;
   if (type == STT_FUNC) {
     candidate->code_begin = target;
@@ -113,8 +121,9 @@ bool AlreadyPicked(const Picks& picks, uint64_t target) {
 
 // How likely an API is taken by a draw that comes upon it; 0 if it may not be measured.
 uint32_t WeightOf(const Request& request, const Candidate& candidate) {
+  // Never by a file's name: that says nothing of what the library is.
   const char* const soname = candidate.provider->soname;
-  if (!IsAllowed(request, soname)) return 0;
+  if (*soname == '\0' || !IsAllowed(request, soname)) return 0;
   return PolicyWeight(request, shm::ApiHash(soname, candidate.symbol, candidate.version));
 }
 
@@ -130,69 +139,63 @@ uint64_t SlotCount(const SlotSpace& space) {
   return count;
 }
 
-// Draws one of the space's slots. The weight of what it leads to; 0 if that is nothing that may be
-// picked, and the candidate is then unusable. `importer` is the object whose slot it is.
-uint32_t ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_count,
-                  uint64_t random, Candidate* candidate, uint32_t* importer) {
+// Draws one of the space's slots, and says what it leads to.
+Drawn ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_count,
+               uint64_t random) {
+  Drawn drawn = {};
   uint64_t index = random % slot_count;
-  uint32_t o = 0;
-  while (index >= SlotCount(space.objects[o], space.data_too)) {
-    index -= SlotCount(space.objects[o++], space.data_too);
+  while (index >= SlotCount(space.objects[drawn.importer], space.data_too)) {
+    index -= SlotCount(space.objects[drawn.importer++], space.data_too);
   }
-  const ElfObject& object = space.objects[o];
+  const ElfObject& object = space.objects[drawn.importer];
   const bool is_plt = index < object.plt_count;
   const Elf64_Rela& relocation =
       is_plt ? object.plt[index] : object.relocations[index - object.plt_count];
-  const uint32_t type = is_plt ? kCallSlot : kDataSlot;
-  if (ELF64_R_TYPE(relocation.r_info) != type) return 0;
+  const uint32_t type = is_plt ? intercept::kCallSlot : intercept::kDataSlot;
+  if (ELF64_R_TYPE(relocation.r_info) != type) return drawn;
   const auto* slot = reinterpret_cast<const uint64_t*>(object.base + relocation.r_offset);
-  if (!MakeCandidate(space, object, relocation, slot, candidate)) return 0;
-  *importer = o;
-  return WeightOf(request, *candidate);
+  if (!MakeCandidate(space, object, relocation, slot, &drawn.candidate)) return drawn;
+  drawn.weight = WeightOf(request, drawn.candidate);
+  return drawn;
 }
 
-// Draws until an API is taken that is not among `taken` (if given). `importer` is the object whose
-// slot was drawn. False if it gives up.
-bool Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random,
-          Candidate* candidate, uint32_t* importer) {
+// Draws until an API is taken that is not among `taken` (if given). Without weight if it gives up.
+Drawn Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random) {
   const uint64_t slot_count = SlotCount(space);
-  if (slot_count == 0) return false;
+  if (slot_count == 0) return {};
   for (uint32_t draw = 1; draw <= shm::kDrawsPerPick; ++draw) {
-    const uint32_t weight =
-        ComeUpon(request, space, slot_count, NextRandom(random), candidate, importer);
-    if (!shm::TakesDraw(NextRandom(random), weight)) continue;
-    if (taken != nullptr && AlreadyPicked(*taken, candidate->target)) continue;
-    candidate->candidate_count = slot_count;
-    candidate->draws = draw;
-    candidate->weight = weight;
-    return true;
+    Drawn drawn = ComeUpon(request, space, slot_count, NextRandom(random));
+    if (!shm::TakesDraw(NextRandom(random), drawn.weight)) continue;
+    if (taken != nullptr && AlreadyPicked(*taken, drawn.candidate.target)) continue;
+    drawn.candidate.candidate_count = slot_count;
+    drawn.candidate.draws = draw;
+    drawn.candidate.weight = drawn.weight;
+    return drawn;
   }
-  return false;
+  return {};
 }
 
 // The probe draws of what has been drawn together.
-void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Candidate* drawn,
+void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Candidate* candidates,
            uint32_t count) {
   const uint64_t slot_count = SlotCount(space);
   for (uint32_t draw = 0; draw < shm::kProbeDraws; ++draw) {
-    Candidate found;
-    uint32_t importer;
-    const uint32_t weight =
-        ComeUpon(request, space, slot_count, NextRandom(random), &found, &importer);
-    for (uint32_t i = 0; weight != 0 && i < count; ++i) {
-      drawn[i].probe_weight += weight;
-      if (drawn[i].target == found.target) break;  // those after it were drawn from what it left
+    const Drawn found = ComeUpon(request, space, slot_count, NextRandom(random));
+    for (uint32_t i = 0; found.weight != 0 && i < count; ++i) {
+      candidates[i].probe_weight += found.weight;
+      // Those after it were drawn from what it left.
+      if (candidates[i].target == found.candidate.target) break;
     }
   }
 }
 
 bool MatchesList(const char* list, const char* soname, const char* symbol) {
   char name[512];
-  TextBuilder builder(name, sizeof name);
+  intercept::TextBuilder builder(name, sizeof name);
   builder.Add(soname).Add("!").Add(symbol);
   if (!builder.ok()) return false;
   while (*list != '\0') {
-    const size_t bytes = PartBytes(list);
+    const size_t bytes = intercept::PartBytes(list);
     if (GlobMatches(list, bytes, name, strlen(name))) return true;
     list += bytes;
     if (*list == ',') ++list;
@@ -204,8 +207,8 @@ bool MatchesList(const char* list, const char* soname, const char* symbol) {
 // slots that cannot be meant.
 bool SymbolMatchesList(const char* list, const char* symbol) {
   while (*list != '\0') {
-    const size_t bytes = PartBytes(list);
-    const char* const mark = FindChar(list, bytes, '!');
+    const size_t bytes = intercept::PartBytes(list);
+    const char* const mark = intercept::FindChar(list, bytes, '!');
     const char* const pattern = mark == nullptr ? list : mark + 1;
     if (GlobMatches(pattern, static_cast<size_t>(list + bytes - pattern), symbol, strlen(symbol))) {
       return true;
@@ -233,51 +236,45 @@ void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t rando
   uint32_t gave_up = 0;
   picks->count = 0;
   for (uint32_t order = 0; order < wanted; ++order) {
-    uint32_t importer;
-    Candidate* const next = &picks->candidates[picks->count];
-    if (!Draw(request, space, picks, &random, next, &importer)) {
+    const Drawn drawn = Draw(request, space, picks, &random);
+    if (drawn.weight == 0) {
       // Weights that must be right need every number tried; here the program need not wait.
       if (request.is_only_asked() && ++gave_up == kAskedGiveUps) break;
       continue;
     }
-    next->wanted = wanted;
-    next->order = order;
-    ++picks->count;
+    Candidate& next = picks->candidates[picks->count++];
+    next = drawn.candidate;
+    next.wanted = wanted;
+    next.order = order;
   }
   if (picks->count != 0) Probe(request, space, &random, picks->candidates, picks->count);
 }
 
-bool PickAgain(const Request& request, const SlotSpace& space, uint64_t random,
-               Candidate* candidate, uint32_t* importer) {
-  if (!Draw(request, space, nullptr, &random, candidate, importer)) return false;
-  candidate->wanted = 1;
-  Probe(request, space, &random, candidate, 1);
-  return true;
+Drawn PickAgain(const Request& request, const SlotSpace& space, uint64_t random) {
+  Drawn drawn = Draw(request, space, nullptr, &random);
+  if (drawn.weight == 0) return drawn;
+  drawn.candidate.wanted = 1;
+  Probe(request, space, &random, &drawn.candidate, 1);
+  return drawn;
 }
 
 void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,
                 Picks* picks) {
   picks->count = 0;
-  ForEachSlot(
-      space.objects + first_object, space.object_count - first_object, space.data_too,
+  intercept::ForEachSlot(
+      space, first_object, space.data_too,
       [&](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
-        if (!SymbolMatchesList(request.forced_pick, NameOf(importer, relocation))) return true;
+        if (!SymbolMatchesList(request.forced_pick, intercept::NameOf(importer, relocation)))
+          return true;
         Candidate candidate;
         if (MakeCandidate(space, importer, relocation, slot, &candidate) &&
-            MatchesList(request.forced_pick, candidate.provider->soname, candidate.symbol) &&
+            MatchesList(request.forced_pick, candidate.module, candidate.symbol) &&
             !AlreadyPicked(*picks, candidate.target)) {
           candidate.weight = shm::kFullWeight;
           picks->candidates[picks->count++] = candidate;
         }
         return picks->count < shm::kMaxPicks;
       });
-}
-
-uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
-                  const uint64_t* slot) {
-  // A slot with something of ours in it is bound.
-  return RealOf(ResolveSlot(space.objects, space.object_count, importer, relocation, slot,
-                            space.may_ask_loader));
 }
 
 }  // namespace fieldcost::preload

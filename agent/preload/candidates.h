@@ -2,14 +2,16 @@
 
 #include <stdint.h>
 
-#include "agent/preload/elf_object.h"
+#include "agent/intercept/elf_object.h"
+#include "agent/intercept/slots.h"
 #include "agent/preload/policy.h"
 
 namespace fieldcost::preload {
 
 // An API that was picked.
 struct Candidate {
-  const ElfObject* provider;
+  const intercept::ElfObject* provider;
+  const char* module;  // its soname; if it has none, its file's name
   const char* symbol;
   const char* version;
   uint64_t target;
@@ -24,17 +26,16 @@ struct Candidate {
   uint32_t probe_weight;
 };
 
+// What a draw came to.
+struct Drawn {
+  Candidate candidate;
+  uint32_t importer;  // index of the object whose slot was drawn
+  uint32_t weight;    // 0: nothing that may be picked, and the others say nothing
+};
+
 struct Picks {
   Candidate candidates[shm::kMaxPicks];
   uint32_t count;
-};
-
-// What candidates are looked for in.
-struct SlotSpace {
-  const ElfObject* objects;
-  uint32_t object_count;
-  bool data_too;        // GLOB_DAT slots too
-  bool may_ask_loader;  // only in the constructor
 };
 
 // False for functions that no thunk may stand in front of: they return twice, never, or look at
@@ -42,23 +43,18 @@ struct SlotSpace {
 bool MayBePicked(const char* symbol);
 
 // Picks up to `wanted` different APIs at random from the space's slots. `random` seeds the draws.
-void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
-                  Picks* picks);
+void PickAtRandom(const Request& request, const intercept::SlotSpace& space, uint64_t random,
+                  uint32_t wanted, Picks* picks);
 
-// Objects have come since a pick was drawn: draws again among all. `importer` is the index of the
-// object whose slot was drawn: if it is a new one, that API is to take the old pick's place; if
-// not, the old pick stands for it, since it was drawn from those in the same way. So every API has
-// the chance it would have had if all objects had been there at once. False if no draw was taken.
-bool PickAgain(const Request& request, const SlotSpace& space, uint64_t random,
-               Candidate* candidate, uint32_t* importer);
+// Objects have come since a pick was drawn: draws again among all. If the importer is a new one,
+// that API is to take the old pick's place; if not, the old pick stands for it, since it was drawn
+// from those in the same way. So every API has the chance it would have had if all objects had been
+// there at once. Without weight if no draw was taken.
+Drawn PickAgain(const Request& request, const intercept::SlotSpace& space, uint64_t random);
 
-// Picks every API whose "soname!symbol" matches the forced pick (at most kMaxPicks) and that a slot
-// of the objects from `first_object` on leads to.
-void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,
+// Picks every API whose "module!symbol" matches the forced pick (at most kMaxPicks) and that a slot
+// of the objects from `first_object` on leads to, of any library, also of one without a soname.
+void PickByName(const Request& request, const intercept::SlotSpace& space, uint32_t first_object,
                 Picks* picks);
-
-// The real function a slot leads to, whatever of ours stands in front of it; 0 if there is none.
-uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
-                  const uint64_t* slot);
 
 }  // namespace fieldcost::preload

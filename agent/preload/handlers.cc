@@ -1,14 +1,16 @@
 #include <stdint.h>
 
+#include "agent/intercept/notice.h"
 #include "agent/preload/measuring.h"
-#include "agent/preload/notice.h"
+#include "agent/preload/measuring_run.h"
 #include "agent/preload/overhead.h"
-#include "agent/preload/phase.h"
 
 // The two ends of a measured call, called by x86_64/thunk.S inside somebody else's program: no libc
 // call, no vector register, no lock, no errno.
 
 namespace fieldcost::preload {
+
+using intercept::kSampledFlag;
 
 // Returned in rax:rdx. A null record means: go straight to the function.
 struct Entry {
@@ -19,7 +21,7 @@ struct Entry {
 namespace {
 
 bool IsTailCall(const uint64_t* return_slot) {
-  return *return_slot == reinterpret_cast<uint64_t>(fieldcost_thunk_return);
+  return *return_slot == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return);
 }
 
 // True if this call is made from inside the measured call `outer`. A frame further down the stack
@@ -42,12 +44,12 @@ bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
   if (place < thread->stack_begin || place >= thread->stack_end) return false;
   if (place <= here) return IsBusy(active);
   const uint64_t holds = *reinterpret_cast<const uint64_t*>(place);
-  if (holds == reinterpret_cast<uint64_t>(fieldcost_thunk_return)) return false;
+  if (holds == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return)) return false;
   return !IsBusy(active) || holds != record->return_address;
 }
 
 // 1 for the first call of this pick in the process, and for no other.
-inline uint32_t IsFirstCall(PickState* pick) {
+inline uint32_t TakeFirstCall(PickState* pick) {
   if (FIELDCOST_LIKELY(__atomic_load_n(&pick->first_taken, __ATOMIC_RELAXED) != 0)) return 0;
   return __atomic_exchange_n(&pick->first_taken, 1, __ATOMIC_RELAXED) == 0 ? 1 : 0;
 }
@@ -62,7 +64,7 @@ inline void Begin(ThreadState* thread, Record* record, uint32_t what, uint32_t w
   record->cells = cells;
   record->what = what;
   record->weight_log2 = weight_log2;
-  record->is_first = IsFirstCall(&state);
+  record->is_first = TakeFirstCall(&state);
   // The first call of a thread that is sampled has another weight than its next ones.
   const bool same_weight =
       !IsSampled(*record) || weight_log2 == thread->gap_log2[what & ~kSampledFlag];
@@ -148,7 +150,7 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
   if (cells == nullptr) return;
   if (is_sampled && fieldcost_counters != no_counters) DrawGap(thread, pick);
   if (--thread->check_in == 0) CheckCost(thread, pick);
-  if (end_ticks >= process.look_at) Look(end_ticks);
+  if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
 }
 
 }  // namespace
@@ -158,11 +160,11 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
 // gap has run out, and functions that are only noticed.
 extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     uint32_t what, const uint64_t* return_slot) {
-  if ((what & kNoticeFlag) != 0) {
-    const uint32_t notice = what & ~kNoticeFlag;
+  if ((what & intercept::kNoticeFlag) != 0) {
+    const uint32_t notice = what & ~intercept::kNoticeFlag;
     // The thunk saved the arguments right below the return address.
-    if (IsAttached()) Notice(notice, return_slot[-1], return_slot[-2]);
-    return {nullptr, fieldcost_notice_targets[notice]};
+    if (IsAttached()) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
+    return {nullptr, intercept::fieldcost_notice_targets[notice]};
   }
   const uint32_t pick = what & ~kSampledFlag;
   const bool is_sampled = pick != what;
@@ -216,7 +218,7 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
   if (FIELDCOST_LIKELY(--thread->check_in != 0)) return;
   CheckCost(thread, what & ~kSampledFlag);
-  if (end_ticks >= process.look_at) Look(end_ticks);
+  if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
 }
 
 }  // namespace fieldcost::preload

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring.h"
 
 // errno is whatever the real function left: what is asked here is asked by raw system calls.
@@ -43,18 +44,14 @@ uint64_t real_pread64_chk;
 uint64_t real_recv_chk;
 uint64_t real_recvfrom_chk;
 
-template <typename Function>
-Function* Real(uint64_t address) {
-  return reinterpret_cast<Function*>(address);
-}
-
 // Distance from a counter of what came in to that of what went out.
 constexpr uint32_t kIn = 0;
 constexpr uint32_t kOut = 1;
 
 void Add(ThreadState* thread, int fd, uint32_t direction, uint64_t bytes) {
   struct stat found;
-  if (SystemCall(SYS_fstat, static_cast<uint32_t>(fd), reinterpret_cast<uint64_t>(&found)) != 0) {
+  if (intercept::SystemCall(SYS_fstat, static_cast<uint32_t>(fd),
+                            reinterpret_cast<uint64_t>(&found)) != 0) {
     return;
   }
   if (S_ISREG(found.st_mode) || S_ISBLK(found.st_mode)) {
@@ -68,29 +65,68 @@ constexpr int kNone = -1;
 
 // Bytes that came in from one descriptor and went out to another, or one of both. Never inlined:
 // beside a system call a call is nothing, and there are many wrappers.
-__attribute__((noinline)) ssize_t CountBoth(int from, int to, ssize_t bytes) {
-  if (bytes <= 0 || !IsAttached()) return bytes;
+__attribute__((noinline)) void CountBoth(int from, int to, ssize_t bytes) {
+  if (bytes <= 0 || !IsAttached()) return;
   ThreadState* const thread = fieldcost_current_thread;
-  if (thread == nullptr || thread->active == nullptr || IsBusy(thread->active)) return bytes;
+  if (thread == nullptr || thread->active == nullptr || IsBusy(thread->active)) return;
   if (from != kNone) Add(thread, from, kIn, static_cast<uint64_t>(bytes));
   if (to != kNone) Add(thread, to, kOut, static_cast<uint64_t>(bytes));
-  return bytes;
 }
 
-inline ssize_t CountIn(int fd, ssize_t bytes) { return CountBoth(fd, kNone, bytes); }
-inline ssize_t CountOut(int fd, ssize_t bytes) { return CountBoth(kNone, fd, bytes); }
+// A wrapper: calls the real function, whose address is at `real`, and has a counting rule look at
+// its result and arguments.
+template <uint64_t* real, typename Rule, typename Signature>
+struct Wrapper;
+
+template <uint64_t* real, typename Rule, typename Result, typename... Arguments>
+struct Wrapper<real, Rule, Result(Arguments...)> {
+  static Result Call(Arguments... arguments) {
+    const Result result = reinterpret_cast<Result (*)(Arguments...)>(*real)(arguments...);
+    Rule::Count(result, arguments...);
+    return result;
+  }
+};
+
+// The counting rules. Each takes a result and those of the arguments that it needs to know.
+
+struct FromFile {  // read and its like: the descriptor comes first
+  template <typename... Others>
+  static void Count(ssize_t bytes, int fd, Others...) {
+    CountBoth(fd, kNone, bytes);
+  }
+};
+
+struct ToFile {  // write and its like
+  template <typename... Others>
+  static void Count(ssize_t bytes, int fd, Others...) {
+    CountBoth(kNone, fd, bytes);
+  }
+};
 
 // Whether the bytes stay to be received again, or were sent and come back with an error.
 constexpr bool IsPeek(int flags) { return (flags & (MSG_PEEK | MSG_ERRQUEUE)) != 0; }
 
 // With MSG_TRUNC the result is how long the datagram was, not what came of it.
-__attribute__((noinline)) ssize_t CountReceived(int fd, ssize_t bytes, size_t size, int flags) {
-  if (!IsPeek(flags)) {
-    const bool cut = bytes > 0 && static_cast<size_t>(bytes) > size;
-    CountIn(fd, cut ? static_cast<ssize_t>(size) : bytes);
-  }
-  return bytes;
+__attribute__((noinline)) void CountReceived(int fd, ssize_t bytes, size_t size, int flags) {
+  if (IsPeek(flags)) return;
+  const bool cut = bytes > 0 && static_cast<size_t>(bytes) > size;
+  CountBoth(fd, kNone, cut ? static_cast<ssize_t>(size) : bytes);
 }
+
+struct Received {  // recv, recvfrom
+  template <typename... Others>
+  static void Count(ssize_t bytes, int fd, void*, size_t size, int flags, Others...) {
+    CountReceived(fd, bytes, size, flags);
+  }
+};
+
+struct ReceivedChecked {  // what _FORTIFY_SOURCE makes of them: `room` is the buffer's true size
+  template <typename... Others>
+  static void Count(ssize_t bytes, int fd, void*, size_t size, size_t /*room*/, int flags,
+                    Others...) {
+    CountReceived(fd, bytes, size, flags);
+  }
+};
 
 size_t SizeOf(const msghdr& message) {
   size_t size = 0;
@@ -108,177 +144,111 @@ int64_t BytesOf(const mmsghdr* messages, int count, bool received) {
   return bytes;
 }
 
-ssize_t Read(int fd, void* to, size_t size) {
-  return CountIn(fd, Real<ssize_t(int, void*, size_t)>(real_read)(fd, to, size));
-}
+struct ReceivedMessage {  // recvmsg
+  static void Count(ssize_t bytes, int fd, const msghdr* message, int flags) {
+    if (bytes > 0) CountReceived(fd, bytes, SizeOf(*message), flags);
+  }
+};
 
-ssize_t Write(int fd, const void* from, size_t size) {
-  return CountOut(fd, Real<ssize_t(int, const void*, size_t)>(real_write)(fd, from, size));
-}
+struct ReceivedMessages {  // recvmmsg
+  static void Count(int count, int fd, const mmsghdr* messages, unsigned, int flags, timespec*) {
+    if (count > 0 && !IsPeek(flags)) CountBoth(fd, kNone, BytesOf(messages, count, true));
+  }
+};
 
-ssize_t PRead(int fd, void* to, size_t size, off_t offset) {
-  const auto real = Real<ssize_t(int, void*, size_t, off_t)>(real_pread);
-  return CountIn(fd, real(fd, to, size, offset));
-}
+struct SentMessages {  // sendmmsg
+  static void Count(int count, int fd, const mmsghdr* messages, unsigned, int) {
+    if (count > 0) CountBoth(kNone, fd, BytesOf(messages, count, false));
+  }
+};
 
-ssize_t PWrite(int fd, const void* from, size_t size, off_t offset) {
-  const auto real = Real<ssize_t(int, const void*, size_t, off_t)>(real_pwrite);
-  return CountOut(fd, real(fd, from, size, offset));
-}
+struct SentFile {  // sendfile, where the target comes first
+  static void Count(ssize_t bytes, int to, int from, const off_t*, size_t) {
+    CountBoth(from, to, bytes);
+  }
+};
 
-ssize_t ReadV(int fd, const iovec* parts, int count) {
-  return CountIn(fd, Real<ssize_t(int, const iovec*, int)>(real_readv)(fd, parts, count));
-}
+struct Moved {  // copy_file_range, splice
+  static void Count(ssize_t bytes, int from, const off64_t*, int to, const off64_t*, size_t,
+                    unsigned) {
+    CountBoth(from, to, bytes);
+  }
+};
 
-ssize_t WriteV(int fd, const iovec* parts, int count) {
-  return CountOut(fd, Real<ssize_t(int, const iovec*, int)>(real_writev)(fd, parts, count));
-}
+using Read = Wrapper<&real_read, FromFile, ssize_t(int, void*, size_t)>;
+using Write = Wrapper<&real_write, ToFile, ssize_t(int, const void*, size_t)>;
+using PRead = Wrapper<&real_pread, FromFile, ssize_t(int, void*, size_t, off_t)>;
+using PWrite = Wrapper<&real_pwrite, ToFile, ssize_t(int, const void*, size_t, off_t)>;
+using ReadV = Wrapper<&real_readv, FromFile, ssize_t(int, const iovec*, int)>;
+using WriteV = Wrapper<&real_writev, ToFile, ssize_t(int, const iovec*, int)>;
+using PReadV = Wrapper<&real_preadv, FromFile, ssize_t(int, const iovec*, int, off_t)>;
+using PWriteV = Wrapper<&real_pwritev, ToFile, ssize_t(int, const iovec*, int, off_t)>;
+using PReadV2 = Wrapper<&real_preadv2, FromFile, ssize_t(int, const iovec*, int, off_t, int)>;
+using PWriteV2 = Wrapper<&real_pwritev2, ToFile, ssize_t(int, const iovec*, int, off_t, int)>;
 
-ssize_t PReadV(int fd, const iovec* parts, int count, off_t offset) {
-  const auto real = Real<ssize_t(int, const iovec*, int, off_t)>(real_preadv);
-  return CountIn(fd, real(fd, parts, count, offset));
-}
+using Recv = Wrapper<&real_recv, Received, ssize_t(int, void*, size_t, int)>;
+using RecvFrom =
+    Wrapper<&real_recvfrom, Received, ssize_t(int, void*, size_t, int, sockaddr*, socklen_t*)>;
+using RecvMsg = Wrapper<&real_recvmsg, ReceivedMessage, ssize_t(int, msghdr*, int)>;
+using RecvMMsg =
+    Wrapper<&real_recvmmsg, ReceivedMessages, int(int, mmsghdr*, unsigned, int, timespec*)>;
+using Send = Wrapper<&real_send, ToFile, ssize_t(int, const void*, size_t, int)>;
+using SendTo = Wrapper<&real_sendto, ToFile,
+                       ssize_t(int, const void*, size_t, int, const sockaddr*, socklen_t)>;
+using SendMsg = Wrapper<&real_sendmsg, ToFile, ssize_t(int, const msghdr*, int)>;
+using SendMMsg = Wrapper<&real_sendmmsg, SentMessages, int(int, mmsghdr*, unsigned, int)>;
 
-ssize_t PWriteV(int fd, const iovec* parts, int count, off_t offset) {
-  const auto real = Real<ssize_t(int, const iovec*, int, off_t)>(real_pwritev);
-  return CountOut(fd, real(fd, parts, count, offset));
-}
+using SendFile = Wrapper<&real_sendfile, SentFile, ssize_t(int, int, off_t*, size_t)>;
+using CopyFileRange =
+    Wrapper<&real_copy_file_range, Moved, ssize_t(int, off64_t*, int, off64_t*, size_t, unsigned)>;
+using Splice =
+    Wrapper<&real_splice, Moved, ssize_t(int, off64_t*, int, off64_t*, size_t, unsigned)>;
 
-ssize_t PReadV2(int fd, const iovec* parts, int count, off_t offset, int flags) {
-  const auto real = Real<ssize_t(int, const iovec*, int, off_t, int)>(real_preadv2);
-  return CountIn(fd, real(fd, parts, count, offset, flags));
-}
-
-ssize_t PWriteV2(int fd, const iovec* parts, int count, off_t offset, int flags) {
-  const auto real = Real<ssize_t(int, const iovec*, int, off_t, int)>(real_pwritev2);
-  return CountOut(fd, real(fd, parts, count, offset, flags));
-}
-
-ssize_t Recv(int fd, void* to, size_t size, int flags) {
-  const auto real = Real<ssize_t(int, void*, size_t, int)>(real_recv);
-  return CountReceived(fd, real(fd, to, size, flags), size, flags);
-}
-
-ssize_t RecvFrom(int fd, void* to, size_t size, int flags, sockaddr* from, socklen_t* from_size) {
-  const auto real = Real<ssize_t(int, void*, size_t, int, sockaddr*, socklen_t*)>(real_recvfrom);
-  return CountReceived(fd, real(fd, to, size, flags, from, from_size), size, flags);
-}
-
-ssize_t RecvMsg(int fd, msghdr* message, int flags) {
-  const ssize_t bytes = Real<ssize_t(int, msghdr*, int)>(real_recvmsg)(fd, message, flags);
-  return bytes <= 0 ? bytes : CountReceived(fd, bytes, SizeOf(*message), flags);
-}
-
-int RecvMMsg(int fd, mmsghdr* messages, unsigned size, int flags, timespec* limit) {
-  const auto real = Real<int(int, mmsghdr*, unsigned, int, timespec*)>(real_recvmmsg);
-  const int count = real(fd, messages, size, flags, limit);
-  if (count > 0 && !IsPeek(flags)) CountIn(fd, BytesOf(messages, count, true));
-  return count;
-}
-
-ssize_t Send(int fd, const void* from, size_t size, int flags) {
-  const auto real = Real<ssize_t(int, const void*, size_t, int)>(real_send);
-  return CountOut(fd, real(fd, from, size, flags));
-}
-
-ssize_t SendTo(int fd, const void* from, size_t size, int flags, const sockaddr* to,
-               socklen_t to_size) {
-  const auto real =
-      Real<ssize_t(int, const void*, size_t, int, const sockaddr*, socklen_t)>(real_sendto);
-  return CountOut(fd, real(fd, from, size, flags, to, to_size));
-}
-
-ssize_t SendMsg(int fd, const msghdr* message, int flags) {
-  const auto real = Real<ssize_t(int, const msghdr*, int)>(real_sendmsg);
-  return CountOut(fd, real(fd, message, flags));
-}
-
-int SendMMsg(int fd, mmsghdr* messages, unsigned size, int flags) {
-  const auto real = Real<int(int, mmsghdr*, unsigned, int)>(real_sendmmsg);
-  const int count = real(fd, messages, size, flags);
-  if (count > 0) CountOut(fd, BytesOf(messages, count, false));
-  return count;
-}
-
-ssize_t SendFile(int to, int from, off_t* offset, size_t size) {
-  const auto real = Real<ssize_t(int, int, off_t*, size_t)>(real_sendfile);
-  return CountBoth(from, to, real(to, from, offset, size));
-}
-
-ssize_t CopyFileRange(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size,
-                      unsigned flags) {
-  const auto real =
-      Real<ssize_t(int, off64_t*, int, off64_t*, size_t, unsigned)>(real_copy_file_range);
-  return CountBoth(from, to, real(from, from_offset, to, to_offset, size, flags));
-}
-
-ssize_t Splice(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size,
-               unsigned flags) {
-  const auto real = Real<ssize_t(int, off64_t*, int, off64_t*, size_t, unsigned)>(real_splice);
-  return CountBoth(from, to, real(from, from_offset, to, to_offset, size, flags));
-}
-
-// What _FORTIFY_SOURCE makes of read, pread, recv and recvfrom: `room` is the buffer's true size.
 // Here libc has pread's two names twice.
-ssize_t ReadChk(int fd, void* to, size_t size, size_t room) {
-  const auto real = Real<ssize_t(int, void*, size_t, size_t)>(real_read_chk);
-  return CountIn(fd, real(fd, to, size, room));
-}
-
-template <uint64_t* real_function>
-ssize_t PReadChk(int fd, void* to, size_t size, off_t offset, size_t room) {
-  const auto real = Real<ssize_t(int, void*, size_t, off_t, size_t)>(*real_function);
-  return CountIn(fd, real(fd, to, size, offset, room));
-}
-
-ssize_t RecvChk(int fd, void* to, size_t size, size_t room, int flags) {
-  const auto real = Real<ssize_t(int, void*, size_t, size_t, int)>(real_recv_chk);
-  return CountReceived(fd, real(fd, to, size, room, flags), size, flags);
-}
-
-ssize_t RecvFromChk(int fd, void* to, size_t size, size_t room, int flags, sockaddr* from,
-                    socklen_t* from_size) {
-  const auto real =
-      Real<ssize_t(int, void*, size_t, size_t, int, sockaddr*, socklen_t*)>(real_recvfrom_chk);
-  return CountReceived(fd, real(fd, to, size, room, flags, from, from_size), size, flags);
-}
+using ReadChk = Wrapper<&real_read_chk, FromFile, ssize_t(int, void*, size_t, size_t)>;
+template <uint64_t* real>
+using PReadChk = Wrapper<real, FromFile, ssize_t(int, void*, size_t, off_t, size_t)>;
+using RecvChk = Wrapper<&real_recv_chk, ReceivedChecked, ssize_t(int, void*, size_t, size_t, int)>;
+using RecvFromChk = Wrapper<&real_recvfrom_chk, ReceivedChecked,
+                            ssize_t(int, void*, size_t, size_t, int, sockaddr*, socklen_t*)>;
 
 }  // namespace
 
-const WrappedFunction kIoFunctions[kIoFunctionCount] = {
-    {"read", reinterpret_cast<uint64_t>(&Read), &real_read},
-    {"write", reinterpret_cast<uint64_t>(&Write), &real_write},
-    {"pread", reinterpret_cast<uint64_t>(&PRead), &real_pread},
-    {"pread64", reinterpret_cast<uint64_t>(&PRead), &real_pread},
-    {"pwrite", reinterpret_cast<uint64_t>(&PWrite), &real_pwrite},
-    {"pwrite64", reinterpret_cast<uint64_t>(&PWrite), &real_pwrite},
-    {"readv", reinterpret_cast<uint64_t>(&ReadV), &real_readv},
-    {"writev", reinterpret_cast<uint64_t>(&WriteV), &real_writev},
-    {"preadv", reinterpret_cast<uint64_t>(&PReadV), &real_preadv},
-    {"preadv64", reinterpret_cast<uint64_t>(&PReadV), &real_preadv},
-    {"pwritev", reinterpret_cast<uint64_t>(&PWriteV), &real_pwritev},
-    {"pwritev64", reinterpret_cast<uint64_t>(&PWriteV), &real_pwritev},
-    {"preadv2", reinterpret_cast<uint64_t>(&PReadV2), &real_preadv2},
-    {"preadv64v2", reinterpret_cast<uint64_t>(&PReadV2), &real_preadv2},
-    {"pwritev2", reinterpret_cast<uint64_t>(&PWriteV2), &real_pwritev2},
-    {"pwritev64v2", reinterpret_cast<uint64_t>(&PWriteV2), &real_pwritev2},
-    {"recv", reinterpret_cast<uint64_t>(&Recv), &real_recv},
-    {"recvfrom", reinterpret_cast<uint64_t>(&RecvFrom), &real_recvfrom},
-    {"recvmsg", reinterpret_cast<uint64_t>(&RecvMsg), &real_recvmsg},
-    {"recvmmsg", reinterpret_cast<uint64_t>(&RecvMMsg), &real_recvmmsg},
-    {"send", reinterpret_cast<uint64_t>(&Send), &real_send},
-    {"sendto", reinterpret_cast<uint64_t>(&SendTo), &real_sendto},
-    {"sendmsg", reinterpret_cast<uint64_t>(&SendMsg), &real_sendmsg},
-    {"sendmmsg", reinterpret_cast<uint64_t>(&SendMMsg), &real_sendmmsg},
-    {"sendfile", reinterpret_cast<uint64_t>(&SendFile), &real_sendfile},
-    {"sendfile64", reinterpret_cast<uint64_t>(&SendFile), &real_sendfile},
-    {"copy_file_range", reinterpret_cast<uint64_t>(&CopyFileRange), &real_copy_file_range},
-    {"splice", reinterpret_cast<uint64_t>(&Splice), &real_splice},
-    {"__read_chk", reinterpret_cast<uint64_t>(&ReadChk), &real_read_chk},
-    {"__pread_chk", reinterpret_cast<uint64_t>(&PReadChk<&real_pread_chk>), &real_pread_chk},
-    {"__pread64_chk", reinterpret_cast<uint64_t>(&PReadChk<&real_pread64_chk>), &real_pread64_chk},
-    {"__recv_chk", reinterpret_cast<uint64_t>(&RecvChk), &real_recv_chk},
-    {"__recvfrom_chk", reinterpret_cast<uint64_t>(&RecvFromChk), &real_recvfrom_chk},
+const intercept::WrappedFunction kIoFunctions[kIoFunctionCount] = {
+    {"read", reinterpret_cast<uint64_t>(&Read::Call), &real_read},
+    {"write", reinterpret_cast<uint64_t>(&Write::Call), &real_write},
+    {"pread", reinterpret_cast<uint64_t>(&PRead::Call), &real_pread},
+    {"pread64", reinterpret_cast<uint64_t>(&PRead::Call), &real_pread},
+    {"pwrite", reinterpret_cast<uint64_t>(&PWrite::Call), &real_pwrite},
+    {"pwrite64", reinterpret_cast<uint64_t>(&PWrite::Call), &real_pwrite},
+    {"readv", reinterpret_cast<uint64_t>(&ReadV::Call), &real_readv},
+    {"writev", reinterpret_cast<uint64_t>(&WriteV::Call), &real_writev},
+    {"preadv", reinterpret_cast<uint64_t>(&PReadV::Call), &real_preadv},
+    {"preadv64", reinterpret_cast<uint64_t>(&PReadV::Call), &real_preadv},
+    {"pwritev", reinterpret_cast<uint64_t>(&PWriteV::Call), &real_pwritev},
+    {"pwritev64", reinterpret_cast<uint64_t>(&PWriteV::Call), &real_pwritev},
+    {"preadv2", reinterpret_cast<uint64_t>(&PReadV2::Call), &real_preadv2},
+    {"preadv64v2", reinterpret_cast<uint64_t>(&PReadV2::Call), &real_preadv2},
+    {"pwritev2", reinterpret_cast<uint64_t>(&PWriteV2::Call), &real_pwritev2},
+    {"pwritev64v2", reinterpret_cast<uint64_t>(&PWriteV2::Call), &real_pwritev2},
+    {"recv", reinterpret_cast<uint64_t>(&Recv::Call), &real_recv},
+    {"recvfrom", reinterpret_cast<uint64_t>(&RecvFrom::Call), &real_recvfrom},
+    {"recvmsg", reinterpret_cast<uint64_t>(&RecvMsg::Call), &real_recvmsg},
+    {"recvmmsg", reinterpret_cast<uint64_t>(&RecvMMsg::Call), &real_recvmmsg},
+    {"send", reinterpret_cast<uint64_t>(&Send::Call), &real_send},
+    {"sendto", reinterpret_cast<uint64_t>(&SendTo::Call), &real_sendto},
+    {"sendmsg", reinterpret_cast<uint64_t>(&SendMsg::Call), &real_sendmsg},
+    {"sendmmsg", reinterpret_cast<uint64_t>(&SendMMsg::Call), &real_sendmmsg},
+    {"sendfile", reinterpret_cast<uint64_t>(&SendFile::Call), &real_sendfile},
+    {"sendfile64", reinterpret_cast<uint64_t>(&SendFile::Call), &real_sendfile},
+    {"copy_file_range", reinterpret_cast<uint64_t>(&CopyFileRange::Call), &real_copy_file_range},
+    {"splice", reinterpret_cast<uint64_t>(&Splice::Call), &real_splice},
+    {"__read_chk", reinterpret_cast<uint64_t>(&ReadChk::Call), &real_read_chk},
+    {"__pread_chk", reinterpret_cast<uint64_t>(&PReadChk<&real_pread_chk>::Call), &real_pread_chk},
+    {"__pread64_chk", reinterpret_cast<uint64_t>(&PReadChk<&real_pread64_chk>::Call),
+     &real_pread64_chk},
+    {"__recv_chk", reinterpret_cast<uint64_t>(&RecvChk::Call), &real_recv_chk},
+    {"__recvfrom_chk", reinterpret_cast<uint64_t>(&RecvFromChk::Call), &real_recvfrom_chk},
 };
 
 }  // namespace fieldcost::preload

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "agent/preload/wrapped_function.h"
+#include "agent/intercept/wrapped_function.h"
 
 namespace fieldcost::preload {
 
@@ -16,6 +16,6 @@ namespace fieldcost::preload {
 enum IoCounter : uint32_t { kIoDiskRead, kIoDiskWritten, kIoNetReceived, kIoNetSent };
 
 inline constexpr size_t kIoFunctionCount = 33;
-extern const WrappedFunction kIoFunctions[kIoFunctionCount];
+extern const intercept::WrappedFunction kIoFunctions[kIoFunctionCount];
 
 }  // namespace fieldcost::preload

@@ -6,11 +6,13 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
-#include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
 namespace {
+
+using intercept::SystemCall;
 
 constexpr uint64_t kPageBytes = 4096;
 void* lease;  // the mapping that holds it
@@ -54,7 +56,7 @@ uint64_t LoadPercent() {
 uint64_t CpuPressure() {
   char text[128];
   if (!ReadText("/proc/pressure/cpu", text, sizeof text)) return 0;
-  const char* const average = AfterText(text, "avg10=");  // of the first line, "some"
+  const char* const average = intercept::AfterText(text, "avg10=");  // of the first line, "some"
   return average == nullptr ? 0 : ParseHundredths(average);
 }
 

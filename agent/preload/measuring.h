@@ -1,66 +1,14 @@
 #pragma once
 
-// The hot path of a measured call, inline; its rare parts are in thread_state.cc. Runs inside
-// handlers: no libc call, no vector register, no lock.
+// What a measured call writes, inline; its rare parts are in thread_state.h. Runs inside handlers:
+// no libc call, no vector register, no lock.
 
 #include <stdint.h>
 
-#include "agent/preload/record.h"
-#include "agent/preload/x86_64/machine.h"
-
-#define FIELDCOST_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
+#include "agent/preload/thread_state.h"
+#include "common/shm/run_file.h"
 
 namespace fieldcost::preload {
-
-// Where measured functions return to: x86_64/thunk.S.
-extern "C" __attribute__((visibility("hidden"))) const char fieldcost_thunk_return[];
-
-extern "C" __attribute__((visibility("hidden"))) __thread ThreadState* fieldcost_current_thread;
-
-// The thread's call counters; no_counters before it has any.
-extern "C" __attribute__((visibility("hidden"))) __thread shm::CallCounter* fieldcost_counters;
-extern shm::CallCounter no_counters[shm::kMaxPicks];
-
-// Takes a slot for this thread. Null (and counted as lost) if none is left.
-ThreadState* TakeSlot();
-
-// A free record of this thread; null (and counted as lost) if all are in use and none is certainly
-// dead. Frames below `live_stack` are.
-Record* TakeRecord(ThreadState* thread, uint64_t live_stack);
-
-// Gives memory to a part of the run file, so that writing to it cannot fail. False if there is
-// none.
-bool Populate(uint64_t begin, uint64_t bytes);
-
-// Gives this thread call counters. False (and counted as lost) if there is no room.
-bool MakeCounters(ThreadState* thread);
-
-// Gives the cells of a pick on this thread memory, so that writing to them cannot fail. Null (and
-// counted as lost) if there is none.
-shm::Cell* MakeCells(ThreadState* thread, uint32_t pick);
-
-inline bool IsAttached() {
-  return FIELDCOST_LIKELY(__atomic_load_n(fieldcost_attached, __ATOMIC_RELAXED) != 0);
-}
-
-// This thread's state, taking a slot if it has none.
-inline ThreadState* CurrentThread() {
-  ThreadState* const thread = fieldcost_current_thread;
-  return FIELDCOST_LIKELY(thread != nullptr) ? thread : TakeSlot();
-}
-
-// The first cell of a pick on this thread; null if it has no memory yet.
-inline shm::Cell* ReadyCellsOf(const ThreadState* thread, uint32_t pick) {
-  return thread->ready[pick] == kCellsReady
-             ? reinterpret_cast<shm::Cell*>(thread->cells + pick * process.pick_bytes)
-             : nullptr;
-}
-
-// The same, giving it memory. Null (and counted as lost) if there is none.
-inline shm::Cell* CellsOf(ThreadState* thread, uint32_t pick) {
-  shm::Cell* const cells = ReadyCellsOf(thread, pick);
-  return FIELDCOST_LIKELY(cells != nullptr) ? cells : MakeCells(thread, pick);
-}
 
 // Adds one value that stands for 2^weight_log2 to a cell, in a way that a kill at any instruction
 // leaves repairable: see common/shm/run_file.h. Plain stores in this order are seen in this order,

@@ -8,14 +8,16 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
-#include "agent/preload/text.h"
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::preload {
 namespace {
 
-// The host's stack may be small; see phase.h.
-char path[kMaxPath];
+using intercept::SystemCall;
+
+// The host's stack may be small; see measuring_run.h.
+char path[intercept::kMaxPath];
 
 int64_t OpenAt(int64_t directory, const char* name, int flags) {
   return SystemCall(SYS_openat, static_cast<uint64_t>(directory), reinterpret_cast<uint64_t>(name),
@@ -85,7 +87,7 @@ int64_t OpenInMemory(const Request& request, const char* name, int flags) {
   if (root < 0) return root;
   const char* below = policy.memory_dir + policy.memory_root_bytes;
   while (*below == '/') ++below;
-  TextBuilder builder(path, sizeof path);
+  intercept::TextBuilder builder(path, sizeof path);
   builder.Add(below).Add(*below == '\0' ? "" : "/").Add(name);
   int64_t fd = builder.ok() ? OpenAt(root, path, flags) : -ENAMETOOLONG;
   if (fd == -ENOENT && make) {
@@ -97,6 +99,13 @@ int64_t OpenInMemory(const Request& request, const char* name, int flags) {
   if (fd < 0 || CannotFault(fd)) return fd;
   Close(fd);
   return -EPERM;
+}
+
+bool Populate(uint64_t begin, uint64_t bytes) {
+  constexpr int kMadvPopulateWrite = 23;  // Linux 5.14
+  const uint64_t first = begin & ~uint64_t{4095};
+  const uint64_t end = (begin + bytes + 4095) & ~uint64_t{4095};
+  return SystemCall(SYS_madvise, first, end - first, kMadvPopulateWrite) == 0;
 }
 
 }  // namespace fieldcost::preload

@@ -3,8 +3,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/gaps.h"
-#include "agent/preload/phase.h"
+#include "agent/preload/measuring_run.h"
 
 // Runs inside handlers: no libc call, no vector register, no lock.
 
@@ -23,7 +24,8 @@ uint32_t used_slots;  // by threads that have been there at the same time
 
 uint64_t CpuNanoseconds(clockid_t clock) {
   timespec now = {};
-  SystemCall(SYS_clock_gettime, static_cast<uint64_t>(clock), reinterpret_cast<uint64_t>(&now));
+  intercept::SystemCall(SYS_clock_gettime, static_cast<uint64_t>(clock),
+                        reinterpret_cast<uint64_t>(&now));
   return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
@@ -61,7 +63,8 @@ __attribute__((cold, noinline)) uint32_t ChangeGap(ThreadState* thread, uint32_t
                                                    uint32_t log2) {
   const uint32_t from = thread->gap_log2[pick];
   thread->gap_log2[pick] = static_cast<uint8_t>(log2);
-  if (thread->records[0].usual == (pick | kSampledFlag)) thread->records[0].usual = kNoPick;
+  if (thread->records[0].usual == (pick | intercept::kSampledFlag))
+    thread->records[0].usual = kNoPick;
   return DrawChangedGap(from, log2, &thread->random);
 }
 
@@ -124,7 +127,7 @@ void DrawGap(ThreadState* thread, uint32_t pick) {
     const shm::CallCounter before = *counter;
     if (shm::GapOf(before) >= 0) return;
     const shm::CallCounter after = shm::MakeCallCounter(shm::CallsOf(before), gap);
-    if (ReplaceOnThisThread(counter, before, after)) break;
+    if (intercept::ReplaceOnThisThread(counter, before, after)) break;
   }
   thread->untimed_since_check += gap;
 }

@@ -2,13 +2,16 @@
 
 #include <string.h>
 
-#include "agent/preload/record.h"
+#include "agent/intercept/slots.h"
+#include "agent/intercept/thunk.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/preload/process_state.h"
 #include "agent/preload/run_file_writer.h"
-#include "agent/preload/slots.h"
-#include "agent/preload/wrappers.h"
 
 namespace fieldcost::preload {
 namespace {
+
+using intercept::SamplingStubOf;
 
 // One whose description says that it is active, although it is not.
 uint32_t SuspendedPick(const Candidate& candidate) {
@@ -25,14 +28,14 @@ uint32_t SuspendedPick(const Candidate& candidate) {
 }
 
 void Aim(PickState* pick, const Candidate& candidate) {
-  pick->target = WrapperOf(candidate.target);
+  pick->target = intercept::WrapperOf(candidate.target);
   pick->code_begin = candidate.code_begin;
   pick->code_end = candidate.code_end;
   pick->phase = shm::kPickActive;
 }
 
 void GiveBackSlots(uint32_t pick, uint32_t phase) {
-  RetargetPick(pick, process.picks[pick].target, true);
+  intercept::RetargetThunk(pick, process.picks[pick].target, true);
   process.picks[pick].phase = phase;
 }
 
@@ -59,25 +62,28 @@ bool AddPick(const Candidate& candidate, uint32_t sampling_log2) {
   return true;
 }
 
-void PatchPicks(const SlotSpace& space, uint32_t first_object) {
-  ForEachSlot(space.objects + first_object, space.object_count - first_object, space.data_too,
-              [&](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
-                const char* const name = NameOf(object, relocation);
-                for (uint32_t i = 0; i < process.pick_count; ++i) {
-                  shm::Pick* const shared = process.picks[i].shared;
-                  if (!IsActivePick(i) || strcmp(name, shared->symbol) != 0) continue;
-                  const uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED);
-                  if (value == StubOf(i) || value == SamplingStubOf(i)) break;
-                  const uint64_t leads_to = TargetOf(space, object, relocation, slot);
-                  if (leads_to != RealOf(process.picks[i].target)) continue;
-                  if (!PatchSlot(object, slot, i)) break;
-                  ++process.picks[i].slots;
-                  // Objects that come later had no part in the draw.
-                  if (first_object == 0) shared->slots = process.picks[i].slots;
-                  break;
-                }
-                return true;
-              });
+void PatchPicks(const intercept::SlotSpace& space, uint32_t first_object) {
+  intercept::ForEachSlot(
+      space, first_object, space.data_too,
+      [&](const intercept::ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
+        const char* const name = intercept::NameOf(object, relocation);
+        for (uint32_t i = 0; i < process.pick_count; ++i) {
+          shm::Pick* const shared = process.picks[i].shared;
+          if (!IsActivePick(i) || strcmp(name, shared->symbol) != 0) continue;
+          const uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED);
+          if (value == intercept::StubOf(i) || value == SamplingStubOf(i)) break;
+          const uint64_t leads_to = intercept::TargetOf(space, object, relocation, slot);
+          if (leads_to != intercept::RealOf(process.picks[i].target)) continue;
+          const bool is_sampled = process.picks[i].sampling_log2 != 0;
+          const uint64_t stub = is_sampled ? SamplingStubOf(i) : intercept::StubOf(i);
+          if (!intercept::PatchSlot(object, slot, i, stub)) break;
+          ++process.picks[i].slots;
+          // Objects that come later had no part in the draw.
+          if (first_object == 0) shared->slots = process.picks[i].slots;
+          break;
+        }
+        return true;
+      });
 }
 
 void RenewDraw(uint32_t pick, const Candidate& drawn) {
@@ -106,7 +112,7 @@ void SetSampling(uint32_t pick, uint32_t sampling_log2) {
   const bool was_sampled = state.sampling_log2 != 0;
   __atomic_store_n(&state.sampling_log2, sampling_log2, __ATOMIC_RELEASE);
   state.shared->sampling_log2 = sampling_log2;
-  if (!was_sampled) RetargetPick(pick, SamplingStubOf(pick), false);
+  if (!was_sampled) intercept::RetargetThunk(pick, SamplingStubOf(pick), false);
 }
 
 bool IsAnyPickActive() { return FirstActivePick() != kNoPick; }
@@ -123,7 +129,8 @@ uint32_t RemoveKnownPicks(Picks* picks) {
   for (uint32_t i = 0; i < picks->count; ++i) {
     bool known = false;
     for (uint32_t k = 0; k < process.pick_count; ++k) {
-      if (IsActivePick(k) && RealOf(process.picks[k].target) == picks->candidates[i].target) {
+      if (IsActivePick(k) &&
+          intercept::RealOf(process.picks[k].target) == picks->candidates[i].target) {
         known = true;
       }
     }

@@ -14,7 +14,7 @@ namespace fieldcost::preload {
 bool AddPick(const Candidate& candidate, uint32_t sampling_log2);
 
 // Patches the slots, in the space's objects from `first_object` on, that lead to active picks.
-void PatchPicks(const SlotSpace& space, uint32_t first_object);
+void PatchPicks(const intercept::SlotSpace& space, uint32_t first_object);
 
 // A draw from more objects has left this pick in place: from now on it stands as that draw's.
 void RenewDraw(uint32_t pick, const Candidate& drawn);

@@ -8,12 +8,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "agent/preload/measuring.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
-#include "agent/preload/x86_64/machine.h"
 
 namespace fieldcost::preload {
 namespace {
+
+using intercept::SystemCall;
 
 const char* Variable(char** environment, const char* name) {
   const size_t bytes = strlen(name);
@@ -26,7 +27,7 @@ const char* Variable(char** environment, const char* name) {
 }
 
 bool CopyVariable(char** environment, const char* name, char* to, size_t capacity) {
-  TextBuilder builder(to, capacity);
+  intercept::TextBuilder builder(to, capacity);
   return builder.Add(Variable(environment, name)).ok();
 }
 
@@ -40,7 +41,7 @@ shm::MetricSet ParseMetrics(const char* text) {
                 {"cycles", shm::kCycleMetrics}};
   shm::MetricSet metrics = 0;
   while (*text != '\0') {
-    const size_t bytes = PartBytes(text);
+    const size_t bytes = intercept::PartBytes(text);
     for (const auto& known : kNames) {
       if (bytes == strlen(known.name) && memcmp(text, known.name, bytes) == 0) {
         metrics |= known.metrics;
@@ -81,8 +82,8 @@ bool IsUsable(const shm::PolicyHeader& policy) {
 }
 
 int64_t OpenPolicy(const Request& request) {
-  static char path[kMaxPath];  // the host's stack may be small; see phase.h
-  TextBuilder builder(path, sizeof path);
+  static char path[intercept::kMaxPath];  // the host's stack may be small; see measuring_run.h
+  intercept::TextBuilder builder(path, sizeof path);
   if (!builder.Add(request.state_dir).Add("/").Add(shm::kPolicyFileName).ok()) return -1;
   return SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -100,7 +101,7 @@ uint64_t ModuleBytes(const shm::PolicyHeader& policy) {
 // The weight of `api_hash` in the policy file that begins with this header; the default one if it
 // has none, or if the file has changed.
 uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_hash) {
-  static shm::PolicyHeader now;  // the host's stack may be small; see phase.h
+  static shm::PolicyHeader now;  // the host's stack may be small; see measuring_run.h
   if (!ReadAt(fd, 0, &now, sizeof now) || memcmp(&now, &policy, sizeof now) != 0) {
     return policy.default_weight;
   }
@@ -159,7 +160,7 @@ bool ReadRequest(char** environment, Request* request) {
 bool LoadPolicy(Request* request) {
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
-  static shm::PolicyHeader policy;  // the host's stack may be small; see phase.h
+  static shm::PolicyHeader policy;  // the host's stack may be small; see measuring_run.h
   void* mapped = MAP_FAILED;
   uint64_t bytes = 0;
   if (ReadAt(fd, 0, &policy, sizeof policy) && IsUsable(policy)) {

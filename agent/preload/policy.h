@@ -2,18 +2,22 @@
 
 #include <stdint.h>
 
-#include "agent/preload/text.h"
+#include "agent/intercept/text.h"
 #include "common/shm/policy_file.h"
 #include "common/shm/skip_file.h"
 
 namespace fieldcost::preload {
 
+// What a step of a run returns that was taken; else it says why not.
+inline constexpr auto kNoSkip = static_cast<shm::Skip>(~uint32_t{0});
+
 // What the environment and the policy file ask of this process. Owns its texts: the program may
 // change its environment.
 struct Request {
-  char state_dir[kMaxPath];  // absolute
-  char forced_pick[2048];    // "soname!symbol" globs, comma-separated; "": draw at random
-  shm::MetricSet metrics;    // of a forced pick
+  char state_dir[intercept::kMaxPath];   // absolute
+  char forced_pick[shm::kMaxPickBytes];  // "soname!symbol" globs, comma-separated; "": draw at
+                                         // random
+  shm::MetricSet metrics;                // of a forced pick
   shm::PolicyHeader policy;
   const shm::AllowedModule* allowed;  // in memory of our own; null before LoadPolicy()
 

@@ -9,18 +9,23 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "agent/preload/measuring.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
-#include "agent/preload/text.h"
+#include "agent/preload/process_state.h"
 #include "agent/preload/workspace.h"
-#include "agent/preload/x86_64/machine.h"
 #include "common/shm/run_file.h"
 #include "common/shm/selection.h"
 
 namespace fieldcost::preload {
 namespace {
 
+using intercept::SystemCall;
+
 constexpr uint32_t kPicosecondsPerNanosecond = 1000;
+constexpr uint64_t kPageBytes = 4096;
+
+uint32_t MetricCount() { return static_cast<uint32_t>(__builtin_popcount(process.metrics)); }
 
 void CopyText(char* to, size_t capacity, const char* from) {
   size_t i = 0;
@@ -49,32 +54,16 @@ uint32_t Picoseconds(uint64_t ticks) {
   return ps > ~uint32_t{0} ? ~uint32_t{0} : static_cast<uint32_t>(ps);
 }
 
-}  // namespace
-
-uint64_t UnixNanoseconds() {
-  timespec now = {};
-  SystemCall(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<uint64_t>(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+// Growing a file past the limit would send SIGXFSZ; and a program with little room could miss what
+// is mapped.
+bool IsRoomFor(uint64_t size) {
+  return LimitOf(RLIMIT_FSIZE) >= size && LimitOf(RLIMIT_AS) / 2 >= size;
 }
 
-bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
+// The head of the file. Everything but `complete`.
+void FillHeader(const Request& request, uint64_t random, uint64_t size, shm::RunHeader* header) {
   const uint32_t capacity = process.pick_capacity;
-  const auto metric_count = static_cast<uint32_t>(__builtin_popcount(process.metrics));
-  const uint64_t size = shm::RunFileBytes(capacity, metric_count);
-
-  // Growing a file past the limit would send SIGXFSZ; and a program with little room could miss
-  // what is mapped here.
-  if (LimitOf(RLIMIT_FSIZE) < size || LimitOf(RLIMIT_AS) / 2 < size) {
-    *reason = shm::Skip::kTightLimits;
-    return false;
-  }
-  *reason = shm::Skip::kNoRunFile;
-
-  // Put together here and written with one call: measured, the first write through a mapping of a
-  // new page costs the host hundreds of microseconds in the file system, this a few. The first
-  // picks' room comes with it.
-  static char image[4096];
-  auto* const header = reinterpret_cast<shm::RunHeader*>(image);
+  const bool stays_here = request.is_forced() || request.is_only_asked();
   memcpy(header->magic, shm::kRunMagic, sizeof header->magic);
   header->version = shm::kRunVersion;
   header->header_bytes = sizeof(shm::RunHeader);
@@ -87,8 +76,8 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
   header->selection_per_65536 = request.policy.selection_per_65536;
   header->start_unix_ns = UnixNanoseconds();
   header->tsc_to_ns_multiplier = process.ticks_to_ns;
-  header->start_tsc = ReadTimeStamp();
-  header->metrics_per_pick = metric_count;
+  header->start_tsc = intercept::ReadTimeStamp();
+  header->metrics_per_pick = MetricCount();
   header->thread_slots = shm::kThreadSlots;
   header->counters_offset = shm::CountersOffset(capacity);
   header->cells_offset = shm::CellsOffset(capacity);
@@ -98,54 +87,91 @@ bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason) {
   header->untimed_call_ps = process.untimed_call_ps;
   header->bias_ps = Picoseconds(process.bias_ticks);
   header->bias_spread_ps = Picoseconds(process.bias_spread_ticks);
-  if (!request.is_forced() && !request.is_only_asked() &&
-      request.policy.io_per_65536 < shm::kCertain) {
+  if (!stays_here && request.policy.io_per_65536 < shm::kCertain) {
     header->time_per_65536 = shm::kCertain - request.policy.io_per_65536;
   }
-  const uint32_t complete = 1;  // once everything else is there
+}
 
-  char name[40];
-  TextBuilder(name, sizeof name).AddHex(random).AddHex(header->start_tsc).Add(shm::kRunFileSuffix);
+// Writes the file's first page into a new, locked file of `size` bytes, whose other pages get their
+// space when they are used; says that it is complete once all that is there.
+bool WriteBeginning(int64_t fd, const void* page, uint64_t size) {
+  const uint32_t complete = 1;
+  return Lock(fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&
+         WriteAt(fd, page, kPageBytes, 0) &&
+         WriteAt(fd, &complete, sizeof complete, offsetof(shm::RunHeader, complete));
+}
+
+// Maps the whole file, not for children of fork(). Null if that is not possible.
+void* Map(int64_t fd, uint64_t size) {
+  void* const mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                            static_cast<int>(fd), 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  if (madvise(mapped, size, MADV_DONTFORK) == 0) return mapped;
+  munmap(mapped, size);
+  return nullptr;
+}
+
+// Makes the file `name` with this first page, and maps it. Null, and no file, if any of it fails.
+void* MakeAndMap(const Request& request, const char* name, const void* page, uint64_t size) {
   const int64_t runs = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
-  if (runs < 0) return false;
+  if (runs < 0) return nullptr;
   const int64_t fd =
       SystemCall(SYS_openat, static_cast<uint64_t>(runs), reinterpret_cast<uint64_t>(name),
                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  void* mapped = MAP_FAILED;
-  // Cells get their space when they are used.
-  if (fd >= 0 && Lock(fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&
-      WriteAt(fd, image, sizeof image, 0) &&
-      WriteAt(fd, &complete, sizeof complete, offsetof(shm::RunHeader, complete))) {
-    mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                  static_cast<int>(fd), 0);
-  }
-  if (mapped != MAP_FAILED && madvise(mapped, size, MADV_DONTFORK) != 0) {
-    munmap(mapped, size);
-    mapped = MAP_FAILED;
-  }
+  void* mapped = nullptr;
   if (fd >= 0) {
-    if (mapped == MAP_FAILED) {
+    if (WriteBeginning(fd, page, size)) mapped = Map(fd, size);
+    if (mapped == nullptr) {
       SystemCall(SYS_unlinkat, static_cast<uint64_t>(runs), reinterpret_cast<uint64_t>(name), 0);
     }
     SystemCall(SYS_close, static_cast<uint64_t>(fd));
   }
   SystemCall(SYS_close, static_cast<uint64_t>(runs));
-  if (mapped == MAP_FAILED) return false;
+  return mapped;
+}
+
+}  // namespace
+
+uint64_t UnixNanoseconds() {
+  timespec now = {};
+  SystemCall(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<uint64_t>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+shm::Skip CreateRunFile(const Request& request, uint64_t random) {
+  const uint32_t capacity = process.pick_capacity;
+  const uint64_t size = shm::RunFileBytes(capacity, MetricCount());
+  if (!IsRoomFor(size)) return shm::Skip::kTightLimits;
+
+  // Put together here and written with one call: measured, the first write through a mapping of a
+  // new page costs the host hundreds of microseconds in the file system, this a few. The first
+  // picks' room comes with it.
+  static char page[kPageBytes];
+  auto* const header = reinterpret_cast<shm::RunHeader*>(page);
+  FillHeader(request, random, size, header);
+
+  char name[40];
+  intercept::TextBuilder(name, sizeof name)
+      .AddHex(random)
+      .AddHex(header->start_tsc)
+      .Add(shm::kRunFileSuffix);
+  void* const mapped = MakeAndMap(request, name, page, size);
+  if (mapped == nullptr) return shm::Skip::kNoRunFile;
 
   const auto begin = reinterpret_cast<uint64_t>(mapped);
   process.header = static_cast<shm::RunHeader*>(mapped);
   process.counters = begin + header->counters_offset;
   process.counter_slot_bytes = shm::CounterSlotBytes(capacity);
   process.cells = begin + header->cells_offset;
-  process.pick_bytes = metric_count * sizeof(shm::Cell);
+  process.pick_bytes = MetricCount() * sizeof(shm::Cell);
   process.slot_bytes = process.pick_bytes * capacity;
-  return true;
+  return kNoSkip;
 }
 
 shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   // Half a name would be another API's.
   if (strlen(candidate.symbol) >= sizeof(shm::Pick::symbol) ||
-      strlen(candidate.provider->soname) >= sizeof(shm::Pick::soname) ||
+      strlen(candidate.module) >= sizeof(shm::Pick::soname) ||
       strlen(candidate.version) >= sizeof(shm::Pick::symbol_version)) {
     return nullptr;
   }
@@ -154,9 +180,9 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   auto* const pick = reinterpret_cast<shm::Pick*>(process.header + 1) + index;
   const auto begin = reinterpret_cast<uint64_t>(pick);
   // The first page was written when the file was made.
-  const uint64_t first_page_end = reinterpret_cast<uint64_t>(process.header) + 4096;
+  const uint64_t first_page_end = reinterpret_cast<uint64_t>(process.header) + kPageBytes;
   if (begin + sizeof *pick > first_page_end && !Populate(begin, sizeof *pick)) return nullptr;
-  CopyText(pick->soname, sizeof pick->soname, candidate.provider->soname);
+  CopyText(pick->soname, sizeof pick->soname, candidate.module);
   CopyText(pick->symbol, sizeof pick->symbol, candidate.symbol);
   CopyText(pick->symbol_version, sizeof pick->symbol_version, candidate.version);
   CopyText(pick->module_path, sizeof pick->module_path, candidate.provider->path);

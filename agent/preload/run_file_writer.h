@@ -12,8 +12,8 @@ namespace fieldcost::preload {
 // process.pick_capacity picks of process.metrics, and maps it: fills process.header, .cells,
 // .counters and the distances. It is locked for as long as this process image has it mapped; no
 // descriptor stays open, and a child of fork() has no part in it.
-// False, and nothing left behind, if any step fails; `reason` says which.
-bool CreateRunFile(const Request& request, uint64_t random, shm::Skip* reason);
+// Says why, and leaves nothing behind, if any step fails; else kNoSkip.
+shm::Skip CreateRunFile(const Request& request, uint64_t random);
 
 // Describes a pick in the run file, behind those that are there. Its room is made before it is
 // written to. Null if there is no room, or if the API's names are too long to be told whole.

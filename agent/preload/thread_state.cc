@@ -1,26 +1,26 @@
-#include "agent/preload/measuring.h"
+#include "agent/preload/thread_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/x86_64/machine.h"
+#include "agent/preload/measuring.h"
+#include "agent/preload/memory.h"
 #include "agent/preload/overhead.h"
-#include "agent/preload/x86_64/machine.h"
 
 // Runs inside handlers: no libc call, no vector register, no lock.
 
 namespace fieldcost::preload {
 
-ProcessState fieldcost_process;
+using intercept::SystemCall;
+
 __thread ThreadState* fieldcost_current_thread;
 shm::CallCounter no_counters[shm::kMaxPicks];
 __thread shm::CallCounter* fieldcost_counters = no_counters;
-alignas(4096) uint32_t fieldcost_attached[1024];
 
 namespace {
-
-constexpr int kMadvPopulateWrite = 23;  // Linux 5.14; an error instead of SIGBUS when space is out
 
 constexpr uint32_t kFirstBackoff = 64;
 constexpr uint32_t kLastBackoff = 1U << 20;
@@ -46,11 +46,11 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   thread->cells = process.cells + slot * process.slot_bytes;
   thread->counters =
       reinterpret_cast<shm::CallCounter*>(process.counters + slot * process.counter_slot_bytes);
-  thread->random = ReadTimeStamp();
+  thread->random = intercept::ReadTimeStamp();
   StartCostAccount(thread);
   if (thread->active != nullptr) Abandon(thread, RecordOf(thread->active));
   const bool first_thread = tid == process.pid;
-  thread->stack_end = first_thread ? process.stack_top : ThreadPointer();
+  thread->stack_end = first_thread ? process.stack_top : intercept::ThreadPointer();
   thread->stack_begin = thread->stack_end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
   thread->reclaim_in = 0;
   thread->reclaim_backoff = kFirstBackoff;
@@ -107,6 +107,17 @@ bool IsFile(const char* text, uint32_t begin, uint32_t end, const char* name, ui
   return true;
 }
 
+// What a line of /proc/self/maps says: "begin-end rwxp ...".
+Mapping ParseMapping(const char* text, uint32_t begin, uint32_t end) {
+  Mapping mapping = {};
+  uint32_t at = begin;
+  mapping.begin = ParseHex(text, &at, end);
+  ++at;
+  mapping.end = ParseHex(text, &at, end);
+  mapping.none = at + 2 < end && text[at + 1] == '-' && text[at + 2] == '-';
+  return mapping;
+}
+
 // Finds the mapping that holds `address` and the one below it. False if it cannot be told, or if
 // stacks are being copied here.
 bool FindMapping(ThreadState* thread, uint64_t address, Mapping* below, Mapping* found) {
@@ -131,11 +142,7 @@ bool FindMapping(ThreadState* thread, uint64_t address, Mapping* below, Mapping*
       if (IsFile(text, line, i, kStackCopier, sizeof kStackCopier - 1)) copier = true;
       if (!in_long_line && !hit) {
         *below = *found;
-        uint32_t at = line;
-        found->begin = ParseHex(text, &at, i);
-        ++at;
-        found->end = ParseHex(text, &at, i);
-        found->none = at + 2 < i && text[at + 1] == '-' && text[at + 2] == '-';
+        *found = ParseMapping(text, line, i);
         hit = found->begin <= address && address < found->end;
       }
       in_long_line = false;
@@ -160,7 +167,7 @@ bool LookUpStack(ThreadState* thread, uint64_t here) {
   Mapping below{};
   Mapping stack{};
   if (!FindMapping(thread, here, &below, &stack)) return false;
-  const uint64_t control_block = ThreadPointer();
+  const uint64_t control_block = intercept::ThreadPointer();
   const bool first_thread = thread->owner_tid == process.pid;
   const bool own_stack = first_thread
                              ? process.stack_top > stack.begin && process.stack_top <= stack.end
@@ -218,7 +225,7 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
   if (thread->reclaim_in == 0) {
     for (int attempt = 0; attempt < 2; ++attempt) {
       for (Record& record : thread->records) {
-        if (record.in_use == 0 && TakeOnThisThread(&record.in_use)) return &record;
+        if (record.in_use == 0 && intercept::TakeOnThisThread(&record.in_use)) return &record;
       }
       // Said before the search, for the case that a signal handler jumps out of it.
       thread->reclaim_in = thread->reclaim_backoff;
@@ -238,12 +245,6 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
   }
   CountLost();
   return nullptr;
-}
-
-bool Populate(uint64_t begin, uint64_t bytes) {
-  const uint64_t first = begin & ~uint64_t{4095};
-  const uint64_t end = (begin + bytes + 4095) & ~uint64_t{4095};
-  return SystemCall(SYS_madvise, first, end - first, kMadvPopulateWrite) == 0;
 }
 
 __attribute__((cold)) bool MakeCounters(ThreadState* thread) {

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::preload {
 
@@ -19,8 +19,8 @@ constexpr uint64_t kLeastSpace = uint64_t{1} << 30;
 
 uint64_t LimitOf(int resource) {
   rlimit limit = {};
-  return SystemCall(SYS_getrlimit, static_cast<uint64_t>(resource),
-                    reinterpret_cast<uint64_t>(&limit)) == 0
+  return intercept::SystemCall(SYS_getrlimit, static_cast<uint64_t>(resource),
+                               reinterpret_cast<uint64_t>(&limit)) == 0
              ? limit.rlim_cur
              : 0;
 }
@@ -31,12 +31,14 @@ bool MakeWorkspace() {
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return false;
   workspace = static_cast<Workspace*>(mapped);
+  intercept::tables = &workspace->tables;
   return true;
 }
 
 void DropWorkspace() {
   munmap(workspace, sizeof(Workspace));
   workspace = nullptr;
+  intercept::tables = nullptr;
 }
 
 }  // namespace fieldcost::preload

@@ -1,16 +1,14 @@
 #pragma once
 
+#include "agent/intercept/tables.h"
 #include "agent/preload/candidates.h"
-#include "agent/preload/elf_object.h"
-#include "agent/preload/slots.h"
 
 namespace fieldcost::preload {
 
 // What only a process that takes part needs, and what is too big for everyone to carry.
 struct Workspace {
-  ElfObject objects[kMaxObjects];         // objects.cc
-  PatchedSlot patched[kMaxPatchedSlots];  // slots.cc
-  Picks drawn;                            // phase.cc
+  intercept::Tables tables;  // agent/intercept
+  Picks drawn;               // measuring_run.cc
 };
 
 // Null before MakeWorkspace().

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "common/base/file.h"
+#include "common/shm/sanitizer_runtimes.h"
 
 namespace fieldcost::agent {
 namespace {
@@ -31,10 +32,6 @@ constexpr int kMaxInterpreters = 5;               // scripts of scripts, as the 
 
 constexpr unsigned kMachine = EM_X86_64;  // the preload library's
 
-// Runtimes that do not bear, or replace, what the library does. Of gcc and of clang.
-constexpr std::array<std::string_view, 8> kSanitizerRuntimes = {
-    "libasan.so", "libtsan.so",  "libhwasan.so",           "liblsan.so",
-    "libmsan.so", "librtsan.so", "libubsan_standalone.so", "libclang_rt."};
 // What an instrumented program calls or, linked with the runtime, defines.
 constexpr std::array<std::string_view, 4> kSanitizerSymbols = {"__asan_init", "__tsan_init",
                                                                "__hwasan_init", "__msan_init"};
@@ -317,7 +314,7 @@ Result<Explanation> ExplainProgramFile(const fs::path& path) {
 }
 
 bool IsSanitizerRuntime(std::string_view file_name) {
-  return std::any_of(kSanitizerRuntimes.begin(), kSanitizerRuntimes.end(),
+  return std::any_of(std::begin(shm::kSanitizerRuntimes), std::end(shm::kSanitizerRuntimes),
                      [&](std::string_view runtime) { return file_name.starts_with(runtime); });
 }
 

@@ -83,6 +83,7 @@ struct PickCalls {
 struct RunPick {
   stats::ApiKey api;  // without the package version
   std::string module_path;
+  bool is_private = false;  // its library is not public: the harvester finds out
   stats::Metric first_metric = stats::Metric::kWallTime;  // the one that counts the timed calls
   bool dropped = false;  // not measured any more, because that would have cost too much
   std::optional<std::uint64_t> first_call_ns;

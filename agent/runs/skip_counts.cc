@@ -50,7 +50,9 @@ std::vector<SkipCount> ReadSkips(const std::filesystem::path& file) {
   const auto skips = ReadSkipFile(file);
   if (!skips) return counts;
   for (std::size_t i = 0; i < kReasons.size(); ++i) {
-    if (skips->counts[i] != 0) counts.push_back({.reason = kReasons[i], .runs = skips->counts[i]});
+    if (skips->counts[i] == 0) continue;
+    counts.push_back(
+        {.reason = kReasons[i], .runs = skips->counts[i], .skip = static_cast<shm::Skip>(i)});
   }
   return counts;
 }

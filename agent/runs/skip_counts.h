@@ -15,6 +15,7 @@ namespace fieldcost::agent {
 struct SkipCount {
   std::string reason;  // a phrase
   std::uint64_t runs = 0;
+  shm::Skip skip = shm::Skip::kPolicyUnusable;  // the same as a number
   bool operator==(const SkipCount&) const = default;
 };
 

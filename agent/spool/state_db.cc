@@ -195,7 +195,7 @@ Status StateDb::AddLocal(const LocalKey& key, const stats::CostHistogram& histog
   return database_
       ->Prepare(
           "INSERT INTO local_row VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE "
-          "SET histogram = ?3, is_private = max(is_private, ?2)")
+          "SET histogram = ?3, is_private = min(is_private, ?2)")
       .Text(text)
       .Int(is_private ? 1 : 0)
       .Blob(EncodeHistogram(sum))
@@ -219,6 +219,23 @@ Result<std::uint64_t> StateDb::CountPrivateRows() {
       database_->Prepare("SELECT count(*) FROM local_row WHERE is_private");
   FIELDCOST_TRY(statement.Step());
   return statement.ColumnInt(0);
+}
+
+Result<std::set<stats::ApiKey>> StateDb::PrivateApis() {
+  std::map<stats::ApiKey, bool> apis;
+  sqlite::Statement statement = database_->Prepare("SELECT key, is_private FROM local_row");
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool more, statement.Step());
+    if (!more) break;
+    FIELDCOST_ASSIGN(LocalKey key, DecodeKey(statement.ColumnText(0)));
+    bool& is_private = apis.try_emplace(std::move(key.api), true).first->second;
+    is_private = is_private && statement.ColumnInt(1) != 0;
+  }
+  std::set<stats::ApiKey> found;
+  for (const auto& [api, is_private] : apis) {
+    if (is_private) found.insert(api);
+  }
+  return found;
 }
 
 Status StateDb::AddPending(const LocalKey& key, const stats::CostHistogram& histogram,

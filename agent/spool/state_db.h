@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,10 +83,12 @@ class StateDb {
   Status RemoveSnapshot(const RunIdentity& run);
   Result<std::vector<RunIdentity>> Snapshots();
 
-  // `is_private`: its module is not public, so the row is never sent.
+  // `is_private`: its module is not public, so this is never sent.
   Status AddLocal(const LocalKey& key, const stats::CostHistogram& histogram, bool is_private);
   Result<std::vector<std::pair<LocalKey, stats::CostHistogram>>> LocalRows();
+  // Rows in which nothing is that may be sent, and the APIs that have no others.
   Result<std::uint64_t> CountPrivateRows();
+  Result<std::set<stats::ApiKey>> PrivateApis();
 
   Status AddPending(const LocalKey& key, const stats::CostHistogram& histogram, WallTime now);
   // As they would be sent, ascending by stored key, at most `limit`. `hardware` is part of a

@@ -33,7 +33,8 @@ inline constexpr char kRunDirectoryName[] = "runs";
 
 // The environment through which `fieldcost run` reaches the preload library.
 inline constexpr char kStateDirVariable[] = "FIELDCOST_STATE_DIR";  // absolute path
-inline constexpr char kPickVariable[] = "FIELDCOST_PICK";           // glob "soname!symbol"
+inline constexpr char kPickVariable[] = "FIELDCOST_PICK";           // globs "soname!symbol"
+inline constexpr uint32_t kMaxPickBytes = 2048;                     // with its end
 inline constexpr char kAskedVariable[] = "FIELDCOST_ASKED";      // "1": measure, whatever the coin
 inline constexpr char kMetricsVariable[] = "FIELDCOST_METRICS";  // e.g. "time,alloc"
 

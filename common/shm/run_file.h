@@ -79,7 +79,7 @@ static_assert(CallsOf(MakeCallCounter(7, 3)) == 7 && GapOf(MakeCallCounter(7, 3)
 static_assert(CallsOf(MakeCallCounter(7, 0) - (uint64_t{1} << 48)) == 8);
 
 struct Pick {
-  char soname[64];
+  char soname[64];  // of what is picked by hand the file's name, if it has none
   char symbol[256];
   char symbol_version[64];  // empty if unversioned
   uint8_t build_id[32];

@@ -1,3 +1,4 @@
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -233,6 +234,38 @@ TEST_F(PrivacyTest, ABatchHoldsNothingButItsRowsAndTheMachinesClass) {
   // What a run says beside its cells was there, too.
   EXPECT_THAT(metrics, AllOf(Contains(stats::Metric::kCallsPerRun),
                              Contains(stats::Metric::kFirstCallTime)));
+}
+
+// A library without a soname, in no package: only --pick measures it. Neither then, nor when its
+// owner lets it be sent, does what was picked by hand leave.
+TEST_F(PrivacyTest, WhatIsPickedOfOnesOwnLibraryStaysHereForEver) {
+  StartWitness();
+  enrolled_ = true;
+  ASSERT_EQ(Fieldcost({"agent", "on"}).exit_status, 0);
+  const std::string own = std::filesystem::path(kVictim).parent_path() / "canaryown";
+  const auto pick_and_send = [&] {
+    const ProcessResult picked = Fieldcost({"run", "--pick", "libcanaryown.so!*", "--", own});
+    EXPECT_EQ(picked.exit_status, 3) << picked.errors;
+    EXPECT_THAT(picked.errors, IsEmpty());
+    EXPECT_EQ(RunVictim("alloc").exit_status, 0);
+    EXPECT_THAT(Fieldcost({"agent", "preview"}).output, Not(HasSubstr("canary")));
+    EXPECT_EQ(Upload().exit_status, 0);
+  };
+  pick_and_send();
+  EXPECT_THAT(Fieldcost({"top", "--local"}).output, HasSubstr("libcanaryown.so (local only)"));
+  const std::filesystem::path config = home() / "agent.toml";
+  std::string settings = ContentOf(config);
+  const std::string list = "extra_modules = [";
+  settings.insert(settings.find(list) + list.size(), "\"libcanaryown.so\", ");
+  std::ofstream(config) << settings;
+  pick_and_send();
+
+  const std::vector<http::Request> requests = Requests();
+  ASSERT_THAT(requests, SizeIs(2));
+  for (const http::Request& request : requests) {
+    const std::string content = Decompressed(request.body);
+    EXPECT_THAT(content, AllOf(HasSubstr("victim_allocate"), Not(HasSubstr("canary"))));
+  }
 }
 
 TEST_F(PrivacyTest, OffAndLocalAskNobody) {

@@ -21,7 +21,8 @@ TABLE = {
     "common/http": (["base"], ["boost", "openssl"]),
     "common/sqlite": (["base"], ["sqlite3.h"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
-    "agent/preload": (["shm"], []),
+    "agent/intercept": (["shm"], []),
+    "agent/preload": (["shm", "intercept"], []),
     "agent/settings": (["base", "config", "shm", "stats", "wire"], []),
     # The wire for what a name may be.
     "agent/runs": (["base", "shm", "stats", "wire"], []),
@@ -93,7 +94,7 @@ def check_file(root, path, problems):
         problems.append(f"{name}: its folder is not in the layering table")
         return
     seen, third_party = TABLE[folder]
-    if folder not in ("common/shm", "agent/preload"):  # those two know no C++ library at all
+    if folder not in ("common/shm", "agent/intercept", "agent/preload"):  # those know no C++ library at all
         third_party = third_party + ["fmt/", "tl/"]
     allowed = {folder} | {WHERE[short] for short in seen}
     for number, quoted, included in includes(path):

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
 #include <string>
 
@@ -179,7 +179,8 @@ int Partial() {  // less than asked for, nothing, and failures
   return 0;
 }
 
-std::atomic<pid_t> reader;
+pid_t reader;
+sem_t reader_is_there;
 Pair read_from;
 bool unwound;
 
@@ -190,28 +191,32 @@ struct Unwound {
 void* ReadForEver(void*) {
   const Unwound guard;
   reader = static_cast<pid_t>(syscall(SYS_gettid));
+  sem_post(&reader_is_there);
   Show(victim_io_read(read_from.in, buffer, kBytes));
   return nullptr;
 }
 
-// Until the kernel says that the thread sleeps: all that it can sleep in is the read.
-void WaitUntilBlocked() {
-  while (reader == 0) sched_yield();
+// Until the kernel says that the thread sleeps: all that it can sleep in is the read. False if it
+// does not.
+bool WaitUntilBlocked() {
+  constexpr int kMostLooks = 1'000'000;  // of some microseconds each
+  sem_wait(&reader_is_there);
   const std::string path = "/proc/self/task/" + std::to_string(reader) + "/stat";
-  for (std::string stat; stat.find(") S ") == std::string::npos; sched_yield()) {
+  for (int look = 0; look < kMostLooks; ++look, sched_yield()) {
     std::ifstream file(path);
-    std::getline(file, stat);
+    std::string stat;
+    if (std::getline(file, stat) && stat.find(") S ") != std::string::npos) return true;
   }
+  return false;
 }
 
 int Cancel() {
   for (int round = 0; round < 20; ++round) {
     read_from = round % 2 == 0 ? NewPipe() : NewSockets();
-    reader = 0;
     unwound = false;
     pthread_t thread;
     if (pthread_create(&thread, nullptr, ReadForEver, nullptr) != 0) return 1;
-    WaitUntilBlocked();
+    if (!WaitUntilBlocked()) return 1;
     pthread_cancel(thread);
     void* result = nullptr;
     pthread_join(thread, &result);
@@ -228,10 +233,9 @@ int Interrupt() {
   sigaction(SIGUSR1, &action, nullptr);
   for (int round = 0; round < 20; ++round) {
     read_from = round % 2 == 0 ? NewPipe() : NewSockets();
-    reader = 0;
     pthread_t thread;
     if (pthread_create(&thread, nullptr, ReadForEver, nullptr) != 0) return 1;
-    WaitUntilBlocked();
+    if (!WaitUntilBlocked()) return 1;
     pthread_kill(thread, SIGUSR1);
     pthread_join(thread, nullptr);
   }

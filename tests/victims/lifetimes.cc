@@ -189,11 +189,13 @@ int SignalJumps() {  // a handler leaves measured calls, and itself, by siglongj
   while (jumps < 500) {
     if (sigsetjmp(out_of_the_handler, 1) == 0) {
       setitimer(ITIMER_REAL, &timer, nullptr);
-      for (;;) {
+      constexpr int kMostRounds = 100'000'000;
+      for (int round = 0; round < kMostRounds; ++round) {
         victim_noop();
         victim_spin(20);
         victim_call_back([](void*) { victim_noop(); }, nullptr);
       }
+      return 1;  // the timer's signal has not come
     }
     jumps = jumps + 1;
   }

@@ -248,11 +248,12 @@ bool HighStack() {
   return OnThread(RunHigh);
 }
 
-const struct {
+struct Path {
   const char* name;
   bool (*run)();
   bool own_passes;  // runs Pass() itself, on its threads
-} kPaths[] = {
+};
+const Path kPaths[] = {
     {"usual", Usual, false},
     {"tail", Tail, false},
     {"look-up", LookUp, false},
@@ -263,6 +264,39 @@ const struct {
     {"first", First, true},
     {"high-stack", HighStack, true},
 };
+
+// What is first called here is ready before the walk, except by the paths about that.
+void MakeReady() {
+  for (int i = 0; i < 3; ++i) {
+    try {
+      victim_throw(1);
+    } catch (int) {
+    }
+    victim_call_back([](void*) {}, nullptr);
+    free(victim_allocate(8));
+    victim_tail(1);
+    victim_noop();
+  }
+}
+
+// Walks a path once, and then, unless it is only observed, acts once at each of its instructions.
+// Returns at how many that was.
+int WalkAll(const Path& path) {
+  const auto pass = [&path] { return path.own_passes ? path.run() : Pass(path.run); };
+  if (!pass()) ++failures;
+  if (action == Action::kObserve) return step;
+  const int all = step;
+  int covered = 0;
+  for (wanted = 1; wanted <= all && !fresh_done; ++wanted) {
+    // A call that is not measured, because too many before it were left, may be shorter.
+    for (int attempt = 0; attempt < 3 && pass(); ++attempt) PlainCalls(100);
+    if (step == wanted) ++covered;
+    PlainCalls(10);
+  }
+  wanted = 0;
+  PlainCalls(2000);
+  return covered;
+}
 
 }  // namespace
 
@@ -275,35 +309,11 @@ int main(int argc, char** argv) {
   trap.sa_sigaction = OnTrap;
   trap.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigaction(SIGTRAP, &trap, nullptr);
-  for (const auto& path : kPaths) {
+  for (const Path& path : kPaths) {
     if (strcmp(path.name, argv[1]) != 0) continue;
-    // What is first called here is ready before the walk, except by the paths about that.
-    for (int i = 0; i < 3; ++i) {
-      try {
-        victim_throw(1);
-      } catch (int) {
-      }
-      victim_call_back([](void*) {}, nullptr);
-      free(victim_allocate(8));
-      victim_tail(1);
-      victim_noop();
-    }
+    MakeReady();
     root = reinterpret_cast<void*>(main);
-    const auto pass = [&path] { return path.own_passes ? path.run() : Pass(path.run); };
-    if (!pass()) ++failures;
-    int covered = step;
-    if (action != Action::kObserve) {
-      const int all = step;
-      covered = 0;
-      for (wanted = 1; wanted <= all && !fresh_done; ++wanted) {
-        // A call that is not measured, because too many before it were left, may be shorter.
-        for (int attempt = 0; attempt < 3 && pass(); ++attempt) PlainCalls(100);
-        if (step == wanted) ++covered;
-        PlainCalls(10);
-      }
-      wanted = 0;
-      PlainCalls(2000);
-    }
+    const int covered = WalkAll(path);
     root = nullptr;
     PlainCalls(10000);
     printf("# covered %d\n", covered);

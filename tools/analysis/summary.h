@@ -25,6 +25,7 @@ struct MetricSummary {
 struct CostSummary {
   stats::ApiKey api;
   std::map<stats::Metric, MetricSummary> metrics;
+  bool local_only = false;  // measured on this machine, and nothing of it is ever sent
 
   // The metric's summary, nullptr if it was not measured.
   const MetricSummary* Find(stats::Metric metric) const;

@@ -70,7 +70,7 @@ Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const s
                 Join(candidates));
   }
   std::vector<analysis::CostSummary> summaries =
-      analysis::Summarise(analysis::Select(rows, selection), source.whose());
+      source.Summarise(analysis::Select(rows, selection));
   if (summaries.empty()) {
     return Fail(ErrorCode::kNotFound, "no such measurements of {}; there are: {}", name,
                 analysis::ChoiceText(rows));

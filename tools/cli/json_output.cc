@@ -119,6 +119,7 @@ std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
   json::array rows;
   for (const analysis::CostSummary& summary : summaries) {
     json::object row = ApiJson(summary.api);
+    if (!freshness) row["local_only"] = summary.local_only;
     json::object metrics;
     for (const auto& [metric, numbers] : summary.metrics) {
       const std::string_view name = stats::Name(metric);

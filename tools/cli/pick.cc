@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/shm/policy_file.h"
 
 namespace fieldcost::cli {
 namespace {
 
-constexpr std::size_t kMaxPickBytes = 4096;
+constexpr std::size_t kMaxPickBytes = shm::kMaxPickBytes - 1;  // more is measured by nobody
 constexpr std::array<std::string_view, 4> kMetricWords = {"time", "alloc", "io", "cycles"};
 
 std::vector<std::string_view> Split(std::string_view text, std::string_view separators) {

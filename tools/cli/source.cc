@@ -49,6 +49,7 @@ Result<Source> Source::Open(bool local) {
     FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
     FIELDCOST_TRY(agent.Harvest());
     FIELDCOST_ASSIGN(source.local_rows_, agent.LocalRows());
+    FIELDCOST_ASSIGN(source.local_only_, agent.LocalOnlyApis());
   } else {
     FIELDCOST_ASSIGN(source.catalog_, OrWayOut(catalog::Catalog::Open(paths.catalog_file)));
     FIELDCOST_ASSIGN(source.freshness_, OrWayOut(source.catalog_->GetFreshness()));
@@ -60,11 +61,19 @@ Result<Source> Source::Open(bool local) {
   return source;
 }
 
+std::vector<analysis::CostSummary> Source::Summarise(std::span<const stats::StatRow> rows) const {
+  std::vector<analysis::CostSummary> summaries = analysis::Summarise(rows, whose());
+  for (analysis::CostSummary& summary : summaries) {
+    summary.local_only = local_only_.contains(summary.api);
+  }
+  return summaries;
+}
+
 Result<std::vector<analysis::CostSummary>> Source::Summaries(std::string_view library_glob) const {
   std::vector<analysis::CostSummary> all;
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(library_glob, row.key.api); });
-    std::vector<analysis::CostSummary> some = analysis::Summarise(rows, whose());
+    std::vector<analysis::CostSummary> some = Summarise(rows);
     all.insert(all.end(), std::make_move_iterator(some.begin()),
                std::make_move_iterator(some.end()));
   };
@@ -91,7 +100,7 @@ Result<TopApis> Source::Top(const TopOptions& options) const {
       if (left_out) top.waiting.insert(row.key.api.symbol);
       return left_out;
     });
-    std::vector<analysis::CostSummary> some = analysis::Summarise(rows, whose());
+    std::vector<analysis::CostSummary> some = Summarise(rows);
     *top.found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
     if (limit != 0 && top.summaries.size() > limit + kSpare) {
@@ -131,7 +140,7 @@ Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
       status = rows.error();
       return false;
     }
-    std::vector<analysis::CostSummary> some = analysis::Summarise(*rows, whose());
+    std::vector<analysis::CostSummary> some = Summarise(*rows);
     found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
     Keep(top.summaries, analysis::SortKey::kTotal, options.limit);

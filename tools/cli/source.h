@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,9 @@ class Source {
   // nullptr for this machine's own measurements.
   const catalog::Catalog* catalog() const { return catalog_ ? &*catalog_ : nullptr; }
 
+  // analysis::Summarise() of rows of this source, with what is true of it alone.
+  std::vector<analysis::CostSummary> Summarise(std::span<const stats::StatRow> rows) const;
+
   stats::Whose whose() const { return catalog_ ? stats::Whose::kField : stats::Whose::kOwn; }
 
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
@@ -75,6 +79,7 @@ class Source {
   std::optional<catalog::Catalog> catalog_;
   std::optional<catalog::Freshness> freshness_;
   std::vector<stats::StatRow> local_rows_;
+  std::set<stats::ApiKey> local_only_;
 };
 
 }  // namespace fieldcost::cli

@@ -55,7 +55,8 @@ std::string Indent(std::string_view text, std::string_view by = "    ") {
   return out;
 }
 
-std::string NameLine(const stats::ApiKey& api) {
+std::string NameLine(const analysis::CostSummary& summary) {
+  const stats::ApiKey& api = summary.api;
   std::string text = EscapeControl(stats::DisplayName(api));
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {} {}", name, EscapeControl(value));
@@ -63,6 +64,7 @@ std::string NameLine(const stats::ApiKey& api) {
   add("version", api.package_version);
   add("symbol version", api.symbol_version);
   add("build-id", api.build_id);
+  if (summary.local_only) text += "  local only";
   return text + "\n";
 }
 
@@ -177,7 +179,7 @@ bool IsInFull(const analysis::CostSummary& summary, stats::Metric metric) {
 }  // namespace
 
 std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& style) {
-  std::string text = NameLine(summary.api);
+  std::string text = NameLine(summary);
   for (const auto& [metric, numbers] : summary.metrics) {
     text += MetricDetail(summary, metric, numbers, style);
   }
@@ -185,7 +187,7 @@ std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& 
 }
 
 std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& style) {
-  std::string text = NameLine(summary.api);
+  std::string text = NameLine(summary);
   std::vector<std::vector<draw::TextCell>> lines;
   std::string zero;
   for (const auto& [metric, numbers] : summary.metrics) {
@@ -207,7 +209,7 @@ std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& s
 }
 
 std::string HistogramDetail(const analysis::CostSummary& summary, const draw::Style& style) {
-  std::string text = NameLine(summary.api);
+  std::string text = NameLine(summary);
   for (const auto& [metric, numbers] : summary.metrics) {
     text += fmt::format("\n  {} ({})\n", stats::Name(metric), stats::Unit(metric));
     text += CountLine(metric, numbers);

@@ -62,6 +62,7 @@ Line TableLine(const analysis::CostSummary& summary, const Twins& twins, const d
   const analysis::MetricSummary* time = summary.FindTime();
   const analysis::MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
   Line line = NameCells(summary.api, twins, style);
+  if (summary.local_only) line[1].text += " (local only)";
   line.push_back({draw::FormatCount(analysis::CallsOf(summary)), true});
   const analysis::MetricSummary* contributed = time != nullptr ? time : alloc;
   line.push_back(

@@ -309,8 +309,39 @@ TEST_F(HarvestTest, PickByHandKeepsItsNameAndIsNeverSent) {
   const auto rows = RowsOf(*agent.LocalRows());
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(stats::DisplayName(rows[0].key.api), "libsecret.so.1!secret_call");
+  EXPECT_TRUE(agent.LocalOnlyApis()->contains(rows[0].key.api));
+  // Nor is what anybody has.
+  options.picks = {LibcPick()};
+  WriteRun("b", {7}, options);
+  ASSERT_TRUE(agent.Harvest());
   EXPECT_FALSE(agent.Preview()->has_value());
-  EXPECT_EQ(agent.GetStatus()->measuring.private_rows_kept, 0U);
+  EXPECT_EQ(agent.GetStatus()->measuring.private_rows_kept, 2U);  // times, and calls of the run
+}
+
+TEST_F(HarvestTest, OnlyWhatHoldsNothingThatMayBeSentIsLocalOnly) {
+  Agent agent = OpenAgent(Mode::kOn);
+  RunFileOptions options = Ended();
+  options.forced = true;
+  options.picks = {LibcPick()};
+  WriteRun("a", {7}, options);
+  options.picks = {WrittenPick{.soname = "mine.so", .symbol = "own_call"}};
+  WriteRun("b", {7}, options);
+  ASSERT_TRUE(agent.Harvest());
+  const auto is_local_only = [&agent](const std::string& soname) {
+    const auto apis = *agent.LocalOnlyApis();
+    return std::any_of(apis.begin(), apis.end(),
+                       [&](const stats::ApiKey& api) { return api.soname == soname; });
+  };
+  EXPECT_FALSE(is_local_only("libc.so.6"));
+  EXPECT_TRUE(is_local_only("mine.so"));
+  // From now on it is one that the user lets be sent.
+  ASSERT_TRUE(
+      WriteFileAtomically(paths_.config_file, "[modules]\nextra_modules = [\"mine.so\"]\n", 0600));
+  Agent permitted = OpenAgent();
+  options.forced = false;
+  WriteRun("c", {7}, options);
+  ASSERT_TRUE(permitted.Harvest());
+  EXPECT_FALSE(is_local_only("mine.so"));
 }
 
 TEST_F(HarvestTest, WhatTheCoinDidNotChooseStaysHereThoughItWasAskedFor) {

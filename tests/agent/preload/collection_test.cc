@@ -93,6 +93,22 @@ struct Reweighted {
 
 class ReweightedTest : public CollectionTest, public ::testing::WithParamInterface<Reweighted> {};
 
+// How many runs a pick stands for, by the run's own file alone.
+std::uint32_t StandsFor(const RunFileContent& run, std::uint32_t index) {
+  const shm::Pick& pick = run.picks[index];
+  return shm::RunsStoodFor(
+      {.candidate_count = pick.candidate_count,
+       .slots = pick.slots,
+       .weight = pick.weight,
+       .wanted = pick.picks_wanted,
+       .order = pick.draw_order,
+       .probe_draws = pick.probe_draws,
+       .probe_weight = pick.probe_weight,
+       .by_last_draw = (pick.flags & shm::kPickByLastDraw) != 0},
+      {.run = run.header.selection_per_65536, .time = run.header.time_per_65536},
+      shm::RoundingBits(run.header.random_draw, index));
+}
+
 // Whatever the weights, whatever gives up: what each run stands for, by its own file alone, gives
 // the program's calls.
 TEST_P(ReweightedTest, TotalsOfMeasuredRunsAreThoseOfAllRuns) {
@@ -124,22 +140,11 @@ TEST_P(ReweightedTest, TotalsOfMeasuredRunsAreThoseOfAllRuns) {
     const RunFileContent& run = runs.at(0);
     if (run.picks.at(0).metrics == shm::kIoMetrics) continue;
     for (std::uint32_t k = 0; k < run.picks.size(); ++k) {
-      const shm::Pick& pick = run.picks[k];
-      const std::uint32_t stands_for = shm::RunsStoodFor(
-          {.candidate_count = pick.candidate_count,
-           .slots = pick.slots,
-           .weight = pick.weight,
-           .wanted = pick.picks_wanted,
-           .order = pick.draw_order,
-           .probe_draws = pick.probe_draws,
-           .probe_weight = pick.probe_weight,
-           .by_last_draw = (pick.flags & shm::kPickByLastDraw) != 0},
-          {.run = run.header.selection_per_65536, .time = run.header.time_per_65536},
-          shm::RoundingBits(run.header.random_draw, k));
-      const double calls = static_cast<double>(run.calls.at(pick.symbol)) * stands_for *
+      const std::string symbol = run.picks[k].symbol;
+      const double calls = static_cast<double>(run.calls.at(symbol)) * StandsFor(run, k) *
                            GetParam().selection_per_65536 / shm::kCertain / kRuns;
-      estimated[pick.symbol] += calls;
-      squares[pick.symbol] += calls * calls;
+      estimated[symbol] += calls;
+      squares[symbol] += calls * calls;
     }
   }
   EXPECT_GT(measured, kRuns * GetParam().least_share);
@@ -204,12 +209,20 @@ class ToldProgram {
   BackgroundProcess process_;
 };
 
+// A program that picks anew a thousand times a second has done what is waited for long before.
+constexpr int kMostTurns = 1000;
+
 TEST_F(CollectionTest, SwitchingOffReachesAProgramThatRuns) {
   SetPolicy({.phase_seconds = 1, .max_phases = 512, .tsc_to_ns_multiplier = kFastClock});
   ToldProgram polls(Tally({"polls-when-told", "2000"}));
-  while (PicksUntilNow().size() < 2) ASSERT_TRUE(polls.GoOn("polled"));
+  int turns = 0;
+  while (PicksUntilNow().size() < 2 && ++turns < kMostTurns) ASSERT_TRUE(polls.GoOn("polled"));
+  ASSERT_LT(turns, kMostTurns);
   SetPolicy({.collection_enabled = 0, .tsc_to_ns_multiplier = kFastClock});
-  while (PicksUntilNow().back().phase != shm::kPickEnded) ASSERT_TRUE(polls.GoOn("polled"));
+  while (PicksUntilNow().back().phase != shm::kPickEnded && ++turns < kMostTurns) {
+    ASSERT_TRUE(polls.GoOn("polled"));
+  }
+  ASSERT_LT(turns, kMostTurns);
   const std::size_t before = PicksUntilNow().size();
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(polls.GoOn("polled"));
   EXPECT_EQ(PicksUntilNow().size(), before);
@@ -234,8 +247,10 @@ TEST_F(CollectionTest, WhatIsMeasuredMayChangeWhileThreadsCallIt) {
       options.arguments[0] = kVictims + build;
       ToldProgram storm(options);
       std::string said = "ready\n";
+      int turns = 0;
       do {
         ASSERT_TRUE(storm.GoOn("over"));
+        ASSERT_LT(++turns, kMostTurns);
         said += "over\n";
       } while (PicksUntilNow().size() <= 40);
       const ProcessResult result = storm.End();

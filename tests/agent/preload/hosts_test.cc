@@ -97,6 +97,15 @@ TEST_F(HostsTest, AnotherPreloadedLibraryMayStandBeforeAndAfter) {
   EXPECT_EQ(RunFileCount(), 6U);
 }
 
+TEST_F(HostsTest, AProgramWithASanitizersRuntimeIsLeftAlone) {
+  for (const char* const runtime : {"libvictim_msan.so", "libvictim_rtsan.so"}) {
+    ProcessOptions options = Measured({kVictim, "alloc"}, kAllOfVictim);
+    options.environment[0].second = kLibrary + ":" + kVictims + runtime;
+    EXPECT_EQ(RunProcess(options).exit_status, 0);
+    EXPECT_EQ(RunFileCount(), 0U) << runtime;
+  }
+}
+
 TEST_F(HostsTest, AProgramKeepsItsOwnAllocator) {
   for (const std::string pick : {"libvictim.so.1!*", "*"}) {
     const ProcessResult plain = ExpectUnnoticed({kVictims + "own_malloc"}, pick);

@@ -152,6 +152,16 @@ TEST_F(PreloadTest, AnApiHasOneNameWhoeverImportsIt) {
   EXPECT_STREQ(run.picks[0].symbol_version, "GLIBC_2.2.5");
 }
 
+TEST_F(PreloadTest, ALibraryWithoutASonameIsPickedByItsFilesName) {
+  ProcessOptions options = Measured({kVictims + "canaryown"}, "libcanaryown.so!canaryown_w*");
+  EXPECT_EQ(RunProcess(options).exit_status, 3);
+  const auto runs = RunFiles();
+  ASSERT_THAT(runs, SizeIs(1));
+  ASSERT_THAT(runs[0].picks, SizeIs(1));
+  EXPECT_STREQ(runs[0].picks[0].soname, "libcanaryown.so");
+  EXPECT_EQ(runs[0].Of("canaryown_work", Metric::kWallTime).count, 10U);
+}
+
 TEST_F(PreloadTest, AProgramStartedByAMeasuredOneHasItsOwnRunFile) {
   const std::string script = kVictim + " errno; exec " + kVictim + " errno";
   ASSERT_EQ(RunProcess(Measured({"/bin/sh", "-c", script}, kAllOfVictim)).exit_status, 0);
@@ -200,6 +210,15 @@ TEST_F(PreloadInertTest, WhenTheCoinSaysNo) {
 TEST_F(PreloadInertTest, WhenNoModuleIsAllowed) {
   MakeStateDirectory(state_dir_.path(), {.modules = {"libother.so.1"}});
   ExpectInert(Measured({kVictim, "calls"}));
+}
+
+// What a library's file is called says nothing of what it is.
+TEST_F(PreloadInertTest, WhenOnlyTheNameOfAFileIsAllowed) {
+  MakeStateDirectory(state_dir_.path(), {.modules = {"libcanaryown.so"}});
+  EXPECT_EQ(RunProcess(Measured({kVictims + "canaryown"})).exit_status, 3);
+  if (std::filesystem::is_directory(state_dir_.path() / "runs")) {
+    EXPECT_THAT(RunFiles(), IsEmpty());
+  }
 }
 
 TEST_F(PreloadInertTest, WithAPolicyOfAnotherVersion) {

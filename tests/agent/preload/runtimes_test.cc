@@ -26,6 +26,33 @@ class RuntimesTest : public UnnoticedTest {
   static bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 };
 
+// What shapes.cc calls a hundred times each on every processor.
+constexpr const char* kShapes[] = {"noop",
+                                   "bool",
+                                   "small",
+                                   "int",
+                                   "long",
+                                   "wide",
+                                   "pair",
+                                   "pointer",
+                                   "float",
+                                   "double",
+                                   "reals",
+                                   "floats",
+                                   "complex_float",
+                                   "complex_double",
+                                   "mixed",
+                                   "mixed_reversed",
+                                   "long_double",
+                                   "complex",
+                                   "long_struct",
+                                   "big",
+                                   "eight_reals",
+                                   "by_value",
+                                   "stack_arguments",
+                                   "variadic_registers",
+                                   "chosen"};
+
 TEST_F(RuntimesTest, EveryShapeOfArgumentAndResultArrives) {
   const ProcessResult plain = ExpectUnnoticed({kVictims + "shapes"}, kAllOfVictim);
   EXPECT_EQ(plain.exit_status, 0);
@@ -33,31 +60,7 @@ TEST_F(RuntimesTest, EveryShapeOfArgumentAndResultArrives) {
   const auto calls = [&run](const std::string& function) {
     return run.Of(function, shm::Metric::kWallTime).count;
   };
-  for (const char* const function : {"noop",
-                                     "bool",
-                                     "small",
-                                     "int",
-                                     "long",
-                                     "wide",
-                                     "pair",
-                                     "pointer",
-                                     "float",
-                                     "double",
-                                     "reals",
-                                     "floats",
-                                     "complex_float",
-                                     "complex_double",
-                                     "mixed",
-                                     "mixed_reversed",
-                                     "long_double",
-                                     "complex",
-                                     "long_struct",
-                                     "big",
-                                     "eight_reals",
-                                     "by_value",
-                                     "stack_arguments",
-                                     "variadic_registers",
-                                     "chosen"}) {
+  for (const char* const function : kShapes) {
     EXPECT_EQ(calls(std::string("victim_") + function), 100U) << function;
   }
   EXPECT_EQ(calls("_Z12VictimObjectB5cxx11l"), 100U);
@@ -203,55 +206,70 @@ TEST_F(RuntimesTest, AProgramWithFileCapabilitiesIsNotMeasured) {
   }
 }
 
-// Steps through a measured call, one instruction at a time; each time the debugger must see the
-// whole way to main.
+// gdb's commands to step through a measured call, one instruction at a time, with a walk at each.
+std::string StepsWithWalks(const std::string& state_dir) {
+  return "set pagination off\nset confirm off\nset disable-randomization off\n"
+         "set environment LD_BIND_NOW=1\n"
+         "set environment LD_PRELOAD=" +
+         kLibrary + "\nset environment FIELDCOST_STATE_DIR=" + state_dir +
+         "\nset environment FIELDCOST_PICK=" + kAllOfVictim +
+         "\nbreak debugger_walks\nrun\nset $left = 1000\n"
+         "while $left > 0\n"
+         "  stepi\n"
+         "  bt -frame-info short-location\n"
+         "  set $left = $left - 1\n"
+         "  if $_caller_is(\"main\")\n    set $left = 0\n  end\n"
+         "end\ndelete\ncontinue\n";
+}
+
+// What gdb's walks have shown.
+struct Walks {
+  int stops = 0;
+  int with_main = 0;
+  int in_thunk = 0;
+  int in_the_middle = 0;
+};
+Walks ReadWalks(const std::string& output) {
+  Walks walks;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const auto has = [&line](const char* text) { return line.find(text) != std::string::npos; };
+    if (line.starts_with("#0")) {
+      ++walks.stops;
+      if (has("fieldcost")) ++walks.in_thunk;
+      if (has("debugger_is_inside")) ++walks.in_the_middle;
+    }
+    if (line.starts_with("#") && has(" main (")) ++walks.with_main;
+  }
+  return walks;
+}
+
+// Each time the debugger must see the whole way to main.
 TEST_F(RuntimesTest, ADebuggerSeesThroughAThunkAtEveryInstruction) {
   if (RunProcess({.arguments = {"gdb", "--version"}}).exit_status != 0) {
     GTEST_SKIP() << "gdb is not here";
   }
+  const auto debug = [](std::vector<std::string> with) {
+    std::vector<std::string> arguments = {"gdb", "-nx", "-q", "-batch"};
+    arguments.insert(arguments.end(), with.begin(), with.end());
+    arguments.insert(arguments.end(), {"--args", kVictims + "lifetimes", "debugged"});
+    return RunProcess({.arguments = arguments});
+  };
   const TempDir scratch;
   const std::string script = scratch.path() / "script";
-  std::ofstream(script) << "set pagination off\nset confirm off\nset disable-randomization off\n"
-                           "set environment LD_BIND_NOW=1\n"
-                        << "set environment LD_PRELOAD=" << kLibrary << "\n"
-                        << "set environment FIELDCOST_STATE_DIR=" << state_dir_.path().string()
-                        << "\nset environment FIELDCOST_PICK=" << kAllOfVictim << "\n"
-                        << "break debugger_walks\nrun\nset $left = 1000\n"
-                           "while $left > 0\n"
-                           "  stepi\n"
-                           "  bt -frame-info short-location\n"
-                           "  set $left = $left - 1\n"
-                           "  if $_caller_is(\"main\")\n    set $left = 0\n  end\n"
-                           "end\ndelete\ncontinue\n";
-  const ProcessResult result =
-      RunProcess({.arguments = {"gdb", "-nx", "-q", "-batch", "-x", script, "--args",
-                                kVictims + "lifetimes", "debugged"}});
+  std::ofstream(script) << StepsWithWalks(state_dir_.path().string());
+  const ProcessResult result = debug({"-x", script});
   if (result.output.find("went on") == std::string::npos) {
-    const ProcessResult plain =
-        RunProcess({.arguments = {"gdb", "-nx", "-q", "-batch", "-ex", "run", "--args",
-                                  kVictims + "lifetimes", "debugged"}});
+    const ProcessResult plain = debug({"-ex", "run"});
     if (plain.output.find("went on") == std::string::npos) {
       GTEST_SKIP() << "gdb cannot run programs here: " << plain.errors;
     }
   }
   EXPECT_THAT(result.output, HasSubstr("went on"));
-  int stops = 0;
-  int with_main = 0;
-  int in_thunk = 0;
-  int in_the_middle = 0;
-  std::istringstream lines(result.output);
-  for (std::string line; std::getline(lines, line);) {
-    const auto has = [&line](const char* text) { return line.find(text) != std::string::npos; };
-    if (line.starts_with("#0")) {
-      ++stops;
-      if (has("fieldcost")) ++in_thunk;
-      if (has("debugger_is_inside")) ++in_the_middle;
-    }
-    if (line.starts_with("#") && has(" main (")) ++with_main;
-  }
-  EXPECT_EQ(with_main, stops);
-  EXPECT_GT(in_thunk, 40);
-  EXPECT_GT(in_the_middle, 0);
+  const Walks walks = ReadWalks(result.output);
+  EXPECT_EQ(walks.with_main, walks.stops);
+  EXPECT_GT(walks.in_thunk, 40);
+  EXPECT_GT(walks.in_the_middle, 0);
   EXPECT_EQ(Measurements("victim_call_back"), 4U);
 }
 

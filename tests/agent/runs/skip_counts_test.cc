@@ -54,9 +54,10 @@ TEST_F(SkipCountsTest, OnlyCountsThatAreNotZeroAreTold) {
   EXPECT_THAT(
       ReadSkips(file_),
       ::testing::ElementsAre(
-          SkipCount{.reason = "the system was loaded", .runs = 7},
+          SkipCount{.reason = "the system was loaded", .runs = 7, .skip = shm::Skip::kSystemLoaded},
           SkipCount{.reason = "the program entered a sandbox (seccomp): measured until then",
-                    .runs = 3}));
+                    .runs = 3,
+                    .skip = shm::Skip::kSandboxed}));
 }
 
 TEST_F(SkipCountsTest, EveryReasonHasItsOwnWords) {

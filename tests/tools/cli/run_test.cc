@@ -4,6 +4,7 @@ namespace fieldcost::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -130,6 +131,82 @@ TEST_F(CliTest, WhatIsRunByHandIsMeasuredAndShown) {
   const ProcessResult top = Cli({"top", "--local"});
   EXPECT_EQ(top.exit_status, 0) << top.errors;
   EXPECT_THAT(top.output, HasSubstr("libvictim.so.1"));
+}
+
+const std::string kOwn = FIELDCOST_BINARY_DIR "/victims/canaryown";
+
+TEST_F(CliTest, APickOfOnesOwnLibraryNeedsNoSettingAndIsLabelledLocalOnly) {
+  const ProcessResult run = Cli({"run", "--pick", "libcanaryown.so!canaryown_work", "--", kOwn});
+  EXPECT_EQ(run.exit_status, 3);
+  EXPECT_EQ(run.output, "10\n");
+  EXPECT_THAT(run.errors, IsEmpty());
+  ASSERT_EQ(Cli({"run", "--pick", "libc.so.6!puts,libc.so.6!printf,libc.so.6!fflush", "--", kOwn})
+                .exit_status,
+            3);
+  EXPECT_THAT(Cli({"top", "--local"}).output,
+              ContainsRegex("canaryown_work +libcanaryown.so \\(local only\\) "));
+  EXPECT_THAT(Cli({"show", "--local", "canaryown_work"}).output,
+              ContainsRegex("^libcanaryown.so!canaryown_work .* local only\n"));
+  EXPECT_THAT(Cli({"show", "--local", "--json", "canaryown_work"}).output,
+              HasSubstr("\"local_only\":true"));
+  // Of a library that anybody has, others may be sent.
+  EXPECT_THAT(Cli({"show", "--local", "--json", "fflush"}).output,
+              HasSubstr("\"local_only\":false"));
+}
+
+TEST_F(CliTest, WhatAPickAskedForAndDidNotGetIsSaidAfterTheRun) {
+  ProcessResult run =
+      Cli({"run", "--pick", "libcanaryown.so!canaryown_wrk,libcanaryown.so!*", "--", kOwn});
+  EXPECT_EQ(run.exit_status, 3);
+  EXPECT_EQ(run.output, "10\n");
+  EXPECT_EQ(run.errors,
+            "fieldcost: nothing is measured of 'libcanaryown.so!canaryown_wrk': no call to such a "
+            "function from another library or the program. --pick 'libcanaryown.so!*' measures all "
+            "that is called there\n");
+  run = Cli({"run", "--pick", "libcanaryowm.so!*", "--", kOwn});
+  EXPECT_EQ(run.exit_status, 3);
+  EXPECT_THAT(run.errors,
+              AllOf(HasSubstr("nothing is measured of 'libcanaryowm.so!*'"), HasSubstr("soname")));
+  // It is there, and is not called; then it is.
+  const std::vector<std::string> idle = {"run", "--pick", "libcanaryown.so!canaryown_idle", "--",
+                                         kOwn};
+  EXPECT_THAT(Cli(idle).errors, HasSubstr("no call to such a function"));
+  std::vector<std::string> called = idle;
+  called.push_back("call");
+  EXPECT_THAT(Cli(called).errors, IsEmpty());
+  // The second time, too, although the first has left its numbers.
+  EXPECT_THAT(Cli(idle).errors, HasSubstr("no call to such a function"));
+  EXPECT_THAT(Cli(idle, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
+}
+
+TEST_F(CliTest, WhyAProgramIsLeftAloneInSpiteOfAPickIsSaid) {
+  const std::string sanitizer = FIELDCOST_BINARY_DIR "/victims/libvictim_msan.so";
+  const ProcessResult run =
+      Cli({"run", "--pick", "libcanaryown.so!*", "--", kOwn}, {{"LD_PRELOAD", sanitizer}});
+  EXPECT_EQ(run.exit_status, 3);
+  EXPECT_EQ(run.errors,
+            "fieldcost: nothing is measured of 'libcanaryown.so!*': the program is built with a "
+            "sanitizer\n");
+}
+
+TEST_F(CliTest, ARunWithAPickEndsAsItsProgram) {
+  const auto picked = [this](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", "--pick", "libcanaryown.so!*", "--"});
+    return Cli(std::move(arguments), {{"FIELDCOST_QUIET", "1"}});
+  };
+  EXPECT_EQ(picked({kOwn, "abort"}).signal, 6);
+  EXPECT_EQ(picked({"sh", "-c", "kill -TERM $$"}).signal, 15);
+  EXPECT_EQ(picked({"sh", "-c", "kill -PIPE $$; echo survived"}).signal, 13);
+  // Who ends the command ends the program.
+  const ProcessResult passed_on = picked(
+      {"sh", "-c",
+       "trap 'kill $!; echo ended; exit 5' TERM; kill -TERM $PPID; sleep 30 >&- 2>&- & wait"});
+  EXPECT_EQ(passed_on.exit_status, 5);
+  EXPECT_EQ(passed_on.output, "ended\n");
+  const ProcessResult missing =
+      Cli({"run", "--pick", "libcanaryown.so!*", "--", "no-such-program"});
+  EXPECT_EQ(missing.exit_status, 127);
+  EXPECT_EQ(missing.errors, "fieldcost: cannot run no-such-program: No such file or directory\n");
 }
 
 }  // namespace

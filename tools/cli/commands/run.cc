@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "agent/daemon/agent.h"
@@ -11,6 +12,7 @@
 #include "common/shm/policy_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/pick.h"
+#include "tools/cli/picked_run.h"
 #include "tools/cli/session/preload_library.h"
 #include "tools/cli/terminal_io.h"
 
@@ -87,6 +89,26 @@ std::string Obstacle(const std::string& program) {
   return text;
 }
 
+constexpr bool DidNotStart(const Ended& ended) {
+  return ended.status == kNotFoundStatus || ended.status == kCannotRunStatus;
+}
+
+// Waits for the program, and says of what nothing was measured although it was asked for.
+Result<int> RunPicked(const std::string& pick, const agent::AgentPaths& paths,
+                      const std::function<int()>& become_program) {
+  FIELDCOST_ASSIGN(const Measured before, CollectMeasured(paths));
+  FIELDCOST_ASSIGN(const Ended ended, RunAndWait(become_program));
+  if (Variable("FIELDCOST_QUIET").empty() && !DidNotStart(ended)) {
+    // Whatever is wrong here, the program has ended as it has.
+    if (const auto after = CollectMeasured(paths)) {
+      for (const std::string& line : UnmeasuredText(pick, before, *after)) Remark(line);
+    } else {
+      Remark("what was measured cannot be collected now: " + after.error().message);
+    }
+  }
+  return EndLike(ended);
+}
+
 void SayNotMeasured(const std::string& why) {
   if (Variable("FIELDCOST_QUIET").empty()) Remark("nothing is measured: " + why);
 }
@@ -120,8 +142,12 @@ Result<int> Run(const Request& command) {
     SayNotMeasured(prepared.error().message);
     return Execute(command.arguments);
   }
-  SetEnvironment(command, paths, library);
-  return Execute(command.arguments);
+  const auto become_program = [&] {
+    SetEnvironment(command, paths, library);
+    return Execute(command.arguments);
+  };
+  if (command.pick.empty()) return become_program();
+  return RunPicked(command.pick, paths, become_program);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Result<Found> Look(const Source& source, catalog::SearchOptions options,
   for (const catalog::FoundApi& name : names) {
     FIELDCOST_ASSIGN(std::vector<stats::StatRow> rows, source.Find(name.symbol, name.soname));
     std::vector<analysis::CostSummary> some =
-        analysis::Summarise(analysis::Select(std::move(rows), selection), source.whose());
+        source.Summarise(analysis::Select(std::move(rows), selection));
     std::move(some.begin(), some.end(), std::back_inserter(found.summaries));
   }
   return found;

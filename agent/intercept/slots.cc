@@ -1,4 +1,4 @@
-#include "agent/preload/slots.h"
+#include "agent/intercept/slots.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,16 +7,16 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "agent/preload/record.h"
-#include "agent/preload/workspace.h"
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/hooks.h"
+#include "agent/intercept/tables.h"
+#include "agent/intercept/thunk.h"
+#include "agent/intercept/x86_64/machine.h"
 
 #pragma weak dlvsym  // see IsKnownLibc
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
-extern "C" __attribute__((visibility("hidden"))) const char fieldcost_stubs[];
-extern "C" __attribute__((visibility("hidden"))) const char fieldcost_sampling_stubs[];
+Tables* tables;
 
 namespace {
 
@@ -44,48 +44,48 @@ bool LeadsToStub(const PatchedSlot& entry) {
   } else if (ReadOwnMemory(entry.slot, &value, sizeof value) != sizeof value) {
     return false;
   }
-  return value == StubOf(entry.pick) || value == SamplingStubOf(entry.pick);
+  return value == StubOf(entry.thunk) || value == SamplingStubOf(entry.thunk);
 }
 
 // The object whose definition the loader would bind an unbound slot to: for what belongs to the
 // program the first in search order. What dlopen brought is searched for in ways that its caller
 // chose and nobody tells: only if there is no choice. Null if there is none, or if it is open.
-const ElfObject* ProviderOfUnbound(const ElfObject* objects, uint32_t count,
-                                   const ElfObject& importer, const char* name,
-                                   const char* version) {
+const ElfObject* ProviderOfUnbound(const SlotSpace& space, const ElfObject& importer,
+                                   const char* name, const char* version) {
   const ElfObject* provider = nullptr;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (objects[i].is_dynamic && !importer.is_dynamic) return provider;
+  for (uint32_t i = 0; i < space.object_count; ++i) {
+    const ElfObject& object = space.objects[i];
+    if (object.is_dynamic && !importer.is_dynamic) return provider;
     // What the program's own libraries offer twice is the first one's, for all but dlopen's objects
     // with a scope of their own, where a library that dlopen brought decides.
-    if (provider != nullptr && !objects[i].is_dynamic) continue;
-    if (FindExport(objects[i], name, version) == nullptr) continue;
+    if (provider != nullptr && !object.is_dynamic) continue;
+    if (FindExport(object, name, version) == nullptr) continue;
     if (provider != nullptr) return nullptr;
-    if (!importer.is_dynamic) return &objects[i];
-    provider = &objects[i];
+    if (!importer.is_dynamic) return &object;
+    provider = &object;
   }
   return provider;
 }
 
-void Forget(uint32_t index) { workspace->patched[index] = workspace->patched[--patched_count]; }
+void Forget(uint32_t index) { tables->patched[index] = tables->patched[--patched_count]; }
 
 }  // namespace
 
-uint64_t ResolveSlot(const ElfObject* objects, uint32_t object_count, const ElfObject& object,
-                     const Elf64_Rela& relocation, const uint64_t* slot, bool may_ask_loader) {
+uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
+                     const Elf64_Rela& relocation, const uint64_t* slot) {
   const uint64_t value = __atomic_load_n(slot, __ATOMIC_RELAXED);
-  if (value != 0 && !Contains(object, value)) return value;
-  const char* const name = NameOf(object, relocation);
-  const char* version = NeededVersion(object, relocation);
+  if (value != 0 && !Contains(importer, value)) return value;
+  const char* const name = NameOf(importer, relocation);
+  const char* version = NeededVersion(importer, relocation);
   // An unbound slot leads back into its own object's PLT; one that is bound to its own object's
   // function leads to that.
-  const Elf64_Sym* const own = FindExport(object, name, version);
-  if (own != nullptr && object.base + own->st_value == value) return value;
-  const ElfObject* const provider = ProviderOfUnbound(objects, object_count, object, name, version);
+  const Elf64_Sym* const own = FindExport(importer, name, version);
+  if (own != nullptr && importer.base + own->st_value == value) return value;
+  const ElfObject* const provider = ProviderOfUnbound(space, importer, name, version);
   if (provider == nullptr) return 0;
   const Elf64_Sym* const definition = FindExport(*provider, name, version);
   if (ELF64_ST_TYPE(definition->st_info) == STT_FUNC) return provider->base + definition->st_value;
-  if (!may_ask_loader) return 0;
+  if (!space.may_ask_loader) return 0;
   // Not for every slot: dlvsym passes over definitions without a version, which the loader takes.
   if (*version == '\0') version = DefinedVersion(*provider, definition);
   return reinterpret_cast<uint64_t>(*version == '\0' ? dlsym(RTLD_DEFAULT, name)
@@ -96,41 +96,28 @@ bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value) {
   return Write(slot, IsReadOnly(object, slot), value);
 }
 
-uint64_t StubOf(uint32_t pick) {
-  return reinterpret_cast<uint64_t>(fieldcost_stubs) + uint64_t{pick} * kStubBytes;
-}
-
-uint64_t SamplingStubOf(uint32_t pick) {
-  return reinterpret_cast<uint64_t>(fieldcost_sampling_stubs) + uint64_t{pick} * kSamplingStubBytes;
-}
-
-bool PatchSlot(const ElfObject& object, uint64_t* slot, uint32_t pick) {
+bool PatchSlot(const ElfObject& object, uint64_t* slot, uint32_t thunk, uint64_t stub) {
   if (patched_count == kMaxPatchedSlots) return false;
-  const PatchedSlot entry = {slot, pick, IsReadOnly(object, slot), object.is_dynamic};
-  const uint64_t stub =
-      process.picks[pick].sampling_log2 == 0 ? StubOf(pick) : SamplingStubOf(pick);
+  const PatchedSlot entry = {slot, thunk, IsReadOnly(object, slot), object.is_dynamic};
   if (!Write(slot, entry.read_only, stub)) return false;
-  workspace->patched[patched_count++] = entry;
+  tables->patched[patched_count++] = entry;
   return true;
 }
 
-void RetargetPick(uint32_t pick, uint64_t value, bool forget) {
+void RetargetThunk(uint32_t thunk, uint64_t value, bool forget) {
   for (uint32_t i = patched_count; i-- > 0;) {
-    if (workspace->patched[i].pick != pick) continue;
-    if (LeadsToStub(workspace->patched[i])) {
-      Write(workspace->patched[i].slot, workspace->patched[i].read_only, value);
-    }
+    const PatchedSlot& entry = tables->patched[i];
+    if (entry.thunk != thunk) continue;
+    if (LeadsToStub(entry)) Write(entry.slot, entry.read_only, value);
     if (forget) Forget(i);
   }
 }
 
 void GiveBackDynamicSlots() {
   for (uint32_t i = patched_count; i-- > 0;) {
-    if (!workspace->patched[i].is_dynamic) continue;
-    if (LeadsToStub(workspace->patched[i])) {
-      Write(workspace->patched[i].slot, workspace->patched[i].read_only,
-            process.picks[workspace->patched[i].pick].target);
-    }
+    const PatchedSlot& entry = tables->patched[i];
+    if (!entry.is_dynamic) continue;
+    if (LeadsToStub(entry)) Write(entry.slot, entry.read_only, TargetOfThunk(entry.thunk));
     Forget(i);
   }
 }
@@ -155,4 +142,4 @@ PatchLock::~PatchLock() {
   errno = errno_;
 }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

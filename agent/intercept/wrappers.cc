@@ -1,11 +1,11 @@
-#include "agent/preload/wrappers.h"
+#include "agent/intercept/wrappers.h"
 
 #include <string.h>
 
-#include "agent/preload/record.h"
-#include "agent/preload/slots.h"
+#include "agent/intercept/hooks.h"
+#include "agent/intercept/thunk.h"
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 namespace {
 
 struct Group {
@@ -18,7 +18,7 @@ uint32_t group_count;
 
 void InstallGroup(const Group& group, const SlotSpace& space, uint32_t first_object) {
   ForEachSlot(
-      space.objects + first_object, space.object_count - first_object, true,
+      space, first_object, true,
       [&group, &space](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
         const char* const name = NameOf(object, relocation);
         for (size_t i = 0; i < group.count; ++i) {
@@ -62,10 +62,11 @@ uint64_t WrapperOf(uint64_t real) {
 uint64_t RealOf(uint64_t address) {
   const uint64_t stubs = StubOf(0);
   const uint64_t sampling_stubs = SamplingStubOf(0);
-  if (address >= stubs && address < StubOf(shm::kMaxPicks)) {
-    address = process.picks[(address - stubs) / kStubBytes].target;
-  } else if (address >= sampling_stubs && address < SamplingStubOf(shm::kMaxPicks)) {
-    address = process.picks[(address - sampling_stubs) / kSamplingStubBytes].target;
+  if (address >= stubs && address < StubOf(kThunkCount)) {
+    address = TargetOfThunk(static_cast<uint32_t>((address - stubs) / FIELDCOST_STUB_BYTES));
+  } else if (address >= sampling_stubs && address < SamplingStubOf(kThunkCount)) {
+    address = TargetOfThunk(
+        static_cast<uint32_t>((address - sampling_stubs) / FIELDCOST_SAMPLING_STUB_BYTES));
   }
   for (uint32_t g = 0; g < group_count; ++g) {
     for (size_t i = 0; i < groups[g].count; ++i) {
@@ -75,4 +76,10 @@ uint64_t RealOf(uint64_t address) {
   return address;
 }
 
-}  // namespace fieldcost::preload
+uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
+                  const uint64_t* slot) {
+  // A slot with something of ours in it is bound.
+  return RealOf(ResolveSlot(space, importer, relocation, slot));
+}
+
+}  // namespace fieldcost::intercept

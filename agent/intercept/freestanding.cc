@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/x86_64/machine.h"
 
 // What we use of libc's simplest functions, once more and hidden: these touch neither vector
 // registers nor errno, so that they may be called in the middle of somebody else's call, and the
 // loader has fewer symbols to look up in every program we are loaded into. Known names, because the
 // compiler calls some of them itself.
 
-using fieldcost::preload::SystemCall;
+using fieldcost::intercept::SystemCall;
 
 #define FIELDCOST_HIDDEN __attribute__((visibility("hidden")))
 

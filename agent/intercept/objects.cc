@@ -1,13 +1,13 @@
-#include "agent/preload/objects.h"
+#include "agent/intercept/objects.h"
 
 #include <dlfcn.h>
 #include <link.h>
 
-#include "agent/preload/slots.h"
-#include "agent/preload/workspace.h"
-#include "agent/preload/wrappers.h"
+#include "agent/intercept/slots.h"
+#include "agent/intercept/tables.h"
+#include "agent/intercept/wrappers.h"
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 namespace {
 
 uint32_t object_count;  // changes under the patch lock, read by anybody
@@ -16,15 +16,15 @@ bool data_slots;
 
 bool IsKnownAddress(uint64_t address) {
   for (uint32_t i = 0; i < object_count; ++i) {
-    if (Contains(workspace->objects[i], address)) return true;
+    if (Contains(tables->objects[i], address)) return true;
   }
   return false;
 }
 
 bool Add(const ElfObject& object) {
   if (object_count == kMaxObjects || IsKnownAddress(object.begin)) return false;
-  workspace->objects[object_count] = object;
-  workspace->objects[object_count].is_dynamic = true;
+  tables->objects[object_count] = object;
+  tables->objects[object_count].is_dynamic = true;
   __atomic_store_n(&object_count, object_count + 1, __ATOMIC_RELEASE);
   return true;
 }
@@ -44,14 +44,14 @@ void AddProvidersOf(const ElfObject& object) {
 }  // namespace
 
 void ListObjectsAtStart(bool data_too) {
-  object_count = ListObjects(workspace->objects, kMaxObjects);
-  start_count = CountLasting(workspace->objects, object_count);
-  for (uint32_t i = start_count; i < object_count; ++i) workspace->objects[i].is_dynamic = true;
+  object_count = ListObjects(tables->objects, kMaxObjects);
+  start_count = CountLasting(tables->objects, object_count);
+  for (uint32_t i = start_count; i < object_count; ++i) tables->objects[i].is_dynamic = true;
   data_slots = data_too;
 }
 
 SlotSpace Objects(bool may_ask_loader) {
-  return {workspace->objects, object_count, data_slots, may_ask_loader};
+  return {tables->objects, object_count, data_slots, may_ask_loader};
 }
 
 bool IsKnownHandle(void* handle) {
@@ -59,20 +59,20 @@ bool IsKnownHandle(void* handle) {
   const uint64_t base = static_cast<const link_map*>(handle)->l_addr;
   const uint32_t count = __atomic_load_n(&object_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; ++i) {
-    if (workspace->objects[i].base == base) return true;
+    if (tables->objects[i].base == base) return true;
   }
   return false;
 }
 
 bool AddObjectsOf(void* handle) {
   const uint32_t first_new = object_count;
-  const uint32_t added = ObjectsOfHandle(handle, IsKnownAddress, workspace->objects + first_new,
-                                         kMaxObjects - first_new);
-  for (uint32_t i = first_new; i < first_new + added; ++i) workspace->objects[i].is_dynamic = true;
+  const uint32_t added =
+      ObjectsOfHandle(handle, IsKnownAddress, tables->objects + first_new, kMaxObjects - first_new);
+  for (uint32_t i = first_new; i < first_new + added; ++i) tables->objects[i].is_dynamic = true;
   __atomic_store_n(&object_count, first_new + added, __ATOMIC_RELEASE);
   // Found under another name than it is needed by, but bound already.
   for (uint32_t next = first_new; next < object_count; ++next)
-    AddProvidersOf(workspace->objects[next]);
+    AddProvidersOf(tables->objects[next]);
   return added > 0;
 }
 
@@ -80,20 +80,20 @@ bool HasDynamicObjects() { return __atomic_load_n(&object_count, __ATOMIC_RELAXE
 
 bool IsInDynamicObject(uint64_t address) {
   for (uint32_t i = start_count; i < object_count; ++i) {
-    if (Contains(workspace->objects[i], address)) return true;
+    if (Contains(tables->objects[i], address)) return true;
   }
   return false;
 }
 
 bool IsAnyDynamicObjectGone() {
   for (uint32_t i = start_count; i < object_count; ++i) {
-    if (!IsLoaded(workspace->objects[i])) return true;
+    if (!IsLoaded(tables->objects[i])) return true;
   }
   return false;
 }
 
-bool IsInThisNamespace(void* handle) { return IsInNamespaceOf(workspace->objects[0], handle); }
+bool IsInThisNamespace(void* handle) { return IsInNamespaceOf(tables->objects[0], handle); }
 
 void RemoveDynamicObjects() { __atomic_store_n(&object_count, start_count, __ATOMIC_RELEASE); }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
 inline constexpr uint32_t kMaxObjects = 512;
 
@@ -97,4 +97,4 @@ inline bool Contains(const ElfObject& object, uint64_t address) {
   return address >= object.begin && address < object.end;
 }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

@@ -1,4 +1,4 @@
-#include "agent/preload/elf_object.h"
+#include "agent/intercept/elf_object.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -6,15 +6,15 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "agent/preload/text.h"
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/x86_64/machine.h"
 
 // Reads loaded objects' own tables. They were good enough for the loader to run the program.
 
 #pragma weak _dl_find_object
 #pragma weak dlvsym
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 namespace {
 
 struct Listing {
@@ -37,6 +37,7 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
     const uint64_t value = dynamic->d_un.d_val;
     const uint64_t address = Absolute(*object, value);
     switch (dynamic->d_tag) {
+      // Symbols and their names.
       case DT_STRTAB:
         object->strings = reinterpret_cast<const char*>(address);
         break;
@@ -46,6 +47,8 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
       case DT_SONAME:
         soname_offset = value;
         break;
+
+      // Their versions.
       case DT_VERSYM:
         object->versions = reinterpret_cast<const uint16_t*>(address);
         break;
@@ -61,12 +64,16 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
       case DT_VERDEFNUM:
         object->defined_count = static_cast<uint32_t>(value);
         break;
+
+      // How they are found.
       case DT_GNU_HASH:
         object->gnu_hash = reinterpret_cast<const uint32_t*>(address);
         break;
       case DT_HASH:
         object->old_hash = reinterpret_cast<const uint32_t*>(address);
         break;
+
+      // Slots.
       case DT_JMPREL:
         object->plt = reinterpret_cast<const Elf64_Rela*>(address);
         break;
@@ -276,4 +283,4 @@ uint32_t ObjectsOfHandle(void* handle, bool (*is_known)(uint64_t address), ElfOb
   return count;
 }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

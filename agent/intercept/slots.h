@@ -2,10 +2,18 @@
 
 #include <stdint.h>
 
-#include "agent/preload/elf_object.h"
-#include "agent/preload/x86_64/machine.h"
+#include "agent/intercept/elf_object.h"
+#include "agent/intercept/x86_64/machine.h"
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
+
+// The slots of loaded objects, and what may be done to find out where they lead.
+struct SlotSpace {
+  const ElfObject* objects;
+  uint32_t object_count;
+  bool data_too;        // GLOB_DAT slots too
+  bool may_ask_loader;  // only in the constructor
+};
 
 // Calls visit(object, relocation, slot) for every JUMP_SLOT relocation of an object (and, with
 // `data_too`, every GLOB_DAT), until it returns false.
@@ -25,42 +33,41 @@ bool ForEachSlotOf(const ElfObject& object, bool data_too, Visitor visit) {
          (!data_too || each(object.relocations, object.relocation_count, kDataSlot));
 }
 
+// The same for a space's objects from `first_object` on.
 template <typename Visitor>
-void ForEachSlot(const ElfObject* objects, uint32_t object_count, bool data_too, Visitor visit) {
-  for (uint32_t o = 0; o < object_count; ++o) {
-    if (!ForEachSlotOf(objects[o], data_too, visit)) return;
+void ForEachSlot(const SlotSpace& space, uint32_t first_object, bool data_too, Visitor visit) {
+  for (uint32_t o = first_object; o < space.object_count; ++o) {
+    if (!ForEachSlotOf(space.objects[o], data_too, visit)) return;
   }
 }
 
 // The function a slot leads to: its value if it is bound, else what the loader would bind it to:
 // the first definition in search order. 0 if there is none. An unbound slot that leads to an IFUNC
 // is resolved by the loader, which takes its locks: only if it may be asked.
-uint64_t ResolveSlot(const ElfObject* objects, uint32_t object_count, const ElfObject& object,
-                     const Elf64_Rela& relocation, const uint64_t* slot, bool may_ask_loader);
+uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
+                     const Elf64_Rela& relocation, const uint64_t* slot);
 
 // Stores `value` into a slot, lifting and restoring the read-only protection of its page if it has
 // one. False, and nothing changed, if the kernel refuses.
 bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value);
 
-// What a pick's slots may hold.
-uint64_t StubOf(uint32_t pick);
-uint64_t SamplingStubOf(uint32_t pick);
-
-// Slots that lead to picks are remembered, at most this many; further ones stay as they are.
+// Slots that lead to stubs are remembered, at most this many; further ones stay as they are.
 inline constexpr uint32_t kMaxPatchedSlots = 16384;
 struct PatchedSlot {
   uint64_t* slot;
-  uint32_t pick;
+  uint32_t thunk;
   bool read_only;
   bool is_dynamic;  // in an object that may be unloaded
 };
 
-// Makes a slot lead to the pick's stub, and remembers it. REQUIRES: the patch lock.
-bool PatchSlot(const ElfObject& object, uint64_t* slot, uint32_t pick);
+// Makes a slot lead to `stub`, which is one of this thunk's, and remembers it. False, and nothing
+// changed, if there is no room or the kernel refuses. REQUIRES: the patch lock.
+bool PatchSlot(const ElfObject& object, uint64_t* slot, uint32_t thunk, uint64_t stub);
 
-// Makes all of a pick's slots lead to `value`; with `forget` they are the pick's no more. A slot
-// that somebody else has changed since is left alone. REQUIRES: the patch lock.
-void RetargetPick(uint32_t pick, uint64_t value, bool forget);
+// Makes all slots that lead to this thunk's stubs lead to `value`; with `forget` they are no
+// longer remembered. A slot that somebody else has changed since is left alone. REQUIRES: the patch
+// lock.
+void RetargetThunk(uint32_t thunk, uint64_t value, bool forget);
 
 // Gives back the slots in objects that dlopen brought, as if they had not been patched. REQUIRES:
 // the patch lock; they are still loaded.
@@ -84,4 +91,4 @@ class PatchLock {
   bool held_;
 };
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

@@ -1,10 +1,10 @@
 #include <string.h>
 
-#include "agent/preload/elf_object.h"
+#include "agent/intercept/elf_object.h"
 
 // Symbols, versions and hash tables of loaded objects, read as the loader reads them.
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 namespace {
 
 uint32_t GnuHash(const char* name) {
@@ -154,4 +154,4 @@ bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, ui
   return false;
 }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
 // A function that we stand in front of: its name, what its slots are to lead to, and where that
 // finds the real one. See wrappers.h.
@@ -12,4 +12,4 @@ struct WrappedFunction {
   uint64_t* real;
 };
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

@@ -1,20 +1,17 @@
-#include "agent/preload/notice.h"
+#include "agent/intercept/notice.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "agent/preload/measuring.h"
-#include "agent/preload/phase.h"
+#include "agent/intercept/hooks.h"
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
 uint64_t fieldcost_notice_targets[kNoticeCount];
 
 // Calls of waiting functions until this thread looks at the time again.
 extern "C" __attribute__((visibility("hidden"))) __thread int32_t fieldcost_notice_in;
 __thread int32_t fieldcost_notice_in;
-
-extern "C" __attribute__((visibility("hidden"))) const char fieldcost_notice_stubs[];
 
 namespace {
 
@@ -24,10 +21,12 @@ bool EntersSandbox(uint64_t option) { return option == PR_SET_SECCOMP || option 
 
 }  // namespace
 
-#define FIELDCOST_NOTICE(index, name)                                                              \
-  {                                                                                                \
-    name, reinterpret_cast<uint64_t>(fieldcost_notice_stubs) + uint64_t{index} * kNoticeStubBytes, \
-        &fieldcost_notice_targets[index]                                                           \
+#define FIELDCOST_NOTICE(index, name)                        \
+  {                                                          \
+    name,                                                    \
+        reinterpret_cast<uint64_t>(fieldcost_notice_stubs) + \
+            uint64_t{index} * FIELDCOST_NOTICE_STUB_BYTES,   \
+        &fieldcost_notice_targets[index]                     \
   }
 
 const WrappedFunction kNotices[kNoticeCount] = {
@@ -60,24 +59,23 @@ const WrappedFunction kNotices[kNoticeCount] = {
 __attribute__((noinline)) void Notice(uint32_t notice, uint64_t first, uint64_t second) {
   switch (notice) {
     case kNoticePrctl:
-      if (EntersSandbox(first)) DetachForGood(shm::Skip::kSandboxed);
+      if (EntersSandbox(first)) OnSandbox();
       return;
     case kNoticeSyscall:
-      if (first == SYS_seccomp || (first == SYS_prctl && EntersSandbox(second)))
-        DetachForGood(shm::Skip::kSandboxed);
+      if (first == SYS_seccomp || (first == SYS_prctl && EntersSandbox(second))) OnSandbox();
       return;
     case kNoticeDlsym:
     case kNoticeDlvsym:
-      LookAtHandle(reinterpret_cast<void*>(first));
+      OnLibraryLoaded(reinterpret_cast<void*>(first));
       return;
     case kNoticeDlclose:
-      ForgetDynamicObjects();
+      OnLibraryMayGo();
       return;
     default:
       fieldcost_notice_in = kWaitsPerLook;
-      if (const uint64_t now = ReadTimeStamp(); now >= process.look_at) Look(now);
+      OnWait();
       return;
   }
 }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

@@ -31,25 +31,11 @@
 // another function's entry or the address that a call has pushed. So the library may say that it bears
 // indirect branch tracking and shadow stacks (cet.h, which says so if -fcf-protection does).
 //
-// Offsets are asserted in agent/preload/record.h and notice.h.
+// What this text knows of others' structures, and they of it, is in agent/intercept/thunk.h.
 
 #include <cet.h>
 
-#define RECORD_RETURN_ADDRESS 0
-#define RECORD_SAVED_RBX 8
-#define RECORD_TARGET 16
-#define RECORD_STACK_POINTER 24
-#define RECORD_START_TICKS 32
-#define RECORD_IN_USE 40
-#define RECORD_USUAL 44
-#define THREAD_ACTIVE 0
-#define THREAD_RECORDS 16
-#define PICK_BYTES 64
-#define SAMPLED_FLAG 0x10000
-#define NOTICE_FLAG 0x20000
-#define NOTICE_COUNT 24
-#define RARE_NOTICE_COUNT 5
-#define STUB_COUNT 512  /* shm::kMaxPicks */
+#include "agent/intercept/thunk.h"
 
 // rbx is saved at *(rbx + 8):  DW_CFA_expression rbx, { DW_OP_breg3 8 }
 #define CFI_RBX_IN_RECORD .cfi_escape 0x10, 3, 2, 0x73, 8
@@ -78,7 +64,7 @@
 fieldcost_stubs:
     .cfi_startproc
     .set stub_index, 0
-    .rept STUB_COUNT
+    .rept FIELDCOST_THUNK_COUNT
     .p2align 4
     endbr64
     movl $stub_index, %r11d
@@ -89,7 +75,7 @@ fieldcost_stubs:
     .p2align 6
 fieldcost_sampling_stubs:
     .set stub_index, 0
-    .rept STUB_COUNT
+    .rept FIELDCOST_THUNK_COUNT
     .p2align 6
     endbr64
     cmpl $0, fieldcost_attached(%rip)
@@ -98,8 +84,8 @@ fieldcost_sampling_stubs:
     movq %fs:(%r11), %r11
     subl $0x10000, 4 + 8 * stub_index(%r11)     // the gap is in the upper 16 bits of 64
     js 2f
-1:  jmp *fieldcost_process + PICK_BYTES * stub_index(%rip)
-2:  movl $(SAMPLED_FLAG + stub_index), %r11d
+1:  jmp *fieldcost_process + FIELDCOST_TARGET_ENTRY_BYTES * stub_index(%rip)
+2:  movl $(FIELDCOST_SAMPLED_FLAG + stub_index), %r11d
     jmp thunk_entry
     .set stub_index, stub_index + 1
     .endr
@@ -108,21 +94,21 @@ fieldcost_sampling_stubs:
     .p2align 6
 fieldcost_notice_stubs:
     .set stub_index, 0
-    .rept RARE_NOTICE_COUNT
+    .rept FIELDCOST_RARE_NOTICE_COUNT
     .p2align 6
     endbr64
-    movl $(NOTICE_FLAG + stub_index), %r11d
+    movl $(FIELDCOST_NOTICE_FLAG + stub_index), %r11d
     jmp unusual_entry
     .set stub_index, stub_index + 1
     .endr
-    .rept NOTICE_COUNT - RARE_NOTICE_COUNT
+    .rept FIELDCOST_NOTICE_COUNT - FIELDCOST_RARE_NOTICE_COUNT
     .p2align 6
     endbr64
     movq fieldcost_notice_in@gottpoff(%rip), %r11
     subl $1, %fs:(%r11)
     js 2f
     jmp *fieldcost_notice_targets + 8 * stub_index(%rip)
-2:  movl $(NOTICE_FLAG + stub_index), %r11d
+2:  movl $(FIELDCOST_NOTICE_FLAG + stub_index), %r11d
     jmp unusual_entry
     .set stub_index, stub_index + 1
     .endr
@@ -141,18 +127,18 @@ thunk_entry:
     jz usual_not
     cmpl $0, fieldcost_attached(%rip)
     je usual_not
-    cmpq $0, THREAD_ACTIVE(%rcx)
+    cmpq $0, FIELDCOST_THREAD_ACTIVE(%rcx)
     jne usual_not
-    cmpl %r11d, THREAD_RECORDS + RECORD_USUAL(%rcx)  // prepared for this very stub?
+    cmpl %r11d, FIELDCOST_THREAD_RECORDS + FIELDCOST_RECORD_USUAL(%rcx)  // prepared for this very stub?
     jne usual_not
     xorl %eax, %eax
     movl $1, %edx
-    cmpxchgl %edx, THREAD_RECORDS + RECORD_IN_USE(%rcx)   // whole to signals; no lock prefix
+    cmpxchgl %edx, FIELDCOST_THREAD_RECORDS + FIELDCOST_RECORD_IN_USE(%rcx)   // whole to signals; no lock prefix
     jne usual_not
-    leaq THREAD_RECORDS(%rcx), %rdx
+    leaq FIELDCOST_THREAD_RECORDS(%rcx), %rdx
     leaq 24(%rsp), %rax         // where the return address is
-    movq %rax, RECORD_STACK_POINTER(%rdx)
-    movq %rdx, THREAD_ACTIVE(%rcx)
+    movq %rax, FIELDCOST_RECORD_STACK_POINTER(%rdx)
+    movq %rdx, FIELDCOST_THREAD_ACTIVE(%rcx)
     movq %rdx, %r11
     .cfi_remember_state
     popq %rcx
@@ -238,10 +224,10 @@ pass_through:
     .cfi_adjust_cfa_offset -8
     jmp *%r11
 take_return_address:
-    movq %rbx, RECORD_SAVED_RBX(%r11)
+    movq %rbx, FIELDCOST_RECORD_SAVED_RBX(%r11)
     movq %r11, %rbx
     CFI_RBX_IN_RECORD
-    popq RECORD_RETURN_ADDRESS(%rbx)
+    popq FIELDCOST_RECORD_RETURN_ADDRESS(%rbx)
     .cfi_endproc
 
     .cfi_startproc
@@ -253,20 +239,20 @@ take_return_address:
     // (first lfence), and the function for it (second). r11 and the stamp's place keep rax (number of
     // vector registers of a variadic call) and rdx.
     movq %rax, %r11
-    movq %rdx, RECORD_START_TICKS(%rbx)
+    movq %rdx, FIELDCOST_RECORD_START_TICKS(%rbx)
     lfence
     rdtsc
     shlq $32, %rdx
     orq %rax, %rdx
-    movq RECORD_START_TICKS(%rbx), %rax
-    movq %rdx, RECORD_START_TICKS(%rbx)
+    movq FIELDCOST_RECORD_START_TICKS(%rbx), %rax
+    movq %rdx, FIELDCOST_RECORD_START_TICKS(%rbx)
     movq %rax, %rdx
     movq %r11, %rax
     lfence
-    call *RECORD_TARGET(%rbx)
+    call *FIELDCOST_RECORD_TARGET(%rbx)
 fieldcost_thunk_return:
     lfence                      // the end stamp waits for all that the function has begun
-    pushq RECORD_RETURN_ADDRESS(%rbx)
+    pushq FIELDCOST_RECORD_RETURN_ADDRESS(%rbx)
     .cfi_endproc
 
     .cfi_startproc
@@ -276,7 +262,7 @@ fieldcost_thunk_return:
     pushq %rdx
     .cfi_adjust_cfa_offset 8
     movq %rbx, %rdi
-    movq RECORD_SAVED_RBX(%rbx), %rbx
+    movq FIELDCOST_RECORD_SAVED_RBX(%rbx), %rbx
     .cfi_same_value rbx
     subq $8, %rsp               // 16-byte alignment
     .cfi_adjust_cfa_offset 8

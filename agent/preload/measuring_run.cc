@@ -1,33 +1,37 @@
-#include "agent/preload/phase.h"
+#include "agent/preload/measuring_run.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/notice.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/slots.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/alloc_meter.h"
 #include "agent/preload/calibration.h"
 #include "agent/preload/candidates.h"
 #include "agent/preload/io_meter.h"
 #include "agent/preload/load.h"
 #include "agent/preload/measuring.h"
-#include "agent/preload/notice.h"
-#include "agent/preload/objects.h"
 #include "agent/preload/picks.h"
 #include "agent/preload/random.h"
 #include "agent/preload/run_file_writer.h"
-#include "agent/preload/slots.h"
-#include "agent/preload/text.h"
 #include "agent/preload/workspace.h"
-#include "agent/preload/wrappers.h"
+#include "common/shm/sanitizer_runtimes.h"
 
 namespace fieldcost::preload {
 namespace {
 
+using intercept::InstallWrappers;
+using intercept::Objects;
+using intercept::PatchLock;
+using intercept::SlotSpace;
+
 constexpr uint64_t kNever = ~uint64_t{0};
-// Sanitizers intercept what we would, and count on being the first library.
-constexpr const char* kSanitizers[] = {
-    "libasan.", "libtsan.", "libhwasan.", "liblsan.", "libubsan_standalone.", "libclang_rt."};
 
 // Conservative garbage collectors find what is in use in stacks and registers. During a measured
 // call its caller's rbx is in neither: what only that register refers to would be taken for
@@ -40,10 +44,14 @@ constexpr const char* kCollectors[] = {
 };
 constexpr const char* kProgramsWithCollector[] = {"emacs"};
 
-Request* asked;  // this process's, with its newest policy
-uint64_t random_state;
+// What all phases of the run share, beside the process's picks.
+struct MeasuringRun {
+  Request* request;  // with its newest policy
+  uint64_t random_state;
 
-uint64_t Random() { return NextRandom(&random_state); }
+  uint64_t Random() { return NextRandom(&random_state); }
+};
+MeasuringRun run;
 
 template <size_t N>
 bool BeginsWithAny(const char* text, const char* const (&beginnings)[N]) {
@@ -66,7 +74,8 @@ bool IsAnyLoaded(uint32_t first, const char* const (&sonames)[N]) {
 bool HasCollector() {
   const auto* const program = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   return IsAnyLoaded(0, kCollectors) ||
-         (program != nullptr && BeginsWithAny(FileNameOf(program), kProgramsWithCollector));
+         (program != nullptr &&
+          BeginsWithAny(intercept::FileNameOf(program), kProgramsWithCollector));
 }
 
 // Private memory for the threads' states, and the page that a fork wipes.
@@ -80,7 +89,7 @@ bool MakeThreads() {
     return false;
   }
   process.threads = static_cast<ThreadState*>(mapped);
-  process.pid = static_cast<uint32_t>(SystemCall(SYS_getpid));
+  process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
   process.stack_top = getauxval(AT_RANDOM);
   return true;
 }
@@ -113,8 +122,8 @@ void SetMetrics(shm::MetricSet metrics) {
 uint32_t PickCapacity() {
   constexpr uint32_t kForcedReserve = 64;
   uint64_t capacity = workspace->drawn.count + kForcedReserve;
-  if (!asked->is_forced()) {
-    capacity = uint64_t{asked->wanted_picks()} * asked->policy.max_phases;
+  if (!run.request->is_forced()) {
+    capacity = uint64_t{run.request->wanted_picks()} * run.request->policy.max_phases;
   }
   return static_cast<uint32_t>(capacity > shm::kMaxPicks ? shm::kMaxPicks : capacity);
 }
@@ -135,15 +144,16 @@ uint64_t TicksOf(uint64_t ns) {
 }
 
 uint64_t PhaseEnd(uint64_t now) {
-  const uint64_t seconds = asked->policy.phase_seconds;
-  if (seconds == 0 || asked->is_forced() || !VectorState::IsSupported()) return kNever;
+  const uint64_t seconds = run.request->policy.phase_seconds;
+  if (seconds == 0 || run.request->is_forced() || !intercept::VectorState::IsSupported())
+    return kNever;
   return now + TicksOf(seconds * 1000000000);  // below 2^62
 }
 
 // Puts what was drawn into the run and makes the program's calls lead to it.
 void MeasureDrawn(const SlotSpace& space) {
   for (uint32_t i = 0; i < workspace->drawn.count; ++i) {
-    AddPick(workspace->drawn.candidates[i], asked->policy.sampling_log2);
+    AddPick(workspace->drawn.candidates[i], run.request->policy.sampling_log2);
   }
   PatchPicks(space, 0);
 }
@@ -154,28 +164,31 @@ bool PrepareMeasuring() {
   // Until the run file is there, losses are counted nowhere.
   static shm::RunHeader no_header;
   process.header = &no_header;
-  process.ticks_to_ns = asked->policy.tsc_to_ns_multiplier;
+  process.ticks_to_ns = run.request->policy.tsc_to_ns_multiplier;
   process.look_at = kNever;
   fieldcost_attached[0] = 1;
   Calibrate();
-  SetMetrics(asked->is_forced() ? asked->metrics : DrawMetrics(asked->policy, Random()));
-  process.overhead_per_65536 = asked->is_forced() ? 0 : asked->policy.overhead_per_65536;
-  process.look_at = PhaseEnd(ReadTimeStamp());
+  SetMetrics(run.request->is_forced() ? run.request->metrics
+                                      : DrawMetrics(run.request->policy, run.Random()));
+  process.overhead_per_65536 =
+      run.request->is_forced() ? 0 : run.request->policy.overhead_per_65536;
+  process.look_at = PhaseEnd(intercept::ReadTimeStamp());
   return true;
 }
 
 // The run file is made with the first pick: what is asked for by name may come later, or never.
-bool MakeRunFile(uint64_t random, shm::Skip* reason) {
-  if (process.pick_capacity != 0) return true;
+shm::Skip MakeRunFile(uint64_t random) {
+  if (process.pick_capacity != 0) return kNoSkip;
   process.pick_capacity = PickCapacity();
-  if (CreateRunFile(*asked, random, reason)) return true;
-  process.pick_capacity = 0;
-  return false;
+  const shm::Skip skip = CreateRunFile(*run.request, random);
+  if (skip != kNoSkip) process.pick_capacity = 0;
+  return skip;
 }
 
 void InstallMeters(const SlotSpace& space) {
   const bool waits = process.look_at != kNever;
-  InstallWrappers(kNotices, waits ? kNoticeCount : size_t{kFirstWaitNotice}, space, 0);
+  InstallWrappers(intercept::kNotices,
+                  waits ? intercept::kNoticeCount : size_t{intercept::kFirstWaitNotice}, space, 0);
   if ((process.metrics & shm::kAllocMetrics) != 0) {
     InstallWrappers(kAllocFunctions, kAllocFunctionCount, space, 0);
   }
@@ -185,28 +198,28 @@ void InstallMeters(const SlotSpace& space) {
 }
 
 void ForgetDynamicObjectsLocked() {
-  GiveBackDynamicSlots();
+  intercept::GiveBackDynamicSlots();
   for (uint32_t i = 0; i < process.pick_count; ++i) {
-    if (!IsInDynamicObject(RealOf(process.picks[i].target))) continue;
-    if (asked->is_forced()) {
+    if (!intercept::IsInDynamicObject(intercept::RealOf(process.picks[i].target))) continue;
+    if (run.request->is_forced()) {
       SuspendPick(i);
     } else {
       EndPick(i, shm::kPickEnded);
     }
   }
-  RemoveDynamicObjects();
+  intercept::RemoveDynamicObjects();
 }
 
 // Something may have been unloaded by somebody whose calls nobody looks at.
 void ForgetWhatIsGone() {
-  if (IsAnyDynamicObjectGone()) ForgetDynamicObjectsLocked();
+  if (intercept::IsAnyDynamicObjectGone()) ForgetDynamicObjectsLocked();
 }
 
 // What the picks of a phase that begins now have in common.
 void DescribePhase(uint32_t flags, const MachineLoad& load) {
-  if (IsMuch(asked->policy, load)) flags |= shm::kPickBusy;
+  if (IsMuch(run.request->policy, load)) flags |= shm::kPickBusy;
   process.phase_flags = flags;
-  process.phase_selection_per_65536 = asked->policy.selection_per_65536;
+  process.phase_selection_per_65536 = run.request->policy.selection_per_65536;
 }
 
 void EndPhase() {
@@ -215,18 +228,18 @@ void EndPhase() {
 }
 
 void TryNextPhase() {
-  if (!LoadPolicy(asked) || asked->policy.collection_enabled == 0) return;
-  process.overhead_per_65536 = asked->policy.overhead_per_65536;
+  if (!LoadPolicy(run.request) || run.request->policy.collection_enabled == 0) return;
+  process.overhead_per_65536 = run.request->policy.overhead_per_65536;
   const uint32_t room = process.pick_capacity - process.pick_count;
-  const uint32_t wanted = asked->wanted_picks();
-  const bool is_chosen = (Random() >> 48) < asked->policy.selection_per_65536;
-  if (!is_chosen && !asked->is_only_asked()) return;
+  const uint32_t wanted = run.request->wanted_picks();
+  const bool is_chosen = (run.Random() >> 48) < run.request->policy.selection_per_65536;
+  if (!is_chosen && !run.request->is_only_asked()) return;
   const MachineLoad load = ReadMachineLoad();
-  if (!asked->is_only_asked() && IsTooMuch(asked->policy, load)) return;
+  if (!run.request->is_only_asked() && IsTooMuch(run.request->policy, load)) return;
   DescribePhase(shm::kPickLater, load);
-  if (!TakeLease(*asked)) return CountSkip(*asked, shm::Skip::kNoLease);
+  if (!TakeLease(*run.request)) return CountSkip(*run.request, shm::Skip::kNoLease);
   const SlotSpace space = Objects(false);
-  PickAtRandom(*asked, space, Random(), wanted < room ? wanted : room, &workspace->drawn);
+  PickAtRandom(*run.request, space, run.Random(), wanted < room ? wanted : room, &workspace->drawn);
   MeasureDrawn(space);
   if (workspace->drawn.count == 0) GiveBackLease();
 }
@@ -238,67 +251,99 @@ void Detach() {
 
 void LeaveAlone(shm::Skip reason) {
   GiveBackLease();
-  CountSkip(*asked, reason);
+  CountSkip(*run.request, reason);
 }
 
-bool BeginRunInWorkspace(uint64_t random, shm::Skip* reason) {
-  ListObjectsAtStart(asked->policy.data_slots != 0);
-  *reason = shm::Skip::kSanitizer;
-  if (IsAnyLoaded(0, kSanitizers)) return false;
-  *reason = shm::Skip::kCollector;
-  if (HasCollector()) return false;
+// The first draw, into the workspace. What is asked for by name may not have come yet.
+shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
+  const Request& request = *run.request;
+  Picks* const drawn = &workspace->drawn;
+  if (request.is_forced()) {
+    PickByName(request, space, 0, drawn);
+    return kNoSkip;
+  }
+  if (AreTooManyRunFiles(request)) return shm::Skip::kTooManyRunFiles;
+  PickAtRandom(request, space, random >> 32 | random << 32, request.wanted_picks(), drawn);
+  return drawn->count == 0 ? shm::Skip::kNothingToPick : kNoSkip;
+}
+
+shm::Skip BeginRunInWorkspace(uint64_t random) {
+  intercept::ListObjectsAtStart(run.request->policy.data_slots != 0);
+  if (IsAnyLoaded(0, shm::kSanitizerRuntimes)) return shm::Skip::kSanitizer;
+  if (HasCollector()) return shm::Skip::kCollector;
+
   const SlotSpace space = Objects(true);
-  if (asked->is_forced()) {
-    PickByName(*asked, space, 0, &workspace->drawn);
-  } else {
-    *reason = shm::Skip::kTooManyRunFiles;
-    if (AreTooManyRunFiles(*asked)) return false;
-    PickAtRandom(*asked, space, random >> 32 | random << 32, asked->wanted_picks(),
-                 &workspace->drawn);
+  if (const shm::Skip skip = DrawFirstPicks(space, random); skip != kNoSkip) return skip;
+  if (!run.request->is_forced() && !TakeLease(*run.request)) return shm::Skip::kNoLease;
+
+  if (!PrepareMeasuring()) return shm::Skip::kNoMemory;
+  if (workspace->drawn.count != 0) {
+    if (const shm::Skip skip = MakeRunFile(random); skip != kNoSkip) return skip;
   }
-  const bool any = workspace->drawn.count != 0;
-  *reason = shm::Skip::kNothingToPick;
-  if (!any && !asked->is_forced()) return false;
-  *reason = shm::Skip::kNoLease;
-  if (!asked->is_forced() && !TakeLease(*asked)) return false;
-  *reason = shm::Skip::kNoMemory;
-  if (!PrepareMeasuring() || (any && !MakeRunFile(random, reason))) {
-    fieldcost_attached[0] = 0;
-    GiveBackLease();
-    return false;
-  }
+
   InstallMeters(space);
   MeasureDrawn(space);
   process.has_begun = 1;
-  return true;
+  return kNoSkip;
+}
+
+// Takes back what was done of a run that does not begin.
+void Undo() {
+  fieldcost_attached[0] = 0;
+  GiveBackLease();
+  ReleasePolicy(run.request);
+  DropWorkspace();
+}
+
+// What was asked for by name, and has come with the objects from `first_new` on.
+void PickWhatCame(const SlotSpace& space, uint32_t first_new) {
+  Picks* const drawn = &workspace->drawn;
+  PickByName(*run.request, space, first_new, drawn);
+  drawn->count = RemoveKnownPicks(drawn);
+  if (drawn->count != 0 && MakeRunFile(run.Random()) == kNoSkip) MeasureDrawn(space);
+}
+
+// Objects have come, from `first_new` on: draws again among all, for the pick that was drawn first.
+void RedrawFirstPick(const SlotSpace& space, uint32_t first_new) {
+  const uint32_t old = FirstActivePick();
+  if (old == kNoPick || process.pick_count == process.pick_capacity) return;
+  // The draw among all is one draw: what it leaves in place, or brings, stands for all.
+  for (uint32_t i = 0; i < process.pick_count; ++i) {
+    if (IsActivePick(i)) StandForNothing(i);
+  }
+  const Drawn drawn = PickAgain(*run.request, space, run.Random());
+  if (drawn.weight == 0) return;
+  if (drawn.importer < first_new) return RenewDraw(old, drawn.candidate);
+  EndPick(old, shm::kPickEnded);
+  workspace->drawn.candidates[0] = drawn.candidate;
+  workspace->drawn.count = 1;
+  MeasureDrawn(space);
 }
 
 }  // namespace
 
-bool BeginRun(Request* request, uint64_t random, shm::Skip* reason) {
-  asked = request;
-  random_state = random;
-  *reason = shm::Skip::kSystemLoaded;
-  if (!asked->is_forced()) {
+shm::Skip BeginRun(Request* request, uint64_t random) {
+  run = {.request = request, .random_state = random};
+  if (!request->is_forced()) {
     const MachineLoad load = ReadMachineLoad();
     // Who asks for a run wants it measured now, and what it says is not of the field.
-    if (!asked->is_only_asked() && IsTooMuch(asked->policy, load)) return false;
+    if (!request->is_only_asked() && IsTooMuch(request->policy, load)) {
+      return shm::Skip::kSystemLoaded;
+    }
     DescribePhase(0, load);
   }
-  *reason = shm::Skip::kTightLimits;
-  if (!MakeWorkspace()) return false;
-  *reason = shm::Skip::kPolicyUnusable;
-  if (LoadPolicy(asked) && BeginRunInWorkspace(random, reason)) return true;
-  ReleasePolicy(asked);
-  DropWorkspace();
-  return false;
+  if (!MakeWorkspace()) return shm::Skip::kTightLimits;
+  const shm::Skip skip =
+      LoadPolicy(request) ? BeginRunInWorkspace(random) : shm::Skip::kPolicyUnusable;
+  if (skip != kNoSkip) Undo();
+  return skip;
 }
 
-__attribute__((cold, noinline)) void Look(uint64_t now) {
+__attribute__((cold, noinline)) void EndPhaseAndRedraw(uint64_t now) {
   const PatchLock lock;
   if (!lock.held() || now < process.look_at) return;
-  alignas(64) static char buffer[kVectorStateBytes];
-  const VectorState vectors(buffer);  // a measured call's result may be in them
+  alignas(64) static char buffer[intercept::kVectorStateBytes];
+  const intercept::VectorState vectors(buffer);  // a measured call's result may be in them
   ForgetWhatIsGone();
   EndPhase();
   if (process.pick_count == process.pick_capacity) {
@@ -327,44 +372,29 @@ __attribute__((cold, noinline)) void DetachForGood(shm::Skip reason) {
   if (lock.held()) LeaveAlone(reason);
 }
 
-__attribute__((cold, noinline)) void LookAtHandle(void* handle) {
-  if (IsKnownHandle(handle)) return;
+__attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
+  if (intercept::IsKnownHandle(handle)) return;
   const PatchLock lock;
-  if (!lock.held() || !IsInThisNamespace(handle)) return;
+  if (!lock.held() || !intercept::IsInThisNamespace(handle)) return;
   ForgetWhatIsGone();
   const uint32_t first_new = Objects(false).object_count;
-  if (!AddObjectsOf(handle)) return;
+  if (!intercept::AddObjectsOf(handle)) return;
   if (IsAnyLoaded(first_new, kCollectors)) {
     Detach();
     return LeaveAlone(shm::Skip::kCollector);
   }
   const SlotSpace space = Objects(false);
-  InstallWrappersAgain(space, first_new);
+  intercept::InstallWrappersAgain(space, first_new);
   PatchPicks(space, first_new);
-  if (asked->is_forced()) {
-    PickByName(*asked, space, first_new, &workspace->drawn);
-    workspace->drawn.count = RemoveKnownPicks(&workspace->drawn);
-    shm::Skip reason;
-    if (workspace->drawn.count == 0 || !MakeRunFile(Random(), &reason)) return;
-    return MeasureDrawn(space);
+  if (run.request->is_forced()) {
+    PickWhatCame(space, first_new);
+  } else {
+    RedrawFirstPick(space, first_new);
   }
-  const uint32_t old = FirstActivePick();
-  if (old == kNoPick || process.pick_count == process.pick_capacity) return;
-  Candidate* const candidate = &workspace->drawn.candidates[0];
-  uint32_t importer;
-  // The draw among all is one draw: what it leaves in place, or brings, stands for all.
-  for (uint32_t i = 0; i < process.pick_count; ++i) {
-    if (IsActivePick(i)) StandForNothing(i);
-  }
-  if (!PickAgain(*asked, space, Random(), candidate, &importer)) return;
-  if (importer < first_new) return RenewDraw(old, *candidate);
-  EndPick(old, shm::kPickEnded);
-  workspace->drawn.count = 1;
-  MeasureDrawn(space);
 }
 
-__attribute__((cold, noinline)) void ForgetDynamicObjects() {
-  if (!HasDynamicObjects()) return;
+__attribute__((cold, noinline)) void OnLibraryMayGo() {
+  if (!intercept::HasDynamicObjects()) return;
   const PatchLock lock(PatchLock::Patience::kWait);
   if (lock.held()) ForgetDynamicObjectsLocked();
 }

@@ -1,8 +1,8 @@
-#include "agent/preload/text.h"
+#include "agent/intercept/text.h"
 
 #include <string.h>
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
 size_t PartBytes(const char* list) {
   size_t bytes = 0;
@@ -56,4 +56,4 @@ bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, si
   return p == pattern_bytes;
 }
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

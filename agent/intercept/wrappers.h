@@ -3,10 +3,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/preload/candidates.h"
-#include "agent/preload/wrapped_function.h"
+#include "agent/intercept/slots.h"
+#include "agent/intercept/wrapped_function.h"
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
 // Points these functions' slots, in the space's objects from `first_object` on, at our wrappers;
 // also those that serve function pointers and -fno-plt calls. The first slot found says which real
@@ -21,7 +21,11 @@ void InstallWrappersAgain(const SlotSpace& space, uint32_t first_object);
 // What a call of this function has to go through: its wrapper, if one is installed, else itself.
 uint64_t WrapperOf(uint64_t real);
 
-// The function that a wrapper or a pick's stub stands in front of; any other address as it is.
+// The function that a wrapper or a stub stands in front of; any other address as it is.
 uint64_t RealOf(uint64_t address);
 
-}  // namespace fieldcost::preload
+// The real function a slot leads to, whatever of ours stands in front of it; 0 if there is none.
+uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
+                  const uint64_t* slot);
+
+}  // namespace fieldcost::intercept

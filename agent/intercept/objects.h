@@ -2,9 +2,9 @@
 
 #include <stdint.h>
 
-#include "agent/preload/candidates.h"
+#include "agent/intercept/slots.h"
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
 // The loaded objects we know of: the program's own, which stay, and those dlopen brought, in a
 // constructor before ours or when dlsym was asked about them. Changed under the patch lock only.
@@ -28,4 +28,4 @@ bool IsAnyDynamicObjectGone();
 bool IsInDynamicObject(uint64_t address);
 void RemoveDynamicObjects();
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

@@ -1,14 +1,14 @@
 #pragma once
 
-// What the preload library needs of this architecture beside the thunks: the relocations that calls
-// go through, the time stamp counter, the thread pointer, the vector registers, raw system calls
-// (errno stays as it was, no cancellation point, no libc code that could touch vector registers),
-// and an atomic step that only signals can interrupt.
+// What libraries inside programs need of this architecture beside the thunks: the relocations that
+// calls go through, the time stamp counter, the thread pointer, the vector registers, raw system
+// calls (errno stays as it was, no cancellation point, no libc code that could touch vector
+// registers), and an atomic step that only signals can interrupt.
 
 #include <elf.h>
 #include <stdint.h>
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
 // Relocations of slots: those of calls, and those that function pointers and -fno-plt calls use.
 inline constexpr uint32_t kCallSlot = R_X86_64_JUMP_SLOT;
@@ -108,4 +108,4 @@ class VectorState {
   void* buffer_;
 };
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

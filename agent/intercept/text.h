@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 
 inline constexpr size_t kMaxPath = 1024;
 
@@ -52,4 +52,4 @@ const char* FileNameOf(const char* path);
 // Shell-like match of text[0, text_bytes) ('*' any run, '?' any one character).
 bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, size_t text_bytes);
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept

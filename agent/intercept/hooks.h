@@ -1,0 +1,28 @@
+#pragma once
+
+#include <stdint.h>
+
+namespace fieldcost::intercept {
+
+// What the library that uses this folder must implement: the few things that only it knows, and
+// what it does when a function is called that is noticed (notice.h). The latter are called in the
+// host's call, before the function; any thread may be in any of them at the same time.
+
+// The function that the thunk of this index stands in front of now, or that function's wrapper.
+uint64_t TargetOfThunk(uint32_t thunk);
+
+// The process is about to enter a sandbox, in which system calls or reading the time may be deadly:
+// it is to be left alone from now on.
+void OnSandbox();
+
+// The program asks for a symbol by this handle of dlopen, which its owner keeps loaded meanwhile.
+void OnLibraryLoaded(void* handle);
+
+// Something that dlopen brought may go: afterwards no slot in it may be ours, and nothing of it may
+// be read.
+void OnLibraryMayGo();
+
+// The program is about to wait; called once in a while.
+void OnWait();
+
+}  // namespace fieldcost::intercept

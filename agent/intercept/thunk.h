@@ -1,0 +1,92 @@
+#pragma once
+
+// The contract between x86_64/thunk.S and the library that uses it: what the thunk's text knows of
+// the user's structures (the user asserts it with offsetof), what it tells the user, and what the
+// user provides. The assembler reads the upper part.
+//
+// The user provides these symbols, all hidden:
+//   fieldcost_thunk_enter(uint32_t what, const uint64_t* return_slot)
+//     Called before a call, unless the thread's first record is prepared for it (FIELDCOST_RECORD_
+//     USUAL). `what` is the thunk's index, perhaps with kSampledFlag, or kNoticeFlag and a notice;
+//     *return_slot is where the caller's return address is. Returns in rax the record that the call
+//     is measured with, or null: it is to go straight on; and in rdx the function to go on to.
+//   fieldcost_thunk_exit(Record* record, uint64_t end_ticks)
+//     Called after a measured call; releases the record. `end_ticks` is 0 if the process has been
+//     detached meanwhile: the time stamp was not read.
+//   uint32_t fieldcost_attached[]
+//     The first is not 0 while the process measures.
+//   fieldcost_process
+//     Begins with kThunkCount entries of FIELDCOST_TARGET_ENTRY_BYTES, each of which begins with
+//     the address of the function that the thunk of that index stands in front of.
+//   __thread Thread* fieldcost_current_thread
+//     The thread's state, whose active record is null while nothing is measured; or null.
+//   __thread shm::CallCounter* fieldcost_counters
+//     The thread's counters, one a thunk, of calls through sampling stubs.
+// All of it runs inside other people's functions: no libc call, no vector register, no errno.
+
+// Stubs a library has of each kind, and bytes from one to the next.
+#define FIELDCOST_THUNK_COUNT 512
+#define FIELDCOST_STUB_BYTES 16
+#define FIELDCOST_SAMPLING_STUB_BYTES 64
+#define FIELDCOST_NOTICE_STUB_BYTES 64
+
+// Functions that are noticed; the first few always, of the others' calls one in many.
+#define FIELDCOST_NOTICE_COUNT 24
+#define FIELDCOST_RARE_NOTICE_COUNT 5
+
+// What a stub says: a thunk's index, or one of these and something.
+#define FIELDCOST_SAMPLED_FLAG 0x10000
+#define FIELDCOST_NOTICE_FLAG 0x20000
+
+// Places in a record.
+#define FIELDCOST_RECORD_RETURN_ADDRESS 0
+#define FIELDCOST_RECORD_SAVED_RBX 8
+#define FIELDCOST_RECORD_TARGET 16
+#define FIELDCOST_RECORD_STACK_POINTER 24
+#define FIELDCOST_RECORD_START_TICKS 32
+#define FIELDCOST_RECORD_IN_USE 40
+// What a stub says of the calls that the record is prepared for; the thunk then takes it itself.
+#define FIELDCOST_RECORD_USUAL 44
+
+// Places in a thread's state: its active record, and its first record itself.
+#define FIELDCOST_THREAD_ACTIVE 0
+#define FIELDCOST_THREAD_RECORDS 16
+
+#define FIELDCOST_TARGET_ENTRY_BYTES 64
+
+#ifndef __ASSEMBLER__
+
+#include <stdint.h>
+
+namespace fieldcost::intercept {
+
+inline constexpr uint32_t kThunkCount = FIELDCOST_THUNK_COUNT;
+inline constexpr uint32_t kSampledFlag = FIELDCOST_SAMPLED_FLAG;  // its gap has run out
+inline constexpr uint32_t kNoticeFlag = FIELDCOST_NOTICE_FLAG;    // noticed only: see notice.h
+
+extern "C" {
+// Where measured functions return to.
+extern __attribute__((visibility("hidden"))) const char fieldcost_thunk_return[];
+
+extern __attribute__((visibility("hidden"))) const char fieldcost_stubs[];
+extern __attribute__((visibility("hidden"))) const char fieldcost_sampling_stubs[];
+extern __attribute__((visibility("hidden"))) const char fieldcost_notice_stubs[];
+
+// For calibration: a function that does nothing, and one of known time, since each of its
+// multiplications waits for the last, also from one call to the next.
+__attribute__((visibility("hidden"))) uint64_t fieldcost_empty_function(uint64_t value);
+__attribute__((visibility("hidden"))) uint64_t fieldcost_known_function(uint64_t value);
+}
+
+// What the slots of a function with the thunk of this index may hold.
+inline uint64_t StubOf(uint32_t thunk) {
+  return reinterpret_cast<uint64_t>(fieldcost_stubs) + uint64_t{thunk} * FIELDCOST_STUB_BYTES;
+}
+inline uint64_t SamplingStubOf(uint32_t thunk) {
+  return reinterpret_cast<uint64_t>(fieldcost_sampling_stubs) +
+         uint64_t{thunk} * FIELDCOST_SAMPLING_STUB_BYTES;
+}
+
+}  // namespace fieldcost::intercept
+
+#endif

@@ -1,0 +1,27 @@
+#include "agent/intercept/hooks.h"
+
+#include "agent/intercept/x86_64/machine.h"
+#include "agent/preload/measuring_run.h"
+#include "agent/preload/process_state.h"
+
+// What agent/intercept asks of whoever uses it: the answers of a run.
+
+namespace fieldcost::intercept {
+
+using preload::process;
+
+uint64_t TargetOfThunk(uint32_t thunk) { return process.picks[thunk].target; }
+
+void OnSandbox() { preload::DetachForGood(shm::Skip::kSandboxed); }
+
+void OnLibraryLoaded(void* handle) { preload::OnLibraryLoaded(handle); }
+
+void OnLibraryMayGo() { preload::OnLibraryMayGo(); }
+
+void OnWait() {
+  if (const uint64_t now = ReadTimeStamp(); now >= process.look_at) {
+    preload::EndPhaseAndRedraw(now);
+  }
+}
+
+}  // namespace fieldcost::intercept

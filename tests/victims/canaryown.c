@@ -1,0 +1,18 @@
+// A program of somebody's own, and its own library. Calls one of that one's functions ten times, the
+// other never, unless there is an argument. Ends by a signal if that is "abort".
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int canaryown_work(int value);
+int canaryown_idle(void);
+
+int main(int argc, char** argv) {
+  int value = argc > 1 ? canaryown_idle() : 0;
+  for (int i = 0; i < 10; ++i) value = canaryown_work(value);
+  printf("%d\n", value);
+  fflush(stdout);
+  if (argc > 1 && strcmp(argv[1], "abort") == 0) abort();
+  return 3;
+}

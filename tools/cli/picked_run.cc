@@ -1,0 +1,146 @@
+#include "tools/cli/picked_run.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "tools/cli/child_process.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr int kSignalled = 128;  // as a shell shows it
+
+volatile pid_t waited_for = 0;
+
+void PassOn(int number) {
+  const int before = errno;
+  if (waited_for > 0) ::kill(waited_for, number);
+  errno = before;
+}
+
+// Whether an API that the glob names has more values than before.
+bool IsMeasured(std::string_view glob, const Measured& before, const Measured& after) {
+  return std::any_of(after.values.begin(), after.values.end(), [&](const auto& measured) {
+    const auto old = before.values.find(measured.first);
+    const std::uint64_t had = old == before.values.end() ? 0 : old->second;
+    return measured.second > had && GlobMatch(glob, stats::DisplayName(measured.first));
+  });
+}
+
+// Why a program with a pick was left alone meanwhile; empty if none was. A pick knows no coin, no
+// load and no lease.
+std::string LeftAlone(const Measured& before, const Measured& after) {
+  for (const agent::SkipCount& skip : after.skips) {
+    const bool stops_a_pick =
+        skip.skip != shm::Skip::kSystemLoaded && skip.skip != shm::Skip::kNoLease &&
+        skip.skip != shm::Skip::kTooManyRunFiles && skip.skip != shm::Skip::kNothingToPick;
+    if (!stops_a_pick) continue;
+    const auto old = std::find_if(before.skips.begin(), before.skips.end(),
+                                  [&](const auto& one) { return one.skip == skip.skip; });
+    if (old == before.skips.end() || old->runs < skip.runs) return skip.reason;
+  }
+  return {};
+}
+
+std::string WhatToDo(std::string_view glob) {
+  const std::size_t mark = glob.find('!');
+  const std::string_view library = glob.substr(0, mark);
+  if (glob.substr(mark + 1) == "*") {
+    return "no call into such a library. Its name is its soname (readelf -d FILE), or the file's "
+           "if "
+           "it has none";
+  }
+  return fmt::format(
+      "no call to such a function from another library or the program. --pick '{}!*' measures all "
+      "that is called there",
+      library);
+}
+
+}  // namespace
+
+Result<Measured> CollectMeasured(const agent::AgentPaths& paths) {
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
+  Measured measured;
+  for (const stats::StatRow& row : rows) measured.values[row.key.api] += row.histogram.count();
+  FIELDCOST_ASSIGN(agent::AgentStatus status, agent.GetStatus());
+  measured.skips = std::move(status.skips);
+  return measured;
+}
+
+std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
+                                        const Measured& after) {
+  std::vector<std::string> lines;
+  const std::string left_alone = LeftAlone(before, after);
+  for (;;) {
+    const std::size_t end = pick.find(',');
+    const std::string_view glob = pick.substr(0, end);
+    if (!IsMeasured(glob, before, after)) {
+      lines.push_back(fmt::format("nothing is measured of '{}': {}", EscapeControl(glob),
+                                  left_alone.empty() ? WhatToDo(glob) : left_alone));
+    }
+    if (end == std::string_view::npos) return lines;
+    pick.remove_prefix(end + 1);
+  }
+}
+
+Result<Ended> RunAndWait(const std::function<int()>& execute) {
+  // Signals that come before the child is known wait.
+  sigset_t passed;
+  sigset_t before;
+  ::sigemptyset(&passed);
+  ::sigaddset(&passed, SIGTERM);
+  ::sigaddset(&passed, SIGHUP);
+  ::sigprocmask(SIG_BLOCK, &passed, &before);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    const int why = errno;
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    return ErrnoError("start", "a process", why);
+  }
+  if (child == 0) {
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::_exit(execute());
+  }
+
+  waited_for = child;
+  const IgnoreInterrupts terminal;
+  ::signal(SIGPIPE, SIG_IGN);
+  for (const int number : {SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    ::sigaction(number, nullptr, &action);
+    if (action.sa_handler == SIG_IGN) continue;  // nohup
+    action = {};
+    action.sa_handler = PassOn;
+    ::sigaction(number, &action, nullptr);
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return ErrnoError("wait for", "the program", errno);
+  }
+  waited_for = 0;
+  if (WIFSIGNALED(status)) return Ended{.signal = WTERMSIG(status)};
+  return Ended{.status = WEXITSTATUS(status)};
+}
+
+int EndLike(const Ended& ended) {
+  if (ended.signal == 0) return ended.status;
+  const rlimit no_core{};  // the program's is there
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::signal(ended.signal, SIG_DFL);
+  ::raise(ended.signal);
+  return kSignalled + ended.signal;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/daemon/agent.h"
+#include "common/base/result.h"
+#include "common/stats/api_key.h"
+
+namespace fieldcost::cli {
+
+// `fieldcost run --pick`: what somebody asked for by name and has not got must be said, and only
+// when the program has ended can that be known. So this one waits for it.
+
+// What has been measured on this machine: values of each API, and runs that were not measured.
+struct Measured {
+  std::map<stats::ApiKey, std::uint64_t> values;
+  std::vector<agent::SkipCount> skips;
+};
+
+// Collects what programs have left, and counts it.
+Result<Measured> CollectMeasured(const agent::AgentPaths& paths);
+
+// One line for each glob of the pick of which nothing was measured between the two: why, as far as
+// that is known, and what to do. Pure.
+std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
+                                        const Measured& after);
+
+struct Ended {
+  int status = 0;  // its exit status
+  int signal = 0;  // what ended it, or 0
+};
+
+// Runs `execute`, which returns an exit status only if it has not become another program, in a
+// process of its own, and waits until it has ended. What is typed at the terminal is the program's
+// business; SIGTERM and SIGHUP are passed on. kIo.
+Result<Ended> RunAndWait(const std::function<int()>& execute);
+
+// Ends this process as that one ended, if a signal did it. Else, or if that does not help, returns
+// the exit status for it.
+int EndLike(const Ended& ended);
+
+}  // namespace fieldcost::cli
