@@ -43,7 +43,8 @@ build() {
   cmake --build --preset "$1"
 }
 
-# run_tests PRESET [CTEST OPTION...]: a log keeps what failed, and not two lines of each of the two thousand that passed.
+# run_tests PRESET [CTEST OPTION...]: a log keeps what failed, and not two lines of each of the two thousand that
+# passed.
 run_tests() {
   local preset="$1" results="$PWD/build/$1-tests.xml" status=0
   shift

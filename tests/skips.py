@@ -31,7 +31,8 @@ def main():
     for case in skipped:
         is_surprise = "--strict" in sys.argv and case.get("name") not in known
         surprises += is_surprise
-        print(f"skipped{' without a reason that holds here' if is_surprise else ''}: {case.get('name')}: {reason_of(case)}")
+        unexpected = " without a reason that holds here" if is_surprise else ""
+        print(f"skipped{unexpected}: {case.get('name')}: {reason_of(case)}")
     print(f"{len(skipped)} tests were skipped")
     return 1 if surprises else 0
 

@@ -22,7 +22,7 @@ constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "the program's resource limits leave no room",
     "the program is built with a sanitizer",
     "the program entered a sandbox (seccomp): measured until then",
-    "no memory could be had",
+    "out of memory",
     "the program's garbage collector searches registers",
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/shm/skip_file.h"
 
 namespace fieldcost::agent {
 

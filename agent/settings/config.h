@@ -47,7 +47,7 @@ struct AgentConfig {
   std::uint64_t max_sent_bytes = 64 * 1024 * 1024;  // sent batches kept, so that they can be undone
   // [upload]
   bool on_battery = false;  // also while the machine runs on its battery
-  bool on_metered = false;  // also through a connection that is paid by volume
+  bool on_metered = false;  // also through a metered connection
 
   // The keys that the file has, "table.key": what the user has decided himself.
   std::set<std::string, std::less<>> written;

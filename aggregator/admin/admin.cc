@@ -272,7 +272,7 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
   {
     const std::lock_guard lock(state_->mutex);
     if (state_->stopping) {
-      return respond(Refuse(Fail(ErrorCode::kUnavailable, "the service is ending")));
+      return respond(Refuse(Fail(ErrorCode::kUnavailable, "the service is shutting down")));
     }
     ++state_->in_progress;
   }

@@ -125,6 +125,44 @@ void AddAllocations(const Circumstances& at, Random random, CostHistogram& inclu
   }
 }
 
+// What one agent has measured of one API in a week, a row a metric.
+void AddRows(std::uint64_t seed, const Circumstances& at, const stats::ApiKey& key,
+             std::uint32_t agent, std::uint32_t week, Random& in_week,
+             std::vector<wire::BatchRow>& rows) {
+  const std::uint64_t name = HashOf(stats::DisplayName(key));
+  const auto add = [&](Metric metric, const CostHistogram& histogram) {
+    if (histogram.empty()) return;
+    rows.push_back({.api = key,
+                    .metric = metric,
+                    .week = week,
+                    .first_contribution = true,
+                    .histogram = histogram});
+  };
+  const Histograms measured = Measure(at, Random(seed, Purpose::kCalls, agent, week, name));
+  add(Metric::kWallTime, measured.wall_time);
+  if (at.api->allocated >= 0 && in_week.Percent(kAllocationPercent)) {
+    CostHistogram inclusive;
+    CostHistogram exclusive;
+    CostHistogram sizes;
+    AddAllocations(at, Random(seed, Purpose::kAllocation, agent, week, name), inclusive, exclusive,
+                   sizes);
+    add(Metric::kAllocInclusive, inclusive);
+    add(Metric::kAllocExclusive, exclusive);
+    add(Metric::kAllocSize, sizes);
+  }
+  add(Metric::kDiskRead, measured.disk_read);
+  add(Metric::kCallsPerRun, measured.calls_per_run);
+  add(Metric::kFirstCallTime, measured.first_call);
+  add(Metric::kTimePerRun, measured.time_per_run);
+  Random load(seed, Purpose::kLoad, agent, week, name);
+  if (load.Percent(kBusyPercent)) {
+    Circumstances loaded = at;
+    loaded.percent = at.percent * kBusyCostPercent / 100;
+    loaded.timed_calls = std::max(at.timed_calls / kBusyShare, at.runs);
+    add(Metric::kWallTimeBusy, Measure(loaded, load).wall_time);
+  }
+}
+
 }  // namespace
 
 std::size_t Fleet::VersionOf(const LibraryModel& library, std::uint32_t agent,
@@ -188,38 +226,7 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       if (ails) at.timed_calls = std::max(at.timed_calls, kMinAilingCalls);
       at.runs = std::min<std::uint64_t>(2 + in_week.Below(10), at.timed_calls);
 
-      const auto add = [&](Metric metric, const CostHistogram& histogram) {
-        if (histogram.empty()) return;
-        content.rows.push_back({.api = key,
-                                .metric = metric,
-                                .week = week,
-                                .first_contribution = true,
-                                .histogram = histogram});
-      };
-      const Histograms measured =
-          Measure(at, Random(options_.seed, Purpose::kCalls, agent, week, name));
-      add(Metric::kWallTime, measured.wall_time);
-      if (api.allocated >= 0 && in_week.Percent(kAllocationPercent)) {
-        CostHistogram inclusive;
-        CostHistogram exclusive;
-        CostHistogram sizes;
-        AddAllocations(at, Random(options_.seed, Purpose::kAllocation, agent, week, name),
-                       inclusive, exclusive, sizes);
-        add(Metric::kAllocInclusive, inclusive);
-        add(Metric::kAllocExclusive, exclusive);
-        add(Metric::kAllocSize, sizes);
-      }
-      add(Metric::kDiskRead, measured.disk_read);
-      add(Metric::kCallsPerRun, measured.calls_per_run);
-      add(Metric::kFirstCallTime, measured.first_call);
-      add(Metric::kTimePerRun, measured.time_per_run);
-      Random load(options_.seed, Purpose::kLoad, agent, week, name);
-      if (load.Percent(kBusyPercent)) {
-        Circumstances loaded = at;
-        loaded.percent = at.percent * kBusyCostPercent / 100;
-        loaded.timed_calls = std::max(at.timed_calls / kBusyShare, at.runs);
-        add(Metric::kWallTimeBusy, Measure(loaded, load).wall_time);
-      }
+      AddRows(options_.seed, at, key, agent, week, in_week, content.rows);
     }
   }
   std::sort(content.rows.begin(), content.rows.end(),

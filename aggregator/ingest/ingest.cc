@@ -58,7 +58,7 @@ http::Response Ingest::Handle(const http::Request& untrusted_request) {
   if (untrusted_request.method != "POST") {
     ++counters_.wrong_method;
     http::Response response =
-        Refuse(405, Fail(ErrorCode::kInvalidArgument, "what is asked here is sent with POST"));
+        Refuse(405, Fail(ErrorCode::kInvalidArgument, "this address accepts POST only"));
     response.headers.emplace_back("Allow", "POST");
     return response;
   }
@@ -190,7 +190,8 @@ std::optional<http::Response> Ingest::CheckRate(AgentRate& rate, const std::stri
 http::Response Ingest::RefuseRevoked(const std::string& agent_id) {
   ++counters_.revoked;
   abuse_log_.Note(Abuse::kRevoked, agent_id, clock_.Now());
-  return Refuse(Fail(ErrorCode::kPermissionDenied, "batches of this agent are not wanted here"));
+  return Refuse(Fail(ErrorCode::kPermissionDenied,
+                     "this agent has been revoked: none of its batches is taken"));
 }
 
 std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
@@ -237,7 +238,7 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
   const std::string agent_id = pseudonyms_.IdOf(sender->agent);
   if (admission_.IsRevoked(agent_id)) {
     ++counters_.revoked;
-    return Refuse(Fail(ErrorCode::kPermissionDenied, "this agent is not wanted here"));
+    return Refuse(Fail(ErrorCode::kPermissionDenied, "this agent has been revoked"));
   }
   if (auto refusal = RefuseEpoch(sender->epoch)) return *refusal;
   if (admission_.mode() == EnrolmentMode::kToken) {

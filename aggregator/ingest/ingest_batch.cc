@@ -161,9 +161,9 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
   if (result->replay && IsOfAnotherBody(result->answer, batch, receipts_)) {
     ++counters_.bad_sequence;
     abuse_log_.Note(Abuse::kOtherBody, agent_id, clock_.Now());
-    return Refuse(409,
-                  Fail(ErrorCode::kAlreadyExists, "another batch of this agent has had sequence {}",
-                       batch.sequence.value()));
+    return Refuse(
+        409, Fail(ErrorCode::kAlreadyExists, "sequence {} was used for another batch of this agent",
+                  batch.sequence.value()));
   }
   if (result->replay) {
     ++counters_.replayed_batches;

@@ -66,7 +66,7 @@ Result<Config> ConfigOf(const command::Arguments& arguments) {
 Result<int> Run(const command::Call& call) {
   if (!call.arguments.Has("--check-config")) return call.command->handler(call.arguments);
   FIELDCOST_TRY(ConfigOf(call.arguments));
-  fmt::print("{}: good\n", call.arguments.Text("--config"));
+  fmt::print("{}: OK\n", call.arguments.Text("--config"));
   return 0;
 }
 

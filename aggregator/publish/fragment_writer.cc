@@ -370,8 +370,7 @@ Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
   Result<WrittenFragments> written = WrittenFragments();
   const auto run = [&] { written = writer.Run(snapshot); };
   std::thread worker = StartIdleThread(run);
-  if (!worker.joinable())
-    return Fail(ErrorCode::kUnavailable, "publishing: no thread is to be had");
+  if (!worker.joinable()) return Fail(ErrorCode::kUnavailable, "publishing: cannot start a thread");
   worker.join();
   return written;
 }

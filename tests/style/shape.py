@@ -1,4 +1,4 @@
-"""Checks the shape of files: no function of more than 70 lines, no line of more than 120 columns, sorted lists of sources.
+"""Checks the shape of files: functions of at most 70 lines, lines of at most 120 columns, sorted lists of sources.
 
 Usage: shape.py SOURCE_DIR.  Prints each place that is not so; exit status 1 if there is one.
 
@@ -18,7 +18,8 @@ TEXT = CODE + (".py", ".sh", ".cmake", ".txt", ".md", ".S", ".c", ".proto")
 # Lines that cannot be broken: tables, links and indented code of Markdown, long words.
 UNBREAKABLE = re.compile(r"^\||^!?\[|^    .*[=→]|https?://|\S{80}")
 NOT_OURS = ("tests/fuzz/corpus/", "tests/tools/report/", "tests/tools/vscode/", "tools/vscode/")
-NOT_A_FUNCTION = re.compile(r"^\s*(namespace|struct|class|enum|union|extern|static const|constexpr|inline constexpr|const)\b")
+NOT_A_FUNCTION = re.compile(
+    r"^\s*(namespace|struct|class|enum|union|extern|static const|constexpr|inline constexpr|const)\b")
 
 
 def functions(lines):

@@ -19,9 +19,9 @@ Nothing is measured or sent unless you switch it on (fieldcost agent on).)";
 constexpr char kHelp[] = R"(Examples:
   fieldcost agent local                 measure on this machine, send nothing
   fieldcost run -- sqlite3 my.db        run a program and measure a few of its APIs
-  fieldcost agent session on            from the next login on, without `run`
+  fieldcost agent session on            from your next login, without `run`
   fieldcost sync --full                 fetch the published catalogue
-  fieldcost top --limit 40              the dearest APIs
+  fieldcost top --limit 40              the most expensive APIs
   fieldcost show sqlite3_step           one API in detail
   fieldcost search prepare              APIs with that in their names
   fieldcost diff sqlite3                what its newest version has changed

@@ -173,7 +173,7 @@ TEST_F(ServiceTest, HelpVersionAndCheckConfigAnswerAndEnd) {
   EXPECT_THAT(testing::RunProcess(command).output, StartsWith("fieldcost-aggregator "));
   const testing::ProcessResult checked = testing::RunProcess(Command({"--check-config"}));
   EXPECT_EQ(checked.exit_status, 0);
-  EXPECT_THAT(checked.output, EndsWith(": good\n"));
+  EXPECT_THAT(checked.output, EndsWith(": OK\n"));
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "data"));
 }
 

@@ -157,7 +157,7 @@ command::Command StatusCommand() {
   fieldcost agent status --programs
   fieldcost agent status --json)",
           .options = {{.names = "--programs,-v,--verbose",
-                       .help = "Also names of programs, for each reason why they are not "
+                       .help = "List the programs under each reason why they are not "
                                "measured"}},
           .handler =
               [](const command::Arguments& arguments) {

@@ -93,7 +93,7 @@ Result<ReportFormat> FormatOf(const Request& command, const Output& output) {
   if (output.json || output.csv) {
     const ReportFormat wanted = output.json ? ReportFormat::kJson : ReportFormat::kCsv;
     if (format.value_or(wanted) != wanted) {
-      return Fail(ErrorCode::kInvalidArgument, "--format and {} say different things",
+      return Fail(ErrorCode::kInvalidArgument, "--format and {} conflict",
                   output.json ? "--json" : "--csv");
     }
     return wanted;

@@ -109,34 +109,33 @@ Result<int> Spectrum(const SpectrumRequest& command, const Output& output) {
 }  // namespace
 
 command::Command SearchCommand() {
-  return {
-      .name = "search",
-      .summary = "Find APIs by a part of their names",
-      .help =
-          R"(Capital and small letters are the same; in front of a ! stands the library. Examples:
+  return {.name = "search",
+          .summary = "Find APIs by a part of their names",
+          .help =
+              R"(Case is ignored; LIBRARY!NAME limits to a library. Examples:
   fieldcost search prepare
   fieldcost search 'sqlite3_*_v2' --sort name --limit 0
   fieldcost search 'libz!flate' --csv)",
-      .options = {{.names = "text",
-                   .value = "TEXT",
-                   .help = "Part of a symbol, or a glob (* ?)",
-                   .required = true},
-                  LibraryOption(),
-                  LimitOption("Names at most; 0 = all"),
-                  {.names = "--sort",
-                   .value = "KEY",
-                   .help = "By total (time of all calls), or name",
-                   .default_text = "total",
-                   .choices = {"total", "name"}},
-                  LocalOption()},
-      .handler = [](const command::Arguments& arguments) {
-        return Search({.text = arguments.Text("text"),
-                       .library = arguments.Text("--library"),
-                       .limit = *arguments.Number("--limit"),
-                       .by_name = arguments.Text("--sort") == "name",
-                       .local = arguments.Has("--local")},
-                      OutputOf(arguments));
-      }};
+          .options = {{.names = "text",
+                       .value = "TEXT",
+                       .help = "Part of a symbol, or a glob (* ?)",
+                       .required = true},
+                      LibraryOption(),
+                      LimitOption("Names at most; 0 = all"),
+                      {.names = "--sort",
+                       .value = "KEY",
+                       .help = "By total (time of all calls), or name",
+                       .default_text = "total",
+                       .choices = {"total", "name"}},
+                      LocalOption()},
+          .handler = [](const command::Arguments& arguments) {
+            return Search({.text = arguments.Text("text"),
+                           .library = arguments.Text("--library"),
+                           .limit = *arguments.Number("--limit"),
+                           .by_name = arguments.Text("--sort") == "name",
+                           .local = arguments.Has("--local")},
+                          OutputOf(arguments));
+          }};
 }
 
 command::Command SpectrumCommand() {
@@ -144,8 +143,8 @@ command::Command SpectrumCommand() {
       .name = "spectrum",
       .summary = "APIs' costs as colours, one below the other",
       .help =
-          R"(Every line has the same scale, from cold (cheap, left, blue) to hot (dear, right, red);
-height and strength of colour say how often. Examples:
+          R"(Every line has the same scale, from cheap (left, dark blue) to expensive (right, yellow);
+height says how often. Examples:
   fieldcost spectrum deflate inflate crc32
   fieldcost spectrum --library libz.so.1 --limit 40)",
       .options = {{.names = "api",
@@ -155,7 +154,7 @@ height and strength of colour say how often. Examples:
                    .repeats = true},
                   {.names = "--library",
                    .value = "SONAME",
-                   .help = "The dearest of this library (glob)",
+                   .help = "The most expensive of this library (glob)",
                    .excludes = {"api"}},
                   LimitOption("So many of it; 0 = all"),
                   LocalOption()},

@@ -43,18 +43,25 @@ Request RequestOf(const command::Arguments& arguments) {
 }  // namespace
 
 command::Command ShowCommand() {
-  command::Command show{.name = "show",
-                        .summary = "One API: quantiles, histogram, versions",
-                        .help = R"(Examples:
+  command::Command show{
+      .name = "show",
+      .summary = "One API: quantiles, histogram, versions",
+      .help =
+          R"(Time, and what is allocated, are shown in full, every other metric in a line; all of
+them in full with --all, one with --metric. --json and --csv have everything.
+Examples:
   fieldcost show sqlite3_step
+  fieldcost show sqlite3_step --all
   fieldcost show sqlite3_step --of-version '3.40*' --metric wall_time
   fieldcost show sqlite3_step --csv > step.csv
   fieldcost show 'libsqlite3.so.0!sqlite3_step' --json)",
-                        .options = {ApiOperand(), LocalOption()},
-                        .handler = [](const command::Arguments& arguments) {
-                          return ShowEach(RequestOf(arguments), OutputOf(arguments),
-                                          CsvKind::kNumbers, report::CostDetail);
-                        }};
+      .options = {ApiOperand(), LocalOption(), {.names = "--all", .help = "Every metric in full"}},
+      .handler = [](const command::Arguments& arguments) {
+        const Request request = RequestOf(arguments);
+        const bool in_full = arguments.Has("--all") || request.selection.metric.has_value();
+        return ShowEach(request, OutputOf(arguments), CsvKind::kNumbers,
+                        in_full ? report::CostDetail : report::CostBrief);
+      }};
   AddSelection("Only this metric", "", show);
   return show;
 }

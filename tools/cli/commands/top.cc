@@ -14,6 +14,7 @@ struct Request {
   std::string library;  // glob over sonames; empty = all
   std::uint64_t limit = 0;
   analysis::SortKey sort = analysis::SortKey::kTotal;
+  bool waiting = false;  // also functions whose work is to wait
 };
 
 std::string TopText(const Request& command, const TopApis& top, const draw::Style& style) {
@@ -29,18 +30,19 @@ std::string TopText(const Request& command, const TopApis& top, const draw::Styl
     text += fmt::format("({} of {} APIs; more: --limit)\n", top.summaries.size(), *top.found);
   }
   if (!top.waiting.empty()) {
-    text += fmt::format("(waiting: {} function{} set apart, since the time is no cost: {})\n",
-                        top.waiting.size(), top.waiting.size() == 1 ? "" : "s",
-                        fmt::join(top.waiting, ", "));
+    text += fmt::format(
+        "(waiting: {} function{} set apart, since the time is no cost: {}; --waiting lists them)\n",
+        top.waiting.size(), top.waiting.size() == 1 ? "" : "s", fmt::join(top.waiting, ", "));
   }
   return text;
 }
 
 Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
-  FIELDCOST_ASSIGN(
-      const TopApis top,
-      source.Top({.library = command.library, .key = command.sort, .limit = command.limit}));
+  FIELDCOST_ASSIGN(const TopApis top, source.Top({.library = command.library,
+                                                  .key = command.sort,
+                                                  .limit = command.limit,
+                                                  .with_waiting = command.waiting}));
   FIELDCOST_TRY(PrintCosts(top.summaries, source.freshness(), output, CsvKind::kNumbers,
                            [&] { return TopText(command, top, output.style); }));
   return 0;
@@ -49,29 +51,35 @@ Result<int> Run(const Request& command, const Output& output) {
 }  // namespace
 
 command::Command TopCommand() {
-  return {.name = "top",
-          .summary = "The cost table",
-          .help = R"(Examples:
+  return {
+      .name = "top",
+      .summary = "The cost table",
+      .help =
+          R"(Functions whose work is to wait (poll, epoll_wait, pthread_cond_wait ...) are set apart:
+their time is no cost. --waiting lists them like all others.
+Examples:
   fieldcost top --limit 40
   fieldcost top --library 'libsqlite3*' --sort p99
   fieldcost top --limit 0 --csv > costs.csv
   fieldcost top --local --json)",
-          .options = {LocalOption(),
-                      LibraryOption(),
-                      LimitOption("Lines at most; 0 = all"),
-                      {.names = "--sort",
-                       .value = "KEY",
-                       .help = "The highest of these first (total, mean: of time)",
-                       .default_text = "total",
-                       .choices = {"calls", "p50", "p95", "p99", "mean", "total"}}},
-          .handler = [](const command::Arguments& arguments) {
-            return Run({.local = arguments.Has("--local"),
-                        .library = arguments.Text("--library"),
-                        .limit = *arguments.Number("--limit"),
-                        .sort = analysis::ParseSortKey(arguments.Text("--sort"))
-                                    .value_or(analysis::SortKey::kTotal)},
-                       OutputOf(arguments));
-          }};
+      .options = {LocalOption(),
+                  LibraryOption(),
+                  LimitOption("Lines at most; 0 = all"),
+                  {.names = "--sort",
+                   .value = "KEY",
+                   .help = "The highest of these first (total, mean: of time)",
+                   .default_text = "total",
+                   .choices = {"calls", "p50", "p95", "p99", "mean", "total"}},
+                  {.names = "--waiting", .help = "Also functions whose work is to wait"}},
+      .handler = [](const command::Arguments& arguments) {
+        return Run({.local = arguments.Has("--local"),
+                    .library = arguments.Text("--library"),
+                    .limit = *arguments.Number("--limit"),
+                    .sort = analysis::ParseSortKey(arguments.Text("--sort"))
+                                .value_or(analysis::SortKey::kTotal),
+                    .waiting = arguments.Has("--waiting")},
+                   OutputOf(arguments));
+      }};
 }
 
 }  // namespace fieldcost::cli

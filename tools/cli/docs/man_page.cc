@@ -18,7 +18,7 @@ Result<pid_t> StartMan(ChildOptions options) {
   options.arguments.insert(options.arguments.begin(), "man");
   Result<pid_t> child = StartChild(std::move(options));
   if (child) return child;
-  return Fail(ErrorCode::kUnavailable, "man(1) cannot be run; --roff does without");
+  return Fail(ErrorCode::kUnavailable, "man(1) cannot be run; use --roff instead");
 }
 
 // Reads at most kMaxManBytes, and then no more.
