@@ -1,6 +1,7 @@
 #include "aggregator/config/policy_toml.h"
 
 #include <fmt/chrono.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>

@@ -1,6 +1,7 @@
 #include "aggregator/publish/key_rotation.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

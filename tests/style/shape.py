@@ -64,6 +64,15 @@ def check_lists(name, text, problems):
             problems.append(f"{name}: the list from {sources[0]} on is not sorted")
 
 
+def check_answers(root, problems):
+    """The README's table of a newcomer's questions: each answer is a source that is there."""
+    text = (root / "README.md").read_text(encoding="utf-8")
+    answers = re.findall(r"^\| [^|]+\? \| `([^`]+)` \|$", text, re.MULTILINE)
+    if len(answers) < 10:
+        problems.append(f"README.md answers {len(answers)} questions of a newcomer, not ten")
+    problems += [f"README.md: there is no {path}" for path in answers if not (root / path).is_file()]
+
+
 def main():
     root = Path(sys.argv[1])
     listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True)
@@ -91,6 +100,7 @@ def main():
                     problems.append(f"{name}:{first + 1}: a function of {length} lines")
         if name.endswith("CMakeLists.txt"):
             check_lists(name, text, problems)
+    check_answers(root, problems)
     if checked < 500:
         problems.append(f"only {checked} files found below {root}: wrong directory?")
     print("\n".join(problems) if problems else f"{checked} files have the shape that they should")
