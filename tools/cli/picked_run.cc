@@ -73,7 +73,7 @@ Result<Measured> CollectMeasured(const agent::AgentPaths& paths) {
   Measured measured;
   for (const stats::StatRow& row : rows) measured.values[row.key.api] += row.histogram.count();
   FIELDCOST_ASSIGN(agent::AgentStatus status, agent.GetStatus());
-  measured.skips = std::move(status.skips);
+  measured.skips = std::move(status.measuring.skips);
   return measured;
 }
 

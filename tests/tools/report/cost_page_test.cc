@@ -108,9 +108,9 @@ TEST(SvgTest, EveryUsedBucketIsABar) {
       draw::SpectrumSvg(draw::CountBars(histogram, Metric::kWallTime), Metric::kWallTime),
       "<svg role=\"img\" aria-label=\"from 16 ns to 260 ns, most at 32 ns – 64 ns\" width=\"27\" "
       "height=\"24\" viewBox=\"0 0 27 24\"><title>from 16 ns to 260 ns, most at 32 ns – 64 ns"
-      "</title><rect x=\"0\" y=\"18\" width=\"6\" height=\"6\" fill=\"#0077b9\"/>"
-      "<rect x=\"7\" y=\"0\" width=\"6\" height=\"24\" fill=\"#00c5ff\"/>"
-      "<rect x=\"21\" y=\"18\" width=\"6\" height=\"6\" fill=\"#00b9b3\"/></svg>");
+      "</title><rect x=\"0\" y=\"18\" width=\"6\" height=\"6\" fill=\"#4d69a6\"/>"
+      "<rect x=\"7\" y=\"0\" width=\"6\" height=\"24\" fill=\"#536fa7\"/>"
+      "<rect x=\"21\" y=\"18\" width=\"6\" height=\"6\" fill=\"#6179a7\"/></svg>");
 }
 
 TEST(HtmlTest, MarkupAndControlCharactersBecomeText) {

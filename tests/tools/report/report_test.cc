@@ -193,7 +193,7 @@ TEST(SpectrumTest, ColourAddsEscapesAndNothingElse) {
             "\x1b[38;2;51;84;164m█\x1b[0m");
   EXPECT_EQ(draw::Spectrum(draw::CountBars(histogram, Metric::kAllocInclusive), 1,
                            {.utf8 = true, .color = draw::ColorDepth::k256}),
-            "\x1b[38;5;61m█\x1b[0m");
+            "\x1b[38;5;67m█\x1b[0m");
 }
 
 TEST(HistogramViewTest, LooksLikeBpftrace) {

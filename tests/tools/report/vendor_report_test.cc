@@ -17,6 +17,7 @@
 namespace fieldcost::report {
 namespace {
 
+using analysis::VersionFleet;
 using stats::Metric;
 using stats::StatRow;
 using ::testing::AllOf;
