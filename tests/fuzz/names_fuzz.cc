@@ -7,7 +7,7 @@
 
 // A symbol and two versions, a line each: names stay bounded, versions have one order.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace fieldcost::report;
+  using namespace fieldcost::analysis;
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const auto take_line = [&rest] {
     const std::string_view line = rest.substr(0, rest.find('\n'));
