@@ -30,7 +30,7 @@ command -v nginx > /dev/null || unpack_package nginx
 command -v promtool > /dev/null || unpack_package prometheus
 
 # What is compiled here is found again when the packages are built from a copy of the tree.
-export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
 
 # build PRESET
 build() {

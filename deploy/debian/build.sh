@@ -48,7 +48,10 @@ git archive HEAD | tar -x -C "$source"
 cp -r "$source/deploy/debian" "$source/debian"
 rm "$source/debian/build.sh"
 
-if [[ -n "${CCACHE_DIR:-}" ]]; then export CCACHE_BASEDIR="$tree" CCACHE_NOHASHDIR=1; fi
+# Whatever language messages are in: packages are built in none, so that nothing else's objects would be found.
+if [[ -n "${CCACHE_DIR:-}" ]]; then
+  export CCACHE_BASEDIR="$tree" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
+fi
 (
   cd "$source"
   DEB_BUILD_OPTIONS="$options parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}" \

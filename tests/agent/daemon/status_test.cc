@@ -68,9 +68,11 @@ TEST_F(StatusTest, RunsThatWereNotMeasuredAreToldByReason) {
   std::memcpy(bytes->data(), &skips, sizeof skips);
   ASSERT_TRUE(WriteFileAtomically(paths_.skip_file(), *bytes, 0600));
   ASSERT_TRUE(agent.WritePolicy(false));
-  EXPECT_THAT(agent.GetStatus()->measuring.skips,
-              ::testing::ElementsAre(
-                  SkipCount{.reason = "enough other programs were being measured", .runs = 42}));
+  EXPECT_THAT(
+      agent.GetStatus()->measuring.skips,
+      ::testing::ElementsAre(SkipCount{.reason = "enough other programs were being measured",
+                                       .runs = 42,
+                                       .skip = shm::Skip::kNoLease}));
 }
 
 TEST_F(StatusTest, PolicyOfAnotherVersionIsNamed) {

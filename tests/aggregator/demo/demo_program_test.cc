@@ -80,9 +80,9 @@ TEST(DemoProgramTest, WrongUseIsSaidInOneLine) {
       {{"--data", data, "--agents", "1"}, "--agents must be 20 to 20000, not 1"},
       {{"--data", data, "--agents", "4294967316"}, "--agents must be 20 to 20000"},
       {{"--data", data, "--last-week", "3"}, "--last-week must be"},
-      {{"--data", data, "--config", "c.toml"}, "--config does not go with this command"},
-      {{"--data", data, "--check-config"}, "--check-config does not go with this command"},
-      {{"--data", data, "--root-key", "k"}, "--root-key does not go with this command"},
+      {{"--data", data, "--config", "c.toml"}, "--config does not go with demo"},
+      {{"--data", data, "--check-config"}, "--check-config does not go with demo"},
+      {{"--data", data, "--root-key", "k"}, "unknown argument '--root-key'"},
       {{"--data", data, "surplus"}, "unknown argument 'surplus'"},
   };
   for (const auto& c : cases) {
@@ -95,7 +95,7 @@ TEST(DemoProgramTest, WrongUseIsSaidInOneLine) {
   const ProcessResult nowhere = Demo({"--data", "/proc/demo", "--agents", "20"});
   EXPECT_NE(nowhere.exit_status, 0);
   EXPECT_THAT(nowhere.errors, HasSubstr("/proc/demo"));
-  EXPECT_THAT(Demo({"--help"}).output, HasSubstr("demo --data DIR"));
+  EXPECT_THAT(Demo({"--help"}).output, HasSubstr("demo [OPTIONS] --data DIR"));
 }
 
 }  // namespace
