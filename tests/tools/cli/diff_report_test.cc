@@ -125,7 +125,7 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
   expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "9"}, 66, "no version 9");
   expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "1.3.1"}, 64, "newest");
   expect({"report", "vendor", "--library", "*", "--baseline", "9"}, 66, "an older version 9");
-  expect({"report", "vendor", "--library", "*", "--csv", "--format", "html"}, 64, "different");
+  expect({"report", "vendor", "--library", "*", "--csv", "--format", "html"}, 64, "conflict");
   expect({"report"}, 64, "report needs one of: vendor");
 }
 
