@@ -143,7 +143,7 @@ TEST(SpectrumTableTest, ColourIsTheSameForTheSameCost) {
   row.histogram.Add(std::uint64_t{1} << 30);
   row = testing::AsPublished(row);
   const std::string text = report::SpectrumTable(Summarise(std::vector{row}), Metric::kWallTime,
-                                         {.utf8 = true, .color = draw::ColorDepth::kTrue});
+                                                 {.utf8 = true, .color = draw::ColorDepth::kTrue});
   const draw::Rgb hot = draw::BucketColor(31);
   const std::string painted = draw::Paint("█", hot, draw::ColorDepth::kTrue);
   EXPECT_NE(text.find(painted), text.rfind(painted)) << "once in the line, once in the legend";

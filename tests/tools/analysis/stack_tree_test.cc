@@ -92,9 +92,9 @@ TEST(StackTreeTest, FlagsAreReadableWithoutColourAndRecursionCountsOnce) {
   EXPECT_THAT(text, HasSubstr("  20.0 %   20.0 %       inflate\n"));
   EXPECT_THAT(text, EndsWith("100 ns in all; 1 of 1 APIs that are worse than the field (!) are in "
                              "it, with 30.0 % of it\n"));
-  EXPECT_THAT(
-      report::CheckedTreeText(Tree("deflate 1\n"), Flagging(), "", {.color = draw::ColorDepth::kTrue}),
-      HasSubstr("\x1b[38;2;"));
+  EXPECT_THAT(report::CheckedTreeText(Tree("deflate 1\n"), Flagging(), "",
+                                      {.color = draw::ColorDepth::kTrue}),
+              HasSubstr("\x1b[38;2;"));
 }
 
 TEST(StackTreeTest, WhatIsSmallIsSummedUpUnlessItLeadsToSomethingFlagged) {
