@@ -263,8 +263,8 @@ publish() {
 
 # Sets APIS and LIBRARIES to what the catalogue holds.
 count_catalogue() {
-  read -r APIS LIBRARIES < <("$BIN/fieldcost" top --limit 0 --color never | awk '
-    NR > 1 && $2 ~ /\.so/ { api[$2 "!" $1]; library[$2] }
+  read -r APIS LIBRARIES < <("$BIN/fieldcost" top --limit 0 --csv | awk -F, '
+    NR > 1 { api[$1]; library[$2] }
     END { print length(api), length(library) }')
 }
 
@@ -294,7 +294,7 @@ main() {
   ((APIS >= WANTED_APIS && LIBRARIES >= WANTED_LIBRARIES)) ||
     fail "only $APIS APIs of $LIBRARIES libraries after $RUNS runs; run it again for more"
   local example
-  example="$("$BIN/fieldcost" top --limit 1 --color never | awk 'NR == 2 { print $2 "!" $1 }')"
+  example="$("$BIN/fieldcost" top --limit 1 --csv | awk -F, 'NR == 2 { print $1 }')"
   cat << EOF
 
 One API in detail:   FIELDCOST_HOME=$FIELDCOST_HOME $BIN/fieldcost show '$example'

@@ -39,6 +39,17 @@ Status BringUpToDate(sqlite::Database& database, std::uint64_t version) {
   return database.Execute(fmt::format("PRAGMA user_version = {}", kStateSchemaVersion).c_str());
 }
 
+// `histogram` and what a row of that key holds already, as it is stored. `old` selects that row.
+Result<std::string> SumWithOld(sqlite::Statement& old, const std::string& key,
+                               stats::CostHistogram histogram) {
+  FIELDCOST_ASSIGN(const bool found, old.Text(key).Step());
+  if (found) {
+    FIELDCOST_ASSIGN(const stats::CostHistogram before, DecodeHistogram(old.ColumnText(0)));
+    histogram.Merge(before);
+  }
+  return EncodeHistogram(histogram);
+}
+
 }  // namespace
 
 Result<StateDb> StateDb::Open(const std::filesystem::path& path) {
@@ -185,20 +196,15 @@ Result<std::vector<RunIdentity>> StateDb::Snapshots() {
 Status StateDb::AddLocal(const LocalKey& key, const stats::CostHistogram& histogram,
                          bool is_private) {
   const std::string text = EncodeKey(key);
-  stats::CostHistogram sum = histogram;
   sqlite::Statement old = database_->Prepare("SELECT histogram FROM local_row WHERE key = ?");
-  FIELDCOST_ASSIGN(const bool found, old.Text(text).Step());
-  if (found) {
-    FIELDCOST_ASSIGN(const stats::CostHistogram before, DecodeHistogram(old.ColumnText(0)));
-    sum.Merge(before);
-  }
+  FIELDCOST_ASSIGN(const std::string sum, SumWithOld(old, text, histogram));
   return database_
       ->Prepare(
           "INSERT INTO local_row VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE "
           "SET histogram = ?3, is_private = min(is_private, ?2)")
       .Text(text)
       .Int(is_private ? 1 : 0)
-      .Blob(EncodeHistogram(sum))
+      .Blob(sum)
       .Run();
 }
 
@@ -241,20 +247,15 @@ Result<std::set<stats::ApiKey>> StateDb::PrivateApis() {
 Status StateDb::AddPending(const LocalKey& key, const stats::CostHistogram& histogram,
                            WallTime now) {
   const std::string text = EncodeKey(key);
-  stats::CostHistogram sum = histogram;
   sqlite::Statement old = database_->Prepare("SELECT histogram FROM pending_row WHERE key = ?");
-  FIELDCOST_ASSIGN(const bool found, old.Text(text).Step());
-  if (found) {
-    FIELDCOST_ASSIGN(const stats::CostHistogram before, DecodeHistogram(old.ColumnText(0)));
-    sum.Merge(before);
-  }
+  FIELDCOST_ASSIGN(const std::string sum, SumWithOld(old, text, histogram));
   return database_
       ->Prepare(
           "INSERT INTO pending_row VALUES (?1, ?2, ?3) "
           "ON CONFLICT (key) DO UPDATE SET histogram = ?3")
       .Text(text)
       .Int(Micros(now))
-      .Blob(EncodeHistogram(sum))
+      .Blob(sum)
       .Run();
 }
 

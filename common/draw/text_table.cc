@@ -7,7 +7,7 @@
 
 namespace fieldcost::draw {
 
-std::string TextTable(const std::vector<std::vector<TextCell>>& lines) {
+std::string TextTable(const std::vector<std::vector<TextCell>>& lines, std::string_view indent) {
   std::vector<std::size_t> widths(lines.empty() ? 0 : lines[0].size());
   for (const auto& line : lines) {
     FIELDCOST_CHECK(line.size() == widths.size());
@@ -17,7 +17,7 @@ std::string TextTable(const std::vector<std::vector<TextCell>>& lines) {
   }
   std::string text;
   for (const auto& line : lines) {
-    std::string out;
+    std::string out(indent);
     for (std::size_t i = 0; i < line.size(); ++i) {
       if (i != 0) out += "  ";
       out += line[i].right ? PadLeft(line[i].text, widths[i]) : PadRight(line[i].text, widths[i]);

@@ -170,7 +170,7 @@ wait_until grep -q 'published snapshot version=[0-9]* rows=[1-9]' $LOG
 user mkdir -p $HOME_DIR/.local/share/fieldcost
 install -m 644 /var/lib/fieldcost-aggregator/publish/root/1 $HOME_DIR/.local/share/fieldcost/catalog_root
 quietly user fieldcost sync --full
-api="$(user fieldcost top --limit 1 --color never | awk 'NR == 2 { print $2 "!" $1 }')"
+api="$(user fieldcost top --limit 1 --csv | awk -F, 'NR == 2 { print $1 }')"
 [[ "$api" == *!* ]] || fail "the catalogue is empty"
 quietly user fieldcost show "$api"
 quietly user fieldcost-lsp --version

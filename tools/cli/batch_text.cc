@@ -1,10 +1,10 @@
 #include "tools/cli/batch_text.h"
 
 #include <algorithm>
-#include <array>
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
+#include "common/draw/text_table.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -102,34 +102,25 @@ std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::Batch
 }
 
 std::string LogText(const std::vector<agent::LoggedBatch>& log) {
-  constexpr std::size_t kColumns = 7;
-  using Line = std::array<std::string, kColumns + 1>;
-  constexpr std::array<bool, kColumns> kRight = {true, false, false, false, true, true, false};
-  std::vector<Line> lines = {{"ID", "MADE", "SENT", "STATE", "ROWS", "BYTES", "SHA256", "NOTE"}};
+  std::vector<std::vector<draw::TextCell>> lines = {{{"ID", true},
+                                                     {"MADE"},
+                                                     {"SENT"},
+                                                     {"STATE"},
+                                                     {"ROWS", true},
+                                                     {"BYTES", true},
+                                                     {"SHA256"},
+                                                     {"NOTE"}}};
   for (const agent::LoggedBatch& batch : log) {
-    lines.push_back({std::to_string(batch.id), TimeOrDash(batch.created), SentText(batch),
-                     std::string(Word(batch.state)), FormatCount(batch.rows),
-                     FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
-                     NoteText(batch)});
+    lines.push_back({{std::to_string(batch.id), true},
+                     {TimeOrDash(batch.created)},
+                     {SentText(batch)},
+                     {std::string(Word(batch.state))},
+                     {FormatCount(batch.rows), true},
+                     {FormatCount(batch.size_bytes), true},
+                     {batch.sha256.substr(0, kShortDigest)},
+                     {NoteText(batch)}});
   }
-  std::array<std::size_t, kColumns> widths{};
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      widths[i] = std::max(widths[i], draw::DisplayWidth(line[i]));
-    }
-  }
-  std::string text;
-  for (const Line& line : lines) {
-    std::string out;
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      out += kRight[i] ? draw::PadLeft(line[i], widths[i]) : draw::PadRight(line[i], widths[i]);
-      out += "  ";
-    }
-    out += line.back();
-    out.erase(out.find_last_not_of(' ') + 1);
-    text += out + "\n";
-  }
-  return text;
+  return draw::TextTable(lines);
 }
 
 ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,

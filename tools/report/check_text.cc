@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
+#include "common/draw/text_table.h"
 #include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
@@ -24,56 +25,46 @@ constexpr std::size_t kBarWidth = 24;
 constexpr double kLeastShown = 1e-99;  // of p values
 constexpr draw::Rgb kWorseColor{230, 60, 40};
 
-constexpr std::size_t kColumns = 11;
-using Cells = std::array<std::string, kColumns>;
-constexpr std::array<bool, kColumns> kIsNumber = {false, false, true, true, true, true,
-                                                  true,  true,  true, true, false};
+using Line = std::vector<draw::TextCell>;
 
 std::string Probability(double p) {
   if (p < kLeastShown) return "<1e-99";
   return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
 }
 
-Cells CellsOf(const analysis::CheckedApi& api, const draw::Style& style) {
+Line LineOf(const analysis::CheckedApi& api, const draw::Style& style) {
   const Comparison& comparison = api.comparison;
-  return {draw::Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style),
-          draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style),
-          draw::FormatCount(comparison.calls),
-          draw::FormatCount(comparison.machines),
-          fmt::format("{:.2f}", comparison.ratio),
-          fmt::format("{:.2f}", comparison.cliffs_delta),
-          Probability(comparison.machine_test.p),
-          Probability(comparison.q),
-          comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p),
-          analysis::SeedText(comparison.call_test.seed),
-          std::string(Name(api.field.stratum)) +
-              (comparison.own_removed ? ", own contribution taken out" : "") +
-              (comparison.few_machines ? ", typical machine" : "")};
+  return {{draw::Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style)},
+          {draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style)},
+          {draw::FormatCount(comparison.calls), true},
+          {draw::FormatCount(comparison.machines), true},
+          {fmt::format("{:.2f}", comparison.ratio), true},
+          {fmt::format("{:.2f}", comparison.cliffs_delta), true},
+          {Probability(comparison.machine_test.p), true},
+          {Probability(comparison.q), true},
+          {comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p), true},
+          {analysis::SeedText(comparison.call_test.seed), true},
+          {std::string(Name(api.field.stratum)) +
+           (comparison.own_removed ? ", own contribution taken out" : "") +
+           (comparison.few_machines ? ", typical machine" : "")}};
 }
 
 std::string Table(const analysis::CheckReport& report, Verdict verdict, const draw::Style& style) {
-  std::vector<Cells> lines = {{"API", "VERSION", "N", "A", "RATIO", "DELTA", "P-MACHINES", "Q",
-                               "P-CALLS", "SEED", "COMPARED WITH"}};
+  std::vector<Line> lines = {{{"API"},
+                              {"VERSION"},
+                              {"N", true},
+                              {"A", true},
+                              {"RATIO", true},
+                              {"DELTA", true},
+                              {"P-MACHINES", true},
+                              {"Q", true},
+                              {"P-CALLS", true},
+                              {"SEED", true},
+                              {"COMPARED WITH"}}};
   for (const analysis::CheckedApi& api : report.apis) {
-    if (api.comparison.verdict == verdict) lines.push_back(CellsOf(api, style));
+    if (api.comparison.verdict == verdict) lines.push_back(LineOf(api, style));
   }
-  std::array<std::size_t, kColumns> widths{};
-  for (const Cells& cells : lines) {
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      widths[i] = std::max(widths[i], draw::DisplayWidth(cells[i]));
-    }
-  }
-  std::string text;
-  for (const Cells& cells : lines) {
-    text += "  ";
-    for (std::size_t i = 0; i + 1 < kColumns; ++i) {
-      text +=
-          kIsNumber[i] ? draw::PadLeft(cells[i], widths[i]) : draw::PadRight(cells[i], widths[i]);
-      text += "  ";
-    }
-    text += cells.back() + "\n";
-  }
-  return text;
+  return draw::TextTable(lines, "  ");
 }
 
 std::string Heading(std::string_view words, std::size_t count, std::optional<draw::Rgb> color,

@@ -45,11 +45,11 @@ std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
   return fmt::format("{}, {} call{} in all", runs, draw::FormatCount(calls), calls == 1 ? "" : "s");
 }
 
-std::string Indent(std::string_view text, std::string_view by = "    ") {
+std::string Indent(std::string_view text) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
-    out += fmt::format("{}{}\n", by, text.substr(begin, end - begin));
+    out += fmt::format("    {}\n", text.substr(begin, end - begin));
     begin = end + 1;
   }
   return out;
@@ -204,7 +204,7 @@ std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& s
     }
   }
   if (!zero.empty()) lines.push_back({{"always 0"}, {zero}});
-  if (!lines.empty()) text += "\n" + Indent(draw::TextTable(lines), "  ");
+  if (!lines.empty()) text += "\n" + draw::TextTable(lines, "  ");
   return text;
 }
 

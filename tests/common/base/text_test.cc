@@ -94,6 +94,14 @@ TEST(GlobMatchTest, StarIsAnyRunAndQuestionMarkAnyOne) {
   }
 }
 
+TEST(TrimTest, TakesOffWhatIsAroundAndNothingWithin) {
+  EXPECT_EQ(Trim(" \t a b\r\n"), "a b");
+  EXPECT_EQ(Trim("a"), "a");
+  EXPECT_EQ(Trim(" \n"), "");
+  EXPECT_EQ(Trim(""), "");
+  EXPECT_EQ(Trim("\"a\" ", "\""), "a\" ");
+}
+
 TEST(GlobMatchTest, ManyStarsStayCheap) {
   std::string pattern;
   for (int i = 0; i < 30; ++i) pattern += "*a";

@@ -45,6 +45,53 @@ TEST_F(CatalogViewTest, TopFiltersSortsAndLimits) {
   EXPECT_THAT(library.output, AllOf(HasSubstr("twin"), Not(HasSubstr("liba"))));
 }
 
+TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApart) {
+  std::vector<stats::StatRow> rows = rows_;
+  rows.push_back(testing::MakeRow("libc.so.6", "poll", 10, 900'000'000));
+  rows.push_back(testing::MakeRow("libc.so.6", "read", 10, 1500));
+  rows.push_back(testing::MakeRow("libmine.so.1", "poll", 10, 1500));
+  PublishAndSync(rows);
+  for (const char* key : {"total", "p50"}) {  // by the index, and by reading all
+    const std::string top = Cli({"top", "--sort", key}).output;
+    EXPECT_THAT(top, AllOf(HasSubstr("read  "), HasSubstr("libmine.so.1"),
+                           HasSubstr("(waiting: 1 function set apart, since the time is no cost: "
+                                     "poll; --waiting lists them)\n"),
+                           Not(HasSubstr("900 ms"))))
+        << key;
+    EXPECT_THAT(Cli({"top", "--sort", key, "--waiting"}).output,
+                AllOf(HasSubstr("900 ms"), Not(HasSubstr("set apart"))))
+        << key;
+  }
+  EXPECT_EQ(Json(Cli({"top", "--json"}).output, "len(d['rows'])"), "5\n");
+  EXPECT_EQ(Json(Cli({"top", "--json", "--waiting"}).output, "len(d['rows'])"), "6\n");
+}
+
+TEST_F(CatalogViewTest, WhereAllFunctionsWaitTopSaysSo) {
+  PublishAndSync({testing::MakeRow("libc.so.6", "poll", 10, 900'000'000)});
+  EXPECT_THAT(Cli({"top"}).output, StartsWith("(waiting: 1 function set apart"));
+}
+
+TEST_F(CatalogViewTest, ShowIsBriefUnlessAskedForAll) {
+  std::vector<stats::StatRow> rows = rows_;
+  rows.push_back(testing::MakeRow("liba.so.1", "open_it", 300, 0, stats::Metric::kDiskRead));
+  rows.push_back(
+      testing::MakeRow("liba.so.1", "open_it", 300, 4096, stats::Metric::kAllocExclusive));
+  rows.push_back(testing::MakeRow("liba.so.1", "open_it", 3, 7, stats::Metric::kCallsPerRun));
+  PublishAndSync(rows);
+  const std::string brief = Cli({"show", "open_it"}).output;
+  EXPECT_THAT(brief,
+              AllOf(HasSubstr("\n  wall_time (ns)"), HasSubstr("\n  alloc_inclusive (bytes)"),
+                    HasSubstr("\n  alloc_exclusive  the same as alloc_inclusive\n"),
+                    HasSubstr("\n  calls_per_run    p50 7 calls, p99 7 calls, mean 7 calls; "
+                              "3 runs, 21 calls in all\n"),
+                    HasSubstr("\n  always 0         disk_read\n")));
+  EXPECT_THAT(Cli({"show", "open_it", "--all"}).output,
+              AllOf(HasSubstr("\n  disk_read (bytes)"), HasSubstr("\n  calls_per_run (calls)"),
+                    Not(HasSubstr("the same as"))));
+  EXPECT_THAT(Cli({"show", "open_it", "--metric", "calls_per_run"}).output,
+              HasSubstr("\n  calls_per_run (calls)"));
+}
+
 TEST_F(CatalogViewTest, JsonHoldsExactSums) {
   PublishAndSync(rows_);
   const std::string top = Cli({"--json", "top", "--sort", "calls"}).output;

@@ -11,6 +11,7 @@
 #include "tests/common/stats/published_row.h"
 #include "tests/support/process.h"
 #include "tools/analysis/summary.h"
+#include "tools/report/card_index.h"
 #include "tools/report/card_svg.h"
 #include "tools/report/card_text.h"
 #include "tools/report/link_template.h"
@@ -105,6 +106,19 @@ TEST(CostCardTest, OneCardAnApiWithItsVersionsNewestFirst) {
   EXPECT_THAT(names, ElementsAre("liba.so.1!deflate", "libz.so.1!crc32", "libz.so.1!inflate"));
   ASSERT_EQ(cards[2].versions.size(), 2U);
   EXPECT_EQ(cards[2].versions[0].api.package_version, "1.10");
+}
+
+TEST(CostCardTest, TheIndexIsATableWithSpectra) {
+  const CostCard card = Deflate();
+  const std::vector<IndexedCard> cards = {{&card, "libz.so.1/deflate"}};
+  const std::string html = CardIndexHtml(cards, false);
+  EXPECT_THAT(html, AllOf(HasSubstr("<a href=\"libz.so.1/deflate.html\">libz.so.1!deflate</a></th>"
+                                    "<td><svg "),
+                          HasSubstr("<th scope=\"col\">p99</th>"), Not(HasSubstr("SYNTHETIC"))));
+  EXPECT_THAT(CardIndexHtml(cards, true), HasSubstr("<strong>SYNTHETIC: made-up data</strong>"));
+  EXPECT_THAT(CardIndexMarkdown(cards, true),
+              AllOf(HasSubstr("| API | p50 | p99 |"), HasSubstr("](<libz.so.1/deflate.md>) | "),
+                    HasSubstr("**SYNTHETIC: made-up data**")));
 }
 
 TEST(CostCardTest, PicturesSayInWordsWhatTheyShow) {

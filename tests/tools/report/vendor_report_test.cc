@@ -227,6 +227,25 @@ TEST(VendorReportTest, HostileNamesStayText) {
   EXPECT_THAT(VendorCsv(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\"\"")));
 }
 
+TEST(VendorReportTest, FunctionsThatWaitAreInNoSum) {
+  VersionFleet fleet(84);
+  analysis::VendorReportBuilder builder("libc.so.6", analysis::GroupBy::kModule);
+  builder.Begin({.soname = "libc.so.6", .versions = {"1.0"}});
+  for (const char* symbol : {"poll", "read"}) {
+    StatRow row = fleet.Row({.symbol = symbol, .octaves = symbol[0] == 'p' ? 30.0 : 10.0});
+    row.key.api.soname = "libc.so.6";
+    builder.Add(Rows{row});
+  }
+  const analysis::VendorReport report = builder.Finish();
+  ASSERT_EQ(report.apis.size(), 1U);
+  EXPECT_EQ(report.apis[0].symbol, "read");
+  EXPECT_DOUBLE_EQ(report.apis[0].share, 1);
+  const std::string line = "waiting: 1 function set apart, since the time is no cost: poll\n";
+  EXPECT_THAT(VendorText(report, {}), HasSubstr(line));
+  EXPECT_THAT(Page(report), HasSubstr("waiting: 1 function set apart"));
+  EXPECT_THAT(VendorCsv(report, {}), Not(HasSubstr("poll")));
+}
+
 TEST(VendorReportTest, ManyApisAreCutAndCounted) {
   VersionFleet fleet(83);
   analysis::VendorReportBuilder builder("libz.so.1", analysis::GroupBy::kNamespace);

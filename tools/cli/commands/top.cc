@@ -17,8 +17,16 @@ struct Request {
   bool waiting = false;  // also functions whose work is to wait
 };
 
+std::string WaitingLine(const TopApis& top) {
+  if (top.waiting.empty()) return "";
+  return fmt::format(
+      "(waiting: {} function{} set apart, since the time is no cost: {}; --waiting lists them)\n",
+      top.waiting.size(), top.waiting.size() == 1 ? "" : "s", fmt::join(top.waiting, ", "));
+}
+
 std::string TopText(const Request& command, const TopApis& top, const draw::Style& style) {
   if (top.summaries.empty()) {
+    if (!top.waiting.empty()) return WaitingLine(top);
     return command.local ? "nothing measured yet: fieldcost run -- PROGRAM\n"
                          : "no API of that kind in the catalogue\n";
   }
@@ -29,12 +37,7 @@ std::string TopText(const Request& command, const TopApis& top, const draw::Styl
   } else if (top.summaries.size() < *top.found) {
     text += fmt::format("({} of {} APIs; more: --limit)\n", top.summaries.size(), *top.found);
   }
-  if (!top.waiting.empty()) {
-    text += fmt::format(
-        "(waiting: {} function{} set apart, since the time is no cost: {}; --waiting lists them)\n",
-        top.waiting.size(), top.waiting.size() == 1 ? "" : "s", fmt::join(top.waiting, ", "));
-  }
-  return text;
+  return text + WaitingLine(top);
 }
 
 Result<int> Run(const Request& command, const Output& output) {
