@@ -4,9 +4,9 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/catalog/name_pattern.h"
-#include "common/catalog/nearest.h"
 #include "common/catalog/schema.h"
 #include "common/wire/fragment.h"
 

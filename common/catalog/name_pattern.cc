@@ -3,11 +3,17 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "common/stats/cxx_name.h"
 
 namespace fieldcost::catalog {
 namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool Contains(std::string_view name, std::string_view lower_case_part) {
+  return std::search(name.begin(), name.end(), lower_case_part.begin(), lower_case_part.end(),
+                     [](char a, char b) { return Lower(a) == b; }) != name.end();
+}
 
 std::string_view LibraryPart(std::string_view text) {
   const std::size_t mark = text.find('!');
@@ -33,16 +39,24 @@ bool NamePattern::Part::Matches(std::string_view name) const {
     std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
     return GlobMatch(text, lower);
   }
-  const auto found = std::search(name.begin(), name.end(), text.begin(), text.end(),
-                                 [](char a, char b) { return Lower(a) == b; });
-  return found != name.end();
+  return Contains(name, text);
 }
 
 NamePattern::NamePattern(std::string_view untrusted_text)
-    : library_(LibraryPart(untrusted_text)), symbol_(SymbolPart(untrusted_text)) {}
+    : library_(LibraryPart(untrusted_text)),
+      symbol_(SymbolPart(untrusted_text)),
+      identifiers_(stats::SpelledIdentifiers(symbol_.text)) {}
+
+bool NamePattern::MatchesCxx(std::string_view symbol) const {
+  if (!stats::IsCxxSymbol(symbol)) return false;
+  for (const std::string& identifier : identifiers_) {
+    if (!Contains(symbol, identifier)) return false;
+  }
+  return symbol_.Matches(stats::ShortName(symbol));
+}
 
 bool NamePattern::Matches(std::string_view soname, std::string_view symbol) const {
-  return symbol_.Matches(symbol) && library_.Matches(soname);
+  return library_.Matches(soname) && (symbol_.Matches(symbol) || MatchesCxx(symbol));
 }
 
 }  // namespace fieldcost::catalog

@@ -7,7 +7,7 @@
 namespace fieldcost::command {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kWidth = 80;
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kTextColumn = 28;
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/command/help_text.h"
 
@@ -42,6 +43,7 @@ class Parser {
   Answer BadUsage(std::string_view why) const;
   // Each of these says what is wrong; "" = nothing.
   std::string Missing() const;
+  std::string UnknownText(const std::string& word) const;
   std::string TakeValues();
   std::string TakeValue(const Option& option, const CLI::Option& found);
   std::string CheckOption(const Option& option) const;
@@ -56,16 +58,15 @@ class Parser {
   CLI::Option* version_flag_ = nullptr;
   std::vector<const Node*> path_;
   std::vector<const Command*> commands_;  // those of path_
+  std::vector<std::string> line_;         // as it came
   Arguments arguments_;
 };
 
 namespace {
 
-std::string NamesOf(const std::vector<Command>& commands) {
-  std::string names;
-  for (const Command& command : commands) {
-    names += (names.empty() ? "" : ", ") + std::string(command.name);
-  }
+std::vector<std::string> NamesOf(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.emplace_back(command.name);
   return names;
 }
 
@@ -93,6 +94,18 @@ std::vector<std::string> WithEmptyValues(std::vector<std::string> arguments) {
     if (is_empty) words.emplace_back();
   }
   return words;
+}
+
+// What many type first: "help top" is "top --help", "version" is "--version".
+std::vector<std::string> AsOptions(std::vector<std::string> arguments) {
+  if (arguments.empty()) return arguments;
+  if (arguments[0] == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  } else if (arguments.size() == 1 && arguments[0] == "version") {
+    arguments[0] = "--version";
+  }
+  return arguments;
 }
 
 }  // namespace
@@ -145,15 +158,37 @@ Answer Parser::BadUsage(std::string_view why) const {
 std::string Parser::Missing() const {
   const Command& command = *commands_.back();
   const std::vector<std::string> extras = app_.remaining(true);
-  if (!command.handler) {
-    const std::string choices = NamesOf(command.commands);
-    if (commands_.size() == 1) {
-      return extras.empty() ? "a command is needed: " + choices
-                            : fmt::format("unknown argument '{}'", extras[0]);
+  // CLI11 has them in an order of its own.
+  const auto first = std::ranges::find_first_of(line_, extras);
+  if (first != line_.end()) return UnknownText(*first);
+  if (command.handler) return "";
+  const std::string choices = fmt::format("{}", fmt::join(NamesOf(command.commands), ", "));
+  if (commands_.size() == 1) return "a command is needed: " + choices;
+  return fmt::format("{} needs one of: {}", NameOf(std::span(commands_).subspan(1)), choices);
+}
+
+// What is said of the first word that means nothing here.
+std::string Parser::UnknownText(const std::string& word) const {
+  const Command& command = *commands_.back();
+  std::vector<std::string> known;
+  const char* kind = "argument";
+  if (word.starts_with('-')) {
+    kind = "option";
+    for (const Command* one : commands_) {
+      for (const Option& option : one->options) {
+        if (!option.is_operand()) known.emplace_back(option.first_name());
+      }
     }
-    return fmt::format("{} needs one of: {}", NameOf(std::span(commands_).subspan(1)), choices);
+    known.emplace_back(HelpOption().first_name());
+  } else if (command.takes_program) {
+    return fmt::format("put the program after --: {} -- {}", NameOf(commands_), word);
+  } else if (!command.commands.empty()) {
+    kind = "command";
+    known = NamesOf(command.commands);
   }
-  return extras.empty() ? "" : fmt::format("unknown argument '{}'", extras[0]);
+  const std::string meant = MeantName(word.substr(0, word.find('=')), known);
+  return fmt::format("unknown {} '{}'{}", kind, word,
+                     meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
 }
 
 std::string Parser::TakeValue(const Option& option, const CLI::Option& found) {
@@ -259,6 +294,8 @@ std::variant<Call, Answer> Parser::Parse(std::vector<std::string> arguments) {
     program.emplace(std::make_move_iterator(mark + 1), std::make_move_iterator(arguments.end()));
     arguments.erase(mark, arguments.end());
   }
+  if (!program) arguments = AsOptions(std::move(arguments));
+  line_ = arguments;
   arguments = WithEmptyValues(std::move(arguments));
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
   std::string wrong;

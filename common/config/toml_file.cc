@@ -9,9 +9,9 @@
 
 #include "common/base/check.h"
 #include "common/base/file.h"
+#include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
-#include "common/config/nearest_name.h"
 
 namespace fieldcost::config {
 namespace {

@@ -10,6 +10,8 @@
 namespace fieldcost::draw {
 namespace {
 
+constexpr std::size_t kUsualColumns = 80;
+
 bool IsUtf8(std::string locale) {
   std::transform(locale.begin(), locale.end(), locale.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -27,11 +29,24 @@ int CubeColor(Rgb color) {
   return 16 + 36 * level(color.red) + 6 * level(color.green) + level(color.blue);
 }
 
+// Of the last blank behind a word that leaves no more than `room` columns, or of the first; npos if
+// there is none.
+std::size_t BreakOf(std::string_view line, std::size_t room) {
+  std::size_t best = std::string_view::npos;
+  for (std::size_t at = line.find(' ', line.find_first_not_of(' ')); at != std::string_view::npos;
+       at = line.find(' ', line.find_first_not_of(' ', at))) {
+    if (best != std::string_view::npos && PlainWidth(line.substr(0, at)) > room) break;
+    best = at;
+  }
+  return best;
+}
+
 }  // namespace
 
 Style ChooseStyle(ColorChoice choice, const TerminalFacts& facts) {
   Style style;
   style.utf8 = IsUtf8(facts.locale);
+  if (facts.is_terminal) style.columns = facts.columns == 0 ? kUsualColumns : facts.columns;
   if (choice == ColorChoice::kNever) return style;
   const bool wanted =
       choice == ColorChoice::kAlways ||
@@ -70,22 +85,45 @@ std::size_t PlainWidth(std::string_view text) {
 }
 
 std::string PadRight(std::string_view text, std::size_t width) {
-  const std::size_t used = DisplayWidth(text);
+  const std::size_t used = PlainWidth(text);
   return std::string(text) + std::string(width > used ? width - used : 0, ' ');
 }
 
 std::string PadLeft(std::string_view text, std::size_t width) {
-  const std::size_t used = DisplayWidth(text);
+  const std::size_t used = PlainWidth(text);
   return std::string(width > used ? width - used : 0, ' ') + std::string(text);
 }
 
-std::string Shorten(std::string_view untrusted_text, std::size_t max_width, const Style& style) {
-  const std::string text = EscapeControl(untrusted_text);
-  if (text.size() <= max_width || DisplayWidth(text) <= max_width) return text;
+std::string ShortenEscaped(std::string_view text, std::size_t max_width, const Style& style) {
+  if (text.size() <= max_width || PlainWidth(text) <= max_width) return std::string(text);
   const std::size_t tail = (max_width - 1) / 3;
   const std::size_t head = max_width - 1 - tail;
   return fmt::format("{}{}{}", text.substr(0, head), style.utf8 ? "…" : "~",
                      text.substr(text.size() - tail));
+}
+
+std::string Shorten(std::string_view untrusted_text, std::size_t max_width, const Style& style) {
+  return ShortenEscaped(EscapeControl(untrusted_text), max_width, style);
+}
+
+std::string WrapLines(std::string_view text, const Style& style) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    std::size_t indent = 0;
+    const std::size_t next_indent = std::min(line.find_first_not_of(' '), line.size()) + 2;
+    while (style.columns != 0 && indent + PlainWidth(line) > style.columns) {
+      const std::size_t cut = BreakOf(line, style.columns - std::min(style.columns, indent));
+      if (cut == std::string_view::npos) break;
+      out += std::string(indent, ' ') + std::string(line.substr(0, cut)) + "\n";
+      line.remove_prefix(std::min(line.find_first_not_of(' ', cut), line.size()));
+      indent = next_indent;
+    }
+    out += std::string(indent, ' ') + std::string(line) + "\n";
+  }
+  return out;
 }
 
 }  // namespace fieldcost::draw

@@ -13,15 +13,17 @@ enum class ColorChoice { kAuto, kAlways, kNever };
 struct Style {
   bool utf8 = false;
   ColorDepth color = ColorDepth::kNone;
+  std::size_t columns = 0;  // that fit a line; 0 = any number: it is no terminal
 };
 
 // What the environment says about the terminal; empty = variable not set.
 struct TerminalFacts {
   bool is_terminal = false;
-  std::string no_color;    // NO_COLOR: any text switches colour off (https://no-color.org)
-  std::string term;        // TERM
-  std::string color_term;  // COLORTERM
-  std::string locale;      // LC_ALL, else LC_CTYPE, else LANG
+  std::string no_color;     // NO_COLOR: any text switches colour off (https://no-color.org)
+  std::string term;         // TERM
+  std::string color_term;   // COLORTERM
+  std::string locale;       // LC_ALL, else LC_CTYPE, else LANG
+  std::size_t columns = 0;  // 0 = it does not say
 };
 
 // The user's choice beats NO_COLOR, NO_COLOR beats the terminal. Pure.
@@ -42,12 +44,18 @@ std::size_t DisplayWidth(std::string_view text);
 // The same for text that Paint() may have painted.
 std::size_t PlainWidth(std::string_view text);
 
-// `text` filled up with spaces to `width` columns.
+// `text` filled up with spaces to `width` columns; it may be painted.
 std::string PadRight(std::string_view text, std::size_t width);
 std::string PadLeft(std::string_view text, std::size_t width);
 
 // Text from outside, escaped, and cut in the middle ("sqlite3_~_step") if above `max_width`
 // columns.
 std::string Shorten(std::string_view untrusted_text, std::size_t max_width, const Style& style);
+// The same for text that is escaped, and not painted unless it fits.
+std::string ShortenEscaped(std::string_view text, std::size_t max_width, const Style& style);
+
+// The text with every line that is longer than the terminal broken at blanks; what follows is
+// indented by two more than the line began. A word that is longer stays whole.
+std::string WrapLines(std::string_view text, const Style& style);
 
 }  // namespace fieldcost::draw

@@ -1,30 +1,86 @@
 #include "common/draw/text_table.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "common/base/check.h"
-#include "common/draw/terminal.h"
 
 namespace fieldcost::draw {
+namespace {
 
-std::string TextTable(const std::vector<std::vector<TextCell>>& lines, std::string_view indent) {
-  std::vector<std::size_t> widths(lines.empty() ? 0 : lines[0].size());
-  for (const auto& line : lines) {
-    FIELDCOST_CHECK(line.size() == widths.size());
-    for (std::size_t i = 0; i + 1 < line.size(); ++i) {
-      widths[i] = std::max(widths[i], DisplayWidth(line[i].text));
-    }
+constexpr std::size_t kGap = 2;
+
+struct Place {
+  std::size_t column;
+  std::size_t width;  // as wide as its widest text
+};
+
+std::size_t LeastWidth(const TextColumn& column, std::size_t width) {
+  if (column.least == 0) return width;
+  return std::min(width, std::max(column.least, DisplayWidth(column.heading)));
+}
+
+std::vector<Place> NaturalPlaces(const std::vector<TextColumn>& columns,
+                                 const std::vector<TextLine>& lines) {
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const bool says_nothing = std::ranges::all_of(
+        lines, [i](const TextLine& line) { return line[i].empty() || line[i] == "-"; });
+    if (columns[i].rank != 0 && says_nothing) continue;
+    std::size_t width = DisplayWidth(columns[i].heading);
+    for (const TextLine& line : lines) width = std::max(width, PlainWidth(line[i]));
+    places.push_back({i, width});
+  }
+  return places;
+}
+
+// Leaves out and narrows until lines have at most `room` columns, if that is possible.
+void Fit(const std::vector<TextColumn>& columns, std::size_t room, std::vector<Place>& places) {
+  const auto least = [&] {
+    return std::accumulate(places.begin(), places.end(), kGap * (places.size() - 1),
+                           [&](std::size_t sum, const Place& place) {
+                             return sum + LeastWidth(columns[place.column], place.width);
+                           });
+  };
+  const auto rank = [&](const Place& place) { return columns[place.column].rank; };
+  while (least() > room) {
+    const auto last = std::ranges::max_element(places, {}, rank);
+    if (rank(*last) == 0) break;
+    places.erase(last);
+  }
+  std::size_t spare = room - std::min(room, least());
+  for (Place& place : places) {
+    const std::size_t narrow = LeastWidth(columns[place.column], place.width);
+    const std::size_t more = std::min(spare, place.width - narrow);
+    place.width = narrow + more;
+    spare -= more;
+  }
+}
+
+}  // namespace
+
+std::string TextTable(const std::vector<TextColumn>& columns, const std::vector<TextLine>& lines,
+                      const Style& style, std::string_view indent) {
+  for (const TextLine& line : lines) FIELDCOST_CHECK(line.size() == columns.size());
+  std::vector<Place> places = NaturalPlaces(columns, lines);
+  if (style.columns != 0) {
+    Fit(columns, style.columns - std::min(style.columns, indent.size()), places);
   }
   std::string text;
-  for (const auto& line : lines) {
+  const auto add = [&](const auto& cell) {
     std::string out(indent);
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      if (i != 0) out += "  ";
-      out += line[i].right ? PadLeft(line[i].text, widths[i]) : PadRight(line[i].text, widths[i]);
+    for (const Place& place : places) {
+      if (&place != &places.front()) out += std::string(kGap, ' ');
+      const std::string cut = ShortenEscaped(cell(place.column), place.width, style);
+      out += columns[place.column].right ? PadLeft(cut, place.width) : PadRight(cut, place.width);
     }
     out.erase(out.find_last_not_of(' ') + 1);
     text += out + "\n";
-  }
+  };
+  const bool has_headings = std::ranges::any_of(
+      columns, [](const TextColumn& column) { return !column.heading.empty(); });
+  if (has_headings) add([&](std::size_t i) { return columns[i].heading; });
+  for (const TextLine& line : lines) add([&](std::size_t i) { return line[i]; });
   return text;
 }
 

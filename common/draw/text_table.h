@@ -1,20 +1,31 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/draw/terminal.h"
+
 namespace fieldcost::draw {
 
-struct TextCell {
-  std::string text;  // escaped
+// A column of a table in text. Where lines do not fit the terminal (Style::columns), texts are
+// shortened first, then columns are left out. One that may be left out, and says nothing ("-" or
+// "" in every line), always is.
+struct TextColumn {
+  std::string heading;
   bool right = false;
+  unsigned rank = 0;      // columns with the highest are left out first; 0 = never
+  std::size_t least = 0;  // texts may be shortened to this; 0 = they may not
 };
 
-// Lines of cells as columns two blanks apart, each as wide as its widest text; the last column may
-// hold colour and is not padded. Each line begins with `indent`. REQUIRES: as many cells in every
-// line.
-std::string TextTable(const std::vector<std::vector<TextCell>>& lines,
-                      std::string_view indent = "");
+// A text for each column: escaped, and painted only where it may not be shortened.
+using TextLine = std::vector<std::string>;
+
+// Columns two blanks apart, each as wide as its widest text; the last one is not padded. Each line
+// begins with `indent`. Without any heading there is no line of them. REQUIRES: as many texts as
+// columns in every line (checked).
+std::string TextTable(const std::vector<TextColumn>& columns, const std::vector<TextLine>& lines,
+                      const Style& style, std::string_view indent = "");
 
 }  // namespace fieldcost::draw

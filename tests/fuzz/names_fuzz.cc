@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/stats/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
 
@@ -15,8 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return line;
   };
   const std::string_view symbol = take_line();
-  const std::string name = DemangledName(symbol);
-  FIELDCOST_CHECK(name == symbol || name.size() <= kMostDemangledBytes);
+  const std::string name = stats::DemangledName(symbol);
+  FIELDCOST_CHECK(name == symbol || name.size() <= stats::kMostDemangledBytes);
   const std::string group = NamespaceOf(symbol);
   FIELDCOST_CHECK(!group.empty() && group.size() <= name.size() + 16);
   const std::string_view a = take_line();

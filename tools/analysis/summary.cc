@@ -19,31 +19,6 @@ stats::Whose WhoseIs(const CostSummary& summary) {
                                  : summary.metrics.begin()->second.figures.whose;
 }
 
-// -1 = not known.
-double ValueOf(const CostSummary& summary, SortKey key) {
-  if (key == SortKey::kCalls) return static_cast<double>(CallsOf(summary).value_or(0));
-  const MetricSummary* time = summary.FindTime();
-  if (time == nullptr) return -1;
-  const stats::Figures& figures = time->figures;
-  const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
-    return figures.quantiles ? (*figures.quantiles.*which).estimate : -1;
-  };
-  switch (key) {
-    case SortKey::kP50:
-      return quantile(&stats::Quantiles::p50);
-    case SortKey::kP95:
-      return quantile(&stats::Quantiles::p95);
-    case SortKey::kP99:
-      return quantile(&stats::Quantiles::p99);
-    case SortKey::kMean:
-      return figures.mean.value_or(-1);
-    case SortKey::kCalls:
-    case SortKey::kTotal:
-      break;
-  }
-  return -1;
-}
-
 stats::TotalParts PartsOf(const CostSummary& summary) {
   return {.wall_time = SumsOf(summary, stats::Metric::kWallTime),
           .wall_time_busy = SumsOf(summary, stats::Metric::kWallTimeBusy),
@@ -112,6 +87,30 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows, stats::
   std::vector<const stats::StatRow*> all;
   for (const stats::StatRow& row : rows) all.push_back(&row);
   return Summarise(all, whose);
+}
+
+double ValueOf(const CostSummary& summary, SortKey key) {
+  if (key == SortKey::kCalls) return static_cast<double>(CallsOf(summary).value_or(0));
+  const MetricSummary* time = summary.FindTime();
+  if (time == nullptr) return -1;
+  const stats::Figures& figures = time->figures;
+  const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
+    return figures.quantiles ? (*figures.quantiles.*which).estimate : -1;
+  };
+  switch (key) {
+    case SortKey::kP50:
+      return quantile(&stats::Quantiles::p50);
+    case SortKey::kP95:
+      return quantile(&stats::Quantiles::p95);
+    case SortKey::kP99:
+      return quantile(&stats::Quantiles::p99);
+    case SortKey::kMean:
+      return figures.mean.value_or(-1);
+    case SortKey::kCalls:
+    case SortKey::kTotal:
+      break;
+  }
+  return -1;
 }
 
 std::optional<SortKey> ParseSortKey(std::string_view text) {

@@ -52,6 +52,9 @@ enum class SortKey { kCalls, kP50, kP95, kP99, kMean, kTotal };
 // nullopt if the text names none.
 std::optional<SortKey> ParseSortKey(std::string_view text);
 
+// Of a version's wall time, or number of calls; -1 = not known. REQUIRES: not kTotal.
+double ValueOf(const CostSummary& summary, SortKey key);
+
 // By wall time, most expensive first; those of which it is not known last; equal ones by name.
 // Totals of measured runs only come after those of all runs.
 void Sort(std::vector<CostSummary>& summaries, SortKey key);

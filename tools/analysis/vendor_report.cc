@@ -8,6 +8,7 @@
 
 #include "common/stats/anomaly.h"
 #include "common/stats/benjamini_hochberg.h"
+#include "common/stats/cxx_name.h"
 #include "common/stats/field_total.h"
 #include "common/stats/tails.h"
 #include "tools/analysis/namespace_of.h"
@@ -79,7 +80,7 @@ VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library) {
   const stats::ApiKey& key = versions.begin()->second.front().key.api;
   api.symbol = key.symbol;
   api.symbol_version = key.symbol_version;
-  api.name = DemangledName(key.symbol);
+  api.name = stats::DemangledName(key.symbol);
   api.group = NamespaceOf(key.symbol);
   std::vector<StatRow> all;
   const std::vector<StatRow>* newest = nullptr;

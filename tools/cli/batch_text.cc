@@ -13,6 +13,7 @@ using draw::FormatCount;
 
 constexpr std::size_t kShortDigest = 12;
 constexpr std::size_t kMaxReasonWidth = 60;
+constexpr std::size_t kLeastNoteWidth = 12;
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : EscapeControl(text); }
 
@@ -101,26 +102,23 @@ std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::Batch
   return text + ContentText(batch.content);
 }
 
-std::string LogText(const std::vector<agent::LoggedBatch>& log) {
-  std::vector<std::vector<draw::TextCell>> lines = {{{"ID", true},
-                                                     {"MADE"},
-                                                     {"SENT"},
-                                                     {"STATE"},
-                                                     {"ROWS", true},
-                                                     {"BYTES", true},
-                                                     {"SHA256"},
-                                                     {"NOTE"}}};
+std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Style& style) {
+  const std::vector<draw::TextColumn> columns = {{"ID", true},
+                                                 {"MADE", false, 3},
+                                                 {"SENT"},
+                                                 {"STATE"},
+                                                 {"ROWS", true},
+                                                 {"BYTES", true, 1},
+                                                 {"SHA256", false, 2},
+                                                 {"NOTE", false, 0, kLeastNoteWidth}};
+  std::vector<draw::TextLine> lines;
   for (const agent::LoggedBatch& batch : log) {
-    lines.push_back({{std::to_string(batch.id), true},
-                     {TimeOrDash(batch.created)},
-                     {SentText(batch)},
-                     {std::string(Word(batch.state))},
-                     {FormatCount(batch.rows), true},
-                     {FormatCount(batch.size_bytes), true},
-                     {batch.sha256.substr(0, kShortDigest)},
-                     {NoteText(batch)}});
+    lines.push_back({std::to_string(batch.id), TimeOrDash(batch.created), SentText(batch),
+                     std::string(Word(batch.state)), FormatCount(batch.rows),
+                     FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
+                     NoteText(batch)});
   }
-  return draw::TextTable(lines);
+  return draw::TextTable(columns, lines, style);
 }
 
 ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,

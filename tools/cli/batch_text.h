@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
+#include "common/draw/terminal.h"
 
 namespace fieldcost::cli {
 
@@ -20,7 +21,7 @@ std::string PreviewText(const agent::BatchDetails& batch, const std::string& age
 std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch);
 
 // A table, a line a batch.
-std::string LogText(const std::vector<agent::LoggedBatch>& log);
+std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Style& style);
 
 // What `forget` is about to do.
 struct ForgetPlan {

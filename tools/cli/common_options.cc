@@ -37,7 +37,17 @@ command::Option LocalOption() {
 }
 
 command::Option LibraryOption() {
-  return {.names = "--library", .value = "SONAME", .help = "Only this library (glob)"};
+  return {.names = "--library",
+          .value = "SONAME",
+          .help = "Only this library: its soname, a part of it, or a glob"};
+}
+
+command::Option VersionsOption() {
+  return {.names = "--versions", .help = "A line for each version of the library"};
+}
+
+analysis::Versions VersionsOf(const command::Arguments& arguments) {
+  return arguments.Has("--versions") ? analysis::Versions::kSingle : analysis::Versions::kJoined;
 }
 
 command::Option LimitOption(std::string_view help) {

@@ -4,6 +4,7 @@
 
 #include "common/command/arguments.h"
 #include "common/command/command.h"
+#include "tools/analysis/api_cost.h"
 #include "tools/analysis/selection.h"
 
 namespace fieldcost::cli {
@@ -16,6 +17,9 @@ inline constexpr std::string_view kDefaultMetric = "wall_time";
 command::Option ApiOperand();     // "api", required
 command::Option LocalOption();    // "--local"
 command::Option LibraryOption();  // "--library", a glob
+// --versions, and what was said of it.
+command::Option VersionsOption();
+analysis::Versions VersionsOf(const command::Arguments& arguments);
 command::Option LimitOption(std::string_view help);
 command::Option MetricOption(std::string_view help);
 command::Option UrlOption();

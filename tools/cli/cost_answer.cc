@@ -18,6 +18,14 @@ report::Provenance ProvenanceOf(const std::optional<catalog::Freshness>& freshne
           .synthetic = freshness->synthetic};
 }
 
+std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost> costs) {
+  std::vector<analysis::CostSummary> all;
+  for (const analysis::ApiCost& cost : costs) {
+    all.insert(all.end(), cost.versions.begin(), cost.versions.end());
+  }
+  return all;
+}
+
 Status PrintCosts(const std::vector<analysis::CostSummary>& summaries,
                   const std::optional<catalog::Freshness>& freshness, const Output& output,
                   CsvKind csv, const std::function<std::string()>& text) {

@@ -2,12 +2,13 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
-#include "tools/analysis/summary.h"
+#include "tools/analysis/api_cost.h"
 #include "tools/cli/commands.h"
 #include "tools/report/cost_csv.h"
 
@@ -17,6 +18,9 @@ namespace fieldcost::cli {
 report::Provenance ProvenanceOf(const std::optional<catalog::Freshness>& freshness);
 
 enum class CsvKind { kNumbers, kBuckets };
+
+// The summaries of all versions, in that order.
+std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost> costs);
 
 // Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or what `text` makes,
 // with the freshness below, through the pager if it is long.

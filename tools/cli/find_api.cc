@@ -1,7 +1,9 @@
 #include "tools/cli/find_api.h"
 
+#include <algorithm>
 #include <set>
 
+#include "common/stats/cxx_name.h"
 #include "tools/analysis/summary.h"
 
 namespace fieldcost::cli {
@@ -57,17 +59,22 @@ Status CheckApiName(std::string_view untrusted_name) {
 Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const std::string& name,
                                                    const analysis::Selection& selection) {
   FIELDCOST_ASSIGN(const ApiName parsed, ParseName(name));
-  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
-                   source.Find(parsed.symbol, parsed.soname));
+  FIELDCOST_ASSIGN(std::vector<stats::StatRow> rows, source.Find(parsed.symbol, parsed.soname));
+  if (rows.empty()) {
+    FIELDCOST_ASSIGN(rows, source.FindCxx(parsed.symbol, parsed.soname));
+  }
   if (rows.empty()) {
     FIELDCOST_ASSIGN(Error unknown, Unknown(source, name, parsed.symbol));
     return unknown;
   }
   std::set<std::string> candidates;
-  for (const stats::StatRow& row : rows) candidates.insert(stats::DisplayName(row.key.api));
+  for (const stats::StatRow& row : rows) candidates.insert(stats::ShownName(row.key.api));
   if (candidates.size() > 1) {
-    return Fail(ErrorCode::kInvalidArgument, "{} is in several libraries; choose one: {}", name,
-                Join(candidates));
+    const bool same = std::ranges::all_of(rows, [&](const stats::StatRow& row) {
+      return row.key.api.symbol == rows[0].key.api.symbol;
+    });
+    return Fail(ErrorCode::kInvalidArgument, "{} is {}; choose one: {}", name,
+                same ? "in several libraries" : "the name of several functions", Join(candidates));
   }
   std::vector<analysis::CostSummary> summaries =
       source.Summarise(analysis::Select(rows, selection));

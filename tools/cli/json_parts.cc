@@ -4,6 +4,7 @@
 
 #include "common/draw/numbers.h"
 #include "common/shm/log2_bucket.h"
+#include "common/stats/cxx_name.h"
 
 namespace fieldcost::cli {
 
@@ -126,9 +127,13 @@ json::array SharesJson(const stats::Figures& figures) {
 }
 
 json::object ApiJson(const stats::ApiKey& api) {
-  return {{"api", Text(stats::DisplayName(api))}, {"library", Text(api.soname)},
-          {"symbol", Text(api.symbol)},           {"version", Text(api.package_version)},
-          {"build_id", Text(api.build_id)},       {"symbol_version", Text(api.symbol_version)}};
+  return {{"api", Text(stats::DisplayName(api))},
+          {"library", Text(api.soname)},
+          {"symbol", Text(api.symbol)},
+          {"name", Text(stats::DemangledName(api.symbol))},
+          {"version", Text(api.package_version)},
+          {"build_id", Text(api.build_id)},
+          {"symbol_version", Text(api.symbol_version)}};
 }
 
 json::object FreshnessJson(const catalog::Freshness& freshness) {

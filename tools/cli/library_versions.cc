@@ -4,8 +4,8 @@
 #include <map>
 
 #include "common/base/text.h"
-#include "common/catalog/nearest.h"
 #include "tools/analysis/version_order.h"
+#include "tools/cli/library_names.h"
 #include "tools/cli/source.h"
 
 namespace fieldcost::cli {
@@ -37,24 +37,6 @@ Result<SymbolsByLibrary> ReadNames(const catalog::Catalog& catalog) {
   return libraries;
 }
 
-Error NoLibrary(const SymbolsByLibrary& libraries, const std::string& name) {
-  std::vector<std::pair<std::size_t, std::string>> near;
-  const std::size_t max_edits = catalog::MaxEdits(name);
-  for (const auto& [soname, symbols] : libraries) {
-    const std::size_t edits = catalog::EditDistance(name, soname, max_edits);
-    if (edits <= max_edits) near.emplace_back(edits, soname);
-  }
-  std::ranges::sort(near);
-  std::string why =
-      fmt::format("no library in the local catalogue is called {}", EscapeControl(name));
-  if (!near.empty()) {
-    why += "; did you mean " + List(near, [](const auto& one) { return one.second; }) + "?";
-  } else if (!libraries.empty()) {
-    why += "; there are " + List(libraries, [](const auto& one) { return one.first; });
-  }
-  return Fail(ErrorCode::kNotFound, "{}", why);
-}
-
 LibraryApis Take(SymbolsByLibrary::value_type& library) {
   std::ranges::sort(library.second);
   return {.soname = library.first, .symbols = std::move(library.second), .versions = {}};
@@ -65,20 +47,11 @@ LibraryApis Take(SymbolsByLibrary::value_type& library) {
 Result<std::vector<LibraryApis>> FindLibraries(const catalog::Catalog& catalog,
                                                const std::string& name) {
   FIELDCOST_ASSIGN(SymbolsByLibrary libraries, ReadNames(catalog));
+  Sonames sonames;
+  for (const auto& [soname, symbols] : libraries) sonames.insert(soname);
+  FIELDCOST_ASSIGN(const std::vector<std::string> matches, MatchLibraries(sonames, name));
   std::vector<LibraryApis> found;
-  if (const auto exact = libraries.find(name); exact != libraries.end()) {
-    found.push_back(Take(*exact));
-    return found;
-  }
-  for (auto& library : libraries) {
-    if (GlobMatch(name, library.first)) found.push_back(Take(library));
-  }
-  if (found.empty() && !name.empty()) {
-    for (auto& library : libraries) {
-      if (library.first.find(name) != std::string::npos) found.push_back(Take(library));
-    }
-  }
-  if (found.empty()) return NoLibrary(libraries, name);
+  for (const std::string& soname : matches) found.push_back(Take(*libraries.find(soname)));
   return found;
 }
 

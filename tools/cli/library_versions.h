@@ -26,9 +26,7 @@ struct LibraryApis {
   std::vector<LibraryVersion> versions;  // the oldest first
 };
 
-// The libraries that `name` means, ascending: the one of that soname; else those that it matches as
-// a glob; else those whose sonames contain it. kNotFound if there is none, with names that are
-// near. Reads names only; versions are empty.
+// The libraries that `name` means (MatchLibraries). Reads names only; versions are empty.
 Result<std::vector<LibraryApis>> FindLibraries(const catalog::Catalog& catalog,
                                                const std::string& name);
 // The same if it must be one: kInvalidArgument with the candidates if there are several.

@@ -15,7 +15,8 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr char kDefaultPager[] = "less";
-constexpr char kLessOptions[] = "FRX";  // quit if one screen, keep colours, leave the text there
+// Quit if it is one screen, keep colours, do not fold lines, leave the text there.
+constexpr char kLessOptions[] = "FRSX";
 constexpr unsigned kUsualRows = 24;
 constexpr unsigned kUsualColumns = 80;
 constexpr int kCannotRun = 126;  // what a shell exits with then
@@ -65,7 +66,8 @@ bool IsLonger(std::string_view text, unsigned rows, unsigned columns) {
   return false;
 }
 
-Status WritePaged(std::string_view text, const Output& output) {
+Status WritePaged(std::string_view long_lines, const Output& output) {
+  const std::string text = draw::WrapLines(long_lines, output.style);
   const std::string pager = ChoosePager();
   if (!output.pager || pager.empty() || Variable("TERM").empty() || Variable("TERM") == "dumb" ||
       ::isatty(STDOUT_FILENO) != 1 || FitsTerminal(text)) {

@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "common/command/parse.h"
@@ -50,9 +51,12 @@ int Report(const Error& error, bool json) {
   return ExitStatus(error.code);
 }
 
-int Print(const command::Answer& answer) {
-  if (!answer.errors.empty()) Remark(answer.errors);
-  const Status written = WriteStdout(answer.output);
+int Print(const command::Answer& answer, bool json) {
+  if (!answer.errors.empty()) {
+    return Report({ErrorCode::kInvalidArgument, answer.errors}, json);
+  }
+  const Status written =
+      WriteStdout(draw::WrapLines(answer.output, StdoutStyle(draw::ColorChoice::kNever)));
   return written ? answer.exit_status : Report(written.error(), false);
 }
 
@@ -95,8 +99,12 @@ int Main(std::vector<std::string> arguments) {
     const Status printed = PrintCompletion(program, arguments);
     return printed ? 0 : Report(printed.error(), false);
   }
+  // Even where the line cannot be read.
+  const bool json =
+      std::find(arguments.begin(), std::find(arguments.begin(), arguments.end(), "--"), "--json") !=
+      std::find(arguments.begin(), arguments.end(), "--");
   const auto parsed = command::Parse(program, FIELDCOST_VERSION, std::move(arguments));
-  if (const auto* answer = std::get_if<command::Answer>(&parsed)) return Print(*answer);
+  if (const auto* answer = std::get_if<command::Answer>(&parsed)) return Print(*answer, json);
   const auto& call = std::get<command::Call>(parsed);
   // A closed pipe or connection shall be an error of write(), not our end. A program that `run`
   // starts must not inherit that.

@@ -7,13 +7,15 @@
 #include <utility>
 
 #include "agent/daemon/agent.h"
+#include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/catalog/name_pattern.h"
-#include "common/catalog/nearest.h"
 #include "common/draw/numbers.h"
+#include "common/stats/cxx_name.h"
 #include "common/stats/field_total.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/waiting.h"
+#include "tools/cli/library_names.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -25,12 +27,9 @@ bool Matches(std::string_view glob, const stats::ApiKey& api) {
   return glob.empty() || GlobMatch(glob, api.soname);
 }
 
-void Keep(std::vector<analysis::CostSummary>& summaries, analysis::SortKey key,
-          std::uint64_t limit) {
-  analysis::Sort(summaries, key);
-  if (limit != 0 && summaries.size() > limit) {
-    summaries.resize(static_cast<std::size_t>(limit));
-  }
+void Keep(std::vector<analysis::ApiCost>& costs, analysis::SortKey key, std::uint64_t limit) {
+  analysis::Sort(costs, key);
+  if (limit != 0 && costs.size() > limit) costs.resize(static_cast<std::size_t>(limit));
 }
 
 }  // namespace
@@ -69,6 +68,18 @@ std::vector<analysis::CostSummary> Source::Summarise(std::span<const stats::Stat
   return summaries;
 }
 
+Result<std::string> Source::LibraryGlob(const std::string& name) const {
+  if (name.empty()) return name;
+  Sonames sonames;
+  FIELDCOST_TRY(ForEachName([&](std::string_view soname, std::string_view) {
+    if (!sonames.contains(soname)) sonames.emplace(soname);
+    return true;
+  }));
+  FIELDCOST_ASSIGN(const std::vector<std::string> found, MatchLibraries(sonames, name));
+  if (found.size() == 1) return found[0];
+  return GlobMatch(name, found[0]) ? name : "*" + name + "*";
+}
+
 Result<std::vector<analysis::CostSummary>> Source::Summaries(std::string_view library_glob) const {
   std::vector<analysis::CostSummary> all;
   const auto add = [&](std::vector<stats::StatRow> rows) {
@@ -91,8 +102,8 @@ Result<TopApis> Source::Top(const TopOptions& options) const {
       limit != 0) {
     return TopByTotal(options);
   }
-  constexpr std::size_t kSpare = 4096;  // kept beyond the limit between two sorts
-  TopApis top{.summaries = {}, .found = 0, .waiting = {}};
+  constexpr std::size_t kSpare = 1024;  // kept beyond the limit between two sorts
+  TopApis top{.costs = {}, .whole = {}, .found = 0, .waiting = {}};
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const stats::StatRow& row) {
       if (!Matches(options.library, row.key.api)) return true;
@@ -100,39 +111,43 @@ Result<TopApis> Source::Top(const TopOptions& options) const {
       if (left_out) top.waiting.insert(row.key.api.symbol);
       return left_out;
     });
-    std::vector<analysis::CostSummary> some = Summarise(rows);
+    std::vector<analysis::ApiCost> some = CostsOf(Summarise(rows), options.versions);
     *top.found += some.size();
-    std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
-    if (limit != 0 && top.summaries.size() > limit + kSpare) {
-      Keep(top.summaries, options.key, limit);
+    for (analysis::ApiCost& cost : some) {
+      if (cost.total) top.whole.Add(*cost.total);
+      top.costs.push_back(std::move(cost));
     }
+    if (limit != 0 && top.costs.size() > limit + kSpare) Keep(top.costs, options.key, limit);
   };
   if (catalog_) {
     FIELDCOST_TRY(OrWayOut(catalog_->ForEachApi(add)));
   } else {
     add(local_rows_);
   }
-  Keep(top.summaries, options.key, limit);
+  Keep(top.costs, options.key, limit);
   return top;
 }
 
-// Goes on until no API that follows can have a version as expensive as the last one kept.
+// Reads rows until no API that follows can be as expensive as the last one kept; of the others
+// their totals only.
 Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
   TopApis top;
   std::size_t found = 0;
   bool all = true;
   Status status;
   const auto visit = [&](const catalog::FoundApi& api) {
-    stats::FieldCost bound = api.total;
-    bound.ns += catalog::kTotalStepNs;  // it is rounded down
-    if (top.summaries.size() >= options.limit &&
-        analysis::TotalOf(top.summaries.back()).value_or(stats::FieldCost{}) > bound) {
-      return all = false;
-    }
     if (!options.library.empty() && !GlobMatch(options.library, api.soname)) return true;
     if (!options.with_waiting &&
         analysis::IsWaiting({.soname = api.soname, .symbol = api.symbol})) {
       top.waiting.insert(api.symbol);
+      return true;
+    }
+    top.whole.Add(api.total);
+    stats::FieldCost bound = api.total;
+    bound.ns += catalog::kTotalStepNs;  // it is rounded down
+    if (top.costs.size() >= options.limit &&
+        top.costs.back().total.value_or(stats::FieldCost{}) > bound) {
+      all = false;
       return true;
     }
     const auto rows = Find(api.symbol, api.soname);
@@ -140,10 +155,10 @@ Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
       status = rows.error();
       return false;
     }
-    std::vector<analysis::CostSummary> some = Summarise(*rows);
+    std::vector<analysis::ApiCost> some = CostsOf(Summarise(*rows), options.versions);
     found += some.size();
-    std::move(some.begin(), some.end(), std::back_inserter(top.summaries));
-    Keep(top.summaries, analysis::SortKey::kTotal, options.limit);
+    std::move(some.begin(), some.end(), std::back_inserter(top.costs));
+    Keep(top.costs, analysis::SortKey::kTotal, options.limit);
     return true;
   };
   FIELDCOST_TRY(OrWayOut(catalog_->ForEachByTotal(visit)));
@@ -185,23 +200,51 @@ Result<std::vector<stats::StatRow>> Source::Find(std::string_view symbol,
   return rows;
 }
 
-Result<std::vector<std::string>> Source::Suggest(std::string_view symbol) const {
-  if (catalog_) {
-    FIELDCOST_ASSIGN(std::vector<std::string> names, catalog_->FindPrefix(symbol, kMaxSuggestions));
-    if (!names.empty()) return names;
-    return catalog_->Nearest(symbol, kMaxSuggestions);
-  }
-  std::set<std::pair<std::size_t, std::string>> names;  // prefix matches first, then by distance
-  const std::size_t max_edits = catalog::MaxEdits(symbol);
+Status Source::ForEachName(
+    const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const {
+  if (catalog_) return OrWayOut(catalog_->ForEachName(visit));
   for (const stats::StatRow& row : local_rows_) {
-    const stats::ApiKey& api = row.key.api;
-    const std::size_t edits =
-        api.symbol.starts_with(symbol) ? 0 : catalog::EditDistance(symbol, api.symbol, max_edits);
-    if (edits <= max_edits) names.emplace(edits, stats::DisplayName(api));
+    if (!visit(row.key.api.soname, row.key.api.symbol)) break;
   }
+  return {};
+}
+
+Result<std::vector<stats::StatRow>> Source::FindCxx(std::string_view name,
+                                                    std::string_view soname) const {
+  const stats::CxxNameQuery query(name);
+  std::set<std::pair<std::string, std::string>> found;  // soname, symbol
+  FIELDCOST_TRY(ForEachName([&](std::string_view library, std::string_view symbol) {
+    if ((soname.empty() || library == soname) && query.Matches(symbol)) {
+      found.emplace(library, symbol);
+    }
+    return true;
+  }));
+  std::vector<stats::StatRow> rows;
+  for (const auto& [library, symbol] : found) {
+    FIELDCOST_ASSIGN(std::vector<stats::StatRow> some, Find(symbol, library));
+    std::move(some.begin(), some.end(), std::back_inserter(rows));
+  }
+  return rows;
+}
+
+Result<std::vector<std::string>> Source::Suggest(std::string_view name) const {
+  std::set<std::pair<std::size_t, std::string>> names;  // prefix matches first, then by distance
+  const bool is_cxx = name.find("::") != std::string_view::npos;
+  if (catalog_ && !is_cxx) {
+    FIELDCOST_ASSIGN(std::vector<std::string> found, catalog_->FindPrefix(name, kMaxSuggestions));
+    if (!found.empty()) return found;
+    return catalog_->Nearest(name, kMaxSuggestions);
+  }
+  const std::size_t max_edits = MaxEdits(name);
+  FIELDCOST_TRY(ForEachName([&](std::string_view soname, std::string_view symbol) {
+    const std::string shown = stats::ShortName(symbol);
+    const std::size_t edits = shown.starts_with(name) ? 0 : EditDistance(name, shown, max_edits);
+    if (edits <= max_edits) names.emplace(edits, fmt::format("{}!{}", soname, shown));
+    return true;
+  }));
   std::vector<std::string> best;
-  for (const auto& [edits, name] : names) {
-    if (best.size() < kMaxSuggestions) best.push_back(name);
+  for (const auto& [edits, shown] : names) {
+    if (best.size() < kMaxSuggestions) best.push_back(shown);
   }
   return best;
 }

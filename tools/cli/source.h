@@ -12,7 +12,7 @@
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
 #include "common/stats/stat_row.h"
-#include "tools/analysis/summary.h"
+#include "tools/analysis/api_cost.h"
 
 namespace fieldcost::cli {
 
@@ -30,11 +30,13 @@ struct TopOptions {
   analysis::SortKey key = analysis::SortKey::kTotal;
   std::uint64_t limit = 0;    // 0 = all
   bool with_waiting = false;  // also functions whose work is to wait (tools/analysis/waiting.h)
+  analysis::Versions versions = analysis::Versions::kJoined;
 };
 
 // The most expensive APIs, and how many there are (nullopt: not counted).
 struct TopApis {
-  std::vector<analysis::CostSummary> summaries;
+  std::vector<analysis::ApiCost> costs;
+  stats::FieldCost whole;  // what all of them have cost, shown or not
   std::optional<std::size_t> found;
   std::set<std::string> waiting;  // symbols that were passed over, since their work is to wait
 };
@@ -57,6 +59,9 @@ class Source {
 
   stats::Whose whose() const { return catalog_ ? stats::Whose::kField : stats::Whose::kOwn; }
 
+  // The glob over sonames for what a user calls a library (MatchLibraries); all for an empty name.
+  Result<std::string> LibraryGlob(const std::string& name) const;
+
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
   Result<std::vector<analysis::CostSummary>> Summaries(std::string_view library_glob) const;
 
@@ -69,11 +74,17 @@ class Source {
   // All rows of that symbol, of all libraries or of one.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
 
-  // "soname!symbol" names to offer for a name that was not found.
-  Result<std::vector<std::string>> Suggest(std::string_view symbol) const;
+  // The same of all C++ symbols that a name in source code means: overloads (stats::CxxNameQuery).
+  Result<std::vector<stats::StatRow>> FindCxx(std::string_view name, std::string_view soname) const;
+
+  // Names to offer for one that was not found, as stats::ShownName().
+  Result<std::vector<std::string>> Suggest(std::string_view name) const;
 
  private:
   Source() = default;
+  // Every API's name, until `visit` returns false. Local ones may come more than once.
+  Status ForEachName(
+      const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
   Result<TopApis> TopByTotal(const TopOptions& options) const;
 
   std::optional<catalog::Catalog> catalog_;

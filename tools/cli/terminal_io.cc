@@ -1,5 +1,6 @@
 #include "tools/cli/terminal_io.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,8 @@ std::string_view Variable(const char* name) {
 draw::Style StdoutStyle(draw::ColorChoice choice) {
   draw::TerminalFacts facts;
   facts.is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) facts.columns = size.ws_col;
   facts.no_color = Variable("NO_COLOR");
   facts.term = Variable("TERM");
   facts.color_term = Variable("COLORTERM");

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/analysis/namespace_of.h"
+#include "common/stats/cxx_name.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -56,7 +56,7 @@ std::optional<CxxName> ParseCxxName(std::string_view untrusted_symbol) {
   }
   // Of lambdas and what else is local to a function: it would pass for that function.
   if (untrusted_symbol.starts_with("_ZZ")) return std::nullopt;
-  std::string text = analysis::DemangledName(untrusted_symbol);
+  std::string text = stats::DemangledName(untrusted_symbol);
   if (text == untrusted_symbol) return std::nullopt;  // none, or past a limit
   std::vector<std::string> components;
   if (!Split(text, components)) return std::nullopt;

@@ -6,7 +6,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/svg.h"
-#include "tools/analysis/namespace_of.h"
+#include "common/stats/cxx_name.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/version_order.h"
 #include "tools/report/figure_text.h"
@@ -60,7 +60,7 @@ CardWords WordsOf(const CostCard& card) {
   const Shown shown = ShownOf(card);
   const stats::ApiKey& api = ApiOf(card);
   CardWords words;
-  words.function = analysis::DemangledName(api.symbol);
+  words.function = stats::DemangledName(api.symbol);
   words.name = fmt::format("{}!{}", api.soname, words.function);
   words.snapshot = SnapshotWords(card.provenance);
   words.subject =

@@ -11,6 +11,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
+#include "common/stats/cxx_name.h"
 #include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
@@ -20,51 +21,52 @@ using stats::Comparison;
 using stats::Verdict;
 
 constexpr std::size_t kMaxNameWidth = 40;
+constexpr std::size_t kLeastNameWidth = 24;
 constexpr std::size_t kMaxVersionWidth = 20;
+constexpr std::size_t kLeastVersionWidth = 10;
 constexpr std::size_t kBarWidth = 24;
 constexpr double kLeastShown = 1e-99;  // of p values
 constexpr draw::Rgb kWorseColor{230, 60, 40};
-
-using Line = std::vector<draw::TextCell>;
 
 std::string Probability(double p) {
   if (p < kLeastShown) return "<1e-99";
   return p >= 0.0995 ? fmt::format("{:.2f}", p) : fmt::format("{:.2g}", p);
 }
 
-Line LineOf(const analysis::CheckedApi& api, const draw::Style& style) {
+draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style) {
   const Comparison& comparison = api.comparison;
-  return {{draw::Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style)},
-          {draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style)},
-          {draw::FormatCount(comparison.calls), true},
-          {draw::FormatCount(comparison.machines), true},
-          {fmt::format("{:.2f}", comparison.ratio), true},
-          {fmt::format("{:.2f}", comparison.cliffs_delta), true},
-          {Probability(comparison.machine_test.p), true},
-          {Probability(comparison.q), true},
-          {comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p), true},
-          {analysis::SeedText(comparison.call_test.seed), true},
-          {std::string(Name(api.field.stratum)) +
-           (comparison.own_removed ? ", own contribution taken out" : "") +
-           (comparison.few_machines ? ", typical machine" : "")}};
+  return {draw::Shorten(stats::ShownName(api.key.api), kMaxNameWidth, style),
+          draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style),
+          draw::FormatCount(comparison.calls),
+          draw::FormatCount(comparison.machines),
+          fmt::format("{:.2f}", comparison.ratio),
+          fmt::format("{:.2f}", comparison.cliffs_delta),
+          Probability(comparison.machine_test.p),
+          Probability(comparison.q),
+          comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p),
+          analysis::SeedText(comparison.call_test.seed),
+          std::string(Name(api.field.stratum)) +
+              (comparison.own_removed ? ", own contribution taken out" : "") +
+              (comparison.few_machines ? ", typical machine" : "")};
 }
 
 std::string Table(const analysis::CheckReport& report, Verdict verdict, const draw::Style& style) {
-  std::vector<Line> lines = {{{"API"},
-                              {"VERSION"},
-                              {"N", true},
-                              {"A", true},
-                              {"RATIO", true},
-                              {"DELTA", true},
-                              {"P-MACHINES", true},
-                              {"Q", true},
-                              {"P-CALLS", true},
-                              {"SEED", true},
-                              {"COMPARED WITH"}}};
+  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastNameWidth},
+                                                 {"VERSION", false, 4, kLeastVersionWidth},
+                                                 {"N", true},
+                                                 {"A", true, 1},
+                                                 {"RATIO", true},
+                                                 {"DELTA", true, 2},
+                                                 {"P-MACHINES", true, 3},
+                                                 {"Q", true},
+                                                 {"P-CALLS", true, 6},
+                                                 {"SEED", true, 7},
+                                                 {"COMPARED WITH", false, 5}};
+  std::vector<draw::TextLine> lines;
   for (const analysis::CheckedApi& api : report.apis) {
     if (api.comparison.verdict == verdict) lines.push_back(LineOf(api, style));
   }
-  return draw::TextTable(lines, "  ");
+  return draw::TextTable(columns, lines, style, "  ");
 }
 
 std::string Heading(std::string_view words, std::size_t count, std::optional<draw::Rgb> color,
@@ -83,7 +85,7 @@ std::string LackingText(const analysis::CheckReport& report, bool all, const dra
     if (api.comparison.verdict != Verdict::kTooLittleData) continue;
     if (lines++ == named) break;
     text += fmt::format("  {}  {}\n",
-                        draw::Shorten(stats::DisplayName(api.key.api), kMaxNameWidth, style),
+                        draw::Shorten(stats::ShownName(api.key.api), kMaxNameWidth, style),
                         analysis::Lack(api));
   }
   if (named < lacking) text += fmt::format("  (and {} more: --all)\n", lacking - named);
@@ -169,7 +171,7 @@ std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
                         const draw::Style& style) {
   const Comparison& c = api.comparison;
   std::string text = fmt::format(
-      "{}  version {}  {}\n", EscapeControl(stats::DisplayName(api.key.api)),
+      "{}  version {}  {}\n", EscapeControl(stats::ShownName(api.key.api)),
       api.key.api.package_version.empty() ? "unknown" : EscapeControl(api.key.api.package_version),
       stats::Name(metric));
   text += fmt::format("  {}{}\n", stats::Name(c.verdict),

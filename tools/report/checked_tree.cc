@@ -7,7 +7,7 @@
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
-#include "tools/analysis/namespace_of.h"
+#include "common/stats/cxx_name.h"
 
 namespace fieldcost::report {
 namespace {
@@ -137,9 +137,9 @@ FlaggedNames::FlaggedNames(const analysis::CheckReport& report) {
   for (const analysis::CheckedApi& api : report.apis) {
     if (!IsFlagged(api)) continue;
     // Profilers write names of C++ demangled, some of them without arguments.
-    const std::string name = analysis::DemangledName(api.key.api.symbol);
+    const std::string name = stats::DemangledName(api.key.api.symbol);
     for (const std::string& one :
-         std::set<std::string>{api.key.api.symbol, name, analysis::NameWithoutArguments(name)}) {
+         std::set<std::string>{api.key.api.symbol, name, stats::NameWithoutArguments(name)}) {
       by_name_[one].push_back(&api);
     }
   }

@@ -8,7 +8,7 @@
 #include "common/base/check.h"
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
-#include "tools/analysis/namespace_of.h"
+#include "common/stats/cxx_name.h"
 #include "tools/analysis/version_order.h"
 #include "tools/report/card_words.h"
 

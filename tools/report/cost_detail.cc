@@ -10,6 +10,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
+#include "common/stats/cxx_name.h"
 #include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
@@ -19,17 +20,30 @@ constexpr std::size_t kSpectrumWidth = 32;
 
 std::string QuantileLine(const char* name, const stats::Quantile& quantile, stats::Metric metric,
                          const draw::Style& style) {
-  return fmt::format("    {}  {}  (guaranteed {}{})\n", name,
-                     draw::PadLeft(draw::FormatCost(quantile.estimate, metric, style), 8),
-                     draw::IsUnderLeastTime(quantile.high, metric) ? "" : "between ",
-                     draw::FormatInterval(quantile.low, quantile.high, " and ", metric, style));
+  std::string text = fmt::format(
+      "    {}  {}", name, draw::PadLeft(draw::FormatCost(quantile.estimate, metric, style), 8));
+  if (quantile.low != quantile.high) {
+    text += fmt::format("  (guaranteed {}{})",
+                        draw::IsUnderLeastTime(quantile.high, metric) ? "" : "between ",
+                        draw::FormatInterval(quantile.low, quantile.high, " and ", metric, style));
+  }
+  return text + "\n";
 }
 
-std::string QuantileLines(const stats::Quantiles& quantiles, stats::Metric metric,
-                          const draw::Style& style) {
-  return QuantileLine("p50", quantiles.p50, metric, style) +
-         QuantileLine("p95", quantiles.p95, metric, style) +
-         QuantileLine("p99", quantiles.p99, metric, style);
+// Of `count` values; those that so few do not tell are left out.
+std::string QuantileLines(const stats::Quantiles& quantiles, std::uint64_t count,
+                          stats::Metric metric, const draw::Style& style) {
+  if (count == 1) {
+    const bool is_run = metric == stats::Metric::kCallsPerRun ||
+                        metric == stats::Metric::kFirstCallTime ||
+                        metric == stats::Metric::kTimePerRun;
+    return fmt::format("    one {}: {}\n", is_run ? "run" : "call",
+                       draw::FormatCost(quantiles.p50.estimate, metric, style));
+  }
+  std::string text = QuantileLine("p50", quantiles.p50, metric, style);
+  if (count >= kLeastForP95) text += QuantileLine("p95", quantiles.p95, metric, style);
+  if (count >= kLeastForP99) text += QuantileLine("p99", quantiles.p99, metric, style);
+  return text;
 }
 
 // What one value of the metric stands for: a run has one number of calls and one first call.
@@ -55,9 +69,10 @@ std::string Indent(std::string_view text) {
   return out;
 }
 
-std::string NameLine(const analysis::CostSummary& summary) {
+// With what a C++ symbol is in full; `mangled`: and the symbol itself.
+std::string NameLine(const analysis::CostSummary& summary, bool mangled) {
   const stats::ApiKey& api = summary.api;
-  std::string text = EscapeControl(stats::DisplayName(api));
+  std::string text = EscapeControl(stats::ShownName(api));
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {} {}", name, EscapeControl(value));
   };
@@ -65,7 +80,11 @@ std::string NameLine(const analysis::CostSummary& summary) {
   add("symbol version", api.symbol_version);
   add("build-id", api.build_id);
   if (summary.local_only) text += "  local only";
-  return text + "\n";
+  text += "\n";
+  const std::string full = stats::DemangledName(api.symbol);
+  if (full == api.symbol) return text;
+  text += fmt::format("  {}\n", EscapeControl(full));
+  return mangled ? text + fmt::format("  {}\n", EscapeControl(api.symbol)) : text;
 }
 
 std::string CountLine(stats::Metric metric, const analysis::MetricSummary& numbers) {
@@ -99,7 +118,7 @@ std::string MainQuantiles(stats::Metric metric, const stats::Figures& figures,
   if (figures.whose == stats::Whose::kField) {
     text = fmt::format("    typical machine: {}\n", MachinesText(figures));
   }
-  return text + QuantileLines(*figures.quantiles, metric, style);
+  return text + QuantileLines(*figures.quantiles, TimedCalls(figures).value_or(1), metric, style);
 }
 
 std::string MeanText(stats::Metric metric, double mean, double deviation,
@@ -116,7 +135,7 @@ std::string AllCallsLines(const analysis::MetricSummary& numbers, stats::Metric 
   const stats::CallFigures& calls = *figures.all_calls;
   return fmt::format("    all calls: each of {} counts the same\n",
                      draw::FormatCount(numbers.sums.histogram.count())) +
-         QuantileLines(calls.quantiles, metric, style) + "    " +
+         QuantileLines(calls.quantiles, calls.timed, metric, style) + "    " +
          MeanText(metric, calls.mean, calls.standard_deviation, style);
 }
 
@@ -131,7 +150,10 @@ std::string MetricDetail(const analysis::CostSummary& summary, stats::Metric met
   text += "\n" + CountLine(metric, numbers) + TotalLine(metric, summary, style);
   text += MainQuantiles(metric, figures, style);
   if (figures.whose == stats::Whose::kOwn) {
-    text += "    " + MeanText(metric, *figures.mean, figures.all_calls->standard_deviation, style);
+    if (TimedCalls(figures) != 1U) {
+      text +=
+          "    " + MeanText(metric, *figures.mean, figures.all_calls->standard_deviation, style);
+    }
   } else {
     text += fmt::format("    mean {}\n", draw::FormatCost(figures.mean, metric, style));
     text += AllCallsLines(numbers, metric, style);
@@ -179,7 +201,7 @@ bool IsInFull(const analysis::CostSummary& summary, stats::Metric metric) {
 }  // namespace
 
 std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& style) {
-  std::string text = NameLine(summary);
+  std::string text = NameLine(summary, true);
   for (const auto& [metric, numbers] : summary.metrics) {
     text += MetricDetail(summary, metric, numbers, style);
   }
@@ -187,29 +209,29 @@ std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& 
 }
 
 std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& style) {
-  std::string text = NameLine(summary);
-  std::vector<std::vector<draw::TextCell>> lines;
+  std::string text = NameLine(summary, false);
+  std::vector<draw::TextLine> lines;
   std::string zero;
   for (const auto& [metric, numbers] : summary.metrics) {
     if (IsAlwaysZero(numbers)) {
       zero += (zero.empty() ? "" : ", ") + std::string(stats::Name(metric));
     } else if (const stats::Metric* same = SameBefore(summary, metric, numbers)) {
-      lines.push_back({{std::string(stats::Name(metric))},
-                       {fmt::format("the same as {}", stats::Name(*same))}});
+      lines.push_back(
+          {std::string(stats::Name(metric)), fmt::format("the same as {}", stats::Name(*same))});
     } else if (IsInFull(summary, metric)) {
       text += MetricDetail(summary, metric, numbers, style);
     } else {
       lines.push_back(
-          {{std::string(stats::Name(metric))}, {BriefLine(summary, metric, numbers, style)}});
+          {std::string(stats::Name(metric)), BriefLine(summary, metric, numbers, style)});
     }
   }
-  if (!zero.empty()) lines.push_back({{"always 0"}, {zero}});
-  if (!lines.empty()) text += "\n" + draw::TextTable(lines, "  ");
+  if (!zero.empty()) lines.push_back({"always 0", zero});
+  if (!lines.empty()) text += "\n" + draw::TextTable({{}, {}}, lines, style, "  ");
   return text;
 }
 
 std::string HistogramDetail(const analysis::CostSummary& summary, const draw::Style& style) {
-  std::string text = NameLine(summary);
+  std::string text = NameLine(summary, false);
   for (const auto& [metric, numbers] : summary.metrics) {
     text += fmt::format("\n  {} ({})\n", stats::Name(metric), stats::Unit(metric));
     text += CountLine(metric, numbers);

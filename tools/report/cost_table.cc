@@ -13,97 +13,150 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
+#include "common/stats/cxx_name.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/vendor_text.h"
 
 namespace fieldcost::report {
 namespace {
 
 constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kWideSpectrum = 32;
-constexpr std::size_t kMaxApiWidth = 44;
-constexpr std::size_t kMaxLibraryWidth = 28;
+constexpr std::size_t kMaxApiWidth = 60;
+constexpr std::size_t kLeastApiWidth = 16;
+constexpr std::size_t kLeastLibraryWidth = 10;
 constexpr std::size_t kMaxVersionWidth = 22;
 
-using Line = std::vector<draw::TextCell>;
-
-Line HeadingLine() {
-  return {{"API"},           {"LIBRARY"},     {"VERSION"},          {"CALLS", true},
-          {"CONTRIB", true}, {"P50", true},   {"P95", true},        {"P99", true},
-          {"MEAN", true},    {"TOTAL", true}, {"ALLOC/CALL", true}, {"SPECTRUM"}};
+const std::vector<draw::TextColumn>& Columns() {
+  static const std::vector<draw::TextColumn> columns = {{"TOTAL", true, 1},
+                                                        {"SHARE", true, 2},
+                                                        {"API", false, 0, kLeastApiWidth},
+                                                        {"LIBRARY", false, 0, kLeastLibraryWidth},
+                                                        {"N", true},
+                                                        {"P50", true},
+                                                        {"P95", true, 6},
+                                                        {"P99", true, 5},
+                                                        {"MEAN", true, 7},
+                                                        {"CALLS", true, 9},
+                                                        {"CONTRIB", true, 11},
+                                                        {"ALLOC/CALL", true, 8},
+                                                        {"VERSION", false, 10, kLeastLibraryWidth},
+                                                        {"SPECTRUM", false, 3}};
+  return columns;
 }
 
-// Two versions of one symbol in one library would look alike without its version.
-using Twins = std::map<std::tuple<std::string_view, std::string_view, std::string_view>, int>;
+// How each API is called in a table: in short, unless another of it is called the same.
+class Names {
+ public:
+  void Add(const stats::ApiKey& api) { ++count_[KeyOf(api)]; }
 
-Twins CountTwins(std::span<const analysis::CostSummary> summaries) {
-  Twins twins;
-  for (const analysis::CostSummary& summary : summaries) {
-    const stats::ApiKey& api = summary.api;
-    ++twins[{api.soname, api.package_version, api.symbol}];
+  std::string Of(const stats::ApiKey& api, const draw::Style& style) const {
+    std::string name = stats::ShortName(api.symbol);
+    if (count_.at(KeyOf(api)) != 1) {
+      name = stats::DemangledName(api.symbol);
+      if (!api.symbol_version.empty()) name += "@" + api.symbol_version;
+    }
+    return draw::Shorten(name, kMaxApiWidth, style);
   }
-  return twins;
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;
+  static Key KeyOf(const stats::ApiKey& api) {
+    return {api.soname, api.package_version, stats::ShortName(api.symbol)};
+  }
+  std::map<Key, int> count_;
+};
+
+std::string VersionText(const stats::ApiKey& api, const draw::Style& style) {
+  return api.package_version.empty() ? "-"
+                                     : draw::Shorten(api.package_version, kMaxVersionWidth, style);
 }
 
-std::string SymbolText(const stats::ApiKey& api, const Twins& twins) {
-  const bool alone = twins.at({api.soname, api.package_version, api.symbol}) == 1;
-  return alone || api.symbol_version.empty() ? api.symbol : api.symbol + "@" + api.symbol_version;
+std::string LibraryText(const analysis::CostSummary& summary) {
+  return EscapeControl(summary.api.soname) + (summary.local_only ? " (local only)" : "");
 }
 
-Line NameCells(const stats::ApiKey& api, const Twins& twins, const draw::Style& style) {
-  return {
-      {draw::Shorten(SymbolText(api, twins), kMaxApiWidth, style)},
-      {draw::Shorten(api.soname, kMaxLibraryWidth, style)},
-      {api.package_version.empty() ? "-"
-                                   : draw::Shorten(api.package_version, kMaxVersionWidth, style)}};
+std::string ShareOfWhole(const analysis::ApiCost& cost,
+                         const std::optional<stats::FieldCost>& whole) {
+  const bool known = whole && cost.total && whole->of_all_runs == cost.total->of_all_runs;
+  return known && whole->ns > 0 ? ShareText(cost.total->ns / whole->ns) : kUnknown;
 }
 
-Line TableLine(const analysis::CostSummary& summary, const Twins& twins, const draw::Style& style) {
+draw::TextLine LineOf(const analysis::ApiCost& cost, const Names& names,
+                      const std::optional<stats::FieldCost>& whole,
+                      const std::optional<draw::UsedSlots>& range, const draw::Style& style) {
   const stats::Metric wall = stats::Metric::kWallTime;
+  const analysis::CostSummary& summary = cost.newest();
   const analysis::MetricSummary* time = summary.FindTime();
   const analysis::MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
-  Line line = NameCells(summary.api, twins, style);
-  if (summary.local_only) line[1].text += " (local only)";
-  line.push_back({draw::FormatCount(analysis::CallsOf(summary)), true});
   const analysis::MetricSummary* contributed = time != nullptr ? time : alloc;
-  line.push_back(
-      {contributed == nullptr ? kUnknown : draw::FormatCount(contributed->figures.contributions),
-       true});
   const stats::Figures figures = time == nullptr ? stats::Figures{} : time->figures;
   const std::string mark = summary.IsOnlyOfBusyMachines() ? "*" : "";
-  for (const auto which :
-       {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
-    line.push_back({QuantileText(figures, which, wall, style) + mark, true});
+  const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
+    const std::string text = QuantileText(figures, which, wall, style);
+    return text == kUnknown ? text : text + mark;
+  };
+  const bool is_own = contributed != nullptr && contributed->figures.whose == stats::Whose::kOwn;
+  std::string version = VersionText(summary.api, style);
+  if (cost.versions.size() > 1) version += fmt::format(" (+{})", cost.versions.size() - 1);
+  const bool drawn = time != nullptr && range;
+  return {draw::TotalText(cost.total, style),
+          ShareOfWhole(cost, whole),
+          names.Of(summary.api, style),
+          LibraryText(summary),
+          draw::FormatCount(TimedCalls(figures)),
+          quantile(&stats::Quantiles::p50),
+          quantile(&stats::Quantiles::p95),
+          quantile(&stats::Quantiles::p99),
+          draw::FormatCost(figures.mean, wall, style) + mark,
+          draw::FormatCount(cost.calls),
+          contributed == nullptr || is_own ? kUnknown
+                                           : draw::FormatCount(contributed->figures.contributions),
+          draw::FormatCost(alloc == nullptr ? std::nullopt : alloc->figures.mean,
+                           stats::Metric::kAllocInclusive, style),
+          version,
+          drawn ? draw::SpectrumOver(draw::BarsOf(time->sums, time->figures, wall), *range,
+                                     kSpectrumWidth, style)
+                : ""};
+}
+
+// The slots that any of their times uses.
+std::optional<draw::UsedSlots> UsedByTimes(std::span<const analysis::ApiCost> costs) {
+  std::optional<draw::UsedSlots> range;
+  for (const analysis::ApiCost& cost : costs) {
+    const analysis::MetricSummary* time = cost.newest().FindTime();
+    if (time == nullptr) continue;
+    range = Join(range, draw::FindUsedSlots(
+                            draw::BarsOf(time->sums, time->figures, stats::Metric::kWallTime)));
   }
-  line.push_back({draw::FormatCost(figures.mean, wall, style) + mark, true});
-  line.push_back({draw::TotalText(analysis::TotalOf(summary), style), true});
-  line.push_back({draw::FormatCost(alloc == nullptr ? std::nullopt : alloc->figures.mean,
-                                   stats::Metric::kAllocInclusive, style),
-                  true});
-  line.push_back({time == nullptr ? ""
-                                  : draw::Spectrum(draw::BarsOf(time->sums, time->figures, wall),
-                                                   kSpectrumWidth, style)});
-  return line;
+  return range;
 }
 
 }  // namespace
 
-std::string TableNote(std::span<const analysis::CostSummary> summaries, const draw::Style& style) {
+std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Style& style) {
   bool field = false;
   bool unknown = false;
   bool at_least = false;
   bool busy = false;
-  for (const analysis::CostSummary& summary : summaries) {
-    const analysis::MetricSummary* time = summary.FindTime();
+  bool joined = false;
+  for (const analysis::ApiCost& cost : costs) {
+    at_least = at_least || (cost.total && !cost.total->of_all_runs);
+    joined = joined || cost.versions.size() > 1;
+    const analysis::MetricSummary* time = cost.newest().FindTime();
     if (time == nullptr) continue;
-    busy = busy || summary.IsOnlyOfBusyMachines();
-    const auto total = analysis::TotalOf(summary);
-    at_least = at_least || (total && !total->of_all_runs);
+    busy = busy || cost.newest().IsOnlyOfBusyMachines();
     if (time->figures.whose == stats::Whose::kOwn) continue;
     field = true;
     unknown = unknown || !time->figures.mean || !time->figures.quantiles;
   }
   std::vector<std::string> notes;
   if (field) notes.emplace_back("P50 to P99: the typical machine's, with little load at the start");
+  if (joined) {
+    notes.emplace_back(
+        "TOTAL, SHARE, CALLS: of all versions, the rest of the newest; each: "
+        "--versions");
+  }
   if (busy) notes.emplace_back("*: with some load at the start");
   if (at_least)
     notes.push_back(fmt::format("TOTAL {}: of measured runs only", draw::AtLeast(style)));
@@ -111,12 +164,18 @@ std::string TableNote(std::span<const analysis::CostSummary> summaries, const dr
   return notes.empty() ? "" : fmt::format("({})\n", fmt::join(notes, "; "));
 }
 
-std::string CostTable(std::span<const analysis::CostSummary> summaries, const draw::Style& style) {
-  std::vector<Line> lines = {HeadingLine()};
-  const Twins twins = CountTwins(summaries);
-  for (const analysis::CostSummary& summary : summaries)
-    lines.push_back(TableLine(summary, twins, style));
-  return draw::TextTable(lines);
+std::string CostTable(std::span<const analysis::ApiCost> costs,
+                      const std::optional<stats::FieldCost>& whole, const draw::Style& style) {
+  Names names;
+  for (const analysis::ApiCost& cost : costs) names.Add(cost.newest().api);
+  const std::optional<draw::UsedSlots> range = UsedByTimes(costs);
+  std::vector<draw::TextLine> lines;
+  for (const analysis::ApiCost& cost : costs) {
+    lines.push_back(LineOf(cost, names, whole, range, style));
+  }
+  std::string text = draw::TextTable(Columns(), lines, style);
+  if (range) text += draw::SpectrumLegend(*range, kSpectrumWidth, stats::Metric::kWallTime, style);
+  return text;
 }
 
 std::string SpectrumTable(std::span<const analysis::CostSummary> summaries, stats::Metric metric,
@@ -129,32 +188,32 @@ std::string SpectrumTable(std::span<const analysis::CostSummary> summaries, stat
           Join(range, draw::FindUsedSlots(draw::BarsOf(numbers->sums, numbers->figures, metric)));
   }
   if (!range) return "";
-  std::vector<Line> lines = {{{"API"},
-                              {"LIBRARY"},
-                              {"VERSION"},
-                              {"N", true},
-                              {"CONTRIB", true},
-                              {"P50", true},
-                              {"P99", true},
-                              {"SPECTRUM"}}};
-  const Twins twins = CountTwins(summaries);
+  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastApiWidth},
+                                                 {"LIBRARY", false, 4, kLeastLibraryWidth},
+                                                 {"VERSION", false, 3, kLeastLibraryWidth},
+                                                 {"N", true, 2},
+                                                 {"CONTRIB", true, 6},
+                                                 {"P50", true, 1},
+                                                 {"P99", true, 5},
+                                                 {"SPECTRUM"}};
+  std::vector<draw::TextLine> lines;
+  Names names;
+  for (const analysis::CostSummary& summary : summaries) names.Add(summary.api);
   std::set<std::string> strata;
   for (const analysis::CostSummary& summary : summaries) {
     const analysis::MetricSummary* numbers = summary.Find(metric);
     if (numbers == nullptr) continue;
-    Line line = NameCells(summary.api, twins, style);
     const stats::Figures& figures = numbers->figures;
-    line.push_back({draw::FormatCount(figures.calls), true});
-    line.push_back({draw::FormatCount(figures.contributions), true});
-    for (const auto which : {&stats::Quantiles::p50, &stats::Quantiles::p99}) {
-      line.push_back({QuantileText(figures, which, metric, style), true});
-    }
-    line.push_back({draw::SpectrumOver(draw::BarsOf(numbers->sums, numbers->figures, metric),
-                                       *range, kWideSpectrum, style)});
-    lines.push_back(std::move(line));
+    lines.push_back({names.Of(summary.api, style), LibraryText(summary),
+                     VersionText(summary.api, style), draw::FormatCount(TimedCalls(figures)),
+                     draw::FormatCount(figures.contributions),
+                     QuantileText(figures, &stats::Quantiles::p50, metric, style),
+                     QuantileText(figures, &stats::Quantiles::p99, metric, style),
+                     draw::SpectrumOver(draw::BarsOf(numbers->sums, figures, metric), *range,
+                                        kWideSpectrum, style)});
     strata.insert(analysis::StrataText(numbers->strata));
   }
-  std::string text = draw::TextTable(lines);
+  std::string text = draw::TextTable(columns, lines, style);
   text += fmt::format("{}, {}\n", stats::Name(metric),
                       strata.size() == 1 ? *strata.begin() : "different strata: fieldcost show");
   return text + draw::SpectrumLegend(*range, kWideSpectrum, metric, style);

@@ -1,23 +1,29 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
 #include "common/draw/terminal.h"
-#include "tools/analysis/summary.h"
+#include "tools/analysis/api_cost.h"
 
 namespace fieldcost::report {
 
-// The table with a heading line: API, library, version, calls, contributions, p50, p95, p99, mean,
-// total, bytes allocated per call, spectrum; "-" = not measured, or not known; "*" = of runs that
-// began on busy machines, for want of others. All are
-// stats::Figures: of published costs quantiles and spectrum are the typical machine's. Calls are
-// the sum of calls_per_run, or the number of timed ones where that is not known or less; alloc/call
-// is the mean of alloc_inclusive.
-std::string CostTable(std::span<const analysis::CostSummary> summaries, const draw::Style& style);
+// The table with a heading line, one line an API: total, its share of `whole` (if known), name,
+// library, n, p50, p95, p99, mean, calls, contributions, bytes allocated per call, version,
+// spectrum; as many of these columns as the terminal has room for. Total and calls are those of all
+// versions given, the rest is of the newest.
+//
+// "-" = not measured, not known, or fewer values than tell it; "*" = of runs that began on busy
+// machines, for want of others. All are stats::Figures: of published costs quantiles and spectrum
+// are the typical machine's. N is how many calls were timed, calls how many there were (the sum of
+// calls_per_run, or the number of timed ones where that is not known or less); alloc/call is the
+// mean of alloc_inclusive. Spectra are on one scale, which the last line shows.
+std::string CostTable(std::span<const analysis::ApiCost> costs,
+                      const std::optional<stats::FieldCost>& whole, const draw::Style& style);
 
 // What a reader of that table must know of its numbers: "" or one line, with a line feed.
-std::string TableNote(std::span<const analysis::CostSummary> summaries, const draw::Style& style);
+std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Style& style);
 
 // One spectrum a line, all on the same scale so that columns can be compared: name, n,
 // contributions, p50, p99, spectrum; a legend from cheap to expensive below, and the strata. Lines

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/stats/api_key.h"
+#include "common/stats/cxx_name.h"
 #include "common/stats/figures.h"
 #include "tools/report/csv.h"
 
@@ -26,7 +27,7 @@ struct Provenance {
 template <typename Record>
 using CsvColumns = std::vector<CsvColumn<Record>>;
 
-// api, library, symbol, version, build_id, symbol_version.
+// api, library, symbol, name (demangled), version, build_id, symbol_version.
 template <typename Record>
 void AddApiColumns(CsvColumns<Record>& columns,
                    std::function<const stats::ApiKey&(const Record&)> of) {
@@ -39,6 +40,9 @@ void AddApiColumns(CsvColumns<Record>& columns,
                      }});
   add("library", &stats::ApiKey::soname);
   add("symbol", &stats::ApiKey::symbol);
+  columns.push_back({"name", [of](CsvWriter& csv, const Record& record) {
+                       csv.Text(stats::DemangledName(of(record).symbol));
+                     }});
   add("version", &stats::ApiKey::package_version);
   add("build_id", &stats::ApiKey::build_id);
   add("symbol_version", &stats::ApiKey::symbol_version);

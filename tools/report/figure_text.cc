@@ -12,10 +12,17 @@ std::string_view LoadText(stats::Metric metric) {
   return "";
 }
 
+std::optional<std::uint64_t> TimedCalls(const stats::Figures& figures) {
+  return figures.all_calls ? figures.all_calls->timed : figures.calls;
+}
+
 std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
                          stats::Metric metric, const draw::Style& style) {
-  return figures.quantiles ? draw::FormatCost((*figures.quantiles.*which).estimate, metric, style)
-                           : kUnknown;
+  const std::uint64_t least = which == &stats::Quantiles::p99   ? kLeastForP99
+                              : which == &stats::Quantiles::p95 ? kLeastForP95
+                                                                : 1;
+  if (!figures.quantiles || TimedCalls(figures).value_or(least) < least) return kUnknown;
+  return draw::FormatCost((*figures.quantiles.*which).estimate, metric, style);
 }
 
 std::string MachinesText(const stats::Figures& figures) {

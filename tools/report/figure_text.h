@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,7 +19,14 @@ inline constexpr char kUnknown[] = "-";
 // not measured, or apart. "" of other metrics.
 std::string_view LoadText(stats::Metric metric);
 
-// "1.2 us", or "-" if quantiles are not known.
+// How many values the quantiles are of: those timed; where that is not known, those they stand for.
+std::optional<std::uint64_t> TimedCalls(const stats::Figures& figures);
+
+// Fewer values do not tell a quantile: it would be the largest of them.
+inline constexpr std::uint64_t kLeastForP99 = 100;
+inline constexpr std::uint64_t kLeastForP95 = 20;
+
+// "1.2 us", or "-" if quantiles are not known, or there are too few values for this one.
 std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
                          stats::Metric metric, const draw::Style& style);
 

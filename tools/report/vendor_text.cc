@@ -17,9 +17,12 @@ namespace fieldcost::report {
 namespace {
 
 using stats::Metric;
-using Lines = std::vector<std::vector<draw::TextCell>>;
+using Columns = std::vector<draw::TextColumn>;
+using Lines = std::vector<draw::TextLine>;
 
 constexpr std::size_t kMaxNameWidth = 44;
+constexpr std::size_t kLeastNameWidth = 20;
+constexpr std::size_t kLeastLibraryWidth = 12;
 constexpr std::size_t kMaxVersionWidth = 22;
 constexpr std::size_t kSpectrumWidth = 16;
 
@@ -43,81 +46,77 @@ std::string Libraries(const analysis::VendorReport& report, const draw::Style& s
 }
 
 std::string Groups(const analysis::VendorReport& report, const draw::Style& style) {
-  Lines lines = {{{"GROUP"},
-                  {"APIS", true},
-                  {"CALLS", true},
-                  {"TOTAL", true},
-                  {"SHARE", true},
-                  {"CONTRIB", true},
-                  {"SLOWER", true},
-                  {"FASTER", true},
-                  {"SAME", true},
-                  {"LITTLE DATA", true},
-                  {"RATIO", true},
-                  {"95 %", true},
-                  {"Q", true},
-                  {"CHANGE"}}};
+  const Columns columns = {{"GROUP", false, 0, kLeastNameWidth},
+                           {"APIS", true, 3},
+                           {"CALLS", true, 5},
+                           {"TOTAL", true},
+                           {"SHARE", true},
+                           {"CONTRIB", true, 8},
+                           {"SLOWER", true, 1},
+                           {"FASTER", true, 1},
+                           {"SAME", true, 6},
+                           {"LITTLE DATA", true, 7},
+                           {"RATIO", true, 2},
+                           {"95 %", true, 9},
+                           {"Q", true, 10},
+                           {"CHANGE", false, 4}};
+  Lines lines;
   for (const analysis::VendorGroup& group : report.groups) {
     const bool compared = group.change != analysis::Change::kTooLittleData;
     lines.push_back(
-        {{draw::Shorten(analysis::NameOf(group), kMaxNameWidth, style)},
-         {draw::FormatCount(group.apis), true},
-         {draw::FormatCount(group.calls), true},
-         {draw::TotalText(group.total, style), true},
-         {ShareText(group.share), true},
-         {draw::FormatCount(group.contributions), true},
-         {draw::FormatCount(group.slower), true},
-         {draw::FormatCount(group.faster), true},
-         {draw::FormatCount(group.unchanged), true},
-         {draw::FormatCount(group.too_little), true},
-         {compared ? fmt::format("{:.2f}", group.ratio) : "-", true},
-         {compared ? fmt::format("{:.2f}..{:.2f}", group.ratio_low, group.ratio_high) : "-", true},
-         {compared ? ProbabilityText(group.q) : "-", true},
-         {std::string(Name(group.change, Metric::kWallTime))}});
+        {draw::Shorten(analysis::NameOf(group), kMaxNameWidth, style),
+         draw::FormatCount(group.apis), draw::FormatCount(group.calls),
+         draw::TotalText(group.total, style), ShareText(group.share),
+         draw::FormatCount(group.contributions), draw::FormatCount(group.slower),
+         draw::FormatCount(group.faster), draw::FormatCount(group.unchanged),
+         draw::FormatCount(group.too_little), compared ? fmt::format("{:.2f}", group.ratio) : "-",
+         compared ? fmt::format("{:.2f}..{:.2f}", group.ratio_low, group.ratio_high) : "-",
+         compared ? ProbabilityText(group.q) : "-",
+         std::string(Name(group.change, Metric::kWallTime))});
   }
-  return draw::TextTable(lines);
+  return draw::TextTable(columns, lines, style);
 }
 
 std::string Dearest(const analysis::VendorReport& report, const draw::Style& style) {
-  Lines lines = {{{"API"},
-                  {"LIBRARY"},
-                  {"VERSION"},
-                  {"CALLS", true},
-                  {"CONTRIB", true},
-                  {"TOTAL", true},
-                  {"SHARE", true},
-                  {"P50", true},
-                  {"P95", true},
-                  {"P99", true},
-                  {"ALLOC/CALL", true},
-                  {"VERSIONS"}}};
   const bool weeks = report.HasWeeks();
-  if (weeks) lines[0].push_back({"WEEKS"});
-  lines[0].push_back({"SPECTRUM"});
+  Columns columns = {{"API", false, 0, kLeastNameWidth},
+                     {"LIBRARY", false, 6, kLeastLibraryWidth},
+                     {"VERSION", false, 8, kLeastLibraryWidth},
+                     {"CALLS", true, 5},
+                     {"CONTRIB", true, 9},
+                     {"TOTAL", true},
+                     {"SHARE", true},
+                     {"P50", true},
+                     {"P95", true, 4},
+                     {"P99", true, 3},
+                     {"ALLOC/CALL", true, 7},
+                     {"VERSIONS", false, 2}};
+  if (weeks) columns.push_back({"WEEKS", false, 2});
+  columns.push_back({"SPECTRUM", false, 1});
+  Lines lines;
   const draw::Style plain{.utf8 = style.utf8};
+  std::optional<draw::UsedSlots> used;
+  for (std::size_t i = 0; i < std::min(report.apis.size(), kMaxTextApis); ++i) {
+    used = Join(used, draw::FindUsedSlots(report.apis[i].bars));
+  }
+  const draw::UsedSlots range = used.value_or(draw::UsedSlots{});
   for (std::size_t i = 0; i < std::min(report.apis.size(), kMaxTextApis); ++i) {
     const analysis::VendorApi& api = report.apis[i];
-    const auto cost = [&](stats::Quantile stats::Quantiles::*which) -> draw::TextCell {
-      return {QuantileText(api.time, which, Metric::kWallTime, style), true};
+    const auto cost = [&](stats::Quantile stats::Quantiles::*which) {
+      return QuantileText(api.time, which, Metric::kWallTime, style);
     };
-    lines.push_back(
-        {{ShortName(api, style)},
-         {EscapeControl(report.libraries[api.library].soname)},
-         {draw::Shorten(api.version, kMaxVersionWidth, style)},
-         {draw::FormatCount(api.calls), true},
-         {draw::FormatCount(api.contributions), true},
-         {draw::TotalText(api.total, style), true},
-         {ShareText(api.share), true},
-         cost(&stats::Quantiles::p50),
-         cost(&stats::Quantiles::p95),
-         cost(&stats::Quantiles::p99),
-         {api.alloc_mean ? draw::FormatCost(*api.alloc_mean, Metric::kAllocInclusive, style) : "-",
-          true},
-         {TrendLine(api.versions, plain)}});
-    if (weeks) lines.back().push_back({TrendLine(api.weeks, plain)});
-    lines.back().push_back({draw::Spectrum(api.bars, kSpectrumWidth, style)});
+    lines.push_back({ShortName(api, style), EscapeControl(report.libraries[api.library].soname),
+                     draw::Shorten(api.version, kMaxVersionWidth, style),
+                     draw::FormatCount(api.calls), draw::FormatCount(api.contributions),
+                     draw::TotalText(api.total, style), ShareText(api.share),
+                     cost(&stats::Quantiles::p50), cost(&stats::Quantiles::p95),
+                     cost(&stats::Quantiles::p99),
+                     draw::FormatCost(api.alloc_mean, Metric::kAllocInclusive, style),
+                     TrendLine(api.versions, plain)});
+    if (weeks) lines.back().push_back(TrendLine(api.weeks, plain));
+    lines.back().push_back(draw::SpectrumOver(api.bars, range, kSpectrumWidth, style));
   }
-  std::string text = draw::TextTable(lines);
+  std::string text = draw::TextTable(columns, lines, style);
   if (report.apis.size() > kMaxTextApis) {
     text += fmt::format("({} of {} APIs; all: --format csv)\n", kMaxTextApis,
                         draw::FormatCount(report.apis.size()));
@@ -131,34 +130,31 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
       analysis::WithChange(report, analysis::Change::kLess);
   found.insert(found.end(), faster.begin(), faster.end());
   if (found.empty()) return "none is shown\n";
-  Lines lines = {{{"CHANGE"},
-                  {"API"},
-                  {"LIBRARY"},
-                  {"METRIC"},
-                  {"P50", true},
-                  {"THEN", true},
-                  {"RATIO [95 %]", true},
-                  {"DELTA", true},
-                  {"P", true},
-                  {"Q", true},
-                  {"COSTS MORE", true},
-                  {"COMPARED"}}};
+  const Columns columns = {{"CHANGE"},
+                           {"API", false, 0, kLeastNameWidth},
+                           {"LIBRARY", false, 4, kLeastLibraryWidth},
+                           {"METRIC", false, 3},
+                           {"P50", true, 1},
+                           {"THEN", true, 1},
+                           {"RATIO [95 %]", true},
+                           {"DELTA", true, 6},
+                           {"P", true, 7},
+                           {"Q", true, 5},
+                           {"COSTS MORE", true, 2},
+                           {"COMPARED", false, 8}};
+  Lines lines;
   for (const auto& [api, one] : found) {
     const auto regression = one->metric == Metric::kWallTime ? api->Regression() : std::nullopt;
-    lines.push_back({{std::string(Name(one->change, one->metric))},
-                     {ShortName(*api, style)},
-                     {EscapeControl(report.libraries[api->library].soname)},
-                     {std::string(stats::Name(one->metric))},
-                     {QuantileText(one->before, &stats::Quantiles::p50, one->metric, style), true},
-                     {QuantileText(one->after, &stats::Quantiles::p50, one->metric, style), true},
-                     {RatioText(*one), true},
-                     {fmt::format("{:.2f}", one->delta), true},
-                     {ProbabilityText(one->test.p), true},
-                     {ProbabilityText(one->q), true},
-                     {draw::TotalText(regression, style), true},
-                     {ComparedText(*one)}});
+    lines.push_back({std::string(Name(one->change, one->metric)), ShortName(*api, style),
+                     EscapeControl(report.libraries[api->library].soname),
+                     std::string(stats::Name(one->metric)),
+                     QuantileText(one->before, &stats::Quantiles::p50, one->metric, style),
+                     QuantileText(one->after, &stats::Quantiles::p50, one->metric, style),
+                     RatioText(*one), fmt::format("{:.2f}", one->delta),
+                     ProbabilityText(one->test.p), ProbabilityText(one->q),
+                     draw::TotalText(regression, style), ComparedText(*one)});
   }
-  return draw::TextTable(lines);
+  return draw::TextTable(columns, lines, style);
 }
 
 }  // namespace

@@ -11,13 +11,14 @@
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/anomaly.h"
-#include "tools/analysis/namespace_of.h"
+#include "common/stats/cxx_name.h"
 #include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
 namespace {
 
 constexpr std::size_t kMaxNameWidth = 44;
+constexpr std::size_t kLeastNameWidth = 20;
 constexpr std::size_t kMaxNames = 12;  // of APIs that only one version has
 constexpr std::array<analysis::Change, 4> kChanges = {
     analysis::Change::kMore, analysis::Change::kLess, analysis::Change::kNone,
@@ -27,10 +28,21 @@ constexpr draw::Rgb kLessColor{40, 160, 60};
 
 double Strength(const analysis::MetricChange& change) { return std::abs(change.test.octaves); }
 
-std::vector<draw::TextCell> HeadingLine() {
-  return {{"CHANGE"},         {"API"},        {"METRIC"},      {"P50", true},  {"THEN", true},
-          {"MACHINES", true}, {"THEN", true}, {"RATIO", true}, {"95 %", true}, {"DELTA", true},
-          {"P", true},        {"Q", true},    {"COMPARED"}};
+const std::vector<draw::TextColumn>& Columns() {
+  static const std::vector<draw::TextColumn> columns = {{"CHANGE"},
+                                                        {"API", false, 0, kLeastNameWidth},
+                                                        {"METRIC", false, 3},
+                                                        {"P50", true, 1},
+                                                        {"THEN", true, 1},
+                                                        {"MACHINES", true, 5},
+                                                        {"THEN", true, 5},
+                                                        {"RATIO", true},
+                                                        {"95 %", true, 2},
+                                                        {"DELTA", true, 6},
+                                                        {"P", true, 7},
+                                                        {"Q", true, 4},
+                                                        {"COMPARED", false, 8}};
+  return columns;
 }
 
 std::string Painted(const analysis::MetricChange& change, const draw::Style& style) {
@@ -40,30 +52,28 @@ std::string Painted(const analysis::MetricChange& change, const draw::Style& sty
   return name;
 }
 
-// The change's name, painted after the table is laid out: colour has no width.
-std::vector<draw::TextCell> Line(const ChangedMetric& changed, const draw::Style& style) {
+draw::TextLine Line(const ChangedMetric& changed, const draw::Style& style) {
   const analysis::MetricChange& change = *changed.metric;
   const bool compared = change.test.strata > 0;
   const auto p50 = [&](const stats::Figures& figures) {
     return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);
   };
   const auto number = [&](double value) { return compared ? fmt::format("{:.2f}", value) : "-"; };
-  std::string symbol = analysis::DemangledName(changed.api->symbol);
+  std::string symbol = stats::ShortName(changed.api->symbol);
   if (!changed.api->symbol_version.empty()) symbol += "@" + changed.api->symbol_version;
-  return {
-      {std::string(Name(change.change, change.metric))},
-      {draw::Shorten(symbol, kMaxNameWidth, style)},
-      {std::string(stats::Name(change.metric))},
-      {p50(change.before), true},
-      {p50(change.after), true},
-      {draw::FormatCount(change.test.machines_before), true},
-      {draw::FormatCount(change.test.machines_after), true},
-      {number(change.ratio), true},
-      {compared ? fmt::format("{:.2f}..{:.2f}", change.ratio_low, change.ratio_high) : "-", true},
-      {number(change.delta), true},
-      {compared ? ProbabilityText(change.test.p) : "-", true},
-      {change.eligible() ? ProbabilityText(change.q) : "-", true},
-      {compared ? ComparedText(change) : "-"}};
+  return {Painted(change, style),
+          draw::Shorten(symbol, kMaxNameWidth, style),
+          std::string(stats::Name(change.metric)),
+          p50(change.before),
+          p50(change.after),
+          draw::FormatCount(change.test.machines_before),
+          draw::FormatCount(change.test.machines_after),
+          number(change.ratio),
+          compared ? fmt::format("{:.2f}..{:.2f}", change.ratio_low, change.ratio_high) : "-",
+          number(change.delta),
+          compared ? ProbabilityText(change.test.p) : "-",
+          change.eligible() ? ProbabilityText(change.q) : "-",
+          compared ? ComparedText(change) : "-"};
 }
 
 std::string Names(std::string_view about, const std::vector<std::string>& symbols) {
@@ -114,8 +124,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   std::string text =
       fmt::format("{}: {} {} {}\n", EscapeControl(change.soname), EscapeControl(change.before),
                   style.utf8 ? "→" : "->", EscapeControl(change.after));
-  std::vector<std::vector<draw::TextCell>> lines = {HeadingLine()};
-  std::vector<const analysis::MetricChange*> shown;
+  std::vector<draw::TextLine> lines;
   std::string others;
   std::size_t compared = 0;
   bool mixed = false;
@@ -126,27 +135,16 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
       mixed = mixed || (one.metric->eligible() && one.metric->classes == 0);
     }
     if (all || kind == analysis::Change::kMore || kind == analysis::Change::kLess) {
-      for (const ChangedMetric& one : found) {
-        lines.push_back(Line(one, style));
-        shown.push_back(one.metric);
-      }
+      for (const ChangedMetric& one : found) lines.push_back(Line(one, style));
     } else if (!found.empty()) {
       others += fmt::format("{}{}: {}", others.empty() ? "" : "; ",
                             Name(kind, stats::Metric::kWallTime), draw::FormatCount(found.size()));
     }
   }
-  if (shown.empty()) {
+  if (lines.empty()) {
     text += "nothing is shown to have changed\n";
   } else {
-    const std::string table = draw::TextTable(lines);
-    std::size_t begin = table.find('\n') + 1;
-    text += table.substr(0, begin);
-    for (const analysis::MetricChange* metric : shown) {
-      const std::size_t end = table.find('\n', begin) + 1;
-      const std::size_t name = Name(metric->change, metric->metric).size();
-      text += Painted(*metric, style) + table.substr(begin + name, end - begin - name);
-      begin = end;
-    }
+    text += draw::TextTable(Columns(), lines, style);
   }
   if (!others.empty()) text += others + " (--all lists them)\n";
   text += Names("measured in the new version only", change.added);
@@ -154,9 +152,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   text += fmt::format(
       "(machines of the fullest week; ratio of their geometric means, of all weeks, with the 95 % "
       "confidence of that week; Cliff's delta; two-sided p of machines, q over {} comparisons; a "
-      "change is q <= {}, |delta| >= {} and ratio >= {} or "
-      "<= "
-      "{})\n",
+      "change is q <= {}, |delta| >= {} and ratio >= {} or <= {})\n",
       draw::FormatCount(compared), stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio,
       1 / stats::kLeastRatio);
   if (mixed) {

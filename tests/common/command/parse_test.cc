@@ -131,7 +131,8 @@ TEST(CommandParseTest, AnotherCommandLineIsLeftAlone) {
   EXPECT_THAT(MustParse({"run", "--", "ls", "--json", "--"}).program(),
               ElementsAre("ls", "--json", "--"));
   EXPECT_FALSE(MustParse({"run", "--", "ls", "--json"}).Has("--json"));
-  EXPECT_THAT(ErrorOf({"run", "ls"}), HasSubstr("unknown argument 'ls'"));
+  EXPECT_EQ(ErrorOf({"run", "git", "log"}),
+            "put the program after --: sample run -- git; see sample run --help");
   EXPECT_THAT(ErrorOf({"run"}), HasSubstr("put the program after --: sample run -- PROGRAM"));
   EXPECT_THAT(ErrorOf({"run", "--"}), HasSubstr("no program after --"));
   EXPECT_THAT(ErrorOf({"top", "--", "ls"}), HasSubstr("takes no program"));
@@ -139,11 +140,17 @@ TEST(CommandParseTest, AnotherCommandLineIsLeftAlone) {
 
 TEST(CommandParseTest, WhatIsWrongIsSaidWithWhereToReadMore) {
   EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run; see sample --help");
-  EXPECT_EQ(ErrorOf({"tops"}), "unknown argument 'tops'; see sample --help");
+  EXPECT_EQ(ErrorOf({"tpo", "deflate"}),
+            "unknown command 'tpo'; did you mean top?; see sample --help");
+  EXPECT_EQ(ErrorOf({"zzz", "top"}), "unknown argument 'zzz'; see sample top --help");
   EXPECT_EQ(ErrorOf({"group"}), "group needs one of: inner; see sample group --help");
-  EXPECT_EQ(ErrorOf({"group", "outer"}), "group needs one of: inner; see sample group --help");
+  EXPECT_EQ(ErrorOf({"group", "outer"}), "unknown command 'outer'; see sample group --help");
   EXPECT_EQ(ErrorOf({"group", "inner"}), "group inner needs THING; see sample group inner --help");
-  EXPECT_EQ(ErrorOf({"top", "--lim", "3"}), "unknown argument '--lim'; see sample top --help");
+  EXPECT_EQ(ErrorOf({"top", "--lim", "3"}), "unknown option '--lim'; see sample top --help");
+  EXPECT_EQ(ErrorOf({"top", "--limt", "5"}),
+            "unknown option '--limt'; did you mean --limit?; see sample top --help");
+  EXPECT_EQ(ErrorOf({"top", "--limt=5"}),
+            "unknown option '--limt=5'; did you mean --limit?; see sample top --help");
   EXPECT_EQ(ErrorOf({"top", "--limit"}), "--limit needs a value; see sample top --help");
   EXPECT_EQ(ErrorOf({"top", "--quiet=yes"}), "--quiet takes no value; see sample top --help");
   EXPECT_EQ(ErrorOf({"top", "--limit", "1", "--limit", "2"}),
@@ -157,6 +164,9 @@ TEST(CommandParseTest, HelpAndVersionGoBeforeWhatIsWrong) {
   EXPECT_EQ(OutputOf({"top", "--version"}), "sample 1.2.3\n");
   EXPECT_THAT(OutputOf({"top", "--nonsense", "--help"}), HasSubstr("Usage: sample top "));
   EXPECT_THAT(OutputOf({"--help"}), HasSubstr("Usage: sample [OPTIONS] COMMAND"));
+  EXPECT_EQ(OutputOf({"help"}), OutputOf({"--help"}));
+  EXPECT_EQ(OutputOf({"help", "group", "inner"}), OutputOf({"group", "inner", "--help"}));
+  EXPECT_EQ(OutputOf({"version"}), "sample 1.2.3\n");
   EXPECT_THAT(OutputOf({"group", "-h"}), HasSubstr("\nCommands:\n  inner "));
 }
 

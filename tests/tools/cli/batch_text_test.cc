@@ -34,7 +34,8 @@ TEST(LogTextTest, ALineTellsWhatBecameOfABatch) {
   LoggedBatch refused = Batch(10, SpoolState::kQuarantined);
   refused.reason = "status 400: bad\x1b[2J";
   EXPECT_EQ(LogText({partly, old, Batch(3, SpoolState::kQueued), Batch(4, SpoolState::kWithdrawn),
-                     Batch(5, SpoolState::kDropped), refused}),
+                     Batch(5, SpoolState::kDropped), refused},
+                    {}),
             "ID  MADE                  SENT                  STATE        ROWS  BYTES  SHA256"
             "        NOTE\n"
             " 1  2023-11-14 22:13 UTC  2023-11-14 23:13 UTC  sent        1,234  5,678  "

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "common/base/file.h"
+#include "common/draw/terminal.h"
 #include "tests/support/demo_catalog.h"
 #include "tests/support/temp_dir.h"
 
@@ -59,6 +61,53 @@ class DiffReportTest : public ::testing::Test {
 
 testing::TempDir* DiffReportTest::directory_ = nullptr;
 testing::DemoCatalog* DiffReportTest::demo_ = nullptr;
+
+// What a command prints on a terminal of 80 columns, without a pager between.
+TEST_F(DiffReportTest, NoCommandsOutputIsWiderThanTheTerminal) {
+  using Line = std::vector<std::string>;
+  for (const Line& line : {Line{"top"},
+                           {"top", "--versions", "--limit", "0"},
+                           {"search", "i"},
+                           {"show", "inflate"},
+                           {"show", "inflate", "--all"},
+                           {"show", "Json::Reader::parse"},
+                           {"hist", "deflate"},
+                           {"spectrum", "inflate", "deflate", "crc32"},
+                           {"spectrum", "--library", "libjsoncpp"},
+                           {"diff", "sqlite"},
+                           {"diff", "libjsoncpp", "--all"},
+                           {"report", "vendor", "--library", "libz"},
+                           {"check", "--profile", demo_->profile().string()},
+                           {"check", "--profile", demo_->profile().string(), "--all"},
+                           {"agent", "status"},
+                           {"agent", "log"},
+                           {"agent", "preview"},
+                           {"agent", "explain", "/bin/true"},
+                           {"sync"},
+                           {"top", "--local"},
+                           {"--help"},
+                           {"run", "--help"},
+                           {"show", "--help"}}) {
+    for (const std::size_t columns : {80U, 120U}) {
+      Line command = {"python3", FIELDCOST_CLI_TEST_DIR "/in_terminal.py", "50",
+                      std::to_string(columns), FIELDCOST_PROGRAM};
+      command.insert(command.end(), line.begin(), line.end());
+      const ProcessResult shown =
+          testing::RunProcess({.arguments = command,
+                               .environment = {{"FIELDCOST_HOME", demo_->home().string()},
+                                               {"LC_ALL", "C.UTF-8"},
+                                               {"TERM", "xterm"},
+                                               {"PAGER", "cat"}},
+                               .unset = {"NO_COLOR", "FIELDCOST_PAGER", "LD_PRELOAD"}});
+      EXPECT_THAT(shown.output, Not(IsEmpty()));
+      std::istringstream lines(shown.output);
+      for (std::string text; std::getline(lines, text);) {
+        EXPECT_LE(draw::PlainWidth(text), columns) << ::testing::PrintToString(line) << "\n"
+                                                   << text;
+      }
+    }
+  }
+}
 
 TEST_F(DiffReportTest, DiffFindsThePlantedChangesAndNothingElse) {
   struct Step {

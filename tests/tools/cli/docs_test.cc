@@ -3,8 +3,8 @@
 #include <map>
 #include <sstream>
 
+#include "common/stats/cxx_name.h"
 #include "tests/tools/cli/catalog_fixture.h"
-#include "tools/analysis/namespace_of.h"
 #include "tools/cli/docs/docs_files.h"
 #include "tools/cli/docs/doxygen_pages.h"
 
@@ -230,7 +230,7 @@ TEST(DoxygenPagesTest, NamesLoseTheirArguments) {
       {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
       {"", ""}};
   for (const auto& [demangled, name] : cases)
-    EXPECT_EQ(analysis::NameWithoutArguments(demangled), name);
+    EXPECT_EQ(stats::NameWithoutArguments(demangled), name);
 }
 
 }  // namespace

@@ -334,10 +334,10 @@ TEST(CheckReportTest, CsvHasARecordForEveryApi) {
   const std::string csv = CheckCsv(
       report, {.source = "catalogue", .snapshot = 5, .published = "2026", .synthetic = true});
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 10);
-  EXPECT_THAT(csv,
-              StartsWith("api,library,symbol,version,build_id,symbol_version,metric,verdict,"));
   EXPECT_THAT(
-      csv, HasSubstr("\r\nliba.so.1!slow,liba.so.1,slow,1.2-3,0a1111111111,,wall_time,\"worse "
+      csv, StartsWith("api,library,symbol,name,version,build_id,symbol_version,metric,verdict,"));
+  EXPECT_THAT(
+      csv, HasSubstr("\r\nliba.so.1!slow,liba.so.1,slow,slow,1.2-3,0a1111111111,,wall_time,\"worse "
                      "than the field\",\"same version, all hardware classes\",1.2-3,300,50,50,"));
   EXPECT_THAT(csv, HasSubstr(",false,catalogue,5,2026,false,true\r\n"));
 }

@@ -7,6 +7,7 @@
 #include "tools/cli/batch_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
+#include "tools/cli/pager.h"
 #include "tools/cli/session/session.h"
 #include "tools/cli/status_text.h"
 #include "tools/cli/terminal_io.h"
@@ -90,9 +91,10 @@ Result<int> ShowStatus(bool names, const Output& output) {
   }
   const StatusTextOptions options{.names = names, .style = output.style};
   FIELDCOST_TRY(
-      WriteStdout(StatusText(status, agent.paths(), agent.config(), options) +
-                  fmt::format("{:<20}{}\n", "session activation", is_active ? "on" : "off") +
-                  ProgramsText(programs, options)));
+      WritePaged(StatusText(status, agent.paths(), agent.config(), options) +
+                     fmt::format("{:<20}{}\n", "session activation", is_active ? "on" : "off") +
+                     ProgramsText(programs, options),
+                 output));
   return 0;
 }
 
@@ -108,8 +110,8 @@ Result<int> ShowPreview(bool raw, const Output& output) {
   } else if (output.json) {
     FIELDCOST_TRY(WriteStdout(PreviewJson(batch, status.agent_public_key)));
   } else {
-    FIELDCOST_TRY(WriteStdout(batch ? PreviewText(*batch, status.agent_public_key)
-                                    : std::string("nothing to send\n")));
+    FIELDCOST_TRY(WritePaged(
+        batch ? PreviewText(*batch, status.agent_public_key) : "nothing to send\n", output));
   }
   return 0;
 }

@@ -5,8 +5,9 @@
 #include "agent/settings/hardware.h"
 #include "agent/settings/public_modules.h"
 #include "common/base/file.h"
+#include "common/base/nearest.h"
 #include "common/base/text.h"
-#include "common/catalog/nearest.h"
+#include "common/stats/cxx_name.h"
 #include "common/wire/profile.h"
 #include "tools/analysis/check_report.h"
 #include "tools/cli/check_json.h"
@@ -147,13 +148,16 @@ std::string Join(const std::set<std::string>& names) {
 // The APIs of that name: all versions of one. Offers names where there is none, or more than one.
 Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
                                                  const std::string& name) {
+  const stats::CxxNameQuery query(name);
   std::vector<const CheckedApi*> found;
   std::set<std::string> names;
   for (const CheckedApi& api : report.apis) {
-    const std::string full_name = stats::DisplayName(api.key.api);
-    if (name != api.key.api.symbol && name != full_name) continue;
+    if (name != api.key.api.symbol && name != stats::DisplayName(api.key.api) &&
+        name != stats::ShownName(api.key.api) && !query.Matches(api.key.api.symbol)) {
+      continue;
+    }
     found.push_back(&api);
-    names.insert(full_name);
+    names.insert(stats::ShownName(api.key.api));
   }
   if (names.size() > 1) {
     return Fail(ErrorCode::kInvalidArgument, "{} is in several libraries; choose one: {}",
@@ -161,11 +165,11 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
   }
   if (!found.empty()) return found;
   const std::string symbol = name.substr(name.find('!') + 1);
-  const std::size_t max_edits = catalog::MaxEdits(symbol);
+  const std::size_t max_edits = MaxEdits(symbol);
   for (const CheckedApi& api : report.apis) {
     if (names.size() < kMaxSuggestions &&
-        catalog::EditDistance(symbol, api.key.api.symbol, max_edits) <= max_edits) {
-      names.insert(stats::DisplayName(api.key.api));
+        EditDistance(symbol, stats::ShortName(api.key.api.symbol), max_edits) <= max_edits) {
+      names.insert(stats::ShownName(api.key.api));
     }
   }
   return Fail(ErrorCode::kNotFound, "the profile has no {} of {}{}", stats::Name(report.metric),

@@ -1,4 +1,5 @@
 #include "common/base/text.h"
+#include "common/stats/cxx_name.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
@@ -83,7 +84,8 @@ Result<int> Run(const Request& command, const Output& output) {
                                          command.metric);
   FIELDCOST_TRY(ForEachRowOf(catalog, library, [&](std::span<const stats::StatRow> rows) {
     if (command.api.empty() || rows.empty() ||
-        GlobMatch(command.api, rows.front().key.api.symbol)) {
+        GlobMatch(command.api, rows.front().key.api.symbol) ||
+        GlobMatch(command.api, stats::ShortName(rows.front().key.api.symbol))) {
       comparison.Add(rows);
     }
   }));
@@ -121,9 +123,7 @@ is slower or takes more; 2: too little data for everything. Examples:
                    .value = "OLD",
                    .help = "Version, or how it begins [the one before NEW]"},
                   {.names = "new", .value = "NEW", .help = "[the newest]"},
-                  {.names = "--api",
-                   .value = "GLOB",
-                   .help = "Only these APIs (glob over symbols)"},
+                  {.names = "--api", .value = "GLOB", .help = "Only these APIs (glob over names)"},
                   MetricOption("Only this metric"),
                   {.names = "--all", .help = "Also what is not shown to have changed"}},
       .handler = [](const command::Arguments& arguments) {

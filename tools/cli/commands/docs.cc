@@ -39,9 +39,10 @@ std::vector<report::IndexedCard> IndexOf(const std::vector<WrittenCard>& cards) 
 
 }  // namespace
 
-Result<LibraryCards> LoadCards(const std::string& library_glob, const std::string& link_template) {
+Result<LibraryCards> LoadCards(const std::string& library, const std::string& link_template) {
   if (!link_template.empty()) FIELDCOST_TRY(report::CheckLinkTemplate(link_template));
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
+  FIELDCOST_ASSIGN(const std::string library_glob, source.LibraryGlob(library));
   FIELDCOST_ASSIGN(auto summaries, source.Summaries(library_glob));
   if (summaries.empty()) {
     return Fail(ErrorCode::kNotFound, "the catalogue has nothing about {}",

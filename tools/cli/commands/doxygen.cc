@@ -6,7 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "tools/analysis/namespace_of.h"
+#include "common/stats/cxx_name.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/docs/docs_cards.h"
@@ -14,6 +14,7 @@
 #include "tools/cli/docs/docs_json.h"
 #include "tools/cli/docs/doxygen_pages.h"
 #include "tools/cli/freshness_text.h"
+#include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -31,7 +32,7 @@ std::map<std::string, std::string> CardsByName(const std::vector<report::CostCar
   std::map<std::string, std::string> by_name;
   for (const report::CostCard& card : cards) {
     const std::string name =
-        analysis::NameWithoutArguments(analysis::DemangledName(report::ApiOf(card).symbol));
+        stats::NameWithoutArguments(stats::DemangledName(report::ApiOf(card).symbol));
     by_name[name] += report::CardHtml(card, {});
   }
   return by_name;
@@ -70,7 +71,7 @@ Result<int> Run(const Request& command, const Output& output) {
   std::string text = fmt::format("{} of {} documented functions are known; {} cards in {} pages\n",
                                  counts.found, counts.functions, counts.cards, counts.pages);
   if (loaded.freshness) text += FreshnessText(*loaded.freshness, SystemClock().Now());
-  FIELDCOST_TRY(WriteStdout(text));
+  FIELDCOST_TRY(WritePaged(text, output));
   return 0;
 }
 

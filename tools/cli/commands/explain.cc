@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
+#include "tools/cli/pager.h"
 #include "tools/cli/status_text.h"
 #include "tools/cli/terminal_io.h"
 
@@ -59,7 +60,7 @@ Result<int> Run(const Request& command, const Output& output) {
     } else if (const auto memory = agent::FindMemoryDir(paths); can && !memory) {
       text += "but " + memory.error().message + "\n";
     }
-    FIELDCOST_TRY(WriteStdout(text));
+    FIELDCOST_TRY(WritePaged(text, output));
   }
   return can ? 0 : kAnswerIsNo;
 }

@@ -4,6 +4,7 @@
 #include "tools/cli/batch_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
+#include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -37,7 +38,8 @@ Result<int> Run(const Request& command, const Output& output) {
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(LogJson(log)));
   } else {
-    FIELDCOST_TRY(WriteStdout(log.empty() ? std::string("no batch was made yet\n") : LogText(log)));
+    FIELDCOST_TRY(
+        WritePaged(log.empty() ? "no batch was made yet\n" : LogText(log, output.style), output));
   }
   return 0;
 }

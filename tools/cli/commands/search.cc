@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <iterator>
+#include <span>
 
-#include "tools/analysis/summary.h"
+#include "tools/analysis/api_cost.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
@@ -13,9 +15,10 @@ namespace {
 
 struct SearchRequest {
   std::string text;     // see catalog::NamePattern
-  std::string library;  // glob over sonames; empty = all
+  std::string library;  // as Source::LibraryGlob() takes it
   std::uint64_t limit = 0;
   bool by_name = false;  // else by total cost
+  analysis::Versions versions = analysis::Versions::kJoined;
   bool local = false;
 };
 
@@ -50,6 +53,22 @@ Result<Found> Look(const Source& source, catalog::SearchOptions options,
   return found;
 }
 
+// Versions of an API stand together; the order of APIs stays.
+std::vector<analysis::ApiCost> InOrder(std::span<const analysis::CostSummary> summaries,
+                                       analysis::Versions versions) {
+  std::vector<analysis::ApiCost> costs;
+  while (!summaries.empty()) {
+    const auto other = std::ranges::find_if(summaries, [&](const analysis::CostSummary& summary) {
+      return summary.api.soname != summaries[0].api.soname ||
+             summary.api.symbol != summaries[0].api.symbol;
+    });
+    std::vector<analysis::ApiCost> some = CostsOf({summaries.begin(), other}, versions);
+    std::ranges::move(some, std::back_inserter(costs));
+    summaries = {other, summaries.end()};
+  }
+  return costs;
+}
+
 std::string MoreText(const Found& found, std::uint64_t limit) {
   return found.more ? fmt::format("(the first {} names; more: --limit)\n", limit) : "";
 }
@@ -62,8 +81,9 @@ std::size_t LimitOf(std::uint64_t limit) {
 
 Result<int> Search(const SearchRequest& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
+  FIELDCOST_ASSIGN(const std::string library, source.LibraryGlob(command.library));
   const catalog::SearchOptions options{.pattern = command.text,
-                                       .library = command.library,
+                                       .library = library,
                                        .order = command.by_name
                                                     ? catalog::SearchOptions::Order::kName
                                                     : catalog::SearchOptions::Order::kTotal,
@@ -74,8 +94,9 @@ Result<int> Search(const SearchRequest& command, const Output& output) {
                 command.library.empty() ? "" : " in libraries " + command.library);
   }
   const auto text = [&] {
-    return report::CostTable(found.summaries, output.style) +
-           report::TableNote(found.summaries, output.style) + MoreText(found, command.limit);
+    const std::vector<analysis::ApiCost> costs = InOrder(found.summaries, command.versions);
+    return report::CostTable(costs, std::nullopt, output.style) +
+           report::TableNote(costs, output.style) + MoreText(found, command.limit);
   };
   FIELDCOST_TRY(PrintCosts(found.summaries, source.freshness(), output, CsvKind::kNumbers, text));
   return 0;
@@ -91,9 +112,9 @@ Result<int> Spectrum(const SpectrumRequest& command, const Output& output) {
     std::move(some.begin(), some.end(), std::back_inserter(found.summaries));
   }
   if (!command.library.empty()) {
-    FIELDCOST_ASSIGN(found,
-                     Look(source, {.library = command.library, .limit = LimitOf(command.limit)},
-                          command.selection));
+    FIELDCOST_ASSIGN(const std::string library, source.LibraryGlob(command.library));
+    FIELDCOST_ASSIGN(found, Look(source, {.library = library, .limit = LimitOf(command.limit)},
+                                 command.selection));
   }
   if (found.summaries.empty()) {
     return Fail(ErrorCode::kNotFound, "no such measurements of libraries {}", command.library);
@@ -118,7 +139,7 @@ command::Command SearchCommand() {
   fieldcost search 'libz!flate' --csv)",
           .options = {{.names = "text",
                        .value = "TEXT",
-                       .help = "Part of a symbol, or a glob (* ?)",
+                       .help = "Part of a name, or a glob (* ?)",
                        .required = true},
                       LibraryOption(),
                       LimitOption("Names at most; 0 = all"),
@@ -127,12 +148,14 @@ command::Command SearchCommand() {
                        .help = "By total (time of all calls), or name",
                        .default_text = "total",
                        .choices = {"total", "name"}},
+                      VersionsOption(),
                       LocalOption()},
           .handler = [](const command::Arguments& arguments) {
             return Search({.text = arguments.Text("text"),
                            .library = arguments.Text("--library"),
                            .limit = *arguments.Number("--limit"),
                            .by_name = arguments.Text("--sort") == "name",
+                           .versions = VersionsOf(arguments),
                            .local = arguments.Has("--local")},
                           OutputOf(arguments));
           }};
@@ -154,7 +177,8 @@ height says how often. Examples:
                    .repeats = true},
                   {.names = "--library",
                    .value = "SONAME",
-                   .help = "The most expensive of this library (glob)",
+                   .help =
+                       "The most expensive of this library: its soname, a part of it, or a glob",
                    .excludes = {"api"}},
                   LimitOption("So many of it; 0 = all"),
                   LocalOption()},

@@ -1,4 +1,8 @@
-#include "tools/analysis/summary.h"
+#include <span>
+
+#include "common/base/text.h"
+#include "tools/analysis/api_cost.h"
+#include "tools/analysis/version_order.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
@@ -14,8 +18,19 @@ using Detail = std::string(const analysis::CostSummary& summary, const draw::Sty
 struct Request {
   std::string api;  // "symbol" or "soname!symbol"
   bool local = false;
+  bool all = false;  // versions; else the newest one, of text
   analysis::Selection selection;
 };
+
+// Which versions are not shown.
+std::string OlderText(std::span<const analysis::CostSummary> versions) {
+  if (versions.empty()) return "";
+  std::string text = "older versions (--all, or --of-version):";
+  for (const analysis::CostSummary& version : versions) {
+    text += " " + EscapeControl(analysis::VersionOf(version.api));
+  }
+  return text + "\n\n";
+}
 
 // `show` and `hist` differ in what they tell of each API found.
 Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, Detail* detail) {
@@ -25,8 +40,12 @@ Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, 
                    FindApi(source, command.api, command.selection));
   const auto text = [&] {
     std::string all;
-    for (const analysis::CostSummary& summary : summaries) {
-      all += detail(summary, output.style) + "\n";
+    for (const analysis::ApiCost& cost : CostsOf(summaries, analysis::Versions::kJoined)) {
+      const std::size_t shown = command.all ? cost.versions.size() : 1;
+      for (std::size_t i = 0; i < shown; ++i) {
+        all += detail(cost.versions[i], output.style) + "\n";
+      }
+      all += OlderText(std::span(cost.versions).subspan(shown));
     }
     return all;
   };
@@ -37,6 +56,7 @@ Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, 
 Request RequestOf(const command::Arguments& arguments) {
   return {.api = arguments.Text("api"),
           .local = arguments.Has("--local"),
+          .all = arguments.Has("--all") || arguments.Has("--of-version"),
           .selection = SelectionOf(arguments)};
 }
 
@@ -47,15 +67,19 @@ command::Command ShowCommand() {
       .name = "show",
       .summary = "One API: quantiles, histogram, versions",
       .help =
-          R"(Time, and what is allocated, are shown in full, every other metric in a line; all of
-them in full with --all, one with --metric. --json and --csv have everything.
+          R"(Of the newest version time, and what is allocated, are shown in full, every other metric in a
+line; with --all every version and metric in full, with --metric one. --json and --csv have
+everything. Names of C++ may be as they stand in source code; overloads are shown together.
 Examples:
   fieldcost show sqlite3_step
   fieldcost show sqlite3_step --all
   fieldcost show sqlite3_step --of-version '3.40*' --metric wall_time
   fieldcost show sqlite3_step --csv > step.csv
-  fieldcost show 'libsqlite3.so.0!sqlite3_step' --json)",
-      .options = {ApiOperand(), LocalOption(), {.names = "--all", .help = "Every metric in full"}},
+  fieldcost show 'libsqlite3.so.0!sqlite3_step' --json
+  fieldcost show Json::Reader::parse)",
+      .options = {ApiOperand(),
+                  LocalOption(),
+                  {.names = "--all", .help = "Every version, every metric in full"}},
       .handler = [](const command::Arguments& arguments) {
         const Request request = RequestOf(arguments);
         const bool in_full = arguments.Has("--all") || request.selection.metric.has_value();
@@ -67,17 +91,17 @@ Examples:
 }
 
 command::Command HistCommand() {
-  command::Command hist{.name = "hist",
-                        .summary = "One API's histogram",
-                        .help = R"(Examples:
+  command::Command hist{
+      .name = "hist",
+      .summary = "One API's histogram",
+      .help = R"(Examples:
   fieldcost hist sqlite3_step
   fieldcost hist malloc --metric alloc_inclusive --csv)",
-                        .options = {ApiOperand(), LocalOption()},
-                        .handler = [](const command::Arguments& arguments) {
-                          Request request = RequestOf(arguments);
-                          return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets,
-                                          report::HistogramDetail);
-                        }};
+      .options = {ApiOperand(), LocalOption(), {.names = "--all", .help = "Every version"}},
+      .handler = [](const command::Arguments& arguments) {
+        Request request = RequestOf(arguments);
+        return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets, report::HistogramDetail);
+      }};
   AddSelection("Of this metric", kDefaultMetric, hist);
   return hist;
 }

@@ -6,6 +6,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/json_output.h"
+#include "tools/cli/pager.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal_io.h"
 
@@ -50,7 +51,7 @@ Result<int> Run(const Request& command, const Output& output) {
     text = fmt::format("fetched {} fragment{}, {} bytes\n", report.fragments_fetched,
                        report.fragments_fetched == 1 ? "" : "s", report.bytes_fetched);
   }
-  FIELDCOST_TRY(WriteStdout(text + FreshnessText(freshness, SystemClock().Now())));
+  FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, SystemClock().Now()), output));
   return 0;
 }
 

@@ -11,10 +11,11 @@ namespace {
 
 struct Request {
   bool local = false;
-  std::string library;  // glob over sonames; empty = all
+  std::string library;  // as Source::LibraryGlob() takes it
   std::uint64_t limit = 0;
   analysis::SortKey sort = analysis::SortKey::kTotal;
   bool waiting = false;  // also functions whose work is to wait
+  analysis::Versions versions = analysis::Versions::kJoined;
 };
 
 std::string WaitingLine(const TopApis& top) {
@@ -25,28 +26,30 @@ std::string WaitingLine(const TopApis& top) {
 }
 
 std::string TopText(const Request& command, const TopApis& top, const draw::Style& style) {
-  if (top.summaries.empty()) {
+  if (top.costs.empty()) {
     if (!top.waiting.empty()) return WaitingLine(top);
     return command.local ? "nothing measured yet: fieldcost run -- PROGRAM\n"
-                         : "no API of that kind in the catalogue\n";
+                         : "the catalogue is empty\n";
   }
   std::string text =
-      report::CostTable(top.summaries, style) + report::TableNote(top.summaries, style);
+      report::CostTable(top.costs, top.whole, style) + report::TableNote(top.costs, style);
   if (!top.found) {
-    text += fmt::format("(the first {}; more: --limit)\n", top.summaries.size());
-  } else if (top.summaries.size() < *top.found) {
-    text += fmt::format("({} of {} APIs; more: --limit)\n", top.summaries.size(), *top.found);
+    text += fmt::format("(the first {}; more: --limit)\n", top.costs.size());
+  } else if (top.costs.size() < *top.found) {
+    text += fmt::format("({} of {} APIs; more: --limit)\n", top.costs.size(), *top.found);
   }
   return text + WaitingLine(top);
 }
 
 Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
-  FIELDCOST_ASSIGN(const TopApis top, source.Top({.library = command.library,
+  FIELDCOST_ASSIGN(const std::string library, source.LibraryGlob(command.library));
+  FIELDCOST_ASSIGN(const TopApis top, source.Top({.library = library,
                                                   .key = command.sort,
                                                   .limit = command.limit,
-                                                  .with_waiting = command.waiting}));
-  FIELDCOST_TRY(PrintCosts(top.summaries, source.freshness(), output, CsvKind::kNumbers,
+                                                  .with_waiting = command.waiting,
+                                                  .versions = command.versions}));
+  FIELDCOST_TRY(PrintCosts(AllVersions(top.costs), source.freshness(), output, CsvKind::kNumbers,
                            [&] { return TopText(command, top, output.style); }));
   return 0;
 }
@@ -58,7 +61,8 @@ command::Command TopCommand() {
       .name = "top",
       .summary = "The cost table",
       .help =
-          R"(Functions whose work is to wait (poll, epoll_wait, pthread_cond_wait ...) are set apart:
+          R"(An API is one line, with its newest version's figures; --versions has a line for each.
+Functions whose work is to wait (poll, epoll_wait, pthread_cond_wait ...) are set apart:
 their time is no cost. --waiting lists them like all others.
 Examples:
   fieldcost top --limit 40
@@ -73,6 +77,7 @@ Examples:
                    .help = "The highest of these first (total, mean: of time)",
                    .default_text = "total",
                    .choices = {"calls", "p50", "p95", "p99", "mean", "total"}},
+                  VersionsOption(),
                   {.names = "--waiting", .help = "Also functions whose work is to wait"}},
       .handler = [](const command::Arguments& arguments) {
         return Run({.local = arguments.Has("--local"),
@@ -80,7 +85,8 @@ Examples:
                     .limit = *arguments.Number("--limit"),
                     .sort = analysis::ParseSortKey(arguments.Text("--sort"))
                                 .value_or(analysis::SortKey::kTotal),
-                    .waiting = arguments.Has("--waiting")},
+                    .waiting = arguments.Has("--waiting"),
+                    .versions = VersionsOf(arguments)},
                    OutputOf(arguments));
       }};
 }

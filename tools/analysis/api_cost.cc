@@ -1,0 +1,74 @@
+#include "tools/analysis/api_cost.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "tools/analysis/version_order.h"
+
+namespace fieldcost::analysis {
+namespace {
+
+bool IsNewer(const CostSummary& a, const CostSummary& b) {
+  return OlderVersion()(VersionOf(b.api), VersionOf(a.api));
+}
+
+void AddUp(ApiCost& cost) {
+  for (const CostSummary& version : cost.versions) {
+    if (const auto calls = CallsOf(version)) {
+      const std::uint64_t before = cost.calls.value_or(0);
+      cost.calls = before + std::min(*calls, ~before);
+    }
+    if (const auto total = TotalOf(version)) {
+      if (!cost.total) {
+        cost.total = total;
+      } else {
+        cost.total->Add(*total);
+      }
+    }
+  }
+}
+
+// By what versions have in common; nullopt is below all.
+template <typename T>
+std::partial_ordering OrderOf(const std::optional<T>& a, const std::optional<T>& b) {
+  if (a && b) return *a <=> *b;
+  return a.has_value() <=> b.has_value();
+}
+
+std::partial_ordering OrderOf(const ApiCost& a, const ApiCost& b, SortKey key) {
+  if (key == SortKey::kTotal) return OrderOf(a.total, b.total);
+  if (key == SortKey::kCalls) return OrderOf(a.calls, b.calls);
+  return ValueOf(a.newest(), key) <=> ValueOf(b.newest(), key);
+}
+
+}  // namespace
+
+std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versions) {
+  using Name = std::tuple<std::string, std::string, std::string>;
+  std::map<std::pair<Name, std::size_t>, ApiCost> by_name;
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const stats::ApiKey& api = summaries[i].api;
+    by_name[{{api.soname, api.symbol, api.symbol_version}, versions == Versions::kSingle ? i : 0}]
+        .versions.push_back(std::move(summaries[i]));
+  }
+  std::vector<ApiCost> costs;
+  for (auto& [name, cost] : by_name) {
+    std::stable_sort(cost.versions.begin(), cost.versions.end(), IsNewer);
+    AddUp(cost);
+    costs.push_back(std::move(cost));
+  }
+  return costs;
+}
+
+void Sort(std::vector<ApiCost>& costs, SortKey key) {
+  std::stable_sort(costs.begin(), costs.end(), [key](const ApiCost& a, const ApiCost& b) {
+    const std::partial_ordering order = OrderOf(b, a, key);
+    return order != 0 ? order < 0 : a.newest().api < b.newest().api;
+  });
+}
+
+}  // namespace fieldcost::analysis

@@ -1,0 +1,71 @@
+#include "tools/cli/library_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "common/base/nearest.h"
+#include "common/base/text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kMaxListed = 12;
+
+std::string List(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i) {
+    text += (i == 0 ? "" : ", ") + EscapeControl(names[i]);
+  }
+  return names.size() > kMaxListed ? text + ", ..." : text;
+}
+
+// "z" of "zlib", "libz.so.1" and "libz-1.3.so": what people and linkers agree on.
+std::string StemOf(std::string_view name) {
+  std::string stem(name.substr(0, name.find(".so")));
+  std::ranges::transform(stem, stem.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (std::size_t at = stem.find("lib"); at != std::string::npos; at = stem.find("lib")) {
+    stem.erase(at, 3);
+  }
+  stem.erase(std::min(stem.find_last_not_of("0123456789.-_") + 1, stem.size()));
+  return stem;
+}
+
+std::vector<std::string> NearNames(const Sonames& sonames, const std::string& name) {
+  std::vector<std::pair<std::size_t, std::string>> near;
+  const std::size_t max_edits = MaxEdits(name);
+  const std::string stem = StemOf(name);
+  for (const std::string& soname : sonames) {
+    const bool same_stem = !stem.empty() && StemOf(soname) == stem;
+    const std::size_t edits = same_stem ? 0 : EditDistance(name, soname, max_edits);
+    if (edits <= max_edits) near.emplace_back(edits, soname);
+  }
+  std::ranges::sort(near);
+  std::vector<std::string> names;
+  for (auto& [edits, soname] : near) names.push_back(std::move(soname));
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> MatchLibraries(const Sonames& sonames, const std::string& name) {
+  if (sonames.contains(name)) return std::vector<std::string>{name};
+  std::vector<std::string> found;
+  const auto add_if = [&](auto matches) {
+    std::ranges::copy_if(sonames, std::back_inserter(found), matches);
+  };
+  add_if([&](const std::string& soname) { return GlobMatch(name, soname); });
+  if (found.empty() && !name.empty()) {
+    add_if([&](const std::string& soname) { return soname.find(name) != std::string::npos; });
+  }
+  if (!found.empty()) return found;
+  std::string why = fmt::format("no library here is called {}", EscapeControl(name));
+  if (const std::vector<std::string> near = NearNames(sonames, name); !near.empty()) {
+    why += "; did you mean " + List(near) + "?";
+  } else if (!sonames.empty()) {
+    why += "; there are " + List({sonames.begin(), sonames.end()});
+  }
+  return Fail(ErrorCode::kNotFound, "{}", why);
+}
+
+}  // namespace fieldcost::cli
