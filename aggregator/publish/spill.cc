@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "aggregator/publish/limits.h"
+#include "common/base/check.h"
 
 namespace fieldcost::publish {
 
@@ -20,6 +21,7 @@ Result<Spill> Spill::Create(const std::filesystem::path& directory, std::size_t 
 }
 
 Status Spill::Append(std::size_t partition, std::string_view record) {
+  FIELDCOST_CHECK(partition < partitions_.size());
   Partition& place = partitions_[partition];
   const auto size = static_cast<std::uint32_t>(record.size());
   place.pending.append(reinterpret_cast<const char*>(&size), sizeof size);

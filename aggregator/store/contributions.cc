@@ -1,6 +1,7 @@
 #include "aggregator/store/contributions.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "aggregator/store/store_state.h"
@@ -30,6 +31,7 @@ std::string ContributionKey(std::string_view head_key, std::uint32_t week, std::
 }
 
 std::string EncodeContributions(const std::vector<std::uint64_t>& hashes) {
+  FIELDCOST_CHECK(std::ranges::adjacent_find(hashes, std::greater_equal()) == hashes.end());
   std::string bytes(1, kFormatVersion);
   bytes.reserve(1 + kHashBytes * hashes.size());
   for (const std::uint64_t hash : hashes) AppendBigEndian64(hash, bytes);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "aggregator/store/row_codec.h"
+#include "common/base/check.h"
 
 namespace fieldcost::store {
 namespace {
@@ -20,6 +21,7 @@ static_assert(kLedgerWindow == 64, "the window is one 64-bit word");
 }  // namespace
 
 LedgerHead::Seen LedgerHead::Classify(std::uint64_t sequence) const {
+  FIELDCOST_CHECK(sequence >= 1);
   if (sequence > high_water_) return Seen::kNew;
   const std::uint64_t age = high_water_ - sequence;
   if (age >= kLedgerWindow) return Seen::kTooOld;
@@ -27,6 +29,7 @@ LedgerHead::Seen LedgerHead::Classify(std::uint64_t sequence) const {
 }
 
 void LedgerHead::Record(std::uint64_t sequence, std::vector<std::uint64_t>& forgotten) {
+  FIELDCOST_CHECK(Classify(sequence) == Seen::kNew);
   if (sequence <= high_water_) {
     window_ |= std::uint64_t{1} << (high_water_ - sequence);
     return;
@@ -46,6 +49,7 @@ std::uint64_t LedgerHead::Delivered() const {
 }
 
 std::vector<SequenceRange> LedgerHead::Skipped(std::uint64_t sequence) const {
+  FIELDCOST_CHECK(Classify(sequence) == Seen::kNew);
   std::vector<SequenceRange> skipped;
   if (sequence <= high_water_ || sequence < kLedgerWindow + 1) return skipped;
   const auto skip = [&](std::uint64_t first, std::uint64_t last) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "aggregator/store/store_state.h"
+#include "common/base/check.h"
 #include "common/base/log.h"
 
 namespace fieldcost::store {
@@ -149,6 +150,7 @@ Status Store::Snapshot::ForEach(const Visitor& visit, const RowRange& range) con
 }
 
 std::vector<Store::Snapshot::RowRange> Store::Snapshot::Split(std::size_t parts) const {
+  FIELDCOST_CHECK(parts > 0);
   std::vector<RowRange> ranges(1);
   for (const std::string& key : state_->database->Cuts(Table::kRows, parts)) {
     // Before the first row of the API, so that its rows stay together.

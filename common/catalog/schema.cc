@@ -1,5 +1,6 @@
 #include "common/catalog/schema.h"
 
+#include "common/base/check.h"
 #include "common/base/file.h"
 #include "common/catalog/catalog.h"
 #include "common/crypto/random.h"
@@ -252,6 +253,7 @@ Result<SyncState> LoadState(const sqlite::Database& database) {
 }
 
 Status SaveState(sqlite::Database& database, const SyncState& state) {
+  FIELDCOST_CHECK(database.InTransaction());
   sqlite::Statement insert =
       database.Prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)");
   return VisitFields(state, FieldWriter(std::move(insert)));

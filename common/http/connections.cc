@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/http/session.h"
 
 namespace fieldcost::http {
@@ -78,6 +79,7 @@ Status Connections::LoadCertificate() {
 
 std::optional<CertificateValidity> Connections::Validity() const {
   const std::lock_guard lock(core_->mutex);
+  FIELDCOST_CHECK(core_->tls.context != nullptr);
   return core_->tls.validity;
 }
 

@@ -12,6 +12,7 @@
 #include <tl/expected.hpp>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/http/message_text.h"
 #include "common/http/strict_head.h"
@@ -442,6 +443,7 @@ Connections::Core::~Core() = default;
 
 std::shared_ptr<Session> Session::Make(Connections::Core& core, UniqueFd accepted,
                                        const ClientNetwork& from, TurnedAway turned_away) {
+  FIELDCOST_CHECK(core.tls.context != nullptr);
   try {
     tcp::socket socket(asio::make_strand(*core.io));
     socket.assign(tcp::v4(), accepted.get());  // only looked at to open one: this one is open

@@ -169,6 +169,8 @@ std::uint64_t Database::changes() const {
   return static_cast<std::uint64_t>(sqlite3_changes64(handle_.get()));
 }
 
+bool Database::InTransaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
+
 Result<Transaction> Transaction::Begin(Database& database) {
   FIELDCOST_TRY(database.Execute("BEGIN IMMEDIATE"));
   return Transaction(database);

@@ -68,6 +68,7 @@ class Database {
   // The single integer a query gives; 0 if it gives no row.
   Result<std::uint64_t> QueryInt(std::string_view sql) const;
   std::uint64_t changes() const;  // rows changed by the last statement
+  bool InTransaction() const;
 
  private:
   struct Close {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
+
 namespace fieldcost::stats {
 namespace {
 
@@ -75,6 +77,7 @@ std::array<std::uint64_t, shm::kBucketSlots> Apportion(
 
 void ApportionCounts(std::span<const std::uint64_t> counts, std::uint64_t parts,
                      std::span<std::uint64_t> shares) {
+  FIELDCOST_CHECK(shares.size() == counts.size() && counts.size() <= shm::kBucketSlots);
   Uint128 total = 0;
   for (const std::uint64_t count : counts) total += count;
   if (total == 0 || High64(total * parts) != 0 || counts.size() > kFewSlots) {

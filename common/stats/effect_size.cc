@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "common/base/check.h"
+
 namespace fieldcost::stats {
 namespace {
 
@@ -26,6 +28,7 @@ Shares SharesOf(const Costs& costs) {
 
 // Delta of the costs within one bucket that both have.
 double WithinBucket(const Bucket& before, const Bucket& after) {
+  FIELDCOST_CHECK(before.count != 0 && after.count != 0);
   const auto mean = [](const Bucket& bucket) {
     return static_cast<double>(bucket.sum) / static_cast<double>(bucket.count);
   };

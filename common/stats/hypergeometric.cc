@@ -5,12 +5,14 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
+#include "common/base/check.h"
 #include "common/stats/uint128.h"
 
 namespace fieldcost::stats {
 namespace {
 
 constexpr std::uint64_t kTables = 512;  // a power of two
+constexpr std::uint64_t kPopulationEnd = std::uint64_t{1} << 62;
 constexpr double kNegligible = 0x1p-53;
 constexpr std::size_t kGuidesPerValue = 2;
 
@@ -22,6 +24,7 @@ void HypergeometricTable::Build(const Hypergeometric& distribution, double cut) 
   const std::uint64_t marked = distribution.marked;
   const std::uint64_t drawn = distribution.drawn;
   const std::uint64_t population = distribution.population;
+  FIELDCOST_CHECK(population < kPopulationEnd && marked <= population && drawn <= population);
   const std::uint64_t unmarked = population - marked;
   const std::uint64_t least = drawn > unmarked ? drawn - unmarked : 0;
   const std::uint64_t most = std::min(drawn, marked);
@@ -77,6 +80,7 @@ HypergeometricSampler::HypergeometricSampler(std::uint64_t seed)
 HypergeometricSampler::~HypergeometricSampler() = default;
 
 void HypergeometricSampler::Reset(std::uint64_t population, std::uint64_t marked) {
+  FIELDCOST_CHECK(population < kPopulationEnd && marked <= population);
   population_ = population;
   marked_ = std::min(marked, population - marked);
   swapped_ = marked_ != marked;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/check.h"
 #include "common/stats/uint128.h"
 
 namespace fieldcost::stats {
@@ -25,6 +26,7 @@ std::optional<double> SkewnessOf(double machines, double first, double second, d
 }  // namespace
 
 MachineMoments MomentsOf(const ContributionScalars& scalars) {
+  FIELDCOST_CHECK(scalars.contributions > 0);
   const Int128 count = scalars.contributions;
   // The sum of (m - c)^2 and of m - c, c being the means' mean rounded down to a step. Their mean
   // is then below a step.

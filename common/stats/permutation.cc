@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/check.h"
 #include "common/stats/agent_weights.h"
 #include "common/stats/hypergeometric.h"
 #include "common/stats/tails.h"
@@ -35,7 +36,15 @@ struct Pool {
   std::uint64_t calls = 0;
 };
 
+Uint128 TotalOf(const BucketCounts& counts) {
+  Uint128 total = 0;
+  for (const std::uint64_t count : counts) total += count;
+  return total;
+}
+
 Pool PoolOf(const CallCounts& calls) {
+  FIELDCOST_CHECK(TotalOf(calls.mine) <= kMostCountedCalls);
+  FIELDCOST_CHECK(TotalOf(calls.field) <= kMostCountedCalls);
   Pool pool;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     const std::uint64_t both = calls.mine[slot] + calls.field[slot];
@@ -124,12 +133,7 @@ PValue Judge(const CallCounts& calls, Score score, std::uint32_t exceedances,
 }
 
 void Halve(BucketCounts& counts) {
-  const auto total = [&] {
-    Uint128 sum = 0;
-    for (const std::uint64_t count : counts) sum += count;
-    return sum;
-  };
-  while (total() > kMostCountedCalls) {
+  while (TotalOf(counts) > kMostCountedCalls) {
     for (std::uint64_t& count : counts) count /= 2;
   }
 }
@@ -255,6 +259,7 @@ Exceedances DrawPermutations(const CallCounts& calls, std::uint32_t permutations
 }
 
 CallTest TestCalls(const CallCounts& calls, std::uint32_t permutations, std::uint64_t salt) {
+  FIELDCOST_CHECK(permutations >= kFewExceedances);
   const Pool pool = PoolOf(calls);
   CallTest test;
   test.seed = SeedOf(calls) ^ salt;

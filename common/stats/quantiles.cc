@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "common/base/check.h"
+
 namespace fieldcost::stats {
 namespace {
 
@@ -218,6 +220,7 @@ Quantile EstimateWeightedQuantile(const CostHistogram& histogram, const AgentWei
       continue;
     }
     const Bucket& bucket = histogram.bucket(slot);
+    FIELDCOST_CHECK(bucket.count != 0);
     const Quantile call = EstimateInBucket(slot, bucket, RankAtShare(wanted, weight, bucket.count));
     return {.estimate = call.estimate,
             .low = static_cast<double>(shm::SlotMin(slot)),

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/stats/anomaly.h"
 #include "common/stats/benjamini_hochberg.h"
 #include "common/stats/effect_size.h"
@@ -174,6 +175,7 @@ MetricChange* ApiChange::Find(Metric metric) {
 }
 
 ApiChange CompareApi(std::span<const StatRow> before, std::span<const StatRow> after) {
+  FIELDCOST_CHECK(!before.empty() && !after.empty());
   ApiChange change;
   const stats::ApiKey& api = before.front().key.api;
   change.soname = api.soname;

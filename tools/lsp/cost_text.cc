@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/lsp/cxx_name.h"
@@ -166,6 +167,7 @@ std::string DrillDownUrl(std::string_view url_template, std::string_view api) {
 
 std::string CostText(const std::vector<ApiCosts>& found, const catalog::Freshness& freshness,
                      const TextStyle& style) {
+  FIELDCOST_CHECK(!found.empty());
   std::vector<std::string> lines;
   AddDetails(found.front(), style.markdown, lines);
   for (std::size_t i = 1; i < found.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/base/check.h"
 #include "common/wire/limits.h"
 #include "tools/lsp/cxx_name.h"
 #include "tools/lsp/limits.h"
@@ -34,6 +35,7 @@ std::string Join(const std::vector<std::string>& scopes) {
 }  // namespace
 
 void CxxIndex::Add(std::string_view untrusted_symbol) {
+  FIELDCOST_CHECK(!finished_);
   if (entries_.size() >= kMaxIndexedNames) return;
   const std::optional<CxxName> name = ParseCxxName(untrusted_symbol);
   if (!name) return;
@@ -43,6 +45,7 @@ void CxxIndex::Add(std::string_view untrusted_symbol) {
 }
 
 void CxxIndex::Finish() {
+  finished_ = true;
   std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     return std::pair(a.hash, a.begin) < std::pair(b.hash, b.begin);
   });
@@ -52,6 +55,7 @@ void CxxIndex::Finish() {
 
 std::vector<std::string> CxxIndex::Find(
     std::string_view qualified, const std::set<std::string, std::less<>>& used_namespaces) const {
+  FIELDCOST_CHECK(finished_);
   std::vector<std::string> wanted = SplitScopes(qualified);
   std::vector<std::string> symbols;
   if (wanted.empty()) return symbols;

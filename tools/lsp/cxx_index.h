@@ -34,6 +34,7 @@ class CxxIndex {
   };
   std::vector<Entry> entries_;
   std::string symbols_;
+  bool finished_ = false;
 };
 
 }  // namespace fieldcost::lsp
