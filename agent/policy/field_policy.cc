@@ -1,3 +1,9 @@
+// What is kept of the service's policy (common/wire/metadata.cc), and when it was last looked for;
+// numbers are decimal.
+//
+//   kept  := "fieldcost field policy 1\n" highest_version " " sha256 of the pinned root in hex " "
+//            root_bytes " " policy_bytes "\n" root policy   ; both signed; policy_bytes 0 = none
+//   check := unix_seconds " " [what went wrong] "\n"
 #include "agent/policy/field_policy.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The consent file: mode " " time "\n". The mode is off, local or on; the time is that of the
+// decision, RFC 3339 in UTC with six digits of a second ("2000-01-31T12:00:00.000000Z").
 #include "agent/settings/consent.h"
 
 #include <fcntl.h>

@@ -1,3 +1,9 @@
+// How rows lie in the agent's database (state_schema.h has the tables). Integers are little endian.
+//
+//   key       := soname " " package_version " " build_id " " symbol " " symbol_version " "
+//                metric " " week                             ; decimal; the week has 6 digits
+//   histogram := bucket* [untimed:u64]                       ; untimed > 0
+//   bucket    := slot:u8 count:u64 sum:u128 sum_of_squares:u128  ; 41 bytes, ascending, count > 0
 #include "agent/spool/row_codec.h"
 
 #include <fmt/format.h>

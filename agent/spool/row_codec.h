@@ -24,8 +24,8 @@ struct LocalKey {
 std::string EncodeKey(const LocalKey& key);
 Result<LocalKey> DecodeKey(std::string_view untrusted_text);
 
-// For each bucket that is not empty, in ascending slots: slot u8, count u64, sum u128, sum of
-// squares u128, little endian: 41 bytes. If calls were not timed, how many: 8 bytes more.
+// The buckets that are not empty, 41 bytes each, and 8 more if calls were not timed (row_codec.cc
+// has the bytes).
 std::string EncodeHistogram(const stats::CostHistogram& histogram);
 // kCorrupt unless it is this format and a valid histogram.
 Result<stats::CostHistogram> DecodeHistogram(std::string_view untrusted_bytes);

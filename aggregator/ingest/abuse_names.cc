@@ -1,3 +1,6 @@
+// The file of the oldest secret that is known:
+//
+//   "fieldcost-abuse-names 1 " day " " secret in hex "\n"    ; days since 1970-01-01 UTC, decimal
 #include "aggregator/ingest/abuse_names.h"
 
 #include <algorithm>

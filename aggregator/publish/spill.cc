@@ -1,3 +1,7 @@
+// The temporary file is read by the process that wrote it alone: integers in the machine's order.
+//
+//   file  := chunk*                          ; each of one partition; where they are is in memory
+//   chunk := (size:u32 record[size])*
 #include "aggregator/publish/spill.h"
 
 #include <fcntl.h>

@@ -1,3 +1,9 @@
+// A batch in the log as it came (row_codec.cc has varints).
+//
+//   batch := kind:u8 varint refused, (varint distance)[refused], body
+//            ; kind 5; 4: accepted before cubes were kept; 3: before sizes, too
+//            ; distance to the refused row before, less 1; of the first: its number
+//            ; body: to the end, as common/wire/batch.cc has it
 #include "aggregator/store/batch_record.h"
 
 #include <utility>

@@ -1,3 +1,7 @@
+// The totals of all rows, as a checkpoint stores them (row_codec.cc has varints).
+//
+//   totals := version:u8 = 1 varint batches, varint contributions, varint calls, varint sum,
+//             varint sum_of_squares
 #include "aggregator/store/dirty_table.h"
 
 #include <limits>

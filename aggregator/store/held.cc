@@ -1,3 +1,9 @@
+// A batch of an agent on probation, at head key sequence:u64 (ledger.cc; row_codec.cc has varints).
+//
+//   held := version:u8 = 2 varint accepted_rows, varint weeks,
+//           (varint week, varint contributions)[weeks] record
+//         | rows                             ; from before version 2: kind 1 of row_codec.cc
+//   record := batch (batch_record.cc) | rows
 #include "aggregator/store/held.h"
 
 #include <limits>

@@ -1,3 +1,7 @@
+// Which batches in the sums are kept as they came, and which of them go. Integers are big endian.
+//
+//   kept  in the ledger at head key sequence:u64 "k"   := number:u64   ; its key in table batches
+//   going in the inbox at withdrawal:u64 number:u64    := nothing
 #include "aggregator/store/kept.h"
 
 #include <algorithm>

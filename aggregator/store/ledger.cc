@@ -1,3 +1,13 @@
+// What is kept of an agent's epoch (README.md lists all keys). Integers are big endian;
+// row_codec.cc has varints.
+//
+//   head key    := agent id[32] epoch:u64
+//   head        := version:u8 = 1 high_water:u64 window:u64  ; bit i: high_water - i is accepted
+//   answer      at head key sequence:u64      := the bytes as they were sent
+//   tombstone   at head key sequence:u64 "w"  := version:u8 = 1 varint withdrawn_rows
+//   enrolment   at head key "e"               := 0x01
+//   undelivered at head key "n"               := version:u8 = 1 varint batches
+//   skipped     at head key ff[8] "s" last:u64  := version:u8 = 1 first:u64
 #include "aggregator/store/ledger.h"
 
 #include <algorithm>

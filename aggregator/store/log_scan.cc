@@ -1,3 +1,8 @@
+// Reads logs in the engine's format (RocksDB's log_format.h), and the marks beside them. Integers
+// are big endian.
+//
+//   marks := mark*                           ; appended; what is not whole is passed over
+//   mark  := synced_bytes:u64 crc32c(these 8 bytes):u32      ; 2^64 - 1: retired
 #include "aggregator/store/log_scan.h"
 
 #include <algorithm>

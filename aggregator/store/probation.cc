@@ -1,3 +1,7 @@
+// An agent's way to being counted, at head key "p" (ledger.cc; row_codec.cc has varints).
+//
+//   probation := version:u8 = 2 varint honest_batches, varint held_batches, flags:u8
+//                ; flags 1: released; 2: some row was dishonest, which version 1 does not know
 #include "aggregator/store/probation.h"
 
 #include <limits>

@@ -1,3 +1,26 @@
+// Rows as the store keeps them. u32 in keys is big endian, so that byte order is numeric order;
+// varint is LEB128 of up to 128 bits; zigzag maps 0, -1, 1, -2 to 0, 1, 2, 3.
+//
+//   row key   := text(soname) text(package version) text(build id) text(symbol)
+//                text(symbol version) metric:u32
+//                text(architecture) text(cpu family) log2_cores:u32 log2_memory_mib:u32
+//                text(os release) week:u32
+//   text(t)   := t 0x00                                      ; t without zero bytes
+//   row value := version:u8 = 5 flags:u8 [scalars] count:u8 bucket* [sizes] [cubes] [untimed]
+//   flags     := 1 saturated | 2 scalars | 4 weights | 8 sizes | 16 untimed | 32 cubes
+//                                        ; weights since version 2, sizes 3, cubes 4, untimed 5
+//   scalars   := varint contributions, zigzag sum_mean, varint sum_mean_squared,
+//                varint sum_inverse_calls, varint sum_within_squares, varint sum_within_freedom
+//   bucket    := slot:u8 varint count, varint sum, varint sum_of_squares, [varint weight]
+//                                                            ; ascending slots, count > 0
+//   sizes     := (count:u8 size*)[2]                         ; of calls, then of sums; count > 0
+//   size      := slot:u8 varint contributions, varint total  ; ascending slots, contributions > 0
+//   cubes     := varint cubed_contributions, zigzag sum_mean_cubed     ; of more than 0
+//   untimed   := varint                                      ; more than 0
+//
+//   rows      := kind:u8 (varint shared, varint added, key bytes[added], varint size, row value)*
+//                                  ; the key: `shared` bytes of the one before, then these
+//                ; kind 1: added; 2: withdrawn; 3 to 5 have the whole batch: batch_record.cc
 #include "aggregator/store/row_codec.h"
 
 #include <algorithm>

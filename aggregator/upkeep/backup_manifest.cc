@@ -1,3 +1,8 @@
+// The list of a backup's files beside the store's:
+//
+//   list := "fieldcost-backup 1\n" file* "sum " sha256(all before) "\n"
+//   file := "file " mode " " size " " sha256 " " path "\n"
+//           ; mode 600 or 644, size decimal, hashes in hex; path below the data directory
 #include "aggregator/upkeep/backup_manifest.h"
 
 #include <algorithm>

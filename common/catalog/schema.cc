@@ -1,3 +1,6 @@
+// The catalogue: an SQLite file of the tables below (README.md has the columns). apis.rows is the
+// fragment of one API's rows (common/wire/fragment.cc); PRAGMA user_version is the format's
+// version, kSchemaVersion.
 #include "common/catalog/schema.h"
 
 #include "common/base/check.h"

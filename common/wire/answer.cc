@@ -1,3 +1,9 @@
+// What a service answers, as JSON: at most 64 KiB, 8 levels deep; unknown members are ignored.
+//
+//   batch      := {"accepted_rows": u32, "rejected_rows": u32, "rejects": [reject*]
+//                  [, "receipt": hex] [, "held": true]}      ; at most 100 rejects
+//   reject     := {"row": u32, "reason": text}               ; row from 0, one line of ASCII
+//   withdrawal := {"withdrawn_rows": u32}
 #include <algorithm>
 #include <boost/json.hpp>
 #include <limits>

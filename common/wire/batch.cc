@@ -1,3 +1,15 @@
+// The body of a batch, and what is signed of it (wire.proto, README.md). Integers are little
+// endian.
+//
+//   body    := one zstd frame of Batch
+//   Batch   := format_version = 1, field_policy_version,
+//              hardware { architecture cpu_family log2_cores log2_memory_mib os_release },
+//              RowTable, row_first_contribution*             ; one 0 or 1 a row
+//   signed  := "fieldcost batch v2" 0x00 identity            ; Ed25519, in a header
+//            | "fieldcost withdrawal v2" 0x00 identity
+//            | "fieldcost enrolment v2" 0x00 key epoch sha256(token)[32] service
+//   identity := key epoch sequence sha256(body)[32] service
+//   key := the agent's, [32]; epoch, sequence := u64; service := a host's name, to the end
 #include "common/wire/batch.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// Metadata as files and over HTTP (wire.proto). The payloads are in metadata_payload.cc.
+//
+//   SignedMetadata := payload:bytes signature { public_key[32] signature[64] }*
+//   signed         := "fieldcost metadata v1" 0x00 payload
 #include "common/wire/metadata.h"
 
 #include <algorithm>

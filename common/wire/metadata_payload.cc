@@ -1,3 +1,14 @@
+// What is signed of metadata (wire.proto has the field numbers; policy.cc has the fourth role).
+// Times are microseconds since 1970-01-01 UTC, s64.
+//
+//   head      := role, format_version = 1, version:u64, expires_us
+//   root      := head["root"], root_threshold:u32, root_key[32]*, timestamp_key[32]*,
+//                snapshot_key[32]*, policy_key[32]*
+//   timestamp := head["timestamp"], published_us, snapshot_version:u64, snapshot_sha256[32],
+//                snapshot_bytes:u64, refresh_seconds:u32
+//   snapshot  := head["snapshot"], published_us, store_sequence:u64, contribution_threshold:u32,
+//                synthetic:bool, fragment_bits:u32, fragment { sha256[32] bytes:u64 rows:u64 }*
+//                                                            ; columns of 2^fragment_bits
 #include "common/wire/metadata_payload.h"
 
 #include <algorithm>

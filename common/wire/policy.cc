@@ -1,3 +1,9 @@
+// The payload of a measuring policy (wire.proto; metadata_payload.cc has the head and the times).
+//
+//   policy := head["policy"], published_us,
+//             number:u32*                            ; each optional; kFields has the ranges
+//             module { soname package }*             ; ascending; package "": any
+//             weight { soname symbol per_65536:u32 }*        ; ascending
 #include "common/wire/policy.h"
 
 #include <array>

@@ -1,3 +1,13 @@
+// The columns of RowTable (wire.proto has the field numbers; numbers are packed varints). Each name
+// in braces is a column; those of a group are of one length.
+//
+//   RowTable := string*                                      ; each once, in order of first use
+//               module { soname package_version build_id }*  ; indices into strings
+//               api    { module symbol symbol_version }*     ; into modules, strings, strings
+//               row    { api metric week bucket_count }*     ; so many buckets are this row's
+//               bucket { slot count sum_low sum_high squares_low squares_high }*
+//                                              ; row by row, ascending slots, count > 0
+//               row_untimed*                                 ; one a row; absent if all are 0
 #include "common/wire/row_table.h"
 
 #include <google/protobuf/io/coded_stream.h>
