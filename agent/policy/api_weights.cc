@@ -100,7 +100,7 @@ Result<std::vector<ApiContributions>> ContributionsIn(const std::filesystem::pat
   FIELDCOST_ASSIGN(const catalog::Freshness freshness, catalog->GetFreshness());
   if (freshness.synthetic) return apis;
   FIELDCOST_TRY(
-      catalog->ForEachApi([&](std::vector<stats::StatRow> rows) { Collect(rows, apis); }));
+      catalog->ForEachApi([&](const std::vector<stats::StatRow>& rows) { Collect(rows, apis); }));
   return apis;
 }
 

@@ -413,7 +413,7 @@ Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo
     if (pick.busy && sum.cell.metric == stats::Metric::kWallTime) {
       sum.cell.metric = stats::Metric::kWallTimeBusy;
     }
-    content.cells.push_back(std::move(sum.cell));
+    content.cells.push_back(sum.cell);
   }
   for (RunPick& pick : content.picks) {
     if (pick.busy && pick.first_metric == stats::Metric::kWallTime) {

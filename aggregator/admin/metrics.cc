@@ -38,8 +38,8 @@ class Families {
   void Begin(std::string name, std::string help, MetricType type) {
     families_.push_back({.name = std::move(name), .help = std::move(help), .type = type});
   }
-  // To the family that was begun last.
-  void Add(double value, std::vector<Label> labels = {}) {
+  // Adds to the family that was begun last.
+  void Add(double value, const std::vector<Label>& labels = {}) {
     ClientMetric metric;
     for (const Label& label : labels) {
       metric.label.push_back({std::string(label.name), std::string(label.value)});

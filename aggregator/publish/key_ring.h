@@ -23,7 +23,7 @@ inline constexpr char kNextKeySuffix[] = ".next";
 // The online signing keys and the newest root that vouches for them. Immutable.
 class KeyRing {
  public:
-  // On the very first start (no root in `root_dir`) makes keys_dir/{root,timestamp,snapshot,
+  // Makes, on the very first start (no root in `root_dir`), keys_dir/{root,timestamp,snapshot,
   // policy}.key and signs root version 1 into root_dir/1. Later neither root nor policy key is
   // needed or read; see key_export.h. kUnauthenticated: an online key is not one of the newest
   // root's; kNotFound: an online key's file is missing.
@@ -50,8 +50,8 @@ class KeyRing {
   const crypto::PrivateKey& snapshot_key() const { return snapshot_key_; }
 
  private:
-  KeyRing(wire::RootMetadata root, crypto::PrivateKey timestamp_key,
-          crypto::PrivateKey snapshot_key)
+  KeyRing(wire::RootMetadata root, const crypto::PrivateKey& timestamp_key,
+          const crypto::PrivateKey& snapshot_key)
       : root_(std::move(root)), timestamp_key_(timestamp_key), snapshot_key_(snapshot_key) {}
 
   wire::RootMetadata root_;

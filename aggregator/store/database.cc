@@ -74,7 +74,7 @@ std::vector<std::string> DamagedTables(rocksdb::Env& env, const std::string& dir
   options.env = &env;
   for (const std::string& name : names) {
     if (!name.ends_with(".sst")) continue;
-    const std::string file = directory + '/' + name;
+    const std::string file = fmt::format("{}/{}", directory, name);
     rocksdb::SstFileReader reader(options);
     rocksdb::Status status = reader.Open(file);
     if (status.ok()) status = reader.VerifyChecksum();

@@ -36,12 +36,12 @@ Error IoError(std::string_view action, const std::filesystem::path& path, const 
 
 class MarkedFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
-  MarkedFile(MarkingFileSystem& files, std::string path, rocksdb::FileOptions file_options,
+  MarkedFile(MarkingFileSystem& files, std::string path, const rocksdb::FileOptions& file_options,
              std::unique_ptr<rocksdb::FSWritableFile> target)
       : FSWritableFileOwnerWrapper(std::move(target)),
         files_(files),
         path_(std::move(path)),
-        file_options_(std::move(file_options)) {}
+        file_options_(file_options) {}
 
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
     return Counted(data.size(), FSWritableFileWrapper::Append(data, options, debug));

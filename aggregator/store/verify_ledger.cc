@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -179,7 +178,8 @@ void LedgerCheck::Check(const Agent& agent) {
       report_batch(sequence, "is withdrawn and has contributed");
     }
   }
-  for (std::vector<std::uint64_t> hashes : std::views::values(agent.hashes)) {
+  for (const auto& [week, unsorted] : agent.hashes) {
+    std::vector<std::uint64_t> hashes = unsorted;
     std::sort(hashes.begin(), hashes.end());
     if (std::adjacent_find(hashes.begin(), hashes.end()) != hashes.end()) {
       report("it has contributed to a row twice");

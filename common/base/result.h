@@ -53,7 +53,9 @@ inline Error Within(Error error, std::string_view context) {
 //   FIELDCOST_ASSIGN(const std::string text, ReadFile(path, kLimit));
 #define FIELDCOST_ASSIGN(declaration, expression) \
   FIELDCOST_ASSIGN_INNER(declaration, expression, FIELDCOST_CONCAT(fieldcost_result_, __LINE__))
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot have any
 #define FIELDCOST_ASSIGN_INNER(declaration, expression, name)    \
   auto name = (expression);                                      \
   if (!name) return ::fieldcost::Error(std::move(name).error()); \
   declaration = std::move(*name)
+// NOLINTEND(bugprone-macro-parentheses)

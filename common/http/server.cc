@@ -132,7 +132,7 @@ asio::awaitable<void> Server::State::Accept() {
 }
 
 void Server::State::RunThreads() {
-  asio::co_spawn(acceptor.get_executor(), Accept(), [this](std::exception_ptr failure) {
+  asio::co_spawn(acceptor.get_executor(), Accept(), [this](const std::exception_ptr& failure) {
     try {
       if (failure) std::rethrow_exception(failure);
     } catch (const std::exception& error) {

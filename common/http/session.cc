@@ -160,7 +160,7 @@ class Responder {
 
 void TcpSession::Start(std::shared_ptr<Core> core, std::function<void()> ended) {
   const auto done = [self = shared_from_this(),
-                     ended = std::move(ended)](std::exception_ptr failure) {
+                     ended = std::move(ended)](const std::exception_ptr& failure) {
     try {
       if (failure) std::rethrow_exception(failure);
     } catch (const std::exception& thrown) {
