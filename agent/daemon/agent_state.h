@@ -32,7 +32,7 @@ struct Agent::State {
 
   // The database must be open in the following.
   Result<UploadState> LoadUploadState(WallTime now);
-  // With a next try that NextTryInNewEpoch() or CorrectNextTry() had to correct.
+  // Loads it, its next try as NextTryInNewEpoch() or CorrectNextTry() had to correct it.
   Result<UploadState> LoadCorrectedUploadState(WallTime now);
   Status NewUploadSeed();
   Status SaveUploadState(const UploadState& upload, std::string_view problem);

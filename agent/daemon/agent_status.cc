@@ -37,7 +37,7 @@ std::string RunDirectoryProblem(const AgentPaths& paths) {
     if (errno == ENOENT) return {};  // the first program makes it
     return ErrnoError("look at the room in", directory, errno).message;
   }
-  // As the user that we act for, who need not be the real one.
+  // Asks for the user that we act for, who need not be the real one.
   if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     return ErrnoError("write in", directory, errno).message;
   }

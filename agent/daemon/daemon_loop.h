@@ -26,7 +26,7 @@ class DaemonLoop {
   // kAlreadyExists if another daemon of this user runs.
   static Result<DaemonLoop> Start(const AgentPaths& paths, const Clock& clock);
 
-  // Until its end; the text says why it ended. Tells the service manager when it is ready.
+  // Returns at its end; the text says why it ended. Tells the service manager when it is ready.
   Result<std::string> Run();
 
  private:

@@ -1,3 +1,4 @@
+// fieldcostd: collects what measured programs left, and sends it if the user has opted in.
 #include <cstdio>
 #include <string>
 #include <string_view>

@@ -31,7 +31,7 @@ constexpr std::int64_t kUnfinishedSeconds = 60;
 constexpr std::uint64_t kPsPerNs = 1000;
 // 13 days, of all threads together.
 constexpr std::uint64_t kMaxTimePerRunNs = std::uint64_t{1} << 50;
-// Of one run's time, times the runs it stands for: services take a thousand times that in a row.
+// Squares of a run's time, times the runs it stands for: services take 1,000 times that in a row.
 constexpr stats::Uint128 kMaxSquaresPerRun = stats::Uint128{1} << 102;
 
 std::uint64_t InodeOf(const std::filesystem::path& path) {

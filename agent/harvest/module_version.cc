@@ -81,7 +81,7 @@ std::optional<ModuleOwner> AskPackageDatabase(const std::string& path) {
   return ModuleOwner{.package = package.substr(0, package.find(':')), .version = version};
 }
 
-// As the database keeps it: "PACKAGE VERSION"; empty if there is none.
+// The owner as the database keeps it: "PACKAGE VERSION"; empty if there is none.
 std::string TextOf(const ModuleOwner& owner) {
   return owner.package.empty() ? std::string() : owner.package + ' ' + owner.version;
 }

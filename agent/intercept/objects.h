@@ -9,7 +9,7 @@ namespace fieldcost::intercept {
 // The loaded objects we know of: the program's own, which stay, and those dlopen brought, in a
 // constructor before ours or when dlsym was asked about them. Changed under the patch lock only.
 
-// For the constructor.
+// Called by the constructor.
 void ListObjectsAtStart(bool data_too);
 SlotSpace Objects(bool may_ask_loader);
 

@@ -72,7 +72,7 @@ extern __attribute__((visibility("hidden"))) const char fieldcost_stubs[];
 extern __attribute__((visibility("hidden"))) const char fieldcost_sampling_stubs[];
 extern __attribute__((visibility("hidden"))) const char fieldcost_notice_stubs[];
 
-// For calibration: a function that does nothing, and one of known time, since each of its
+// Serve calibration: a function that does nothing, and one of known time, since each of its
 // multiplications waits for the last, also from one call to the next.
 __attribute__((visibility("hidden"))) uint64_t fieldcost_empty_function(uint64_t value);
 __attribute__((visibility("hidden"))) uint64_t fieldcost_known_function(uint64_t value);

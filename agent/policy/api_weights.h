@@ -20,7 +20,7 @@ struct ApiContributions {
   std::uint64_t name_hash = 0;  // shm::ApiHash without the symbol version
 };
 
-// At this many contributions an API is picked half as often as one that nobody knows.
+// An API with so many contributions is picked half as often as one that nobody knows.
 inline constexpr std::uint64_t kHalfWeightContributions = 100;
 // However well an API is known, it stays in the race: costs change with versions and machines.
 inline constexpr std::uint32_t kLeastWeight = shm::kFullWeight / 64;

@@ -17,7 +17,7 @@ struct Candidate {
   uint64_t target;
   uint64_t code_begin;  // 0..0 if the function's extent is not known (IFUNC)
   uint64_t code_end;
-  // Of the random pick that took it; see common/shm/selection.h.
+  // Facts of the random pick that took it; see common/shm/selection.h.
   uint64_t candidate_count;
   uint32_t draws;
   uint32_t weight;

@@ -53,7 +53,7 @@ struct ProcessState {
   uint32_t timed_call_ps;
   uint32_t untimed_call_ps;
   uint32_t pid;
-  // Of the phase that is on, for its picks: shm::PickFlags, and the chance that it was chosen.
+  // Facts of the phase that is on, for its picks: shm::PickFlags, and the chance it was chosen by.
   uint32_t phase_flags;
   uint32_t phase_selection_per_65536;
   uint32_t has_begun;  // the program: what is picked from now on has been called before, perhaps

@@ -38,7 +38,7 @@ bool WriteAt(int64_t fd, const void* bytes, uint64_t size, uint64_t offset) {
                     size, offset) == static_cast<int64_t>(size);
 }
 
-// For as long as the open file exists: as long as it is mapped.
+// Lasts as long as the open file exists: as long as it is mapped.
 bool Lock(int64_t fd) {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
@@ -47,7 +47,7 @@ bool Lock(int64_t fd) {
                     reinterpret_cast<uint64_t>(&lock)) == 0;
 }
 
-// At most 4 ms, the most that 32 bits hold.
+// Gives at most 4 ms, the most that 32 bits hold.
 uint32_t Picoseconds(uint64_t ticks) {
   __extension__ using Wide = unsigned __int128;
   const Wide ps = (Wide{ticks} * kPicosecondsPerNanosecond * process.ticks_to_ns) >> 32;

@@ -17,7 +17,7 @@ extern Workspace* workspace;
 // The program's own limit for an RLIMIT_...; 0 if it cannot be told.
 uint64_t LimitOf(int resource);
 
-// For the constructor. False if there is no memory, or if the program's own limits are so tight
+// Serves the constructor. False if there is no memory, or the program's own limits are so tight
 // that it would miss what is taken here.
 bool MakeWorkspace();
 void DropWorkspace();

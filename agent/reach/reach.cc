@@ -157,7 +157,7 @@ std::string FindSanitizer(const ReadAt& read, const ElfFile& elf, const DynamicP
   return {};
 }
 
-// Of a file without interpreter.
+// Explains a file without interpreter.
 Explanation ExplainUnlinked(const ReadAt& read, const ElfFile& elf, unsigned type) {
   const bool is_program =
       type == ET_EXEC || (elf.dynamic && ReadDynamic(read, *elf.dynamic).is_program);

@@ -1,3 +1,4 @@
+// Explains living processes from /proc: ExplainProcess(), Survey() and LibraryHolders() of reach.h.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>

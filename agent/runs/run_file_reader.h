@@ -92,7 +92,7 @@ struct RunPick {
   // all of its calls.
   bool has_all_calls = false;
   bool busy = false;  // the machine was when its phase began: its wall times are kWallTimeBusy
-  // For how many runs it stands; untrusted, see shm::RunsStoodFor().
+  // Tells for how many runs it stands; untrusted, see shm::RunsStoodFor().
   shm::DrawnPick drawn;
   shm::Chances chances;
 };

@@ -30,7 +30,7 @@ struct AgentPaths {
 
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path policy_file() const;
-  // In the memory directory as FindMemoryDir() finds it now; where there is none, in the state
+  // Is in the memory directory as FindMemoryDir() finds it now; where there is none, in the state
   // directory, where nobody puts them.
   std::filesystem::path run_dir() const;
   std::filesystem::path skip_file() const;

@@ -21,7 +21,7 @@ struct BuiltBatch {
   std::string body;  // encoded and compressed
 };
 
-// As many of the content's rows, from the first, as an encoding of at most `max_bytes` has room for
+// Takes as many of the rows, from the first, as an encoding of at most `max_bytes` has room for
 // (one row at least). Pure. REQUIRES: there are rows.
 Result<BuiltBatch> BuildBatch(wire::BatchContent content, std::size_t max_bytes);
 

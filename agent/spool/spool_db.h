@@ -84,7 +84,7 @@ class SpoolDb {
   // believed, also if it goes back: one that was ahead for a moment must not keep the key from
   // changing for years.
   Result<BatchNumber> NextNumber(std::uint64_t clock_epoch);
-  // Under which class the batches of an epoch go: that of its first one, or `now` if there is none.
+  // The class under which an epoch's batches go: that of its first one, or `now` if there is none.
   // The service takes an agent for one machine as long as it has one key, so a class that changes
   // shows from the next epoch on.
   Result<stats::HardwareClass> ClassOf(std::uint64_t epoch, const stats::HardwareClass& now);
@@ -100,7 +100,7 @@ class SpoolDb {
 
   // False if it is not queued any more.
   Result<bool> MarkAttempted(std::uint64_t id);
-  // Not all of it has left: if no earlier attempt may have arrived, and it was dropped meanwhile,
+  // Notes that not all left: if no earlier attempt may have arrived, and it was dropped meanwhile,
   // so are its bytes.
   Status TakeBackAttempt(std::uint64_t id);
   // Also if consent was withdrawn meanwhile: it has arrived.

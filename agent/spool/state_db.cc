@@ -23,7 +23,7 @@ WallTime TimeOf(std::uint64_t micros) {
 
 constexpr std::string_view kAskSchemaVersion = "PRAGMA user_version";
 
-// In a transaction. 0 is no database yet.
+// Is called in a transaction. 0 is no database yet.
 Status BringUpToDate(sqlite::Database& database, std::uint64_t version) {
   if (version == 0) {
     FIELDCOST_TRY(database.Execute(kStateSchema));

@@ -91,14 +91,14 @@ class StateDb {
   Result<std::set<stats::ApiKey>> PrivateApis();
 
   Status AddPending(const LocalKey& key, const stats::CostHistogram& histogram, WallTime now);
-  // As they would be sent, ascending by stored key, at most `limit`. `hardware` is part of a
+  // Rows as they would be sent, ascending by stored key, at most `limit`. `hardware` is part of a
   // contribution's key.
   Result<std::vector<wire::BatchRow>> PendingRows(std::string_view hardware, std::size_t limit);
   Result<std::optional<WallTime>> OldestPending();
   Status RemovePending(const LocalKey& key);
   // `batch`: the id of the one that contributes it; if that is never accepted, neither was this.
   Status AddContributed(const LocalKey& key, std::string_view hardware, std::uint64_t batch);
-  // Of earlier weeks, and of batches before that one: a jump of the clock alone forgets nothing.
+  // Forgets earlier weeks, and batches before that one: a jump of the clock alone forgets nothing.
   Status PruneContributed(std::uint32_t oldest_week, std::uint64_t oldest_batch);
 
   Result<std::optional<std::string>> FindModuleVersion(const ModuleFile& file);

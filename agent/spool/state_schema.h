@@ -5,7 +5,7 @@ namespace fieldcost::agent {
 // The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
 inline constexpr unsigned kStateSchemaVersion = 5;
 
-// From version 1 to 2.
+// Brings version 1 to 2.
 inline constexpr char kStateUpgrade2[] = R"sql(
 ALTER TABLE run ADD COLUMN timed_calls INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN untimed_calls INTEGER NOT NULL DEFAULT 0;
@@ -52,7 +52,7 @@ CREATE TABLE epoch_class (
 );
 )sql";
 
-// From version 2 to 3, before and after kStateSchemaSpool. A batch that waits may have been tried.
+// Bring version 2 to 3, before and after kStateSchemaSpool. A batch that waits may have been tried.
 inline constexpr char kStateUpgrade3[] = R"sql(
 DROP INDEX spool_by_state;
 ALTER TABLE spool RENAME TO old_spool;

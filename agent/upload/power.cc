@@ -24,7 +24,7 @@ constexpr std::uint32_t kMeteredGuessedYes = 3;
 
 using SteadyClock = std::chrono::steady_clock;
 
-// In microseconds; 0 = it has passed.
+// Microseconds; 0 = it has passed.
 std::uint64_t LeftUntil(SteadyClock::time_point deadline) {
   const auto left =
       std::chrono::duration_cast<std::chrono::microseconds>(deadline - SteadyClock::now());

@@ -17,7 +17,7 @@ class UploadLock {
   static Result<std::optional<UploadLock>> Take(const AgentPaths& paths,
                                                 std::chrono::milliseconds wait);
 
-  // For whoever has switched sending off: when it returns, no upload is under way. One that is sees
+  // Waits after sending was switched off: when it returns, no upload is under way. One that is sees
   // the decision (CheckMaySend) and ends, or waits for its answer for a moment. kUnavailable if one
   // does not end: what it had begun to send may still leave. Makes no file.
   static Status WaitForOthers(const AgentPaths& paths);

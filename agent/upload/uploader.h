@@ -32,11 +32,11 @@ class Uploader {
  public:
   Uploader(const AgentPaths& paths, const AgentConfig& config, const Clock& clock);
 
-  // Of how many epochs batches go in one upload. Those of two in a row tell that their keys belong
+  // The epochs whose batches go in one upload. Those of two in a row tell that their keys belong
   // together.
   enum class Epochs { kOne, kAll };
 
-  // Until `max_batches` are sent, the spool is empty, consent is withdrawn (in the middle of a
+  // Goes on until `max_batches` are sent, the spool is empty, consent is withdrawn (amid a
   // request, too: then nothing of it leaves any more), a batch fails for now
   // (report.stopped_by), or the next is of another epoch than those of `report`. A connection has
   // batches of one epoch. An Error is ours (database, key file), not the server's.

@@ -48,7 +48,7 @@ class Admin {
 
   void SetTokens(ingest::TokenSet tokens);
 
-  // For http::Server; what may take its time runs on threads of its own. A Host that is neither an
+  // An http::Handler; what may take its time runs on threads of its own. A Host that is neither an
   // address nor localhost is refused: no page in a browser reaches this by a name of its own.
   void Handle(http::Request untrusted_request, http::Respond respond);
 

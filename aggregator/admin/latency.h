@@ -22,7 +22,7 @@ class Latency {
     nanoseconds_ += static_cast<std::uint64_t>(duration.count());
   }
 
-  // Of one bucket, not cumulative.
+  // Counts of one bucket, not cumulative.
   std::uint64_t Count(std::size_t bucket) const { return counts_[bucket]; }
   double SumSeconds() const { return static_cast<double>(nanoseconds_.load()) * 1e-9; }
 

@@ -1,3 +1,4 @@
+// Sends the batches of a made-up fleet through Ingest into a store: Fill() of demo.h.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -51,7 +52,7 @@ http::Request SignedRequest(const crypto::PrivateKey& key, wire::Epoch epoch,
   return request;
 }
 
-// As Service does at its start: the secret has to be that of the store.
+// Does as Service at its start: the secret has to be that of the store.
 template <typename Secret>
 Result<Secret> OpenSecret(store::Store& store, const std::filesystem::path& keys_dir,
                           const char* name) {

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMinTimedCalls = 12;
 constexpr std::uint64_t kMinAilingCalls = 100;
 constexpr std::uint64_t kMaxTimedCalls = 3'000;
 constexpr std::uint64_t kCallsPerTimedCall = 16;
-// As if each API had one of 32 slots, and one run in 16 was chosen.
+// Stands for each API having one of 32 slots, and one run in 16 being chosen.
 constexpr std::uint64_t kRunsStoodFor = 512;
 constexpr unsigned kBusyPercent = 25;  // of the weeks of a machine have busy starts, too ...
 constexpr std::uint32_t kBusyCostPercent = 140;  // ... in which calls cost so much

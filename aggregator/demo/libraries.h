@@ -47,7 +47,7 @@ struct LibraryModel {
 std::span<const LibraryModel> Libraries();
 // Each step to the next version of a library has one regression and one improvement.
 std::span<const PlantedChange> PlantedChanges();
-// Of this version against the oldest, in percent multiplied up: 100 if nothing was planted.
+// Cost of this version against the oldest, in percent multiplied up: 100 if nothing was planted.
 std::uint32_t CostPercent(const LibraryModel& library, std::size_t version,
                           std::string_view symbol);
 

@@ -1,3 +1,4 @@
+// Tells as JSON what was planted into a demo, so that others can look for it: PlantedJson().
 #include <algorithm>
 
 #include "aggregator/demo/demo.h"

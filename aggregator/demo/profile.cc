@@ -1,3 +1,4 @@
+// Makes the profile of one ailing machine of the made-up fleet: ProfileOf() of demo.h.
 #include "common/wire/profile.h"
 
 #include <array>

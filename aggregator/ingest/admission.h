@@ -29,7 +29,7 @@ class Admission {
 
   EnrolmentMode mode() const { return mode_; }
   bool IsRevoked(const std::string& agent_id) const;
-  // From now on; the store has to be told by the caller.
+  // Holds from now on; the store has to be told by the caller.
   void Revoke(const std::string& agent_id);
   // Takes the same time for every wrong token of a length.
   bool IsToken(std::string_view untrusted_token) const;

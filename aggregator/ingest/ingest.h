@@ -29,7 +29,7 @@ namespace fieldcost::ingest {
 // own decoder and buffers.
 class Ingest {
  public:
-  // Without `names` those of the abuse log are forgotten at the end of the process.
+  // Names of the abuse log are forgotten at the end of the process without `names`.
   // REQUIRES: `store` and `clock` outlive this.
   Ingest(store::Store& store, const Clock& clock, Pseudonyms pseudonyms, Receipts receipts,
          Admission admission, IngestOptions options = {},

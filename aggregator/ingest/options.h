@@ -17,7 +17,7 @@ struct IngestOptions {
   std::vector<std::string> modules;
   // And as many withdrawals; 0 = no limit.
   unsigned batches_per_agent_per_hour = 0;
-  // Of the room for batches of new agents (store::StoreOptions::held_bytes): what one client
+  // Part of the room for batches of new agents (store::StoreOptions::held_bytes): what one client
   // address may take of it in a day; 0 = all.
   std::uint64_t held_bytes_per_address = 0;
   // Whether there is too little room for batches, asked for each; none: never. Thread-safe.

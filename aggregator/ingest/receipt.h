@@ -38,7 +38,7 @@ struct ReceiptContent {
 // 4 are opened. README.md has the bytes. Immutable.
 class Receipts {
  public:
-  // With the secret in the file; see LoadOrCreateSecret().
+  // Uses the secret in the file; see LoadOrCreateSecret().
   static Result<Receipts> LoadOrCreate(const std::filesystem::path& path);
   explicit Receipts(std::string secret) : secret_(std::move(secret)) {}
 

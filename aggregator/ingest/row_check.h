@@ -66,7 +66,7 @@ class RowCheck {
   };
 
   bool IsListed(const std::string& soname);
-  // As wire::ValidateApiKey(). Rows of a module stand together, so its part is checked once.
+  // Does as wire::ValidateApiKey(). Rows of a module stand together: its part is checked once.
   Status CheckKey(const stats::ApiKey& untrusted_key);
   std::optional<RowRefusal> CheckPlausible(const wire::UntrustedRow& untrusted_row,
                                            const stats::Bucket& totals);

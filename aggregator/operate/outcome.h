@@ -29,7 +29,7 @@ class Outcome {
   std::vector<Fact> facts_;
 };
 
-// To stdout: JSON, or `done` and the facts on one line.
+// Prints to stdout: JSON, or `done` and the facts on one line.
 void Print(const Outcome& outcome, std::string_view done, bool json);
 
 }  // namespace fieldcost::aggregator

@@ -52,7 +52,7 @@ class Weeks {
 // How many contributions came in in each of some weeks.
 using WeekCounts = std::vector<std::uint64_t>;
 
-// In each week of `all`, of which `part` is a part.
+// Counts in each week of `all`, of which `part` is a part.
 WeekCounts CountsOf(const Weeks& part, const Weeks& all) {
   WeekCounts counts;
   auto next = part.all().begin();

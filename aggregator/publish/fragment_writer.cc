@@ -84,7 +84,7 @@ Status InParallel(std::size_t count,
   return failure;
 }
 
-// In front of a row on its way, which is its key and its value; the week's scalars are as they are
+// Precedes a row on its way, which is its key and its value; the week's scalars are as they are
 // in memory, since it goes no further than this program.
 struct Head {
   std::uint32_t hash = 0;  // the first kHashBits bits of its API's
@@ -100,7 +100,7 @@ struct RawRows {
   std::size_t count = 0;
 };
 
-// Into `rows`, which are used again from fragment to fragment: they are large.
+// Fills `rows`, which are used again from fragment to fragment: they are large.
 Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
   rows.resize(raw.count);
   store::CompactRow sums;

@@ -11,7 +11,7 @@
 namespace fieldcost::publish {
 namespace {
 
-// By one of our roots, newest first: after a change of keys the last policy still has its version.
+// Tries our roots, newest first: after a change of keys the last policy still has its version.
 Result<wire::PolicyMetadata> VerifyByAnyRoot(const std::string& bytes,
                                              const std::filesystem::path& root_dir) {
   FIELDCOST_ASSIGN(const std::vector<wire::RootMetadata> roots, KeyRing::AllRoots(root_dir));

@@ -23,7 +23,7 @@ std::string HexOf(std::string_view bytes) {
 constexpr char kPublishedVersion[] = "published_version";
 constexpr char kPublishedRestorations[] = "published_restorations";
 
-// By one of our roots, the newest first: what was signed before a change of keys is still ours.
+// Tries our roots, the newest first: what was signed before a change of keys is still ours.
 template <typename Verify>
 auto VerifyByAny(const std::vector<wire::RootMetadata>& roots, const Verify& verify) {
   auto metadata = verify(roots.front());

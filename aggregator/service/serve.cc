@@ -19,7 +19,7 @@ using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kHealthCheckInterval{1'000};
-// Until the service is open: its first publication is waited for.
+// Passes between looks until the service is open: its first publication is waited for.
 constexpr milliseconds kOpeningInterval{20};
 
 sigset_t ServedSignals() {

@@ -23,7 +23,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Of the end: for requests in progress, then for publication and the like.
+// Parts of the end: for requests in progress, then for publication and the like.
 constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::seconds kBackgroundTime{10};
 constexpr std::chrono::seconds kAdminDrainTime{1};
@@ -73,7 +73,7 @@ std::string UrlOf(const char* scheme, const http::ServerOptions& options,
                      server.port());
 }
 
-// Of taking out an agent's batches: the command that has asked for it cannot show it.
+// Logs how taking out an agent's batches goes: the command that has asked for it cannot show it.
 void LogProgress(int done, int total) {
   constexpr int kStep = 1'000;
   if (done % kStep != 0) return;

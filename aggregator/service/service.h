@@ -49,7 +49,7 @@ class Service {
   // Certificate and tokens; the first error, after both were tried.
   Status Reload();
 
-  // Not ready any more, but everything is still answered.
+  // Is not ready any more from now on, but everything is still answered.
   void BeginDrain() { phase_ = Phase::kDraining; }
   // Ends what was started. False if background work does not end soon; this must live on then.
   [[nodiscard]] bool Stop();
@@ -74,7 +74,7 @@ class Service {
   bool IsDiskFull() const;  // up to Config::min_free_bytes
   std::string WhyNotReady() const;
   std::string WhyCertificateIsBad() const;  // "" = it is valid
-  // At most once an hour.
+  // Logs at most once an hour.
   void WarnOfHeldRoom();
   // What the rows of a checkpoint took.
   void GiveBackMemory();

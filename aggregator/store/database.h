@@ -67,7 +67,7 @@ class Database {
     std::unique_ptr<State> state_;
   };
 
-  // As many changes as there may be, in ascending order of keys in each table, that become visible
+  // Any number of changes, in ascending order of keys in each table, that become visible
   // and durable together, or not at all, by Adopt(). They go to files of their own, past the log
   // and the write buffers, so that whoever writes meanwhile does not wait for them, and their
   // number costs no memory. Not thread-safe; one at a time.
@@ -142,7 +142,7 @@ class Database {
 
   std::shared_ptr<View> Freeze();
 
-  // Of the newest state if `view` is null.
+  // Reads the newest state if `view` is null.
   Result<std::optional<std::string>> Get(Table table, std::string_view key,
                                          const View* view = nullptr) const;
 
@@ -156,7 +156,7 @@ class Database {
   // The first `prefix_bytes` of the keys that have as many, each once, ascending.
   Status ForEachPrefix(Table table, std::size_t prefix_bytes,
                        const std::function<Status(std::string_view prefix)>& visit) const;
-  // At most so many entries, as they are now. Returns the key to go on from; empty after the last.
+  // Visits at most so many entries, as they are now. Returns the key to go on from; empty if done.
   Result<std::string> ForSome(Table table, std::string_view begin, std::size_t max_entries,
                               const Visitor& visit) const;
 

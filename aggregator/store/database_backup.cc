@@ -1,3 +1,4 @@
+// Backs the engine up and restores it: the part of Database that sees its BackupEngine.
 #include <fcntl.h>
 #include <rocksdb/utilities/backup_engine.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Compares files with what was written: the part of Database that finds damage at rest.
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/file_checksum.h>

@@ -1,3 +1,4 @@
+// Finds the damaged end of a log, tells what is lost with it, and cuts it off.
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>

@@ -1,3 +1,4 @@
+// Writes ascending changes into table files that the engine adopts, and looks ascending keys up.
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -15,7 +16,7 @@
 namespace fieldcost::store {
 namespace {
 
-// In the engine's own directory, since they are linked and not copied. No name of its own looks
+// Files in the engine's own directory, since they are linked, not copied. No name of its own looks
 // like this one.
 constexpr char kFilePrefix[] = "checkpoint.";
 // Then the next file begins, so that compactions find pieces of a bearable size.

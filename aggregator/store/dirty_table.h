@@ -51,7 +51,7 @@ class DirtyTable {
                                        const CompactRow* removed)>;
   Status ForEach(const Visitor& visit) const;
 
-  // To be added; differences are modulo the numbers' size.
+  // Sums to be added; differences are modulo the numbers' size.
   const Totals& totals() const { return totals_; }
   bool empty() const { return records_ == 0; }
   std::size_t row_count() const { return added_.size() + removed_.size(); }

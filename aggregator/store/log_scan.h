@@ -19,7 +19,7 @@ inline constexpr std::size_t kLogBlockBytes = 32'768;
 struct LogScan {
   std::uint64_t size = 0;
   std::uint64_t whole_bytes = 0;  // up to there it is nothing but whole records
-  // Behind bytes that are no record there is one that was begun later.
+  // Place of a record that was begun later, behind bytes that are none.
   std::optional<std::uint64_t> goes_on_at;
   bool is_whole() const { return whole_bytes == size; }
 };

@@ -20,7 +20,7 @@ class RowIndex {
     CompactRow sums;
   };
 
-  // Under a secret of this process, so that nobody can make keys that collide.
+  // Hashes under a secret of this process, so that nobody can make keys that collide.
   static std::uint32_t HashOf(std::string_view key);
 
   // Null if there is none. REQUIRES, here and below: `hash` is HashOf(key).
@@ -40,7 +40,7 @@ class RowIndex {
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  // In ascending order of keys; valid until the next Insert().
+  // All rows in ascending order of keys; valid until the next Insert().
   std::vector<const Row*> Sorted() const;
 
   // What one more row costs beside the bytes of its key and its buckets.

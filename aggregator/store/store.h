@@ -68,7 +68,7 @@ class Store {
   // The rows that are in the sums, as AcceptedRows::bytes(); nullopt if it is not kept.
   Result<std::optional<std::string>> KeptRows(std::string_view agent_id, wire::Epoch epoch,
                                               wire::Sequence sequence) const;
-  // As Withdraw(), with these rows; kRepeated, and 0 rows, if it is not kept (any more).
+  // Does as Withdraw(), with these rows; kRepeated, and 0 rows, if it is not kept (any more).
   Result<WithdrawResult> WithdrawKept(std::string_view agent_id, wire::Epoch epoch,
                                       wire::Sequence sequence);
 

@@ -1,3 +1,4 @@
+// Notes which agents have enrolled and which are revoked: the part of Store about agents.
 #include <limits>
 
 #include "aggregator/store/store_state.h"

@@ -1,3 +1,4 @@
+// Backs a store up and restores it: the part of Store about backups.
 #include <fcntl.h>
 #include <unistd.h>
 

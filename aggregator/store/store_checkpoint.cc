@@ -1,3 +1,4 @@
+// Writes the dirty table into the rows, and reads them as snapshots: the part of Store about rows.
 #include <algorithm>
 #include <chrono>
 #include <utility>

@@ -1,3 +1,4 @@
+// Rewrites all files: the part of Store after which nothing of what was removed is left.
 #include "aggregator/store/store_state.h"
 
 namespace fieldcost::store {

@@ -1,3 +1,4 @@
+// Removes the rows of old weeks and the ledgers of old epochs: the part of Store about retention.
 #include <algorithm>
 #include <map>
 
@@ -8,7 +9,7 @@ namespace {
 
 constexpr char kFirstWeekKey[] = "first_week";
 constexpr char kFirstEpochKey[] = "first_epoch";
-// Up to these bounds everything has been removed.
+// Bounds up to which everything has been removed.
 constexpr char kRowsExpiredKey[] = "rows_expired";
 constexpr char kEpochsExpiredKey[] = "epochs_expired";
 

@@ -1,3 +1,4 @@
+// Counts what a store holds: the part of Store that metrics show.
 #include <sys/stat.h>
 
 #include "aggregator/store/store_state.h"

@@ -1,3 +1,4 @@
+// Keeps named numbers of the caller's: the part of Store about PutNumber() and GetNumber().
 #include "aggregator/store/store_state.h"
 
 namespace fieldcost::store {

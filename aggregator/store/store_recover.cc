@@ -1,3 +1,4 @@
+// Gives up the damaged end of a log, and tells whose batches were in it: Store::Recover().
 #include <algorithm>
 #include <map>
 #include <set>

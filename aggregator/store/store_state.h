@@ -28,7 +28,7 @@ namespace fieldcost::store {
 // What is behind Store; for this folder's sources only. Locks are taken in the order stripe,
 // evict_mutex, held_gate, withdraw_mutex, checkpoint_mutex, gate, table_mutex.
 
-// In Table::kProgress; before there was one, in Table::kMeta.
+// Keys in Table::kProgress; before there was one, in Table::kMeta.
 inline constexpr char kAppliedKey[] = "applied";
 inline constexpr char kTotalsKey[] = "totals";
 inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBackup()
@@ -192,7 +192,7 @@ struct Store::State {
                    Database::WriteSet& changes) const;
   Result<std::optional<std::uint64_t>> KeptNumber(std::string_view head_key,
                                                   std::uint64_t sequence) const;
-  // As AcceptedRows::bytes(); nullopt if it is not kept.
+  // Rows as AcceptedRows::bytes(); nullopt if it is not kept.
   Result<std::optional<std::string>> KeptRows(std::string_view head_key,
                                               std::uint64_t sequence) const;
   Status EmptyInbox(std::uint64_t number);
@@ -208,7 +208,7 @@ struct Store::State {
   Status ExpireEpochs(Table table, std::uint64_t& removed);
   Result<Totals> TotalsWithout(const std::vector<std::string>& ascending_keys) const;
   Status CheckEpoch(wire::Epoch epoch) const;  // kInvalidArgument if it has expired
-  // Of an expired epoch, which the ledger does not know any more.
+  // Withdraws what is of an expired epoch, which the ledger does not know any more.
   Result<WithdrawResult> WithdrawForgotten(const Withdrawal& withdrawal) const;
   // The accepted rows whose weeks have not expired.
   Result<std::string> WithoutExpiredRows(std::string_view accepted_rows) const;

@@ -1,3 +1,4 @@
+// Checks rows, ledger, held and kept batches against each other: the part of Store that verifies.
 #include <algorithm>
 #include <map>
 

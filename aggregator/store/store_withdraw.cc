@@ -1,3 +1,4 @@
+// Takes a batch away as if it had never come: the part of Store about withdrawals.
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/check.h"

@@ -33,7 +33,7 @@ struct LedgerSums {
   std::map<std::uint32_t, std::uint64_t> contributions;  // of those batches, by week
 };
 
-// As of one moment. `problem` hears what does not fit together, in words; an error is an entry that
+// Shows one moment. `problem` hears what does not fit together, in words; an error is an entry that
 // cannot be read. What is being deleted, since it has expired, is passed over.
 class LedgerCheck {
  public:

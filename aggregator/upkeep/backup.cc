@@ -77,7 +77,7 @@ Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options) {
   return paths;
 }
 
-// Not among what it is a backup of: there it would be served, deleted or taken for something else.
+// Refuses places among what is backed up: there it would be served, deleted or taken for another.
 Status CheckPlace(const BackupOptions& options) {
   std::error_code error;
   const auto data_dir = std::filesystem::weakly_canonical(options.data_dir, error);

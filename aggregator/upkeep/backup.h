@@ -30,7 +30,7 @@ Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options);
 struct RestoreReport {
   std::size_t files = 0;
   std::vector<std::filesystem::path> missing_keys;  // the server needs them to start
-  // Of a later backup than the restored one, if there is such: its list is missing, or making it
+  // List of a later backup than the restored one, if there is such: it is missing, or making it
   // was interrupted. Else empty.
   std::filesystem::path passed_over;
 };

@@ -48,7 +48,7 @@ bool IsHash(std::string_view untrusted_text) {
          untrusted_text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Up to `end`, which is taken, too; nullopt if there is none.
+// Takes up to `end`, and that, too; nullopt if there is none.
 std::optional<std::string_view> Take(std::string_view& untrusted_text, char end) {
   const std::size_t at = untrusted_text.find(end);
   if (at == std::string_view::npos) return std::nullopt;

@@ -38,7 +38,7 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::err;
 }
 
-// As of syslog(3).
+// Priorities of syslog(3).
 std::string_view JournalPrefix(LogLevel level) {
   switch (level) {
     case LogLevel::kDebug:
@@ -66,7 +66,7 @@ bool IsPlainWord(std::string_view text) {
   });
 }
 
-// As logfmt has it.
+// Quotes as logfmt does.
 std::string QuoteField(std::string_view untrusted_text) {
   std::string quoted = "\"";
   for (const char c : EscapeControl(untrusted_text)) {

@@ -21,7 +21,7 @@ enum class LogFormat {
   kJournal,  // "<N>message" as sd-daemon(3) has it, N being syslog's level: a journal has the time
 };
 
-// To be called before other threads log.
+// Is to be called before other threads log.
 void SetLogFormat(LogFormat format);
 
 // Writes one line to stderr. Control characters in the message (it may

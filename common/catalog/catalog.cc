@@ -59,7 +59,7 @@ struct Catalog::State {
   bool has_totals = false;
   bool has_name_index = false;  // and counts of rows
 
-  // From an index that has no rows.
+  // Reads an index that has no rows.
   const char* all_names() const {
     return has_name_index ? "SELECT soname, symbol FROM apis INDEXED BY apis_by_name"
                           : "SELECT soname, symbol FROM apis INDEXED BY apis_by_hash";

@@ -66,10 +66,10 @@ class Catalog {
   // library's stand together.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
 
-  // Up to `limit` different "soname!symbol" names whose symbol starts with `prefix`, ascending.
+  // Finds up to `limit` "soname!symbol" names whose symbol starts with `prefix`, ascending.
   Result<std::vector<std::string>> FindPrefix(std::string_view prefix, std::size_t limit) const;
 
-  // Up to `limit` names that match. By total an index is walked from the most expensive on, no
+  // Finds up to `limit` matching names. By total an index is walked from the most expensive on, no
   // further than needed; by name all of it. It holds names and totals only, no rows: a million
   // names take about half a second at most. A catalogue of an older program has no totals (0): in
   // order of names then.

@@ -28,7 +28,7 @@ struct TrustedRoot {
   std::string bytes;  // signed
 };
 
-// From a root that is trusted already (as pinned or as kept: it names its own keys), follows root
+// Begins with a root that is trusted (as pinned or as kept: it names its own keys), follows root
 // N+1, N+2, ... while the server has them. Each must be signed by the keys of the one before and by
 // its own, and have exactly that version; the last must not have expired. Whoever keeps versions
 // seen must forget them if a role's keys have changed: they may have been a thief's.

@@ -20,7 +20,7 @@ inline constexpr std::int64_t kSchemaVersion = 4;
 // Its rows have no bounded sums, whatever the fragments had, and its totals are of all calls. It is
 // read as if it had no totals, and brought up to date when it is opened for writing.
 inline constexpr std::int64_t kVersionWithoutBounds = 3;
-// Without totals and the index by them, without row and API counts in its state, and the rows in
+// Lacks totals and the index by them, row and API counts in its state, and has the rows in
 // the index by name. It is read, only slower.
 inline constexpr std::int64_t kVersionWithoutTotals = 2;
 // Its rows have no weights, whatever the fragments had.

@@ -18,7 +18,7 @@ class Arguments {
   const std::vector<std::string>& Texts(std::string_view name) const;  // all of its values
   // Its value, or its default; nullopt without both. REQUIRES: it is checked by CheckNumber().
   std::optional<std::uint64_t> Number(std::string_view name) const;
-  // Behind "--".
+  // Words behind "--".
   const std::vector<std::string>& program() const { return program_; }
 
  private:

@@ -19,7 +19,7 @@ class TomlFile {
  public:
   // kNotFound / kPermissionDenied if it cannot be read, kInvalidArgument if it is not TOML.
   static Result<TomlFile> Load(const std::filesystem::path& path);
-  // For tests and built-in defaults. `name` stands for the path in messages.
+  // Serves tests and built-in defaults. `name` stands for the path in messages.
   static Result<TomlFile> Parse(std::string_view text, std::string_view name);
   TomlFile(TomlFile&&) noexcept;
   TomlFile& operator=(TomlFile&&) noexcept;

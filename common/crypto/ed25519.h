@@ -21,7 +21,7 @@ struct PublicKey {
   std::string_view view() const;  // the 32 raw bytes
 };
 
-// From 64 hex digits. kInvalidArgument otherwise.
+// Reads 64 hex digits. kInvalidArgument otherwise.
 Result<PublicKey> ParsePublicKey(std::string_view untrusted_hex);
 
 // The seed is wiped from memory at the end.

@@ -43,7 +43,7 @@ std::span<const ScaledUnit> UnitsOf(stats::Metric metric) {
   return kByteUnits;
 }
 
-// To two significant digits.
+// Rounds to two significant digits.
 double RoundToTwoDigits(double value) {
   const double step = std::pow(10, std::floor(std::log10(value)) - 1);
   return std::round(value / step) * step;

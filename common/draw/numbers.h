@@ -38,7 +38,7 @@ std::string_view AtLeast(const Style& style);
 // ">= 1.2 h" if it is of measured runs only.
 std::string TotalText(const std::optional<stats::FieldCost>& total, const Style& style);
 
-// Of which runs a total is, for machines: "all runs" or "measured runs".
+// The runs of which a total is, for machines: "all runs" or "measured runs".
 std::string_view RunsText(const stats::FieldCost& total);
 
 // Exact, in groups of three: "1,234,567".

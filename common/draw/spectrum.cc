@@ -20,7 +20,7 @@ constexpr std::size_t kBarWidth = 40;
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 10> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
 
-// From 1 (rare) to levels - 1 (most frequent); 0 only for none.
+// Gives 1 (rare) to levels - 1 (most frequent); 0 only for none.
 std::size_t LevelOf(double share, std::size_t levels) {
   if (share <= 0) return 0;
   const auto level = static_cast<std::size_t>(std::ceil(share * static_cast<double>(levels - 1)));
@@ -87,7 +87,7 @@ std::optional<UsedSlots> FindUsedSlots(const Bars& bars) {
 }
 
 Rgb BucketColor(unsigned slot) {
-  // From dark blue over grey to yellow, as the scale cividis goes (Nuñez, Anderton and Renslow,
+  // Goes from dark blue over grey to yellow, as the scale cividis (Nuñez, Anderton and Renslow,
   // "Optimizing colormaps with consideration for color vision deficiency", PLOS ONE 13(7), 2018):
   // hues that all kinds of colour vision tell apart. Its darkest part is left out, since nobody
   // would see it on black.

@@ -20,11 +20,11 @@ struct Bars {
   bool are_counts = true;  // numbers of calls; else parts of stats::kWeightOne
   bool are_times = false;  // all below kLeastTimeNs are in that bound's slot, the last below it
 };
-// Of times, all below kLeastTimeNs in one.
+// Joins, of times, all below kLeastTimeNs into one.
 Bars JoinShortTimes(Bars bars, stats::Metric metric);
 // Every call counts the same: of calls of which one machine made all.
 Bars CountBars(const stats::CostHistogram& histogram, stats::Metric metric);
-// As the figures of these sums: one's own calls, or the typical machine's shares; nothing if these
+// Bars as these sums' figures: one's own calls, or the typical machine's shares; nothing if these
 // are not known.
 Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures, stats::Metric metric);
 // A bar in numbers: "1234", or "12.3 %".

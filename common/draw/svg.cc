@@ -14,7 +14,7 @@ namespace fieldcost::draw {
 namespace {
 
 constexpr Style kStyle{.utf8 = true};
-// In user units, which are CSS pixels at the drawing's natural size.
+// Lengths in user units, which are CSS pixels at the drawing's natural size.
 constexpr unsigned kBarWidth = 6;
 constexpr unsigned kBarGap = 1;
 constexpr unsigned kSpectrumHeight = 24;
@@ -28,7 +28,7 @@ std::string Color(unsigned slot) {
   return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
 }
 
-// At least a little of a bar that stands for something.
+// Shows at least a little of a bar that stands for something.
 unsigned Length(double share, unsigned longest) {
   return std::max(1U, static_cast<unsigned>(std::lround(share * longest)));
 }

@@ -22,7 +22,7 @@ struct ClientNetwork {
 };
 
 ClientNetwork NetworkOf(const sockaddr_storage& peer);
-// Of a textual address, as Request::peer_address has it; nullopt if it is none.
+// Reads a textual address, as Request::peer_address has it; nullopt if it is none.
 std::optional<ClientNetwork> NetworkOf(std::string_view address);
 
 struct AddressLimitOptions {

@@ -54,7 +54,7 @@ struct Deadline {
       : at(steady_clock::now() + from_now), timeout(from_now) {}
 };
 
-// Of what was written to the socket, how much the peer has not confirmed, or with SIOCOUTQNSD has
+// Tells how much of what was written the peer has not confirmed, or with SIOCOUTQNSD has
 // not even been sent.
 int BytesInKernel(tcp::socket& socket, unsigned long which) {
   int bytes = 0;
@@ -278,7 +278,7 @@ Status Client::State::Connect() {
   return {};
 }
 
-// In pieces, with the last byte as one of its own: without it nobody can use the others.
+// Sends in pieces, with the last byte as one of its own: without it nobody can use the others.
 Outcome Client::State::SendAll(std::string_view message, const Deadline& deadline) {
   tcp::socket& socket = stream->next_layer();
   while (!message.empty()) {

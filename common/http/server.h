@@ -25,7 +25,7 @@ struct ServerOptions {
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_connections = 1024;
   std::size_t reserved_descriptors = 128;  // of the process, for all but connections
-  // Of one client address (IPv6: of one /64); 0 = no limit. Above it 429 with Retry-After, a few
+  // Counts one client address (IPv6: one /64); 0 = no limit. Above it 429 with Retry-After, a few
   // times; then new connections are closed before their TLS handshake.
   std::size_t max_connections_per_address = 0;
   // Requests of one client address, as a token bucket; 0 = no limit. Above it 429 with Retry-After.
@@ -36,7 +36,7 @@ struct ServerOptions {
   std::chrono::milliseconds handshake_timeout{5'000};
   std::chrono::milliseconds header_timeout{10'000};  // also the idle time of a kept connection
   std::chrono::milliseconds body_timeout{30'000};
-  // For the handler's answer, and then for each MiB of the response ...
+  // Bounds the handler's answer, and then each MiB of the response ...
   std::chrono::milliseconds response_timeout{30'000};
   // ... all of which must have been taken by the client within this time.
   std::chrono::milliseconds whole_response_timeout{600'000};
@@ -88,7 +88,7 @@ class Server {
   // are not valid now while the old ones are) the old ones stay in force. Without TLS there is
   // nothing to do. Thread-safe.
   Status ReloadCertificate();
-  // Of the certificate in force; nothing without TLS. Thread-safe.
+  // Dates of the certificate in force; nothing without TLS. Thread-safe.
   std::optional<CertificateValidity> certificate_validity() const;
 
   // Thread-safe.

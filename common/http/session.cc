@@ -91,7 +91,7 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
 
   void Start(std::shared_ptr<Core> core, std::function<void()> ended) override;
   void Stop(bool by_force) override;
-  // From any thread.
+  // Is called from any thread.
   void Deliver(std::uint64_t request_number, Response response);
 
  private:
@@ -136,7 +136,7 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   std::array<char, kReadBytes> chunk_;
 };
 
-// Behind the copies of one Respond. If all are gone and none was called, the request fails at once.
+// Stands behind one Respond's copies. If all are gone and none was called, the request fails.
 class Responder {
  public:
   Responder(std::shared_ptr<Core> core, std::weak_ptr<TcpSession> session, std::uint64_t number)

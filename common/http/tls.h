@@ -16,7 +16,7 @@ namespace fieldcost::http {
 // recognise an anonymous client), no renegotiation, ALPN "http/1.1". kInvalidArgument names the
 // file that cannot be used.
 
-// Without a certificate: certificate.h has that.
+// Leaves the certificate out: certificate.h has that.
 Status ConfigureTlsServer(ssl_ctx_st* context);
 
 // `ca_file` empty = the system's trust store.

@@ -36,12 +36,12 @@ struct Comparison {
   // A few machines made most of the field's calls (not AllCallsAgree() of figures.h): calls are not
   // tested, and the two effects are against the typical machine.
   bool few_machines = false;
-  // For information: it looks at buckets only, so it is blind within a power of two, and takes the
+  // Informs only: it looks at buckets only, so it is blind within a power of two, and takes the
   // calls of one machine for independent.
   CallTest call_test;
   MachineTest machine_test;
   double cliffs_delta = 0;  // P(mine costs more) - P(mine costs less); see effect_size.h
-  // Of the geometric means of the calls' costs, mine to the field's of all weeks; of machines' if
+  // Ratio of the calls' geometric mean costs, mine to the field's of all weeks; of machines' if
   // few_machines.
   double ratio = 1;
   bool own_removed = false;

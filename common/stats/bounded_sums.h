@@ -22,7 +22,7 @@ struct BoundedSums {
 
   // Adds; numbers stop at the greatest of their type.
   void Merge(const BoundedSums& other);
-  // Of a call, for display only; 0 without calls.
+  // Mean of a call, for display only; 0 without calls.
   double Mean() const;
 };
 

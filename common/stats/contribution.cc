@@ -61,7 +61,7 @@ Error Impossible(std::string_view rule) {
   return Fail(ErrorCode::kCorrupt, "contribution scalars are impossible: {}", rule);
 }
 
-// Of non-negative numbers x with these sums of x, x^2 and x^3: (sum x^2)^2 <= sum x * sum x^3.
+// Numbers x >= 0 with these sums of x, x^2 and x^3 obey (sum x^2)^2 <= sum x * sum x^3.
 bool AreMomentsOfSome(Uint128 first, Uint128 second, Uint128 third) {
   return Multiply(second, second) <= Multiply(first, third);
 }

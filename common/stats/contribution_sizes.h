@@ -26,7 +26,7 @@ struct SizeBucket {
   std::uint64_t contributions = 0;
   Uint128 total = 0;  // of their sizes, exact
   bool operator==(const SizeBucket&) const = default;
-  // By kind, then slot.
+  // Orders by kind, then slot.
   bool IsBefore(const SizeBucket& other) const {
     return kind != other.kind ? kind < other.kind : slot < other.slot;
   }
@@ -58,9 +58,9 @@ struct ContributionSizes {
   BoundedSums Bounded() const;
 };
 
-// Of one contribution.
+// Sizes of one contribution.
 std::array<SizeBucket, 2> SizesOf(std::uint64_t calls, Uint128 sum);
-// Of one contribution with this histogram; none if it is empty.
+// Sizes of one contribution with this histogram; none if it is empty.
 ContributionSizes SizesOf(const CostHistogram& histogram);
 
 // kCorrupt unless the sizes can be those of some or all of `contributions` to a row with these

@@ -46,7 +46,7 @@ class CostHistogram {
     buckets_[slot] = bucket;
     Mark(slot, bucket != Bucket{});
   }
-  // Of the count, how many were not measured, but stood for.
+  // The part of the count that was not measured, but stood for.
   std::uint64_t untimed() const { return untimed_; }
   void SetUntimed(std::uint64_t untimed) { untimed_ = untimed; }
   // How many values were really measured; at most count(). REQUIRES, for a meaningful result: it is
@@ -83,7 +83,7 @@ class CostHistogram {
   Uint128 sum() const;
   Uint128 sum_of_squares() const;
 
-  // For display only; 0 if empty.
+  // Serves display only; 0 if empty.
   double Mean() const;
   double StandardDeviation() const;
 

@@ -10,7 +10,7 @@ namespace {
 
 using Shares = std::array<double, shm::kBucketSlots>;
 
-// Of each bucket, adding up to 1; all 0 if there is nothing.
+// Shares of each bucket, adding up to 1; all 0 if there is nothing.
 Shares SharesOf(const Costs& costs) {
   Shares shares{};
   double total = 0;

@@ -38,7 +38,7 @@ Bucket CallsAndCost(const ApiSums* sums, Whose whose) {
   return {.count = sums->bounded.calls, .sum = sums->bounded.sum};
 }
 
-// Of both classes of load.
+// Sums both classes of load.
 Bucket TimedCalls(const TotalParts& parts, Whose whose) {
   bool saturated = false;
   Bucket all = CallsAndCost(parts.wall_time, whose);

@@ -46,7 +46,7 @@ struct FieldCost {
   bool operator==(const FieldCost& other) const = default;
 };
 
-// By the sum of time_per_run; where that is not known, the number of calls times the mean of those
+// Takes the sum of time_per_run; where it is not known, the number of calls times the mean of those
 // timed. nullopt if neither is known.
 std::optional<FieldCost> FieldTotal(const TotalParts& parts, Whose whose);
 

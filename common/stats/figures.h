@@ -43,7 +43,7 @@ struct CallFigures {
 // How many parts of each bucket, of all of them together kWeightOne; of the typical machine's
 // calls, or of one's own.
 using BucketShares = std::array<std::uint64_t, shm::kBucketSlots>;
-// Of one bucket, 0 to 1.
+// Share of one bucket, 0 to 1.
 inline double ShareOf(const BucketShares& shares, unsigned slot) {
   return static_cast<double>(shares[slot]) / double{kWeightOne};
 }

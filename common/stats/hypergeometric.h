@@ -59,7 +59,7 @@ class HypergeometricSampler {
   // REQUIRES before any of the following.
   void Reset(std::uint64_t population, std::uint64_t marked);
 
-  // For each of `drawn` a draw into `found` of the same size.
+  // Puts a draw for each of `drawn` into `found`, of the same size.
   void Draw(std::span<const std::uint64_t> drawn, std::span<std::uint64_t> found);
 
   // The approximation at the standard normal variate `z`. REQUIRES: a variance above

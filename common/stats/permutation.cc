@@ -138,7 +138,7 @@ void Halve(BucketCounts& counts) {
   }
 }
 
-// As many as were timed, divided among the buckets as all calls are.
+// Counts as many as were timed, divided among the buckets as all calls are.
 BucketCounts TimedCounts(const CostHistogram& histogram) {
   BucketCounts counts{};
   histogram.ForEachUsed([&](unsigned slot, const Bucket& bucket) { counts[slot] = bucket.count; });

@@ -23,7 +23,7 @@ struct CallCounts {
   BucketCounts mine{};
   BucketCounts field{};
 };
-// Of as many calls as were timed, with the shares of all. A side of more than kMostCountedCalls
+// Counts as many calls as were timed, with the shares of all. A side of more than kMostCountedCalls
 // calls is halved, every bucket alike and rounded down, until it has no more, so that all sums fit
 // 128 bits. That makes the tests no stricter.
 CallCounts CountsOf(const CostHistogram& mine, const CostHistogram& field);
@@ -63,12 +63,12 @@ CallTest TestCalls(const CallCounts& calls, std::uint32_t permutations = kPermut
 // FNV-1a, 64 bits, of all counts, mine first, each as 8 bytes, the lowest first.
 std::uint64_t SeedOf(const CallCounts& calls);
 
-// By the normal distribution with the permutations' mean and variance, ties included, and a
+// Uses the normal distribution with the permutations' mean and variance, ties included, and a
 // continuity correction of half a bucket or half a rank. 1 if a side is empty or all calls are in
 // one bucket. REQUIRES: no side above kMostCountedCalls.
 double NormalPValue(const CallCounts& calls, Score score);
 
-// By counting all permutations, a dynamic programme over buckets, calls left and sum. nullopt if I
+// Counts all permutations, a dynamic programme over buckets, calls left and sum. nullopt if I
 // have more than kMostExactCalls calls, or the scores make too many different sums, as ranks among
 // thousands of calls do. REQUIRES: as above.
 std::optional<double> ExactPValue(const CallCounts& calls, Score score);

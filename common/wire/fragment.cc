@@ -77,7 +77,7 @@ Status CheckRows(const std::vector<StatRow>& rows) {
   return {};
 }
 
-// Into the columns of a Fragment, or of its WeekScalars.
+// Fills the columns of a Fragment, or of its WeekScalars.
 template <typename Columns>
 void AppendScalars(const ContributionScalars& scalars, Columns& fragment) {
   const auto mean = static_cast<Uint128>(scalars.sum_mean);

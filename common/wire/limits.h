@@ -47,7 +47,7 @@ inline constexpr std::size_t kMaxPolicyBytes = 2 * kMiB;
 inline constexpr std::size_t kMaxPolicyModules = 1024;  // as many as the shared policy file takes
 inline constexpr std::size_t kMaxPolicyWeights = 16384;
 
-// Of pprof profiles, which a user names.
+// Limits of pprof profiles, which a user names.
 inline constexpr std::size_t kMaxPprofBytes = 16 * kMiB;  // as in the file
 inline constexpr std::size_t kMaxPprofDecodedBytes = 32 * kMiB;
 inline constexpr std::size_t kMaxPprofEntries = 1 << 18;  // of one kind: samples, locations, ...

@@ -17,7 +17,7 @@ inline constexpr char kWithdrawalsPath[] = "/v1/withdrawals";
 
 inline constexpr char kTokenHeader[] = "Fieldcost-Token";      // enrolment token
 inline constexpr char kReceiptHeader[] = "Fieldcost-Receipt";  // of the batch that is withdrawn
-// In the answer to a batch (status 401): this server takes batches of enrolled agents only. An
+// Says, in the answer to a batch (401), that this server takes batches of enrolled agents only. An
 // agent enrols and sends the batch again.
 inline constexpr char kEnrolmentHeader[] = "Fieldcost-Enrolment";
 inline constexpr char kEnrolmentRequired[] = "required";

@@ -1,3 +1,4 @@
+// Checks texts from outside: the rules for keys of rows and hardware classes (batch.h).
 #include <string_view>
 
 #include "common/wire/batch.h"

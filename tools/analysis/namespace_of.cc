@@ -59,7 +59,7 @@ class ScopeReader {
     return true;
   }
 
-  // To behind the bracket that is closed; `->` in it closes none.
+  // Goes behind the bracket that is closed; `->` in it closes none.
   void SkipBracket() {
     int depth = 0;
     for (; at_ < name_.size(); ++at_) {

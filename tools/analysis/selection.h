@@ -46,7 +46,7 @@ std::string FirstDay(std::uint32_t week);
 // Escaped; of many, the first few.
 std::string ChoiceText(std::span<const stats::StatRow> rows);
 
-// Of which strata numbers are.
+// The strata that numbers are of.
 struct Strata {
   std::vector<std::string> classes;  // names, ascending; empty = all classes together
   std::optional<WeekRange> weeks;    // nullopt = all weeks together

@@ -12,7 +12,7 @@
 
 namespace fieldcost::analysis {
 
-// From published or own rows to what is known of each API. Pure functions of their arguments.
+// Makes of published or own rows what is known of each API. Pure functions of their arguments.
 
 // What is known about one metric of one API: its widest strata together.
 struct MetricSummary {
@@ -55,7 +55,7 @@ std::optional<SortKey> ParseSortKey(std::string_view text);
 // Of a version's wall time, or number of calls; -1 = not known. REQUIRES: not kTotal.
 double ValueOf(const CostSummary& summary, SortKey key);
 
-// By wall time, most expensive first; those of which it is not known last; equal ones by name.
+// Sorts by wall time, most expensive first; those without a known one last; equal ones by name.
 // Totals of measured runs only come after those of all runs.
 void Sort(std::vector<CostSummary>& summaries, SortKey key);
 

@@ -17,11 +17,11 @@ struct TrendPoint {
   std::uint64_t contributions = 0;
 };
 
-// By week, the first first, labelled with the week's first day: from rows of single weeks, of all
+// Goes by week, the first first, labelled with its first day: from rows of single weeks, of all
 // classes together where there are such rows in that week. Empty if none are published.
 std::vector<TrendPoint> WeeklyTrend(std::span<const stats::StatRow> rows, stats::Metric metric);
 
-// By version, the oldest first; of each version its widest rows.
+// Goes by version, the oldest first; of each version its widest rows.
 std::vector<TrendPoint> VersionTrend(std::span<const stats::StatRow> rows, stats::Metric metric);
 
 // The sums of a metric in the widest rows that there are of it (stats::StratumWidth).

@@ -34,7 +34,7 @@ void AddKnown(const std::optional<stats::FieldCost>& some, std::optional<stats::
   sum->Add(*some);
 }
 
-// Of one version.
+// Adds those of one version.
 void AddUse(const std::vector<StatRow>& rows, VendorApi& api) {
   const stats::ApiSums time = MergeWidest(rows, Metric::kWallTime);
   const stats::ApiSums busy = MergeWidest(rows, Metric::kWallTimeBusy);

@@ -34,7 +34,7 @@ struct VendorApi {
   std::string symbol_version;
   std::string name;   // as its programmers know it (DemangledName)
   std::string group;  // NamespaceOf
-  // Of all versions together, of those where it is known (stats::Figures).
+  // Sums of all versions together, of those where it is known (stats::Figures).
   std::optional<std::uint64_t> calls;  // in the measured runs, timed or not
   std::optional<stats::FieldCost> total;
   double share = 0;  // of the report's total; 0 if only that of measured runs is known, but of all
@@ -42,7 +42,7 @@ struct VendorApi {
   std::uint64_t contributions = 0;
   std::vector<TrendPoint> versions;
   std::vector<TrendPoint> weeks;  // empty if no single weeks are published
-  // Of the newest version that has wall time.
+  // Facts of the newest version that has wall time.
   std::string version;
   stats::Figures time;
   draw::Bars bars;                              // of wall time
@@ -50,7 +50,7 @@ struct VendorApi {
   std::vector<MetricChange> changes;            // from `before` to `after`; empty if one is missing
   std::optional<stats::FieldCost> total_after;  // of the version `after`
 
-  // Of wall time; nullptr if it is not compared.
+  // The change of wall time; nullptr if it is not compared.
   const MetricChange* Time() const;
   // What calls of the version `after` have cost more than they would have at the cost of before;
   // nullopt unless wall time is shown to be slower, and where that is not known.

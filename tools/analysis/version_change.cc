@@ -84,7 +84,7 @@ std::vector<Pair> CommonClasses(const VersionSide& before, const VersionSide& af
   return common;
 }
 
-// Of the machines of all weeks.
+// Compares the machines of all weeks.
 double OctavesOf(const Pair& pair) {
   const stats::ContributionScalars& before = pair.before->scalars;
   const stats::ContributionScalars& after = pair.after->scalars;
@@ -92,7 +92,7 @@ double OctavesOf(const Pair& pair) {
   return stats::MomentsOf(after).mean - stats::MomentsOf(before).mean;
 }
 
-// Of machines where that is known of both.
+// Compares machines where that is known of both.
 double DeltaOf(const Pair& pair) {
   const stats::ApiSums& before = *pair.before;
   const stats::ApiSums& after = *pair.after;
@@ -118,7 +118,7 @@ MetricChange CompareMetric(std::span<const StatRow> rows_before,
     strata.push_back({stats::ScalarsForTests(*pair.before), stats::ScalarsForTests(*pair.after)});
     const auto left = static_cast<double>(MachinesOf(*pair.before));
     const auto right = static_cast<double>(MachinesOf(*pair.after));
-    // As of the test; where no machines are known on a side there is one pair only.
+    // Weighs as the test; where no machines are known on a side there is one pair only.
     const double weight = left * right == 0 ? 1 : left * right / (left + right);
     weights += weight;
     delta += weight * DeltaOf(pair);

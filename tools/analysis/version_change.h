@@ -41,7 +41,7 @@ struct MetricChange {
   stats::Figures after;
   std::uint64_t timed_before = 0;  // measured values, whoever made them: what is eligible only
   std::uint64_t timed_after = 0;
-  // Of the machines' geometric means, after to before, of all weeks; within classes if `classes` is
+  // Ratio of machines' geometric means, after to before, of all weeks; in classes if `classes` is
   // not 0. The interval is the confidence interval of the test, hence of the fullest weeks.
   double ratio = 1;
   double ratio_low = 0;
@@ -96,7 +96,7 @@ struct LibraryChange {
 // Takes in the APIs of one library one by one, so that only one's rows are in memory.
 class LibraryComparison {
  public:
-  // Of all metrics, or of one.
+  // Compares all metrics, or one.
   LibraryComparison(std::string soname, std::string before, std::string after,
                     std::optional<stats::Metric> only = std::nullopt);
 

@@ -58,7 +58,7 @@ class CostBook {
   const std::string& problem() const { return problem_; }
   const std::filesystem::path& file() const { return file_; }
 
-  // Of all libraries with that symbol, most contributions first; at most kMaxLibraries.
+  // Costs in all libraries with that symbol, most contributions first; at most kMaxLibraries.
   using Found = std::shared_ptr<const std::vector<ApiCosts>>;
   Found Find(const std::string& symbol);
 

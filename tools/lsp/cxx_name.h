@@ -14,7 +14,7 @@ struct CxxName {
   std::string text;                 // all of it, with parameters and arguments: for people
 };
 
-// Of a symbol of the Itanium C++ ABI, with the compiler's own demangler. nullopt if it is no such
+// Reads a symbol of the Itanium C++ ABI with the compiler's own demangler. nullopt if it is no such
 // symbol, or what it names cannot be called by a name (vtables, thunks, guard variables), or if it
 // refers back to parts of itself so often that its text could become enormous. Inline namespaces of
 // the standard libraries (std::__cxx11, std::__1) are left out.

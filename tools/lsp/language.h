@@ -21,7 +21,7 @@ struct Language {
   bool quoted_lines = false;        // whether such a text may go over several lines
 };
 
-// By the client's language id ("c", "cpp", "python" ...).
+// Goes by the client's language id ("c", "cpp", "python" ...).
 Language LanguageOf(std::string_view untrusted_id);
 
 }  // namespace fieldcost::lsp

@@ -1,3 +1,4 @@
+// fieldcost-lsp: the language server.
 #include <string>
 #include <vector>
 

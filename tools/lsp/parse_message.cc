@@ -1,3 +1,4 @@
+// Reads the editor's messages: the half of protocol.h that distrusts what it is given.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -12,7 +13,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Of "\uD800" at `at`; 0 if there is none.
+// Reads "\uD800" at `at`; 0 if there is none.
 std::uint32_t SurrogateAt(std::string_view text, std::size_t at) {
   constexpr std::size_t kLength = 6;
   std::uint32_t value = 0;

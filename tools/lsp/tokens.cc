@@ -104,7 +104,7 @@ class Tokeniser {
                        .far = begin - line_ > kMaxLineBytes});
   }
 
-  // To the line's end; a backslash in front of it goes on (C).
+  // Goes to the line's end; a backslash in front of it goes on (C).
   void SkipLine() {
     for (;;) {
       const std::size_t end = text_.find('\n', at_);

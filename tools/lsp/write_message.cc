@@ -1,3 +1,4 @@
+// Writes messages to the editor: the other half of protocol.h.
 #include "tools/lsp/json_access.h"
 #include "tools/lsp/protocol.h"
 

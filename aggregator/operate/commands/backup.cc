@@ -1,3 +1,4 @@
+// `fieldcost-aggregator backup`: adds a backup of store, keys and policy to a directory.
 #include "aggregator/upkeep/backup.h"
 
 #include <fmt/format.h>

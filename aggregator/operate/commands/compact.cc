@@ -1,3 +1,4 @@
+// `fieldcost-aggregator compact`: rewrites the store, so that nothing of what was removed is left.
 #include <fmt/format.h>
 #include <unistd.h>
 

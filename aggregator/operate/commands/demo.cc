@@ -1,3 +1,5 @@
+// `fieldcost-aggregator demo`: fills a directory with a synthetic fleet's costs, and publishes
+// them.
 #include <fmt/format.h>
 
 #include <algorithm>

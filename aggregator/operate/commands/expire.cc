@@ -1,3 +1,4 @@
+// `fieldcost-aggregator expire`: shows or removes what is of weeks before one.
 #include <fmt/format.h>
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// `fieldcost-aggregator keys ...`: shows, rotates, renews and exports the signing keys.
 #include "aggregator/operate/keys.h"
 
 #include <fmt/format.h>

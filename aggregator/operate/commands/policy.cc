@@ -1,3 +1,4 @@
+// `fieldcost-aggregator policy ...`: signs the measuring policy, and shows the one in force.
 #include <fmt/format.h>
 
 #include "aggregator/config/policy_toml.h"

@@ -1,3 +1,4 @@
+// `fieldcost-aggregator publish`: publishes the store as it is now.
 #include "aggregator/admin/requests.h"
 #include "aggregator/operate/commands.h"
 #include "aggregator/operate/with_store.h"

@@ -1,3 +1,4 @@
+// `fieldcost-aggregator recover`: says what is lost with a damaged log, or goes on without it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// `fieldcost-aggregator restore`: makes the newest backup the data directory.
 #include <fmt/format.h>
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// `fieldcost-aggregator revoke`: takes no more batches of an agent, and takes out what it has
+// contributed.
 #include <fmt/format.h>
 #include <unistd.h>
 

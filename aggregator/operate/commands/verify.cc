@@ -1,3 +1,4 @@
+// `fieldcost-aggregator verify`: checks all of a store, running or stopped.
 #include "aggregator/admin/requests.h"
 #include "aggregator/operate/ask_service.h"
 #include "aggregator/operate/commands.h"
@@ -6,7 +7,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// Of a stopped store without changing anything.
+// Verifies a stopped store without changing anything.
 Result<Outcome> VerifyStore(const Config& config) {
   FIELDCOST_TRY(CheckStoreExists(config));
   const auto report = store::Store::VerifyStopped(config.store);
