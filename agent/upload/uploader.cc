@@ -37,6 +37,26 @@ Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches,
   return {};
 }
 
+Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+                            std::string_view untrusted_body, UploadReport& report) {
+  const auto answer = wire::DecodeAnswer(untrusted_body);
+  if (!answer) {
+    // Not our aggregator's answer (a captive portal's, say), so not its promise either.
+    report.stopped_by = Within(
+        answer.error(),
+        fmt::format("upload to {}: answer is not the aggregator's", connection_.client().origin()));
+    return {};
+  }
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+  FIELDCOST_TRY(spool.MarkSent(batch.id, *answer, clock_->Now()));
+  FIELDCOST_TRY(spool.DropOldBytes(config_->max_sent_bytes));
+  FIELDCOST_TRY(transaction.Commit());
+  ++report.batches_sent;
+  report.rows_sent += answer->accepted_rows + answer->rejected_rows;
+  report.rows_rejected += answer->rejected_rows;
+  return {};
+}
+
 Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                          UploadReport& report) {
   if (batch.attempts > 0 && batch.epoch != wire::kFirstEpoch.value() && !keys_.Has(batch.epoch)) {
@@ -64,24 +84,8 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
     return {};
   }
   switch (ActionFor(response->status)) {
-    case AnswerAction::kAccept: {
-      const auto answer = wire::DecodeAnswer(response->body);
-      if (!answer) {
-        // Not our aggregator's answer (a captive portal's, say), so not its promise either.
-        report.stopped_by = Within(answer.error(), fmt::format("upload to {}: answer is not the "
-                                                               "aggregator's",
-                                                               connection_.client().origin()));
-        return {};
-      }
-      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
-      FIELDCOST_TRY(spool.MarkSent(batch.id, *answer, clock_->Now()));
-      FIELDCOST_TRY(spool.DropOldBytes(config_->max_sent_bytes));
-      FIELDCOST_TRY(transaction.Commit());
-      ++report.batches_sent;
-      report.rows_sent += answer->accepted_rows + answer->rejected_rows;
-      report.rows_rejected += answer->rejected_rows;
-      return {};
-    }
+    case AnswerAction::kAccept:
+      return NoteAnswer(spool, state, batch, response->body, report);
     case AnswerAction::kQuarantine: {
       const std::string reason = DescribeAnswer(*response);
       FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());

@@ -45,6 +45,9 @@ class Uploader {
 
  private:
   Status SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch, UploadReport& report);
+  // Takes a batch for sent if this is the aggregator's answer to it.
+  Status NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+                    std::string_view untrusted_body, UploadReport& report);
   // Sends it, and enrols first where the server asks for that.
   Result<http::Response> Exchange(const crypto::PrivateKey& key, const SpooledBatch& batch);
   Status Enrol(const crypto::PrivateKey& key, std::uint64_t epoch);

@@ -33,6 +33,44 @@ auto VerifyByAny(const std::vector<wire::RootMetadata>& roots, const Verify& ver
   return metadata;
 }
 
+PreviousFragments SizeOf(const wire::SnapshotMetadata& snapshot) {
+  PreviousFragments previous{.bits = snapshot.fragment_bits};
+  for (const wire::FragmentReference& fragment : snapshot.fragments) {
+    previous.rows += fragment.row_count;
+    previous.bytes += fragment.size_bytes;
+  }
+  return previous;
+}
+
+// Counts what was written, and warns of what could not be.
+void Count(const WrittenFragments& written, PublishReport& report) {
+  report.rows = written.counts.published - written.crowded_out;
+  report.withheld = written.counts.withheld;
+  report.unsound = written.counts.unsound;
+  report.crowded_out = written.crowded_out;
+  report.fragments = written.fragments.size();
+  report.new_fragments = written.new_fragments;
+  if (report.crowded_out != 0) {
+    LogWarning("{} rows are not published because their fragments are full", report.crowded_out);
+  }
+  if (report.unsound != 0) {
+    LogWarning("{} rows are not published because their sums are impossible", report.unsound);
+  }
+}
+
+// The timestamp that names this snapshot; when to come back is left to the caller.
+wire::TimestampMetadata TimestampOf(const wire::SnapshotMetadata& snapshot,
+                                    std::string_view signed_snapshot) {
+  wire::TimestampMetadata timestamp;
+  timestamp.version = snapshot.version;
+  timestamp.published = snapshot.published;
+  timestamp.expires = snapshot.expires;
+  timestamp.snapshot_version = snapshot.version;
+  timestamp.snapshot_sha256 = crypto::Sha256(signed_snapshot);
+  timestamp.snapshot_bytes = signed_snapshot.size();
+  return timestamp;
+}
+
 }  // namespace
 
 Result<Publisher> Publisher::Open(PublisherOptions options, const Clock& clock) {
@@ -103,13 +141,7 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
   FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
   FIELDCOST_ASSIGN(const std::uint64_t last_version, LastVersion(store, known));
   std::optional<PreviousFragments> previous;
-  if (!known.empty()) {
-    previous = PreviousFragments{.bits = known.front().metadata.fragment_bits};
-    for (const wire::FragmentReference& fragment : known.front().metadata.fragments) {
-      previous->rows += fragment.row_count;
-      previous->bytes += fragment.size_bytes;
-    }
-  }
+  if (!known.empty()) previous = SizeOf(known.front().metadata);
 
   FIELDCOST_ASSIGN(const store::Store::Snapshot snapshot, store.TakeSnapshot());
   wire::SnapshotMetadata metadata;
@@ -129,29 +161,12 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
                                 .contribution_threshold = options_.contribution_threshold,
                                 .rows_per_pass = options_.rows_per_pass,
                                 .previous = previous}));
+  Count(written, report);
   metadata.fragment_bits = written.bits;
   metadata.fragments = std::move(written.fragments);
-  report.rows = written.counts.published - written.crowded_out;
-  report.withheld = written.counts.withheld;
-  report.unsound = written.counts.unsound;
-  report.crowded_out = written.crowded_out;
-  if (report.crowded_out != 0) {
-    LogWarning("{} rows are not published because their fragments are full", report.crowded_out);
-  }
-  report.fragments = metadata.fragments.size();
-  report.new_fragments = written.new_fragments;
-  if (report.unsound != 0) {
-    LogWarning("{} rows are not published because their sums are impossible", report.unsound);
-  }
 
   const std::string signed_snapshot = wire::SignSnapshot(metadata, keys_.snapshot_key());
-  wire::TimestampMetadata timestamp;
-  timestamp.version = metadata.version;
-  timestamp.published = metadata.published;
-  timestamp.expires = metadata.expires;
-  timestamp.snapshot_version = metadata.version;
-  timestamp.snapshot_sha256 = crypto::Sha256(signed_snapshot);
-  timestamp.snapshot_bytes = signed_snapshot.size();
+  wire::TimestampMetadata timestamp = TimestampOf(metadata, signed_snapshot);
   timestamp.refresh_seconds = options_.refresh_seconds;
   FIELDCOST_TRY(NoteVersion(store, metadata.version));
   FIELDCOST_TRY(WriteFileAtomically(directory() / "snapshots" / HexOf(timestamp.snapshot_sha256),

@@ -188,6 +188,28 @@ void AppendLoggedBatch(const AcceptedBatch& batch, std::string& bytes) {
   }
 }
 
+// What was answered when the batch first came.
+static Result<std::string> FirstAnswer(const Database& database, const std::string& head_key,
+                                       std::uint64_t sequence) {
+  FIELDCOST_ASSIGN(auto answer, database.Get(Table::kLedger, AnswerKey(head_key, sequence)));
+  if (answer) return std::move(*answer);
+  const Error missing = Fail(ErrorCode::kCorrupt, "the answer of an accepted batch is missing");
+  database.NoteDamage(missing.message);
+  return missing;
+}
+
+static void NoteContributions(const AcceptedBatch& batch, const std::string& head_key,
+                              Database::WriteSet& changes) {
+  for (const WeekContributions& part : batch.contributions) {
+    if (part.hashes.empty()) continue;
+    changes.Put(Table::kLedger, ContributionKey(head_key, part.week, batch.sequence.value()),
+                EncodeContributions(part.hashes));
+  }
+  if (batch.bind_class) {
+    changes.Put(Table::kLedger, ClassKey(head_key), EncodeClass(*batch.bind_class));
+  }
+}
+
 Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   FIELDCOST_CHECK(batch.agent_id.size() == kAgentIdBytes && batch.rows != nullptr);
   FIELDCOST_CHECK(batch.answer.size() <= kMaxAnswerBytes);
@@ -205,28 +227,14 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
                   "sequence too old: {} is more than {} behind {}, the newest accepted", sequence,
                   kLedgerWindow - 1, head.high_water());
     case LedgerHead::Seen::kReplay: {
-      FIELDCOST_ASSIGN(auto answer,
-                       state_->database->Get(Table::kLedger, AnswerKey(key, sequence)));
-      if (!answer) {
-        const Error missing =
-            Fail(ErrorCode::kCorrupt, "the answer of an accepted batch is missing");
-        state_->database->NoteDamage(missing.message);
-        return missing;
-      }
-      return AcceptResult{.answer = std::move(*answer), .replay = true};
+      FIELDCOST_ASSIGN(std::string answer, FirstAnswer(*state_->database, key, sequence));
+      return AcceptResult{.answer = std::move(answer), .replay = true};
     }
     case LedgerHead::Seen::kNew:
       break;
   }
   Database::WriteSet changes(*state_->database);
-  for (const WeekContributions& part : batch.contributions) {
-    if (part.hashes.empty()) continue;
-    changes.Put(Table::kLedger, ContributionKey(key, part.week, sequence),
-                EncodeContributions(part.hashes));
-  }
-  if (batch.bind_class) {
-    changes.Put(Table::kLedger, ClassKey(key), EncodeClass(*batch.bind_class));
-  }
+  NoteContributions(batch, key, changes);
   std::optional<HeldAccess> access;
   if (state_->UsesProbation()) access.emplace(state_->evict_mutex, state_->held_gate);
   FIELDCOST_ASSIGN(ProbationStep step, state_->StepProbation(batch, key, changes));
