@@ -68,6 +68,29 @@ std::string Scaled(double value, std::span<const ScaledUnit> units, const Style&
   return fmt::format("{:.2g} {}", scaled, name);
 }
 
+// Far above any machine; what is beyond is said of no machine.
+constexpr std::uint32_t kMostLog2 = 40;
+
+// "GenuineIntel-6" is nearly every Intel, other families tell generations apart.
+std::string ProcessorText(std::string_view family) {
+  const std::size_t dash = family.rfind('-');
+  if (dash == std::string_view::npos) return std::string(family);
+  std::string_view maker = family.substr(0, dash);
+  const std::string_view number = family.substr(dash + 1);
+  if (maker == "GenuineIntel" && number == "6") return "Intel";
+  if (maker == "GenuineIntel") maker = "Intel";
+  if (maker == "AuthenticAMD") maker = "AMD";
+  return fmt::format("{} family {}", maker, number);
+}
+
+// "debian-12" as "Debian 12".
+std::string SystemText(std::string_view release) {
+  std::string text(release);
+  if (const std::size_t dash = text.rfind('-'); dash != std::string::npos) text[dash] = ' ';
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] += 'A' - 'a';
+  return text;
+}
+
 }  // namespace
 
 bool IsUnderLeastTime(double value, stats::Metric metric) {
@@ -88,6 +111,16 @@ std::string FormatInterval(double low, double high, std::string_view between, st
   const std::string to = FormatCost(high, metric, style);
   if (IsUnderLeastTime(high, metric)) return to;
   return fmt::format("{}{}{}", FormatCost(low, metric, style), between, to);
+}
+
+std::string FormatTick(double value, stats::Metric metric, const Style& style) {
+  const std::span<const ScaledUnit> units = UnitsOf(metric);
+  const ScaledUnit* chosen = units.data();
+  for (const ScaledUnit& unit : units) {
+    if (unit.size <= value) chosen = &unit;
+  }
+  return fmt::format("{:g} {}", value / chosen->size,
+                     style.utf8 ? chosen->name : chosen->ascii_name);
 }
 
 std::string TotalText(double total_ns, const Style& style) {
@@ -136,6 +169,27 @@ std::string Decimal(stats::Uint128 value) {
   } while (value != 0);
   std::reverse(digits.begin(), digits.end());
   return digits;
+}
+
+std::string HardwareText(const stats::HardwareClass& untrusted_hardware) {
+  const stats::HardwareClass& hardware = untrusted_hardware;
+  if (hardware == stats::HardwareClass{}) return "all classes";
+  std::string text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
+  };
+  if (hardware.architecture != "x86_64") add(hardware.architecture);
+  add(ProcessorText(hardware.cpu_family));
+  if (hardware.log2_cores < kMostLog2) {
+    const std::uint64_t cores = std::uint64_t{1} << hardware.log2_cores;
+    add(fmt::format("{} core{}", cores, cores == 1 ? "" : "s"));
+  }
+  if (hardware.log2_memory_mib < kMostLog2) {
+    add(FormatTick(std::ldexp(1024.0 * 1024.0, static_cast<int>(hardware.log2_memory_mib)),
+                   stats::Metric::kAllocInclusive, {.utf8 = true}));
+  }
+  add(SystemText(hardware.os_release));
+  return text;
 }
 
 std::string FormatTime(WallTime time) {

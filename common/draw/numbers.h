@@ -31,6 +31,9 @@ std::string FormatSpread(double value, stats::Metric metric, const Style& style)
 std::string FormatInterval(double low, double high, std::string_view between, stats::Metric metric,
                            const Style& style);
 
+// A round cost beside a scale's tick, without a digit too many: "1 ms", "1 KiB".
+std::string FormatTick(double value, stats::Metric metric, const Style& style);
+
 // A time of many calls together, as above but exact below kLeastTimeNs, or in hours: "1.2 h".
 std::string TotalText(double total_ns, const Style& style);
 // What stands before a number that is a lower bound.
@@ -47,6 +50,11 @@ std::string FormatCount(const std::optional<std::uint64_t>& count);
 
 // Exact decimal digits.
 std::string Decimal(stats::Uint128 value);
+
+// A machine's class as people say it: "Intel, 2 cores, 16 GiB, Debian 12"; the family where it says
+// more than the maker ("AMD family 25"), the architecture where it is not x86_64, nothing for what
+// is not known; "all classes" for none. Not escaped.
+std::string HardwareText(const stats::HardwareClass& untrusted_hardware);
 
 // "2026-11-21 03:10 UTC"; "never" for the epoch itself.
 std::string FormatTime(WallTime time);

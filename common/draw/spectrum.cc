@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -140,19 +141,42 @@ std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a,
   return UsedSlots{std::min(a->first, b->first), std::max(a->last, b->last), a->fullest};
 }
 
+std::vector<double> TicksOf(const UsedSlots& range, stats::Metric metric) {
+  std::vector<double> ticks;
+  const double step = stats::Unit(metric) == "bytes" ? 1024 : 1000;
+  const auto least = static_cast<double>(shm::SlotMin(range.first));
+  const auto most = static_cast<double>(shm::SlotMax(range.last));
+  for (double tick = step; tick < most && ticks.size() < 3; tick *= step) {
+    if (tick > least) ticks.push_back(tick);
+  }
+  return ticks;
+}
+
 std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
                            const Style& style) {
-  std::string line;
   const std::size_t slots_per_column = SlotsPerColumn(range, width);
+  const std::string_view tick_mark = style.utf8 ? "┃" : "|";
+  std::set<std::size_t> marked;  // columns
+  std::string ticks;
+  for (const double tick : TicksOf(range, metric)) {
+    const unsigned slot = shm::SlotOf(static_cast<std::uint64_t>(tick));
+    marked.insert((slot - range.first) / slots_per_column);
+    ticks += (ticks.empty() ? fmt::format("; {} = ", tick_mark) : ", ") +
+             FormatTick(tick, metric, style);
+  }
+  std::string line;
   for (std::size_t slot = range.first; slot <= range.last; slot += slots_per_column) {
-    line += Paint(style.utf8 ? kBlocks.back() : kAscii.back(),
+    const bool is_tick = marked.contains((slot - range.first) / slots_per_column);
+    line += Paint(is_tick      ? tick_mark
+                  : style.utf8 ? kBlocks.back()
+                               : kAscii.back(),
                   BucketColor(static_cast<unsigned>(slot)), style.color);
   }
   const auto cost = [&](std::uint64_t value) {
     return FormatCost(static_cast<double>(value), metric, style);
   };
-  return fmt::format("cheap {} {} {} expensive; height: how many\n",
-                     cost(shm::SlotMin(range.first)), line, cost(shm::SlotMax(range.last)));
+  return fmt::format("cheap {} {} {} expensive{}; height: how many\n",
+                     cost(shm::SlotMin(range.first)), line, cost(shm::SlotMax(range.last)), ticks);
 }
 
 std::string HistogramView(const Bars& bars, const Style& style) {

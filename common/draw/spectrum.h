@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/draw/terminal.h"
 #include "common/stats/api_key.h"
@@ -48,8 +49,12 @@ std::string SpectrumOver(const Bars& bars, const UsedSlots& range, std::size_t w
 // The slots that any of both uses.
 std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a, const std::optional<UsedSlots>& b);
 
+// The costs within the slots that a scale names: 1 µs, 1 ms, 1 s; of bytes 1 KiB, 1 MiB, 1 GiB; of
+// others 1,000 and so on. Ascending; in the metric's unit.
+std::vector<double> TicksOf(const UsedSlots& range, stats::Metric metric);
+
 // What SpectrumOver() draws with, in as many columns: every colour, in one line with words:
-// "cheap 16 ns ████ 8.4 ms expensive; height: how many". Says in words what colour means.
+// "cheap 16 ns ██┃█ 8.4 ms expensive; ┃ = 1 µs; height: how many". Says in words what colour means.
 std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
                            const Style& style);
 

@@ -19,9 +19,16 @@ constexpr unsigned kBarWidth = 6;
 constexpr unsigned kBarGap = 1;
 constexpr unsigned kSpectrumHeight = 24;
 constexpr unsigned kLineHeight = 20;
-constexpr unsigned kLabelWidth = 150;
-constexpr unsigned kLongestBar = 300;
-constexpr unsigned kCountWidth = 150;
+constexpr unsigned kLongestBar = 180;
+constexpr unsigned kTextGap = 8;
+constexpr unsigned kFontSize = 13;
+// Of two letters or digits in the widest usual font; what is wider would be cut.
+constexpr unsigned kTwoLettersWidth = 17;
+constexpr unsigned kScaleHeight = 6;
+constexpr unsigned kTickHeight = 18;
+constexpr unsigned kTickFontSize = 11;
+constexpr unsigned kHeatPitch = 14;
+constexpr std::size_t kHeatLabelColumns = 24;
 
 std::string Color(unsigned slot) {
   const Rgb color = BucketColor(slot);
@@ -39,12 +46,41 @@ std::string Bounds(unsigned slot, stats::Metric metric) {
   return FormatInterval(min, min * 2, " – ", metric, kStyle);
 }
 
+unsigned WidthOf(const UsedSlots& range) {
+  return (range.last - range.first + 1) * (kBarWidth + kBarGap) - kBarGap;
+}
+
+unsigned TextWidth(std::string_view text) {
+  return (static_cast<unsigned>(DisplayWidth(text)) * kTwoLettersWidth + 1) / 2;
+}
+
+std::string Range(const UsedSlots& range, stats::Metric metric) {
+  return FormatInterval(static_cast<double>(shm::SlotMin(range.first)),
+                        static_cast<double>(shm::SlotMax(range.last)), " to ", metric, kStyle);
+}
+
+// Below a drawing of `range` that begins at `left` with `pitch` a slot; as wide as that.
+std::string Ticks(const UsedSlots& range, stats::Metric metric, unsigned left, unsigned pitch,
+                  unsigned top) {
+  std::string svg;
+  const auto width = static_cast<double>((range.last - range.first + 1) * pitch);
+  for (const double tick : TicksOf(range, metric)) {
+    const double x = (std::log2(tick) + 1 - range.first) * static_cast<double>(pitch);
+    const std::string text = FormatTick(tick, metric, kStyle);
+    const double half = TextWidth(text) * kTickFontSize / (2.0 * kFontSize);
+    // A label that would be cut stands beside its tick.
+    const char* anchor = x < half ? "start" : x + half > width ? "end" : "middle";
+    svg += fmt::format(
+        R"(<rect x="{0:.1f}" y="{1}" width="1" height="4" fill="currentColor"/>)"
+        R"(<text x="{0:.1f}" y="{2}" text-anchor="{3}" font-size="{4}" fill="currentColor">{5}</text>)",
+        left + x, top, top + kTickHeight - 2, anchor, kTickFontSize, text);
+  }
+  return svg;
+}
+
 // "from 1.0 µs to 4.1 µs, most at 2.0 µs – 4.1 µs".
 std::string Words(const UsedSlots& used, stats::Metric metric) {
-  const double min = static_cast<double>(shm::SlotMin(used.first));
-  const double max = static_cast<double>(shm::SlotMax(used.last));
-  return fmt::format("from {}, most at {}", FormatInterval(min, max, " to ", metric, kStyle),
-                     Bounds(used.fullest, metric));
+  return fmt::format("from {}, most at {}", Range(used, metric), Bounds(used.fullest, metric));
 }
 
 std::string Open(unsigned width, unsigned height, const std::string& words) {
@@ -55,32 +91,85 @@ std::string Open(unsigned width, unsigned height, const std::string& words) {
       escaped, width, height);
 }
 
+std::string HeatLabel(const HeatLine& line) {
+  return Shorten(line.untrusted_label, kHeatLabelColumns, kStyle);
+}
+
+// A square a slot that is not empty; the least share is still seen.
+std::string HeatCells(const HeatLine& line, const UsedSlots& range, stats::Metric metric,
+                      unsigned left, unsigned top) {
+  constexpr double kLeastOpacity = 0.08;
+  const auto used = FindUsedSlots(line.bars);
+  if (!used) return "";
+  const auto most = static_cast<double>(line.bars.heights[used->fullest]);
+  double all = 0;
+  for (const std::uint64_t height : line.bars.heights) all += static_cast<double>(height);
+  std::string svg;
+  for (unsigned slot = range.first; slot <= range.last; ++slot) {
+    const std::uint64_t calls = line.bars.heights[slot];
+    if (calls == 0) continue;
+    const auto height = static_cast<double>(calls);
+    svg += fmt::format(
+        R"(<rect x="{}" y="{}" width="{}" height="{}" fill="currentColor" fill-opacity="{:.2f}">)"
+        "<title>{}: {}, {:.1f} %</title></rect>",
+        left + (slot - range.first) * kHeatPitch, top + 1, kHeatPitch - 1, kLineHeight - 2,
+        kLeastOpacity + (1 - kLeastOpacity) * height / most, EscapeHtml(line.untrusted_label),
+        Bounds(slot, metric), 100 * height / all);
+  }
+  return svg;
+}
+
 }  // namespace
 
 std::string SpectrumSvg(const Bars& bars, stats::Metric metric) {
   const auto used = FindUsedSlots(bars);
+  return used ? SpectrumSvgOver(bars, *used, metric) : "";
+}
+
+std::string SpectrumSvgOver(const Bars& bars, const UsedSlots& range, stats::Metric metric) {
+  const auto used = FindUsedSlots(bars);
   if (!used) return "";
-  const unsigned count = used->last - used->first + 1;
-  std::string svg =
-      Open(count * (kBarWidth + kBarGap) - kBarGap, kSpectrumHeight, Words(*used, metric));
+  std::string svg = Open(WidthOf(range), kSpectrumHeight, Words(*used, metric));
   const auto most = static_cast<double>(bars.heights[used->fullest]);
-  for (unsigned slot = used->first; slot <= used->last; ++slot) {
+  for (unsigned slot = range.first; slot <= range.last; ++slot) {
     const std::uint64_t calls = bars.heights[slot];
     if (calls == 0) continue;
     const double share = static_cast<double>(calls) / most;
     const unsigned height = Length(share, kSpectrumHeight);
     svg += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)",
-                       (slot - used->first) * (kBarWidth + kBarGap), kSpectrumHeight - height,
+                       (slot - range.first) * (kBarWidth + kBarGap), kSpectrumHeight - height,
                        kBarWidth, height, Color(slot));
   }
   return svg + "</svg>";
 }
 
+std::string SpectrumScaleSvg(const UsedSlots& range, stats::Metric metric) {
+  constexpr unsigned kPitch = kBarWidth + kBarGap;
+  std::string svg = Open(WidthOf(range), kScaleHeight + kTickHeight,
+                         fmt::format("Scale from cheap to expensive: {}", Range(range, metric)));
+  for (unsigned slot = range.first; slot <= range.last; ++slot) {
+    svg += fmt::format(R"(<rect x="{}" y="0" width="{}" height="{}" fill="{}"/>)",
+                       (slot - range.first) * kPitch, slot == range.last ? kBarWidth : kPitch,
+                       kScaleHeight, Color(slot));
+  }
+  return svg + Ticks(range, metric, 0, kPitch, kScaleHeight) + "</svg>";
+}
+
 std::string HistogramSvg(const Bars& bars, stats::Metric metric, std::string_view untrusted_name) {
   const auto used = FindUsedSlots(bars);
   if (!used) return "";
+  const auto count = [&](unsigned slot) {
+    return bars.are_counts ? FormatCount(bars.heights[slot]) : BarText(bars, slot);
+  };
+  unsigned label_width = 0;
+  unsigned count_width = 0;
+  for (unsigned slot = used->first; slot <= used->last; ++slot) {
+    label_width = std::max(label_width, TextWidth(Bounds(slot, metric)));
+    count_width = std::max(count_width, TextWidth(count(slot)));
+  }
+  const unsigned left = label_width + kTextGap;
   const unsigned lines = used->last - used->first + 1;
-  std::string svg = Open(kLabelWidth + kLongestBar + kCountWidth, lines * kLineHeight,
+  std::string svg = Open(left + kLongestBar + kTextGap + count_width, lines * kLineHeight,
                          fmt::format("Histogram of {}, {}: {}", untrusted_name, stats::Name(metric),
                                      Words(*used, metric)));
   const auto most = static_cast<double>(bars.heights[used->fullest]);
@@ -90,16 +179,41 @@ std::string HistogramSvg(const Bars& bars, stats::Metric metric, std::string_vie
     const double share = static_cast<double>(calls) / most;
     const unsigned length = calls == 0 ? 0 : Length(share, kLongestBar);
     svg += fmt::format(
-        R"(<text x="{}" y="{}" text-anchor="end" font-size="13" fill="currentColor">{}</text>)",
-        kLabelWidth - 8, top + 15, Bounds(slot, metric));
+        R"(<text x="{}" y="{}" text-anchor="end" font-size="{}" fill="currentColor">{}</text>)",
+        label_width, top + 15, kFontSize, Bounds(slot, metric));
     if (calls == 0) continue;
-    svg += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)", kLabelWidth,
-                       top + 3, length, kLineHeight - 6, Color(slot));
-    svg += fmt::format(R"(<text x="{}" y="{}" font-size="13" fill="currentColor">{}</text>)",
-                       kLabelWidth + length + 8, top + 15,
-                       bars.are_counts ? FormatCount(calls) : BarText(bars, slot));
+    svg += fmt::format(R"(<rect x="{}" y="{}" width="{}" height="{}" fill="{}"/>)", left, top + 3,
+                       length, kLineHeight - 6, Color(slot));
+    svg += fmt::format(R"(<text x="{}" y="{}" font-size="{}" fill="currentColor">{}</text>)",
+                       left + length + kTextGap, top + 15, kFontSize, count(slot));
   }
   return svg + "</svg>";
+}
+
+std::string HeatMapSvg(std::span<const HeatLine> lines, stats::Metric metric,
+                       std::string_view untrusted_name) {
+  std::optional<UsedSlots> range;
+  unsigned label_width = 0;
+  for (const HeatLine& line : lines) {
+    range = Join(range, FindUsedSlots(line.bars));
+    label_width = std::max(label_width, TextWidth(HeatLabel(line)));
+  }
+  if (!range) return "";
+  const unsigned left = label_width + kTextGap;
+  const unsigned cells = range->last - range->first + 1;
+  const auto bottom = static_cast<unsigned>(lines.size()) * kLineHeight;
+  std::string svg = Open(left + cells * kHeatPitch, bottom + kTickHeight,
+                         fmt::format("Heat map of {}, {}, a line a version: {}", untrusted_name,
+                                     stats::Name(metric), Range(*range, metric)));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto top = static_cast<unsigned>(i) * kLineHeight;
+    const std::string label = EscapeHtml(HeatLabel(lines[i]));
+    svg += fmt::format(
+        R"(<text x="{}" y="{}" text-anchor="end" font-size="{}" fill="currentColor">{}</text>)",
+        label_width, top + 15, kFontSize, label);
+    svg += HeatCells(lines[i], *range, metric, left, top);
+  }
+  return svg + Ticks(*range, metric, left, kHeatPitch, bottom) + "</svg>";
 }
 
 }  // namespace fieldcost::draw

@@ -81,6 +81,7 @@ std::string ChoiceText(std::span<const stats::StatRow> rows) {
 void Strata::Add(const stats::RowKey& key) {
   if (key.hardware != stats::HardwareClass{}) {
     std::string name = DisplayName(key.hardware);
+    if (classes.empty()) untrusted_class = draw::HardwareText(key.hardware);
     const auto place = std::lower_bound(classes.begin(), classes.end(), name);
     if (place == classes.end() || *place != name) classes.insert(place, std::move(name));
   }
@@ -92,7 +93,7 @@ void Strata::Add(const stats::RowKey& key) {
 std::string StrataText(const Strata& strata) {
   std::string text = "all classes";
   if (strata.classes.size() == 1) {
-    text = EscapeControl(strata.classes[0]);
+    text = EscapeControl(strata.untrusted_class);
   } else if (strata.classes.size() > 1) {
     text = fmt::format("{} classes together", strata.classes.size());
   }

@@ -49,13 +49,14 @@ std::string ChoiceText(std::span<const stats::StatRow> rows);
 // The strata that numbers are of.
 struct Strata {
   std::vector<std::string> classes;  // names, ascending; empty = all classes together
+  std::string untrusted_class;       // the first that was added as people say it (HardwareText)
   std::optional<WeekRange> weeks;    // nullopt = all weeks together
 
   // Takes in the stratum of one more row.
   void Add(const stats::RowKey& key);
 };
 
-// "all classes, all weeks" or "x86_64/..., weeks of 2026-11-05 to 2026-11-19"; escaped.
+// "all classes, all weeks" or "Intel, 2 cores, ..., weeks of 2026-11-05 to 2026-11-19"; escaped.
 std::string StrataText(const Strata& strata);
 
 }  // namespace fieldcost::analysis

@@ -24,10 +24,15 @@ std::string Number(std::uint64_t count, const char* one, const char* many) {
 std::string Batches(std::uint64_t count) { return Number(count, "batch", "batches"); }
 std::string Rows(std::uint64_t count) { return Number(count, "row", "rows"); }
 
+// For people, and as it is sent.
+std::string HardwareLine(const stats::HardwareClass& hardware) {
+  return fmt::format("{} ({})", draw::HardwareText(hardware), stats::DisplayName(hardware));
+}
+
 std::string ContentText(const wire::BatchContent& content) {
   std::string text =
       fmt::format("policy version {}\nhardware       {}\n\n", content.field_policy_version,
-                  EscapeControl(stats::DisplayName(content.hardware)));
+                  EscapeControl(HardwareLine(content.hardware)));
   for (const wire::BatchRow& row : content.rows) {
     text += fmt::format(
         "{}  version {}  symbol version {}  build-id {}\n"

@@ -5,34 +5,40 @@
 #include "common/draw/html.h"
 #include "tools/report/card_text.h"
 #include "tools/report/card_words.h"
+#include "tools/report/page.h"
 
 namespace fieldcost::report {
 
 std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic) {
-  std::string html =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
-      "form-action 'none'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>Costs of library functions"
-      "</title>\n</head>\n<body>\n<main>\n<h1>Costs of library functions</h1>\n";
-  if (synthetic) html += fmt::format("<p><strong>{}</strong></p>\n", kSyntheticWords);
-  html += fmt::format(
-      "<table>\n<caption>The newest version of each.{}</caption>\n<thead><tr><th "
-      "scope=\"col\">API</th><th scope=\"col\">Spectrum</th><th scope=\"col\">p50</th><th "
-      "scope=\"col\">p99</th><th scope=\"col\">Contributions</th><th scope=\"col\">Version</th>"
-      "</tr></thead>\n<tbody>\n",
-      kBarsWords);
+  using enum ColumnKind;
+  SpectrumScale scale;
+  for (const IndexedCard& indexed : cards) {
+    const Shown shown = ShownOf(*indexed.card);
+    scale.Add(BarsOf(shown), shown.metric);
+  }
+  PageTable table{.id = "costs",
+                  .title = "Costs of library functions",
+                  .caption = "The newest version of each." + std::string(kBarsWords),
+                  .columns = {{"API", kName},
+                              scale.Column(),
+                              {"p50", kNumber},
+                              {"p99", kNumber},
+                              {"Contributions", kNumber, true},
+                              {"Version", kText, true}},
+                  .lines = {}};
   for (const IndexedCard& indexed : cards) {
     const CardWords words = WordsOf(*indexed.card);
+    const Shown shown = ShownOf(*indexed.card);
     const CardLine& newest = words.lines.front();
-    html += fmt::format(
-        "<tr><th scope=\"row\"><a href=\"{}.html\">{}</a></th><td>{}</td><td>{}</td><td>{}</td>"
-        "<td>{}</td><td>{}</td></tr>\n",
-        draw::EscapeHtml(indexed.path), draw::EscapeHtml(words.name), words.spectrum_svg,
-        newest.p50, newest.p99, newest.contributions, draw::EscapeHtml(newest.version));
+    table.lines.push_back(
+        {NameHtml(words.function, indexed.path + ".html", ApiOf(*indexed.card).soname),
+         scale.Cell(BarsOf(shown), shown.metric), draw::EscapeHtml(newest.p50),
+         draw::EscapeHtml(newest.p99), newest.contributions, draw::EscapeHtml(newest.version)});
   }
-  return html + "</tbody>\n</table>\n</main>\n</body>\n</html>\n";
+  std::string html =
+      PageBegin("Costs of library functions") + "<main>\n<h1>Costs of library functions</h1>\n";
+  if (synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
+  return html + TableHtml(table) + "</main>\n" + PageEnd();
 }
 
 std::string CardIndexMarkdown(std::span<const IndexedCard> cards, bool synthetic) {

@@ -44,7 +44,7 @@ std::string Line(unsigned y, unsigned size, std::string_view color, std::string_
 
 // A bar a bucket, and below it the least and the greatest cost.
 std::string BarsSvg(const Shown& shown, const Colors& colors) {
-  const draw::Bars bars = draw::BarsOf(shown.summary->sums, shown.summary->figures, shown.metric);
+  const draw::Bars bars = BarsOf(shown);
   const auto used = draw::FindUsedSlots(bars);
   if (!used) return "";
   const unsigned slots = used->last - used->first + 1;

@@ -56,6 +56,11 @@ Shown ShownOf(const CostCard& card) {
   return {.metric = newest.metrics.begin()->first, .summary = &newest.metrics.begin()->second};
 }
 
+draw::Bars BarsOf(const Shown& shown) {
+  if (shown.summary == nullptr) return {};
+  return draw::BarsOf(shown.summary->sums, shown.summary->figures, shown.metric);
+}
+
 CardWords WordsOf(const CostCard& card) {
   const Shown shown = ShownOf(card);
   const stats::ApiKey& api = ApiOf(card);
@@ -80,8 +85,7 @@ CardWords WordsOf(const CostCard& card) {
     words.basis =
         fmt::format("{} calls, {} contributions; {}{}", newest.count, newest.contributions,
                     analysis::StrataText(shown.summary->strata), LoadText(shown.metric));
-    words.spectrum_svg =
-        draw::SpectrumSvg(draw::BarsOf(shown.summary->sums, figures, shown.metric), shown.metric);
+    words.spectrum_svg = draw::SpectrumSvg(BarsOf(shown), shown.metric);
   } else {
     words.range = "not measured";
     words.basis = "no calls";

@@ -4,13 +4,14 @@
 #include <string_view>
 #include <vector>
 
+#include "common/draw/spectrum.h"
 #include "tools/analysis/summary.h"
 #include "tools/report/cost_card.h"
 
 namespace fieldcost::report {
 
 // What all forms of a card say, in plain text that is not escaped for any of them. For this
-// folder's card sources only.
+// folder's cards and pages only.
 
 inline constexpr std::string_view kSyntheticWords = "SYNTHETIC: made-up data";
 inline constexpr std::string_view kBarsWords =
@@ -50,5 +51,7 @@ struct Shown {
   const analysis::MetricSummary* summary = nullptr;
 };
 Shown ShownOf(const CostCard& card);
+// Its bars; none if there is nothing.
+draw::Bars BarsOf(const Shown& shown);
 
 }  // namespace fieldcost::report

@@ -11,6 +11,7 @@
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/version_order.h"
 #include "tools/report/card_words.h"
+#include "tools/report/page.h"
 
 namespace fieldcost::report {
 
@@ -40,55 +41,71 @@ const stats::ApiKey& ApiOf(const CostCard& card) {
   return card.versions.front().api;
 }
 
+namespace {
+
+std::string Versions(const CardWords& words) {
+  using enum ColumnKind;
+  PageTable table{.id = {},
+                  .title = "Cost of each version",
+                  .caption = {},
+                  .columns = {{"Version", kName},
+                              {"p50", kNumber},
+                              {"p95", kNumber},
+                              {"p99", kNumber},
+                              {"Mean", kNumber},
+                              {"Calls timed", kNumber},
+                              {"Contributions", kNumber}},
+                  .lines = {}};
+  for (const CardLine& line : words.lines) {
+    table.lines.push_back({draw::EscapeHtml(line.version), draw::EscapeHtml(line.p50),
+                           draw::EscapeHtml(line.p95), draw::EscapeHtml(line.p99),
+                           draw::EscapeHtml(line.mean), line.count, line.contributions});
+  }
+  return TableHtml(table);
+}
+
+std::string Picture(const CardWords& words, const CardPictures& pictures) {
+  if (pictures.light.empty()) return fmt::format("<p>{}</p>\n", words.spectrum_svg);
+  return fmt::format(
+      "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{}\">"
+      "<img src=\"{}\" width=\"{}\" height=\"{}\" alt=\"{}\"></picture>\n",
+      draw::EscapeHtml(pictures.dark), draw::EscapeHtml(pictures.light), kCardWidth, kCardHeight,
+      draw::EscapeHtml(words.sentence));
+}
+
+}  // namespace
+
 std::string CardHtml(const CostCard& card, const CardPictures& pictures) {
   const CardWords words = WordsOf(card);
-  std::string html = fmt::format(
-      "{}\n<section class=\"fieldcost-card\" aria-label=\"Cost of {}\">\n<p><strong>Cost</strong> "
-      "of <code>{}</code>, {}</p>\n",
-      kCardBegin, draw::EscapeHtml(words.name), draw::EscapeHtml(words.name),
-      draw::EscapeHtml(words.subject));
-  if (card.provenance.synthetic) {
-    html += fmt::format("<p><strong>{}</strong></p>\n", kSyntheticWords);
-  }
-  if (pictures.light.empty()) {
-    html += fmt::format("<p>{}</p>\n", words.spectrum_svg);
-  } else {
+  const CardLine& newest = words.lines.front();
+  const bool folded = pictures.light.empty();
+  const std::string_view synthetic = card.provenance.synthetic ? kSyntheticWords : "";
+  std::string html =
+      fmt::format("{}\n<section class=\"fieldcost-card\" aria-label=\"Cost of {}\">\n", kCardBegin,
+                  draw::EscapeHtml(words.name));
+  if (folded) {
     html += fmt::format(
-        "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{}\">"
-        "<img src=\"{}\" width=\"{}\" height=\"{}\" alt=\"{}\"></picture>\n",
-        draw::EscapeHtml(pictures.dark), draw::EscapeHtml(pictures.light), kCardWidth, kCardHeight,
-        draw::EscapeHtml(words.sentence));
+        "<details><summary><strong>Cost</strong>: p50 {}, p95 {}, p99 {}{}{}</summary>\n",
+        draw::EscapeHtml(newest.p50), draw::EscapeHtml(newest.p95), draw::EscapeHtml(newest.p99),
+        synthetic.empty() ? "" : "; ", synthetic);
   }
-  html +=
-      "<table>\n<thead><tr><th scope=\"col\">Version</th><th scope=\"col\">p50</th>"
-      "<th scope=\"col\">p95</th><th scope=\"col\">p99</th><th scope=\"col\">Mean</th>"
-      "<th scope=\"col\">Calls timed</th><th scope=\"col\">Contributions</th></tr></thead>\n"
-      "<tbody>\n";
-  for (const CardLine& line : words.lines) {
-    html += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-        "<td>{}</td></tr>\n",
-        draw::EscapeHtml(line.version), line.p50, line.p95, line.p99, line.mean, line.count,
-        line.contributions);
-  }
-  html += fmt::format("</tbody>\n</table>\n<p><small>{}</small></p>\n",
+  html += fmt::format("<p><strong>Cost</strong> of <code>{}</code>, {}</p>\n",
+                      draw::EscapeHtml(words.name), draw::EscapeHtml(words.subject));
+  if (!synthetic.empty()) html += fmt::format("<p><strong>{}</strong></p>\n", synthetic);
+  html += Picture(words, pictures) + Versions(words);
+  html += fmt::format("<p><small>{}</small></p>\n",
                       draw::EscapeHtml(words.footer + std::string(kBarsWords)));
   if (!card.untrusted_link.empty()) {
     html += fmt::format("<p><a href=\"{}\">Everything about {}</a></p>\n",
                         draw::EscapeHtml(card.untrusted_link), draw::EscapeHtml(words.name));
   }
+  if (folded) html += "</details>\n";
   return html + fmt::format("</section>\n{}\n", kCardEnd);
 }
 
 std::string CardPage(const CostCard& card, const CardPictures& pictures) {
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src 'self' "
-      "file:; base-uri 'none'; form-action 'none'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-      "<title>Cost of {}</title>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
-      draw::EscapeHtml(WordsOf(card).name), CardHtml(card, pictures));
+  return PageBegin("Cost of " + WordsOf(card).name, Pictures::kBeside) + "<main>\n" +
+         CardHtml(card, pictures) + "</main>\n" + PageEnd();
 }
 
 }  // namespace fieldcost::report

@@ -35,8 +35,9 @@ struct CardPictures {
   std::string dark;
 };
 
-// A part of an HTML document: picture, table of versions, link. Begins and ends with a line that
-// has one of the two comments below, so that it can be found and replaced.
+// A part of an HTML document: picture, table of versions, link. With the picture inside it is one
+// line that unfolds, so that a description that it stands in stays readable. Begins and ends with a
+// line that has one of the two comments below, so that it can be found and replaced.
 inline constexpr std::string_view kCardBegin = "<!-- fieldcost card: begin -->";
 inline constexpr std::string_view kCardEnd = "<!-- fieldcost card: end -->";
 std::string CardHtml(const CostCard& card, const CardPictures& pictures);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "common/draw/html.h"
@@ -11,6 +12,7 @@
 #include "common/stats/anomaly.h"
 #include "tools/analysis/trend.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/page.h"
 #include "tools/report/trend_text.h"
 #include "tools/report/vendor_text.h"
 #include "tools/report/version_diff.h"
@@ -23,66 +25,21 @@ using stats::Metric;
 constexpr draw::Style kStyle{.utf8 = true};
 constexpr std::size_t kMaxCandidates = 10;
 
-constexpr std::string_view kCss = R"css(
-:root{color-scheme:light dark;--ink:#1b1b1f;--paper:#fff;--soft:#55555f;--line:#d4d4dc;--panel:#f5f5f8;--link:#1a4fa3;--warn:#8a4b00}
-@media (prefers-color-scheme:dark){:root{--ink:#e8e8ee;--paper:#16161a;--soft:#ababb8;--line:#3a3a45;--panel:#202027;--link:#8ab4ff;--warn:#ffc27a}}
-body{margin:0 auto;max-width:84rem;padding:1.5rem;font:1rem/1.5 system-ui,sans-serif;background:var(--paper);color:var(--ink)}
-h1{font-size:1.6rem;margin:0;overflow-wrap:anywhere}h2{font-size:1.25rem;margin:2rem 0 .5rem}h3{font-size:1.05rem;margin:0;overflow-wrap:anywhere}
-p{margin:.4rem 0}.soft{color:var(--soft);font-size:.9rem}.warn{color:var(--warn);border:2px solid;padding:.5rem 1rem;font-weight:700}a{color:var(--link)}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1.2rem;margin:0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
-.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}caption{text-align:left;color:var(--soft);font-size:.9rem;padding-bottom:.4rem}
-th,td{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line);white-space:nowrap}
-td.n,th.n{text-align:right}td small,th small{display:block;color:var(--soft);font-weight:400}
-th[scope=row]{max-width:22rem;white-space:normal;overflow-wrap:anywhere}td svg{max-width:none}
-article{margin:1rem 0;padding:1rem;border:1px solid var(--line);border-radius:.5rem;background:var(--panel)}
-svg{max-width:100%;height:auto}
-:focus-visible{outline:3px solid var(--link);outline-offset:2px}
-@page{margin:1.5cm}
-@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--soft:#444;--line:#999;--panel:#fff;--link:#000;--warn:#000}body{max-width:none;padding:0;font-size:8pt}.scroll{overflow:visible}th,td{white-space:normal;padding-right:.4rem}thead{display:table-header-group}tr,article{break-inside:avoid}h2,h3{break-after:avoid}rect{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
-)css";
-
-// SHA-256 of the above, base64: the one style that the page's policy lets through.
-constexpr std::string_view kCssHash = "/cAoxlw7Fusg9MrT01YLwEt5xRqbYkciGeIIgiBCeG4=";
-
-std::string Head(const std::string& title) {
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'sha256-{}'; base-uri 'none'; form-action 'none'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"referrer\" content=\"no-referrer\">\n"
-      "<title>fieldcost: {}</title>\n<style>{}</style>\n</head>\n",
-      kCssHash, draw::EscapeHtml(title), kCss);
-}
-
-std::string Cell(std::string_view escaped) { return fmt::format("<td>{}</td>", escaped); }
-std::string Number(std::string_view escaped) {
-  return fmt::format("<td class=\"n\">{}</td>", escaped);
-}
-std::string Heading(std::string_view text, bool number = false) {
-  return fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=\"n\"" : "", text);
-}
-
-// A section with one table that can be scrolled; `id` is the section's.
-std::string Table(std::string_view id, std::string_view title, std::string_view caption,
-                  std::string_view headings, std::string_view rows) {
-  return fmt::format(
-      "<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<div class=\"scroll\" "
-      "role=\"region\" aria-labelledby=\"{0}\" tabindex=\"0\">\n<table>\n<caption>{2}</caption>\n"
-      "<thead><tr>{3}</tr></thead>\n<tbody>\n{4}</tbody>\n</table>\n</div>\n</section>\n",
-      id, title, caption, headings, rows);
-}
-
 std::string Cost(double value, Metric metric) {
   return draw::EscapeHtml(draw::FormatCost(value, metric, kStyle));
 }
 
-std::string QuantileCell(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which) {
-  if (!figures.quantiles) return Number("–");
-  const stats::Quantile& quantile = *figures.quantiles.*which;
-  return fmt::format("<td class=\"n\">{}<small>{} – {}</small></td>",
-                     Cost(quantile.estimate, Metric::kWallTime),
-                     Cost(quantile.low, Metric::kWallTime), Cost(quantile.high, Metric::kWallTime));
+// In the order of the page; of quantiles the small text is in the details.
+constexpr std::array<stats::Quantile stats::Quantiles::*, 3> kQuantiles = {
+    &stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99};
+
+std::string Quantile(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
+                     Metric metric) {
+  return draw::EscapeHtml(QuantileText(figures, which, metric, kStyle));
+}
+
+std::string Ratio(double ratio, double low, double high) {
+  return fmt::format("{:.2f}<small>{:.2f} – {:.2f}</small>", ratio, low, high);
 }
 
 class Page {
@@ -90,24 +47,28 @@ class Page {
   explicit Page(const VendorPageContent& content)
       : content_(content),
         report_(*content.report),
-        shown_(std::min(report_.apis.size(), kMaxPageApis)) {}
+        shown_(std::min(report_.apis.size(), kMaxPageApis)) {
+    for (std::size_t i = 0; i < shown_; ++i) {
+      scale_.Add(report_.apis[i].bars, Metric::kWallTime);
+    }
+  }
 
   std::string Make() const {
-    std::string html = Head("field costs of " + report_.title);
-    html += fmt::format("<body>\n<header>\n<h1>Field costs of {}</h1>\n", Text(report_.title));
+    std::string html = PageBegin("fieldcost: field costs of " + report_.title);
+    html += fmt::format("<header>\n<h1>Field costs of {}</h1>\n", Text(report_.title));
     if (content_.synthetic) {
       html += "<p class=\"warn\">SYNTHETIC: these are made-up data, not measurements.</p>\n";
     }
+    html += fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kStyle)));
     html += fmt::format(
         "<p class=\"soft\">{} APIs, {} calls, {} in all. Measured on volunteers' machines and "
         "published only as sums. This file fetches nothing.</p>\n</header>\n<main>\n",
         draw::FormatCount(report_.apis.size()), draw::FormatCount(report_.calls),
         draw::TotalText(report_.total, kStyle));
-    html += Facts();
     if (!report_.apis.empty()) {
       html += Candidates() + Changes() + Groups() + Use() + Details();
     }
-    return html + Method() + "</main>\n</body>\n</html>\n";
+    return html + Facts() + Method() + "</main>\n" + PageEnd();
   }
 
  private:
@@ -117,12 +78,13 @@ class Page {
   }
 
   // The API's name, leading to its details if it has any here.
-  std::string NameCell(const analysis::VendorApi& api) const {
+  std::string Name(const analysis::VendorApi& api) const {
     const auto index = static_cast<std::size_t>(&api - report_.apis.data());
-    std::string name = Text(api.name);
-    if (index < shown_) name = fmt::format("<a href=\"#api{}\">{}</a>", index + 1, name);
-    return fmt::format("<th scope=\"row\">{}<small>{}</small></th>", name,
-                       Text(LibraryOf(api).soname));
+    return NameHtml(api.name, index < shown_ ? fmt::format("#api{}", index + 1) : "",
+                    LibraryOf(api).soname);
+  }
+  std::string Spectrum(const analysis::VendorApi& api) const {
+    return scale_.Cell(api.bars, Metric::kWallTime);
   }
 
   std::string Facts() const {
@@ -149,7 +111,24 @@ class Page {
   }
 
   std::string Candidates() const {
-    std::string rows;
+    using enum ColumnKind;
+    PageTable table{
+        .id = "candidates",
+        .title = "Where improvement pays most",
+        .caption =
+            "The most expensive APIs by the time of calls in the field, all versions; no "
+            "contribution counts more than about 16 times what is usual for its API. Tail: p99 "
+            "over p50 of the newest version. Regression: what the newest version's calls have "
+            "cost more than they would have before.",
+        .columns = {{"API", kName},
+                    scale_.Column(),
+                    {"Total", kNumber},
+                    {"Share", kNumber},
+                    {"Share so far", kNumber},
+                    {"Calls", kNumber},
+                    {"Tail", kNumber},
+                    {"Regression", kNumber, true}},
+        .lines = {}};
     double together = 0;
     for (std::size_t i = 0; i < std::min(report_.apis.size(), kMaxCandidates); ++i) {
       const analysis::VendorApi& api = report_.apis[i];
@@ -157,115 +136,161 @@ class Page {
       const stats::Quantiles quantiles = api.time.quantiles.value_or(stats::Quantiles{});
       const double tail =
           quantiles.p50.estimate > 0 ? quantiles.p99.estimate / quantiles.p50.estimate : 0;
-      rows += "<tr>" + NameCell(api) + Number(draw::FormatCount(api.calls)) +
-              Number(draw::TotalText(api.total, kStyle)) + Number(ShareText(api.share)) +
-              Number(ShareText(together)) + Number(tail > 0 ? fmt::format("{:.1f}", tail) : "–") +
-              Number(api.Regression() ? draw::TotalText(api.Regression(), kStyle) : "–") +
-              "</tr>\n";
+      table.lines.push_back({Name(api), Spectrum(api), draw::TotalText(api.total, kStyle),
+                             Text(ShareText(api.share)), Text(ShareText(together)),
+                             draw::FormatCount(api.calls),
+                             tail > 0 ? fmt::format("{:.1f}", tail) : "–",
+                             api.Regression() ? draw::TotalText(api.Regression(), kStyle) : "–"});
     }
-    return Table(
-        "candidates", "Where improvement pays most",
-        "The most expensive APIs by the time of calls in the field, all versions; no contribution "
-        "counts more than about 16 times what is usual for its API. Tail: p99 "
-        "over p50 of the newest version. Regression: what the newest version's calls have "
-        "cost more than they would have before.",
-        Heading("API") + Heading("Calls", true) + Heading("Total", true) + Heading("Share", true) +
-            Heading("Share so far", true) + Heading("Tail", true) + Heading("Regression", true),
-        rows);
+    return SectionHtml(table);
   }
 
+  // First what everybody reads, then the statistics of the same lines.
   std::string Changes() const {
-    std::string rows;
+    using enum ColumnKind;
+    PageTable table{.id = "changes",
+                    .title = "What changed between versions",
+                    .caption = "The costliest regression first.",
+                    .columns = {{"API", kName},
+                                scale_.Column(),
+                                {"Change", kText},
+                                {"Metric", kText, true},
+                                {"p50", kNumber},
+                                {"p50 then", kNumber},
+                                {"Regression", kNumber, true}},
+                    .lines = {}};
+    PageTable statistics{
+        .id = {},
+        .title = "Statistics of the changes",
+        .caption =
+            "Ratio: of the machines' geometric means, small: its 95 % confidence. Delta: "
+            "Cliff's.",
+        .columns = {{"API", kName},
+                    {"Metric", kText, true},
+                    {"Ratio", kNumber},
+                    {"Delta", kNumber},
+                    {"p", kNumber},
+                    {"q", kNumber},
+                    {"Contributions", kNumber},
+                    {"then", kNumber},
+                    {"Compared", kText, true}},
+        .lines = {}};
     for (const analysis::Change change : {analysis::Change::kMore, analysis::Change::kLess}) {
       for (const auto& [api, one] : analysis::WithChange(report_, change)) {
-        rows += "<tr>" + NameCell(*api) + Cell(Name(one->change, one->metric)) +
-                Cell(stats::Name(one->metric)) +
-                Number(QuantileText(one->before, &stats::Quantiles::p50, one->metric, kStyle)) +
-                Number(QuantileText(one->after, &stats::Quantiles::p50, one->metric, kStyle)) +
-                fmt::format("<td class=\"n\">{:.2f}<small>{:.2f} – {:.2f}</small></td>", one->ratio,
-                            one->ratio_low, one->ratio_high) +
-                Number(fmt::format("{:.2f}", one->delta)) + Number(ProbabilityText(one->test.p)) +
-                Number(ProbabilityText(one->q)) +
-                Number(draw::FormatCount(one->before.contributions)) +
-                Number(draw::FormatCount(one->after.contributions)) + Cell(ComparedText(*one)) +
-                "</tr>\n";
+        const auto regression = one->metric == Metric::kWallTime ? api->Regression() : std::nullopt;
+        table.lines.push_back({Name(*api), Spectrum(*api), Text(ChangeWords(*one, kStyle)),
+                               std::string(stats::Name(one->metric)),
+                               Quantile(one->before, &stats::Quantiles::p50, one->metric),
+                               Quantile(one->after, &stats::Quantiles::p50, one->metric),
+                               regression ? draw::TotalText(regression, kStyle) : "–"});
+        statistics.lines.push_back(
+            {Name(*api), std::string(stats::Name(one->metric)),
+             Ratio(one->ratio, one->ratio_low, one->ratio_high), fmt::format("{:.2f}", one->delta),
+             ProbabilityText(one->test.p), ProbabilityText(one->q),
+             draw::FormatCount(one->before.contributions),
+             draw::FormatCount(one->after.contributions), ComparedText(*one)});
       }
     }
-    const std::string caption =
-        rows.empty()
-            ? "No API is shown to have changed between the versions."
-            : "Ratio: of the machines' geometric means, small: its 95 % confidence. Delta: "
-              "Cliff's. The costliest regression first.";
-    return Table("changes", "What changed between versions", caption,
-                 Heading("API") + Heading("Change") + Heading("Metric") + Heading("p50", true) +
-                     Heading("p50 then", true) + Heading("Ratio", true) + Heading("Delta", true) +
-                     Heading("p", true) + Heading("q", true) + Heading("Contributions", true) +
-                     Heading("then", true) + Heading("Compared"),
-                 rows);
+    if (table.lines.empty()) {
+      return "<section aria-labelledby=\"changes\">\n<h2 id=\"changes\">What changed between "
+             "versions</h2>\n<p>No API is shown to have changed between the versions.</p>\n"
+             "</section>\n";
+    }
+    return SectionHtml(table) + FoldedHtml("Ratio, delta, p, q of these", statistics);
   }
 
   std::string Groups() const {
-    std::string rows;
+    using enum ColumnKind;
+    PageTable table{
+        .id = "groups",
+        .title = "Groups",
+        .caption = "Slower, faster, same: how many APIs. Little data: too little to say.",
+        .columns = {{"Group", kName},
+                    {"Total", kNumber},
+                    {"Share", kNumber},
+                    {"Calls", kNumber},
+                    {"APIs", kNumber},
+                    {"Slower", kNumber},
+                    {"Faster", kNumber},
+                    {"Same", kNumber},
+                    {"Little data", kNumber},
+                    {"Change", kText}},
+        .lines = {}};
+    PageTable statistics{
+        .id = {},
+        .title = "Statistics of the groups",
+        .caption =
+            "Contributions: to the group's most contributed API. Ratio: of the group's "
+            "APIs, each weighing what it cost before.",
+        .columns = {{"Group", kName},
+                    {"Contributions", kNumber},
+                    {"Ratio", kNumber},
+                    {"q", kNumber}},
+        .lines = {}};
     for (const analysis::VendorGroup& group : report_.groups) {
+      const std::string name = NameHtml(analysis::NameOf(group), "", "");
+      table.lines.push_back({name, draw::TotalText(group.total, kStyle),
+                             Text(ShareText(group.share)), draw::FormatCount(group.calls),
+                             draw::FormatCount(group.apis), draw::FormatCount(group.slower),
+                             draw::FormatCount(group.faster), draw::FormatCount(group.unchanged),
+                             draw::FormatCount(group.too_little),
+                             std::string(analysis::Name(group.change, Metric::kWallTime))});
       const bool compared = group.change != analysis::Change::kTooLittleData;
-      rows += fmt::format("<tr><th scope=\"row\">{}</th>", Text(analysis::NameOf(group))) +
-              Number(draw::FormatCount(group.apis)) + Number(draw::FormatCount(group.calls)) +
-              Number(draw::TotalText(group.total, kStyle)) + Number(ShareText(group.share)) +
-              Number(draw::FormatCount(group.contributions)) +
-              Number(draw::FormatCount(group.slower)) + Number(draw::FormatCount(group.faster)) +
-              Number(draw::FormatCount(group.unchanged)) +
-              Number(draw::FormatCount(group.too_little)) +
-              (compared ? fmt::format("<td class=\"n\">{:.2f}<small>{:.2f} – {:.2f}</small></td>",
-                                      group.ratio, group.ratio_low, group.ratio_high) +
-                              Number(ProbabilityText(group.q))
-                        : Number("–") + Number("–")) +
-              Cell(Name(group.change, Metric::kWallTime)) + "</tr>\n";
+      statistics.lines.push_back(
+          {name, draw::FormatCount(group.contributions),
+           compared ? Ratio(group.ratio, group.ratio_low, group.ratio_high) : "–",
+           compared ? ProbabilityText(group.q) : "–"});
     }
-    return Table(
-        "groups", "Groups",
-        "Contributions: to the group's most contributed API. Ratio: of the group's APIs, each "
-        "weighing what it cost before.",
-        Heading("Group") + Heading("APIs", true) + Heading("Calls", true) + Heading("Total", true) +
-            Heading("Share", true) + Heading("Contributions", true) + Heading("Slower", true) +
-            Heading("Faster", true) + Heading("Same", true) + Heading("Little data", true) +
-            Heading("Ratio", true) + Heading("q", true) + Heading("Change"),
-        rows);
+    return SectionHtml(table) + FoldedHtml("Ratio and q of these", statistics);
   }
 
   std::string Use() const {
+    using enum ColumnKind;
+    PageTable table{.id = "use",
+                    .title = "Use and cost of each API",
+                    .caption = UseCaption(),
+                    .columns = {{"API", kName},
+                                scale_.Column(),
+                                {"Calls", kNumber},
+                                {"Share", kNumber},
+                                {"Contributions", kNumber, true},
+                                {"p50", kNumber},
+                                {"p95", kNumber},
+                                {"p99", kNumber},
+                                {"Alloc/call", kNumber, true},
+                                {"Versions", kPicture, true}},
+                    .lines = {}};
     const bool weeks = report_.HasWeeks();
-    std::string rows;
+    if (weeks) table.columns.push_back({"Weeks", kPicture});
     for (std::size_t i = 0; i < shown_; ++i) {
       const analysis::VendorApi& api = report_.apis[i];
-      rows += "<tr>" + NameCell(api) + Cell(draw::SpectrumSvg(api.bars, Metric::kWallTime)) +
-              Number(draw::FormatCount(api.calls)) + Number(ShareText(api.share)) +
-              Number(draw::FormatCount(api.contributions));
-      for (const auto which :
-           {&stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99}) {
-        rows += QuantileCell(api.time, which);
+      std::vector<std::string> line = {Name(api), Spectrum(api), draw::FormatCount(api.calls),
+                                       Text(ShareText(api.share)),
+                                       draw::FormatCount(api.contributions)};
+      for (const auto which : kQuantiles) {
+        line.push_back(Quantile(api.time, which, Metric::kWallTime));
       }
-      rows += Number(api.alloc_mean ? Cost(*api.alloc_mean, Metric::kAllocInclusive) : "–") +
-              Cell(TrendSvg(api.versions, "versions", Metric::kWallTime)) +
-              (weeks ? Cell(TrendSvg(api.weeks, "weeks", Metric::kWallTime)) : "") + "</tr>\n";
+      line.push_back(api.alloc_mean ? Cost(*api.alloc_mean, Metric::kAllocInclusive) : "–");
+      line.push_back(TrendSvg(api.versions, "versions", Metric::kWallTime));
+      if (weeks) line.push_back(TrendSvg(api.weeks, "weeks", Metric::kWallTime));
+      table.lines.push_back(std::move(line));
     }
+    return SectionHtml(table);
+  }
+
+  std::string UseCaption() const {
     std::string caption =
         "Calls, share of the total time and contributions: all versions. Costs: the newest "
-        "version, the typical machine's, in runs that began with little load, small: the interval "
-        "that is guaranteed to hold the quantile. Spectrum: from cheap (left, dark blue) to "
-        "expensive (right, yellow), height = how often. Versions and weeks: the machines' typical "
-        "cost, from zero.";
-    if (!weeks) caption += " Single weeks are not published.";
+        "version, the typical machine's, in runs that began with little load; how exact they are "
+        "is in the details. Spectrum: from cheap (left, dark blue) to expensive (right, yellow), "
+        "height = how often; all on one scale. Versions and weeks: the machines' typical cost, "
+        "from zero.";
+    if (!report_.HasWeeks()) caption += " Single weeks are not published.";
     if (shown_ < report_.apis.size()) {
       caption += fmt::format(" {} of {} APIs; all: --format csv.", shown_,
                              draw::FormatCount(report_.apis.size()));
     }
-    return Table("use", "Use and cost of each API", caption,
-                 Heading("API") + Heading("Spectrum") + Heading("Calls", true) +
-                     Heading("Share", true) + Heading("Contributions", true) +
-                     Heading("p50", true) + Heading("p95", true) + Heading("p99", true) +
-                     Heading("Alloc/call", true) + Heading("Versions") +
-                     (weeks ? Heading("Weeks") : ""),
-                 rows);
+    return caption;
   }
 
   static std::string TrendText(const std::vector<analysis::TrendPoint>& points,
@@ -276,7 +301,9 @@ class Page {
   }
 
   std::string Details() const {
-    std::string html = "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Details</h2>\n";
+    std::string html =
+        "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Details</h2>\n"
+        "<div class=\"cards\">\n";
     for (std::size_t i = 0; i < shown_; ++i) {
       const analysis::VendorApi& api = report_.apis[i];
       html += fmt::format(
@@ -289,17 +316,32 @@ class Page {
             "<p>Version {}: n {}, {} contributions, mean {}</p>\n", Text(api.version),
             draw::FormatCount(api.time.calls), draw::FormatCount(api.time.contributions),
             draw::EscapeHtml(draw::FormatCost(api.time.mean, Metric::kWallTime, kStyle)));
+        html += Intervals(api.time);
       }
       html += TrendText(api.versions, "versions") + TrendText(api.weeks, "weeks");
       if (const analysis::MetricChange* time = api.Time()) {
-        html += fmt::format("<p>From {} to {}: {}, ratio {}, delta {:.2f}, {}</p>\n",
-                            Text(LibraryOf(api).before), Text(LibraryOf(api).after),
-                            Name(time->change, time->metric), RatioText(*time), time->delta,
-                            ComparedText(*time));
+        html += fmt::format(
+            "<p>From {} to {}: {}</p>\n<details><summary>Statistics</summary>\n<p>Ratio {}, delta "
+            "{:.2f}, {}</p>\n</details>\n",
+            Text(LibraryOf(api).before), Text(LibraryOf(api).after),
+            Text(ChangeWords(*time, kStyle)), RatioText(*time), time->delta, ComparedText(*time));
       }
       html += draw::HistogramSvg(api.bars, Metric::kWallTime, api.name) + "\n</article>\n";
     }
-    return html + "</section>\n";
+    return html + "</div>\n</section>\n";
+  }
+
+  static std::string Intervals(const stats::Figures& figures) {
+    if (!figures.quantiles) return "";
+    std::string text;
+    for (const auto& [label, which] :
+         {std::pair{"p50", kQuantiles[0]}, {"p95", kQuantiles[1]}, {"p99", kQuantiles[2]}}) {
+      const stats::Quantile& quantile = *figures.quantiles.*which;
+      text += fmt::format(
+          "{}{} between {}", text.empty() ? "" : "; ", label,
+          draw::FormatInterval(quantile.low, quantile.high, " and ", Metric::kWallTime, kStyle));
+    }
+    return fmt::format("<p class=\"soft\">{}</p>\n", Text(text));
   }
 
   std::string Method() const {
@@ -321,6 +363,7 @@ class Page {
   const VendorPageContent& content_;
   const analysis::VendorReport& report_;
   const std::size_t shown_;
+  SpectrumScale scale_;
 };
 
 }  // namespace

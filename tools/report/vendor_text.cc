@@ -159,6 +159,32 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
 
 }  // namespace
 
+std::string VendorSentence(const analysis::VendorReport& report, const draw::Style& style) {
+  std::vector<analysis::ChangedApi> slower = analysis::WithChange(report, analysis::Change::kMore);
+  std::erase_if(slower, [](const auto& one) { return one.second->metric != Metric::kWallTime; });
+  std::string text;
+  if (!slower.empty()) {
+    const auto& [api, change] = slower.front();
+    text = fmt::format("{} regression{}{} {} is {} since {}", draw::FormatCount(slower.size()),
+                       slower.size() == 1 ? "" : "s",
+                       slower.size() == 1 ? ":" : ", the costliest:", api->name,
+                       ChangeWords(*change, style), report.libraries[api->library].after);
+    if (const auto regression = api->Regression()) {
+      text += fmt::format(", {} in the field", draw::TotalText(regression, style));
+    }
+  } else if (report.compared != 0) {
+    text = "No regression is shown";
+    if (report.libraries.size() == 1) text += " since " + report.libraries[0].after;
+  } else {
+    text = "Nothing to compare with an older version";
+  }
+  if (!report.apis.empty() && report.apis[0].share > 0) {
+    text += fmt::format("; biggest lever: {}, {}", report.apis[0].name,
+                        ShareText(report.apis[0].share));
+  }
+  return text;
+}
+
 std::string WaitingText(const analysis::VendorReport& report) {
   if (report.waiting.empty()) return "";
   std::string names;
@@ -181,6 +207,7 @@ std::string VendorText(const analysis::VendorReport& report, const draw::Style& 
       fmt::format("{}: {} APIs, {} calls, {} in all\n", EscapeControl(report.title),
                   draw::FormatCount(report.apis.size()), draw::FormatCount(report.calls),
                   draw::TotalText(report.total, style));
+  text += EscapeControl(VendorSentence(report, style)) + "\n";
   text += Libraries(report, style);
   text += WaitingText(report);
   if (report.apis.empty()) return text;

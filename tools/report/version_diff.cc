@@ -87,6 +87,16 @@ std::string Names(std::string_view about, const std::vector<std::string>& symbol
 
 }  // namespace
 
+std::string ChangeWords(const analysis::MetricChange& change, const draw::Style& style) {
+  const std::string_view name = Name(change.change, change.metric);
+  const bool more = change.change == analysis::Change::kMore;
+  if ((!more && change.change != analysis::Change::kLess) || change.ratio <= 0) {
+    return std::string(name);
+  }
+  return fmt::format("{:.1f} {} {}", more ? change.ratio : 1 / change.ratio, style.utf8 ? "×" : "x",
+                     name);
+}
+
 std::string RatioText(const analysis::MetricChange& change) {
   if (change.test.strata == 0) return "-";
   return fmt::format("{:.2f}x [{:.2f}x, {:.2f}x]", change.ratio, change.ratio_low,

@@ -31,6 +31,9 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
 // machines_before, machines_after (of the test), and the provenance as in CostCsv().
 std::string DiffCsv(const analysis::LibraryChange& change, const Provenance& provenance);
 
+// "2.1 × slower", "1.8 × faster", "2.0 × more": how far the typical machine's cost has moved, as a
+// number above 1; else the change's name.
+std::string ChangeWords(const analysis::MetricChange& change, const draw::Style& style);
 // "2.1x [1.8x, 2.5x]" of a ratio and its confidence interval; "-" if nothing was compared.
 std::string RatioText(const analysis::MetricChange& change);
 // "0.0012": two digits.

@@ -84,7 +84,7 @@ TEST(SelectionTest, StrataSayWhatNumbersAreOf) {
     return StrataText(Summarise(rows)[0].Find(Metric::kWallTime)->strata);
   };
   EXPECT_EQ(strata({kRows[0]}), "all classes, all weeks");
-  EXPECT_EQ(strata({kRows[2], kRows[3]}), "x86_64/A-6/2^2 cores/2^13 MiB/debian-12, all weeks");
+  EXPECT_EQ(strata({kRows[2], kRows[3]}), "A family 6, 4 cores, 8 GiB, Debian 12, all weeks");
   EXPECT_EQ(strata({kRows[3], kRows[4]}), "2 classes together, week of 2026-11-12");
   EXPECT_EQ(strata({kRows[3], kRows[5]}), "2 classes together, weeks of 2026-11-12 to 2026-11-19");
 }
@@ -134,7 +134,7 @@ TEST(SpectrumTableTest, SeveralHaveOneScaleAndALegend) {
             "f    liba.so.1  1        1        1  100 ns  @\n"
             "f    liba.so.1  2        8        1  1.0 us     @\n"
             "wall_time, all classes, all weeks\n"
-            "cheap 64 ns @@@@ 1.0 us expensive; height: how many\n");
+            "cheap 64 ns @@@| 1.0 us expensive; | = 1 us; height: how many\n");
   EXPECT_EQ(report::SpectrumTable(Summarise(std::vector{cheap}), Metric::kDiskRead, {}), "");
 }
 

@@ -54,13 +54,14 @@ TEST_F(LookTest, SpectraStandBelowEachOtherOnOneScale) {
   PublishAndSync(rows_);
   const ProcessResult result = Cli({"spectrum", "open_it", "libb.so.2!twin"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
-  EXPECT_THAT(result.output,
-              StartsWith("API      LIBRARY    VERSION    N  CONTRIB     P50     P99  SPECTRUM\n"
-                         "open_it  liba.so.1  1.2-3    300        1  1.5 µs  1.5 µs  █\n"
-                         "twin     libb.so.2  1.2-3      5        1  7.0 ms       -"
-                         "              █\n"
-                         "wall_time, all classes, all weeks\n"
-                         "cheap 1.0 µs █████████████ 8.4 ms expensive; height: how many\n"));
+  EXPECT_THAT(
+      result.output,
+      StartsWith("API      LIBRARY    VERSION    N  CONTRIB     P50     P99  SPECTRUM\n"
+                 "open_it  liba.so.1  1.2-3    300        1  1.5 µs  1.5 µs  █\n"
+                 "twin     libb.so.2  1.2-3      5        1  7.0 ms       -"
+                 "              █\n"
+                 "wall_time, all classes, all weeks\n"
+                 "cheap 1.0 µs █████████┃███ 8.4 ms expensive; ┃ = 1 ms; height: how many\n"));
   EXPECT_EQ(Cell(Cli({"spectrum", "open_it", "libb.so.2!twin", "--csv"}).output, 1, "symbol"),
             "twin");
 }

@@ -89,6 +89,7 @@ TEST(CostCardTest, EveryFormIsTheGoldenOne) {
   ExpectGolden(CardSvg(card, CardTheme::kDark), "deflate.dark.svg");
   ExpectGolden(CardPage(card, pictures), "deflate.html");
   ExpectGolden(CardHtml(card, {}), "deflate_part.html");
+  ExpectGolden(CardIndexHtml(std::vector<IndexedCard>{{&card, "deflate"}}, true), "index.html");
   ExpectGolden(CardMarkdown(card, pictures), "deflate.md");
   ExpectGolden(CardRoff(card, RoffMacros::kMan), "deflate.man");
   ExpectGolden(CardRoff(card, RoffMacros::kMdoc), "deflate.mdoc");
@@ -112,10 +113,11 @@ TEST(CostCardTest, TheIndexIsATableWithSpectra) {
   const CostCard card = Deflate();
   const std::vector<IndexedCard> cards = {{&card, "libz.so.1/deflate"}};
   const std::string html = CardIndexHtml(cards, false);
-  EXPECT_THAT(html, AllOf(HasSubstr("<a href=\"libz.so.1/deflate.html\">libz.so.1!deflate</a></th>"
-                                    "<td><svg "),
-                          HasSubstr("<th scope=\"col\">p99</th>"), Not(HasSubstr("SYNTHETIC"))));
-  EXPECT_THAT(CardIndexHtml(cards, true), HasSubstr("<strong>SYNTHETIC: made-up data</strong>"));
+  EXPECT_THAT(html, AllOf(HasSubstr("href=\"libz.so.1/deflate.html\">deflate</a>"
+                                    "<small>libz.so.1</small></th><td class=\"picture\" "
+                                    "data-label=\"Spectrum\"><svg "),
+                          HasSubstr(">p99</th>"), Not(HasSubstr("SYNTHETIC"))));
+  EXPECT_THAT(CardIndexHtml(cards, true), HasSubstr("<p class=\"warn\">SYNTHETIC: made-up data"));
   EXPECT_THAT(CardIndexMarkdown(cards, true),
               AllOf(HasSubstr("| API | p50 | p99 |"), HasSubstr("](<libz.so.1/deflate.md>) | "),
                     HasSubstr("**SYNTHETIC: made-up data**")));

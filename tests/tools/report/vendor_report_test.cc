@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <tuple>
 
-#include "common/base/file.h"
-#include "tests/support/process.h"
+#include "common/draw/html.h"
 #include "tests/tools/analysis/version_fleet.h"
+#include "tests/tools/report/page_check.h"
 #include "tools/report/trend_text.h"
 #include "tools/report/vendor_csv.h"
 #include "tools/report/vendor_page.h"
@@ -25,9 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using Rows = std::vector<StatRow>;
-
-constexpr std::size_t kMaxGoldenBytes = 1 << 20;
-constexpr char kEvil[] = "A<\"><img src=x onerror=alert(1)>'&\x1b";
 
 // Two versions and four weeks each of one API; what is published over all weeks, too.
 Rows Api(VersionFleet& fleet, const std::string& symbol, double before, double after) {
@@ -76,25 +72,6 @@ std::string Page(const analysis::VendorReport& report, bool synthetic = false) {
                      .synthetic = synthetic});
 }
 
-// What is wrong with the page; see check_page.py.
-std::string Problems(const std::string& page) {
-  const testing::ProcessResult result = testing::RunProcess(
-      {.arguments = {"python3", FIELDCOST_TEST_DIR "/check_page.py"}, .input = page});
-  EXPECT_EQ(result.exit_status, 0) << result.errors;
-  return result.output;
-}
-
-// The whole text of a golden file; rewritten first if FIELDCOST_UPDATE_GOLDEN is set.
-std::string Golden(const std::string& name, const std::string& made) {
-  const std::string path = std::string(FIELDCOST_TEST_DIR "/") + name;
-  if (std::getenv("FIELDCOST_UPDATE_GOLDEN") != nullptr) {
-    EXPECT_TRUE(WriteFileAtomically(path, made, 0644));
-  }
-  const auto golden = ReadFile(path, kMaxGoldenBytes);
-  EXPECT_TRUE(golden) << name;
-  return golden ? *golden : "";
-}
-
 TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheDearestComesFirst) {
   const analysis::VendorReport report = Zlib(analysis::GroupBy::kModule);
   ASSERT_EQ(report.apis.size(), 4U);
@@ -126,6 +103,20 @@ TEST(VendorReportTest, ChangesAreFoundAndNothingElseIs) {
   EXPECT_NEAR(api.Regression()->ns / (*api.time.mean * 4 * 40 * 40), 0.5, 0.1);
   EXPECT_FALSE(api.Regression()->of_all_runs);
   EXPECT_FALSE(faster[0].first->Regression());
+}
+
+TEST(VendorReportTest, ItBeginsWithTheSentenceForThoseWhoDecide) {
+  const analysis::VendorReport report = Zlib(analysis::GroupBy::kModule);
+  const std::string sentence = VendorSentence(report, {.utf8 = true});
+  EXPECT_THAT(sentence,
+              ::testing::MatchesRegex("1 regression: z_flate is (1\\.[89]|2\\.[012]) × slower "
+                                      "since 2\\.0, ≥ .* in the field; biggest lever: "
+                                      "z_flate, 7. %"));
+  const std::string page = Page(report);
+  EXPECT_LT(page.find("<p class=\"lead\">" + draw::EscapeHtml(sentence) + ".</p>"),
+            page.find("<h2"));
+  // Statistics are folded: they stand in no table of the first view.
+  EXPECT_GT(page.find(">Delta</th>"), page.find("<details>"));
 }
 
 TEST(VendorReportTest, GroupsAreModulesNameSpacesOrBoth) {
@@ -165,7 +156,8 @@ TEST(VendorReportTest, WithoutAnOlderVersionThereAreCostsButNoChanges) {
   EXPECT_THAT(report.apis[0].changes, IsEmpty());
   EXPECT_EQ(report.groups[0].change, analysis::Change::kTooLittleData);
   EXPECT_THAT(VendorText(report, {}), HasSubstr("nothing to compare with"));
-  EXPECT_THAT(Problems(Page(report)), IsEmpty());
+  EXPECT_THAT(VendorSentence(report, {}), HasSubstr("Nothing to compare with an older version"));
+  EXPECT_THAT(PageProblems(Page(report)), IsEmpty());
 }
 
 TEST(VendorReportTest, TrendsAreByWeekAndByVersion) {
@@ -186,7 +178,7 @@ TEST(VendorReportTest, TrendsAreByWeekAndByVersion) {
 TEST(VendorReportTest, ThePageIsTheGoldenOne) {
   const std::string page = Page(Zlib(analysis::GroupBy::kBoth), true);
   EXPECT_EQ(page, Golden("vendor_page.golden.html", page));
-  EXPECT_THAT(Problems(page), IsEmpty());
+  EXPECT_THAT(PageProblems(page), IsEmpty());
   EXPECT_THAT(page, HasSubstr("SYNTHETIC"));
   EXPECT_THAT(Page(Zlib(analysis::GroupBy::kBoth)), Not(HasSubstr("SYNTHETIC")));
 }
@@ -222,7 +214,7 @@ TEST(VendorReportTest, HostileNamesStayText) {
   EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")),
                           HasSubstr("A&lt;&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;"),
                           HasSubstr("\\x1b")));
-  EXPECT_THAT(Problems(page), IsEmpty());
+  EXPECT_THAT(PageProblems(page), IsEmpty());
   EXPECT_THAT(VendorText(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\\x1b")));
   EXPECT_THAT(VendorCsv(report, {}), AllOf(Not(HasSubstr("\x1b")), HasSubstr("\"\"")));
 }
@@ -257,7 +249,7 @@ TEST(VendorReportTest, ManyApisAreCutAndCounted) {
   const std::string page = Page(report);
   EXPECT_THAT(page, HasSubstr("400 of 402 APIs"));
   EXPECT_THAT(page, AllOf(HasSubstr("id=\"api400\""), Not(HasSubstr("id=\"api401\""))));
-  EXPECT_THAT(Problems(page), IsEmpty());
+  EXPECT_THAT(PageProblems(page), IsEmpty());
   EXPECT_THAT(VendorText(report, {}), HasSubstr("(40 of 402 APIs; all: --format csv)"));
 }
 
@@ -265,7 +257,7 @@ TEST(VendorReportTest, AnEmptyReportIsAPageToo) {
   analysis::VendorReportBuilder builder("libz.so.1", analysis::GroupBy::kModule);
   builder.Begin(kLibrary);
   const analysis::VendorReport report = builder.Finish();
-  EXPECT_THAT(Problems(Page(report)), IsEmpty());
+  EXPECT_THAT(PageProblems(Page(report)), IsEmpty());
   EXPECT_THAT(VendorText(report, {}), HasSubstr("libz.so.1: 0 APIs"));
 }
 

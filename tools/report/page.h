@@ -1,0 +1,69 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/draw/spectrum.h"
+
+namespace fieldcost::report {
+
+// What all pages share: one style for screens from 400 pixels on and for paper, light and dark, and
+// one policy. For this folder's page sources only. Pure; thread-safe.
+
+// Up to <body>. A page needs nothing beside itself and runs nothing: its content security policy
+// lets the one style through, by hash, and forbids the rest; `beside` permits pictures in files.
+enum class Pictures { kInside, kBeside };
+std::string PageBegin(std::string_view untrusted_title, Pictures pictures = Pictures::kInside);
+std::string PageEnd();
+
+enum class ColumnKind { kName, kText, kNumber, kPicture };
+struct PageColumn {
+  std::string heading;  // HTML
+  ColumnKind kind = ColumnKind::kText;
+  // Left out where all lines say the same; the table's caption says it instead.
+  bool drop_if_same = false;
+  std::string label = {};  // on narrow screens, if it is not the heading
+};
+
+// Lines of cells, HTML each; as many as columns, the first is the line's name. On narrow screens a
+// line is a card.
+struct PageTable {
+  std::string id;  // of its heading, by which it is also known
+  std::string title;
+  std::string caption;  // HTML
+  std::vector<PageColumn> columns;
+  std::vector<std::vector<std::string>> lines;
+};
+// Only the table.
+std::string TableHtml(const PageTable& table);
+// As a section with its heading.
+std::string SectionHtml(const PageTable& table);
+// Folded, below the text `summary`; no section, no heading of its own.
+std::string FoldedHtml(std::string_view summary, const PageTable& table);
+
+// A function's name in one line, cut where it is too long, in full as title. `link` is where it
+// leads ("#id", a relative URL) and may be empty. Below it, `untrusted_below`.
+std::string NameHtml(std::string_view untrusted_name, std::string_view link,
+                     std::string_view untrusted_below);
+
+// One scale for all spectra of a table. Costs in other units than time, if there are any, have a
+// scale of their own.
+class SpectrumScale {
+ public:
+  // First all that the table will show.
+  void Add(const draw::Bars& bars, stats::Metric metric);
+  // With the scale in the heading.
+  PageColumn Column() const;
+  std::string Cell(const draw::Bars& bars, stats::Metric metric) const;
+
+ private:
+  struct Scale {
+    draw::UsedSlots range;
+    stats::Metric metric = stats::Metric::kWallTime;
+  };
+  std::map<std::string_view, Scale> by_unit_;
+};
+
+}  // namespace fieldcost::report
