@@ -29,7 +29,8 @@ TEST_PACKAGES+=" dbus-daemon"
 # A clock that is wrong, or passes a certificate's end, for a program that is tested.
 TEST_PACKAGES+=" libfaketime"
 
-# What packs the extension of VS Code and opens it in an editor in a browser (tests/tools/vscode). Not
+# What packs the extension of VS Code and opens it in an editor in a browser (tests/tools/vscode), and pages
+# (tests/tools/pages). Not
 # in the list above: npm alone is hundreds of packages, and whoever has node from elsewhere keeps it.
 EDITOR_PACKAGES="nodejs npm chromium"
 install_editor_packages() {
@@ -38,6 +39,9 @@ install_editor_packages() {
     command -v "${package/nodejs/node}" > /dev/null || install_packages "$package"
   done
 }
+
+# The one font of the pictures of pages.
+TEST_PACKAGES+=" fonts-dejavu-core"
 
 # The editors that fieldcost-lsp is tried out with, without a screen, and the server that it stands beside.
 TEST_PACKAGES+=" neovim clangd vim-nox vim-youcompleteme ycmd"

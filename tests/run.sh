@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, and runs every test.     ./tests/run.sh [--help]
 #
-#   ./tests/run.sh                  all tests, preset dev, then the editor's extension and the Debian packages
+#   ./tests/run.sh                  all tests, preset dev, then the editor's extension, the pages in a browser and the
+#                                   Debian packages
 #   ./tests/run.sh --ci             the same, and a test that is skipped without a reason in tests/skips_expected.txt
 #                                   is an error
 #   ./tests/run.sh --all            also under the sanitizers (presets asan and tsan), 20,000 inputs for each fuzz
@@ -15,7 +16,7 @@ cd "$(dirname "$0")/.."
 all="" strict="" whole=1
 case "${1:-}" in
   -h | --help)
-    sed -n '2,12s/^# \{0,1\}//p' "$0"
+    sed -n '2,13s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   --all) all=1 && shift ;;
@@ -70,11 +71,12 @@ stage() {
 build dev
 run_tests dev "$@"
 
-# The first fetches from npm's registry; the second builds once more, from the compiler's cache, and needs root and a
+# The first two fetch from npm's registry; the third builds once more, from the compiler's cache, and needs root and a
 # Debian mirror.
 if [[ -n "$whole" ]]; then
   install_editor_packages
   stage tests/tools/vscode/run.sh build/dev
+  stage tests/tools/pages/run.sh
   stage tests/packages/run.sh
 fi
 

@@ -24,40 +24,14 @@ if [[ "${1:-}" == --unit ]]; then
   shift
 fi
 
+readonly NAME=vscode SCRIPT=tests/tools/vscode/run.sh
 readonly BUILD="$(realpath -m "${1:-build/dev}")"
 readonly WORK="$PWD/build/vscode"
 readonly EXTENSION="$WORK/tools/vscode"
 readonly TESTS="$WORK/tests/tools/vscode"
-readonly MIN_NODE=18
-readonly INSTALL_TIMEOUT_S=180
 readonly EDITOR_TIMEOUT_S=180
 
-step() { printf '== vscode: %s\n' "$*"; }
-fail() {
-  printf 'tests/tools/vscode/run.sh: %s\n' "$*" >&2
-  exit 1
-}
-skip() {
-  printf 'tests/tools/vscode/run.sh: skipped: %s\n' "$*"
-  exit 77
-}
-
-# What is run writes to a log; its last lines tell why it failed.
-logged() {
-  local log="$WORK/$1.log"
-  shift
-  "$@" > "$log" 2>&1 && return 0
-  tail -n 40 "$log" >&2
-  fail "$1 ${2:-} failed (the whole log: $log)"
-}
-
-check_tools() {
-  command -v node > /dev/null || skip "node is missing"
-  command -v npm > /dev/null || skip "npm is missing"
-  local version
-  version="$(node -p 'process.versions.node.split(".")[0]')"
-  ((version >= MIN_NODE)) || skip "node $version is older than $MIN_NODE"
-}
+. tests/support/npm.sh
 
 # The sources are copied: npm and the compilers write beside them.
 copy_sources() {
@@ -70,25 +44,6 @@ copy_sources() {
   done
   cp LICENSE "$EXTENSION/LICENSE"
   install -D -m 644 tools/lsp/README.md "$WORK/tools/lsp/README.md"
-}
-
-# install_folder FOLDER NAME: what its lock file names, if it is not there yet.
-install_folder() {
-  local folder="$1" log="$WORK/npm-${2}.log"
-  if cmp -s "$folder/package-lock.json" "$folder/installed"; then return 0; fi
-  step "install the dependencies of $2"
-  rm -f "$folder/installed"
-  local status=0
-  (cd "$folder" && timeout "$INSTALL_TIMEOUT_S" npm ci --ignore-scripts --no-audit --no-fund) \
-    > "$log" 2>&1 || status=$?
-  if ((status != 0)); then
-    if ((status == 124)) || grep -qE 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH' "$log"; then
-      skip "npm's registry cannot be reached (log: $log)"
-    fi
-    tail -n 20 "$log" >&2
-    fail "npm ci failed (log: $log)"
-  fi
-  cp "$folder/package-lock.json" "$folder/installed"
 }
 
 # Both at once: npm mostly waits.
@@ -126,16 +81,6 @@ unit_tests() {
   logged unit timeout 60 node --test out/unit/*.mjs
 }
 
-# Nothing but loopback, where that can be had.
-without_network() {
-  if unshare --net true 2> /dev/null && command -v ip > /dev/null; then
-    unshare --net sh -c 'ip link set lo up && exec "$@"' sh "$@"
-  else
-    printf 'tests/tools/vscode/run.sh: no network namespace here: the network stays reachable\n'
-    "$@"
-  fi
-}
-
 editor_test() {
   local chromium code="$TESTS/node_modules/code-server/lib/vscode" directory status=0
   chromium="$(command -v chromium)" || skip "chromium is missing"
@@ -167,7 +112,7 @@ editor_test() {
   }
 }
 
-check_tools
+check_node
 mkdir -p "$WORK"
 copy_sources
 install_all

@@ -1,0 +1,61 @@
+# Sourced by the stages that run in Node: what they say, and what they install. NAME is the stage's, SCRIPT its path,
+# WORK the directory that it writes to.
+
+readonly MIN_NODE=18
+readonly INSTALL_TIMEOUT_S=180
+
+step() { printf '== %s: %s\n' "$NAME" "$*"; }
+fail() {
+  printf '%s: %s\n' "$SCRIPT" "$*" >&2
+  exit 1
+}
+skip() {
+  printf '%s: skipped: %s\n' "$SCRIPT" "$*"
+  exit 77
+}
+
+# logged LOG COMMAND...: what is run writes to a log; its last lines tell why it failed.
+logged() {
+  local log="$WORK/$1.log"
+  shift
+  "$@" > "$log" 2>&1 && return 0
+  tail -n 40 "$log" >&2
+  fail "$1 ${2:-} failed (the whole log: $log)"
+}
+
+check_node() {
+  command -v node > /dev/null || skip "node is missing"
+  command -v npm > /dev/null || skip "npm is missing"
+  local version
+  version="$(node -p 'process.versions.node.split(".")[0]')"
+  ((version >= MIN_NODE)) || skip "node $version is older than $MIN_NODE"
+}
+
+# install_folder FOLDER NAME: what its lock file names, if it is not there yet.
+install_folder() {
+  local folder="$1" log="$WORK/npm-${2}.log"
+  if cmp -s "$folder/package-lock.json" "$folder/installed"; then return 0; fi
+  step "install the dependencies of $2"
+  rm -f "$folder/installed"
+  local status=0
+  (cd "$folder" && timeout "$INSTALL_TIMEOUT_S" npm ci --ignore-scripts --no-audit --no-fund) \
+    > "$log" 2>&1 || status=$?
+  if ((status != 0)); then
+    if ((status == 124)) || grep -qE 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH' "$log"; then
+      skip "npm's registry cannot be reached (log: $log)"
+    fi
+    tail -n 20 "$log" >&2
+    fail "npm ci failed (log: $log)"
+  fi
+  cp "$folder/package-lock.json" "$folder/installed"
+}
+
+# Nothing but loopback, where that can be had.
+without_network() {
+  if unshare --net true 2> /dev/null && command -v ip > /dev/null; then
+    unshare --net sh -c 'ip link set lo up && exec "$@"' sh "$@"
+  else
+    printf '%s: no network namespace here: the network stays reachable\n' "$SCRIPT"
+    "$@"
+  fi
+}
