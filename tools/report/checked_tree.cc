@@ -132,10 +132,10 @@ class TreePrinter {
 
 }  // namespace
 
-FlaggedNames::FlaggedNames(const analysis::CheckReport& report) {
+FrameNames::FrameNames(const analysis::CheckReport& report, Which which) {
   // The worst come first in a report.
   for (const analysis::CheckedApi& api : report.apis) {
-    if (!IsFlagged(api)) continue;
+    if (which == Which::kWorse && !IsFlagged(api)) continue;
     // Profilers write names of C++ demangled, some of them without arguments.
     const std::string name = stats::DemangledName(api.key.api.symbol);
     for (const std::string& one :
@@ -145,7 +145,7 @@ FlaggedNames::FlaggedNames(const analysis::CheckReport& report) {
   }
 }
 
-const analysis::CheckedApi* FlaggedNames::Find(std::string_view untrusted_frame) const {
+const analysis::CheckedApi* FrameNames::Find(std::string_view untrusted_frame) const {
   const FrameName name = ParseFrame(untrusted_frame);
   const auto place = by_name_.find(name.symbol);
   if (place == by_name_.end()) return nullptr;
@@ -156,7 +156,7 @@ const analysis::CheckedApi* FlaggedNames::Find(std::string_view untrusted_frame)
 }
 
 CheckedTree Highlight(const analysis::StackTree& tree, const analysis::CheckReport& report) {
-  const FlaggedNames names(report);
+  const FrameNames names(report);
   CheckedTree checked;
   checked.nodes.resize(tree.nodes().size());
   std::set<const analysis::CheckedApi*> seen;

@@ -13,12 +13,13 @@
 
 namespace fieldcost::report {
 
-// Which functions of a report are flagged, by the names that profilers give them.
-class FlaggedNames {
+// The functions of a report by the names that profilers give them.
+class FrameNames {
  public:
-  explicit FlaggedNames(const analysis::CheckReport& report);
-  // The most expensive API of the report that is worse than the field or different, and may be what
-  // this frame is: "deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
+  enum class Which { kWorse, kAll };  // than the field
+  explicit FrameNames(const analysis::CheckReport& report, Which which = Which::kWorse);
+  // The first API of the report that may be what this frame is; the worse and more expensive ones
+  // come first: "deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
   // "libz.so.1.2.13`deflate"; of C++ "_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize". A
   // module, if there is one, must be the API's library. nullptr if there is none.
   const analysis::CheckedApi* Find(std::string_view untrusted_frame) const;

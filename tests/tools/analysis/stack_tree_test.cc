@@ -53,7 +53,7 @@ TEST(StackTreeTest, StacksAddUpInAnyOrder) {
 
 TEST(StackTreeTest, FlaggedFunctionsAreKnownByWhatProfilersCallThem) {
   const CheckReport report = Flagging();
-  const report::FlaggedNames names(report);
+  const report::FrameNames names(report);
   for (const char* name :
        {"deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
         "libz.so.1.2.13!deflate", "/usr/lib/libz.so.1`deflate"}) {
@@ -74,7 +74,7 @@ TEST(StackTreeTest, FlaggedFunctionsOfCxxAreKnownByTheirSourceNames) {
     api.comparison.verdict = stats::Verdict::kWorse;
     report.apis.push_back(api);
   }
-  const report::FlaggedNames names(report);
+  const report::FrameNames names(report);
   for (const char* name : {"_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize",
                            "libcv.so.4!cv::resize(double)+0x1f"}) {
     EXPECT_EQ(names.Find(name), report.apis.data()) << name;

@@ -269,6 +269,29 @@ TEST_F(CommandCheckTest, ATreeShowsWhereTheCostIs) {
   EXPECT_THAT(bad.errors, HasSubstr("line 1 is no folded stack"));
 }
 
+TEST_F(CommandCheckTest, AFlameGraphIsAPageForTheUserOnly) {
+  const std::string profile = PublishAndMeasure(3);
+  const std::string stacks =
+      Write("stacks.folded", "main;liba.so.1!slow 60\nmain;<img src=x> 40\n");
+  const std::filesystem::path page = home() / "flame.html";
+  const ProcessResult result = Cli({"check", profile, "--tree", stacks, "--flame", page.string()});
+  EXPECT_EQ(result.exit_status, kWorse) << result.errors;
+  EXPECT_EQ(result.output, "");
+  EXPECT_THAT(result.errors, HasSubstr(" bytes in " + page.string()));
+  EXPECT_EQ(std::filesystem::status(page).permissions(), std::filesystem::perms(0600));
+  const ProcessResult shown = Cli({"check", profile, "--tree", stacks, "--flame", "-"});
+  EXPECT_THAT(
+      shown.output,
+      AllOf(StartsWith("<!doctype html>"), HasSubstr("<h1>Flame graph of stacks.folded</h1>"),
+            HasSubstr("class=\"worse\"><title>liba.so.1!slow: 60 %, 60; itself 60 %; "),
+            HasSubstr("&lt;img src=x&gt;"), Not(HasSubstr("<img"))));
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"check", profile, "--flame", "x"},
+           {"check", profile, "--tree", stacks, "--flame", "x", "--json"}}) {
+    EXPECT_EQ(Cli(wrong).exit_status, kUsage);
+  }
+}
+
 TEST_F(CommandCheckTest, ACatalogueThatIsSyntheticOrOutOfDateIsSaidToBe) {
   publisher_.snapshot.synthetic = true;
   const std::string profile = PublishAndMeasure(0);

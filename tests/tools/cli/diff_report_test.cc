@@ -194,6 +194,37 @@ TEST_F(DiffReportTest, ThePageIsWholeAndTheSameEveryTime) {
   EXPECT_EQ(again.output, *page);
 }
 
+TEST_F(DiffReportTest, DiffIsAPageToo) {
+  const std::string file = (directory_->path() / "changes.html").string();
+  const ProcessResult written = Cli({"diff", "sqlite3", "--html", file});
+  EXPECT_EQ(written.exit_status, 1) << written.errors;
+  EXPECT_EQ(written.output, "");
+  const auto page = ReadFile(file, kMaxPageBytes);
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_THAT(Python({FIELDCOST_REPORT_TEST_DIR "/check_page.py"}, *page), IsEmpty());
+  EXPECT_THAT(*page, AllOf(HasSubstr("SYNTHETIC"), HasSubstr("; most: sqlite3_step, "),
+                           HasSubstr(" × slower"), Not(HasSubstr("sqlite3_errmsg"))));
+  EXPECT_EQ(Cli({"diff", "sqlite3", "--html", "-"}).output, *page);
+  EXPECT_THAT(Cli({"diff", "sqlite3", "--html", "-", "--all"}).output, HasSubstr("sqlite3_errmsg"));
+  const ProcessResult both = Cli({"diff", "sqlite3", "--html", "-", "--csv"});
+  EXPECT_EQ(both.exit_status, 64);
+  EXPECT_THAT(both.errors, HasSubstr("--csv does not go with --html"));
+}
+
+TEST_F(DiffReportTest, ShowIsAPageOfAllVersionsToo) {
+  const ProcessResult shown = Cli({"show", "sqlite3_step", "--html", "-"});
+  EXPECT_EQ(shown.exit_status, 0) << shown.errors;
+  EXPECT_THAT(Python({FIELDCOST_REPORT_TEST_DIR "/check_page.py"}, shown.output), IsEmpty());
+  EXPECT_THAT(shown.output,
+              AllOf(HasSubstr("<h1>Cost of sqlite3_step</h1>"), HasSubstr("<title>3.46"),
+                    HasSubstr("<title>3.45"), HasSubstr("SYNTHETIC")));
+  EXPECT_EQ(Cli({"show", "sqlite3_step", "--html", "-", "--json"}).exit_status, 64);
+  EXPECT_EQ(Cli({"show", "sqlite3_stepp", "--html", "-"}).exit_status, 66);
+  const ProcessResult nowhere = Cli({"show", "sqlite3_step", "--html", "/no/such/place/x.html"});
+  EXPECT_NE(nowhere.exit_status, 0);
+  EXPECT_THAT(nowhere.errors, HasSubstr("/no/such/place"));
+}
+
 TEST_F(DiffReportTest, TheReportIsTextAndCsvToo) {
   const ProcessResult text =
       Cli({"report", "vendor", "--library", "libz.so.1", "--baseline", "1.2.13"});

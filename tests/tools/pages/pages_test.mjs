@@ -26,6 +26,9 @@ const update = process.env.FIELDCOST_UPDATE_GOLDEN !== undefined;
 const pages = {
   cost_page: 'cost_page.golden.html',
   vendor_page: 'vendor_page.golden.html',
+  diff_page: 'diff_page.golden.html',
+  heat_page: 'heat_page.golden.html',
+  flame_page: 'flame_page.golden.html',
   card: 'cards/deflate.html',
   card_index: 'cards/index.html',
 };

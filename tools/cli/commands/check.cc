@@ -17,6 +17,7 @@
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/own_contribution.h"
+#include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
@@ -29,11 +30,12 @@ namespace {
 struct Request {
   std::filesystem::path profile;  // empty = this machine's own measurements
   stats::Metric metric = stats::Metric::kWallTime;
-  std::uint64_t seed = 0;      // 0 = the draws are a function of the inputs alone
-  bool all = false;            // name also what is normal, and all with too little data
-  std::string explain;         // "symbol" or "soname!symbol"; empty = the report
-  std::filesystem::path tree;  // sampled stacks to be shown with what is flagged
-  std::filesystem::path save;  // write a profile there instead of checking
+  std::uint64_t seed = 0;       // 0 = the draws are a function of the inputs alone
+  bool all = false;             // name also what is normal, and all with too little data
+  std::string explain;          // "symbol" or "soname!symbol"; empty = the report
+  std::filesystem::path tree;   // sampled stacks to be shown with what is flagged
+  std::filesystem::path flame;  // where to write them as a page; empty = print them
+  std::filesystem::path save;   // write a profile there instead of checking
 };
 
 using analysis::CheckedApi;
@@ -215,7 +217,9 @@ Result<int> Run(const Request& command, const Output& output) {
   const std::string document = CheckJson(report, facts);
   KeepResult(paths, document);
   if (!command.explain.empty()) return Explain(command, report, facts, output);
-  if (!command.tree.empty()) {
+  if (!command.flame.empty()) {
+    FIELDCOST_TRY(WriteFlameGraph(command.tree, command.flame, report, freshness.synthetic));
+  } else if (!command.tree.empty()) {
     FIELDCOST_TRY(ShowCheckedTree(command.tree, report, output));
   } else if (output.json) {
     FIELDCOST_TRY(WriteStdout(document));
@@ -237,7 +241,7 @@ std::string CheckCsv(const command::Arguments& arguments) {
     if (!arguments.Has("--csv") || !arguments.Has(other)) continue;
     return fmt::format("--csv does not go with {}", other);
   }
-  return "";
+  return CheckPageOption(arguments, "--flame");
 }
 
 Result<int> RunCheck(const command::Arguments& arguments) {
@@ -249,6 +253,7 @@ Result<int> RunCheck(const command::Arguments& arguments) {
        .all = arguments.Has("--all"),
        .explain = arguments.Text("--explain"),
        .tree = arguments.Text("--tree"),
+       .flame = arguments.Text("--flame"),
        .save = arguments.Text("--save")},
       OutputOf(arguments));
 }
@@ -268,6 +273,7 @@ for everything. Examples:
   fieldcost check
   fieldcost check --explain 'libsqlite3.so.0!sqlite3_step'
   fieldcost check --tree perf.folded
+  fieldcost check --tree perf.folded --flame perf.html
   fieldcost check --save before.profile
   fieldcost check before.profile --metric alloc_inclusive --csv)",
       .options = {{.names = "profile",
@@ -285,6 +291,13 @@ for everything. Examples:
                            "flagged stands out",
                    .completes = command::Completes::kFiles,
                    .excludes = {"--explain"}},
+                  {.names = "--flame",
+                   .value = "FILE",
+                   .help = "Write that tree there as a flame graph, a page for the browser (- = "
+                           "stdout): the warmer a function's colour, the more it costs here to "
+                           "what it costs in the field, grey where the field does not know it",
+                   .completes = command::Completes::kFiles,
+                   .needs = {"--tree"}},
                   {.names = "--all", .help = "Name also what is normal or has too little data"},
                   {.names = "--seed",
                    .value = "NUMBER",

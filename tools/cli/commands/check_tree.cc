@@ -1,6 +1,6 @@
 #include "tools/cli/commands/check_tree.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "common/base/file.h"
 #include "common/base/text.h"
@@ -8,9 +8,11 @@
 #include "common/wire/pprof.h"
 #include "tools/analysis/stack_tree.h"
 #include "tools/cli/check_json.h"
+#include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/checked_tree.h"
+#include "tools/report/flame_page.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -39,16 +41,40 @@ Result<std::string> ReadStacks(std::string_view untrusted_bytes, analysis::Stack
   return unit.untrusted_unit;
 }
 
+struct Stacks {
+  analysis::StackTree tree;
+  std::string untrusted_unit;
+};
+
+Result<Stacks> ReadStackFile(const std::filesystem::path& file) {
+  FIELDCOST_ASSIGN(const std::string untrusted_bytes, ReadFile(file, analysis::kMaxFoldedBytes));
+  Stacks stacks;
+  Result<std::string> unit = ReadStacks(untrusted_bytes, stacks.tree);
+  if (!unit) return Within(unit.error(), EscapeControl(file.string()));
+  stacks.untrusted_unit = std::move(*unit);
+  return stacks;
+}
+
 }  // namespace
 
 Status ShowCheckedTree(const std::filesystem::path& file, const analysis::CheckReport& report,
                        const Output& output) {
-  FIELDCOST_ASSIGN(const std::string untrusted_bytes, ReadFile(file, analysis::kMaxFoldedBytes));
-  analysis::StackTree tree;
-  const Result<std::string> unit = ReadStacks(untrusted_bytes, tree);
-  if (!unit) return Within(unit.error(), EscapeControl(file.string()));
-  if (output.json) return WriteStdout(CheckedTreeJson(tree, report, *unit));
-  return WritePaged(report::CheckedTreeText(tree, report, *unit, output.style), output);
+  FIELDCOST_ASSIGN(const Stacks stacks, ReadStackFile(file));
+  if (output.json) return WriteStdout(CheckedTreeJson(stacks.tree, report, stacks.untrusted_unit));
+  return WritePaged(
+      report::CheckedTreeText(stacks.tree, report, stacks.untrusted_unit, output.style), output);
+}
+
+Status WriteFlameGraph(const std::filesystem::path& file, const std::filesystem::path& page,
+                       const analysis::CheckReport& report, bool synthetic) {
+  FIELDCOST_ASSIGN(const Stacks stacks, ReadStackFile(file));
+  return WritePage(page,
+                   report::FlamePage({.tree = &stacks.tree,
+                                      .report = &report,
+                                      .untrusted_unit = stacks.untrusted_unit,
+                                      .untrusted_name = file.filename().string(),
+                                      .synthetic = synthetic}),
+                   PageOf::kOwn);
 }
 
 }  // namespace fieldcost::cli

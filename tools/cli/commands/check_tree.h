@@ -13,4 +13,8 @@ namespace fieldcost::cli {
 Status ShowCheckedTree(const std::filesystem::path& file, const analysis::CheckReport& report,
                        const Output& output);
 
+// Writes the same as a flame graph, a page, to `page` ("-" = stdout). `synthetic`: the field is.
+Status WriteFlameGraph(const std::filesystem::path& file, const std::filesystem::path& page,
+                       const analysis::CheckReport& report, bool synthetic);
+
 }  // namespace fieldcost::cli

@@ -5,10 +5,12 @@
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/library_versions.h"
+#include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/report_json.h"
 #include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/report/diff_page.h"
 #include "tools/report/version_diff.h"
 
 namespace fieldcost::cli {
@@ -20,6 +22,7 @@ struct Request {
   std::string after;                    // empty = the newest
   std::string api;                      // glob over symbols; empty = all
   std::optional<stats::Metric> metric;  // only this
+  std::filesystem::path html;           // a page to write instead of printing; empty = none
   bool all = false;                     // also what is not shown to have changed
 };
 
@@ -92,6 +95,10 @@ Result<int> Run(const Request& command, const Output& output) {
   const analysis::LibraryChange change = comparison.Finish();
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(DiffJson(change, freshness)));
+  } else if (!command.html.empty()) {
+    FIELDCOST_TRY(WritePage(command.html,
+                            report::DiffPage(change, command.all, ProvenanceOf(freshness)),
+                            PageOf::kPublished));
   } else if (output.csv) {
     FIELDCOST_TRY(WriteStdout(report::DiffCsv(change, ProvenanceOf(freshness))));
   } else {
@@ -114,6 +121,7 @@ Without NEW it is the newest version, without OLD the one before it. Exit status
 is slower or takes more; 2: too little data for everything. Examples:
   fieldcost diff sqlite3
   fieldcost diff libsqlite3.so.0 3.40 3.45 --metric wall_time
+  fieldcost diff libz.so.1 --html changes.html
   fieldcost diff libz.so.1 --all --csv > changes.csv)",
       .options = {{.names = "library",
                    .value = "LIBRARY",
@@ -125,16 +133,21 @@ is slower or takes more; 2: too little data for everything. Examples:
                   {.names = "new", .value = "NEW", .help = "[the newest]"},
                   {.names = "--api", .value = "GLOB", .help = "Only these APIs (glob over names)"},
                   MetricOption("Only this metric"),
+                  HtmlOption("Write it there as a page for the browser (- = stdout)"),
                   {.names = "--all", .help = "Also what is not shown to have changed"}},
-      .handler = [](const command::Arguments& arguments) {
-        return Run({.library = arguments.Text("library"),
-                    .before = arguments.Text("old"),
-                    .after = arguments.Text("new"),
-                    .api = arguments.Text("--api"),
-                    .metric = analysis::ParseMetric(arguments.Text("--metric")),
-                    .all = arguments.Has("--all")},
-                   OutputOf(arguments));
-      }};
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.library = arguments.Text("library"),
+                        .before = arguments.Text("old"),
+                        .after = arguments.Text("new"),
+                        .api = arguments.Text("--api"),
+                        .metric = analysis::ParseMetric(arguments.Text("--metric")),
+                        .html = arguments.Text("--html"),
+                        .all = arguments.Has("--all")},
+                       OutputOf(arguments));
+          },
+      .check =
+          [](const command::Arguments& arguments) { return CheckPageOption(arguments, "--html"); }};
 }
 
 }  // namespace fieldcost::cli

@@ -7,8 +7,11 @@
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/find_api.h"
+#include "tools/cli/page_file.h"
 #include "tools/cli/source.h"
+#include "tools/report/cost_card.h"
 #include "tools/report/cost_detail.h"
+#include "tools/report/heat_page.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -19,6 +22,7 @@ struct Request {
   std::string api;  // "symbol" or "soname!symbol"
   bool local = false;
   bool all = false;  // versions; else the newest one, of text
+  std::filesystem::path html;  // a page to write instead of printing; empty = none
   analysis::Selection selection;
 };
 
@@ -38,6 +42,12 @@ Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, 
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
   FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
                    FindApi(source, command.api, command.selection));
+  if (!command.html.empty()) {
+    const auto cards = report::CardsOf(summaries, ProvenanceOf(source.freshness()));
+    FIELDCOST_TRY(WritePage(command.html, report::HeatPage(cards),
+                            command.local ? PageOf::kOwn : PageOf::kPublished));
+    return 0;
+  }
   const auto text = [&] {
     std::string all;
     for (const analysis::ApiCost& cost : CostsOf(summaries, analysis::Versions::kJoined)) {
@@ -75,17 +85,24 @@ Examples:
   fieldcost show sqlite3_step --all
   fieldcost show sqlite3_step --of-version '3.40*' --metric wall_time
   fieldcost show sqlite3_step --csv > step.csv
+  fieldcost show sqlite3_step --html step.html
   fieldcost show 'libsqlite3.so.0!sqlite3_step' --json
   fieldcost show Json::Reader::parse)",
       .options = {ApiOperand(),
                   LocalOption(),
-                  {.names = "--all", .help = "Every version, every metric in full"}},
-      .handler = [](const command::Arguments& arguments) {
-        const Request request = RequestOf(arguments);
-        const bool in_full = arguments.Has("--all") || request.selection.metric.has_value();
-        return ShowEach(request, OutputOf(arguments), CsvKind::kNumbers,
-                        in_full ? report::CostDetail : report::CostBrief);
-      }};
+                  {.names = "--all", .help = "Every version, every metric in full"},
+                  HtmlOption("Write a heat map of versions and costs there, as a page for the "
+                             "browser (- = stdout)")},
+      .handler =
+          [](const command::Arguments& arguments) {
+            Request request = RequestOf(arguments);
+            request.html = arguments.Text("--html");
+            const bool in_full = arguments.Has("--all") || request.selection.metric.has_value();
+            return ShowEach(request, OutputOf(arguments), CsvKind::kNumbers,
+                            in_full ? report::CostDetail : report::CostBrief);
+          },
+      .check =
+          [](const command::Arguments& arguments) { return CheckPageOption(arguments, "--html"); }};
   AddSelection("Only this metric", "", show);
   return show;
 }

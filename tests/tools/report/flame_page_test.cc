@@ -1,0 +1,128 @@
+#include "tools/report/flame_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/tools/report/page_check.h"
+
+namespace fieldcost::report {
+namespace {
+
+using analysis::CheckReport;
+using stats::Verdict;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Compared by enough calls and machines, but for the ones that the field has too little of.
+analysis::CheckedApi Api(const std::string& symbol, double ratio, Verdict verdict) {
+  analysis::CheckedApi api;
+  api.key.api.soname = "libz.so.1";
+  api.key.api.symbol = symbol;
+  const bool compared = verdict != Verdict::kTooLittleData;
+  api.comparison.calls = compared ? 5000 : 12;
+  api.comparison.machines = compared ? 80 : 3;
+  api.comparison.ratio = ratio;
+  api.comparison.q = verdict == Verdict::kWorse ? 0.001 : 0.7;
+  api.comparison.verdict = verdict;
+  return api;
+}
+
+CheckReport Report() {
+  CheckReport report;
+  report.apis = {Api("deflate", 2.5, Verdict::kWorse),
+                 Api("_ZN4Json6Reader5parseEv", 6, Verdict::kWorse),
+                 Api("gzread", 1.5, Verdict::kWorse), Api("inflate", 9, Verdict::kTooLittleData),
+                 Api("crc32", 1.0, Verdict::kNormal)};
+  return report;
+}
+
+analysis::StackTree Tree(std::string_view folded) {
+  analysis::StackTree tree;
+  const Status added = AddFoldedStacks(folded, tree);
+  EXPECT_TRUE(added.has_value()) << added.error().message;
+  return tree;
+}
+
+std::string Page(std::string_view folded, const std::string& name = "perf.folded") {
+  const analysis::StackTree tree = Tree(folded);
+  const CheckReport report = Report();
+  return FlamePage({.tree = &tree,
+                    .report = &report,
+                    .untrusted_unit = "ns",
+                    .untrusted_name = name,
+                    .synthetic = name == "perf.folded"});
+}
+
+constexpr std::string_view kStacks =
+    "main;compress;libz.so.1!deflate;longest_match 400\nmain;compress;deflate;crc32 150\n"
+    "main;load;Json::Reader::parse;inflate 200\nmain;load;read 100\nmain;tiny 1\nother 349\n";
+
+TEST(FlamePageTest, ThePageIsTheGoldenOne) {
+  const std::string page = Page(kStacks);
+  EXPECT_EQ(page, Golden("flame_page.golden.html", page));
+  EXPECT_THAT(PageProblems(page), IsEmpty());
+}
+
+TEST(FlamePageTest, WidthIsWeightAndColourIsTheRatio) {
+  const std::string page = Page(kStacks);
+  // 1,200 pixels for 1,200 ns; the root is at the bottom, six frames above it the last.
+  EXPECT_THAT(page, HasSubstr("<rect x=\"0.0\" y=\"80\" width=\"1200.0\" height=\"19\" "
+                              "fill=\"#c4c4cc\"><title>all: 100 %, 1,200 ns; itself 0 %</title>"));
+  EXPECT_THAT(page,
+              HasSubstr("width=\"400.0\" height=\"19\" fill=\"#ff9f43\" class=\"worse\"><title>"
+                        "libz.so.1!deflate: 33 %, 400 ns; itself 0 %; 2.50 × the field, worse "
+                        "than the field, q 0.001</title>"));
+  EXPECT_THAT(page, HasSubstr("fill=\"#f0563d\" class=\"worse\"><title>Json::Reader::parse: "));
+  EXPECT_THAT(page,
+              HasSubstr("fill=\"#dbe7f6\"><title>crc32: 12 %, 150 ns; itself 12 %; 1.00 × the "
+                        "field, "));
+  EXPECT_THAT(page,
+              HasSubstr("fill=\"#c4c4cc\"><title>inflate: 17 %, 200 ns; itself 17 %; not in the "
+                        "catalogue</title>"));
+  EXPECT_THAT(page,
+              HasSubstr("fill=\"#c4c4cc\"><title>read: 8.3 %, 100 ns; itself 8.3 %; the field "
+                        "does not know it</title>"));
+}
+
+TEST(FlamePageTest, ItIsReadableWithoutColour) {
+  const std::string page = Page(kStacks);
+  EXPECT_THAT(page,
+              AllOf(HasSubstr(">! 2.5× libz.so.1!deflate</text>"),
+                    HasSubstr(">! 6.0× Json::Re…::parse</text>"), HasSubstr(">1.0× crc32</text>"),
+                    HasSubstr(">read</text>"), Not(HasSubstr(">tiny</text>"))));
+  EXPECT_THAT(page, HasSubstr("2 of 3 APIs that are worse than the field are in this profile, with "
+                              "62 % of it."));
+  // Most of the profile first.
+  EXPECT_LT(page.find(">deflate</span>"), page.find(">Json::Reader::parse()</span>"));
+}
+
+TEST(FlamePageTest, RecursionCountsOnceAndWhatIsTooNarrowIsLeftOut) {
+  const std::string page = Page("main;deflate;deflate 600\nmain;a 599400\n");
+  EXPECT_THAT(page, HasSubstr("<td class=\"n\" data-label=\"Share\">0.1 %</td>"));
+  EXPECT_THAT(Page("main;deflate 1\nmain;a 2399\n"), Not(HasSubstr("<title>deflate: ")));
+}
+
+TEST(FlamePageTest, HostileNamesStayText) {
+  const std::string page =
+      Page(std::string("main;") + kEvil + " 60\n\xff\xfe;\xc2\x9b 40\n", kEvil);
+  EXPECT_THAT(page,
+              AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")), Not(HasSubstr("\xc2\x9b")),
+                    HasSubstr("A&lt;&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;"),
+                    HasSubstr("\\x1b")));
+  std::string readable = page;
+  std::ranges::replace_if(
+      readable, [](char c) { return c == '\xff' || c == '\xfe'; }, '?');
+  EXPECT_THAT(PageProblems(readable), IsEmpty());
+}
+
+TEST(FlamePageTest, AnEmptyProfileIsAPageToo) {
+  EXPECT_THAT(PageProblems(Page("")), IsEmpty());
+  EXPECT_THAT(Page(""), HasSubstr("0 of 3 APIs"));
+}
+
+}  // namespace
+}  // namespace fieldcost::report

@@ -1,0 +1,115 @@
+// Pages that compare versions: tools/report/diff_page.h and heat_page.h.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/common/stats/published_row.h"
+#include "tests/tools/analysis/version_fleet.h"
+#include "tests/tools/report/page_check.h"
+#include "tools/report/diff_page.h"
+#include "tools/report/heat_page.h"
+
+namespace fieldcost::report {
+namespace {
+
+using analysis::VersionFleet;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const Provenance kProvenance{
+    .source = "catalogue", .snapshot = 7, .published = "2026-11-21 03:10 UTC", .synthetic = true};
+
+// One API in two versions; octaves are of its cost.
+void AddApi(VersionFleet& fleet, const std::string& symbol, double before, double after,
+            analysis::LibraryComparison& comparison) {
+  comparison.Add(std::vector<stats::StatRow>{
+      fleet.Row({.symbol = symbol, .version = "1.0", .octaves = before, .machines = 40}),
+      fleet.Row({.symbol = symbol, .version = "2.0", .octaves = after, .machines = 40})});
+}
+
+analysis::LibraryChange Change(const std::vector<std::string>& others = {}) {
+  VersionFleet fleet(90);
+  analysis::LibraryComparison comparison("libz.so.1", "1.0", "2.0");
+  AddApi(fleet, "z_flate", 14, 15, comparison);
+  AddApi(fleet, "z_check", 10, 9, comparison);
+  AddApi(fleet, "_ZN4Json6Reader5parseERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEb", 12,
+         12, comparison);
+  for (const std::string& symbol : others) AddApi(fleet, symbol, 12, 14, comparison);
+  return comparison.Finish();
+}
+
+TEST(DiffPageTest, ThePageIsTheGoldenOne) {
+  const std::string page = DiffPage(Change(), true, kProvenance);
+  EXPECT_EQ(page, Golden("diff_page.golden.html", page));
+  EXPECT_THAT(PageProblems(page), IsEmpty());
+}
+
+TEST(DiffPageTest, ItBeginsWithASentenceAndShowsWhatHasChanged) {
+  EXPECT_THAT(DiffSentence(Change()),
+              ::testing::MatchesRegex("1 of 3 APIs is slower, 1 is faster; most: z_flate, "
+                                      "(1\\.[89]|2\\.[0-2]) × slower"));
+  const std::string page = DiffPage(Change(), false, {});
+  EXPECT_THAT(page, AllOf(HasSubstr("libz.so.1: 1.0 → 2.0</h1>"), HasSubstr("× faster"),
+                          Not(HasSubstr("Json::Reader")), Not(HasSubstr("SYNTHETIC"))));
+  EXPECT_THAT(DiffPage(Change(), true, {}), HasSubstr("Json::Reader::parse("));
+  EXPECT_GT(page.find(">Delta</th>"), page.find("<details>"));
+}
+
+TEST(DiffPageTest, WithoutChangesThereIsAPageToo) {
+  const std::string page = DiffPage({.soname = "a", .before = "1", .after = "2"}, false, {});
+  EXPECT_THAT(page, AllOf(HasSubstr("0 of 0 APIs are slower"), HasSubstr("Nothing is shown")));
+  EXPECT_THAT(PageProblems(page), IsEmpty());
+}
+
+TEST(DiffPageTest, HostileNamesStayText) {
+  analysis::LibraryChange change = Change({kEvil});
+  change.soname = change.before = change.after = kEvil;
+  change.added = change.removed = {kEvil};
+  for (analysis::ApiChange& api : change.apis) api.symbol_version = kEvil;
+  const std::string page = DiffPage(change, true, {});
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")), HasSubstr("\\x1b")));
+  EXPECT_THAT(PageProblems(page), IsEmpty());
+}
+
+stats::StatRow Row(const std::string& version, const std::vector<std::uint64_t>& values,
+                   stats::Metric metric = stats::Metric::kWallTime) {
+  stats::StatRow row;
+  row.key.api = {"libz.so.1", version, "00ff", "deflate", ""};
+  row.key.metric = metric;
+  for (const std::uint64_t value : values) row.histogram.Add(value);
+  row.scalars.contributions = 7;
+  return testing::AsPublished(row);
+}
+
+std::vector<CostCard> Cards(const std::vector<stats::StatRow>& rows) {
+  return CardsOf(analysis::Summarise(rows), kProvenance);
+}
+
+TEST(HeatPageTest, ThePageIsTheGoldenOne) {
+  const std::string page = HeatPage(Cards(
+      {Row("1:1.2.9", {900, 1500, 1600, 5000, 70'000}), Row("1:1.2.13", {800, 1300, 9'000'000}),
+       Row("1:1.3.1+dfsg-1.2~bpo12+20261121", {30, 60, 70, 2'000'000'000}),
+       Row("1:1.3.1+dfsg-1.2~bpo12+20261121", {0, 4096}, stats::Metric::kAllocInclusive)}));
+  EXPECT_EQ(page, Golden("heat_page.golden.html", page));
+  EXPECT_THAT(PageProblems(page), IsEmpty());
+}
+
+TEST(HeatPageTest, ALineAVersionTheNewestFirst) {
+  const std::string page = HeatPage(Cards({Row("1.9", {100}), Row("1.10", {100, 900, 900, 900})}));
+  EXPECT_THAT(page, AllOf(HasSubstr("<title>1.10: 510 ns – 1.0 µs, 75.0 %"),
+                          HasSubstr("<title>1.9: 64 ns – 130 ns, 100.0 %")));
+  EXPECT_LT(page.find(">1.10</text>"), page.find(">1.9</text>"));
+}
+
+TEST(HeatPageTest, HostileNamesStayText) {
+  stats::StatRow row = Row(kEvil, {5});
+  row.key.api.symbol = kEvil;
+  row.key.api.soname = kEvil;
+  const std::string page = HeatPage(Cards({row}));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")), HasSubstr("\\x1b")));
+  EXPECT_THAT(PageProblems(page), IsEmpty());
+}
+
+}  // namespace
+}  // namespace fieldcost::report

@@ -1,0 +1,35 @@
+#include "tools/cli/page_file.h"
+
+#include <fmt/format.h>
+
+#include "common/base/file.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr char kStdout[] = "-";
+
+}  // namespace
+
+command::Option HtmlOption(std::string_view help) {
+  return {
+      .names = "--html", .value = "FILE", .help = help, .completes = command::Completes::kFiles};
+}
+
+std::string CheckPageOption(const command::Arguments& arguments, std::string_view option) {
+  for (const std::string_view other : {"--json", "--csv"}) {
+    if (!arguments.Has(option) || !arguments.Has(other)) continue;
+    return fmt::format("{} does not go with {}", other, option);
+  }
+  return "";
+}
+
+Status WritePage(const std::filesystem::path& file, const std::string& html, PageOf page_of) {
+  if (file == kStdout) return WriteStdout(html);
+  FIELDCOST_TRY(WriteFileAtomically(file, html, page_of == PageOf::kOwn ? 0600 : 0644));
+  Remark(fmt::format("{} bytes in {}", html.size(), file.string()));
+  return {};
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,165 @@
+#include "tools/report/diff_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/draw/html.h"
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
+#include "common/stats/anomaly.h"
+#include "tools/analysis/namespace_of.h"
+#include "tools/report/card_words.h"
+#include "tools/report/figure_text.h"
+#include "tools/report/page.h"
+#include "tools/report/version_diff.h"
+
+namespace fieldcost::report {
+namespace {
+
+using analysis::Change;
+using stats::Metric;
+
+constexpr draw::Style kStyle{.utf8 = true};
+
+// What is published has its shares; sums are needed only of one's own.
+draw::Bars BarsOf(const stats::Figures& figures, Metric metric) {
+  return draw::BarsOf({}, figures, metric);
+}
+
+std::vector<ChangedMetric> ShownOf(const analysis::LibraryChange& change, bool all) {
+  std::vector<ChangedMetric> shown;
+  for (const Change kind : {Change::kMore, Change::kLess, Change::kNone, Change::kTooLittleData}) {
+    if (!all && kind != Change::kMore && kind != Change::kLess) continue;
+    const std::vector<ChangedMetric> found = WithChange(change, kind);
+    shown.insert(shown.end(), found.begin(), found.end());
+  }
+  return shown;
+}
+
+std::string NameCell(const ChangedMetric& one) {
+  return NameHtml(analysis::DemangledName(one.api->symbol), "", one.api->symbol_version);
+}
+
+std::string Changes(const std::vector<ChangedMetric>& shown) {
+  SpectrumScale scale;
+  for (const auto& [api, one] : shown) {
+    scale.Add(BarsOf(one->before, one->metric), one->metric);
+    scale.Add(BarsOf(one->after, one->metric), one->metric);
+  }
+  using enum ColumnKind;
+  PageTable table{.id = "changes",
+                  .title = "Changes",
+                  .caption =
+                      "The greatest ratio first. Spectra: above as it was, below as it is; "
+                      "from cheap (left, dark blue) to expensive (right, yellow), height = "
+                      "how often; all on one scale.",
+                  .columns = {{"API", kName},
+                              scale.Column(),
+                              {"Change", kText},
+                              {"Metric", kText, true},
+                              {"p50", kNumber},
+                              {"p50 then", kNumber},
+                              {"Machines", kNumber},
+                              {"then", kNumber}},
+                  .lines = {}};
+  for (const ChangedMetric& changed : shown) {
+    const analysis::MetricChange& one = *changed.metric;
+    const auto p50 = [&](const stats::Figures& figures) {
+      return draw::EscapeHtml(QuantileText(figures, &stats::Quantiles::p50, one.metric, kStyle));
+    };
+    const std::string before = scale.Cell(BarsOf(one.before, one.metric), one.metric);
+    const std::string after = scale.Cell(BarsOf(one.after, one.metric), one.metric);
+    table.lines.push_back(
+        {NameCell(changed), fmt::format("<div>{}</div><div>{}</div>", before, after),
+         draw::EscapeHtml(ChangeWords(one, kStyle)), std::string(stats::Name(one.metric)),
+         p50(one.before), p50(one.after), draw::FormatCount(one.test.machines_before),
+         draw::FormatCount(one.test.machines_after)});
+  }
+  return SectionHtml(table);
+}
+
+std::string Statistics(const std::vector<ChangedMetric>& shown) {
+  using enum ColumnKind;
+  PageTable table{
+      .id = {},
+      .title = "Statistics of the changes",
+      .caption = fmt::format(
+          "Machines are those of the fullest week. Ratio: of their geometric means, of all weeks, "
+          "small: with the 95 % confidence of that week. Delta: Cliff's. A change is q ≤ {}, "
+          "|delta| ≥ {} and a ratio of {} (or its reciprocal) at least.",
+          stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio),
+      .columns = {{"API", kName},
+                  {"Metric", kText, true},
+                  {"Ratio", kNumber},
+                  {"Delta", kNumber},
+                  {"p", kNumber},
+                  {"q", kNumber},
+                  {"Compared", kText, true}},
+      .lines = {}};
+  for (const ChangedMetric& changed : shown) {
+    const analysis::MetricChange& one = *changed.metric;
+    const bool compared = one.test.strata > 0;
+    table.lines.push_back({NameCell(changed), std::string(stats::Name(one.metric)),
+                           compared ? fmt::format("{:.2f}<small>{:.2f} – {:.2f}</small>", one.ratio,
+                                                  one.ratio_low, one.ratio_high)
+                                    : "–",
+                           compared ? fmt::format("{:.2f}", one.delta) : "–",
+                           compared ? ProbabilityText(one.test.p) : "–",
+                           one.eligible() ? ProbabilityText(one.q) : "–",
+                           compared ? ComparedText(one) : "–"});
+  }
+  return FoldedHtml("Ratio, delta, p, q of these", table);
+}
+
+std::string Names(std::string_view about, const std::vector<std::string>& untrusted_symbols) {
+  if (untrusted_symbols.empty()) return "";
+  std::string html =
+      fmt::format("<details><summary>{} ({})</summary>\n<p>", about, untrusted_symbols.size());
+  for (const std::string& symbol : untrusted_symbols) {
+    html += fmt::format("{}{}", symbol == untrusted_symbols.front() ? "" : ", ",
+                        draw::EscapeHtml(analysis::DemangledName(symbol)));
+  }
+  return html + "</p>\n</details>\n";
+}
+
+}  // namespace
+
+std::string DiffSentence(const analysis::LibraryChange& change) {
+  const std::uint64_t slower = change.Count(Metric::kWallTime, Change::kMore);
+  const std::uint64_t faster = change.Count(Metric::kWallTime, Change::kLess);
+  std::string text = fmt::format("{} of {} APIs {} slower, {} {} faster", draw::FormatCount(slower),
+                                 draw::FormatCount(change.apis.size()), slower == 1 ? "is" : "are",
+                                 draw::FormatCount(faster), faster == 1 ? "is" : "are");
+  for (const Change kind : {Change::kMore, Change::kLess}) {
+    for (const auto& [api, one] : WithChange(change, kind)) {
+      if (one->metric != Metric::kWallTime) continue;
+      return text + fmt::format("; most: {}, {}", analysis::DemangledName(api->symbol),
+                                ChangeWords(*one, kStyle));
+    }
+  }
+  return text;
+}
+
+std::string DiffPage(const analysis::LibraryChange& change, bool all,
+                     const Provenance& provenance) {
+  const std::string title = fmt::format("{}: {} → {}", change.soname, change.before, change.after);
+  std::string html = PageBegin("fieldcost: " + title);
+  html += fmt::format("<header>\n<h1>{}</h1>\n", draw::EscapeHtml(title));
+  if (provenance.synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
+  html += fmt::format(
+      "<p class=\"lead\">{}.</p>\n<p class=\"soft\">Snapshot {}, published {}{}. Machines are "
+      "compared, within each hardware class that is published for both versions.</p>\n</header>\n"
+      "<main>\n",
+      draw::EscapeHtml(DiffSentence(change)), provenance.snapshot, provenance.published,
+      provenance.expired ? " (expired)" : "");
+  const std::vector<ChangedMetric> shown = ShownOf(change, all);
+  html += shown.empty() ? "<p>Nothing is shown to have changed.</p>\n"
+                        : Changes(shown) + Statistics(shown);
+  html += Names("Measured in the new version only", change.added);
+  html += Names("Measured in the old version only", change.removed);
+  return html + "</main>\n" + PageEnd();
+}
+
+}  // namespace fieldcost::report
