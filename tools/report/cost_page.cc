@@ -81,20 +81,17 @@ std::string Overview(const std::vector<analysis::CostSummary>& summaries, std::s
     }
   }
   using enum ColumnKind;
-  PageTable table{
-      .id = "costs",
-      .title = "Costs",
-      .caption =
-          "n = measured values. Spectrum: from cheap (left, dark blue) to expensive (right, "
-          "yellow), height = how often; all on one scale.",
-      .columns = {{"API", kName},
-                  scale.Column(),
-                  {"Metric", kText, true},
-                  {"n", kNumber},
-                  {"p50", kNumber},
-                  {"p95", kNumber},
-                  {"p99", kNumber}},
-      .lines = {}};
+  PageTable table{.id = "costs",
+                  .title = "Costs",
+                  .caption = "n = measured values. Spectrum: " + scale.Words(),
+                  .columns = {{"API", kName},
+                              scale.Column(),
+                              {"Metric", kText, true},
+                              {"n", kNumber},
+                              {"p50", kNumber},
+                              {"p95", kNumber},
+                              {"p99", kNumber}},
+                  .lines = {}};
   for (std::size_t i = 0; i < shown; ++i) {
     table.lines.push_back(OverviewLine(summaries[i], i + 1, scale));
   }

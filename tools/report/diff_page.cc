@@ -49,21 +49,20 @@ std::string Changes(const std::vector<ChangedMetric>& shown) {
     scale.Add(BarsOf(one->after, one->metric), one->metric);
   }
   using enum ColumnKind;
-  PageTable table{.id = "changes",
-                  .title = "Changes",
-                  .caption =
-                      "The greatest ratio first. Spectra: above as it was, below as it is; "
-                      "from cheap (left, dark blue) to expensive (right, yellow), height = "
-                      "how often; all on one scale.",
-                  .columns = {{"API", kName},
-                              scale.Column(),
-                              {"Change", kText},
-                              {"Metric", kText, true},
-                              {"p50", kNumber},
-                              {"p50 then", kNumber},
-                              {"Machines", kNumber},
-                              {"then", kNumber}},
-                  .lines = {}};
+  PageTable table{
+      .id = "changes",
+      .title = "Changes",
+      .caption =
+          "The greatest ratio first. Spectra: above as it was, below as it is; " + scale.Words(),
+      .columns = {{"API", kName},
+                  scale.Column(),
+                  {"Change", kText},
+                  {"Metric", kText, true},
+                  {"p50", kNumber},
+                  {"p50 then", kNumber},
+                  {"Machines", kNumber},
+                  {"then", kNumber}},
+      .lines = {}};
   for (const ChangedMetric& changed : shown) {
     const analysis::MetricChange& one = *changed.metric;
     const auto p50 = [&](const stats::Figures& figures) {

@@ -155,6 +155,12 @@ PageColumn SpectrumScale::Column() const {
   return column;
 }
 
+std::string SpectrumScale::Words() const {
+  return fmt::format(
+      "from cheap (left, dark blue) to expensive (right, yellow), height = how often; {}.",
+      by_unit_.size() > 1 ? "each unit on one scale, that of times is shown" : "all on one scale");
+}
+
 std::string SpectrumScale::Cell(const draw::Bars& bars, stats::Metric metric) const {
   const auto scale = by_unit_.find(stats::Unit(metric));
   return scale == by_unit_.end() ? "" : draw::SpectrumSvgOver(bars, scale->second.range, metric);

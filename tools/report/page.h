@@ -54,8 +54,10 @@ class SpectrumScale {
  public:
   // First all that the table will show.
   void Add(const draw::Bars& bars, stats::Metric metric);
-  // With the scale in the heading.
+  // With the scale in the heading: that of times, if there are any.
   PageColumn Column() const;
+  // How to read the column, for the caption.
+  std::string Words() const;
   std::string Cell(const draw::Bars& bars, stats::Metric metric) const;
 
  private:

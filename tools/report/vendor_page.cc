@@ -282,8 +282,9 @@ class Page {
     std::string caption =
         "Calls, share of the total time and contributions: all versions. Costs: the newest "
         "version, the typical machine's, in runs that began with little load; how exact they are "
-        "is in the details. Spectrum: from cheap (left, dark blue) to expensive (right, yellow), "
-        "height = how often; all on one scale. Versions and weeks: the machines' typical cost, "
+        "is in the details. Spectrum: " +
+        scale_.Words() +
+        " Versions and weeks: the machines' typical cost, "
         "from zero.";
     if (!report_.HasWeeks()) caption += " Single weeks are not published.";
     if (shown_ < report_.apis.size()) {
