@@ -159,14 +159,25 @@ Drawn ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_cou
   return drawn;
 }
 
-// Draws until an API is taken that is not among `taken` (if given). Without weight if it gives up.
-Drawn Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random) {
+uint32_t CountOf(const Picks& picks, const ElfObject* provider) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < picks.count; ++i) {
+    if (picks.candidates[i].provider == provider) ++count;
+  }
+  return count;
+}
+
+// Draws until an API is taken that is not among `taken` (if given), of a library that has fewer
+// than `most` there. Without weight if it gives up.
+Drawn Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random,
+           uint32_t most = shm::kMaxPicks) {
   const uint64_t slot_count = SlotCount(space);
   if (slot_count == 0) return {};
   for (uint32_t draw = 1; draw <= shm::kDrawsPerPick; ++draw) {
     Drawn drawn = ComeUpon(request, space, slot_count, NextRandom(random));
     if (!shm::TakesDraw(NextRandom(random), drawn.weight)) continue;
     if (taken != nullptr && AlreadyPicked(*taken, drawn.candidate.target)) continue;
+    if (most < shm::kMaxPicks && CountOf(*taken, drawn.candidate.provider) >= most) continue;
     drawn.candidate.candidate_count = slot_count;
     drawn.candidate.draws = draw;
     drawn.candidate.weight = drawn.weight;
@@ -233,11 +244,15 @@ bool MayBePicked(const char* symbol) {
 void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
                   Picks* picks) {
   constexpr uint32_t kAskedGiveUps = 8;
+  constexpr uint32_t kAskedOfOneLibrary = 8;
   uint32_t gave_up = 0;
+  // Who asks wants to know of all libraries; only if there are no others, more of one.
+  uint32_t most = request.is_only_asked() ? kAskedOfOneLibrary : shm::kMaxPicks;
   picks->count = 0;
   for (uint32_t order = 0; order < wanted; ++order) {
-    const Drawn drawn = Draw(request, space, picks, &random);
+    const Drawn drawn = Draw(request, space, picks, &random, most);
     if (drawn.weight == 0) {
+      most = shm::kMaxPicks;
       // Weights that must be right need every number tried; here the program need not wait.
       if (request.is_only_asked() && ++gave_up == kAskedGiveUps) break;
       continue;

@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
+#include "common/shm/run_file.h"
 
 namespace fieldcost::preload {
 namespace {
@@ -15,6 +17,7 @@ namespace {
 using intercept::SystemCall;
 
 constexpr uint64_t kPageBytes = 4096;
+constexpr size_t kPrefixBytes = sizeof shm::kAskedRunPrefix - 1;
 void* lease;  // the mapping that holds it
 
 // Reads the beginning of a small file of the kernel's; false if there is none.
@@ -67,7 +70,8 @@ MachineLoad ReadMachineLoad() {
 }
 
 bool AreTooManyRunFiles(const Request& request) {
-  if (request.policy.max_run_files == 0) return false;
+  const bool asked = request.is_only_asked();
+  if (!asked && request.policy.max_run_files == 0) return false;
   const int64_t fd = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
   if (fd < 0) return false;  // making a run file will say what is wrong
   uint32_t count = 0;
@@ -78,12 +82,13 @@ bool AreTooManyRunFiles(const Request& request) {
     if (got <= 0) break;
     for (int64_t at = 0; at < got;) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-      if (entry->d_type == DT_REG) ++count;
+      const bool is_asked = strncmp(entry->d_name, shm::kAskedRunPrefix, kPrefixBytes) == 0;
+      if (entry->d_type == DT_REG && is_asked == asked) ++count;
       at += entry->d_reclen;
     }
   }
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
-  return count >= request.policy.max_run_files;
+  return count >= (asked ? shm::kMaxAskedRunFiles : request.policy.max_run_files);
 }
 
 bool TakeLease(const Request& request) {

@@ -31,7 +31,8 @@ inline bool IsMuch(const shm::PolicyHeader& policy, const MachineLoad& load) {
              (most_pressure == 0 ? kDefaultPressurePercent : most_pressure) * 100;
 }
 
-// True if the daemon has not collected the run files for so long that no more should be made.
+// True if the daemon has not collected the run files for so long that no more should be made: those
+// of the field, or, for a run that is only asked for, those that were.
 bool AreTooManyRunFiles(const Request& request);
 
 // Takes one of the policy's leases, each of which lets one program of this user be measured. It is

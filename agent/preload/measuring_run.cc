@@ -168,8 +168,8 @@ bool PrepareMeasuring() {
   process.look_at = kNever;
   fieldcost_attached[0] = 1;
   Calibrate();
-  SetMetrics(run.request->is_forced() ? run.request->metrics
-                                      : DrawMetrics(run.request->policy, run.Random()));
+  SetMetrics(run.request->says_metrics() ? run.request->metrics
+                                         : DrawMetrics(run.request->policy, run.Random()));
   process.overhead_per_65536 =
       run.request->is_forced() ? 0 : run.request->policy.overhead_per_65536;
   process.look_at = PhaseEnd(intercept::ReadTimeStamp());
@@ -227,8 +227,14 @@ void EndPhase() {
   GiveBackLease();
 }
 
+// Whether there is a place among the programs that are measured at once. What is measured for
+// whoever asked, and for nobody else, takes none: it would keep others out of the field.
+bool HoldsPlace(const Request& request) {
+  return request.is_forced() || request.is_only_asked() || TakeLease(request);
+}
+
 void TryNextPhase() {
-  if (!LoadPolicy(run.request) || run.request->policy.collection_enabled == 0) return;
+  if (!LoadPolicy(run.request) || !IsCollecting(run.request->policy)) return;
   process.overhead_per_65536 = run.request->policy.overhead_per_65536;
   const uint32_t room = process.pick_capacity - process.pick_count;
   const uint32_t wanted = run.request->wanted_picks();
@@ -237,7 +243,7 @@ void TryNextPhase() {
   const MachineLoad load = ReadMachineLoad();
   if (!run.request->is_only_asked() && IsTooMuch(run.request->policy, load)) return;
   DescribePhase(shm::kPickLater, load);
-  if (!TakeLease(*run.request)) return CountSkip(*run.request, shm::Skip::kNoLease);
+  if (!HoldsPlace(*run.request)) return CountSkip(*run.request, shm::Skip::kNoLease);
   const SlotSpace space = Objects(false);
   PickAtRandom(*run.request, space, run.Random(), wanted < room ? wanted : room, &workspace->drawn);
   MeasureDrawn(space);
@@ -263,8 +269,18 @@ shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
     return kNoSkip;
   }
   if (AreTooManyRunFiles(request)) return shm::Skip::kTooManyRunFiles;
+  if (!HoldsPlace(request)) return shm::Skip::kNoLease;
   PickAtRandom(request, space, random >> 32 | random << 32, request.wanted_picks(), drawn);
   return drawn->count == 0 ? shm::Skip::kNothingToPick : kNoSkip;
+}
+
+// A run that nothing would be sent of, since it cannot be measured as one of the field, is still
+// measured for whoever asked for it.
+bool IsServedAnyway(Request* request) {
+  if (!request->is_asked || !request->is_chosen || request->is_forced()) return false;
+  request->is_chosen = false;
+  GiveBackLease();
+  return true;
 }
 
 shm::Skip BeginRunInWorkspace(uint64_t random) {
@@ -273,12 +289,14 @@ shm::Skip BeginRunInWorkspace(uint64_t random) {
   if (HasCollector()) return shm::Skip::kCollector;
 
   const SlotSpace space = Objects(true);
-  if (const shm::Skip skip = DrawFirstPicks(space, random); skip != kNoSkip) return skip;
-  if (!run.request->is_forced() && !TakeLease(*run.request)) return shm::Skip::kNoLease;
+  shm::Skip skip = DrawFirstPicks(space, random);
+  if (skip != kNoSkip && IsServedAnyway(run.request)) skip = DrawFirstPicks(space, random);
+  if (skip != kNoSkip) return skip;
 
   if (!PrepareMeasuring()) return shm::Skip::kNoMemory;
   if (workspace->drawn.count != 0) {
-    if (const shm::Skip skip = MakeRunFile(random); skip != kNoSkip) return skip;
+    skip = MakeRunFile(random);
+    if (skip != kNoSkip) return skip;
   }
 
   InstallMeters(space);
@@ -301,6 +319,17 @@ void PickWhatCame(const SlotSpace& space, uint32_t first_new) {
   PickByName(*run.request, space, first_new, drawn);
   drawn->count = RemoveKnownPicks(drawn);
   if (drawn->count != 0 && MakeRunFile(run.Random()) == kNoSkip) MeasureDrawn(space);
+}
+
+// Objects have come, of which somebody who asked wants to know, too. Nothing that he has is given
+// up for it.
+void PickMore(const SlotSpace& space) {
+  constexpr uint32_t kMorePicks = 8;
+  const uint32_t room = process.pick_capacity - process.pick_count;
+  Picks* const drawn = &workspace->drawn;
+  PickAtRandom(*run.request, space, run.Random(), room < kMorePicks ? room : kMorePicks, drawn);
+  drawn->count = RemoveKnownPicks(drawn);
+  MeasureDrawn(space);
 }
 
 // Objects have come, from `first_new` on: draws again among all, for the pick that was drawn first.
@@ -327,7 +356,7 @@ shm::Skip BeginRun(Request* request, uint64_t random) {
   if (!request->is_forced()) {
     const MachineLoad load = ReadMachineLoad();
     // Who asks for a run wants it measured now, and what it says is not of the field.
-    if (!request->is_only_asked() && IsTooMuch(request->policy, load)) {
+    if (IsTooMuch(request->policy, load) && !request->is_only_asked() && !IsServedAnyway(request)) {
       return shm::Skip::kSystemLoaded;
     }
     DescribePhase(0, load);
@@ -388,6 +417,8 @@ __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
   PatchPicks(space, first_new);
   if (run.request->is_forced()) {
     PickWhatCame(space, first_new);
+  } else if (run.request->is_only_asked()) {
+    PickMore(space);
   } else {
     RedrawFirstPick(space, first_new);
   }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
@@ -29,6 +30,16 @@ const char* Variable(char** environment, const char* name) {
 bool CopyVariable(char** environment, const char* name, char* to, size_t capacity) {
   intercept::TextBuilder builder(to, capacity);
   return builder.Add(Variable(environment, name)).ok();
+}
+
+// 0 unless it is a number of at most 19 digits.
+uint64_t ParseNumber(const char* text) {
+  uint64_t number = 0;
+  uint32_t digits = 0;
+  for (; *text >= '0' && *text <= '9'; ++text, ++digits) {
+    number = number * 10 + static_cast<uint64_t>(*text - '0');
+  }
+  return *text != '\0' || digits > 19 ? 0 : number;
 }
 
 shm::MetricSet ParseMetrics(const char* text) {
@@ -141,7 +152,8 @@ bool ReadRequest(char** environment, Request* request) {
                     sizeof request->forced_pick)) {
     return false;
   }
-  request->is_asked = strcmp(Variable(environment, shm::kAskedVariable), "1") == 0;
+  request->request_id = ParseNumber(Variable(environment, shm::kAskedVariable));
+  request->is_asked = request->request_id != 0;
   request->metrics = ParseMetrics(Variable(environment, shm::kMetricsVariable));
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
@@ -154,7 +166,16 @@ bool ReadRequest(char** environment, Request* request) {
     CountSkip(*request, shm::Skip::kPolicyUnusable);
     return false;
   }
-  return request->policy.collection_enabled != 0 || request->is_forced();
+  return IsCollecting(request->policy) || request->is_forced();
+}
+
+bool IsCollecting(const shm::PolicyHeader& policy) {
+  if (policy.collection_enabled != 0 || policy.resume_unix_second == 0) {
+    return policy.collection_enabled != 0;
+  }
+  timespec now = {};
+  SystemCall(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<uint64_t>(&now));
+  return now.tv_sec >= static_cast<int64_t>(policy.resume_unix_second);
 }
 
 bool LoadPolicy(Request* request) {

@@ -17,16 +17,19 @@ struct Request {
   char state_dir[intercept::kMaxPath];   // absolute
   char forced_pick[shm::kMaxPickBytes];  // "soname!symbol" globs, comma-separated; "": draw at
                                          // random
-  shm::MetricSet metrics;                // of a forced pick
+  shm::MetricSet metrics;                // if says_metrics()
   shm::PolicyHeader policy;
   const shm::AllowedModule* allowed;  // in memory of our own; null before LoadPolicy()
 
-  bool is_asked;   // this very run was asked for
-  bool is_chosen;  // the coin has chosen it
+  uint64_t request_id;  // of whoever asked for this run: FIELDCOST_ASKED; 0: nobody has
+  bool is_asked;        // this very run was asked for
+  bool is_chosen;       // the coin has chosen it, and it is measured as one of the field
 
   bool is_forced() const { return forced_pick[0] != '\0'; }
   // Measured for whoever asked for it, and for nobody else.
   bool is_only_asked() const { return is_asked && !is_chosen && !is_forced(); }
+  // What to measure is said, not drawn.
+  bool says_metrics() const { return is_forced() || is_only_asked(); }
   // How many APIs are drawn at once.
   uint32_t wanted_picks() const;
 };
@@ -40,6 +43,9 @@ bool ReadRequest(char** environment, Request* request);
 // switches collection off is read like any other.
 bool LoadPolicy(Request* request);
 void ReleasePolicy(Request* request);
+
+// True if the policy says to measure: now, if it says not to until some time.
+bool IsCollecting(const shm::PolicyHeader& policy);
 
 // True if the policy lets APIs of this module be measured.
 bool IsAllowed(const Request& request, const char* soname);

@@ -82,6 +82,7 @@ void FillHeader(const Request& request, uint64_t random, uint64_t size, shm::Run
   header->counters_offset = shm::CountersOffset(capacity);
   header->cells_offset = shm::CellsOffset(capacity);
   header->random_draw = random;
+  header->request_id = request.request_id;
   header->attached = 1;
   header->timed_call_ps = process.timed_call_ps;
   header->untimed_call_ps = process.untimed_call_ps;
@@ -150,8 +151,9 @@ shm::Skip CreateRunFile(const Request& request, uint64_t random) {
   auto* const header = reinterpret_cast<shm::RunHeader*>(page);
   FillHeader(request, random, size, header);
 
-  char name[40];
+  char name[48];
   intercept::TextBuilder(name, sizeof name)
+      .Add(request.is_only_asked() ? shm::kAskedRunPrefix : "")
       .AddHex(random)
       .AddHex(header->start_tsc)
       .Add(shm::kRunFileSuffix);

@@ -21,8 +21,8 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
                                            sizeof random, GRND_NONBLOCK) == sizeof random;
   request.is_chosen = (random & 0xffff) < request.policy.selection_per_65536;
   const bool takes_part = request.is_forced() || request.is_asked || request.is_chosen;
-  if (!has_random || !takes_part) return;
-  const shm::Skip skip = BeginRun(&request, random);
+  if (!has_random) return;
+  const shm::Skip skip = takes_part ? BeginRun(&request, random) : shm::Skip::kNotDrawn;
   if (skip != kNoSkip) CountSkip(request, skip);
 }
 

@@ -253,7 +253,8 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
                  .untimed_call_ps = std::min(header.untimed_call_ps, kMaxCallCostPs),
                  .selection_per_65536 = header.selection_per_65536,
                  .time_per_65536 = header.time_per_65536,
-                 .random_draw = header.random_draw};
+                 .random_draw = header.random_draw,
+                 .request_id = header.request_id >> 63 != 0 ? 0 : header.request_id};
 }
 
 namespace {

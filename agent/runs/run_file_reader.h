@@ -70,6 +70,7 @@ struct RunInfo {
   std::uint32_t selection_per_65536 = 0;  // untrusted, as the next two
   std::uint32_t time_per_65536 = 0;
   std::uint64_t random_draw = 0;
+  std::uint64_t request_id = 0;  // untrusted, below 2^63
 
   WallTime start() const;
 };

@@ -24,6 +24,7 @@ constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "the program entered a sandbox (seccomp): measured until then",
     "out of memory",
     "the program's garbage collector searches registers",
+    "the coin said no",
 };
 
 std::optional<shm::SkipFile> ReadSkipFile(const std::filesystem::path& file) {

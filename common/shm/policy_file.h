@@ -35,7 +35,8 @@ inline constexpr char kRunDirectoryName[] = "runs";
 inline constexpr char kStateDirVariable[] = "FIELDCOST_STATE_DIR";  // absolute path
 inline constexpr char kPickVariable[] = "FIELDCOST_PICK";           // globs "soname!symbol"
 inline constexpr uint32_t kMaxPickBytes = 2048;                     // with its end
-inline constexpr char kAskedVariable[] = "FIELDCOST_ASKED";      // "1": measure, whatever the coin
+// A decimal number from 1 on, of whoever asks for this run: measure, whatever the coin says.
+inline constexpr char kAskedVariable[] = "FIELDCOST_ASKED";
 inline constexpr char kMetricsVariable[] = "FIELDCOST_METRICS";  // e.g. "time,alloc"
 
 struct AllowedModule {
@@ -87,7 +88,9 @@ struct PolicyHeader {
   // for a copy on write, a quota, a dead disk or network), and that is a signal in the program.
   uint32_t memory_root_bytes;  // length of the part of memory_dir below which all is this user's
                                // alone; 0: there is no such directory, nothing may be measured
-  uint32_t reserved[3];
+  // Not 0: `collection_enabled` is 0 only until then.
+  uint32_t resume_unix_second;
+  uint32_t reserved[2];
   char memory_dir[kMaxMemoryDirBytes];  // absolute, zero-terminated; programs make what is missing
 };
 static_assert(sizeof(PolicyHeader) == 128 + kMaxMemoryDirBytes);

@@ -31,6 +31,9 @@ inline constexpr uint32_t kOldRunVersion = 2;  // of programs older than this ag
 inline constexpr uint32_t kThreadSlots = 256;
 inline constexpr uint32_t kMaxMetricsPerPick = 9;
 inline constexpr char kRunFileSuffix[] = ".run";
+// Of kRunAsked: they have a limit of their own, so that they take no place from runs of the field.
+inline constexpr char kAskedRunPrefix[] = "asked-";
+inline constexpr uint32_t kMaxAskedRunFiles = 256;
 
 struct RunBucket {
   uint64_t count;
@@ -121,7 +124,7 @@ enum PickFlags : uint32_t {
 enum RunFlags : uint32_t {
   kRunForced = 1,  // picked by hand (`fieldcost run --pick`): stays on this machine
   // Measured only because somebody asked for this run (`fieldcost run`), although the coin had said
-  // no: stays on this machine, too, and stands for no others.
+  // no, or the run could not be one of the field: stays on this machine, too, and stands for none.
   kRunAsked = 2,
 };
 
@@ -153,7 +156,8 @@ struct RunHeader {
   uint32_t bias_spread_ps;    // distance of its quartiles when it was measured: how sure that is
   uint32_t time_per_65536;    // share of such runs that record wall time; 0 = not told
   uint32_t reserved32;
-  uint64_t reserved[6];
+  uint64_t request_id;  // FIELDCOST_ASKED of whoever asked for this run; 0: nobody, or not told
+  uint64_t reserved[5];
 };
 static_assert(sizeof(RunHeader) == 192);
 

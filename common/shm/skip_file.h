@@ -3,7 +3,8 @@
 // The skip file: why program runs that were asked to take part did not, since the memory directory
 // (policy_file.h) was made. The daemon makes it whole, so that counting needs no more space;
 // preload libraries map it and add, each addition one indivisible instruction; `fieldcost agent
-// status` shows it. Little endian. No C++ runtime.
+// status` shows it, but for runs that were not drawn, which is what the policy wants: those are
+// added up in the agent's database. Little endian. No C++ runtime.
 
 #include <stdint.h>
 
@@ -25,8 +26,9 @@ enum class Skip : uint32_t {
   kSandboxed = 8,        // entered seccomp: measured until then
   kNoMemory = 9,         // private memory could not be had
   kCollector = 10,  // its garbage collector searches registers: may have been measured until then
+  kNotDrawn = 11,   // the coin said no, and nobody asked
 };
-inline constexpr uint32_t kSkipCount = 11;
+inline constexpr uint32_t kSkipCount = 12;
 
 struct SkipFile {
   char magic[8];

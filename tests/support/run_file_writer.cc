@@ -54,6 +54,7 @@ RunFileWriter::RunFileWriter(const std::filesystem::path& path, const RunFileOpt
   to.header_bytes = sizeof to;
   to.size_bytes = size_;
   to.flags = options.forced ? uint32_t{shm::kRunForced} : 0;
+  to.request_id = options.request_id;
   if (options.asked) to.flags |= uint32_t{shm::kRunAsked};
   to.pick_capacity = capacity_;
   to.selection_per_65536 = 65536;

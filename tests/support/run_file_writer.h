@@ -25,6 +25,7 @@ struct RunFileOptions {
   bool asked = false;
   bool living = false;  // locked as a running program's file is, until End()
   std::uint64_t start_unix_ns = 0;
+  std::uint64_t request_id = 0;
 };
 
 // Writes a run file as common/shm/run_file.h describes it, without a measured program. The file
