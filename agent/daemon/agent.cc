@@ -28,6 +28,28 @@ bool Exists(const std::filesystem::path& path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, error));
 }
 
+std::uint64_t SecondOf(WallTime time) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  return second < 0 ? 0 : static_cast<std::uint64_t>(second);
+}
+
+// Of this machine, ascending. `stored` holds pairs of a LocalKey and a histogram.
+template <typename Stored>
+std::vector<stats::StatRow> StatRowsOf(const Stored& stored) {
+  const stats::HardwareClass hardware = ThisHardware();
+  std::vector<stats::StatRow> rows;
+  rows.reserve(stored.size());
+  for (const auto& [key, histogram] : stored) {
+    rows.push_back(
+        {.key = {.api = key.api, .metric = key.metric, .hardware = hardware, .week = key.week},
+         .histogram = histogram,
+         .scalars = stats::ScalarsOf(histogram)});
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const stats::StatRow& a, const stats::StatRow& b) { return a.key < b.key; });
+  return rows;
+}
+
 }  // namespace
 
 Agent::State::State(AgentPaths its_paths, AgentConfig its_config, const Clock& its_clock)
@@ -91,6 +113,19 @@ Status Agent::SetMode(Mode mode) {
   return told ? dropped : told;
 }
 
+Status Agent::Pause(WallTime until) {
+  FIELDCOST_TRY(SavePause(paths(), until));
+  const Status told = WritePolicyAtOnce(false);
+  FIELDCOST_TRY(UploadLock::WaitForOthers(paths()));
+  return told;
+}
+
+Result<bool> Agent::Resume() {
+  FIELDCOST_ASSIGN(const bool was_paused, EndPause(paths()));
+  FIELDCOST_TRY(WritePolicyAtOnce(false));
+  return was_paused;
+}
+
 Status Agent::DropUnwanted(Mode before, Mode now) {
   if (now == Mode::kOff) {
     FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> runs, ListRunFiles(paths()));
@@ -121,7 +156,7 @@ Status Agent::WritePolicyAtOnce(bool forced) {
 
 Result<bool> Agent::RefreshFieldPolicy() {
   FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode != Mode::kOn) return false;
+  if (consent.mode != Mode::kOn || PausedUntil(paths(), state_->clock->Now())) return false;
   return FetchFieldPolicy(paths(), config(), state_->clock->Now());
 }
 
@@ -135,21 +170,36 @@ Result<HarvestReport> Agent::Harvest() {
 }
 
 Result<std::vector<stats::StatRow>> Agent::LocalRows() const {
-  std::vector<stats::StatRow> rows;
-  if (!state_->HasDatabase()) return rows;
+  if (!state_->HasDatabase()) return std::vector<stats::StatRow>();
   FIELDCOST_TRY(state_->OpenDatabase());
   FIELDCOST_ASSIGN(const auto stored, state_->database->LocalRows());
-  const stats::HardwareClass hardware = ThisHardware();
-  rows.reserve(stored.size());
-  for (const auto& [key, histogram] : stored) {
-    rows.push_back(
-        {.key = {.api = key.api, .metric = key.metric, .hardware = hardware, .week = key.week},
-         .histogram = histogram,
-         .scalars = stats::ScalarsOf(histogram)});
-  }
-  std::sort(rows.begin(), rows.end(),
-            [](const stats::StatRow& a, const stats::StatRow& b) { return a.key < b.key; });
-  return rows;
+  return StatRowsOf(stored);
+}
+
+Result<std::vector<stats::StatRow>> Agent::LocalRowsOf(const TimeSpan& span) const {
+  if (!state_->HasDatabase()) return std::vector<stats::StatRow>();
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(const RecentRows found,
+                   state_->database->FindRecent({.from_second = SecondOf(span.from),
+                                                 .before_second = SecondOf(span.before)}));
+  return StatRowsOf(found.sums);
+}
+
+Result<RequestedRows> Agent::RowsOfRequest(std::uint64_t request_id) const {
+  if (!state_->HasDatabase() || request_id == 0) return RequestedRows();
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(const RecentRows found, state_->database->FindRecent({.request = request_id}));
+  return RequestedRows{.rows = StatRowsOf(found.sums), .any_fielded = found.any_fielded};
+}
+
+Status Agent::ForgetLocal() {
+  if (!state_->HasDatabase()) return {};
+  // What has been measured until now is forgotten, too.
+  FIELDCOST_ASSIGN([[maybe_unused]] const HarvestReport report, Harvest());
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
+  FIELDCOST_TRY(state_->database->ForgetLocal());
+  return transaction.Commit();
 }
 
 Result<std::set<stats::ApiKey>> Agent::LocalOnlyApis() const {

@@ -14,6 +14,7 @@
 #include "agent/settings/config.h"
 #include "agent/settings/consent.h"
 #include "agent/settings/paths.h"
+#include "agent/settings/pause.h"
 #include "agent/spool/spool_db.h"
 #include "agent/upload/uploader.h"
 #include "agent/upload/withdrawer.h"
@@ -29,6 +30,17 @@ struct BatchDetails {
   wire::BatchContent content;
   std::string raw;  // exactly the body that would be sent
   std::uint64_t sequence = 0;
+};
+
+// From `from` on and before `before`, in whole seconds.
+struct TimeSpan {
+  WallTime from{};
+  WallTime before = WallTime::max();
+};
+
+struct RequestedRows {
+  std::vector<stats::StatRow> rows;  // ascending by key
+  bool any_fielded = false;  // of a run of the field, too: one that would have been measured anyway
 };
 
 // What an upload sends: what the schedule says, or all that there is, as the user wishes.
@@ -51,6 +63,13 @@ class Agent {
   // if all of a batch had left. kUnavailable if it did not end; all else is done then.
   Status SetMode(Mode mode);
 
+  // A break until then, or until it is resumed (kUntilResumed): programs measure nothing that they
+  // do not measure already, and as with SetMode() nothing leaves any more when this returns. What
+  // is unsent stays. REQUIRES: the mode is not off.
+  Status Pause(WallTime until);
+  // False if there was none.
+  Result<bool> Resume();
+
   // (Re)writes the policy file from consent, configuration and this machine's clock calibration.
   // `forced` makes sure the file exists for `run --pick` even in mode off. Reads a catalogue that
   // has changed, which may take seconds; AtOnce leaves that to the next WritePolicy().
@@ -63,6 +82,14 @@ class Agent {
 
   // Everything measured on this machine (modes local and on, and forced picks), ascending by key.
   Result<std::vector<stats::StatRow>> LocalRows() const;
+  // What of that was measured from one second on and before another: calls count from the last look
+  // before them on, or from the start of their run.
+  Result<std::vector<stats::StatRow>> LocalRowsOf(const TimeSpan& span) const;
+  // And what programs have measured on the request of that number (FIELDCOST_ASKED).
+  Result<RequestedRows> RowsOfRequest(std::uint64_t request_id) const;
+  // Erases all these sums. Programs that run go on with what they measure from now on; what is to
+  // be sent, or was, stays as it is (SetMode(), Forget()).
+  Status ForgetLocal();
   // Those of them of which nothing is ever sent, since their library is not public: what is added
   // up under one name, and what was picked by hand.
   Result<std::set<stats::ApiKey>> LocalOnlyApis() const;
@@ -104,6 +131,8 @@ class Agent {
   Status SetEnrolmentToken(std::string_view token);
 
   Result<AgentStatus> GetStatus() const;
+  // That part of it alone, which asks nobody.
+  Result<MeasuringStatus> GetMeasuring() const;
   const AgentPaths& paths() const;
   const AgentConfig& config() const;
 

@@ -15,6 +15,7 @@
 #include "agent/policy/policy_writer.h"
 #include "agent/settings/hardware.h"
 #include "agent/settings/memory_dir.h"
+#include "agent/settings/pause.h"
 #include "agent/settings/system_policy.h"
 #include "agent/upload/power.h"
 #include "common/base/file.h"
@@ -48,7 +49,7 @@ std::string RunDirectoryProblem(const AgentPaths& paths) {
 }
 
 // Why programs are not measured although they should be; empty if they are.
-std::string PolicyProblem(const AgentPaths& paths, const Consent& consent) {
+std::string PolicyProblem(const AgentPaths& paths, const Consent& consent, bool paused) {
   if (consent.mode == Mode::kOff) return {};
   const auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
   if (!bytes) return bytes.error().message;
@@ -57,7 +58,7 @@ std::string PolicyProblem(const AgentPaths& paths, const Consent& consent) {
   }
   shm::PolicyHeader header;
   std::copy_n(bytes->data(), sizeof header, reinterpret_cast<char*>(&header));
-  if (header.collection_enabled == 0) return "the policy file says not to measure";
+  if (header.collection_enabled == 0 && !paused) return "the policy file says not to measure";
   if (header.tsc_to_ns_multiplier == 0) {
     return "this machine has no invariant time stamp counter";
   }
@@ -75,6 +76,11 @@ FieldPolicyStatus StatusOf(const FieldPolicy& policy) {
 
 // The counts in the database.
 Status ReadCounts(StateDb& database, MeasuringStatus& measuring) {
+  FIELDCOST_ASSIGN(const std::uint64_t since, database.Get(kRecentSinceNumber, 0));
+  measuring.times_since = WallTime(std::chrono::seconds(static_cast<std::int64_t>(since)));
+  FIELDCOST_ASSIGN(measuring.runs.drawn, database.Get(kDrawnRunsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.runs.not_drawn, database.Get(kNotDrawnRunsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.runs.asked, database.Get(kAskedRunsNumber, 0));
   FIELDCOST_ASSIGN(measuring.lost_calls, database.Get(kLostCallsNumber, 0));
   FIELDCOST_ASSIGN(measuring.refused_files, database.Get(kRefusedFilesNumber, 0));
   FIELDCOST_ASSIGN(measuring.refused_cells, database.Get(kRefusedCellsNumber, 0));
@@ -110,16 +116,31 @@ Result<OutboxStatus> ReadOutbox(StateDb& database, SpoolDb& spool, const AgentCo
 
 }  // namespace
 
+Result<MeasuringStatus> Agent::GetMeasuring() const {
+  MeasuringStatus measuring;
+  FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
+  measuring.run_files = files.size();
+  measuring.skips = ReadSkips(paths().skip_file());
+  // That is what the policy wants, and no obstacle.
+  std::erase_if(measuring.skips,
+                [](const SkipCount& skip) { return skip.skip == shm::Skip::kNotDrawn; });
+  const bool paused = PausedUntil(paths(), state_->clock->Now()).has_value();
+  measuring.policy_problem = PolicyProblem(paths(), in_force, paused);
+  if (!state_->HasDatabase()) return measuring;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_TRY(ReadCounts(*state_->database, measuring));
+  return measuring;
+}
+
 Result<AgentStatus> Agent::GetStatus() const {
   AgentStatus status;
   FIELDCOST_ASSIGN(status.consent, LoadConsent(paths().consent_file()));
   FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
   status.forbidden = !CheckPermitted(paths().system_file);
-  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
-  status.measuring.run_files = files.size();
-  status.measuring.skips = ReadSkips(paths().skip_file());
-  status.measuring.policy_problem = PolicyProblem(paths(), in_force);
   const WallTime now = state_->clock->Now();
+  status.paused_until = PausedUntil(paths(), now);
+  FIELDCOST_ASSIGN(status.measuring, GetMeasuring());
   if (config().download_policy) status.field_policy = StatusOf(LoadFieldPolicy(paths(), now));
   if (!state_->HasDatabase()) return status;
   FIELDCOST_TRY(state_->OpenDatabase());
@@ -135,9 +156,8 @@ Result<AgentStatus> Agent::GetStatus() const {
   if (in_force.mode == Mode::kOn && !config().url.empty()) {
     FIELDCOST_ASSIGN(const UploadState upload, state_->LoadUploadState(now));
     status.upload.next_upload = NextUploadTime(upload, now);
-    status.upload.waiting_for = WaitReason(paths(), config());
+    status.upload.waiting_for = WaitReason(paths(), config(), now);
   }
-  FIELDCOST_TRY(ReadCounts(database, status.measuring));
   return status;
 }
 

@@ -11,11 +11,20 @@
 
 namespace fieldcost::agent {
 
+// Program runs that were to be measured by chance, or on request.
+struct RunCounts {
+  std::uint64_t drawn = 0;      // by chance, as the field measures
+  std::uint64_t not_drawn = 0;  // the coin said no
+  std::uint64_t asked = 0;      // measured because somebody asked, and only for that
+};
+
 // What programs were measured, and what that has cost them so far. Counts only grow.
 struct MeasuringStatus {
-  std::uint64_t run_files = 0;    // that are there now
-  std::string policy_problem;     // empty, or why programs are not being measured
-  std::vector<SkipCount> skips;   // without zeros
+  std::uint64_t run_files = 0;   // that are there now
+  std::string policy_problem;    // empty, or why programs are not being measured
+  std::vector<SkipCount> skips;  // without zeros, and without runs that were not drawn
+  RunCounts runs;
+  WallTime times_since{};         // from then on it is known when something was measured
   std::uint64_t overhead_ns = 0;  // what measuring has cost the programs
   std::uint64_t timed_calls = 0;
   std::uint64_t untimed_calls = 0;  // only counted
@@ -54,8 +63,9 @@ struct FieldPolicyStatus {
 
 struct AgentStatus {
   Consent consent;
-  bool forbidden = false;        // the administrator does not permit collection
-  std::string agent_public_key;  // hex; empty before the first batch
+  std::optional<WallTime> paused_until;  // see pause.h
+  bool forbidden = false;                // the administrator does not permit collection
+  std::string agent_public_key;          // hex; empty before the first batch
   MeasuringStatus measuring;
   OutboxStatus outbox;
   UploadStatus upload;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "agent/daemon/agent_state.h"
+#include "agent/settings/pause.h"
 #include "agent/spool/batcher.h"
 #include "agent/upload/power.h"
 #include "agent/upload/upload_lock.h"
@@ -111,7 +112,7 @@ Status Agent::State::AgeSpool(WallTime now) {
 
 Result<bool> Agent::State::MayUploadNow(const UploadState& upload, WallTime now) {
   if (!IsDue(upload, now)) return false;
-  if (WaitReason(paths, config).empty()) return true;
+  if (WaitReason(paths, config, now).empty()) return true;
   FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(now + kLookAgain)));
   return false;
 }
@@ -172,6 +173,11 @@ Result<UploadReport> Agent::Upload(UploadWish wish) {
   FIELDCOST_ASSIGN(UploadState upload, state.LoadCorrectedUploadState(now));
   report.batches_left = static_cast<std::uint32_t>(upload.queued);
   if (!upload.oldest_pending && upload.queued == 0) return report;
+  if (wish == UploadWish::kEverythingNow && PausedUntil(paths(), now)) {
+    report.stopped_by =
+        Fail(ErrorCode::kPermissionDenied, "upload: sending is paused (fieldcost agent resume)");
+    return report;
+  }
   if (config().url.empty()) {
     report.stopped_by =
         Fail(ErrorCode::kInvalidArgument, "upload: [aggregator] url is not set in {}",

@@ -282,6 +282,7 @@ void DaemonLoop::HandleEvents() {
   alignas(inotify_event) char buffer[16 * 1024];
   const ssize_t got = ::read(inotify_.get(), buffer, sizeof buffer);
   const std::string consent_name = paths_.consent_file().filename().string();
+  const std::string pause_name = paths_.pause_file().filename().string();
   // The file, or the directory on the way to it.
   const std::string system_name = paths_.system_file.lexically_relative(watched_).begin()->string();
   for (ssize_t at = 0; at + static_cast<ssize_t>(sizeof(inotify_event)) <= got;) {
@@ -290,7 +291,7 @@ void DaemonLoop::HandleEvents() {
     const std::string_view name = event.len > 0 ? buffer + at + sizeof event : "";
     at += static_cast<ssize_t>(sizeof event + event.len);
     if (event.wd == state_watch_) {
-      if (name == consent_name) reload_ = true;
+      if (name == consent_name || name == pause_name) reload_ = true;
     } else if (event.wd == system_watch_) {
       // What happens to the watched directory itself has no name.
       if (name.empty() || name == system_name) reload_ = true;

@@ -13,6 +13,7 @@
 #include "agent/harvest/module_version.h"
 #include "agent/runs/boot_id.h"
 #include "agent/runs/liveness.h"
+#include "agent/runs/skip_counts.h"
 #include "agent/settings/consent.h"
 #include "agent/settings/memory_dir.h"
 #include "agent/settings/public_modules.h"
@@ -33,6 +34,11 @@ constexpr std::uint64_t kPsPerNs = 1000;
 constexpr std::uint64_t kMaxTimePerRunNs = std::uint64_t{1} << 50;
 // Squares of a run's time, times the runs it stands for: services take 1,000 times that in a row.
 constexpr stats::Uint128 kMaxSquaresPerRun = stats::Uint128{1} << 102;
+
+std::uint64_t SecondOf(WallTime time) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  return second < 0 ? 0 : static_cast<std::uint64_t>(second);
+}
 
 std::uint64_t InodeOf(const std::filesystem::path& path) {
   struct stat info {};
@@ -183,6 +189,8 @@ Result<HarvestReport> Harvester::HarvestAll() {
     const Status status = HarvestFile(path, report);
     if (!status) return Within(status.error(), "harvest");
   }
+  FIELDCOST_TRY(CountNotDrawn());
+  if (report.files_read != 0) FIELDCOST_TRY(database_->PruneRecent());
   RemoveOldFiles(*paths_);
   return report;
 }
@@ -247,15 +255,26 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   const bool may_send = MaySend(decision, info.start(), info.forced || info.asked);
   FIELDCOST_ASSIGN(const RunSnapshot before, database_->FindSnapshot(run));
   HarvestReport counted;
-  RunSnapshot changes{.numbers = NumbersOf(info, content, before.numbers), .totals = {}};
+  const std::uint64_t now = SecondOf(clock_->Now());
+  RunSnapshot changes{
+      .looked_second = now, .numbers = NumbersOf(info, content, before.numbers), .totals = {}};
+  // Calls are of the time from the last look on, or from the run's start: of its beginning, so that
+  // whoever asks for what came after a moment gets nothing that came before.
+  const RecentKey when{
+      .second = before.is_known ? before.looked_second : std::min(SecondOf(info.start()), now),
+      .request = info.request_id,
+      .is_fielded = !info.forced && !info.asked};
   for (const RunCell& cell : content.cells) {
-    FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
+    FIELDCOST_TRY(
+        CountCell(cell, content.picks[cell.pick], before, when, may_send, changes, counted));
   }
   for (const RunCell& cell : SingleValues(info, content, ended)) {
     if (before.totals.contains({cell.pick, cell.metric})) continue;
-    FIELDCOST_TRY(CountCell(cell, content.picks[cell.pick], before, may_send, changes, counted));
+    FIELDCOST_TRY(
+        CountCell(cell, content.picks[cell.pick], before, when, may_send, changes, counted));
   }
-  if (!changes.totals.empty() || changes.numbers != before.numbers) {
+  if (!before.is_known) FIELDCOST_TRY(CountRun(info));
+  if (!before.is_known || !changes.totals.empty() || changes.numbers != before.numbers) {
     FIELDCOST_TRY(database_->SaveSnapshot(run, changes));
     FIELDCOST_TRY(AddNumbers(info, before.numbers, changes.numbers));
   }
@@ -263,6 +282,26 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   missing_.clear();
   report.calls += counted.calls;
   return {};
+}
+
+// How many runs there were of which kind. Those that were not drawn leave a count, and no file.
+Status Harvester::CountRun(const RunInfo& info) {
+  return database_->Add(info.forced || info.asked ? kAskedRunsNumber : kDrawnRunsNumber, 1);
+}
+
+// The skip file begins at 0 again with each boot.
+Status Harvester::CountNotDrawn() {
+  std::uint64_t now = 0;
+  for (const SkipCount& skip : ReadSkips(paths_->skip_file())) {
+    if (skip.skip == shm::Skip::kNotDrawn) now = skip.runs;
+  }
+  if (now == 0) return {};
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
+  FIELDCOST_ASSIGN(const std::uint64_t seen, database_->Get(kNotDrawnSeenNumber, 0));
+  if (now == seen) return {};
+  FIELDCOST_TRY(database_->Add(kNotDrawnRunsNumber, now > seen ? now - seen : now));
+  FIELDCOST_TRY(database_->Set(kNotDrawnSeenNumber, now));
+  return transaction.Commit();
 }
 
 Status Harvester::AddNumbers(const RunInfo& info, const RunNumbers& before, const RunNumbers& now) {
@@ -280,7 +319,8 @@ Status Harvester::AddNumbers(const RunInfo& info, const RunNumbers& before, cons
 }
 
 Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
-                            bool may_send, RunSnapshot& changes, HarvestReport& report) {
+                            const RecentKey& when, bool may_send, RunSnapshot& changes,
+                            HarvestReport& report) {
   stats::CostHistogram difference = cell.histogram;
   const auto counted = before.totals.find({cell.pick, cell.metric});
   if (counted != before.totals.end()) {
@@ -290,6 +330,7 @@ Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunS
   }
   const LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
   FIELDCOST_TRY(database_->AddLocal(key, difference, pick.is_private));
+  FIELDCOST_TRY(database_->AddRecent(when, key, difference));
   if (may_send && !pick.is_private) {
     FIELDCOST_TRY(database_->AddPending(key, difference, clock_->Now()));
   }

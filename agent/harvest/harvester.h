@@ -41,9 +41,12 @@ class Harvester {
   Status HarvestFile(const std::filesystem::path& path, HarvestReport& report);
   Status Count(const std::filesystem::path& path, const RunIdentity& run, const RunInfo& info,
                const RunContent& content, bool ended, HarvestReport& report);
+  Status CountRun(const RunInfo& info);
+  Status CountNotDrawn();
   Status AddNumbers(const RunInfo& info, const RunNumbers& before, const RunNumbers& now);
   Status CountCell(const RunCell& cell, const RunPick& pick, const RunSnapshot& before,
-                   bool may_send, RunSnapshot& changes, HarvestReport& report);
+                   const RecentKey& when, bool may_send, RunSnapshot& changes,
+                   HarvestReport& report);
   Status Refuse(const std::filesystem::path& path, const Error& why, HarvestReport& report);
   bool IsThere(const RunIdentity& run) const;
   Result<bool> SeesAllRuns();

@@ -10,12 +10,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <system_error>
 
 #include "agent/policy/api_weights.h"
 #include "agent/runs/skip_counts.h"
 #include "agent/runs/tsc_calibration.h"
+#include "agent/settings/pause.h"
 #include "agent/settings/public_modules.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -189,6 +191,15 @@ std::vector<std::string> AllowedModules(const AgentConfig& config) {
   return modules;
 }
 
+// As the policy file has it: programs go on by themselves, whoever runs then.
+std::uint32_t ResumeSecond(const std::optional<WallTime>& paused_until) {
+  if (!paused_until) return 0;
+  const auto second =
+      std::chrono::floor<std::chrono::seconds>(*paused_until).time_since_epoch().count();
+  const bool fits = second > 0 && second <= std::numeric_limits<std::uint32_t>::max();
+  return fits ? static_cast<std::uint32_t>(second) : 0;
+}
+
 std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
   const std::vector<std::string> modules = AllowedModules(config);
   shm::PolicyHeader header{};
@@ -198,7 +209,8 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
       static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule) +
                                  input.weights.size() * sizeof(shm::WeightEntry));
   header.policy_serial = input.serial;
-  header.collection_enabled = input.collection_enabled ? 1 : 0;
+  header.collection_enabled = input.collection_enabled && !input.paused_until ? 1 : 0;
+  if (input.collection_enabled) header.resume_unix_second = ResumeSecond(input.paused_until);
   header.selection_per_65536 = Per65536(config.selection_probability);
   header.picks_per_run = static_cast<std::uint32_t>(config.picks_per_run);
   header.max_load_per_core_percent = static_cast<std::uint32_t>(config.max_load_per_core_percent);
@@ -247,6 +259,7 @@ Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool 
   PolicyInput input;
   input.memory = MemoryFor(paths);
   input.collection_enabled = collection_enabled;
+  input.paused_until = PausedUntil(paths, SystemClock().Now());
   input.tsc_to_ns_multiplier = TscMultiplier(paths.state_dir / kClockCacheName);
   // What takes long comes before the lock.
   WeightChoice weights = ChooseWeights(paths, config, LoadOld(paths), source);

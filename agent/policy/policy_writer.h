@@ -9,6 +9,7 @@
 #include "agent/settings/config.h"
 #include "agent/settings/memory_dir.h"
 #include "agent/settings/paths.h"
+#include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/shm/policy_file.h"
 
@@ -20,6 +21,7 @@ enum class Weights { kOfCatalogue, kAsTheyAre };
 
 struct PolicyInput {
   bool collection_enabled = false;
+  std::optional<WallTime> paused_until;  // kUntilResumed: until the policy is written anew
   std::uint64_t tsc_to_ns_multiplier = 0;
   std::uint32_t serial = 1;
   std::vector<shm::WeightEntry> weights;  // ascending by hash, at most shm::kMaxWeights

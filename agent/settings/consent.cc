@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "agent/settings/pause.h"
 #include "agent/settings/system_policy.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
@@ -100,8 +101,11 @@ Result<Consent> EffectiveConsent(const AgentPaths& paths) {
 
 Status CheckMaySend(const AgentPaths& paths) {
   FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(paths));
-  if (consent.mode == Mode::kOn) return {};
-  return Fail(ErrorCode::kPermissionDenied, "sending was switched off meanwhile");
+  if (consent.mode != Mode::kOn) {
+    return Fail(ErrorCode::kPermissionDenied, "sending was switched off meanwhile");
+  }
+  if (!PausedUntil(paths, SystemClock().Now())) return {};
+  return Fail(ErrorCode::kPermissionDenied, "sending is paused: fieldcost agent resume");
 }
 
 Result<Consent> LoadConsent(const std::filesystem::path& file) {

@@ -26,8 +26,9 @@ struct Consent {
 // (system_policy.h). What everybody but the commands that show and change the decision asks for.
 Result<Consent> EffectiveConsent(const AgentPaths& paths);
 
-// kPermissionDenied unless the consent in force is `on`; an error, too, if it cannot be read. What
-// is asked before each piece of a request (http::ClientOptions::may_go_on).
+// kPermissionDenied unless the consent in force is `on`, and there is no break (pause.h); an error,
+// too, if it cannot be read. What is asked before each piece of a request
+// (http::ClientOptions::may_go_on).
 Status CheckMaySend(const AgentPaths& paths);
 
 // A missing file means off. A file that cannot be understood is an error, and means off too.

@@ -29,6 +29,7 @@ struct AgentPaths {
   std::vector<std::filesystem::path> memory_roots = MemoryRoots();
 
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
+  std::filesystem::path pause_file() const { return state_dir / "paused"; }
   std::filesystem::path policy_file() const;
   // Is in the memory directory as FindMemoryDir() finds it now; where there is none, in the state
   // directory, where nobody puts them.

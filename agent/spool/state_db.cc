@@ -35,7 +35,9 @@ Status BringUpToDate(sqlite::Database& database, std::uint64_t version) {
     FIELDCOST_TRY(database.Execute(kStateSchemaSpool));
     FIELDCOST_TRY(database.Execute(kStateUpgrade3Copy));
   }
-  FIELDCOST_TRY(database.Execute(kStateSchemaClass));
+  if (version < 4) FIELDCOST_TRY(database.Execute(kStateSchemaClass));
+  FIELDCOST_TRY(database.Execute(kStateSchemaRecent));
+  if (version != 0) FIELDCOST_TRY(database.Execute(kStateRecentSinceNow));
   return database.Execute(fmt::format("PRAGMA user_version = {}", kStateSchemaVersion).c_str());
 }
 
@@ -119,7 +121,8 @@ Status StateDb::SetText(std::string_view name, std::string_view value) {
 Result<RunSnapshot> StateDb::FindSnapshot(const RunIdentity& run) {
   RunSnapshot snapshot;
   sqlite::Statement head = database_->Prepare(
-      "SELECT lost_calls, timed_calls, untimed_calls, dropped_picks, refused_cells FROM run "
+      "SELECT lost_calls, timed_calls, untimed_calls, dropped_picks, refused_cells, looked_second "
+      "FROM run "
       "WHERE name = ? AND inode = ? AND start_unix_ns = ?");
   FIELDCOST_ASSIGN(const bool found,
                    head.Text(run.name).Int(run.inode).Int(run.start_unix_ns).Step());
@@ -129,6 +132,8 @@ Result<RunSnapshot> StateDb::FindSnapshot(const RunIdentity& run) {
                       .untimed_calls = head.ColumnInt(2),
                       .dropped_picks = head.ColumnInt(3),
                       .refused_cells = head.ColumnInt(4)};
+  snapshot.is_known = true;
+  snapshot.looked_second = head.ColumnInt(5);
   sqlite::Statement totals =
       database_->Prepare("SELECT pick, metric, histogram FROM run_total WHERE name = ?");
   totals.Text(run.name);
@@ -149,10 +154,10 @@ Status StateDb::SaveSnapshot(const RunIdentity& run, const RunSnapshot& changes)
           .Int(run.start_unix_ns)
           .Run());
   FIELDCOST_TRY(database_
-                    ->Prepare("INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
+                    ->Prepare("INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
                               "ON CONFLICT (name) DO UPDATE SET lost_calls = ?4, "
                               "timed_calls = ?5, untimed_calls = ?6, dropped_picks = ?7, "
-                              "refused_cells = ?8")
+                              "refused_cells = ?8, looked_second = ?9")
                     .Text(run.name)
                     .Int(run.inode)
                     .Int(run.start_unix_ns)
@@ -161,6 +166,7 @@ Status StateDb::SaveSnapshot(const RunIdentity& run, const RunSnapshot& changes)
                     .Int(changes.numbers.untimed_calls)
                     .Int(changes.numbers.dropped_picks)
                     .Int(changes.numbers.refused_cells)
+                    .Int(changes.looked_second)
                     .Run());
   for (const auto& [cell, histogram] : changes.totals) {
     FIELDCOST_TRY(database_->Prepare("INSERT OR REPLACE INTO run_total VALUES (?, ?, ?, ?)")
@@ -218,6 +224,66 @@ Result<std::vector<std::pair<LocalKey, stats::CostHistogram>>> StateDb::LocalRow
     FIELDCOST_ASSIGN(stats::CostHistogram histogram, DecodeHistogram(statement.ColumnText(1)));
     rows.emplace_back(std::move(key), histogram);
   }
+}
+
+Status StateDb::AddRecent(const RecentKey& when, const LocalKey& key,
+                          const stats::CostHistogram& histogram) {
+  const std::string text = EncodeKey(key);
+  sqlite::Statement old = database_->Prepare(
+      "SELECT histogram FROM recent_row WHERE second = ? AND request = ? AND key = ?");
+  old.Int(when.second).Int(when.request);
+  FIELDCOST_ASSIGN(const std::string sum, SumWithOld(old, text, histogram));
+  return database_
+      ->Prepare(
+          "INSERT INTO recent_row VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (second, request, key) "
+          "DO UPDATE SET histogram = ?5, is_fielded = max(is_fielded, ?4)")
+      .Int(when.second)
+      .Int(when.request)
+      .Text(text)
+      .Int(when.is_fielded ? 1 : 0)
+      .Blob(sum)
+      .Run();
+}
+
+Result<RecentRows> StateDb::FindRecent(const RecentFilter& filter) {
+  RecentRows found;
+  sqlite::Statement statement =
+      filter.request != 0
+          ? database_->Prepare(
+                "SELECT key, histogram, is_fielded FROM recent_row WHERE request = ?1 AND "
+                "request != 0")
+          : database_->Prepare(
+                "SELECT key, histogram, is_fielded FROM recent_row WHERE second >= ?1 AND "
+                "second < ?2");
+  if (filter.request != 0) {
+    statement.Int(filter.request);
+  } else {
+    statement.Int(std::min(filter.from_second, kMaxNumber))
+        .Int(std::min(filter.before_second, kMaxNumber));
+  }
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool more, statement.Step());
+    if (!more) return found;
+    FIELDCOST_ASSIGN(LocalKey key, DecodeKey(statement.ColumnText(0)));
+    FIELDCOST_ASSIGN(const stats::CostHistogram histogram,
+                     DecodeHistogram(statement.ColumnText(1)));
+    found.any_fielded = found.any_fielded || statement.ColumnInt(2) != 0;
+    found.sums[std::move(key)].Merge(histogram);
+  }
+}
+
+Status StateDb::PruneRecent() {
+  sqlite::Statement statement =
+      database_->Prepare("SELECT second FROM recent_row ORDER BY second DESC LIMIT 1 OFFSET ?");
+  FIELDCOST_ASSIGN(const bool too_many, statement.Int(kMaxRecentRows).Step());
+  if (!too_many) return {};
+  const std::uint64_t last = statement.ColumnInt(0);
+  FIELDCOST_TRY(database_->Prepare("DELETE FROM recent_row WHERE second <= ?").Int(last).Run());
+  return Set(kRecentSinceNumber, last + 1);
+}
+
+Status StateDb::ForgetLocal() {
+  return database_->Execute("DELETE FROM local_row; DELETE FROM recent_row");
 }
 
 Result<std::uint64_t> StateDb::CountPrivateRows() {

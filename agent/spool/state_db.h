@@ -38,9 +38,29 @@ struct RunNumbers {
 
 // What has been counted of a run file so far.
 struct RunSnapshot {
+  bool is_known = false;            // something has been
+  std::uint64_t looked_second = 0;  // when that was, since 1970
   RunNumbers numbers;
   std::map<std::pair<std::uint32_t, stats::Metric>, stats::CostHistogram> totals;
 };
+
+// When something was measured, and on whose request.
+struct RecentKey {
+  std::uint64_t second = 0;   // since 1970
+  std::uint64_t request = 0;  // shm::RunHeader::request_id
+  bool is_fielded = false;    // of a run of the field, as opposed to one that was only asked for
+};
+// Of a request (not 0), else of these seconds.
+struct RecentFilter {
+  std::uint64_t request = 0;
+  std::uint64_t from_second = 0;
+  std::uint64_t before_second = ~std::uint64_t{0};
+};
+struct RecentRows {
+  std::map<LocalKey, stats::CostHistogram> sums;
+  bool any_fielded = false;
+};
+inline constexpr std::uint64_t kMaxRecentRows = 32'768;  // about 10 MiB
 
 // A library on disk, for the cache of package versions.
 struct ModuleFile {
@@ -57,6 +77,13 @@ inline constexpr char kDroppedPicksNumber[] = "dropped_picks";
 inline constexpr char kOverheadNumber[] = "overhead_ns";
 inline constexpr char kRefusedFilesNumber[] = "refused_files";
 inline constexpr char kRefusedCellsNumber[] = "refused_cells";
+inline constexpr char kDrawnRunsNumber[] = "drawn_runs";
+inline constexpr char kNotDrawnRunsNumber[] = "not_drawn_runs";
+inline constexpr char kAskedRunsNumber[] = "asked_runs";
+// The skip file's count of runs that were not drawn, when it was added last.
+inline constexpr char kNotDrawnSeenNumber[] = "not_drawn_seen";
+// From this second since 1970 on the rows of AddRecent() are all there.
+inline constexpr char kRecentSinceNumber[] = "recent_since";
 
 // The agent's database: one file, several processes. Every method is one statement; callers group
 // them in transactions. README.md has the schema; spool_db.h the part about batches. Not
@@ -86,6 +113,13 @@ class StateDb {
   // `is_private`: its module is not public, so this is never sent.
   Status AddLocal(const LocalKey& key, const stats::CostHistogram& histogram, bool is_private);
   Result<std::vector<std::pair<LocalKey, stats::CostHistogram>>> LocalRows();
+  // The same once more, by the time at which it was measured: the newest kMaxRecentRows.
+  Status AddRecent(const RecentKey& when, const LocalKey& key,
+                   const stats::CostHistogram& histogram);
+  Result<RecentRows> FindRecent(const RecentFilter& filter);
+  Status PruneRecent();
+  // All of AddLocal() and AddRecent().
+  Status ForgetLocal();
   // Rows in which nothing is that may be sent, and the APIs that have no others.
   Result<std::uint64_t> CountPrivateRows();
   Result<std::set<stats::ApiKey>> PrivateApis();

@@ -3,7 +3,7 @@
 namespace fieldcost::agent {
 
 // The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
-inline constexpr unsigned kStateSchemaVersion = 5;
+inline constexpr unsigned kStateSchemaVersion = 6;
 
 // Brings version 1 to 2.
 inline constexpr char kStateUpgrade2[] = R"sql(
@@ -51,6 +51,23 @@ CREATE TABLE epoch_class (
   os_release TEXT NOT NULL
 );
 )sql";
+
+// What version 6 made new: what was measured when, and by whose request.
+inline constexpr char kStateSchemaRecent[] = R"sql(
+CREATE TABLE recent_row (
+  second INTEGER NOT NULL,
+  request INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  is_fielded INTEGER NOT NULL,
+  histogram BLOB NOT NULL,
+  PRIMARY KEY (second, request, key)
+) WITHOUT ROWID;
+CREATE INDEX recent_by_request ON recent_row (request) WHERE request != 0;
+ALTER TABLE run ADD COLUMN looked_second INTEGER NOT NULL DEFAULT 0;
+)sql";
+// Of what an older version has counted that is not known.
+inline constexpr char kStateRecentSinceNow[] =
+    "INSERT INTO number VALUES ('recent_since', CAST(strftime('%s', 'now') AS INTEGER))";
 
 // Bring version 2 to 3, before and after kStateSchemaSpool. A batch that waits may have been tried.
 inline constexpr char kStateUpgrade3[] = R"sql(

@@ -7,6 +7,7 @@
 #include <memory>
 #include <system_error>
 
+#include "agent/settings/pause.h"
 #include "common/base/file.h"
 
 namespace fieldcost::agent {
@@ -111,7 +112,8 @@ bool IsMetered(const std::string& bus_address) {
   return metered == kMeteredYes || metered == kMeteredGuessedYes;
 }
 
-std::string WaitReason(const AgentPaths& paths, const AgentConfig& config) {
+std::string WaitReason(const AgentPaths& paths, const AgentConfig& config, WallTime now) {
+  if (PausedUntil(paths, now)) return "the end of the pause";
   if (!config.on_battery && IsOnBattery(paths.power_supply_dir)) return "mains power";
   if (!config.on_metered && IsMetered(paths.bus_address)) {
     return "a connection that is not metered";

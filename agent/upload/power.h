@@ -5,6 +5,7 @@
 
 #include "agent/settings/config.h"
 #include "agent/settings/paths.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::agent {
 
@@ -21,7 +22,7 @@ bool IsOnBattery(const std::filesystem::path& power_supply_dir);
 bool IsMetered(const std::string& bus_address);
 
 // What an upload should wait for, as a phrase ("mains power"); empty if it need not, or the
-// configuration says that it does not matter.
-std::string WaitReason(const AgentPaths& paths, const AgentConfig& config);
+// configuration says that it does not matter. Above all the end of a break (pause.h).
+std::string WaitReason(const AgentPaths& paths, const AgentConfig& config, WallTime now);
 
 }  // namespace fieldcost::agent

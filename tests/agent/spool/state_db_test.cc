@@ -105,10 +105,14 @@ TEST_F(StateDbTest, OldDatabasesAreBroughtUpToDateWithTheirContent) {
   }
 }
 
+constexpr char kWithoutVersion6[] =
+    "DROP TABLE recent_row; ALTER TABLE run DROP COLUMN looked_second;";
+
 TEST_F(StateDbTest, DatabasesOfVersion3HaveNoClassesYet) {
   const stats::HardwareClass before{.architecture = "x86_64", .log2_cores = 2};
   const stats::HardwareClass now{.architecture = "x86_64", .log2_cores = 3};
   Open();
+  Execute(kWithoutVersion6);
   Execute("DROP TABLE epoch_class; PRAGMA user_version = 3");
   StateDb database = Open();
   SpoolDb spool(database);
@@ -121,9 +125,84 @@ TEST_F(StateDbTest, DatabasesOfVersion3HaveNoClassesYet) {
   EXPECT_EQ(*spool.ClassOf(222, now), now);
 }
 
+TEST_F(StateDbTest, DatabasesOfVersions4And5DoNotKnowWhenTheirRowsWereMeasured) {
+  EXPECT_EQ(*Open().Get(kRecentSinceNumber, 0), 0U) << "a new one knows all";
+  for (const char* version : {"PRAGMA user_version = 4", "PRAGMA user_version = 5"}) {
+    Execute(kWithoutVersion6);
+    Execute("DELETE FROM number WHERE name = 'recent_since'");
+    Execute(version);
+    StateDb database = Open();
+    EXPECT_GT(*database.Get(kRecentSinceNumber, 0), 1'700'000'000U);
+    EXPECT_TRUE(database.FindRecent({})->sums.empty());
+    ASSERT_TRUE(
+        database.SaveSnapshot(kRun, {.looked_second = 9, .numbers = kNumbers, .totals = {}}));
+    const auto snapshot = database.FindSnapshot(kRun);
+    EXPECT_TRUE(snapshot->is_known);
+    EXPECT_EQ(snapshot->looked_second, 9U);
+  }
+}
+
+LocalKey KeyOf(const char* symbol) {
+  return {.api = {.soname = "libz.so.1", .symbol = symbol},
+          .metric = stats::Metric::kWallTime,
+          .week = 2800};
+}
+
+stats::CostHistogram Values(std::initializer_list<std::uint64_t> values) {
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : values) histogram.Add(value);
+  return histogram;
+}
+
+TEST_F(StateDbTest, RecentRowsAreFoundByTimeAndByRequest) {
+  StateDb database = Open();
+  ASSERT_TRUE(database.AddRecent({.second = 100}, KeyOf("a"), Values({1})));
+  ASSERT_TRUE(database.AddRecent({.second = 100}, KeyOf("a"), Values({2})));
+  ASSERT_TRUE(database.AddRecent({.second = 200, .request = 7}, KeyOf("a"), Values({4})));
+  ASSERT_TRUE(database.AddRecent({.second = 200, .request = 7, .is_fielded = true}, KeyOf("b"),
+                                 Values({8})));
+  ASSERT_TRUE(database.AddRecent({.second = 300, .request = 8}, KeyOf("a"), Values({16})));
+
+  EXPECT_EQ(database.FindRecent({})->sums.at(KeyOf("a")), Values({1, 2, 4, 16}));
+  EXPECT_EQ(database.FindRecent({.from_second = 101})->sums.at(KeyOf("a")), Values({4, 16}));
+  EXPECT_EQ(database.FindRecent({.before_second = 200})->sums.at(KeyOf("a")), Values({1, 2}));
+  EXPECT_EQ(database.FindRecent({.from_second = 200, .before_second = 201})->sums.size(), 2U);
+  const auto requested = database.FindRecent({.request = 7});
+  EXPECT_EQ(requested->sums.at(KeyOf("a")), Values({4}));
+  EXPECT_TRUE(requested->any_fielded);
+  EXPECT_FALSE(database.FindRecent({.request = 8})->any_fielded);
+  EXPECT_TRUE(database.FindRecent({.request = 9})->sums.empty());
+
+  ASSERT_TRUE(database.AddLocal(KeyOf("a"), Values({1}), false));
+  ASSERT_TRUE(database.AddPending(KeyOf("a"), Values({1}), kNow));
+  ASSERT_TRUE(database.ForgetLocal());
+  EXPECT_TRUE(database.FindRecent({})->sums.empty());
+  EXPECT_TRUE(database.LocalRows()->empty());
+  EXPECT_EQ(database.PendingRows("h", 9)->size(), 1U);
+}
+
+TEST_F(StateDbTest, TheOldestRecentRowsGoWhenThereAreTooMany) {
+  StateDb database = Open();
+  {
+    auto transaction = database.Begin();
+    ASSERT_TRUE(transaction);
+    for (std::uint64_t i = 0; i <= kMaxRecentRows; ++i) {
+      ASSERT_TRUE(
+          database.AddRecent({.second = 100 + i / 2}, KeyOf(i % 2 == 0 ? "a" : "b"), Values({i})));
+    }
+    ASSERT_TRUE(transaction->Commit());
+  }
+  ASSERT_TRUE(database.PruneRecent());
+  EXPECT_EQ(*database.Get(kRecentSinceNumber, 0), 101U);
+  EXPECT_TRUE(database.FindRecent({.before_second = 101})->sums.empty());
+  EXPECT_EQ(database.FindRecent({.from_second = 101, .before_second = 102})->sums.size(), 2U);
+  ASSERT_TRUE(database.PruneRecent());
+  EXPECT_EQ(*database.Get(kRecentSinceNumber, 0), 101U) << "nothing more goes";
+}
+
 TEST_F(StateDbTest, DatabaseOfAVersionToComeIsLeftAlone) {
   Open();
-  Execute("PRAGMA user_version = 6");
+  Execute("PRAGMA user_version = 7");
   const auto database = StateDb::Open(file_);
   ASSERT_FALSE(database);
   EXPECT_EQ(database.error().code, ErrorCode::kUnsupported);

@@ -161,9 +161,9 @@ TEST_F(MeteredTest, NetworkManagersWordCounts) {
   paths.power_supply_dir = directory_.path() / "none";
   paths.bus_address = address();
   AgentConfig config;
-  EXPECT_THAT(WaitReason(paths, config), ::testing::HasSubstr("not metered"));
+  EXPECT_THAT(WaitReason(paths, config, WallTime{}), ::testing::HasSubstr("not metered"));
   config.on_metered = true;
-  EXPECT_EQ(WaitReason(paths, config), "");
+  EXPECT_EQ(WaitReason(paths, config, WallTime{}), "");
 }
 
 TEST_F(BatteryTest, UserMaySayThatItDoesNotMatter) {
@@ -172,9 +172,9 @@ TEST_F(BatteryTest, UserMaySayThatItDoesNotMatter) {
   paths.power_supply_dir = directory_.path();
   paths.bus_address = "unix:path=/nonexistent";
   AgentConfig config;
-  EXPECT_EQ(WaitReason(paths, config), "mains power");
+  EXPECT_EQ(WaitReason(paths, config, WallTime{}), "mains power");
   config.on_battery = true;
-  EXPECT_EQ(WaitReason(paths, config), "");
+  EXPECT_EQ(WaitReason(paths, config, WallTime{}), "");
 }
 
 }  // namespace
