@@ -124,7 +124,8 @@ make_profile() {
   step "make a throw-away profile that has opted in: $FIELDCOST_HOME"
   mkdir -p "$FIELDCOST_HOME"
   cat > "$FIELDCOST_HOME/agent.toml.new" << EOF
-# Written by quickstart.sh: measures every run, and more of it than anybody would want to.
+# Written by quickstart.sh: every run is one of the field, with more APIs than anybody would want. A run by request is
+# always measured, but only what chance draws is sent, and this shall show what is sent.
 [aggregator]
 url = "$(cat "$DIR/address")"
 ca_file = "$DIR/ca.pem"

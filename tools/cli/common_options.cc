@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/shm/metric.h"
+#include "tools/cli/time_text.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -24,6 +25,11 @@ Status CheckWeeks(std::string& untrusted_text) {
 
 }  // namespace
 
+Status CheckTime(std::string& untrusted_text) {
+  FIELDCOST_TRY(ParsePastTime(untrusted_text, WallTime{}));
+  return {};
+}
+
 command::Option ApiOperand() {
   return {.names = "api",
           .value = "API",
@@ -34,6 +40,16 @@ command::Option ApiOperand() {
 
 command::Option LocalOption() {
   return {.names = "--local", .help = "This machine's own measurements"};
+}
+
+command::Option SinceOption() {
+  return {.names = "--since",
+          .value = "TIME",
+          .help =
+              "Only what was measured from then on: 10m, 2h, 3d (ago), 2026-11-20, "
+              "2026-11-20T10:30 (UTC)",
+          .check = CheckTime,
+          .needs = {"--local"}};
 }
 
 command::Option LibraryOption() {

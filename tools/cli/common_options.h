@@ -14,8 +14,12 @@ namespace fieldcost::cli {
 // Of commands that look at one metric.
 inline constexpr std::string_view kDefaultMetric = "wall_time";
 
+// A time of time_text.h.
+Status CheckTime(std::string& untrusted_text);
+
 command::Option ApiOperand();     // "api", required
 command::Option LocalOption();    // "--local"
+command::Option SinceOption();    // "--since", checked; needs --local
 command::Option LibraryOption();  // "--library", a glob
 // --versions, and what was said of it.
 command::Option VersionsOption();

@@ -28,8 +28,9 @@ std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost
 
 Status PrintCosts(const std::vector<analysis::CostSummary>& summaries,
                   const std::optional<catalog::Freshness>& freshness, const Output& output,
-                  CsvKind csv, const std::function<std::string()>& text) {
-  if (output.json) return WriteStdout(RowsJson(summaries, freshness));
+                  CsvKind csv, const std::function<std::string()>& text,
+                  const std::optional<LocalRuns>& runs) {
+  if (output.json) return WriteStdout(RowsJson(summaries, freshness, runs));
   if (output.csv) {
     const report::Provenance provenance = ProvenanceOf(freshness);
     return WriteStdout(csv == CsvKind::kNumbers ? report::CostCsv(summaries, provenance)

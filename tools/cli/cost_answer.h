@@ -10,6 +10,7 @@
 #include "common/catalog/catalog.h"
 #include "tools/analysis/api_cost.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/source.h"
 #include "tools/report/cost_csv.h"
 
 namespace fieldcost::cli {
@@ -23,9 +24,11 @@ enum class CsvKind { kNumbers, kBuckets };
 std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost> costs);
 
 // Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or what `text` makes,
-// with the freshness below, through the pager if it is long.
+// with the freshness below, or, of this machine, of which runs they are, through the pager if it is
+// long.
 Status PrintCosts(const std::vector<analysis::CostSummary>& summaries,
                   const std::optional<catalog::Freshness>& freshness, const Output& output,
-                  CsvKind csv, const std::function<std::string()>& text);
+                  CsvKind csv, const std::function<std::string()>& text,
+                  const std::optional<LocalRuns>& runs = std::nullopt);
 
 }  // namespace fieldcost::cli

@@ -108,6 +108,12 @@ json::array PathsJson(const std::vector<std::filesystem::path>& paths) {
   return array;
 }
 
+// Null also of a break without an end.
+json::value PauseEnd(std::optional<WallTime> paused_until) {
+  if (paused_until == agent::kUntilResumed) return nullptr;
+  return TimeOrNull(paused_until);
+}
+
 }  // namespace
 
 std::string ErrorJson(const Error& error) {
@@ -115,7 +121,8 @@ std::string ErrorJson(const Error& error) {
 }
 
 std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
-                     const std::optional<catalog::Freshness>& freshness) {
+                     const std::optional<catalog::Freshness>& freshness,
+                     const std::optional<LocalRuns>& runs) {
   json::array rows;
   for (const analysis::CostSummary& summary : summaries) {
     json::object row = ApiJson(summary.api);
@@ -130,6 +137,12 @@ std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
   }
   json::object object{{"source", freshness ? "catalogue" : "local"}};
   if (freshness) object["freshness"] = FreshnessJson(*freshness);
+  if (runs) {
+    object["runs"] = json::object{{"drawn", runs->counts.drawn},
+                                  {"not_drawn", runs->counts.not_drawn},
+                                  {"asked", runs->counts.asked},
+                                  {"selection_probability", runs->selection_probability}};
+  }
   object["rows"] = std::move(rows);
   return Print(object);
 }
@@ -173,6 +186,11 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
                 {"untimed_calls", status.measuring.untimed_calls},
                 {"dropped_picks", status.measuring.dropped_picks},
                 {"skips", std::move(skips)},
+                {"runs_drawn", status.measuring.runs.drawn},
+                {"runs_not_drawn", status.measuring.runs.not_drawn},
+                {"runs_asked", status.measuring.runs.asked},
+                {"paused", status.paused_until.has_value()},
+                {"paused_until", PauseEnd(status.paused_until)},
                 {"policy_problem", Text(status.measuring.policy_problem)},
                 {"forbidden", status.forbidden},
                 {"withdrawn_batches", status.outbox.withdrawn_batches},
@@ -247,6 +265,14 @@ std::string ForgetJson(const agent::ForgetReport& report) {
     object["message"] = UntrustedText(report.stopped_by->message);
   }
   return Print(object);
+}
+
+std::string ForgetLocalJson(std::uint64_t rows_erased) {
+  return Print({{"local_rows_erased", rows_erased}});
+}
+
+std::string PauseJson(std::optional<WallTime> paused_until) {
+  return Print({{"paused", paused_until.has_value()}, {"paused_until", PauseEnd(paused_until)}});
 }
 
 std::string ModeJson(agent::Mode mode) { return Print({{"mode", Text(Name(mode))}}); }

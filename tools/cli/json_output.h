@@ -11,6 +11,7 @@
 #include "common/catalog/sync.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/session/session.h"
+#include "tools/cli/source.h"
 
 namespace fieldcost::cli {
 
@@ -19,7 +20,8 @@ namespace fieldcost::cli {
 
 std::string ErrorJson(const Error& error);
 std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
-                     const std::optional<catalog::Freshness>& freshness);
+                     const std::optional<catalog::Freshness>& freshness,
+                     const std::optional<LocalRuns>& runs = std::nullopt);
 std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness);
 struct StatusJsonOptions {
   std::vector<agent::ProcessReach> programs;  // that run now
@@ -35,7 +37,10 @@ std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
 std::string LogJson(const std::vector<agent::LoggedBatch>& log);
 std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::BatchDetails& batch);
 std::string ForgetJson(const agent::ForgetReport& report);
+std::string ForgetLocalJson(std::uint64_t rows_erased);
 std::string ModeJson(agent::Mode mode);
+// nullopt: there is no break (any more).
+std::string PauseJson(std::optional<WallTime> paused_until);
 // Of a page with `apis` APIs.
 std::string ViewJson(const std::string& url, std::size_t apis);
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "agent/runs/skip_counts.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/child_process.h"
@@ -35,21 +36,6 @@ bool IsMeasured(std::string_view glob, const Measured& before, const Measured& a
   });
 }
 
-// Why a program with a pick was left alone meanwhile; empty if none was. A pick knows no coin, no
-// load and no lease.
-std::string LeftAlone(const Measured& before, const Measured& after) {
-  for (const agent::SkipCount& skip : after.skips) {
-    const bool stops_a_pick =
-        skip.skip != shm::Skip::kSystemLoaded && skip.skip != shm::Skip::kNoLease &&
-        skip.skip != shm::Skip::kTooManyRunFiles && skip.skip != shm::Skip::kNothingToPick;
-    if (!stops_a_pick) continue;
-    const auto old = std::find_if(before.skips.begin(), before.skips.end(),
-                                  [&](const auto& one) { return one.skip == skip.skip; });
-    if (old == before.skips.end() || old->runs < skip.runs) return skip.reason;
-  }
-  return {};
-}
-
 std::string WhatToDo(std::string_view glob) {
   const std::size_t mark = glob.find('!');
   const std::string_view library = glob.substr(0, mark);
@@ -72,15 +58,33 @@ Result<Measured> CollectMeasured(const agent::AgentPaths& paths) {
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   Measured measured;
   for (const stats::StatRow& row : rows) measured.values[row.key.api] += row.histogram.count();
-  FIELDCOST_ASSIGN(agent::AgentStatus status, agent.GetStatus());
-  measured.skips = std::move(status.measuring.skips);
+  FIELDCOST_ASSIGN(agent::MeasuringStatus measuring, agent.GetMeasuring());
+  measured.skips = std::move(measuring.skips);
   return measured;
+}
+
+Measured LookAtSkips(const agent::AgentPaths& paths) {
+  return {.values = {}, .skips = agent::ReadSkips(paths.skip_file())};
+}
+
+std::string LeftAlone(const Measured& before, const Measured& after, bool picked) {
+  for (const agent::SkipCount& skip : after.skips) {
+    const bool is_of_chance =
+        skip.skip == shm::Skip::kTooManyRunFiles || skip.skip == shm::Skip::kNothingToPick;
+    // Whoever asks is measured without these, so that they were of others.
+    if (skip.skip == shm::Skip::kSystemLoaded || skip.skip == shm::Skip::kNoLease) continue;
+    if (picked && is_of_chance) continue;
+    const auto old = std::find_if(before.skips.begin(), before.skips.end(),
+                                  [&](const auto& one) { return one.skip == skip.skip; });
+    if (old == before.skips.end() || old->runs < skip.runs) return skip.reason;
+  }
+  return {};
 }
 
 std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
                                         const Measured& after) {
   std::vector<std::string> lines;
-  const std::string left_alone = LeftAlone(before, after);
+  const std::string left_alone = LeftAlone(before, after, true);
   for (;;) {
     const std::size_t end = pick.find(',');
     const std::string_view glob = pick.substr(0, end);

@@ -12,8 +12,8 @@
 
 namespace fieldcost::cli {
 
-// `fieldcost run --pick`: what somebody asked for by name and has not got must be said, and only
-// when the program has ended can that be known. So this one waits for it.
+// `fieldcost run --pick` and `--show`: what was found, and what somebody asked for by name and has
+// not got, can be said only when the program has ended. So these wait for it.
 
 // What has been measured on this machine: values of each API, and runs that were not measured.
 struct Measured {
@@ -23,11 +23,17 @@ struct Measured {
 
 // Collects what programs have left, and counts it.
 Result<Measured> CollectMeasured(const agent::AgentPaths& paths);
+// The runs that were not measured alone, which takes no time before a program.
+Measured LookAtSkips(const agent::AgentPaths& paths);
 
 // One line for each glob of the pick of which nothing was measured between the two: why, as far as
 // that is known, and what to do. Pure.
 std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
                                         const Measured& after);
+
+// Why programs that were asked for were left alone between the two, as the last reason that they
+// counted; empty if none was. `picked`: by name, which knows no load, no lease and no draw.
+std::string LeftAlone(const Measured& before, const Measured& after, bool picked);
 
 struct Ended {
   int status = 0;  // its exit status

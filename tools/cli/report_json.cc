@@ -163,7 +163,38 @@ json::object GroupJson(const analysis::VendorGroup& group) {
   return object;
 }
 
+json::object SpanJson(const agent::TimeSpan& span) {
+  json::object object{{"from", nullptr}, {"before", nullptr}};
+  if (span.from > WallTime{}) object["from"] = Text(draw::FormatTime(span.from));
+  if (span.before != WallTime::max()) object["before"] = Text(draw::FormatTime(span.before));
+  return object;
+}
+
 }  // namespace
+
+std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
+                          const agent::TimeSpan& before, const agent::TimeSpan& after) {
+  json::array rows;
+  for (const analysis::LocalChange& change : changes) {
+    json::object row{{"soname", UntrustedText(change.soname)},
+                     {"symbol", UntrustedText(change.symbol)},
+                     {"metric", Text(stats::Name(change.metric))},
+                     {"unit", Text(stats::Unit(change.metric))},
+                     {"change", Text(Word(change.change))},
+                     {"ratio", nullptr},
+                     {"cliffs_delta", change.delta},
+                     {"timed_before", change.timed_before},
+                     {"timed_after", change.timed_after},
+                     {"before", FiguresJson(change.before)},
+                     {"after", FiguresJson(change.after)}};
+    if (change.ratio != 0) row["ratio"] = change.ratio;
+    rows.push_back(std::move(row));
+  }
+  return Print({{"source", "local"},
+                {"before", SpanJson(before)},
+                {"after", SpanJson(after)},
+                {"rows", std::move(rows)}});
+}
 
 std::string VendorJson(const analysis::VendorReport& report, const catalog::Freshness& freshness) {
   json::array libraries;

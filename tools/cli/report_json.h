@@ -1,8 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "agent/daemon/agent.h"
 #include "common/catalog/catalog.h"
+#include "tools/analysis/local_change.h"
 #include "tools/analysis/vendor_report.h"
 #include "tools/analysis/version_change.h"
 
@@ -11,6 +14,8 @@ namespace fieldcost::cli {
 // What `diff --json` and `report vendor --format json` print: one JSON object and a newline. Names
 // are stable; times in all are in ns.
 std::string DiffJson(const analysis::LibraryChange& change, const catalog::Freshness& freshness);
+std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
+                          const agent::TimeSpan& before, const agent::TimeSpan& after);
 std::string VendorJson(const analysis::VendorReport& report, const catalog::Freshness& freshness);
 
 }  // namespace fieldcost::cli

@@ -32,6 +32,16 @@ void Keep(std::vector<analysis::ApiCost>& costs, analysis::SortKey key, std::uin
   if (limit != 0 && costs.size() > limit) costs.resize(static_cast<std::size_t>(limit));
 }
 
+// Without a catalogue there may be measurements all the same.
+Error OfferLocal(const agent::AgentPaths& paths, Error error) {
+  if (error.code != ErrorCode::kNotFound) return error;
+  const auto agent = agent::Agent::Open(paths, SystemClock());
+  if (!agent) return error;
+  const auto rows = agent->LocalRows();
+  if (!rows || rows->empty()) return error;
+  return Fail(ErrorCode::kNotFound, "{}; measured here: add --local", error.message);
+}
+
 }  // namespace
 
 Error WithWayOut(Error error) {
@@ -41,21 +51,36 @@ Error WithWayOut(Error error) {
               error.message);
 }
 
+Result<Source> Source::OpenLocal(const agent::TimeSpan& span) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_TRY(agent.Harvest());
+  Source source;
+  const bool all = span.from <= WallTime{} && span.before == WallTime::max();
+  FIELDCOST_ASSIGN(source.local_rows_, all ? agent.LocalRows() : agent.LocalRowsOf(span));
+  FIELDCOST_ASSIGN(source.local_only_, agent.LocalOnlyApis());
+  FIELDCOST_ASSIGN(const agent::MeasuringStatus measuring, agent.GetMeasuring());
+  source.runs_ = LocalRuns{.counts = measuring.runs,
+                           .selection_probability = agent.config().selection_probability};
+  if (!all && span.from < measuring.times_since) {
+    Remark(
+        fmt::format("when something was measured is known since {} only; what is older is left out",
+                    draw::FormatTime(measuring.times_since)));
+  }
+  return source;
+}
+
 Result<Source> Source::Open(bool local) {
+  if (local) return OpenLocal({});
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   Source source;
-  if (local) {
-    FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
-    FIELDCOST_TRY(agent.Harvest());
-    FIELDCOST_ASSIGN(source.local_rows_, agent.LocalRows());
-    FIELDCOST_ASSIGN(source.local_only_, agent.LocalOnlyApis());
-  } else {
-    FIELDCOST_ASSIGN(source.catalog_, OrWayOut(catalog::Catalog::Open(paths.catalog_file)));
-    FIELDCOST_ASSIGN(source.freshness_, OrWayOut(source.catalog_->GetFreshness()));
-    if (source.freshness_->Expired(SystemClock().Now())) {
-      Remark(fmt::format("the local catalogue is out of date since {}: fieldcost sync",
-                         draw::FormatTime(source.freshness_->snapshot_expires)));
-    }
+  auto opened = OrWayOut(catalog::Catalog::Open(paths.catalog_file));
+  if (!opened) return OfferLocal(paths, std::move(opened).error());
+  source.catalog_ = std::move(*opened);
+  FIELDCOST_ASSIGN(source.freshness_, OrWayOut(source.catalog_->GetFreshness()));
+  if (source.freshness_->Expired(SystemClock().Now())) {
+    Remark(fmt::format("the local catalogue is out of date since {}: fieldcost sync",
+                       draw::FormatTime(source.freshness_->snapshot_expires)));
   }
   return source;
 }

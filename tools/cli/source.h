@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/daemon/agent.h"
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
 #include "common/stats/stat_row.h"
@@ -41,18 +42,33 @@ struct TopApis {
   std::set<std::string> waiting;  // symbols that were passed over, since their work is to wait
 };
 
+// The runs of which this machine's own measurements are.
+struct LocalRuns {
+  agent::RunCounts counts;
+  double selection_probability = 0;  // as configured now, of a run that nobody asks for
+};
+
 // Where reading commands take their rows from: the catalogue, or this machine's own measurements
 // (harvested first). Neither uses the network.
 class Source {
  public:
   // A catalogue that is past its expiry serves, with a remark on stderr. A damaged one is kCorrupt,
-  // with the way out.
+  // with the way out; where there is none, kNotFound offers --local if this machine has
+  // measurements.
   static Result<Source> Open(bool local);
+  // Of this machine, what was measured in that time. A remark on stderr says so if older rows than
+  // `span.from` have gone.
+  static Result<Source> OpenLocal(const agent::TimeSpan& span);
 
   // Set for the catalogue.
   const std::optional<catalog::Freshness>& freshness() const { return freshness_; }
   // nullptr for this machine's own measurements.
   const catalog::Catalog* catalog() const { return catalog_ ? &*catalog_ : nullptr; }
+
+  // This machine's own measurements; empty for the catalogue.
+  const std::vector<stats::StatRow>& local_rows() const { return local_rows_; }
+  // Set for this machine's own measurements, whatever the time.
+  const std::optional<LocalRuns>& runs() const { return runs_; }
 
   // analysis::Summarise() of rows of this source, with what is true of it alone.
   std::vector<analysis::CostSummary> Summarise(std::span<const stats::StatRow> rows) const;
@@ -89,6 +105,7 @@ class Source {
 
   std::optional<catalog::Catalog> catalog_;
   std::optional<catalog::Freshness> freshness_;
+  std::optional<LocalRuns> runs_;
   std::vector<stats::StatRow> local_rows_;
   std::set<stats::ApiKey> local_only_;
 };

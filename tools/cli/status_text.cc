@@ -58,6 +58,11 @@ void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
 
 }  // namespace
 
+std::string PauseEndText(WallTime paused_until) {
+  if (paused_until == agent::kUntilResumed) return "until it is resumed";
+  return "until " + draw::FormatTime(paused_until);
+}
+
 std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
                        const agent::AgentConfig& config, const StatusTextOptions& options) {
   std::string text;
@@ -68,6 +73,11 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   if (status.forbidden) {
     line("", "NOT PERMITTED by the administrator: nothing is measured or sent");
     line("", fmt::format("see {}", paths.system_file.string()));
+  }
+  if (status.paused_until) {
+    line("",
+         fmt::format("paused {}: nothing more is measured, nothing sent (fieldcost agent resume)",
+                     PauseEndText(*status.paused_until)));
   }
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
@@ -104,6 +114,10 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
     line("given up", fmt::format("{} functions whose measuring would have cost too much",
                                  FormatCount(status.measuring.dropped_picks)));
   }
+  const agent::RunCounts& runs = status.measuring.runs;
+  line("runs",
+       fmt::format("{} drawn by chance of {}, {} measured by request", FormatCount(runs.drawn),
+                   FormatCount(runs.drawn + runs.not_drawn), FormatCount(runs.asked)));
   std::string label = "runs not measured";
   for (const agent::SkipCount& skip : status.measuring.skips) {
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));

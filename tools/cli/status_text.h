@@ -17,6 +17,9 @@ struct StatusTextOptions {
   draw::Style style;
 };
 
+// "until 2026-11-21 03:10 UTC", or "until it is resumed".
+std::string PauseEndText(WallTime paused_until);
+
 std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
                        const agent::AgentConfig& config, const StatusTextOptions& options);
 

@@ -17,18 +17,11 @@ namespace {
 
 constexpr std::size_t kMaxAnswerBytes = 64;
 
-}  // namespace
-
-std::string_view Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
-draw::Style StdoutStyle(draw::ColorChoice choice) {
+draw::Style StyleOf(int fd, draw::ColorChoice choice) {
   draw::TerminalFacts facts;
-  facts.is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  facts.is_terminal = ::isatty(fd) == 1;
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) facts.columns = size.ws_col;
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0) facts.columns = size.ws_col;
   facts.no_color = Variable("NO_COLOR");
   facts.term = Variable("TERM");
   facts.color_term = Variable("COLORTERM");
@@ -37,6 +30,16 @@ draw::Style StdoutStyle(draw::ColorChoice choice) {
   }
   return draw::ChooseStyle(choice, facts);
 }
+
+}  // namespace
+
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+draw::Style StdoutStyle(draw::ColorChoice choice) { return StyleOf(STDOUT_FILENO, choice); }
+draw::Style StderrStyle() { return StyleOf(STDERR_FILENO, draw::ColorChoice::kAuto); }
 
 Status WriteStdout(std::string_view text) {
   while (!text.empty()) {

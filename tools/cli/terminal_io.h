@@ -14,6 +14,8 @@ std::string_view Variable(const char* name);
 
 // How stdout may be drawn on, from its kind and the environment.
 draw::Style StdoutStyle(draw::ColorChoice choice);
+// The same of stderr, without a choice.
+draw::Style StderrStyle();
 
 // Writes all of it. A reader that has gone away (`| head`) is no error.
 Status WriteStdout(std::string_view text);

@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "tests/tools/cli/cli_fixture.h"
 
 namespace fieldcost::cli {
@@ -131,6 +133,137 @@ TEST_F(CliTest, WhatIsRunByHandIsMeasuredAndShown) {
   const ProcessResult top = Cli({"top", "--local"});
   EXPECT_EQ(top.exit_status, 0) << top.errors;
   EXPECT_THAT(top.output, HasSubstr("libvictim.so.1"));
+}
+
+class ShowRunTest : public CliTest {
+ protected:
+  ShowRunTest() { EXPECT_EQ(Cli({"agent", "local"}).exit_status, 0); }
+
+  // With a coin that never comes up heads: what is measured is measured by request.
+  void SetUp() override {
+    WriteConfig(
+        "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
+        "[selection]\nselection_probability = 0\nmax_programs = 0\n");
+  }
+
+  // All that the program calls of it: chance may draw what is not called.
+  const std::string all_ = "libvictim.so.1!*";
+  const std::string victim_ = FIELDCOST_BINARY_DIR "/victims/victim";
+};
+
+TEST_F(ShowRunTest, ARunShowsWhatItFoundAndEndsAsTheProgramDoes) {
+  const ProcessResult plain = Start({victim_, "alloc"}, {});
+  const ProcessResult run = Cli({"run", "--show", "--pick", all_, "--", victim_, "alloc"});
+  EXPECT_EQ(run.exit_status, plain.exit_status);
+  EXPECT_EQ(run.output, plain.output);
+  EXPECT_THAT(run.errors, AllOf(HasSubstr("API"), HasSubstr("TOTAL"), HasSubstr("P50"),
+                                HasSubstr("libvictim.so.1"), HasSubstr("fieldcost top --local")));
+  const auto lines = std::count(run.errors.begin(), run.errors.end(), '\n');
+  EXPECT_LE(lines, 13);
+  EXPECT_EQ(Cli({"run", "--show", "--", "sh", "-c", victim_ + " alloc; exit 7"}).exit_status, 7);
+}
+
+TEST_F(ShowRunTest, ItShowsThatVeryRunWithItsChildrenAndNoOther) {
+  const std::string pick = "libvictim.so.1!victim_allocate";
+  ASSERT_EQ(Cli({"run", "--pick", pick, "--", victim_, "alloc"}).exit_status, 0);
+  const ProcessResult once = Cli({"run", "--show", "--pick", pick, "--", victim_, "alloc"});
+  const ProcessResult twice = Cli({"run", "--show", "--pick", pick, "--", "sh", "-c",
+                                   victim_ + " alloc; " + victim_ + " alloc"});
+  const auto calls = [](const std::string& text) {
+    std::istringstream words(text.substr(text.find("libvictim.so.1")));
+    std::string soname;
+    std::string number;
+    words >> soname >> number;
+    std::erase(number, ',');
+    return std::stoull(number);
+  };
+  ASSERT_THAT(once.errors, HasSubstr("victim_allocate"));
+  ASSERT_THAT(twice.errors, HasSubstr("victim_allocate"));
+  EXPECT_GT(calls(once.errors), 0U);
+  EXPECT_EQ(calls(twice.errors), 2 * calls(once.errors));
+}
+
+TEST_F(ShowRunTest, WhereNobodyLooksOrWantsItNothingIsShown) {
+  EXPECT_THAT(Cli({"run", "--", victim_, "alloc"}).errors, IsEmpty()) << "no terminal";
+  EXPECT_THAT(Cli({"run", "--no-show", "--", victim_, "alloc"}).errors, IsEmpty());
+  EXPECT_THAT(Cli({"run", "--show", "--", victim_, "alloc"}, {{"FIELDCOST_QUIET", "1"}}).errors,
+              IsEmpty());
+  const std::vector<std::string> terminal = {
+      "python3", FIELDCOST_CLI_TEST_DIR "/in_terminal.py", "24", "80", FIELDCOST_PROGRAM, "run"};
+  std::vector<std::string> shown = terminal;
+  shown.insert(shown.end(), {"--pick", all_, "--", victim_, "alloc"});
+  EXPECT_THAT(Start(shown, {}).output, HasSubstr("TOTAL"));
+  shown = terminal;
+  shown.insert(shown.end(), {"--no-show", "--", victim_, "alloc"});
+  EXPECT_THAT(Start(shown, {}).output, Not(HasSubstr("TOTAL")));
+}
+
+TEST_F(ShowRunTest, WhatMeasuresNothingSaysWhy) {
+  const ProcessResult run = Cli({"run", "--show", "--", "true"});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.errors, AllOf(HasSubstr("nothing was measured: no call to a public library"),
+                                HasSubstr("fieldcost run --pick")));
+}
+
+TEST_F(ShowRunTest, TopSaysHowManyRunsWereDrawn) {
+  ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
+  const ProcessResult top = Cli({"top", "--local"});
+  EXPECT_THAT(top.output, HasSubstr("(1 measured by request)"));
+  EXPECT_THAT(Cli({"top", "--local", "--json"}).output,
+              HasSubstr("\"runs\":{\"drawn\":0,\"not_drawn\":0,\"asked\":1,"));
+  EXPECT_THAT(Cli({"top", "--local", "--since", "1h"}).output,
+              AllOf(HasSubstr("libvictim.so.1"), Not(HasSubstr("by request"))));
+  EXPECT_THAT(Cli({"top", "--local", "--since", "2100-01-01"}).output,
+              HasSubstr("nothing measured since then"));
+  EXPECT_EQ(Cli({"top", "--since", "1h"}).exit_status, 64);
+  EXPECT_THAT(Cli({"top", "--local", "--since", "yesterday"}).errors, HasSubstr("is no time"));
+}
+
+TEST_F(ShowRunTest, TwoTimesOfThisMachineAreCompared) {
+  ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
+  // All of it is after that.
+  const ProcessResult before = Cli({"diff", "libvictim.so.1", "--local", "--before", "1h"});
+  EXPECT_EQ(before.exit_status, 2) << before.errors;
+  EXPECT_THAT(before.output, HasSubstr("0 changed, 0 not shown to have, 0 with fewer than 100"));
+  EXPECT_THAT(
+      Cli({"diff", "victim", "--local", "--before", "2h", "--since", "1d", "--json"}).output,
+      HasSubstr("{\"source\":\"local\",\"before\":{\"from\":\"20"));
+  const ProcessResult wrong = Cli({"diff", "victim", "--local", "--before", "2h", "--since", "1h"});
+  EXPECT_EQ(wrong.exit_status, 64);
+  EXPECT_THAT(wrong.errors, HasSubstr("--since is not before --before"));
+}
+
+TEST_F(ShowRunTest, WithoutACatalogueWhatWasMeasuredHereIsOffered) {
+  const std::vector<std::string> show = {"show", "victim_allocate"};
+  EXPECT_THAT(Cli(show).errors, Not(HasSubstr("--local")));
+  ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
+  ASSERT_EQ(Cli({"top", "--local"}).exit_status, 0);
+  EXPECT_THAT(Cli(show).errors, HasSubstr("measured here: add --local"));
+}
+
+TEST_F(ShowRunTest, ForgettingWhatIsLocalErasesItAndAsksFirst) {
+  ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
+  const ProcessResult asked = Cli({"agent", "forget", "--local"});
+  EXPECT_EQ(asked.exit_status, 64);
+  EXPECT_THAT(asked.errors, HasSubstr("--yes"));
+  EXPECT_THAT(Cli({"top", "--local"}).output, HasSubstr("libvictim.so.1"));
+  EXPECT_THAT(Cli({"agent", "forget", "--local", "--yes"}).output, HasSubstr("erased: "));
+  EXPECT_THAT(Cli({"top", "--local"}).output, HasSubstr("nothing measured yet"));
+}
+
+TEST_F(ShowRunTest, APauseMeasuresNothingUntilItIsOver) {
+  EXPECT_THAT(Cli({"agent", "pause", "2h"}).output, HasSubstr("paused until 20"));
+  const ProcessResult run = Cli({"run", "--show", "--", victim_, "alloc"});
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_THAT(run.errors, HasSubstr("fieldcost is paused (fieldcost agent resume)"));
+  EXPECT_THAT(Cli({"agent", "status"}).output, HasSubstr("paused until 20"));
+  EXPECT_THAT(Cli({"agent", "status", "--json"}).output, HasSubstr("\"paused\":true"));
+  EXPECT_EQ(Cli({"agent", "resume"}).output, "resumed; the mode is local\n");
+  EXPECT_THAT(Cli({"run", "--show", "--pick", all_, "--", victim_, "alloc"}).errors,
+              HasSubstr("TOTAL"));
+  EXPECT_EQ(Cli({"agent", "pause", "soon"}).exit_status, 64);
+  ASSERT_EQ(Cli({"agent", "off"}).exit_status, 0);
+  EXPECT_THAT(Cli({"agent", "pause"}).errors, HasSubstr("fieldcost is off"));
 }
 
 const std::string kOwn = FIELDCOST_BINARY_DIR "/victims/canaryown";

@@ -2,6 +2,7 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/reach/reach.h"
+#include "agent/settings/pause.h"
 #include "agent/upload/upload_lock.h"
 #include "common/base/text.h"
 #include "tools/cli/batch_text.h"
@@ -11,6 +12,7 @@
 #include "tools/cli/session/session.h"
 #include "tools/cli/status_text.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/cli/time_text.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -151,6 +153,69 @@ Example:
   fieldcost agent off && fieldcost agent session off)");
 }
 
+Result<int> Pause(const std::string& duration, const Output& output) {
+  FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(const agent::Consent consent, agent::EffectiveConsent(agent.paths()));
+  if (consent.mode == agent::Mode::kOff) {
+    return Fail(ErrorCode::kInvalidArgument, "there is nothing to pause: fieldcost is off");
+  }
+  WallTime until = agent::kUntilResumed;
+  if (const auto parsed = ParseDuration(duration)) until = SystemClock().Now() + *parsed;
+  FIELDCOST_TRY(agent.Pause(until));
+  FIELDCOST_TRY(WriteStdout(
+      output.json ? PauseJson(until)
+                  : fmt::format("paused {}: nothing more is measured, nothing sent; what is unsent "
+                                "stays\n  go on:  fieldcost agent resume\n",
+                                PauseEndText(until))));
+  return 0;
+}
+
+Result<int> Resume(const Output& output) {
+  FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
+  FIELDCOST_ASSIGN(const bool was_paused, agent.Resume());
+  FIELDCOST_ASSIGN(const agent::Consent consent, agent::EffectiveConsent(agent.paths()));
+  const std::string text = fmt::format("{}; the mode is {}\n",
+                                       was_paused ? "resumed" : "not paused", Name(consent.mode));
+  FIELDCOST_TRY(WriteStdout(output.json ? PauseJson(std::nullopt) : text));
+  return 0;
+}
+
+Status CheckDuration(std::string& untrusted_text) {
+  if (ParseDuration(untrusted_text)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no duration: 90s, 10m, 2h, 3d, 1w");
+}
+
+command::Command PauseCommand() {
+  return {
+      .name = "pause",
+      .summary = "Measure and send nothing for a while",
+      .help =
+          R"(The mode stays as it is, and so does what is not sent yet. Programs that are being measured
+already go on until they would choose other functions; what they find is counted. `run --pick` still
+measures. Examples:
+  fieldcost agent pause 2h
+  fieldcost agent pause         until fieldcost agent resume)",
+      .options = {{.names = "duration",
+                   .value = "DURATION",
+                   .help = "10m, 2h, 3d [until resumed]",
+                   .check = CheckDuration}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Pause(arguments.Text("duration"), OutputOf(arguments));
+          },
+      .without = {"--csv"}};
+}
+
+command::Command ResumeCommand() {
+  return {
+      .name = "resume",
+      .summary = "End a pause",
+      .help = R"(Example:
+  fieldcost agent resume)",
+      .handler = [](const command::Arguments& arguments) { return Resume(OutputOf(arguments)); },
+      .without = {"--csv"}};
+}
+
 command::Command StatusCommand() {
   return {.name = "status",
           .summary = "Mode, what is waiting, and which programs are reached",
@@ -185,18 +250,19 @@ command::Command PreviewCommand() {
 }  // namespace
 
 command::Command AgentCommand() {
-  return {
-      .name = "agent",
-      .summary = "Consent, state, what is sent, and undoing it",
-      .help = R"(Examples:
+  return {.name = "agent",
+          .summary = "Consent, state, what is sent, and undoing it",
+          .help = R"(Examples:
   fieldcost agent status
   fieldcost agent session on    measure programs of the next logins, not only under `run`
   fieldcost agent log           what was sent, and when
+  fieldcost agent pause 2h      measure and send nothing for a while
   fieldcost agent off           stop measuring, delete what was not sent
   fieldcost agent forget        take back what was sent)",
-      .commands = {OnCommand(), LocalCommand(), OffCommand(), StatusCommand(),
-                   AgentExplainCommand(), PreviewCommand(), AgentLogCommand(), AgentViewCommand(),
-                   AgentSessionCommand(), AgentForgetCommand(), AgentEnrolCommand()}};
+          .commands = {OnCommand(), LocalCommand(), OffCommand(), PauseCommand(), ResumeCommand(),
+                       StatusCommand(), AgentExplainCommand(), PreviewCommand(), AgentLogCommand(),
+                       AgentViewCommand(), AgentSessionCommand(), AgentForgetCommand(),
+                       AgentEnrolCommand()}};
 }
 
 }  // namespace fieldcost::cli

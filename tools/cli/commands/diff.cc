@@ -10,7 +10,9 @@
 #include "tools/cli/report_json.h"
 #include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/cli/time_text.h"
 #include "tools/report/diff_page.h"
+#include "tools/report/local_diff.h"
 #include "tools/report/version_diff.h"
 
 namespace fieldcost::cli {
@@ -24,6 +26,16 @@ struct Request {
   std::optional<stats::Metric> metric;  // only this
   std::filesystem::path html;           // a page to write instead of printing; empty = none
   bool all = false;                     // also what is not shown to have changed
+};
+
+// `diff --local`: two times on this machine.
+struct LocalRequest {
+  std::string library;  // soname, glob or a part of it
+  std::string api;      // glob over symbols; empty = all
+  stats::Metric metric = stats::Metric::kWallTime;
+  bool all = false;
+  std::string since;   // empty = from the beginning
+  std::string before;  // the time between the two
 };
 
 using analysis::Change;
@@ -109,6 +121,82 @@ Result<int> Run(const Request& command, const Output& output) {
   return ExitStatusOf(change);
 }
 
+bool IsMeant(const LocalRequest& command, const stats::ApiKey& api) {
+  const bool is_library = GlobMatch(command.library, api.soname) ||
+                          api.soname.find(command.library) != std::string::npos;
+  return is_library && (command.api.empty() || GlobMatch(command.api, api.symbol));
+}
+
+Result<std::vector<stats::StatRow>> RowsOf(const LocalRequest& command,
+                                           const agent::TimeSpan& span) {
+  FIELDCOST_ASSIGN(const Source source, Source::OpenLocal(span));
+  std::vector<stats::StatRow> rows = source.local_rows();
+  std::erase_if(rows, [&](const stats::StatRow& row) { return !IsMeant(command, row.key.api); });
+  return rows;
+}
+
+int ExitStatusOf(const std::vector<analysis::LocalChange>& changes) {
+  if (changes.empty()) return kTooLittleData;
+  // They are in this order.
+  if (changes.front().change == Change::kMore) return kSomethingDearer;
+  return changes.front().change == Change::kTooLittleData ? kTooLittleData : kNothingDearer;
+}
+
+Result<int> RunLocal(const LocalRequest& command, const Output& output) {
+  const WallTime now = SystemClock().Now();
+  agent::TimeSpan before;
+  agent::TimeSpan after;
+  if (!command.since.empty()) {
+    FIELDCOST_ASSIGN(before.from, ParsePastTime(command.since, now));
+  }
+  FIELDCOST_ASSIGN(after.from, ParsePastTime(command.before, now));
+  before.before = after.from;
+  if (before.from >= before.before) {
+    return Fail(ErrorCode::kInvalidArgument, "diff: --since is not before --before");
+  }
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> old, RowsOf(command, before));
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, RowsOf(command, after));
+  const auto changes = analysis::CompareLocal(old, rows, command.metric);
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(LocalDiffJson(changes, before, after)));
+  } else if (output.csv) {
+    FIELDCOST_TRY(WriteStdout(report::LocalDiffCsv(changes)));
+  } else {
+    FIELDCOST_TRY(WritePaged(report::LocalDiffText(changes, command.all, output.style), output));
+  }
+  return ExitStatusOf(changes);
+}
+
+Result<int> RunEither(const command::Arguments& arguments) {
+  const auto metric = analysis::ParseMetric(arguments.Text("--metric"));
+  const bool has_time = !arguments.Text("--before").empty();
+  if (arguments.Has("--local")) {
+    if (arguments.Has("--html")) {
+      return Fail(ErrorCode::kInvalidArgument, "--html does not go with diff --local");
+    }
+    if (!has_time || !arguments.Text("old").empty()) {
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          "diff --local compares what was measured before a time and after it: --before TIME");
+    }
+    return RunLocal({.library = arguments.Text("library"),
+                     .api = arguments.Text("--api"),
+                     .metric = metric.value_or(stats::Metric::kWallTime),
+                     .all = arguments.Has("--all"),
+                     .since = arguments.Text("--since"),
+                     .before = arguments.Text("--before")},
+                    OutputOf(arguments));
+  }
+  return Run({.library = arguments.Text("library"),
+              .before = arguments.Text("old"),
+              .after = arguments.Text("new"),
+              .api = arguments.Text("--api"),
+              .metric = metric,
+              .html = arguments.Text("--html"),
+              .all = arguments.Has("--all")},
+             OutputOf(arguments));
+}
+
 }  // namespace
 
 command::Command DiffCommand() {
@@ -118,11 +206,14 @@ command::Command DiffCommand() {
       .help =
           R"(Machines are compared, within each hardware class that is published for both versions.
 Without NEW it is the newest version, without OLD the one before it. Exit status 1: something
-is slower or takes more; 2: too little data for everything. Examples:
+is slower or takes more; 2: too little data for everything.
+With --local it compares what this machine measured before a time and after it, calls with calls.
+Examples:
   fieldcost diff sqlite3
   fieldcost diff libsqlite3.so.0 3.40 3.45 --metric wall_time
   fieldcost diff libz.so.1 --html changes.html
-  fieldcost diff libz.so.1 --all --csv > changes.csv)",
+  fieldcost diff libz.so.1 --all --csv > changes.csv
+  fieldcost diff libz.so.1 --local --before 10m)",
       .options = {{.names = "library",
                    .value = "LIBRARY",
                    .help = "Soname, a part of it, or a glob",
@@ -134,20 +225,19 @@ is slower or takes more; 2: too little data for everything. Examples:
                   {.names = "--api", .value = "GLOB", .help = "Only these APIs (glob over names)"},
                   MetricOption("Only this metric"),
                   HtmlOption("Write it there as a page for the browser (- = stdout)"),
-                  {.names = "--all", .help = "Also what is not shown to have changed"}},
-      .handler =
-          [](const command::Arguments& arguments) {
-            return Run({.library = arguments.Text("library"),
-                        .before = arguments.Text("old"),
-                        .after = arguments.Text("new"),
-                        .api = arguments.Text("--api"),
-                        .metric = analysis::ParseMetric(arguments.Text("--metric")),
-                        .html = arguments.Text("--html"),
-                        .all = arguments.Has("--all")},
-                       OutputOf(arguments));
-          },
-      .check =
-          [](const command::Arguments& arguments) { return CheckPageOption(arguments, "--html"); }};
+                  {.names = "--all", .help = "Also what is not shown to have changed"},
+                  LocalOption(),
+                  {.names = "--before",
+                   .value = "TIME",
+                   .help = "Of --local: the time between the two, 10m, 2h, 3d (ago), 2026-11-20, "
+                           "2026-11-20T10:30 (UTC)",
+                   .check = CheckTime,
+                   .needs = {"--local"}},
+                  SinceOption()},
+      .handler = RunEither,
+      .check = [](const command::Arguments& arguments) {
+        return CheckPageOption(arguments, "--html");
+      }};
 }
 
 }  // namespace fieldcost::cli

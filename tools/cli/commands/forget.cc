@@ -1,5 +1,6 @@
 #include "agent/daemon/agent.h"
 #include "common/base/text.h"
+#include "common/draw/numbers.h"
 #include "tools/cli/batch_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
@@ -15,13 +16,42 @@ struct Request {
 
 constexpr int kNo = 1;  // the user's, or not all could be taken back
 
+Status CheckSomebodyIsThere() {
+  if (StdinIsTerminal() && StderrIsTerminal()) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "forget asks before it takes anything back, and there is no terminal: --yes");
+}
+
 // Whether the user agrees; an error if there is nobody to ask.
 Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
-  if (!StdinIsTerminal() || !StderrIsTerminal()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "forget asks before it takes anything back, and there is no terminal: --yes");
-  }
+  FIELDCOST_TRY(CheckSomebodyIsThere());
   return AskYes(ForgetPlanText(plan, EscapeControl(agent.config().url)) + "Go on? [y/N] ");
+}
+
+// Erases the sums on this machine, and nothing else.
+Result<int> ForgetLocal(const Request& command, const Output& output) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
+  if (!command.yes && !rows.empty()) {
+    FIELDCOST_TRY(CheckSomebodyIsThere());
+    if (!AskYes(fmt::format("{} sums of what was measured here will be erased. Go on? [y/N] ",
+                            draw::FormatCount(rows.size())))) {
+      Remark("nothing was changed");
+      return kNo;
+    }
+  }
+  FIELDCOST_TRY(agent.ForgetLocal());
+  FIELDCOST_TRY(WriteStdout(output.json ? ForgetLocalJson(rows.size())
+                                        : fmt::format("erased: {} sums of this machine\n"
+                                                      "  What is to be sent stays (fieldcost agent "
+                                                      "off deletes it), and so do the batches "
+                                                      "sent\n  (fieldcost agent forget). Programs "
+                                                      "that run add what they measure from now "
+                                                      "on.\n",
+                                                      draw::FormatCount(rows.size()))));
+  return 0;
 }
 
 Result<int> Run(const Request& command, const Output& output) {
@@ -65,13 +95,19 @@ command::Command AgentForgetCommand() {
           R"(The service subtracts exactly what this agent sent; nothing is left of it in its sums. What
 was published before stays in other people's copies until their next sync. The mode stays as
 it is. If it is interrupted, run it again. Exit status 1: not all could be taken back.
+With --local it erases what was measured on this machine (`fieldcost top --local`) instead: neither
+what was sent nor what is to be sent.
 Examples:
   fieldcost agent forget
+  fieldcost agent forget --local
   fieldcost agent off && fieldcost agent forget --yes)",
-      .options = {{.names = "--yes,-y", .help = "Do not ask"}},
+      .options = {{.names = "--yes,-y", .help = "Do not ask"},
+                  {.names = "--local", .help = "Erase this machine's own sums instead"}},
       .handler =
           [](const command::Arguments& arguments) {
-            return Run({.yes = arguments.Has("--yes")}, OutputOf(arguments));
+            const Request request{.yes = arguments.Has("--yes")};
+            return arguments.Has("--local") ? ForgetLocal(request, OutputOf(arguments))
+                                            : Run(request, OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

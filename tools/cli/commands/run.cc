@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -8,11 +9,14 @@
 
 #include "agent/daemon/agent.h"
 #include "agent/reach/reach.h"
+#include "agent/settings/pause.h"
 #include "common/base/text.h"
 #include "common/shm/policy_file.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/pick.h"
 #include "tools/cli/picked_run.h"
+#include "tools/cli/run_table.h"
 #include "tools/cli/session/preload_library.h"
 #include "tools/cli/terminal_io.h"
 
@@ -23,12 +27,16 @@ struct Request {
   std::string pick;     // globs "soname!symbol", comma-separated; empty = the random draw
   std::string metrics;  // some of "time,alloc,io,cycles"; empty = the library's default
   std::vector<std::string> arguments;  // the program and its arguments; never empty
+  bool show = false;                   // what was found, after the program has ended
+  std::uint64_t id = 0;                // of this run: FIELDCOST_ASKED; not 0
+  draw::Style style;                   // of the standard error
 };
 
 namespace fs = std::filesystem;
 
 constexpr int kNotFoundStatus = 127;  // as of a POSIX shell
 constexpr int kCannotRunStatus = 126;
+constexpr char kQuietVariable[] = "FIELDCOST_QUIET";
 
 // The policy file is written by `fieldcost agent` and the daemon; here only if it is missing or
 // older than the configuration.
@@ -58,7 +66,7 @@ void SetEnvironment(const Request& command, const agent::AgentPaths& paths,
                     const fs::path& library) {
   SetOrUnset(shm::kStateDirVariable, paths.state_dir.string());
   SetOrUnset(shm::kPickVariable, command.pick);
-  SetOrUnset(shm::kAskedVariable, "1");
+  SetOrUnset(shm::kAskedVariable, std::to_string(command.id));
   SetOrUnset(shm::kMetricsVariable, command.metrics);
   SetOrUnset("LD_PRELOAD", PreloadVariable(library.string(), Variable("LD_PRELOAD")));
 }
@@ -93,24 +101,63 @@ constexpr bool DidNotStart(const Ended& ended) {
   return ended.status == kNotFoundStatus || ended.status == kCannotRunStatus;
 }
 
-// Waits for the program, and says of what nothing was measured although it was asked for.
-Result<int> RunPicked(const std::string& pick, const agent::AgentPaths& paths,
+Status ShowFound(const Request& command, const agent::AgentPaths& paths, const Measured& before,
+                 const Measured& after) {
+  FIELDCOST_ASSIGN(const agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const agent::RequestedRows found, agent.RowsOfRequest(command.id));
+  const std::vector<analysis::CostSummary> summaries =
+      RunLines(analysis::Summarise(found.rows, stats::Whose::kOwn));
+  if (!summaries.empty()) {
+    WriteStderr(RunTable(summaries, found.any_fielded, command.style));
+  } else if (command.pick.empty()) {  // of a pick it is said for each glob
+    WriteStderr(NothingMeasuredText(LeftAlone(before, after, false)));
+  }
+  return {};
+}
+
+// What can be said once the program has ended.
+Status SayWhatWasFound(const Request& command, const agent::AgentPaths& paths,
+                       const Measured& before) {
+  FIELDCOST_ASSIGN(const Measured after, CollectMeasured(paths));
+  if (command.show) FIELDCOST_TRY(ShowFound(command, paths, before, after));
+  if (command.pick.empty()) return {};
+  for (const std::string& line : UnmeasuredText(command.pick, before, after)) Remark(line);
+  return {};
+}
+
+// Waits for the program, and says what was measured of what was asked for.
+Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
                       const std::function<int()>& become_program) {
-  FIELDCOST_ASSIGN(const Measured before, CollectMeasured(paths));
+  Measured before;
+  if (command.pick.empty()) {
+    before = LookAtSkips(paths);
+  } else {
+    FIELDCOST_ASSIGN(before, CollectMeasured(paths));
+  }
   FIELDCOST_ASSIGN(const Ended ended, RunAndWait(become_program));
-  if (Variable("FIELDCOST_QUIET").empty() && !DidNotStart(ended)) {
+  if (Variable(kQuietVariable).empty() && !DidNotStart(ended)) {
     // Whatever is wrong here, the program has ended as it has.
-    if (const auto after = CollectMeasured(paths)) {
-      for (const std::string& line : UnmeasuredText(pick, before, *after)) Remark(line);
-    } else {
-      Remark("what was measured cannot be collected now: " + after.error().message);
-    }
+    const Status said = SayWhatWasFound(command, paths, before);
+    if (!said) Remark("what was measured cannot be collected now: " + said.error().message);
   }
   return EndLike(ended);
 }
 
 void SayNotMeasured(const std::string& why) {
-  if (Variable("FIELDCOST_QUIET").empty()) Remark("nothing is measured: " + why);
+  if (Variable(kQuietVariable).empty()) Remark("nothing is measured: " + why);
+}
+
+// Where nobody looks there is nothing to show, unless it is asked for.
+bool ShallShow(const command::Arguments& arguments) {
+  if (arguments.Has("--no-show") || !Variable(kQuietVariable).empty()) return false;
+  return arguments.Has("--show") || StderrIsTerminal();
+}
+
+// Of two runs that begin in the same microsecond, too.
+std::uint64_t NewRequestId() {
+  constexpr std::uint64_t kProcesses = 1024;
+  const auto now = static_cast<std::uint64_t>(SystemClock().Now().time_since_epoch().count());
+  return now * kProcesses + static_cast<std::uint64_t>(::getpid()) % kProcesses;
 }
 
 // Brings the list into its normal form.
@@ -131,6 +178,10 @@ Result<int> Run(const Request& command) {
     SayNotMeasured("fieldcost is off (fieldcost agent local|on)");
     return Execute(command.arguments);
   }
+  if (command.pick.empty() && agent::PausedUntil(paths, SystemClock().Now())) {
+    SayNotMeasured("fieldcost is paused (fieldcost agent resume)");
+    return Execute(command.arguments);
+  }
   // The library's presence alone would keep some of these from starting.
   if (const std::string obstacle = Obstacle(command.arguments[0]); !obstacle.empty()) {
     SayNotMeasured(obstacle);
@@ -146,8 +197,8 @@ Result<int> Run(const Request& command) {
     SetEnvironment(command, paths, library);
     return Execute(command.arguments);
   };
-  if (command.pick.empty()) return become_program();
-  return RunPicked(command.pick, paths, become_program);
+  if (command.pick.empty() && !command.show) return become_program();
+  return RunAndSay(command, paths, become_program);
 }
 
 }  // namespace
@@ -157,10 +208,14 @@ command::Command RunCommand() {
       .name = "run",
       .summary = "Run a program (given after --) and measure a few of its APIs",
       .help =
-          R"(What it measures is shown by `fieldcost top --local`, and stays on this machine, but for
-what would have been measured anyway (1 run in 16, by chance).
+          R"(It measures up to 32 APIs, drawn at random over the libraries that the program calls. What it
+has found is shown on the standard error after the program has ended, if that is a terminal or with
+--show; FIELDCOST_QUIET=1 in the environment is --no-show. All of it: `fieldcost top --local`. It
+stays on this machine, but for what would have been measured anyway: a program that chance draws
+(1 in 16) is measured as any of the field, of one API. The exit status is the program's.
 Examples:
   fieldcost run -- python3 report.py
+  fieldcost run --show -- make 2> found.txt
   fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql
   fieldcost run --pick 'libz.so.1!deflate' --metrics time,alloc,io -- git gc)",
       .options = {{.names = "--pick",
@@ -174,12 +229,18 @@ Examples:
                    .help = "What to measure, comma-separated: time; alloc (bytes allocated); io "
                            "(bytes of file and network I/O); cycles",
                    .completes = command::Completes::kMetrics,
-                   .check = CheckMetrics}},
+                   .check = CheckMetrics},
+                  {.names = "--show",
+                   .help = "Show what was found after the program, on the standard error"},
+                  {.names = "--no-show", .help = "Do not", .excludes = {"--show"}}},
       .handler =
           [](const command::Arguments& arguments) {
             return Run({.pick = arguments.Text("--pick"),
                         .metrics = arguments.Text("--metrics"),
-                        .arguments = arguments.program()});
+                        .arguments = arguments.program(),
+                        .show = ShallShow(arguments),
+                        .id = NewRequestId(),
+                        .style = StderrStyle()});
           },
       .without = {"--csv"},
       .takes_program = true};

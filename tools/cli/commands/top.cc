@@ -1,9 +1,11 @@
 #include <fmt/ranges.h>
 
+#include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/source.h"
+#include "tools/cli/time_text.h"
 #include "tools/report/cost_table.h"
 
 namespace fieldcost::cli {
@@ -14,6 +16,7 @@ struct Request {
   std::string library;  // as Source::LibraryGlob() takes it
   std::uint64_t limit = 0;
   analysis::SortKey sort = analysis::SortKey::kTotal;
+  std::string since;     // a time; empty = all
   bool waiting = false;  // also functions whose work is to wait
   analysis::Versions versions = analysis::Versions::kJoined;
 };
@@ -25,11 +28,33 @@ std::string WaitingLine(const TopApis& top) {
       top.waiting.size(), top.waiting.size() == 1 ? "" : "s", fmt::join(top.waiting, ", "));
 }
 
+// Of how many runs the numbers are; "" of a catalogue.
+std::string RunsLine(const std::optional<LocalRuns>& runs) {
+  if (!runs) return "";
+  const agent::RunCounts& counts = runs->counts;
+  std::vector<std::string> parts;
+  if (counts.drawn + counts.not_drawn != 0) {
+    std::string drawn =
+        fmt::format("{} runs, {} drawn", draw::FormatCount(counts.drawn + counts.not_drawn),
+                    draw::FormatCount(counts.drawn));
+    const double probability = runs->selection_probability;
+    if (probability > 0 && probability < 1) {
+      drawn += fmt::format(" (1 in {:.3g}); sooner: fieldcost run -- PROGRAM", 1 / probability);
+    }
+    parts.push_back(std::move(drawn));
+  }
+  if (counts.asked != 0) {
+    parts.push_back(fmt::format("{} measured by request", draw::FormatCount(counts.asked)));
+  }
+  return parts.empty() ? "" : fmt::format("({})\n", fmt::join(parts, "; "));
+}
+
 std::string TopText(const Request& command, const TopApis& top, const draw::Style& style) {
   if (top.costs.empty()) {
     if (!top.waiting.empty()) return WaitingLine(top);
-    return command.local ? "nothing measured yet: fieldcost run -- PROGRAM\n"
-                         : "the catalogue is empty\n";
+    if (!command.local) return "the catalogue is empty\n";
+    return command.since.empty() ? "nothing measured yet: fieldcost run -- PROGRAM\n"
+                                 : "nothing measured since then: fieldcost run -- PROGRAM\n";
   }
   std::string text =
       report::CostTable(top.costs, top.whole, style) + report::TableNote(top.costs, style);
@@ -42,15 +67,23 @@ std::string TopText(const Request& command, const TopApis& top, const draw::Styl
 }
 
 Result<int> Run(const Request& command, const Output& output) {
-  FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
+  agent::TimeSpan span;
+  if (!command.since.empty()) {
+    FIELDCOST_ASSIGN(span.from, ParsePastTime(command.since, SystemClock().Now()));
+  }
+  FIELDCOST_ASSIGN(const Source source,
+                   command.local ? Source::OpenLocal(span) : Source::Open(false));
   FIELDCOST_ASSIGN(const std::string library, source.LibraryGlob(command.library));
   FIELDCOST_ASSIGN(const TopApis top, source.Top({.library = library,
                                                   .key = command.sort,
                                                   .limit = command.limit,
                                                   .with_waiting = command.waiting,
                                                   .versions = command.versions}));
-  FIELDCOST_TRY(PrintCosts(AllVersions(top.costs), source.freshness(), output, CsvKind::kNumbers,
-                           [&] { return TopText(command, top, output.style); }));
+  // They are counted without a time.
+  const std::optional<LocalRuns> runs = command.since.empty() ? source.runs() : std::nullopt;
+  FIELDCOST_TRY(PrintCosts(
+      AllVersions(top.costs), source.freshness(), output, CsvKind::kNumbers,
+      [&] { return TopText(command, top, output.style) + RunsLine(runs); }, runs));
   return 0;
 }
 
@@ -68,7 +101,8 @@ Examples:
   fieldcost top --limit 40
   fieldcost top --library 'libsqlite3*' --sort p99
   fieldcost top --limit 0 --csv > costs.csv
-  fieldcost top --local --json)",
+  fieldcost top --local --json
+  fieldcost top --local --since 10m)",
       .options = {LocalOption(),
                   LibraryOption(),
                   LimitOption("Lines at most; 0 = all"),
@@ -78,6 +112,7 @@ Examples:
                    .default_text = "total",
                    .choices = {"calls", "p50", "p95", "p99", "mean", "total"}},
                   VersionsOption(),
+                  SinceOption(),
                   {.names = "--waiting", .help = "Also functions whose work is to wait"}},
       .handler = [](const command::Arguments& arguments) {
         return Run({.local = arguments.Has("--local"),
@@ -85,6 +120,7 @@ Examples:
                     .limit = *arguments.Number("--limit"),
                     .sort = analysis::ParseSortKey(arguments.Text("--sort"))
                                 .value_or(analysis::SortKey::kTotal),
+                    .since = arguments.Text("--since"),
                     .waiting = arguments.Has("--waiting"),
                     .versions = VersionsOf(arguments)},
                    OutputOf(arguments));

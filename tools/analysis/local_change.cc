@@ -1,0 +1,78 @@
+#include "tools/analysis/local_change.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "common/stats/anomaly.h"
+#include "common/stats/effect_size.h"
+
+namespace fieldcost::analysis {
+namespace {
+
+using ByApi = std::map<std::pair<std::string, std::string>, stats::ApiSums>;
+
+ByApi SumsOf(std::span<const stats::StatRow> rows, stats::Metric metric) {
+  ByApi sums;
+  for (const stats::StatRow& row : rows) {
+    if (row.key.metric == metric) sums[{row.key.api.soname, row.key.api.symbol}].Merge(row);
+  }
+  return sums;
+}
+
+Change Decide(const LocalChange& change) {
+  if (std::min(change.timed_before, change.timed_after) < stats::kLeastCalls) {
+    return Change::kTooLittleData;
+  }
+  const bool more = change.delta >= stats::kLeastDelta && change.ratio >= stats::kLeastRatio;
+  const bool less = change.delta <= -stats::kLeastDelta && change.ratio * stats::kLeastRatio <= 1;
+  return more ? Change::kMore : less ? Change::kLess : Change::kNone;
+}
+
+LocalChange Compare(const stats::ApiSums& before, const stats::ApiSums& after) {
+  LocalChange change;
+  change.before = stats::FiguresOf(before, stats::Whose::kOwn);
+  change.after = stats::FiguresOf(after, stats::Whose::kOwn);
+  change.timed_before = before.histogram.timed();
+  change.timed_after = after.histogram.timed();
+  if (change.before.mean.value_or(0) > 0 && change.after.mean) {
+    change.ratio = *change.after.mean / *change.before.mean;
+  }
+  change.delta =
+      stats::CliffsDelta({.histogram = &before.histogram}, {.histogram = &after.histogram});
+  change.change = Decide(change);
+  return change;
+}
+
+// Small numbers come first.
+auto OrderOf(const LocalChange& change) {
+  const bool more = change.change == Change::kMore;
+  const bool less = change.change == Change::kLess;
+  const double strength = more ? -change.ratio : less ? change.ratio : 0;
+  return std::tuple(more                             ? 0
+                    : less                           ? 1
+                    : change.change == Change::kNone ? 2
+                                                     : 3,
+                    strength, change.soname, change.symbol);
+}
+
+}  // namespace
+
+std::vector<LocalChange> CompareLocal(std::span<const stats::StatRow> before,
+                                      std::span<const stats::StatRow> after, stats::Metric metric) {
+  const ByApi old = SumsOf(before, metric);
+  std::vector<LocalChange> changes;
+  for (const auto& [name, sums] : SumsOf(after, metric)) {
+    const auto found = old.find(name);
+    if (found == old.end()) continue;
+    LocalChange change = Compare(found->second, sums);
+    std::tie(change.soname, change.symbol) = name;
+    change.metric = metric;
+    changes.push_back(std::move(change));
+  }
+  std::ranges::sort(changes, {}, OrderOf);
+  return changes;
+}
+
+}  // namespace fieldcost::analysis

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/stats/figures.h"
+#include "common/stats/stat_row.h"
+#include "tools/analysis/version_change.h"
+
+namespace fieldcost::analysis {
+
+// What has changed between two times on one machine, from its own rows. Pure functions.
+
+// One API in one metric; all versions of its library together.
+struct LocalChange {
+  std::string soname;
+  std::string symbol;
+  stats::Metric metric = stats::Metric::kWallTime;
+  stats::Figures before;
+  stats::Figures after;
+  std::uint64_t timed_before = 0;
+  std::uint64_t timed_after = 0;
+  double ratio = 0;  // of the means, after to before; 0 = one is not known, or 0
+  double delta = 0;  // Cliff's
+  // kMore and kLess: both have stats::kLeastCalls timed calls, and the effects are at least
+  // stats::kLeastDelta and stats::kLeastRatio. No probability: the calls of one machine depend on
+  // each other, so that there is no test of them.
+  Change change = Change::kTooLittleData;
+};
+
+// Of all APIs that both have, in this metric: those that cost more first, by the greatest ratio,
+// then those that cost less, then the others by name.
+std::vector<LocalChange> CompareLocal(std::span<const stats::StatRow> before,
+                                      std::span<const stats::StatRow> after, stats::Metric metric);
+
+}  // namespace fieldcost::analysis

@@ -1,0 +1,92 @@
+#include "tools/cli/run_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/draw/text_table.h"
+#include "common/stats/cxx_name.h"
+#include "tools/report/figure_text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kMaxLines = 10;
+constexpr std::size_t kMaxApiWidth = 60;
+constexpr std::size_t kLeastApiWidth = 20;
+constexpr std::size_t kLeastLibraryWidth = 10;
+
+// What each timed call has a value of: time, or what was asked for instead, as with --metrics io.
+// nullptr if no call was timed, as of a function that is only called by others that are measured.
+const analysis::MetricSummary* FindEachCall(const analysis::CostSummary& summary) {
+  if (const analysis::MetricSummary* time = summary.FindTime()) return time;
+  for (const stats::Metric metric :
+       {stats::Metric::kAllocInclusive, stats::Metric::kDiskRead, stats::Metric::kCpuCycles}) {
+    if (const analysis::MetricSummary* found = summary.Find(metric)) return found;
+  }
+  return nullptr;
+}
+
+stats::Uint128 TimeOf(const analysis::CostSummary& summary) {
+  const analysis::MetricSummary* time = summary.FindTime();
+  return time == nullptr ? stats::Uint128{} : time->sums.histogram.sum();
+}
+
+draw::TextLine TableLine(const analysis::CostSummary& summary, const draw::Style& style) {
+  const analysis::MetricSummary* time = summary.FindTime();
+  const std::string total = time == nullptr
+                                ? report::kUnknown
+                                : draw::TotalText(static_cast<double>(TimeOf(summary)), style);
+  return {total, draw::Shorten(stats::ShortName(summary.api.symbol), kMaxApiWidth, style),
+          EscapeControl(summary.api.soname),
+          draw::FormatCount(FindEachCall(summary)->sums.histogram.timed()),
+          time == nullptr ? report::kUnknown
+                          : report::QuantileText(time->figures, &stats::Quantiles::p50,
+                                                 stats::Metric::kWallTime, style)};
+}
+
+}  // namespace
+
+std::vector<analysis::CostSummary> RunLines(std::vector<analysis::CostSummary> summaries) {
+  std::erase_if(summaries, [](const auto& summary) { return FindEachCall(summary) == nullptr; });
+  std::ranges::stable_sort(summaries, std::greater<>(), TimeOf);
+  return summaries;
+}
+
+std::string RunTable(std::span<const analysis::CostSummary> summaries, bool any_fielded,
+                     const draw::Style& style) {
+  const std::vector<draw::TextColumn> columns = {{"TOTAL", true},
+                                                 {"API", false, 0, kLeastApiWidth},
+                                                 {"LIBRARY", false, 0, kLeastLibraryWidth},
+                                                 {"N", true},
+                                                 {"P50", true}};
+  std::vector<draw::TextLine> lines;
+  const std::size_t shown = std::min(summaries.size(), kMaxLines);
+  for (const analysis::CostSummary& summary : summaries.first(shown)) {
+    lines.push_back(TableLine(summary, style));
+  }
+  std::string text = draw::TextTable(columns, lines, style);
+  if (any_fielded) {
+    text += "(chance has drawn this run for the field, too: such programs measure fewer APIs)\n";
+  }
+  if (shown < summaries.size()) text += fmt::format("({} more) ", summaries.size() - shown);
+  return text + "more: fieldcost top --local; less: --no-show\n";
+}
+
+std::string NothingMeasuredText(const std::string& why) {
+  const std::string reason =
+      why.empty() ? "none of the functions that were drawn was called, or no library it calls is "
+                    "public"
+                  : why;
+  return fmt::format(
+      "nothing was measured: {}\n"
+      "  by name: fieldcost run --pick 'libNAME.so.1!*' -- PROGRAM\n",
+      reason);
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/draw/terminal.h"
+#include "tools/analysis/local_change.h"
+
+namespace fieldcost::report {
+
+// What `diff --local` prints. Pure.
+
+// A table of what costs more or less, or with `all` of everything, how many others there are, and
+// what it was compared by.
+std::string LocalDiffText(const std::vector<analysis::LocalChange>& changes, bool all,
+                          const draw::Style& style);
+// All of it, a record an API.
+std::string LocalDiffCsv(const std::vector<analysis::LocalChange>& changes);
+
+}  // namespace fieldcost::report
