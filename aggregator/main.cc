@@ -11,6 +11,7 @@
 #include "aggregator/operate/commands.h"
 #include "aggregator/operate/program.h"
 #include "aggregator/service/serve.h"
+#include "aggregator/service/start_check.h"
 #include "common/base/text.h"
 
 namespace {
@@ -30,6 +31,22 @@ Result<int> Serve(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const auto config, fieldcost::aggregator::ConfigOf(arguments));
   FIELDCOST_TRY(fieldcost::aggregator::Serve(config));
   return 0;
+}
+
+Result<std::string> CheckConfig(const fieldcost::aggregator::Config& config) {
+  FIELDCOST_ASSIGN(const auto found, fieldcost::aggregator::CheckStart(
+                                         config, fieldcost::aggregator::Listening::kMayServe));
+  std::string text;
+  for (const std::string& fact : found.facts) {
+    text += fieldcost::EscapeControl(fact) + '\n';
+  }
+  for (const std::string& warning : found.warnings) {
+    text += "warning: " + fieldcost::EscapeControl(warning) + '\n';
+  }
+  if (::geteuid() == 0) {
+    text += "all of this as root, who may do what the service's own user may not\n";
+  }
+  return text;
 }
 
 command::Command ServeCommand() {
@@ -52,7 +69,8 @@ int Main(std::vector<std::string> arguments) {
     }
     return answer->exit_status;
   }
-  const Result<int> status = fieldcost::aggregator::Run(std::get<command::Call>(parsed));
+  const Result<int> status =
+      fieldcost::aggregator::Run(std::get<command::Call>(parsed), CheckConfig);
   if (status) return *status;
   fmt::print(stderr, "{}: {}\n", program.name, status.error().message);
   return fieldcost::ExitStatus(status.error().code);

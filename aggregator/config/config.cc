@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/config/toml_file.h"
 
@@ -81,7 +82,7 @@ void ReadWord(config::TomlFile& file, std::string_view key,
     }
     expected += fmt::format("{}\"{}\"", expected.empty() ? "" : ", ", known);
   }
-  file.Refuse(key, fmt::format("expected one of {}", expected));
+  file.Refuse(key, fmt::format("expected one of {}, found '{}'", expected, EscapeControl(word)));
 }
 
 bool IsV6Address(const std::string& text) {
@@ -190,7 +191,8 @@ void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, 
   file.ReadString("enrolment.mode", mode);
   file.ReadStrings("enrolment.token_files", token_files);
   if (mode != "open" && mode != "token") {
-    file.Refuse("enrolment.mode", R"(expected "open" or "token")");
+    file.Refuse("enrolment.mode",
+                fmt::format(R"(expected "open" or "token", found '{}')", EscapeControl(mode)));
   }
   const bool token = mode == "token";
   if (token && token_files.empty()) {
@@ -198,6 +200,25 @@ void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, 
   }
   config.enrolment_mode = token ? ingest::EnrolmentMode::kToken : ingest::EnrolmentMode::kOpen;
   for (const std::string& name : token_files) config.token_files.push_back(folder / name);
+}
+
+// What no value alone can be blamed for is said where the file has one of them.
+void CheckTogether(config::TomlFile& file, const Config& config) {
+  if (config.publish_interval > config.publish.lifetime) {
+    const bool interval = file.Has("publish.interval_seconds");
+    file.Refuse(interval ? "publish.interval_seconds" : "publish.expiry_seconds",
+                fmt::format("publish.interval_seconds, {}, must not be longer than "
+                            "publish.expiry_seconds, {}",
+                            config.publish_interval.count(), config.publish.lifetime.count()));
+  }
+  if (!config.admin || config.admin->server.port == 0) return;
+  const std::string& address = config.server.address;
+  const bool meet =
+      address == config.admin->server.address || address == "0.0.0.0" || address == "::";
+  if (meet && config.server.port == config.admin->server.port) {
+    file.Refuse(file.Has("admin.port") ? "admin.port" : "server.port",
+                fmt::format("{} is the port of the other listener, too", config.server.port));
+  }
 }
 
 }  // namespace
@@ -219,9 +240,7 @@ Result<Config> LoadConfig(const std::filesystem::path& path) {
   ReadWord(file, "log.format", kLogFormats, "auto", config.log_format);
   ReadWord(file, "log.level", kLogLevels, "info", config.log_level);
 
-  if (config.publish_interval > config.publish.lifetime) {
-    file.Refuse("publish.interval_seconds", "must not be longer than publish.expiry_seconds");
-  }
+  CheckTogether(file, config);
   FIELDCOST_TRY(file.Finish());
   config.publish.data_dir = config.store.data_dir;
   return config;

@@ -23,8 +23,8 @@ std::string Outcome::Text() const {
       add(fact.name, *truth ? "yes" : "no");
     } else if (const auto* list = std::get_if<std::vector<std::string>>(&fact.value)) {
       for (const std::string& one : *list) add(fact.name, EscapeControl(one));
-    } else {
-      add(fact.name, EscapeControl(std::get<std::string>(fact.value)));
+    } else if (const auto& said = std::get<std::string>(fact.value); !said.empty()) {
+      add(fact.name, EscapeControl(said));
     }
   }
   return text + '\n';

@@ -14,7 +14,8 @@ class Outcome {
   using Value = std::variant<std::uint64_t, bool, std::string, std::vector<std::string>>;
   Outcome& Add(std::string_view name, Value value);
 
-  // "rows=3 directory=/srv/backups\n", control characters escaped; a list as "key=a key=b".
+  // "rows=3 directory=/srv/backups\n", control characters escaped; a list as "key=a key=b", an
+  // empty text not at all.
   std::string Text() const;
   std::string Json() const;  // an object and a newline
   // Whether there is a fact of this name and it is true.

@@ -39,14 +39,17 @@ command::Command Program(command::Command serve) {
       .name = "fieldcost-aggregator",
       .summary = "fieldcost-aggregator: sums what agents measured, and publishes it.",
       .help = kHelp,
-      .options = {{.names = "--config",
-                   .value = "FILE",
-                   .help = "Configuration (TOML); see deploy/config/aggregator.toml",
-                   .completes = command::Completes::kFiles,
-                   .check = command::CheckNotEmpty},
-                  {.names = "--check-config",
-                   .help = "Read the configuration, say whether it is good, and end"},
-                  {.names = "--json", .help = "Print one JSON object"}}};
+      .options = {
+          {.names = "--config",
+           .value = "FILE",
+           .help = "Configuration (TOML); see deploy/config/aggregator.toml",
+           .completes = command::Completes::kFiles,
+           .check = command::CheckNotEmpty},
+          {.names = "--check-config",
+           .help =
+               "Try what a start needs (certificate, tokens, directories, ports), make nothing, "
+               "say what was found, and end"},
+          {.names = "--json", .help = "Print one JSON object"}}};
   program.handler = serve.handler;
   program.without = serve.without;
   program.commands = {std::move(serve), VerifyCommand(), RecoverCommand(), PublishCommand(),
@@ -63,10 +66,11 @@ Result<Config> ConfigOf(const command::Arguments& arguments) {
   return LoadConfig(arguments.Text("--config"));
 }
 
-Result<int> Run(const command::Call& call) {
+Result<int> Run(const command::Call& call, const CheckConfig& check) {
   if (!call.arguments.Has("--check-config")) return call.command->handler(call.arguments);
-  FIELDCOST_TRY(ConfigOf(call.arguments));
-  fmt::print("{}: OK\n", call.arguments.Text("--config"));
+  FIELDCOST_ASSIGN(const Config config, ConfigOf(call.arguments));
+  FIELDCOST_ASSIGN(const std::string found, check(config));
+  fmt::print("{}{}: OK\n", found, call.arguments.Text("--config"));
   return 0;
 }
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
+#include "aggregator/config/config.h"
 #include "common/base/result.h"
 #include "common/command/command.h"
 #include "common/command/parse.h"
@@ -10,7 +14,10 @@ namespace fieldcost::aggregator {
 // commands of an operator.
 command::Command Program(command::Command serve);
 
-// Does what is asked for; with --check-config only reads the configuration. The exit status.
-Result<int> Run(const command::Call& call);
+// Tries what a start with this configuration needs: what it found, in lines.
+using CheckConfig = std::function<Result<std::string>(const Config&)>;
+
+// Does what is asked for; with --check-config only `check`. The exit status.
+Result<int> Run(const command::Call& call, const CheckConfig& check);
 
 }  // namespace fieldcost::aggregator

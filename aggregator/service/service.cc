@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "aggregator/publish/key_export.h"
+#include "aggregator/service/start_check.h"
 #include "aggregator/upkeep/backup.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -38,10 +39,6 @@ constexpr std::chrono::hours kHeldWarningInterval{1};
 constexpr std::chrono::hours kAdminResponseTime{6};
 constexpr std::size_t kMaxAdminConnections = 64;
 
-// The engine's tables, and as many again for what it writes (logs, checkpoints, compactions,
-// backups), for publications, published files, secrets and the operator's connections. Whoever
-// connects must not take them: a checkpoint without a descriptor is the end of the store.
-constexpr std::size_t kReservedDescriptors = 2 * store::kMaxOpenFiles;
 constexpr std::size_t kMaxAdminBodyBytes = 16 * kKiB;
 
 // A secret that belongs to the store: with another one the server does not start.
@@ -94,6 +91,8 @@ void RemoveUrl(const std::filesystem::path& file) {
 }  // namespace
 
 Status Service::Start() {
+  // Before anything is made that a start which fails would leave behind.
+  FIELDCOST_TRY(CheckStart(config_, Listening::kStarts));
   server_options_ = config_.server;
   server_options_.reserved_descriptors = kReservedDescriptors;
   FIELDCOST_TRY(http::ReserveDescriptors(server_options_));

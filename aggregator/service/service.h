@@ -25,6 +25,11 @@
 
 namespace fieldcost::aggregator {
 
+// The engine's tables, and as many again for what it writes (logs, checkpoints, compactions,
+// backups), for publications, published files, secrets and the operator's connections. Whoever
+// connects must not take them: a checkpoint without a descriptor is the end of the store.
+inline constexpr std::size_t kReservedDescriptors = 2 * store::kMaxOpenFiles;
+
 // The parts of a running service, in the order in which they start. Its functions are called by one
 // thread, that of Serve(), which waits for signals and never for a disk.
 class Service {

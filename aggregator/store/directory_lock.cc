@@ -19,4 +19,9 @@ Result<UniqueFd> LockDirectory(const std::filesystem::path& data_dir) {
   return fd;
 }
 
+bool IsLocked(const std::filesystem::path& data_dir) {
+  const UniqueFd fd(::open((data_dir / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.valid() && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 }  // namespace fieldcost::store

@@ -10,4 +10,7 @@ namespace fieldcost::store {
 // latest with the process. kAlreadyExists: another one has it.
 Result<UniqueFd> LockDirectory(const std::filesystem::path& data_dir);
 
+// Whether another process has it now. Makes no file.
+bool IsLocked(const std::filesystem::path& data_dir);
+
 }  // namespace fieldcost::store

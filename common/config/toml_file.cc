@@ -51,6 +51,16 @@ std::string Join(const std::string& table, std::string_view untrusted_key) {
   return table.empty() ? Spell(untrusted_key) : table + '.' + Spell(untrusted_key);
 }
 
+// What the parser says quotes a line's end as '\n' already.
+std::string WordsOf(const toml::parse_error& error) {
+  constexpr std::string_view kBackslash = "\\x5c";
+  std::string words = EscapeControl(error.description());
+  for (std::size_t at = 0; (at = words.find(kBackslash, at)) != std::string::npos; ++at) {
+    words.replace(at, kBackslash.size(), "\\");
+  }
+  return words;
+}
+
 }  // namespace
 
 struct TomlFile::State {
@@ -144,7 +154,7 @@ Result<TomlFile> TomlFile::Parse(std::string_view text, std::string_view name) {
     state->root = toml::parse(text, name);
   } catch (const toml::parse_error& error) {
     return Fail(ErrorCode::kInvalidArgument, "{}: not TOML: {}", state->Place(error.source()),
-                EscapeControl(error.description()));
+                WordsOf(error));
   }
   return TomlFile(std::move(state));
 }

@@ -27,6 +27,7 @@ struct FreeWithOpenssl {
   void operator()(X509* certificate) const { X509_free(certificate); }
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
   void operator()(BIO* bytes) const { BIO_free(bytes); }
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
   void operator()(GENERAL_NAMES* names) const { GENERAL_NAMES_free(names); }
 };
 template <typename Object>
@@ -170,6 +171,14 @@ Result<CertificateValidity> UseCertificate(SSL_CTX* context,
     }
   }
   return CertificateValidity{*begin, *end};
+}
+
+Result<CertificateValidity> CheckCertificate(const std::filesystem::path& certificate_file,
+                                             const std::filesystem::path& private_key_file) {
+  const Owned<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
+  if (!context) return Fail(ErrorCode::kInternal, "prepare TLS: {}", OpensslError());
+  FIELDCOST_TRY(ConfigureTlsServer(context.get()));
+  return UseCertificate(context.get(), certificate_file, private_key_file);
 }
 
 Result<std::vector<std::string>> CertificateNames(const std::filesystem::path& certificate_file) {

@@ -29,6 +29,10 @@ Result<CertificateValidity> UseCertificate(ssl_ctx_st* context,
                                            const std::filesystem::path& certificate_file,
                                            const std::filesystem::path& private_key_file);
 
+// The same without a use for them.
+Result<CertificateValidity> CheckCertificate(const std::filesystem::path& certificate_file,
+                                             const std::filesystem::path& private_key_file);
+
 // The names and addresses (shortest form) that the first certificate of the file is for, as a
 // client asks for them, lower case; "*.example.org" stands for one label more.
 Result<std::vector<std::string>> CertificateNames(const std::filesystem::path& certificate_file);

@@ -39,7 +39,39 @@ constexpr rlim_t kMinConnections = 16;
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
+Result<asio::ip::address> ParseAddress(const std::string& text) {
+  boost::system::error_code error;
+  const asio::ip::address address = asio::ip::make_address(text, error);
+  if (!error) return address;
+  return Fail(ErrorCode::kInvalidArgument, "listen on {}: not an IP address", text);
+}
+
+void Bind(tcp::acceptor& acceptor, const tcp::endpoint& endpoint,
+          boost::system::error_code& error) {
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+}
+
+Error CannotListen(const std::string& address, std::uint16_t port,
+                   const boost::system::error_code& error) {
+  const ErrorCode code = error == asio::error::address_in_use  ? ErrorCode::kAlreadyExists
+                         : error == asio::error::access_denied ? ErrorCode::kPermissionDenied
+                                                               : ErrorCode::kInvalidArgument;
+  return Fail(code, "listen on {} port {}: {}", address, port, error.message());
+}
+
 }  // namespace
+
+Status CheckListen(const std::string& address, std::uint16_t port) {
+  FIELDCOST_ASSIGN(const asio::ip::address parsed, ParseAddress(address));
+  asio::io_context io;
+  tcp::acceptor acceptor(io);
+  boost::system::error_code error;
+  Bind(acceptor, {parsed, port}, error);
+  if (error) return CannotListen(address, port, error);
+  return {};
+}
 
 Status ReserveDescriptors(ServerOptions& options) {
   const rlim_t others = options.reserved_descriptors + kDoorDescriptors;
@@ -81,28 +113,19 @@ struct Server::State {
 
 Status Server::State::Listen() {
   boost::system::error_code error;
-  const asio::ip::address address = asio::ip::make_address(options.address, error);
-  if (error) {
-    return Fail(ErrorCode::kInvalidArgument, "listen on {}: not an IP address", options.address);
-  }
+  FIELDCOST_ASSIGN(const asio::ip::address address, ParseAddress(options.address));
   if (options.certificate_file.empty() && !address.is_loopback()) {
     return Fail(ErrorCode::kInvalidArgument,
                 "listen on {}: without a certificate only a loopback address is allowed",
                 options.address);
   }
   FIELDCOST_TRY(connections.LoadCertificate());
-  const tcp::endpoint endpoint(address, options.port);
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor.bind(endpoint, error);
+  Bind(acceptor, {address, options.port}, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (!error) acceptor.non_blocking(true, error);
   if (!error) port = acceptor.local_endpoint(error).port();
   if (!error) return {};
-  const ErrorCode code = error == asio::error::address_in_use  ? ErrorCode::kAlreadyExists
-                         : error == asio::error::access_denied ? ErrorCode::kPermissionDenied
-                                                               : ErrorCode::kInvalidArgument;
-  return Fail(code, "listen on {} port {}: {}", options.address, options.port, error.message());
+  return CannotListen(options.address, options.port, error);
 }
 
 // Ends when the acceptor is closed.

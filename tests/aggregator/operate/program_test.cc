@@ -26,6 +26,8 @@ const command::Command& TestProgram() {
   return program;
 }
 
+Result<std::string> NoCheck(const Config&) { return std::string(); }
+
 std::variant<Call, Answer> Parse(std::vector<std::string> arguments) {
   return command::Parse(TestProgram(), "1.2.3", std::move(arguments));
 }
@@ -131,7 +133,7 @@ TEST(ProgramTest, OptionsAndOperandsReachTheirPlaces) {
 TEST(ProgramTest, TheConfigurationMustBeNamed) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"verify"}, {"verify", "--check-config"}}) {
-    const Result<int> status = aggregator::Run(MustParse(words));
+    const Result<int> status = aggregator::Run(MustParse(words), NoCheck);
     ASSERT_FALSE(status.has_value());
     EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
     EXPECT_THAT(status.error().message, HasSubstr("--config FILE is missing"));

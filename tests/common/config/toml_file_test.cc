@@ -14,6 +14,7 @@ namespace fieldcost::config {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -202,6 +203,12 @@ TEST(TomlFileTest, WhatIsNotTomlIsNamedWithItsPlaceOnOneLine) {
     EXPECT_THAT(file.error().message, HasSubstr("not TOML")) << text;
     EXPECT_EQ(file.error().message.find('\n'), std::string::npos);
   }
+}
+
+TEST(TomlFileTest, WhatTheParserQuotesIsEscapedOnce) {
+  const Result<TomlFile> file = TomlFile::Parse("a = \n", "a.toml");
+  ASSERT_FALSE(file);
+  EXPECT_THAT(file.error().message, EndsWith(R"(saw '\n')"));
 }
 
 TEST(TomlFileTest, LoadsAFileAndNamesTheOneItCannotRead) {
