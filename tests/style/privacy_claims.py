@@ -1,4 +1,4 @@
-"""Checks that each claim of agent/PRIVACY.md names tests that exist, and mutants that these tests notice.
+"""Checks that the appendix of agent/PRIVACY.md has for each claim tests that exist, and mutants that these notice.
 
 Usage: privacy_claims.py SOURCE_DIR.  Prints what is wrong, one line each; exit status 1 if something is.
 
@@ -34,9 +34,9 @@ def mutants_of(root):
     return mutants
 
 
-def names_after(label, claim):
+def names_after(label, proof):
     """What stands in backquotes in the paragraph's part that begins with `label`."""
-    found = re.search(rf"^{label}: (.*?)(?=\n\n|\n[A-Z][a-z]+: |\Z)", claim, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^{label}: (.*?)(?=\n\n|\n[A-Z][a-z]+: |\Z)", proof, re.MULTILINE | re.DOTALL)
     return re.findall(r"`([\w.]+)`", found.group(1)) if found else []
 
 
@@ -46,19 +46,24 @@ def main():
     existing = tests_of(root)
     mutants = mutants_of(root)
     problems = []
-    claims = re.split(r"^\*\*(?=\d+\. )", text, flags=re.MULTILINE)[1:]
+    body, _, appendix = text.partition("\n## Appendix: ")
+    claims = [int(number) for number in re.findall(r"^\*\*(\d+)\. ", body, re.MULTILINE)]
+    entries = re.split(r"^\*\*(?=\d+\*\*$)", appendix, flags=re.MULTILINE)[1:]
+    proofs = {int(entry.split("*")[0]): entry for entry in entries}
     listed = set()
-    for place, claim in enumerate(claims, 1):
-        number = int(claim.split(".")[0])
+    if list(proofs) != claims or len(entries) != len(claims):
+        problems.append("the appendix does not have the claims, each once and in order")
+    for place, number in enumerate(claims, 1):
         if number != place:
             problems.append(f"claim {number} should be number {place}")
-        tests = names_after("Tests", claim)
+        proof = proofs.get(number, "")
+        tests = names_after("Tests", proof)
         if not tests:
             problems.append(f"claim {number} names no test")
         for test in tests:
             if test not in existing:
                 problems.append(f"claim {number}: there is no test {test}")
-        names = names_after("Mutants", claim)
+        names = names_after("Mutants", proof)
         if not names:
             problems.append(f"claim {number} names no mutant")
         for name in names:
