@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 
 readonly DIR="$(realpath -m "${FIELDCOST_QUICKSTART_DIR:-build/quickstart}")"
 readonly BIN="$PWD/build/release/bin"
-readonly DATA="$DIR/aggregator"
+readonly DATA="$DIR/server"
 readonly LOG="$DIR/aggregator.log"
 readonly PID_FILE="$DIR/aggregator.pid"
 readonly WORK="$DIR/work"
@@ -64,40 +64,14 @@ build() {
     }' || fail "building failed: $(grep -m 1 -E 'error:|CMake Error|FAILED:' "$log" || tail -n 1 "$log")"
 }
 
-make_certificates() {
-  if openssl x509 -in "$DIR/server.pem" -noout -checkend 86400 > /dev/null 2>&1 &&
-    [[ -s "$DIR/ca.pem" && -s "$DIR/server.key" ]]; then
-    return 0
-  fi
-  step "make a certificate authority and a server certificate"
-  local common=(openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365)
-  { (umask 077 && "${common[@]}" -subj "/CN=fieldcost quickstart CA" \
-    -keyout "$DIR/ca.key" -out "$DIR/ca.pem" &&
-    "${common[@]}" -subj "/CN=localhost" -CA "$DIR/ca.pem" -CAkey "$DIR/ca.key" \
-      -addext "subjectAltName=DNS:localhost,IP:127.0.0.1" -addext "basicConstraints=CA:FALSE" \
-      -keyout "$DIR/server.key" -out "$DIR/server.pem"); } > "$DIR/openssl.log" 2>&1 ||
-    fail "openssl cannot make certificates: $(tail -n 1 "$DIR/openssl.log")"
-}
-
-start_aggregator() {
-  local pid
-  if pid="$(running_pid)" && [[ "$(readlink "/proc/$pid/exe")" != *" (deleted)" ]] &&
-    [[ -s "$DIR/address" ]]; then
-    step "the aggregator is running already (process $pid)"
-    return 0
-  fi
-  stop_aggregator
-  step "start the aggregator (data: $DATA)"
-  cat > "$DIR/aggregator.toml" << EOF
-# Written by quickstart.sh.
-[server]
-address = "127.0.0.1"
-port = 0
-certificate = "server.pem"
-private_key = "server.key"
-address_file = "address"
-[store]
-data_dir = "aggregator"
+make_aggregator() {
+  [[ ! -s "$DATA/aggregator.toml" ]] || return 0
+  step "make the aggregator's directory: configuration, certificate, token ($DATA)"
+  "$BIN/fieldcost-aggregator" init --dir "$DATA" --host 127.0.0.1 --host localhost --port 0 \
+    --admin-port 0 > "$DIR/init.log" 2>&1 ||
+    fail "cannot make the aggregator's directory: $(tail -n 1 "$DIR/init.log")"
+  cat >> "$DATA/aggregator.toml" << EOF
+# Added by quickstart.sh.
 [ingest]
 # This machine's batches count at once. A real server keeps the default of 3.
 probation_batches = 0
@@ -106,18 +80,29 @@ interval_seconds = 0
 # One machine alone shall see its own numbers. A real server keeps the default of 5.
 contribution_threshold = 1
 EOF
+}
+
+start_aggregator() {
+  local pid
+  if pid="$(running_pid)" && [[ "$(readlink "/proc/$pid/exe")" != *" (deleted)" ]] &&
+    [[ -s "$DATA/address" ]]; then
+    step "the aggregator is running already (process $pid)"
+    return 0
+  fi
+  stop_aggregator
+  step "start the aggregator ($DATA)"
   echo "   contribution_threshold = 1: publishes what a single contributor sent; only for trying out"
-  rm -f "$DIR/address"
+  rm -f "$DATA/address"
   # The inner shell becomes the aggregator, so that the pid file names it and not `timeout`.
   setsid timeout 2h sh -c 'echo $$ > "$1"; exec "$2" --config "$3"' sh \
-    "$PID_FILE" "$BIN/fieldcost-aggregator" "$DIR/aggregator.toml" \
+    "$PID_FILE" "$BIN/fieldcost-aggregator" "$DATA/aggregator.toml" \
     < /dev/null >> "$LOG" 2>&1 &
   for _ in {1..200}; do
-    [[ ! -s "$DIR/address" ]] || return 0
+    [[ ! -s "$DATA/address" ]] || return 0
     sleep 0.1
-    [[ -s "$PID_FILE" ]] && ! running_pid > /dev/null && [[ ! -s "$DIR/address" ]] && break
+    [[ -s "$PID_FILE" ]] && ! running_pid > /dev/null && [[ ! -s "$DATA/address" ]] && break
   done
-  [[ -s "$DIR/address" ]] || fail "the aggregator did not start: $(tail -n 1 "$LOG")"
+  [[ -s "$DATA/address" ]] || fail "the aggregator did not start: $(tail -n 1 "$LOG")"
 }
 
 make_profile() {
@@ -127,8 +112,8 @@ make_profile() {
 # Written by quickstart.sh: every run is one of the field, with more APIs than anybody would want. A run by request is
 # always measured, but only what chance draws is sent, and this shall show what is sent.
 [aggregator]
-url = "$(cat "$DIR/address")"
-ca_file = "$DIR/ca.pem"
+url = "$(cat "$DATA/address")"
+ca_file = "$DATA/ca.pem"
 [selection]
 selection_probability = 1
 picks_per_run = 8
@@ -140,8 +125,8 @@ max_cpu_pressure_percent = 0
 max_run_files = 256
 EOF
   mv "$FIELDCOST_HOME/agent.toml.new" "$FIELDCOST_HOME/agent.toml"
-  cp "$DATA/publish/root/1" "$FIELDCOST_HOME/catalog_root" ||
-    fail "the aggregator left no root metadata in $DATA/publish"
+  cp "$DATA/data/publish/root/1" "$FIELDCOST_HOME/catalog_root" ||
+    fail "the aggregator left no root metadata in $DATA/data/publish"
   "$BIN/fieldcost" agent on > /dev/null || fail "cannot opt in, see above"
 }
 
@@ -207,8 +192,8 @@ one_round() {
     measured openssl genpkey -algorithm ed25519
     measured openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256
     measured openssl genrsa 2048
-    measured openssl x509 -in "$DIR/server.pem" -noout -text
-    measured openssl verify -CAfile "$DIR/ca.pem" "$DIR/server.pem"
+    measured openssl x509 -in "$DATA/certificate.pem" -noout -text
+    measured openssl verify -CAfile "$DATA/ca.pem" "$DATA/certificate.pem"
   fi
   for i in gzip bzip2 xz zstd; do
     if have "$i"; then
@@ -275,7 +260,7 @@ main() {
   install_packages $BUILD_PACKAGES openssl sqlite3 python3 git
   build
   mkdir -p "$DIR"
-  make_certificates
+  make_aggregator
   start_aggregator
   make_profile
   make_work

@@ -27,16 +27,18 @@ struct DemoOptions {
   std::filesystem::path directory;  // made; must be empty
   FleetOptions fleet;
   std::filesystem::path profile_file;  // where ProfileOf() goes; empty = nowhere
+  std::uint16_t port = 0;              // of loopback, to serve it at; 0 = one that is free now
 };
 
 struct DemoReport {
   Filled filled;
   publish::PublishReport published;
+  std::uint16_t port = 0;  // the one in its settings
 };
 
 // Fills and publishes a data directory (README.md has what lies in it). kInvalidArgument: bad
-// options; kAlreadyExists: the directory is not empty; others are the store's and publisher's.
-// `clock` says when it was published.
+// options; kAlreadyExists: the directory is not empty, or the port in use; others are the store's
+// and publisher's. `clock` says when it was published.
 Result<DemoReport> MakeDemo(const DemoOptions& options, const Clock& clock);
 
 // What one more machine of the fleet has measured in the last weeks, all with the newest versions:

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "aggregator/operate/commands.h"
+#include "common/base/text.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -18,6 +21,7 @@ Signals: SIGTERM, SIGINT  finish what is in progress, save, end with status 0
          SIGHUP           read certificate and tokens again
 
 Examples:
+  fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org
   fieldcost-aggregator --config /etc/fieldcost/aggregator.toml
   fieldcost-aggregator --config aggregator.toml --check-config
   fieldcost-aggregator verify --config aggregator.toml
@@ -54,8 +58,15 @@ command::Command Program(command::Command serve) {
   program.without = serve.without;
   program.commands = {std::move(serve), VerifyCommand(), RecoverCommand(), PublishCommand(),
                       CompactCommand(), ExpireCommand(), RevokeCommand(),  BackupCommand(),
-                      RestoreCommand(), PolicyCommand(), KeysCommand(),    DemoCommand()};
+                      RestoreCommand(), PolicyCommand(), KeysCommand(),    DemoCommand(),
+                      InitCommand()};
   return program;
+}
+
+Status CheckPort(std::string& untrusted_text) {
+  const auto number = ParseUint64(untrusted_text);
+  if (number && *number <= std::numeric_limits<std::uint16_t>::max()) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no port, 0 to 65535");
 }
 
 Result<Config> ConfigOf(const command::Arguments& arguments) {

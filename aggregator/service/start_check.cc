@@ -149,23 +149,23 @@ Status CheckAddressFile(const std::filesystem::path& file, std::string_view sett
 Status CheckPort(const Config& config, const http::ServerOptions& server, std::string_view table,
                  Listening listening, StartCheck& found) {
   const std::string place = fmt::format("{} port {}", server.address, server.port);
-  const Status status = http::CheckListen(server.address, server.port);
-  if (status) {
+  const auto free = http::CheckListen(server.address, server.port);
+  if (free) {
     found.facts.push_back(server.port == 0
                               ? fmt::format("[{}] {}: any free port", table, server.address)
                               : fmt::format("[{}] {}: free", table, place));
     return {};
   }
-  if (status.error().code == ErrorCode::kAlreadyExists) {
+  if (free.error().code == ErrorCode::kAlreadyExists) {
     if (listening == Listening::kMayServe && store::IsLocked(config.store.data_dir)) {
       found.facts.push_back(
           fmt::format("[{}] {}: in use, and a server runs with this data directory", table, place));
       return {};
     }
-    return Advise(status.error(),
+    return Advise(free.error(),
                   fmt::format("another program has it: end that, or set {}.port", table));
   }
-  return Advise(status.error(), fmt::format("set {0}.address and {0}.port", table));
+  return Advise(free.error(), fmt::format("set {0}.address and {0}.port", table));
 }
 
 }  // namespace

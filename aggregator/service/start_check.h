@@ -10,7 +10,7 @@ namespace fieldcost::aggregator {
 
 // What a start needs, as it was found.
 struct StartCheck {
-  std::vector<std::string> facts;     // a line each: "certificate /etc/…: until 2027-…, for …"
+  std::vector<std::string> facts;  // a line each: "certificate /etc/…: until 2027-…, for …"
   std::vector<std::string> warnings;  // a start works, and somebody will regret it
 };
 

@@ -63,14 +63,15 @@ Error CannotListen(const std::string& address, std::uint16_t port,
 
 }  // namespace
 
-Status CheckListen(const std::string& address, std::uint16_t port) {
+Result<std::uint16_t> CheckListen(const std::string& address, std::uint16_t port) {
   FIELDCOST_ASSIGN(const asio::ip::address parsed, ParseAddress(address));
   asio::io_context io;
   tcp::acceptor acceptor(io);
   boost::system::error_code error;
   Bind(acceptor, {parsed, port}, error);
+  if (!error) port = acceptor.local_endpoint(error).port();
   if (error) return CannotListen(address, port, error);
-  return {};
+  return port;
 }
 
 Status ReserveDescriptors(ServerOptions& options) {

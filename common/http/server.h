@@ -66,9 +66,10 @@ struct ServerCounters {
 // message says what to do.
 Status ReserveDescriptors(ServerOptions& options);
 
-// Whether a server could listen there now: binds and gives up again, and never accepts. Port 0: any
-// free one. kAlreadyExists: it is in use; kInvalidArgument, kPermissionDenied: not for us.
-Status CheckListen(const std::string& address, std::uint16_t port);
+// Whether a server could listen there now, and at which port (0 = any free one): binds and gives up
+// again, and never accepts. kAlreadyExists: it is in use; kInvalidArgument, kPermissionDenied: not
+// for us.
+Result<std::uint16_t> CheckListen(const std::string& address, std::uint16_t port);
 
 // Strict HTTP/1.1 server over TLS 1.3. Refuses itself (400/411/413/431/505, then closes) what Beast
 // 1.81 lets pass: any Transfer-Encoding, anything but exactly one numeric Content-Length on POST,

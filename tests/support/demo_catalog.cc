@@ -4,8 +4,6 @@
 
 #include <fstream>
 
-#include "tests/support/certificates.h"
-
 namespace fieldcost::testing {
 namespace {
 
@@ -36,10 +34,9 @@ std::string DemoCatalog::Make(const DemoCatalogOptions& options) const {
                  kLimit);
   if (made.exit_status != 0) return "demo failed: " + made.errors;
 
-  const Certificates certificates = MakeCertificates(directory_);
   const std::filesystem::path config = directory_ / "aggregator.toml";
-  std::ofstream(config) << "[server]\nport = 0\ncertificate = \"server.pem\"\n"
-                           "private_key = \"server.key\"\n[store]\ndata_dir = \"data\"\n"
+  std::ofstream(config) << "[server]\nport = 0\ncertificate = \"data/certificate.pem\"\n"
+                           "private_key = \"data/private_key.pem\"\n[store]\ndata_dir = \"data\"\n"
                            "[publish]\ninterval_seconds = 0\n";
   BackgroundProcess server({.arguments = {kAggregator, "serve", "--config", config.string()}});
   std::string line;
@@ -50,7 +47,7 @@ std::string DemoCatalog::Make(const DemoCatalogOptions& options) const {
   const std::string url = line.substr(line.find("https://"));
   std::filesystem::create_directories(home());
   std::ofstream(home() / "agent.toml") << "[aggregator]\nurl = \"" << url << "\"\nca_file = \""
-                                       << certificates.ca.string() << "\"\n";
+                                       << (data / "ca.pem").string() << "\"\n";
   std::filesystem::copy_file(data / "publish" / "root" / "1", home() / "catalog_root");
   const ProcessResult synced = Fieldcost({"sync", "--full"});
   server.Signal(SIGTERM);

@@ -21,18 +21,15 @@ std::uint32_t Narrow(std::uint64_t number) {
       std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
 }
 
-void PrintNextSteps(const std::filesystem::path& untrusted_directory) {
+void PrintNextSteps(const std::filesystem::path& untrusted_directory, std::uint16_t port) {
   const std::string directory = EscapeControl(untrusted_directory.string());
   fmt::print(
       "SYNTHETIC: made-up data, and labelled so wherever it is shown. What was planted is in\n"
-      "{0}/planted.json. To look at it, make a certificate, serve, and fetch:\n"
-      "  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 \\\n"
-      "    -subj /CN=localhost -addext subjectAltName=DNS:localhost \\\n"
-      "    -keyout '{0}/private_key.pem' -out '{0}/certificate.pem'\n"
+      "{0}/planted.json. To look at it, serve it, at port {1} of this machine, and fetch:\n"
       "  fieldcost-aggregator serve --config '{0}/aggregator.toml' &\n"
       "  FIELDCOST_HOME='{0}/home' fieldcost sync --full\n"
       "and then, with the same FIELDCOST_HOME, fieldcost top or fieldcost show sqlite3_step.\n",
-      directory);
+      directory, port);
 }
 
 Result<int> MakeDemo(const command::Arguments& arguments) {
@@ -43,6 +40,9 @@ Result<int> MakeDemo(const command::Arguments& arguments) {
   options.fleet.seed = arguments.Number("--seed").value_or(options.fleet.seed);
   if (const auto agents = arguments.Number("--agents")) options.fleet.agents = Narrow(*agents);
   if (const auto week = arguments.Number("--last-week")) options.fleet.last_week = Narrow(*week);
+  if (const auto port = arguments.Number("--port")) {
+    options.port = static_cast<std::uint16_t>(*port);
+  }
   SetLogLevel(LogLevel::kError);  // where the root key lies is no matter here
   FIELDCOST_ASSIGN(const demo::DemoReport report, demo::MakeDemo(options, SystemClock()));
   Outcome outcome;
@@ -55,9 +55,10 @@ Result<int> MakeDemo(const command::Arguments& arguments) {
       .Add("published_rows", report.published.rows)
       .Add("withheld", report.published.withheld)
       .Add("version", report.published.version)
-      .Add("directory", directory.string());
+      .Add("directory", directory.string())
+      .Add("port", std::uint64_t{report.port});
   Print(outcome, "made", json);
-  if (!json) PrintNextSteps(directory);
+  if (!json) PrintNextSteps(directory, report.port);
   return 0;
 }
 
@@ -89,6 +90,10 @@ Example:
                    .value = "N",
                    .help = "The last of the 12 weeks, counted from 1970-01-01 [2967]",
                    .check = command::CheckNumber},
+                  {.names = "--port",
+                   .value = "N",
+                   .help = "The port to serve it at, written to its settings [one that is free]",
+                   .check = CheckPort},
                   {.names = "--profile",
                    .value = "FILE",
                    .help = "Also write the profile of one more machine, which is too slow in two "

@@ -1,6 +1,7 @@
 // `fieldcost-aggregator demo` as a program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -48,11 +49,15 @@ TEST(DemoProgramTest, TellsProgramsAndPeopleWhatItMade) {
   EXPECT_EQ(planted.at("planted").as_array().size(), 12U);
   EXPECT_EQ(planted.at("profile").as_array().size(), 2U);
 
-  // The settings it wrote are good, but for the certificate that they name.
+  // The settings it wrote are good, and agree on a port that is free.
   const ProcessResult check =
       RunProcess({.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcost-aggregator", "--config",
                                 data + "/aggregator.toml", "--check-config"}});
   EXPECT_EQ(check.exit_status, 0) << check.errors;
+  const std::string port = std::to_string(answer.at("port").as_int64());
+  EXPECT_THAT(check.output, HasSubstr("[server] 127.0.0.1 port " + port + ": free\n"));
+  EXPECT_THAT(TextOf(data + "/home/agent.toml"),
+              HasSubstr("url = \"https://localhost:" + port + '"'));
   EXPECT_EQ(TextOf(data + "/home/catalog_root"), TextOf(data + "/publish/root/1"));
   // A second time there is something already.
   const ProcessResult again = Demo({"--data", data});
@@ -62,6 +67,31 @@ TEST(DemoProgramTest, TellsProgramsAndPeopleWhatItMade) {
       RunProcess({.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcost-aggregator", "verify",
                                 "--config", data + "/aggregator.toml"}});
   EXPECT_EQ(verified.exit_status, 0) << verified.output;
+}
+
+TEST(DemoProgramTest, TheSettingsItPrintsAreServedAndFetched) {
+  const TempDir dir;
+  const std::string data = (dir.path() / "demo").string();
+  const ProcessResult made = Demo({"--data", data, "--agents", "20"});
+  ASSERT_EQ(made.exit_status, 0) << made.errors;
+  BackgroundProcess server({.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcost-aggregator", "serve",
+                                          "--config", data + "/aggregator.toml"}});
+  std::string line;
+  ASSERT_TRUE(server.WaitForLine("listening on https://", &line)) << server.Wait().output;
+  const std::string port = line.substr(line.rfind(':') + 1);
+  EXPECT_THAT(made.output, HasSubstr(" at port " + port + " of this machine"));
+  const ProcessResult synced =
+      RunProcess({.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcost", "sync", "--full"},
+                  .environment = {{"FIELDCOST_HOME", data + "/home"}}});
+  EXPECT_EQ(synced.exit_status, 0) << synced.errors;
+  // Another one does not take its port.
+  const std::string other = (dir.path() / "other").string();
+  const ProcessResult taken = Demo({"--data", other, "--agents", "20", "--port", port});
+  EXPECT_EQ(taken.exit_status, 73);
+  EXPECT_THAT(taken.errors, HasSubstr("port " + port + ": Address already in use"));
+  EXPECT_FALSE(std::filesystem::exists(other));
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait().exit_status, 0);
 }
 
 TEST(DemoProgramTest, WrongUseIsSaidInOneLine) {
@@ -80,6 +110,7 @@ TEST(DemoProgramTest, WrongUseIsSaidInOneLine) {
       {{"--data", data, "--agents", "1"}, "--agents must be 20 to 20000, not 1"},
       {{"--data", data, "--agents", "4294967316"}, "--agents must be 20 to 20000"},
       {{"--data", data, "--last-week", "3"}, "--last-week must be"},
+      {{"--data", data, "--port", "65536"}, "--port cannot be '65536'"},
       {{"--data", data, "--config", "c.toml"}, "--config does not go with demo"},
       {{"--data", data, "--check-config"}, "--check-config does not go with demo"},
       {{"--data", data, "--root-key", "k"}, "unknown argument '--root-key'"},

@@ -98,7 +98,7 @@ TEST(ProgramTest, EachCommandHasHelpWithAnExample) {
     ++commands;
   };
   look(TestProgram());
-  EXPECT_EQ(commands, 20U);
+  EXPECT_EQ(commands, 21U);
 }
 
 TEST(ProgramTest, WithoutACommandItServes) {

@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/file.h"
+#include "common/http/issue_certificate.h"
+#include "tests/support/temp_dir.h"
+
 namespace fieldcost::http {
 namespace {
 
 using std::chrono::days;
 using std::chrono::sys_seconds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr sys_seconds kNow = std::chrono::sys_days(std::chrono::days(20'000));  // 2024-10-04
@@ -50,6 +55,40 @@ TEST(CertificateTest, NoValidOneIsReplacedByOneThatIsNot) {
   }
   EXPECT_THAT(CheckReplacement(kValid, kExpired, kNow, "x").error().message,
               HasSubstr("expired on 2024-10-03 00:00 UTC, and the one in force stays, which ends"));
+}
+
+TEST(CertificateTest, OneThatIsIssuedHoldsForItsNamesAndTimeAndNotForOthers) {
+  const testing::TempDir dir;
+  const auto issued =
+      IssueCertificate({"A.Example", "*.b.example", "192.0.2.7", "2001:db8::1"}, kNow, days(30));
+  ASSERT_TRUE(issued.has_value()) << issued.error().message;
+  const std::filesystem::path file = dir.path() / "certificate.pem";
+  const std::filesystem::path key = dir.path() / "key.pem";
+  ASSERT_TRUE(WriteFileAtomically(file, issued->certificate, 0600).has_value());
+  ASSERT_TRUE(WriteFileAtomically(key, issued->private_key, 0600).has_value());
+  const auto validity = CheckCertificate(file, key);
+  ASSERT_TRUE(validity.has_value()) << validity.error().message;
+  EXPECT_EQ(*validity, Lasting(-1, 30));
+  EXPECT_THAT(CertificateNames(file).value(),
+              ElementsAre("a.example", "*.b.example", "192.0.2.7", "2001:db8::1"));
+  // Each has an authority and a key of its own.
+  const auto again = IssueCertificate({"a.example"}, kNow, days(30));
+  ASSERT_TRUE(again.has_value());
+  EXPECT_NE(again->authority, issued->authority);
+  ASSERT_TRUE(WriteFileAtomically(key, again->private_key, 0600).has_value());
+  EXPECT_THAT(CheckCertificate(file, key).error().message, HasSubstr("does not belong to"));
+}
+
+TEST(CertificateTest, NoneIsIssuedForWhatIsNoName) {
+  const std::vector<std::string> bad = {
+      "",     "a b", "a,DNS:b", "https://a", "a:1", "-a",   ".a",
+      "a..b", "*",   "*.",      "a\nb",      "a/b", "ü.de", std::string(254, 'a')};
+  for (const std::string& name : bad) {
+    const auto issued = IssueCertificate({"good.example", name}, kNow, days(1));
+    ASSERT_FALSE(issued.has_value()) << name;
+    EXPECT_EQ(issued.error().code, ErrorCode::kInvalidArgument);
+  }
+  EXPECT_FALSE(IssueCertificate({}, kNow, days(1)).has_value());
 }
 
 }  // namespace

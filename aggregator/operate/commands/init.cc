@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include "aggregator/operate/commands.h"
+#include "aggregator/operate/new_directory.h"
+#include "aggregator/operate/outcome.h"
+
+namespace fieldcost::aggregator {
+namespace {
+
+using command::Completes;
+
+void PrintNextSteps(const MadeDirectory& made) {
+  const std::string directory = made.config.parent_path().string();
+  fmt::print(R"(Next:
+  fieldcost-aggregator --check-config --config {0}/aggregator.toml
+  fieldcost-aggregator --config {0}/aggregator.toml
+or as a service, with the unit of the Debian package:
+  sudo chown -R _fieldcost-aggregator: {0}
+  sudo install -D -m 644 -t /etc/systemd/system/fieldcost-aggregator.service.d {0}/fieldcost-aggregator.conf
+  sudo systemctl daemon-reload && sudo systemctl enable --now fieldcost-aggregator
+Users need, once it has started, {0}/data/publish/root/1 as catalog_root, and in agent.toml:
+  [aggregator]
+  url = "{1}"
+)",
+             directory,
+             made.url.empty() ? "what it writes to " + directory + "/address" : made.url);
+  if (made.authority.empty()) return;
+  fmt::print(R"(  ca_file = "ca.pem"
+and {0} beside that file. Instead of it a certificate that everybody's system trusts: have one
+issued, e.g. by certbot, and name it with --certificate and --key.
+)",
+             made.authority.string());
+}
+
+std::uint16_t Port(const command::Arguments& arguments, std::string_view name) {
+  return static_cast<std::uint16_t>(*arguments.Number(name));
+}
+
+Result<int> Init(const command::Arguments& arguments) {
+  const bool json = arguments.Has("--json");
+  FIELDCOST_ASSIGN(const MadeDirectory made,
+                   MakeNewDirectory({.directory = arguments.Text("--dir"),
+                                     .hosts = arguments.Texts("--host"),
+                                     .certificate_file = arguments.Text("--certificate"),
+                                     .private_key_file = arguments.Text("--key"),
+                                     .address = arguments.Text("--address"),
+                                     .port = Port(arguments, "--port"),
+                                     .admin_port = Port(arguments, "--admin-port")},
+                                    SystemClock()));
+  Outcome outcome;
+  outcome.Add("config", made.config.string())
+      .Add("certificate", made.certificate.string())
+      .Add("authority", made.authority.string())
+      .Add("admin_token", made.admin_token.string())
+      .Add("unit_drop_in", made.unit_drop_in.string())
+      .Add("url", made.url);
+  Print(outcome, "made", json);
+  if (!json) PrintNextSteps(made);
+  return 0;
+}
+
+}  // namespace
+
+command::Command InitCommand() {
+  return {
+      .name = "init",
+      .summary =
+          "Make a directory with all that a service needs: configuration, certificate, token",
+      .help =
+          R"(Without --certificate one is issued for ten years, by an authority made for it alone, whose key is
+forgotten: agents are given its ca.pem. With other names, or at its end, make another directory and
+take certificate.pem, private_key.pem and ca.pem from there.
+
+Examples:
+  fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org
+  fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org \
+    --certificate /etc/letsencrypt/live/fieldcost.example.org/fullchain.pem \
+    --key /etc/letsencrypt/live/fieldcost.example.org/privkey.pem
+  fieldcost-aggregator init --dir try --host localhost --port 0 --admin-port 0 --json)",
+      .options =
+          {{.names = "--dir",
+            .value = "DIR",
+            .help = "The directory to make; nothing may be in it",
+            .completes = Completes::kFiles,
+            .check = command::CheckNotEmpty,
+            .required = true},
+           {.names = "--host",
+            .value = "NAME",
+            .help = "A name or address under which agents reach the service; repeat it for more",
+            .check = command::CheckNotEmpty,
+            .required = true,
+            .repeats = true},
+           {.names = "--certificate",
+            .value = "FILE",
+            .help = "A certificate for these names that there is already (PEM chain)",
+            .completes = Completes::kFiles,
+            .check = command::CheckNotEmpty,
+            .needs = {"--key"}},
+           {.names = "--key",
+            .value = "FILE",
+            .help = "Its private key (PEM)",
+            .completes = Completes::kFiles,
+            .check = command::CheckNotEmpty,
+            .needs = {"--certificate"}},
+           {.names = "--address",
+            .value = "IP",
+            .help =
+                "Where to listen; by default 0.0.0.0, or 127.0.0.1 if every NAME is this machine",
+            .check = command::CheckNotEmpty},
+           {.names = "--port",
+            .value = "N",
+            .help = "Its port; 0: any free one at each start, in the file DIR/address",
+            .default_text = "8443",
+            .check = CheckPort},
+           {.names = "--admin-port",
+            .value = "N",
+            .help = "The operator's port, on the loopback address; 0 as above",
+            .default_text = "8444",
+            .check = CheckPort}},
+      .handler = Init,
+      .without = {"--config", "--check-config"}};
+}
+
+}  // namespace fieldcost::aggregator
