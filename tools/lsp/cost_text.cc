@@ -180,6 +180,7 @@ std::string CostText(const std::vector<ApiCosts>& found, const catalog::Freshnes
     text += fmt::format("\n{}: this catalogue holds made-up data\n",
                         Strong("SYNTHETIC", style.markdown));
   }
+  if (!style.note.empty()) text += "\n" + style.note + "\n";
   text += "\n";
   for (const std::string& line : lines) text += "- " + line + "\n";
   const std::string url = DrillDownUrl(style.url_template, stats::DisplayName(found.front().api));

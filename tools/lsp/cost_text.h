@@ -20,6 +20,7 @@ struct TextStyle {
   bool markdown = false;
   WallTime now{};
   std::string_view url_template;  // see DrillDownUrl
+  std::string note = "";          // below the headline: how sure it is; plain or Markdown, as asked
 };
 
 // One hovered name: all libraries that have the symbol, or all overloads of a C++ name; the first

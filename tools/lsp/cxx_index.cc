@@ -53,14 +53,10 @@ void CxxIndex::Finish() {
   symbols_.shrink_to_fit();
 }
 
-std::vector<std::string> CxxIndex::Find(
-    std::string_view qualified, const std::set<std::string, std::less<>>& used_namespaces) const {
+template <typename Wanted>
+std::vector<std::string> CxxIndex::FindIf(std::string_view last, const Wanted& wanted) const {
   FIELDCOST_CHECK(finished_);
-  std::vector<std::string> wanted = SplitScopes(qualified);
   std::vector<std::string> symbols;
-  if (wanted.empty()) return symbols;
-  const std::string last = std::move(wanted.back());
-  wanted.pop_back();
   const std::uint32_t hash = HashOf(last);
   auto entry = std::lower_bound(entries_.begin(), entries_.end(), hash,
                                 [](const Entry& e, std::uint32_t h) { return e.hash < h; });
@@ -68,15 +64,27 @@ std::vector<std::string> CxxIndex::Find(
     if (++seen > kMaxCandidates || symbols.size() == kMaxOverloads) break;
     const std::string_view symbol = std::string_view(symbols_).substr(entry->begin, entry->size);
     const std::optional<CxxName> name = ParseCxxName(symbol);
-    if (!name || name->name != last) continue;
-    const bool found = wanted.empty()
-                           ? name->scopes.empty() || used_namespaces.contains(Join(name->scopes))
-                           : EndsWith(name->scopes, wanted);
-    if (found) symbols.emplace_back(symbol);
+    if (name && name->name == last && wanted(name->scopes)) symbols.emplace_back(symbol);
   }
   std::sort(symbols.begin(), symbols.end());
   symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
   return symbols;
+}
+
+std::vector<std::string> CxxIndex::Find(
+    std::string_view qualified, const std::set<std::string, std::less<>>& used_namespaces) const {
+  std::vector<std::string> wanted = SplitScopes(qualified);
+  if (wanted.empty()) return {};
+  const std::string last = std::move(wanted.back());
+  wanted.pop_back();
+  return FindIf(last, [&](const std::vector<std::string>& scopes) {
+    return wanted.empty() ? scopes.empty() || used_namespaces.contains(Join(scopes))
+                          : EndsWith(scopes, wanted);
+  });
+}
+
+std::vector<std::string> CxxIndex::FindMembers(std::string_view name) const {
+  return FindIf(name, [](const std::vector<std::string>& scopes) { return !scopes.empty(); });
 }
 
 }  // namespace fieldcost::lsp

@@ -24,6 +24,10 @@ class CxxIndex {
   std::vector<std::string> Find(std::string_view qualified,
                                 const std::set<std::string, std::less<>>& used_namespaces) const;
 
+  // As Find(), of every symbol that has scopes, whichever: what "x.name()" may call if nobody knows
+  // what x is. (A symbol does not tell a class from a namespace.)
+  std::vector<std::string> FindMembers(std::string_view name) const;
+
   std::size_t size() const { return entries_.size(); }
 
  private:
@@ -32,6 +36,10 @@ class CxxIndex {
     std::uint32_t begin;  // in symbols_
     std::uint16_t size;
   };
+  // Symbols of this last component whose scopes are `wanted`.
+  template <typename Wanted>
+  std::vector<std::string> FindIf(std::string_view last, const Wanted& wanted) const;
+
   std::vector<Entry> entries_;
   std::string symbols_;
   bool finished_ = false;

@@ -94,7 +94,20 @@ class Server {
   // What a name may be a symbol of; empty if it is the file's own.
   std::vector<std::string> SymbolsOf(const OpenDocument& open, const Name& name) const;
   Costs CostsOf(const OpenDocument& open, const Name& name);
-  std::string CostTextOf(const Costs& costs, bool markdown) const;
+  Costs CostsOfSymbols(const std::vector<std::string>& symbols);
+  // What a call may mean that is no function's name, with a note that says so: a member of an
+  // unknown class, or a macro of one function.
+  struct Guess {
+    Costs costs;
+    std::string note;
+  };
+  Guess GuessOf(const OpenDocument& open, const Name& name, bool markdown);
+  // The one function that the macro of this name calls, as its own name tells; "" if none or
+  // several do.
+  std::string FunctionOfMacro(const std::string& macro);
+  // It may be found once the names of C++ are indexed.
+  bool MayComeLater(const OpenDocument& open, const Name& name) const;
+  std::string CostTextOf(const Costs& costs, bool markdown, std::string note = "") const;
   // Those that start in the range, or that an empty range is at.
   static std::vector<Name> NamesIn(OpenDocument& open, const Range& range);
   void Publish(const std::string& uri, OpenDocument& open);

@@ -54,8 +54,12 @@ std::vector<std::string> Server::SymbolsOf(const OpenDocument& open, const Name&
 }
 
 Server::Costs Server::CostsOf(const OpenDocument& open, const Name& name) {
+  return CostsOfSymbols(SymbolsOf(open, name));
+}
+
+Server::Costs Server::CostsOfSymbols(const std::vector<std::string>& symbols) {
   Costs costs;
-  for (const std::string& symbol : SymbolsOf(open, name)) {
+  for (const std::string& symbol : symbols) {
     const CostBook::Found found = book_.Find(symbol);
     costs.insert(costs.end(), found->begin(), found->end());
   }
@@ -68,11 +72,49 @@ Server::Costs Server::CostsOf(const OpenDocument& open, const Name& name) {
   return costs;
 }
 
-std::string Server::CostTextOf(const Costs& costs, bool markdown) const {
+// Like deflateInit_ for deflateInit: an underscore, then only digits and underscores.
+std::string Server::FunctionOfMacro(const std::string& macro) {
+  const CostBook::Names names = book_.FindPrefix(macro + "_", kMaxMacroNames);
+  std::string function;
+  for (const std::string& symbol : names.symbols) {
+    if (symbol.find_first_not_of("_0123456789", macro.size()) != std::string::npos) continue;
+    if (!function.empty()) return "";
+    function = symbol;
+  }
+  return names.more ? "" : function;
+}
+
+Server::Guess Server::GuessOf(const OpenDocument& open, const Name& name, bool markdown) {
+  Guess guess;
+  const Family family = LanguageOf(open.document.language()).family;
+  if (!IsC(family) || name.local || !name.call) return guess;
+  const std::string last = open.document.text().substr(name.begin, name.end - name.begin);
+  if (name.member) {
+    if (family != Family::kCxx || index_ == nullptr) return guess;
+    guess.costs = CostsOfSymbols(index_->FindMembers(last));
+    if (guess.costs.size() > kMaxMembers) guess.costs.resize(kMaxMembers);
+    guess.note = "candidates by name: the type of what is called on is not known";
+  } else if (name.qualified == name.begin) {
+    const std::string function = FunctionOfMacro(last);
+    if (!function.empty()) guess.costs = CostsOfSymbols({function});
+    guess.note =
+        fmt::format("{}: macro of {}, by its name", Code(last, markdown), Code(function, markdown));
+  }
+  return guess;
+}
+
+bool Server::MayComeLater(const OpenDocument& open, const Name& name) const {
+  return index_ == nullptr && options_.index_names && !name.local && (!name.member || name.call) &&
+         deferred_.size() < kMaxDeferred &&
+         LanguageOf(open.document.language()).family == Family::kCxx;
+}
+
+std::string Server::CostTextOf(const Costs& costs, bool markdown, std::string note) const {
   return CostText(costs, *book_.freshness(),
                   {.markdown = markdown,
                    .now = options_.clock->Now(),
-                   .url_template = settings_.drill_down_url});
+                   .url_template = settings_.drill_down_url,
+                   .note = std::move(note)});
 }
 
 std::vector<Name> Server::NamesIn(OpenDocument& open, const Range& range) {
@@ -94,20 +136,15 @@ void Server::Answer(const RequestId& id, const HoverCall& call) {
   if (open == nullptr || !settings_.hover || !book_.freshness()) return Send(NullAnswer(id));
   const Name* name = NameAt(LexedOf(*open), open->document.OffsetOf(call.position));
   if (name == nullptr) return Send(NullAnswer(id));
-  const Costs costs = CostsOf(*open, *name);
-  if (costs.empty()) {
-    const bool maybe = index_ == nullptr && options_.index_names && !name->local && !name->member &&
-                       deferred_.size() < kMaxDeferred &&
-                       LanguageOf(open->document.language()).family == Family::kCxx;
-    if (maybe) {
-      deferred_.push_back({id, call});
-    } else {
-      Send(NullAnswer(id));
-    }
+  const bool markdown = client_.hover_markdown;
+  Guess found{.costs = CostsOf(*open, *name), .note = ""};
+  if (found.costs.empty() && MayComeLater(*open, *name)) {
+    deferred_.push_back({id, call});
     return;
   }
-  const bool markdown = client_.hover_markdown;
-  Send(HoverMessage(id, {.contents = {markdown, CostTextOf(costs, markdown)},
+  if (found.costs.empty()) found = GuessOf(*open, *name, markdown);
+  if (found.costs.empty()) return Send(NullAnswer(id));
+  Send(HoverMessage(id, {.contents = {markdown, CostTextOf(found.costs, markdown, found.note)},
                          .range = open->document.RangeOf(name->begin, name->end)}));
 }
 

@@ -76,6 +76,19 @@ TEST_F(EditorsTest, NeovimShowsHoverAndCompletion) {
   EXPECT_THAT(said, HasSubstr("left: 0"));
 }
 
+TEST_F(EditorsTest, NeovimsFirstBlockMapsKKeepsAMappingAndStartsAsNewerOnesDo) {
+  const std::string alone = Neovim({{"WITH_FIRST_BLOCK", "1"}});
+  EXPECT_THAT(alone, HasSubstr("ready: true\n"));
+  EXPECT_THAT(alone, HasSubstr("mapping of K: Lua"));
+  EXPECT_THAT(alone, HasSubstr("window: [\"`slow_call`: typically **2.5 ms** a call"));
+  const std::string mapped = Neovim({{"WITH_FIRST_BLOCK", "1"}, {"WITH_MAPPING", "1"}});
+  EXPECT_THAT(mapped, HasSubstr("mapping of K: gg\n"));
+  EXPECT_THAT(mapped, HasSubstr("window: [\"`slow_call`: typically **2.5 ms** a call"));
+  const std::string started = Neovim({{"WITH_FIRST_BLOCK", "1"}, {"WITH_START", "1"}});
+  EXPECT_THAT(started, HasSubstr("start: fieldcost\n"));
+  EXPECT_THAT(started, HasSubstr("window: [\"`slow_call`: typically **2.5 ms** a call"));
+}
+
 TEST_F(EditorsTest, BesideClangdBothAnswerAndNothingIsListedTwice) {
   const std::string said = Neovim({{"WITH_CLANGD", "1"}});
   EXPECT_THAT(said, HasSubstr("hover of fieldcost: \"`slow_call`: typically **2.5 ms** a call"));

@@ -131,8 +131,54 @@ TEST_F(LspServerTest, CxxNamesAreFoundWithTheirOverloads) {
   Change(R"([{"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
              "text": "using namespace cv;\n"}])");
   EXPECT_THAT(HoverAt(2, 13), StartsWith("`cv::resize("));
-  EXPECT_EQ(HoverAt(2, 27), "");
   EXPECT_THAT(Hints(), ::testing::SizeIs(2));
+}
+
+TEST_F(LspServerTest, AMemberOfAnUnknownClassHasCandidatesAndSaysSo) {
+  PublishAndSync({testing::MakeRow("libjsoncpp.so.25", "_ZN4Json6Reader5parseEPKc", 100, 5'000),
+                  testing::MakeRow("libother.so.1", "_ZNK5Other5parseEv", 50, 70),
+                  testing::MakeRow("libother.so.1", "parse", 900, 60),
+                  testing::MakeRow("libother.so.1", "_Z5parsei", 900, 65)});
+  Begin();
+  const std::string text = "void f() { r.parse(1); p->parse(); int n = r.parse; r.unknown(); }\n";
+  client_->Open(kUri, "cpp", text);
+  // Also the first one, which may come before the names are indexed.
+  for (const int character : {15, 28}) {
+    EXPECT_THAT(
+        HoverAt(0, character),
+        AllOf(StartsWith("`Json::Reader::parse(char const*)`: typically **5.0 µs** a call\n"
+                         "\ncandidates by name: the type of what is called on is not known\n"),
+              HasSubstr("also `Other::parse() const`"), Not(HasSubstr("`parse")),
+              HasSubstr("`libjsoncpp.so.25`")));
+  }
+  EXPECT_EQ(HoverAt(0, 47), "") << "no call";
+  EXPECT_EQ(HoverAt(0, 56), "");
+  EXPECT_THAT(Hints(), ::testing::IsEmpty()) << "nobody knows";
+  client_->Open("file:///b.c", "c", text);
+  EXPECT_EQ(Hover(*client_, "file:///b.c", 0, 15), "") << "C has no member functions";
+}
+
+TEST_F(LspServerTest, AMacroOfOneFunctionIsThatFunctionAndSaysSo) {
+  PublishAndSync({testing::MakeRow("libz.so.1", "deflateInit_", 100, 5'000),
+                  testing::MakeRow("libz.so.1", "deflateInit2_", 100, 6'000),
+                  testing::MakeRow("libz.so.1", "deflate_more", 100, 6'000),
+                  testing::MakeRow("libtwo.so.1", "twice_1", 100, 6'000),
+                  testing::MakeRow("libtwo.so.1", "twice_2", 100, 6'000)});
+  Begin();
+  client_->Open(kUri, "c",
+                "int f(void) { return deflateInit(1); }\n"
+                "int g(void) { return deflateInit2(1) + deflate(2) + twice(3); }\n"
+                "void *p = deflateInit;\n"
+                "#define deflateEnd(x) 1\n"
+                "int h(void) { return deflateInit_(1); }\n");
+  EXPECT_THAT(HoverAt(0, 24),
+              StartsWith("`deflateInit_`: typically **5.0 µs** a call\n"
+                         "\n`deflateInit`: macro of `deflateInit_`, by its name\n"));
+  EXPECT_THAT(HoverAt(1, 24), StartsWith("`deflateInit2_`: "));
+  EXPECT_EQ(HoverAt(1, 42), "") << "another function begins so";
+  EXPECT_EQ(HoverAt(1, 54), "") << "two are possible";
+  EXPECT_EQ(HoverAt(2, 12), "") << "no call";
+  EXPECT_THAT(HoverAt(4, 24), Not(HasSubstr("macro")));
 }
 
 TEST_F(LspServerTest, EditsMoveCostsAlongInUtf16) {

@@ -16,16 +16,38 @@ local function start(name, command)
   lsp.buf_attach_client(buffer, id)
 end
 
+-- As the README says: its first block alone, or all of them; otherwise plainly.
+local blocks = {}
+for block in io.open(vim.env.FIELDCOST_README):read('*a'):gmatch('```lua\n(.-)```') do table.insert(blocks, block) end
+if vim.env.WITH_MAPPING then vim.keymap.set('n', 'K', 'gg') end
+if vim.env.WITH_START then
+  -- What 0.8 and later have: they start it, and attach the current buffer.
+  lsp.start = function(config)
+    report('start', config.name)
+    lsp.buf_attach_client(buffer, lsp.start_client(config))
+  end
+end
+for number, block in ipairs(blocks) do
+  if vim.env.WITH_CLANGD or (number == 1 and vim.env.WITH_FIRST_BLOCK) then assert(loadstring(block))() end
+end
+vim.bo.filetype = 'c'
 if vim.env.WITH_CLANGD then
-  -- As the README says.
-  for block in io.open(vim.env.FIELDCOST_README):read('*a'):gmatch('```lua\n(.-)```') do assert(loadstring(block))() end
-  vim.bo.filetype = 'c'
   start('clangd', { 'clangd', '--background-index=false', '--log=error' })
   report('ready', ready(2))
-else
+elseif not vim.env.WITH_FIRST_BLOCK then
   start('fieldcost', { 'fieldcost-lsp' })
   report('ready', ready(1))
+else
+  if not vim.env.WITH_START then
+    vim.cmd('new b.c') -- another buffer: the same client on 0.7
+    vim.bo.filetype = 'c'
+    vim.cmd('quit!')
+  end
+  report('ready', ready(1))
 end
+-- A function of Lua has no text.
+local mapping = vim.fn.maparg('K', 'n', false, true)
+report('mapping of K', mapping.callback and 'Lua' or mapping.rhs or 'none')
 
 -- Each server's answer at the cursor.
 local function ask(method, line, character)
@@ -43,7 +65,11 @@ end
 
 -- What the user sees: the lines of the floating window.
 vim.api.nvim_win_set_cursor(0, { 2, 28 })
-if vim.env.WITH_CLANGD then vim.api.nvim_feedkeys('K', 'x', false) else lsp.buf.hover() end
+if vim.fn.maparg('K', 'n') == '' or vim.env.WITH_MAPPING then
+  lsp.buf.hover()
+else
+  vim.api.nvim_feedkeys('K', 'x', false)
+end
 local shown
 vim.wait(10000, function()
   for _, window in ipairs(vim.api.nvim_list_wins()) do
