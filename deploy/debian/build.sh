@@ -4,6 +4,9 @@
 #   --output DIR   where the .deb files go (default: build/debian)
 #   --dbgsym       also packages of debugging symbols
 #
+# fieldcost-editors holds the packed extension of VS Code, which only npm can pack and this build fetches nothing:
+# it is built if tests/tools/vscode/run.sh has packed what is committed (build/vscode/fieldcost.vsix).
+#
 # Environment: CCACHE_DIR  a compiler cache to use (default: none)
 # Needs dpkg-dev, debhelper and what debian/control says; no network, no root.
 set -euo pipefail
@@ -19,7 +22,7 @@ while (($#)); do
       ;;
     --dbgsym) options="" ;;
     -h | --help)
-      sed -n '2,8s/^# \{0,1\}//p' "$0"
+      sed -n '2,11s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
@@ -48,13 +51,25 @@ git archive HEAD | tar -x -C "$source"
 cp -r "$source/deploy/debian" "$source/debian"
 rm "$source/debian/build.sh"
 
+profiles="${DEB_BUILD_PROFILES:-}"
+packed=build/vscode/fieldcost.vsix
+sources="$(git ls-tree -r -z --name-only HEAD tools/vscode LICENSE tools/lsp/README.md | LC_ALL=C sort -z |
+  (cd "$source" && xargs -0 sha256sum) | sha256sum)"
+if [[ -s "$packed" && "$(cat "$packed.sources" 2> /dev/null)" == "$sources" ]]; then
+  cp "$packed" "$source/debian/editors/fieldcost.vsix"
+  profiles="$profiles pkg.fieldcost.editors"
+else
+  echo "build.sh: no fieldcost-editors: $packed is not packed from what is committed;" \
+    "see tests/tools/vscode/run.sh --unit"
+fi
+
 # Whatever language messages are in: packages are built in none, so that nothing else's objects would be found.
 if [[ -n "${CCACHE_DIR:-}" ]]; then
   export CCACHE_BASEDIR="$tree" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
 fi
 (
   cd "$source"
-  DEB_BUILD_OPTIONS="$options parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}" \
+  DEB_BUILD_PROFILES="$profiles" DEB_BUILD_OPTIONS="$options parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}" \
     dpkg-buildpackage --build=binary --no-sign
 )
 rm -f "$output"/fieldcost*_*

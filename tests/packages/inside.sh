@@ -9,7 +9,8 @@ readonly HOME_DIR=/home/tester
 readonly AGENT_TOML=$HOME_DIR/.config/fieldcost/agent.toml
 readonly STATE=$HOME_DIR/.local/state/fieldcost
 readonly LOG=/var/log/aggregator-of-the-test.log
-readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator)
+readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator
+  $(find /given/debs -name 'fieldcost-editors_*' -printf 'fieldcost-editors'))
 
 step() { printf '   %3d s  %s\n' "$SECONDS" "$*"; }
 fail() {
@@ -93,6 +94,10 @@ for file in /usr/share/doc/fieldcost-agent/PRIVACY.md \
   /usr/share/man/man{1/fieldcost.1,8/fieldcostd.8,8/fieldcost-aggregator.8}.gz \
   /usr/share/bash-completion/completions/fieldcost; do
   [[ -s $file || -s $file.gz ]] || fail "$file is not installed"
+done
+for file in README.md fieldcost.lua fieldcost.vsix; do
+  [[ -z "$(find /given/debs -name 'fieldcost-editors_*')" || -s /usr/share/fieldcost/editors/$file ]] ||
+    fail "$file for editors is not installed"
 done
 
 step "the administrator's answers and edits"

@@ -81,6 +81,28 @@ check_measuring_library() {
     fail "it was built with a stack protector or fortified functions"
 }
 
+# What VS Code's stage has packed is what is in the package; where it could not pack there is no package.
+check_editors() {
+  local package packed=build/vscode/fieldcost.vsix unpacked="$WORK/unpacked-editors"
+  package="$(find "$DEBS" -name 'fieldcost-editors_*.deb')"
+  if [[ -z "$package" ]]; then
+    grep '^build.sh: no fieldcost-editors: ' "$WORK/build.log" ||
+      fail "there is no fieldcost-editors, and nobody says why"
+    return 0
+  fi
+  step "the editors' files"
+  rm -rf "$unpacked"
+  dpkg-deb -x "$package" "$unpacked"
+  cmp "$packed" "$unpacked/usr/share/fieldcost/editors/fieldcost.vsix" ||
+    fail "it holds another extension than was packed"
+  grep -q "cmd = { 'fieldcost-lsp' }" "$unpacked/usr/share/fieldcost/editors/fieldcost.lua" ||
+    fail "no file for Neovim"
+  ! command -v nvim > /dev/null ||
+    timeout 30 nvim --headless --clean -c "lua local ok, why = pcall(dofile, \
+      '$unpacked/usr/share/fieldcost/editors/fieldcost.lua'); print(why); vim.cmd(ok and 'qa!' or 'cquit')" \
+      > "$WORK/nvim.log" 2>&1 || fail_with_log "Neovim does not take its file" "$WORK/nvim.log"
+}
+
 make_base() {
   if [[ -n "$(find "$BASE" -mtime -$MAX_BASE_AGE_DAYS 2> /dev/null)" ]]; then return 0; fi
   step "fetch a minimal Debian 12"
@@ -155,6 +177,7 @@ mkdir -p "$WORK"
 build
 check_with_lintian
 check_measuring_library
+check_editors
 make_base
 use_them
 use_container

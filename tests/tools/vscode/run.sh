@@ -29,6 +29,9 @@ readonly BUILD="$(realpath -m "${1:-build/dev}")"
 readonly WORK="$PWD/build/vscode"
 readonly EXTENSION="$WORK/tools/vscode"
 readonly TESTS="$WORK/tests/tools/vscode"
+# What it is packed from: deploy/debian/build.sh compares it with what is committed.
+SOURCES="$(git ls-files -z tools/vscode LICENSE tools/lsp/README.md | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)"
+readonly SOURCES
 readonly EDITOR_TIMEOUT_S=180
 
 . tests/support/npm.sh
@@ -63,6 +66,7 @@ pack() {
   logged build npm run build
   logged package npm run package
   cp fieldcost.vsix "$WORK/fieldcost.vsix"
+  echo "$SOURCES" > "$WORK/fieldcost.vsix.sources"
 }
 
 # bundle KIND FILE...: tests as modules for node, in out/KIND.
