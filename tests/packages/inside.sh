@@ -9,8 +9,9 @@ readonly HOME_DIR=/home/tester
 readonly AGENT_TOML=$HOME_DIR/.config/fieldcost/agent.toml
 readonly STATE=$HOME_DIR/.local/state/fieldcost
 readonly LOG=/var/log/aggregator-of-the-test.log
-readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator
-  $(find /given/debs -name 'fieldcost-editors_*' -printf 'fieldcost-editors'))
+readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator)
+# It has nothing to purge: once removed it is not known any more.
+readonly EDITORS=$(find /given/debs -name 'fieldcost-editors_*' -printf 'fieldcost-editors')
 
 step() { printf '   %3d s  %s\n' "$SECONDS" "$*"; }
 fail() {
@@ -96,7 +97,7 @@ for file in /usr/share/doc/fieldcost-agent/PRIVACY.md \
   [[ -s $file || -s $file.gz ]] || fail "$file is not installed"
 done
 for file in README.md fieldcost.lua fieldcost.vsix; do
-  [[ -z "$(find /given/debs -name 'fieldcost-editors_*')" || -s /usr/share/fieldcost/editors/$file ]] ||
+  [[ -z "$EDITORS" || -s /usr/share/fieldcost/editors/$file ]] ||
     fail "$file for editors is not installed"
 done
 
@@ -214,7 +215,7 @@ answer yes
 step "removed: a login is as it was"
 process=$(systemctl show --property=MainPID --value fieldcost-aggregator)
 ((process > 0)) || fail "the upgrade did not start the aggregator again"
-quietly apt-get remove -y "${PACKAGES[@]}"
+quietly apt-get remove -y "${PACKAGES[@]}" $EDITORS
 for shell in '/bin/true' 'bash -lc /bin/true' 'sh -lc /bin/true'; do
   [[ -z "$(login "$shell")" ]] || fail "a login prints: $(login "$shell")"
 done
