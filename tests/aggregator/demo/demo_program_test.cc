@@ -113,7 +113,7 @@ TEST(DemoProgramTest, WrongUseIsSaidInOneLine) {
       {{"--data", data, "--port", "65536"}, "--port cannot be '65536'"},
       {{"--data", data, "--config", "c.toml"}, "--config does not go with demo"},
       {{"--data", data, "--check-config"}, "--check-config does not go with demo"},
-      {{"--data", data, "--root-key", "k"}, "unknown argument '--root-key'"},
+      {{"--data", data, "--root-key", "k"}, "unknown option '--root-key'"},
       {{"--data", data, "surplus"}, "unknown argument 'surplus'"},
   };
   for (const auto& c : cases) {
