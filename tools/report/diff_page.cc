@@ -9,6 +9,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/stats/anomaly.h"
+#include "common/stats/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/report/card_words.h"
 #include "tools/report/figure_text.h"
@@ -39,7 +40,7 @@ std::vector<ChangedMetric> ShownOf(const analysis::LibraryChange& change, bool a
 }
 
 std::string NameCell(const ChangedMetric& one) {
-  return NameHtml(analysis::DemangledName(one.api->symbol), "", one.api->symbol_version);
+  return NameHtml(stats::DemangledName(one.api->symbol), "", one.api->symbol_version);
 }
 
 std::string Changes(const std::vector<ChangedMetric>& shown) {
@@ -118,7 +119,7 @@ std::string Names(std::string_view about, const std::vector<std::string>& untrus
       fmt::format("<details><summary>{} ({})</summary>\n<p>", about, untrusted_symbols.size());
   for (const std::string& symbol : untrusted_symbols) {
     html += fmt::format("{}{}", symbol == untrusted_symbols.front() ? "" : ", ",
-                        draw::EscapeHtml(analysis::DemangledName(symbol)));
+                        draw::EscapeHtml(stats::DemangledName(symbol)));
   }
   return html + "</p>\n</details>\n";
 }
@@ -134,7 +135,7 @@ std::string DiffSentence(const analysis::LibraryChange& change) {
   for (const Change kind : {Change::kMore, Change::kLess}) {
     for (const auto& [api, one] : WithChange(change, kind)) {
       if (one->metric != Metric::kWallTime) continue;
-      return text + fmt::format("; most: {}, {}", analysis::DemangledName(api->symbol),
+      return text + fmt::format("; most: {}, {}", stats::DemangledName(api->symbol),
                                 ChangeWords(*one, kStyle));
     }
   }

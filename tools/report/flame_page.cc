@@ -11,6 +11,7 @@
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/terminal.h"
+#include "common/stats/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/report/checked_tree.h"
 #include "tools/report/page.h"
@@ -55,7 +56,7 @@ std::string_view ColorOf(const CheckedApi* api) {
 }
 
 std::string NameOf(std::string_view untrusted_frame) {
-  return analysis::DemangledName(untrusted_frame);
+  return stats::DemangledName(untrusted_frame);
 }
 
 class FlameGraph {
