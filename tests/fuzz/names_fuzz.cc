@@ -6,7 +6,8 @@
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
 
-// A symbol and two versions, a line each: names stay bounded, versions have one order.
+// A symbol and two versions, a line each: names stay bounded and can be looked for, versions have
+// one order.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost::analysis;
   std::string_view rest(reinterpret_cast<const char*>(data), size);
@@ -16,12 +17,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return line;
   };
   const std::string_view symbol = take_line();
-  const std::string name = stats::DemangledName(symbol);
-  FIELDCOST_CHECK(name == symbol || name.size() <= stats::kMostDemangledBytes);
+  const std::string name = fieldcost::stats::DemangledName(symbol);
+  FIELDCOST_CHECK(name == symbol || name.size() <= fieldcost::stats::kMostDemangledBytes);
+  FIELDCOST_CHECK(fieldcost::stats::ShortName(symbol).size() <= name.size());
   const std::string group = NamespaceOf(symbol);
   FIELDCOST_CHECK(!group.empty() && group.size() <= name.size() + 16);
   const std::string_view a = take_line();
   const std::string_view b = take_line();
+  (void)fieldcost::stats::CxxNameQuery(a).Matches(symbol);
   const auto forth = CompareVersions(a, b);
   const auto back = CompareVersions(b, a);
   FIELDCOST_CHECK((forth < 0) == (back > 0) && (forth == 0) == (back == 0));

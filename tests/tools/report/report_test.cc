@@ -466,7 +466,7 @@ TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
       ">= 8.1 us  work  liba.so.1  455  20 ns  20 ns  5.0 us  18 ns    455       21  1.2-3    "
       "@       .\n"
       "        -  old   liba.so.1    -      -      -       -      -      -        3  1.2-3\n"
-      "cheap 16 ns @@@@@@@@@ 8.2 us expensive; height: how many\n");
+      "cheap 16 ns @@@@@|@@@ 8.2 us expensive; | = 1 us; height: how many\n");
   EXPECT_EQ(TableNote(CostsOf(summaries, analysis::Versions::kSingle), kPlain),
             "(P50 to P99: the typical machine's, with little load at the start; "
             "TOTAL >=: of measured runs only; -: most contributions are too old to tell)\n");

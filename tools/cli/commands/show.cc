@@ -21,7 +21,7 @@ using Detail = std::string(const analysis::CostSummary& summary, const draw::Sty
 struct Request {
   std::string api;  // "symbol" or "soname!symbol"
   bool local = false;
-  bool all = false;  // versions; else the newest one, of text
+  bool all = false;            // versions; else the newest one, of text
   std::filesystem::path html;  // a page to write instead of printing; empty = none
   analysis::Selection selection;
 };
