@@ -73,7 +73,7 @@ TEST(LocalChangeTest, TheTextIsOfWhatChangedAndCountsTheOthers) {
   EXPECT_THAT(report::LocalDiffText(changes, true, {}), ::testing::HasSubstr("same"));
   const std::string csv = report::LocalDiffCsv(changes);
   EXPECT_THAT(csv, ::testing::HasSubstr("libz.so.1,slow,wall_time,slower,"));
-  EXPECT_THAT(csv, ::testing::HasSubstr("libz.so.1,same,wall_time,no change shown,"));
+  EXPECT_THAT(csv, ::testing::HasSubstr("libz.so.1,same,wall_time,\"no change shown\","));
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ TEST_F(CommandCheckTest, AReportReproducesAndASeedDrawsOthers) {
     return Cli(more).output;
   };
   const std::string plain = csv({});
-  EXPECT_THAT(plain, StartsWith("api,library,symbol,version,"));
+  EXPECT_THAT(plain, StartsWith("api,library,symbol,name,version,"));
   EXPECT_EQ(csv({}), plain);
   EXPECT_NE(csv({"--seed", "7"}), plain);
   EXPECT_EQ(csv({"--seed", "7"}), csv({"--seed", "7"}));

@@ -23,7 +23,8 @@ StatRow Row(const std::string& symbol, Metric metric, std::uint64_t value,
 }
 
 std::string TextOf(const std::vector<StatRow>& rows, bool any_fielded = false) {
-  return RunTable(RunLines(analysis::Summarise(rows, stats::Whose::kOwn)), any_fielded, {});
+  return RunTable(RunLines(analysis::Summarise(rows, stats::Whose::kOwn)), any_fielded,
+                  {.columns = 80});
 }
 
 TEST(RunTableTest, TheLongestTimeIsFirstAndWhatWasNeverTimedIsLeftOut) {
@@ -38,9 +39,9 @@ TEST(RunTableTest, TheLongestTimeIsFirstAndWhatWasNeverTimedIsLeftOut) {
 
 TEST(RunTableTest, NIsOfTimedCallsAndTheTotalOfAll) {
   const std::string text = TextOf({Row("f", Metric::kWallTime, 1000, 16)});
-  EXPECT_THAT(text, ::testing::ContainsRegex("libz.so.1 +1 +16 us"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("16 us +f +libz.so.1 +1 +1.0 us"));
   EXPECT_THAT(TextOf({Row("f", Metric::kDiskRead, 4096)}),
-              ::testing::ContainsRegex("libz.so.1 +1 +- +-"));
+              ::testing::ContainsRegex(" - +f +libz.so.1 +1 +-"));
 }
 
 TEST(RunTableTest, TenLinesAtMostOf80Columns) {
