@@ -88,6 +88,11 @@ const char* DefinedVersion(const ElfObject& object, const Elf64_Sym* definition)
 // `version` ("": for none, which gets the oldest); null if there is none.
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version);
 
+// The same for many objects: the name's hash is worked out once.
+uint32_t HashOfName(const char* name);
+const Elf64_Sym* FindExport(const ElfObject& object, const char* name, uint32_t hash,
+                            const char* version);
+
 // True if `address` is in an object that exports `name`. It is not if it is an entry of a program's
 // PLT, which in programs at a fixed address is what `&function` is everywhere: calling that means
 // calling through the program's slot.

@@ -7,12 +7,6 @@
 namespace fieldcost::intercept {
 namespace {
 
-uint32_t GnuHash(const char* name) {
-  uint32_t hash = 5381;
-  for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<uint8_t>(*name);
-  return hash;
-}
-
 // The name of a version that `object` defines; "" if it defines no such version.
 const char* DefinitionName(const ElfObject& object, uint16_t number) {
   const Elf64_Verdef* entry = object.defined;
@@ -99,6 +93,10 @@ void FindByGnuHash(const ElfObject& object, uint32_t hash, Choice* choice) {
   const uint32_t first_symbol = object.gnu_hash[1];
   const uint32_t bloom_words = object.gnu_hash[2];
   if (bucket_count == 0) return;
+  // Two bits of a word are set for each name that is there.
+  const auto* const bloom = reinterpret_cast<const uint64_t*>(object.gnu_hash + 4);
+  const uint64_t word = bloom_words == 0 ? ~uint64_t{0} : bloom[(hash / 64) % bloom_words];
+  if (((word >> (hash % 64)) & (word >> ((hash >> object.gnu_hash[3]) % 64)) & 1) == 0) return;
   const uint32_t* const buckets = object.gnu_hash + 4 + bloom_words * 2;
   const uint32_t* const chain = buckets + bucket_count;
   uint32_t index = buckets[hash % bucket_count];
@@ -137,10 +135,21 @@ const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation)
   return "";
 }
 
+uint32_t HashOfName(const char* name) {
+  uint32_t hash = 5381;
+  for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<uint8_t>(*name);
+  return hash;
+}
+
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version) {
+  return FindExport(object, name, HashOfName(name), version);
+}
+
+const Elf64_Sym* FindExport(const ElfObject& object, const char* name, uint32_t hash,
+                            const char* version) {
   Choice choice(object, name, version);
   if (object.gnu_hash != nullptr) {
-    FindByGnuHash(object, GnuHash(name), &choice);
+    FindByGnuHash(object, hash, &choice);
   } else if (object.old_hash != nullptr) {
     FindByOldHash(object, OldHash(name), &choice);
   }

@@ -28,8 +28,13 @@ bool IsReadOnly(const ElfObject& object, const uint64_t* slot) {
   return address >= object.relro_begin && address < object.relro_end;
 }
 
+// What is writable for the time being.
+uint64_t lifted_begin;
+uint64_t lifted_end;
+
 bool Write(uint64_t* slot, bool read_only, uint64_t value) {
   const uint64_t page = reinterpret_cast<uint64_t>(slot) & ~uint64_t{4095};
+  if (page >= lifted_begin && page < lifted_end) read_only = false;
   if (read_only && SystemCall(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) != 0) return false;
   __atomic_store_n(slot, value, __ATOMIC_RELEASE);
   if (read_only) SystemCall(SYS_mprotect, page, 4096, PROT_READ);
@@ -53,13 +58,14 @@ bool LeadsToStub(const PatchedSlot& entry) {
 const ElfObject* ProviderOfUnbound(const SlotSpace& space, const ElfObject& importer,
                                    const char* name, const char* version) {
   const ElfObject* provider = nullptr;
+  const uint32_t hash = HashOfName(name);
   for (uint32_t i = 0; i < space.object_count; ++i) {
     const ElfObject& object = space.objects[i];
     if (object.is_dynamic && !importer.is_dynamic) return provider;
     // What the program's own libraries offer twice is the first one's, for all but dlopen's objects
     // with a scope of their own, where a library that dlopen brought decides.
     if (provider != nullptr && !object.is_dynamic) continue;
-    if (FindExport(object, name, version) == nullptr) continue;
+    if (FindExport(object, name, hash, version) == nullptr) continue;
     if (provider != nullptr) return nullptr;
     if (!importer.is_dynamic) return &object;
     provider = &object;
@@ -111,6 +117,22 @@ void RetargetThunk(uint32_t thunk, uint64_t value, bool forget) {
     if (LeadsToStub(entry)) Write(entry.slot, entry.read_only, value);
     if (forget) Forget(i);
   }
+}
+
+LiftedProtection::LiftedProtection(const ElfObject& object) {
+  if (object.relro_begin >= object.relro_end ||
+      SystemCall(SYS_mprotect, object.relro_begin, object.relro_end - object.relro_begin,
+                 PROT_READ | PROT_WRITE) != 0) {
+    return;
+  }
+  lifted_begin = object.relro_begin;
+  lifted_end = object.relro_end;
+}
+
+LiftedProtection::~LiftedProtection() {
+  if (lifted_begin == lifted_end) return;
+  SystemCall(SYS_mprotect, lifted_begin, lifted_end - lifted_begin, PROT_READ);
+  lifted_begin = lifted_end = 0;
 }
 
 void GiveBackDynamicSlots() {

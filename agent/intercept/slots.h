@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "agent/intercept/elf_object.h"
+#include "agent/intercept/thunk.h"
 #include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::intercept {
@@ -51,8 +52,19 @@ uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
 // one. False, and nothing changed, if the kernel refuses.
 bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value);
 
+// While this lives, slots of that object are written without lifting the protection of their page
+// each time: it is lifted for all of them. REQUIRES: the patch lock, or the constructor; no other
+// one lives.
+class LiftedProtection {
+ public:
+  explicit LiftedProtection(const ElfObject& object);
+  ~LiftedProtection();
+  LiftedProtection(const LiftedProtection&) = delete;
+  LiftedProtection& operator=(const LiftedProtection&) = delete;
+};
+
 // Slots that lead to stubs are remembered, at most this many; further ones stay as they are.
-inline constexpr uint32_t kMaxPatchedSlots = 16384;
+inline constexpr uint32_t kMaxPatchedSlots = FIELDCOST_MAX_PATCHED_SLOTS;
 struct PatchedSlot {
   uint64_t* slot;
   uint32_t thunk;

@@ -22,10 +22,22 @@
 //     The thread's state, whose active record is null while nothing is measured; or null.
 //   __thread shm::CallCounter* fieldcost_counters
 //     The thread's counters, one a thunk, of calls through sampling stubs.
+// The lab's library has no use for the last two, and asks for every call; instead:
+//   uint32_t fieldcost_takes_time
+//     0: no time stamps are taken; `end_ticks` is 1 then.
 // All of it runs inside other people's functions: no libc call, no vector register, no errno.
 
-// Stubs a library has of each kind, and bytes from one to the next.
+// Stubs a library has of each kind, and bytes from one to the next. The lab's stands in front of
+// everything that is called, and samples nothing.
+#ifdef FIELDCOST_LAB
+#define FIELDCOST_THUNK_COUNT 16384
+#define FIELDCOST_SAMPLING_STUB_COUNT 0
+#define FIELDCOST_MAX_PATCHED_SLOTS 131072
+#else
 #define FIELDCOST_THUNK_COUNT 512
+#define FIELDCOST_SAMPLING_STUB_COUNT FIELDCOST_THUNK_COUNT
+#define FIELDCOST_MAX_PATCHED_SLOTS 16384
+#endif
 #define FIELDCOST_STUB_BYTES 16
 #define FIELDCOST_SAMPLING_STUB_BYTES 64
 #define FIELDCOST_NOTICE_STUB_BYTES 64
@@ -61,6 +73,7 @@
 namespace fieldcost::intercept {
 
 inline constexpr uint32_t kThunkCount = FIELDCOST_THUNK_COUNT;
+inline constexpr uint32_t kSamplingStubCount = FIELDCOST_SAMPLING_STUB_COUNT;
 inline constexpr uint32_t kSampledFlag = FIELDCOST_SAMPLED_FLAG;  // its gap has run out
 inline constexpr uint32_t kNoticeFlag = FIELDCOST_NOTICE_FLAG;    // noticed only: see notice.h
 

@@ -64,7 +64,7 @@ uint64_t RealOf(uint64_t address) {
   const uint64_t sampling_stubs = SamplingStubOf(0);
   if (address >= stubs && address < StubOf(kThunkCount)) {
     address = TargetOfThunk(static_cast<uint32_t>((address - stubs) / FIELDCOST_STUB_BYTES));
-  } else if (address >= sampling_stubs && address < SamplingStubOf(kThunkCount)) {
+  } else if (address >= sampling_stubs && address < SamplingStubOf(kSamplingStubCount)) {
     address = TargetOfThunk(
         static_cast<uint32_t>((address - sampling_stubs) / FIELDCOST_SAMPLING_STUB_BYTES));
   }

@@ -16,105 +16,18 @@ using intercept::ElfObject;
 using intercept::GlobMatches;
 using intercept::SlotSpace;
 
-// Names that are never picked, without the underscores they begin with; '*' is any run.
-//
-// The first look at their caller's frame: an intercepted dlopen loses its caller's RUNPATH, an
-// intercepted dlsym(RTLD_NEXT) returns its caller, a walk that begins in the thunk shows it or ends
-// there. The others go to another stack, return twice or never, or have a calling convention of
-// their own. Found by searching the code of all libraries of the built-in list for functions that
-// read their return address or load the stack pointer. dl_iterate_phdr reads it, too, but only to
-// learn which namespace asks: ours is its caller's.
-constexpr const char* kNeverPicked[] = {
-    "*_Unwind_*",  // also __libunwind_Unwind_*
-    "*backtrace",
-    "*getcontext",  // also _Ux86_64_getcontext
-    "Unwind_*",
-    "dl_find_object",
-    "dl_mcount_wrapper*",
-    "dlmopen",
-    "dlopen",
-    "dlsym",
-    "dlvsym",
-    "fentry__",
-    "mcount",
-
-    "*fcontext",
-    "*longjmp",
-    "*setcontext",
-    "*setjmp",
-    "*swapcontext",
-    "U*_resume",  // libunwind's
-    "clone",
-    "coroutine_transfer",
-    "longjmp_chk",
-    "makecontext",
-    "vfork",
-
-    "Exit",
-    "GC_pthread_exit",
-    "abort",
-    "assert",
-    "assert_fail",
-    "assert_perror_fail",
-    "chk_fail",
-    "cxa_*",
-    "err",
-    "errx",
-    "exit",
-    "fortify_fail",
-    "gmon_start__",
-    "libc_start_*",
-    "morestack",
-    "pthread_exit",
-    "quick_exit",
-    "stack_chk_fail",
-    "thrd_exit",
-    "tls_get_addr*",
-    "verr",
-    "verrx",
-};
-
-const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t address) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (intercept::Contains(objects[i], address)) return &objects[i];
-  }
-  return nullptr;
-}
-
-// Follows a slot to a candidate. False if it leads nowhere, to data, or to something that may not
-// be picked.
+// Follows a slot to a candidate. False if it leads to nothing that may be picked.
 bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
                    const uint64_t* slot, Candidate* candidate) {
-  const char* const symbol = intercept::NameOf(importer, relocation);
-  if (!MayBePicked(symbol)) return false;
-  const uint64_t target = intercept::TargetOf(space, importer, relocation, slot);
-  if (target == 0) return false;
-  const ElfObject* const provider = ProviderOf(space.objects, space.object_count, target);
-  if (provider == nullptr) return false;
-  const char* const module =
-      *provider->soname != '\0' ? provider->soname : intercept::FileNameOf(provider->path);
-  if (*module == '\0') return false;  // the program itself
-  const Elf64_Sym* const definition =
-      intercept::FindExport(*provider, symbol, intercept::NeededVersion(importer, relocation));
-  if (definition == nullptr) return false;
-  const unsigned type = ELF64_ST_TYPE(definition->st_info);
-  if (type != STT_FUNC && type != STT_GNU_IFUNC) return false;
   *candidate = {};
-  candidate->provider = provider;
-  candidate->module = module;
-  candidate->symbol = symbol;
-  candidate->version = intercept::DefinedVersion(*provider, definition);
-  candidate->target = target;
-  if (type == STT_FUNC) {
-    candidate->code_begin = target;
-    candidate->code_end = target + definition->st_size;
-  }
-  return true;
+  // Not of the program itself.
+  return intercept::FollowSlot(space, importer, relocation, slot, candidate) &&
+         *candidate->module != '\0';
 }
 
-bool AlreadyPicked(const Picks& picks, uint64_t target) {
+bool AlreadyPicked(const Picks& picks, const Candidate& candidate) {
   for (uint32_t i = 0; i < picks.count; ++i) {
-    if (picks.candidates[i].target == target) return true;
+    if (intercept::IsSameFunction(picks.candidates[i], candidate)) return true;
   }
   return false;
 }
@@ -176,7 +89,7 @@ Drawn Draw(const Request& request, const SlotSpace& space, const Picks* taken, u
   for (uint32_t draw = 1; draw <= shm::kDrawsPerPick; ++draw) {
     Drawn drawn = ComeUpon(request, space, slot_count, NextRandom(random));
     if (!shm::TakesDraw(NextRandom(random), drawn.weight)) continue;
-    if (taken != nullptr && AlreadyPicked(*taken, drawn.candidate.target)) continue;
+    if (taken != nullptr && AlreadyPicked(*taken, drawn.candidate)) continue;
     if (most < shm::kMaxPicks && CountOf(*taken, drawn.candidate.provider) >= most) continue;
     drawn.candidate.candidate_count = slot_count;
     drawn.candidate.draws = draw;
@@ -195,7 +108,7 @@ void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Can
     for (uint32_t i = 0; found.weight != 0 && i < count; ++i) {
       candidates[i].probe_weight += found.weight;
       // Those after it were drawn from what it left.
-      if (candidates[i].target == found.candidate.target) break;
+      if (intercept::IsSameFunction(candidates[i], found.candidate)) break;
     }
   }
 }
@@ -231,15 +144,6 @@ bool SymbolMatchesList(const char* list, const char* symbol) {
 }
 
 }  // namespace
-
-bool MayBePicked(const char* symbol) {
-  while (*symbol == '_') ++symbol;
-  const size_t bytes = strlen(symbol);
-  for (const char* const pattern : kNeverPicked) {
-    if (GlobMatches(pattern, strlen(pattern), symbol, bytes)) return false;
-  }
-  return true;
-}
 
 void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
                   Picks* picks) {
@@ -284,7 +188,7 @@ void PickByName(const Request& request, const SlotSpace& space, uint32_t first_o
         Candidate candidate;
         if (MakeCandidate(space, importer, relocation, slot, &candidate) &&
             MatchesList(request.forced_pick, candidate.module, candidate.symbol) &&
-            !AlreadyPicked(*picks, candidate.target)) {
+            !AlreadyPicked(*picks, candidate)) {
           candidate.weight = shm::kFullWeight;
           picks->candidates[picks->count++] = candidate;
         }

@@ -2,21 +2,14 @@
 
 #include <stdint.h>
 
-#include "agent/intercept/elf_object.h"
+#include "agent/intercept/functions.h"
 #include "agent/intercept/slots.h"
 #include "agent/preload/policy.h"
 
 namespace fieldcost::preload {
 
 // An API that was picked.
-struct Candidate {
-  const intercept::ElfObject* provider;
-  const char* module;  // its soname; if it has none, its file's name
-  const char* symbol;
-  const char* version;
-  uint64_t target;
-  uint64_t code_begin;  // 0..0 if the function's extent is not known (IFUNC)
-  uint64_t code_end;
+struct Candidate : intercept::Function {
   // Facts of the random pick that took it; see common/shm/selection.h.
   uint64_t candidate_count;
   uint32_t draws;
@@ -37,10 +30,6 @@ struct Picks {
   Candidate candidates[shm::kMaxPicks];
   uint32_t count;
 };
-
-// False for functions that no thunk may stand in front of: they return twice, never, or look at
-// who called them.
-bool MayBePicked(const char* symbol);
 
 // Picks up to `wanted` different APIs at random from the space's slots. `random` seeds the draws.
 void PickAtRandom(const Request& request, const intercept::SlotSpace& space, uint64_t random,

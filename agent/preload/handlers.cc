@@ -208,8 +208,10 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   AddToCell(record->cells, Nanoseconds(OwnTicks(*record, end_ticks)), record->weight_log2);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  record->stack_pointer = 0;
+  // In this order: an active record that is nowhere would never be seen to be gone.
   thread->active = nullptr;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  record->stack_pointer = 0;
   const uint32_t what = record->what;
   if (what >= kSampledFlag) {
     ++record->cells->sampled;

@@ -6,46 +6,11 @@
 #include <stdint.h>
 
 #include "agent/preload/thread_state.h"
-#include "common/shm/run_file.h"
+#include "common/shm/cell_writer.h"
 
 namespace fieldcost::preload {
 
-// Adds one value that stands for 2^weight_log2 to a cell, in a way that a kill at any instruction
-// leaves repairable: see common/shm/run_file.h. Plain stores in this order are seen in this order,
-// since x86 keeps stores ordered; the fences hold the compiler.
-inline void AddToCell(shm::Cell* cell, uint64_t value, uint32_t weight_log2) {
-  __extension__ using Wide = unsigned __int128;
-  if (__builtin_expect(cell->staged_slot != 0, 0)) {
-    // The last update was left half way, by a signal handler that jumped out of it.
-    cell->buckets[cell->staged_slot - 1] = cell->staged;
-    cell->untimed = cell->staged_untimed;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    auto* const whole = reinterpret_cast<uint64_t*>(&cell->sequence);
-    __atomic_store_n(whole, uint64_t{cell->sequence + 1}, __ATOMIC_RELEASE);
-  }
-  const unsigned slot = shm::SlotOf(value);
-  shm::RunBucket* const bucket = &cell->buckets[slot];
-  while (__builtin_expect(weight_log2 != 0 && value > shm::kMaxWeightedValue >> weight_log2, 0)) {
-    --weight_log2;
-  }
-  const uint64_t weight = uint64_t{1} << weight_log2;
-  const uint64_t weighted = value << weight_log2;
-  const Wide squares =
-      ((Wide{bucket->sumsq_high} << 64) | bucket->sumsq_low) + Wide{weighted} * value;
-  cell->staged = {bucket->count + weight, bucket->sum + weighted, static_cast<uint64_t>(squares),
-                  static_cast<uint64_t>(squares >> 64)};
-  cell->staged_untimed = cell->untimed + weight - 1;
-  // `sequence` and `staged_slot` change together.
-  auto* const state = reinterpret_cast<uint64_t*>(&cell->sequence);
-  const uint32_t sequence = cell->sequence + 1;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  __atomic_store_n(state, (uint64_t{slot + 1} << 32) | sequence, __ATOMIC_RELEASE);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  *bucket = cell->staged;  // read again: holding it would cost four saved registers
-  cell->untimed = cell->staged_untimed;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  __atomic_store_n(state, uint64_t{sequence + 1}, __ATOMIC_RELEASE);
-}
+using shm::AddToCell;
 
 // The thread goes on without its active measurement, `record`.
 inline void Abandon(ThreadState* thread, Record* record) {

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/hosts.h"
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/slots.h"
@@ -21,7 +22,6 @@
 #include "agent/preload/random.h"
 #include "agent/preload/run_file_writer.h"
 #include "agent/preload/workspace.h"
-#include "common/shm/sanitizer_runtimes.h"
 
 namespace fieldcost::preload {
 namespace {
@@ -33,17 +33,6 @@ using intercept::SlotSpace;
 
 constexpr uint64_t kNever = ~uint64_t{0};
 
-// Conservative garbage collectors find what is in use in stacks and registers. During a measured
-// call its caller's rbx is in neither: what only that register refers to would be taken for
-// garbage.
-constexpr const char* kCollectors[] = {
-    "libgc.",        "libruby",      "libjavascriptcoregtk-", "libWPEWebKit",
-    "libQt5WebKit.", "libmonosgen-", "libmonoboehm-",         "libcoreclr.",
-    "libgphobos.",   "libdruntime-", "libphobos2-",           "libobjc_gc.",
-    "libgcj.",
-};
-constexpr const char* kProgramsWithCollector[] = {"emacs"};
-
 // What all phases of the run share, beside the process's picks.
 struct MeasuringRun {
   Request* request;  // with its newest policy
@@ -52,31 +41,6 @@ struct MeasuringRun {
   uint64_t Random() { return NextRandom(&random_state); }
 };
 MeasuringRun run;
-
-template <size_t N>
-bool BeginsWithAny(const char* text, const char* const (&beginnings)[N]) {
-  for (const char* const beginning : beginnings) {
-    if (strncmp(text, beginning, strlen(beginning)) == 0) return true;
-  }
-  return false;
-}
-
-// Whether an object from `first` on has a name that begins so.
-template <size_t N>
-bool IsAnyLoaded(uint32_t first, const char* const (&sonames)[N]) {
-  const SlotSpace space = Objects(false);
-  for (uint32_t i = first; i < space.object_count; ++i) {
-    if (BeginsWithAny(space.objects[i].soname, sonames)) return true;
-  }
-  return false;
-}
-
-bool HasCollector() {
-  const auto* const program = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-  return IsAnyLoaded(0, kCollectors) ||
-         (program != nullptr &&
-          BeginsWithAny(intercept::FileNameOf(program), kProgramsWithCollector));
-}
 
 // Private memory for the threads' states, and the page that a fork wipes.
 bool MakeThreads() {
@@ -285,8 +249,8 @@ bool IsServedAnyway(Request* request) {
 
 shm::Skip BeginRunInWorkspace(uint64_t random) {
   intercept::ListObjectsAtStart(run.request->policy.data_slots != 0);
-  if (IsAnyLoaded(0, shm::kSanitizerRuntimes)) return shm::Skip::kSanitizer;
-  if (HasCollector()) return shm::Skip::kCollector;
+  if (intercept::HasSanitizer()) return shm::Skip::kSanitizer;
+  if (intercept::HasCollector(0)) return shm::Skip::kCollector;
 
   const SlotSpace space = Objects(true);
   shm::Skip skip = DrawFirstPicks(space, random);
@@ -408,7 +372,7 @@ __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
   ForgetWhatIsGone();
   const uint32_t first_new = Objects(false).object_count;
   if (!intercept::AddObjectsOf(handle)) return;
-  if (IsAnyLoaded(first_new, kCollectors)) {
+  if (intercept::HasCollector(first_new)) {
     Detach();
     return LeaveAlone(shm::Skip::kCollector);
   }

@@ -2,12 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 
+#include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/x86_64/machine.h"
 
@@ -25,16 +24,6 @@ int64_t OpenAt(int64_t directory, const char* name, int flags) {
 }
 
 int64_t Close(int64_t fd) { return SystemCall(SYS_close, static_cast<uint64_t>(fd)); }
-
-// Whether a page of a file there stays writable once it is there. Not so where a store into a page
-// that was written back needs space again (btrfs and its like), or where a page may have to be
-// fetched from elsewhere.
-bool CannotFault(int64_t fd) {
-  struct statfs found;
-  return SystemCall(SYS_fstatfs, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(&found)) ==
-             0 &&
-         (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
-}
 
 bool IsOurs(int64_t fd) {
   struct stat found;
@@ -63,7 +52,7 @@ int64_t OpenRoot(const shm::PolicyHeader& policy, bool make) {
     root = OpenAt(AT_FDCWD, path, O_PATH | O_DIRECTORY);
   }
   if (root < 0) return root;
-  if (IsOurs(root) && CannotFault(root)) return root;
+  if (IsOurs(root) && intercept::CannotFault(root)) return root;
   Close(root);
   return -EPERM;
 }
@@ -96,16 +85,9 @@ int64_t OpenInMemory(const Request& request, const char* name, int flags) {
     fd = OpenAt(root, path, flags);
   }
   Close(root);
-  if (fd < 0 || CannotFault(fd)) return fd;
+  if (fd < 0 || intercept::CannotFault(fd)) return fd;
   Close(fd);
   return -EPERM;
-}
-
-bool Populate(uint64_t begin, uint64_t bytes) {
-  constexpr int kMadvPopulateWrite = 23;  // Linux 5.14
-  const uint64_t first = begin & ~uint64_t{4095};
-  const uint64_t end = (begin + bytes + 4095) & ~uint64_t{4095};
-  return SystemCall(SYS_madvise, first, end - first, kMadvPopulateWrite) == 0;
 }
 
 }  // namespace fieldcost::preload

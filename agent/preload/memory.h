@@ -15,8 +15,4 @@ namespace fieldcost::preload {
 // made. The descriptor, or a negative number.
 int64_t OpenInMemory(const Request& request, const char* name, int flags);
 
-// Gives memory to a part of a file that is mapped, so that writing to it cannot fail. False if
-// there is none.
-bool Populate(uint64_t begin, uint64_t bytes);
-
 }  // namespace fieldcost::preload

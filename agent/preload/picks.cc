@@ -34,6 +34,20 @@ void Aim(PickState* pick, const Candidate& candidate) {
   pick->phase = shm::kPickActive;
 }
 
+// Whether the slot is for that pick's version of the symbol: two may lead to one function.
+bool IsOfVersion(const intercept::SlotSpace& space, const intercept::ElfObject& importer,
+                 const Elf64_Rela& relocation, uint64_t target, const shm::Pick& pick) {
+  for (uint32_t i = 0; i < space.object_count; ++i) {
+    const intercept::ElfObject& provider = space.objects[i];
+    if (!intercept::Contains(provider, target)) continue;
+    const Elf64_Sym* const definition = intercept::FindExport(
+        provider, pick.symbol, intercept::NeededVersion(importer, relocation));
+    return definition != nullptr &&
+           strcmp(intercept::DefinedVersion(provider, definition), pick.symbol_version) == 0;
+  }
+  return false;
+}
+
 void GiveBackSlots(uint32_t pick, uint32_t phase) {
   intercept::RetargetThunk(pick, process.picks[pick].target, true);
   process.picks[pick].phase = phase;
@@ -74,6 +88,7 @@ void PatchPicks(const intercept::SlotSpace& space, uint32_t first_object) {
           if (value == intercept::StubOf(i) || value == SamplingStubOf(i)) break;
           const uint64_t leads_to = intercept::TargetOf(space, object, relocation, slot);
           if (leads_to != intercept::RealOf(process.picks[i].target)) continue;
+          if (!IsOfVersion(space, object, relocation, leads_to, *shared)) continue;
           const bool is_sampled = process.picks[i].sampling_log2 != 0;
           const uint64_t stub = is_sampled ? SamplingStubOf(i) : intercept::StubOf(i);
           if (!intercept::PatchSlot(object, slot, i, stub)) break;
@@ -129,8 +144,11 @@ uint32_t RemoveKnownPicks(Picks* picks) {
   for (uint32_t i = 0; i < picks->count; ++i) {
     bool known = false;
     for (uint32_t k = 0; k < process.pick_count; ++k) {
-      if (IsActivePick(k) &&
-          intercept::RealOf(process.picks[k].target) == picks->candidates[i].target) {
+      const shm::Pick& shared = *process.picks[k].shared;
+      const Candidate& drawn = picks->candidates[i];
+      if (IsActivePick(k) && intercept::RealOf(process.picks[k].target) == drawn.target &&
+          strcmp(shared.symbol, drawn.symbol) == 0 &&
+          strcmp(shared.symbol_version, drawn.version) == 0) {
         known = true;
       }
     }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
 
@@ -245,7 +246,7 @@ void CountSkip(const Request& request, shm::Skip reason) {
   if (mapped == MAP_FAILED) return;
   auto* const file = static_cast<shm::SkipFile*>(mapped);
   // Whoever made it may have left holes in it.
-  if (Populate(reinterpret_cast<uint64_t>(file), sizeof *file) &&
+  if (intercept::Populate(reinterpret_cast<uint64_t>(file), sizeof *file) &&
       memcmp(file->magic, shm::kSkipMagic, sizeof file->magic) == 0) {
     __atomic_fetch_add(&file->counts[static_cast<uint32_t>(reason)], 1, __ATOMIC_RELAXED);
   }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
@@ -31,20 +32,6 @@ void CopyText(char* to, size_t capacity, const char* from) {
   size_t i = 0;
   for (; i + 1 < capacity && from[i] != '\0'; ++i) to[i] = from[i];
   to[i] = '\0';
-}
-
-bool WriteAt(int64_t fd, const void* bytes, uint64_t size, uint64_t offset) {
-  return SystemCall(SYS_pwrite64, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(bytes),
-                    size, offset) == static_cast<int64_t>(size);
-}
-
-// Lasts as long as the open file exists: as long as it is mapped.
-bool Lock(int64_t fd) {
-  struct flock lock = {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return SystemCall(SYS_fcntl, static_cast<uint64_t>(fd), F_OFD_SETLK,
-                    reinterpret_cast<uint64_t>(&lock)) == 0;
 }
 
 // Gives at most 4 ms, the most that 32 bits hold.
@@ -93,40 +80,12 @@ void FillHeader(const Request& request, uint64_t random, uint64_t size, shm::Run
   }
 }
 
-// Writes the file's first page into a new, locked file of `size` bytes, whose other pages get their
-// space when they are used; says that it is complete once all that is there.
-bool WriteBeginning(int64_t fd, const void* page, uint64_t size) {
-  const uint32_t complete = 1;
-  return Lock(fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&
-         WriteAt(fd, page, kPageBytes, 0) &&
-         WriteAt(fd, &complete, sizeof complete, offsetof(shm::RunHeader, complete));
-}
-
-// Maps the whole file, not for children of fork(). Null if that is not possible.
-void* Map(int64_t fd, uint64_t size) {
-  void* const mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                            static_cast<int>(fd), 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  if (madvise(mapped, size, MADV_DONTFORK) == 0) return mapped;
-  munmap(mapped, size);
-  return nullptr;
-}
-
 // Makes the file `name` with this first page, and maps it. Null, and no file, if any of it fails.
 void* MakeAndMap(const Request& request, const char* name, const void* page, uint64_t size) {
   const int64_t runs = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
   if (runs < 0) return nullptr;
-  const int64_t fd =
-      SystemCall(SYS_openat, static_cast<uint64_t>(runs), reinterpret_cast<uint64_t>(name),
-                 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  void* mapped = nullptr;
-  if (fd >= 0) {
-    if (WriteBeginning(fd, page, size)) mapped = Map(fd, size);
-    if (mapped == nullptr) {
-      SystemCall(SYS_unlinkat, static_cast<uint64_t>(runs), reinterpret_cast<uint64_t>(name), 0);
-    }
-    SystemCall(SYS_close, static_cast<uint64_t>(fd));
-  }
+  void* const mapped = intercept::MakeMappedFile(
+      runs, name, {page, kPageBytes, offsetof(shm::RunHeader, complete)}, size);
   SystemCall(SYS_close, static_cast<uint64_t>(runs));
   return mapped;
 }
@@ -183,7 +142,8 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   const auto begin = reinterpret_cast<uint64_t>(pick);
   // The first page was written when the file was made.
   const uint64_t first_page_end = reinterpret_cast<uint64_t>(process.header) + kPageBytes;
-  if (begin + sizeof *pick > first_page_end && !Populate(begin, sizeof *pick)) return nullptr;
+  if (begin + sizeof *pick > first_page_end && !intercept::Populate(begin, sizeof *pick))
+    return nullptr;
   CopyText(pick->soname, sizeof pick->soname, candidate.module);
   CopyText(pick->symbol, sizeof pick->symbol, candidate.symbol);
   CopyText(pick->symbol_version, sizeof pick->symbol_version, candidate.version);

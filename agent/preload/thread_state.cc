@@ -1,13 +1,13 @@
 #include "agent/preload/thread_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/mapped_memory.h"
+#include "agent/intercept/mappings.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring.h"
-#include "agent/preload/memory.h"
 #include "agent/preload/overhead.h"
 
 // Runs inside handlers: no libc call, no vector register, no lock.
@@ -73,100 +73,15 @@ ThreadState* ClaimAny(uint32_t tid) {
   return nullptr;
 }
 
-struct Mapping {
-  uint64_t begin;
-  uint64_t end;
-  bool none;  // no access: a guard
-};
-
-// greenlet moves pieces of stack to the heap and back: frames that seem gone return.
-constexpr char kStackCopier[] = "_greenlet";
-
-uint64_t ParseHex(const char* text, uint32_t* at, uint32_t end) {
-  uint64_t value = 0;
-  for (; *at < end; ++*at) {
-    const char c = text[*at];
-    if (c >= '0' && c <= '9') {
-      value = value * 16 + static_cast<uint64_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      value = value * 16 + static_cast<uint64_t>(c - 'a' + 10);
-    } else {
-      break;
-    }
-  }
-  return value;
-}
-
-// True if the line of text that ends at `end` is about a file whose name begins with `name`.
-bool IsFile(const char* text, uint32_t begin, uint32_t end, const char* name, uint32_t bytes) {
-  uint32_t at = end;
-  while (at > begin && text[at - 1] != '/') --at;
-  for (uint32_t i = 0; i < bytes; ++i, ++at) {
-    if (at >= end || text[at] != name[i]) return false;
-  }
-  return true;
-}
-
-// What a line of /proc/self/maps says: "begin-end rwxp ...".
-Mapping ParseMapping(const char* text, uint32_t begin, uint32_t end) {
-  Mapping mapping = {};
-  uint32_t at = begin;
-  mapping.begin = ParseHex(text, &at, end);
-  ++at;
-  mapping.end = ParseHex(text, &at, end);
-  mapping.none = at + 2 < end && text[at + 1] == '-' && text[at + 2] == '-';
-  return mapping;
-}
-
-// Finds the mapping that holds `address` and the one below it. False if it cannot be told, or if
-// stacks are being copied here.
-bool FindMapping(ThreadState* thread, uint64_t address, Mapping* below, Mapping* found) {
-  static const char kMaps[] = "/proc/self/maps";
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(kMaps), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  *found = Mapping{};
-  bool hit = false;
-  bool copier = false;
-  uint32_t kept = 0;  // bytes of an incomplete line at the start of scratch
-  char* text = thread->scratch;
-  bool in_long_line = false;
-  while (!copier) {
-    const int64_t got =
-        SystemCall(SYS_read, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(text + kept),
-                   sizeof thread->scratch - kept);
-    if (got <= 0) break;
-    const uint32_t size = kept + static_cast<uint32_t>(got);
-    uint32_t line = 0;
-    for (uint32_t i = kept; i < size; ++i) {
-      if (text[i] != '\n') continue;
-      if (IsFile(text, line, i, kStackCopier, sizeof kStackCopier - 1)) copier = true;
-      if (!in_long_line && !hit) {
-        *below = *found;
-        *found = ParseMapping(text, line, i);
-        hit = found->begin <= address && address < found->end;
-      }
-      in_long_line = false;
-      line = i + 1;
-    }
-    kept = size - line;
-    if (kept == sizeof thread->scratch) {  // a line longer than the buffer: skip its rest
-      in_long_line = true;
-      kept = 0;
-    }
-    for (uint32_t i = 0; i < kept; ++i) text[i] = text[line + i];
-  }
-  SystemCall(SYS_close, static_cast<uint64_t>(fd));
-  return hit && !copier;
-}
-
 // Looks up the stack that `here` is on; true if it is known which one. Remembers it if it is the
 // thread's own, which is the mapping that also holds its control block and has a guard right below
 // it; the first thread's is the one that ends where the kernel put the arguments (it holds no
 // control block).
 bool LookUpStack(ThreadState* thread, uint64_t here) {
-  Mapping below{};
-  Mapping stack{};
-  if (!FindMapping(thread, here, &below, &stack)) return false;
+  intercept::Mapping below{};
+  intercept::Mapping stack{};
+  if (!intercept::FindMapping(here, thread->scratch, sizeof thread->scratch, &below, &stack))
+    return false;
   const uint64_t control_block = intercept::ThreadPointer();
   const bool first_thread = thread->owner_tid == process.pid;
   const bool own_stack = first_thread
@@ -248,7 +163,8 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
 }
 
 __attribute__((cold)) bool MakeCounters(ThreadState* thread) {
-  if (!Populate(reinterpret_cast<uint64_t>(thread->counters), process.counter_slot_bytes)) {
+  if (!intercept::Populate(reinterpret_cast<uint64_t>(thread->counters),
+                           process.counter_slot_bytes)) {
     CountLost();
     return false;
   }
@@ -262,7 +178,7 @@ __attribute__((cold)) shm::Cell* MakeCells(ThreadState* thread, uint32_t pick) {
     return nullptr;
   }
   const uint64_t cells = thread->cells + pick * process.pick_bytes;
-  if (!Populate(cells, process.pick_bytes)) {
+  if (!intercept::Populate(cells, process.pick_bytes)) {
     thread->ready[pick] = kCellsRefused;
     CountLost();
     return nullptr;

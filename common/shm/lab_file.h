@@ -1,0 +1,171 @@
+#pragma once
+
+// What the lab (`fieldcost measure`) and the library that it loads into a scenario's programs say
+// to each other: a plan, and a file of each program with what it did. Both are in one directory on
+// memory that the lab makes for itself; the agent never sees it. Little endian, fixed layout, x86-64
+// only. No C++ runtime. The lab treats what programs leave as hostile.
+//
+//   plan:     LabPlanHeader | LabPlanEntry[entry_count], ascending by hash | globs, zero-terminated
+//   lab file: LabHeader | LabApi[kLabApis] | pair rows | LabNode[slot][kLabNodes] | blocks
+//
+// An API has one number in a program's files: that of the stub that its calls go through. What was
+// never called has nothing but zeros. Of the pair rows, bit b of row a says that b was entered on a
+// thread on which a had not returned yet.
+
+#include <stdint.h>
+
+#include "common/shm/run_file.h"
+
+namespace fieldcost::shm {
+
+// The absolute path of the directory; set for the scenario's programs.
+inline constexpr char kLabDirectoryVariable[] = "FIELDCOST_LAB_DIR";
+inline constexpr char kLabPlanName[] = "plan";
+inline constexpr char kLabFileSuffix[] = ".lab";
+inline constexpr char kLabPlanMagic[8] = {'f', 'c', 'l', 'a', 'b', 'p', 'l', 'n'};
+inline constexpr char kLabMagic[8] = {'f', 'c', 'l', 'a', 'b', 'r', 'u', 'n'};
+inline constexpr uint32_t kLabVersion = 1;
+
+inline constexpr uint32_t kLabApis = 16384;
+inline constexpr uint32_t kLabNodes = 16384;    // of a thread
+inline constexpr uint32_t kLabBlocks = 65536;   // of a program
+inline constexpr uint32_t kLabArguments = 6;    // integer registers
+inline constexpr uint32_t kNoArgument = 0xff;
+inline constexpr uint32_t kMaxLabPlanBytes = 1 << 20;
+
+enum LabMode : uint32_t {
+  kLabMap = 1,   // which APIs are called, which are on one stack, what they allocate
+  kLabTime = 2,  // how long those of one group take
+};
+
+enum LabRole : uint32_t {
+  kLabKnown = 0,  // of another group: left alone
+  kLabTimed = 1,
+  kLabNew = 2,  // not in the plan: if it is called, the plan was made without it
+};
+
+struct LabPlanHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t mode;  // LabMode
+  uint64_t size_bytes;
+  uint64_t tsc_to_ns_multiplier;
+  uint32_t entry_count;  // at most kLabApis
+  uint32_t glob_bytes;   // of "library!symbol" globs with commas between them, and their end
+  uint32_t data_slots;   // 1: calls through GLOB_DAT slots too
+  uint32_t reserved;
+};
+static_assert(sizeof(LabPlanHeader) == 48);
+
+struct LabPlanEntry {
+  uint64_t api_hash;  // ApiHash()
+  uint32_t role;      // LabRole
+  uint32_t argument;  // 0..5: the integer argument by whose size costs are told apart; kNoArgument
+};
+static_assert(sizeof(LabPlanEntry) == 16);
+
+enum LabApiFlags : uint32_t {
+  kLabDescribed = 1,  // called
+  kLabSighted = 2,    // called, and not in the plan
+  kLabAllocator = 4,  // one of the malloc family: what it allocates is its caller's
+};
+
+struct LabApi {
+  char module[64];  // soname, else the file's name
+  char symbol[256];
+  char version[64];  // empty if unversioned
+  uint8_t build_id[32];
+  uint32_t build_id_bytes;
+  uint32_t flags;  // LabApiFlags; last
+  char path[512];
+  uint64_t first_call_ns;     // of the process's first call + 1; 0 = none has returned
+  uint64_t first_call_bytes;  // likewise
+  uint32_t reserved[18];
+};
+static_assert(sizeof(LabApi) == 1024);
+
+// A node of a thread's tree of APIs that called each other. Node 0 is the root.
+struct LabNode {
+  uint32_t parent;
+  uint32_t api;
+  uint64_t calls;
+  uint64_t bytes;  // allocated while it was the innermost
+  uint64_t reserved;
+};
+static_assert(sizeof(LabNode) == 32);
+
+// Sums of Log2Times256() of costs (log2_fixed.h). Not staged as cells are: of a killed program they
+// may lack a cell's last value.
+struct LabLogSums {
+  uint64_t count;
+  uint64_t sum;
+  uint64_t sum_squares;
+};
+
+// What one thread did with one API. How often it called it, exactly, is `calls`: with the values of
+// its cell, nested and abandoned calls, and those that have not returned.
+struct LabBlock {
+  uint32_t api;
+  uint32_t slot;
+  uint64_t calls;
+  uint64_t nested;     // recorded by nobody: inner calls of a recursion, and of what else was measured
+  uint64_t abandoned;  // left by longjmp or an exception
+};
+
+struct LabMapBlock {
+  LabBlock head;
+  Cell inclusive;  // bytes a call
+  Cell exclusive;
+  Cell sizes;                                      // of each allocation
+  uint64_t arguments[kLabArguments][kBucketSlots];  // calls by the size of each integer argument
+};
+
+struct LabTimeBlock {
+  LabBlock head;
+  Cell time;  // ns
+  LabLogSums all;
+  LabLogSums by_argument[kBucketSlots];
+};
+
+struct LabHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t mode;
+  uint64_t size_bytes;
+  uint32_t complete;  // 1 once everything above and the program's name are written
+  uint32_t pid;
+  uint32_t parent_pid;
+  uint32_t attached;  // 0: it entered a sandbox, or loaded what must be left alone
+  uint64_t start_unix_ns;
+  uint64_t tsc_to_ns_multiplier;
+  uint32_t bias_ps;  // subtracted from every time
+  uint32_t bias_spread_ps;
+  uint64_t lost_calls;       // no slot, no memory, or in a signal handler that interrupted us
+  uint64_t lost_records;     // calls for which no record was left
+  uint64_t lost_nodes;       // calls told of their caller's node, since there was none left
+  uint64_t moved_calls;      // that came back on another thread
+  uint32_t candidate_count;  // APIs that slots lead to
+  uint32_t left_out;         // beyond kLabApis, or whose names are too long
+  uint32_t block_count;      // may pass kLabBlocks: the rest was lost
+  uint32_t reserved32;
+  uint32_t node_counts[kThreadSlots];
+  char program[256];
+  uint8_t reserved[2688];
+};
+static_assert(sizeof(LabHeader) == 4096);
+
+inline constexpr uint64_t kLabRowBytes = kLabApis / 8;
+constexpr uint64_t LabApisOffset() { return sizeof(LabHeader); }
+constexpr uint64_t LabPairsOffset() { return LabApisOffset() + kLabApis * sizeof(LabApi); }
+constexpr uint64_t LabNodesOffset() { return LabPairsOffset() + kLabApis * kLabRowBytes; }
+constexpr uint64_t LabBlocksOffset() {
+  return LabNodesOffset() + uint64_t{kThreadSlots} * kLabNodes * sizeof(LabNode);
+}
+constexpr uint64_t LabBlockBytes(uint32_t mode) {
+  return mode == kLabMap ? sizeof(LabMapBlock) : sizeof(LabTimeBlock);
+}
+constexpr uint64_t LabFileBytes(uint32_t mode) {
+  return RoundUpToPage(LabBlocksOffset() + kLabBlocks * LabBlockBytes(mode));
+}
+
+}  // namespace fieldcost::shm
