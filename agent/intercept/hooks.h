@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace fieldcost::intercept {
@@ -21,6 +22,15 @@ void OnLibraryLoaded(void* handle);
 // Something that dlopen brought may go: afterwards no slot in it may be ours, and nothing of it may
 // be read.
 void OnLibraryMayGo();
+
+// The program has allocated that much, from the place in its code where `caller` is
+// (alloc_wrappers.h).
+void OnAllocation(size_t bytes, uint64_t caller);
+
+// From the first to the second no allocation of this thread is to be counted: one function of the
+// family calls another. The second is called only if the first returned true.
+bool StopCountingAllocations();
+void CountAllocationsAgain();
 
 // The program is about to wait; called once in a while.
 void OnWait();

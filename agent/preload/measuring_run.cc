@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/alloc_wrappers.h"
 #include "agent/intercept/hosts.h"
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
@@ -12,7 +13,6 @@
 #include "agent/intercept/text.h"
 #include "agent/intercept/wrappers.h"
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/preload/alloc_meter.h"
 #include "agent/preload/calibration.h"
 #include "agent/preload/candidates.h"
 #include "agent/preload/io_meter.h"
@@ -154,7 +154,7 @@ void InstallMeters(const SlotSpace& space) {
   InstallWrappers(intercept::kNotices,
                   waits ? intercept::kNoticeCount : size_t{intercept::kFirstWaitNotice}, space, 0);
   if ((process.metrics & shm::kAllocMetrics) != 0) {
-    InstallWrappers(kAllocFunctions, kAllocFunctionCount, space, 0);
+    InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space, 0);
   }
   if ((process.metrics & shm::kIoMetrics) != 0) {
     InstallWrappers(kIoFunctions, kIoFunctionCount, space, 0);

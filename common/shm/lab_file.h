@@ -2,8 +2,8 @@
 
 // What the lab (`fieldcost measure`) and the library that it loads into a scenario's programs say
 // to each other: a plan, and a file of each program with what it did. Both are in one directory on
-// memory that the lab makes for itself; the agent never sees it. Little endian, fixed layout, x86-64
-// only. No C++ runtime. The lab treats what programs leave as hostile.
+// memory that the lab makes for itself; the agent never sees it. Little endian, fixed layout,
+// x86-64 only. No C++ runtime. The lab treats what programs leave as hostile.
 //
 //   plan:     LabPlanHeader | LabPlanEntry[entry_count], ascending by hash | globs, zero-terminated
 //   lab file: LabHeader | LabApi[kLabApis] | pair rows | LabNode[slot][kLabNodes] | blocks
@@ -27,9 +27,9 @@ inline constexpr char kLabMagic[8] = {'f', 'c', 'l', 'a', 'b', 'r', 'u', 'n'};
 inline constexpr uint32_t kLabVersion = 1;
 
 inline constexpr uint32_t kLabApis = 16384;
-inline constexpr uint32_t kLabNodes = 16384;    // of a thread
-inline constexpr uint32_t kLabBlocks = 65536;   // of a program
-inline constexpr uint32_t kLabArguments = 6;    // integer registers
+inline constexpr uint32_t kLabNodes = 16384;   // of a thread
+inline constexpr uint32_t kLabBlocks = 65536;  // of a program
+inline constexpr uint32_t kLabArguments = 6;   // integer registers
 inline constexpr uint32_t kNoArgument = 0xff;
 inline constexpr uint32_t kMaxLabPlanBytes = 1 << 20;
 
@@ -108,7 +108,7 @@ struct LabBlock {
   uint32_t api;
   uint32_t slot;
   uint64_t calls;
-  uint64_t nested;     // recorded by nobody: inner calls of a recursion, and of what else was measured
+  uint64_t nested;  // recorded by nobody: inner calls of a recursion, and of what else was measured
   uint64_t abandoned;  // left by longjmp or an exception
 };
 
@@ -116,7 +116,7 @@ struct LabMapBlock {
   LabBlock head;
   Cell inclusive;  // bytes a call
   Cell exclusive;
-  Cell sizes;                                      // of each allocation
+  Cell sizes;                                       // of each allocation
   uint64_t arguments[kLabArguments][kBucketSlots];  // calls by the size of each integer argument
 };
 
@@ -150,7 +150,7 @@ struct LabHeader {
   uint32_t reserved32;
   uint32_t node_counts[kThreadSlots];
   char program[256];
-  uint8_t reserved[2688];
+  uint8_t reserved[2704];
 };
 static_assert(sizeof(LabHeader) == 4096);
 

@@ -1,0 +1,295 @@
+#include <stdint.h>
+
+#include "agent/intercept/hooks.h"
+#include "agent/intercept/mapped_memory.h"
+#include "agent/intercept/notice.h"
+#include "agent/lab_preload/thread_state.h"
+#include "common/shm/cell_writer.h"
+#include "common/shm/log2_fixed.h"
+
+// The two ends of a call, called by x86_64/thunk.S inside somebody else's program: no libc call, no
+// vector register, no lock, no errno.
+
+namespace fieldcost::lab_preload {
+
+// Returned in rax:rdx. A null record means: go straight to the function.
+struct Entry {
+  Record* record;
+  uint64_t target;
+};
+
+namespace {
+
+bool IsTailCall(const uint64_t* return_slot) {
+  return *return_slot == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return);
+}
+
+// While this lives, calls that a signal handler makes on this thread go straight on: blocks have
+// one writer. A handler that jumps out of it leaves its mark, which is seen to be stale by a call
+// from further up.
+class Writing {
+ public:
+  Writing(ThreadState* thread, uint64_t here) : thread_(thread) {
+    const uint64_t busy_at = thread->busy_at;
+    const bool is_stale = busy_at != 0 && IsOnOwnStack(thread, here) &&
+                          IsOnOwnStack(thread, busy_at) && here >= busy_at;
+    is_ours_ = busy_at == 0 || is_stale;
+    if (!is_ours_) {
+      CountLost();
+      return;
+    }
+    thread->busy_at = here;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  ~Writing() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (is_ours_) thread_->busy_at = 0;
+  }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+  bool is_ours() const { return is_ours_; }
+
+ private:
+  ThreadState* thread_;
+  bool is_ours_;
+};
+
+// The i-th integer argument, which the thunk saved right below the return address.
+uint64_t ArgumentAt(const uint64_t* return_slot, uint32_t i) {
+  return return_slot[-1 - static_cast<int64_t>(i)];
+}
+
+uint32_t TakeFirstCall(Target* target) {
+  if (__builtin_expect(__atomic_load_n(&target->first_taken, __ATOMIC_RELAXED) != 0, 1)) return 0;
+  return __atomic_exchange_n(&target->first_taken, 1, __ATOMIC_RELAXED) == 0 ? 1 : 0;
+}
+
+// The child of that node for this API; the node itself if there is no room for more.
+uint32_t ChildOf(ThreadState* thread, uint32_t parent, uint32_t api) {
+  shm::LabNode* const nodes = NodesOf(thread->slot);
+  uint32_t at = (parent * 0x9e3779b1U + api * 0x85ebca6bU) % kNodeTable;
+  for (; thread->node_table[at] != 0; at = (at + 1) % kNodeTable) {
+    const uint32_t node = thread->node_table[at];
+    if (nodes[node].parent == parent && nodes[node].api == api) return node;
+  }
+  constexpr uint32_t kNodesOfAPage = 4096 / sizeof(shm::LabNode);
+  const uint32_t made = thread->node_count + 1;  // 0 is the root
+  const bool is_on_new_page = made == 1 || made % kNodesOfAPage == 0;
+  const bool is_room =
+      made < shm::kLabNodes &&
+      (!is_on_new_page ||
+       intercept::Populate(reinterpret_cast<uint64_t>(&nodes[made]), sizeof nodes[made]));
+  if (!is_room) {
+    __atomic_fetch_add(&process.header->lost_nodes, 1, __ATOMIC_RELAXED);
+    return parent;
+  }
+  nodes[made].parent = parent;
+  nodes[made].api = api;
+  thread->node_table[at] = static_cast<uint16_t>(made);
+  thread->node_count = made;
+  process.header->node_counts[thread->slot] = made + 1;
+  return made;
+}
+
+// It is on the stack from now until the outermost call returns: there is no record to say when.
+void AddUnrecorded(ThreadState* thread, uint32_t api) {
+  for (uint32_t i = 0; i < thread->unrecorded_count; ++i) {
+    if (thread->unrecorded[i] == api) return;
+  }
+  if (thread->unrecorded_count == kMaxUnrecorded) return CountLost();
+  thread->unrecorded[thread->unrecorded_count++] = static_cast<uint16_t>(api);
+}
+
+// Sets the pair of each API on the stack with this one. Returns whether it is itself among them.
+bool SetPairs(ThreadState* thread, uint32_t api) {
+  bool is_inner = false;
+  for (const Record* outer = thread->top; outer != nullptr; outer = outer->below) {
+    SetPair(outer->api, api);
+    is_inner |= outer->api == api;
+  }
+  for (uint32_t i = 0; i < thread->unrecorded_count; ++i) SetPair(thread->unrecorded[i], api);
+  return is_inner;
+}
+
+Record* BeginMapped(ThreadState* thread, uint32_t api, const uint64_t* return_slot,
+                    shm::LabBlock* block) {
+  auto* const mapped = reinterpret_cast<shm::LabMapBlock*>(block);
+  ++block->calls;
+  for (uint32_t i = 0; i < shm::kLabArguments; ++i) {
+    ++mapped->arguments[i][shm::SlotOf(ArgumentAt(return_slot, i))];
+  }
+  const bool is_inner = SetPairs(thread, api);
+  const uint32_t parent = thread->top == nullptr ? 0 : thread->top->node;
+  const uint32_t node = ChildOf(thread, parent, api);
+  if (node != 0) ++NodesOf(thread->slot)[node].calls;
+  Record* const record = Push(thread, api, return_slot);
+  if (record == nullptr) {
+    ++block->nested;
+    AddUnrecorded(thread, api);
+    return nullptr;
+  }
+  record->node = node;
+  record->is_inner = is_inner ? 1 : 0;
+  record->allocated = thread->allocated;
+  record->exclusive = 0;
+  record->exclusive_of_inner = 0;
+  return record;
+}
+
+Record* BeginTimed(ThreadState* thread, uint32_t api, const uint64_t* return_slot,
+                   shm::LabBlock* block) {
+  ++block->calls;
+  SetPairs(thread, api);
+  Record* const record = thread->top != nullptr ? nullptr : Push(thread, api, return_slot);
+  if (record == nullptr) {
+    ++block->nested;
+    return nullptr;
+  }
+  const uint32_t argument = process.targets[api].argument;
+  record->argument = argument < shm::kLabArguments ? ArgumentAt(return_slot, argument) : 0;
+  return record;
+}
+
+void EndMapped(ThreadState* thread, const Record& record) {
+  if (record.node != 0) NodesOf(thread->slot)[record.node].bytes += record.exclusive;
+  auto* const block = reinterpret_cast<shm::LabMapBlock*>(record.block);
+  if (record.is_inner != 0) {
+    ++block->head.nested;
+    for (Record* outer = record.below; outer != nullptr; outer = outer->below) {
+      if (outer->api != record.api) continue;
+      outer->exclusive_of_inner += record.exclusive + record.exclusive_of_inner;
+      return;
+    }
+    return;
+  }
+  const uint64_t inclusive = thread->allocated - record.allocated;
+  shm::AddToCell(&block->inclusive, inclusive, 0);
+  shm::AddToCell(&block->exclusive, record.exclusive + record.exclusive_of_inner, 0);
+  if (record.is_first != 0) ApiOf(record.api)->first_call_bytes = inclusive + 1;
+}
+
+uint64_t Nanoseconds(uint64_t ticks) {
+  __extension__ using Wide = unsigned __int128;
+  constexpr uint64_t kHalf = uint64_t{1} << 31;
+  return static_cast<uint64_t>((Wide{ticks} * process.ticks_to_ns + kHalf) >> 32);
+}
+
+void AddLog(shm::LabLogSums* sums, uint64_t log) {
+  ++sums->count;
+  sums->sum += log;
+  sums->sum_squares += log * log;
+}
+
+void EndTimed(const Record& record, uint64_t end_ticks) {
+  uint64_t ticks = end_ticks - record.start_ticks;
+  ticks = ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
+  const uint64_t ns = Nanoseconds(ticks);
+  auto* const block = reinterpret_cast<shm::LabTimeBlock*>(record.block);
+  shm::AddToCell(&block->time, ns, 0);
+  const uint64_t log = shm::Log2Times256(ns);
+  AddLog(&block->all, log);
+  AddLog(&block->by_argument[shm::SlotOf(record.argument)], log);
+  if (record.is_first != 0) ApiOf(record.api)->first_call_ns = ns + 1;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
+    uint32_t what, const uint64_t* return_slot) {
+  if ((what & intercept::kNoticeFlag) != 0) {
+    const uint32_t notice = what & ~intercept::kNoticeFlag;
+    if (IsAttached())
+      intercept::Notice(notice, ArgumentAt(return_slot, 0), ArgumentAt(return_slot, 1));
+    return {nullptr, intercept::fieldcost_notice_targets[notice]};
+  }
+  Target& target = process.targets[what];
+  const Entry straight = {nullptr, target.address};
+  if (!IsAttached()) return straight;
+  if (target.role == shm::kLabNew) {
+    Describe(what);
+    return straight;
+  }
+  ThreadState* const thread = CurrentThread();
+  if (thread == nullptr) return straight;
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  const Writing writing(thread, here);
+  if (!writing.is_ours()) return straight;
+  shm::LabBlock* const block = BlockOf(thread, what);
+  if (block == nullptr) return straight;
+  DropGone(thread, here, IsTailCall(return_slot));
+  if (thread->top == nullptr) thread->unrecorded_count = 0;
+  Record* const record = process.mode == shm::kLabMap
+                             ? BeginMapped(thread, what, return_slot, block)
+                             : BeginTimed(thread, what, return_slot, block);
+  if (record == nullptr) return straight;
+  record->block = block;
+  record->is_first = TakeFirstCall(&target);
+  return {record, record->target};
+}
+
+// `end_ticks` is 0 if the process was detached when the function came back.
+extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
+                                                                           uint64_t end_ticks) {
+  ThreadState* const thread = record->owner;
+  if (thread != fieldcost_current_thread) {
+    if (IsAttached()) __atomic_fetch_add(&process.header->moved_calls, 1, __ATOMIC_RELAXED);
+    return __atomic_store_n(&record->state, kReturned, __ATOMIC_RELEASE);
+  }
+  const bool is_attached = end_ticks != 0 && IsAttached();
+  if (!is_attached || record->state != kActive) return Remove(thread, record);
+  const Writing writing(thread, record->stack_pointer);
+  if (!writing.is_ours()) return Remove(thread, record);
+  // What was called by it, and is still there, is gone.
+  DropGone(thread, record->stack_pointer, true);
+  if (process.mode == shm::kLabMap) {
+    EndMapped(thread, *record);
+  } else {
+    EndTimed(*record, end_ticks);
+  }
+  Remove(thread, record);
+  if (thread->top == nullptr) thread->unrecorded_count = 0;
+}
+
+}  // namespace fieldcost::lab_preload
+
+namespace fieldcost::intercept {
+
+using lab_preload::process;
+using lab_preload::Record;
+using lab_preload::ThreadState;
+
+// Told of every API on the stack, and as its own to the innermost that is not of the malloc family.
+// `caller` says nothing more: whatever is called through a slot has a record.
+void OnAllocation(size_t bytes, uint64_t) {
+  ThreadState* const thread = lab_preload::fieldcost_current_thread;
+  if (thread == nullptr || !lab_preload::IsAttached() || thread->counting_stopped != 0) return;
+  if (thread->top == nullptr || thread->busy_at != 0) return;
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  const lab_preload::Writing writing(thread, here);
+  lab_preload::DropGone(thread, here, false);
+  thread->allocated += bytes;
+  bool is_told = false;
+  for (Record* record = thread->top; record != nullptr; record = record->below) {
+    const bool is_allocator = process.targets[record->api].is_allocator != 0;
+    if (!is_told && (!is_allocator || record->below == nullptr)) {
+      record->exclusive += bytes;
+      is_told = true;
+    }
+    if (record->is_inner != 0) continue;
+    shm::AddToCell(&reinterpret_cast<shm::LabMapBlock*>(record->block)->sizes, bytes, 0);
+  }
+}
+
+bool StopCountingAllocations() {
+  ThreadState* const thread = lab_preload::fieldcost_current_thread;
+  if (thread == nullptr || thread->counting_stopped != 0) return false;
+  thread->counting_stopped = 1;
+  return true;
+}
+
+void CountAllocationsAgain() {
+  ThreadState* const thread = lab_preload::fieldcost_current_thread;
+  if (thread != nullptr) thread->counting_stopped = 0;
+}
+
+}  // namespace fieldcost::intercept

@@ -1,0 +1,50 @@
+#include "agent/intercept/hooks.h"
+
+#include "agent/intercept/hosts.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/lab_preload/process.h"
+#include "agent/lab_preload/targets.h"
+
+// What agent/intercept asks of whoever uses it: the lab's answers.
+
+namespace fieldcost::intercept {
+
+using lab_preload::process;
+
+namespace {
+
+void Detach() {
+  __atomic_store_n(lab_preload::fieldcost_attached, 0, __ATOMIC_SEQ_CST);
+  process.header->attached = 0;
+}
+
+}  // namespace
+
+uint64_t TargetOfThunk(uint32_t thunk) { return process.targets[thunk].address; }
+
+void OnSandbox() { Detach(); }
+
+__attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
+  if (IsKnownHandle(handle)) return;
+  const PatchLock lock;
+  if (!lock.held() || !IsInThisNamespace(handle)) return;
+  if (IsAnyDynamicObjectGone()) lab_preload::LeaveDynamicObjects();
+  const uint32_t first_new = Objects(false).object_count;
+  if (!AddObjectsOf(handle)) return;
+  if (HasCollector(first_new)) return Detach();
+  lab_preload::LookForStackCopier(first_new);
+  const SlotSpace space = Objects(false);
+  InstallWrappersAgain(space, first_new);
+  lab_preload::StandBeforeCalls(space, first_new);
+}
+
+__attribute__((cold, noinline)) void OnLibraryMayGo() {
+  if (!HasDynamicObjects()) return;
+  const PatchLock lock(PatchLock::Patience::kWait);
+  if (lock.held()) lab_preload::LeaveDynamicObjects();
+}
+
+void OnWait() {}
+
+}  // namespace fieldcost::intercept

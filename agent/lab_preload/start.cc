@@ -1,0 +1,125 @@
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "agent/intercept/alloc_wrappers.h"
+#include "agent/intercept/calibration.h"
+#include "agent/intercept/elf_object.h"
+#include "agent/intercept/hosts.h"
+#include "agent/intercept/mapped_memory.h"
+#include "agent/intercept/notice.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/tables.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/intercept/x86_64/machine.h"
+#include "agent/lab_preload/lab_file_writer.h"
+#include "agent/lab_preload/plan_file.h"
+#include "agent/lab_preload/targets.h"
+#include "agent/lab_preload/thread_state.h"
+
+// The library's only entry: a constructor that leaves at once unless the lab has left a plan. Any
+// failure means: inert, and the lab sees that there is no file.
+
+namespace fieldcost::lab_preload {
+
+Process fieldcost_process;
+alignas(4096) uint32_t fieldcost_attached[1024];
+uint32_t fieldcost_takes_time;
+
+namespace {
+
+void* Map(uint64_t bytes) {
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return mapped == MAP_FAILED ? nullptr : mapped;
+}
+
+bool MakeMemory() {
+  intercept::tables = static_cast<intercept::Tables*>(Map(sizeof(intercept::Tables)));
+  process.threads = static_cast<ThreadState*>(Map(sizeof(ThreadState) * shm::kThreadSlots));
+  return intercept::tables != nullptr && process.threads != nullptr &&
+         madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;
+}
+
+uint64_t SumOf(const void* block) {
+  uint64_t sum = 0;
+  for (const shm::RunBucket& bucket : static_cast<const shm::LabTimeBlock*>(block)->time.buckets) {
+    sum += bucket.sum;
+  }
+  return sum;
+}
+
+// What a thunk adds to what it measures.
+void Calibrate() {
+  static shm::LabTimeBlock block;
+  static shm::LabHeader no_header;
+  const uint64_t ticks_to_ns = process.ticks_to_ns;
+  process.header = &no_header;
+  process.ticks_to_ns = uint64_t{1} << 32;  // the block shall count ticks meanwhile
+  Target& target = process.targets[0];
+  target.address = reinterpret_cast<uint64_t>(&intercept::fieldcost_known_function);
+  target.role = shm::kLabTimed;
+  target.argument = shm::kNoArgument;
+  target.first_taken = 1;
+  fieldcost_attached[0] = 1;
+  ThreadState* const thread = CurrentThread();
+  if (thread != nullptr) {
+    thread->blocks[0] = &block.head;
+    const auto timed = reinterpret_cast<intercept::KnownFunction>(intercept::StubOf(0));
+    process.bias_ticks = intercept::MeasureBias(timed, SumOf, &block).ticks;
+    thread->blocks[0] = nullptr;
+  }
+  fieldcost_attached[0] = 0;
+  target = {};
+  process.ticks_to_ns = ticks_to_ns;
+}
+
+// Blocks of the first thread for what is timed, so that the first calls find their memory ready.
+void PrepareBlocks() {
+  constexpr uint32_t kMost = 512;
+  ThreadState* const thread = CurrentThread();
+  if (thread == nullptr || process.mode != shm::kLabTime) return;
+  uint32_t timed = 0;
+  for (uint32_t i = 0; i < process.target_count; ++i) {
+    if (process.targets[i].role == shm::kLabTimed) ++timed;
+  }
+  if (timed > kMost) return;
+  for (uint32_t i = 0; i < process.target_count; ++i) {
+    if (process.targets[i].role == shm::kLabTimed) MakeBlock(thread, i);
+  }
+}
+
+bool Begin() {
+  if (!MakeMemory()) return false;
+  const shm::LabPlanHeader& plan = Plan();
+  process.mode = plan.mode;
+  process.ticks_to_ns = plan.tsc_to_ns_multiplier;
+  process.block_bytes = shm::LabBlockBytes(plan.mode);
+  process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
+  process.stack_top = getauxval(AT_RANDOM);
+  fieldcost_takes_time = plan.mode == shm::kLabTime ? 1 : 0;
+
+  intercept::ListObjectsAtStart(plan.data_slots != 0);
+  if (intercept::HasSanitizer() || intercept::HasCollector(0)) return false;
+  LookForStackCopier(0);
+  if (fieldcost_takes_time != 0) Calibrate();
+  if (!CreateLabFile()) return false;
+
+  const intercept::SlotSpace space = intercept::Objects(true);
+  intercept::InstallWrappers(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
+  if (plan.mode == shm::kLabMap) {
+    intercept::InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space,
+                               0);
+  }
+  fieldcost_attached[0] = 1;
+  StandBeforeCalls(space, 0);
+  PrepareBlocks();
+  return true;
+}
+
+__attribute__((constructor)) void Start(int, char**, char** environment) {
+  if (intercept::IsKnownLibc() && ReadPlan(environment)) Begin();
+}
+
+}  // namespace
+}  // namespace fieldcost::lab_preload

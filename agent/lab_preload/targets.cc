@@ -1,0 +1,124 @@
+#include "agent/lab_preload/targets.h"
+
+#include <string.h>
+
+#include "agent/intercept/alloc_wrappers.h"
+#include "agent/intercept/functions.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/thunk.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/lab_preload/plan_file.h"
+#include "common/shm/selection.h"
+
+namespace fieldcost::lab_preload {
+namespace {
+
+using intercept::ElfObject;
+using intercept::Function;
+using intercept::SlotSpace;
+
+constexpr uint32_t kNone = ~uint32_t{0};
+constexpr uint32_t kTableSlots = 4 * intercept::kThunkCount;
+uint16_t table[kTableSlots];  // target + 1 by hash, open addressing
+
+// The place of an API's number; where it is to be put if the API has none.
+uint16_t* Find(uint64_t hash) {
+  uint64_t at = hash % kTableSlots;
+  while (table[at] != 0 && process.targets[table[at] - 1].hash != hash) {
+    at = (at + 1) % kTableSlots;
+  }
+  return &table[at];
+}
+
+bool IsTooLong(const Function& function) {
+  return strlen(function.symbol) >= sizeof(shm::LabApi::symbol) ||
+         strlen(function.module) >= sizeof(shm::LabApi::module) ||
+         strlen(function.version) >= sizeof(shm::LabApi::version);
+}
+
+// The target's number, made if it is new; kNone if it is not measured.
+uint32_t TargetFor(const Function& function) {
+  const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
+  uint16_t* const place = Find(hash);
+  const bool is_new = *place == 0;
+  if (is_new) {
+    if (!IsWanted(function.module, function.symbol)) return kNone;
+    if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
+      ++process.header->left_out;
+      return kNone;
+    }
+    *place = static_cast<uint16_t>(++process.target_count);
+  }
+  const uint32_t index = *place - 1U;
+  Target& target = process.targets[index];
+  target.module = function.module;
+  target.symbol = function.symbol;
+  target.version = function.version;
+  if (is_new) {
+    const PlannedApi planned = PlanOf(hash);
+    target.hash = hash;
+    target.role = static_cast<uint8_t>(planned.role);
+    target.argument = static_cast<uint8_t>(planned.argument);
+  }
+  const uint64_t address = intercept::WrapperOf(function.target);
+  target.is_allocator = intercept::IsAllocWrapper(address) ? 1 : 0;
+  __atomic_store_n(&target.address, address, __ATOMIC_RELEASE);
+  return index;
+}
+
+void StandBeforeCallsOf(const SlotSpace& space, const ElfObject& object) {
+  const intercept::LiftedProtection lifted(object);
+  intercept::ForEachSlotOf(
+      object, space.data_too,
+      [&](const ElfObject& importer, const Elf64_Rela& relocation, uint64_t* slot) {
+        Function function;
+        if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return true;
+        if (*function.module == '\0') function.module = ProgramName();
+        const uint32_t target = TargetFor(function);
+        if (target == kNone || process.targets[target].role == shm::kLabKnown) return true;
+        const uint64_t stub = intercept::StubOf(target);
+        if (__atomic_load_n(slot, __ATOMIC_RELAXED) == stub) return true;
+        intercept::PatchSlot(importer, slot, target, stub);
+        return true;
+      });
+}
+
+}  // namespace
+
+void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
+  for (uint32_t i = first_object; i < space.object_count; ++i) {
+    StandBeforeCallsOf(space, space.objects[i]);
+  }
+  process.header->candidate_count = process.target_count;
+}
+
+void LeaveDynamicObjects() {
+  intercept::GiveBackDynamicSlots();
+  for (uint32_t i = 0; i < process.target_count; ++i) {
+    Target& target = process.targets[i];
+    if (!intercept::IsInDynamicObject(intercept::RealOf(target.address))) continue;
+    target.module = target.symbol = target.version = nullptr;
+  }
+  intercept::RemoveDynamicObjects();
+}
+
+void LookForStackCopier(uint32_t first_object) {
+  static const char kGreenlet[] = "_greenlet";
+  const SlotSpace space = intercept::Objects(false);
+  for (uint32_t i = first_object; i < space.object_count; ++i) {
+    const char* const name = intercept::FileNameOf(space.objects[i].path);
+    if (strncmp(name, kGreenlet, sizeof kGreenlet - 1) == 0) process.never_reuse = 1;
+  }
+}
+
+const ElfObject* ProviderOf(const Target& target) {
+  const SlotSpace space = intercept::Objects(false);
+  const uint64_t address = intercept::RealOf(target.address);
+  for (uint32_t i = 0; i < space.object_count; ++i) {
+    if (intercept::Contains(space.objects[i], address)) return &space.objects[i];
+  }
+  return nullptr;
+}
+
+}  // namespace fieldcost::lab_preload
