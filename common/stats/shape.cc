@@ -12,7 +12,7 @@ namespace fieldcost::stats {
 namespace {
 
 constexpr std::uint64_t kFewestCalls = 100;
-constexpr unsigned kFinestSlot = 5;  // 16 .. 31 ns: what is below counts as this
+constexpr unsigned kFinestSlot = 5;  // 16 .. 31 ns: what is below is as far from what is above
 static_assert(shm::SlotMin(kFinestSlot) == 16);
 constexpr double kFinestNs = 16;
 
@@ -148,22 +148,22 @@ std::optional<Growth> MostExplainingGrowth(const std::vector<ShapeArgument>& arg
   return most;
 }
 
-// The pair of peaks of which the lower is highest.
+// The pair of peaks of which the lower is highest. Between cheap buckets there may be none that the
+// clock can tell apart, so there neither distances nor valleys are looked for.
 std::optional<TwoPeaks> FindTwoPeaks(const CostHistogram& cost) {
   std::array<std::uint64_t, shm::kBucketSlots> calls{};
-  cost.ForEachUsed([&](unsigned slot, const Bucket& bucket) {
-    calls[std::max(slot, kFinestSlot)] += bucket.count;
-  });
+  cost.ForEachUsed([&](unsigned slot, const Bucket& bucket) { calls[slot] = bucket.count; });
   const auto all = ToDouble(cost.count());
   const auto is_peak = [&](unsigned slot) {
     return calls[slot] >= kPeakCalls && ToDouble(calls[slot]) >= kPeakShare * all;
   };
   std::optional<TwoPeaks> found;
-  for (unsigned cheap = kFinestSlot; cheap < shm::kBucketSlots; ++cheap) {
+  for (unsigned cheap = 0; cheap < shm::kBucketSlots; ++cheap) {
     if (!is_peak(cheap)) continue;
-    for (unsigned dear = cheap + kPeakDistance; dear < shm::kBucketSlots; ++dear) {
+    const unsigned from = std::max(cheap, kFinestSlot);
+    for (unsigned dear = from + kPeakDistance; dear < shm::kBucketSlots; ++dear) {
       if (!is_peak(dear)) continue;
-      const auto* valley = std::min_element(&calls[cheap + 1], &calls[dear]);
+      const auto* valley = std::min_element(&calls[from + 1], &calls[dear]);
       const std::uint64_t lower = std::min(calls[cheap], calls[dear]);
       const double below = ToDouble(lower) - ToDouble(*valley);
       if (ToDouble(*valley) > kValleyShare * ToDouble(lower)) continue;

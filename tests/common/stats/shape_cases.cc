@@ -189,6 +189,72 @@ constexpr ShapeCase kHeldOut[] = {
      .draw = [](CaseDraw& d) { return With(d, 4096, [](double n) { return 80 + 3 * n; }); }},
 };
 
+constexpr ShapeCase kHeldOutLater[] = {
+    {.name = "Weibull, 0.3",
+     .shape = Shape::kHeavyTailed,
+     .draw = [](CaseDraw& d) { return Without(d, 20e3 * d.Weibull(0.3)); }},
+    {.name = "log-logistic, 1",
+     .shape = Shape::kHeavyTailed,
+     .draw =
+         [](CaseDraw& d) {
+           const double u = d.Uniform(0, 1);
+           return Without(d, 1000 * u / (1 - u));
+         }},
+    {.name = "Pareto, 0.9, times n^0.1",
+     .shape = Shape::kHeavyTailed,
+     .draw =
+         [](CaseDraw& d) {
+           const double n = std::floor(d.LogUniform(1, kMostInput));
+           return SimulatedCall{n, 300 * d.Pareto(0.9) * std::pow(n, 0.1)};
+         }},
+    {.name = "exponential, 60 ns, seen in steps of 10",
+     .shape = Shape::kVaried,
+     .draw = [](CaseDraw& d) { return Without(d, std::floor(6 * d.Exponential()) * 10); }},
+    {.name = "uniform within 10 x",
+     .shape = Shape::kVaried,
+     .draw = [](CaseDraw& d) { return Without(d, d.Uniform(1000, 10'000)); }},
+    {.name = "loguniform within 100 x",
+     .shape = Shape::kVaried,
+     .draw = [](CaseDraw& d) { return Without(d, d.LogUniform(1000, 100'000)); }},
+    {.name = "log-Laplace, 0.5",
+     .shape = Shape::kVaried,
+     .draw =
+         [](CaseDraw& d) {
+           return Without(d, 8000 * std::exp(0.5 * (d.Exponential() - d.Exponential())));
+         }},
+    {.name = "10 or 20 ns",
+     .shape = Shape::kConstant,
+     .draw = [](CaseDraw& d) { return Without(d, d.OneIn(2) ? 10 : 20); }},
+    {.name = "30 % 10 ns, 70 % 120 to 180 ns, seen in steps of 10",
+     .shape = Shape::kBimodal,
+     .draw =
+         [](CaseDraw& d) {
+           return Without(d, d.Uniform(0, 1) < 0.3 ? 10 : std::floor(d.Uniform(12, 19)) * 10);
+         }},
+    {.name = "two peaks, 92 % 3 us, 8 % 200 us",
+     .shape = Shape::kBimodal,
+     .draw =
+         [](CaseDraw& d) { return Without(d, (d.OneIn(12.5) ? 200e3 : 3e3) * d.LogNormal(0.1)); }},
+    {.name = "200 ns + 4 n, n exponential, noise 0.3",
+     .shape = Shape::kGrows,
+     .draw =
+         [](CaseDraw& d) {
+           const double n = std::floor(500 * d.Exponential());
+           return SimulatedCall{n, (200 + 4 * n) * d.LogNormal(0.3)};
+         }},
+    {.name = "30 ns + 10 n^2, n from 2 to 64, noise 0.5",
+     .shape = Shape::kGrows,
+     .draw =
+         [](CaseDraw& d) {
+           const double n = std::floor(d.LogUniform(2, 65));
+           return SimulatedCall{n, (30 + 10 * n * n) * d.LogNormal(0.5)};
+         }},
+    {.name = "start-up of 500 us, then two peaks",
+     .shape = Shape::kBimodal,
+     .first_ns = 500e3,
+     .draw = [](CaseDraw& d) { return Without(d, (d.OneIn(3) ? 9000 : 400) * d.LogNormal(0.1)); }},
+};
+
 }  // namespace
 
 double CaseDraw::Uniform(double low, double high) {
@@ -215,6 +281,7 @@ double CaseDraw::AnyOf(std::span<const double> values) {
 
 std::span<const ShapeCase> TriedCases() { return kTried; }
 std::span<const ShapeCase> HeldOutCases() { return kHeldOut; }
+std::span<const ShapeCase> LaterHeldOutCases() { return kHeldOutLater; }
 
 ShapeInput Simulate(const ShapeCase& shape_case, double preempted, std::uint64_t seed) {
   CaseDraw draw(seed);

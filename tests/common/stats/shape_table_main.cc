@@ -1,4 +1,4 @@
-// Prints the table of shapes of common/stats/README.md:   shape_table tried|held_out [SEEDS]
+// Prints the table of shapes of common/stats/README.md:   shape_table tried|held_out|later [SEEDS]
 // Fixed seeds: the same numbers each time.
 
 #include <fmt/format.h>
@@ -11,12 +11,15 @@
 int main(int count, char** arguments) {
   using namespace fieldcost::stats;
   if (count < 2) return 64;
-  const bool is_tried = std::string_view(arguments[1]) == "tried";
+  const std::string_view which = arguments[1];
+  const auto cases = which == "tried"      ? TriedCases()
+                     : which == "held_out" ? HeldOutCases()
+                                           : LaterHeldOutCases();
   const int seeds = count > 2 ? std::atoi(arguments[2]) : 1000;
   double sum = 0;
   int cells = 0;
   fmt::print("| distribution | is | right, % | 0.2 % preempted |\n|---|---|---|---|\n");
-  for (const ShapeCase& each : is_tried ? TriedCases() : HeldOutCases()) {
+  for (const ShapeCase& each : cases) {
     const double plain = RightShare(each, 0, seeds);
     const double preempted = RightShare(each, 0.002, seeds);
     sum += plain + preempted;
