@@ -12,7 +12,7 @@ namespace fieldcost::stats {
 namespace {
 
 constexpr std::uint64_t kFewestCalls = 100;
-constexpr unsigned kFinestSlot = 5;  // 16 .. 31 ns: what is below is as far from what is above
+constexpr unsigned kFinestSlot = 5;  // 16 .. 31 ns: what is below counts as this
 static_assert(shm::SlotMin(kFinestSlot) == 16);
 constexpr double kFinestNs = 16;
 
@@ -148,27 +148,33 @@ std::optional<Growth> MostExplainingGrowth(const std::vector<ShapeArgument>& arg
   return most;
 }
 
-// The pair of peaks of which the lower is highest. Between cheap buckets there may be none that the
-// clock can tell apart, so there neither distances nor valleys are looked for.
+// The pair of peaks of which the lower is highest. Costs that the clock may not tell apart are one
+// bucket. It has all octaves down to nothing, which a long lower tail fills: so its height beside
+// those of one octave is what is left of it for each.
 std::optional<TwoPeaks> FindTwoPeaks(const CostHistogram& cost) {
   std::array<std::uint64_t, shm::kBucketSlots> calls{};
-  cost.ForEachUsed([&](unsigned slot, const Bucket& bucket) { calls[slot] = bucket.count; });
+  cost.ForEachUsed([&](unsigned slot, const Bucket& bucket) {
+    calls[std::max(slot, kFinestSlot)] += bucket.count;
+  });
   const auto all = ToDouble(cost.count());
   const auto is_peak = [&](unsigned slot) {
     return calls[slot] >= kPeakCalls && ToDouble(calls[slot]) >= kPeakShare * all;
   };
+  const auto height = [&](unsigned slot) {
+    return ToDouble(calls[slot]) / (slot == kFinestSlot ? kFinestSlot + 1 : 1);
+  };
   std::optional<TwoPeaks> found;
-  for (unsigned cheap = 0; cheap < shm::kBucketSlots; ++cheap) {
+  double lowest = 0;  // of the peaks that are found
+  for (unsigned cheap = kFinestSlot; cheap < shm::kBucketSlots; ++cheap) {
     if (!is_peak(cheap)) continue;
-    const unsigned from = std::max(cheap, kFinestSlot);
-    for (unsigned dear = from + kPeakDistance; dear < shm::kBucketSlots; ++dear) {
+    for (unsigned dear = cheap + kPeakDistance; dear < shm::kBucketSlots; ++dear) {
       if (!is_peak(dear)) continue;
-      const auto* valley = std::min_element(&calls[from + 1], &calls[dear]);
-      const std::uint64_t lower = std::min(calls[cheap], calls[dear]);
-      const double below = ToDouble(lower) - ToDouble(*valley);
-      if (ToDouble(*valley) > kValleyShare * ToDouble(lower)) continue;
-      if (below < kValleyErrors * std::sqrt(ToDouble(lower) + ToDouble(*valley))) continue;
-      if (found && lower <= std::min(found->cheap_calls, found->dear_calls)) continue;
+      const auto* valley = std::min_element(&calls[cheap + 1], &calls[dear]);
+      const double lower = std::min(height(cheap), height(dear));
+      const double depth = lower - ToDouble(*valley);
+      if (ToDouble(*valley) > kValleyShare * lower || lower <= lowest) continue;
+      if (depth < kValleyErrors * std::sqrt(lower + ToDouble(*valley))) continue;
+      lowest = lower;
       found = {.cheap_slot = cheap,
                .valley_slot = static_cast<unsigned>(valley - calls.data()),
                .dear_slot = dear,

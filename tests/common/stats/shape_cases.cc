@@ -255,6 +255,68 @@ constexpr ShapeCase kHeldOutLater[] = {
      .draw = [](CaseDraw& d) { return Without(d, (d.OneIn(3) ? 9000 : 400) * d.LogNormal(0.1)); }},
 };
 
+constexpr ShapeCase kHeldOutLast[] = {
+    {.name = "Weibull, 0.35, 2 us",
+     .shape = Shape::kHeavyTailed,
+     .draw = [](CaseDraw& d) { return Without(d, 2000 * d.Weibull(0.35)); }},
+    {.name = "lognormal, 1.7, 500 ns",
+     .shape = Shape::kHeavyTailed,
+     .draw = [](CaseDraw& d) { return Without(d, 500 * d.LogNormal(1.7)); }},
+    {.name = "98 % 1 us, 2 % 200 us",
+     .shape = Shape::kHeavyTailed,
+     .draw =
+         [](CaseDraw& d) { return Without(d, (d.OneIn(50) ? 200e3 : 1e3) * d.LogNormal(0.1)); }},
+    {.name = "gamma, 2, 90 ns, seen in steps of 10",
+     .shape = Shape::kVaried,
+     .draw = [](CaseDraw& d) { return Without(d, std::floor(9 * d.Gamma(2)) * 10); }},
+    {.name = "lognormal, 0.9, times n^0.05",
+     .shape = Shape::kVaried,
+     .draw =
+         [](CaseDraw& d) {
+           const double n = std::floor(d.LogUniform(1, kMostInput));
+           return SimulatedCall{n, 900 * d.LogNormal(0.9) * std::pow(n, 0.05)};
+         }},
+    {.name = "normal, 1 ms, 8 %",
+     .shape = Shape::kConstant,
+     .draw = [](CaseDraw& d) { return Without(d, 1e6 * (1 + 0.08 * d.Normal())); }},
+    {.name = "15 % nothing, 85 % 300 to 420 ns",
+     .shape = Shape::kBimodal,
+     .draw =
+         [](CaseDraw& d) { return Without(d, d.Uniform(0, 1) < 0.15 ? 0 : d.Uniform(300, 420)); }},
+    {.name = "two peaks, 40 % 1 us, 60 % 30 us, 0.4 wide",
+     .shape = Shape::kBimodal,
+     .draw =
+         [](CaseDraw& d) {
+           return Without(d, (d.Uniform(0, 1) < 0.4 ? 1e3 : 30e3) * d.LogNormal(0.4));
+         }},
+    {.name = "100 sqrt n, n uniform to 10,000, noise 0.2",
+     .shape = Shape::kGrows,
+     .draw =
+         [](CaseDraw& d) {
+           const double n = std::floor(d.Uniform(1, 10'000));
+           return SimulatedCall{n, 100 * std::sqrt(n) * d.LogNormal(0.2)};
+         }},
+    {.name = "150 ns + 2 n, half the n 0",
+     .shape = Shape::kGrows,
+     .draw =
+         [](CaseDraw& d) {
+           const double n = d.OneIn(2) ? 0 : std::floor(d.LogUniform(16, 16'384));
+           return SimulatedCall{n, (150 + 2 * n) * d.LogNormal(0.1)};
+         }},
+    {.name = "500 ns + 3 n^2, scanned over 1, 2, 4 ... 64",
+     .shape = Shape::kGrows,
+     .is_scanned = true,
+     .draw =
+         [](CaseDraw& d) {
+           const double n = std::exp2(std::floor(d.Uniform(0, 7)));
+           return SimulatedCall{n, (500 + 3 * n * n) * d.LogNormal(0.1)};
+         }},
+    {.name = "start-up of 1 ms, then lognormal, 1",
+     .shape = Shape::kVaried,
+     .first_ns = 1e6,
+     .draw = [](CaseDraw& d) { return Without(d, 2000 * d.LogNormal(1)); }},
+};
+
 }  // namespace
 
 double CaseDraw::Uniform(double low, double high) {
@@ -282,6 +344,7 @@ double CaseDraw::AnyOf(std::span<const double> values) {
 std::span<const ShapeCase> TriedCases() { return kTried; }
 std::span<const ShapeCase> HeldOutCases() { return kHeldOut; }
 std::span<const ShapeCase> LaterHeldOutCases() { return kHeldOutLater; }
+std::span<const ShapeCase> LastHeldOutCases() { return kHeldOutLast; }
 
 ShapeInput Simulate(const ShapeCase& shape_case, double preempted, std::uint64_t seed) {
   CaseDraw draw(seed);

@@ -1,5 +1,5 @@
-// Prints the table of shapes of common/stats/README.md:   shape_table tried|held_out|later [SEEDS]
-// Fixed seeds: the same numbers each time.
+// Prints the table of shapes of common/stats/README.md:   shape_table tried|held_out|later|last
+// [SEEDS] Fixed seeds: the same numbers each time.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,8 @@ int main(int count, char** arguments) {
   const std::string_view which = arguments[1];
   const auto cases = which == "tried"      ? TriedCases()
                      : which == "held_out" ? HeldOutCases()
-                                           : LaterHeldOutCases();
+                     : which == "later"    ? LaterHeldOutCases()
+                                           : LastHeldOutCases();
   const int seeds = count > 2 ? std::atoi(arguments[2]) : 1000;
   double sum = 0;
   int cells = 0;
