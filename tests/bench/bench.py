@@ -19,6 +19,7 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 10 lookup      CPU µs of a look-up, 1 M APIs, p99; floor: the same rows from SQLite, not decoded
   row 10 lsp_hover  wall ms of a hover, 1 M APIs, p99; floor: a hover on a comment. Each after an edit
   row 12 anomaly    CPU ms of comparing 500 APIs   no floor: one core, machines that differ, and alike
+  row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
   row -  soak       MiB a minute that the service grows in the last half of 10 minutes of everything at once
@@ -421,6 +422,12 @@ class Bench:
             yield {"row": 12, "name": f"check of 500 APIs, {case}", "unit": "ms", "value": value, "floor": None,
                    "ratio": None, "target": "<= 1000", "ok": value <= 1000, "peers": {}}
 
+    def lab_plan(self):
+        program = self.bench / "bench_lab_plan"
+        value = self.medians({"slowest": lambda: self.number([program])})["slowest"]
+        yield {"row": None, "name": "lab_plan, 4096 APIs", "unit": "ms", "value": value, "floor": None,
+               "ratio": None, "target": "<= 1000", "ok": value <= 1000, "peers": {}}
+
     def fleet(self):
         """Simulated, so the same on every machine; the picture is beside agent/upload/README.md."""
         done = subprocess.run([self.bench / "bench_fleet", "--check"], stdout=subprocess.PIPE, timeout=600,
@@ -445,7 +452,7 @@ def main():
     only_by_name = {"soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "fleet"]
+             "lsp_hover", "anomaly", "lab_plan", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")

@@ -27,6 +27,7 @@ TABLE = {
     # The wire for what a name may be.
     "agent/runs": (["base", "shm", "stats", "wire"], []),
     "agent/reach": (["base", "shm"], []),
+    "agent/lab": (["base", "shm", "stats", "wire", "settings", "runs"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
     "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace fieldcost::lab {
+
+// Random numbers that are the same with every library: std::mt19937_64, and none of the standard
+// distributions, which libraries may implement as they like. Not thread-safe.
+class SeededDraw {
+ public:
+  SeededDraw(std::uint64_t seed, std::uint64_t stream) : bits_(Mix(seed ^ Mix(stream))) {}
+
+  // Uniform in 0 .. bound - 1. REQUIRES: bound > 0.
+  std::uint64_t Below(std::uint64_t bound) {
+    const std::uint64_t unfair = (~std::uint64_t{0} - bound + 1) % bound;  // 2^64 mod bound
+    std::uint64_t bits = bits_();
+    while (bits < unfair) bits = bits_();
+    return bits % bound;
+  }
+  // Fisher and Yates, as of Durstenfeld (1964).
+  template <typename Value>
+  void Shuffle(std::vector<Value>& values) {
+    for (std::size_t left = values.size(); left > 1; --left) {
+      std::swap(values[left - 1], values[Below(left)]);
+    }
+  }
+
+ private:
+  // The finaliser of SplitMix64: every bit of the seed counts.
+  static std::uint64_t Mix(std::uint64_t bits) {
+    bits += 0x9e3779b97f4a7c15;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    return bits ^ (bits >> 31);
+  }
+
+  std::mt19937_64 bits_;
+};
+
+}  // namespace fieldcost::lab
