@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/stats/shape.h"
+#include "common/stats/stat_row.h"
+
+namespace fieldcost::wire {
+
+// What `fieldcost measure` found of one scenario, or of several together: a file that stays with
+// whoever measured, is read by all reading commands and merged by addition. README.md has the
+// format. Pure functions, thread-safe.
+
+// What a table has of an API beside its rows. Sums over all runs.
+struct LabApi {
+  stats::ApiKey api;
+  bool is_own = false;      // of a library that is not public, or of the program itself
+  std::uint64_t calls = 0;  // in the map runs, exactly, inner calls of recursions too
+  stats::LogSums log_cost;  // ns of all timed calls
+  std::vector<stats::ShapeArgument> arguments;  // ascending by number, each at most once
+  std::uint64_t first_call_bytes = 0;  // allocated by the processes' first calls
+  std::uint64_t other_bytes = 0;       // and by all others
+  bool operator==(const LabApi&) const = default;
+};
+
+// A node of the tree of APIs that called each other, of all threads together.
+struct LabStack {
+  static constexpr std::uint32_t kRoot = ~std::uint32_t{0};
+  std::uint32_t parent = kRoot;  // index of an earlier node
+  std::uint32_t api = 0;         // index into LabTable::apis
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;  // allocated while it was the innermost
+  bool operator==(const LabStack&) const = default;
+};
+
+// One measurement that is in the table.
+struct LabPart {
+  std::string content_hash;  // 64 hex digits: SHA-256 of its own table, as it was without parts
+  std::string name;          // what the user called it, else the command; printable
+  std::uint64_t seed = 0;
+  std::uint32_t rounds = 0;     // finished ones
+  std::uint32_t runs = 0;       // accepted
+  std::uint32_t left_out = 0;   // runs that were thrown away
+  std::int64_t started_us = 0;  // microseconds since 1970-01-01 UTC
+  std::string environment;      // kernel, CPU governor and the like; printable
+  bool operator==(const LabPart&) const = default;
+};
+
+struct LabTable {
+  // Ascending by key, of week 0: times (contribution = run of the scenario), bytes, calls per run,
+  // first calls. Weights, bounded sums and fullest week are empty.
+  std::vector<stats::StatRow> rows;
+  std::vector<LabApi> apis;      // ascending by key; every row's API is one of them
+  std::vector<LabStack> stacks;  // each node before its children, siblings ascending by API
+  // Indices (outer, inner): the second was entered before the first returned, on one thread.
+  // Ascending, each once.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  std::vector<LabPart> parts;  // ascending by hash, each once
+  bool operator==(const LabTable&) const = default;
+};
+
+// What a lab file is called.
+inline constexpr char kLabTableSuffix[] = ".lab";
+
+// Deterministic: equal tables, equal bytes. A table of one measurement that has no part yet gets
+// `content_hash` from ContentHash(). kInvalidArgument if it is not valid, kTooLarge beyond the
+// limits (limits.h).
+Result<std::string> EncodeLabTable(const LabTable& table);
+Result<LabTable> DecodeLabTable(std::string_view untrusted_bytes);
+// Whether a file begins as one does, so that commands can tell it from other inputs.
+bool LooksLikeLabTable(std::string_view untrusted_bytes);
+
+// The table without its parts, hashed.
+Result<std::string> ContentHash(const LabTable& table);
+
+// The sum: rows, APIs and stacks add, pairs and parts unite; the same bits in whatever order and
+// grouping. kInvalidArgument if a part is in two of them, and names it.
+Result<LabTable> MergeLabTables(std::span<const LabTable> tables);
+
+}  // namespace fieldcost::wire
