@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "agent/runs/untrusted_fields.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/wire/batch.h"
@@ -22,14 +23,6 @@ namespace {
 constexpr std::uint64_t kMaxRunDataBytes = 1024 * kMiB;
 constexpr int kMaxCellReads = 100;
 constexpr std::uint64_t kNsPerMicrosecond = 1000;
-
-// A zero-terminated text in a fixed field. nullopt if the zero is missing.
-template <std::size_t kSize>
-std::optional<std::string_view> TextOf(const char (&untrusted_field)[kSize]) {
-  const void* end = std::memchr(untrusted_field, 0, kSize);
-  if (end == nullptr) return std::nullopt;
-  return std::string_view(untrusted_field);
-}
 
 Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) {
   const auto soname = TextOf(untrusted_pick.soname);
@@ -127,24 +120,6 @@ CellState ReadCell(const RunBytes& bytes, const RunInfo& info, std::uint64_t off
                     .buckets = {}};
   std::memcpy(untrusted_cell.buckets, old.buckets, sizeof old.buckets);
   return state;
-}
-
-// The cell's histogram, with a staged update completed; nullopt if it is not a valid one.
-std::optional<stats::CostHistogram> HistogramOf(const shm::Cell& untrusted_cell) {
-  if (untrusted_cell.staged_slot > shm::kBucketSlots) return std::nullopt;
-  stats::CostHistogram histogram;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    const bool is_staged = untrusted_cell.staged_slot == slot + 1;
-    const shm::RunBucket& from = is_staged ? untrusted_cell.staged : untrusted_cell.buckets[slot];
-    histogram.SetBucket(slot,
-                        {.count = from.count,
-                         .sum = from.sum,
-                         .sum_of_squares = stats::MakeUint128(from.sumsq_high, from.sumsq_low)});
-  }
-  histogram.SetUntimed(untrusted_cell.staged_slot == 0 ? untrusted_cell.untimed
-                                                       : untrusted_cell.staged_untimed);
-  if (!stats::Validate(histogram)) return std::nullopt;
-  return histogram;
 }
 
 }  // namespace

@@ -25,6 +25,32 @@ std::string Sha256(std::string_view bytes) {
   return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
 }
 
+struct Sha256Stream::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  State() {
+    FIELDCOST_CHECK(context != nullptr);
+    FIELDCOST_CHECK(EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1);
+  }
+  ~State() { EVP_MD_CTX_free(context); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+};
+
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) {}
+Sha256Stream::~Sha256Stream() = default;
+Sha256Stream::Sha256Stream(Sha256Stream&&) noexcept = default;
+Sha256Stream& Sha256Stream::operator=(Sha256Stream&&) noexcept = default;
+
+void Sha256Stream::Update(std::string_view bytes) {
+  FIELDCOST_CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
+}
+
+std::string Sha256Stream::Finish() {
+  unsigned char digest[kDigestBytes];
+  FIELDCOST_CHECK(EVP_DigestFinal_ex(state_->context, digest, nullptr) == 1);
+  return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
+}
+
 std::string HmacSha256(std::string_view key, std::string_view bytes) {
   FIELDCOST_CHECK(key.size() <= std::size_t{std::numeric_limits<int>::max()});
   // OpenSSL takes a null key to mean "the key of the last call", so an empty key needs an address.

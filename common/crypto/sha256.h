@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,23 @@ namespace fieldcost::crypto {
 
 // SHA-256 (FIPS 180-4), 32 raw bytes.
 std::string Sha256(std::string_view bytes);
+
+// The same of what comes in parts. Movable; use from one thread at a time.
+class Sha256Stream {
+ public:
+  Sha256Stream();
+  ~Sha256Stream();
+  Sha256Stream(Sha256Stream&&) noexcept;
+  Sha256Stream& operator=(Sha256Stream&&) noexcept;
+
+  void Update(std::string_view bytes);
+  // The hash of all so far, 32 raw bytes. Once, last.
+  std::string Finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // HMAC-SHA-256 (RFC 2104), 32 raw bytes: keyed hashes of agent identities.
 std::string HmacSha256(std::string_view key, std::string_view bytes);

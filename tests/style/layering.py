@@ -27,7 +27,9 @@ TABLE = {
     # The wire for what a name may be.
     "agent/runs": (["base", "shm", "stats", "wire"], []),
     "agent/reach": (["base", "shm"], []),
-    "agent/lab": (["base", "shm", "stats", "wire", "settings", "runs"], []),
+    # Harvest and spool only for the package that a library is of.
+    "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest"], []),
+    "agent/lab_preload": (["shm", "intercept"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
     "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),
@@ -95,7 +97,7 @@ def check_file(root, path, problems):
         problems.append(f"{name}: its folder is not in the layering table")
         return
     seen, third_party = TABLE[folder]
-    if folder not in ("common/shm", "agent/intercept", "agent/preload"):  # those know no C++ library at all
+    if folder not in ("common/shm", "agent/intercept", "agent/preload", "agent/lab_preload"):  # those know no C++ library at all
         third_party = third_party + ["fmt/", "tl/"]
     allowed = {folder} | {WHERE[short] for short in seen}
     for number, quoted, included in includes(path):

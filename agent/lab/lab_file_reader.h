@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/runs/run_file_reader.h"
+#include "common/base/result.h"
+#include "common/shm/lab_file.h"
+#include "common/stats/api_key.h"
+#include "common/stats/cost_histogram.h"
+#include "common/stats/log_sums.h"
+
+namespace fieldcost::lab {
+
+// What one program did with one API, all its threads together.
+struct LabFileApi {
+  stats::ApiKey api;  // without the package version
+  std::string path;   // of its library
+  std::uint64_t hash = 0;
+  bool sighted = false;  // called, although the plan did not know it
+  std::uint64_t calls = 0;
+  std::uint64_t nested = 0;  // of these, what was not recorded: inner calls
+  std::uint64_t abandoned = 0;
+  std::optional<std::uint64_t> first_call_ns;
+  std::optional<std::uint64_t> first_call_bytes;
+  // Of a map.
+  stats::CostHistogram inclusive;
+  stats::CostHistogram exclusive;
+  stats::CostHistogram sizes;
+  std::array<std::array<std::uint64_t, shm::kBucketSlots>, shm::kLabArguments> arguments{};
+  // Of a timing run.
+  stats::CostHistogram time;
+  stats::LogSums log_time;
+  stats::InputSums by_argument;
+};
+
+// A node of the tree of APIs that called each other; parents come before their children.
+struct LabFileNode {
+  static constexpr std::uint32_t kRoot = ~std::uint32_t{0};
+  std::uint32_t parent = kRoot;  // index of another node
+  std::uint32_t api = 0;         // index into `apis`
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+};
+
+// What one program of a scenario left.
+struct LabFile {
+  std::string program;
+  std::uint32_t mode = 0;
+  bool attached = false;  // to its end
+  std::uint64_t lost_calls = 0;
+  std::uint64_t lost_records = 0;
+  std::uint64_t lost_nodes = 0;
+  std::uint64_t moved_calls = 0;
+  std::uint32_t candidates = 0;
+  std::uint32_t left_out = 0;
+  std::uint32_t bias_ps = 0;
+  std::uint32_t refused = 0;     // blocks that no calls could have made
+  std::vector<LabFileApi> apis;  // that were called
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // (outer, inner), indices of apis
+  std::vector<LabFileNode> nodes;
+};
+
+// Reads what a program left, which may be anything; it has ended. kUnavailable: its writer has not
+// finished making it. kCorrupt, kUnsupported.
+Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes);
+
+}  // namespace fieldcost::lab

@@ -1,0 +1,79 @@
+#include "agent/lab/lab_run.h"
+
+#include <poll.h>
+
+#include <cstdlib>
+#include <system_error>
+
+#include "agent/runs/liveness.h"
+#include "common/base/log.h"
+
+namespace fieldcost::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLookMs = 10;
+constexpr int kPatienceMs = 5000;
+
+std::vector<fs::path> LabFilesIn(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() == shm::kLabFileSuffix) files.push_back(entry.path());
+  }
+  return files;
+}
+
+void RemoveLabFiles(const fs::path& directory) {
+  std::error_code error;
+  for (const fs::path& path : LabFilesIn(directory)) fs::remove(path, error);
+}
+
+// Programs that the command has left behind may still be at it. `patience_ms` is for all of them.
+bool WaitUntilEnded(const agent::RunFileBytes& bytes, int& patience_ms) {
+  while (agent::IsBeingWritten(bytes.fd())) {
+    if (patience_ms <= 0) return false;
+    ::poll(nullptr, 0, kLookMs);
+    patience_ms -= kLookMs;
+  }
+  return true;
+}
+
+std::string Preload(const fs::path& library) {
+  const char* const present = std::getenv("LD_PRELOAD");
+  std::string preload = library.string();
+  if (present != nullptr && *present != '\0') preload += std::string(":") + present;
+  return preload;
+}
+
+}  // namespace
+
+Result<LabRun> RunWithLibrary(const LabRunner& runner, PlanFile plan) {
+  RemoveLabFiles(runner.directory);
+  FIELDCOST_TRY(WritePlan(runner.directory, std::move(plan)));
+  ScenarioOptions scenario = runner.scenario;
+  scenario.environment.emplace_back("LD_PRELOAD", Preload(runner.library));
+  scenario.environment.emplace_back(shm::kLabDirectoryVariable, runner.directory.string());
+  LabRun run;
+  FIELDCOST_ASSIGN(run.scenario, RunScenario(scenario));
+  int patience_ms = run.scenario.timed_out || run.scenario.interrupted ? 0 : kPatienceMs;
+  for (const fs::path& path : LabFilesIn(runner.directory)) {
+    const auto bytes = agent::RunFileBytes::Open(path);
+    if (!bytes) {
+      ++run.refused_files;
+      continue;
+    }
+    if (!WaitUntilEnded(*bytes, patience_ms)) ++run.still_running;
+    Result<LabFile> file = ReadLabFile(*bytes);
+    if (file) {
+      run.files.push_back(*std::move(file));
+    } else if (file.error().code != ErrorCode::kUnavailable) {
+      ++run.refused_files;
+    }
+  }
+  RemoveLabFiles(runner.directory);
+  return run;
+}
+
+}  // namespace fieldcost::lab

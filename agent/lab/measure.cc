@@ -1,0 +1,380 @@
+#include "agent/lab/measure.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/lab/disturbance.h"
+#include "common/base/text.h"
+
+namespace fieldcost::lab {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Step = MeasureProgress::Step;
+
+// After so many new plans, what still surprises gets runs alone.
+constexpr std::uint32_t kMostReplans = 10;
+// So often a group is tried in a round before its APIs are left out of it.
+constexpr int kMostTries = 12;
+// So often a run on a disturbed machine is repeated before it is kept.
+constexpr int kMostRepeats = 3;
+
+// Who stops everything, and keeps what is finished.
+struct Stop {
+  StoppedBy by;
+  std::string detail;
+};
+
+class Session {
+ public:
+  Session(const MeasureOptions& options,
+          const std::function<void(const MeasureProgress&)>& progress)
+      : options_(options), progress_(progress), disturbance_(options.plain_loop) {}
+
+  Result<Measurement> Run() {
+    FIELDCOST_TRY(RunPlain());
+    FIELDCOST_TRY(MakeMap());
+    ChooseSeed();
+    FIELDCOST_TRY(Plan());
+    if (!options_.plan_only) {
+      for (std::uint32_t round = 1; round <= options_.rounds && !stop_; ++round) {
+        FIELDCOST_TRY(TimeRound(round));
+      }
+    }
+    if (stop_) {
+      found_.stopped = stop_->by;
+      found_.stop_detail = stop_->detail;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // What became of a timing run.
+  enum class Outcome { kAccepted, kSurprised, kFailed, kDisturbed };
+
+  Status Prepare() {
+    if (options_.prepare.empty()) return {};
+    FIELDCOST_ASSIGN(const int status, RunShell(options_.prepare));
+    if (status == 0) return {};
+    return Fail(ErrorCode::kInvalidArgument, "--prepare '{}' ended with status {}",
+                EscapeControl(options_.prepare), status);
+  }
+
+  bool IsAccepted(int status) const {
+    if (options_.accept_any_status) return true;
+    return options_.accepted_statuses.empty() ? status == 0
+                                              : options_.accepted_statuses.contains(status);
+  }
+
+  static std::string Said(const ScenarioRun& run) {
+    const std::string_view text = Trim(run.last_errors);
+    if (text.empty()) return "it wrote nothing to its standard error";
+    const std::size_t line = text.rfind('\n');
+    return "it wrote last: " +
+           EscapeControl(line == std::string_view::npos ? text : text.substr(line + 1));
+  }
+
+  Status CheckEnd(const ScenarioRun& run, std::string_view what) const {
+    if (run.interrupted) return Fail(ErrorCode::kDeadlineExceeded, "interrupted in the {}", what);
+    if (run.timed_out) {
+      return Fail(ErrorCode::kDeadlineExceeded, "{}: the command did not end within {} s", what,
+                  options_.runner.scenario.timeout->count() / 1000);
+    }
+    return {};
+  }
+
+  Status RunPlain() {
+    for (std::uint32_t i = 0; i < options_.warmup; ++i) {
+      progress_({.step = Step::kWarmup, .round = i + 1, .rounds = options_.warmup});
+      FIELDCOST_TRY(Prepare());
+      FIELDCOST_ASSIGN(const ScenarioRun run, RunScenario(options_.runner.scenario));
+      FIELDCOST_TRY(CheckEnd(run, "warm-up"));
+    }
+    progress_({.step = Step::kPlain});
+    FIELDCOST_TRY(Prepare());
+    FIELDCOST_ASSIGN(found_.plain, RunScenario(options_.runner.scenario));
+    FIELDCOST_TRY(CheckEnd(found_.plain, "plain run"));
+    if (IsAccepted(found_.plain.status)) return {};
+    return Fail(ErrorCode::kInvalidArgument,
+                "the command fails without being measured: status {}; {} (--ignore-failure "
+                "accepts it)",
+                found_.plain.status, Said(found_.plain));
+  }
+
+  PlanFile NewPlan(std::uint32_t mode) const {
+    return {.mode = mode,
+            .tsc_to_ns_multiplier = options_.tsc_to_ns_multiplier,
+            .entries = {},
+            .globs = options_.apis,
+            .data_slots = options_.data_slots};
+  }
+
+  Status MakeMap() {
+    progress_({.step = Step::kMap});
+    FIELDCOST_TRY(Prepare());
+    FIELDCOST_ASSIGN(const LabRun map, RunWithLibrary(options_.runner, NewPlan(shm::kLabMap)));
+    FIELDCOST_TRY(CheckEnd(map.scenario, "map run"));
+    if (map.scenario.status != found_.plain.status) {
+      return Fail(
+          ErrorCode::kInternal,
+          "the command fails only when it is measured (map run): status {} instead of {}; {}",
+          map.scenario.status, found_.plain.status, Said(map.scenario));
+    }
+    if (map.files.empty()) {
+      return Fail(ErrorCode::kUnsupported, "no program of the scenario can be measured");
+    }
+    found_.map_ns = map.scenario.wall_ns;
+    found_.programs = static_cast<std::uint32_t>(map.files.size());
+    for (const LabFile& file : map.files) {
+      found_.candidates += file.candidates;
+      found_.left_out += file.left_out;
+    }
+    CountLosses(map);
+    if (map.scenario.output_hash != found_.plain.output_hash) ++found_.other_outputs;
+    found_.sums.AddMap(map);
+    if (found_.sums.apis().empty()) {
+      return Fail(ErrorCode::kNotFound, "{}",
+                  options_.apis.empty()
+                      ? "the scenario calls no function of a shared library through a slot"
+                      : "the scenario calls nothing that --apis names");
+    }
+    return {};
+  }
+
+  void CountLosses(const LabRun& run) {
+    for (const LabFile& file : run.files) {
+      found_.lost_calls += file.lost_calls;
+      if (!file.attached) ++found_.detached;
+    }
+    found_.still_running += run.still_running;
+  }
+
+  // By what is called, so that a plan repeats.
+  void ChooseSeed() {
+    if (options_.seed) {
+      found_.seed = *options_.seed;
+      return;
+    }
+    std::vector<std::uint64_t> hashes;
+    for (const ApiSums& api : found_.sums.apis()) hashes.push_back(api.hash);
+    std::sort(hashes.begin(), hashes.end());
+    std::uint64_t seed = 0xcbf29ce484222325;
+    for (const std::uint64_t hash : hashes) seed = (seed ^ hash) * 0x100000001b3;
+    found_.seed = seed;
+  }
+
+  bool IsIsolated(std::uint32_t api) const {
+    const std::string name = stats::DisplayName(found_.sums.apis()[api].api);
+    return isolated_.contains(api) ||
+           std::any_of(options_.isolate.begin(), options_.isolate.end(),
+                       [&](const std::string& glob) { return GlobMatch(glob, name); });
+  }
+
+  Status Plan() {
+    const PairGraph graph = found_.sums.Graph();
+    if (found_.sums.apis().size() > graph.count()) {
+      return Fail(ErrorCode::kTooLarge,
+                  "the scenario calls {} APIs, at most {} are measured at once: --apis narrows it",
+                  found_.sums.apis().size(), graph.count());
+    }
+    GroupOptions group_options{.seed = found_.seed, .isolated = {}};
+    for (std::uint32_t api = 0; api < graph.count(); ++api) {
+      if (IsIsolated(api)) group_options.isolated.push_back(api);
+    }
+    found_.grouping = GroupApis(graph, group_options);
+    return {};
+  }
+
+  // Which argument costs are told by in a round; kNoArgument for none.
+  std::vector<std::uint32_t> ArgumentsOf(std::uint32_t round) const {
+    std::vector<std::uint32_t> arguments;
+    for (const ApiSums& api : found_.sums.apis()) {
+      arguments.push_back(api.arguments.empty()
+                              ? shm::kNoArgument
+                              : api.arguments[(round - 1) % api.arguments.size()]);
+    }
+    return arguments;
+  }
+
+  PlanFile PlanFor(const std::vector<std::uint32_t>& group,
+                   const std::vector<std::uint32_t>& arguments) const {
+    PlanFile plan = NewPlan(shm::kLabTime);
+    for (const ApiSums& api : found_.sums.apis()) {
+      plan.entries.push_back({api.hash, shm::kLabKnown, shm::kNoArgument});
+    }
+    for (const std::uint32_t api : group) {
+      plan.entries[api].role = shm::kLabTimed;
+      plan.entries[api].argument = arguments[api];
+    }
+    return plan;
+  }
+
+  bool IsLate() const {
+    return options_.max_time && SteadyClock::now() - begin_ > *options_.max_time;
+  }
+  bool IsRoomForMore() const {
+    if (!options_.max_time) return true;
+    const auto a_run = std::chrono::nanoseconds(timed_runs_ == 0 ? 0 : timed_ns_ / timed_runs_);
+    return SteadyClock::now() - begin_ + 2 * a_run < *options_.max_time;
+  }
+
+  // A group's run; nullopt if everything stops.
+  Result<std::optional<LabRun>> RunGroup(PlanFile plan) {
+    if (IsLate()) {
+      stop_ = Stop{StoppedBy::kMaxTime, "--max-time is over"};
+      return std::nullopt;
+    }
+    if (const Status prepared = Prepare(); !prepared) {
+      stop_ = Stop{StoppedBy::kPrepare, prepared.error().message};
+      return std::nullopt;
+    }
+    disturbance_.Begin();
+    Result<LabRun> run = RunWithLibrary(options_.runner, std::move(plan));
+    if (!run) {
+      if (run.error().code != ErrorCode::kIo) return std::move(run).error();
+      stop_ = Stop{StoppedBy::kDisk, run.error().message};
+      return std::nullopt;
+    }
+    if (run->scenario.interrupted) {
+      stop_ = Stop{StoppedBy::kInterrupt, "interrupted"};
+      return std::nullopt;
+    }
+    if (run->scenario.timed_out) {
+      stop_ = Stop{StoppedBy::kTimeout, CheckEnd(run->scenario, "timing run").error().message};
+      return std::nullopt;
+    }
+    timed_ns_ += run->scenario.wall_ns;
+    ++timed_runs_;
+    return std::optional<LabRun>(*std::move(run));
+  }
+
+  // Whether the run is one of the plan, on a machine that lets it be.
+  Result<Outcome> Judge(const LabRun& run, int repeats) {
+    const bool is_disturbed =
+        disturbance_.End(run.scenario.involuntary_switches, run.scenario.wall_ns);
+    if (run.scenario.status != found_.plain.status) return Outcome::kFailed;
+    const Sums::Surprise surprise = found_.sums.LearnFrom(run);
+    if (surprise.any()) {
+      if (++found_.replans > kMostReplans) {
+        isolated_.insert(surprise.apis.begin(), surprise.apis.end());
+      }
+      FIELDCOST_TRY(Plan());
+      return Outcome::kSurprised;
+    }
+    if (is_disturbed && repeats < kMostRepeats && IsRoomForMore()) return Outcome::kDisturbed;
+    if (is_disturbed) ++found_.disturbed_kept;
+    return Outcome::kAccepted;
+  }
+
+  // The next group that has an API of which the round knows nothing yet; empty if there is none.
+  std::vector<std::uint32_t> NextGroup(std::uint32_t round,
+                                       const std::set<std::uint32_t>& done) const {
+    const auto& groups = found_.grouping.groups;
+    const auto order = ShuffledOrder(static_cast<std::uint32_t>(groups.size()), found_.seed, round);
+    for (const std::uint32_t index : order) {
+      std::vector<std::uint32_t> todo;
+      for (const std::uint32_t api : groups[index]) {
+        if (!done.contains(api)) todo.push_back(api);
+      }
+      if (!todo.empty()) return todo;
+    }
+    return {};
+  }
+
+  void Report(std::uint32_t round, std::uint32_t group) const {
+    const auto groups = static_cast<std::uint32_t>(found_.grouping.groups.size());
+    const std::uint64_t left = std::uint64_t{options_.rounds - round + 1} * groups - (group - 1);
+    const std::uint64_t a_run = timed_runs_ == 0 ? found_.plain.wall_ns : timed_ns_ / timed_runs_;
+    progress_({.step = Step::kTime,
+               .round = round,
+               .rounds = options_.rounds,
+               .group = std::min(group, groups),
+               .groups = groups,
+               .left = std::chrono::nanoseconds(left * a_run)});
+  }
+
+  Status TimeRound(std::uint32_t round) {
+    std::vector<TimeSums> times(found_.sums.apis().size());
+    std::set<std::uint32_t> done;
+    std::uint32_t accepted = 0;
+    std::uint32_t at = 1;
+    int tries = 0;
+    int repeats = 0;
+    for (;;) {
+      const std::vector<std::uint32_t> group = NextGroup(round, done);
+      if (group.empty()) break;
+      Report(round, at);
+      const std::vector<std::uint32_t> arguments = ArgumentsOf(round);
+      FIELDCOST_ASSIGN(const std::optional<LabRun> run, RunGroup(PlanFor(group, arguments)));
+      if (!run) return {};  // the round is not finished
+      FIELDCOST_ASSIGN(const Outcome outcome, Judge(*run, repeats));
+      times.resize(found_.sums.apis().size());
+      if (outcome == Outcome::kAccepted) {
+        CountLosses(*run);
+        if (run->scenario.output_hash != found_.plain.output_hash) ++found_.other_outputs;
+        found_.sums.AddTimes(*run, arguments, times);
+        done.insert(group.begin(), group.end());
+        ++accepted;
+        ++at;
+        tries = repeats = 0;
+        continue;
+      }
+      if (outcome == Outcome::kDisturbed) ++found_.disturbed_runs, ++repeats;
+      if (outcome == Outcome::kSurprised) ++found_.surprised_runs;
+      if (outcome == Outcome::kFailed) FIELDCOST_TRY(CountFailed(*run, round, at));
+      if (++tries < kMostTries) continue;
+      GiveUp(group);
+      done.insert(group.begin(), group.end());
+      tries = repeats = 0;
+    }
+    found_.sums.AddRound(times);
+    found_.accepted_runs += accepted;
+    ++found_.finished_rounds;
+    return {};
+  }
+
+  // Other statuses now and then are thrown away; if nothing else comes, it is our fault.
+  Status CountFailed(const LabRun& run, std::uint32_t round, std::uint32_t group) {
+    constexpr std::uint32_t kMostFailures = 10;
+    if (++found_.failed_runs < kMostFailures || found_.accepted_runs != 0) return {};
+    return Fail(
+        ErrorCode::kInternal,
+        "the command fails only when it is measured (round {}, group {}): status {} instead "
+        "of {}; {}",
+        round, group, run.scenario.status, found_.plain.status, Said(run.scenario));
+  }
+
+  void GiveUp(const std::vector<std::uint32_t>& group) {
+    for (const std::uint32_t api : group) {
+      std::string name = stats::DisplayName(found_.sums.apis()[api].api);
+      auto& unstable = found_.unstable;
+      if (std::find(unstable.begin(), unstable.end(), name) == unstable.end()) {
+        unstable.push_back(std::move(name));
+      }
+    }
+  }
+
+  const MeasureOptions& options_;
+  const std::function<void(const MeasureProgress&)>& progress_;
+  Disturbance disturbance_;
+  Measurement found_;
+  std::set<std::uint32_t> isolated_;
+  std::optional<Stop> stop_;
+  SteadyClock::time_point begin_ = SteadyClock::now();
+  std::uint64_t timed_ns_ = 0;
+  std::uint64_t timed_runs_ = 0;
+};
+
+}  // namespace
+
+Result<Measurement> Measure(const MeasureOptions& options,
+                            const std::function<void(const MeasureProgress&)>& progress) {
+  Result<Measurement> found = Session(options, progress).Run();
+  if (!options.cleanup.empty()) {
+    const Result<int> status = RunShell(options.cleanup);
+    if (found) found->cleanup_status = status ? *status : -1;
+  }
+  return found;
+}
+
+}  // namespace fieldcost::lab

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "agent/lab/lab_file_reader.h"
+#include "agent/lab/lab_run.h"
+#include "agent/lab/plan.h"
+#include "common/stats/contribution.h"
+
+namespace fieldcost::lab {
+
+// What the runs of a scenario add up to. Not thread-safe.
+
+// Times of one API in one round, or in all of them.
+struct TimeSums {
+  stats::CostHistogram time;
+  stats::ContributionScalars scalars;  // contribution = run
+  stats::LogSums log_time;
+  std::map<std::uint32_t, stats::InputSums> by_argument;  // by argument, 0..5
+  stats::CostHistogram first_calls;                       // one value a process
+  std::uint32_t processes = 0;
+
+  void Merge(const TimeSums& other);
+};
+
+struct ApiSums {
+  stats::ApiKey api;
+  std::string path;
+  std::uint64_t hash = 0;
+  std::uint64_t calls = 0;  // in the map
+  stats::CostHistogram inclusive;
+  stats::CostHistogram exclusive;
+  stats::CostHistogram sizes;
+  std::uint64_t first_call_bytes = 0;
+  std::uint64_t other_bytes = 0;
+  // Integer arguments that costs may grow with: below 2^32 in 99 of 100 calls, of 4 log2 buckets.
+  std::vector<std::uint32_t> arguments;
+  TimeSums times;
+};
+
+struct StackSums {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Everything that was found, by API.
+class Sums {
+ public:
+  // Of the map run: what is called, and what shares a stack.
+  void AddMap(const LabRun& map);
+
+  // What a timing run of `group` (indices of apis()) says: nothing, if it was as planned.
+  struct Surprise {
+    std::vector<std::uint32_t> apis;  // concerned
+    bool any() const { return !apis.empty(); }
+  };
+  // Takes up APIs that were called although the plan did not know them, and pairs that it took for
+  // impossible. Recursion is none.
+  Surprise LearnFrom(const LabRun& run);
+
+  // Adds a timing run's times to `round`, by API; `argument` is by API what costs were told by.
+  void AddTimes(const LabRun& run, const std::vector<std::uint32_t>& argument,
+                std::vector<TimeSums>& round) const;
+  // A round is finished.
+  void AddRound(const std::vector<TimeSums>& round);
+
+  const std::vector<ApiSums>& apis() const { return apis_; }
+  std::vector<ApiSums>& apis() { return apis_; }
+  const std::set<std::pair<std::uint32_t, std::uint32_t>>& pairs() const { return pairs_; }
+  PairGraph Graph() const;
+
+  // The tree of APIs that called each other: (parent, API) -> node; node 0 is the root.
+  const std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>& nodes() const {
+    return nodes_;
+  }
+  const std::vector<StackSums>& stacks() const { return stacks_; }
+
+ private:
+  std::uint32_t IndexOf(const LabFileApi& api);
+  std::optional<std::uint32_t> Find(std::uint64_t hash) const;
+  void AddNodes(const LabFile& file, const std::vector<std::uint32_t>& index_of);
+
+  std::vector<ApiSums> apis_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_hash_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> nodes_;
+  std::vector<StackSums> stacks_ = std::vector<StackSums>(1);
+};
+
+}  // namespace fieldcost::lab

@@ -1,0 +1,156 @@
+#include "agent/lab/table.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "agent/harvest/module_version.h"
+#include "agent/settings/hardware.h"
+#include "agent/settings/public_modules.h"
+#include "agent/spool/state_db.h"
+#include "common/stats/contribution.h"
+
+namespace fieldcost::lab {
+namespace {
+
+constexpr char kDatabaseName[] = "packages.db";
+
+// Which APIs come in which order, and of which package they are.
+struct Naming {
+  std::vector<std::uint32_t> order;  // of the table: indices of Sums::apis()
+  std::vector<std::uint32_t> place;  // the inverse
+  std::vector<stats::ApiKey> keys;   // by index of Sums::apis()
+  std::vector<bool> is_own;
+};
+
+bool IsPublic(const std::vector<wire::PolicyModule>& modules, const std::string& soname,
+              const agent::ModuleOwner& owner) {
+  return std::any_of(modules.begin(), modules.end(), [&](const wire::PolicyModule& module) {
+    return module.soname == soname && !owner.package.empty() &&
+           (module.package.empty() || module.package == owner.package);
+  });
+}
+
+Result<Naming> NameApis(const Sums& sums, const agent::AgentConfig& config,
+                        const std::filesystem::path& directory) {
+  FIELDCOST_ASSIGN(agent::StateDb database, agent::StateDb::Open(directory / kDatabaseName));
+  agent::ModuleVersions versions(database);
+  const std::vector<wire::PolicyModule> modules = agent::PublicModulesOf(config);
+  Naming naming;
+  for (const ApiSums& api : sums.apis()) {
+    FIELDCOST_ASSIGN(const agent::ModuleOwner owner, versions.Find(api.api, api.path));
+    naming.keys.push_back(api.api);
+    naming.keys.back().package_version = owner.version;
+    naming.is_own.push_back(!IsPublic(modules, api.api.soname, owner));
+  }
+  naming.order.resize(sums.apis().size());
+  std::iota(naming.order.begin(), naming.order.end(), 0U);
+  std::sort(naming.order.begin(), naming.order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return naming.keys[a] < naming.keys[b]; });
+  naming.place.resize(naming.order.size());
+  for (std::uint32_t i = 0; i < naming.order.size(); ++i) naming.place[naming.order[i]] = i;
+  return naming;
+}
+
+wire::LabApi ApiOf(const ApiSums& sums, const stats::ApiKey& key, bool is_own) {
+  wire::LabApi api{.api = key,
+                   .is_own = is_own,
+                   .calls = sums.calls,
+                   .log_cost = sums.times.log_time,
+                   .arguments = {},
+                   .first_call_bytes = sums.first_call_bytes,
+                   .other_bytes = sums.other_bytes};
+  for (const auto& [argument, inputs] : sums.times.by_argument) {
+    api.arguments.push_back({.number = argument + 1, .sums = inputs});
+  }
+  return api;
+}
+
+// The rows of one API, ascending by metric.
+void AddRows(const ApiSums& sums, const stats::ApiKey& key, const stats::HardwareClass& hardware,
+             std::vector<stats::StatRow>& rows) {
+  const auto add = [&](stats::Metric metric, const stats::CostHistogram& histogram,
+                       const stats::ContributionScalars& scalars) {
+    if (histogram.empty()) return;
+    rows.push_back({.key = {.api = key, .metric = metric, .hardware = hardware, .week = 0},
+                    .histogram = histogram,
+                    .scalars = scalars});
+  };
+  const auto of_one = [&](stats::Metric metric, const stats::CostHistogram& histogram) {
+    add(metric, histogram, stats::ScalarsOf(histogram));
+  };
+  add(stats::Metric::kWallTime, sums.times.time, sums.times.scalars);
+  of_one(stats::Metric::kAllocInclusive, sums.inclusive);
+  of_one(stats::Metric::kAllocExclusive, sums.exclusive);
+  of_one(stats::Metric::kAllocSize, sums.sizes);
+  stats::CostHistogram calls;
+  if (sums.calls != 0) calls.Add(sums.calls);
+  of_one(stats::Metric::kCallsPerRun, calls);
+  of_one(stats::Metric::kFirstCallTime, sums.times.first_calls);
+}
+
+// Each node before its children, siblings ascending by their API's place.
+std::vector<wire::LabStack> StacksOf(const Sums& sums, const Naming& naming) {
+  std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> children;
+  for (const auto& [where, node] : sums.nodes()) {
+    children[where.first].emplace(naming.place[where.second], node);
+  }
+  std::vector<wire::LabStack> stacks;
+  struct Visit {
+    std::uint32_t node;
+    std::uint32_t api;
+    std::uint32_t parent;
+  };
+  std::vector<Visit> waiting;
+  const auto visit_children = [&](std::uint32_t node, std::uint32_t as) {
+    const auto found = children.find(node);
+    if (found == children.end()) return;
+    for (auto child = found->second.rbegin(); child != found->second.rend(); ++child) {
+      waiting.push_back({child->second, child->first, as});
+    }
+  };
+  visit_children(0, wire::LabStack::kRoot);
+  while (!waiting.empty()) {
+    const Visit visit = waiting.back();
+    waiting.pop_back();
+    const StackSums& of_node = sums.stacks()[visit.node];
+    const auto as = static_cast<std::uint32_t>(stacks.size());
+    stacks.push_back(
+        {.parent = visit.parent, .api = visit.api, .calls = of_node.calls, .bytes = of_node.bytes});
+    visit_children(visit.node, as);
+  }
+  return stacks;
+}
+
+}  // namespace
+
+Result<wire::LabTable> MakeTable(const Measurement& measurement, const agent::AgentConfig& config,
+                                 const TableOptions& options) {
+  const Sums& sums = measurement.sums;
+  FIELDCOST_ASSIGN(const Naming naming, NameApis(sums, config, options.directory));
+  const stats::HardwareClass hardware = agent::ThisHardware();
+  wire::LabTable table;
+  for (const std::uint32_t index : naming.order) {
+    const ApiSums& api = sums.apis()[index];
+    table.apis.push_back(ApiOf(api, naming.keys[index], naming.is_own[index]));
+    AddRows(api, naming.keys[index], hardware, table.rows);
+  }
+  table.stacks = StacksOf(sums, naming);
+  for (const auto& [outer, inner] : sums.pairs()) {
+    table.pairs.emplace_back(naming.place[outer], naming.place[inner]);
+  }
+  std::sort(table.pairs.begin(), table.pairs.end());
+  FIELDCOST_ASSIGN(std::string hash, wire::ContentHash(table));
+  table.parts.push_back({.content_hash = std::move(hash),
+                         .name = options.name,
+                         .seed = measurement.seed,
+                         .rounds = measurement.finished_rounds,
+                         .runs = measurement.accepted_runs,
+                         .left_out = measurement.surprised_runs + measurement.disturbed_runs +
+                                     measurement.failed_runs,
+                         .started_us = options.started_us,
+                         .environment = options.environment});
+  return table;
+}
+
+}  // namespace fieldcost::lab
