@@ -38,6 +38,7 @@ std::uint64_t Clamped(stats::Uint128 sum) {
 }  // namespace
 
 void TimeSums::Merge(const TimeSums& other) {
+  calls += other.calls;
   time.Merge(other.time);
   scalars.Merge(other.scalars);
   log_time.Merge(other.log_time);
@@ -129,8 +130,10 @@ void Sums::AddTimes(const LabRun& run, const std::vector<std::uint32_t>& argumen
   for (const LabFile& file : run.files) {
     for (const LabFileApi& api : file.apis) {
       const auto index = Find(api.hash);
-      if (!index || *index >= round.size() || api.time.empty()) continue;
+      if (!index || *index >= round.size() || api.calls == 0) continue;
       TimeSums& sums = round[*index];
+      sums.calls += api.calls;
+      if (api.time.empty()) continue;
       of_run[*index].Merge(api.time);
       sums.log_time.Merge(api.log_time);
       if (argument[*index] < shm::kLabArguments) {

@@ -20,6 +20,7 @@ namespace fieldcost::lab {
 
 // Times of one API in one round, or in all of them.
 struct TimeSums {
+  std::uint64_t calls = 0;  // timed or not: inner calls of recursions, and those that were left
   stats::CostHistogram time;
   stats::ContributionScalars scalars;  // contribution = run
   stats::LogSums log_time;
