@@ -8,6 +8,14 @@
 namespace fieldcost::intercept {
 namespace {
 
+struct Pattern {
+  template <size_t kBytes>
+  constexpr Pattern(const char (&literal)[kBytes])  // NOLINT(google-explicit-constructor): a list
+      : text(literal), bytes(kBytes - 1) {}
+  const char* text;
+  size_t bytes;
+};
+
 // Names that no thunk may stand in front of, without the underscores they begin with; '*' is any
 // run.
 //
@@ -17,7 +25,7 @@ namespace {
 // their own. Found by searching the code of all libraries of the built-in list for functions that
 // read their return address or load the stack pointer. dl_iterate_phdr reads it, too, but only to
 // learn which namespace asks: ours is its caller's.
-constexpr const char* kNeverPicked[] = {
+constexpr Pattern kNeverPicked[] = {
     "*_Unwind_*",  // also __libunwind_Unwind_*
     "*backtrace",
     "*getcontext",  // also _Ux86_64_getcontext
@@ -84,9 +92,15 @@ bool IsSameFunction(const Function& one, const Function& other) {
 bool MayBeStoodBefore(const char* symbol) {
   while (*symbol == '_') ++symbol;
   const size_t bytes = strlen(symbol);
-  for (const char* const pattern : kNeverPicked) {
-    if (*pattern != *symbol && *pattern != '*') continue;
-    if (GlobMatches(pattern, strlen(pattern), symbol, bytes)) return false;
+  if (bytes == 0) return true;
+  for (const Pattern& pattern : kNeverPicked) {
+    // Most names are told from most patterns by their first or last letter: a program has
+    // thousands.
+    const char first = pattern.text[0];
+    const char last = pattern.text[pattern.bytes - 1];
+    if (first != *symbol && first != '*') continue;
+    if (last != symbol[bytes - 1] && last != '*') continue;
+    if (GlobMatches(pattern.text, pattern.bytes, symbol, bytes)) return false;
   }
   return true;
 }
