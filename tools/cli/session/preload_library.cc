@@ -11,18 +11,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kLibraryVariable[] = "FIELDCOST_PRELOAD_LIBRARY";
+constexpr char kLabLibraryName[] = "libfieldcost_lab.so";
 
-}  // namespace
-
-Result<fs::path> FindPreloadLibrary() {
+// Where the variable says, else beside this program, else where it was installed.
+Result<fs::path> FindLibrary(const std::string& name, const char* variable) {
   std::vector<fs::path> places;
-  if (const std::string_view named = Variable(kLibraryVariable); !named.empty()) {
+  if (const std::string_view named = Variable(variable); !named.empty()) {
     places = {fs::path(named)};
   } else {
     std::error_code error;
     const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    const std::string name = agent::kPreloadLibraryName;
     if (!error) places.push_back(program.parent_path().parent_path() / "lib" / name);
     places.push_back(fs::path(FIELDCOST_INSTALL_LIBRARY_DIR) / name);
   }
@@ -39,7 +37,17 @@ Result<fs::path> FindPreloadLibrary() {
     return fs::path(path);
   }
   return Fail(ErrorCode::kNotFound, "no measuring library at {} (set {})", places[0].string(),
-              kLibraryVariable);
+              variable);
+}
+
+}  // namespace
+
+Result<fs::path> FindPreloadLibrary() {
+  return FindLibrary(agent::kPreloadLibraryName, "FIELDCOST_PRELOAD_LIBRARY");
+}
+
+Result<fs::path> FindLabLibrary() {
+  return FindLibrary(kLabLibraryName, "FIELDCOST_LAB_LIBRARY");
 }
 
 }  // namespace fieldcost::cli

@@ -11,4 +11,7 @@ namespace fieldcost::cli {
 // kInvalidArgument if LD_PRELOAD cannot express the path.
 Result<std::filesystem::path> FindPreloadLibrary();
 
+// The same of the library of `fieldcost measure` (FIELDCOST_LAB_LIBRARY).
+Result<std::filesystem::path> FindLabLibrary();
+
 }  // namespace fieldcost::cli
