@@ -30,6 +30,7 @@ struct ShapeArgument {
   static constexpr unsigned kScanValue = 0;
   unsigned number = kScanValue;  // 1: the first argument
   InputSums sums;
+  bool operator==(const ShapeArgument&) const = default;
 };
 
 // What is known of one API. Nothing of it must be consistent, only its classification then is not

@@ -24,8 +24,8 @@ struct LabApi {
   std::uint64_t calls = 0;  // in the map runs, exactly, inner calls of recursions too
   stats::LogSums log_cost;  // ns of all timed calls
   std::vector<stats::ShapeArgument> arguments;  // ascending by number, each at most once
-  std::uint64_t first_call_bytes = 0;  // allocated by the processes' first calls
-  std::uint64_t other_bytes = 0;       // and by all others
+  std::uint64_t first_call_bytes = 0;           // allocated by the processes' first calls
+  std::uint64_t other_bytes = 0;                // and by all others
   bool operator==(const LabApi&) const = default;
 };
 
@@ -55,9 +55,12 @@ struct LabPart {
 struct LabTable {
   // Ascending by key, of week 0: times (contribution = run of the scenario), bytes, calls per run,
   // first calls. Weights, bounded sums and fullest week are empty.
+  // Of the machine's class; each has calls, and from 1 to as many contributions.
   std::vector<stats::StatRow> rows;
-  std::vector<LabApi> apis;      // ascending by key; every row's API is one of them
-  std::vector<LabStack> stacks;  // each node before its children, siblings ascending by API
+  std::vector<LabApi> apis;  // ascending by key; every row's API is one of them
+  // Depth first: a node, then all that is below it; siblings ascending by API, each once. At most
+  // kMaxStackFrames deep. SortStacks() brings them into this order.
+  std::vector<LabStack> stacks;
   // Indices (outer, inner): the second was entered before the first returned, on one thread.
   // Ascending, each once.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
@@ -68,19 +71,30 @@ struct LabTable {
 // What a lab file is called.
 inline constexpr char kLabTableSuffix[] = ".lab";
 
-// Deterministic: equal tables, equal bytes. A table of one measurement that has no part yet gets
-// `content_hash` from ContentHash(). kInvalidArgument if it is not valid, kTooLarge beyond the
-// limits (limits.h).
+// Deterministic: equal tables, equal bytes. A table of one measurement gets its only part's
+// `content_hash` from ContentHash(). kInvalidArgument if it is not valid or has no part, kTooLarge
+// beyond the limits (limits.h).
 Result<std::string> EncodeLabTable(const LabTable& table);
+// kCorrupt unless it is all that LabTable and its members promise, kTooLarge beyond the limits,
+// kUnsupported if it is of a later version.
 Result<LabTable> DecodeLabTable(std::string_view untrusted_bytes);
 // Whether a file begins as one does, so that commands can tell it from other inputs.
 bool LooksLikeLabTable(std::string_view untrusted_bytes);
 
-// The table without its parts, hashed.
+// The table without its parts, hashed. kInvalidArgument if it is not valid.
 Result<std::string> ContentHash(const LabTable& table);
 
+// kCorrupt, with the reason, or kTooLarge unless the table is as promised above; parts may be
+// missing.
+Status Validate(const LabTable& untrusted_table);
+
+// Brings nodes into LabTable's order and adds up siblings of one API. REQUIRES: each node's parent
+// is an earlier one, or kRoot.
+std::vector<LabStack> SortStacks(const std::vector<LabStack>& stacks);
+
 // The sum: rows, APIs and stacks add, pairs and parts unite; the same bits in whatever order and
-// grouping. kInvalidArgument if a part is in two of them, and names it.
+// grouping. Counters stop at their greatest value. kInvalidArgument if a table is not valid, or if
+// a part is in two of them, and names it; kTooLarge if the sum passes a limit, or what sums hold.
 Result<LabTable> MergeLabTables(std::span<const LabTable> tables);
 
 }  // namespace fieldcost::wire

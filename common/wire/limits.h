@@ -12,6 +12,7 @@ namespace fieldcost::wire {
 inline constexpr std::uint32_t kBatchFormatVersion = 1;
 inline constexpr std::uint32_t kFragmentFormatVersion = 1;
 inline constexpr std::uint32_t kMetadataFormatVersion = 1;
+inline constexpr std::uint32_t kLabFormatVersion = 1;
 
 inline constexpr std::size_t kBatchTargetBytes = 128 * kKiB;    // encoded, before compression
 inline constexpr std::size_t kMaxBatchBodyBytes = 256 * kKiB;   // compressed, as received
@@ -47,12 +48,25 @@ inline constexpr std::size_t kMaxPolicyBytes = 2 * kMiB;
 inline constexpr std::size_t kMaxPolicyModules = 1024;  // as many as the shared policy file takes
 inline constexpr std::size_t kMaxPolicyWeights = 16384;
 
+// Limits of lab tables, which a user names.
+inline constexpr std::size_t kMaxLabBytes = 32 * kMiB;  // compressed
+inline constexpr std::size_t kMaxLabDecodedBytes = 64 * kMiB;
+inline constexpr std::size_t kMaxLabApis = 1 << 14;       // as a program has stubs
+inline constexpr std::size_t kMaxLabRows = 1 << 16;       // a row takes 4 KiB of memory
+inline constexpr std::size_t kMaxLabArguments = 1 << 15;  // of all APIs; one takes 1.5 KiB
+inline constexpr unsigned kMaxLabArgument = 6;            // the integer registers
+inline constexpr std::size_t kMaxLabStacks = 1 << 20;     // nodes
+inline constexpr std::size_t kMaxLabPairs = 1 << 22;
+inline constexpr std::size_t kMaxLabParts = 4096;
+inline constexpr std::size_t kMaxLabNameBytes = 255;
+inline constexpr std::size_t kMaxLabEnvironmentBytes = 1023;
+
 // Limits of pprof profiles, which a user names.
 inline constexpr std::size_t kMaxPprofBytes = 16 * kMiB;  // as in the file
 inline constexpr std::size_t kMaxPprofDecodedBytes = 32 * kMiB;
 inline constexpr std::size_t kMaxPprofEntries = 1 << 18;  // of one kind: samples, locations, ...
 inline constexpr std::size_t kMaxPprofTextBytes = 16 * kKiB;
-inline constexpr std::size_t kMaxStackFrames = 1024;
+inline constexpr std::size_t kMaxStackFrames = 1024;  // of lab tables, too
 
 static_assert(kBatchTargetBytes < kMaxBatchBodyBytes);
 static_assert(kMaxBatchBodyBytes < kMaxBatchDecodedBytes);

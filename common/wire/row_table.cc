@@ -229,19 +229,30 @@ Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t 
   return {};
 }
 
-RowNumbers RowTableReader::Get(std::size_t index, stats::ApiKey& untrusted_api,
-                               stats::CostHistogram& untrusted_histogram) const {
-  FIELDCOST_CHECK(table_ != nullptr && index < row_count());
+std::size_t RowTableReader::api_count() const {
+  return table_ == nullptr ? 0 : static_cast<std::size_t>(table_->api_module_size());
+}
+
+void RowTableReader::GetApi(std::size_t index, stats::ApiKey& untrusted_api) const {
+  FIELDCOST_CHECK(table_ != nullptr && index < api_count());
   const proto::RowTable& table = *table_;
   const auto at = [](std::uint32_t number) { return static_cast<int>(number); };
-  const int row_number = static_cast<int>(index);
-  const int api = at(table.row_api(row_number));
+  const int api = static_cast<int>(index);
   const int module = at(table.api_module(api));
   untrusted_api.soname = table.strings(at(table.module_soname(module)));
   untrusted_api.package_version = table.strings(at(table.module_package_version(module)));
   untrusted_api.build_id = table.strings(at(table.module_build_id(module)));
   untrusted_api.symbol = table.strings(at(table.api_symbol(api)));
   untrusted_api.symbol_version = table.strings(at(table.api_symbol_version(api)));
+}
+
+RowNumbers RowTableReader::Get(std::size_t index, stats::ApiKey& untrusted_api,
+                               stats::CostHistogram& untrusted_histogram) const {
+  FIELDCOST_CHECK(table_ != nullptr && index < row_count());
+  const proto::RowTable& table = *table_;
+  const auto at = [](std::uint32_t number) { return static_cast<int>(number); };
+  const int row_number = static_cast<int>(index);
+  GetApi(table.row_api(row_number), untrusted_api);
   RowNumbers numbers{.metric_number = table.row_metric(row_number),
                      .week = table.row_week(row_number)};
   untrusted_histogram.Clear();

@@ -33,6 +33,8 @@ class RowTableWriter {
 
   void Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
               const stats::CostHistogram& histogram);
+  // The API's index, whether or not a row has it: the next free one if it is new.
+  std::uint32_t ApiIndex(const stats::ApiKey& api);
   std::size_t string_count() const { return strings_.size(); }
   // What the table's encoding takes so far, exactly.
   std::size_t size_bytes() const;
@@ -42,7 +44,6 @@ class RowTableWriter {
   using Triple = std::array<std::uint32_t, 3>;
 
   std::uint32_t StringIndex(const std::string& text);
-  std::uint32_t ApiIndex(const stats::ApiKey& api);
 
   proto::RowTable& table_;
   std::array<std::size_t, kFields> packed_bytes_{};  // of the numbers of each column
@@ -70,6 +71,9 @@ class RowTableReader {
   Status Open(const proto::RowTable& untrusted_table, std::size_t max_rows);
 
   std::size_t row_count() const { return first_bucket_.size(); }
+  std::size_t api_count() const;
+  // REQUIRES: index < api_count().
+  void GetApi(std::size_t index, stats::ApiKey& untrusted_api) const;
 
   // Fills the parts of a row where they are to be, since histograms are large. REQUIRES: index <
   // row_count().

@@ -47,6 +47,24 @@ Result<std::string> Compress(std::string_view bytes, int level) {
   return frame;
 }
 
+std::string BeginningOf(std::string_view untrusted_frame, std::size_t bytes) {
+  constexpr int kWindowLog = 26;  // what takes more memory is none of ours
+  if (!HasFrameMagic(untrusted_frame)) return "";
+  // Not the thread's: it would keep the window.
+  const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
+  FIELDCOST_CHECK(context != nullptr);
+  ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, kWindowLog);
+  std::string content(bytes, '\0');
+  ZSTD_inBuffer input{untrusted_frame.data(), untrusted_frame.size(), 0};
+  ZSTD_outBuffer output{content.data(), content.size(), 0};
+  while (output.pos < output.size && input.pos < input.size) {
+    const std::size_t left = ZSTD_decompressStream(context.get(), &output, &input);
+    if (left == 0 || ZSTD_isError(left) != 0) break;
+  }
+  content.resize(output.pos);
+  return content;
+}
+
 struct Decompressor::State {
   std::unique_ptr<char[]> buffer;
   std::size_t capacity = 0;

@@ -15,6 +15,10 @@ namespace fieldcost::wire {
 // kInternal if the library fails.
 Result<std::string> Compress(std::string_view bytes, int level);
 
+// The first bytes of what is in a frame, at most `bytes`; empty if it is none. Takes little time
+// and memory, whatever the frame announces.
+std::string BeginningOf(std::string_view untrusted_frame, std::size_t bytes);
+
 struct DecompressionLimits {
   std::size_t max_compressed_bytes = 0;
   std::size_t max_decoded_bytes = 0;

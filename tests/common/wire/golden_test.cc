@@ -6,9 +6,11 @@
 #include <iterator>
 
 #include "common/base/file.h"
+#include "common/wire/lab_table.h"
 #include "common/wire/profile.h"
 #include "common/wire/requests.h"
 #include "common/wire/zstd_frame.h"
+#include "tests/common/wire/lab_samples.h"
 #include "tests/common/wire/samples.h"
 
 namespace fieldcost::wire {
@@ -114,6 +116,11 @@ TEST(GoldenTest, Profile) {
                [](const auto& row) { return row.key.week != 0; });
   ExpectGoldenFrame("profile.pb", EncodeProfile(rows).value());
   EXPECT_EQ(DecodeProfile(Golden("profile.pb.zst")).value(), ProfileRows(rows));
+}
+
+TEST(GoldenTest, LabTable) {
+  ExpectGoldenFrame("lab_table.pb", EncodeLabTable(SampleLabTable()).value());
+  EXPECT_EQ(DecodeLabTable(Golden("lab_table.pb.zst")).value(), SampleLabTable());
 }
 
 TEST(GoldenTest, Metadata) {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/stats/stat_row.h"
+#include "common/wire/row_table.h"
+
+namespace fieldcost::wire {
+
+namespace proto {
+class Fragment;
+}  // namespace proto
+
+// The rows of a Fragment, which lab tables have, too. For this folder's codecs only. Pure.
+
+// kCorrupt, with the row's number, unless every row is valid and they strictly ascend by key.
+Status CheckFragmentRows(std::span<const stats::StatRow> rows);
+
+// Appends rows that CheckFragmentRows() accepts to an empty message; `writer` is of its table, and
+// may have been given APIs before.
+void WriteFragmentRows(std::span<const stats::StatRow> sorted_rows, RowTableWriter& writer,
+                       proto::Fragment& fragment);
+
+// kTooLarge beyond `max_rows` and the limits of strings; kCorrupt unless CheckFragmentRows()
+// accepts them.
+Result<std::vector<stats::StatRow>> ReadFragmentRows(const proto::Fragment& untrusted_fragment,
+                                                     std::size_t max_rows);
+
+}  // namespace fieldcost::wire
