@@ -89,37 +89,17 @@ void AddRows(const ApiSums& sums, const stats::ApiKey& key, const stats::Hardwar
   of_one(stats::Metric::kFirstCallTime, sums.times.first_calls);
 }
 
-// Each node before its children, siblings ascending by their API's place.
 std::vector<wire::LabStack> StacksOf(const Sums& sums, const Naming& naming) {
-  std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> children;
+  std::vector<wire::LabStack> stacks(sums.nodes().size());
   for (const auto& [where, node] : sums.nodes()) {
-    children[where.first].emplace(naming.place[where.second], node);
+    const auto& [parent, api] = where;
+    // Node 0 is the root, and a node's parent is older.
+    stacks[node - 1] = {.parent = parent == 0 ? wire::LabStack::kRoot : parent - 1,
+                        .api = naming.place[api],
+                        .calls = sums.stacks()[node].calls,
+                        .bytes = sums.stacks()[node].bytes};
   }
-  std::vector<wire::LabStack> stacks;
-  struct Visit {
-    std::uint32_t node;
-    std::uint32_t api;
-    std::uint32_t parent;
-  };
-  std::vector<Visit> waiting;
-  const auto visit_children = [&](std::uint32_t node, std::uint32_t as) {
-    const auto found = children.find(node);
-    if (found == children.end()) return;
-    for (auto child = found->second.rbegin(); child != found->second.rend(); ++child) {
-      waiting.push_back({child->second, child->first, as});
-    }
-  };
-  visit_children(0, wire::LabStack::kRoot);
-  while (!waiting.empty()) {
-    const Visit visit = waiting.back();
-    waiting.pop_back();
-    const StackSums& of_node = sums.stacks()[visit.node];
-    const auto as = static_cast<std::uint32_t>(stacks.size());
-    stacks.push_back(
-        {.parent = visit.parent, .api = visit.api, .calls = of_node.calls, .bytes = of_node.bytes});
-    visit_children(visit.node, as);
-  }
-  return stacks;
+  return wire::SortStacks(stacks);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TABLE = {
     "tools/analysis": (["base", "stats", "draw"], []),
     "tools/report": (["base", "shm", "stats", "draw", "analysis"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
-                   "runs", "upload", "draw", "analysis", "report", "command"],
+                   "runs", "lab", "upload", "draw", "analysis", "report", "command"],
                   ["boost/json", "boost/property_tree/"]),
     # The settings only for where a user's files are.
     "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"],

@@ -46,8 +46,6 @@ Result<fs::path> FindPreloadLibrary() {
   return FindLibrary(agent::kPreloadLibraryName, "FIELDCOST_PRELOAD_LIBRARY");
 }
 
-Result<fs::path> FindLabLibrary() {
-  return FindLibrary(kLabLibraryName, "FIELDCOST_LAB_LIBRARY");
-}
+Result<fs::path> FindLabLibrary() { return FindLibrary(kLabLibraryName, "FIELDCOST_LAB_LIBRARY"); }
 
 }  // namespace fieldcost::cli

@@ -1,0 +1,488 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "agent/lab/measure.h"
+#include "agent/lab/table.h"
+#include "agent/reach/reach.h"
+#include "agent/runs/tsc_calibration.h"
+#include "agent/settings/memory_dir.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/crypto/random.h"
+#include "common/draw/numbers.h"
+#include "common/wire/lab_table.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/lab_progress.h"
+#include "tools/cli/pick.h"
+#include "tools/cli/session/preload_library.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/time_text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Request {
+  lab::MeasureOptions options;
+  std::vector<std::uint64_t> scan;  // values of {N}; empty: it is not there
+  std::string scan_name;
+  std::string name;
+  fs::path save;
+};
+
+constexpr int kTableMode = 0600;
+constexpr std::string_view kAnyStatus = "all";
+
+// A directory on memory, of this process alone, that is gone with it.
+class LabDirectory {
+ public:
+  static Result<LabDirectory> Make(const agent::AgentPaths& paths) {
+    FIELDCOST_ASSIGN(const agent::MemoryDir memory, agent::MakeMemoryDir(paths));
+    LabDirectory made;
+    made.path_ = memory.directory / fmt::format("lab-{:016x}", crypto::RandomUint64());
+    FIELDCOST_TRY(MakeDirectories(made.path_, 0700));
+    return made;
+  }
+  ~LabDirectory() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  LabDirectory(LabDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  LabDirectory& operator=(LabDirectory&&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  LabDirectory() = default;
+  fs::path path_;
+};
+
+// Replaced by the table that all commands share.
+std::string TableText(const wire::LabTable& table, const Output&) {
+  std::string text;
+  for (const stats::StatRow& row : table.rows) {
+    if (row.key.metric != stats::Metric::kWallTime) continue;
+    text += fmt::format(
+        "{:50} {:10} {}\n", stats::DisplayName(row.key.api), row.histogram.count(),
+        draw::FormatCost(row.histogram.Mean(), stats::Metric::kWallTime, StderrStyle()));
+  }
+  return text;
+}
+
+// ^C ends the run that is on, and what is finished is kept.
+class InterruptibleRuns {
+ public:
+  InterruptibleRuns() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { lab::Interrupt(); };
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+  }
+};
+
+std::string Environment() {
+  utsname about{};
+  ::uname(&about);
+  std::string text = fmt::format("{} {}", about.sysname, about.release);
+  const auto governor = ReadFile("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", 256);
+  if (governor) text += fmt::format(", governor {}", Trim(*governor));
+  return EscapeControl(text);
+}
+
+// Why nothing of it can be measured; fine if something can, or if nobody can tell.
+Status CheckProgram(const std::string& program) {
+  const fs::path path = agent::FindProgram(program);
+  if (path.empty()) {
+    return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
+                EscapeControl(program));
+  }
+  const auto why = agent::ExplainProgram(path);
+  if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kUnreadable) {
+    return {};
+  }
+  return Fail(ErrorCode::kUnsupported, "{} cannot be measured: {}", EscapeControl(program),
+              Phrase(why->reach));
+}
+
+std::string Seconds(std::uint64_t ns) {
+  return draw::FormatCost(static_cast<double>(ns), stats::Metric::kWallTime, StderrStyle());
+}
+
+// What was found before anything was timed.
+std::string MapLine(const lab::Measurement& found) {
+  std::uint64_t calls = 0;
+  for (const lab::ApiSums& api : found.sums.apis()) calls += api.calls;
+  const std::size_t groups = found.grouping.groups.size();
+  std::string text =
+      fmt::format("plain {} | map {}: {} APIs, {} calls | {} group{}", Seconds(found.plain.wall_ns),
+                  Seconds(found.map_ns), draw::FormatCount(found.sums.apis().size()),
+                  draw::FormatCount(calls), groups, groups == 1 ? "" : "s");
+  if (found.grouping.is_fewest && groups > 1) {
+    text += fmt::format(" (fewest possible: {} APIs share a stack)", found.grouping.clique.size());
+  }
+  return text + "\n";
+}
+
+// What whoever reads the table must know, a line each.
+std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t rounds) {
+  std::vector<std::string> lines;
+  const auto count = [&](std::uint64_t number, std::string_view one, std::string_view many) {
+    if (number == 0) return;
+    lines.push_back(fmt::format("{} {}", number, number == 1 ? one : many));
+  };
+  if (found.stopped != lab::StoppedBy::kNothing) {
+    lines.push_back(fmt::format("stopped after {} of {} rounds: {}", found.finished_rounds, rounds,
+                                found.stop_detail));
+  }
+  count(found.surprised_runs, "run was repeated: it called what the plan did not expect",
+        "runs were repeated: they called what the plan did not expect");
+  count(found.disturbed_runs, "run was repeated: the machine was disturbed",
+        "runs were repeated: the machine was disturbed");
+  count(found.disturbed_kept, "run is in the table although the machine was disturbed",
+        "runs are in the table although the machine was disturbed");
+  count(found.failed_runs, "run was left out: another exit status than the plain run's",
+        "runs were left out: another exit status than the plain run's");
+  count(found.other_outputs, "run wrote something else than the plain run",
+        "runs wrote something else than the plain run");
+  count(found.lost_calls, "call was lost", "calls were lost");
+  count(found.left_out, "API was left out: its name is too long, or there are too many",
+        "APIs were left out: their names are too long, or they are too many");
+  count(found.detached, "program was measured in part: it entered a sandbox, or loaded a collector",
+        "programs were measured in part: they entered a sandbox, or loaded a collector");
+  count(found.still_running,
+        "program had not ended five seconds after the command: its part may "
+        "lack something",
+        "programs had not ended five seconds after the command: their parts may lack something");
+  if (!found.unstable.empty()) {
+    lines.push_back(fmt::format("behaves differently each time, so that rounds lack it: {}",
+                                fmt::join(found.unstable, ", ")));
+  }
+  if (found.cleanup_status != 0) {
+    lines.push_back(fmt::format("--cleanup ended with status {}", found.cleanup_status));
+  }
+  return lines;
+}
+
+Status CheckGlobs(std::string& text) { return CheckPick(text); }
+
+Status CheckSpan(std::string& untrusted_text) {
+  if (ParseDuration(untrusted_text)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no time, such as 30s, 5m or 1h");
+}
+
+Status CheckStatuses(std::string& untrusted_text) {
+  if (untrusted_text == kAnyStatus) return {};
+  for (std::size_t begin = 0; begin <= untrusted_text.size();) {
+    const std::size_t end = std::min(untrusted_text.find(',', begin), untrusted_text.size());
+    const auto status = ParseUint64(std::string_view(untrusted_text).substr(begin, end - begin));
+    if (!status || *status > 255) {
+      return Fail(ErrorCode::kInvalidArgument, "it is neither 'all' nor a list such as 1,2");
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+std::vector<std::string> Split(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+lab::OutputMode OutputModeOf(std::string_view text) {
+  if (text == "null") return lab::OutputMode::kNull;
+  return text == "inherit" ? lab::OutputMode::kInherit : lab::OutputMode::kPipe;
+}
+
+std::optional<std::chrono::milliseconds> SpanOf(std::string_view text) {
+  const auto span = ParseDuration(text);
+  if (!span) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(*span);
+}
+
+lab::MeasureOptions OptionsOf(const command::Arguments& arguments) {
+  lab::MeasureOptions options;
+  options.runner.scenario.command = arguments.program();
+  options.runner.scenario.output = OutputModeOf(arguments.Text("--output"));
+  options.runner.scenario.timeout = SpanOf(arguments.Text("--timeout"));
+  options.apis = arguments.Text("--apis");
+  options.isolate = Split(arguments.Text("--isolate"));
+  options.rounds = static_cast<std::uint32_t>(*arguments.Number("--rounds"));
+  options.warmup = static_cast<std::uint32_t>(*arguments.Number("--warmup"));
+  options.seed = arguments.Number("--seed");
+  options.max_time = SpanOf(arguments.Text("--max-time"));
+  options.prepare = arguments.Text("--prepare");
+  options.cleanup = arguments.Text("--cleanup");
+  options.accept_any_status = arguments.Text("--ignore-failure") == kAnyStatus;
+  if (!options.accept_any_status) {
+    for (const std::string& status : Split(arguments.Text("--ignore-failure"))) {
+      options.accepted_statuses.insert(std::stoi(status));
+    }
+    if (!options.accepted_statuses.empty()) options.accepted_statuses.insert(0);
+  }
+  options.plan_only = arguments.Has("--plan");
+  options.data_slots = arguments.Has("--function-pointers");
+  return options;
+}
+
+// The command with the value in the place of "{N}".
+std::vector<std::string> WithValue(std::vector<std::string> command, const std::string& name,
+                                   std::uint64_t value) {
+  const std::string place = "{" + name + "}";
+  for (std::string& argument : command) {
+    for (std::size_t at = argument.find(place); at != std::string::npos;
+         at = argument.find(place, at)) {
+      const std::string text = std::to_string(value);
+      argument.replace(at, place.size(), text);
+      at += text.size();
+    }
+  }
+  return command;
+}
+
+struct Measured {
+  wire::LabTable table;
+  lab::Measurement found;  // without its sums' table
+};
+
+// One scenario: measured, said, and made a table of.
+Result<Measured> MeasureOne(const Request& request, const lab::MeasureOptions& options,
+                            const agent::AgentConfig& config, const std::string& name) {
+  const auto started = SystemClock().Now().time_since_epoch();
+  Measured measured;
+  {
+    LabProgress progress;
+    FIELDCOST_ASSIGN(measured.found,
+                     lab::Measure(options, [&](const auto& at) { progress.Show(at); }));
+  }
+  WriteStderr(MapLine(measured.found));
+  for (const std::string& line : Remarks(measured.found, options.rounds)) Remark(line);
+  FIELDCOST_ASSIGN(
+      measured.table,
+      lab::MakeTable(
+          measured.found, config,
+          {.name = EscapeControl(name),
+           .environment = Environment(),
+           .started_us = std::chrono::duration_cast<std::chrono::microseconds>(started).count(),
+           .directory = options.runner.directory}));
+  (void)request;
+  return measured;
+}
+
+// What costs are of this value is told by it.
+void TellByValue(std::uint64_t value, wire::LabTable& table) {
+  for (wire::LabApi& api : table.apis) {
+    stats::ShapeArgument scan{.number = stats::ShapeArgument::kScanValue, .sums = {}};
+    scan.sums.by_bucket[shm::SlotOf(value)] = api.log_cost;
+    api.arguments.insert(api.arguments.begin(), std::move(scan));
+  }
+}
+
+Result<Measured> MeasureAll(const Request& request, lab::MeasureOptions options,
+                            const agent::AgentConfig& config) {
+  const std::string name =
+      request.name.empty()
+          ? fmt::format("{}", fmt::join(request.options.runner.scenario.command, " "))
+          : request.name;
+  if (request.scan.empty()) return MeasureOne(request, options, config, name);
+  std::vector<wire::LabTable> tables;
+  Measured last;
+  for (const std::uint64_t value : request.scan) {
+    options.runner.scenario.command =
+        WithValue(request.options.runner.scenario.command, request.scan_name, value);
+    Remark(fmt::format("{} = {}", request.scan_name, value));
+    FIELDCOST_ASSIGN(last, MeasureOne(request, options, config,
+                                      fmt::format("{} ({} = {})", name, request.scan_name, value)));
+    TellByValue(value, last.table);
+    tables.push_back(std::move(last.table));
+    if (last.found.stopped != lab::StoppedBy::kNothing) break;
+  }
+  FIELDCOST_ASSIGN(last.table, wire::MergeLabTables(tables));
+  return last;
+}
+
+int StatusOf(const lab::Measurement& found) {
+  switch (found.stopped) {
+    case lab::StoppedBy::kNothing:
+    case lab::StoppedBy::kMaxTime:
+      return 0;
+    case lab::StoppedBy::kInterrupt:
+      return 128 + SIGINT;
+    case lab::StoppedBy::kTimeout:
+      return ExitStatus(ErrorCode::kDeadlineExceeded);
+    case lab::StoppedBy::kPrepare:
+      return ExitStatus(ErrorCode::kInvalidArgument);
+    case lab::StoppedBy::kDisk:
+      return ExitStatus(ErrorCode::kIo);
+  }
+  return 0;
+}
+
+// The groups, a line each.
+std::string PlanText(const lab::Measurement& found) {
+  std::string text;
+  for (std::size_t i = 0; i < found.grouping.groups.size(); ++i) {
+    std::vector<std::string> names;
+    for (const std::uint32_t api : found.grouping.groups[i]) {
+      names.push_back(stats::DisplayName(found.sums.apis()[api].api));
+    }
+    std::sort(names.begin(), names.end());
+    text += fmt::format("group {}: {}\n", i + 1, fmt::join(names, " "));
+  }
+  return text;
+}
+
+Result<int> Run(const Request& request, const Output& output) {
+  FIELDCOST_TRY(CheckProgram(request.options.runner.scenario.command[0]));
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
+  FIELDCOST_ASSIGN(const LabDirectory directory, LabDirectory::Make(paths));
+  lab::MeasureOptions options = request.options;
+  FIELDCOST_ASSIGN(options.runner.library, FindLabLibrary());
+  options.runner.directory = directory.path();
+  options.tsc_to_ns_multiplier = agent::CalibrateTsc();
+  if (options.tsc_to_ns_multiplier == 0) {
+    return Fail(ErrorCode::kUnsupported,
+                "this machine's time stamp counter is not usable as a clock");
+  }
+  const InterruptibleRuns interruptible;
+  FIELDCOST_ASSIGN(const Measured measured, MeasureAll(request, options, config));
+  if (options.plan_only) {
+    FIELDCOST_TRY(WriteStdout(PlanText(measured.found)));
+    return 0;
+  }
+  if (!request.save.empty()) {
+    FIELDCOST_ASSIGN(const std::string bytes, wire::EncodeLabTable(measured.table));
+    FIELDCOST_TRY(WriteFileAtomically(request.save, bytes, kTableMode));
+  }
+  FIELDCOST_TRY(WriteStdout(TableText(measured.table, output)));
+  return StatusOf(measured.found);
+}
+
+Result<Request> RequestOf(const command::Arguments& arguments) {
+  Request request{.options = OptionsOf(arguments),
+                  .scan = {},
+                  .scan_name = {},
+                  .name = arguments.Text("--name"),
+                  .save = arguments.Text("--save")};
+  const std::string& scan = arguments.Text("--scan");
+  if (scan.empty()) return request;
+  const std::size_t equals = scan.find('=');
+  request.scan_name = scan.substr(0, equals);
+  for (const std::string& value : Split(std::string_view(scan).substr(equals + 1))) {
+    request.scan.push_back(*ParseUint64(value));
+  }
+  return request;
+}
+
+// "N=1,10,100".
+Status CheckScan(std::string& untrusted_text) {
+  const std::size_t equals = untrusted_text.find('=');
+  const auto bad = [] {
+    return Fail(ErrorCode::kInvalidArgument, "it is no name with numbers, such as N=1,10,100");
+  };
+  if (equals == 0 || equals == std::string::npos || equals + 1 == untrusted_text.size())
+    return bad();
+  for (const std::string& value : Split(std::string_view(untrusted_text).substr(equals + 1))) {
+    if (!ParseUint64(value)) return bad();
+  }
+  return {};
+}
+
+Status CheckRounds(std::string& untrusted_text) {
+  constexpr std::uint64_t kMostRounds = 1000;
+  const auto rounds = ParseUint64(untrusted_text);
+  if (rounds && *rounds <= kMostRounds) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no number up to {}", kMostRounds);
+}
+
+}  // namespace
+
+command::Command MeasureCommand() {
+  return {
+      .name = "measure",
+      .summary = "Measure all APIs that a command (given after --) calls, exactly",
+      .help =
+          R"(The command runs many times: once as it is, once to find every API it calls and which of
+them are on one stack, then in rounds, in each of which every API is timed while nothing that it
+calls, and nothing that calls it, is. So no time has another's measuring in it. It must do the same
+each time; --prepare brings its files back. Nothing of it leaves this machine.
+Examples:
+  fieldcost measure -- sqlite3 :memory: '.read q.sql'
+  fieldcost measure --save a.lab --rounds 10 -- ./parse big.json
+  fieldcost measure --apis 'libz.so.1!*' --scan N=1,10,100 -- ./pack {N}
+  fieldcost top --table a.lab)",
+      .options =
+          {{.names = "--save",
+            .value = "FILE",
+            .help = "Keep the table there: merge, top, show, diff and check read it",
+            .completes = command::Completes::kFiles},
+           {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
+           {.names = "--apis",
+            .value = "GLOB,...",
+            .help = "Only these APIs: globs soname!symbol",
+            .completes = command::Completes::kApiGlobs,
+            .check = CheckGlobs},
+           {.names = "--isolate",
+            .value = "GLOB,...",
+            .help = "These get runs of their own, without any other",
+            .completes = command::Completes::kApiGlobs,
+            .check = CheckGlobs},
+           {.names = "--rounds",
+            .value = "N",
+            .help = "How often each API is timed",
+            .default_text = "5",
+            .check = CheckRounds},
+           {.names = "--warmup",
+            .value = "N",
+            .help = "Runs before all others, which measure nothing",
+            .default_text = "0",
+            .check = CheckRounds},
+           {.names = "--seed",
+            .value = "N",
+            .help = "Decides the order of runs; by default what is called does",
+            .check = command::CheckNumber},
+           {.names = "--max-time",
+            .value = "TIME",
+            .help = "End after that time (30s, 5m, 1h), with the rounds that are finished",
+            .check = CheckSpan},
+           {.names = "--timeout",
+            .value = "TIME",
+            .help = "End if one run takes longer, with the rounds that are finished",
+            .check = CheckSpan},
+           {.names = "--prepare", .value = "COMMAND", .help = "A shell command before each run"},
+           {.names = "--cleanup", .value = "COMMAND", .help = "A shell command after the last one"},
+           {.names = "--scan",
+            .value = "NAME=N,...",
+            .help = "Measure it for each of these numbers, in the place of {NAME} in the command",
+            .check = CheckScan},
+           {.names = "--output",
+            .value = "WHERE",
+            .help = "What becomes of the command's output: pipe (read and compared), null, inherit",
+            .default_text = "pipe",
+            .choices = {"pipe", "null", "inherit"}},
+           {.names = "--ignore-failure",
+            .value = "LIST",
+            .help = "Exit statuses that are none to stop at: all, or a list such as 1,2",
+            .check = CheckStatuses},
+           {.names = "--function-pointers",
+            .help = "Also calls through slots that serve function pointers (programs built with "
+                    "-fno-plt); their addresses are other ones then"},
+           {.names = "--plan", .help = "Find what is called and make the groups, time nothing"}},
+      .handler = [](const command::Arguments& arguments) -> Result<int> {
+        FIELDCOST_ASSIGN(const Request request, RequestOf(arguments));
+        return Run(request, OutputOf(arguments));
+      },
+      .takes_program = true};
+}
+
+}  // namespace fieldcost::cli
