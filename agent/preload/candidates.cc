@@ -180,6 +180,7 @@ Drawn PickAgain(const Request& request, const SlotSpace& space, uint64_t random)
 void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,
                 Picks* picks) {
   picks->count = 0;
+  picks->left_out = false;
   intercept::ForEachSlot(
       space, first_object, space.data_too,
       [&](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
@@ -189,10 +190,12 @@ void PickByName(const Request& request, const SlotSpace& space, uint32_t first_o
         if (MakeCandidate(space, importer, relocation, slot, &candidate) &&
             MatchesList(request.forced_pick, candidate.module, candidate.symbol) &&
             !AlreadyPicked(*picks, candidate)) {
+          picks->left_out = picks->count == shm::kMaxPicks;
+          if (picks->left_out) return false;
           candidate.weight = shm::kFullWeight;
           picks->candidates[picks->count++] = candidate;
         }
-        return picks->count < shm::kMaxPicks;
+        return true;
       });
 }
 

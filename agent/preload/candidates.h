@@ -29,6 +29,7 @@ struct Drawn {
 struct Picks {
   Candidate candidates[shm::kMaxPicks];
   uint32_t count;
+  bool left_out;  // of PickByName: more match than there is room for
 };
 
 // Picks up to `wanted` different APIs at random from the space's slots. `random` seeds the draws.

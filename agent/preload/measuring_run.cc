@@ -230,6 +230,7 @@ shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
   Picks* const drawn = &workspace->drawn;
   if (request.is_forced()) {
     PickByName(request, space, 0, drawn);
+    if (drawn->left_out) CountSkip(request, shm::Skip::kPicksLeftOut);
     return kNoSkip;
   }
   if (AreTooManyRunFiles(request)) return shm::Skip::kTooManyRunFiles;

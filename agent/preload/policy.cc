@@ -149,10 +149,8 @@ bool ReadRequest(char** environment, Request* request) {
     return false;
   }
   if (getauxval(AT_SECURE) != 0) return false;
-  if (!CopyVariable(environment, shm::kPickVariable, request->forced_pick,
-                    sizeof request->forced_pick)) {
-    return false;
-  }
+  const bool pick_fits = CopyVariable(environment, shm::kPickVariable, request->forced_pick,
+                                      sizeof request->forced_pick);
   request->request_id = ParseNumber(Variable(environment, shm::kAskedVariable));
   request->is_asked = request->request_id != 0;
   request->metrics = ParseMetrics(Variable(environment, shm::kMetricsVariable));
@@ -165,6 +163,10 @@ bool ReadRequest(char** environment, Request* request) {
   }
   if (!IsUsable(request->policy)) {
     CountSkip(*request, shm::Skip::kPolicyUnusable);
+    return false;
+  }
+  if (!pick_fits) {  // half a list would be another one
+    CountSkip(*request, shm::Skip::kPickTooLong);
     return false;
   }
   return IsCollecting(request->policy) || request->is_forced();

@@ -25,6 +25,8 @@ constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "out of memory",
     "the program's garbage collector searches registers",
     "the coin said no",
+    "the list of APIs was longer than a program is told",
+    "more APIs matched than a run measures (512): measured of these",
 };
 
 std::optional<shm::SkipFile> ReadSkipFile(const std::filesystem::path& file) {

@@ -25,10 +25,12 @@ enum class Skip : uint32_t {
   kSanitizer = 7,        // built with AddressSanitizer or its like
   kSandboxed = 8,        // entered seccomp: measured until then
   kNoMemory = 9,         // private memory could not be had
-  kCollector = 10,  // its garbage collector searches registers: may have been measured until then
-  kNotDrawn = 11,   // the coin said no, and nobody asked
+  kCollector = 10,    // its garbage collector searches registers: may have been measured until then
+  kNotDrawn = 11,     // the coin said no, and nobody asked
+  kPickTooLong = 12,  // the list of what was asked for by name is longer than kMaxPickBytes
+  kPicksLeftOut = 13,  // measured, but more APIs were asked for by name than kMaxPicks
 };
-inline constexpr uint32_t kSkipCount = 12;
+inline constexpr uint32_t kSkipCount = 14;
 
 struct SkipFile {
   char magic[8];

@@ -12,6 +12,7 @@
 #include "agent/runs/skip_counts.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/shm/policy_file.h"
 #include "tools/cli/child_process.h"
 
 namespace fieldcost::cli {
@@ -25,6 +26,14 @@ void PassOn(int number) {
   const int before = errno;
   if (waited_for > 0) ::kill(waited_for, number);
   errno = before;
+}
+
+// How many runs were counted there.
+std::uint64_t RunsOf(shm::Skip skip, const Measured& measured) {
+  for (const agent::SkipCount& one : measured.skips) {
+    if (one.skip == skip) return one.runs;
+  }
+  return 0;
 }
 
 // Whether an API that the glob names has more values than before.
@@ -73,6 +82,7 @@ std::string LeftAlone(const Measured& before, const Measured& after, bool picked
         skip.skip == shm::Skip::kTooManyRunFiles || skip.skip == shm::Skip::kNothingToPick;
     // Whoever asks is measured without these, so that they were of others.
     if (skip.skip == shm::Skip::kSystemLoaded || skip.skip == shm::Skip::kNoLease) continue;
+    if (skip.skip == shm::Skip::kPicksLeftOut) continue;  // it was measured
     if (picked && is_of_chance) continue;
     const auto old = std::find_if(before.skips.begin(), before.skips.end(),
                                   [&](const auto& one) { return one.skip == skip.skip; });
@@ -85,6 +95,13 @@ std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& b
                                         const Measured& after) {
   std::vector<std::string> lines;
   const std::string left_alone = LeftAlone(before, after, true);
+  if (RunsOf(shm::Skip::kPicksLeftOut, after) > RunsOf(shm::Skip::kPicksLeftOut, before)) {
+    lines.push_back(
+        fmt::format("more APIs match than a run measures: {} of them are measured, the others are "
+                    "not (fieldcost "
+                    "measure times all)",
+                    shm::kMaxPicks));
+  }
   for (;;) {
     const std::size_t end = pick.find(',');
     const std::string_view glob = pick.substr(0, end);
