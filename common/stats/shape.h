@@ -111,8 +111,9 @@ struct ShapeResult {
 //   the emptiest between them has at most half of the lower one's, and less by 4 standard errors
 //   (of a difference of two Poisson counts).
 // - Heavy-tailed: p99/p50 >= 16 and p99/p90 >= 3. Constant: p90/p10 <= 1.5 and p99/p50 <= 2.
-// Costs below 16 ns are not told apart: clocks step by up to 10 ns. Pure, thread-safe; mostly the
-// time of four EstimateQuantile().
+// Clocks step by up to 10 ns: in ratios, costs below 16 ns count as 16, and for peaks those below
+// 32 are one bucket, whose height is a sixth of its calls (it has more octaves than one). Pure,
+// thread-safe; mostly the time of four EstimateQuantile().
 ShapeResult ClassifyShape(const ShapeInput& input);
 
 // One line for people: "grows with argument 3, ~n^0.9"; "start-up >= 210 x, then constant".
