@@ -141,7 +141,7 @@ TEST(PlanTest, NestedCallsOf200ApisTakeAtMostOneGroupMoreThanTheFewest) {
 // Who calls is always above who is called, however far: then the deepest stack is the answer.
 TEST(PlanTest, WithoutCyclesTransitivePairsTakeAsManyGroupsAsTheDeepestStack) {
   std::mt19937_64 random(20261125);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const std::uint32_t count = 300;
     std::vector<std::vector<bool>> below(count, std::vector<bool>(count));
     std::vector<std::uint32_t> depth(count, 1);  // of the deepest stack that begins with it
@@ -215,7 +215,7 @@ TEST(PlanTest, IteratedGreedyFindsHiddenGroups) {
 
 TEST(PlanTest, TheSamePairsAreTheSamePlanInWhateverOrderTheyAreAdded) {
   std::mt19937_64 random(20261126);
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const PairGraph graph = RandomGraph(100, 0.3, i % 2 == 0, random);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     for (std::uint32_t a = 0; a < 100; ++a) {
@@ -253,7 +253,7 @@ TEST(PlanTest, TheSeedDecidesTies) {
 
 TEST(PlanTest, IsolatedApisAreAlone) {
   std::mt19937_64 random(20261127);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const PairGraph graph = RandomGraph(60, 0.2, i % 2 == 0, random);
     GroupOptions options{.seed = random()};
     for (std::uint64_t left = random() % 10; left > 0; --left) {
@@ -270,7 +270,7 @@ TEST(PlanTest, IsolatedApisAreAlone) {
 
 TEST(PlanTest, TheLargestGraphsTakeABoundedNumberOfSteps) {
   std::mt19937_64 random(20261128);
-  for (const double density : {0.0, 0.02, 0.5, 0.98, 1.0}) {
+  for (const double density : {0.0, 0.02, 0.5, 1.0}) {
     const PairGraph graph = RandomGraph(PairGraph::kMostApis, density, density != 0.5, random);
     const Grouping grouping = SoundGrouping(graph);
     EXPECT_EQ(grouping.groups.size() == 1, density == 0.0);

@@ -142,6 +142,17 @@ TEST(ShapeTest, GrowthNeedsFourBucketsOfTenCallsOverThreeOctavesAndARise) {
   EXPECT_FALSE(grows(50, {500, 700, 900, 990}));  // less than an octave
   EXPECT_FALSE(grows(50, {1200, 900, 700, 500}));
   EXPECT_FALSE(grows(50, {500, 4000, 600, 1200}));  // R^2
+  // Three buckets, although over eight octaves.
+  Builder far;
+  ShapeArgument argument{.number = 1};
+  for (const unsigned octave : {0U, 4U, 8U}) {
+    for (int i = 0; i < 50; ++i) {
+      argument.sums.Add(std::uint64_t{1} << octave, 500U << octave);
+      far.Calls(1, 500U << octave);
+    }
+  }
+  far.Input().arguments = {argument};
+  EXPECT_FALSE(far.Result().growth.has_value());
 }
 
 TEST(ShapeTest, GrowthThatExplainsLittleIsNone) {
@@ -255,7 +266,7 @@ TEST(ShapeTest, TwoPeaksNeedDistanceCallsAndAValley) {
   EXPECT_FALSE(is_bimodal(Builder().Calls(200, 300).Calls(29, 1300)));
   EXPECT_FALSE(is_bimodal(Builder().Calls(2000, 300).Calls(99, 1300)));  // below 5 %
   EXPECT_TRUE(is_bimodal(Builder().Calls(200, 300).Calls(40, 600).Calls(100, 1300)));
-  EXPECT_FALSE(is_bimodal(Builder().Calls(200, 300).Calls(51, 600).Calls(100, 1300)));
+  EXPECT_FALSE(is_bimodal(Builder().Calls(2000, 300).Calls(505, 600).Calls(1000, 1300)));
   EXPECT_FALSE(is_bimodal(Builder().Calls(50, 300).Calls(20, 600).Calls(50, 1300)));  // chance
 }
 
