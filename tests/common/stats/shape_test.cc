@@ -345,6 +345,25 @@ TEST(ShapeTest, WordsAreStable) {
   EXPECT_EQ(Name(Shape::kVaried), "varied");
 }
 
+TEST(ShapeTest, ImpossibleSumsCountAsNone) {
+  Builder growing;
+  growing.Growing(1, 50, 4, {100, 200, 400, 800, 1600});
+  growing.Input().arguments[0].sums.by_bucket[9].sum_squares = 0;
+  ASSERT_TRUE(growing.Result().growth);
+  EXPECT_EQ(growing.Result().growth->points.size(), 4U);
+
+  Builder starting;
+  starting.FirstCalls(3, 300'000).Calls(997, 1500);
+  ASSERT_TRUE(starting.Result().start_up);
+  starting.Input().first_calls.SetBucket(11, {.count = 0, .sum = 100, .sum_of_squares = 0});
+  EXPECT_FALSE(starting.Result().start_up);
+
+  Builder whole;
+  whole.Calls(1000, 1500);
+  whole.Input().cost.SetBucket(20, {.count = 1, .sum = 0, .sum_of_squares = 0});
+  EXPECT_EQ(whole.Result().shape, Shape::kTooFewCalls);
+}
+
 // Any bits at all, and likelier ones of which one does not fit the others.
 TEST(ShapeTest, InconsistentSumsAreSafe) {
   std::mt19937_64 random(8);
