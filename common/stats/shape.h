@@ -101,7 +101,7 @@ struct ShapeResult {
 //   lower edge) is at least 8 times the geometric mean of the others, above their p99, and dearer
 //   than that mean by 20 us. Without the last, cold caches are a start-up. Where it holds, the
 //   shape is that of the others, at least 100.
-// - Grows: at least 4 log2 buckets of an argument with 10 calls or more, over 3 octaves. Their mean
+// - Grows: at least 4 log2 buckets of an argument with 10 calls or more, so 3 octaves. Their mean
 //   log2 costs, weighted by calls, get the best non-decreasing fit (pool adjacent violators, Ayer
 //   et al. 1955; Barlow et al. 1972): its R^2 is at least 0.8, it rises by an octave, and explains
 //   half of the variance of the calls in these buckets. Of several arguments it is the one that

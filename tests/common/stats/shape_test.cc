@@ -270,6 +270,13 @@ TEST(ShapeTest, TwoPeaksNeedDistanceCallsAndAValley) {
   EXPECT_FALSE(is_bimodal(Builder().Calls(50, 300).Calls(20, 600).Calls(50, 1300)));  // chance
 }
 
+TEST(ShapeTest, OfManyPeaksTheTwoOfWhichTheLowerIsHighestAreTold) {
+  const ShapeResult result = Builder().Calls(400, 300).Calls(300, 5000).Calls(100, 80'000).Result();
+  ASSERT_TRUE(result.peaks);
+  EXPECT_EQ(result.peaks->cheap_calls, 400U);
+  EXPECT_EQ(result.peaks->dear_calls, 300U);
+}
+
 // Clocks step by up to 10 ns.
 TEST(ShapeTest, StepsOfTheClockAreNoPeaks) {
   EXPECT_EQ(Builder().Calls(500, 0).Calls(500, 10).Result().shape, Shape::kConstant);
@@ -353,10 +360,14 @@ TEST(ShapeTest, ImpossibleSumsCountAsNone) {
   EXPECT_EQ(growing.Result().growth->points.size(), 4U);
 
   Builder starting;
-  starting.FirstCalls(3, 300'000).Calls(997, 1500);
+  starting.FirstCalls(3, 300'000).Calls(992, 1500).Calls(5, 20'000'000);
   ASSERT_TRUE(starting.Result().start_up);
-  starting.Input().first_calls.SetBucket(11, {.count = 0, .sum = 100, .sum_of_squares = 0});
-  EXPECT_FALSE(starting.Result().start_up);
+  Builder damaged = starting;
+  damaged.Input().first_calls.SetBucket(25, {.count = 0, .sum = 100, .sum_of_squares = 0});
+  EXPECT_FALSE(damaged.Result().start_up);
+  damaged = starting;
+  damaged.Input().log_cost.sum_squares = 0;
+  EXPECT_FALSE(damaged.Result().start_up);
 
   Builder whole;
   whole.Calls(1000, 1500);
