@@ -225,7 +225,7 @@ void PairGraph::AddPair(std::uint32_t outer, std::uint32_t inner) {
 Grouping GroupApis(const PairGraph& graph, const GroupOptions& options) {
   std::vector<std::uint32_t> isolated = options.isolated;
   std::ranges::sort(isolated);
-  isolated.erase(std::ranges::unique(isolated).begin(), isolated.end());
+  isolated.erase(std::unique(isolated.begin(), isolated.end()), isolated.end());
   FIELDCOST_CHECK(isolated.empty() || isolated.back() < graph.count());
 
   Grouper grouper(graph, isolated, options.seed);

@@ -21,8 +21,7 @@ constexpr double kStartUpRatio = 8;
 constexpr double kStartUpNs = 20'000;
 
 constexpr std::uint64_t kPointCalls = 10;
-constexpr std::size_t kFewestPoints = 4;
-constexpr unsigned kFewestOctaves = 3;
+constexpr std::size_t kFewestPoints = 4;  // so over three octaves at least
 constexpr double kFitRSquared = 0.8;
 constexpr double kRiseOctaves = 1;
 constexpr double kExplained = 0.5;
@@ -72,9 +71,6 @@ void FitMonotone(std::vector<GrowthPoint>& points) {
   }
 }
 
-// The middle of a bucket, octaves.
-double MiddleOf(const GrowthPoint& point) { return point.slot - 0.5; }
-
 double ExponentOf(const std::vector<GrowthPoint>& points) {
   const double floor = points.front().fitted_octaves;
   auto first = std::ranges::find_if(points, [&](const GrowthPoint& point) {
@@ -88,7 +84,7 @@ double ExponentOf(const std::vector<GrowthPoint>& points) {
   for (auto point = first; point != points.end(); ++point) {
     const double calls = ToDouble(point->calls);
     weight += calls;
-    mean_x += calls * MiddleOf(*point);
+    mean_x += calls * point->slot;
     mean_y += calls * point->octaves;
   }
   mean_x /= weight;
@@ -97,7 +93,7 @@ double ExponentOf(const std::vector<GrowthPoint>& points) {
   double squares = 0;
   for (auto point = first; point != points.end(); ++point) {
     const double calls = ToDouble(point->calls);
-    const double x = MiddleOf(*point) - mean_x;
+    const double x = point->slot - mean_x;
     products += calls * x * (point->octaves - mean_y);
     squares += calls * x * x;
   }
@@ -119,7 +115,6 @@ std::optional<Growth> FindGrowth(const ShapeArgument& argument) {
   }
   std::vector<GrowthPoint>& points = growth.points;
   if (points.size() < kFewestPoints) return std::nullopt;
-  if (points.back().slot - points.front().slot < kFewestOctaves) return std::nullopt;
   mean /= calls;
   FitMonotone(points);
   double between = 0;

@@ -102,7 +102,7 @@ struct ShapeResult {
 //   lower edge) is at least 8 times the geometric mean of the others, above their p99, and dearer
 //   than that mean by 20 us. Without the last, cold caches are a start-up. Where it holds, the
 //   shape is that of the others, at least 100.
-// - Grows: at least 4 log2 buckets of an argument with 10 calls or more, over 3 octaves. Their mean
+// - Grows: at least 4 log2 buckets of an argument with 10 calls or more, so 3 octaves. Their mean
 //   log2 costs, weighted by calls, get the best non-decreasing fit (pool adjacent violators, Ayer
 //   et al. 1955; Barlow et al. 1972): its R^2 is at least 0.8, it rises by an octave, and explains
 //   half of the variance of the calls in these buckets. Of several arguments it is the one that
@@ -112,8 +112,9 @@ struct ShapeResult {
 //   the emptiest between them has at most half of the lower one's, and less by 4 standard errors
 //   (of a difference of two Poisson counts).
 // - Heavy-tailed: p99/p50 >= 16 and p99/p90 >= 3. Constant: p90/p10 <= 1.5 and p99/p50 <= 2.
-// Costs below 16 ns are not told apart: clocks step by up to 10 ns. Pure, thread-safe; mostly the
-// time of four EstimateQuantile().
+// Clocks step by up to 10 ns: in ratios, costs below 16 ns count as 16, and for peaks those below
+// 32 are one bucket, whose height is a sixth of its calls (it has more octaves than one). Pure,
+// thread-safe; mostly the time of four EstimateQuantile().
 ShapeResult ClassifyShape(const ShapeInput& input);
 
 // One line for people: "grows with argument 3, ~n^0.9"; "start-up >= 210 x, then constant".

@@ -113,7 +113,7 @@ TEST(PlanTest, SmallGraphsHaveTheFewestGroupsInNearlyAllCasesAndNeverTwoMore) {
     ASSERT_TRUE(!grouping.is_fewest || grouping.groups.size() == truth);
     if (grouping.groups.size() == truth) ++fewest;
   }
-  EXPECT_GE(fewest, kGraphs * 99 / 100);
+  EXPECT_GE(fewest, kGraphs * 999 / 1000);
   RecordProperty("fewest", fewest);
 }
 
@@ -141,7 +141,7 @@ TEST(PlanTest, NestedCallsOf200ApisTakeAtMostOneGroupMoreThanTheFewest) {
 // Who calls is always above who is called, however far: then the deepest stack is the answer.
 TEST(PlanTest, WithoutCyclesTransitivePairsTakeAsManyGroupsAsTheDeepestStack) {
   std::mt19937_64 random(20261125);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const std::uint32_t count = 300;
     std::vector<std::vector<bool>> below(count, std::vector<bool>(count));
     std::vector<std::uint32_t> depth(count, 1);  // of the deepest stack that begins with it
@@ -165,9 +165,58 @@ TEST(PlanTest, WithoutCyclesTransitivePairsTakeAsManyGroupsAsTheDeepestStack) {
   }
 }
 
+// Where the order on stacks has no cycle the layers of longest paths are the answer, although any
+// API calls any deeper one, which is what the other ways fail at.
+TEST(PlanTest, WithoutCyclesLevelsThatCallsRespectAreFound) {
+  std::mt19937_64 random(20261129);
+  for (int i = 0; i < 100; ++i) {
+    const auto depth = static_cast<std::uint32_t>(10 + random() % 10);
+    const PairGraph graph =
+        NestedCalls({.depth = depth, .stacks = 1000, .most_callees = 0}, random);
+    ASSERT_EQ(SoundGrouping(graph).groups.size(), depth);
+    // The deepest stack has none of these.
+    GroupOptions options;
+    for (std::uint32_t api = 20; api < 50; ++api) options.isolated.push_back(api);
+    ASSERT_EQ(SoundGrouping(graph, options).groups.size(), depth + 30);
+  }
+}
+
+// Brelaz's theorem; and what is as small as a clique is not improved.
+TEST(PlanTest, WhatTwoGroupsCanHoldTakesTwoAndNoFurtherSteps) {
+  std::mt19937_64 random(20261130);
+  for (int i = 0; i < 200; ++i) {
+    PairGraph graph(120);
+    for (std::uint32_t api = 1; api < 120; ++api) {  // connected
+      const auto other = static_cast<std::uint32_t>(random() % ((api + 1) / 2) * 2);
+      graph.AddPair(api, api % 2 == 1 ? other : (other + 1) % api);
+    }
+    for (int more = 0; more < 200; ++more) {
+      graph.AddPair(static_cast<std::uint32_t>(random() % 60 * 2),
+                    static_cast<std::uint32_t>(random() % 60 * 2 + 1));
+    }
+    const Grouping grouping = SoundGrouping(graph);
+    ASSERT_EQ(grouping.groups.size(), 2U);
+    ASSERT_LE(grouping.steps, 50'000U);
+  }
+}
+
+// What neither DSATUR nor layers find: dense pairs between six hidden groups, in any order.
+TEST(PlanTest, IteratedGreedyFindsHiddenGroups) {
+  std::mt19937_64 random(20261201);
+  for (int i = 0; i < 50; ++i) {
+    PairGraph graph(90);
+    for (std::uint32_t a = 0; a < 90; ++a) {
+      for (std::uint32_t b = 0; b < 90; ++b) {
+        if (a % 6 != b % 6 && random() % 100 < 45) graph.AddPair(a, b);
+      }
+    }
+    ASSERT_EQ(SoundGrouping(graph, {.seed = random()}).groups.size(), 6U);
+  }
+}
+
 TEST(PlanTest, TheSamePairsAreTheSamePlanInWhateverOrderTheyAreAdded) {
   std::mt19937_64 random(20261126);
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const PairGraph graph = RandomGraph(100, 0.3, i % 2 == 0, random);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     for (std::uint32_t a = 0; a < 100; ++a) {
@@ -205,7 +254,7 @@ TEST(PlanTest, TheSeedDecidesTies) {
 
 TEST(PlanTest, IsolatedApisAreAlone) {
   std::mt19937_64 random(20261127);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const PairGraph graph = RandomGraph(60, 0.2, i % 2 == 0, random);
     GroupOptions options{.seed = random()};
     for (std::uint64_t left = random() % 10; left > 0; --left) {
@@ -222,7 +271,7 @@ TEST(PlanTest, IsolatedApisAreAlone) {
 
 TEST(PlanTest, TheLargestGraphsTakeABoundedNumberOfSteps) {
   std::mt19937_64 random(20261128);
-  for (const double density : {0.0, 0.02, 0.5, 0.98, 1.0}) {
+  for (const double density : {0.0, 0.02, 0.5, 1.0}) {
     const PairGraph graph = RandomGraph(PairGraph::kMostApis, density, density != 0.5, random);
     const Grouping grouping = SoundGrouping(graph);
     EXPECT_EQ(grouping.groups.size() == 1, density == 0.0);

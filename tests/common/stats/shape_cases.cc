@@ -91,6 +91,36 @@ constexpr ShapeCase kTried[] = {
      .draw = [](CaseDraw& d) { return Without(d, 1500 * (1 + 0.03 * d.Normal())); }},
 };
 
+SimulatedCall CachedOrNot(CaseDraw& d) {
+  return Without(d, d.Uniform(0, 1) < 0.7 ? d.Uniform(90, 100) : 12e3 * d.LogNormal(0.3));
+}
+SimulatedCall ThreePeaks(CaseDraw& d) {
+  constexpr double kPeaks[] = {700, 7000, 70'000};
+  return Without(d, d.AnyOf(kPeaks) * d.LogNormal(0.15));
+}
+SimulatedCall UniformPower(CaseDraw& d) {
+  const double n = std::floor(d.Uniform(1, 4097));
+  return SimulatedCall{n, 20 * std::pow(n, 0.8) * d.LogNormal(0.3)};
+}
+SimulatedCall NoisyPower(CaseDraw& d) {
+  const double n = std::floor(d.LogUniform(8, 2049));
+  return SimulatedCall{n, 3 * std::pow(n, 1.5) * d.LogNormal(0.4)};
+}
+SimulatedCall FiveSizes(CaseDraw& d) {
+  constexpr double kSizes[] = {64, 256, 1024, 4096, 16'384};
+  const double n = d.AnyOf(kSizes);
+  return SimulatedCall{n, (300 + 0.8 * n) * d.LogNormal(0.25)};
+}
+SimulatedCall ScannedSort(CaseDraw& d) {
+  constexpr double kScanned[] = {1, 10, 100, 1000};
+  const double n = d.AnyOf(kScanned);
+  return SimulatedCall{n, (50 + n * std::log2(n)) * d.LogNormal(0.2)};
+}
+SimulatedCall Falling(CaseDraw& d) {
+  const double n = std::floor(d.LogUniform(1, 1025));
+  return SimulatedCall{n, 1e6 / n * d.LogNormal(0.2)};
+}
+
 constexpr ShapeCase kHeldOut[] = {
     {.name = "85 ns, seen in steps of 10",
      .shape = Shape::kConstant,
@@ -121,64 +151,25 @@ constexpr ShapeCase kHeldOut[] = {
      .draw = [](CaseDraw& d) { return Without(d, (d.OneIn(5) ? 64e3 : 2e3) * d.Gamma(8)); }},
     {.name = "70 % 95 ns, the others lognormal, 12 us",
      .shape = Shape::kBimodal,
-     .draw =
-         [](CaseDraw& d) {
-           return Without(d, d.Uniform(0, 1) < 0.7 ? d.Uniform(90, 100) : 12e3 * d.LogNormal(0.3));
-         }},
-    {.name = "three peaks, 1 : 10 : 100",
-     .shape = Shape::kBimodal,
-     .draw =
-         [](CaseDraw& d) {
-           constexpr double kPeaks[] = {700, 7000, 70'000};
-           return Without(d, d.AnyOf(kPeaks) * d.LogNormal(0.15));
-         }},
-    {.name = "n^0.8, n uniform to 4,096",
-     .shape = Shape::kGrows,
-     .draw =
-         [](CaseDraw& d) {
-           const double n = std::floor(d.Uniform(1, 4097));
-           return SimulatedCall{n, 20 * std::pow(n, 0.8) * d.LogNormal(0.3)};
-         }},
-    {.name = "n^1.5, n from 8 to 2,048, noise 0.4",
-     .shape = Shape::kGrows,
-     .draw =
-         [](CaseDraw& d) {
-           const double n = std::floor(d.LogUniform(8, 2049));
-           return SimulatedCall{n, 3 * std::pow(n, 1.5) * d.LogNormal(0.4)};
-         }},
+     .draw = CachedOrNot},
+    {.name = "three peaks, 1 : 10 : 100", .shape = Shape::kBimodal, .draw = ThreePeaks},
+    {.name = "n^0.8, n uniform to 4,096", .shape = Shape::kGrows, .draw = UniformPower},
+    {.name = "n^1.5, n from 8 to 2,048, noise 0.4", .shape = Shape::kGrows, .draw = NoisyPower},
     {.name = "5 us + 2 n, n to 2^18",
      .shape = Shape::kGrows,
      .draw = [](CaseDraw& d) { return With(d, 1 << 18, [](double n) { return 5000 + 2 * n; }); }},
-    {.name = "n of five sizes, 64 to 16,384",
-     .shape = Shape::kGrows,
-     .draw =
-         [](CaseDraw& d) {
-           constexpr double kSizes[] = {64, 256, 1024, 4096, 16'384};
-           const double n = d.AnyOf(kSizes);
-           return SimulatedCall{n, (300 + 0.8 * n) * d.LogNormal(0.25)};
-         }},
+    {.name = "n of five sizes, 64 to 16,384", .shape = Shape::kGrows, .draw = FiveSizes},
     {.name = "n log2 n, scanned over 1, 10, 100, 1,000",
      .shape = Shape::kGrows,
      .is_scanned = true,
-     .draw =
-         [](CaseDraw& d) {
-           constexpr double kScanned[] = {1, 10, 100, 1000};
-           const double n = d.AnyOf(kScanned);
-           return SimulatedCall{n, (50 + n * std::log2(n)) * d.LogNormal(0.2)};
-         }},
+     .draw = ScannedSort},
     {.name = "1 us a page of 4,096 bytes",
      .shape = Shape::kGrows,
      .draw =
          [](CaseDraw& d) {
            return With(d, 1 << 20, [](double n) { return 1000 * std::ceil(n / 4096); });
          }},
-    {.name = "falls with n",
-     .shape = Shape::kVaried,
-     .draw =
-         [](CaseDraw& d) {
-           const double n = std::floor(d.LogUniform(1, 1025));
-           return SimulatedCall{n, 1e6 / n * d.LogNormal(0.2)};
-         }},
+    {.name = "falls with n", .shape = Shape::kVaried, .draw = Falling},
     {.name = "start-up of 3 ms, then exponential",
      .shape = Shape::kVaried,
      .first_ns = 3e6,
