@@ -64,8 +64,7 @@ Result<int> Init(const command::Arguments& arguments) {
 command::Command InitCommand() {
   return {
       .name = "init",
-      .summary =
-          "Make a directory with all that a service needs: configuration, certificate, token",
+      .summary = "A directory with all that a service needs: configuration, certificate, token",
       .help =
           R"(Without --certificate one is issued for ten years, by an authority made for it alone, whose key is
 forgotten: agents are given its ca.pem. With other names, or at its end, make another directory and
@@ -76,7 +75,7 @@ Examples:
   fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org \
     --certificate /etc/letsencrypt/live/fieldcost.example.org/fullchain.pem \
     --key /etc/letsencrypt/live/fieldcost.example.org/privkey.pem
-  fieldcost-aggregator init --dir try --host localhost --port 0 --admin-port 0 --json)",
+  fieldcost-aggregator init --dir try --host localhost --port 0)",
       .options =
           {{.names = "--dir",
             .value = "DIR",

@@ -254,7 +254,7 @@ command::Command AgentCommand() {
           .summary = "Consent, state, what is sent, and undoing it",
           .help = R"(Examples:
   fieldcost agent status
-  fieldcost agent session on    measure programs of the next logins, not only under `run`
+  fieldcost agent session on    measure programs of the next logins, too
   fieldcost agent log           what was sent, and when
   fieldcost agent pause 2h      measure and send nothing for a while
   fieldcost agent off           stop measuring, delete what was not sent
