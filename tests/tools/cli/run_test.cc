@@ -231,6 +231,9 @@ TEST_F(ShowRunTest, TwoTimesOfThisMachineAreCompared) {
   const ProcessResult wrong = Cli({"diff", "victim", "--local", "--before", "2h", "--since", "1h"});
   EXPECT_EQ(wrong.exit_status, 64);
   EXPECT_THAT(wrong.errors, HasSubstr("--since is not before --before"));
+  const ProcessResult unknown = Cli({"diff", "libvictm.so.1", "--local", "--before", "1h"});
+  EXPECT_EQ(unknown.exit_status, 66);
+  EXPECT_THAT(unknown.errors, HasSubstr("did you mean libvictim.so.1?"));
 }
 
 TEST_F(ShowRunTest, WithoutACatalogueWhatWasMeasuredHereIsOffered) {
