@@ -184,6 +184,7 @@ height says how often. Examples:
                    .value = "SONAME",
                    .help =
                        "The most expensive of this library: its soname, a part of it, or a glob",
+                   .completes = command::Completes::kLibrary,
                    .excludes = {"api"}},
                   LimitOption("So many of it; 0 = all"),
                   LocalOption()},
