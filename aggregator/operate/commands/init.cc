@@ -17,7 +17,8 @@ void PrintNextSteps(const MadeDirectory& made) {
 or as a service, with the unit of the Debian package:
   sudo chown -R _fieldcost-aggregator: {0}
   sudo install -D -m 644 -t /etc/systemd/system/fieldcost-aggregator.service.d {0}/fieldcost-aggregator.conf
-  sudo systemctl daemon-reload && sudo systemctl enable --now fieldcost-aggregator
+  sudo systemctl daemon-reload
+  sudo systemctl enable --now fieldcost-aggregator
 Users need, once it has started, {0}/data/publish/root/1 as catalog_root, and in agent.toml:
   [aggregator]
   url = "{1}"
