@@ -31,22 +31,24 @@ std::vector<std::string> Names(std::string_view prefix) {
   return names;
 }
 
+std::vector<std::string> NamesWithCxx(std::string_view prefix) {
+  std::vector<std::string> names = Names(prefix);
+  if (std::string_view("a::Reader::read").starts_with(prefix)) {
+    names.emplace_back("liba.so.1!a::Reader::read");
+  }
+  return names;
+}
+
+std::vector<std::string> Libraries(std::string_view text) { return {fmt::format("lib<{}", text)}; }
+
+std::vector<std::string> Versions(std::string_view library, std::string_view api,
+                                  std::string_view prefix) {
+  return {fmt::format("{}<{}|{}", prefix, library, api)};
+}
+
 Completion At(const std::vector<std::string>& words) {
   const command::NameLookups lookups{
-      .symbols = Names,
-      .names =
-          [](std::string_view prefix) {
-            std::vector<std::string> names = Names(prefix);
-            if (std::string_view("a::Reader::read").starts_with(prefix)) {
-              names.emplace_back("liba.so.1!a::Reader::read");
-            }
-            return names;
-          },
-      .libraries = [](std::string_view text) { return std::vector{"lib<" + std::string(text)}; },
-      .versions =
-          [](std::string_view library, std::string_view api, std::string_view prefix) {
-            return std::vector{fmt::format("{}<{}|{}", prefix, library, api)};
-          }};
+      .symbols = Names, .names = NamesWithCxx, .libraries = Libraries, .versions = Versions};
   return command::Complete(TheProgram(), words, lookups);
 }
 
