@@ -17,8 +17,9 @@ namespace {
 constexpr char kHelp[] =
     "Usage: fieldcostd [--once [--flush]]\n"
     "\n"
-    "The per-user agent of fieldcost: collects what measured programs left in their run files\n"
-    "and, if you opted in (`fieldcost agent on`), sends the sums. In mode off it does nothing.\n"
+    "The per-user agent of fieldcost: collects what measured programs left in their\n"
+    "run files and, if you opted in (`fieldcost agent on`), sends the sums. In mode\n"
+    "off it does nothing.\n"
     "\n"
     "  --once     harvest and send what is due, then exit\n"
     "  --flush    with --once: also send batches that are not full yet\n"
@@ -30,10 +31,11 @@ constexpr char kHelp[] =
     "  fieldcostd --once           from a timer, instead of a daemon\n"
     "  fieldcostd --once --flush   send everything now\n"
     "\n"
-    "Under systemd it tells when it is ready, and logs with levels. It ends when collection is\n"
-    "switched off, or forbidden by the machine's administrator in /etc/fieldcost/system.toml.\n"
-    "Files: $FIELDCOST_HOME, else the XDG base directories; see `fieldcost agent status`.\n"
-    "Exit status: 0, or as sysexits(3) has it; the reason is one line on standard error.\n";
+    "Under systemd it tells when it is ready, and logs with levels. It ends when\n"
+    "collection is switched off, or forbidden by the machine's administrator in\n"
+    "/etc/fieldcost/system.toml. Files: $FIELDCOST_HOME, else the XDG base\n"
+    "directories; see `fieldcost agent status`. Exit status: 0, or as sysexits(3) has\n"
+    "it; the reason is one line on standard error.\n";
 
 int Failed(const fieldcost::Error& error) {
   std::fprintf(stderr, "fieldcostd: %s\n", error.message.c_str());

@@ -25,7 +25,7 @@ Examples:
   fieldcost-aggregator --config /etc/fieldcost/aggregator.toml
   fieldcost-aggregator --config aggregator.toml --check-config
   fieldcost-aggregator verify --config aggregator.toml
-  fieldcost-aggregator backup --config aggregator.toml --to /srv/backups/fieldcost
+  fieldcost-aggregator backup --config aggregator.toml --to /srv/backup
   fieldcost-aggregator policy sign --config aggregator.toml policy.toml
   fieldcost-aggregator keys show --config aggregator.toml --json
   fieldcost-aggregator keys rotate --help

@@ -16,9 +16,11 @@ enum class Completes {
   kNothing,
   kFiles,
   kPrograms,
-  kSymbol,    // a function of the catalogue by its symbol, or as soname!symbol
-  kApi,       // only as soname!symbol
-  kApiGlobs,  // a list of these
+  kSymbol,    // a function of the catalogue by its name, or as soname!name
+  kApi,       // only as soname!symbol, as linkers know it
+  kApiGlobs,  // a list of soname!name
+  kLibrary,   // a library of the catalogue
+  kVersion,   // of the library, or of the function's, that the line names before
   kMetrics,   // a list of what `run` measures
 };
 

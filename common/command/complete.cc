@@ -52,7 +52,8 @@ const Option* FindOption(const std::vector<const Command*>& path, std::string_vi
 
 class Completer {
  public:
-  Completer(const Command& program, const ApiLookup& apis) : path_{&program}, apis_(apis) {}
+  Completer(const Command& program, const NameLookups& lookups)
+      : path_{&program}, lookups_(lookups) {}
 
   Completion Run(const std::vector<std::string>& words) {
     if (words.empty()) return {};
@@ -78,15 +79,41 @@ class Completer {
   void Take(const std::string& word) {
     if (word == "=" && waiting_ != nullptr) return;  // bash makes three words of --color=auto
     if (waiting_ != nullptr) {
+      Remember(*waiting_, word);
       waiting_ = nullptr;
     } else if (word.starts_with("-")) {
-      const Option* option = FindOption(path_, word);
-      if (option != nullptr && !option->is_flag()) waiting_ = option;
+      const std::size_t sign = word.find('=');
+      const Option* option = FindOption(path_, word.substr(0, sign));
+      if (option == nullptr || option->is_flag()) return;
+      if (sign == std::string::npos) {
+        waiting_ = option;
+      } else {
+        Remember(*option, word.substr(sign + 1));
+      }
     } else if (const Command* below = Below(word)) {
       path_.push_back(below);
     } else {
+      if (const Option* operand = NextOperand()) Remember(*operand, word);
       ++operands_;
     }
+  }
+
+  // What a version may be of.
+  void Remember(const Option& option, const std::string& value) {
+    if (option.completes == Completes::kLibrary) library_ = value;
+    if (option.completes == Completes::kSymbol) api_ = value;
+  }
+
+  // The one that the next word without dashes is; nullptr if there is none.
+  const Option* NextOperand() const {
+    const Option* last = nullptr;
+    std::size_t place = 0;
+    for (const Option& option : command().options) {
+      if (!option.is_operand()) continue;
+      if (place++ == operands_) return &option;
+      last = &option;
+    }
+    return last != nullptr && last->repeats ? last : nullptr;
   }
 
   const Command* Below(std::string_view name) const {
@@ -106,15 +133,7 @@ class Completer {
     }
     if (word.starts_with("-")) return Options(word);
     for (const Command& below : command().commands) Offer(word, below.name, below.summary);
-    std::vector<const Option*> operands;
-    for (const Option& option : command().options) {
-      if (option.is_operand()) operands.push_back(&option);
-    }
-    if (operands_ < operands.size()) {
-      Value(*operands[operands_], "", word);
-    } else if (!operands.empty() && operands.back()->repeats) {
-      Value(*operands.back(), "", word);
-    }
+    if (const Option* operand = NextOperand()) Value(*operand, "", word);
   }
 
   void Offer(std::string_view begin, std::string_view text, std::string_view description) {
@@ -153,16 +172,25 @@ class Completer {
         Metrics(before, begin);
         break;
       case Completes::kSymbol:
-        ApiNames(before, begin, true);
+        ApiNames(before, begin, true, lookups_.names);
         break;
       case Completes::kApi:
-        ApiNames(before, begin, false);
+        ApiNames(before, begin, false, lookups_.symbols);
         break;
       case Completes::kApiGlobs: {
         const std::size_t comma = begin.rfind(',') + 1;  // 0 if there is none
-        ApiNames(before + std::string(begin.substr(0, comma)), begin.substr(comma), false);
+        ApiNames(before + std::string(begin.substr(0, comma)), begin.substr(comma), false,
+                 lookups_.names);
         break;
       }
+      case Completes::kLibrary:
+        Names(before, lookups_.libraries(begin));
+        break;
+      case Completes::kVersion:
+        if (!library_.empty() || !api_.empty()) {
+          Names(before, lookups_.versions(library_, library_.empty() ? api_ : "", begin));
+        }
+        break;
     }
   }
 
@@ -177,12 +205,17 @@ class Completer {
     }
   }
 
+  void Names(const std::string& before, const std::vector<std::string>& names) {
+    for (const std::string& name : names) found_.candidates.push_back({before + name, ""});
+  }
+
   // A bare symbol goes on as a symbol where that is enough; else as the full names, if these have
   // all one library, so that no shell shortens the word to what different ones have in common.
-  void ApiNames(const std::string& before, std::string_view begin, bool symbol_is_enough) {
+  void ApiNames(const std::string& before, std::string_view begin, bool symbol_is_enough,
+                const std::function<NameLookups::Names(std::string_view)>& look_up) {
     const std::size_t mark = begin.find('!');
     const bool is_full = mark != std::string_view::npos;
-    const std::vector<std::string> names = apis_(is_full ? begin.substr(mark + 1) : begin);
+    const std::vector<std::string> names = look_up(is_full ? begin.substr(mark + 1) : begin);
     std::set<std::string> texts;
     std::set<std::string> libraries;
     for (const std::string& name : names) {
@@ -192,12 +225,14 @@ class Completer {
       texts.insert(is_full || !symbol_is_enough ? name : name.substr(end + 1));
     }
     if (!is_full && !symbol_is_enough && libraries.size() > 1) return;
-    for (const std::string& text : texts) found_.candidates.push_back({before + text, ""});
+    Names(before, {texts.begin(), texts.end()});
   }
 
   std::vector<const Command*> path_;  // from the program to the command reached
-  const ApiLookup& apis_;
+  const NameLookups& lookups_;
   const Option* waiting_ = nullptr;  // an option whose value comes next
+  std::string library_;              // that the line names
+  std::string api_;
   std::size_t operands_ = 0;
   Completion found_;
 };
@@ -219,8 +254,8 @@ std::string MoreText(const Completion& completion) {
 }  // namespace
 
 Completion Complete(const Command& program, const std::vector<std::string>& words,
-                    const ApiLookup& apis) {
-  return Completer(program, apis).Run(words);
+                    const NameLookups& lookups) {
+  return Completer(program, lookups).Run(words);
 }
 
 std::string CompletionAnswer(const Completion& completion) {

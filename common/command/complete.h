@@ -28,13 +28,26 @@ struct Completion {
   std::vector<Candidate> candidates;  // all of them go on as the last word begins
 };
 
-// Names "soname!symbol" of functions whose symbol begins so, ascending; bounded by whoever looks.
-using ApiLookup = std::function<std::vector<std::string>(std::string_view symbol_prefix)>;
+// What the catalogue knows; each looks names up for what they begin with, ascending, and bounds
+// itself.
+struct NameLookups {
+  using Names = std::vector<std::string>;
+  // "soname!symbol" of functions whose symbol begins so.
+  std::function<Names(std::string_view symbol_prefix)> symbols;
+  // The same, of C++ as it stands in source code ("libjsoncpp.so.25!Json::Reader::parse").
+  std::function<Names(std::string_view name_prefix)> names;
+  // Sonames that begin so, or the only one that contains it.
+  std::function<Names(std::string_view text)> libraries;
+  // Versions that begin so, of the library, or of that with the function; one of them is empty.
+  std::function<Names(std::string_view library, std::string_view api, std::string_view prefix)>
+      versions;
+};
 
 // What may follow on a line of `program`. `words` are those behind the program's name, the last one
-// unfinished (empty = a new one). Quotes are the shell's matter. Pure but for `apis`.
+// unfinished (empty = a new one). Quotes are the shell's matter. Pure but for the look-ups, at most
+// one of which is called, once.
 Completion Complete(const Command& program, const std::vector<std::string>& words,
-                    const ApiLookup& apis);
+                    const NameLookups& lookups);
 
 // What the completion scripts read: a line that says what more the shell shall offer ("nothing",
 // "files", "programs", "command N"), then "candidate TAB description" lines.

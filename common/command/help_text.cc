@@ -21,24 +21,15 @@ std::string ListOf(const std::vector<std::string>& words) {
   return text;
 }
 
-// Appends `left` and beside it `text`, wrapped.
-void AddEntry(std::string_view left, std::string_view text, std::string& help) {
-  std::string line = std::string(kIndent, ' ') + std::string(left);
-  if (text.empty()) {
-    help += line + '\n';
-    return;
-  }
-  if (line.size() + 3 > kTextColumn) {
-    help += line + '\n';
-    line.clear();
-  }
-  line.resize(kTextColumn, ' ');
+// Appends `line` with `text` behind it, in lines that are filled up to the width and begin in
+// column `indent`. Nothing is put in front of the first word.
+void AddFilled(std::string line, std::string_view text, std::size_t indent, std::string& help) {
   bool is_empty = true;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     if (!is_empty && line.size() + 1 + end > kWidth) {
       help += line + '\n';
-      line.assign(kTextColumn, ' ');
+      line.assign(indent, ' ');
       is_empty = true;
     }
     line += (is_empty ? "" : " ") + std::string(text.substr(0, end));
@@ -46,6 +37,37 @@ void AddEntry(std::string_view left, std::string_view text, std::string& help) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   help += line + '\n';
+}
+
+// Appends `left` and beside it `text`.
+void AddEntry(std::string_view left, std::string_view text, std::string& help) {
+  std::string line = std::string(kIndent, ' ') + std::string(left);
+  if (!text.empty() && line.size() + 3 > kTextColumn) {
+    help += line + '\n';
+    line.clear();
+  }
+  if (!text.empty()) line.resize(kTextColumn, ' ');
+  AddFilled(std::move(line), text, kTextColumn, help);
+}
+
+// Appends sentences filled; lines that begin with a blank (examples), and empty ones, stay.
+void AddParagraphs(std::string_view text, std::string& help) {
+  std::string paragraph;
+  const auto end_paragraph = [&] {
+    if (!paragraph.empty()) AddFilled("", paragraph, 0, help);
+    paragraph.clear();
+  };
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.empty() && !line.starts_with(' ')) {
+      paragraph += (paragraph.empty() ? "" : " ") + std::string(line);
+      continue;
+    }
+    end_paragraph();
+    help += std::string(line) + '\n';
+  }
+  end_paragraph();
 }
 
 std::string NamesOf(const Option& option) {
@@ -139,7 +161,8 @@ std::string HelpText(std::span<const Command* const> path) {
     help += "\nCommands:\n";
     for (const Command& below : command.commands) AddEntry(below.name, below.summary, help);
   }
-  if (!command.help.empty()) help += fmt::format("\n{}\n", command.help);
+  if (!command.help.empty()) help += '\n';
+  AddParagraphs(command.help, help);
   return help;
 }
 

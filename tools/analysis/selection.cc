@@ -3,41 +3,115 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
+#include "tools/analysis/version_order.h"
 
 namespace fieldcost::analysis {
 namespace {
 
 constexpr std::size_t kMaxListed = 6;
 
-std::string Join(const std::set<std::string>& texts) {
+using Keys = std::vector<stats::RowKey>;
+
+// Escaped texts, without doubles; of many those around `middle`.
+std::string Join(const std::vector<std::string>& texts, std::size_t middle) {
+  const std::size_t count = std::min(texts.size(), kMaxListed);
+  const std::size_t first =
+      std::min(middle - std::min(middle, kMaxListed / 2), texts.size() - count);
   std::string joined;
-  std::size_t count = 0;
-  for (const std::string& text : texts) {
-    if (count++ == kMaxListed)
-      return fmt::format("{} and {} more", joined, texts.size() - kMaxListed);
-    joined += (joined.empty() ? "" : ", ") + EscapeControl(text);
+  for (std::size_t i = first; i < first + count; ++i) {
+    joined += (joined.empty() ? "" : ", ") + EscapeControl(texts[i]);
   }
-  return joined;
+  return texts.size() == count ? joined
+                               : fmt::format("{} and {} more", joined, texts.size() - count);
+}
+
+std::string VersionsText(const Keys& rows, std::string_view wanted) {
+  std::set<std::string, OlderVersion> versions;
+  for (const stats::RowKey& row : rows) versions.insert(VersionOf(row.api));
+  const std::vector<std::string> ordered(versions.begin(), versions.end());
+  const auto place = std::lower_bound(ordered.begin(), ordered.end(), wanted, OlderVersion());
+  return "there are " + Join(ordered, static_cast<std::size_t>(place - ordered.begin()));
+}
+
+std::string MetricsText(const Keys& rows) {
+  std::set<std::string> names;
+  for (const stats::RowKey& row : rows) names.emplace(stats::Name(row.metric));
+  return "there are " + Join({names.begin(), names.end()}, 0);
+}
+
+std::string ClassesText(const Keys& rows) {
+  std::set<std::string> names;
+  for (const stats::RowKey& row : rows) {
+    if (row.hardware != stats::HardwareClass{}) names.insert(DisplayName(row.hardware));
+  }
+  return names.empty() ? "there are numbers of all classes together only"
+                       : "there are " + Join({names.begin(), names.end()}, 0);
+}
+
+std::string WeeksText(const Keys& rows) {
+  std::set<std::uint32_t> weeks;
+  for (const stats::RowKey& row : rows) {
+    if (row.week != 0) weeks.insert(row.week);
+  }
+  return weeks.empty() ? "there are numbers of all weeks together only"
+                       : fmt::format("there are weeks from {} to {}", FirstDay(*weeks.begin()),
+                                     FirstDay(*weeks.rbegin()));
+}
+
+// One thing that was chosen.
+struct Choice {
+  std::string name;     // "version 9", escaped
+  Selection selection;  // of nothing else
+  std::function<std::string(const Keys& rows)> there_are;
+};
+
+std::vector<Choice> ChoicesOf(const Selection& selection) {
+  std::vector<Choice> choices;
+  if (!selection.version.empty()) {
+    choices.push_back({"version " + EscapeControl(selection.version),
+                       {.version = selection.version},
+                       [&](const Keys& rows) { return VersionsText(rows, selection.version); }});
+  }
+  if (selection.metric) {
+    choices.push_back({"metric " + std::string(stats::Name(*selection.metric)),
+                       {.metric = selection.metric},
+                       MetricsText});
+  }
+  if (!selection.hardware_class.empty()) {
+    choices.push_back({"class " + EscapeControl(selection.hardware_class),
+                       {.hardware_class = selection.hardware_class},
+                       ClassesText});
+  }
+  if (selection.weeks) {
+    const std::string first = FirstDay(selection.weeks->first);
+    const std::string last = FirstDay(selection.weeks->last);
+    choices.push_back({"week " + (first == last ? first : first + ".." + last),
+                       {.weeks = selection.weeks},
+                       WeeksText});
+  }
+  return choices;
 }
 
 }  // namespace
 
+bool IsMeant(const stats::RowKey& row, const Selection& selection) {
+  const bool all_classes = row.hardware == stats::HardwareClass{};
+  return (selection.version.empty() || GlobMatch(selection.version, row.api.package_version)) &&
+         (!selection.metric || row.metric == *selection.metric) &&
+         (selection.hardware_class.empty() ||
+          (!all_classes && GlobMatch(selection.hardware_class, DisplayName(row.hardware)))) &&
+         (!selection.weeks || (row.week != 0 && row.week >= selection.weeks->first &&
+                               row.week <= selection.weeks->last));
+}
+
 std::vector<stats::StatRow> Select(std::vector<stats::StatRow> rows, const Selection& selection) {
-  std::erase_if(rows, [&](const stats::StatRow& row) {
-    const stats::RowKey& key = row.key;
-    const bool all_classes = key.hardware == stats::HardwareClass{};
-    return (!selection.version.empty() && !GlobMatch(selection.version, key.api.package_version)) ||
-           (selection.metric && key.metric != *selection.metric) ||
-           (!selection.hardware_class.empty() &&
-            (all_classes || !GlobMatch(selection.hardware_class, DisplayName(key.hardware)))) ||
-           (selection.weeks && (key.week == 0 || key.week < selection.weeks->first ||
-                                key.week > selection.weeks->last));
-  });
+  std::erase_if(rows, [&](const auto& row) { return !IsMeant(row.key, selection); });
   return rows;
 }
 
@@ -59,23 +133,20 @@ std::optional<WeekRange> ParseWeeks(std::string_view text) {
 
 std::string FirstDay(std::uint32_t week) { return FirstDayOf(week); }
 
-std::string ChoiceText(std::span<const stats::StatRow> rows) {
-  std::set<std::string> versions;
-  std::set<std::string> classes;
-  std::set<std::string> metrics;
-  std::optional<WeekRange> weeks;
-  for (const stats::StatRow& row : rows) {
-    const stats::RowKey& key = row.key;
-    versions.insert(key.api.package_version.empty() ? "(none)" : key.api.package_version);
-    classes.insert(DisplayName(key.hardware));
-    metrics.emplace(stats::Name(key.metric));
-    if (key.week == 0) continue;
-    if (!weeks) weeks = WeekRange{key.week, key.week};
-    weeks = WeekRange{std::min(weeks->first, key.week), std::max(weeks->last, key.week)};
+std::string MissingText(std::string_view untrusted_name, std::span<const stats::RowKey> rows,
+                        const Selection& selection) {
+  std::string name = EscapeControl(untrusted_name);
+  Keys left(rows.begin(), rows.end());
+  std::string text;
+  for (const Choice& choice : ChoicesOf(selection)) {
+    Keys meant = left;
+    std::erase_if(meant, [&](const auto& row) { return !IsMeant(row, choice.selection); });
+    text = fmt::format("no {} of {}; {}", choice.name, name, choice.there_are(left));
+    if (meant.empty()) break;
+    left = std::move(meant);
+    name += ", " + choice.name;
   }
-  return fmt::format(
-      "versions {}; classes {}; metrics {}; weeks {}", Join(versions), Join(classes), Join(metrics),
-      weeks ? FirstDay(weeks->first) + ".." + FirstDay(weeks->last) : std::string("all together"));
+  return text;
 }
 
 void Strata::Add(const stats::RowKey& key) {

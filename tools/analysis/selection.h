@@ -28,8 +28,11 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// The rows that are meant, in the same order. A class or week is only ever that of a row which is
-// about single ones: rows over all classes or weeks are not divided.
+// Whether a row is meant. A class or week is only ever that of a row which is about single ones:
+// rows over all classes or weeks are not divided.
+bool IsMeant(const stats::RowKey& row, const Selection& selection);
+
+// The rows that are meant, in the same order.
 std::vector<stats::StatRow> Select(std::vector<stats::StatRow> rows, const Selection& selection);
 
 // The metric of that name ("wall_time"), nullopt if there is none.
@@ -42,9 +45,12 @@ std::optional<WeekRange> ParseWeeks(std::string_view text);
 // "2026-11-19", the first day of a week (weeks are counted from 1970-01-01, a Thursday).
 std::string FirstDay(std::uint32_t week);
 
-// What can be chosen among these rows: "versions 1.2, 1.3; classes all classes; weeks all".
-// Escaped; of many, the first few.
-std::string ChoiceText(std::span<const stats::StatRow> rows);
+// Why none of these rows, which are of `name`, is meant: what was chosen and is not there, and what
+// there is of its kind: "no version 9 of deflate; there are 1.2, 1.3", or "no week 2026-11-12 of
+// deflate, version 1.2; ..." if the week is only not there with what was chosen before. Of many
+// versions those next to the one asked for. Escaped. REQUIRES: rows; none of them is meant.
+std::string MissingText(std::string_view untrusted_name, std::span<const stats::RowKey> rows,
+                        const Selection& selection);
 
 // The strata that numbers are of.
 struct Strata {

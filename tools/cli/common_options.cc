@@ -55,7 +55,8 @@ command::Option SinceOption() {
 command::Option LibraryOption() {
   return {.names = "--library",
           .value = "SONAME",
-          .help = "Only this library: its soname, a part of it, or a glob"};
+          .help = "Only this library: its soname, a part of it, or a glob",
+          .completes = command::Completes::kLibrary};
 }
 
 command::Option VersionsOption() {
@@ -87,7 +88,8 @@ void AddSelection(std::string_view metric_help, std::string_view default_metric,
   // Not by the name --version: that asks for the program's own.
   command.options.push_back({.names = "--of-version",
                              .value = "VERSION",
-                             .help = "Only this version of the library (glob)"});
+                             .help = "Only this version of the library (glob)",
+                             .completes = command::Completes::kVersion});
   command.options.push_back({.names = "--class",
                              .value = "CLASS",
                              .help = "Only these hardware classes (glob), where they are told "

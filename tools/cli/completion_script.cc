@@ -7,21 +7,33 @@ constexpr char kBash[] =
     R"script(# bash completion for fieldcost: made by `fieldcost completion bash`
 
 _fieldcost() {
-  local -a words=()
-  local word quoted=
-  # The words up to the cursor, without quotes, as the program would get them.
-  for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+  local -a words=() places=()
+  local word quoted= joined= i
+  # The words up to the cursor, without quotes, as the program would get them. Bash makes three of
+  # Json::Reader, and replaces the last one only.
+  for ((i = 1; i <= COMP_CWORD; ++i)); do
+    word=${COMP_WORDS[i]}
     [[ $word == [\'\"]* ]] && quoted=1 || quoted=
     word=${word#[\'\"]}
     word=${word%[\'\"]}
-    words+=("${word//\\/}")
+    word=${word//\\/}
+    if [[ $COMP_WORDBREAKS == *:* && ( $joined || $word == +(:) ) && ${#words[@]} -gt 0 ]]; then
+      words[-1]+=$word
+    else
+      words+=("$word")
+      places+=("$i")
+    fi
+    [[ $word == +(:) ]] && joined=1 || joined=
   done
-  local current=${words[COMP_CWORD - 1]}
+  local current=${words[-1]} before=
+  [[ $quoted || $COMP_WORDBREAKS != *:* ]] || before=${current%"${current##*:}"}
   COMPREPLY=()
   {
     local more= text description
     read -r more
     while IFS=$'\t' read -r text description; do
+      [[ $text == "$before"* ]] || continue
+      text=${text#"$before"}
       [[ $quoted ]] || printf -v text %q "$text"
       COMPREPLY+=("$text")
     done
@@ -37,7 +49,7 @@ _fieldcost() {
       ;;
     command*)
       if declare -F _command_offset > /dev/null; then
-        _command_offset "$((program + 1))"
+        _command_offset "${places[program]}"
       else
         compopt -o filenames 2> /dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$current")

@@ -79,8 +79,9 @@ Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const s
   std::vector<analysis::CostSummary> summaries =
       source.Summarise(analysis::Select(rows, selection));
   if (summaries.empty()) {
-    return Fail(ErrorCode::kNotFound, "no such measurements of {}; there are: {}", name,
-                analysis::ChoiceText(rows));
+    std::vector<stats::RowKey> keys;
+    for (const stats::StatRow& row : rows) keys.push_back(row.key);
+    return Fail(ErrorCode::kNotFound, "{}", analysis::MissingText(name, keys, selection));
   }
   return summaries;
 }

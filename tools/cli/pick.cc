@@ -23,24 +23,81 @@ std::vector<std::string_view> Split(std::string_view text, std::string_view sepa
   }
 }
 
+Error NoPick(std::string_view name, std::string_view why) {
+  return Fail(ErrorCode::kInvalidArgument, "pick '{}' {}", EscapeControl(name), why);
+}
+
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
+         std::ranges::all_of(text, [](char c) {
+           return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                  (c >= 'A' && c <= 'Z');
+         });
+}
+
+// The globs over symbols for "a::B::f".
+Result<std::vector<std::string>> SymbolGlobs(std::string_view whole, std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = name.find("::"); end != std::string_view::npos; end = name.find("::")) {
+    parts.push_back(name.substr(0, end));
+    name.remove_prefix(end + 2);
+  }
+  std::string scopes;
+  for (const std::string_view part : parts) {
+    if (!IsIdentifier(part)) return NoPick(whole, "is no name of C++ as a::B::f or a::B::*");
+    if (part == "std") {
+      return NoPick(whole, "is of std, whose names linkers shorten: take its symbol (nm -D FILE)");
+    }
+    scopes += fmt::format("{}{}", part.size(), part);
+  }
+  if (name == "*") return std::vector{"_ZN" + scopes + "*", "_ZNK" + scopes + "*"};
+  if (name == parts.back()) return std::vector{"_ZN*" + scopes + "C?*"};  // constructors
+  if (name.starts_with('~') && name.substr(1) == parts.back()) {
+    return std::vector{"_ZN*" + scopes + "D?*"};
+  }
+  if (!IsIdentifier(name) || name == "operator") {
+    return NoPick(whole, "is no name of C++ as a::B::f or a::B::*, without arguments");
+  }
+  // It ends there, or has arguments of a template, or an ABI tag.
+  std::vector<std::string> globs;
+  for (const char* end : {"E*", "I*", "B*"}) {
+    globs.push_back(fmt::format("_ZN*{}{}{}{}", scopes, name.size(), name, end));
+  }
+  return globs;
+}
+
 }  // namespace
 
-Status CheckPick(std::string_view text) {
-  if (text.size() > kMaxPickBytes) {
+Result<std::string> PickGlobs(std::string_view name) {
+  const bool printable = std::ranges::all_of(name, [](char c) { return c > ' ' && c < '\x7f'; });
+  const std::size_t mark = name.find('!');
+  const bool has_library = mark != std::string_view::npos;
+  const std::string_view function = has_library ? name.substr(mark + 1) : name;
+  const bool is_cxx = function.find("::") != std::string_view::npos;
+  if (!printable || mark == 0 || function.empty() || function.find('!') != std::string_view::npos ||
+      (!has_library && !is_cxx)) {
+    return NoPick(name, "is not of the form soname!symbol, e.g. 'libz.so.1!deflate*'");
+  }
+  if (!is_cxx) return std::string(name);
+  FIELDCOST_ASSIGN(const std::vector<std::string> globs, SymbolGlobs(name, function));
+  std::string list;
+  for (const std::string& glob : globs) {
+    list += fmt::format("{}{}!{}", list.empty() ? "" : ",",
+                        has_library ? name.substr(0, mark) : "*", glob);
+  }
+  return list;
+}
+
+Result<std::string> ResolvePick(std::string_view text) {
+  std::string list;
+  for (const std::string_view name : Split(text, ",")) {
+    FIELDCOST_ASSIGN(const std::string globs, PickGlobs(name));
+    list += fmt::format("{}{}", list.empty() ? "" : ",", globs);
+  }
+  if (list.size() > kMaxPickBytes) {
     return Fail(ErrorCode::kInvalidArgument, "pick is longer than {} bytes", kMaxPickBytes);
   }
-  for (const std::string_view glob : Split(text, ",")) {
-    const bool printable =
-        std::all_of(glob.begin(), glob.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-    const std::size_t mark = glob.find('!');
-    if (!printable || mark == 0 || mark == std::string_view::npos || mark + 1 == glob.size() ||
-        glob.find('!', mark + 1) != std::string_view::npos) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "pick '{}' is not of the form soname!symbol, e.g. 'libz.so.1!deflate*'",
-                  EscapeControl(glob));
-    }
-  }
-  return {};
+  return list;
 }
 
 Result<std::string> NormalizeMetrics(std::string_view text) {

@@ -14,6 +14,7 @@
 #include "common/base/text.h"
 #include "common/shm/policy_file.h"
 #include "tools/cli/child_process.h"
+#include "tools/cli/pick.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -36,19 +37,28 @@ std::uint64_t RunsOf(shm::Skip skip, const Measured& measured) {
   return 0;
 }
 
-// Whether an API that the glob names has more values than before.
-bool IsMeasured(std::string_view glob, const Measured& before, const Measured& after) {
+// Whether an API that the name means has more values than before.
+bool IsMeasured(std::string_view name, const Measured& before, const Measured& after) {
+  const Result<std::string> globs = PickGlobs(name);
+  const auto is_meant = [&](const stats::ApiKey& api) {
+    for (std::string_view rest = globs ? *globs : std::string_view(); !rest.empty();) {
+      const std::string_view glob = rest.substr(0, rest.find(','));
+      if (GlobMatch(glob, stats::DisplayName(api))) return true;
+      rest.remove_prefix(std::min(glob.size() + 1, rest.size()));
+    }
+    return false;
+  };
   return std::any_of(after.values.begin(), after.values.end(), [&](const auto& measured) {
     const auto old = before.values.find(measured.first);
     const std::uint64_t had = old == before.values.end() ? 0 : old->second;
-    return measured.second > had && GlobMatch(glob, stats::DisplayName(measured.first));
+    return measured.second > had && is_meant(measured.first);
   });
 }
 
-std::string WhatToDo(std::string_view glob) {
-  const std::size_t mark = glob.find('!');
-  const std::string_view library = glob.substr(0, mark);
-  if (glob.substr(mark + 1) == "*") {
+std::string WhatToDo(std::string_view name) {
+  const std::size_t mark = name.find('!');
+  const std::string_view library = mark == std::string_view::npos ? "*" : name.substr(0, mark);
+  if (name.ends_with("!*")) {
     return "no call into such a library. Its name is its soname (readelf -d FILE), or the file's "
            "if "
            "it has none";
@@ -98,16 +108,15 @@ std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& b
   if (RunsOf(shm::Skip::kPicksLeftOut, after) > RunsOf(shm::Skip::kPicksLeftOut, before)) {
     lines.push_back(
         fmt::format("more APIs match than a run measures: {} of them are measured, the others are "
-                    "not (fieldcost "
-                    "measure times all)",
+                    "not (fieldcost measure times all)",
                     shm::kMaxPicks));
   }
   for (;;) {
     const std::size_t end = pick.find(',');
-    const std::string_view glob = pick.substr(0, end);
-    if (!IsMeasured(glob, before, after)) {
-      lines.push_back(fmt::format("nothing is measured of '{}': {}", EscapeControl(glob),
-                                  left_alone.empty() ? WhatToDo(glob) : left_alone));
+    const std::string_view name = pick.substr(0, end);
+    if (!IsMeasured(name, before, after)) {
+      lines.push_back(fmt::format("nothing is measured of '{}': {}", EscapeControl(name),
+                                  left_alone.empty() ? WhatToDo(name) : left_alone));
     }
     if (end == std::string_view::npos) return lines;
     pick.remove_prefix(end + 1);

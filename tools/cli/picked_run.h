@@ -26,8 +26,8 @@ Result<Measured> CollectMeasured(const agent::AgentPaths& paths);
 // The runs that were not measured alone, which takes no time before a program.
 Measured LookAtSkips(const agent::AgentPaths& paths);
 
-// One line for each glob of the pick of which nothing was measured between the two: why, as far as
-// that is known, and what to do. Pure.
+// One line for each name of the pick (see PickGlobs()) of which nothing was measured between the
+// two: why, as far as that is known, and what to do. Pure.
 std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
                                         const Measured& after);
 

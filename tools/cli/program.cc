@@ -19,7 +19,7 @@ Nothing is measured or sent unless you switch it on (fieldcost agent on).)";
 
 constexpr char kHelp[] = R"(Examples:
   fieldcost agent local                 measure on this machine, send nothing
-  fieldcost run -- sqlite3 my.db        run a program and measure a few of its APIs
+  fieldcost run -- sqlite3 my.db        run a program, measure a few of its APIs
   fieldcost agent session on            from your next login, without `run`
   fieldcost sync --full                 fetch the published catalogue
   fieldcost top --limit 40              the most expensive APIs
@@ -27,16 +27,14 @@ constexpr char kHelp[] = R"(Examples:
   fieldcost search prepare              APIs with that in their names
   fieldcost diff sqlite3                what its newest version has changed
 
-Exit status:
-  0 success; 1 the answer is no (agent explain: cannot be measured; agent forget: not all
-  could be taken back, or you said no; check: something is worse; diff: something takes
-  more); 2 check, diff: too little data for everything; 64 wrong usage or argument; 65
-  corrupt or oversized data; 66 not found (no catalogue, unknown API or version, no such
-  batch); 69 server not available; 70 internal error; 73
-  exists already; 74 disk or socket failure; 75 not finished in time; 76 a signature or
-  certificate does not verify; 77 permission denied; 78 not supported.
-  `fieldcost run` exits as its program does
-  (127 program not found, 126 cannot be run, 128+N ended by signal N as a shell shows it).
+Exit status: 0 success; 1 the answer is no (agent explain: cannot be measured; agent forget: not all
+could be taken back, or you said no; check: something is worse; diff: something takes more); 2
+check, diff: too little data for everything; 64 wrong usage or argument; 65 corrupt or oversized
+data; 66 not found (no catalogue, unknown API or version, no such batch); 69 server not available;
+70 internal error; 73 exists already; 74 disk or socket failure; 75 not finished in time; 76 a
+signature or certificate does not verify; 77 permission denied; 78 not supported. `fieldcost run`
+exits as its program does (127 program not found, 126 cannot be run, 128+N ended by signal N as a
+shell shows it).
 
 Environment: FIELDCOST_HOME (another profile directory), FIELDCOST_PRELOAD_LIBRARY,
 FIELDCOST_QUIET (no remark when nothing is measured), NO_COLOR, FIELDCOST_PAGER, PAGER, LESS.)";

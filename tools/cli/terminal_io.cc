@@ -41,6 +41,10 @@ std::string_view Variable(const char* name) {
 draw::Style StdoutStyle(draw::ColorChoice choice) { return StyleOf(STDOUT_FILENO, choice); }
 draw::Style StderrStyle() { return StyleOf(STDERR_FILENO, draw::ColorChoice::kAuto); }
 
+std::string FitStdout(std::string_view text) {
+  return draw::WrapLines(text, StdoutStyle(draw::ColorChoice::kNever));
+}
+
 Status WriteStdout(std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -73,7 +77,7 @@ void Remark(std::string_view text) {
     line += '\\';
     text.remove_prefix(end + 1);
   }
-  WriteStderr(line + "\n");
+  WriteStderr(draw::WrapLines(line, StderrStyle()));
 }
 
 bool StderrIsTerminal() { return ::isatty(STDERR_FILENO) == 1; }

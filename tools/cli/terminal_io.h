@@ -17,6 +17,8 @@ draw::Style StdoutStyle(draw::ColorChoice choice);
 // The same of stderr, without a choice.
 draw::Style StderrStyle();
 
+// Text as it is, but with lines that fit where the standard output is a terminal.
+std::string FitStdout(std::string_view text);
 // Writes all of it. A reader that has gone away (`| head`) is no error.
 Status WriteStdout(std::string_view text);
 

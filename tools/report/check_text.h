@@ -17,8 +17,9 @@ namespace fieldcost::report {
 inline constexpr std::size_t kMaxLacking = 10;
 std::string CheckText(const analysis::CheckReport& report, bool all, const draw::Style& style);
 
-// Everything about one API of the report: both tests, the effects, what it was compared with, and
-// both distributions side by side, bucket by bucket, their bars on the same scale of shares.
+// Everything about one API of the report: the test of machines, that of calls, the effects, what it
+// was compared with, and both distributions side by side, bucket by bucket, their bars on the same
+// scale of shares.
 std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
                         const draw::Style& style);
 

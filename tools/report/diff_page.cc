@@ -126,22 +126,6 @@ std::string Names(std::string_view about, const std::vector<std::string>& untrus
 
 }  // namespace
 
-std::string DiffSentence(const analysis::LibraryChange& change) {
-  const std::uint64_t slower = change.Count(Metric::kWallTime, Change::kMore);
-  const std::uint64_t faster = change.Count(Metric::kWallTime, Change::kLess);
-  std::string text = fmt::format("{} of {} APIs {} slower, {} {} faster", draw::FormatCount(slower),
-                                 draw::FormatCount(change.apis.size()), slower == 1 ? "is" : "are",
-                                 draw::FormatCount(faster), faster == 1 ? "is" : "are");
-  for (const Change kind : {Change::kMore, Change::kLess}) {
-    for (const auto& [api, one] : WithChange(change, kind)) {
-      if (one->metric != Metric::kWallTime) continue;
-      return text + fmt::format("; most: {}, {}", stats::DemangledName(api->symbol),
-                                ChangeWords(*one, kStyle));
-    }
-  }
-  return text;
-}
-
 std::string DiffPage(const analysis::LibraryChange& change, bool all,
                      const Provenance& provenance) {
   const std::string title = fmt::format("{}: {} → {}", change.soname, change.before, change.after);
@@ -152,7 +136,7 @@ std::string DiffPage(const analysis::LibraryChange& change, bool all,
       "<p class=\"lead\">{}.</p>\n<p class=\"soft\">Snapshot {}, published {}{}. Machines are "
       "compared, within each hardware class that is published for both versions.</p>\n</header>\n"
       "<main>\n",
-      draw::EscapeHtml(DiffSentence(change)), provenance.snapshot, provenance.published,
+      draw::EscapeHtml(DiffSentence(change, kStyle)), provenance.snapshot, provenance.published,
       provenance.expired ? " (expired)" : "");
   const std::vector<ChangedMetric> shown = ShownOf(change, all);
   html += shown.empty() ? "<p>Nothing is shown to have changed.</p>\n"

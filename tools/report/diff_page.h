@@ -8,10 +8,6 @@
 
 namespace fieldcost::report {
 
-// What has changed between two versions in one sentence without a full stop: "2 of 40 APIs are
-// slower, 1 is faster; most: deflateInit_, 2.0 × slower". Of wall time. Not escaped.
-std::string DiffSentence(const analysis::LibraryChange& change);
-
 // The same as DiffText() as a whole HTML document that needs nothing beside itself and runs
 // nothing: the sentence, what is dearer and cheaper (with `all`, everything) with the spectra of
 // both versions on one scale, the statistics folded. Names are escaped. Deterministic.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "common/base/text.h"
@@ -17,12 +18,13 @@
 namespace fieldcost::report {
 namespace {
 
+using analysis::Change;
+
 constexpr std::size_t kMaxNameWidth = 44;
 constexpr std::size_t kLeastNameWidth = 20;
 constexpr std::size_t kMaxNames = 12;  // of APIs that only one version has
-constexpr std::array<analysis::Change, 4> kChanges = {
-    analysis::Change::kMore, analysis::Change::kLess, analysis::Change::kNone,
-    analysis::Change::kTooLittleData};
+constexpr std::array<Change, 4> kChanges = {Change::kMore, Change::kLess, Change::kNone,
+                                            Change::kTooLittleData};
 constexpr draw::Rgb kMoreColor{230, 60, 40};
 constexpr draw::Rgb kLessColor{40, 160, 60};
 
@@ -47,8 +49,8 @@ const std::vector<draw::TextColumn>& Columns() {
 
 std::string Painted(const analysis::MetricChange& change, const draw::Style& style) {
   const std::string name(Name(change.change, change.metric));
-  if (change.change == analysis::Change::kMore) return draw::Paint(name, kMoreColor, style.color);
-  if (change.change == analysis::Change::kLess) return draw::Paint(name, kLessColor, style.color);
+  if (change.change == Change::kMore) return draw::Paint(name, kMoreColor, style.color);
+  if (change.change == Change::kLess) return draw::Paint(name, kLessColor, style.color);
   return name;
 }
 
@@ -85,12 +87,22 @@ std::string Names(std::string_view about, const std::vector<std::string>& symbol
   return text + (symbols.size() > kMaxNames ? ", ...\n" : "\n");
 }
 
+// Wall time, or what was compared instead.
+stats::Metric MetricOf(const analysis::LibraryChange& change) {
+  std::optional<stats::Metric> other;
+  for (const analysis::ApiChange& api : change.apis) {
+    if (api.Find(stats::Metric::kWallTime) != nullptr) return stats::Metric::kWallTime;
+    if (!api.metrics.empty()) other = api.metrics.front().metric;
+  }
+  return other.value_or(stats::Metric::kWallTime);
+}
+
 }  // namespace
 
 std::string ChangeWords(const analysis::MetricChange& change, const draw::Style& style) {
   const std::string_view name = Name(change.change, change.metric);
-  const bool more = change.change == analysis::Change::kMore;
-  if ((!more && change.change != analysis::Change::kLess) || change.ratio <= 0) {
+  const bool more = change.change == Change::kMore;
+  if ((!more && change.change != Change::kLess) || change.ratio <= 0) {
     return std::string(name);
   }
   return fmt::format("{:.1f} {} {}", more ? change.ratio : 1 / change.ratio, style.utf8 ? "×" : "x",
@@ -114,15 +126,14 @@ std::string ComparedText(const analysis::MetricChange& change) {
   return text;
 }
 
-std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change,
-                                      analysis::Change wanted) {
+std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change, Change wanted) {
   std::vector<ChangedMetric> found;
   for (const analysis::ApiChange& api : change.apis) {
     for (const analysis::MetricChange& metric : api.metrics) {
       if (metric.change == wanted) found.push_back({&api, &metric});
     }
   }
-  if (wanted == analysis::Change::kMore || wanted == analysis::Change::kLess) {
+  if (wanted == Change::kMore || wanted == Change::kLess) {
     std::ranges::stable_sort(found, [](const ChangedMetric& a, const ChangedMetric& b) {
       return Strength(*a.metric) > Strength(*b.metric);
     });
@@ -130,21 +141,48 @@ std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change,
   return found;
 }
 
+std::string DiffSentence(const analysis::LibraryChange& change, const draw::Style& style) {
+  const stats::Metric metric = MetricOf(change);
+  const auto verb = [&](Change kind, std::uint64_t apis) {
+    const std::string_view name = Name(kind, metric);
+    const bool is_amount = name == "more" || name == "less";
+    return fmt::format("{} {}",
+                       is_amount   ? apis == 1 ? "takes" : "take"
+                       : apis == 1 ? "is"
+                                   : "are",
+                       name);
+  };
+  const std::uint64_t more = change.Count(metric, Change::kMore);
+  const std::uint64_t less = change.Count(metric, Change::kLess);
+  const std::string text = fmt::format(
+      "{} of {} APIs {}, {} {}", draw::FormatCount(more), draw::FormatCount(change.apis.size()),
+      verb(Change::kMore, more), draw::FormatCount(less), verb(Change::kLess, less));
+  for (const Change kind : {Change::kMore, Change::kLess}) {
+    for (const auto& [api, one] : WithChange(change, kind)) {
+      if (one->metric != metric) continue;
+      return fmt::format("{}; most: {}, {}", text, EscapeControl(stats::ShortName(api->symbol)),
+                         ChangeWords(*one, style));
+    }
+  }
+  return text;
+}
+
 std::string DiffText(const analysis::LibraryChange& change, bool all, const draw::Style& style) {
   std::string text =
       fmt::format("{}: {} {} {}\n", EscapeControl(change.soname), EscapeControl(change.before),
                   style.utf8 ? "→" : "->", EscapeControl(change.after));
+  text += DiffSentence(change, style) + ".\n";
   std::vector<draw::TextLine> lines;
   std::string others;
   std::size_t compared = 0;
   bool mixed = false;
-  for (const analysis::Change kind : kChanges) {
+  for (const Change kind : kChanges) {
     const std::vector<ChangedMetric> found = WithChange(change, kind);
-    if (kind != analysis::Change::kTooLittleData) compared += found.size();
+    if (kind != Change::kTooLittleData) compared += found.size();
     for (const ChangedMetric& one : found) {
       mixed = mixed || (one.metric->eligible() && one.metric->classes == 0);
     }
-    if (all || kind == analysis::Change::kMore || kind == analysis::Change::kLess) {
+    if (all || kind == Change::kMore || kind == Change::kLess) {
       for (const ChangedMetric& one : found) lines.push_back(Line(one, style));
     } else if (!found.empty()) {
       others += fmt::format("{}{}: {}", others.empty() ? "" : "; ",

@@ -21,8 +21,13 @@ struct ChangedMetric {
 std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change,
                                       analysis::Change wanted);
 
-// A table of what is slower and faster, or with `all` of everything, how many others there are, and
-// how it was compared.
+// What has changed, in one sentence without a full stop: "2 of 40 APIs are slower, 1 is faster;
+// most: deflateInit_, 2.0 × slower". Of wall time; of another metric if that alone was compared:
+// "1 of 40 APIs takes more". Control characters are escaped.
+std::string DiffSentence(const analysis::LibraryChange& change, const draw::Style& style);
+
+// That sentence, a table of what is slower and faster, or with `all` of everything, how many others
+// there are, and how it was compared.
 std::string DiffText(const analysis::LibraryChange& change, bool all, const draw::Style& style);
 
 // A record for each metric of each API: library, before, after (versions), symbol, symbol_version,

@@ -44,7 +44,7 @@ command::Command BackupCommand() {
 so that nobody else can. Beside a running server that one writes it, as its own user.
 
 Example:
-  fieldcost-aggregator backup --config aggregator.toml --to /srv/backups/fieldcost)",
+  fieldcost-aggregator backup --config aggregator.toml --to /srv/backup)",
       .options = {{.names = "--to",
                    .value = "DIR",
                    .help = "Where the backups are; made if absent",

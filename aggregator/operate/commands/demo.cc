@@ -24,11 +24,13 @@ std::uint32_t Narrow(std::uint64_t number) {
 void PrintNextSteps(const std::filesystem::path& untrusted_directory, std::uint16_t port) {
   const std::string directory = EscapeControl(untrusted_directory.string());
   fmt::print(
-      "SYNTHETIC: made-up data, and labelled so wherever it is shown. What was planted is in\n"
-      "{0}/planted.json. To look at it, serve it, at port {1} of this machine, and fetch:\n"
+      "SYNTHETIC: made-up data, and labelled so wherever it is shown.\n"
+      "What was planted is in {0}/planted.json.\n"
+      "To look at it, serve it, at port {1} of this machine, and fetch:\n"
       "  fieldcost-aggregator serve --config '{0}/aggregator.toml' &\n"
       "  FIELDCOST_HOME='{0}/home' fieldcost sync --full\n"
-      "and then, with the same FIELDCOST_HOME, fieldcost top or fieldcost show sqlite3_step.\n",
+      "and then, with the same FIELDCOST_HOME, fieldcost top or\n"
+      "fieldcost show sqlite3_step.\n",
       directory, port);
 }
 

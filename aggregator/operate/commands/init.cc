@@ -17,7 +17,8 @@ void PrintNextSteps(const MadeDirectory& made) {
 or as a service, with the unit of the Debian package:
   sudo chown -R _fieldcost-aggregator: {0}
   sudo install -D -m 644 -t /etc/systemd/system/fieldcost-aggregator.service.d {0}/fieldcost-aggregator.conf
-  sudo systemctl daemon-reload && sudo systemctl enable --now fieldcost-aggregator
+  sudo systemctl daemon-reload
+  sudo systemctl enable --now fieldcost-aggregator
 Users need, once it has started, {0}/data/publish/root/1 as catalog_root, and in agent.toml:
   [aggregator]
   url = "{1}"
@@ -64,8 +65,7 @@ Result<int> Init(const command::Arguments& arguments) {
 command::Command InitCommand() {
   return {
       .name = "init",
-      .summary =
-          "Make a directory with all that a service needs: configuration, certificate, token",
+      .summary = "A directory with all that a service needs: configuration, certificate, token",
       .help =
           R"(Without --certificate one is issued for ten years, by an authority made for it alone, whose key is
 forgotten: agents are given its ca.pem. With other names, or at its end, make another directory and
@@ -76,7 +76,7 @@ Examples:
   fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org \
     --certificate /etc/letsencrypt/live/fieldcost.example.org/fullchain.pem \
     --key /etc/letsencrypt/live/fieldcost.example.org/privkey.pem
-  fieldcost-aggregator init --dir try --host localhost --port 0 --admin-port 0 --json)",
+  fieldcost-aggregator init --dir try --host localhost --port 0)",
       .options =
           {{.names = "--dir",
             .value = "DIR",

@@ -10,6 +10,7 @@ namespace fieldcost::command {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -51,6 +52,12 @@ const Command& Sample() {
            .handler = Succeed},
           {.name = "group",
            .summary = "Others",
+           .help =
+               R"(A sentence that goes on for longer than the terminal is wide, wherever its lines were broken
+in the source. Examples:
+  sample group inner with-an-example-that-is-longer-than-a-terminal-is-wide and stays
+
+Another one.)",
            .commands = {{.name = "inner",
                          .summary = "One",
                          .options = {{.names = "operand", .value = "THING", .required = true},
@@ -189,6 +196,16 @@ Options:
 Example:
   sample top
 )");
+}
+
+TEST(CommandParseTest, SentencesBelowTheOptionsFitAndExamplesStay) {
+  EXPECT_THAT(OutputOf({"group", "--help"}), EndsWith(R"(
+A sentence that goes on for longer than the terminal is wide, wherever its lines
+were broken in the source. Examples:
+  sample group inner with-an-example-that-is-longer-than-a-terminal-is-wide and stays
+
+Another one.
+)"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tools/analysis/selection.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,13 +90,44 @@ TEST(SelectionTest, StrataSayWhatNumbersAreOf) {
   EXPECT_EQ(strata({kRows[3], kRows[5]}), "2 classes together, weeks of 2026-11-12 to 2026-11-19");
 }
 
-TEST(SelectionTest, ChoicesAreListedEscapedAndNotWithoutEnd) {
-  std::vector<stats::StatRow> rows = kRows;
-  for (char c = 'a'; c < 'k'; ++c) rows.push_back(Row({.version = std::string("2.\x1b") + c}));
-  const std::string text = ChoiceText(rows);
-  EXPECT_THAT(text, HasSubstr("versions 1.0, 1.1, 2.\\x1ba, 2.\\x1bb, 2.\\x1bc, 2.\\x1bd and 6 "
-                              "more; classes all classes, x86_64/A-6"));
-  EXPECT_THAT(text, HasSubstr("weeks 2026-11-12..2026-11-19"));
+std::string Missing(const Selection& selection) {
+  std::vector<stats::RowKey> keys;
+  for (const stats::StatRow& row : kRows) keys.push_back(row.key);
+  return MissingText("f", keys, selection);
+}
+
+TEST(SelectionTest, WhatIsNotThereIsNamedWithWhatIs) {
+  EXPECT_EQ(Missing({.version = "9"}), "no version 9 of f; there are 1.0, 1.1");
+  EXPECT_EQ(Missing({.metric = Metric::kDiskRead}),
+            "no metric disk_read of f; there are alloc_inclusive, wall_time");
+  EXPECT_EQ(Missing({.hardware_class = "*arm*"}),
+            "no class *arm* of f; there are x86_64/A-6/2^2 cores/2^13 MiB/debian-12, "
+            "x86_64/B-7/2^2 cores/2^13 MiB/debian-12");
+  EXPECT_EQ(Missing({.weeks = WeekRange{kWeek + 2, kWeek + 3}}),
+            "no week 2026-11-26..2026-12-03 of f; there are weeks from 2026-11-12 to 2026-11-19");
+}
+
+TEST(SelectionTest, OfSeveralChoicesTheOneThatLeavesNothingIsNamed) {
+  EXPECT_EQ(Missing({.version = "1.1", .hardware_class = "*A-6*"}),
+            "no class *A-6* of f, version 1.1; there are numbers of all classes together only");
+  EXPECT_EQ(Missing({.version = "1.1", .weeks = WeekRange{kWeek, kWeek}}),
+            "no week 2026-11-12 of f, version 1.1; there are numbers of all weeks together only");
+  EXPECT_EQ(Missing({.version = "9", .hardware_class = "*arm*", .metric = Metric::kDiskRead}),
+            "no version 9 of f; there are 1.0, 1.1");
+  EXPECT_EQ(Missing({.hardware_class = "*A-6*", .weeks = WeekRange{kWeek + 1, kWeek + 1}}),
+            "no week 2026-11-19 of f, class *A-6*; there are weeks from 2026-11-12 to 2026-11-12");
+}
+
+TEST(SelectionTest, OfManyVersionsThoseNextToItAreNamedEscaped) {
+  std::vector<stats::RowKey> keys;
+  for (int i = 1; i < 30; ++i) keys.push_back(Row({.version = fmt::format("1.{}", i)}).key);
+  EXPECT_EQ(MissingText("f", keys, {.version = "1.9.5"}),
+            "no version 1.9.5 of f; there are 1.7, 1.8, 1.9, 1.10, 1.11, 1.12 and 23 more");
+  EXPECT_EQ(MissingText("f", keys, {.version = "9"}),
+            "no version 9 of f; there are 1.24, 1.25, 1.26, 1.27, 1.28, 1.29 and 23 more");
+  keys = {Row({.version = "2.\x1b"}).key};
+  EXPECT_EQ(MissingText("f\n", keys, {.version = "\x1b"}),
+            "no version \\x1b of f\\x0a; there are 2.\\x1b");
 }
 
 TEST(CostCsvTest, HasEveryNumberWithItsStrataAndFreshness) {

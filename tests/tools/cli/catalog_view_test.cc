@@ -265,6 +265,26 @@ TEST_F(CatalogViewTest, ShowAsksBackWhenANameIsAmbiguousOrUnknown) {
   EXPECT_THAT(typo.errors, HasSubstr("did you mean liba.so.1!open_it?"));
 }
 
+TEST_F(CatalogViewTest, AFilterThatLeavesNothingIsNamedWithWhatThereIs) {
+  PublishAndSync(rows_);
+  for (const char* command : {"show", "hist", "spectrum"}) {
+    const ProcessResult version = Cli({command, "open_it", "--of-version", "9"});
+    EXPECT_EQ(version.exit_status, 66);
+    EXPECT_EQ(version.errors, "fieldcost: no version 9 of open_it; there are 1.2-3\n");
+    EXPECT_THAT(Cli({command, "open_it", "--class", "*arm*"}).errors,
+                HasSubstr("no class *arm* of open_it"));
+    EXPECT_THAT(Cli({command, "open_it", "--week", "2020-01-02"}).errors,
+                HasSubstr("no week 2020-01-02 of open_it"));
+    const ProcessResult metric = Cli({command, "open_it", "--metric", "disk_read", "--json"});
+    EXPECT_EQ(metric.exit_status, 66);
+    EXPECT_THAT(Json(metric.output, "d['message']"),
+                HasSubstr("there are alloc_inclusive, wall_time"));
+  }
+  const ProcessResult library = Cli({"spectrum", "--library", "liba", "--of-version", "9"});
+  EXPECT_EQ(library.exit_status, 66);
+  EXPECT_THAT(library.errors, HasSubstr("no version 9 of liba; there are 1.2-3"));
+}
+
 TEST_F(CatalogViewTest, SyntheticDataIsLabelled) {
   publisher_.snapshot.synthetic = true;
   PublishAndSync(rows_);

@@ -1,6 +1,7 @@
 // What is offered behind every beginning of a line, from the commands themselves.
 #include "common/command/complete.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +31,25 @@ std::vector<std::string> Names(std::string_view prefix) {
   return names;
 }
 
+std::vector<std::string> NamesWithCxx(std::string_view prefix) {
+  std::vector<std::string> names = Names(prefix);
+  if (std::string_view("a::Reader::read").starts_with(prefix)) {
+    names.emplace_back("liba.so.1!a::Reader::read");
+  }
+  return names;
+}
+
+std::vector<std::string> Libraries(std::string_view text) { return {fmt::format("lib<{}", text)}; }
+
+std::vector<std::string> Versions(std::string_view library, std::string_view api,
+                                  std::string_view prefix) {
+  return {fmt::format("{}<{}|{}", prefix, library, api)};
+}
+
 Completion At(const std::vector<std::string>& words) {
-  return command::Complete(TheProgram(), words, Names);
+  const command::NameLookups lookups{
+      .symbols = Names, .names = NamesWithCxx, .libraries = Libraries, .versions = Versions};
+  return command::Complete(TheProgram(), words, lookups);
 }
 
 std::vector<std::string> Texts(const std::vector<std::string>& words) {
@@ -90,6 +108,39 @@ TEST(CompleteTest, ApisAreThoseOfTheCatalogue) {
               ElementsAre("libb.so.2!twin", "libb.so.2!twist"));
   EXPECT_THAT(Texts({"run", "--pick", "libz.so.1!*,liba.so.1!o"}),
               ElementsAre("libz.so.1!*,liba.so.1!open_it"));
+}
+
+TEST(CompleteTest, NamesOfCxxAreThoseOfItsSource) {
+  EXPECT_THAT(Texts({"show", "a::Re"}), ElementsAre("a::Reader::read"));
+  EXPECT_THAT(Texts({"show", "liba.so.1!a::"}), ElementsAre("liba.so.1!a::Reader::read"));
+  EXPECT_THAT(Texts({"run", "--pick", "libz.so.1!*,a::"}),
+              ElementsAre("libz.so.1!*,liba.so.1!a::Reader::read"));
+  // Its name for linkers is needed there.
+  EXPECT_THAT(Texts({"sync", "--api", "a::"}), IsEmpty());
+}
+
+TEST(CompleteTest, LibrariesAreThoseOfTheCatalogue) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"diff", "z"},
+                                             {"top", "--library", "z"},
+                                             {"search", "x", "--library", "z"},
+                                             {"spectrum", "--library", "z"},
+                                             {"docs", "cards", "--library", "z"},
+                                             {"report", "vendor", "--library", "z"}}) {
+    EXPECT_THAT(Texts(words), ElementsAre("lib<z")) << ::testing::PrintToString(words);
+  }
+  EXPECT_THAT(Texts({"top", "--library=z"}), ElementsAre("--library=lib<z"));
+}
+
+TEST(CompleteTest, VersionsAreThoseOfWhatTheLineNames) {
+  EXPECT_THAT(Texts({"diff", "libz.so.1", "1."}), ElementsAre("1.<libz.so.1|"));
+  EXPECT_THAT(Texts({"diff", "libz.so.1", "1.2", ""}), ElementsAre("<libz.so.1|"));
+  EXPECT_THAT(Texts({"diff", "libz.so.1", "1.2", "1.3", ""}), IsEmpty());
+  EXPECT_THAT(Texts({"show", "deflate", "--of-version", "1"}), ElementsAre("1<|deflate"));
+  EXPECT_THAT(Texts({"spectrum", "--library=libz", "--of-version", "1"}), ElementsAre("1<libz|"));
+  EXPECT_THAT(Texts({"report", "vendor", "--library", "libz", "--baseline", "1"}),
+              ElementsAre("1<libz|"));
+  EXPECT_THAT(Texts({"report", "vendor", "--baseline", "1"}), IsEmpty());
 }
 
 TEST(CompleteTest, BehindTheMarkOfRunAnotherProgramGoesOn) {

@@ -73,6 +73,70 @@ TEST_F(CompletionTest, BashCompletesCommandsOptionsAndApis) {
   EXPECT_EQ(Bash("fieldcost show \"'liba.so.1!op\""), "liba.so.1!open_it\n");
 }
 
+// What the completion of C++ names, libraries and versions is tried on.
+std::vector<stats::StatRow> CxxRows() {
+  std::vector<stats::StatRow> rows = {
+      testing::MakeRow("libjson.so.25", "_ZN4Json6Reader5parseEPKcb", 300, 1500),
+      testing::MakeRow("libjson.so.25", "_ZN4Json6Reader5parseERSib", 300, 1500),
+      testing::MakeRow("libjson.so.25", "_ZNK4Json6Reader4goodEv", 300, 1500),
+      testing::MakeRow("libother.so.1", "start", 300, 1500)};
+  stats::StatRow newer = rows[0];
+  newer.key.api.package_version = "1:1.10-1";
+  rows.push_back(newer);
+  return rows;
+}
+
+TEST_F(CompletionTest, BashCompletesNamesOfCxxThatItHasBrokenAtTheirColons) {
+  PublishAndSync(CxxRows());
+  EXPECT_EQ(Bash("fieldcost show J"), "Json::Reader::good\nJson::Reader::parse\n");
+  EXPECT_EQ(Bash("fieldcost show Json ::"), "Reader::good\nReader::parse\n");
+  EXPECT_EQ(Bash("fieldcost show Json :: Reader :: pa"), "parse\n");
+  EXPECT_EQ(Bash("fieldcost hist libjson.so.25'\\!'Json :: Reader :: p"), "parse\n");
+  EXPECT_EQ(Bash("fieldcost show \"'Json::Reader::p\""), "Json::Reader::parse\n");
+  EXPECT_EQ(Bash("fieldcost show Json::Reader::p", "COMP_WORDBREAKS=' '"), "Json::Reader::parse\n");
+  EXPECT_EQ(Bash("fieldcost show _ZNK"), "_ZNK4Json6Reader4goodEv\n");
+  EXPECT_EQ(Bash("fieldcost run --pick libjson.so.25'\\!'Json :: Reader :: p -- git ch",
+                 "_command_offset() { COMPREPLY=(\"offset $1\"); }"),
+            "offset 9\n");
+}
+
+// As typed at a prompt, where bash itself breaks the line and puts the answer in.
+TEST_F(CompletionTest, BashAtAPromptWritesANameOfCxxOut) {
+  PublishAndSync(CxxRows());
+  const std::string bin = std::filesystem::path(FIELDCOST_PROGRAM).parent_path().string();
+  const ProcessResult typed = testing::RunProcess(
+      {.arguments = {"python3", FIELDCOST_CLI_TEST_DIR "/in_terminal.py", "--type",
+                     "fieldcost show Json::Reader::pa\t --json\nfieldcost diff js\t 1:\t\nexit\n",
+                     "50", "200", "bash", "--norc", "-i"},
+       .environment = {{"FIELDCOST_HOME", home().string()},
+                       {"HOME", home().string()},
+                       {"LC_ALL", "C.UTF-8"},
+                       {"PS1", "ready> "},
+                       {"TERM", "dumb"},
+                       {"PROMPT_COMMAND",
+                        "unset PROMPT_COMMAND; source <(fieldcost completion bash)"},
+                       {"PATH", bin + ":/usr/bin:/bin"}},
+       .unset = {"LD_PRELOAD"}});
+  EXPECT_THAT(typed.output, HasSubstr("\"name\":\"Json::Reader::parse("));
+  EXPECT_THAT(typed.output, HasSubstr("libjson.so.25  1:1.10-1 "));
+}
+
+TEST_F(CompletionTest, LibrariesAndVersionsAreCompletedInEveryShell) {
+  PublishAndSync(CxxRows());
+  EXPECT_EQ(Bash("fieldcost diff lib"), "libjson.so.25\nlibother.so.1\n");
+  EXPECT_EQ(Bash("fieldcost diff json"), "libjson.so.25\n");
+  EXPECT_EQ(Bash("fieldcost diff so"), "") << "which of them?";
+  EXPECT_EQ(Bash("fieldcost diff libjson ''"), "1.2-3\n1:1.10-1\n");
+  EXPECT_EQ(Bash("fieldcost diff libjson 1 : 1"), "1.10-1\n");
+  EXPECT_EQ(Bash("fieldcost show Json :: Reader :: good --of-version 1"), "1.2-3\n");
+  EXPECT_EQ(Zsh("fieldcost top --library", "json"), "libjson.so.25\n");
+  EXPECT_EQ(Zsh("fieldcost diff libjson", "1:"), "1:1.10-1\n");
+  EXPECT_EQ(Zsh("fieldcost show", "Json::Reader::p"), "Json::Reader::parse\n");
+  EXPECT_EQ(Fish("'fieldcost diff libj'"), "libjson.so.25\n");
+  EXPECT_EQ(Fish("'fieldcost diff libjson 1:'"), "1:1.10-1\n");
+  EXPECT_EQ(Fish("'fieldcost show Json::Reader::p'"), "Json::Reader::parse\n");
+}
+
 TEST_F(CompletionTest, BashLeavesFilesAndOtherProgramsToItself) {
   EXPECT_THAT(Bash("fieldcost run -- tru"), HasSubstr("true\n"));
   EXPECT_THAT(Bash("fieldcost agent explain /bin/tru"), HasSubstr("/bin/true\n"));

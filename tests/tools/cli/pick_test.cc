@@ -3,24 +3,64 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/text.h"
+
 namespace fieldcost::cli {
 namespace {
 
 TEST(PickTest, GlobsOfSonameAndSymbolAreAccepted) {
   for (const char* pick :
        {"libz.so.1!deflate", "libsqlite3.so.0!sqlite3_*", "*!open?", "liba.so!f,libb.so!g*"}) {
-    EXPECT_TRUE(CheckPick(pick).has_value()) << pick;
+    EXPECT_EQ(*ResolvePick(pick), pick);
   }
 }
 
 TEST(PickTest, AnythingElseIsRefused) {
   for (const char* pick :
        {"", "deflate", "!deflate", "libz.so.1!", "a!b!c", "a!b,", "a!b,,c!d", "a!b c", "a!b\n"}) {
-    const Status status = CheckPick(pick);
+    const Result<std::string> status = ResolvePick(pick);
     ASSERT_FALSE(status.has_value()) << pick;
     EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   }
-  EXPECT_FALSE(CheckPick("a!" + std::string(5000, 'x')).has_value());
+  EXPECT_FALSE(ResolvePick("a!" + std::string(5000, 'x')).has_value());
+}
+
+bool Picks(const char* pick, const std::string& symbol) {
+  std::string list = *ResolvePick(pick) + ",";
+  for (; !list.empty(); list.erase(0, list.find(',') + 1)) {
+    if (GlobMatch(list.substr(0, list.find(',')), "liba.so.1!" + symbol)) return true;
+  }
+  return false;
+}
+
+TEST(PickTest, NamesOfCxxAreTheirOverloadsAndNothingElse) {
+  for (const char* pick : {"liba.so.1!a::Reader::read", "liba.so.1!Reader::read", "a::Reader::read",
+                           "x!y,a::Reader::read", "*!a::Reader::*"}) {
+    EXPECT_TRUE(Picks(pick, "_ZN1a6Reader4readEi")) << pick;
+    EXPECT_TRUE(Picks(pick, "_ZNK1a6Reader4readEv") || pick == std::string("Reader::read")) << pick;
+    EXPECT_TRUE(Picks(pick, "_ZN1a6Reader4readIiEEvT_")) << pick;
+    EXPECT_TRUE(Picks(pick, "_ZN1a6Reader4readB5cxx11Ev")) << pick;
+    for (const char* other : {"_ZN1a6Writer4readEi", "_ZN1a7ReadersEv", "_Z4readv", "read",
+                              "_ZN3foo4readERKN1a6ReaderE", "_ZN1a9MyReader24readEv"}) {
+      EXPECT_FALSE(Picks(pick, other)) << pick << " " << other;
+    }
+  }
+  EXPECT_FALSE(Picks("a::Reader::read", "_ZN1a6Reader7readAllEv"));
+  EXPECT_TRUE(Picks("a::Reader::*", "_ZN1a6Reader7readAllEv"));
+  EXPECT_FALSE(Picks("libb.so.1!a::Reader::read", "_ZN1a6Reader4readEi"));
+  EXPECT_TRUE(Picks("a::Reader::Reader", "_ZN1a6ReaderC1ERKS0_"));
+  EXPECT_FALSE(Picks("a::Reader::Reader", "_ZN1a6ReaderD1Ev"));
+  EXPECT_TRUE(Picks("a::Reader::~Reader", "_ZN1a6ReaderD0Ev"));
+}
+
+TEST(PickTest, NamesOfCxxThatSymbolsDoNotSpellAreRefused) {
+  for (const char* pick :
+       {"a::", "::f", "a::b::", "a::f(int)", "a::B<int>::f", "a::operator+", "a::operator",
+        "std::string::append", "x!std::getline", "a::*::f", "a::re*", "a::9", "a::~B"}) {
+    const Result<std::string> globs = ResolvePick(pick);
+    ASSERT_FALSE(globs.has_value()) << pick << " " << *globs;
+    EXPECT_EQ(globs.error().code, ErrorCode::kInvalidArgument);
+  }
 }
 
 TEST(MetricsTest, NamesComeInAnyOrder) {

@@ -231,6 +231,9 @@ TEST_F(ShowRunTest, TwoTimesOfThisMachineAreCompared) {
   const ProcessResult wrong = Cli({"diff", "victim", "--local", "--before", "2h", "--since", "1h"});
   EXPECT_EQ(wrong.exit_status, 64);
   EXPECT_THAT(wrong.errors, HasSubstr("--since is not before --before"));
+  const ProcessResult unknown = Cli({"diff", "libvictm.so.1", "--local", "--before", "1h"});
+  EXPECT_EQ(unknown.exit_status, 66);
+  EXPECT_THAT(unknown.errors, HasSubstr("did you mean libvictim.so.1?"));
 }
 
 TEST_F(ShowRunTest, WithoutACatalogueWhatWasMeasuredHereIsOffered) {
@@ -285,6 +288,31 @@ TEST_F(CliTest, APickOfOnesOwnLibraryNeedsNoSettingAndIsLabelledLocalOnly) {
   // Of a library that anybody has, others may be sent.
   EXPECT_THAT(Cli({"show", "--local", "--json", "fflush"}).output,
               HasSubstr("\"local_only\":false"));
+}
+
+const std::string kScopes = FIELDCOST_BINARY_DIR "/victims/scopes";
+
+TEST_F(CliTest, APickIsANameOfCxxAsItsSourceHasIt) {
+  const auto measured = [&](const std::string& pick) {
+    std::filesystem::remove_all(home());
+    const ProcessResult run = Cli({"run", "--pick", pick, "--", kScopes});
+    EXPECT_EQ(run.exit_status, 0);
+    EXPECT_EQ(run.errors, "") << pick;
+    return Cli({"search", "scopes::", "--local", "--csv"}).output;
+  };
+  for (const char* pick : {"libscopes.so.1!scopes::Reader::Read", "Reader::Read"}) {
+    EXPECT_THAT(measured(pick),
+                AllOf(HasSubstr("_ZN6scopes6Reader4ReadEl"), HasSubstr("_ZNK6scopes6Reader4ReadEd"),
+                      Not(HasSubstr("ReadAll")), Not(HasSubstr("Writer"))))
+        << pick;
+  }
+  EXPECT_THAT(measured("scopes::Reader::*"),
+              AllOf(HasSubstr("Reader4ReadEl"), HasSubstr("ReadAll"), HasSubstr("ReaderC1El"),
+                    Not(HasSubstr("Writer"))));
+  // What was not there is said by the name that was asked for.
+  EXPECT_THAT(Cli({"run", "--pick", "scopes::Reader::Raed", "--", kScopes}).errors,
+              HasSubstr("nothing is measured of 'scopes::Reader::Raed': no call to such a"));
+  EXPECT_EQ(Cli({"run", "--pick", "scopes::Reader::Read(long)", "--", kScopes}).exit_status, 64);
 }
 
 TEST_F(CliTest, WhatAPickAskedForAndDidNotGetIsSaidAfterTheRun) {

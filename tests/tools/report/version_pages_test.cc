@@ -7,6 +7,7 @@
 #include "tests/tools/report/page_check.h"
 #include "tools/report/diff_page.h"
 #include "tools/report/heat_page.h"
+#include "tools/report/version_diff.h"
 
 namespace fieldcost::report {
 namespace {
@@ -46,14 +47,30 @@ TEST(DiffPageTest, ThePageIsTheGoldenOne) {
 }
 
 TEST(DiffPageTest, ItBeginsWithASentenceAndShowsWhatHasChanged) {
-  EXPECT_THAT(DiffSentence(Change()),
+  const std::string sentence = DiffSentence(Change(), {.utf8 = true});
+  EXPECT_THAT(sentence,
               ::testing::MatchesRegex("1 of 3 APIs is slower, 1 is faster; most: z_flate, "
                                       "(1\\.[89]|2\\.[0-2]) × slower"));
   const std::string page = DiffPage(Change(), false, {});
+  EXPECT_THAT(page, HasSubstr("<p class=\"lead\">" + sentence + ".</p>"));
+  EXPECT_THAT(DiffText(Change(), false, {.utf8 = true}),
+              ::testing::StartsWith("libz.so.1: 1.0 → 2.0\n" + sentence + ".\n"));
   EXPECT_THAT(page, AllOf(HasSubstr("libz.so.1: 1.0 → 2.0</h1>"), HasSubstr("× faster"),
                           Not(HasSubstr("Json::Reader")), Not(HasSubstr("SYNTHETIC"))));
   EXPECT_THAT(DiffPage(Change(), true, {}), HasSubstr("Json::Reader::parse("));
   EXPECT_GT(page.find(">Delta</th>"), page.find("<details>"));
+}
+
+TEST(DiffPageTest, TheSentenceIsOfWhatWasCompared) {
+  analysis::LibraryChange change = Change();
+  for (analysis::ApiChange& api : change.apis) {
+    std::erase_if(api.metrics,
+                  [](const auto& one) { return one.metric != stats::Metric::kWallTime; });
+    for (analysis::MetricChange& one : api.metrics) one.metric = stats::Metric::kAllocInclusive;
+  }
+  EXPECT_THAT(DiffSentence(change, {}),
+              ::testing::MatchesRegex("1 of 3 APIs takes more, 1 takes less; most: z_flate, "
+                                      "(1\\.[89]|2\\.[0-2]) x more"));
 }
 
 TEST(DiffPageTest, WithoutChangesThereIsAPageToo) {
@@ -70,6 +87,7 @@ TEST(DiffPageTest, HostileNamesStayText) {
   const std::string page = DiffPage(change, true, {});
   EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")), HasSubstr("\\x1b")));
   EXPECT_THAT(PageProblems(page), IsEmpty());
+  EXPECT_THAT(DiffText(change, true, {}), Not(HasSubstr("\x1b")));
 }
 
 stats::StatRow Row(const std::string& version, const std::vector<std::uint64_t>& values,

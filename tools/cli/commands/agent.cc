@@ -74,7 +74,7 @@ Result<int> SetMode(agent::Mode mode, const Output& output) {
                   "back:\n  fieldcost agent session off\n"
                 : "  so are all programs of your sessions (fieldcost agent session status)\n";
   }
-  FIELDCOST_TRY(WriteStdout(output.json ? ModeJson(mode) : text));
+  FIELDCOST_TRY(WriteStdout(output.json ? ModeJson(mode) : FitStdout(text)));
   return 0;
 }
 
@@ -164,9 +164,10 @@ Result<int> Pause(const std::string& duration, const Output& output) {
   FIELDCOST_TRY(agent.Pause(until));
   FIELDCOST_TRY(WriteStdout(
       output.json ? PauseJson(until)
-                  : fmt::format("paused {}: nothing more is measured, nothing sent; what is unsent "
-                                "stays\n  go on:  fieldcost agent resume\n",
-                                PauseEndText(until))));
+                  : FitStdout(fmt::format(
+                        "paused {}: nothing more is measured, nothing sent; what is unsent "
+                        "stays\n  go on:  fieldcost agent resume\n",
+                        PauseEndText(until)))));
   return 0;
 }
 
@@ -176,7 +177,7 @@ Result<int> Resume(const Output& output) {
   FIELDCOST_ASSIGN(const agent::Consent consent, agent::EffectiveConsent(agent.paths()));
   const std::string text = fmt::format("{}; the mode is {}\n",
                                        was_paused ? "resumed" : "not paused", Name(consent.mode));
-  FIELDCOST_TRY(WriteStdout(output.json ? PauseJson(std::nullopt) : text));
+  FIELDCOST_TRY(WriteStdout(output.json ? PauseJson(std::nullopt) : FitStdout(text)));
   return 0;
 }
 
@@ -254,7 +255,7 @@ command::Command AgentCommand() {
           .summary = "Consent, state, what is sent, and undoing it",
           .help = R"(Examples:
   fieldcost agent status
-  fieldcost agent session on    measure programs of the next logins, not only under `run`
+  fieldcost agent session on    measure programs of the next logins, too
   fieldcost agent log           what was sent, and when
   fieldcost agent pause 2h      measure and send nothing for a while
   fieldcost agent off           stop measuring, delete what was not sent

@@ -267,9 +267,10 @@ command::Command CheckCommand() {
       .name = "check",
       .summary = "Is my own profile worse than the field?",
       .help =
-          R"(Both tests must agree before an API is called worse: one on calls, one on machines. Nothing is
-fetched. The result is kept for editors. Exit status 1: something is worse; 2: too little data
-for everything. Examples:
+          R"(An API is called worse if this machine's costs are above the others' by more than machines differ,
+and by enough to matter (Cliff's delta 0.147, ratio 1.25). A test on calls stands beside it: it
+informs, and decides nothing. Nothing is fetched. The result is kept for editors. Exit status 1:
+something is worse; 2: too little data for everything. Examples:
   fieldcost check
   fieldcost check --explain 'libsqlite3.so.0!sqlite3_step'
   fieldcost check --tree perf.folded
@@ -283,7 +284,8 @@ for everything. Examples:
                   std::move(metric),
                   {.names = "--explain",
                    .value = "API",
-                   .help = "One API: both tests, both distributions",
+                   .help =
+                       "One API: the test that decides, the one that informs, both distributions",
                    .completes = command::Completes::kSymbol},
                   {.names = "--tree",
                    .value = "FILE",

@@ -30,7 +30,7 @@ struct Request {
 
 // `diff --local`: two times on this machine.
 struct LocalRequest {
-  std::string library;  // soname, glob or a part of it
+  std::string library;  // as Source::LibraryGlob() takes it, then as it gives it
   std::string api;      // glob over symbols; empty = all
   stats::Metric metric = stats::Metric::kWallTime;
   bool all = false;
@@ -84,6 +84,10 @@ int ExitStatusOf(const analysis::LibraryChange& change) {
   return compared ? kNothingDearer : kTooLittleData;
 }
 
+bool ApiIsMeant(const std::string& glob, const std::string& symbol) {
+  return glob.empty() || GlobMatch(glob, symbol) || GlobMatch(glob, stats::ShortName(symbol));
+}
+
 Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   const catalog::Catalog& catalog = *source.catalog();
@@ -98,9 +102,7 @@ Result<int> Run(const Request& command, const Output& output) {
   analysis::LibraryComparison comparison(library.soname, versions.before, versions.after,
                                          command.metric);
   FIELDCOST_TRY(ForEachRowOf(catalog, library, [&](std::span<const stats::StatRow> rows) {
-    if (command.api.empty() || rows.empty() ||
-        GlobMatch(command.api, rows.front().key.api.symbol) ||
-        GlobMatch(command.api, stats::ShortName(rows.front().key.api.symbol))) {
+    if (rows.empty() || ApiIsMeant(command.api, rows.front().key.api.symbol)) {
       comparison.Add(rows);
     }
   }));
@@ -121,17 +123,14 @@ Result<int> Run(const Request& command, const Output& output) {
   return ExitStatusOf(change);
 }
 
-bool IsMeant(const LocalRequest& command, const stats::ApiKey& api) {
-  const bool is_library = GlobMatch(command.library, api.soname) ||
-                          api.soname.find(command.library) != std::string::npos;
-  return is_library && (command.api.empty() || GlobMatch(command.api, api.symbol));
-}
-
 Result<std::vector<stats::StatRow>> RowsOf(const LocalRequest& command,
                                            const agent::TimeSpan& span) {
   FIELDCOST_ASSIGN(const Source source, Source::OpenLocal(span));
   std::vector<stats::StatRow> rows = source.local_rows();
-  std::erase_if(rows, [&](const stats::StatRow& row) { return !IsMeant(command, row.key.api); });
+  std::erase_if(rows, [&](const stats::StatRow& row) {
+    const stats::ApiKey& api = row.key.api;
+    return !GlobMatch(command.library, api.soname) || !ApiIsMeant(command.api, api.symbol);
+  });
   return rows;
 }
 
@@ -142,7 +141,7 @@ int ExitStatusOf(const std::vector<analysis::LocalChange>& changes) {
   return changes.front().change == Change::kTooLittleData ? kTooLittleData : kNothingDearer;
 }
 
-Result<int> RunLocal(const LocalRequest& command, const Output& output) {
+Result<int> RunLocal(LocalRequest command, const Output& output) {
   const WallTime now = SystemClock().Now();
   agent::TimeSpan before;
   agent::TimeSpan after;
@@ -154,6 +153,8 @@ Result<int> RunLocal(const LocalRequest& command, const Output& output) {
   if (before.from >= before.before) {
     return Fail(ErrorCode::kInvalidArgument, "diff: --since is not before --before");
   }
+  FIELDCOST_ASSIGN(const Source all, Source::Open(true));
+  FIELDCOST_ASSIGN(command.library, all.LibraryGlob(command.library));
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> old, RowsOf(command, before));
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, RowsOf(command, after));
   const auto changes = analysis::CompareLocal(old, rows, command.metric);
@@ -217,11 +218,16 @@ Examples:
       .options = {{.names = "library",
                    .value = "LIBRARY",
                    .help = "Soname, a part of it, or a glob",
+                   .completes = command::Completes::kLibrary,
                    .required = true},
                   {.names = "old",
                    .value = "OLD",
-                   .help = "Version, or how it begins [the one before NEW]"},
-                  {.names = "new", .value = "NEW", .help = "[the newest]"},
+                   .help = "Version, or how it begins [the one before NEW]",
+                   .completes = command::Completes::kVersion},
+                  {.names = "new",
+                   .value = "NEW",
+                   .help = "[the newest]",
+                   .completes = command::Completes::kVersion},
                   {.names = "--api", .value = "GLOB", .help = "Only these APIs (glob over names)"},
                   MetricOption("Only this metric"),
                   HtmlOption("Write it there as a page for the browser (- = stdout)"),

@@ -43,14 +43,15 @@ Result<int> ForgetLocal(const Request& command, const Output& output) {
     }
   }
   FIELDCOST_TRY(agent.ForgetLocal());
-  FIELDCOST_TRY(WriteStdout(output.json ? ForgetLocalJson(rows.size())
-                                        : fmt::format("erased: {} sums of this machine\n"
+  FIELDCOST_TRY(
+      WriteStdout(output.json ? ForgetLocalJson(rows.size())
+                              : FitStdout(fmt::format("erased: {} sums of this machine\n"
                                                       "  What is to be sent stays (fieldcost agent "
                                                       "off deletes it), and so do the batches "
                                                       "sent\n  (fieldcost agent forget). Programs "
                                                       "that run add what they measure from now "
                                                       "on.\n",
-                                                      draw::FormatCount(rows.size()))));
+                                                      draw::FormatCount(rows.size())))));
   return 0;
 }
 
@@ -77,7 +78,8 @@ Result<int> Run(const Request& command, const Output& output) {
                      if (!so_far.stopped_by) progress(++done, plan.sent);
                    }));
   const bool complete = report.batches_refused == 0 && report.batches_too_old == 0;
-  FIELDCOST_TRY(WriteStdout(output.json ? ForgetJson(report) : ForgetText(report, plan)));
+  FIELDCOST_TRY(
+      WriteStdout(output.json ? ForgetJson(report) : FitStdout(ForgetText(report, plan))));
   if (report.stopped_by) {
     if (!output.json) Remark(report.stopped_by->message);
     return ExitStatus(report.stopped_by->code);

@@ -24,7 +24,8 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::string pick;     // globs "soname!symbol", comma-separated; empty = the random draw
+  std::string pick;     // names as the user gave them (ResolvePick); empty = the random draw
+  std::string globs;    // "soname!symbol", comma-separated, that they mean
   std::string metrics;  // some of "time,alloc,io,cycles"; empty = the library's default
   std::vector<std::string> arguments;  // the program and its arguments; never empty
   bool show = false;                   // what was found, after the program has ended
@@ -65,7 +66,7 @@ Status PreparePolicy(const Request& command, const agent::AgentPaths& paths) {
 void SetEnvironment(const Request& command, const agent::AgentPaths& paths,
                     const fs::path& library) {
   SetOrUnset(shm::kStateDirVariable, paths.state_dir.string());
-  SetOrUnset(shm::kPickVariable, command.pick);
+  SetOrUnset(shm::kPickVariable, command.globs);
   SetOrUnset(shm::kAskedVariable, std::to_string(command.id));
   SetOrUnset(shm::kMetricsVariable, command.metrics);
   SetOrUnset("LD_PRELOAD", PreloadVariable(library.string(), Variable("LD_PRELOAD")));
@@ -160,6 +161,11 @@ std::uint64_t NewRequestId() {
   return now * kProcesses + static_cast<std::uint64_t>(::getpid()) % kProcesses;
 }
 
+Status CheckPick(std::string& untrusted_text) {
+  FIELDCOST_TRY(ResolvePick(untrusted_text));
+  return {};
+}
+
 // Brings the list into its normal form.
 Status CheckMetrics(std::string& untrusted_text) {
   FIELDCOST_ASSIGN(untrusted_text, NormalizeMetrics(untrusted_text));
@@ -217,13 +223,15 @@ Examples:
   fieldcost run -- python3 report.py
   fieldcost run --show -- make 2> found.txt
   fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql
-  fieldcost run --pick 'libz.so.1!deflate' --metrics time,alloc,io -- git gc)",
+  fieldcost run --pick 'libz.so.1!deflate' --metrics time,alloc,io -- git gc
+  fieldcost run --pick Json::Reader::parse -- ./my-program)",
       .options = {{.names = "--pick",
                    .value = "GLOB,...",
-                   .help = "Measure these APIs, not a random few: globs soname!symbol, "
-                           "comma-separated. Such a run stays on this machine",
+                   .help = "Measure these APIs, not a random few: globs soname!symbol, or names "
+                           "of C++ as in source code, comma-separated. Such a run stays on this "
+                           "machine",
                    .completes = command::Completes::kApiGlobs,
-                   .check = [](std::string& text) { return CheckPick(text); }},
+                   .check = CheckPick},
                   {.names = "--metrics",
                    .value = "METRICS",
                    .help = "What to measure, comma-separated: time; alloc (bytes allocated); io "
@@ -233,15 +241,20 @@ Examples:
                   {.names = "--show",
                    .help = "Show what was found after the program, on the standard error"},
                   {.names = "--no-show", .help = "Do not", .excludes = {"--show"}}},
-      .handler =
-          [](const command::Arguments& arguments) {
-            return Run({.pick = arguments.Text("--pick"),
-                        .metrics = arguments.Text("--metrics"),
-                        .arguments = arguments.program(),
-                        .show = ShallShow(arguments),
-                        .id = NewRequestId(),
-                        .style = StderrStyle()});
-          },
+      .handler = [](const command::Arguments& arguments) -> Result<int> {
+        const std::string& pick = arguments.Text("--pick");
+        std::string globs;
+        if (!pick.empty()) {
+          FIELDCOST_ASSIGN(globs, ResolvePick(pick));
+        }
+        return Run({.pick = pick,
+                    .globs = std::move(globs),
+                    .metrics = arguments.Text("--metrics"),
+                    .arguments = arguments.program(),
+                    .show = ShallShow(arguments),
+                    .id = NewRequestId(),
+                    .style = StderrStyle()});
+      },
       .without = {"--csv"},
       .takes_program = true};
 }

@@ -32,7 +32,8 @@ struct SpectrumRequest {
 
 struct Found {
   std::vector<analysis::CostSummary> summaries;
-  bool more = false;  // than the limit
+  bool more = false;                       // than the limit
+  std::vector<stats::RowKey> passed_over;  // if nothing is of the selection
 };
 
 // The summaries of APIs whose names match, in that order.
@@ -46,6 +47,9 @@ Result<Found> Look(const Source& source, catalog::SearchOptions options,
   if (found.more) names.resize(limit);
   for (const catalog::FoundApi& name : names) {
     FIELDCOST_ASSIGN(std::vector<stats::StatRow> rows, source.Find(name.symbol, name.soname));
+    if (found.summaries.empty()) {
+      for (const stats::StatRow& row : rows) found.passed_over.push_back(row.key);
+    }
     std::vector<analysis::CostSummary> some =
         source.Summarise(analysis::Select(std::move(rows), selection));
     std::move(some.begin(), some.end(), std::back_inserter(found.summaries));
@@ -117,7 +121,8 @@ Result<int> Spectrum(const SpectrumRequest& command, const Output& output) {
                                  command.selection));
   }
   if (found.summaries.empty()) {
-    return Fail(ErrorCode::kNotFound, "no such measurements of libraries {}", command.library);
+    return Fail(ErrorCode::kNotFound, "{}",
+                analysis::MissingText(command.library, found.passed_over, command.selection));
   }
   const auto text = [&] {
     return report::SpectrumTable(found.summaries, *command.selection.metric, output.style) +
@@ -179,6 +184,7 @@ height says how often. Examples:
                    .value = "SONAME",
                    .help =
                        "The most expensive of this library: its soname, a part of it, or a glob",
+                   .completes = command::Completes::kLibrary,
                    .excludes = {"api"}},
                   LimitOption("So many of it; 0 = all"),
                   LocalOption()},

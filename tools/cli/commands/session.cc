@@ -48,8 +48,8 @@ Result<int> Run(SessionAction action, const Output& output) {
                                  : action == SessionAction::kOff ? session.Off()
                                                                  : Inspect(session);
   if (!report) return report.error();
-  FIELDCOST_TRY(
-      WriteStdout(output.json ? SessionJson(*report, session) : SessionText(*report, session)));
+  FIELDCOST_TRY(WriteStdout(output.json ? SessionJson(*report, session)
+                                        : FitStdout(SessionText(*report, session))));
   return 0;
 }
 

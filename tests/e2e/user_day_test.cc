@@ -1,0 +1,216 @@
+// A new user's day: what volunteers, developers, vendors and operators do first, with the real
+// programs, on a terminal of 80 columns. Whatever is typed has been shown before, by a help or by
+// an answer, so that nobody has to open a document.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "common/draw/terminal.h"
+#include "tests/support/demo_catalog.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::size_t kColumns = 80;
+constexpr char kBin[] = FIELDCOST_BINARY_DIR "/bin/";
+const std::string kVictim = FIELDCOST_BINARY_DIR "/victims/victim";
+using Words = std::vector<std::string>;
+
+std::string TextOf(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+class UserDayTest : public ::testing::Test {
+ protected:
+  // How many commands a task took, and how many words nothing had shown before.
+  ~UserDayTest() override {
+    RecordProperty("commands", commands_);
+    RecordProperty("documents", documents_);
+  }
+
+  // What stands on the terminal after that line.
+  std::string Type(const std::string& program, Words words, int status) {
+    ++commands_;
+    ExpectKnown(words);
+    Words command = {"python3", FIELDCOST_CLI_TEST_DIR "/in_terminal.py", "50",
+                     std::to_string(kColumns), kBin + program};
+    command.insert(command.end(), words.begin(), words.end());
+    const ProcessResult result = RunProcess({.arguments = std::move(command),
+                                             .environment = {{"FIELDCOST_HOME", home_.string()},
+                                                             {"LC_ALL", "C.UTF-8"},
+                                                             {"TERM", "xterm"},
+                                                             {"PAGER", "cat"}},
+                                             .unset = {"NO_COLOR", "FIELDCOST_PAGER", "LD_PRELOAD",
+                                                       "FIELDCOST_QUIET", "FIELDCOST_PICK"}});
+    const std::string line = ::testing::PrintToString(words);
+    EXPECT_EQ(result.exit_status, status) << line << "\n" << result.output << result.errors;
+    std::istringstream lines(result.output);
+    for (std::string text; std::getline(lines, text);) {
+      // A path is one word, however long the directory of the tests is.
+      if (text.find(directory_.path().string()) != std::string::npos) continue;
+      const std::string last = text.substr(text.rfind('\r') + 1);  // as progress is shown
+      EXPECT_LE(draw::PlainWidth(last), kColumns) << line << "\n" << text;
+    }
+    shown_ += result.output;
+    return result.output;
+  }
+  std::string Fieldcost(Words words, int status = 0) {
+    return Type("fieldcost", std::move(words), status);
+  }
+  std::string Aggregator(Words words, int status = 0) {
+    return Type("fieldcost-aggregator", std::move(words), status);
+  }
+
+  std::filesystem::path Below(const std::string& name) const { return directory_.path() / name; }
+
+  const TempDir directory_;
+  std::filesystem::path home_ = directory_.path() / "home";
+
+ private:
+  // --help is what everybody knows. Commands, which stand in front, and options must have been
+  // shown.
+  void ExpectKnown(const Words& words) {
+    static const std::set<std::string> kGroups = {"agent", "report"};
+    for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+      const bool is_option = words[i].starts_with("-") && words[i] != "--help";
+      const bool is_command =
+          !words[i].starts_with("-") && (i == 0 || (i == 1 && kGroups.contains(words[0])));
+      if (!is_option && !is_command) continue;
+      if (words[i] == kMistyped || shown_.find(words[i]) != std::string::npos) continue;
+      ++documents_;
+      ADD_FAILURE() << "where does one learn of " << words[i] << "?";
+    }
+  }
+
+ protected:
+  static constexpr char kMistyped[] = "shwo";
+
+ private:
+  std::string shown_;
+  int commands_ = 0;
+  int documents_ = 0;
+};
+
+TEST_F(UserDayTest, AVolunteerLooksAndEnds) {
+  Fieldcost({"--help"});
+  EXPECT_THAT(Fieldcost({"run", "--", kVictim, "alloc"}), HasSubstr("fieldcost agent local|on"));
+  EXPECT_THAT(Fieldcost({"agent", "local"}), HasSubstr("fieldcost top --local"));
+  // The result at once, of the first run that there is.
+  EXPECT_THAT(Fieldcost({"run", "--", kVictim, "alloc"}), HasSubstr("TOTAL"));
+  EXPECT_THAT(Fieldcost({"top", "--local"}), AllOf(HasSubstr("API"), HasSubstr("by request")));
+  EXPECT_THAT(Fieldcost({"show", "victim_allocate"}, 66), HasSubstr("add --local"));
+  EXPECT_THAT(Fieldcost({"agent", "--help"}), HasSubstr("pause"));
+  EXPECT_THAT(Fieldcost({"agent", "status"}), HasSubstr("mode                local"));
+  EXPECT_THAT(Fieldcost({"agent", "pause"}), HasSubstr("fieldcost agent resume"));
+  EXPECT_THAT(Fieldcost({"agent", "resume"}), HasSubstr("the mode is local"));
+  Fieldcost({"agent", "forget", "--help"});
+  EXPECT_THAT(Fieldcost({"agent", "forget", "--local", "--yes"}), HasSubstr("erased"));
+  EXPECT_THAT(Fieldcost({"top", "--local"}), HasSubstr("nothing measured yet"));
+  Fieldcost({"agent", "off"});
+}
+
+// On the catalogue of the synthetic fleet.
+class UserDayWithCatalogTest : public UserDayTest {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(demo_.error(), "");
+    home_ = demo_.home();
+  }
+  const DemoCatalog demo_{directory_.path(), {.agents = 120}};
+};
+
+TEST_F(UserDayWithCatalogTest, ADeveloperFindsWhatACallCosts) {
+  Fieldcost({"--help"});
+  EXPECT_THAT(Fieldcost({"search", "parse"}), HasSubstr("Json::Reader::parse"));
+  EXPECT_THAT(Fieldcost({"show", "Json::Reader::parse"}), HasSubstr("wall_time"));
+  EXPECT_THAT(Fieldcost({"show", "Json::Reader::pasre"}, 66), HasSubstr("Json::Reader::parse?"));
+  EXPECT_THAT(Fieldcost({kMistyped, "deflate"}, 64), HasSubstr("did you mean show?"));
+  Fieldcost({"show", "--help"});
+  EXPECT_THAT(Fieldcost({"show", "deflate", "--of-version", "9"}, 66),
+              AllOf(HasSubstr("no version 9 of deflate"), HasSubstr("1.3.1+synthetic")));
+  Fieldcost({"top", "--help"});
+  EXPECT_THAT(Fieldcost({"top", "--library", "zlib"}, 66), HasSubstr("did you mean libz.so.1?"));
+  EXPECT_THAT(Fieldcost({"top", "--library", "libz"}),
+              AllOf(HasSubstr("deflate"), Not(HasSubstr("sqlite3"))));
+  Fieldcost({"check", "--help"});
+  EXPECT_THAT(Fieldcost({"check", demo_.profile().string()}, 1), HasSubstr("! worse"));
+  const std::string stacks = Below("stacks.folded").string();
+  const std::string flame = Below("flame.html").string();
+  std::ofstream(stacks) << "main;deflate 70\nmain;adler32 30\n";
+  Fieldcost({"check", demo_.profile().string(), "--tree", stacks, "--flame", flame}, 1);
+  EXPECT_THAT(TextOf(flame), HasSubstr("adler32"));
+  // Completion, as the script of a shell asks for it.
+  EXPECT_THAT(demo_.Fieldcost({"__complete", "show", "Json::Reader::pa"}).output,
+              HasSubstr("Json::Reader::parse\t"));
+}
+
+TEST_F(UserDayWithCatalogTest, AVendorReadsTheRegressionFirst) {
+  Fieldcost({"--help"});
+  Fieldcost({"report", "--help"});
+  Fieldcost({"report", "vendor", "--help"});
+  const std::string report = Below("zlib.html").string();
+  Fieldcost({"report", "vendor", "--library", "libz", "--output", report});
+  EXPECT_THAT(TextOf(report),
+              ContainsRegex("class=\"lead\">1 regression: deflateInit_ is [0-9.]+ × slower"));
+  Fieldcost({"diff", "--help"});
+  EXPECT_THAT(
+      Fieldcost({"diff", "libz"}, 1),
+      ContainsRegex("^libz.so.1: [^\n]*\n1 of [0-9]+ APIs is slower, [0-9]+ (is|are) faster; most: "
+                    "deflateInit_, [0-9.]+ × slower"));
+  const std::string page = Below("changes.html").string();
+  Fieldcost({"diff", "libz", "--html", page}, 1);
+  EXPECT_THAT(TextOf(page), ContainsRegex("class=\"lead\">1 of [0-9]+ APIs is slower"));
+}
+
+TEST_F(UserDayTest, AnOperatorChecksBeforeStarting) {
+  Aggregator({"--help"});
+  Aggregator({"init", "--help"});
+  const std::string service = Below("service").string();
+  EXPECT_THAT(Aggregator({"init", "--dir", service, "--host", "localhost", "--port", "0",
+                          "--admin-port", "0"}),
+              AllOf(HasSubstr("made: "), HasSubstr("--check-config")));
+  const std::string config = service + "/aggregator.toml";
+  const std::string good = TextOf(config);
+  EXPECT_THAT(Aggregator({"--check-config", "--config", config}), HasSubstr(": OK"));
+  std::string broken = good;
+  broken.replace(broken.find("port ="), 4, "prot");
+  std::ofstream(config) << broken;
+  EXPECT_THAT(
+      Aggregator({"--check-config", "--config", config}, 64),
+      ContainsRegex("aggregator.toml:[0-9]+:[0-9]+: [a-z]+.prot: unknown key; the nearest known "
+                    "one is [a-z]+.port"));
+  std::ofstream(config) << good;
+  EXPECT_THAT(Aggregator({"--check-config", "--config", config}), HasSubstr(": OK"));
+
+  // A fleet to look at, served at a port that was free.
+  Aggregator({"demo", "--help"});
+  const std::string demo = Below("demo").string();
+  EXPECT_THAT(
+      Aggregator({"demo", "--data", demo, "--agents", "60"}),
+      AllOf(HasSubstr("fieldcost-aggregator serve --config"), HasSubstr("fieldcost sync --full")));
+  BackgroundProcess server({.arguments = {std::string(kBin) + "fieldcost-aggregator", "serve",
+                                          "--config", demo + "/aggregator.toml"}});
+  ASSERT_TRUE(server.WaitForLine("listening on https://"));
+  home_ = demo + "/home";
+  EXPECT_THAT(Fieldcost({"sync", "--full"}), HasSubstr("4 of 4"));
+  EXPECT_THAT(Fieldcost({"top"}), HasSubstr("SYNTHETIC"));
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait().exit_status, 0);
+}
+
+}  // namespace
+}  // namespace fieldcost::testing
