@@ -43,8 +43,6 @@ std::uint64_t MicrosOf(WallTime::duration duration) {
 
 std::uint64_t Number(SpoolState state) { return static_cast<std::uint64_t>(state); }
 
-std::string Hex(std::string_view bytes) { return HexEncode(bytes); }
-
 Result<std::optional<SpooledBatch>> ReadBatchRow(sqlite::Statement& statement) {
   FIELDCOST_ASSIGN(const bool found, statement.Step());
   if (!found) return std::optional<SpooledBatch>();
@@ -118,7 +116,7 @@ Result<std::uint64_t> SpoolDb::Add(std::string_view body, std::uint64_t rows,
                     .Int(rows)
                     .Int(Micros(now))
                     .Int(body.size())
-                    .Text(Hex(crypto::Sha256(body)))
+                    .Text(HexEncode(crypto::Sha256(body)))
                     .Blob(body)
                     .Step());
   const std::uint64_t id = insert.ColumnInt(0);

@@ -107,8 +107,7 @@ Result<RecoveryReport> Store::Recover(const StoreOptions& options, bool drop_dam
 }
 
 std::string TextOf(const LostWrite& write) {
-  const auto* const id = reinterpret_cast<const std::uint8_t*>(write.agent_id.data());
-  std::string text = fmt::format("agent {}", HexEncode({id, write.agent_id.size()}));
+  std::string text = fmt::format("agent {}", HexEncode(write.agent_id));
   switch (write.what) {
     case LostWrite::kBatch:
       return text + fmt::format(", epoch {}, batch {}", write.epoch, write.sequence);

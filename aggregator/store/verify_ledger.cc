@@ -31,8 +31,8 @@ std::uint64_t EpochOf(std::string_view key) {
 }
 
 std::string NameOf(std::string_view head_key) {
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(head_key.data());
-  return fmt::format("agent {}…, epoch {}", HexEncode({bytes, kShownIdBytes}), EpochOf(head_key));
+  return fmt::format("agent {}…, epoch {}", HexEncode(head_key.substr(0, kShownIdBytes)),
+                     EpochOf(head_key));
 }
 
 bool Contains(const std::set<std::uint64_t>& numbers, std::uint64_t number) {
