@@ -59,7 +59,7 @@ Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& 
 
 Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                          UploadReport& report) {
-  if (batch.attempts > 0 && batch.epoch != wire::kFirstEpoch.value() && !keys_.Has(batch.epoch)) {
+  if (batch.attempts > 0 && batch.epoch != wire::kFirstEpoch && !keys_.Has(batch.epoch)) {
     // With another key it would count a second time if it has arrived.
     FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
     // The attempt that is not made, so that the earlier one stays known as one that may have
@@ -117,7 +117,7 @@ Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
               connection_.client().origin());
 }
 
-Status Uploader::Enrol(const crypto::PrivateKey& key, std::uint64_t epoch) {
+Status Uploader::Enrol(const crypto::PrivateKey& key, wire::Epoch epoch) {
   FIELDCOST_ASSIGN(const std::string token, LoadEnrolmentToken(*paths_));
   FIELDCOST_ASSIGN(const http::Response response,
                    connection_.client().Send(MakeEnrolmentRequest(

@@ -12,6 +12,7 @@
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
 #include "common/http/client.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
 
@@ -50,7 +51,7 @@ class Uploader {
                     std::string_view untrusted_body, UploadReport& report);
   // Sends it, and enrols first where the server asks for that.
   Result<http::Response> Exchange(const crypto::PrivateKey& key, const SpooledBatch& batch);
-  Status Enrol(const crypto::PrivateKey& key, std::uint64_t epoch);
+  Status Enrol(const crypto::PrivateKey& key, wire::Epoch epoch);
 
   const AgentPaths* paths_;
   const AgentConfig* config_;
