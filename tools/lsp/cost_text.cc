@@ -10,6 +10,7 @@
 #include "tools/lsp/cxx_name.h"
 #include "tools/report/card_text.h"
 #include "tools/report/cost_card.h"
+#include "tools/report/freshness_text.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::lsp {
@@ -93,16 +94,13 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
 }
 
 std::string FreshnessLine(const catalog::Freshness& freshness, WallTime now) {
-  std::string text =
-      fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
-                  freshness.snapshot_version, draw::FormatTime(freshness.snapshot_published),
-                  draw::FormatAge(freshness.snapshot_published, now), freshness.fragments_current,
-                  freshness.fragments_total);
-  if (freshness.Expired(now)) {
-    text += fmt::format("; out of date since {}: fieldcost sync",
-                        draw::FormatTime(freshness.snapshot_expires));
-  }
-  return text;
+  const std::string text = report::FreshnessText({.snapshot = freshness.snapshot_version,
+                                                  .published = freshness.snapshot_published,
+                                                  .fragments_current = freshness.fragments_current,
+                                                  .fragments_total = freshness.fragments_total},
+                                                 now);
+  if (!freshness.Expired(now)) return text;
+  return text + "; " + report::OutOfDateText(freshness.snapshot_expires);
 }
 
 std::string SyntheticMark(const catalog::Freshness& freshness) {
@@ -143,8 +141,7 @@ std::string CostText(const std::vector<ApiCosts>& found, const catalog::Freshnes
   lines.push_back(FreshnessLine(freshness, style.now));
   std::string text = Headline(found.front(), style.markdown) + "\n";
   if (freshness.synthetic) {
-    text += fmt::format("\n{}: this catalogue holds made-up data\n",
-                        Strong("SYNTHETIC", style.markdown));
+    text += fmt::format("\n{}: {}\n", Strong("SYNTHETIC", style.markdown), report::kMadeUpData);
   }
   if (!style.note.empty()) text += "\n" + style.note + "\n";
   text += "\n";
