@@ -39,6 +39,10 @@ TEST(TextTableTest, LinesFitTheTerminal) {
             " short      23\n");
 }
 
+TEST(TextTableDeathTest, ALineWithoutATextForEachColumnIsABug) {
+  EXPECT_DEATH(TextTable({{"NAME"}, {"COUNT", true}}, {{"one"}}, {}), "columns.size");
+}
+
 TEST(WrapLinesTest, LongLinesAreBrokenAtBlanks) {
   const Style narrow{.columns = 20};
   EXPECT_EQ(WrapLines("short\n", narrow), "short\n");
