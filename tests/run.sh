@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, and runs every test.     ./tests/run.sh [--help]
 #
-#   ./tests/run.sh                  all tests, preset dev, then the editor's extension, the pages in a browser and the
-#                                   Debian packages
+#   ./tests/run.sh                  all tests, preset dev, then under the address sanitizer what reads bytes of others
+#                                   (label asan_short), the editor's extension, the pages in a browser and the Debian
+#                                   packages
 #   ./tests/run.sh --ci             the same, and a test that is skipped without a reason in tests/skips_expected.txt
 #                                   is an error
 #   ./tests/run.sh --all            also under the sanitizers (presets asan and tsan), 20,000 inputs for each fuzz
@@ -16,7 +17,7 @@ cd "$(dirname "$0")/.."
 all="" strict="" whole=1
 case "${1:-}" in
   -h | --help)
-    sed -n '2,13s/^# \{0,1\}//p' "$0"
+    sed -n '2,14s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   --all) all=1 && shift ;;
@@ -33,15 +34,15 @@ command -v promtool > /dev/null || unpack_package prometheus
 # What is compiled here is found again when the packages are built from a copy of the tree.
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
 
-# build PRESET
+# build PRESET [TARGET]
 build() {
-  echo "== configure and build (preset $1)"
+  echo "== configure and build (preset $1${2:+, $2})"
   cmake --preset "$1" > "build/$1-configure.log" 2>&1 || {
     tail -n 20 "build/$1-configure.log" >&2
     echo "tests/run.sh: configuring failed; the whole log is build/$1-configure.log" >&2
     exit 1
   }
-  cmake --build --preset "$1"
+  cmake --build --preset "$1" ${2:+--target "$2"}
 }
 
 # run_tests PRESET [CTEST OPTION...]: a log keeps what failed, and not two lines of each of the two thousand that
@@ -70,6 +71,12 @@ stage() {
 
 build dev
 run_tests dev "$@"
+
+# A part of what --all does: which programs, says tests/CMakeLists.txt.
+if [[ -n "$whole" && -z "$all" ]]; then
+  build asan asan_short
+  run_tests asan -L asan_short
+fi
 
 # The first two fetch from npm's registry; the third builds once more, from the compiler's cache, and needs root and a
 # Debian mirror.

@@ -37,9 +37,8 @@ Result<std::optional<BatchDetails>> Agent::Preview() const {
   Batcher batcher(paths(), config(), *state_->clock, database);
   FIELDCOST_ASSIGN(std::optional<BuiltBatch> built, batcher.Preview());
   if (!built) return preview;
-  FIELDCOST_ASSIGN(
-      const BatchNumber number,
-      state_->spool->NextNumber(wire::EpochOfWeek(built->content.rows.front().week).value()));
+  FIELDCOST_ASSIGN(const BatchNumber number,
+                   state_->spool->NextNumber(wire::EpochOfWeek(built->content.rows.front().week)));
   preview.emplace(BatchDetails{.content = std::move(built->content),
                                .raw = std::move(built->body),
                                .sequence = number.sequence});

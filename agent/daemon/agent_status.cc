@@ -145,7 +145,7 @@ Result<AgentStatus> Agent::GetStatus() const {
   if (!state_->HasDatabase()) return status;
   FIELDCOST_TRY(state_->OpenDatabase());
   StateDb& database = *state_->database;
-  FIELDCOST_ASSIGN(const std::uint64_t epoch, database.Get(kEpochNumber, 0));
+  FIELDCOST_ASSIGN(const wire::Epoch epoch, state_->spool->LastEpoch());
   if (state_->keys.Has(epoch)) {
     FIELDCOST_ASSIGN(const crypto::PrivateKey key, state_->keys.For(epoch));
     status.agent_public_key = key.public_key().Hex();

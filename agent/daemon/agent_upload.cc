@@ -84,8 +84,8 @@ Status Agent::State::SaveUploadState(const UploadState& upload, std::string_view
 }
 
 Status Agent::State::KeepNeededKeys() {
-  FIELDCOST_ASSIGN(std::vector<std::uint64_t> epochs, spool->EpochsInUse());
-  FIELDCOST_ASSIGN(const std::uint64_t current, database->Get(kEpochNumber, 0));
+  FIELDCOST_ASSIGN(std::vector<wire::Epoch> epochs, spool->EpochsInUse());
+  FIELDCOST_ASSIGN(const wire::Epoch current, spool->LastEpoch());
   epochs.push_back(current);
   FIELDCOST_TRY(spool->KeepClasses(epochs));
   return keys.Keep(epochs);

@@ -101,6 +101,18 @@ std::string PlaceOf(const std::filesystem::path& directory, const std::string& b
   return fmt::format("{} {}:{}", boot_id, info.st_dev, info.st_ino);
 }
 
+// A file that its process has not finished making; goes once it is old and nobody makes it any
+// more.
+void LeaveUnready(const std::filesystem::path& path, const RunFileBytes& bytes,
+                  HarvestReport& report) {
+  const bool is_old = ::time(nullptr) - bytes.modified_unix_seconds() > kUnfinishedSeconds;
+  if (is_old && !IsBeingWritten(bytes.fd())) {
+    ::unlink(path.c_str());
+  } else {
+    ++report.files_left;
+  }
+}
+
 }  // namespace
 
 RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before) {
@@ -195,6 +207,17 @@ Result<HarvestReport> Harvester::HarvestAll() {
   return report;
 }
 
+Status Harvester::NamePicks(const RunInfo& info, RunContent& content) {
+  ModuleVersions versions(*database_);
+  for (RunPick& pick : content.picks) {
+    FIELDCOST_ASSIGN(const ModuleOwner owner, versions.Find(pick.api, pick.module_path));
+    pick.api.package_version = owner.version;
+    pick.is_private = !IsPublic(pick.api, owner);
+    if (pick.is_private && !info.forced) pick.api = PrivateApi();
+  }
+  return {};
+}
+
 Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& report) {
   const auto bytes = RunFileBytes::Open(path);
   if (!bytes) {
@@ -204,25 +227,14 @@ Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& 
   const auto info = ReadRunInfo(*bytes);
   if (!info) return Refuse(path, info.error(), report);
   if (!info->ready) {
-    const bool is_old = ::time(nullptr) - bytes->modified_unix_seconds() > kUnfinishedSeconds;
-    if (is_old && !IsBeingWritten(bytes->fd())) {
-      ::unlink(path.c_str());
-    } else {
-      ++report.files_left;
-    }
+    LeaveUnready(path, *bytes, report);
     return {};
   }
   // Asked before the cells are read: what a process that has ended left behind is final.
   const bool ended = !IsBeingWritten(bytes->fd());
   auto content = ReadRunContent(*bytes, *info, ended);
   if (!content) return Refuse(path, content.error(), report);
-  ModuleVersions versions(*database_);
-  for (RunPick& pick : content->picks) {
-    FIELDCOST_ASSIGN(const ModuleOwner owner, versions.Find(pick.api, pick.module_path));
-    pick.api.package_version = owner.version;
-    pick.is_private = !IsPublic(pick.api, owner);
-    if (pick.is_private && !info->forced) pick.api = PrivateApi();
-  }
+  FIELDCOST_TRY(NamePicks(*info, *content));
   const RunIdentity run{.name = path.filename().string(),
                         .inode = bytes->inode(),
                         .start_unix_ns = info->start_unix_ns};

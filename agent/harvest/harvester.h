@@ -39,6 +39,8 @@ class Harvester {
 
  private:
   Status HarvestFile(const std::filesystem::path& path, HarvestReport& report);
+  // Versions by the packages that own the modules; what is not public loses its name.
+  Status NamePicks(const RunInfo& info, RunContent& content);
   Status Count(const std::filesystem::path& path, const RunIdentity& run, const RunInfo& info,
                const RunContent& content, bool ended, HarvestReport& report);
   Status CountRun(const RunInfo& info);

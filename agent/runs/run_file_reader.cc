@@ -176,6 +176,40 @@ WallTime RunInfo::start() const {
   return WallTime(std::chrono::microseconds(start_unix_ns / kNsPerMicrosecond));
 }
 
+namespace {
+
+// What all offsets and counts are computed from, beside the file's own size.
+Status CheckHeader(const shm::RunHeader& untrusted_header, const shm::RunLayout& layout,
+                   std::uint64_t file_bytes) {
+  if (untrusted_header.version != shm::kRunVersion &&
+      untrusted_header.version != shm::kOldRunVersion) {
+    return Fail(ErrorCode::kUnsupported, "run file of version {}, not {} or {}",
+                untrusted_header.version, shm::kOldRunVersion, shm::kRunVersion);
+  }
+  if (untrusted_header.header_bytes != sizeof untrusted_header || untrusted_header.complete != 1 ||
+      untrusted_header.thread_slots != shm::kThreadSlots) {
+    return Fail(ErrorCode::kCorrupt, "run file header is not of this format");
+  }
+  const std::uint32_t capacity = untrusted_header.pick_capacity;
+  if (capacity == 0 || capacity > shm::kMaxPicks || untrusted_header.pick_count > capacity ||
+      untrusted_header.metrics_per_pick == 0 ||
+      untrusted_header.metrics_per_pick > shm::kMaxMetricsPerPick) {
+    return Fail(ErrorCode::kCorrupt, "run file has {} picks, room for {}, of {} metrics",
+                untrusted_header.pick_count, capacity, untrusted_header.metrics_per_pick);
+  }
+  const std::uint64_t expected =
+      shm::RunFileBytes(capacity, untrusted_header.metrics_per_pick, layout);
+  if (untrusted_header.counters_offset != shm::CountersOffset(capacity, layout) ||
+      untrusted_header.cells_offset != shm::CellsOffset(capacity, layout) ||
+      untrusted_header.size_bytes != file_bytes || untrusted_header.size_bytes != expected) {
+    return Fail(ErrorCode::kCorrupt, "run file has {} bytes, its header says {} and describes {}",
+                file_bytes, untrusted_header.size_bytes, expected);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
   if (untrusted_bytes.size() == 0) return RunInfo{};
   shm::RunHeader header;
@@ -191,29 +225,9 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
   if (std::memcmp(header.magic, shm::kRunMagic, sizeof header.magic) != 0) {
     return Fail(ErrorCode::kCorrupt, "not a run file");
   }
-  if (header.version != shm::kRunVersion && header.version != shm::kOldRunVersion) {
-    return Fail(ErrorCode::kUnsupported, "run file of version {}, not {} or {}", header.version,
-                shm::kOldRunVersion, shm::kRunVersion);
-  }
-  const bool is_old = header.version == shm::kOldRunVersion;
-  const shm::RunLayout layout = is_old ? shm::kOldRunLayout : shm::kRunLayout;
-  if (header.header_bytes != sizeof header || header.complete != 1 ||
-      header.thread_slots != shm::kThreadSlots) {
-    return Fail(ErrorCode::kCorrupt, "run file header is not of this format");
-  }
-  const std::uint32_t capacity = header.pick_capacity;
-  if (capacity == 0 || capacity > shm::kMaxPicks || header.pick_count > capacity ||
-      header.metrics_per_pick == 0 || header.metrics_per_pick > shm::kMaxMetricsPerPick) {
-    return Fail(ErrorCode::kCorrupt, "run file has {} picks, room for {}, of {} metrics",
-                header.pick_count, capacity, header.metrics_per_pick);
-  }
-  const std::uint64_t expected = shm::RunFileBytes(capacity, header.metrics_per_pick, layout);
-  if (header.counters_offset != shm::CountersOffset(capacity, layout) ||
-      header.cells_offset != shm::CellsOffset(capacity, layout) ||
-      header.size_bytes != untrusted_bytes.size() || header.size_bytes != expected) {
-    return Fail(ErrorCode::kCorrupt, "run file has {} bytes, its header says {} and describes {}",
-                untrusted_bytes.size(), header.size_bytes, expected);
-  }
+  const shm::RunLayout layout =
+      header.version == shm::kOldRunVersion ? shm::kOldRunLayout : shm::kRunLayout;
+  FIELDCOST_TRY(CheckHeader(header, layout, untrusted_bytes.size()));
   return RunInfo{.ready = true,
                  .forced = (header.flags & shm::kRunForced) != 0,
                  .asked = (header.flags & shm::kRunAsked) != 0,
@@ -222,7 +236,7 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
                  .lost_calls = std::min(header.lost_calls, kMaxRunCalls),
                  .layout = layout,
                  .pick_count = header.pick_count,
-                 .pick_capacity = capacity,
+                 .pick_capacity = header.pick_capacity,
                  .metrics_per_pick = header.metrics_per_pick,
                  .timed_call_ps = std::min(header.timed_call_ps, kMaxCallCostPs),
                  .untimed_call_ps = std::min(header.untimed_call_ps, kMaxCallCostPs),

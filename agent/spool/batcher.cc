@@ -16,11 +16,11 @@ constexpr int kMaxBatchesMadeAtOnce = 1024;
 constexpr std::uint32_t kContributedWeeks = 26;
 constexpr std::uint64_t kContributedBatches = 256;  // kept whatever the clock says
 
-std::uint64_t EpochOf(const wire::BatchRow& row) { return wire::EpochOfWeek(row.week).value(); }
+wire::Epoch EpochOf(const wire::BatchRow& row) { return wire::EpochOfWeek(row.week); }
 
 // Leaves the rows of the earliest epoch. REQUIRES: there are rows.
 void KeepEarliestEpoch(std::vector<wire::BatchRow>& rows) {
-  std::uint64_t epoch = EpochOf(rows.front());
+  wire::Epoch epoch = EpochOf(rows.front());
   for (const wire::BatchRow& row : rows) epoch = std::min(epoch, EpochOf(row));
   std::erase_if(rows, [epoch](const wire::BatchRow& row) { return EpochOf(row) != epoch; });
 }
@@ -101,7 +101,7 @@ Result<bool> Batcher::SpoolOne(SpoolWhat what) {
   const std::vector<wire::BatchRow>& rows = batch.content.rows;
   const stats::HardwareClass& hardware = batch.content.hardware;
   const WallTime now = clock_->Now();
-  const std::uint64_t epoch = EpochOf(rows.front());
+  const wire::Epoch epoch = EpochOf(rows.front());
   FIELDCOST_ASSIGN(const BatchNumber number, spool.NextNumber(epoch));
   FIELDCOST_TRY(spool.PinClass(number.epoch, hardware));
   FIELDCOST_ASSIGN(const std::uint64_t id, spool.Add(batch.body, rows.size(), epoch, now));

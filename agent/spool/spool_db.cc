@@ -43,13 +43,11 @@ std::uint64_t MicrosOf(WallTime::duration duration) {
 
 std::uint64_t Number(SpoolState state) { return static_cast<std::uint64_t>(state); }
 
-std::string Hex(std::string_view bytes) { return HexEncode(bytes); }
-
 Result<std::optional<SpooledBatch>> ReadBatchRow(sqlite::Statement& statement) {
   FIELDCOST_ASSIGN(const bool found, statement.Step());
   if (!found) return std::optional<SpooledBatch>();
   return std::optional<SpooledBatch>({.id = statement.ColumnInt(0),
-                                      .epoch = statement.ColumnInt(1),
+                                      .epoch = wire::Epoch(statement.ColumnInt(1)),
                                       .sequence = statement.ColumnInt(2),
                                       .state = static_cast<SpoolState>(statement.ColumnInt(3)),
                                       .attempts = statement.ColumnInt(4),
@@ -60,10 +58,15 @@ Result<std::optional<SpooledBatch>> ReadBatchRow(sqlite::Statement& statement) {
 
 }  // namespace
 
-Result<BatchNumber> SpoolDb::NextNumber(std::uint64_t clock_epoch) {
-  FIELDCOST_ASSIGN(const std::uint64_t used, state_->Get(kEpochNumber, 0));
-  const std::uint64_t epoch =
-      clock_epoch < wire::kEarliestEpoch.value() ? std::max(clock_epoch, used) : clock_epoch;
+Result<wire::Epoch> SpoolDb::LastEpoch() {
+  FIELDCOST_ASSIGN(const std::uint64_t epoch, state_->Get(kEpochNumber, 0));
+  return wire::Epoch(epoch);
+}
+
+Result<BatchNumber> SpoolDb::NextNumber(wire::Epoch clock_epoch) {
+  FIELDCOST_ASSIGN(const wire::Epoch used, LastEpoch());
+  const wire::Epoch epoch =
+      clock_epoch < wire::kEarliestEpoch ? std::max(clock_epoch, used) : clock_epoch;
   if (epoch == used) {
     FIELDCOST_ASSIGN(const std::uint64_t next, state_->Get(kNextSequenceNumber, 1));
     return BatchNumber{.epoch = epoch, .sequence = next};
@@ -71,16 +74,15 @@ Result<BatchNumber> SpoolDb::NextNumber(std::uint64_t clock_epoch) {
   // The log forgets the lowest sequences of an epoch first, and its key when there are none.
   sqlite::Statement greatest =
       database_->Prepare("SELECT coalesce(max(sequence), 0) FROM spool WHERE epoch = ?");
-  FIELDCOST_TRY(greatest.Int(epoch).Step());
+  FIELDCOST_TRY(greatest.Int(epoch.value()).Step());
   return BatchNumber{.epoch = epoch, .sequence = greatest.ColumnInt(0) + 1};
 }
 
-Result<stats::HardwareClass> SpoolDb::ClassOf(std::uint64_t epoch,
-                                              const stats::HardwareClass& now) {
+Result<stats::HardwareClass> SpoolDb::ClassOf(wire::Epoch epoch, const stats::HardwareClass& now) {
   sqlite::Statement statement = database_->Prepare(
       "SELECT architecture, cpu_family, log2_cores, log2_memory_mib, os_release FROM epoch_class "
       "WHERE epoch = ?");
-  FIELDCOST_ASSIGN(const bool found, statement.Int(epoch).Step());
+  FIELDCOST_ASSIGN(const bool found, statement.Int(epoch.value()).Step());
   if (!found) return now;
   return stats::HardwareClass{.architecture = statement.ColumnText(0),
                               .cpu_family = statement.ColumnText(1),
@@ -89,9 +91,9 @@ Result<stats::HardwareClass> SpoolDb::ClassOf(std::uint64_t epoch,
                               .os_release = statement.ColumnText(4)};
 }
 
-Status SpoolDb::PinClass(std::uint64_t epoch, const stats::HardwareClass& hardware) {
+Status SpoolDb::PinClass(wire::Epoch epoch, const stats::HardwareClass& hardware) {
   return database_->Prepare("INSERT OR IGNORE INTO epoch_class VALUES (?, ?, ?, ?, ?, ?)")
-      .Int(epoch)
+      .Int(epoch.value())
       .Text(hardware.architecture)
       .Text(hardware.cpu_family)
       .Int(hardware.log2_cores)
@@ -100,30 +102,32 @@ Status SpoolDb::PinClass(std::uint64_t epoch, const stats::HardwareClass& hardwa
       .Run();
 }
 
-Status SpoolDb::KeepClasses(const std::vector<std::uint64_t>& epochs) {
+Status SpoolDb::KeepClasses(const std::vector<wire::Epoch>& epochs) {
+  std::vector<std::uint64_t> numbers;
+  for (const wire::Epoch epoch : epochs) numbers.push_back(epoch.value());
   return database_->Execute(
-      fmt::format("DELETE FROM epoch_class WHERE epoch NOT IN ({})", fmt::join(epochs, ","))
+      fmt::format("DELETE FROM epoch_class WHERE epoch NOT IN ({})", fmt::join(numbers, ","))
           .c_str());
 }
 
 Result<std::uint64_t> SpoolDb::Add(std::string_view body, std::uint64_t rows,
-                                   std::uint64_t clock_epoch, WallTime now) {
+                                   wire::Epoch clock_epoch, WallTime now) {
   FIELDCOST_ASSIGN(const BatchNumber number, NextNumber(clock_epoch));
   sqlite::Statement insert = database_->Prepare(
       "INSERT INTO spool (epoch, sequence, state, rows, created, size_bytes, sha256, body) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
-  FIELDCOST_TRY(insert.Int(number.epoch)
+  FIELDCOST_TRY(insert.Int(number.epoch.value())
                     .Int(number.sequence)
                     .Int(Number(SpoolState::kQueued))
                     .Int(rows)
                     .Int(Micros(now))
                     .Int(body.size())
-                    .Text(Hex(crypto::Sha256(body)))
+                    .Text(HexEncode(crypto::Sha256(body)))
                     .Blob(body)
                     .Step());
   const std::uint64_t id = insert.ColumnInt(0);
   FIELDCOST_TRY(insert.Run());
-  FIELDCOST_TRY(state_->Set(kEpochNumber, number.epoch));
+  FIELDCOST_TRY(state_->Set(kEpochNumber, number.epoch.value()));
   FIELDCOST_TRY(state_->Set(kNextSequenceNumber, number.sequence + 1));
   return id;
 }
@@ -369,7 +373,7 @@ Result<std::vector<LoggedBatch>> SpoolDb::Log() {
     FIELDCOST_ASSIGN(const bool more, statement.Step());
     if (!more) return log;
     log.push_back({.id = statement.ColumnInt(0),
-                   .epoch = statement.ColumnInt(1),
+                   .epoch = wire::Epoch(statement.ColumnInt(1)),
                    .sequence = statement.ColumnInt(2),
                    .state = static_cast<SpoolState>(statement.ColumnInt(3)),
                    .rows = statement.ColumnInt(4),
@@ -383,8 +387,8 @@ Result<std::vector<LoggedBatch>> SpoolDb::Log() {
   }
 }
 
-Result<std::vector<std::uint64_t>> SpoolDb::EpochsInUse() {
-  std::vector<std::uint64_t> epochs;
+Result<std::vector<wire::Epoch>> SpoolDb::EpochsInUse() {
+  std::vector<wire::Epoch> epochs;
   sqlite::Statement statement = database_->Prepare(
       fmt::format("SELECT DISTINCT epoch FROM spool WHERE state = 0 OR (length(body) > 0 AND {}) "
                   "ORDER BY epoch",
@@ -392,7 +396,7 @@ Result<std::vector<std::uint64_t>> SpoolDb::EpochsInUse() {
   for (;;) {
     FIELDCOST_ASSIGN(const bool more, statement.Step());
     if (!more) return epochs;
-    epochs.push_back(statement.ColumnInt(0));
+    epochs.emplace_back(statement.ColumnInt(0));
   }
 }
 

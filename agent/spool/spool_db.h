@@ -13,13 +13,14 @@
 #include "common/base/result.h"
 #include "common/sqlite/sqlite.h"
 #include "common/wire/batch.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
 
 // A batch with its bytes.
 struct SpooledBatch {
   std::uint64_t id = 0;  // of this machine's log; never leaves it
-  std::uint64_t epoch = 0;
+  wire::Epoch epoch{};
   std::uint64_t sequence = 0;
   SpoolState state = SpoolState::kQueued;
   std::uint64_t attempts = 0;  // to send it; counted before its first byte leaves
@@ -31,7 +32,7 @@ struct SpooledBatch {
 // A batch in the spool, sent or not.
 struct LoggedBatch {
   std::uint64_t id = 0;  // of this machine's log: 1, 2, 3, ...; never leaves it
-  std::uint64_t epoch = 0;
+  wire::Epoch epoch{};
   std::uint64_t sequence = 0;
   SpoolState state = SpoolState::kQueued;
   std::uint64_t rows = 0;
@@ -54,7 +55,7 @@ struct SpoolTotals {
 
 // What a batch is called towards the service.
 struct BatchNumber {
-  std::uint64_t epoch = 0;
+  wire::Epoch epoch{};
   std::uint64_t sequence = 0;
 };
 
@@ -66,7 +67,7 @@ struct SpoolPace {
 };
 
 // Names of numbers in the database.
-inline constexpr char kEpochNumber[] = "epoch";  // the one used last
+inline constexpr char kEpochNumber[] = "epoch";  // SpoolDb::LastEpoch()
 inline constexpr char kNextSequenceNumber[] = "next_sequence";
 inline constexpr char kDroppedBatchesNumber[] = "dropped_batches";
 inline constexpr char kDroppedRowsNumber[] = "dropped_rows";
@@ -79,21 +80,24 @@ class SpoolDb {
  public:
   explicit SpoolDb(StateDb& state) : state_(&state), database_(&state.connection()) {}
 
+  // The one used last; 0 = none yet.
+  Result<wire::Epoch> LastEpoch();
+
   // The number of the next batch, if the clock said this epoch when its rows were measured. A clock
   // that is earlier than wire::kEarliestEpoch is wrong: the epoch used last stays. Any other is
   // believed, also if it goes back: one that was ahead for a moment must not keep the key from
   // changing for years.
-  Result<BatchNumber> NextNumber(std::uint64_t clock_epoch);
+  Result<BatchNumber> NextNumber(wire::Epoch clock_epoch);
   // The class under which an epoch's batches go: that of its first one, or `now` if there is none.
   // The service takes an agent for one machine as long as it has one key, so a class that changes
   // shows from the next epoch on.
-  Result<stats::HardwareClass> ClassOf(std::uint64_t epoch, const stats::HardwareClass& now);
+  Result<stats::HardwareClass> ClassOf(wire::Epoch epoch, const stats::HardwareClass& now);
   // Keeps it, unless the epoch has one.
-  Status PinClass(std::uint64_t epoch, const stats::HardwareClass& hardware);
+  Status PinClass(wire::Epoch epoch, const stats::HardwareClass& hardware);
   // Forgets those of all other epochs.
-  Status KeepClasses(const std::vector<std::uint64_t>& epochs);
+  Status KeepClasses(const std::vector<wire::Epoch>& epochs);
   // Adds a batch with the next number; returns its id.
-  Result<std::uint64_t> Add(std::string_view body, std::uint64_t rows, std::uint64_t clock_epoch,
+  Result<std::uint64_t> Add(std::string_view body, std::uint64_t rows, wire::Epoch clock_epoch,
                             WallTime now);
   Result<std::optional<SpooledBatch>> FirstQueued();
   Result<std::optional<SpooledBatch>> Find(std::uint64_t id);
@@ -130,7 +134,7 @@ class SpoolDb {
   Result<SpoolPace> Pace(WallTime now);
   Result<std::vector<LoggedBatch>> Log();
   // Epochs whose key can still be needed: of batches that are queued or can be withdrawn.
-  Result<std::vector<std::uint64_t>> EpochsInUse();
+  Result<std::vector<wire::Epoch>> EpochsInUse();
 
   static constexpr std::chrono::hours kMaxAgeStep{7 * 24};
 

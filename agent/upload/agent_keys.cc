@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <optional>
 #include <system_error>
 
@@ -26,14 +28,14 @@ bool Exists(const std::filesystem::path& path) {
 AgentKeys::AgentKeys(const AgentPaths& paths)
     : directory_(paths.state_dir / kDirectoryName), old_file_(paths.state_dir / kOldFileName) {}
 
-std::filesystem::path AgentKeys::FileOf(std::uint64_t epoch) const {
-  return directory_ / fmt::format("{}", epoch);
+std::filesystem::path AgentKeys::FileOf(wire::Epoch epoch) const {
+  return directory_ / fmt::format("{}", epoch.value());
 }
 
-Status AgentKeys::TakeOver(const std::vector<std::uint64_t>& epochs) {
+Status AgentKeys::TakeOver(const std::vector<wire::Epoch>& epochs) {
   if (!Exists(old_file_)) return {};
   // Linked first and unlinked last, so that it can be interrupted and repeated.
-  for (const std::uint64_t epoch : epochs) {
+  for (const wire::Epoch epoch : epochs) {
     FIELDCOST_TRY(MakeDirectories(directory_, 0700));
     if (::link(old_file_.c_str(), FileOf(epoch).c_str()) != 0 && errno != EEXIST) {
       return ErrnoError("make key file", FileOf(epoch), errno);
@@ -45,21 +47,23 @@ Status AgentKeys::TakeOver(const std::vector<std::uint64_t>& epochs) {
   return {};
 }
 
-bool AgentKeys::Has(std::uint64_t epoch) const { return Exists(FileOf(epoch)); }
+bool AgentKeys::Has(wire::Epoch epoch) const { return Exists(FileOf(epoch)); }
 
-Result<crypto::PrivateKey> AgentKeys::For(std::uint64_t epoch) {
+Result<crypto::PrivateKey> AgentKeys::For(wire::Epoch epoch) {
   FIELDCOST_TRY(MakeDirectories(directory_, 0700));
   return crypto::PrivateKey::LoadOrCreate(FileOf(epoch));
 }
 
-Status AgentKeys::Keep(const std::vector<std::uint64_t>& epochs) {
+Status AgentKeys::Keep(const std::vector<wire::Epoch>& epochs) {
   std::error_code error;
   std::filesystem::directory_iterator files(directory_, error);
   if (error) return {};  // none yet
   for (; files != std::filesystem::directory_iterator(); files.increment(error)) {
     const std::filesystem::path& path = files->path();
     const std::optional<std::uint64_t> epoch = ParseUint64(path.filename().string());
-    if (epoch && std::find(epochs.begin(), epochs.end(), *epoch) != epochs.end()) continue;
+    if (epoch && std::find(epochs.begin(), epochs.end(), wire::Epoch(*epoch)) != epochs.end()) {
+      continue;
+    }
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoError("remove", path, errno);
   }
   if (error) return ErrnoError("list", directory_, error.value());

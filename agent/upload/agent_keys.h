@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "agent/settings/paths.h"
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
 
@@ -19,16 +19,16 @@ class AgentKeys {
   explicit AgentKeys(const AgentPaths& paths);
 
   // The one `agent_key` of earlier versions becomes the key of `epochs`, or goes if there are none.
-  Status TakeOver(const std::vector<std::uint64_t>& epochs);
+  Status TakeOver(const std::vector<wire::Epoch>& epochs);
 
-  bool Has(std::uint64_t epoch) const;
+  bool Has(wire::Epoch epoch) const;
   // Made at the first use.
-  Result<crypto::PrivateKey> For(std::uint64_t epoch);
+  Result<crypto::PrivateKey> For(wire::Epoch epoch);
   // Removes all others.
-  Status Keep(const std::vector<std::uint64_t>& epochs);
+  Status Keep(const std::vector<wire::Epoch>& epochs);
 
  private:
-  std::filesystem::path FileOf(std::uint64_t epoch) const;
+  std::filesystem::path FileOf(wire::Epoch epoch) const;
 
   std::filesystem::path directory_;
   std::filesystem::path old_file_;

@@ -5,7 +5,7 @@
 
 namespace fieldcost::agent {
 
-Status EpochConnection::Connect(std::uint64_t epoch) {
+Status EpochConnection::Connect(wire::Epoch epoch) {
   if (IsOfAnother(epoch)) client_.reset();
   epoch_ = epoch;
   if (client_) return {};

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 
 #include "agent/settings/config.h"
 #include "common/base/result.h"
 #include "common/http/client.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
 
@@ -19,10 +19,10 @@ class EpochConnection {
       : config_(&config), may_go_on_(std::move(may_go_on)) {}
 
   // Whether a connection is there that is of another epoch.
-  bool IsOfAnother(std::uint64_t epoch) const { return client_ && epoch_ != epoch; }
+  bool IsOfAnother(wire::Epoch epoch) const { return client_ && epoch_ != epoch; }
 
   // Connects anew if there is none of this epoch.
-  Status Connect(std::uint64_t epoch);
+  Status Connect(wire::Epoch epoch);
 
   // REQUIRES: Connect() has succeeded.
   http::Client& client();
@@ -31,7 +31,7 @@ class EpochConnection {
   const AgentConfig* config_;
   std::function<Status()> may_go_on_;
   std::optional<http::Client> client_;
-  std::uint64_t epoch_ = 0;
+  wire::Epoch epoch_{};
 };
 
 }  // namespace fieldcost::agent

@@ -19,13 +19,13 @@ constexpr char kTokenName[] = "enrolment_token";
 constexpr std::size_t kMaxReasonBytes = 300;
 
 http::Request Envelope(const char* target, const std::string& service,
-                       const crypto::PrivateKey& key, std::uint64_t epoch,
+                       const crypto::PrivateKey& key, wire::Epoch epoch,
                        std::string_view signing_input) {
   return {.method = "POST",
           .target = target,
           .headers = {{wire::kServiceHeader, service},
                       {wire::kAgentHeader, key.public_key().Hex()},
-                      {wire::kEpochHeader, fmt::format("{}", epoch)},
+                      {wire::kEpochHeader, fmt::format("{}", epoch.value())},
                       {wire::kSignatureHeader, HexEncode(key.Sign(signing_input))}},
           .body = {},
           .peer_address = {}};
@@ -63,7 +63,7 @@ http::Request MakeBatchRequest(const std::string& service, const crypto::Private
                                const SpooledBatch& batch) {
   http::Request request =
       Envelope(wire::kBatchesPath, service, key, batch.epoch,
-               wire::BatchSigningInput(service, key.public_key().view(), wire::Epoch(batch.epoch),
+               wire::BatchSigningInput(service, key.public_key().view(), batch.epoch,
                                        wire::Sequence(batch.sequence), crypto::Sha256(batch.body)));
   AddBatch(batch, request);
   return request;
@@ -73,7 +73,7 @@ http::Request MakeWithdrawalRequest(const std::string& service, const crypto::Pr
                                     const SpooledBatch& batch) {
   http::Request request = Envelope(
       wire::kWithdrawalsPath, service, key, batch.epoch,
-      wire::WithdrawalSigningInput(service, key.public_key().view(), wire::Epoch(batch.epoch),
+      wire::WithdrawalSigningInput(service, key.public_key().view(), batch.epoch,
                                    wire::Sequence(batch.sequence), crypto::Sha256(batch.body)));
   AddBatch(batch, request);
   if (!batch.receipt.empty()) {
@@ -83,11 +83,10 @@ http::Request MakeWithdrawalRequest(const std::string& service, const crypto::Pr
 }
 
 http::Request MakeEnrolmentRequest(const std::string& service, const crypto::PrivateKey& key,
-                                   std::uint64_t epoch, std::string_view token) {
-  http::Request request =
-      Envelope(wire::kEnrolmentsPath, service, key, epoch,
-               wire::EnrolmentSigningInput(service, key.public_key().view(), wire::Epoch(epoch),
-                                           crypto::Sha256(token)));
+                                   wire::Epoch epoch, std::string_view token) {
+  http::Request request = Envelope(
+      wire::kEnrolmentsPath, service, key, epoch,
+      wire::EnrolmentSigningInput(service, key.public_key().view(), epoch, crypto::Sha256(token)));
   if (!token.empty()) request.headers.emplace_back(wire::kTokenHeader, token);
   return request;
 }

@@ -13,6 +13,7 @@
 #include "common/base/units.h"
 #include "common/crypto/ed25519.h"
 #include "common/http/client.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
 
@@ -36,7 +37,7 @@ http::Request MakeBatchRequest(const std::string& service, const crypto::Private
 http::Request MakeWithdrawalRequest(const std::string& service, const crypto::PrivateKey& key,
                                     const SpooledBatch& batch);
 http::Request MakeEnrolmentRequest(const std::string& service, const crypto::PrivateKey& key,
-                                   std::uint64_t epoch, std::string_view token);
+                                   wire::Epoch epoch, std::string_view token);
 
 // The enrolment token: a file of mode 0600 in the state directory. Empty if there is none.
 Result<std::string> LoadEnrolmentToken(const AgentPaths& paths);

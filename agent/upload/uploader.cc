@@ -57,18 +57,33 @@ Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& 
   return {};
 }
 
+Status Uploader::SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+                                    UploadReport& report) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+  // The attempt that is not made, so that the earlier one stays known as one that may have
+  // arrived.
+  FIELDCOST_TRY(spool.MarkAttempted(batch.id));
+  FIELDCOST_TRY(spool.MarkQuarantined(batch.id, "the key that signed it is gone", clock_->Now()));
+  FIELDCOST_TRY(transaction.Commit());
+  ++report.batches_quarantined;
+  return {};
+}
+
+Status Uploader::SetAsideRefused(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+                                 const std::string& reason, UploadReport& report) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
+  FIELDCOST_TRY(spool.MarkQuarantined(batch.id, reason, clock_->Now()));
+  FIELDCOST_TRY(transaction.Commit());
+  LogWarning("batch {} is refused by {} and set aside: {}", batch.id, connection_.client().origin(),
+             reason);
+  ++report.batches_quarantined;
+  return {};
+}
+
 Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                          UploadReport& report) {
-  if (batch.attempts > 0 && batch.epoch != wire::kFirstEpoch.value() && !keys_.Has(batch.epoch)) {
-    // With another key it would count a second time if it has arrived.
-    FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
-    // The attempt that is not made, so that the earlier one stays known as one that may have
-    // arrived.
-    FIELDCOST_TRY(spool.MarkAttempted(batch.id));
-    FIELDCOST_TRY(spool.MarkQuarantined(batch.id, "the key that signed it is gone", clock_->Now()));
-    FIELDCOST_TRY(transaction.Commit());
-    ++report.batches_quarantined;
-    return {};
+  if (batch.attempts > 0 && batch.epoch != wire::kFirstEpoch && !keys_.Has(batch.epoch)) {
+    return SetAsideWithoutKey(spool, state, batch, report);
   }
   FIELDCOST_ASSIGN(const crypto::PrivateKey key, keys_.For(batch.epoch));
   FIELDCOST_ASSIGN(const bool is_queued, spool.MarkAttempted(batch.id));
@@ -86,16 +101,8 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
   switch (ActionFor(response->status)) {
     case AnswerAction::kAccept:
       return NoteAnswer(spool, state, batch, response->body, report);
-    case AnswerAction::kQuarantine: {
-      const std::string reason = DescribeAnswer(*response);
-      FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
-      FIELDCOST_TRY(spool.MarkQuarantined(batch.id, reason, clock_->Now()));
-      FIELDCOST_TRY(transaction.Commit());
-      LogWarning("batch {} is refused by {} and set aside: {}", batch.id,
-                 connection_.client().origin(), reason);
-      ++report.batches_quarantined;
-      return {};
-    }
+    case AnswerAction::kQuarantine:
+      return SetAsideRefused(spool, state, batch, DescribeAnswer(*response), report);
     case AnswerAction::kRetryLater:
       break;
   }
@@ -117,7 +124,7 @@ Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
               connection_.client().origin());
 }
 
-Status Uploader::Enrol(const crypto::PrivateKey& key, std::uint64_t epoch) {
+Status Uploader::Enrol(const crypto::PrivateKey& key, wire::Epoch epoch) {
   FIELDCOST_ASSIGN(const std::string token, LoadEnrolmentToken(*paths_));
   FIELDCOST_ASSIGN(const http::Response response,
                    connection_.client().Send(MakeEnrolmentRequest(

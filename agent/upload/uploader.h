@@ -12,6 +12,7 @@
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
 #include "common/http/client.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
 
@@ -45,12 +46,19 @@ class Uploader {
 
  private:
   Status SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch, UploadReport& report);
+  // One that may have arrived under a key that is gone: with another key it would count a second
+  // time.
+  Status SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+                            UploadReport& report);
+  // One that the service will never take.
+  Status SetAsideRefused(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
+                         const std::string& reason, UploadReport& report);
   // Takes a batch for sent if this is the aggregator's answer to it.
   Status NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                     std::string_view untrusted_body, UploadReport& report);
   // Sends it, and enrols first where the server asks for that.
   Result<http::Response> Exchange(const crypto::PrivateKey& key, const SpooledBatch& batch);
-  Status Enrol(const crypto::PrivateKey& key, std::uint64_t epoch);
+  Status Enrol(const crypto::PrivateKey& key, wire::Epoch epoch);
 
   const AgentPaths* paths_;
   const AgentConfig* config_;

@@ -40,14 +40,12 @@ http::Request SignedRequest(const crypto::PrivateKey& key, wire::Epoch epoch,
   http::Request request;
   request.method = "POST";
   request.target = wire::kBatchesPath;
-  request.headers = {
-      {"Content-Type", wire::kBatchContentType},
-      {wire::kServiceHeader, kService},
-      {wire::kAgentHeader, key.public_key().Hex()},
-      {wire::kEpochHeader, std::to_string(epoch.value())},
-      {wire::kSequenceHeader, std::to_string(sequence.value())},
-      {wire::kSignatureHeader,
-       HexEncode({reinterpret_cast<const std::uint8_t*>(signature.data()), signature.size()})}};
+  request.headers = {{"Content-Type", wire::kBatchContentType},
+                     {wire::kServiceHeader, kService},
+                     {wire::kAgentHeader, key.public_key().Hex()},
+                     {wire::kEpochHeader, std::to_string(epoch.value())},
+                     {wire::kSequenceHeader, std::to_string(sequence.value())},
+                     {wire::kSignatureHeader, HexEncode(signature)}};
   request.body = std::move(body);
   return request;
 }

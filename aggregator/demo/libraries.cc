@@ -203,12 +203,11 @@ stats::ApiKey KeyOf(const LibraryModel& library, std::size_t version, const ApiM
   const std::string build =
       crypto::Sha256(std::string(library.soname) + "!" + std::string(library.versions[version]));
   constexpr std::size_t kBuildIdBytes = 20;
-  return {
-      .soname = std::string(library.soname),
-      .package_version = std::string(library.versions[version]),
-      .build_id = HexEncode({reinterpret_cast<const std::uint8_t*>(build.data()), kBuildIdBytes}),
-      .symbol = std::string(api.symbol),
-      .symbol_version = ""};
+  return {.soname = std::string(library.soname),
+          .package_version = std::string(library.versions[version]),
+          .build_id = HexEncode({build.data(), kBuildIdBytes}),
+          .symbol = std::string(api.symbol),
+          .symbol_version = ""};
 }
 
 std::span<const HardwareModel> HardwareModels() {

@@ -27,12 +27,8 @@ std::int64_t DayOf(WallTime now) {
   return std::chrono::floor<std::chrono::days>(now).time_since_epoch().count();
 }
 
-std::string HexOf(std::string_view bytes) {
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
-
 std::string NameUnder(std::string_view secret, std::string_view agent_id) {
-  return HexOf(crypto::HmacSha256(secret, agent_id).substr(0, kNameBytes));
+  return HexEncode(crypto::HmacSha256(secret, agent_id).substr(0, kNameBytes));
 }
 
 }  // namespace
@@ -82,7 +78,7 @@ Result<AbuseNames> AbuseNames::LoadOrCreate(const std::filesystem::path& path, W
 void AbuseNames::Write() const {
   if (path_.empty()) return;
   const Status status = WriteFileAtomically(
-      path_, fmt::format("{}{} {}\n", kFirstWords, oldest_day_, HexOf(oldest_secret_)), 0600);
+      path_, fmt::format("{}{} {}\n", kFirstWords, oldest_day_, HexEncode(oldest_secret_)), 0600);
   if (!status) {
     LogEvent(LogLevel::kError, "old names of the abuse log stay known",
              {{"error", status.error().message}});

@@ -137,7 +137,7 @@ std::string Receipts::Issue(const BatchIdentity& batch,
                             std::span<const std::uint32_t> refused_rows) const {
   const std::string refused = EncodeRefusedRows(refused_rows);
   const std::string bytes = kFormatVersion + refused + Mac(kFormatVersion, batch, refused);
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  return HexEncode(bytes);
 }
 
 Result<ReceiptContent> Receipts::Open(std::string_view untrusted_hex,

@@ -15,8 +15,7 @@ Result<std::string> LoadOrCreateSecret(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path, error)) {
     if (error) return ErrnoError("look for", path, error.value());
     const std::string secret = crypto::RandomBytes(kSecretBytes);
-    const std::string hex =
-        HexEncode({reinterpret_cast<const std::uint8_t*>(secret.data()), secret.size()});
+    const std::string hex = HexEncode(secret);
     FIELDCOST_TRY(WriteFileAtomically(path, hex + "\n", 0600));
   }
   FIELDCOST_ASSIGN(std::string text, ReadSecretFile("secret file", path, 4 * kSecretBytes));

@@ -25,7 +25,7 @@ constexpr std::size_t kFingerprintBytes = 8;  // enough to compare by eye
 // The beginning of the key's SHA-256.
 std::string FingerprintOf(const crypto::PublicKey& key) {
   const std::string hash = crypto::Sha256(key.view());
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), kFingerprintBytes});
+  return HexEncode({hash.data(), kFingerprintBytes});
 }
 
 // Which key lies in which file of keys/. Files that are no keys are not listed.

@@ -121,8 +121,7 @@ http::Response FileServer::Handle(const http::Request& untrusted_request) const 
   if (!bytes) return NotFound();
 
   const std::string digest = crypto::Sha256(*bytes);
-  const std::string etag =
-      '"' + HexEncode({reinterpret_cast<const std::uint8_t*>(digest.data()), digest.size()}) + '"';
+  const std::string etag = '"' + HexEncode(digest) + '"';
   http::Response response;
   response.headers = {{"ETag", etag},
                       {"Cache-Control", place->immutable ? kForever : kAskAgain},

@@ -320,8 +320,7 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
   FIELDCOST_ASSIGN(const std::string bytes, EncodeWhatFits(raw, rows));
   wire::FragmentReference& reference = written_.fragments[index];
   reference = {.sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = raw.count};
-  const std::string hex = HexEncode(
-      {reinterpret_cast<const std::uint8_t*>(reference.sha256.data()), reference.sha256.size()});
+  const std::string hex = HexEncode(reference.sha256);
   if (raw.count != all) {
     const std::lock_guard lock(mutex_);
     written_.crowded_out += all - raw.count;

@@ -14,10 +14,6 @@
 namespace fieldcost::publish {
 namespace {
 
-std::string HexOf(std::string_view bytes) {
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
-
 // Names of numbers in the store: the version published last, and how often the store had been
 // restored by then.
 constexpr char kPublishedVersion[] = "published_version";
@@ -169,8 +165,8 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
   wire::TimestampMetadata timestamp = TimestampOf(metadata, signed_snapshot);
   timestamp.refresh_seconds = options_.refresh_seconds;
   FIELDCOST_TRY(NoteVersion(store, metadata.version));
-  FIELDCOST_TRY(WriteFileAtomically(directory() / "snapshots" / HexOf(timestamp.snapshot_sha256),
-                                    signed_snapshot, 0644));
+  FIELDCOST_TRY(WriteFileAtomically(
+      directory() / "snapshots" / HexEncode(timestamp.snapshot_sha256), signed_snapshot, 0644));
   FIELDCOST_TRY(WriteFileAtomically(directory() / "timestamp",
                                     wire::SignTimestamp(timestamp, keys_.timestamp_key()), 0644));
   if (Status status = RemoveOld(); !status) {
@@ -189,7 +185,7 @@ Status Publisher::RemoveOld() const {
       continue;
     }
     for (const wire::FragmentReference& fragment : known[i].metadata.fragments) {
-      keep.insert(HexOf(fragment.sha256));
+      keep.insert(HexEncode(fragment.sha256));
     }
   }
   std::error_code error;

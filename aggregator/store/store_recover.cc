@@ -50,6 +50,27 @@ struct Lost {
   }
 };
 
+// What later records say of batches that were in those that cannot be read.
+Status AddUnreadable(const Database& database, Lost& lost) {
+  for (const auto& [head_key, head] : lost.heads) {
+    FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kLedger, head_key));
+    LedgerHead left;
+    if (bytes) {
+      FIELDCOST_ASSIGN(left, LedgerHead::Decode(*bytes));
+    }
+    for (std::uint64_t sequence = head.high_water();
+         sequence != 0 && head.high_water() - sequence < kLedgerWindow; --sequence) {
+      if (head.Classify(sequence) != LedgerHead::Seen::kReplay) continue;
+      if (left.Classify(sequence) != LedgerHead::Seen::kNew) continue;
+      if (lost.known.count({head_key, sequence}) != 0) continue;
+      lost.writes.push_back({.agent_id = head_key.substr(0, kAgentIdBytes),
+                             .epoch = NumberAt(head_key, kAgentIdBytes),
+                             .sequence = sequence});
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<RecoveryReport> Store::Recover(const StoreOptions& options, bool drop_damaged) {
@@ -70,23 +91,7 @@ Result<RecoveryReport> Store::Recover(const StoreOptions& options, bool drop_dam
       lost.Add(table, key, value);
     };
     FIELDCOST_TRY(database->ForLost(*end, add));
-    // What later records say of batches that were in those that cannot be read.
-    for (const auto& [head_key, head] : lost.heads) {
-      FIELDCOST_ASSIGN(const auto bytes, database->Get(Table::kLedger, head_key));
-      LedgerHead left;
-      if (bytes) {
-        FIELDCOST_ASSIGN(left, LedgerHead::Decode(*bytes));
-      }
-      for (std::uint64_t sequence = head.high_water();
-           sequence != 0 && head.high_water() - sequence < kLedgerWindow; --sequence) {
-        if (head.Classify(sequence) != LedgerHead::Seen::kReplay) continue;
-        if (left.Classify(sequence) != LedgerHead::Seen::kNew) continue;
-        if (lost.known.count({head_key, sequence}) != 0) continue;
-        lost.writes.push_back({.agent_id = head_key.substr(0, kAgentIdBytes),
-                               .epoch = NumberAt(head_key, kAgentIdBytes),
-                               .sequence = sequence});
-      }
-    }
+    FIELDCOST_TRY(AddUnreadable(*database, lost));
   }
   report.lost = std::move(lost.writes);
   std::sort(report.lost.begin(), report.lost.end());
@@ -107,8 +112,7 @@ Result<RecoveryReport> Store::Recover(const StoreOptions& options, bool drop_dam
 }
 
 std::string TextOf(const LostWrite& write) {
-  const auto* const id = reinterpret_cast<const std::uint8_t*>(write.agent_id.data());
-  std::string text = fmt::format("agent {}", HexEncode({id, write.agent_id.size()}));
+  std::string text = fmt::format("agent {}", HexEncode(write.agent_id));
   switch (write.what) {
     case LostWrite::kBatch:
       return text + fmt::format(", epoch {}, batch {}", write.epoch, write.sequence);

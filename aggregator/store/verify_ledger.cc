@@ -31,8 +31,8 @@ std::uint64_t EpochOf(std::string_view key) {
 }
 
 std::string NameOf(std::string_view head_key) {
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(head_key.data());
-  return fmt::format("agent {}…, epoch {}", HexEncode({bytes, kShownIdBytes}), EpochOf(head_key));
+  return fmt::format("agent {}…, epoch {}", HexEncode(head_key.substr(0, kShownIdBytes)),
+                     EpochOf(head_key));
 }
 
 bool Contains(const std::set<std::uint64_t>& numbers, std::uint64_t number) {
@@ -133,19 +133,17 @@ Status LedgerCheck::Read(std::string_view key, std::string_view value, Agent& ag
   return {};
 }
 
-void LedgerCheck::Check(const Agent& agent) {
-  if (agent.head_key.empty()) return;
-  const auto report = [&](std::string_view what) {
-    problem_(fmt::format("{}: {}", NameOf(agent.head_key), what));
-  };
-  const auto report_batch = [&](std::uint64_t sequence, std::string_view what) {
-    report(fmt::format("batch {} {}", sequence, what));
-  };
-  const auto held_place = held_.find(agent.head_key);
-  const std::set<std::uint64_t> none;
-  const std::set<std::uint64_t>& held = held_place == held_.end() ? none : held_place->second;
+void LedgerCheck::Report(const Agent& agent, std::string_view what) const {
+  problem_(fmt::format("{}: {}", NameOf(agent.head_key), what));
+}
 
-  // Each batch whose number is remembered has its answer, and no other has one.
+void LedgerCheck::ReportBatch(const Agent& agent, std::uint64_t sequence,
+                              std::string_view what) const {
+  Report(agent, fmt::format("batch {} {}", sequence, what));
+}
+
+// Each batch whose number is remembered has its answer, and no other has one.
+void LedgerCheck::CheckAnswers(const Agent& agent) const {
   const std::uint64_t high_water = agent.head ? agent.head->high_water() : 0;
   std::uint64_t answered = 0;
   for (std::uint64_t age = 0; age < std::min<std::uint64_t>(kLedgerWindow, high_water); ++age) {
@@ -154,43 +152,66 @@ void LedgerCheck::Check(const Agent& agent) {
     if (Contains(agent.answers, sequence)) {
       ++answered;
     } else {
-      report_batch(sequence, "was accepted, and its answer is missing");
+      ReportBatch(agent, sequence, "was accepted, and its answer is missing");
     }
   }
-  if (answered != agent.answers.size()) report("there are answers to batches that never came");
+  if (answered != agent.answers.size()) {
+    Report(agent, "there are answers to batches that never came");
+  }
+}
 
-  // What is said of a batch is said of one that came, and is one thing only.
+// What is said of a batch is said of one that came, and is one thing only.
+void LedgerCheck::CheckBatches(const Agent& agent, const std::set<std::uint64_t>& held) const {
   for (const std::set<std::uint64_t>* numbers : {&agent.withdrawn, &agent.kept, &held}) {
     for (const std::uint64_t sequence : *numbers) {
-      if (!agent.WasDelivered(sequence)) report_batch(sequence, "is stored, and never came");
+      if (!agent.WasDelivered(sequence)) {
+        ReportBatch(agent, sequence, "is stored, and never came");
+      }
     }
   }
   for (const std::uint64_t sequence : agent.withdrawn) {
-    if (Contains(agent.kept, sequence)) report_batch(sequence, "is withdrawn and kept");
-    if (Contains(held, sequence)) report_batch(sequence, "is withdrawn and held");
+    if (Contains(agent.kept, sequence)) ReportBatch(agent, sequence, "is withdrawn and kept");
+    if (Contains(held, sequence)) ReportBatch(agent, sequence, "is withdrawn and held");
   }
   for (const std::uint64_t sequence : held) {
-    if (Contains(agent.kept, sequence)) report_batch(sequence, "is both held and kept");
+    if (Contains(agent.kept, sequence)) ReportBatch(agent, sequence, "is both held and kept");
   }
+}
+
+// Those of a batch go when it is withdrawn, and no row has two of one agent.
+void LedgerCheck::CheckContributions(const Agent& agent) const {
   for (const auto& [week, sequence] : agent.contributions) {
-    if (!agent.WasDelivered(sequence)) report_batch(sequence, "has contributed, and never came");
+    if (!agent.WasDelivered(sequence)) {
+      ReportBatch(agent, sequence, "has contributed, and never came");
+    }
     if (week >= bounds_.first_week && Contains(agent.withdrawn, sequence)) {
-      report_batch(sequence, "is withdrawn and has contributed");
+      ReportBatch(agent, sequence, "is withdrawn and has contributed");
     }
   }
   for (const auto& [week, unsorted] : agent.hashes) {
     std::vector<std::uint64_t> hashes = unsorted;
     std::sort(hashes.begin(), hashes.end());
     if (std::adjacent_find(hashes.begin(), hashes.end()) != hashes.end()) {
-      report("it has contributed to a row twice");
+      Report(agent, "it has contributed to a row twice");
     }
   }
+}
+
+void LedgerCheck::Check(const Agent& agent) {
+  if (agent.head_key.empty()) return;
+  const auto held_place = held_.find(agent.head_key);
+  const std::set<std::uint64_t> none;
+  const std::set<std::uint64_t>& held = held_place == held_.end() ? none : held_place->second;
+  CheckAnswers(agent);
+  CheckBatches(agent, held);
+  CheckContributions(agent);
   if ((agent.probation ? agent.probation->held_batches : 0) != held.size()) {
-    report(fmt::format("{} batches are held, and its probation says another number", held.size()));
+    Report(agent,
+           fmt::format("{} batches are held, and its probation says another number", held.size()));
   }
   const std::uint64_t not_summed = agent.withdrawn.size() + held.size();
   if (agent.Delivered() < not_summed + agent.kept.size()) {
-    report("more batches are stored than ever came");
+    Report(agent, "more batches are stored than ever came");
   } else {
     sums_.batches += agent.Delivered() - not_summed;
   }

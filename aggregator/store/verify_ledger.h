@@ -52,7 +52,13 @@ class LedgerCheck {
   Status ReadHeld();
   Status ReadExpired(std::string_view key, std::string_view value);
   Status Read(std::string_view key, std::string_view value, Agent& agent);
+  // All that is known of an agent in an epoch.
   void Check(const Agent& agent);
+  void CheckAnswers(const Agent& agent) const;
+  void CheckBatches(const Agent& agent, const std::set<std::uint64_t>& held) const;
+  void CheckContributions(const Agent& agent) const;
+  void Report(const Agent& agent, std::string_view what) const;
+  void ReportBatch(const Agent& agent, std::uint64_t sequence, std::string_view what) const;
 
   const Database& database_;
   const Database::View* view_;

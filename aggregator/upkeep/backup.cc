@@ -32,10 +32,7 @@ constexpr const char* kSecrets[] = {ingest::kPseudonymSecret, ingest::kReceiptSe
 constexpr const char* kSigningKeys[] = {publish::kTimestampKey, publish::kSnapshotKey,
                                         publish::kPolicyKey};
 
-std::string HashOf(std::string_view bytes) {
-  const std::string hash = crypto::Sha256(bytes);
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), hash.size()});
-}
+std::string HashOf(std::string_view bytes) { return HexEncode(crypto::Sha256(bytes)); }
 
 // The versions that are there, as they are written. Other files, like that of a write which was
 // interrupted, are none.

@@ -23,10 +23,7 @@ constexpr std::size_t kHashDigits = 64;
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::array<std::string_view, 3> kKnownFolders = {"publish/root/", "publish/", "keys/"};
 
-std::string HashOf(std::string_view bytes) {
-  const std::string hash = crypto::Sha256(bytes);
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), hash.size()});
-}
+std::string HashOf(std::string_view bytes) { return HexEncode(crypto::Sha256(bytes)); }
 
 bool IsName(std::string_view untrusted_name) {
   return !untrusted_name.empty() && untrusted_name.size() <= kMaxNameBytes &&

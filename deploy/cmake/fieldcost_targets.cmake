@@ -61,6 +61,10 @@ function(fieldcost_test name)
   if(NOT arg_LABEL)
     set(arg_LABEL unit)  # an empty value would be dropped, and the next word taken for it
   endif()
+  if(name IN_LIST FIELDCOST_ASAN_SHORT)
+    add_dependencies(asan_short ${name})
+    string(APPEND arg_LABEL " asan_short")  # one label: gtest_discover_tests loses a list; -L finds parts of it
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE fieldcost_options ${arg_DEPS} GTest::gmock GTest::gtest_main)
   target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)

@@ -26,8 +26,6 @@ constexpr std::array<std::uint64_t, kSpread> kShares = {20, 104, 258, 330, 214, 
 
 std::uint64_t Mix(std::uint64_t value) { return Random(value).Next(); }
 
-std::string HexOf(std::string_view bytes) { return HexEncode(bytes); }
-
 crypto::PrivateKey KeyOf(std::uint64_t agent) {
   std::string seed = fmt::format("{:032}", agent);
   return crypto::PrivateKey::FromSeed(seed);
@@ -194,7 +192,7 @@ SentBatch SignBatch(std::uint64_t agent, std::uint32_t week, std::uint64_t seque
   return {.agent = key.public_key().Hex(),
           .epoch = epoch.value(),
           .sequence = sequence,
-          .signature = HexOf(signature),
+          .signature = HexEncode(signature),
           .body = std::move(body)};
 }
 

@@ -101,7 +101,8 @@ std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::Batch
       "state          {}\nmade           {}\nsent           {}\nsha256         {}\n"
       "epoch          {}\nsequence       {}\n",
       logged.id, batch.content.rows.size(), batch.raw.size(), Word(logged.state),
-      TimeOrDash(logged.created), SentText(logged), logged.sha256, logged.epoch, logged.sequence);
+      TimeOrDash(logged.created), SentText(logged), logged.sha256, logged.epoch.value(),
+      logged.sequence);
   const std::string note = NoteText(logged);
   if (!note.empty()) text += fmt::format("note           {}\n", note);
   return text + ContentText(batch.content);

@@ -96,7 +96,7 @@ json::object LoggedJson(const agent::LoggedBatch& batch) {
           {"rejected_rows", batch.rejected_rows},
           {"size_bytes", batch.size_bytes},
           {"sha256", Text(batch.sha256)},
-          {"epoch", batch.epoch},
+          {"epoch", batch.epoch.value()},
           {"sequence", batch.sequence},
           {"reason", UntrustedText(batch.reason)},
           {"can_withdraw", batch.can_withdraw}};

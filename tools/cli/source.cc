@@ -17,6 +17,7 @@
 #include "tools/analysis/waiting.h"
 #include "tools/cli/library_names.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -79,8 +80,7 @@ Result<Source> Source::Open(bool local) {
   source.catalog_ = std::move(*opened);
   FIELDCOST_ASSIGN(source.freshness_, OrWayOut(source.catalog_->GetFreshness()));
   if (source.freshness_->Expired(SystemClock().Now())) {
-    Remark(fmt::format("the local catalogue is out of date since {}: fieldcost sync",
-                       draw::FormatTime(source.freshness_->snapshot_expires)));
+    Remark("the local catalogue is " + report::OutOfDateText(source.freshness_->snapshot_expires));
   }
   return source;
 }

@@ -8,9 +8,10 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/lsp/cxx_name.h"
-#include "tools/lsp/limits.h"
 #include "tools/report/card_text.h"
 #include "tools/report/cost_card.h"
+#include "tools/report/freshness_text.h"
+#include "tools/report/link_template.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -93,36 +94,13 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
 }
 
 std::string FreshnessLine(const catalog::Freshness& freshness, WallTime now) {
-  std::string text =
-      fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
-                  freshness.snapshot_version, draw::FormatTime(freshness.snapshot_published),
-                  draw::FormatAge(freshness.snapshot_published, now), freshness.fragments_current,
-                  freshness.fragments_total);
-  if (freshness.Expired(now)) {
-    text += fmt::format("; out of date since {}: fieldcost sync",
-                        draw::FormatTime(freshness.snapshot_expires));
-  }
-  return text;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
-// Characters that stay as they are: RFC 3986, unreserved and some of the reserved ones. Brackets
-// and parentheses, which Markdown could take for its own, do not.
-std::string PercentEncode(std::string_view text, std::string_view also_plain) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       also_plain.find(c) != std::string_view::npos;
-    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return encoded;
+  const std::string text = report::FreshnessText({.snapshot = freshness.snapshot_version,
+                                                  .published = freshness.snapshot_published,
+                                                  .fragments_current = freshness.fragments_current,
+                                                  .fragments_total = freshness.fragments_total},
+                                                 now);
+  if (!freshness.Expired(now)) return text;
+  return text + "; " + report::OutOfDateText(freshness.snapshot_expires);
 }
 
 std::string SyntheticMark(const catalog::Freshness& freshness) {
@@ -151,20 +129,6 @@ std::string SourceName(const ApiCosts& costs) {
   return draw::Shorten(name ? name->text : costs.api.symbol, kMaxNameColumns, kStyle);
 }
 
-std::string DrillDownUrl(std::string_view url_template, std::string_view api) {
-  constexpr std::string_view kPlace = "{api}";
-  const std::string scheme = Lower(url_template.substr(0, 8));
-  const std::size_t place = url_template.find(kPlace);
-  if ((!scheme.starts_with("https://") && !scheme.starts_with("http://")) ||
-      place == std::string_view::npos || url_template.size() > kMaxUrlBytes) {
-    return "";
-  }
-  constexpr std::string_view kUrl = "-._~:/?#@!$&'*+,;=%";
-  constexpr std::string_view kName = "-._~!";
-  return PercentEncode(url_template.substr(0, place), kUrl) + PercentEncode(api, kName) +
-         PercentEncode(url_template.substr(place + kPlace.size()), kUrl);
-}
-
 std::string CostText(const std::vector<ApiCosts>& found, const catalog::Freshness& freshness,
                      const TextStyle& style) {
   FIELDCOST_CHECK(!found.empty());
@@ -177,13 +141,12 @@ std::string CostText(const std::vector<ApiCosts>& found, const catalog::Freshnes
   lines.push_back(FreshnessLine(freshness, style.now));
   std::string text = Headline(found.front(), style.markdown) + "\n";
   if (freshness.synthetic) {
-    text += fmt::format("\n{}: this catalogue holds made-up data\n",
-                        Strong("SYNTHETIC", style.markdown));
+    text += fmt::format("\n{}: {}\n", Strong("SYNTHETIC", style.markdown), report::kMadeUpData);
   }
   if (!style.note.empty()) text += "\n" + style.note + "\n";
   text += "\n";
   for (const std::string& line : lines) text += "- " + line + "\n";
-  const std::string url = DrillDownUrl(style.url_template, stats::DisplayName(found.front().api));
+  const std::string url = report::FillUntrustedLink(style.link_template, found.front().api);
   if (!url.empty()) {
     text += style.markdown ? fmt::format("\n[Details]({})\n", url)
                            : fmt::format("\nDetails: {}\n", url);

@@ -19,8 +19,8 @@ namespace fieldcost::lsp {
 struct TextStyle {
   bool markdown = false;
   WallTime now{};
-  std::string_view url_template;  // see DrillDownUrl
-  std::string note = "";          // below the headline: how sure it is; plain or Markdown, as asked
+  std::string_view link_template;  // a setting, see report::FillUntrustedLink
+  std::string note = "";  // below the headline: how sure it is; plain or Markdown, as asked
 };
 
 // One hovered name: all libraries that have the symbol, or all overloads of a C++ name; the first
@@ -43,9 +43,5 @@ std::string SourceName(const ApiCosts& costs);
 
 // `untrusted_text` as a Markdown code span, or as it is without Markdown.
 std::string Code(std::string_view untrusted_text, bool markdown);
-
-// The page about an API: the template with its "{api}" replaced by "soname!symbol" in
-// percent-encoding. Empty if the template is not http or https, has no "{api}" or is too long.
-std::string DrillDownUrl(std::string_view url_template, std::string_view api);
 
 }  // namespace fieldcost::lsp

@@ -41,7 +41,6 @@ inline constexpr std::size_t kMinCompletionPrefix = 3;
 inline constexpr std::size_t kMaxHints = 500;
 inline constexpr std::size_t kMaxDiagnostics = 500;
 inline constexpr std::size_t kMaxActions = 8;
-inline constexpr std::size_t kMaxUrlBytes = 2 * kKiB;
 inline constexpr std::size_t kMaxCheckBytes = 32 * kMiB;  // STATE/check.json
 
 static_assert(kMaxDocumentBytes < kMaxMessageBytes);

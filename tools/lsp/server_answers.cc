@@ -7,6 +7,7 @@
 #include "tools/lsp/cost_text.h"
 #include "tools/lsp/limits.h"
 #include "tools/lsp/server.h"
+#include "tools/report/link_template.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -113,7 +114,7 @@ std::string Server::CostTextOf(const Costs& costs, bool markdown, std::string no
   return CostText(costs, *book_.freshness(),
                   {.markdown = markdown,
                    .now = options_.clock->Now(),
-                   .url_template = settings_.drill_down_url,
+                   .link_template = settings_.drill_down_url,
                    .note = std::move(note)});
 }
 
@@ -225,7 +226,7 @@ void Server::Answer(const RequestId& id, const HintCall& call, const CancelToken
 void Server::Answer(const RequestId& id, const ActionCall& call) {
   OpenDocument* open = FindDocument(call.uri);
   std::vector<OpenAction> actions;
-  const bool linked = !DrillDownUrl(settings_.drill_down_url, "").empty();
+  const bool linked = !report::FillUntrustedLink(settings_.drill_down_url, {}).empty();
   if (open == nullptr || !linked || !book_.freshness()) return Send(ActionMessage(id, actions));
   std::set<std::string> seen;
   for (const Name& name : NamesIn(*open, call.range)) {
@@ -248,14 +249,16 @@ void Server::Answer(const RequestId& id, const ExecuteCall& call) {
   const std::size_t mark = call.api.find('!');
   const CostBook::Found found =
       book_.Find(mark == std::string::npos ? "" : call.api.substr(mark + 1));
-  const bool known = std::any_of(found->begin(), found->end(), [&](const ApiCosts& costs) {
+  const auto known = std::find_if(found->begin(), found->end(), [&](const ApiCosts& costs) {
     return stats::DisplayName(costs.api) == call.api;
   });
-  const std::string url = DrillDownUrl(settings_.drill_down_url, call.api);
-  if (!known || url.empty()) {
+  if (known == found->end()) {
+    return Send(ErrorMessage(id, RpcError::kRequestFailed, "not in the catalogue: " + call.api));
+  }
+  const std::string url = report::FillUntrustedLink(settings_.drill_down_url, known->api);
+  if (url.empty()) {
     return Send(ErrorMessage(id, RpcError::kRequestFailed,
-                             known ? "the setting fieldcost.drillDown.url names no page"
-                                   : "not in the catalogue: " + call.api));
+                             "the setting fieldcost.drillDown.url names no page"));
   }
   Send(client_.show_document ? ShowDocumentRequest(++last_request_, url)
                              : ShowMessageNotification("fieldcost: " + url));
@@ -279,7 +282,11 @@ void Server::Publish(const std::string& uri, OpenDocument& open) {
         diagnostics.push_back(
             {.range = open.document.RangeOf(name.begin, name.end),
              .message = FlaggedText(api, check_.result()),
-             .url = DrillDownUrl(settings_.drill_down_url, api.soname + "!" + api.symbol)});
+             .url = report::FillUntrustedLink(settings_.drill_down_url, {.soname = api.soname,
+                                                                         .package_version = {},
+                                                                         .build_id = {},
+                                                                         .symbol = api.symbol,
+                                                                         .symbol_version = {}})});
         break;
       }
     }

@@ -29,7 +29,8 @@ struct Settings {
   bool diagnostics = false;  // diagnostics.enabled
 
   // drillDown.url: "https://costs.example/api/{api}". Empty = the [aggregator] url of agent.toml
-  // with "/api/{api}" behind it, if there is one. Anything but http and https counts as empty.
+  // with "/api/{api}" behind it, if there is one. What report::FillUntrustedLink() refuses counts
+  // as empty.
   std::string drill_down_url;
 
   bool operator==(const Settings&) const = default;

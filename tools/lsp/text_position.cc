@@ -51,7 +51,6 @@ std::size_t ByteOffset(std::string_view line, std::uint32_t character, PositionE
 
 std::uint32_t CharacterOf(std::string_view line, std::size_t offset, PositionEncoding encoding) {
   FIELDCOST_CHECK(offset <= line.size());
-  FIELDCOST_CHECK(offset <= line.size());
   std::size_t at = 0;
   std::uint32_t units = 0;
   while (at < offset) {

@@ -1,7 +1,10 @@
 #include "tools/report/link_template.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "common/base/text.h"
 
@@ -11,19 +14,17 @@ namespace {
 constexpr std::array<std::string_view, 4> kPlaceholders = {"{soname}", "{symbol}", "{version}",
                                                            "{api}"};
 
-bool IsUnreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
+constexpr std::string_view kUnreserved = "-._~";  // RFC 3986 §2.3, beside letters and digits
+// What stays of a template that nobody has checked: that and of the reserved characters all but
+// brackets and parentheses, which Markdown could take for its own.
+constexpr std::string_view kUrl = "-._~:/?#@!$&'*+,;=%";
 
-std::string PercentEncode(std::string_view untrusted_text) {
+std::string PercentEncode(std::string_view untrusted_text, std::string_view also_plain) {
   std::string encoded;
   for (const char c : untrusted_text) {
-    if (IsUnreserved(c)) {
-      encoded += c;
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       also_plain.find(c) != std::string_view::npos;
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return encoded;
 }
@@ -33,6 +34,39 @@ std::string_view PlaceholderAt(std::string_view text) {
     if (text.starts_with(placeholder)) return placeholder;
   }
   return "";
+}
+
+// `literal` makes what stands between the placeholders; how many of those there were is added to
+// `places`.
+template <typename Literal>
+std::string Fill(std::string_view link_template, const stats::ApiKey& api, Literal literal,
+                 std::size_t& places) {
+  const auto encoded = [](std::string_view name) { return PercentEncode(name, kUnreserved); };
+  const std::array<std::string, 4> values = {encoded(api.soname), encoded(api.symbol),
+                                             encoded(api.package_version),
+                                             encoded(api.soname) + "!" + encoded(api.symbol)};
+  std::string link;
+  for (std::size_t i = 0; i < link_template.size();) {
+    const std::string_view placeholder = PlaceholderAt(link_template.substr(i));
+    if (placeholder.empty()) {
+      link += literal(link_template.substr(i++, 1));
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(
+        std::find(kPlaceholders.begin(), kPlaceholders.end(), placeholder) - kPlaceholders.begin());
+    link += values[index];
+    i += placeholder.size();
+    ++places;
+  }
+  return link;
+}
+
+bool IsOfTheWeb(std::string_view untrusted_template) {
+  std::string scheme(untrusted_template.substr(0, 8));
+  std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return scheme.starts_with("https://") || scheme.starts_with("http://");
 }
 
 }  // namespace
@@ -68,22 +102,18 @@ Status CheckLinkTemplate(std::string_view untrusted_template) {
 }
 
 std::string FillLink(std::string_view link_template, const stats::ApiKey& api) {
-  const std::array<std::string, 4> values = {
-      PercentEncode(api.soname), PercentEncode(api.symbol), PercentEncode(api.package_version),
-      PercentEncode(api.soname) + "!" + PercentEncode(api.symbol)};
-  std::string link;
-  for (std::size_t i = 0; i < link_template.size();) {
-    const std::string_view placeholder = PlaceholderAt(link_template.substr(i));
-    if (placeholder.empty()) {
-      link += link_template[i++];
-      continue;
-    }
-    const auto index = static_cast<std::size_t>(
-        std::find(kPlaceholders.begin(), kPlaceholders.end(), placeholder) - kPlaceholders.begin());
-    link += values[index];
-    i += placeholder.size();
-  }
-  return link;
+  std::size_t places = 0;
+  return Fill(
+      link_template, api, [](std::string_view text) { return text; }, places);
+}
+
+std::string FillUntrustedLink(std::string_view untrusted_template, const stats::ApiKey& api) {
+  if (untrusted_template.size() > kMaxTemplateBytes || !IsOfTheWeb(untrusted_template)) return "";
+  std::size_t places = 0;
+  std::string link = Fill(
+      untrusted_template, api, [](std::string_view text) { return PercentEncode(text, kUrl); },
+      places);
+  return places == 0 ? "" : link;
 }
 
 }  // namespace fieldcost::report

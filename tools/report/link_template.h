@@ -9,9 +9,9 @@
 namespace fieldcost::report {
 
 // Where the page with everything about an API is: "https://costs.example/api/{soname}!{symbol}".
-// {soname}, {symbol} and {version} become those of the API, {api} "soname!symbol", percent-encoded
-// but for letters, digits and "-._~" (RFC 3986 §2.3), of {api} also its "!"; everything else stays
-// as it is. Pure.
+// {soname}, {symbol} and {version} (empty where it is not known) become those of the API, {api}
+// "soname!symbol", percent-encoded but for letters, digits and "-._~" (RFC 3986 §2.3), of {api}
+// also its "!"; everything else stays as it is. The same in all documents and in editors. Pure.
 
 inline constexpr std::size_t kMaxTemplateBytes = 2'048;
 
@@ -22,5 +22,10 @@ Status CheckLinkTemplate(std::string_view untrusted_template);
 
 // REQUIRES: CheckLinkTemplate() was content, or the template is empty: then so is the link.
 std::string FillLink(std::string_view link_template, const stats::ApiKey& api);
+
+// Of a template that is a setting, and which others open: "" if it is not http:// or https://, has
+// no placeholder or is too long. What no URL holds is percent-encoded, and so are brackets and
+// parentheses, which Markdown could take for its own, and braces of nothing.
+std::string FillUntrustedLink(std::string_view untrusted_template, const stats::ApiKey& api);
 
 }  // namespace fieldcost::report

@@ -17,9 +17,9 @@ std::uint32_t RowsIn(const std::string& body) {
   return static_cast<std::uint32_t>(decoder.row_count());
 }
 
-std::string HexOf(const std::string& bytes) { return HexEncode(bytes); }
-
-std::string ReceiptOf(const std::string& body) { return HexOf(crypto::Sha256("receipt" + body)); }
+std::string ReceiptOf(const std::string& body) {
+  return HexEncode(crypto::Sha256("receipt" + body));
+}
 
 }  // namespace
 
@@ -141,7 +141,7 @@ void AggregatorStandIn::Answer(http::Request request, const http::Respond& respo
     if (!is_new && entry->second != request.body) ++bad_requests_;
     if (record_) {
       *record_ << fmt::format("{} {} {} {}\n", std::get<0>(id), std::get<1>(id), std::get<2>(id),
-                              HexOf(crypto::Sha256(request.body)))
+                              HexEncode(crypto::Sha256(request.body)))
                << std::flush;
     }
   }

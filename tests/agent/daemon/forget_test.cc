@@ -27,12 +27,16 @@ class ForgetTest : public AgentFixture {
     Measure(agent, value);
     ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   }
-  std::filesystem::path Key(std::uint64_t epoch) const {
-    return paths_.state_dir / "agent_keys" / std::to_string(epoch);
+  std::filesystem::path Key(wire::Epoch epoch) const {
+    return paths_.state_dir / "agent_keys" / std::to_string(epoch.value());
   }
 };
 
-constexpr std::uint64_t kStartEpoch = 2893 / 13;  // the week of kStart, 12 June 2025
+constexpr wire::Epoch kStartEpoch{2893 / 13};  // the week of kStart, 12 June 2025
+
+constexpr wire::Epoch EpochsLater(std::uint64_t epochs) {
+  return wire::Epoch(kStartEpoch.value() + epochs);
+}
 
 TEST_F(ForgetTest, TheLogShowsEachBatchAndItsExactBytes) {
   Agent agent = OpenAgent(Mode::kOn);
@@ -197,7 +201,7 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   EXPECT_THAT(server_->sequences(), ::testing::UnorderedElementsAre(1, 2, 3, 1));
   EXPECT_EQ(server_->agents().size(), 2U) << "two keys, two epochs";
   EXPECT_EQ(server_->bad_requests(), 0U);
-  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 1);
+  EXPECT_EQ(agent.Log()->back().epoch, EpochsLater(1));
   // Back in the first quarter: no sequence is used again.
   clock_.Advance(-std::chrono::weeks(12));
   Send(agent);
@@ -207,11 +211,11 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch))) << "needed to withdraw";
   EXPECT_EQ(agent.Forget()->batches_withdrawn, 5U);
   EXPECT_TRUE(std::filesystem::exists(Key(kStartEpoch)));
-  EXPECT_FALSE(std::filesystem::exists(Key(kStartEpoch + 1)));
+  EXPECT_FALSE(std::filesystem::exists(Key(EpochsLater(1))));
 }
 
 TEST_F(ForgetTest, WhatAQuarterMeasuredLeavesUnderItsKey) {
-  const WallTime turn{std::chrono::weeks(13 * (kStartEpoch + 1))};
+  const WallTime turn{std::chrono::weeks(13 * EpochsLater(1).value())};
   clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
   Agent agent = OpenAgent(Mode::kOn);
   Send(agent);
@@ -224,7 +228,7 @@ TEST_F(ForgetTest, WhatAQuarterMeasuredLeavesUnderItsKey) {
   ASSERT_EQ(log.size(), 3U);
   EXPECT_EQ(log[1].epoch, kStartEpoch);
   EXPECT_EQ(log[1].sequence, 2U);
-  EXPECT_EQ(log[2].epoch, kStartEpoch + 1);
+  EXPECT_EQ(log[2].epoch, EpochsLater(1));
   EXPECT_EQ(log[2].sequence, 1U);
   const auto newest = agent.ReadBatch(3);
   ASSERT_TRUE(newest);
@@ -241,14 +245,14 @@ TEST_F(ForgetTest, AClockThatWasYearsAheadForAMomentDoesNotKeepTheKeyFromChangin
   Send(agent);
   clock_.Advance(kYears);
   Send(agent);
-  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 40);
+  EXPECT_EQ(agent.Log()->back().epoch, EpochsLater(40));
   clock_.Advance(-kYears);
   Send(agent);
   EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch);
   EXPECT_EQ(agent.Log()->back().sequence, 2U);
   clock_.Advance(std::chrono::weeks(13));
   Send(agent);
-  EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch + 1);
+  EXPECT_EQ(agent.Log()->back().epoch, EpochsLater(1));
   EXPECT_EQ(server_->agents().size(), 3U);
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 4U);
@@ -309,7 +313,7 @@ TEST_F(ForgetTest, TheClassOfAQuartersFirstBatchIsThatOfAllItsBatches) {
 }
 
 TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {
-  const WallTime turn{std::chrono::weeks(13 * (kStartEpoch + 1))};
+  const WallTime turn{std::chrono::weeks(13 * EpochsLater(1).value())};
   clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
   Agent agent = OpenAgent(Mode::kOn);
   for (int i = 0; i < 8; ++i) Send(agent);  // so many that two may go at once
@@ -338,17 +342,16 @@ TEST_F(ForgetTest, TheOneKeyOfEarlierVersionsIsTakenOver) {
   const auto key = crypto::PrivateKey::LoadOrCreate(paths_.state_dir / "agent_key");
   Agent agent = OpenAgent(Mode::kOn);
   EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_key"));
-  EXPECT_FALSE(std::filesystem::exists(Key(wire::kFirstEpoch.value())))
-      << "nothing was sent with it";
+  EXPECT_FALSE(std::filesystem::exists(Key(wire::kFirstEpoch))) << "nothing was sent with it";
   {
     auto database = StateDb::Open(paths_.state_dir / "agent.db");
     SpoolDb spool(*database);
     const auto batch = wire::EncodeBatch({});
-    ASSERT_TRUE(spool.Add(*batch, 0, wire::kFirstEpoch.value(), kStart));
+    ASSERT_TRUE(spool.Add(*batch, 0, wire::kFirstEpoch, kStart));
   }
   ASSERT_TRUE(crypto::PrivateKey::LoadOrCreate(paths_.state_dir / "agent_key"));
   Agent upgraded = OpenAgent();
-  EXPECT_TRUE(std::filesystem::exists(Key(wire::kFirstEpoch.value())));
+  EXPECT_TRUE(std::filesystem::exists(Key(wire::kFirstEpoch)));
   EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_key"));
 }
 

@@ -190,7 +190,7 @@ TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
   ASSERT_TRUE(log) << log.error().message;
   for (const LoggedBatch& batch : *log) {
     EXPECT_EQ(batch.state, SpoolState::kSent) << batch.id;
-    sent[{batch.epoch, batch.sequence}] = batch.sha256;
+    sent[{batch.epoch.value(), batch.sequence}] = batch.sha256;
     EXPECT_EQ(batch.sequence, ++last) << "no gaps";
   }
   EXPECT_EQ(taken, sent);

@@ -71,4 +71,20 @@ class CollectionTest : public PreloadTest {
   }
 };
 
+// How many runs a pick stands for, by the run's own file alone.
+inline std::uint32_t StandsFor(const RunFileContent& run, std::uint32_t index) {
+  const shm::Pick& pick = run.picks[index];
+  return shm::RunsStoodFor(
+      {.candidate_count = pick.candidate_count,
+       .slots = pick.slots,
+       .weight = pick.weight,
+       .wanted = pick.picks_wanted,
+       .order = pick.draw_order,
+       .probe_draws = pick.probe_draws,
+       .probe_weight = pick.probe_weight,
+       .by_last_draw = (pick.flags & shm::kPickByLastDraw) != 0},
+      {.run = run.header.selection_per_65536, .time = run.header.time_per_65536},
+      shm::RoundingBits(run.header.random_draw, index));
+}
+
 }  // namespace fieldcost::testing

@@ -1,11 +1,9 @@
-#include <fmt/format.h>
 #include <signal.h>
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <random>
 #include <set>
 
@@ -94,22 +92,6 @@ struct Reweighted {
 };
 
 class ReweightedTest : public CollectionTest, public ::testing::WithParamInterface<Reweighted> {};
-
-// How many runs a pick stands for, by the run's own file alone.
-std::uint32_t StandsFor(const RunFileContent& run, std::uint32_t index) {
-  const shm::Pick& pick = run.picks[index];
-  return shm::RunsStoodFor(
-      {.candidate_count = pick.candidate_count,
-       .slots = pick.slots,
-       .weight = pick.weight,
-       .wanted = pick.picks_wanted,
-       .order = pick.draw_order,
-       .probe_draws = pick.probe_draws,
-       .probe_weight = pick.probe_weight,
-       .by_last_draw = (pick.flags & shm::kPickByLastDraw) != 0},
-      {.run = run.header.selection_per_65536, .time = run.header.time_per_65536},
-      shm::RoundingBits(run.header.random_draw, index));
-}
 
 // Whatever the weights, whatever gives up: what each run stands for, by its own file alone, gives
 // the program's calls.
@@ -409,169 +391,6 @@ TEST_F(CollectionTest, RunsThatCannotTakePartAreCounted) {
   std::ofstream(state_dir_.path() / "runs") << "no directory";
   RunProcess(Tally({"all"}));
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNoRunFile), 1U);
-}
-
-TEST_F(CollectionTest, ARunThatIsAskedForIsMeasuredWhateverTheCoinSays) {
-  SetPolicy({.modules = {"libtally.so.1", "libc.so.6"},
-             .selection_per_65536 = 0,
-             .max_load_per_core_percent = 0});
-  ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
-  EXPECT_TRUE(RunFiles().empty());
-  ProcessOptions asked = Tally({"all"});
-  asked.environment.emplace_back("FIELDCOST_ASKED", "1");
-  ASSERT_EQ(RunProcess(asked).exit_status, 0);
-  const auto runs = RunFiles();
-  ASSERT_EQ(runs.size(), 1U);
-  EXPECT_EQ(runs[0].header.flags, shm::kRunAsked);
-  EXPECT_EQ(runs[0].header.time_per_65536, 0U) << "it stands for no others";
-  EXPECT_GT(runs[0].picks.size(), 1U);
-  EXPECT_LE(runs[0].picks.size(), 32U);
-}
-
-TEST_F(CollectionTest, ARunThatTheCoinChoseIsLikeAnyOtherThoughItIsAskedFor) {
-  SetPolicy({});
-  ProcessOptions asked = Tally({"all"});
-  asked.environment.emplace_back("FIELDCOST_ASKED", "1");
-  ASSERT_EQ(RunProcess(asked).exit_status, 0);
-  const auto runs = RunFiles();
-  ASSERT_EQ(runs.size(), 1U);
-  EXPECT_EQ(runs[0].header.flags, 0U);
-  EXPECT_NE(runs[0].header.time_per_65536, 0U);
-  EXPECT_EQ(runs[0].picks.size(), 1U);
-}
-
-class AskedTest : public CollectionTest {
- protected:
-  ProcessOptions Asked(std::uint64_t request_id = 1) const {
-    ProcessOptions asked = Tally({"all"});
-    asked.environment.emplace_back("FIELDCOST_ASKED", std::to_string(request_id));
-    return asked;
-  }
-
-  // Runs it, and takes its run file away; nullopt if it left none.
-  std::optional<RunFileContent> RunAlone(const ProcessOptions& options) const {
-    EXPECT_EQ(RunProcess(options).exit_status, 0);
-    const auto runs = RunFiles();
-    RemoveRunFiles();
-    EXPECT_LE(runs.size(), 1U);
-    return runs.empty() ? std::nullopt : std::optional(runs[0]);
-  }
-};
-
-bool IsOfTheField(const std::optional<RunFileContent>& run) {
-  return run && run->header.flags == 0;
-}
-
-// Everything in it that says what it stands for; times differ from run to run.
-std::string FieldedBits(const RunFileContent& run) {
-  std::string bits = fmt::format("{} {} {}", run.header.selection_per_65536,
-                                 run.header.time_per_65536, run.header.random_draw);
-  for (std::uint32_t i = 0; i < run.picks.size(); ++i) {
-    const shm::Pick& pick = run.picks[i];
-    bits += fmt::format(
-        "; {} calls {} of {} slots {} weight {} draws {} wanted {} order {} probe {} "
-        "{} flags {} metrics {} stands for {}",
-        pick.symbol, run.calls.at(pick.symbol), pick.candidate_count, pick.slots, pick.weight,
-        pick.draws, pick.picks_wanted, pick.draw_order, pick.probe_draws, pick.probe_weight,
-        pick.flags, pick.metrics, StandsFor(run, i));
-  }
-  return bits;
-}
-
-// Of the same random numbers a run by request gives the field what the same run of a session gives
-// it, bit by bit: nothing, or one file. So the expectation of what is sent is the same, too,
-// whoever asks for what.
-TEST_F(AskedTest, AskingChangesNoBitOfWhatTheFieldGets) {
-  std::mt19937_64 random(20261123);
-  int of_the_field = 0;
-  int of_the_request = 0;
-  for (int i = 0; i < 150; ++i) {
-    SetPolicy({.modules = {"libtally.so.1", "libc.so.6"},
-               .weights = {{shm::ApiHash("libtally.so.1", "tally_once", ""), 9000, 0}},
-               .selection_per_65536 = 16384,
-               .picks_per_run = 1U + static_cast<std::uint32_t>(i % 3),
-               .io_per_65536 = 6554,
-               .default_weight = 3000,
-               .draw_seed = random() | 1});
-    const auto session = RunAlone(Tally({"all"}));
-    const auto request = RunAlone(Asked());
-    ASSERT_EQ(IsOfTheField(session), session.has_value());
-    ASSERT_EQ(IsOfTheField(request), session.has_value());
-    if (session) {
-      ++of_the_field;
-      ASSERT_EQ(FieldedBits(*request), FieldedBits(*session));
-    } else if (request) {
-      ++of_the_request;
-      ASSERT_EQ(request->header.flags, shm::kRunAsked);
-    }
-  }
-  EXPECT_GT(of_the_field, 20);
-  EXPECT_GT(of_the_request, 80);
-}
-
-TEST_F(AskedTest, ARunThatHasNoPlaceInTheFieldIsMeasuredForWhoeverAsks) {
-  SetPolicy({.max_leases = 1});
-  BackgroundProcess first(Tally({"hold"}));
-  ASSERT_TRUE(first.WaitForLine("holding"));
-  RemoveRunFiles();
-  EXPECT_FALSE(RunAlone(Tally({"all"})));
-  const auto asked = RunAlone(Asked());
-  ASSERT_TRUE(asked);
-  EXPECT_EQ(asked->header.flags, shm::kRunAsked);
-  EXPECT_GT(asked->picks.size(), 1U);
-}
-
-TEST_F(AskedTest, RunsThatAreOnlyAskedForTakeNoPlaceOfTheField) {
-  SetPolicy({.selection_per_65536 = 0, .max_run_files = 2, .max_leases = 1});
-  ProcessOptions options = Asked();
-  options.arguments.back() = "hold";
-  BackgroundProcess holds(options);
-  ASSERT_TRUE(holds.WaitForLine("holding"));
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(RunProcess(Asked()).exit_status, 0);
-  EXPECT_THAT(RunFiles(), SizeIs(5)) << "beyond the limits of the field";
-  SetPolicy({.max_run_files = 2, .max_leases = 1});
-  ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
-  EXPECT_THAT(RunFiles(), SizeIs(6)) << "which has its one lease and its two files";
-  ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
-  ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
-  EXPECT_THAT(RunFiles(), SizeIs(7));
-  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kTooManyRunFiles), 1U);
-}
-
-TEST_F(AskedTest, WhatIsAskedForIsWhatIsSaidAndNamesTheRequest) {
-  SetPolicy({.selection_per_65536 = 0, .io_per_65536 = 65536});
-  ProcessOptions options = Asked(1234567890123456789);
-  const auto timed = RunAlone(options);
-  ASSERT_TRUE(timed);
-  EXPECT_EQ(timed->header.request_id, 1234567890123456789U);
-  EXPECT_EQ(timed->picks.at(0).metrics, shm::kTimeMetrics) << "who asks for nothing wants times";
-  options.environment.emplace_back("FIELDCOST_METRICS", "time,alloc");
-  EXPECT_EQ(RunAlone(options)->picks.at(0).metrics, shm::kTimeMetrics | shm::kAllocMetrics);
-  for (const char* nobody : {"0", "", "x", "1x", "-1", "12345678901234567890"}) {
-    ProcessOptions asked = Tally({"all"});
-    asked.environment.emplace_back("FIELDCOST_ASKED", nobody);
-    EXPECT_FALSE(RunAlone(asked)) << nobody;
-  }
-}
-
-TEST_F(AskedTest, WhatDlopenBringsIsMeasuredToo) {
-  SetPolicy({.modules = {"libvictim_plugin_base.so", "libvictim.so.1", "libtally.so.1"},
-             .selection_per_65536 = 0});
-  ProcessOptions options = Asked();
-  options.arguments = {kVictims + "tally", "plugin", "1"};
-  const auto run = RunAlone(options);
-  ASSERT_TRUE(run);
-  std::set<std::string> libraries;
-  for (const shm::Pick& pick : run->picks) libraries.insert(pick.soname);
-  EXPECT_TRUE(libraries.contains("libtally.so.1"));
-  EXPECT_TRUE(libraries.contains("libvictim.so.1")) << "that came later";
-}
-
-TEST_F(AskedTest, RunsThatAreNotDrawnAreCounted) {
-  SetPolicy({.selection_per_65536 = 0});
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(RunAlone(Tally({"all"})));
-  EXPECT_TRUE(RunAlone(Asked()));
-  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNotDrawn), 3U);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr hours kMaxAge{21 * 24};
 constexpr int kQuarantinedBodies = 256;
 
 struct ModelBatch {
-  std::uint64_t epoch = 0;
+  wire::Epoch epoch{};
   std::uint64_t sequence = 0;
   SpoolState state = SpoolState::kQueued;
   std::uint64_t attempts = 0;
@@ -43,8 +43,8 @@ struct ModelBatch {
 struct Model {
   std::map<std::uint64_t, ModelBatch> batches;  // by id
   std::uint64_t last_id = 0;
-  std::uint64_t epoch = 0;
-  std::map<std::uint64_t, std::uint64_t> last_sequence;  // by epoch
+  wire::Epoch epoch{};
+  std::map<wire::Epoch, std::uint64_t> last_sequence;
   std::uint64_t dropped = 0;
   std::uint64_t dropped_rows = 0;
   std::optional<WallTime> last_seen;
@@ -108,10 +108,10 @@ class Pair {
 };
 
 void Pair::Add(Model& model) {
-  const std::uint64_t epoch = 220 + random_() % 5;  // clocks go back, too
+  const wire::Epoch epoch(220 + random_() % 5);  // clocks go back, too
   ModelBatch batch;
   // A clock before the first possible epoch is not believed.
-  model.epoch = epoch < wire::kEarliestEpoch.value() ? std::max(epoch, model.epoch) : epoch;
+  model.epoch = epoch < wire::kEarliestEpoch ? std::max(epoch, model.epoch) : epoch;
   batch.epoch = model.epoch;
   batch.sequence = ++model.last_sequence[model.epoch];
   batch.body = std::string(1 + random_() % 40, static_cast<char>('a' + random_() % 26));
@@ -271,9 +271,9 @@ void Pair::Compare() {
   const auto log = spool_->Log();
   ASSERT_TRUE(log) << log.error().message;
   ASSERT_EQ(log->size(), model_.batches.size());
-  std::set<std::uint64_t> epochs;
+  std::set<wire::Epoch> epochs;
   std::uint64_t contributing = 0;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> numbers;
+  std::set<std::pair<wire::Epoch, std::uint64_t>> numbers;
   for (const LoggedBatch& logged : *log) {
     SCOPED_TRACE(logged.id);
     const ModelBatch& batch = model_.batches.at(logged.id);
@@ -294,7 +294,7 @@ void Pair::Compare() {
   EXPECT_EQ(spool_->Totals()->queued_bytes, model_.QueuedBytes());
   EXPECT_EQ(*state_->Get(kDroppedBatchesNumber, 0), model_.dropped);
   EXPECT_EQ(*state_->Get(kDroppedRowsNumber, 0), model_.dropped_rows);
-  EXPECT_EQ(*spool_->EpochsInUse(), std::vector<std::uint64_t>(epochs.begin(), epochs.end()));
+  EXPECT_EQ(*spool_->EpochsInUse(), std::vector<wire::Epoch>(epochs.begin(), epochs.end()));
   EXPECT_EQ(*state_->connection().QueryInt("SELECT count(*) FROM contributed"), contributing);
 }
 

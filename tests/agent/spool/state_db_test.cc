@@ -94,11 +94,11 @@ TEST_F(StateDbTest, OldDatabasesAreBroughtUpToDateWithTheirContent) {
     const auto queued = spool.FirstQueued();
     ASSERT_TRUE(queued && *queued);
     EXPECT_EQ((*queued)->id, 3U);
-    EXPECT_EQ((*queued)->epoch, 1U);
+    EXPECT_EQ((*queued)->epoch, wire::kFirstEpoch);
     EXPECT_EQ((*queued)->sequence, 3U);
     EXPECT_EQ((*queued)->body, "ccc");
     EXPECT_GT((*queued)->attempts, 0U) << "it may have been";
-    EXPECT_EQ(*spool.Add("ddd", 1, 1, kNow), 4U);
+    EXPECT_EQ(*spool.Add("ddd", 1, wire::kFirstEpoch, kNow), 4U);
     EXPECT_EQ(spool.Find(4)->value().sequence, 4U) << "the old epoch goes on";
     ASSERT_TRUE(spool.MarkQuarantined(3, "no", kNow));
     EXPECT_EQ(*database.connection().QueryInt("SELECT count(*) FROM contributed"), 1U);
@@ -116,13 +116,15 @@ TEST_F(StateDbTest, DatabasesOfVersion3HaveNoClassesYet) {
   Execute("DROP TABLE epoch_class; PRAGMA user_version = 3");
   StateDb database = Open();
   SpoolDb spool(database);
-  EXPECT_EQ(*spool.ClassOf(222, now), now);
-  ASSERT_TRUE(spool.PinClass(222, before));
-  ASSERT_TRUE(spool.PinClass(222, now));
-  EXPECT_EQ(*spool.ClassOf(222, now), before) << "the first one stays";
-  EXPECT_EQ(*spool.ClassOf(223, now), now);
-  ASSERT_TRUE(spool.KeepClasses({221, 223}));
-  EXPECT_EQ(*spool.ClassOf(222, now), now);
+  const wire::Epoch epoch(222);
+  const wire::Epoch next(223);
+  EXPECT_EQ(*spool.ClassOf(epoch, now), now);
+  ASSERT_TRUE(spool.PinClass(epoch, before));
+  ASSERT_TRUE(spool.PinClass(epoch, now));
+  EXPECT_EQ(*spool.ClassOf(epoch, now), before) << "the first one stays";
+  EXPECT_EQ(*spool.ClassOf(next, now), now);
+  ASSERT_TRUE(spool.KeepClasses({wire::Epoch(221), next}));
+  EXPECT_EQ(*spool.ClassOf(epoch, now), now);
 }
 
 TEST_F(StateDbTest, DatabasesOfVersions4And5DoNotKnowWhenTheirRowsWereMeasured) {

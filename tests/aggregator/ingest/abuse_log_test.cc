@@ -89,8 +89,7 @@ TEST_F(AbuseLogTest, NeitherLogNorDataTellWhoMisbehavedOrWhatWasRefused) {
     secrets.push_back(key->public_key().Hex());
     const std::string id = ingest_->IdOf(key->public_key());
     not_in_log.push_back(id);
-    not_in_log.push_back(
-        HexEncode({reinterpret_cast<const std::uint8_t*>(id.data()), id.size()}).substr(0, 16));
+    not_in_log.push_back(HexEncode(id).substr(0, 16));
     not_in_log.push_back(key->public_key().Hex().substr(0, 16));
   }
   for (const std::string& secret : not_in_log) EXPECT_EQ(log.find(secret), std::string::npos);

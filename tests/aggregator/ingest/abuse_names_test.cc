@@ -55,20 +55,19 @@ TEST_F(AbuseNamesTest, ANameHoldsForADayAndIsKnownForSevenAlsoAfterARestart) {
 
 TEST_F(AbuseNamesTest, TheFileHasTheSecretOfSevenDaysAgoAndEachIsTheHashOfTheOneBefore) {
   const std::string secret(32, 's');
-  const std::string hex = HexEncode({reinterpret_cast<const std::uint8_t*>(secret.data()), 32});
+  const std::string hex = HexEncode({secret.data(), 32});
   ASSERT_TRUE(WriteFileAtomically(file_, "fieldcost-abuse-names 1 20000 " + hex + "\n", 0600));
   AbuseNames names = Load(kStart);
   const auto name_under = [&](const std::string& key) {
     const std::string mac = crypto::HmacSha256(key, agent_).substr(0, 8);
-    return HexEncode({reinterpret_cast<const std::uint8_t*>(mac.data()), mac.size()});
+    return HexEncode(mac);
   };
   EXPECT_EQ(names.NameOf(agent_, kStart), name_under(secret));
   EXPECT_EQ(names.NameOf(agent_, kStart + days(1)), name_under(crypto::Sha256(secret)));
   EXPECT_THAT(Text(), ::testing::HasSubstr(" 20000 " + hex));
   names.NameOf(agent_, kStart + days(8));
   const std::string next = crypto::Sha256(secret);
-  EXPECT_EQ(Text(), "fieldcost-abuse-names 1 20001 " +
-                        HexEncode({reinterpret_cast<const std::uint8_t*>(next.data()), 32}) + "\n");
+  EXPECT_EQ(Text(), "fieldcost-abuse-names 1 20001 " + HexEncode({next.data(), 32}) + "\n");
   struct stat status {};
   ASSERT_EQ(::stat(file_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);

@@ -115,8 +115,7 @@ TEST(ReceiptTest, NoFlippedBitAndNoTruncationIsTaken) {
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string flipped = bytes;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
-    const std::string hex =
-        HexEncode({reinterpret_cast<const std::uint8_t*>(flipped.data()), flipped.size()});
+    const std::string hex = HexEncode(flipped);
     ASSERT_NE(CodeOf(kReceipts.Open(hex, SampleBatch())), ErrorCode{}) << bit;
   }
   for (std::size_t size = 0; size < receipt.size(); ++size) {

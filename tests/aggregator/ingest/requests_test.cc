@@ -71,8 +71,7 @@ class RequestsTest : public ::testing::Test {
                         LittleEndian(sequence) + crypto::Sha256(body) + '\0';
     const std::string secret = *LoadOrCreateSecret(dir_.path() / "receipts");
     const std::string bytes = version + std::string(1, '\0') + crypto::HmacSha256(secret, input);
-    const std::string receipt =
-        HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    const std::string receipt = HexEncode(bytes);
     store::AcceptedRows rows;
     for (const wire::BatchRow& row : content.rows) {
       const stats::RowKey key{row.api, row.metric, content.hardware, row.week};

@@ -11,10 +11,6 @@ namespace {
 
 std::optional<wire::Epoch> test_epoch;
 
-std::string HexOf(std::string_view bytes) {
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
-
 }  // namespace
 
 wire::Epoch TestEpoch() {
@@ -62,7 +58,7 @@ http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequenc
                      {wire::kAgentHeader, key.public_key().Hex()},
                      {wire::kEpochHeader, std::to_string(TestEpoch().value())},
                      {wire::kSequenceHeader, std::to_string(sequence)},
-                     {wire::kSignatureHeader, HexOf(signature)}};
+                     {wire::kSignatureHeader, HexEncode(signature)}};
   request.body = body;
   return request;
 }
@@ -79,9 +75,9 @@ http::Request WithdrawalRequest(const crypto::PrivateKey& key, std::uint64_t seq
   http::Request request = SignedRequest(key, sequence, body);
   request.target = wire::kWithdrawalsPath;
   SetHeader(request, wire::kSignatureHeader,
-            HexOf(key.Sign(wire::WithdrawalSigningInput(kTestService, key.public_key().view(),
-                                                        TestEpoch(), wire::Sequence(sequence),
-                                                        crypto::Sha256(body)))));
+            HexEncode(key.Sign(wire::WithdrawalSigningInput(kTestService, key.public_key().view(),
+                                                            TestEpoch(), wire::Sequence(sequence),
+                                                            crypto::Sha256(body)))));
   if (!receipt.empty()) request.headers.emplace_back(wire::kReceiptHeader, receipt);
   return request;
 }
@@ -95,8 +91,8 @@ http::Request EnrolmentRequest(const crypto::PrivateKey& key, const std::string&
       {wire::kAgentHeader, key.public_key().Hex()},
       {wire::kEpochHeader, std::to_string(TestEpoch().value())},
       {wire::kSignatureHeader,
-       HexOf(key.Sign(wire::EnrolmentSigningInput(kTestService, key.public_key().view(),
-                                                  TestEpoch(), crypto::Sha256(token))))}};
+       HexEncode(key.Sign(wire::EnrolmentSigningInput(kTestService, key.public_key().view(),
+                                                      TestEpoch(), crypto::Sha256(token))))}};
   if (!token.empty()) request.headers.emplace_back(wire::kTokenHeader, token);
   return request;
 }

@@ -15,6 +15,7 @@
 #include "common/stats/quantiles.h"
 #include "common/stats/stat_row.h"
 #include "common/wire/fragment.h"
+#include "tests/common/stats/slot_of_quantile.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::publish {
@@ -152,20 +153,6 @@ std::vector<std::uint64_t> SumsOf(const std::vector<CostHistogram>& histograms) 
   return sums;
 }
 
-// The slot of the q-quantile of the fleet's machines; the first or last one for q beyond 0 and 1.
-unsigned SlotOfQuantile(const stats::AgentWeights& weights, double q) {
-  const double wanted = q * static_cast<double>(weights.Total());
-  double below = 0;
-  unsigned last = 0;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    if (weights.slots[slot] == 0) continue;
-    last = slot;
-    below += static_cast<double>(weights.slots[slot]);
-    if (below >= wanted) return slot;
-  }
-  return last;
-}
-
 // A store of scenes, each an API of its own, and what is published of it.
 class Field {
  public:
@@ -259,10 +246,10 @@ void ExpectWithinBound(const Scene& scene, const stats::StatRow& row) {
     const double low = (p - epsilon) / (1 - epsilon) - rounding;
     const double high = p / (1 - epsilon) + rounding;
     if (low > 0) {
-      EXPECT_GE(slot, SlotOfQuantile(weights, low)) << p;
+      EXPECT_GE(slot, testing::SlotOfQuantile(weights, low)) << p;
     }
     if (high < 1) {
-      EXPECT_LE(slot, SlotOfQuantile(weights, high)) << p;
+      EXPECT_LE(slot, testing::SlotOfQuantile(weights, high)) << p;
     }
   }
   // (b) Calls, costs and their mean.

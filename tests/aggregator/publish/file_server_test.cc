@@ -19,7 +19,7 @@ class FileServerTest : public PublishTest {
     MustPublish(*publisher_);
     files_ = std::make_unique<FileServer>(publisher_->directory(), 1);
     fragment_ = MustVerify(*publisher_).fragments[0].sha256;
-    bytes_ = MustRead(publisher_->directory() / "fragments" / HexOf(fragment_));
+    bytes_ = MustRead(publisher_->directory() / "fragments" / HexEncode(fragment_));
   }
 
   http::Response Get(const std::string& target, http::Headers headers = {}) const {

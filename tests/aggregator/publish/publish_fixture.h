@@ -19,10 +19,6 @@ namespace fieldcost::publish {
 
 using Rows = std::map<stats::RowKey, stats::StatRow>;
 
-inline std::string HexOf(std::string_view bytes) {
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
-
 // A store that agents contribute to, what is to be published of it, and what is.
 class PublishTest : public ::testing::Test {
  protected:
@@ -105,7 +101,7 @@ class PublishTest : public ::testing::Test {
         wire::VerifyTimestamp(MustRead(publisher.directory() / "timestamp"), *root);
     EXPECT_TRUE(timestamp.has_value());
     const std::string bytes =
-        MustRead(publisher.directory() / "snapshots" / HexOf(timestamp->snapshot_sha256));
+        MustRead(publisher.directory() / "snapshots" / HexEncode(timestamp->snapshot_sha256));
     EXPECT_EQ(crypto::Sha256(bytes), timestamp->snapshot_sha256);
     EXPECT_EQ(bytes.size(), timestamp->snapshot_bytes);
     auto snapshot = wire::VerifySnapshot(bytes, *root);
@@ -121,7 +117,7 @@ class PublishTest : public ::testing::Test {
     for (std::uint32_t index = 0; index < snapshot.fragments.size(); ++index) {
       const wire::FragmentReference& reference = snapshot.fragments[index];
       const std::string bytes =
-          MustRead(publisher.directory() / "fragments" / HexOf(reference.sha256));
+          MustRead(publisher.directory() / "fragments" / HexEncode(reference.sha256));
       EXPECT_EQ(bytes.size(), reference.size_bytes);
       const auto fragment = wire::DecodeFragment(bytes);
       EXPECT_TRUE(fragment.has_value()) << fragment.error().message;

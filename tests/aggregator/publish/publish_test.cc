@@ -167,7 +167,7 @@ TEST_F(PublishTest, OldFilesStayForThePreviousTwoSnapshotsOnly) {
   for (unsigned round = 0; round < 5; ++round) {
     Contribute(round, 1, 2900);
     MustPublish(publisher);
-    names.push_back(HexOf(MustVerify(publisher).fragments[0].sha256));
+    names.push_back(HexEncode(MustVerify(publisher).fragments[0].sha256));
   }
   EXPECT_EQ(FragmentFiles(publisher), (std::set<std::string>{names[2], names[3], names[4]}));
 }

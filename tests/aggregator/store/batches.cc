@@ -130,4 +130,18 @@ Sums AllRows(Store& store) {
   return rows;
 }
 
+Dump DumpOf(Store& store) {
+  Dump dump;
+  const auto snapshot = store.TakeSnapshot();
+  FIELDCOST_CHECK(snapshot.has_value());
+  dump.totals = snapshot->totals();
+  const Status status =
+      snapshot->ForEach([&](const stats::RowKey& key, const CompactRow& row) -> Status {
+        dump.rows[key] = row;
+        return {};
+      });
+  FIELDCOST_CHECK(status.has_value());
+  return dump;
+}
+
 }  // namespace fieldcost::store

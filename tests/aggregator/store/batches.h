@@ -48,6 +48,14 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
 // Every row of the store.
 Sums AllRows(Store& store);
 
+// Every bit that a store publishes from: stored rows and totals.
+struct Dump {
+  std::map<stats::RowKey, CompactRow> rows;
+  Totals totals;
+  bool operator==(const Dump&) const = default;
+};
+Dump DumpOf(Store& store);
+
 // The crash tests' agents but the first take away every third batch once the next one is accepted.
 bool IsToBeWithdrawn(unsigned agent, std::uint64_t sequence);
 

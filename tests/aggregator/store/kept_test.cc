@@ -49,26 +49,6 @@ void Accept(Store& store, const Name& name) {
   ASSERT_TRUE(result.has_value()) << result.error().message;
 }
 
-// Every bit that a store publishes from.
-struct Dump {
-  std::map<stats::RowKey, CompactRow> rows;
-  Totals totals;
-  bool operator==(const Dump&) const = default;
-};
-
-Dump DumpOf(Store& store) {
-  Dump dump;
-  const auto snapshot = store.TakeSnapshot();
-  EXPECT_TRUE(snapshot.has_value()) << snapshot.error().message;
-  dump.totals = snapshot->totals();
-  const Status read = snapshot->ForEach([&](const stats::RowKey& key, const CompactRow& row) {
-    dump.rows[key] = row;
-    return Status();
-  });
-  EXPECT_TRUE(read.has_value());
-  return dump;
-}
-
 Dump DumpOfOnly(const std::filesystem::path& directory, const std::set<Name>& names) {
   const auto store = MustOpen(Options(directory));
   for (const Name& name : names) Accept(*store, name);

@@ -118,6 +118,20 @@ TEST(LedgerHeadTest, OtherBytesAreCorrupt) {
   EXPECT_EQ(LedgerHead::Decode("\x02" + good.substr(1)).error().code, ErrorCode::kCorrupt);
 }
 
+TEST(LedgerHeadDeathTest, ABatchIsRecordedOnceAndNumbersBeginAtOne) {
+  LedgerHead head;
+  std::vector<std::uint64_t> forgotten;
+  EXPECT_DEATH(head.Classify(0), "sequence >= 1");
+  head.Record(3, forgotten);
+  EXPECT_DEATH(head.Record(3, forgotten), "Seen::kNew");
+  EXPECT_DEATH(head.Skipped(3), "Seen::kNew");
+}
+
+TEST(LedgerDeathTest, ContributionsAreInAscendingOrderAndEachOnce) {
+  EXPECT_DEATH(EncodeContributions({2, 1}), "adjacent_find");
+  EXPECT_DEATH(EncodeContributions({1, 1}), "adjacent_find");
+}
+
 TEST(LedgerTest, KeysOfDifferentKindsDifferInLength) {
   const std::string head = LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 7);
   EXPECT_EQ(head.size(), 40U);

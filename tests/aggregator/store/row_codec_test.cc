@@ -15,10 +15,6 @@
 namespace fieldcost::store {
 namespace {
 
-std::string HexOf(std::string_view bytes) {
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
-
 std::string KeyBytes(const stats::RowKey& key) {
   std::string bytes;
   AppendRowKey(key, bytes);
@@ -71,7 +67,8 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
   const auto golden =
       ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "row_v5.golden", 64 * kKiB);
   ASSERT_TRUE(golden.has_value());
-  EXPECT_EQ("key " + HexOf(KeyBytes(key)) + "\nvalue " + HexOf(ValueBytes(row)) + "\n", *golden);
+  EXPECT_EQ("key " + HexEncode(KeyBytes(key)) + "\nvalue " + HexEncode(ValueBytes(row)) + "\n",
+            *golden);
   // The versions before had the same key, and the value without calls that were not timed, cubes,
   // sizes, or weights either.
   const auto old_row = [](const std::string& file) {
@@ -102,9 +99,9 @@ TEST(RowCodecTest, InboxRecordsHaveTheBytesOfTheGoldenFile) {
   const auto golden =
       ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / "inbox.golden", 64 * kKiB);
   ASSERT_TRUE(golden.has_value());
-  EXPECT_EQ(
-      "added " + HexOf(rows.bytes()) + "\nwithdrawn " + HexOf(WithdrawnRecord(rows.bytes())) + "\n",
-      *golden);
+  EXPECT_EQ("added " + HexEncode(rows.bytes()) + "\nwithdrawn " +
+                HexEncode(WithdrawnRecord(rows.bytes())) + "\n",
+            *golden);
 }
 
 TEST(RowCodecTest, OnlyTheKindsOfInboxRecordsThatThereAreAreRead) {

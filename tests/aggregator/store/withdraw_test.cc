@@ -39,27 +39,6 @@ Result<WithdrawResult> Withdraw(Store& store, unsigned agent, std::uint64_t sequ
   return store.Withdraw(batch.Undo());
 }
 
-// Every bit that a store publishes from: stored rows and totals.
-struct Dump {
-  std::map<stats::RowKey, CompactRow> rows;
-  Totals totals;
-  bool operator==(const Dump&) const = default;
-};
-
-Dump DumpOf(Store& store) {
-  Dump dump;
-  const auto snapshot = store.TakeSnapshot();
-  EXPECT_TRUE(snapshot.has_value()) << snapshot.error().message;
-  dump.totals = snapshot->totals();
-  EXPECT_TRUE(snapshot
-                  ->ForEach([&](const stats::RowKey& key, const CompactRow& row) -> Status {
-                    dump.rows[key] = row;
-                    return {};
-                  })
-                  .has_value());
-  return dump;
-}
-
 // The same store as if only these batches had ever come.
 Dump DumpOfOnly(const std::filesystem::path& directory,
                 const std::set<std::pair<unsigned, std::uint64_t>>& batches) {

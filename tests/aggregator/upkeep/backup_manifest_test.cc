@@ -9,10 +9,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-std::string HexHash(std::string_view bytes) {
-  const std::string hash = crypto::Sha256(bytes);
-  return HexEncode({reinterpret_cast<const std::uint8_t*>(hash.data()), hash.size()});
-}
+std::string HexHash(std::string_view bytes) { return HexEncode(crypto::Sha256(bytes)); }
 
 // With the line that makes it whole.
 std::string Sealed(const std::string& lines) {

@@ -103,6 +103,12 @@ TEST(CommandParseTest, WhatIsNotGivenHasItsDefault) {
   EXPECT_THAT(arguments.Texts("more"), IsEmpty());
 }
 
+TEST(CommandParseDeathTest, WhatIsAskedOfArgumentsIsWhatTheCommandDeclares) {
+  const Arguments arguments = MustParse({"top"});
+  EXPECT_DEATH(arguments.Has("--limits"), "values_.end");
+  EXPECT_DEATH(arguments.Number("--color"), "number.has_value");
+}
+
 TEST(CommandParseTest, OptionsOfTheProgramStandAnywhere) {
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"--json", "--color", "never", "top"}, {"top", "--color=never", "--json"}}) {

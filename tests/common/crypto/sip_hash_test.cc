@@ -31,5 +31,10 @@ TEST(SipHashTest, TheKeyDecides) {
   EXPECT_EQ(moved("text"), SipHash(std::string(16, 'k'))("text"));
 }
 
+TEST(SipHashDeathTest, AKeyOfAnotherLengthIsABug) {
+  SipHash hash(Counting(16));
+  EXPECT_DEATH(hash.SetKey(Counting(15)), "kKeyBytes");
+}
+
 }  // namespace
 }  // namespace fieldcost::crypto

@@ -170,6 +170,12 @@ TEST(ApportionTest, PartsAddUpExactlyAndPartsInProportionStayAsTheyAre) {
   }
 }
 
+TEST(ApportionDeathTest, CountsWithoutAShareEachAreABug) {
+  const std::vector<std::uint64_t> counts = {1, 2};
+  std::vector<std::uint64_t> shares(1);
+  EXPECT_DEATH(ApportionCounts(counts, 65536, shares), "shares.size");
+}
+
 TEST(WeightedQuantileTest, OneHeavyCallerMovesTheTypicalCallButNotTheTypicalMachine) {
   Sums sums;
   for (unsigned machine = 0; machine < 99; ++machine) sums.Add(Values({{100 + machine / 4, 10}}));

@@ -31,6 +31,11 @@ TEST(Log2RatioTest, OneBelowAPowerOfTwoIsBelowIt) {
   EXPECT_EQ(Log2RatioQ16(1, ~std::uint64_t{0}), -64 * 65536);
 }
 
+TEST(Log2RatioDeathTest, ZeroHasNoLogarithm) {
+  EXPECT_DEATH(Log2RatioQ16(0, 1), "numerator != 0");
+  EXPECT_DEATH(Log2RatioQ16(1, 0), "denominator != 0");
+}
+
 TEST(Log2RatioTest, AgreesWithFloatingPointAwayFromTheSteps) {
   std::mt19937_64 random(6);
   int compared = 0;

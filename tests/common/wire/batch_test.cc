@@ -124,6 +124,14 @@ TEST(BatchTest, TheSigningInputHoldsEveryFieldAtItsPlace) {
   EXPECT_EQ(input, expected);
 }
 
+TEST(BatchDeathTest, AKeyOfAnotherLengthIsNotSignedWithAndNoRowsDoNotFit) {
+  EXPECT_DEATH(BatchSigningInput("a.example", "short", Epoch(1), Sequence(1), std::string(32, 'h')),
+               "kKeyBytes");
+  EXPECT_DEATH(BatchSigningInput("a.example", std::string(32, 'k'), Epoch(1), Sequence(1), ""),
+               "kHashBytes");
+  EXPECT_DEATH(RowsThatFit({}, 1024), "rows.empty");
+}
+
 TEST(ValidateApiKeyTest, OnlyPrintableTextsWithinTheLimitsAreAccepted) {
   const stats::ApiKey good = SampleBatch().rows[0].api;
   EXPECT_TRUE(ValidateApiKey(good).has_value());

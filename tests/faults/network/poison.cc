@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/stats/contribution_sizes.h"
+#include "tests/common/stats/slot_of_quantile.h"
 
 namespace fieldcost::faults {
 namespace {
@@ -34,26 +35,17 @@ void HonestRow::Add(const stats::CostHistogram& contribution) {
 
 double HonestRow::sum() const { return SumUpTo(sums_, kUnbounded); }
 
-unsigned HonestRow::SlotAt(double fraction) const {
-  const double wanted = fraction * static_cast<double>(weights_.Total());
-  double below = 0;
-  unsigned last = 0;
-  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    if (weights_.slots[slot] == 0) continue;
-    last = slot;
-    below += static_cast<double>(weights_.slots[slot]);
-    if (below >= wanted) break;
-  }
-  return last;
-}
-
 Range HonestRow::Quantile(double p, std::uint64_t hostile) const {
   const double share =
       static_cast<double>(hostile) / static_cast<double>(contributions() + hostile);
   const double low = (p - share) / (1 - share) - kRounding;
   const double high = p / (1 - share) + kRounding;
-  return {.low = low <= 0 ? 0 : static_cast<double>(shm::SlotMin(SlotAt(low))),
-          .high = high >= 1 ? kUnbounded : static_cast<double>(shm::SlotMax(SlotAt(high)))};
+  return {.low = low <= 0
+                     ? 0
+                     : static_cast<double>(shm::SlotMin(testing::SlotOfQuantile(weights_, low))),
+          .high = high >= 1
+                      ? kUnbounded
+                      : static_cast<double>(shm::SlotMax(testing::SlotOfQuantile(weights_, high)))};
 }
 
 Range HonestRow::Bounded(std::vector<std::uint64_t> sizes, std::uint64_t hostile) {

@@ -31,7 +31,6 @@ class HonestRow {
   Range BoundedSum(std::uint64_t hostile) const { return Bounded(sums_, hostile); }
 
  private:
-  unsigned SlotAt(double fraction) const;
   static Range Bounded(std::vector<std::uint64_t> sizes, std::uint64_t hostile);
 
   stats::AgentWeights weights_;

@@ -33,7 +33,7 @@ catalog::Freshness SomeFreshness(bool synthetic = false) {
 std::string Text(const std::vector<ApiCosts>& costs, bool markdown, bool synthetic = false,
                  std::string_view url = "") {
   return CostText(costs, SomeFreshness(synthetic),
-                  {.markdown = markdown, .now = kNow, .url_template = url});
+                  {.markdown = markdown, .now = kNow, .link_template = url});
 }
 
 TEST(CostTextTest, AHoverSaysTheCostAndWhatStandsBehindIt) {
@@ -130,17 +130,6 @@ TEST(CostTextTest, HintsAppearOnlyAboveTheirThresholds) {
                                      MakeRow("libx.so.1", "f", 9, 3000, stats::Metric::kNetSent)});
   EXPECT_EQ(HintText(chatty, SomeFreshness(), {}), "I/O 5.9 KiB");
   EXPECT_EQ(HintText(chatty, SomeFreshness(), {.io_min_kib = 6}), "");
-}
-
-TEST(CostTextTest, OnlyWebAddressesWithAPlaceForTheNameAreLinks) {
-  EXPECT_EQ(DrillDownUrl("https://h/api/{api}", "libx.so.1!A<\"><img>"),
-            "https://h/api/libx.so.1!A%3C%22%3E%3Cimg%3E");
-  EXPECT_EQ(DrillDownUrl("https://h/(x) {api}", "a!b"), "https://h/%28x%29%20a!b");
-  for (const char* refused : {"", "https://h/", "file:///etc/{api}", "javascript:{api}",
-                              "command:x?{api}", " https://h/{api}"}) {
-    EXPECT_EQ(DrillDownUrl(refused, "a!b"), "") << refused;
-  }
-  EXPECT_EQ(DrillDownUrl("https://" + std::string(5000, 'h') + "/{api}", "a!b"), "");
 }
 
 TEST(SettingsTest, WhatIsMissingOrWrongKeepsItsDefault) {

@@ -36,6 +36,10 @@ TEST(TextPositionTest, BytesThatAreNotUtf8CountOneEach) {
   EXPECT_EQ(ByteOffset("\xf0\x9f", 2, PositionEncoding::kUtf16), 2u);
 }
 
+TEST(TextPositionDeathTest, AnOffsetBehindTheLineIsABug) {
+  EXPECT_DEATH(CharacterOf(kLine, 9, PositionEncoding::kUtf8), "line.size");
+}
+
 TEST(DocumentTest, LinesEndInThreeWays) {
   const Document document("c", "a\nb\r\nc\rd", PositionEncoding::kUtf16);
   EXPECT_EQ(document.OffsetOf({0, 9}), 1u);

@@ -191,6 +191,23 @@ TEST(LinkTemplateTest, NamesArePercentEncoded) {
   EXPECT_EQ(FillLink("", api), "");
 }
 
+// Those of an editor's setting.
+TEST(LinkTemplateTest, OnlyWebAddressesWithAPlaceForTheNameAreLinksForOthers) {
+  const stats::ApiKey api{.soname = "libx.so.1", .package_version = "1.2", .symbol = "A<\"><img>"};
+  EXPECT_EQ(FillUntrustedLink("https://h/api/{api}", api),
+            "https://h/api/libx.so.1!A%3C%22%3E%3Cimg%3E");
+  EXPECT_EQ(FillUntrustedLink("HTTPS://h/(x) {soname}/{version}{y}?{symbol}",
+                              {.soname = "a", .package_version = "1", .symbol = "b"}),
+            "HTTPS://h/%28x%29%20a/1%7By%7D?b");
+  for (const char* refused : {"", "https://h/", "https://h/{host}", "file:///etc/{api}",
+                              "javascript:{api}", "command:x?{api}", " https://h/{api}"}) {
+    EXPECT_EQ(FillUntrustedLink(refused, api), "") << refused;
+  }
+  const std::string longest = "https://{api}" + std::string(kMaxTemplateBytes - 13, 'h');
+  EXPECT_NE(FillUntrustedLink(longest, api), "");
+  EXPECT_EQ(FillUntrustedLink(longest + "h", api), "");
+}
+
 TEST(LinkTemplateTest, OnlyLinksThatRunNothingAreTaken) {
   for (const char* good : {"https://h/{soname}!{symbol}", "http://h/", "../api/{symbol}.html",
                            "?api={symbol}", "/api/a:b"}) {

@@ -109,9 +109,9 @@ command::Command CardsCommand() {
       .summary = "A card for each API, as files",
       .help =
           R"(For each API: SYMBOL.light.svg, .dark.svg, .html and .md in a directory of its library, and
-index.html, index.md, index.json. TEMPLATE: {soname}, {symbol} and {version} are filled in,
-percent-encoded. The same catalogue gives the same bytes. Example:
-  fieldcost docs cards --output cards --url 'https://costs.example/{symbol}')",
+index.html, index.md, index.json. TEMPLATE: {soname}, {symbol}, {version} and {api} are filled
+in, percent-encoded. The same catalogue gives the same bytes. Example:
+  fieldcost docs cards --output cards --url 'https://costs.example/{api}')",
       .options = {{.names = "--output",
                    .value = "DIRECTORY",
                    .help = "Directory to write to; made if absent",

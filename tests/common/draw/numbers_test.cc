@@ -1,0 +1,91 @@
+#include "common/draw/numbers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/draw/spectrum.h"
+
+namespace fieldcost::draw {
+namespace {
+
+using stats::Metric;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr Style kPlain{};
+constexpr Style kUtf8{.utf8 = true};
+
+std::string Time(double value) { return FormatCost(value, Metric::kWallTime, kUtf8); }
+std::string Bytes(double value) { return FormatCost(value, Metric::kAllocInclusive, kUtf8); }
+
+TEST(NumbersTest, TimesThatCannotBeToldApartAreOneClass) {
+  EXPECT_EQ(Time(0), "under 16 ns");
+  EXPECT_EQ(Time(15.9), "under 16 ns");
+  EXPECT_EQ(Time(16), "16 ns");
+  EXPECT_EQ(FormatCost(7, Metric::kFirstCallTime, kUtf8), "under 16 ns");
+  EXPECT_EQ(FormatCost(7, Metric::kCpuCycles, kUtf8), "7 cyc");
+  EXPECT_EQ(Bytes(7), "7 B");
+  EXPECT_EQ(FormatInterval(3, 7, " to ", Metric::kWallTime, kUtf8), "under 16 ns");
+  EXPECT_EQ(FormatInterval(3, 20, " to ", Metric::kWallTime, kUtf8), "under 16 ns to 20 ns");
+  stats::CostHistogram histogram;
+  for (const std::uint64_t value : {0, 1, 4, 9, 15, 16}) histogram.Add(value);
+  EXPECT_THAT(HistogramView(CountBars(histogram, Metric::kWallTime), kPlain),
+              AllOf(StartsWith("[0, 16)                  5 |@"),
+                    HasSubstr("\n[16, 32)                 1 |@")));
+}
+
+TEST(NumbersTest, CostsHaveTwoSignificantDigitsAndAFittingUnit) {
+  EXPECT_EQ(FormatSpread(0, Metric::kWallTime, kUtf8), "0 ns");
+  EXPECT_EQ(FormatSpread(0.333, Metric::kWallTime, kUtf8), "0.33 ns");
+  EXPECT_EQ(FormatSpread(7, Metric::kWallTime, kUtf8), "7 ns");
+  EXPECT_EQ(FormatSpread(3.47, Metric::kWallTime, kUtf8), "3.5 ns");
+  EXPECT_EQ(Time(123), "120 ns");
+  EXPECT_EQ(Time(994), "990 ns");
+  EXPECT_EQ(Time(996), "1.0 µs");
+  EXPECT_EQ(Time(1234), "1.2 µs");
+  EXPECT_EQ(Time(99'900), "100 µs");
+  EXPECT_EQ(Time(12'345'678), "12 ms");
+  EXPECT_EQ(Time(3.21e9), "3.2 s");
+  EXPECT_EQ(Time(600e9), "10 min");
+  EXPECT_EQ(Bytes(1000), "1000 B");
+  EXPECT_EQ(Bytes(1024), "1.0 KiB");
+  EXPECT_EQ(Bytes(1536), "1.5 KiB");
+  EXPECT_EQ(Bytes(5.0 * 1048576), "5.0 MiB");
+  EXPECT_EQ(FormatCost(1234, Metric::kCpuCycles, kUtf8), "1.2 kcyc");
+  EXPECT_EQ(FormatCost(12, Metric::kCallsPerRun, kUtf8), "12 calls");
+  EXPECT_EQ(FormatCost(3.4e6, Metric::kCallsPerRun, kUtf8), "3.4 M calls");
+  EXPECT_EQ(FormatCost(1234, Metric::kFirstCallTime, kUtf8), "1.2 µs");
+}
+
+TEST(NumbersTest, WithoutUtf8MicrosecondsAreAscii) {
+  EXPECT_EQ(FormatCost(1234, Metric::kWallTime, kPlain), "1.2 us");
+}
+
+TEST(NumbersTest, WhatIsNoNumberIsADash) {
+  EXPECT_EQ(Time(-1), "-");
+  EXPECT_EQ(Time(0.0 / 0.0), "-");
+  EXPECT_EQ(Time(1e308 * 10), "-");
+}
+
+TEST(NumbersTest, CountsAndSumsAreExact) {
+  EXPECT_EQ(FormatCount(0), "0");
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(1000), "1,000");
+  EXPECT_EQ(FormatCount(~std::uint64_t{0}), "18,446,744,073,709,551,615");
+  EXPECT_EQ(Decimal(0), "0");
+  EXPECT_EQ(Decimal(~stats::Uint128{0}), "340282366920938463463374607431768211455");
+}
+
+TEST(NumbersTest, TimesAndAgesAreForPeople) {
+  const WallTime time{std::chrono::seconds(1'700'000'000)};
+  EXPECT_EQ(FormatTime(time), "2023-11-14 22:13 UTC");
+  EXPECT_EQ(FormatTime(WallTime{}), "never");
+  EXPECT_EQ(FormatAge(time, time + std::chrono::seconds(59)), "just now");
+  EXPECT_EQ(FormatAge(time, time + std::chrono::minutes(1)), "1 minute ago");
+  EXPECT_EQ(FormatAge(time, time + std::chrono::hours(47)), "47 hours ago");
+  EXPECT_EQ(FormatAge(time, time + std::chrono::hours(72)), "3 days ago");
+}
+
+}  // namespace
+}  // namespace fieldcost::draw

@@ -1,0 +1,101 @@
+#include "common/draw/spectrum.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "common/draw/terminal.h"
+
+namespace fieldcost::draw {
+namespace {
+
+using stats::Metric;
+using ::testing::HasSubstr;
+
+constexpr Style kPlain{};
+constexpr Style kUtf8{.utf8 = true};
+constexpr Style kColor{.utf8 = true, .color = ColorDepth::kTrue};
+
+TEST(SpectrumTest, HeightIsCountOverTheUsedRange) {
+  stats::CostHistogram histogram;
+  for (int i = 0; i < 1; ++i) histogram.Add(4);
+  for (int i = 0; i < 80; ++i) histogram.Add(8);
+  for (int i = 0; i < 40; ++i) histogram.Add(32);
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 6, kUtf8), "▁█ ▄  ");
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 6, kPlain), ".@ +  ");
+}
+
+TEST(SpectrumTest, AWideRangeIsJoinedToFit) {
+  stats::CostHistogram histogram;
+  for (unsigned power = 0; power < 64; ++power) histogram.Add(std::uint64_t{1} << power);
+  EXPECT_EQ(DisplayWidth(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kUtf8)), 16U);
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kPlain),
+            "@@@@@@@@@@@@@@@@");
+  histogram.Add(0);  // 65 slots in 16 columns: 5 each, 13 columns
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 16, kPlain),
+            "@@@@@@@@@@@@@   ");
+}
+
+TEST(SpectrumTest, AnEmptyHistogramIsBlank) {
+  EXPECT_EQ(Spectrum({}, 5, kColor), "     ");
+  EXPECT_EQ(HistogramView({}, kPlain), "");
+}
+
+// Relative luminance (WCAG 2.1, from sRGB).
+double Luminance(const Rgb& color) {
+  const auto linear = [](std::uint8_t part) {
+    const double value = part / 255.0;
+    return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
+}
+
+TEST(SpectrumTest, ColoursRiseInLightnessFromBucketToBucket) {
+  for (unsigned slot = 1; slot <= 31; ++slot) {
+    EXPECT_GT(Luminance(BucketColor(slot)), Luminance(BucketColor(slot - 1))) << slot;
+  }
+  // Red and green hardly differ, so who sees no difference between them misses nothing.
+  for (unsigned slot = 0; slot <= 31; ++slot) {
+    const Rgb color = BucketColor(slot);
+    EXPECT_LE(std::abs(int{color.red} - int{color.green}), 45) << slot;
+  }
+  // Told apart from a white page and from a black one: 1.25 : 1 at least.
+  EXPECT_GT(1.05 / (Luminance(BucketColor(31)) + 0.05), 1.25);
+  EXPECT_GT((Luminance(BucketColor(0)) + 0.05) / 0.05, 2.0);
+  EXPECT_EQ(BucketColor(64).red, BucketColor(31).red);
+}
+
+TEST(SpectrumTest, ColourAddsEscapesAndNothingElse) {
+  stats::CostHistogram histogram;
+  histogram.Add(1);
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 1, kColor),
+            "\x1b[38;2;51;84;164m█\x1b[0m");
+  EXPECT_EQ(Spectrum(CountBars(histogram, Metric::kAllocInclusive), 1,
+                     {.utf8 = true, .color = ColorDepth::k256}),
+            "\x1b[38;5;67m█\x1b[0m");
+}
+
+TEST(HistogramViewTest, LooksLikeBpftrace) {
+  stats::CostHistogram histogram;
+  histogram.Add(0);
+  for (int i = 0; i < 40; ++i) histogram.Add(1);
+  for (int i = 0; i < 20; ++i) histogram.Add(5);
+  EXPECT_EQ(HistogramView(CountBars(histogram, Metric::kAllocInclusive), kPlain),
+            "[0]                      1 |@                                       |\n"
+            "[1, 2)                  40 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+            "[2, 4)                   0 |                                        |\n"
+            "[4, 8)                  20 |@@@@@@@@@@@@@@@@@@@@                    |\n");
+  stats::CostHistogram large;
+  large.Add(1024);
+  large.Add(~std::uint64_t{0});
+  EXPECT_THAT(HistogramView(CountBars(large, Metric::kAllocInclusive), kPlain),
+              HasSubstr("[1K, 2K) "));
+  EXPECT_THAT(HistogramView(CountBars(large, Metric::kAllocInclusive), kPlain),
+              HasSubstr("[8E, 16E) "));
+}
+
+}  // namespace
+}  // namespace fieldcost::draw

@@ -1,0 +1,20 @@
+#include "tools/report/freshness_text.h"
+
+#include <fmt/format.h>
+
+#include "common/draw/numbers.h"
+
+namespace fieldcost::report {
+
+std::string FreshnessText(const CatalogueFacts& facts, WallTime now) {
+  return fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
+                     facts.snapshot, draw::FormatTime(facts.published),
+                     draw::FormatAge(facts.published, now), facts.fragments_current,
+                     facts.fragments_total);
+}
+
+std::string OutOfDateText(WallTime expired) {
+  return fmt::format("out of date since {}: fieldcost sync", draw::FormatTime(expired));
+}
+
+}  // namespace fieldcost::report
