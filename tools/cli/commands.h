@@ -36,6 +36,7 @@ command::Command DocsCommand();
 command::Command DocsDoxygenCommand();
 command::Command HistCommand();
 command::Command ManCommand();
+command::Command MergeCommand();
 command::Command ReportCommand();
 command::Command RunCommand();
 command::Command SearchCommand();

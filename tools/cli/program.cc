@@ -89,7 +89,8 @@ command::Command Program() {
                    .choices = {"auto", "always", "never"}}},
       .commands = {AgentCommand(), RunCommand(), SyncCommand(), ShowCommand(), TopCommand(),
                    HistCommand(), SpectrumCommand(), SearchCommand(), CheckCommand(), DiffCommand(),
-                   ReportCommand(), DocsCommand(), ManCommand(), CompletionCommand()}};
+                   ReportCommand(), MergeCommand(), DocsCommand(), ManCommand(),
+                   CompletionCommand()}};
 }
 
 int Main(std::vector<std::string> arguments) {
