@@ -85,9 +85,9 @@ command::Command Program() {
                    .help = "Colours (auto: on a terminal, without NO_COLOR)",
                    .default_text = "auto",
                    .choices = {"auto", "always", "never"}}},
-      .commands = {AgentCommand(), RunCommand(), MeasureCommand(), SyncCommand(), ShowCommand(),
-                   TopCommand(), HistCommand(), SpectrumCommand(), SearchCommand(), CheckCommand(),
-                   DiffCommand(), ReportCommand(), DocsCommand(), ManCommand(),
+      .commands = {AgentCommand(), RunCommand(), MeasureCommand(), MergeCommand(), SyncCommand(),
+                   ShowCommand(), TopCommand(), HistCommand(), SpectrumCommand(), SearchCommand(),
+                   CheckCommand(), DiffCommand(), ReportCommand(), DocsCommand(), ManCommand(),
                    CompletionCommand()}};
 }
 

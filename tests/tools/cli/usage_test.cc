@@ -38,6 +38,7 @@ TEST_F(CliTest, EverySubcommandHasHelpWithAnExample) {
                                                           {"spectrum"},
                                                           {"search"},
                                                           {"top"},
+                                                          {"merge"},
                                                           {"completion"}};
   for (std::vector<std::string> command : commands) {
     command.emplace_back("--help");

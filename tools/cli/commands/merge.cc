@@ -1,0 +1,71 @@
+#include <vector>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/lab_file.h"
+#include "tools/cli/lab_json.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+struct Request {
+  std::vector<std::filesystem::path> tables;
+  std::filesystem::path output;
+};
+
+std::string MergedText(const std::filesystem::path& file, const wire::LabTable& table) {
+  const std::size_t parts = table.parts.size();
+  return fmt::format("{} measurement{}, {} APIs, {} calls in {}\n", parts, parts == 1 ? "" : "s",
+                     draw::FormatCount(table.apis.size()), draw::FormatCount(CallsOf(table)),
+                     EscapeControl(file.string()));
+}
+
+Result<int> Run(const Request& command, const Output& output) {
+  std::vector<wire::LabTable> tables;
+  for (const std::filesystem::path& file : command.tables) {
+    FIELDCOST_ASSIGN(wire::LabTable table, ReadLabTable(file));
+    tables.push_back(std::move(table));
+  }
+  FIELDCOST_ASSIGN(const wire::LabTable sum, wire::MergeLabTables(tables));
+  FIELDCOST_ASSIGN(const std::size_t size_bytes, WriteLabTable(command.output, sum));
+  FIELDCOST_TRY(WriteStdout(output.json ? WrittenTableJson(command.output, size_bytes, sum)
+                                        : MergedText(command.output, sum)));
+  return 0;
+}
+
+}  // namespace
+
+command::Command MergeCommand() {
+  return {
+      .name = "merge",
+      .summary = "Add up what was measured of several scenarios",
+      .help =
+          R"(The order does not matter, and sums may be added to sums. A measurement that is in two of the
+tables is refused (status 64), so that nothing counts twice. Examples:
+  fieldcost merge -o all.lab a.lab b.lab
+  fieldcost merge -o all.lab all.lab c.lab
+  fieldcost top --table all.lab)",
+      .options = {{.names = "table",
+                   .value = "TABLE",
+                   .help = "What `fieldcost measure --save` or this has written",
+                   .completes = command::Completes::kFiles,
+                   .required = true,
+                   .repeats = true},
+                  {.names = "--output,-o",
+                   .value = "FILE",
+                   .help = "Write the sum there; it may be one of the tables",
+                   .completes = command::Completes::kFiles,
+                   .required = true}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            const std::vector<std::string> names = arguments.Texts("table");
+            return Run(
+                {.tables = {names.begin(), names.end()}, .output = arguments.Text("--output")},
+                OutputOf(arguments));
+          },
+      .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli
