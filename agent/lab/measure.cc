@@ -121,7 +121,9 @@ class Session {
           map.scenario.status, found_.plain.status, Said(map.scenario));
     }
     if (map.files.empty()) {
-      return Fail(ErrorCode::kUnsupported, "no program of the scenario can be measured");
+      return Fail(ErrorCode::kUnsupported,
+                  "no program of the scenario can be measured (static, privileged, with a garbage "
+                  "collector that searches registers, or limited to little memory)");
     }
     found_.map_ns = map.scenario.wall_ns;
     found_.programs = static_cast<std::uint32_t>(map.files.size());
