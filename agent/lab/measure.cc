@@ -146,6 +146,7 @@ class Session {
   void CountLosses(const LabRun& run) {
     for (const LabFile& file : run.files) {
       found_.lost_calls += file.lost_calls;
+      found_.lost_nodes += file.lost_nodes;
       if (!file.attached) ++found_.detached;
     }
     found_.still_running += run.still_running;

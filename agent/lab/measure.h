@@ -72,6 +72,8 @@ struct Measurement {
   std::uint32_t failed_runs = 0;     // thrown away: another exit status than the plain run's
   std::uint32_t other_outputs = 0;   // runs whose output differed from the plain run's
   std::uint64_t lost_calls = 0;
+  std::uint64_t lost_nodes =
+      0;                       // calls that the tree of stacks tells of their callers: it was full
   std::uint32_t left_out = 0;  // APIs beyond what a file takes, or with too long names
   std::uint32_t detached = 0;  // programs that could not be measured to their end
   std::uint32_t still_running = 0;

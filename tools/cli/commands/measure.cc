@@ -150,6 +150,8 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   count(found.other_outputs, "run wrote something else than the plain run",
         "runs wrote something else than the plain run");
   count(found.lost_calls, "call was lost", "calls were lost");
+  count(found.lost_nodes, "call is told of its caller in the stacks, of which there were too many",
+        "calls are told of their callers in the stacks, of which there were too many");
   count(found.left_out, "API was left out: its name is too long, or there are too many",
         "APIs were left out: their names are too long, or they are too many");
   count(found.detached, "program was measured in part: it entered a sandbox, or loaded a collector",

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "common/stats/stat_row.h"
+#include "tools/analysis/check_field.h"
+
+namespace fieldcost::analysis {
+
+// How much more an API costs in the field than in the lab, where it is called again and again by
+// one program with warm caches: the price of its context. Ratio of geometric means of times,
+// machines of the field against runs of the lab.
+struct ContextPenalty {
+  double ratio = 1;
+  double low =
+      1;  // of the 95 % confidence interval, by Welch's t (common/stats/machine_comparison.h)
+  double high = 1;
+  std::uint64_t machines = 0;
+  Stratum stratum = Stratum::kNone;  // of the field
+};
+
+// nullopt with fewer than 2 runs, or too few machines in the field. REQUIRES: both are valid. Pure.
+std::optional<ContextPenalty> PenaltyOf(const stats::StatRow& lab, const FieldChoice& field);
+
+}  // namespace fieldcost::analysis
