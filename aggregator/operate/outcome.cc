@@ -1,8 +1,11 @@
 #include "aggregator/operate/outcome.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "common/base/text.h"
+#include "common/draw/terminal.h"
 
 namespace fieldcost::aggregator {
 
@@ -61,10 +64,17 @@ void Print(const Outcome& outcome, std::string_view done, bool json) {
   if (json) {
     fmt::print("{}", outcome.Json());
   } else if (outcome.empty()) {
-    fmt::print("{}\n", done);
+    PrintLines(fmt::format("{}\n", done));
   } else {
-    fmt::print("{}: {}", done, outcome.Text());
+    PrintLines(fmt::format("{}: {}", done, outcome.Text()));
   }
+}
+
+void PrintLines(std::string_view text) {
+  winsize size{};
+  const bool is_terminal =
+      ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  fmt::print("{}", draw::WrapLines(text, {.columns = is_terminal ? size.ws_col : std::size_t{0}}));
 }
 
 }  // namespace fieldcost::aggregator

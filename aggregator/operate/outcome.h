@@ -33,4 +33,7 @@ class Outcome {
 // Prints to stdout: JSON, or `done` and the facts on one line.
 void Print(const Outcome& outcome, std::string_view done, bool json);
 
+// Prints to stdout; on a terminal, lines are broken at blanks to fit it.
+void PrintLines(std::string_view text);
+
 }  // namespace fieldcost::aggregator
