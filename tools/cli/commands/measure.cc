@@ -170,7 +170,11 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   return lines;
 }
 
-Status CheckGlobs(std::string& text) { return CheckPick(text); }
+// Brings the list into its normal form.
+Status CheckGlobs(std::string& untrusted_text) {
+  FIELDCOST_ASSIGN(untrusted_text, ResolvePick(untrusted_text));
+  return {};
+}
 
 Status CheckSpan(std::string& untrusted_text) {
   if (ParseDuration(untrusted_text)) return {};
