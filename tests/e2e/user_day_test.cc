@@ -14,6 +14,7 @@
 #include "tests/support/demo_catalog.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/tools/lsp/lsp_client.h"
 
 namespace fieldcost::testing {
 namespace {
@@ -132,8 +133,27 @@ class UserDayWithCatalogTest : public UserDayTest {
     ASSERT_EQ(demo_.error(), "");
     home_ = demo_.home();
   }
+  void LooksInAnEditor();
+
   const DemoCatalog demo_{directory_.path(), {.agents = 120}};
 };
+
+// A hover and a completion, as an editor asks for them.
+void UserDayWithCatalogTest::LooksInAnEditor() {
+  namespace json = boost::json;
+  constexpr char kUri[] = "file:///w/a.cc";
+  lsp::LspClient editor(home_);
+  editor.Start();
+  editor.Open(kUri, "cpp", "x = Json::Reader::parse(text);\nJson::Rea\n");
+  const auto at = [&](int line, int character) {
+    return json::object{{"textDocument", json::object{{"uri", kUri}}},
+                        {"position", json::object{{"line", line}, {"character", character}}}};
+  };
+  EXPECT_THAT(json::serialize(editor.Result("textDocument/hover", at(0, 20))),
+              AllOf(HasSubstr("Json::Reader::parse"), HasSubstr("typically")));
+  EXPECT_THAT(json::serialize(editor.Result("textDocument/completion", at(1, 9))),
+              HasSubstr("\"label\":\"Json::Reader::parse\""));
+}
 
 TEST_F(UserDayWithCatalogTest, ADeveloperFindsWhatACallCosts) {
   Fieldcost({"--help"});
@@ -158,6 +178,7 @@ TEST_F(UserDayWithCatalogTest, ADeveloperFindsWhatACallCosts) {
   // Completion, as the script of a shell asks for it.
   EXPECT_THAT(demo_.Fieldcost({"__complete", "show", "Json::Reader::pa"}).output,
               HasSubstr("Json::Reader::parse\t"));
+  LooksInAnEditor();
 }
 
 TEST_F(UserDayWithCatalogTest, AVendorReadsTheRegressionFirst) {

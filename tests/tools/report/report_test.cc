@@ -43,6 +43,17 @@ std::string TableOf(const std::vector<analysis::CostSummary>& summaries, const d
   return CostTable(costs, std::nullopt, style);
 }
 
+TEST(CostTableTest, WhatIsOfNoPublicLibraryIsLabelledOnce) {
+  const std::vector<stats::StatRow> rows = {
+      Row("(private)", "(private)", Metric::kWallTime, {9}, 1),
+      Row("mine.so", "work", Metric::kWallTime, {9}, 1)};
+  std::vector<analysis::CostSummary> summaries = analysis::Summarise(rows);
+  for (analysis::CostSummary& summary : summaries) summary.local_only = true;
+  const std::string table = TableOf(summaries, kPlain);
+  EXPECT_THAT(table, HasSubstr("mine.so (local only)"));
+  EXPECT_THAT(table, Not(HasSubstr("(private) (local only)")));
+}
+
 TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
   const std::vector<stats::StatRow> rows = {
       Row("liba.so.1", "work", Metric::kWallTime, std::vector<std::uint64_t>(2000, 1500), 3),
