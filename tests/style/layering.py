@@ -49,9 +49,9 @@ TABLE = {
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb", "boost/crc.hpp"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
-    # Of drawing only what a histogram's bars are.
-    "tools/analysis": (["base", "stats", "draw"], []),
-    "tools/report": (["base", "shm", "stats", "draw", "analysis"], []),
+    # Of drawing only what a histogram's bars are, of the wire what a lab table is.
+    "tools/analysis": (["base", "stats", "wire", "draw"], []),
+    "tools/report": (["base", "shm", "stats", "wire", "draw", "analysis"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
                    "runs", "lab", "upload", "draw", "analysis", "report", "command"],
                   ["boost/json", "boost/property_tree/"]),

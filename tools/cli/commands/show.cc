@@ -1,17 +1,22 @@
+#include <algorithm>
 #include <span>
 
 #include "common/base/text.h"
 #include "tools/analysis/api_cost.h"
+#include "tools/analysis/lab_cost.h"
 #include "tools/analysis/version_order.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/find_api.h"
+#include "tools/cli/lab_json.h"
 #include "tools/cli/page_file.h"
 #include "tools/cli/source.h"
+#include "tools/cli/terminal_io.h"
 #include "tools/report/cost_card.h"
 #include "tools/report/cost_detail.h"
 #include "tools/report/heat_page.h"
+#include "tools/report/lab_table_text.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -20,8 +25,9 @@ using Detail = std::string(const analysis::CostSummary& summary, const draw::Sty
 
 struct Request {
   std::string api;  // "symbol" or "soname!symbol"
-  bool local = false;
+  SourceChoice source;
   bool all = false;            // versions; else the newest one, of text
+  bool with_shapes = false;    // of a lab table
   std::filesystem::path html;  // a page to write instead of printing; empty = none
   analysis::Selection selection;
 };
@@ -36,16 +42,50 @@ std::string OlderText(std::span<const analysis::CostSummary> versions) {
   return text + "\n\n";
 }
 
+// What a lab table knows beside its rows; nothing without one.
+class LabShapes {
+ public:
+  explicit LabShapes(const std::optional<wire::LabTable>& table) {
+    if (table) costs_ = analysis::LabCosts(*table);
+  }
+
+  std::string TextOf(const stats::ApiKey& api, const draw::Style& style) const {
+    const auto place = std::ranges::find(costs_, api, KeyOf);
+    return place == costs_.end() ? "" : report::ShapeText(*place, style) + "\n";
+  }
+
+  // With the metrics of the summaries.
+  std::vector<analysis::LabCost> Of(std::span<const analysis::CostSummary> summaries) const {
+    std::vector<analysis::LabCost> found;
+    for (const analysis::CostSummary& summary : summaries) {
+      const auto place = std::ranges::find(costs_, summary.api, KeyOf);
+      if (place == costs_.end()) continue;
+      found.push_back(*place);
+      found.back().summary = summary;
+    }
+    return found;
+  }
+
+ private:
+  static const stats::ApiKey& KeyOf(const analysis::LabCost& cost) { return cost.summary.api; }
+  std::vector<analysis::LabCost> costs_;
+};
+
 // `show` and `hist` differ in what they tell of each API found.
 Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, Detail* detail) {
   FIELDCOST_TRY(CheckApiName(command.api));
-  FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
+  FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));
   FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
                    FindApi(source, command.api, command.selection));
   if (!command.html.empty()) {
     const auto cards = report::CardsOf(summaries, ProvenanceOf(source.freshness()));
     FIELDCOST_TRY(WritePage(command.html, report::HeatPage(cards),
-                            command.local ? PageOf::kOwn : PageOf::kPublished));
+                            source.freshness() ? PageOf::kPublished : PageOf::kOwn));
+    return 0;
+  }
+  const LabShapes shapes(command.with_shapes ? source.table() : std::nullopt);
+  if (command.with_shapes && source.table() && output.json) {
+    FIELDCOST_TRY(WriteStdout(LabJson(shapes.Of(summaries), source.table()->parts)));
     return 0;
   }
   const auto text = [&] {
@@ -54,18 +94,19 @@ Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, 
       const std::size_t shown = command.all ? cost.versions.size() : 1;
       for (std::size_t i = 0; i < shown; ++i) {
         all += detail(cost.versions[i], output.style) + "\n";
+        all += shapes.TextOf(cost.versions[i].api, output.style);
       }
       all += OlderText(std::span(cost.versions).subspan(shown));
     }
     return all;
   };
-  FIELDCOST_TRY(PrintCosts(summaries, source.freshness(), output, csv, text));
+  FIELDCOST_TRY(PrintCosts(summaries, source, output, csv, text));
   return 0;
 }
 
 Request RequestOf(const command::Arguments& arguments) {
   return {.api = arguments.Text("api"),
-          .local = arguments.Has("--local"),
+          .source = SourceOf(arguments),
           .all = arguments.Has("--all") || arguments.Has("--of-version"),
           .selection = SelectionOf(arguments)};
 }
@@ -90,6 +131,7 @@ Examples:
   fieldcost show Json::Reader::parse)",
       .options = {ApiOperand(),
                   LocalOption(),
+                  TableOption(),
                   {.names = "--all", .help = "Every version, every metric in full"},
                   HtmlOption("Write a heat map of versions and costs there, as a page for the "
                              "browser (- = stdout)")},
@@ -97,6 +139,7 @@ Examples:
           [](const command::Arguments& arguments) {
             Request request = RequestOf(arguments);
             request.html = arguments.Text("--html");
+            request.with_shapes = true;
             const bool in_full = arguments.Has("--all") || request.selection.metric.has_value();
             return ShowEach(request, OutputOf(arguments), CsvKind::kNumbers,
                             in_full ? report::CostDetail : report::CostBrief);
@@ -108,17 +151,20 @@ Examples:
 }
 
 command::Command HistCommand() {
-  command::Command hist{
-      .name = "hist",
-      .summary = "One API's histogram",
-      .help = R"(Examples:
+  command::Command hist{.name = "hist",
+                        .summary = "One API's histogram",
+                        .help = R"(Examples:
   fieldcost hist sqlite3_step
   fieldcost hist malloc --metric alloc_inclusive --csv)",
-      .options = {ApiOperand(), LocalOption(), {.names = "--all", .help = "Every version"}},
-      .handler = [](const command::Arguments& arguments) {
-        Request request = RequestOf(arguments);
-        return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets, report::HistogramDetail);
-      }};
+                        .options = {ApiOperand(),
+                                    LocalOption(),
+                                    TableOption(),
+                                    {.names = "--all", .help = "Every version"}},
+                        .handler = [](const command::Arguments& arguments) {
+                          Request request = RequestOf(arguments);
+                          return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets,
+                                          report::HistogramDetail);
+                        }};
   AddSelection("Of this metric", kDefaultMetric, hist);
   return hist;
 }
