@@ -6,6 +6,7 @@
 
 #include "common/stats/shape.h"
 #include "common/wire/lab_table.h"
+#include "tools/analysis/context_penalty.h"
 #include "tools/analysis/summary.h"
 
 namespace fieldcost::analysis {
@@ -24,6 +25,7 @@ struct LabCost {
   std::optional<double> run_spread;
   std::optional<double> alloc_per_call;  // bytes, callees included; nullopt = not known
   stats::ShapeResult shape;
+  std::optional<ContextPenalty> field;  // nullopt = not compared, or not enough is known
 
   // The time of all `calls`, ns: their number by the mean of those timed. nullopt = none timed.
   std::optional<double> TotalNs() const;

@@ -2,12 +2,14 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/stats/cxx_name.h"
+#include "tools/analysis/check_field.h"
 #include "tools/analysis/lab_change.h"
 #include "tools/analysis/lab_cost.h"
 #include "tools/analysis/waiting.h"
@@ -45,6 +47,21 @@ Chosen Choose(const wire::LabTable& table, const LabView& view) {
   return chosen;
 }
 
+// The times of each with what the catalogue knows of them.
+Status CompareWithField(const wire::LabTable& table, const Source& field,
+                        std::vector<LabCost>& costs) {
+  for (LabCost& cost : costs) {
+    const stats::ApiKey& api = cost.summary.api;
+    const auto row = std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& one) {
+      return one.key.metric == stats::Metric::kWallTime && one.key.api == api;
+    });
+    if (row == table.rows.end()) continue;
+    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, field.Find(api.symbol, api.soname));
+    cost.field = analysis::PenaltyOf(*row, analysis::ChooseField(rows, {}, row->key));
+  }
+  return {};
+}
+
 std::string TableText(const Chosen& chosen, const wire::LabTable& table, const draw::Style& style) {
   if (chosen.costs.empty() && chosen.waiting.empty()) return "nothing was called\n";
   std::string text = chosen.costs.empty() ? "" : report::LabTableText(chosen.costs, style);
@@ -76,7 +93,8 @@ int ExitStatusOf(const std::vector<LabChange>& changes) {
 }  // namespace
 
 Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Output& output) {
-  const Chosen chosen = Choose(table, view);
+  Chosen chosen = Choose(table, view);
+  if (view.field != nullptr) FIELDCOST_TRY(CompareWithField(table, *view.field, chosen.costs));
   if (output.json) return WriteStdout(LabJson(chosen.costs, table.parts));
   if (output.csv) return WriteStdout(report::LabCsv(chosen.costs));
   return WritePaged(TableText(chosen, table, output.style), output);

@@ -8,6 +8,7 @@
 #include "common/wire/lab_table.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/source.h"
 
 namespace fieldcost::cli {
 
@@ -18,8 +19,9 @@ namespace fieldcost::cli {
 struct LabView {
   std::string library;  // glob over sonames; empty = all
   analysis::SortKey sort = analysis::SortKey::kTotal;
-  std::uint64_t limit = 0;    // 0 = all
-  bool with_waiting = false;  // also functions whose work is to wait (tools/analysis/waiting.h)
+  std::uint64_t limit = 0;        // 0 = all
+  bool with_waiting = false;      // also functions whose work is to wait (tools/analysis/waiting.h)
+  const Source* field = nullptr;  // a catalogue that it is compared with; nullptr = none
 };
 // report::LabTableText() with its notes, LabJson() or report::LabCsv().
 Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Output& output);

@@ -36,6 +36,16 @@ json::value Known(const std::optional<double>& number) {
   return *number;
 }
 
+// Null = not compared, or not enough is known.
+json::value FieldJson(const std::optional<analysis::ContextPenalty>& field) {
+  if (!field) return nullptr;
+  return json::object{{"ratio", field->ratio},
+                      {"ratio_low", field->low},
+                      {"ratio_high", field->high},
+                      {"machines", field->machines},
+                      {"stratum", Text(analysis::Name(field->stratum))}};
+}
+
 json::object SlotJson(unsigned slot, std::uint64_t calls) {
   return {{"min", Text(draw::Decimal(shm::SlotMin(slot)))},
           {"max", Text(draw::Decimal(shm::SlotMax(slot)))},
@@ -116,6 +126,7 @@ std::string LabJson(const std::vector<analysis::LabCost>& costs,
     row["total_ns"] = Known(cost.TotalNs());
     row["run_spread"] = Known(cost.run_spread);
     row["alloc_per_call"] = Known(cost.alloc_per_call);
+    row["field"] = FieldJson(cost.field);
     row["shape"] = ShapeJson(cost.shape);
     row["metrics"] = MetricsJson(cost.summary);
     rows.push_back(std::move(row));

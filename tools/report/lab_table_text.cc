@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -68,6 +69,12 @@ class Names {
   std::map<Key, int> count_;
 };
 
+// "1.8 x (1.6 to 2.0)".
+std::string PenaltyText(const std::optional<analysis::ContextPenalty>& field) {
+  if (!field) return kUnknown;
+  return fmt::format("{:.2g} x ({:.2g} to {:.2g})", field->ratio, field->low, field->high);
+}
+
 draw::TextLine LineOf(const LabCost& cost, const Names& names,
                       const std::optional<draw::UsedSlots>& range, const draw::Style& style) {
   const analysis::MetricSummary* times = TimesOf(cost);
@@ -82,6 +89,7 @@ draw::TextLine LineOf(const LabCost& cost, const Names& names,
           quantile(&stats::Quantiles::p99),
           SpreadText(cost.run_spread),
           draw::FormatCost(cost.alloc_per_call, Metric::kAllocInclusive, style),
+          PenaltyText(cost.field),
           stats::Sentence(cost.shape),
           times != nullptr && range
               ? draw::SpectrumOver(BarsOf(*times), *range, kSpectrumWidth, style)
@@ -193,6 +201,14 @@ Columns CsvColumnsOf() {
   add("alloc_per_call",
       [](CsvWriter& csv, const LabCost& cost) { csv.Known(cost.alloc_per_call); });
   AddShapeColumns(columns);
+  const auto add_field = [&](const char* name, double analysis::ContextPenalty::*which) {
+    columns.push_back({name, [which](CsvWriter& csv, const LabCost& cost) {
+                         cost.field ? csv.Number(*cost.field.*which) : csv.Empty();
+                       }});
+  };
+  add_field("field_ratio", &analysis::ContextPenalty::ratio);
+  add_field("field_ratio_low", &analysis::ContextPenalty::low);
+  add_field("field_ratio_high", &analysis::ContextPenalty::high);
   return columns;
 }
 
@@ -205,19 +221,27 @@ std::string SpreadText(const std::optional<double>& run_spread) {
 }
 
 std::string LabTableText(std::span<const LabCost> costs, const draw::Style& style) {
-  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastApiWidth},
-                                                 {"LIBRARY", false, 5, kLeastLibraryWidth},
-                                                 {"CALLS", true},
-                                                 {"P50", true},
-                                                 {"P99", true, 1},
-                                                 {fmt::format("RUN{}", PlusMinus(style)), true, 2},
-                                                 {"ALLOC/CALL", true, 3},
-                                                 {"SHAPE", false, 0, kLeastShapeWidth},
-                                                 {"SPECTRUM", false, 4}};
+  std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastApiWidth},
+                                           {"LIBRARY", false, 5, kLeastLibraryWidth},
+                                           {"CALLS", true},
+                                           {"P50", true},
+                                           {"P99", true, 1},
+                                           {fmt::format("RUN{}", PlusMinus(style)), true, 2},
+                                           {"ALLOC/CALL", true, 3},
+                                           {"FIELD/LAB", true},
+                                           {"SHAPE", false, 0, kLeastShapeWidth},
+                                           {"SPECTRUM", false, 4}};
   const Names names(costs);
   const std::optional<draw::UsedSlots> range = UsedByTimes(costs);
   std::vector<draw::TextLine> lines;
   for (const LabCost& cost : costs) lines.push_back(LineOf(cost, names, range, style));
+  const bool has_field = std::any_of(costs.begin(), costs.end(),
+                                     [](const LabCost& cost) { return cost.field.has_value(); });
+  if (!has_field) {
+    constexpr std::ptrdiff_t kField = 7;
+    columns.erase(columns.begin() + kField);
+    for (draw::TextLine& line : lines) line.erase(line.begin() + kField);
+  }
   std::string text = draw::TextTable(columns, lines, style);
   if (range) text += draw::SpectrumLegend(*range, kSpectrumWidth, Metric::kWallTime, style);
   return text;

@@ -18,6 +18,8 @@
 #include "common/draw/numbers.h"
 #include "common/wire/lab_table.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/lab_answer.h"
+#include "tools/cli/lab_file.h"
 #include "tools/cli/lab_progress.h"
 #include "tools/cli/pick.h"
 #include "tools/cli/session/preload_library.h"
@@ -35,9 +37,10 @@ struct Request {
   std::string scan_name;
   std::string name;
   fs::path save;
+  fs::path base;            // a table that it is compared with; empty = none
+  bool with_field = false;  // and with the catalogue
 };
 
-constexpr int kTableMode = 0600;
 constexpr std::string_view kAnyStatus = "all";
 
 // A directory on memory, of this process alone, that is gone with it.
@@ -62,18 +65,6 @@ class LabDirectory {
   LabDirectory() = default;
   fs::path path_;
 };
-
-// Replaced by the table that all commands share.
-std::string TableText(const wire::LabTable& table, const Output&) {
-  std::string text;
-  for (const stats::StatRow& row : table.rows) {
-    if (row.key.metric != stats::Metric::kWallTime) continue;
-    text += fmt::format(
-        "{:50} {:10} {}\n", stats::DisplayName(row.key.api), row.histogram.count(),
-        draw::FormatCost(row.histogram.Mean(), stats::Metric::kWallTime, StderrStyle()));
-  }
-  return text;
-}
 
 // ^C ends the run that is on, and what is finished is kept.
 class InterruptibleRuns {
@@ -360,17 +351,27 @@ Result<int> Run(const Request& request, const Output& output) {
     return Fail(ErrorCode::kUnsupported,
                 "this machine's time stamp counter is not usable as a clock");
   }
+  // What is asked for later is looked at before anything runs.
+  std::optional<wire::LabTable> base;
+  if (!request.base.empty()) {
+    FIELDCOST_ASSIGN(base, ReadLabTable(request.base));
+  }
+  std::optional<Source> field;
+  if (request.with_field) {
+    FIELDCOST_ASSIGN(field, Source::Open(false));
+  }
   const InterruptibleRuns interruptible;
   FIELDCOST_ASSIGN(const Measured measured, MeasureAll(request, options, config));
   if (options.plan_only) {
     FIELDCOST_TRY(WriteStdout(PlanText(measured.found)));
     return 0;
   }
-  if (!request.save.empty()) {
-    FIELDCOST_ASSIGN(const std::string bytes, wire::EncodeLabTable(measured.table));
-    FIELDCOST_TRY(WriteFileAtomically(request.save, bytes, kTableMode));
+  if (!request.save.empty()) FIELDCOST_TRY(WriteLabTable(request.save, measured.table));
+  if (base) {
+    FIELDCOST_ASSIGN(const int status, PrintLabDiff(*base, measured.table, {}, output));
+    return StatusOf(measured.found) != 0 ? StatusOf(measured.found) : status;
   }
-  FIELDCOST_TRY(WriteStdout(TableText(measured.table, output)));
+  FIELDCOST_TRY(PrintLabTable(measured.table, {.field = field ? &*field : nullptr}, output));
   return StatusOf(measured.found);
 }
 
@@ -379,7 +380,9 @@ Result<Request> RequestOf(const command::Arguments& arguments) {
                   .scan = {},
                   .scan_name = {},
                   .name = arguments.Text("--name"),
-                  .save = arguments.Text("--save")};
+                  .save = arguments.Text("--save"),
+                  .base = arguments.Text("--diff-base"),
+                  .with_field = arguments.Has("--field")};
   const std::string& scan = arguments.Text("--scan");
   if (scan.empty()) return request;
   const std::size_t equals = scan.find('=');
@@ -424,6 +427,7 @@ calls, and nothing that calls it, is. So no time has another's measuring in it. 
 each time; --prepare brings its files back. Nothing of it leaves this machine.
 Examples:
   fieldcost measure -- sqlite3 :memory: '.read q.sql'
+  fieldcost measure --diff-base a.lab -- sqlite3 :memory: '.read q.sql'
   fieldcost measure --save a.lab --rounds 10 -- ./parse big.json
   fieldcost measure --apis 'libz.so.1!*' --scan N=1,10,100 -- ./pack {N}
   fieldcost top --table a.lab)",
@@ -432,6 +436,16 @@ Examples:
             .value = "FILE",
             .help = "Keep the table there: merge, top, show, diff and check read it",
             .completes = command::Completes::kFiles},
+           {.names = "--diff-base",
+            .value = "FILE",
+            .help =
+                "Compare with that table, instead of printing this one: exit status 1 if something "
+                "costs more, 2 if there is too little data",
+            .completes = command::Completes::kFiles},
+           {.names = "--field",
+            .help =
+                "With how much more each costs in the field, by the catalogue: its context's price",
+            .excludes = {"--diff-base"}},
            {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
            {.names = "--apis",
             .value = "GLOB,...",
