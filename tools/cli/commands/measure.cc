@@ -414,6 +414,81 @@ Status CheckRounds(std::string& untrusted_text) {
   return Fail(ErrorCode::kInvalidArgument, "it is no number up to {}", kMostRounds);
 }
 
+std::vector<command::Option> FilesAndComparisons() {
+  return {
+      {.names = "--save",
+       .value = "FILE",
+       .help = "Keep the table there: merge, top, show, diff and check read it",
+       .completes = command::Completes::kFiles},
+      {.names = "--diff-base",
+       .value = "FILE",
+       .help = "Compare with that table, instead of printing this one: exit status 1 if something "
+               "costs more, 2 if there is too little data",
+       .completes = command::Completes::kFiles},
+      {.names = "--field",
+       .help = "With how much more each costs in the field, by the catalogue: its context's price",
+       .excludes = {"--diff-base"}},
+      {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
+      {.names = "--apis",
+       .value = "GLOB,...",
+       .help = "Only these APIs: globs soname!symbol",
+       .completes = command::Completes::kApiGlobs,
+       .check = CheckGlobs},
+      {.names = "--isolate",
+       .value = "GLOB,...",
+       .help = "These get runs of their own, without any other",
+       .completes = command::Completes::kApiGlobs,
+       .check = CheckGlobs},
+      {.names = "--rounds",
+       .value = "N",
+       .help = "How often each API is timed",
+       .default_text = "5",
+       .check = CheckRounds}};
+}
+
+std::vector<command::Option> Options() {
+  std::vector<command::Option> options = FilesAndComparisons();
+  const std::vector<command::Option> of_runs = {
+      {.names = "--warmup",
+       .value = "N",
+       .help = "Runs before all others, which measure nothing",
+       .default_text = "0",
+       .check = CheckRounds},
+      {.names = "--seed",
+       .value = "N",
+       .help = "Decides the order of runs; by default what is called does",
+       .check = command::CheckNumber},
+      {.names = "--max-time",
+       .value = "TIME",
+       .help = "End after that time (30s, 5m, 1h), with the rounds that are finished",
+       .check = CheckSpan},
+      {.names = "--timeout",
+       .value = "TIME",
+       .help = "End if one run takes longer, with the rounds that are finished",
+       .check = CheckSpan},
+      {.names = "--prepare", .value = "COMMAND", .help = "A shell command before each run"},
+      {.names = "--cleanup", .value = "COMMAND", .help = "A shell command after the last one"},
+      {.names = "--scan",
+       .value = "NAME=N,...",
+       .help = "Measure it for each of these numbers, in the place of {NAME} in the command",
+       .check = CheckScan},
+      {.names = "--output",
+       .value = "WHERE",
+       .help = "What becomes of the command's output: pipe (read and compared), null, inherit",
+       .default_text = "pipe",
+       .choices = {"pipe", "null", "inherit"}},
+      {.names = "--ignore-failure",
+       .value = "LIST",
+       .help = "Exit statuses that are none to stop at: all, or a list such as 1,2",
+       .check = CheckStatuses},
+      {.names = "--function-pointers",
+       .help = "Also calls through slots that serve function pointers (programs built with "
+               "-fno-plt); their addresses are other ones then"},
+      {.names = "--plan", .help = "Find what is called and make the groups, time nothing"}};
+  options.insert(options.end(), of_runs.begin(), of_runs.end());
+  return options;
+}
+
 }  // namespace
 
 command::Command MeasureCommand() {
@@ -431,73 +506,7 @@ Examples:
   fieldcost measure --save a.lab --rounds 10 -- ./parse big.json
   fieldcost measure --apis 'libz.so.1!*' --scan N=1,10,100 -- ./pack {N}
   fieldcost top --table a.lab)",
-      .options =
-          {{.names = "--save",
-            .value = "FILE",
-            .help = "Keep the table there: merge, top, show, diff and check read it",
-            .completes = command::Completes::kFiles},
-           {.names = "--diff-base",
-            .value = "FILE",
-            .help =
-                "Compare with that table, instead of printing this one: exit status 1 if something "
-                "costs more, 2 if there is too little data",
-            .completes = command::Completes::kFiles},
-           {.names = "--field",
-            .help =
-                "With how much more each costs in the field, by the catalogue: its context's price",
-            .excludes = {"--diff-base"}},
-           {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
-           {.names = "--apis",
-            .value = "GLOB,...",
-            .help = "Only these APIs: globs soname!symbol",
-            .completes = command::Completes::kApiGlobs,
-            .check = CheckGlobs},
-           {.names = "--isolate",
-            .value = "GLOB,...",
-            .help = "These get runs of their own, without any other",
-            .completes = command::Completes::kApiGlobs,
-            .check = CheckGlobs},
-           {.names = "--rounds",
-            .value = "N",
-            .help = "How often each API is timed",
-            .default_text = "5",
-            .check = CheckRounds},
-           {.names = "--warmup",
-            .value = "N",
-            .help = "Runs before all others, which measure nothing",
-            .default_text = "0",
-            .check = CheckRounds},
-           {.names = "--seed",
-            .value = "N",
-            .help = "Decides the order of runs; by default what is called does",
-            .check = command::CheckNumber},
-           {.names = "--max-time",
-            .value = "TIME",
-            .help = "End after that time (30s, 5m, 1h), with the rounds that are finished",
-            .check = CheckSpan},
-           {.names = "--timeout",
-            .value = "TIME",
-            .help = "End if one run takes longer, with the rounds that are finished",
-            .check = CheckSpan},
-           {.names = "--prepare", .value = "COMMAND", .help = "A shell command before each run"},
-           {.names = "--cleanup", .value = "COMMAND", .help = "A shell command after the last one"},
-           {.names = "--scan",
-            .value = "NAME=N,...",
-            .help = "Measure it for each of these numbers, in the place of {NAME} in the command",
-            .check = CheckScan},
-           {.names = "--output",
-            .value = "WHERE",
-            .help = "What becomes of the command's output: pipe (read and compared), null, inherit",
-            .default_text = "pipe",
-            .choices = {"pipe", "null", "inherit"}},
-           {.names = "--ignore-failure",
-            .value = "LIST",
-            .help = "Exit statuses that are none to stop at: all, or a list such as 1,2",
-            .check = CheckStatuses},
-           {.names = "--function-pointers",
-            .help = "Also calls through slots that serve function pointers (programs built with "
-                    "-fno-plt); their addresses are other ones then"},
-           {.names = "--plan", .help = "Find what is called and make the groups, time nothing"}},
+      .options = Options(),
       .handler = [](const command::Arguments& arguments) -> Result<int> {
         FIELDCOST_ASSIGN(const Request request, RequestOf(arguments));
         return Run(request, OutputOf(arguments));
