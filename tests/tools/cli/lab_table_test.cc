@@ -159,6 +159,21 @@ TEST_F(ReadTableTest, ShowHasTheShapeWithItsEvidence) {
   EXPECT_EQ(Cli({"show", "grow", "--table", table_}).exit_status, kNotFound);
 }
 
+TEST_F(ReadTableTest, APageHasTheWholeTableOrOneApi) {
+  const ProcessResult all = Cli({"show", "--table", table_, "--html", Path("all.html")});
+  EXPECT_EQ(all.exit_status, 0) << all.errors;
+  EXPECT_THAT(Bytes(Path("all.html")),
+              AllOf(StartsWith("<!doctype html>"), HasSubstr("grows with argument 3"),
+                    HasSubstr("bimodal, "), HasSubstr("On one stack")));
+  EXPECT_EQ(std::filesystem::status(Path("all.html")).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const std::string one = Cli({"show", "grows", "--table", table_, "--html", "-"}).output;
+  EXPECT_THAT(one, AllOf(HasSubstr("grows with argument 3"), Not(HasSubstr("bimodal, "))));
+  EXPECT_EQ(Cli({"show", "--table", table_}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"show", "--html", "-"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"show", "nosuch", "--table", table_, "--html", "-"}).exit_status, kNotFound);
+}
+
 TEST_F(ReadTableTest, HistSpectrumAndSearchReadItAsTheyReadLocalRows) {
   EXPECT_THAT(Cli({"hist", "bimodal", "--table", table_}).output, HasSubstr("[4K, 8K)"));
   const std::string json = Cli({"hist", "bimodal", "--table", table_, "--json"}).output;
