@@ -106,40 +106,42 @@ std::string BucketText(unsigned slot, bool are_times) {
 
 std::string StartUpText(const stats::StartUp& start_up, const draw::Style& style) {
   return fmt::format(
-      "    start-up: the first call in each of {} processes cost {} or more, the "
-      "others {} (geometric mean)\n",
+      "start-up: the first call in each of {} processes cost {} or more, the others {} (geometric "
+      "mean)",
       draw::FormatCount(start_up.processes),
       TimeText(static_cast<double>(start_up.cheapest_first_ns), style),
       TimeText(start_up.rest_ns, style));
 }
 
-std::string GrowthText(const stats::Growth& growth, const draw::Style& style) {
-  std::string text = fmt::format(
-      "    fit: R{} {:.2f}, rises by {:.1f} octaves, explains {:.0f} % of what calls differ by\n",
+std::string FitText(const stats::Growth& growth, const draw::Style& style) {
+  return fmt::format(
+      "fit: R{} {:.2f}, rises by {:.1f} octaves, explains {:.0f} % of what calls differ by",
       style.utf8 ? "²" : "^2", growth.r_squared, growth.rise_octaves, 100 * growth.explained);
+}
+
+std::string PointsText(const stats::Growth& growth, const draw::Style& style) {
   std::vector<draw::TextLine> lines;
   for (const stats::GrowthPoint& point : growth.points) {
     lines.push_back({BucketText(point.slot, false), draw::FormatCount(point.calls),
-                     TimeText(std::exp2(point.octaves), style),
-                     TimeText(std::exp2(point.fitted_octaves), style)});
+                     OctavesText(point.octaves, style), OctavesText(point.fitted_octaves, style)});
   }
   const std::string heading =
       growth.argument == stats::ShapeArgument::kScanValue ? "VALUE" : "ARGUMENT";
-  return text + draw::TextTable({{heading}, {"CALLS", true}, {"MEAN", true}, {"FIT", true}}, lines,
-                                style, "    ");
+  return draw::TextTable({{heading}, {"CALLS", true}, {"MEAN", true}, {"FIT", true}}, lines, style,
+                         "    ");
 }
 
 std::string PeaksText(const stats::TwoPeaks& peaks) {
   const auto part = [](std::uint64_t calls, unsigned slot) {
     return fmt::format("{} calls in {}", draw::FormatCount(calls), BucketText(slot, true));
   };
-  return fmt::format("    {}, {} ns; between them {}\n", part(peaks.cheap_calls, peaks.cheap_slot),
+  return fmt::format("{}, {} ns; between them {}", part(peaks.cheap_calls, peaks.cheap_slot),
                      part(peaks.dear_calls, peaks.dear_slot),
                      part(peaks.valley_calls, peaks.valley_slot));
 }
 
 std::string SpreadLine(const stats::Spread& spread, const draw::Style& style) {
-  return fmt::format("    p10 {}, p50 {}, p90 {}, p99 {}\n", TimeText(spread.p10, style),
+  return fmt::format("p10 {}, p50 {}, p90 {}, p99 {}", TimeText(spread.p10, style),
                      TimeText(spread.p50, style), TimeText(spread.p90, style),
                      TimeText(spread.p99, style));
 }
@@ -266,19 +268,32 @@ std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& sty
       style);
 }
 
-std::string ShapeText(const LabCost& cost, const draw::Style& style) {
+std::string OctavesText(double octaves, const draw::Style& style) {
+  return TimeText(std::exp2(octaves), style);
+}
+
+std::vector<std::string> EvidenceLines(const LabCost& cost, const draw::Style& style) {
   const stats::ShapeResult& shape = cost.shape;
-  std::string text = fmt::format("  shape: {}\n", stats::Sentence(shape));
-  if (shape.shape == stats::Shape::kTooFewCalls) return text;
-  if (shape.start_up) text += StartUpText(*shape.start_up, style);
-  if (shape.growth) text += GrowthText(*shape.growth, style);
-  if (shape.peaks) text += PeaksText(*shape.peaks);
-  text += SpreadLine(shape.spread, style);
+  std::vector<std::string> lines;
+  if (shape.shape == stats::Shape::kTooFewCalls) return lines;
+  if (shape.start_up) lines.push_back(StartUpText(*shape.start_up, style));
+  if (shape.growth) lines.push_back(FitText(*shape.growth, style));
+  if (shape.peaks) lines.push_back(PeaksText(*shape.peaks));
+  lines.push_back(SpreadLine(shape.spread, style));
   if (cost.run_spread) {
-    text += fmt::format("    {} runs differ by {}\n", draw::FormatCount(cost.runs),
-                        SpreadText(cost.run_spread));
+    lines.push_back(fmt::format("{} runs differ by {}", draw::FormatCount(cost.runs),
+                                SpreadText(cost.run_spread)));
   }
-  return draw::WrapLines(text, style);
+  return lines;
+}
+
+std::string ShapeText(const LabCost& cost, const draw::Style& style) {
+  std::string text = fmt::format("  shape: {}\n", stats::Sentence(cost.shape));
+  for (const std::string& line : EvidenceLines(cost, style)) {
+    text += fmt::format("    {}\n", line);
+  }
+  text = draw::WrapLines(text, style);
+  return cost.shape.growth ? text + PointsText(*cost.shape.growth, style) : text;
 }
 
 std::string LabCsv(const std::vector<LabCost>& costs) { return CsvOf(CsvColumnsOf(), costs); }

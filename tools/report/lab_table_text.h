@@ -21,6 +21,11 @@ std::string LabTableText(std::span<const analysis::LabCost> costs, const draw::S
 // What a reader of that table must know of its numbers: one line, with a line feed.
 std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& style);
 
+// What an API's shape follows from, a line each, without its end; the growth's points are not among
+// them. Empty if there were too few calls to tell. The cost of 2^octaves ns as text.
+std::vector<std::string> EvidenceLines(const analysis::LabCost& cost, const draw::Style& style);
+std::string OctavesText(double octaves, const draw::Style& style);
+
 // An API's shape, as a sentence and with what it follows from; whole lines, each indented by two.
 std::string ShapeText(const analysis::LabCost& cost, const draw::Style& style);
 

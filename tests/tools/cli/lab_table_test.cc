@@ -5,6 +5,7 @@
 #include "common/draw/terminal.h"
 #include "tests/common/wire/lab_samples.h"
 #include "tests/tools/cli/catalog_fixture.h"
+#include "tools/report/lab_export.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -78,6 +79,21 @@ TEST_F(LabTableTest, MergeSaysWhatIsInTheSum) {
             "sqlite3 :memory: 11 7");
   EXPECT_EQ(Json(json, "d['parts'][0]['started'], d['parts'][0]['content_hash']"),
             "2026-01-01 00:00 UTC " + wire::SampleLabTable().parts[0].content_hash);
+}
+
+TEST_F(LabTableTest, MergeExportsTheStacksOfTheSum) {
+  const std::string a = Write("a.lab", wire::SampleLabTable());
+  const std::string b = Write("b.lab", wire::ShapesLabTable());
+  const ProcessResult merged = Cli({"merge", "-o", Path("all.lab"), a, b, "--export-pprof",
+                                    Path("all.pb.gz"), "--export-folded", Path("all.folded")});
+  EXPECT_EQ(merged.exit_status, 0) << merged.errors;
+  const wire::LabTable sum =
+      wire::MergeLabTables(std::vector{wire::SampleLabTable(), wire::ShapesLabTable()}).value();
+  EXPECT_EQ(Bytes(Path("all.folded")), report::LabFolded(sum));
+  EXPECT_EQ(Bytes(Path("all.pb.gz")), report::LabPprof(sum).value());
+  EXPECT_THAT(Bytes(Path("all.folded")), HasSubstr("libsqlite3.so.0!own;"));
+  EXPECT_NE(Cli({"merge", "-o", Path("x.lab"), a, "--export-folded", Path("none/x")}).exit_status,
+            0);
 }
 
 TEST_F(LabTableTest, MergeRefusesWhatWouldCountTwiceAndWhatIsNoTable) {
@@ -157,6 +173,21 @@ TEST_F(ReadTableTest, ShowHasTheShapeWithItsEvidence) {
   const std::string json = Cli({"show", "bimodal", "--table", table_, "--json"}).output;
   EXPECT_EQ(Json(json, "len(d['rows']), d['rows'][0]['shape']['peaks']['dear']['calls']"), "1 200");
   EXPECT_EQ(Cli({"show", "grow", "--table", table_}).exit_status, kNotFound);
+}
+
+TEST_F(ReadTableTest, APageHasTheWholeTableOrOneApi) {
+  const ProcessResult all = Cli({"show", "--table", table_, "--html", Path("all.html")});
+  EXPECT_EQ(all.exit_status, 0) << all.errors;
+  EXPECT_THAT(Bytes(Path("all.html")),
+              AllOf(StartsWith("<!doctype html>"), HasSubstr("grows with argument 3"),
+                    HasSubstr("bimodal, "), HasSubstr("On one stack")));
+  EXPECT_EQ(std::filesystem::status(Path("all.html")).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const std::string one = Cli({"show", "grows", "--table", table_, "--html", "-"}).output;
+  EXPECT_THAT(one, AllOf(HasSubstr("grows with argument 3"), Not(HasSubstr("bimodal, "))));
+  EXPECT_EQ(Cli({"show", "--table", table_}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"show", "--html", "-"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"show", "nosuch", "--table", table_, "--html", "-"}).exit_status, kNotFound);
 }
 
 TEST_F(ReadTableTest, HistSpectrumAndSearchReadItAsTheyReadLocalRows) {

@@ -16,6 +16,7 @@
 #include "tools/report/cost_card.h"
 #include "tools/report/cost_detail.h"
 #include "tools/report/heat_page.h"
+#include "tools/report/lab_page.h"
 #include "tools/report/lab_table_text.h"
 
 namespace fieldcost::cli {
@@ -71,10 +72,31 @@ class LabShapes {
   std::vector<analysis::LabCost> costs_;
 };
 
+// A lab table as a page: all of it, or one API and what it is on a stack with.
+Status WriteLabPage(const Request& command, const Source& source) {
+  report::LabPageContent content = report::LabPageContentOf(*source.table());
+  if (!command.api.empty()) {
+    FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
+                     FindApi(source, command.api, command.selection));
+    const auto is_meant = [&](const stats::ApiKey& api) {
+      return std::ranges::find(summaries, api, &analysis::CostSummary::api) != summaries.end();
+    };
+    std::erase_if(content.costs, [&](const auto& cost) { return !is_meant(cost.summary.api); });
+    std::erase_if(content.pairs, [&](const auto& pair) {
+      return !is_meant(pair.first) && !is_meant(pair.second);
+    });
+  }
+  return WritePage(command.html, report::LabPage(content), PageOf::kOwn);
+}
+
 // `show` and `hist` differ in what they tell of each API found.
 Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, Detail* detail) {
-  FIELDCOST_TRY(CheckApiName(command.api));
+  if (!command.api.empty()) FIELDCOST_TRY(CheckApiName(command.api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));
+  if (!command.html.empty() && source.table()) {
+    FIELDCOST_TRY(WriteLabPage(command, source));
+    return 0;
+  }
   FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
                    FindApi(source, command.api, command.selection));
   if (!command.html.empty()) {
@@ -127,6 +149,7 @@ Examples:
   fieldcost show sqlite3_step --of-version '3.40*' --metric wall_time
   fieldcost show sqlite3_step --csv > step.csv
   fieldcost show sqlite3_step --html step.html
+  fieldcost show --table all.lab --html all.html
   fieldcost show 'libsqlite3.so.0!sqlite3_step' --json
   fieldcost show Json::Reader::parse)",
       .options = {ApiOperand(),
@@ -134,7 +157,7 @@ Examples:
                   TableOption(),
                   {.names = "--all", .help = "Every version, every metric in full"},
                   HtmlOption("Write a heat map of versions and costs there, as a page for the "
-                             "browser (- = stdout)")},
+                             "browser (- = stdout); of a lab table the whole table, or that API")},
       .handler =
           [](const command::Arguments& arguments) {
             Request request = RequestOf(arguments);
@@ -144,8 +167,14 @@ Examples:
             return ShowEach(request, OutputOf(arguments), CsvKind::kNumbers,
                             in_full ? report::CostDetail : report::CostBrief);
           },
-      .check =
-          [](const command::Arguments& arguments) { return CheckPageOption(arguments, "--html"); }};
+      .check = [](const command::Arguments& arguments) -> std::string {
+        const bool is_whole_table = arguments.Has("--table") && arguments.Has("--html");
+        if (!arguments.Has("api") && !is_whole_table) {
+          return "show needs an API, or --table with --html";
+        }
+        return CheckPageOption(arguments, "--html");
+      }};
+  show.options[0].required = false;
   AddSelection("Only this metric", "", show);
   return show;
 }
