@@ -41,11 +41,7 @@ unsigned Length(double share, unsigned longest) {
   return std::max(1U, static_cast<unsigned>(std::lround(share * longest)));
 }
 
-std::string Bounds(unsigned slot, stats::Metric metric) {
-  const auto min = static_cast<double>(shm::SlotMin(slot));
-  if (slot <= 1 || IsUnderLeastTime(min, metric)) return FormatCost(min, metric, kStyle);
-  return FormatInterval(min, min * 2, " – ", metric, kStyle);
-}
+std::string Bounds(unsigned slot, stats::Metric metric) { return BucketText(slot, metric, kStyle); }
 
 unsigned WidthOf(const UsedSlots& range) {
   return (range.last - range.first + 1) * (kBarWidth + kBarGap) - kBarGap;

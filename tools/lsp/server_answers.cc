@@ -33,6 +33,15 @@ std::string AsWritten(std::string name) {
   return name;
 }
 
+// What stands before the "::" that ends at `offset`: a name, or the scopes of the next one, maybe
+// on another line. nullptr in comments and texts.
+const Name* ScopeBefore(const LexedText& lexed, std::size_t offset) {
+  const Name* name = NameAt(lexed, offset - kScopeMark.size());
+  if (name != nullptr && name->end == offset - kScopeMark.size()) return name;
+  const auto next = std::ranges::lower_bound(lexed.names, offset, {}, &Name::begin);
+  return next != lexed.names.end() && next->qualified < offset ? &*next : nullptr;
+}
+
 bool IsC(Family family) { return family == Family::kC || family == Family::kCxx; }
 
 }  // namespace
@@ -163,11 +172,11 @@ void Server::Answer(const RequestId& id, const HoverCall& call) {
 std::optional<Server::Typed> Server::TypedAt(OpenDocument& open, std::size_t offset) {
   const bool cxx = LanguageOf(open.document.language()).family == Family::kCxx;
   const std::string_view text = open.document.text();
-  const Name* name = NameAt(LexedOf(open), offset);
-  std::size_t begin = name == nullptr ? offset : name->begin;
+  const LexedText& lexed = LexedOf(open);
+  const Name* name = NameAt(lexed, offset);
+  const std::size_t begin = name == nullptr ? offset : name->begin;
   if (name == nullptr && cxx && text.substr(0, offset).ends_with(kScopeMark)) {
-    name = NameAt(LexedOf(open), offset - kScopeMark.size());
-    if (name == nullptr || name->end != offset - kScopeMark.size()) return std::nullopt;
+    name = ScopeBefore(lexed, offset);
   }
   if (name == nullptr || name->member) return std::nullopt;
   const bool scoped = name->qualified != begin;

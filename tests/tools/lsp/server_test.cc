@@ -293,13 +293,16 @@ TEST_F(LspServerTest, NamesOfCxxAreCompletedAsTheyAreWritten) {
                 "sta\n"
                 "cv::~\n"
                 "Reader::pa\n"
-                "cv::resize(1);\n");
+                "cv::resize(1);\n"
+                "f(Json::); // Json::\n");
   ASSERT_THAT(HoverAt(7, 5), HasSubstr("cv::resize")) << "by then the names are known";
   const auto reader =
       ElementsAre("Json::Reader @10-12 Reader", "Json::Reader::parse @10-12 Reader::parse");
   EXPECT_THAT(Edits(Complete(0, 12)), reader);
   EXPECT_THAT(Edits(Complete(1, 10)), ElementsAre("Json::Reader @10-10 Reader",
                                                   "Json::Reader::parse @10-10 Reader::parse"));
+  EXPECT_EQ(Complete(8, 8).size(), 2u);
+  EXPECT_THAT(Complete(8, 20), IsEmpty()) << "a comment";
   EXPECT_THAT(Edits(Complete(2, 22)), ElementsAre("Json::Reader::parse @20-22 parse"));
   EXPECT_THAT(Edits(Complete(3, 3)), ElementsAre("Json::Reader @0-3 Json::Reader",
                                                  "Json::Reader::parse @0-3 Json::Reader::parse"));
