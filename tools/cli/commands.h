@@ -36,11 +36,8 @@ command::Command DocsCommand();
 command::Command DocsDoxygenCommand();
 command::Command HistCommand();
 command::Command ManCommand();
-<<<<<<< HEAD
 command::Command MeasureCommand();
-=======
 command::Command MergeCommand();
->>>>>>> cb80f2ff1cd865f14b10be20c2dfe2cb64aba847
 command::Command ReportCommand();
 command::Command RunCommand();
 command::Command SearchCommand();

@@ -160,6 +160,8 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
         "program had not ended five seconds after the command: its part may "
         "lack something",
         "programs had not ended five seconds after the command: their parts may lack something");
+  count(found.refused, "part of what programs left was refused: no calls could have made it",
+        "parts of what programs left were refused: no calls could have made them");
   if (!found.unstable.empty()) {
     lines.push_back(fmt::format("behaves differently each time, so that rounds lack it: {}",
                                 fmt::join(found.unstable, ", ")));
@@ -170,7 +172,11 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   return lines;
 }
 
-Status CheckGlobs(std::string& text) { return CheckPick(text); }
+// Brings names of C++ into the form that the library reads.
+Status CheckGlobs(std::string& untrusted_text) {
+  FIELDCOST_ASSIGN(untrusted_text, ResolvePick(untrusted_text));
+  return {};
+}
 
 Status CheckSpan(std::string& untrusted_text) {
   if (ParseDuration(untrusted_text)) return {};
