@@ -84,18 +84,27 @@ Result<LabFileApi> CheckApi(const shm::LabApi& untrusted_api) {
   return api;
 }
 
+// Takes up the API of that number, once it is called; kNone if it never was.
+Result<std::uint32_t> IndexOf(std::uint32_t number, Reading& reading) {
+  if (number >= shm::kLabApis) return kNone;
+  std::uint32_t& index = reading.index_of[number];
+  if (index != kNone) return index;
+  shm::LabApi untrusted_api;
+  const std::uint64_t at = shm::LabApisOffset() + number * sizeof untrusted_api;
+  if (!reading.untrusted->Read(at, &untrusted_api, sizeof untrusted_api)) {
+    return Fail(ErrorCode::kCorrupt, "API {} cannot be read", number);
+  }
+  if ((untrusted_api.flags & shm::kLabDescribed) == 0) return kNone;
+  FIELDCOST_ASSIGN(LabFileApi api, CheckApi(untrusted_api));
+  index = static_cast<std::uint32_t>(reading.file.apis.size());
+  reading.file.apis.push_back(std::move(api));
+  return index;
+}
+
 Status ReadApis(std::uint32_t count, Reading& reading) {
   reading.index_of.assign(shm::kLabApis, kNone);
-  shm::LabApi untrusted_api;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint64_t at = shm::LabApisOffset() + i * sizeof untrusted_api;
-    if (!reading.untrusted->Read(at, &untrusted_api, sizeof untrusted_api)) {
-      return Fail(ErrorCode::kCorrupt, "API {} cannot be read", i);
-    }
-    if ((untrusted_api.flags & shm::kLabDescribed) == 0) continue;
-    FIELDCOST_ASSIGN(LabFileApi api, CheckApi(untrusted_api));
-    reading.index_of[i] = static_cast<std::uint32_t>(reading.file.apis.size());
-    reading.file.apis.push_back(std::move(api));
+    FIELDCOST_TRY(IndexOf(i, reading));
   }
   return {};
 }
@@ -111,7 +120,8 @@ Status ReadPairs(Reading& reading) {
     for (std::uint32_t word = 0; word < row.size(); ++word) {
       for (std::uint64_t left = row[word]; left != 0; left &= left - 1) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
-        const std::uint32_t inner = reading.index_of[word * 64 + bit];
+        // Of a program that still runs, it may be called only since its number was looked at.
+        FIELDCOST_ASSIGN(const std::uint32_t inner, IndexOf(word * 64 + bit, reading));
         if (inner == kNone || reading.file.pairs.size() == kMaxPairs) {
           return Fail(ErrorCode::kCorrupt, "a pair of an API that was not called");
         }
@@ -122,40 +132,45 @@ Status ReadPairs(Reading& reading) {
   return {};
 }
 
-bool MergeCell(const shm::Cell& untrusted_cell, stats::CostHistogram& sum) {
-  const auto histogram = agent::HistogramOf(untrusted_cell);
-  if (!histogram) return false;
-  sum.Merge(*histogram);
-  return true;
+bool IsPossible(const shm::LabLogSums& untrusted_sums) {
+  return stats::IsPossible(stats::LogSums{.count = untrusted_sums.count,
+                                          .sum = untrusted_sums.sum,
+                                          .sum_squares = untrusted_sums.sum_squares});
 }
 
-bool MergeLogs(const shm::LabLogSums& untrusted_sums, stats::LogSums& sum) {
-  const stats::LogSums logs{.count = untrusted_sums.count,
-                            .sum = untrusted_sums.sum,
-                            .sum_squares = untrusted_sums.sum_squares};
-  if (!stats::IsPossible(logs)) return false;
-  sum.Merge(logs);
-  return true;
+void Merge(const shm::LabLogSums& sums, stats::LogSums& sum) {
+  sum.Merge({.count = sums.count, .sum = sums.sum, .sum_squares = sums.sum_squares});
 }
 
+// False, and nothing is added, if no calls could have made it.
 bool AddBlock(const shm::LabMapBlock& untrusted_block, LabFileApi& api) {
+  const auto inclusive = agent::HistogramOf(untrusted_block.inclusive);
+  const auto exclusive = agent::HistogramOf(untrusted_block.exclusive);
+  const auto sizes = agent::HistogramOf(untrusted_block.sizes);
+  if (!inclusive || !exclusive || !sizes) return false;
+  api.inclusive.Merge(*inclusive);
+  api.exclusive.Merge(*exclusive);
+  api.sizes.Merge(*sizes);
   for (unsigned i = 0; i < shm::kLabArguments; ++i) {
     for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-      api.arguments[i][slot] += std::min(untrusted_block.arguments[i][slot], agent::kMaxRunCalls);
+      std::uint64_t& calls = api.arguments[i][slot];
+      calls += std::min(untrusted_block.arguments[i][slot], agent::kMaxRunCalls - calls);
     }
   }
-  return MergeCell(untrusted_block.inclusive, api.inclusive) &&
-         MergeCell(untrusted_block.exclusive, api.exclusive) &&
-         MergeCell(untrusted_block.sizes, api.sizes);
+  return true;
 }
 
 bool AddBlock(const shm::LabTimeBlock& untrusted_block, LabFileApi& api) {
-  bool good =
-      MergeCell(untrusted_block.time, api.time) && MergeLogs(untrusted_block.all, api.log_time);
+  const auto time = agent::HistogramOf(untrusted_block.time);
+  if (!time || !IsPossible(untrusted_block.all)) return false;
+  const auto& by_argument = untrusted_block.by_argument;
+  if (!std::all_of(std::begin(by_argument), std::end(by_argument), IsPossible)) return false;
+  api.time.Merge(*time);
+  Merge(untrusted_block.all, api.log_time);
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
-    good = good && MergeLogs(untrusted_block.by_argument[slot], api.by_argument.by_bucket[slot]);
+    Merge(by_argument[slot], api.by_argument.by_bucket[slot]);
   }
-  return good;
+  return true;
 }
 
 template <typename Block>
@@ -169,16 +184,17 @@ Status ReadBlocks(std::uint32_t count, Reading& reading) {
     const shm::LabBlock& head = untrusted_block.head;
     // The first block's API may be 0; of one that was never given away all is 0.
     if (head.calls == 0) continue;
-    if (head.api >= shm::kLabApis || reading.index_of[head.api] == kNone ||
-        head.calls > agent::kMaxRunCalls || head.nested > head.calls ||
-        head.abandoned > head.calls) {
-      return Fail(ErrorCode::kCorrupt, "block {} is of no API", i);
+    FIELDCOST_ASSIGN(const std::uint32_t index, IndexOf(head.api, reading));
+    if (index == kNone) return Fail(ErrorCode::kCorrupt, "block {} is of no API", i);
+    LabFileApi& api = reading.file.apis[index];
+    if (head.calls > agent::kMaxRunCalls - api.calls || head.nested > head.calls ||
+        head.abandoned > head.calls || !AddBlock(untrusted_block, api)) {
+      ++reading.file.refused;
+      continue;
     }
-    LabFileApi& api = reading.file.apis[reading.index_of[head.api]];
     api.calls += head.calls;
     api.nested += head.nested;
     api.abandoned += head.abandoned;
-    if (!AddBlock(untrusted_block, api)) ++reading.file.refused;
   }
   return {};
 }
@@ -197,12 +213,13 @@ Status ReadNodes(const shm::LabHeader& header, Reading& reading) {
     const auto first = static_cast<std::uint32_t>(reading.file.nodes.size());
     for (std::uint32_t i = 1; i < count; ++i) {
       const shm::LabNode& node = untrusted_nodes[i];
-      if (node.parent >= i || node.api >= shm::kLabApis || reading.index_of[node.api] == kNone) {
+      FIELDCOST_ASSIGN(const std::uint32_t api, IndexOf(node.api, reading));
+      if (node.parent >= i || api == kNone) {
         return Fail(ErrorCode::kCorrupt, "node {} of slot {} is of no tree", i, slot);
       }
       reading.file.nodes.push_back(
           {.parent = node.parent == 0 ? LabFileNode::kRoot : first + node.parent - 1,
-           .api = reading.index_of[node.api],
+           .api = api,
            .calls = std::min(node.calls, agent::kMaxRunCalls),
            .bytes = std::min(node.bytes, agent::kMaxRunCalls)});
     }

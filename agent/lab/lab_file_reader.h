@@ -59,14 +59,14 @@ struct LabFile {
   std::uint32_t candidates = 0;
   std::uint32_t left_out = 0;
   std::uint32_t bias_ps = 0;
-  std::uint32_t refused = 0;     // blocks that no calls could have made
+  std::uint32_t refused = 0;     // blocks that no calls could have made: nothing of them is here
   std::vector<LabFileApi> apis;  // that were called
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // (outer, inner), indices of apis
   std::vector<LabFileNode> nodes;
 };
 
-// Reads what a program left, which may be anything; it has ended. kUnavailable: its writer has not
-// finished making it. kCorrupt, kUnsupported.
+// Reads what a program left, which may be anything; has it not ended, something may be missing.
+// kUnavailable: its writer has not finished making it. kCorrupt, kUnsupported.
 Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes);
 
 }  // namespace fieldcost::lab

@@ -147,9 +147,11 @@ class Session {
     for (const LabFile& file : run.files) {
       found_.lost_calls += file.lost_calls;
       found_.lost_nodes += file.lost_nodes;
+      found_.refused += file.refused;
       if (!file.attached) ++found_.detached;
     }
     found_.still_running += run.still_running;
+    found_.refused += run.refused_files;
   }
 
   // By what is called, so that a plan repeats.

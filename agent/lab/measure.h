@@ -77,6 +77,7 @@ struct Measurement {
   std::uint32_t left_out = 0;  // APIs beyond what a file takes, or with too long names
   std::uint32_t detached = 0;  // programs that could not be measured to their end
   std::uint32_t still_running = 0;
+  std::uint32_t refused = 0;  // files of programs, or parts of them, that no calls could have made
   int cleanup_status = 0;
   StoppedBy stopped = StoppedBy::kNothing;
   std::string stop_detail;

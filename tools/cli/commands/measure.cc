@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
+#include <tuple>
 
 #include "agent/lab/measure.h"
 #include "agent/lab/table.h"
@@ -19,17 +21,21 @@
 #include "common/wire/lab_table.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/lab_answer.h"
+#include "tools/cli/lab_exports.h"
 #include "tools/cli/lab_file.h"
 #include "tools/cli/lab_progress.h"
 #include "tools/cli/pick.h"
 #include "tools/cli/session/preload_library.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/time_text.h"
+#include "tools/report/lab_page.h"
 
 namespace fieldcost::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kPageMode = 0600;
 
 struct Request {
   lab::MeasureOptions options;
@@ -39,6 +45,8 @@ struct Request {
   fs::path save;
   fs::path base;            // a table that it is compared with; empty = none
   bool with_field = false;  // and with the catalogue
+  fs::path page;            // written for the browser; empty = none
+  LabExports exports;
 };
 
 constexpr std::string_view kAnyStatus = "all";
@@ -151,6 +159,8 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
         "program had not ended five seconds after the command: its part may "
         "lack something",
         "programs had not ended five seconds after the command: their parts may lack something");
+  count(found.refused, "part of what programs left was refused: no calls could have made it",
+        "parts of what programs left were refused: no calls could have made them");
   if (!found.unstable.empty()) {
     lines.push_back(fmt::format("behaves differently each time, so that rounds lack it: {}",
                                 fmt::join(found.unstable, ", ")));
@@ -161,7 +171,7 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   return lines;
 }
 
-// Brings the list into its normal form.
+// Brings names of C++ into the form that the library reads.
 Status CheckGlobs(std::string& untrusted_text) {
   FIELDCOST_ASSIGN(untrusted_text, ResolvePick(untrusted_text));
   return {};
@@ -338,6 +348,35 @@ std::string PlanText(const lab::Measurement& found) {
   return text;
 }
 
+// The groups by the names that the table has.
+std::vector<std::vector<stats::ApiKey>> GroupsOf(const Measured& measured) {
+  using Name = std::tuple<std::string, std::string, std::string>;
+  const auto name_of = [](const stats::ApiKey& api) {
+    return Name{api.soname, api.symbol, api.symbol_version};
+  };
+  std::map<Name, stats::ApiKey> keys;
+  for (const wire::LabApi& api : measured.table.apis) keys.emplace(name_of(api.api), api.api);
+  std::vector<std::vector<stats::ApiKey>> groups;
+  for (const std::vector<std::uint32_t>& group : measured.found.grouping.groups) {
+    groups.emplace_back();
+    for (const std::uint32_t api : group) {
+      const auto key = keys.find(name_of(measured.found.sums.apis()[api].api));
+      if (key != keys.end()) groups.back().push_back(key->second);
+    }
+  }
+  return groups;
+}
+
+Status WriteFiles(const Request& request, const Measured& measured) {
+  if (!request.save.empty()) FIELDCOST_TRY(WriteLabTable(request.save, measured.table));
+  FIELDCOST_TRY(WriteExports(request.exports, measured.table));
+  if (request.page.empty()) return {};
+  report::LabPageContent content = report::LabPageContentOf(measured.table);
+  // Several scenarios have groups of their own.
+  if (request.scan.empty()) content.groups = GroupsOf(measured);
+  return WriteFileAtomically(request.page, report::LabPage(content), kPageMode);
+}
+
 Result<int> Run(const Request& request, const Output& output) {
   FIELDCOST_TRY(CheckProgram(request.options.runner.scenario.command[0]));
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
@@ -366,7 +405,7 @@ Result<int> Run(const Request& request, const Output& output) {
     FIELDCOST_TRY(WriteStdout(PlanText(measured.found)));
     return 0;
   }
-  if (!request.save.empty()) FIELDCOST_TRY(WriteLabTable(request.save, measured.table));
+  FIELDCOST_TRY(WriteFiles(request, measured));
   if (base) {
     FIELDCOST_ASSIGN(const int status, PrintLabDiff(*base, measured.table, {}, output));
     return StatusOf(measured.found) != 0 ? StatusOf(measured.found) : status;
@@ -382,7 +421,9 @@ Result<Request> RequestOf(const command::Arguments& arguments) {
                   .name = arguments.Text("--name"),
                   .save = arguments.Text("--save"),
                   .base = arguments.Text("--diff-base"),
-                  .with_field = arguments.Has("--field")};
+                  .with_field = arguments.Has("--field"),
+                  .page = arguments.Text("--html"),
+                  .exports = ExportsOf(arguments)};
   const std::string& scan = arguments.Text("--scan");
   if (scan.empty()) return request;
   const std::size_t equals = scan.find('=');
@@ -428,6 +469,12 @@ std::vector<command::Option> FilesAndComparisons() {
       {.names = "--field",
        .help = "With how much more each costs in the field, by the catalogue: its context's price",
        .excludes = {"--diff-base"}},
+      {.names = "--html",
+       .value = "FILE",
+       .help = "Write a page for the browser there: spectra, histograms, shapes, pairs and groups",
+       .completes = command::Completes::kFiles},
+      ExportPprofOption(),
+      ExportFoldedOption(),
       {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
       {.names = "--apis",
        .value = "GLOB,...",
