@@ -129,7 +129,6 @@ std::string Overview(const std::vector<LabCost>& costs, std::size_t shown) {
 
 std::string GrowthPoints(const stats::Growth& growth) {
   using enum ColumnKind;
-  const draw::Bars inputs;
   PageTable table{
       .id = {},
       .title = "Points in numbers",
@@ -141,7 +140,7 @@ std::string GrowthPoints(const stats::Growth& growth) {
                   {"Fit", kNumber}},
       .lines = {}};
   for (const stats::GrowthPoint& point : growth.points) {
-    table.lines.push_back({draw::BucketLabel(point.slot, inputs), draw::FormatCount(point.calls),
+    table.lines.push_back({InputText(point.slot, kStyle), draw::FormatCount(point.calls),
                            Escaped(OctavesText(point.octaves, kStyle)),
                            Escaped(OctavesText(point.fitted_octaves, kStyle))});
   }

@@ -11,6 +11,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
+#include "common/shm/log2_bucket.h"
 #include "common/stats/cxx_name.h"
 #include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
@@ -100,10 +101,6 @@ std::string TimeText(double ns, const draw::Style& style) {
   return draw::FormatCost(ns, Metric::kWallTime, style);
 }
 
-std::string BucketText(unsigned slot, bool are_times) {
-  return draw::BucketLabel(slot, {.are_times = are_times});
-}
-
 std::string StartUpText(const stats::StartUp& start_up, const draw::Style& style) {
   return fmt::format(
       "start-up: the first call in each of {} processes cost {} or more, the others {} (geometric "
@@ -122,7 +119,7 @@ std::string FitText(const stats::Growth& growth, const draw::Style& style) {
 std::string PointsText(const stats::Growth& growth, const draw::Style& style) {
   std::vector<draw::TextLine> lines;
   for (const stats::GrowthPoint& point : growth.points) {
-    lines.push_back({BucketText(point.slot, false), draw::FormatCount(point.calls),
+    lines.push_back({InputText(point.slot, style), draw::FormatCount(point.calls),
                      OctavesText(point.octaves, style), OctavesText(point.fitted_octaves, style)});
   }
   const std::string heading =
@@ -131,11 +128,12 @@ std::string PointsText(const stats::Growth& growth, const draw::Style& style) {
                          "    ");
 }
 
-std::string PeaksText(const stats::TwoPeaks& peaks) {
-  const auto part = [](std::uint64_t calls, unsigned slot) {
-    return fmt::format("{} calls in {}", draw::FormatCount(calls), BucketText(slot, true));
+std::string PeaksText(const stats::TwoPeaks& peaks, const draw::Style& style) {
+  const auto part = [&](std::uint64_t calls, unsigned slot) {
+    return fmt::format("{} calls in {}", draw::FormatCount(calls),
+                       draw::BucketText(slot, Metric::kWallTime, style));
   };
-  return fmt::format("{}, {} ns; between them {}", part(peaks.cheap_calls, peaks.cheap_slot),
+  return fmt::format("{}, {}; between them {}", part(peaks.cheap_calls, peaks.cheap_slot),
                      part(peaks.dear_calls, peaks.dear_slot),
                      part(peaks.valley_calls, peaks.valley_slot));
 }
@@ -216,6 +214,12 @@ Columns CsvColumnsOf() {
 
 }  // namespace
 
+std::string InputText(unsigned slot, const draw::Style& style) {
+  const std::string least = draw::FormatCount(shm::SlotMin(slot));
+  if (shm::SlotMin(slot) == shm::SlotMax(slot)) return least;
+  return least + (style.utf8 ? "–" : "-") + draw::FormatCount(shm::SlotMax(slot));
+}
+
 std::string SpreadText(const std::optional<double>& run_spread) {
   if (!run_spread) return kUnknown;
   const double percent = 100 * *run_spread;
@@ -278,7 +282,7 @@ std::vector<std::string> EvidenceLines(const LabCost& cost, const draw::Style& s
   if (shape.shape == stats::Shape::kTooFewCalls) return lines;
   if (shape.start_up) lines.push_back(StartUpText(*shape.start_up, style));
   if (shape.growth) lines.push_back(FitText(*shape.growth, style));
-  if (shape.peaks) lines.push_back(PeaksText(*shape.peaks));
+  if (shape.peaks) lines.push_back(PeaksText(*shape.peaks, style));
   lines.push_back(SpreadLine(shape.spread, style));
   if (cost.run_spread) {
     lines.push_back(fmt::format("{} runs differ by {}", draw::FormatCount(cost.runs),

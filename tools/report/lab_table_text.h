@@ -36,6 +36,9 @@ std::string ShapeText(const analysis::LabCost& cost, const draw::Style& style);
 // dear_share.
 std::string LabCsv(const std::vector<analysis::LabCost>& costs);
 
+// The values of an argument that are in a bucket: "64–127".
+std::string InputText(unsigned slot, const draw::Style& style);
+
 // "1.4 %", "12 %", "-".
 std::string SpreadText(const std::optional<double>& run_spread);
 
