@@ -43,7 +43,7 @@ TABLE = {
     "aggregator/service": (["base", "systemd", "wire", "http", "admin", "aggregator_config", "ingest", "publish",
                             "store", "upkeep"], []),
     # What an operator does beside the service, or without it: never sees it.
-    "aggregator/operate": (["base", "command", "crypto", "http", "admin", "aggregator_config", "demo", "ingest",
+    "aggregator/operate": (["base", "command", "crypto", "draw", "http", "admin", "aggregator_config", "demo", "ingest",
                             "publish", "store", "upkeep"], ["boost/json"]),
     "aggregator/demo": (["base", "stats", "wire", "crypto", "http", "ingest", "publish", "store"], []),
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb", "boost/crc.hpp"]),
