@@ -66,15 +66,16 @@ int Main(std::vector<std::string> arguments) {
   if (const auto* answer = std::get_if<command::Answer>(&parsed)) {
     fmt::print("{}", answer->output);
     if (!answer->errors.empty()) {
-      PrintLines(fmt::format("{}: {}\n", program.name, fieldcost::EscapeControl(answer->errors)),
-                 stderr);
+      fieldcost::aggregator::PrintLines(
+          fmt::format("{}: {}\n", program.name, fieldcost::EscapeControl(answer->errors)), stderr);
     }
     return answer->exit_status;
   }
   const Result<int> status =
       fieldcost::aggregator::Run(std::get<command::Call>(parsed), CheckConfig);
   if (status) return *status;
-  PrintLines(fmt::format("{}: {}\n", program.name, status.error().message), stderr);
+  fieldcost::aggregator::PrintLines(fmt::format("{}: {}\n", program.name, status.error().message),
+                                    stderr);
   return fieldcost::ExitStatus(status.error().code);
 }
 
