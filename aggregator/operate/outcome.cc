@@ -70,11 +70,12 @@ void Print(const Outcome& outcome, std::string_view done, bool json) {
   }
 }
 
-void PrintLines(std::string_view text) {
+void PrintLines(std::string_view text, std::FILE* file) {
   winsize size{};
-  const bool is_terminal =
-      ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-  fmt::print("{}", draw::WrapLines(text, {.columns = is_terminal ? size.ws_col : std::size_t{0}}));
+  const int fd = ::fileno(file);
+  const bool is_terminal = ::isatty(fd) == 1 && ::ioctl(fd, TIOCGWINSZ, &size) == 0;
+  fmt::print(file, "{}",
+             draw::WrapLines(text, {.columns = is_terminal ? size.ws_col : std::size_t{0}}));
 }
 
 }  // namespace fieldcost::aggregator

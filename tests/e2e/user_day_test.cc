@@ -35,6 +35,14 @@ std::string TextOf(const std::filesystem::path& path) {
   return text.str();
 }
 
+// What was broken at blanks to fit the terminal.
+std::string OnOneLine(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 class UserDayTest : public ::testing::Test {
  protected:
   // How many commands a task took, and how many words nothing had shown before.
@@ -112,8 +120,9 @@ TEST_F(UserDayTest, AVolunteerLooksAndEnds) {
   Fieldcost({"--help"});
   EXPECT_THAT(Fieldcost({"run", "--", kVictim, "alloc"}), HasSubstr("fieldcost agent local|on"));
   EXPECT_THAT(Fieldcost({"agent", "local"}), HasSubstr("fieldcost top --local"));
-  // The result at once, of the first run that there is.
-  EXPECT_THAT(Fieldcost({"run", "--", kVictim, "alloc"}), HasSubstr("TOTAL"));
+  // The result at once, of the first run that there is: so many of its calls are of public
+  // libraries that some of those which chance draws are called.
+  EXPECT_THAT(Fieldcost({"run", "--", "python3", "-c", "pass"}), HasSubstr("TOTAL"));
   EXPECT_THAT(Fieldcost({"top", "--local"}), AllOf(HasSubstr("API"), HasSubstr("by request")));
   EXPECT_THAT(Fieldcost({"show", "victim_allocate"}, 66), HasSubstr("add --local"));
   EXPECT_THAT(Fieldcost({"agent", "--help"}), HasSubstr("pause"));
@@ -214,7 +223,7 @@ TEST_F(UserDayTest, AnOperatorChecksBeforeStarting) {
   broken.replace(broken.find("port ="), 4, "prot");
   std::ofstream(config) << broken;
   EXPECT_THAT(
-      Aggregator({"--check-config", "--config", config}, 64),
+      OnOneLine(Aggregator({"--check-config", "--config", config}, 64)),
       ContainsRegex("aggregator.toml:[0-9]+:[0-9]+: [a-z]+.prot: unknown key; the nearest known "
                     "one is [a-z]+.port"));
   std::ofstream(config) << good;

@@ -8,6 +8,7 @@
 #include "tools/lsp/cxx_name.h"
 #include "tools/lsp/limits.h"
 #include "tools/lsp/server.h"
+#include "tools/lsp/tokens.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::lsp {
@@ -33,13 +34,18 @@ std::string AsWritten(std::string name) {
   return name;
 }
 
-// What stands before the "::" that ends at `offset`: a name, or the scopes of the next one, maybe
-// on another line. nullptr in comments and texts.
-const Name* ScopeBefore(const LexedText& lexed, std::size_t offset) {
-  const Name* name = NameAt(lexed, offset - kScopeMark.size());
-  if (name != nullptr && name->end == offset - kScopeMark.size()) return name;
-  const auto next = std::ranges::lower_bound(lexed.names, offset, {}, &Name::begin);
-  return next != lexed.names.end() && next->qualified < offset ? &*next : nullptr;
+// Where "a::b::" begins that `text` ends with; npos if it does not, or in a comment or a text.
+std::size_t ScopesAtEnd(std::string_view text, const Language& language) {
+  if (!text.ends_with(kScopeMark)) return std::string_view::npos;
+  const std::vector<Token> tokens = Tokenise(text, language);
+  std::size_t begin = std::string_view::npos;
+  Token::Kind wanted = Token::Kind::kScope;
+  for (auto token = tokens.rbegin(); token != tokens.rend() && token->kind == wanted; ++token) {
+    if (token == tokens.rbegin() && token->end != text.size()) break;
+    if (wanted == Token::Kind::kName) begin = token->begin;
+    wanted = wanted == Token::Kind::kName ? Token::Kind::kScope : Token::Kind::kName;
+  }
+  return begin;
 }
 
 bool IsC(Family family) { return family == Family::kC || family == Family::kCxx; }
@@ -170,26 +176,26 @@ void Server::Answer(const RequestId& id, const HoverCall& call) {
 }
 
 std::optional<Server::Typed> Server::TypedAt(OpenDocument& open, std::size_t offset) {
-  const bool cxx = LanguageOf(open.document.language()).family == Family::kCxx;
+  const Language& language = LanguageOf(open.document.language());
+  const bool cxx = language.family == Family::kCxx;
   const std::string_view text = open.document.text();
-  const LexedText& lexed = LexedOf(open);
-  const Name* name = NameAt(lexed, offset);
-  const std::size_t begin = name == nullptr ? offset : name->begin;
-  if (name == nullptr && cxx && text.substr(0, offset).ends_with(kScopeMark)) {
-    name = ScopeBefore(lexed, offset);
+  Typed typed{.name = "", .begin = offset, .end = offset, .scoped = false};
+  std::size_t qualified = offset;
+  if (const Name* name = NameAt(LexedOf(open), offset)) {
+    if (name->member) return std::nullopt;
+    typed.begin = name->begin;
+    qualified = name->qualified;
+  } else {
+    qualified = cxx ? ScopesAtEnd(text.substr(0, offset), language) : std::string_view::npos;
+    if (qualified == std::string_view::npos) return std::nullopt;
   }
-  if (name == nullptr || name->member) return std::nullopt;
-  const bool scoped = name->qualified != begin;
-  if (scoped && !cxx) return std::nullopt;
-  Typed typed{.name = "", .begin = begin, .end = offset, .scoped = scoped};
-  if (scoped) {
-    // As it is written without blanks.
-    for (const std::string& scope :
-         SplitScopes(text.substr(name->qualified, begin - name->qualified))) {
-      typed.name += scope + std::string(kScopeMark);
-    }
+  typed.scoped = qualified != typed.begin;
+  if (typed.scoped && !cxx) return std::nullopt;
+  // As it is written without blanks.
+  for (const std::string& scope : SplitScopes(text.substr(qualified, typed.begin - qualified))) {
+    typed.name += scope + std::string(kScopeMark);
   }
-  typed.name += text.substr(begin, offset - begin);
+  typed.name += text.substr(typed.begin, offset - typed.begin);
   return typed;
 }
 
