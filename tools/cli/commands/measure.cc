@@ -123,6 +123,8 @@ std::string MapLine(const lab::Measurement& found) {
                   draw::FormatCount(calls), groups, groups == 1 ? "" : "s");
   if (found.grouping.is_fewest && groups > 1) {
     text += fmt::format(" (fewest possible: {} APIs share a stack)", found.grouping.clique.size());
+  } else if (groups > 1) {
+    text += fmt::format(" (at least {})", found.grouping.lower_bound);
   }
   return text + "\n";
 }
