@@ -49,7 +49,8 @@ command::Command MergeCommand() {
 tables is refused (status 64), so that nothing counts twice. Examples:
   fieldcost merge -o all.lab a.lab b.lab
   fieldcost merge -o all.lab all.lab c.lab
-  fieldcost merge -o all.lab a.lab b.lab --export-pprof all.pb.gz --export-folded all.folded
+  fieldcost merge -o all.lab a.lab b.lab --export-pprof all.pb.gz \
+    --export-folded all.folded
   fieldcost top --table all.lab)",
       .options = {{.names = "table",
                    .value = "TABLE",
