@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <vector>
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
-#include "common/stats/cxx_name.h"
+#include "tools/report/api_names.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/vendor_text.h"
 
@@ -22,9 +20,6 @@ namespace {
 
 constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kWideSpectrum = 32;
-constexpr std::size_t kMaxApiWidth = 60;
-constexpr std::size_t kLeastApiWidth = 16;
-constexpr std::size_t kLeastLibraryWidth = 10;
 constexpr std::size_t kMaxVersionWidth = 22;
 
 const std::vector<draw::TextColumn>& Columns() {
@@ -45,28 +40,6 @@ const std::vector<draw::TextColumn>& Columns() {
   return columns;
 }
 
-// How each API is called in a table: in short, unless another of it is called the same.
-class Names {
- public:
-  void Add(const stats::ApiKey& api) { ++count_[KeyOf(api)]; }
-
-  std::string Of(const stats::ApiKey& api, const draw::Style& style) const {
-    std::string name = stats::ShortName(api.symbol);
-    if (count_.at(KeyOf(api)) != 1) {
-      name = stats::DemangledName(api.symbol);
-      if (!api.symbol_version.empty()) name += "@" + api.symbol_version;
-    }
-    return draw::Shorten(name, kMaxApiWidth, style);
-  }
-
- private:
-  using Key = std::tuple<std::string, std::string, std::string>;
-  static Key KeyOf(const stats::ApiKey& api) {
-    return {api.soname, api.package_version, stats::ShortName(api.symbol)};
-  }
-  std::map<Key, int> count_;
-};
-
 std::string VersionText(const stats::ApiKey& api, const draw::Style& style) {
   return api.package_version.empty() ? "-"
                                      : draw::Shorten(api.package_version, kMaxVersionWidth, style);
@@ -84,7 +57,7 @@ std::string ShareOfWhole(const analysis::ApiCost& cost,
   return known && whole->ns > 0 ? ShareText(cost.total->ns / whole->ns) : kUnknown;
 }
 
-draw::TextLine LineOf(const analysis::ApiCost& cost, const Names& names,
+draw::TextLine LineOf(const analysis::ApiCost& cost, const ApiNames& names,
                       const std::optional<stats::FieldCost>& whole,
                       const std::optional<draw::UsedSlots>& range, const draw::Style& style) {
   const stats::Metric wall = stats::Metric::kWallTime;
@@ -168,7 +141,7 @@ std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Styl
 
 std::string CostTable(std::span<const analysis::ApiCost> costs,
                       const std::optional<stats::FieldCost>& whole, const draw::Style& style) {
-  Names names;
+  ApiNames names;
   for (const analysis::ApiCost& cost : costs) names.Add(cost.newest().api);
   const std::optional<draw::UsedSlots> range = UsedByTimes(costs);
   std::vector<draw::TextLine> lines;
@@ -199,7 +172,7 @@ std::string SpectrumTable(std::span<const analysis::CostSummary> summaries, stat
                                                  {"P99", true, 5},
                                                  {"SPECTRUM"}};
   std::vector<draw::TextLine> lines;
-  Names names;
+  ApiNames names;
   for (const analysis::CostSummary& summary : summaries) names.Add(summary.api);
   std::set<std::string> strata;
   for (const analysis::CostSummary& summary : summaries) {

@@ -8,6 +8,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/cxx_name.h"
+#include "tools/report/api_names.h"
 #include "tools/report/csv.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/version_diff.h"
@@ -17,10 +18,6 @@ namespace {
 
 using analysis::Change;
 using analysis::LabChange;
-
-constexpr std::size_t kMaxApiWidth = 60;
-constexpr std::size_t kLeastApiWidth = 16;
-constexpr std::size_t kLeastLibraryWidth = 10;
 
 bool IsChange(Change change) { return change == Change::kMore || change == Change::kLess; }
 

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
 #include "common/shm/log2_bucket.h"
-#include "common/stats/cxx_name.h"
+#include "tools/report/api_names.h"
 #include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
 
@@ -23,9 +21,6 @@ using analysis::LabCost;
 using stats::Metric;
 
 constexpr std::size_t kSpectrumWidth = 16;
-constexpr std::size_t kMaxApiWidth = 60;
-constexpr std::size_t kLeastApiWidth = 16;
-constexpr std::size_t kLeastLibraryWidth = 10;
 constexpr std::size_t kLeastShapeWidth = 12;
 
 std::string_view PlusMinus(const draw::Style& style) { return style.utf8 ? "±" : "+-"; }
@@ -48,35 +43,13 @@ std::optional<draw::UsedSlots> UsedByTimes(std::span<const LabCost> costs) {
   return range;
 }
 
-// Two functions of one short name and library are told apart by all of it.
-class Names {
- public:
-  explicit Names(std::span<const LabCost> costs) {
-    for (const LabCost& cost : costs) ++count_[KeyOf(cost.summary.api)];
-  }
-
-  std::string Of(const stats::ApiKey& api, const draw::Style& style) const {
-    std::string name = stats::ShortName(api.symbol);
-    if (count_.at(KeyOf(api)) != 1) {
-      name = stats::DemangledName(api.symbol);
-      if (!api.symbol_version.empty()) name += "@" + api.symbol_version;
-    }
-    return draw::Shorten(name, kMaxApiWidth, style);
-  }
-
- private:
-  using Key = std::pair<std::string, std::string>;
-  static Key KeyOf(const stats::ApiKey& api) { return {api.soname, stats::ShortName(api.symbol)}; }
-  std::map<Key, int> count_;
-};
-
 // "1.8 x (1.6 to 2.0)".
 std::string PenaltyText(const std::optional<analysis::ContextPenalty>& field) {
   if (!field) return kUnknown;
   return fmt::format("{:.2g} x ({:.2g} to {:.2g})", field->ratio, field->low, field->high);
 }
 
-draw::TextLine LineOf(const LabCost& cost, const Names& names,
+draw::TextLine LineOf(const LabCost& cost, const ApiNames& names,
                       const std::optional<draw::UsedSlots>& range, const draw::Style& style) {
   const analysis::MetricSummary* times = TimesOf(cost);
   const stats::Figures figures = times == nullptr ? stats::Figures{} : times->figures;
@@ -237,7 +210,8 @@ std::string LabTableText(std::span<const LabCost> costs, const draw::Style& styl
                                            {"FIELD/LAB", true},
                                            {"SHAPE", false, 0, kLeastShapeWidth},
                                            {"SPECTRUM", false, 4}};
-  const Names names(costs);
+  ApiNames names;
+  for (const LabCost& cost : costs) names.Add(cost.summary.api);
   const std::optional<draw::UsedSlots> range = UsedByTimes(costs);
   std::vector<draw::TextLine> lines;
   for (const LabCost& cost : costs) lines.push_back(LineOf(cost, names, range, style));

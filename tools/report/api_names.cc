@@ -1,0 +1,20 @@
+#include "tools/report/api_names.h"
+
+#include "common/stats/cxx_name.h"
+
+namespace fieldcost::report {
+
+ApiNames::Key ApiNames::KeyOf(const stats::ApiKey& api) {
+  return {api.soname, api.package_version, stats::ShortName(api.symbol)};
+}
+
+std::string ApiNames::Of(const stats::ApiKey& api, const draw::Style& style) const {
+  std::string name = stats::ShortName(api.symbol);
+  if (count_.at(KeyOf(api)) != 1) {
+    name = stats::DemangledName(api.symbol);
+    if (!api.symbol_version.empty()) name += "@" + api.symbol_version;
+  }
+  return draw::Shorten(name, kMaxApiWidth, style);
+}
+
+}  // namespace fieldcost::report
