@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aggregator/operate/commands.h"
+#include "aggregator/operate/outcome.h"
 #include "aggregator/operate/program.h"
 #include "aggregator/service/serve.h"
 #include "aggregator/service/start_check.h"
@@ -65,14 +66,16 @@ int Main(std::vector<std::string> arguments) {
   if (const auto* answer = std::get_if<command::Answer>(&parsed)) {
     fmt::print("{}", answer->output);
     if (!answer->errors.empty()) {
-      fmt::print(stderr, "{}: {}\n", program.name, fieldcost::EscapeControl(answer->errors));
+      fieldcost::aggregator::PrintLines(
+          fmt::format("{}: {}\n", program.name, fieldcost::EscapeControl(answer->errors)), stderr);
     }
     return answer->exit_status;
   }
   const Result<int> status =
       fieldcost::aggregator::Run(std::get<command::Call>(parsed), CheckConfig);
   if (status) return *status;
-  fmt::print(stderr, "{}: {}\n", program.name, status.error().message);
+  fieldcost::aggregator::PrintLines(fmt::format("{}: {}\n", program.name, status.error().message),
+                                    stderr);
   return fieldcost::ExitStatus(status.error().code);
 }
 

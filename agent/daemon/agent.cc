@@ -199,6 +199,9 @@ Status Agent::ForgetLocal() {
   FIELDCOST_TRY(state_->OpenDatabase());
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
   FIELDCOST_TRY(state_->database->ForgetLocal());
+  for (const char* const runs : {kDrawnRunsNumber, kNotDrawnRunsNumber, kAskedRunsNumber}) {
+    FIELDCOST_TRY(state_->database->Set(runs, 0));
+  }
   return transaction.Commit();
 }
 

@@ -87,8 +87,8 @@ class Agent {
   Result<std::vector<stats::StatRow>> LocalRowsOf(const TimeSpan& span) const;
   // And what programs have measured on the request of that number (FIELDCOST_ASKED).
   Result<RequestedRows> RowsOfRequest(std::uint64_t request_id) const;
-  // Erases all these sums. Programs that run go on with what they measure from now on; what is to
-  // be sent, or was, stays as it is (SetMode(), Forget()).
+  // Erases all these sums, and of how many runs they are. Programs that run go on with what they
+  // measure from now on; what is to be sent, or was, stays as it is (SetMode(), Forget()).
   Status ForgetLocal();
   // Those of them of which nothing is ever sent, since their library is not public: what is added
   // up under one name, and what was picked by hand.

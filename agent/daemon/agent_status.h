@@ -11,14 +11,15 @@
 
 namespace fieldcost::agent {
 
-// Program runs that were to be measured by chance, or on request.
+// Program runs that were to be measured by chance, or on request, since Agent::ForgetLocal().
 struct RunCounts {
   std::uint64_t drawn = 0;      // by chance, as the field measures
   std::uint64_t not_drawn = 0;  // the coin said no
   std::uint64_t asked = 0;      // measured because somebody asked, and only for that
 };
 
-// What programs were measured, and what that has cost them so far. Counts only grow.
+// What programs were measured, and what that has cost them so far. Counts only grow, but
+// those of runs.
 struct MeasuringStatus {
   std::uint64_t run_files = 0;   // that are there now
   std::string policy_problem;    // empty, or why programs are not being measured

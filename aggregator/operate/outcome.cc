@@ -1,8 +1,11 @@
 #include "aggregator/operate/outcome.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "common/base/text.h"
+#include "common/draw/terminal.h"
 
 namespace fieldcost::aggregator {
 
@@ -61,10 +64,18 @@ void Print(const Outcome& outcome, std::string_view done, bool json) {
   if (json) {
     fmt::print("{}", outcome.Json());
   } else if (outcome.empty()) {
-    fmt::print("{}\n", done);
+    PrintLines(fmt::format("{}\n", done));
   } else {
-    fmt::print("{}: {}", done, outcome.Text());
+    PrintLines(fmt::format("{}: {}", done, outcome.Text()));
   }
+}
+
+void PrintLines(std::string_view text, std::FILE* file) {
+  winsize size{};
+  const int fd = ::fileno(file);
+  const bool is_terminal = ::isatty(fd) == 1 && ::ioctl(fd, TIOCGWINSZ, &size) == 0;
+  fmt::print(file, "{}",
+             draw::WrapLines(text, {.columns = is_terminal ? size.ws_col : std::size_t{0}}));
 }
 
 }  // namespace fieldcost::aggregator

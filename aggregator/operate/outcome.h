@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -32,5 +33,8 @@ class Outcome {
 
 // Prints to stdout: JSON, or `done` and the facts on one line.
 void Print(const Outcome& outcome, std::string_view done, bool json);
+
+// Prints; on a terminal, lines are broken at blanks to fit it.
+void PrintLines(std::string_view text, std::FILE* file = stdout);
 
 }  // namespace fieldcost::aggregator

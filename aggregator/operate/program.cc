@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregator/operate/commands.h"
+#include "aggregator/operate/outcome.h"
 #include "common/base/text.h"
 
 namespace fieldcost::aggregator {
@@ -81,7 +82,7 @@ Result<int> Run(const command::Call& call, const CheckConfig& check) {
   if (!call.arguments.Has("--check-config")) return call.command->handler(call.arguments);
   FIELDCOST_ASSIGN(const Config config, ConfigOf(call.arguments));
   FIELDCOST_ASSIGN(const std::string found, check(config));
-  fmt::print("{}{}: OK\n", found, call.arguments.Text("--config"));
+  PrintLines(fmt::format("{}{}: OK\n", found, call.arguments.Text("--config")));
   return 0;
 }
 

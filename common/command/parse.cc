@@ -44,6 +44,7 @@ class Parser {
   // Each of these says what is wrong; "" = nothing.
   std::string Missing() const;
   std::string UnknownText(const std::string& word) const;
+  std::string SurplusText(const std::string& word) const;
   std::string TakeValues();
   std::string TakeValue(const Option& option, const CLI::Option& found);
   std::string CheckOption(const Option& option) const;
@@ -185,10 +186,28 @@ std::string Parser::UnknownText(const std::string& word) const {
   } else if (!command.commands.empty()) {
     kind = "command";
     known = NamesOf(command.commands);
+  } else {
+    return SurplusText(word);
   }
   const std::string meant = MeantName(word.substr(0, word.find('=')), known);
   return fmt::format("unknown {} '{}'{}", kind, word,
                      meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
+}
+
+// What is said of a word that is no option, where the command takes no further ones.
+std::string Parser::SurplusText(const std::string& word) const {
+  const Command& command = *commands_.back();
+  const auto operand = std::ranges::find_if(command.options, &Option::is_operand);
+  std::string text = fmt::format("unknown argument '{}'", word);
+  if (operand == command.options.end()) return text;
+  const auto name = std::ranges::find(line_, command.name);
+  if (commands_.size() > 1 && std::ranges::find(line_, word) < name) {
+    return text + fmt::format("; the command comes first: {} {}", NameOf(commands_), word);
+  }
+  if (operand->completes != Completes::kSymbol || operand->repeats) return text;
+  // As in "show libz deflate".
+  return text + fmt::format("; {} takes one {}, of a certain library as SONAME!SYMBOL",
+                            command.name, operand->value);
 }
 
 std::string Parser::TakeValue(const Option& option, const CLI::Option& found) {

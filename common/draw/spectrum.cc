@@ -17,7 +17,7 @@ namespace fieldcost::draw {
 namespace {
 
 constexpr unsigned kMostExpensiveSlot = 31;
-constexpr std::size_t kBarWidth = 40;
+constexpr std::size_t kBarWidth = 36;  // so that any histogram fits 80 columns
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 10> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
 
@@ -33,25 +33,20 @@ std::size_t SlotsPerColumn(const UsedSlots& range, std::size_t width) {
   return (slots + width - 1) / width;
 }
 
-std::string Bound(unsigned power) {
-  constexpr std::array<const char*, 7> kSuffixes = {"", "K", "M", "G", "T", "P", "E"};
-  return fmt::format("{}{}", 1U << (power % 10), kSuffixes[power / 10]);
-}
-
 constexpr unsigned kLeastTimeSlot = shm::SlotOf(kLeastTimeNs - 1);
 static_assert(shm::SlotMax(kLeastTimeSlot) + 1 == kLeastTimeNs);
 
 }  // namespace
 
-std::string BucketLabel(unsigned slot, const Bars& bars) {
-  if (bars.are_times && slot == kLeastTimeSlot) return fmt::format("[0, {})", Bound(slot));
-  if (slot == 0) return "[0]";
-  return fmt::format("[{}, {})", Bound(slot - 1), Bound(slot));
+std::string BucketText(unsigned slot, stats::Metric metric, const Style& style) {
+  const auto min = static_cast<double>(shm::SlotMin(slot));
+  if (slot <= 1 || IsUnderLeastTime(min, metric)) return FormatCost(min, metric, style);
+  return FormatInterval(min, min * 2, style.utf8 ? " – " : " - ", metric, style);
 }
 
 Bars JoinShortTimes(Bars bars, stats::Metric metric) {
-  bars.are_times = stats::Unit(metric) == "ns";
-  for (unsigned slot = 0; bars.are_times && slot < kLeastTimeSlot; ++slot) {
+  const bool are_times = stats::Unit(metric) == "ns";
+  for (unsigned slot = 0; are_times && slot < kLeastTimeSlot; ++slot) {
     bars.heights[kLeastTimeSlot] += std::exchange(bars.heights[slot], 0);
   }
   return bars;
@@ -179,17 +174,24 @@ std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Met
                      cost(shm::SlotMin(range.first)), line, cost(shm::SlotMax(range.last)), ticks);
 }
 
-std::string HistogramView(const Bars& bars, const Style& style) {
+std::string HistogramView(const Bars& bars, stats::Metric metric, const Style& style) {
   const std::optional<UsedSlots> range = FindUsedSlots(bars);
   if (!range) return "";
   const std::uint64_t most = bars.heights[range->fullest];
+  std::size_t label_width = 0;
+  std::size_t number_width = 0;
+  for (unsigned slot = range->first; slot <= range->last; ++slot) {
+    label_width = std::max(label_width, DisplayWidth(BucketText(slot, metric, style)));
+    number_width = std::max(number_width, BarText(bars, slot).size());
+  }
   std::string text;
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
     const double share = static_cast<double>(bars.heights[slot]) / static_cast<double>(most);
     const auto length = static_cast<std::size_t>(std::floor(share * double{kBarWidth}));
     const std::string bar = Paint(std::string(length, '@'), BucketColor(slot), style.color);
-    text += fmt::format("{:<14}{:>12} |{}{}|\n", BucketLabel(slot, bars), BarText(bars, slot),
-                        length == 0 ? "" : bar, std::string(kBarWidth - length, ' '));
+    text += fmt::format("{}  {} |{}{}|\n", PadRight(BucketText(slot, metric, style), label_width),
+                        PadLeft(BarText(bars, slot), number_width), length == 0 ? "" : bar,
+                        std::string(kBarWidth - length, ' '));
   }
   return text;
 }

@@ -19,7 +19,6 @@ Rgb BucketColor(unsigned slot);
 struct Bars {
   stats::BucketShares heights{};
   bool are_counts = true;  // numbers of calls; else parts of stats::kWeightOne
-  bool are_times = false;  // all below kLeastTimeNs are in that bound's slot, the last below it
 };
 // Joins, of times, all below kLeastTimeNs into one.
 Bars JoinShortTimes(Bars bars, stats::Metric metric);
@@ -58,14 +57,12 @@ std::vector<double> TicksOf(const UsedSlots& range, stats::Metric metric);
 std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
                            const Style& style);
 
-// A bucket's half-open bounds as HistogramView() prints them: "[16, 32)", "[1K, 2K)", "[0]"; of
-// times the first is "[0, 16)".
-std::string BucketLabel(unsigned slot, const Bars& bars);
+// A bucket's half-open bounds: "4.1 µs – 8.2 µs"; of times the first is "under 16 ns".
+std::string BucketText(unsigned slot, stats::Metric metric, const Style& style);
 
-// The histogram as bpftrace prints its hist() maps, one bucket a line over the used range:
-//   [16, 32)             191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
-// Bounds are in the metric's unit with 1024-based suffixes (K, M, G, T, P, E). Empty text if
-// there are no bars.
-std::string HistogramView(const Bars& bars, const Style& style);
+// The histogram, one bucket a line over the used range:
+//   130 ns – 260 ns  191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+// Empty text if there are no bars.
+std::string HistogramView(const Bars& bars, stats::Metric metric, const Style& style);
 
 }  // namespace fieldcost::draw

@@ -8,6 +8,7 @@
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
+#include "common/draw/svg_parts.h"
 #include "common/shm/log2_bucket.h"
 
 namespace fieldcost::draw {
@@ -21,12 +22,12 @@ constexpr unsigned kSpectrumHeight = 24;
 constexpr unsigned kLineHeight = 20;
 constexpr unsigned kLongestBar = 180;
 constexpr unsigned kTextGap = 8;
-constexpr unsigned kFontSize = 13;
+constexpr unsigned kFontSize = kSvgFontSize;
 // Of two letters or digits in the widest usual font; what is wider would be cut.
 constexpr unsigned kTwoLettersWidth = 17;
 constexpr unsigned kScaleHeight = 6;
 constexpr unsigned kTickHeight = 18;
-constexpr unsigned kTickFontSize = 11;
+constexpr unsigned kTickFontSize = kSvgTickFontSize;
 constexpr unsigned kHeatPitch = 14;
 constexpr std::size_t kHeatLabelColumns = 24;
 
@@ -40,18 +41,10 @@ unsigned Length(double share, unsigned longest) {
   return std::max(1U, static_cast<unsigned>(std::lround(share * longest)));
 }
 
-std::string Bounds(unsigned slot, stats::Metric metric) {
-  const auto min = static_cast<double>(shm::SlotMin(slot));
-  if (slot <= 1 || IsUnderLeastTime(min, metric)) return FormatCost(min, metric, kStyle);
-  return FormatInterval(min, min * 2, " – ", metric, kStyle);
-}
+std::string Bounds(unsigned slot, stats::Metric metric) { return BucketText(slot, metric, kStyle); }
 
 unsigned WidthOf(const UsedSlots& range) {
   return (range.last - range.first + 1) * (kBarWidth + kBarGap) - kBarGap;
-}
-
-unsigned TextWidth(std::string_view text) {
-  return (static_cast<unsigned>(DisplayWidth(text)) * kTwoLettersWidth + 1) / 2;
 }
 
 std::string Range(const UsedSlots& range, stats::Metric metric) {
@@ -67,7 +60,7 @@ std::string Ticks(const UsedSlots& range, stats::Metric metric, unsigned left, u
   for (const double tick : TicksOf(range, metric)) {
     const double x = (std::log2(tick) + 1 - range.first) * static_cast<double>(pitch);
     const std::string text = FormatTick(tick, metric, kStyle);
-    const double half = TextWidth(text) * kTickFontSize / (2.0 * kFontSize);
+    const double half = SvgTextWidth(text) * kTickFontSize / (2.0 * kFontSize);
     // A label that would be cut stands beside its tick.
     const char* anchor = x < half ? "start" : x + half > width ? "end" : "middle";
     svg += fmt::format(
@@ -81,14 +74,6 @@ std::string Ticks(const UsedSlots& range, stats::Metric metric, unsigned left, u
 // "from 1.0 µs to 4.1 µs, most at 2.0 µs – 4.1 µs".
 std::string Words(const UsedSlots& used, stats::Metric metric) {
   return fmt::format("from {}, most at {}", Range(used, metric), Bounds(used.fullest, metric));
-}
-
-std::string Open(unsigned width, unsigned height, const std::string& words) {
-  const std::string escaped = EscapeHtml(words);
-  return fmt::format(
-      "<svg role=\"img\" aria-label=\"{0}\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} {2}\">"
-      "<title>{0}</title>",
-      escaped, width, height);
 }
 
 std::string HeatLabel(const HeatLine& line) {
@@ -121,6 +106,25 @@ std::string HeatCells(const HeatLine& line, const UsedSlots& range, stats::Metri
 
 }  // namespace
 
+std::string OpenSvg(unsigned width, unsigned height, const std::string& untrusted_words) {
+  const std::string escaped = EscapeHtml(untrusted_words);
+  return fmt::format(
+      "<svg role=\"img\" aria-label=\"{0}\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} {2}\">"
+      "<title>{0}</title>",
+      escaped, width, height);
+}
+
+unsigned SvgTextWidth(std::string_view text) {
+  return (static_cast<unsigned>(DisplayWidth(text)) * kTwoLettersWidth + 1) / 2;
+}
+
+std::string SvgText(double x, double y, std::string_view anchor, unsigned font_size,
+                    std::string_view untrusted_text) {
+  return fmt::format(
+      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="{}" fill="currentColor">{}</text>)",
+      x, y, anchor, font_size, EscapeHtml(untrusted_text));
+}
+
 std::string SpectrumSvg(const Bars& bars, stats::Metric metric) {
   const auto used = FindUsedSlots(bars);
   return used ? SpectrumSvgOver(bars, *used, metric) : "";
@@ -129,7 +133,7 @@ std::string SpectrumSvg(const Bars& bars, stats::Metric metric) {
 std::string SpectrumSvgOver(const Bars& bars, const UsedSlots& range, stats::Metric metric) {
   const auto used = FindUsedSlots(bars);
   if (!used) return "";
-  std::string svg = Open(WidthOf(range), kSpectrumHeight, Words(*used, metric));
+  std::string svg = OpenSvg(WidthOf(range), kSpectrumHeight, Words(*used, metric));
   const auto most = static_cast<double>(bars.heights[used->fullest]);
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
     const std::uint64_t calls = bars.heights[slot];
@@ -145,8 +149,8 @@ std::string SpectrumSvgOver(const Bars& bars, const UsedSlots& range, stats::Met
 
 std::string SpectrumScaleSvg(const UsedSlots& range, stats::Metric metric) {
   constexpr unsigned kPitch = kBarWidth + kBarGap;
-  std::string svg = Open(WidthOf(range), kScaleHeight + kTickHeight,
-                         fmt::format("Scale from cheap to expensive: {}", Range(range, metric)));
+  std::string svg = OpenSvg(WidthOf(range), kScaleHeight + kTickHeight,
+                            fmt::format("Scale from cheap to expensive: {}", Range(range, metric)));
   for (unsigned slot = range.first; slot <= range.last; ++slot) {
     svg += fmt::format(R"(<rect x="{}" y="0" width="{}" height="{}" fill="{}"/>)",
                        (slot - range.first) * kPitch, slot == range.last ? kBarWidth : kPitch,
@@ -164,14 +168,14 @@ std::string HistogramSvg(const Bars& bars, stats::Metric metric, std::string_vie
   unsigned label_width = 0;
   unsigned count_width = 0;
   for (unsigned slot = used->first; slot <= used->last; ++slot) {
-    label_width = std::max(label_width, TextWidth(Bounds(slot, metric)));
-    count_width = std::max(count_width, TextWidth(count(slot)));
+    label_width = std::max(label_width, SvgTextWidth(Bounds(slot, metric)));
+    count_width = std::max(count_width, SvgTextWidth(count(slot)));
   }
   const unsigned left = label_width + kTextGap;
   const unsigned lines = used->last - used->first + 1;
-  std::string svg = Open(left + kLongestBar + kTextGap + count_width, lines * kLineHeight,
-                         fmt::format("Histogram of {}, {}: {}", untrusted_name, stats::Name(metric),
-                                     Words(*used, metric)));
+  std::string svg = OpenSvg(left + kLongestBar + kTextGap + count_width, lines * kLineHeight,
+                            fmt::format("Histogram of {}, {}: {}", untrusted_name,
+                                        stats::Name(metric), Words(*used, metric)));
   const auto most = static_cast<double>(bars.heights[used->fullest]);
   for (unsigned slot = used->first; slot <= used->last; ++slot) {
     const std::uint64_t calls = bars.heights[slot];
@@ -196,15 +200,15 @@ std::string HeatMapSvg(std::span<const HeatLine> lines, stats::Metric metric,
   unsigned label_width = 0;
   for (const HeatLine& line : lines) {
     range = Join(range, FindUsedSlots(line.bars));
-    label_width = std::max(label_width, TextWidth(HeatLabel(line)));
+    label_width = std::max(label_width, SvgTextWidth(HeatLabel(line)));
   }
   if (!range) return "";
   const unsigned left = label_width + kTextGap;
   const unsigned cells = range->last - range->first + 1;
   const auto bottom = static_cast<unsigned>(lines.size()) * kLineHeight;
-  std::string svg = Open(left + cells * kHeatPitch, bottom + kTickHeight,
-                         fmt::format("Heat map of {}, {}, a line a version: {}", untrusted_name,
-                                     stats::Name(metric), Range(*range, metric)));
+  std::string svg = OpenSvg(left + cells * kHeatPitch, bottom + kTickHeight,
+                            fmt::format("Heat map of {}, {}, a line a version: {}", untrusted_name,
+                                        stats::Name(metric), Range(*range, metric)));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto top = static_cast<unsigned>(i) * kLineHeight;
     const std::string label = EscapeHtml(HeatLabel(lines[i]));

@@ -48,4 +48,28 @@ Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_dec
   return content;
 }
 
+Result<std::string> Gzip(std::string_view bytes) {
+  constexpr int kMemoryLevel = 8;
+  if (bytes.size() > std::numeric_limits<uInt>::max()) {
+    return Fail(ErrorCode::kTooLarge, "{} bytes to compress", bytes.size());
+  }
+  z_stream stream{};
+  if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kOnlyGzip, kMemoryLevel,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    return Fail(ErrorCode::kInternal, "zlib does not start");
+  }
+  const std::unique_ptr<z_stream, decltype(&::deflateEnd)> ending(&stream, &::deflateEnd);
+  std::string member(::deflateBound(&stream, static_cast<uLong>(bytes.size())), '\0');
+  // zlib never writes to its input.
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(member.data());
+  stream.avail_out = static_cast<uInt>(member.size());
+  if (::deflate(&stream, Z_FINISH) != Z_STREAM_END) {
+    return Fail(ErrorCode::kInternal, "zlib does not end");
+  }
+  member.resize(member.size() - stream.avail_out);
+  return member;
+}
+
 }  // namespace fieldcost::wire

@@ -5,13 +5,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 
 namespace fieldcost::wire {
 
-// Sampled stacks in pprof's format (profile.proto), which profilers of many languages write. Read
-// only; README.md beside this file says what is refused.
+// Stacks with values in pprof's format (profile.proto), which profilers of many languages write and
+// tools of many kinds show. README.md beside this file says what is refused.
 
 // What the values are of: "cpu" and "nanoseconds", say. Untrusted texts, possibly empty.
 struct PprofUnit {
@@ -32,5 +33,35 @@ bool IsGzip(std::string_view untrusted_bytes);
 // profile names none). Gzip or not. kTooLarge beyond the limits of limits.h, kCorrupt for anything
 // but one whole profile whose references all lead somewhere and whose values are not negative.
 Result<PprofUnit> ReadPprof(std::string_view untrusted_bytes, const StackVisitor& visit);
+
+struct PprofValueType {
+  std::string type;  // "cpu"
+  std::string unit;  // "nanoseconds"
+  bool operator==(const PprofValueType&) const = default;
+};
+
+struct PprofFunction {
+  std::string module;  // a file's name; empty = not known
+  std::string name;
+  bool operator==(const PprofFunction&) const = default;
+};
+
+struct PprofSample {
+  std::vector<std::uint32_t> frames;  // indices of functions, the outermost first
+  std::vector<std::uint64_t> values;  // one for each type
+  bool operator==(const PprofSample&) const = default;
+};
+
+struct PprofContent {
+  std::vector<PprofValueType> types;
+  std::size_t default_type = 0;  // which tools show first
+  std::vector<PprofFunction> functions;
+  std::vector<PprofSample> samples;
+  std::vector<std::string> comments;  // what people are told
+};
+
+// As gzip; deterministic. What ReadPprof() accepts: kTooLarge beyond its limits, or a value beyond
+// 2^63 - 1; kInvalidArgument for an index out of range, or another number of values than of types.
+Result<std::string> EncodePprof(const PprofContent& content);
 
 }  // namespace fieldcost::wire

@@ -19,6 +19,11 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 10 lookup      CPU µs of a look-up, 1 M APIs, p99; floor: the same rows from SQLite, not decoded
   row 10 lsp_hover  wall ms of a hover, 1 M APIs, p99; floor: a hover on a comment. Each after an edit
   row 12 anomaly    CPU ms of comparing 500 APIs   no floor: one core, machines that differ, and alike
+  row 13 lab_passes  passes a scenario takes        floor: the APIs that share a stack
+  row 13 lab_map     CPU ns a call of the map       no floor
+  row 13 lab_start   CPU ms of 4,000 candidates     no floor: by proportion of what curl has
+  row 13 lab_undisturbed  a timed API in its group  floor: the same API timed alone
+  row 13 lab_peers   wall ms of a scenario          floor: the scenario as it is; peers: uftrace, ltrace
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -50,6 +55,7 @@ import known_cost
 import lsp_hover
 import soak
 from aggregator_bench import AggregatorBench
+from lab_bench import LabBench
 
 ROUNDS = 7
 
@@ -449,10 +455,11 @@ def main():
     parser = argparse.ArgumentParser(prog="./tests/bench/run.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     of_service = ["ingest", "ack_latency", "publish", "scaling", "soak"]
+    of_lab = ["lab_passes", "lab_map", "lab_start", "lab_undisturbed", "lab_peers"]
     only_by_name = {"soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "lab_plan", "fleet"]
+             "lsp_hover", "anomaly", "lab_plan", *of_lab, "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
@@ -464,10 +471,11 @@ def main():
         parser.error(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     bench = Bench(arguments.build)
     service = AggregatorBench(bench.build, arguments.svg, arguments.minutes)
+    lab = LabBench(bench.build, lambda: bench.ticks_to_ns)
     missed = False
     try:
         for name in arguments.names or [n for n in names if n not in only_by_name]:
-            for row in getattr(service if name in of_service else bench, name)():
+            for row in getattr(service if name in of_service else lab if name in of_lab else bench, name)():
                 missed = missed or not row["ok"]
                 if arguments.json:
                     print(json.dumps(row), flush=True)
@@ -485,6 +493,7 @@ def main():
         shutil.rmtree(bench.state, ignore_errors=True)
         shutil.rmtree(bench.memory, ignore_errors=True)
         service.close()
+        lab.close()
     return 1 if missed else 0
 
 

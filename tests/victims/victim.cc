@@ -37,6 +37,13 @@ int Calls() {
   return 0;
 }
 
+int Names() {
+  for (int i = 0; i < 10; ++i) victim_noop();
+  for (int i = 0; i < 7; ++i) victim_noop_too();
+  puts("called");
+  return 0;
+}
+
 int ReturnClasses() {
   double sum = 0;
   for (int i = 0; i < 100; ++i) {
@@ -320,7 +327,7 @@ const struct {
     {"longjmp", LongJumps},   {"threads", Threads},       {"thread-exits", ThreadExits},
     {"fibres", Fibres},       {"signals", Signals},       {"fork", Fork},
     {"backtrace", Backtrace}, {"errno", Errno},           {"die", Die},
-    {"forever", Forever},
+    {"forever", Forever},     {"names", Names},
 };
 
 }  // namespace

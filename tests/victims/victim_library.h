@@ -29,6 +29,7 @@ struct VictimReals {
 };
 
 VICTIM_API void victim_noop();
+VICTIM_API void victim_noop_too();                       // another name of the same function
 VICTIM_API void* victim_allocate(uint64_t bytes);        // by its own code
 VICTIM_API void* victim_allocate_below(uint64_t bytes);  // by another function it calls
 VICTIM_API void victim_call_back(void (*function)(void*), void* argument);

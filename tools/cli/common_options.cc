@@ -42,6 +42,14 @@ command::Option LocalOption() {
   return {.names = "--local", .help = "This machine's own measurements"};
 }
 
+command::Option TableOption() {
+  return {.names = "--table",
+          .value = "FILE",
+          .help = "What `fieldcost measure --save` or `merge` has written there",
+          .completes = command::Completes::kFiles,
+          .excludes = {"--local"}};
+}
+
 command::Option SinceOption() {
   return {.names = "--since",
           .value = "TIME",
@@ -59,8 +67,10 @@ command::Option LibraryOption() {
           .completes = command::Completes::kLibrary};
 }
 
-command::Option VersionsOption() {
-  return {.names = "--versions", .help = "A line for each version of the library"};
+command::Option VersionsOption(std::vector<std::string_view> excludes) {
+  return {.names = "--versions",
+          .help = "A line for each version of the library",
+          .excludes = std::move(excludes)};
 }
 
 analysis::Versions VersionsOf(const command::Arguments& arguments) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "common/command/arguments.h"
 #include "common/command/command.h"
@@ -19,10 +20,11 @@ Status CheckTime(std::string& untrusted_text);
 
 command::Option ApiOperand();     // "api", required
 command::Option LocalOption();    // "--local"
+command::Option TableOption();    // "--table", instead of "--local"
 command::Option SinceOption();    // "--since", checked; needs --local
 command::Option LibraryOption();  // "--library", a glob
 // --versions, and what was said of it.
-command::Option VersionsOption();
+command::Option VersionsOption(std::vector<std::string_view> excludes = {});
 analysis::Versions VersionsOf(const command::Arguments& arguments);
 command::Option LimitOption(std::string_view help);
 command::Option MetricOption(std::string_view help);

@@ -26,13 +26,15 @@ std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost
   return all;
 }
 
-Status PrintCosts(const std::vector<analysis::CostSummary>& summaries,
-                  const std::optional<catalog::Freshness>& freshness, const Output& output,
-                  CsvKind csv, const std::function<std::string()>& text,
+Status PrintCosts(const std::vector<analysis::CostSummary>& summaries, const Source& source,
+                  const Output& output, CsvKind csv, const std::function<std::string()>& text,
                   const std::optional<LocalRuns>& runs) {
-  if (output.json) return WriteStdout(RowsJson(summaries, freshness, runs));
+  const std::optional<catalog::Freshness>& freshness = source.freshness();
+  const std::string_view own_source = source.table() ? "table" : "local";
+  if (output.json) return WriteStdout(RowsJson(summaries, freshness, runs, own_source));
   if (output.csv) {
-    const report::Provenance provenance = ProvenanceOf(freshness);
+    report::Provenance provenance = ProvenanceOf(freshness);
+    if (!freshness) provenance.source = own_source;
     return WriteStdout(csv == CsvKind::kNumbers ? report::CostCsv(summaries, provenance)
                                                 : report::BucketCsv(summaries, provenance));
   }

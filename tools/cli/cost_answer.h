@@ -26,9 +26,8 @@ std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost
 // Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or what `text` makes,
 // with the freshness below, or, of this machine, of which runs they are, through the pager if it is
 // long.
-Status PrintCosts(const std::vector<analysis::CostSummary>& summaries,
-                  const std::optional<catalog::Freshness>& freshness, const Output& output,
-                  CsvKind csv, const std::function<std::string()>& text,
+Status PrintCosts(const std::vector<analysis::CostSummary>& summaries, const Source& source,
+                  const Output& output, CsvKind csv, const std::function<std::string()>& text,
                   const std::optional<LocalRuns>& runs = std::nullopt);
 
 }  // namespace fieldcost::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/base/text.h"
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/summary.h"
 
@@ -41,6 +42,12 @@ std::string Join(const Names& names) {
 Result<Error> Unknown(const Source& source, const std::string& name, std::string_view symbol) {
   FIELDCOST_ASSIGN(const std::vector<std::string> suggestions, source.Suggest(symbol));
   std::string why = fmt::format("no measurements of {}", name);
+  // "libz": a library's name, or how it begins.
+  const Result<std::string> library = source.LibraryGlob(name);
+  if (library && library->starts_with(name)) {
+    why += fmt::format("; of the library: fieldcost top --library {}", EscapeControl(*library));
+    return Error{ErrorCode::kNotFound, why};
+  }
   if (!suggestions.empty()) why += fmt::format("; did you mean {}?", Join(suggestions));
   const auto& freshness = source.freshness();
   if (freshness && freshness->fragments_current < freshness->fragments_total) {

@@ -11,31 +11,6 @@ namespace {
 
 namespace json = boost::json;
 
-// No classes, no weeks: all of them together.
-json::object StrataJson(const analysis::Strata& strata) {
-  json::array classes;
-  for (const std::string& name : strata.classes) classes.push_back(Text(name));
-  json::object object{
-      {"classes", std::move(classes)}, {"first_week", nullptr}, {"last_week", nullptr}};
-  if (strata.weeks) {
-    object["first_week"] = Text(analysis::FirstDay(strata.weeks->first));
-    object["last_week"] = Text(analysis::FirstDay(strata.weeks->last));
-  }
-  return object;
-}
-
-json::object MetricJson(stats::Metric metric, const analysis::MetricSummary& summary) {
-  const stats::Figures& figures = summary.figures;
-  json::object object = FiguresJson(figures);
-  object["unit"] = Text(stats::Unit(metric));
-  object["strata"] = StrataJson(summary.strata);
-  object["buckets"] = SharesJson(figures);
-  if (figures.all_calls) {
-    object["all_calls"].as_object()["buckets"] = HistogramJson(summary.sums.histogram)["buckets"];
-  }
-  return object;
-}
-
 std::string_view Name(agent::SpoolState state) {
   switch (state) {
     case agent::SpoolState::kQueued:
@@ -122,20 +97,15 @@ std::string ErrorJson(const Error& error) {
 
 std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
                      const std::optional<catalog::Freshness>& freshness,
-                     const std::optional<LocalRuns>& runs) {
+                     const std::optional<LocalRuns>& runs, std::string_view own_source) {
   json::array rows;
   for (const analysis::CostSummary& summary : summaries) {
     json::object row = ApiJson(summary.api);
     if (!freshness) row["local_only"] = summary.local_only;
-    json::object metrics;
-    for (const auto& [metric, numbers] : summary.metrics) {
-      const std::string_view name = stats::Name(metric);
-      metrics[json::string_view(name.data(), name.size())] = MetricJson(metric, numbers);
-    }
-    row["metrics"] = std::move(metrics);
+    row["metrics"] = MetricsJson(summary);
     rows.push_back(std::move(row));
   }
-  json::object object{{"source", freshness ? "catalogue" : "local"}};
+  json::object object{{"source", Text(freshness ? "catalogue" : own_source)}};
   if (freshness) object["freshness"] = FreshnessJson(*freshness);
   if (runs) {
     object["runs"] = json::object{{"drawn", runs->counts.drawn},

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/daemon/agent.h"
@@ -21,7 +22,8 @@ namespace fieldcost::cli {
 std::string ErrorJson(const Error& error);
 std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
                      const std::optional<catalog::Freshness>& freshness,
-                     const std::optional<LocalRuns>& runs = std::nullopt);
+                     const std::optional<LocalRuns>& runs = std::nullopt,
+                     std::string_view own_source = "local");
 std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness);
 struct StatusJsonOptions {
   std::vector<agent::ProcessReach> programs;  // that run now

@@ -71,6 +71,31 @@ json::value AllCallsJson(const std::optional<stats::CallFigures>& calls) {
   return object;
 }
 
+// No classes, no weeks: all of them together.
+json::object StrataJson(const analysis::Strata& strata) {
+  json::array classes;
+  for (const std::string& name : strata.classes) classes.push_back(Text(name));
+  json::object object{
+      {"classes", std::move(classes)}, {"first_week", nullptr}, {"last_week", nullptr}};
+  if (strata.weeks) {
+    object["first_week"] = Text(analysis::FirstDay(strata.weeks->first));
+    object["last_week"] = Text(analysis::FirstDay(strata.weeks->last));
+  }
+  return object;
+}
+
+json::object MetricJson(stats::Metric metric, const analysis::MetricSummary& summary) {
+  const stats::Figures& figures = summary.figures;
+  json::object object = FiguresJson(figures);
+  object["unit"] = Text(stats::Unit(metric));
+  object["strata"] = StrataJson(summary.strata);
+  object["buckets"] = SharesJson(figures);
+  if (figures.all_calls) {
+    object["all_calls"].as_object()["buckets"] = HistogramJson(summary.sums.histogram)["buckets"];
+  }
+  return object;
+}
+
 }  // namespace
 
 std::string Print(const json::object& object) { return json::serialize(object) + "\n"; }
@@ -134,6 +159,29 @@ json::object ApiJson(const stats::ApiKey& api) {
           {"version", Text(api.package_version)},
           {"build_id", Text(api.build_id)},
           {"symbol_version", Text(api.symbol_version)}};
+}
+
+json::object MetricsJson(const analysis::CostSummary& summary) {
+  json::object metrics;
+  for (const auto& [metric, numbers] : summary.metrics) {
+    const std::string_view name = stats::Name(metric);
+    metrics[json::string_view(name.data(), name.size())] = MetricJson(metric, numbers);
+  }
+  return metrics;
+}
+
+std::string_view Word(analysis::Change change) {
+  switch (change) {
+    case analysis::Change::kTooLittleData:
+      return "too_little_data";
+    case analysis::Change::kNone:
+      return "none";
+    case analysis::Change::kMore:
+      return "more";
+    case analysis::Change::kLess:
+      return "less";
+  }
+  return "";
 }
 
 json::object FreshnessJson(const catalog::Freshness& freshness) {

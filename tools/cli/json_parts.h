@@ -6,6 +6,8 @@
 
 #include "common/catalog/catalog.h"
 #include "common/stats/figures.h"
+#include "tools/analysis/summary.h"
+#include "tools/analysis/version_change.h"
 
 namespace fieldcost::cli {
 
@@ -25,6 +27,10 @@ boost::json::object FiguresJson(const stats::Figures& figures);
 // [{"min", "max", "share"}], empty if not known.
 boost::json::array SharesJson(const stats::Figures& figures);
 boost::json::object ApiJson(const stats::ApiKey& api);
+// Of each metric by its name what is known of it: {"wall_time": {...}, ...}.
+boost::json::object MetricsJson(const analysis::CostSummary& summary);
+// "too_little_data", "none", "more", "less".
+std::string_view Word(analysis::Change change);
 boost::json::object HardwareJson(const stats::HardwareClass& hardware);
 boost::json::object FreshnessJson(const catalog::Freshness& freshness);
 

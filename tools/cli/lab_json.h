@@ -2,16 +2,28 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "common/wire/lab_table.h"
+#include "tools/analysis/lab_change.h"
+#include "tools/analysis/lab_cost.h"
 
 namespace fieldcost::cli {
 
-// What commands about lab tables print with --json; names are stable.
+// What commands about lab tables print with --json; names are stable, README.md describes them.
 
 // Of a table that was written there.
 std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t size_bytes,
                              const wire::LabTable& table);
+
+// The rows of `top --table` and `show --table`.
+std::string LabJson(const std::vector<analysis::LabCost>& costs,
+                    std::span<const wire::LabPart> parts);
+
+std::string LabDiffJson(const std::vector<analysis::LabChange>& changes,
+                        std::span<const wire::LabPart> before,
+                        std::span<const wire::LabPart> after);
 
 }  // namespace fieldcost::cli

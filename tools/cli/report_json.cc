@@ -11,20 +11,6 @@ namespace json = boost::json;
 using analysis::Change;
 
 // Stable words, unlike analysis::Name(), which is for people.
-std::string_view Word(Change change) {
-  switch (change) {
-    case Change::kTooLittleData:
-      return "too_little_data";
-    case Change::kNone:
-      return "none";
-    case Change::kMore:
-      return "more";
-    case Change::kLess:
-      return "less";
-  }
-  return "";
-}
-
 json::value CountOrNull(const std::optional<std::uint64_t>& count) {
   return count ? json::value(*count) : json::value(nullptr);
 }

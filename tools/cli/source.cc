@@ -15,6 +15,7 @@
 #include "common/stats/field_total.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/waiting.h"
+#include "tools/cli/lab_file.h"
 #include "tools/cli/library_names.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/freshness_text.h"
@@ -83,6 +84,21 @@ Result<Source> Source::Open(bool local) {
     Remark("the local catalogue is " + report::OutOfDateText(source.freshness_->snapshot_expires));
   }
   return source;
+}
+
+SourceChoice SourceOf(const command::Arguments& arguments) {
+  return {.local = arguments.Has("--local"), .table = arguments.Text("--table")};
+}
+
+Result<Source> Source::OpenTable(const std::filesystem::path& file) {
+  Source source;
+  FIELDCOST_ASSIGN(source.table_, ReadLabTable(file));
+  source.local_rows_ = source.table_->rows;
+  return source;
+}
+
+Result<Source> Source::Open(const SourceChoice& choice) {
+  return choice.table.empty() ? Open(choice.local) : OpenTable(choice.table);
 }
 
 std::vector<analysis::CostSummary> Source::Summarise(std::span<const stats::StatRow> rows) const {

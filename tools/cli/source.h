@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
@@ -12,7 +13,9 @@
 #include "agent/daemon/agent.h"
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
+#include "common/command/arguments.h"
 #include "common/stats/stat_row.h"
+#include "common/wire/lab_table.h"
 #include "tools/analysis/api_cost.h"
 
 namespace fieldcost::cli {
@@ -24,6 +27,14 @@ Result<T> OrWayOut(Result<T> result) {
   if (result) return result;
   return WithWayOut(std::move(result).error());
 }
+
+// Of which rows a command shall take its numbers; of the catalogue if nothing is chosen.
+struct SourceChoice {
+  bool local = false;           // this machine's own measurements
+  std::filesystem::path table;  // a lab table; empty = none
+};
+// --local and --table.
+SourceChoice SourceOf(const command::Arguments& arguments);
 
 // Which APIs are the most expensive ones.
 struct TopOptions {
@@ -48,24 +59,29 @@ struct LocalRuns {
   double selection_probability = 0;  // as configured now, of a run that nobody asks for
 };
 
-// Where reading commands take their rows from: the catalogue, or this machine's own measurements
-// (harvested first). Neither uses the network.
+// Where reading commands take their rows from: the catalogue, this machine's own measurements
+// (harvested first), or a lab table. None uses the network.
 class Source {
  public:
   // A catalogue that is past its expiry serves, with a remark on stderr. A damaged one is kCorrupt,
   // with the way out; where there is none, kNotFound offers --local if this machine has
   // measurements.
   static Result<Source> Open(bool local);
+  static Result<Source> Open(const SourceChoice& choice);
+  // As ReadLabTable().
+  static Result<Source> OpenTable(const std::filesystem::path& file);
   // Of this machine, what was measured in that time. A remark on stderr says so if older rows than
   // `span.from` have gone.
   static Result<Source> OpenLocal(const agent::TimeSpan& span);
 
   // Set for the catalogue.
   const std::optional<catalog::Freshness>& freshness() const { return freshness_; }
-  // nullptr for this machine's own measurements.
+  // Set for a lab table.
+  const std::optional<wire::LabTable>& table() const { return table_; }
+  // nullptr for this machine's own measurements, and for a lab table.
   const catalog::Catalog* catalog() const { return catalog_ ? &*catalog_ : nullptr; }
 
-  // This machine's own measurements; empty for the catalogue.
+  // This machine's own measurements, or the lab table's; empty for the catalogue.
   const std::vector<stats::StatRow>& local_rows() const { return local_rows_; }
   // Set for this machine's own measurements, whatever the time.
   const std::optional<LocalRuns>& runs() const { return runs_; }
@@ -106,6 +122,7 @@ class Source {
   std::optional<catalog::Catalog> catalog_;
   std::optional<catalog::Freshness> freshness_;
   std::optional<LocalRuns> runs_;
+  std::optional<wire::LabTable> table_;
   std::vector<stats::StatRow> local_rows_;
   std::set<stats::ApiKey> local_only_;
 };

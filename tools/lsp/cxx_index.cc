@@ -32,6 +32,18 @@ std::string Join(const std::vector<std::string>& scopes) {
   return text;
 }
 
+std::string WholeName(const CxxName& name) {
+  const std::string scopes = Join(name.scopes);
+  return scopes.empty() ? name.name : scopes + "::" + name.name;
+}
+
+bool CanBeWritten(std::string_view name) {
+  return std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == ':';
+  });
+}
+
 }  // namespace
 
 void CxxIndex::Add(std::string_view untrusted_symbol) {
@@ -39,17 +51,33 @@ void CxxIndex::Add(std::string_view untrusted_symbol) {
   if (entries_.size() >= kMaxIndexedNames) return;
   const std::optional<CxxName> name = ParseCxxName(untrusted_symbol);
   if (!name) return;
-  entries_.push_back({HashOf(name->name), static_cast<std::uint32_t>(symbols_.size()),
-                      static_cast<std::uint16_t>(untrusted_symbol.size())});
+  const Place place{static_cast<std::uint32_t>(symbols_.size()),
+                    static_cast<std::uint16_t>(untrusted_symbol.size())};
+  entries_.push_back({HashOf(name->name), place});
   symbols_ += untrusted_symbol;
+  const std::string whole = WholeName(*name);
+  if (whole.size() > kMaxNameBytes || !CanBeWritten(whole)) return;
+  new_names_.push_back({new_names_text_.size(), whole.size(), place});
+  new_names_text_ += whole;
 }
 
 void CxxIndex::Finish() {
   finished_ = true;
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.hash, a.begin) < std::pair(b.hash, b.begin);
+  std::ranges::sort(entries_, {}, [](const Entry& e) { return std::pair(e.hash, e.symbol.begin); });
+  const auto text_of = [text = std::string_view(new_names_text_)](const NewName& name) {
+    return text.substr(name.begin, name.size);
+  };
+  std::ranges::sort(new_names_, {}, [&](const NewName& name) {
+    return std::pair(text_of(name), name.symbol.begin);
   });
+  for (const NewName& name : new_names_) {
+    const bool overload = &name != &new_names_.front() && text_of(name) == text_of(*(&name - 1));
+    if (!overload) by_name_.push_back(name.symbol);
+  }
+  new_names_ = {};
+  new_names_text_ = {};
   entries_.shrink_to_fit();
+  by_name_.shrink_to_fit();
   symbols_.shrink_to_fit();
 }
 
@@ -62,7 +90,7 @@ std::vector<std::string> CxxIndex::FindIf(std::string_view last, const Wanted& w
                                 [](const Entry& e, std::uint32_t h) { return e.hash < h; });
   for (std::size_t seen = 0; entry != entries_.end() && entry->hash == hash; ++entry) {
     if (++seen > kMaxCandidates || symbols.size() == kMaxOverloads) break;
-    const std::string_view symbol = std::string_view(symbols_).substr(entry->begin, entry->size);
+    const std::string_view symbol = SymbolAt(entry->symbol);
     const std::optional<CxxName> name = ParseCxxName(symbol);
     if (name && name->name == last && wanted(name->scopes)) symbols.emplace_back(symbol);
   }
@@ -85,6 +113,24 @@ std::vector<std::string> CxxIndex::Find(
 
 std::vector<std::string> CxxIndex::FindMembers(std::string_view name) const {
   return FindIf(name, [](const std::vector<std::string>& scopes) { return !scopes.empty(); });
+}
+
+std::vector<std::string> CxxIndex::FindPrefix(std::string_view prefix, std::size_t limit) const {
+  FIELDCOST_CHECK(finished_);
+  // Names are made anew of their symbols, some microseconds each, rather than held.
+  const auto name_of = [this](Place place) {
+    const std::optional<CxxName> name = ParseCxxName(SymbolAt(place));
+    FIELDCOST_CHECK(name.has_value());
+    return WholeName(*name);
+  };
+  std::vector<std::string> names;
+  for (auto at = std::ranges::lower_bound(by_name_, prefix, {}, name_of);
+       at != by_name_.end() && names.size() < limit; ++at) {
+    std::string name = name_of(*at);
+    if (!name.starts_with(prefix)) break;
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace fieldcost::lsp

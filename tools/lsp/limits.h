@@ -38,6 +38,7 @@ inline constexpr std::size_t kMaxMacroNames = 256;          // looked at for a m
 inline constexpr std::size_t kMaxLibraries = 4;             // with the same symbol, in one hover
 inline constexpr std::size_t kMaxCompletionItems = 200;
 inline constexpr std::size_t kMinCompletionPrefix = 3;
+inline constexpr std::size_t kMaxUsedNamespaces = 16;  // whose names are offered without it
 inline constexpr std::size_t kMaxHints = 500;
 inline constexpr std::size_t kMaxDiagnostics = 500;
 inline constexpr std::size_t kMaxActions = 8;

@@ -136,7 +136,9 @@ struct HoverAnswer {
   Range range;
 };
 struct CompletionItem {
-  std::string label;
+  std::string label;        // the whole name
+  std::string text;         // what is put in
+  std::string symbol;       // or a whole name of C++: what is asked for by resolve
   std::string detail;       // labelDetails.detail: " 1.2 µs"
   std::string description;  // labelDetails.description: the library
   std::string sort_text;

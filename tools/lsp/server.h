@@ -105,6 +105,21 @@ class Server {
   // The one function that the macro of this name calls, as its own name tells; "" if none or
   // several do.
   std::string FunctionOfMacro(const std::string& macro);
+  // What a completion is asked for.
+  struct Typed {
+    std::string name;       // "Json::Re", "Json::", "infl"
+    std::size_t begin = 0;  // of its last component, in the document
+    std::size_t end = 0;
+    bool scoped = false;
+  };
+  // nullopt: nothing that could be a function's name.
+  static std::optional<Typed> TypedAt(OpenDocument& open, std::size_t offset);
+  // An item for each name that begins so, behind those of `items`. True if there may be more.
+  bool AddNames(const Typed& typed, const CancelToken& cancelled,
+                std::vector<CompletionItem>& items);
+  bool AddCxxNames(const Typed& typed, const LexedText& lexed, const CancelToken& cancelled,
+                   std::vector<CompletionItem>& items);
+  std::optional<CompletionItem> ItemOf(std::string name, const Costs& costs) const;
   // It may be found once the names of C++ are indexed.
   bool MayComeLater(const OpenDocument& open, const Name& name) const;
   std::string CostTextOf(const Costs& costs, bool markdown, std::string note = "") const;

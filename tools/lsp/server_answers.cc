@@ -5,8 +5,10 @@
 
 #include "common/base/text.h"
 #include "tools/lsp/cost_text.h"
+#include "tools/lsp/cxx_name.h"
 #include "tools/lsp/limits.h"
 #include "tools/lsp/server.h"
+#include "tools/lsp/tokens.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::lsp {
@@ -14,12 +16,36 @@ namespace {
 
 // Behind what other servers offer: printable ASCII sorts before it.
 constexpr std::string_view kSortLast = "~fieldcost ";
+constexpr std::string_view kScopeMark = "::";
 
 bool IsIdentifier(std::string_view symbol) {
   if (symbol.empty() || (symbol.front() >= '0' && symbol.front() <= '9')) return false;
   return std::all_of(symbol.begin(), symbol.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
+}
+
+// A constructor is called by its class's name.
+std::string AsWritten(std::string name) {
+  const std::vector<std::string> parts = SplitScopes(name);
+  const std::size_t count = parts.size();
+  const bool constructor = count >= 2 && parts[count - 1] == parts[count - 2];
+  if (constructor) name.resize(name.size() - parts.back().size() - kScopeMark.size());
+  return name;
+}
+
+// Where "a::b::" begins that `text` ends with; npos if it does not, or in a comment or a text.
+std::size_t ScopesAtEnd(std::string_view text, const Language& language) {
+  if (!text.ends_with(kScopeMark)) return std::string_view::npos;
+  const std::vector<Token> tokens = Tokenise(text, language);
+  std::size_t begin = std::string_view::npos;
+  Token::Kind wanted = Token::Kind::kScope;
+  for (auto token = tokens.rbegin(); token != tokens.rend() && token->kind == wanted; ++token) {
+    if (token == tokens.rbegin() && token->end != text.size()) break;
+    if (wanted == Token::Kind::kName) begin = token->begin;
+    wanted = wanted == Token::Kind::kName ? Token::Kind::kScope : Token::Kind::kName;
+  }
+  return begin;
 }
 
 bool IsC(Family family) { return family == Family::kC || family == Family::kCxx; }
@@ -149,6 +175,92 @@ void Server::Answer(const RequestId& id, const HoverCall& call) {
                          .range = open->document.RangeOf(name->begin, name->end)}));
 }
 
+std::optional<Server::Typed> Server::TypedAt(OpenDocument& open, std::size_t offset) {
+  const Language& language = LanguageOf(open.document.language());
+  const bool cxx = language.family == Family::kCxx;
+  const std::string_view text = open.document.text();
+  Typed typed{.name = "", .begin = offset, .end = offset, .scoped = false};
+  std::size_t qualified = offset;
+  if (const Name* name = NameAt(LexedOf(open), offset)) {
+    if (name->member) return std::nullopt;
+    typed.begin = name->begin;
+    qualified = name->qualified;
+  } else {
+    qualified = cxx ? ScopesAtEnd(text.substr(0, offset), language) : std::string_view::npos;
+    if (qualified == std::string_view::npos) return std::nullopt;
+  }
+  typed.scoped = qualified != typed.begin;
+  if (typed.scoped && !cxx) return std::nullopt;
+  // As it is written without blanks.
+  for (const std::string& scope : SplitScopes(text.substr(qualified, typed.begin - qualified))) {
+    typed.name += scope + std::string(kScopeMark);
+  }
+  typed.name += text.substr(typed.begin, offset - typed.begin);
+  return typed;
+}
+
+std::optional<CompletionItem> Server::ItemOf(std::string name, const Costs& costs) const {
+  if (costs.empty()) return std::nullopt;
+  const std::string cost = ShortCost(costs.front(), *book_.freshness());
+  if (cost.empty()) return std::nullopt;
+  std::set<std::string_view> libraries;
+  for (const ApiCosts& api : costs) libraries.insert(api.api.soname);
+  std::string library = EscapeControl(costs.front().api.soname);
+  if (libraries.size() > 1) library += fmt::format(" and {} more", libraries.size() - 1);
+  return CompletionItem{.label = name,
+                        .text = name,
+                        .symbol = name,
+                        .detail = " " + cost,
+                        .description = std::move(library),
+                        .sort_text = std::string(kSortLast) + name,
+                        .range = {}};
+}
+
+bool Server::AddNames(const Typed& typed, const CancelToken& cancelled,
+                      std::vector<CompletionItem>& items) {
+  const auto limit = static_cast<std::size_t>(settings_.completion_max_items);
+  // Several libraries may have a symbol.
+  const CostBook::Names names = book_.FindPrefix(typed.name, limit * kMaxLibraries);
+  for (const std::string& symbol : names.symbols) {
+    if (cancelled->load() || items.size() == limit) break;
+    if (!IsIdentifier(symbol)) continue;
+    if (symbol.starts_with("_Z") && !typed.name.starts_with("_Z")) continue;
+    if (std::optional<CompletionItem> item = ItemOf(symbol, *book_.Find(symbol))) {
+      items.push_back(*std::move(item));
+    }
+  }
+  return names.more || items.size() == limit;
+}
+
+bool Server::AddCxxNames(const Typed& typed, const LexedText& lexed, const CancelToken& cancelled,
+                         std::vector<CompletionItem>& items) {
+  if (index_ == nullptr) return options_.index_names != nullptr;
+  const auto limit = static_cast<std::size_t>(settings_.completion_max_items);
+  std::vector<std::string> scopes = {""};
+  for (const std::string& used : lexed.used_namespaces) {
+    if (scopes.size() <= kMaxUsedNamespaces) scopes.push_back(used + std::string(kScopeMark));
+  }
+  bool more = false;
+  for (const std::string& scope : scopes) {
+    const std::vector<std::string> names = index_->FindPrefix(scope + typed.name, limit);
+    more = more || names.size() == limit;
+    for (const std::string& name : names) {
+      if (cancelled->load() || items.size() == limit) return true;
+      const std::string written = AsWritten(name.substr(scope.size()));
+      const bool fits = written.starts_with(typed.name) && written.size() > typed.name.size();
+      const bool there = std::ranges::any_of(
+          items, [&](const CompletionItem& item) { return item.label == written; });
+      if (!fits || there) continue;
+      std::optional<CompletionItem> item = ItemOf(written, CostsOfSymbols(index_->Find(name, {})));
+      if (!item) continue;
+      item->text = written.substr(typed.name.size() - (typed.end - typed.begin));
+      item->symbol = name;
+      items.push_back(*std::move(item));
+    }
+  }
+  return more;
+}
+
 void Server::Answer(const RequestId& id, const CompletionCall& call, const CancelToken& cancelled) {
   OpenDocument* open = FindDocument(call.uri);
   std::vector<CompletionItem> items;
@@ -158,45 +270,28 @@ void Server::Answer(const RequestId& id, const CompletionCall& call, const Cance
   if (open == nullptr || !settings_.completion || !book_.freshness()) return answer(false);
   const Family family = LanguageOf(open->document.language()).family;
   if (settings_.completion_beside_others && IsC(family)) return answer(false);
-  const std::size_t offset = open->document.OffsetOf(call.position);
-  const Name* name = NameAt(LexedOf(*open), offset);
-  if (name == nullptr || name->member || name->qualified != name->begin) return answer(false);
-  const std::string prefix = open->document.text().substr(name->begin, offset - name->begin);
+  const std::optional<Typed> typed = TypedAt(*open, open->document.OffsetOf(call.position));
+  if (!typed || typed->name.size() > kMaxNameBytes) return answer(false);
   // With a shorter prefix there may be other names: the client has to ask again.
-  if (prefix.size() < settings_.completion_min_prefix) return answer(true);
-  const std::size_t limit = static_cast<std::size_t>(settings_.completion_max_items);
-  // Several libraries may have a symbol.
-  const CostBook::Names names = book_.FindPrefix(prefix, limit * kMaxLibraries);
-  const Range range = open->document.RangeOf(name->begin, offset);
-  for (const std::string& symbol : names.symbols) {
-    if (cancelled->load()) {
-      return Send(ErrorMessage(id, RpcError::kRequestCancelled, "cancelled"));
-    }
-    if (items.size() == limit) break;
-    if (!IsIdentifier(symbol) || (symbol.starts_with("_Z") && !prefix.starts_with("_Z"))) continue;
-    const CostBook::Found found = book_.Find(symbol);
-    if (found->empty()) continue;
-    const std::string cost = ShortCost(found->front(), *book_.freshness());
-    if (cost.empty()) continue;
-    std::string library = EscapeControl(found->front().api.soname);
-    if (found->size() > 1) library += fmt::format(" and {} more", found->size() - 1);
-    items.push_back({.label = symbol,
-                     .detail = " " + cost,
-                     .description = std::move(library),
-                     .sort_text = std::string(kSortLast) + symbol,
-                     .range = range});
+  if (typed->name.size() < settings_.completion_min_prefix) return answer(true);
+  bool more = !typed->scoped && AddNames(*typed, cancelled, items);
+  if (family == Family::kCxx) {
+    more = AddCxxNames(*typed, LexedOf(*open), cancelled, items) || more;
   }
-  answer(names.more || items.size() == limit);
+  if (cancelled->load()) return Send(ErrorMessage(id, RpcError::kRequestCancelled, "cancelled"));
+  for (CompletionItem& item : items) item.range = open->document.RangeOf(typed->begin, typed->end);
+  answer(more);
 }
 
 void Server::Answer(const RequestId& id, const ResolveCall& call) {
-  const CostBook::Found found = book_.Find(call.symbol);
-  if (found->empty()) return Send(ResolveMessage(id, call.item_json, "", {}));
-  const ApiCosts& first = found->front();
+  Costs costs = *book_.Find(call.symbol);
+  if (costs.empty() && index_ != nullptr) costs = CostsOfSymbols(index_->Find(call.symbol, {}));
+  if (costs.empty()) return Send(ResolveMessage(id, call.item_json, "", {}));
+  const ApiCosts& first = costs.front();
   Send(ResolveMessage(
       id, call.item_json,
       fmt::format("{}  {}", ShortCost(first, *book_.freshness()), EscapeControl(first.api.soname)),
-      {client_.item_markdown, CostTextOf(*found, client_.item_markdown)}));
+      {client_.item_markdown, CostTextOf(costs, client_.item_markdown)}));
 }
 
 void Server::Answer(const RequestId& id, const HintCall& call, const CancelToken& cancelled) {

@@ -113,10 +113,10 @@ std::string CompletionMessage(const RequestId& id, const std::vector<CompletionI
         {"label", Text(item.label)},
         {"kind", kFunctionItem},
         {"sortText", Text(item.sort_text)},
-        {"filterText", Text(item.label)},
+        {"filterText", Text(item.text)},
         {"insertTextFormat", kReplacesPlainly},
-        {"textEdit", json::object{{"range", RangeJson(item.range)}, {"newText", Text(item.label)}}},
-        {"data", json::object{{"fieldcost", Text(item.label)}}}};
+        {"textEdit", json::object{{"range", RangeJson(item.range)}, {"newText", Text(item.text)}}},
+        {"data", json::object{{"fieldcost", Text(item.symbol)}}}};
     if (label_details) {
       entry["labelDetails"] =
           json::object{{"detail", Text(item.detail)}, {"description", Text(item.description)}};

@@ -100,7 +100,8 @@ std::string Bar(double share, double greatest, unsigned slot, const draw::Style&
          std::string(kBarWidth - length, ' ');
 }
 
-std::string SideBySide(const draw::Bars& mine, const draw::Bars& field, const draw::Style& style) {
+std::string SideBySide(const draw::Bars& mine, const draw::Bars& field, stats::Metric metric,
+                       const draw::Style& style) {
   const std::optional<draw::UsedSlots> range =
       Join(draw::FindUsedSlots(mine), draw::FindUsedSlots(field));
   if (!range) return "";
@@ -118,11 +119,16 @@ std::string SideBySide(const draw::Bars& mine, const draw::Bars& field, const dr
                        bars.are_counts ? draw::FormatCount(bars.heights[slot]) : "",
                        100 * share(bars, slot), Bar(share(bars, slot), greatest, slot, style));
   };
-  std::string text = fmt::format("  {:<14}{:<{}}  {}\n", "", "               mine", kBarWidth + 25,
-                                 "              field");
+  std::size_t width = 0;
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
-    text += fmt::format("  {:<14}{}  {}\n", draw::BucketLabel(slot, mine), side(mine, slot),
-                        side(field, slot));
+    width = std::max(width, draw::DisplayWidth(draw::BucketText(slot, metric, style)));
+  }
+  std::string text = fmt::format("  {:<{}}{:<{}}  {}\n", "", width, "               mine",
+                                 kBarWidth + 25, "              field");
+  for (unsigned slot = range->first; slot <= range->last; ++slot) {
+    text +=
+        fmt::format("  {}{}  {}\n", draw::PadRight(draw::BucketText(slot, metric, style), width),
+                    side(mine, slot), side(field, slot));
   }
   return text;
 }
@@ -177,7 +183,7 @@ std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
   text += fmt::format("  {}{}\n", stats::Name(c.verdict),
                       c.verdict == Verdict::kTooLittleData ? ": " + analysis::Lack(api) : "");
   if (api.field.stratum == analysis::Stratum::kNone) {
-    return text + SideBySide(draw::CountBars(api.mine, metric), {}, style);
+    return text + SideBySide(draw::CountBars(api.mine, metric), {}, metric, style);
   }
   std::string versions;
   for (const std::string& version : api.field.versions) {
@@ -204,7 +210,8 @@ std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
               : fmt::format("  calls:    {}; by ranks {}; seed {} (for information)\n",
                             MethodText(c.call_test.by_bucket), MethodText(c.call_test.by_rank),
                             analysis::SeedText(c.call_test.seed));
-  return text + SideBySide(draw::CountBars(api.mine, metric), FieldBars(api, metric), style);
+  return text +
+         SideBySide(draw::CountBars(api.mine, metric), FieldBars(api, metric), metric, style);
 }
 
 }  // namespace fieldcost::report

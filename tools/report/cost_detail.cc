@@ -144,8 +144,8 @@ std::string MetricDetail(const analysis::CostSummary& summary, stats::Metric met
                          const analysis::MetricSummary& numbers, const draw::Style& style) {
   const stats::Figures& figures = numbers.figures;
   const draw::Bars bars = draw::BarsOf(numbers.sums, figures, metric);
-  std::string text = fmt::format("\n  {} ({})  {}\n", stats::Name(metric), stats::Unit(metric),
-                                 draw::Spectrum(bars, kSpectrumWidth, style));
+  std::string text =
+      fmt::format("\n  {}  {}\n", stats::Name(metric), draw::Spectrum(bars, kSpectrumWidth, style));
   text.erase(text.find_last_not_of(" \n") + 1);
   text += "\n" + CountLine(metric, numbers) + TotalLine(metric, summary, style);
   text += MainQuantiles(metric, figures, style);
@@ -158,7 +158,7 @@ std::string MetricDetail(const analysis::CostSummary& summary, stats::Metric met
     text += fmt::format("    mean {}\n", draw::FormatCost(figures.mean, metric, style));
     text += AllCallsLines(numbers, metric, style);
   }
-  return text + "\n" + Indent(draw::HistogramView(bars, style));
+  return text + "\n" + Indent(draw::HistogramView(bars, metric, style));
 }
 
 bool IsAlwaysZero(const analysis::MetricSummary& numbers) {
@@ -233,10 +233,11 @@ std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& s
 std::string HistogramDetail(const analysis::CostSummary& summary, const draw::Style& style) {
   std::string text = NameLine(summary, false);
   for (const auto& [metric, numbers] : summary.metrics) {
-    text += fmt::format("\n  {} ({})\n", stats::Name(metric), stats::Unit(metric));
+    text += fmt::format("\n  {}\n", stats::Name(metric));
     text += CountLine(metric, numbers);
     text += MainQuantiles(metric, numbers.figures, style) + "\n";
-    text += Indent(draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), style));
+    text += Indent(
+        draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), metric, style));
   }
   return text;
 }

@@ -73,7 +73,9 @@ std::string VersionText(const stats::ApiKey& api, const draw::Style& style) {
 }
 
 std::string LibraryText(const analysis::CostSummary& summary) {
-  return EscapeControl(summary.api.soname) + (summary.local_only ? " (local only)" : "");
+  // "(private)", the sum of what is of no public library, says so itself.
+  const bool mark = summary.local_only && !summary.api.soname.starts_with('(');
+  return EscapeControl(summary.api.soname) + (mark ? " (local only)" : "");
 }
 
 std::string ShareOfWhole(const analysis::ApiCost& cost,

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/anomaly.h"
 #include "common/stats/cxx_name.h"
 #include "tools/report/csv.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/version_diff.h"
 
 namespace fieldcost::report {
 namespace {
@@ -33,6 +37,19 @@ draw::TextLine Line(const LocalChange& change, const draw::Style& style) {
           p50(change.after)};
 }
 
+// As of two versions; most comes first in `changes`.
+std::string Sentence(const std::vector<LocalChange>& changes, const ChangeCounts& counts,
+                     const draw::Style& style) {
+  if (changes.empty()) return "no API was measured both before and after\n";
+  const LocalChange& most = changes.front();
+  std::string text = CountsText(counts, most.metric);
+  if (IsChange(most.change)) {
+    text += fmt::format("; most: {}, {}", EscapeControl(stats::ShortName(most.symbol)),
+                        ChangeWords(most.change, most.metric, most.ratio, style));
+  }
+  return text + ".\n";
+}
+
 }  // namespace
 
 std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
@@ -45,20 +62,23 @@ std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
                                                  {"P50 BEFORE", true, 2},
                                                  {"AFTER", true, 2}};
   std::vector<draw::TextLine> lines;
-  std::size_t unchanged = 0;
-  std::size_t too_little = 0;
+  const auto count = [&](Change wanted) {
+    return static_cast<std::uint64_t>(
+        std::ranges::count(changes, wanted, [](const LocalChange& one) { return one.change; }));
+  };
   for (const LocalChange& change : changes) {
-    if (change.change == Change::kNone) ++unchanged;
-    if (change.change == Change::kTooLittleData) ++too_little;
     if (all || IsChange(change.change)) lines.push_back(Line(change, style));
   }
-  std::string text = lines.empty() ? "" : draw::TextTable(columns, lines, style);
-  text +=
-      fmt::format("{} changed, {} not shown to have, {} with fewer than {} calls on a side\n",
-                  draw::FormatCount(changes.size() - unchanged - too_little),
-                  draw::FormatCount(unchanged), draw::FormatCount(too_little), stats::kLeastCalls);
+  std::string text = Sentence(
+      changes, {.more = count(Change::kMore), .less = count(Change::kLess), .all = changes.size()},
+      style);
+  if (!lines.empty()) text += draw::TextTable(columns, lines, style);
   return text +
-         "(calls of one machine depend on each other: no probability is given; repeat the runs)\n";
+         fmt::format(
+             "(no change shown: {}; fewer than {} calls on a side: {}; calls of one machine depend "
+             "on each other: no probability is given; repeat the runs)\n",
+             draw::FormatCount(count(Change::kNone)), stats::kLeastCalls,
+             draw::FormatCount(count(Change::kTooLittleData)));
 }
 
 std::string LocalDiffCsv(const std::vector<LocalChange>& changes) {

@@ -10,8 +10,8 @@ namespace fieldcost::report {
 
 // What `diff --local` prints. Pure.
 
-// A table of what costs more or less, or with `all` of everything, how many others there are, and
-// what it was compared by.
+// What has changed in a sentence, as of two versions; a table of what costs more or less, or with
+// `all` of everything; how many others there are.
 std::string LocalDiffText(const std::vector<analysis::LocalChange>& changes, bool all,
                           const draw::Style& style);
 // All of it, a record an API.

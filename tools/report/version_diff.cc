@@ -99,14 +99,28 @@ stats::Metric MetricOf(const analysis::LibraryChange& change) {
 
 }  // namespace
 
-std::string ChangeWords(const analysis::MetricChange& change, const draw::Style& style) {
-  const std::string_view name = Name(change.change, change.metric);
-  const bool more = change.change == Change::kMore;
-  if ((!more && change.change != Change::kLess) || change.ratio <= 0) {
-    return std::string(name);
-  }
-  return fmt::format("{:.1f} {} {}", more ? change.ratio : 1 / change.ratio, style.utf8 ? "×" : "x",
-                     name);
+std::string CountsText(const ChangeCounts& counts, stats::Metric metric) {
+  const auto verb = [&](Change kind, std::uint64_t apis) {
+    const std::string_view name = Name(kind, metric);
+    const bool is_amount = name == "more" || name == "less";
+    return fmt::format("{} {}",
+                       is_amount   ? apis == 1 ? "takes" : "take"
+                       : apis == 1 ? "is"
+                                   : "are",
+                       name);
+  };
+  return fmt::format("{} of {} API{} {}, {} {}", draw::FormatCount(counts.more),
+                     draw::FormatCount(counts.all), counts.all == 1 ? "" : "s",
+                     verb(Change::kMore, counts.more), draw::FormatCount(counts.less),
+                     verb(Change::kLess, counts.less));
+}
+
+std::string ChangeWords(Change change, stats::Metric metric, double ratio,
+                        const draw::Style& style) {
+  const std::string_view name = Name(change, metric);
+  const bool more = change == Change::kMore;
+  if ((!more && change != Change::kLess) || ratio <= 0) return std::string(name);
+  return fmt::format("{:.1f} {} {}", more ? ratio : 1 / ratio, style.utf8 ? "×" : "x", name);
 }
 
 std::string RatioText(const analysis::MetricChange& change) {
@@ -143,20 +157,10 @@ std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change, Cha
 
 std::string DiffSentence(const analysis::LibraryChange& change, const draw::Style& style) {
   const stats::Metric metric = MetricOf(change);
-  const auto verb = [&](Change kind, std::uint64_t apis) {
-    const std::string_view name = Name(kind, metric);
-    const bool is_amount = name == "more" || name == "less";
-    return fmt::format("{} {}",
-                       is_amount   ? apis == 1 ? "takes" : "take"
-                       : apis == 1 ? "is"
-                                   : "are",
-                       name);
-  };
-  const std::uint64_t more = change.Count(metric, Change::kMore);
-  const std::uint64_t less = change.Count(metric, Change::kLess);
-  const std::string text = fmt::format(
-      "{} of {} APIs {}, {} {}", draw::FormatCount(more), draw::FormatCount(change.apis.size()),
-      verb(Change::kMore, more), draw::FormatCount(less), verb(Change::kLess, less));
+  const std::string text = CountsText({.more = change.Count(metric, Change::kMore),
+                                       .less = change.Count(metric, Change::kLess),
+                                       .all = change.apis.size()},
+                                      metric);
   for (const Change kind : {Change::kMore, Change::kLess}) {
     for (const auto& [api, one] : WithChange(change, kind)) {
       if (one->metric != metric) continue;

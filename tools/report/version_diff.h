@@ -36,9 +36,21 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
 // machines_before, machines_after (of the test), and the provenance as in CostCsv().
 std::string DiffCsv(const analysis::LibraryChange& change, const Provenance& provenance);
 
-// "2.1 × slower", "1.8 × faster", "2.0 × more": how far the typical machine's cost has moved, as a
-// number above 1; else the change's name.
-std::string ChangeWords(const analysis::MetricChange& change, const draw::Style& style);
+// "2 of 40 APIs are slower, 1 is faster".
+struct ChangeCounts {
+  std::uint64_t more = 0;
+  std::uint64_t less = 0;
+  std::uint64_t all = 0;  // APIs
+};
+std::string CountsText(const ChangeCounts& counts, stats::Metric metric);
+
+// "2.1 × slower", "1.8 × faster", "2.0 × more": how far a cost has moved, as a number above 1; else
+// the change's name.
+std::string ChangeWords(analysis::Change change, stats::Metric metric, double ratio,
+                        const draw::Style& style);
+inline std::string ChangeWords(const analysis::MetricChange& change, const draw::Style& style) {
+  return ChangeWords(change.change, change.metric, change.ratio, style);
+}
 // "2.1x [1.8x, 2.5x]" of a ratio and its confidence interval; "-" if nothing was compared.
 std::string RatioText(const analysis::MetricChange& change);
 // "0.0012": two digits.

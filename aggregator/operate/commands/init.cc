@@ -16,10 +16,13 @@ void PrintNextSteps(const MadeDirectory& made) {
   fieldcost-aggregator --config {0}/aggregator.toml
 or as a service, with the unit of the Debian package:
   sudo chown -R _fieldcost-aggregator: {0}
-  sudo install -D -m 644 -t /etc/systemd/system/fieldcost-aggregator.service.d {0}/fieldcost-aggregator.conf
+  sudo install -D -m 644 -t /etc/systemd/system/fieldcost-aggregator.service.d \
+    {0}/fieldcost-aggregator.conf
   sudo systemctl daemon-reload
   sudo systemctl enable --now fieldcost-aggregator
-Users need, once it has started, {0}/data/publish/root/1 as catalog_root, and in agent.toml:
+Users need, once it has started, as catalog_root
+  {0}/data/publish/root/1
+and in agent.toml:
   [aggregator]
   url = "{1}"
 )",
@@ -27,8 +30,10 @@ Users need, once it has started, {0}/data/publish/root/1 as catalog_root, and in
              made.url.empty() ? "what it writes to " + directory + "/address" : made.url);
   if (made.authority.empty()) return;
   fmt::print(R"(  ca_file = "ca.pem"
-and {0} beside that file. Instead of it a certificate that everybody's system trusts: have one
-issued, e.g. by certbot, and name it with --certificate and --key.
+and beside that file
+  {0}
+Instead of it a certificate that everybody's system trusts: have one issued,
+e.g. by certbot, and name it with --certificate and --key.
 )",
              made.authority.string());
 }

@@ -112,8 +112,10 @@ command::Command RotateCommand() {
           .help = R"(Clients follow. After the policy's key sign the policy again.
 
 Examples:
-  fieldcost-aggregator keys rotate --config aggregator.toml timestamp --root-key /media/key/root.key
-  fieldcost-aggregator keys rotate --config aggregator.toml root --keys 3 --threshold 2)",
+  fieldcost-aggregator keys rotate --config aggregator.toml timestamp \
+    --root-key /media/key/root.key
+  fieldcost-aggregator keys rotate --config aggregator.toml root \
+    --keys 3 --threshold 2)",
           .options = {{.names = "role",
                        .value = "ROLE",
                        .help = "timestamp, snapshot, policy or root",
@@ -146,7 +148,8 @@ command::Command RenewCommand() {
   return {.name = "renew",
           .summary = "The same keys for another year",
           .help = R"(Example:
-  fieldcost-aggregator keys renew --config aggregator.toml --root-key /media/key/root.key)",
+  fieldcost-aggregator keys renew --config aggregator.toml \
+    --root-key /media/key/root.key)",
           .options = {RootKeyOption(), OfflineOption()},
           .handler = Renew};
 }
@@ -156,8 +159,10 @@ command::Command ExportOfflineCommand() {
       .name = "export-offline",
       .summary = "Move the keys of ROLE, which the service does not need, out of its reach",
       .help = R"(Examples:
-  fieldcost-aggregator keys export-offline --config aggregator.toml root --to /media/key
-  fieldcost-aggregator keys export-offline --config aggregator.toml policy --to /media/key)",
+  fieldcost-aggregator keys export-offline --config aggregator.toml root \
+    --to /media/key
+  fieldcost-aggregator keys export-offline --config aggregator.toml policy \
+    --to /media/key)",
       .options = {{.names = "role", .value = "ROLE", .help = "root or policy", .required = true},
                   {.names = "--to",
                    .value = "DIR",

@@ -44,7 +44,8 @@ command::Command PolicyCommand() {
       .summary = "Sign POLICY as the next version and publish it",
       .help = R"(Examples:
   fieldcost-aggregator policy sign --config aggregator.toml policy.toml
-  fieldcost-aggregator policy sign --config aggregator.toml policy.toml --offline /media/key)",
+  fieldcost-aggregator policy sign --config aggregator.toml policy.toml \
+    --offline /media/key)",
       .options = {{.names = "policy",
                    .value = "POLICY",
                    .help = "What agents shall measure (TOML); see deploy/config/policy.toml",

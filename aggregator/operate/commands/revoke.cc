@@ -86,7 +86,8 @@ digits).
 
 Examples:
   fieldcost-aggregator revoke --config aggregator.toml 33dde1a70f09fcb9
-  fieldcost-aggregator revoke --config aggregator.toml 33dde1a70f09fcb9 --withdraw --dry-run)",
+  fieldcost-aggregator revoke --config aggregator.toml 33dde1a70f09fcb9 \
+    --withdraw --dry-run)",
       .options = {{.names = "agent", .value = "NAME", .help = "The agent"},
                   {.names = "--agent",
                    .value = "NAME",

@@ -152,6 +152,23 @@ TEST_F(PreloadTest, AnApiHasOneNameWhoeverImportsIt) {
   EXPECT_STREQ(run.picks[0].symbol_version, "GLIBC_2.2.5");
 }
 
+TEST_F(PreloadTest, TwoNamesOfOneFunctionAreTwoApis) {
+  const std::string pick = "libvictim.so.1!victim_noop*";
+  ASSERT_EQ(RunProcess(Measured({kVictim, "names"}, pick)).exit_status, 0);
+  const RunFileContent run = RunFiles().at(0);
+  ASSERT_THAT(run.picks, SizeIs(2));
+  EXPECT_EQ(run.Of("victim_noop", Metric::kWallTime).count, 10U);
+  EXPECT_EQ(run.Of("victim_noop_too", Metric::kWallTime).count, 7U);
+}
+
+TEST_F(PreloadTest, MoreApisThanARunTakesAreSaidToBeLeftOut) {
+  ASSERT_EQ(RunProcess(Measured({"sqlite3", ":memory:", "select 1"}, "*!*")).exit_status, 0);
+  EXPECT_THAT(RunFiles().at(0).picks, SizeIs(shm::kMaxPicks));
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kPicksLeftOut), 1U);
+  ASSERT_EQ(RunProcess(Measured({kVictim, "calls"}, kAllOfVictim)).exit_status, 0);
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kPicksLeftOut), 1U);
+}
+
 TEST_F(PreloadTest, ALibraryWithoutASonameIsPickedByItsFilesName) {
   ProcessOptions options = Measured({kVictims + "canaryown"}, "libcanaryown.so!canaryown_w*");
   EXPECT_EQ(RunProcess(options).exit_status, 3);
@@ -299,6 +316,14 @@ TEST_F(PreloadInertTest, WithAnotherCLibrary) {
   EXPECT_EQ(result.errors, "");
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(RunFiles(), IsEmpty());
+}
+
+// Half a list would be another one; none at all is what nobody asked for, so it is counted.
+TEST_F(PreloadInertTest, WhenTheListOfPicksIsTooLong) {
+  std::string pick = "libvictim.so.1!victim_noop";
+  while (pick.size() < shm::kMaxPickBytes) pick += ",libvictim.so.1!victim_noop";
+  ExpectInert(Measured({kVictim, "calls"}, pick));
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kPickTooLong), 1U);
 }
 
 TEST_F(PreloadInertTest, WhenThePickMatchesNothing) {

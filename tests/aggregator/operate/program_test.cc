@@ -6,8 +6,10 @@
 
 #include <functional>
 #include <span>
+#include <sstream>
 
 #include "common/command/help_text.h"
+#include "common/draw/terminal.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -79,7 +81,7 @@ TEST(ProgramTest, EveryCommandIsReadWithTheConfigurationBeforeOrBehindIt) {
   }
 }
 
-TEST(ProgramTest, EachCommandHasHelpWithAnExample) {
+TEST(ProgramTest, EachCommandHasHelpWithAnExampleThatFitsATerminal) {
   std::vector<const command::Command*> path;
   unsigned commands = 0;
   const std::function<void(const command::Command&)> look = [&](const command::Command& command) {
@@ -90,6 +92,10 @@ TEST(ProgramTest, EachCommandHasHelpWithAnExample) {
       EXPECT_THAT(help, HasSubstr("Example")) << command.name;
     }
     EXPECT_EQ(command.handler == nullptr, !command.commands.empty() && path.size() > 1);
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(draw::PlainWidth(line), 80U) << command::NameOf(path) << ": " << line;
+    }
     for (const command::Command& below : command.commands) {
       EXPECT_THAT(help, HasSubstr("\n  " + std::string(below.name) + ' '));
       look(below);

@@ -155,7 +155,11 @@ TEST(CommandParseTest, WhatIsWrongIsSaidWithWhereToReadMore) {
   EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run; see sample --help");
   EXPECT_EQ(ErrorOf({"tpo", "deflate"}),
             "unknown command 'tpo'; did you mean top?; see sample --help");
-  EXPECT_EQ(ErrorOf({"zzz", "top"}), "unknown argument 'zzz'; see sample top --help");
+  EXPECT_EQ(
+      ErrorOf({"zzz", "top"}),
+      "unknown argument 'zzz'; the command comes first: sample top zzz; see sample top --help");
+  EXPECT_EQ(ErrorOf({"group", "inner", "a", "b"}),
+            "unknown argument 'b'; see sample group inner --help");
   EXPECT_EQ(ErrorOf({"group"}), "group needs one of: inner; see sample group --help");
   EXPECT_EQ(ErrorOf({"group", "outer"}), "unknown command 'outer'; see sample group --help");
   EXPECT_EQ(ErrorOf({"group", "inner"}), "group inner needs THING; see sample group inner --help");

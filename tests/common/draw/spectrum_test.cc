@@ -13,7 +13,9 @@ namespace fieldcost::draw {
 namespace {
 
 using stats::Metric;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr Style kPlain{};
 constexpr Style kUtf8{.utf8 = true};
@@ -41,7 +43,7 @@ TEST(SpectrumTest, AWideRangeIsJoinedToFit) {
 
 TEST(SpectrumTest, AnEmptyHistogramIsBlank) {
   EXPECT_EQ(Spectrum({}, 5, kColor), "     ");
-  EXPECT_EQ(HistogramView({}, kPlain), "");
+  EXPECT_EQ(HistogramView({}, Metric::kWallTime, kPlain), "");
 }
 
 // Relative luminance (WCAG 2.1, from sRGB).
@@ -78,23 +80,31 @@ TEST(SpectrumTest, ColourAddsEscapesAndNothingElse) {
             "\x1b[38;5;67m█\x1b[0m");
 }
 
-TEST(HistogramViewTest, LooksLikeBpftrace) {
+TEST(HistogramViewTest, ABucketALineWithBoundsAsCostsAreWritten) {
   stats::CostHistogram histogram;
   histogram.Add(0);
   for (int i = 0; i < 40; ++i) histogram.Add(1);
   for (int i = 0; i < 20; ++i) histogram.Add(5);
-  EXPECT_EQ(HistogramView(CountBars(histogram, Metric::kAllocInclusive), kPlain),
-            "[0]                      1 |@                                       |\n"
-            "[1, 2)                  40 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
-            "[2, 4)                   0 |                                        |\n"
-            "[4, 8)                  20 |@@@@@@@@@@@@@@@@@@@@                    |\n");
+  const Metric metric = Metric::kAllocInclusive;
+  EXPECT_EQ(HistogramView(CountBars(histogram, metric), metric, kPlain),
+            "0 B         1 |                                    |\n"
+            "1 B        40 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+            "2 B - 4 B   0 |                                    |\n"
+            "4 B - 8 B  20 |@@@@@@@@@@@@@@@@@@                  |\n");
   stats::CostHistogram large;
   large.Add(1024);
   large.Add(~std::uint64_t{0});
-  EXPECT_THAT(HistogramView(CountBars(large, Metric::kAllocInclusive), kPlain),
-              HasSubstr("[1K, 2K) "));
-  EXPECT_THAT(HistogramView(CountBars(large, Metric::kAllocInclusive), kPlain),
-              HasSubstr("[8E, 16E) "));
+  EXPECT_THAT(HistogramView(CountBars(large, metric), metric, kPlain),
+              AllOf(StartsWith("1.0 KiB - 2.0 KiB "), HasSubstr("\n8200 PiB - 16000 PiB ")));
+}
+
+TEST(HistogramViewTest, TheWidestOneFits80Columns) {
+  stats::CostHistogram calls;
+  calls.Add(1);
+  for (int i = 0; i < 100; ++i) calls.Add(150'000);
+  const std::string text =
+      HistogramView(CountBars(calls, Metric::kCallsPerRun), Metric::kCallsPerRun, kUtf8);
+  EXPECT_LE(DisplayWidth(text.substr(0, text.find('\n'))), 76U) << text;  // indented by 4
 }
 
 }  // namespace

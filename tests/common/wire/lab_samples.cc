@@ -10,7 +10,7 @@
 namespace fieldcost::wire {
 
 stats::ApiKey LabTableBuilder::KeyOf(const std::string& symbol) const {
-  return {.soname = soname,
+  return {.soname = symbol == "poll" ? "libc.so.6" : soname,
           .package_version = "3.40.1-2+deb12u1",
           .build_id = "f3a1c0de00112233445566778899aabbccddeeff",
           .symbol = symbol,
@@ -131,6 +131,47 @@ LabTable SampleLabTable() {
   builder.Api("sqlite3_step").first_call_bytes = 22;
   builder.Api("sqlite3_step").other_bytes = 10;
   builder.Api("main").is_own = true;
+  return builder.Table();
+}
+
+LabTable ShapesLabTable() { return ShapesLabTable(1, 0); }
+
+LabTable ShapesLabTable(double factor, std::uint64_t seed) {
+  constexpr int kRuns = 5;
+  constexpr std::uint64_t kCalls = 200;
+  std::mt19937_64 random(seed);
+  LabTableBuilder builder;
+  for (int run = 0; run < kRuns; ++run) {
+    // What runs differ by: 2 % at most.
+    const double of_run = factor * (1 + 0.0001 * static_cast<double>(random() % 200));
+    const auto cost = [&](double ns) {
+      return static_cast<std::uint64_t>(ns * of_run) + random() % 8;
+    };
+    std::vector<std::uint64_t> grows, bimodal, heavy, constant, start_up;
+    for (std::uint64_t i = 0; i < kCalls; ++i) {
+      const std::uint64_t bytes = std::uint64_t{16} << (i % 11);
+      grows.push_back(cost(100 + 2 * static_cast<double>(bytes)));
+      builder.Input("grows", 3, bytes, grows.back());
+      bimodal.push_back(cost(i % 5 == 0 ? 6000 : 90));
+      heavy.push_back(cost(i % 33 == 0 ? 9000 : 200));
+      constant.push_back(cost(1500));
+      start_up.push_back(cost(i == 0 ? 3e6 : 1200));
+    }
+    builder.Run("grows", grows).Run("bimodal", bimodal).Run("heavy", heavy);
+    builder.Run("constant", constant).Run("start_up", start_up).Run("few", {cost(3e7)});
+    builder.FirstCall("start_up", start_up[0]).FirstCall("constant", constant[0]);
+    builder.Run("poll", {cost(1e9)}).Run("own", {cost(4e7)});
+    builder.Run("_ZN4Json6Reader5parseEv", {cost(5e4), cost(6e4)});
+  }
+  builder.Row("grows", stats::Metric::kAllocInclusive, {0, 0});
+  builder.Row("start_up", stats::Metric::kAllocInclusive, {8192, 0, 0, 0});
+  builder.Api("start_up").first_call_bytes = 8192;
+  builder.Stack({"own"}, 1, 0).Stack({"own", "few"}, 1, 64).Stack({"own", "few", "grows"}, 150, 0);
+  builder.Stack({"own", "grows"}, 50, 0).Stack({"own", "bimodal"}, 200, 4096);
+  builder.Stack({"own", "_ZN4Json6Reader5parseEv", "constant"}, 200, 0);
+  builder.Stack({"own", "_ZN4Json6Reader5parseEv"}, 2, 128).Stack({"heavy"}, 200, 0);
+  builder.Stack({"poll"}, 1, 0).Stack({"start_up"}, 200, 8192).Stack({"never_timed"}, 3, 0);
+  builder.Api("own").is_own = true;
   return builder.Table();
 }
 

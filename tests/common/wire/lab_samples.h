@@ -8,7 +8,8 @@
 
 namespace fieldcost::wire {
 
-// Builds a lab table as a measurement does: APIs by short names, "sqlite3_step" of one library.
+// Builds a lab table as a measurement does: APIs by short names, "sqlite3_step", of one
+// library; but "poll" is the C library's.
 class LabTableBuilder {
  public:
   // One run of the scenario in which the API's calls took so long (ns).
@@ -47,6 +48,12 @@ class LabTableBuilder {
 
 // The worked example of common/wire/README.md, which the golden files hold.
 LabTable SampleLabTable();
+
+// An API of each shape, in five runs: names say which ("grows", "bimodal", "heavy", "constant",
+// "start_up", "few"); "poll" waits, "own" is the user's, "_ZN4Json6Reader5parseEv" C++.
+LabTable ShapesLabTable();
+// Costs are `factor` times those, but for noise; `seed` makes another one.
+LabTable ShapesLabTable(double factor, std::uint64_t seed);
 
 // Some of a few APIs, with numbers made of the seed; no two seeds make the same.
 LabTable RandomLabTable(std::uint64_t seed);

@@ -182,5 +182,71 @@ TEST(PprofTest, BombsAreRefusedBeforeTheyTakeMemory) {
             ErrorCode::kTooLarge);
 }
 
+PprofContent Written() {
+  return {.types = {{"calls", "count"}, {"time", "nanoseconds"}},
+          .default_type = 1,
+          .functions = {{"app", "main"}, {"libz.so.1", "inflate"}, {"", "jit"}},
+          .samples = {{{0}, {1, 0}}, {{0, 1}, {20, 7000}}, {{0, 1, 2}, {3, 500}}, {{1, 1}, {4, 9}}},
+          .comments = {"time is estimated"}};
+}
+
+TEST(EncodePprofTest, ReadingGivesBackWhatWasWritten) {
+  PprofContent content = Written();
+  for (const std::size_t type : {0U, 1U}) {
+    content.default_type = type;
+    const auto bytes = EncodePprof(content);
+    ASSERT_TRUE(bytes.has_value()) << bytes.error().message;
+    std::vector<std::pair<std::vector<std::string>, std::uint64_t>> samples;
+    const auto unit =
+        ReadPprof(*bytes, [&](std::span<const std::string_view> frames, std::uint64_t value) {
+          samples.emplace_back(std::vector<std::string>(frames.begin(), frames.end()), value);
+          return Status();
+        });
+    ASSERT_TRUE(unit.has_value()) << unit.error().message;
+    EXPECT_EQ(unit->untrusted_type, content.types[type].type);
+    EXPECT_EQ(unit->untrusted_unit, content.types[type].unit);
+    ASSERT_EQ(samples.size(), content.samples.size());
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      EXPECT_EQ(samples[i].second, content.samples[i].values[type]);
+    }
+    EXPECT_THAT(samples[2].first, ElementsAre("app!main", "libz.so.1!inflate", "jit"));
+    EXPECT_THAT(samples[3].first, ElementsAre("libz.so.1!inflate", "libz.so.1!inflate"));
+  }
+  EXPECT_EQ(EncodePprof(content).value(), EncodePprof(content).value());
+}
+
+TEST(EncodePprofTest, ToolsFindNamesAndComments) {
+  const std::string bytes = EncodePprof(Written()).value();
+  EXPECT_TRUE(IsGzip(bytes));
+  proto::PprofProfile profile;
+  ASSERT_TRUE(profile.ParseFromString(Gunzip(bytes, kMaxPprofDecodedBytes).value()));
+  EXPECT_EQ(profile.string_table(0), "");
+  ASSERT_EQ(profile.comment_size(), 1);
+  EXPECT_EQ(profile.string_table(static_cast<int>(profile.comment(0))), "time is estimated");
+  ASSERT_EQ(profile.mapping_size(), 2);
+  EXPECT_TRUE(profile.mapping(1).has_functions());
+  for (const proto::PprofLocation& location : profile.location()) EXPECT_NE(location.id(), 0U);
+  // The leaf comes first.
+  EXPECT_EQ(profile.sample(1).location_id(0), 2U);
+}
+
+TEST(EncodePprofTest, WhatCannotBeReadIsNotWritten) {
+  PprofContent content = Written();
+  content.samples[0].frames[0] = 3;
+  EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kInvalidArgument);
+  content = Written();
+  content.samples[0].values.pop_back();
+  EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kInvalidArgument);
+  content = Written();
+  content.samples[0].values[0] = std::uint64_t{1} << 63;
+  EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kTooLarge);
+  content = Written();
+  content.samples[0].frames.assign(kMaxStackFrames + 1, 0);
+  EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kTooLarge);
+  content = Written();
+  content.functions[0].name.assign(kMaxPprofTextBytes + 1, 'a');
+  EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kTooLarge);
+}
+
 }  // namespace
 }  // namespace fieldcost::wire

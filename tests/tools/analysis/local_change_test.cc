@@ -69,7 +69,11 @@ TEST(LocalChangeTest, TheTextIsOfWhatChangedAndCountsTheOthers) {
   const std::string text = report::LocalDiffText(changes, false, {});
   EXPECT_THAT(text, ::testing::HasSubstr("slower  slow"));
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("same")));
-  EXPECT_THAT(text, ::testing::HasSubstr("1 changed, 1 not shown to have, 0 with fewer than 100"));
+  EXPECT_THAT(text, ::testing::StartsWith(
+                        "1 of 2 APIs is slower, 0 are faster; most: slow, 2.0 x slower.\n"));
+  EXPECT_THAT(text,
+              ::testing::HasSubstr("(no change shown: 1; fewer than 100 calls on a side: 0;"));
+  EXPECT_THAT(report::LocalDiffText({}, false, {}), ::testing::StartsWith("no API was measured"));
   EXPECT_THAT(report::LocalDiffText(changes, true, {}), ::testing::HasSubstr("same"));
   const std::string csv = report::LocalDiffCsv(changes);
   EXPECT_THAT(csv, ::testing::HasSubstr("libz.so.1,slow,wall_time,slower,"));

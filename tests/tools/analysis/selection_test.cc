@@ -184,10 +184,10 @@ TEST(SpectrumTableTest, ColourIsTheSameForTheSameCost) {
 TEST(HistogramDetailTest, HasNumbersAboveTheHistogram) {
   EXPECT_EQ(report::HistogramDetail(Summarise(std::vector{kRows[1]}, stats::Whose::kOwn)[0], {}),
             "liba.so.1!f  version 1.1\n\n"
-            "  wall_time (ns)\n"
+            "  wall_time\n"
             "    n 1, 1 contribution; all classes, all weeks; under little load\n"
             "    one call: 100 ns\n\n"
-            "    [64, 128)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
+            "    64 ns - 130 ns  1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
 }
 
 }  // namespace

@@ -230,9 +230,10 @@ TEST_F(CommandCheckTest, ExplainShowsBothSidesAndAsksBack) {
   const std::string profile = PublishAndMeasure(3);
   const ProcessResult slow = Cli({"check", profile, "--explain", "slow"});
   EXPECT_EQ(slow.exit_status, kWorse) << slow.errors;
-  EXPECT_THAT(slow.output, AllOf(StartsWith("liba.so.1!slow  version 1.2-3  wall_time\n"
-                                            "  worse than the field\n"),
-                                 HasSubstr("  [8K, 16K) "), HasSubstr("catalogue: snapshot 1")));
+  EXPECT_THAT(slow.output,
+              AllOf(StartsWith("liba.so.1!slow  version 1.2-3  wall_time\n"
+                               "  worse than the field\n"),
+                    HasSubstr("  8.2 µs – 16 µs "), HasSubstr("catalogue: snapshot 1")));
   EXPECT_EQ(Cli({"check", profile, "--explain", "liba.so.1!a"}).exit_status, 0);
   const ProcessResult json = Cli({"check", profile, "--explain", "slow", "--json"});
   EXPECT_EQ(Json(json.output, "d['apis'][0]['mine']['count'], d['apis'][0]['field']['count']"),

@@ -165,6 +165,8 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
     EXPECT_THAT(result.errors, HasSubstr(said));
   };
   expect({"diff", "lib"}, 64, "choose one: libjsoncpp.so.25, libsqlite3.so.0, libz.so.1");
+  expect({"report", "vendor", "--library", "libz.so.1", "--output", "x.pdf"}, 64,
+         "write a page (--output x.html)");
   expect({"diff", "libsqlite3.so.1"}, 66, "did you mean libsqlite3.so.0?");
   expect({"diff", "nonsense\x1b[31m"}, 66, "there are libjsoncpp.so.25,");
   expect({"diff", "libz.so.1", "9"}, 66, "there are 1.2.13+synthetic, 1.3.0+synthetic,");

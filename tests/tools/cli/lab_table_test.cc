@@ -1,20 +1,27 @@
 // Commands about lab tables: merge, and the reading commands with --table.
+#include <sstream>
+
 #include "common/base/file.h"
+#include "common/draw/terminal.h"
 #include "tests/common/wire/lab_samples.h"
-#include "tests/tools/cli/cli_fixture.h"
+#include "tests/tools/cli/catalog_fixture.h"
+#include "tools/report/lab_export.h"
 
 namespace fieldcost::cli {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::ProcessResult;
+using ::testing::StartsWith;
 
 constexpr int kUsage = 64;
 constexpr int kCorrupt = 65;
 constexpr int kNotFound = 66;
 
-class LabTableTest : public CliTest {
+class LabTableTest : public CatalogCliTest {
  protected:
   void SetUp() override { std::filesystem::create_directories(home()); }
 
@@ -74,6 +81,21 @@ TEST_F(LabTableTest, MergeSaysWhatIsInTheSum) {
             "2026-01-01 00:00 UTC " + wire::SampleLabTable().parts[0].content_hash);
 }
 
+TEST_F(LabTableTest, MergeExportsTheStacksOfTheSum) {
+  const std::string a = Write("a.lab", wire::SampleLabTable());
+  const std::string b = Write("b.lab", wire::ShapesLabTable());
+  const ProcessResult merged = Cli({"merge", "-o", Path("all.lab"), a, b, "--export-pprof",
+                                    Path("all.pb.gz"), "--export-folded", Path("all.folded")});
+  EXPECT_EQ(merged.exit_status, 0) << merged.errors;
+  const wire::LabTable sum =
+      wire::MergeLabTables(std::vector{wire::SampleLabTable(), wire::ShapesLabTable()}).value();
+  EXPECT_EQ(Bytes(Path("all.folded")), report::LabFolded(sum));
+  EXPECT_EQ(Bytes(Path("all.pb.gz")), report::LabPprof(sum).value());
+  EXPECT_THAT(Bytes(Path("all.folded")), HasSubstr("libsqlite3.so.0!own;"));
+  EXPECT_NE(Cli({"merge", "-o", Path("x.lab"), a, "--export-folded", Path("none/x")}).exit_status,
+            0);
+}
+
 TEST_F(LabTableTest, MergeRefusesWhatWouldCountTwiceAndWhatIsNoTable) {
   const std::string a = Write("a.lab", wire::SampleLabTable());
   const std::string b = Write("b.lab", wire::RandomLabTable(2));
@@ -93,6 +115,149 @@ TEST_F(LabTableTest, MergeRefusesWhatWouldCountTwiceAndWhatIsNoTable) {
   EXPECT_EQ(Cli({"merge", "-o", Path("x.lab")}).exit_status, kUsage);
   EXPECT_EQ(Cli({"merge", "-o", Path("x.lab"), a, "--csv"}).exit_status, kUsage);
   EXPECT_FALSE(std::filesystem::exists(Path("x.lab")));
+}
+
+class ReadTableTest : public LabTableTest {
+ protected:
+  void SetUp() override {
+    LabTableTest::SetUp();
+    table_ = Write("t.lab", wire::ShapesLabTable());
+  }
+  std::string table_;
+};
+
+TEST_F(ReadTableTest, TopShowsWhatOnlyTheLabKnows) {
+  const ProcessResult top = Cli({"top", "--table", table_});
+  EXPECT_EQ(top.exit_status, 0) << top.errors;
+  EXPECT_THAT(top.output,
+              AllOf(StartsWith("API"), HasSubstr("RUN±"), HasSubstr("grows with argument 3"),
+                    HasSubstr("Json::Reader::parse"), HasSubstr("never_timed"),
+                    HasSubstr("(waiting: 1 function set apart, since the time is no cost: poll"),
+                    HasSubstr("(11 runs of sqlite3 :memory:, 1 left out; RUN±")));
+  EXPECT_THAT(Cli({"top", "--table", table_, "--waiting", "--sort", "p50"}).output,
+              StartsWith("API"));
+  const std::string few = Cli({"top", "--table", table_, "--limit", "2"}).output;
+  EXPECT_THAT(few, AllOf(HasSubstr("(2 of 9 APIs; more: --limit)"), Not(HasSubstr("never_timed"))));
+  EXPECT_EQ(Cli({"top", "--table", table_, "--library", "libz"}).exit_status, kNotFound);
+  EXPECT_EQ(Cli({"top", "--table", table_, "--library", "sqlite3"}).exit_status, 0);
+  EXPECT_EQ(Cli({"top", "--table", table_, "--local"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"top", "--table", table_, "--versions"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"top", "--table", Path("none.lab")}).exit_status, kNotFound);
+}
+
+TEST_F(ReadTableTest, JsonAndCsvHaveStableNames) {
+  const std::string json = Cli({"top", "--table", table_, "--json", "--sort", "calls"}).output;
+  EXPECT_EQ(Json(json, "d['source'], len(d['parts']), len(d['rows'])"), "table 1 9");
+  const std::string row = "next(r for r in d['rows'] if r['symbol']=='grows')";
+  EXPECT_EQ(Json(json, row + "['calls'], " + row + "['runs'], " + row + "['own']"), "200 5 False");
+  EXPECT_EQ(Json(json, row + "['shape']['name'], " + row + "['shape']['growth']['argument']"),
+            "grows 3");
+  EXPECT_EQ(Json(json, "len(" + row + "['shape']['growth']['points'])"), "11");
+  EXPECT_EQ(Json(json, row + "['metrics']['wall_time']['count']"), "1000");
+  EXPECT_EQ(Json(json, "[r['total_ns'] for r in d['rows'] if r['symbol']=='never_timed']"),
+            "[None]");
+  const std::string csv = Cli({"top", "--table", table_, "--csv"}).output;
+  EXPECT_THAT(csv, StartsWith("api,library,symbol,name,version,build_id,symbol_version,own,calls,"
+                              "timed,runs,total_ns,mean,p50,"));
+  EXPECT_THAT(csv, HasSubstr(",run_spread,alloc_per_call,shape,sentence,start_up_ratio,"));
+}
+
+TEST_F(ReadTableTest, ShowHasTheShapeWithItsEvidence) {
+  const ProcessResult show = Cli({"show", "grows", "--table", table_});
+  EXPECT_EQ(show.exit_status, 0) << show.errors;
+  EXPECT_THAT(show.output, AllOf(StartsWith("libsqlite3.so.0!grows"), HasSubstr("n 1,000"),
+                                 HasSubstr("  shape: grows with argument 3, ~n^"),
+                                 HasSubstr("explains "), HasSubstr("[16K, 32K)")));
+  EXPECT_THAT(Cli({"show", "Reader::parse", "--table", table_}).output,
+              HasSubstr("  shape: too few calls\n"));
+  const std::string json = Cli({"show", "bimodal", "--table", table_, "--json"}).output;
+  EXPECT_EQ(Json(json, "len(d['rows']), d['rows'][0]['shape']['peaks']['dear']['calls']"), "1 200");
+  EXPECT_EQ(Cli({"show", "grow", "--table", table_}).exit_status, kNotFound);
+}
+
+TEST_F(ReadTableTest, APageHasTheWholeTableOrOneApi) {
+  const ProcessResult all = Cli({"show", "--table", table_, "--html", Path("all.html")});
+  EXPECT_EQ(all.exit_status, 0) << all.errors;
+  EXPECT_THAT(Bytes(Path("all.html")),
+              AllOf(StartsWith("<!doctype html>"), HasSubstr("grows with argument 3"),
+                    HasSubstr("bimodal, "), HasSubstr("On one stack")));
+  EXPECT_EQ(std::filesystem::status(Path("all.html")).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const std::string one = Cli({"show", "grows", "--table", table_, "--html", "-"}).output;
+  EXPECT_THAT(one, AllOf(HasSubstr("grows with argument 3"), Not(HasSubstr("bimodal, "))));
+  EXPECT_EQ(Cli({"show", "--table", table_}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"show", "--html", "-"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"show", "nosuch", "--table", table_, "--html", "-"}).exit_status, kNotFound);
+}
+
+TEST_F(ReadTableTest, HistSpectrumAndSearchReadItAsTheyReadLocalRows) {
+  EXPECT_THAT(Cli({"hist", "bimodal", "--table", table_}).output, HasSubstr("[4K, 8K)"));
+  const std::string json = Cli({"hist", "bimodal", "--table", table_, "--json"}).output;
+  EXPECT_EQ(Json(json, "d['source'], list(d['rows'][0]['metrics'])"), "table ['wall_time']");
+  EXPECT_THAT(Cli({"spectrum", "grows", "heavy", "--table", table_}).output,
+              AllOf(HasSubstr("grows"), HasSubstr("heavy"), HasSubstr("cheap ")));
+  EXPECT_THAT(Cli({"search", "READER", "--table", table_}).output, HasSubstr("Json::Reader"));
+  EXPECT_THAT(Cli({"search", "grows", "--table", table_, "--csv"}).output, HasSubstr(",table,"));
+  EXPECT_EQ(Cli({"search", "grows", "--table", table_, "--local"}).exit_status, kUsage);
+}
+
+TEST_F(ReadTableTest, NoLineIsWiderThanTheTerminal) {
+  using Line = std::vector<std::string>;
+  for (const Line& line : {Line{"top", "--table", table_},
+                           {"top", "--table", table_, "--limit", "0", "--waiting"},
+                           {"show", "grows", "--table", table_},
+                           {"show", "start_up", "--table", table_, "--all"},
+                           {"spectrum", "grows", "heavy", "--table", table_},
+                           {"search", "a", "--table", table_},
+                           {"diff", table_, table_, "--all"},
+                           {"merge", "--help"}}) {
+    for (const std::size_t columns : {80U, 120U}) {
+      Line command = {"python3", FIELDCOST_CLI_TEST_DIR "/in_terminal.py", "50",
+                      std::to_string(columns), FIELDCOST_PROGRAM};
+      command.insert(command.end(), line.begin(), line.end());
+      const ProcessResult shown = Start(command, {{"TERM", "xterm"}, {"PAGER", "cat"}});
+      EXPECT_THAT(shown.output, Not(IsEmpty()));
+      std::istringstream lines(shown.output);
+      for (std::string text; std::getline(lines, text);) {
+        EXPECT_LE(draw::PlainWidth(text), columns) << line[0] << "\n" << text;
+      }
+    }
+  }
+}
+
+// Own functions are none of the field's business, not even by name.
+TEST_F(ReadTableTest, CheckTakesItAsAProfileWithoutOwnFunctions) {
+  PublishAndSync({testing::MakeRow("libsqlite3.so.0", "grows", 300, 1500),
+                  testing::MakeRow("libsqlite3.so.0", "own", 300, 1500)});
+  const ProcessResult check = Cli({"check", table_, "--json"});
+  EXPECT_EQ(check.exit_status, 2) << check.errors;
+  EXPECT_EQ(Json(check.output, "d['profile'], d['hardware']['cpu_family']"), "file GenuineIntel-6");
+  EXPECT_THAT(check.output,
+              AllOf(HasSubstr("libsqlite3.so.0!grows"), Not(HasSubstr("libsqlite3.so.0!own"))));
+  EXPECT_THAT(Cli({"check", table_, "--all"}).output, HasSubstr("Json::Reader::parse"));
+  ASSERT_TRUE(WriteFileAtomically(table_, Bytes(table_).substr(0, 100), 0600).has_value());
+  EXPECT_EQ(Cli({"check", table_}).exit_status, kCorrupt);
+}
+
+TEST_F(ReadTableTest, DiffComparesRuns) {
+  const std::string same = Write("same.lab", wire::ShapesLabTable(1, 2));
+  const std::string slow = Write("slow.lab", wire::ShapesLabTable(1.5, 3));
+  const ProcessResult none = Cli({"diff", table_, same});
+  EXPECT_EQ(none.exit_status, 0) << none.errors;
+  EXPECT_THAT(none.output, StartsWith("0 changed, "));
+  const ProcessResult slower = Cli({"diff", table_, slow});
+  EXPECT_EQ(slower.exit_status, 1);
+  EXPECT_THAT(slower.output, AllOf(HasSubstr("slower"), HasSubstr("Json::Reader::parse")));
+  EXPECT_EQ(Cli({"diff", slow, table_}).exit_status, 0);
+  EXPECT_EQ(Cli({"diff", table_, slow, "--api", "never_timed"}).exit_status, 2);
+  const std::string json = Cli({"diff", table_, slow, "--api", "constant", "--json"}).output;
+  EXPECT_EQ(Json(json, "len(d['rows']), d['rows'][0]['change'], d['rows'][0]['runs_after']"),
+            "1 more 5");
+  EXPECT_EQ(Json(json, "d['rows'][0]['test']['ratio_low'] > 1.4"), "True");
+  EXPECT_EQ(Cli({"diff", table_}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"diff", table_, slow, same}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"diff", table_, slow, "--html", "-"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"diff", table_, Path("none.lab")}).exit_status, kNotFound);
 }
 
 }  // namespace

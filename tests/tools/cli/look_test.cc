@@ -36,12 +36,12 @@ TEST_F(LookTest, HistShowsOneMetricsHistogramWithItsStrata) {
   EXPECT_EQ(result.exit_status, 0) << result.errors;
   EXPECT_THAT(result.output,
               StartsWith("liba.so.1!open_it  version 1.2-3  build-id 00ff\n\n"
-                         "  wall_time (ns)\n"
+                         "  wall_time\n"
                          "    n 300, 1 contribution; all classes, all weeks; under little load\n"));
-  EXPECT_THAT(result.output, AllOf(HasSubstr("[1K, 2K)           100.0 % |@@@"),
+  EXPECT_THAT(result.output, AllOf(HasSubstr("1.0 µs – 2.0 µs  100.0 % |@@@"),
                                    Not(HasSubstr("alloc")), HasSubstr("catalogue: snapshot 1")));
   EXPECT_THAT(Cli({"hist", "open_it", "--metric", "alloc_inclusive"}).output,
-              HasSubstr("[4K, 8K)"));
+              HasSubstr("4.0 KiB – 8.0 KiB"));
   const std::string csv = Cli({"hist", "open_it", "--csv"}).output;
   EXPECT_EQ(Cell(csv, 0, "min") + " " + Cell(csv, 0, "max"), "1024 2047");
   EXPECT_EQ(Cell(csv, 0, "count") + " " + Cell(csv, 0, "sum"), "300 450000");

@@ -1,9 +1,15 @@
+#include <sstream>
+
+#include "common/draw/terminal.h"
 #include "tests/tools/cli/cli_fixture.h"
+#include "tools/cli/commands.h"
 
 namespace fieldcost::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::ProcessResult;
@@ -12,41 +18,32 @@ using ::testing::StartsWith;
 constexpr int kUsage = 64;
 constexpr int kNotFound = 66;
 
-TEST_F(CliTest, EverySubcommandHasHelpWithAnExample) {
-  const std::vector<std::vector<std::string>> commands = {{},
-                                                          {"agent"},
-                                                          {"agent", "on"},
-                                                          {"agent", "local"},
-                                                          {"agent", "off"},
-                                                          {"agent", "pause"},
-                                                          {"agent", "resume"},
-                                                          {"agent", "status"},
-                                                          {"agent", "explain"},
-                                                          {"agent", "session"},
-                                                          {"agent", "session", "on"},
-                                                          {"agent", "session", "off"},
-                                                          {"agent", "session", "status"},
-                                                          {"agent", "preview"},
-                                                          {"agent", "log"},
-                                                          {"agent", "view"},
-                                                          {"agent", "forget"},
-                                                          {"agent", "enrol"},
-                                                          {"run"},
-                                                          {"sync"},
-                                                          {"show"},
-                                                          {"hist"},
-                                                          {"spectrum"},
-                                                          {"search"},
-                                                          {"top"},
-                                                          {"merge"},
-                                                          {"completion"}};
-  for (std::vector<std::string> command : commands) {
-    command.emplace_back("--help");
-    const ProcessResult result = Cli(command);
-    EXPECT_EQ(result.exit_status, 0) << command[0];
-    EXPECT_THAT(result.output, AllOf(HasSubstr("Usage: fieldcost"), HasSubstr("Example")))
-        << command[0];
+// The words of every command, from the program's own on.
+void AddLines(const command::Command& command, std::vector<std::string> words,
+              std::vector<std::vector<std::string>>& lines) {
+  lines.push_back(words);
+  for (const command::Command& below : command.commands) {
+    words.emplace_back(below.name);
+    AddLines(below, words, lines);
+    words.pop_back();
+  }
+}
+
+TEST_F(CliTest, EveryCommandHasHelpWithAnExampleThatFitsATerminal) {
+  std::vector<std::vector<std::string>> lines;
+  AddLines(Program(), {}, lines);
+  EXPECT_THAT(lines, AllOf(Contains(ElementsAre("top")), Contains(ElementsAre("agent", "log"))));
+  for (std::vector<std::string>& line : lines) {
+    line.emplace_back("--help");
+    const std::string words = ::testing::PrintToString(line);
+    const ProcessResult result = Cli(line);
+    EXPECT_EQ(result.exit_status, 0) << words;
+    EXPECT_THAT(result.output, AllOf(HasSubstr("Usage: fieldcost"), HasSubstr("Example"))) << words;
     EXPECT_THAT(result.errors, IsEmpty());
+    std::istringstream text(result.output);
+    for (std::string one; std::getline(text, one);) {
+      EXPECT_LE(draw::PlainWidth(one), 80U) << words << ": " << one;
+    }
   }
   EXPECT_THAT(Cli({"--help"}).output, HasSubstr("Exit status"));
 }

@@ -85,6 +85,35 @@ TEST(CxxIndexTest, OverloadsAreFoundTogetherByAnyEndOfTheirScopes) {
   EXPECT_THAT(index.Find("::", {}), IsEmpty());
 }
 
+TEST(CxxIndexTest, NamesThatBeginSoAreFoundOnceEach) {
+  CxxIndex index;
+  // In no order; Json::Reader has a constructor, two overloads of parse(), and a destructor.
+  for (const char* symbol :
+       {"_ZN4Json6ReaderD1Ev", "_ZN4Json6Reader5parseEPKcS2_", "_ZN4Json6ReaderC1Ev",
+        "_ZN4Json6Reader5parseEi", "_ZN4Json4Path7resolveEv", "_ZN5Jsony1fEv", "_Z6globalv",
+        "_ZN1aplERKS_", "Json_reader"}) {
+    index.Add(symbol);
+  }
+  index.Finish();
+  EXPECT_THAT(index.FindPrefix("Json::Re", 9),
+              ElementsAre("Json::Reader::Reader", "Json::Reader::parse"));
+  EXPECT_THAT(index.FindPrefix("Json", 9),
+              ElementsAre("Json::Path::resolve", "Json::Reader::Reader", "Json::Reader::parse",
+                          "Jsony::f"));
+  EXPECT_THAT(index.FindPrefix("Json", 2),
+              ElementsAre("Json::Path::resolve", "Json::Reader::Reader"));
+  EXPECT_THAT(index.FindPrefix("global", 9), ElementsAre("global"));
+  EXPECT_THAT(index.FindPrefix("globals", 9), IsEmpty());
+  EXPECT_THAT(index.FindPrefix("Reader", 9), IsEmpty()) << "no whole name begins so";
+  EXPECT_THAT(index.FindPrefix("", 99), ::testing::SizeIs(5));
+}
+
+TEST(CxxIndexTest, AnEmptyIndexHasNoNames) {
+  CxxIndex index;
+  index.Finish();
+  EXPECT_THAT(index.FindPrefix("", 9), IsEmpty());
+}
+
 TEST(CxxIndexTest, OfManyOverloadsSomeAreShown) {
   CxxIndex index;
   for (int i = 0; i < 100; ++i) index.Add("_ZN1a1fE" + Many(static_cast<std::size_t>(i) + 1, 'i'));

@@ -263,6 +263,70 @@ TEST_F(LspServerTest, CompletionOffersNamesWithCostsBehindAllOthers) {
   EXPECT_EQ(client_->Result("completionItem/resolve", foreign), foreign);
 }
 
+// What is put in where, and the list's labels.
+std::vector<std::string> Edits(const json::array& items) {
+  std::vector<std::string> edits;
+  for (const json::value& item : items) {
+    const json::value& edit = item.at("textEdit");
+    edits.push_back(json::value_to<std::string>(item.at("label")) + " @" +
+                    std::to_string(edit.at("range").at("start").at("character").as_int64()) + "-" +
+                    std::to_string(edit.at("range").at("end").at("character").as_int64()) + " " +
+                    json::value_to<std::string>(edit.at("newText")));
+    EXPECT_EQ(edit.at("newText"), item.at("filterText"));
+  }
+  return edits;
+}
+
+TEST_F(LspServerTest, NamesOfCxxAreCompletedAsTheyAreWritten) {
+  std::vector<stats::StatRow> rows = Rows();
+  for (const char* symbol : {"_ZN4Json6Reader5parseEPKcS2_", "_ZN4Json6Reader5parseEi",
+                             "_ZN4Json6ReaderC1Ev", "_ZN4Json6ReaderD1Ev", "_ZN5other1fEv"}) {
+    rows.push_back(testing::MakeRow("libjson.so.1", symbol, 50, 3000));
+  }
+  PublishAndSync(rows);
+  Begin();
+  client_->Open(kUri, "cpp",
+                "x = Json::Re\n"
+                "x = Json::\n"
+                "x = Json :: Reader::pa\n"
+                "Jso\n"
+                "sta\n"
+                "cv::~\n"
+                "Reader::pa\n"
+                "cv::resize(1);\n"
+                "f(Json::); // Json::\n");
+  ASSERT_THAT(HoverAt(7, 5), HasSubstr("cv::resize")) << "by then the names are known";
+  const auto reader =
+      ElementsAre("Json::Reader @10-12 Reader", "Json::Reader::parse @10-12 Reader::parse");
+  EXPECT_THAT(Edits(Complete(0, 12)), reader);
+  EXPECT_THAT(Edits(Complete(1, 10)), ElementsAre("Json::Reader @10-10 Reader",
+                                                  "Json::Reader::parse @10-10 Reader::parse"));
+  EXPECT_EQ(Complete(8, 8).size(), 2u);
+  EXPECT_THAT(Complete(8, 20), IsEmpty()) << "a comment";
+  EXPECT_THAT(Edits(Complete(2, 22)), ElementsAre("Json::Reader::parse @20-22 parse"));
+  EXPECT_THAT(Edits(Complete(3, 3)), ElementsAre("Json::Reader @0-3 Json::Reader",
+                                                 "Json::Reader::parse @0-3 Json::Reader::parse"));
+  EXPECT_THAT(Edits(Complete(4, 3)), ElementsAre("stand_one @0-3 stand_one"));
+  EXPECT_THAT(Complete(5, 5), IsEmpty());
+  EXPECT_THAT(Complete(6, 10), IsEmpty()) << "whole names only, unless a namespace is used";
+
+  const json::array items = Complete(0, 12);
+  EXPECT_EQ(items.at(1).at("labelDetails").at("detail").as_string(), " 3.0 µs");
+  EXPECT_EQ(items.at(1).at("labelDetails").at("description").as_string(), "libjson.so.1");
+  const json::value resolved = client_->Result("completionItem/resolve", items.at(1));
+  EXPECT_THAT(json::value_to<std::string>(resolved.at("documentation").at("value")),
+              AllOf(HasSubstr("Json::Reader::parse(int)"), HasSubstr("3.0 µs")));
+
+  client_->Open("file:///w/used.cc", "cpp", "using namespace Json;\nReader::pa");
+  const json::value used =
+      client_->Result("textDocument/completion", At("file:///w/used.cc", 1, 10));
+  EXPECT_THAT(Edits(used.at("items").as_array()), ElementsAre("Reader::parse @8-10 parse"));
+  // C has no such names.
+  client_->Open("file:///w/b.c", "c", "Json");
+  const json::value c = client_->Result("textDocument/completion", At("file:///w/b.c", 0, 4));
+  EXPECT_TRUE(c.at("items").as_array().empty());
+}
+
 TEST_F(LspServerTest, AListThatMayLackNamesIsIncomplete) {
   std::vector<stats::StatRow> rows = {testing::MakeRow("liba.so.1", "abc_9", 50, 700)};
   for (const char* symbol : {"abc_1", "abc_2", "abc_3", "abc_4"}) {  // counted, not timed

@@ -29,6 +29,7 @@ const pages = {
   diff_page: 'diff_page.golden.html',
   heat_page: 'heat_page.golden.html',
   flame_page: 'flame_page.golden.html',
+  lab_page: 'lab_page.golden.html',
   card: 'cards/deflate.html',
   card_index: 'cards/index.html',
 };

@@ -11,10 +11,11 @@ import re
 import sys
 from html.parser import HTMLParser
 
-VOID = {"meta", "rect"}
+VOID = {"meta", "rect", "polyline", "circle"}
 ALLOWED = {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "article", "h1",
            "h2", "h3", "h4", "p", "code", "dl", "dt", "dd", "div", "table", "caption", "thead", "tbody", "tr",
-           "th", "td", "a", "small", "span", "details", "summary", "svg", "rect", "text"}
+           "th", "td", "a", "small", "span", "details", "summary", "svg", "rect", "polyline", "circle",
+           "text", "strong"}
 
 
 class Checker(HTMLParser):

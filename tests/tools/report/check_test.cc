@@ -311,22 +311,23 @@ TEST(CheckReportTest, ExplainingShowsBothDistributionsBucketByBucket) {
                  "  n 200 calls of mine, 4,000 of 40 contributions; A 40 machines of the fullest "
                  "week\n"));
   EXPECT_THAT(text, HasSubstr("39 degrees of freedom"));
-  EXPECT_THAT(
-      text,
-      EndsWith(
-          "  [512, 1K)                  0   0.0 % |                        |           3,200  80.0 "
-          "% |@@@@@@@@@@@@@@@@@@@@@@@@|\n"
-          "  [1K, 2K)                  50  25.0 % |@@@@@@@                 |             800  20.0 "
-          "% |@@@@@@                  |\n"
-          "  [2K, 4K)                   0   0.0 % |                        |               0   0.0 "
-          "% |                        |\n"
-          "  [4K, 8K)                 150  75.0 % |@@@@@@@@@@@@@@@@@@@@@@  |               0   0.0 "
-          "% |                        |\n"));
+  EXPECT_THAT(text, EndsWith("  510 ns - 1.0 us             0   0.0 % |                        |   "
+                             "        3,200  80.0 "
+                             "% |@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+                             "  1.0 us - 2.0 us            50  25.0 % |@@@@@@@                 |   "
+                             "          800  20.0 "
+                             "% |@@@@@@                  |\n"
+                             "  2.0 us - 4.1 us             0   0.0 % |                        |   "
+                             "            0   0.0 "
+                             "% |                        |\n"
+                             "  4.1 us - 8.2 us           150  75.0 % |@@@@@@@@@@@@@@@@@@@@@@  |   "
+                             "            0   0.0 "
+                             "% |                        |\n"));
   const analysis::CheckReport unknown = analysis::Check(
       {Api("slow", mine, StatRow{.key = Key("other")})}, stats::Metric::kWallTime, 0);
   EXPECT_THAT(ExplainText(unknown.apis[0], report.metric, {}),
-              AllOf(HasSubstr("  too little data: not in the catalogue\n"), HasSubstr("[4K, 8K)"),
-                    Not(HasSubstr("compared with"))));
+              AllOf(HasSubstr("  too little data: not in the catalogue\n"),
+                    HasSubstr("4.1 us - 8.2 us"), Not(HasSubstr("compared with"))));
 }
 
 TEST(CheckReportTest, CsvHasARecordForEveryApi) {

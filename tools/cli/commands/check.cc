@@ -8,6 +8,7 @@
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/stats/cxx_name.h"
+#include "common/wire/lab_table.h"
 #include "common/wire/profile.h"
 #include "tools/analysis/check_report.h"
 #include "tools/cli/check_json.h"
@@ -68,13 +69,26 @@ Result<std::vector<StatRow>> ReadLocalRows(agent::Agent& agent) {
   return rows;
 }
 
+// What the field may know of what a lab table has: nothing of the user's own libraries.
+Result<std::vector<StatRow>> ReadLabRows(std::string_view untrusted_bytes) {
+  FIELDCOST_ASSIGN(wire::LabTable table, wire::DecodeLabTable(untrusted_bytes));
+  std::set<stats::ApiKey> own;
+  for (const wire::LabApi& api : table.apis) {
+    if (api.is_own) own.insert(api.api);
+  }
+  std::erase_if(table.rows, [&own](const StatRow& row) { return own.contains(row.key.api); });
+  return wire::ProfileRows(table.rows);
+}
+
 Result<Measured> ReadMeasured(const Request& command, const agent::AgentPaths& paths,
                               WallTime published) {
   Measured measured;
   if (!command.profile.empty()) {
     FIELDCOST_ASSIGN(const std::string untrusted_bytes,
-                     ReadFile(command.profile, wire::kMaxFragmentBytes));
-    Result<std::vector<StatRow>> rows = wire::DecodeProfile(untrusted_bytes);
+                     ReadFile(command.profile, wire::kMaxLabBytes));
+    Result<std::vector<StatRow>> rows = wire::LooksLikeLabTable(untrusted_bytes)
+                                            ? ReadLabRows(untrusted_bytes)
+                                            : wire::DecodeProfile(untrusted_bytes);
     if (!rows) return Within(std::move(rows).error(), EscapeControl(command.profile.string()));
     measured.rows = std::move(*rows);
     measured.name = command.profile.filename().string();
@@ -276,10 +290,12 @@ something is worse; 2: too little data for everything. Examples:
   fieldcost check --tree perf.folded
   fieldcost check --tree perf.folded --flame perf.html
   fieldcost check --save before.profile
-  fieldcost check before.profile --metric alloc_inclusive --csv)",
+  fieldcost check before.profile --metric alloc_inclusive --csv
+  fieldcost check all.lab)",
       .options = {{.names = "profile",
                    .value = "FILE",
-                   .help = "A saved profile, instead of this machine's own measurements",
+                   .help = "A saved profile or lab table, instead of this machine's own "
+                           "measurements",
                    .completes = command::Completes::kFiles},
                   std::move(metric),
                   {.names = "--explain",

@@ -4,6 +4,8 @@
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/freshness_text.h"
+#include "tools/cli/lab_answer.h"
+#include "tools/cli/lab_file.h"
 #include "tools/cli/library_versions.h"
 #include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
@@ -168,8 +170,28 @@ Result<int> RunLocal(LocalRequest command, const Output& output) {
   return ExitStatusOf(changes);
 }
 
+// `diff BEFORE.lab AFTER.lab`.
+Result<int> RunTables(const command::Arguments& arguments, stats::Metric metric) {
+  if (arguments.Text("old").empty() || !arguments.Text("new").empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "diff compares two lab tables: BEFORE.lab AFTER.lab");
+  }
+  for (const char* other : {"--html", "--local"}) {
+    if (!arguments.Has(other)) continue;
+    return Fail(ErrorCode::kInvalidArgument, "{} does not go with diff of lab tables", other);
+  }
+  FIELDCOST_ASSIGN(const wire::LabTable before, ReadLabTable(arguments.Text("library")));
+  FIELDCOST_ASSIGN(const wire::LabTable after, ReadLabTable(arguments.Text("old")));
+  return PrintLabDiff(
+      before, after,
+      {.api = arguments.Text("--api"), .metric = metric, .all = arguments.Has("--all")},
+      OutputOf(arguments));
+}
+
 Result<int> RunEither(const command::Arguments& arguments) {
   const auto metric = analysis::ParseMetric(arguments.Text("--metric"));
+  if (arguments.Text("library").ends_with(wire::kLabTableSuffix)) {
+    return RunTables(arguments, metric.value_or(stats::Metric::kWallTime));
+  }
   const bool has_time = !arguments.Text("--before").empty();
   if (arguments.Has("--local")) {
     if (arguments.Has("--html")) {
@@ -209,20 +231,22 @@ command::Command DiffCommand() {
 Without NEW it is the newest version, without OLD the one before it. Exit status 1: something
 is slower or takes more; 2: too little data for everything.
 With --local it compares what this machine measured before a time and after it, calls with calls.
+Of two lab tables (FILE.lab) it compares the runs of a scenario.
 Examples:
   fieldcost diff sqlite3
   fieldcost diff libsqlite3.so.0 3.40 3.45 --metric wall_time
   fieldcost diff libz.so.1 --html changes.html
   fieldcost diff libz.so.1 --all --csv > changes.csv
-  fieldcost diff libz.so.1 --local --before 10m)",
+  fieldcost diff libz.so.1 --local --before 10m
+  fieldcost diff before.lab after.lab)",
       .options = {{.names = "library",
                    .value = "LIBRARY",
-                   .help = "Soname, a part of it, or a glob",
+                   .help = "Soname, a part of it, or a glob; or a lab table, *.lab",
                    .completes = command::Completes::kLibrary,
                    .required = true},
                   {.names = "old",
                    .value = "OLD",
-                   .help = "Version, or how it begins [the one before NEW]",
+                   .help = "Version, or how it begins [the one before NEW]; or the newer lab table",
                    .completes = command::Completes::kVersion},
                   {.names = "new",
                    .value = "NEW",

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
+#include <tuple>
 
 #include "agent/lab/measure.h"
 #include "agent/lab/table.h"
@@ -18,16 +20,22 @@
 #include "common/draw/numbers.h"
 #include "common/wire/lab_table.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/lab_answer.h"
+#include "tools/cli/lab_exports.h"
+#include "tools/cli/lab_file.h"
 #include "tools/cli/lab_progress.h"
 #include "tools/cli/pick.h"
 #include "tools/cli/session/preload_library.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/time_text.h"
+#include "tools/report/lab_page.h"
 
 namespace fieldcost::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kPageMode = 0600;
 
 struct Request {
   lab::MeasureOptions options;
@@ -35,9 +43,12 @@ struct Request {
   std::string scan_name;
   std::string name;
   fs::path save;
+  fs::path base;            // a table that it is compared with; empty = none
+  bool with_field = false;  // and with the catalogue
+  fs::path page;            // written for the browser; empty = none
+  LabExports exports;
 };
 
-constexpr int kTableMode = 0600;
 constexpr std::string_view kAnyStatus = "all";
 
 // A directory on memory, of this process alone, that is gone with it.
@@ -62,18 +73,6 @@ class LabDirectory {
   LabDirectory() = default;
   fs::path path_;
 };
-
-// Replaced by the table that all commands share.
-std::string TableText(const wire::LabTable& table, const Output&) {
-  std::string text;
-  for (const stats::StatRow& row : table.rows) {
-    if (row.key.metric != stats::Metric::kWallTime) continue;
-    text += fmt::format(
-        "{:50} {:10} {}\n", stats::DisplayName(row.key.api), row.histogram.count(),
-        draw::FormatCost(row.histogram.Mean(), stats::Metric::kWallTime, StderrStyle()));
-  }
-  return text;
-}
 
 // ^C ends the run that is on, and what is finished is kept.
 class InterruptibleRuns {
@@ -124,6 +123,8 @@ std::string MapLine(const lab::Measurement& found) {
                   draw::FormatCount(calls), groups, groups == 1 ? "" : "s");
   if (found.grouping.is_fewest && groups > 1) {
     text += fmt::format(" (fewest possible: {} APIs share a stack)", found.grouping.clique.size());
+  } else if (groups > 1) {
+    text += fmt::format(" (at least {})", found.grouping.lower_bound);
   }
   return text + "\n";
 }
@@ -349,6 +350,35 @@ std::string PlanText(const lab::Measurement& found) {
   return text;
 }
 
+// The groups by the names that the table has.
+std::vector<std::vector<stats::ApiKey>> GroupsOf(const Measured& measured) {
+  using Name = std::tuple<std::string, std::string, std::string>;
+  const auto name_of = [](const stats::ApiKey& api) {
+    return Name{api.soname, api.symbol, api.symbol_version};
+  };
+  std::map<Name, stats::ApiKey> keys;
+  for (const wire::LabApi& api : measured.table.apis) keys.emplace(name_of(api.api), api.api);
+  std::vector<std::vector<stats::ApiKey>> groups;
+  for (const std::vector<std::uint32_t>& group : measured.found.grouping.groups) {
+    groups.emplace_back();
+    for (const std::uint32_t api : group) {
+      const auto key = keys.find(name_of(measured.found.sums.apis()[api].api));
+      if (key != keys.end()) groups.back().push_back(key->second);
+    }
+  }
+  return groups;
+}
+
+Status WriteFiles(const Request& request, const Measured& measured) {
+  if (!request.save.empty()) FIELDCOST_TRY(WriteLabTable(request.save, measured.table));
+  FIELDCOST_TRY(WriteExports(request.exports, measured.table));
+  if (request.page.empty()) return {};
+  report::LabPageContent content = report::LabPageContentOf(measured.table);
+  // Several scenarios have groups of their own.
+  if (request.scan.empty()) content.groups = GroupsOf(measured);
+  return WriteFileAtomically(request.page, report::LabPage(content), kPageMode);
+}
+
 Result<int> Run(const Request& request, const Output& output) {
   FIELDCOST_TRY(CheckProgram(request.options.runner.scenario.command[0]));
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
@@ -362,17 +392,27 @@ Result<int> Run(const Request& request, const Output& output) {
     return Fail(ErrorCode::kUnsupported,
                 "this machine's time stamp counter is not usable as a clock");
   }
+  // What is asked for later is looked at before anything runs.
+  std::optional<wire::LabTable> base;
+  if (!request.base.empty()) {
+    FIELDCOST_ASSIGN(base, ReadLabTable(request.base));
+  }
+  std::optional<Source> field;
+  if (request.with_field) {
+    FIELDCOST_ASSIGN(field, Source::Open(false));
+  }
   const InterruptibleRuns interruptible;
   FIELDCOST_ASSIGN(const Measured measured, MeasureAll(request, options, config));
   if (options.plan_only) {
     FIELDCOST_TRY(WriteStdout(PlanText(measured.found)));
     return 0;
   }
-  if (!request.save.empty()) {
-    FIELDCOST_ASSIGN(const std::string bytes, wire::EncodeLabTable(measured.table));
-    FIELDCOST_TRY(WriteFileAtomically(request.save, bytes, kTableMode));
+  FIELDCOST_TRY(WriteFiles(request, measured));
+  if (base) {
+    FIELDCOST_ASSIGN(const int status, PrintLabDiff(*base, measured.table, {}, output));
+    return StatusOf(measured.found) != 0 ? StatusOf(measured.found) : status;
   }
-  FIELDCOST_TRY(WriteStdout(TableText(measured.table, output)));
+  FIELDCOST_TRY(PrintLabTable(measured.table, {.field = field ? &*field : nullptr}, output));
   return StatusOf(measured.found);
 }
 
@@ -381,7 +421,11 @@ Result<Request> RequestOf(const command::Arguments& arguments) {
                   .scan = {},
                   .scan_name = {},
                   .name = arguments.Text("--name"),
-                  .save = arguments.Text("--save")};
+                  .save = arguments.Text("--save"),
+                  .base = arguments.Text("--diff-base"),
+                  .with_field = arguments.Has("--field"),
+                  .page = arguments.Text("--html"),
+                  .exports = ExportsOf(arguments)};
   const std::string& scan = arguments.Text("--scan");
   if (scan.empty()) return request;
   const std::size_t equals = scan.find('=');
@@ -413,6 +457,87 @@ Status CheckRounds(std::string& untrusted_text) {
   return Fail(ErrorCode::kInvalidArgument, "it is no number up to {}", kMostRounds);
 }
 
+std::vector<command::Option> FilesAndComparisons() {
+  return {
+      {.names = "--save",
+       .value = "FILE",
+       .help = "Keep the table there: merge, top, show, diff and check read it",
+       .completes = command::Completes::kFiles},
+      {.names = "--diff-base",
+       .value = "FILE",
+       .help = "Compare with that table, instead of printing this one: exit status 1 if something "
+               "costs more, 2 if there is too little data",
+       .completes = command::Completes::kFiles},
+      {.names = "--field",
+       .help = "With how much more each costs in the field, by the catalogue: its context's price",
+       .excludes = {"--diff-base"}},
+      {.names = "--html",
+       .value = "FILE",
+       .help = "Write a page for the browser there: spectra, histograms, shapes, pairs and groups",
+       .completes = command::Completes::kFiles},
+      ExportPprofOption(),
+      ExportFoldedOption(),
+      {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
+      {.names = "--apis",
+       .value = "GLOB,...",
+       .help = "Only these APIs: globs soname!symbol",
+       .completes = command::Completes::kApiGlobs,
+       .check = CheckGlobs},
+      {.names = "--isolate",
+       .value = "GLOB,...",
+       .help = "These get runs of their own, without any other",
+       .completes = command::Completes::kApiGlobs,
+       .check = CheckGlobs},
+      {.names = "--rounds",
+       .value = "N",
+       .help = "How often each API is timed",
+       .default_text = "5",
+       .check = CheckRounds}};
+}
+
+std::vector<command::Option> Options() {
+  std::vector<command::Option> options = FilesAndComparisons();
+  const std::vector<command::Option> of_runs = {
+      {.names = "--warmup",
+       .value = "N",
+       .help = "Runs before all others, which measure nothing",
+       .default_text = "0",
+       .check = CheckRounds},
+      {.names = "--seed",
+       .value = "N",
+       .help = "Decides the order of runs; by default what is called does",
+       .check = command::CheckNumber},
+      {.names = "--max-time",
+       .value = "TIME",
+       .help = "End after that time (30s, 5m, 1h), with the rounds that are finished",
+       .check = CheckSpan},
+      {.names = "--timeout",
+       .value = "TIME",
+       .help = "End if one run takes longer, with the rounds that are finished",
+       .check = CheckSpan},
+      {.names = "--prepare", .value = "COMMAND", .help = "A shell command before each run"},
+      {.names = "--cleanup", .value = "COMMAND", .help = "A shell command after the last one"},
+      {.names = "--scan",
+       .value = "NAME=N,...",
+       .help = "Measure it for each of these numbers, in the place of {NAME} in the command",
+       .check = CheckScan},
+      {.names = "--output",
+       .value = "WHERE",
+       .help = "What becomes of the command's output: pipe (read and compared), null, inherit",
+       .default_text = "pipe",
+       .choices = {"pipe", "null", "inherit"}},
+      {.names = "--ignore-failure",
+       .value = "LIST",
+       .help = "Exit statuses that are none to stop at: all, or a list such as 1,2",
+       .check = CheckStatuses},
+      {.names = "--function-pointers",
+       .help = "Also calls through slots that serve function pointers (programs built with "
+               "-fno-plt); their addresses are other ones then"},
+      {.names = "--plan", .help = "Find what is called and make the groups, time nothing"}};
+  options.insert(options.end(), of_runs.begin(), of_runs.end());
+  return options;
+}
+
 }  // namespace
 
 command::Command MeasureCommand() {
@@ -426,66 +551,11 @@ calls, and nothing that calls it, is. So no time has another's measuring in it. 
 each time; --prepare brings its files back. Nothing of it leaves this machine.
 Examples:
   fieldcost measure -- sqlite3 :memory: '.read q.sql'
+  fieldcost measure --diff-base a.lab -- sqlite3 :memory: '.read q.sql'
   fieldcost measure --save a.lab --rounds 10 -- ./parse big.json
   fieldcost measure --apis 'libz.so.1!*' --scan N=1,10,100 -- ./pack {N}
   fieldcost top --table a.lab)",
-      .options =
-          {{.names = "--save",
-            .value = "FILE",
-            .help = "Keep the table there: merge, top, show, diff and check read it",
-            .completes = command::Completes::kFiles},
-           {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
-           {.names = "--apis",
-            .value = "GLOB,...",
-            .help = "Only these APIs: globs soname!symbol",
-            .completes = command::Completes::kApiGlobs,
-            .check = CheckGlobs},
-           {.names = "--isolate",
-            .value = "GLOB,...",
-            .help = "These get runs of their own, without any other",
-            .completes = command::Completes::kApiGlobs,
-            .check = CheckGlobs},
-           {.names = "--rounds",
-            .value = "N",
-            .help = "How often each API is timed",
-            .default_text = "5",
-            .check = CheckRounds},
-           {.names = "--warmup",
-            .value = "N",
-            .help = "Runs before all others, which measure nothing",
-            .default_text = "0",
-            .check = CheckRounds},
-           {.names = "--seed",
-            .value = "N",
-            .help = "Decides the order of runs; by default what is called does",
-            .check = command::CheckNumber},
-           {.names = "--max-time",
-            .value = "TIME",
-            .help = "End after that time (30s, 5m, 1h), with the rounds that are finished",
-            .check = CheckSpan},
-           {.names = "--timeout",
-            .value = "TIME",
-            .help = "End if one run takes longer, with the rounds that are finished",
-            .check = CheckSpan},
-           {.names = "--prepare", .value = "COMMAND", .help = "A shell command before each run"},
-           {.names = "--cleanup", .value = "COMMAND", .help = "A shell command after the last one"},
-           {.names = "--scan",
-            .value = "NAME=N,...",
-            .help = "Measure it for each of these numbers, in the place of {NAME} in the command",
-            .check = CheckScan},
-           {.names = "--output",
-            .value = "WHERE",
-            .help = "What becomes of the command's output: pipe (read and compared), null, inherit",
-            .default_text = "pipe",
-            .choices = {"pipe", "null", "inherit"}},
-           {.names = "--ignore-failure",
-            .value = "LIST",
-            .help = "Exit statuses that are none to stop at: all, or a list such as 1,2",
-            .check = CheckStatuses},
-           {.names = "--function-pointers",
-            .help = "Also calls through slots that serve function pointers (programs built with "
-                    "-fno-plt); their addresses are other ones then"},
-           {.names = "--plan", .help = "Find what is called and make the groups, time nothing"}},
+      .options = Options(),
       .handler = [](const command::Arguments& arguments) -> Result<int> {
         FIELDCOST_ASSIGN(const Request request, RequestOf(arguments));
         return Run(request, OutputOf(arguments));

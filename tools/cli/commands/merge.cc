@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/lab_exports.h"
 #include "tools/cli/lab_file.h"
 #include "tools/cli/lab_json.h"
 #include "tools/cli/terminal_io.h"
@@ -13,6 +14,7 @@ namespace {
 struct Request {
   std::vector<std::filesystem::path> tables;
   std::filesystem::path output;
+  LabExports exports;
 };
 
 std::string MergedText(const std::filesystem::path& file, const wire::LabTable& table) {
@@ -30,6 +32,7 @@ Result<int> Run(const Request& command, const Output& output) {
   }
   FIELDCOST_ASSIGN(const wire::LabTable sum, wire::MergeLabTables(tables));
   FIELDCOST_ASSIGN(const std::size_t size_bytes, WriteLabTable(command.output, sum));
+  FIELDCOST_TRY(WriteExports(command.exports, sum));
   FIELDCOST_TRY(WriteStdout(output.json ? WrittenTableJson(command.output, size_bytes, sum)
                                         : MergedText(command.output, sum)));
   return 0;
@@ -46,6 +49,7 @@ command::Command MergeCommand() {
 tables is refused (status 64), so that nothing counts twice. Examples:
   fieldcost merge -o all.lab a.lab b.lab
   fieldcost merge -o all.lab all.lab c.lab
+  fieldcost merge -o all.lab a.lab b.lab --export-pprof all.pb.gz --export-folded all.folded
   fieldcost top --table all.lab)",
       .options = {{.names = "table",
                    .value = "TABLE",
@@ -57,13 +61,16 @@ tables is refused (status 64), so that nothing counts twice. Examples:
                    .value = "FILE",
                    .help = "Write the sum there; it may be one of the tables",
                    .completes = command::Completes::kFiles,
-                   .required = true}},
+                   .required = true},
+                  ExportPprofOption(),
+                  ExportFoldedOption()},
       .handler =
           [](const command::Arguments& arguments) {
             const std::vector<std::string> names = arguments.Texts("table");
-            return Run(
-                {.tables = {names.begin(), names.end()}, .output = arguments.Text("--output")},
-                OutputOf(arguments));
+            return Run({.tables = {names.begin(), names.end()},
+                        .output = arguments.Text("--output"),
+                        .exports = ExportsOf(arguments)},
+                       OutputOf(arguments));
           },
       .without = {"--csv"}};
 }

@@ -103,6 +103,11 @@ Result<ReportFormat> FormatOf(const Request& command, const Output& output) {
   if (extension == ".html" || extension == ".htm") return ReportFormat::kHtml;
   if (extension == ".csv") return ReportFormat::kCsv;
   if (extension == ".json") return ReportFormat::kJson;
+  if (extension == ".pdf") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "report writes no PDF: write a page (--output {}) and print that in the browser",
+                std::filesystem::path(command.output).replace_extension(".html").string());
+  }
   return ReportFormat::kText;
 }
 

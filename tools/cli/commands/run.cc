@@ -111,7 +111,8 @@ Status ShowFound(const Request& command, const agent::AgentPaths& paths, const M
   if (!summaries.empty()) {
     WriteStderr(RunTable(summaries, found.any_fielded, command.style));
   } else if (command.pick.empty()) {  // of a pick it is said for each glob
-    WriteStderr(NothingMeasuredText(LeftAlone(before, after, false)));
+    WriteStderr(
+        draw::WrapLines(NothingMeasuredText(LeftAlone(before, after, false)), command.style));
   }
   return {};
 }

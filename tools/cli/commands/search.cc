@@ -19,14 +19,14 @@ struct SearchRequest {
   std::uint64_t limit = 0;
   bool by_name = false;  // else by total cost
   analysis::Versions versions = analysis::Versions::kJoined;
-  bool local = false;
+  SourceChoice source;
 };
 
 struct SpectrumRequest {
   std::vector<std::string> apis;  // or else ...
   std::string library;            // ... those of this with the highest costs (glob)
   std::uint64_t limit = 0;        // of them; 0 = all
-  bool local = false;
+  SourceChoice source;
   analysis::Selection selection;  // of one metric
 };
 
@@ -84,7 +84,7 @@ std::size_t LimitOf(std::uint64_t limit) {
 }
 
 Result<int> Search(const SearchRequest& command, const Output& output) {
-  FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
+  FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));
   FIELDCOST_ASSIGN(const std::string library, source.LibraryGlob(command.library));
   const catalog::SearchOptions options{.pattern = command.text,
                                        .library = library,
@@ -102,13 +102,13 @@ Result<int> Search(const SearchRequest& command, const Output& output) {
     return report::CostTable(costs, std::nullopt, output.style) +
            report::TableNote(costs, output.style) + MoreText(found, command.limit);
   };
-  FIELDCOST_TRY(PrintCosts(found.summaries, source.freshness(), output, CsvKind::kNumbers, text));
+  FIELDCOST_TRY(PrintCosts(found.summaries, source, output, CsvKind::kNumbers, text));
   return 0;
 }
 
 Result<int> Spectrum(const SpectrumRequest& command, const Output& output) {
   for (const std::string& api : command.apis) FIELDCOST_TRY(CheckApiName(api));
-  FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
+  FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));
   Found found;
   for (const std::string& api : command.apis) {
     FIELDCOST_ASSIGN(std::vector<analysis::CostSummary> some,
@@ -128,7 +128,7 @@ Result<int> Spectrum(const SpectrumRequest& command, const Output& output) {
     return report::SpectrumTable(found.summaries, *command.selection.metric, output.style) +
            MoreText(found, command.limit);
   };
-  FIELDCOST_TRY(PrintCosts(found.summaries, source.freshness(), output, CsvKind::kBuckets, text));
+  FIELDCOST_TRY(PrintCosts(found.summaries, source, output, CsvKind::kBuckets, text));
   return 0;
 }
 
@@ -154,14 +154,15 @@ command::Command SearchCommand() {
                        .default_text = "total",
                        .choices = {"total", "name"}},
                       VersionsOption(),
-                      LocalOption()},
+                      LocalOption(),
+                      TableOption()},
           .handler = [](const command::Arguments& arguments) {
             return Search({.text = arguments.Text("text"),
                            .library = arguments.Text("--library"),
                            .limit = *arguments.Number("--limit"),
                            .by_name = arguments.Text("--sort") == "name",
                            .versions = VersionsOf(arguments),
-                           .local = arguments.Has("--local")},
+                           .source = SourceOf(arguments)},
                           OutputOf(arguments));
           }};
 }
@@ -187,13 +188,14 @@ height says how often. Examples:
                    .completes = command::Completes::kLibrary,
                    .excludes = {"api"}},
                   LimitOption("So many of it; 0 = all"),
-                  LocalOption()},
+                  LocalOption(),
+                  TableOption()},
       .handler =
           [](const command::Arguments& arguments) {
             const SpectrumRequest request{.apis = arguments.Texts("api"),
                                           .library = arguments.Text("--library"),
                                           .limit = *arguments.Number("--limit"),
-                                          .local = arguments.Has("--local"),
+                                          .source = SourceOf(arguments),
                                           .selection = SelectionOf(arguments)};
             return Spectrum(request, OutputOf(arguments));
           },

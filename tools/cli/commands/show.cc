@@ -1,17 +1,23 @@
+#include <algorithm>
 #include <span>
 
 #include "common/base/text.h"
 #include "tools/analysis/api_cost.h"
+#include "tools/analysis/lab_cost.h"
 #include "tools/analysis/version_order.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/find_api.h"
+#include "tools/cli/lab_json.h"
 #include "tools/cli/page_file.h"
 #include "tools/cli/source.h"
+#include "tools/cli/terminal_io.h"
 #include "tools/report/cost_card.h"
 #include "tools/report/cost_detail.h"
 #include "tools/report/heat_page.h"
+#include "tools/report/lab_page.h"
+#include "tools/report/lab_table_text.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -20,8 +26,9 @@ using Detail = std::string(const analysis::CostSummary& summary, const draw::Sty
 
 struct Request {
   std::string api;  // "symbol" or "soname!symbol"
-  bool local = false;
+  SourceChoice source;
   bool all = false;            // versions; else the newest one, of text
+  bool with_shapes = false;    // of a lab table
   std::filesystem::path html;  // a page to write instead of printing; empty = none
   analysis::Selection selection;
 };
@@ -36,16 +43,71 @@ std::string OlderText(std::span<const analysis::CostSummary> versions) {
   return text + "\n\n";
 }
 
+// What a lab table knows beside its rows; nothing without one.
+class LabShapes {
+ public:
+  explicit LabShapes(const std::optional<wire::LabTable>& table) {
+    if (table) costs_ = analysis::LabCosts(*table);
+  }
+
+  std::string TextOf(const stats::ApiKey& api, const draw::Style& style) const {
+    const auto place = std::ranges::find(costs_, api, KeyOf);
+    return place == costs_.end() ? "" : report::ShapeText(*place, style) + "\n";
+  }
+
+  // With the metrics of the summaries.
+  std::vector<analysis::LabCost> Of(std::span<const analysis::CostSummary> summaries) const {
+    std::vector<analysis::LabCost> found;
+    for (const analysis::CostSummary& summary : summaries) {
+      const auto place = std::ranges::find(costs_, summary.api, KeyOf);
+      if (place == costs_.end()) continue;
+      found.push_back(*place);
+      found.back().summary = summary;
+    }
+    return found;
+  }
+
+ private:
+  static const stats::ApiKey& KeyOf(const analysis::LabCost& cost) { return cost.summary.api; }
+  std::vector<analysis::LabCost> costs_;
+};
+
+// A lab table as a page: all of it, or one API and what it is on a stack with.
+Status WriteLabPage(const Request& command, const Source& source) {
+  report::LabPageContent content = report::LabPageContentOf(*source.table());
+  if (!command.api.empty()) {
+    FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
+                     FindApi(source, command.api, command.selection));
+    const auto is_meant = [&](const stats::ApiKey& api) {
+      return std::ranges::find(summaries, api, &analysis::CostSummary::api) != summaries.end();
+    };
+    std::erase_if(content.costs, [&](const auto& cost) { return !is_meant(cost.summary.api); });
+    std::erase_if(content.pairs, [&](const auto& pair) {
+      return !is_meant(pair.first) && !is_meant(pair.second);
+    });
+  }
+  return WritePage(command.html, report::LabPage(content), PageOf::kOwn);
+}
+
 // `show` and `hist` differ in what they tell of each API found.
 Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, Detail* detail) {
-  FIELDCOST_TRY(CheckApiName(command.api));
-  FIELDCOST_ASSIGN(const Source source, Source::Open(command.local));
+  if (!command.api.empty()) FIELDCOST_TRY(CheckApiName(command.api));
+  FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));
+  if (!command.html.empty() && source.table()) {
+    FIELDCOST_TRY(WriteLabPage(command, source));
+    return 0;
+  }
   FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
                    FindApi(source, command.api, command.selection));
   if (!command.html.empty()) {
     const auto cards = report::CardsOf(summaries, ProvenanceOf(source.freshness()));
     FIELDCOST_TRY(WritePage(command.html, report::HeatPage(cards),
-                            command.local ? PageOf::kOwn : PageOf::kPublished));
+                            source.freshness() ? PageOf::kPublished : PageOf::kOwn));
+    return 0;
+  }
+  const LabShapes shapes(command.with_shapes ? source.table() : std::nullopt);
+  if (command.with_shapes && source.table() && output.json) {
+    FIELDCOST_TRY(WriteStdout(LabJson(shapes.Of(summaries), source.table()->parts)));
     return 0;
   }
   const auto text = [&] {
@@ -54,18 +116,19 @@ Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, 
       const std::size_t shown = command.all ? cost.versions.size() : 1;
       for (std::size_t i = 0; i < shown; ++i) {
         all += detail(cost.versions[i], output.style) + "\n";
+        all += shapes.TextOf(cost.versions[i].api, output.style);
       }
       all += OlderText(std::span(cost.versions).subspan(shown));
     }
     return all;
   };
-  FIELDCOST_TRY(PrintCosts(summaries, source.freshness(), output, csv, text));
+  FIELDCOST_TRY(PrintCosts(summaries, source, output, csv, text));
   return 0;
 }
 
 Request RequestOf(const command::Arguments& arguments) {
   return {.api = arguments.Text("api"),
-          .local = arguments.Has("--local"),
+          .source = SourceOf(arguments),
           .all = arguments.Has("--all") || arguments.Has("--of-version"),
           .selection = SelectionOf(arguments)};
 }
@@ -86,39 +149,51 @@ Examples:
   fieldcost show sqlite3_step --of-version '3.40*' --metric wall_time
   fieldcost show sqlite3_step --csv > step.csv
   fieldcost show sqlite3_step --html step.html
+  fieldcost show --table all.lab --html all.html
   fieldcost show 'libsqlite3.so.0!sqlite3_step' --json
   fieldcost show Json::Reader::parse)",
       .options = {ApiOperand(),
                   LocalOption(),
+                  TableOption(),
                   {.names = "--all", .help = "Every version, every metric in full"},
                   HtmlOption("Write a heat map of versions and costs there, as a page for the "
-                             "browser (- = stdout)")},
+                             "browser (- = stdout); of a lab table the whole table, or that API")},
       .handler =
           [](const command::Arguments& arguments) {
             Request request = RequestOf(arguments);
             request.html = arguments.Text("--html");
+            request.with_shapes = true;
             const bool in_full = arguments.Has("--all") || request.selection.metric.has_value();
             return ShowEach(request, OutputOf(arguments), CsvKind::kNumbers,
                             in_full ? report::CostDetail : report::CostBrief);
           },
-      .check =
-          [](const command::Arguments& arguments) { return CheckPageOption(arguments, "--html"); }};
+      .check = [](const command::Arguments& arguments) -> std::string {
+        const bool is_whole_table = arguments.Has("--table") && arguments.Has("--html");
+        if (!arguments.Has("api") && !is_whole_table) {
+          return "show needs an API, or --table with --html";
+        }
+        return CheckPageOption(arguments, "--html");
+      }};
+  show.options[0].required = false;
   AddSelection("Only this metric", "", show);
   return show;
 }
 
 command::Command HistCommand() {
-  command::Command hist{
-      .name = "hist",
-      .summary = "One API's histogram",
-      .help = R"(Examples:
+  command::Command hist{.name = "hist",
+                        .summary = "One API's histogram",
+                        .help = R"(Examples:
   fieldcost hist sqlite3_step
   fieldcost hist malloc --metric alloc_inclusive --csv)",
-      .options = {ApiOperand(), LocalOption(), {.names = "--all", .help = "Every version"}},
-      .handler = [](const command::Arguments& arguments) {
-        Request request = RequestOf(arguments);
-        return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets, report::HistogramDetail);
-      }};
+                        .options = {ApiOperand(),
+                                    LocalOption(),
+                                    TableOption(),
+                                    {.names = "--all", .help = "Every version"}},
+                        .handler = [](const command::Arguments& arguments) {
+                          Request request = RequestOf(arguments);
+                          return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets,
+                                          report::HistogramDetail);
+                        }};
   AddSelection("Of this metric", kDefaultMetric, hist);
   return hist;
 }

@@ -4,6 +4,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
+#include "tools/cli/lab_answer.h"
 #include "tools/cli/source.h"
 #include "tools/cli/time_text.h"
 #include "tools/report/cost_table.h"
@@ -12,6 +13,7 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
+  std::filesystem::path table;  // empty = none
   bool local = false;
   std::string library;  // as Source::LibraryGlob() takes it
   std::uint64_t limit = 0;
@@ -67,6 +69,17 @@ std::string TopText(const Request& command, const TopApis& top, const draw::Styl
 }
 
 Result<int> Run(const Request& command, const Output& output) {
+  if (!command.table.empty()) {
+    FIELDCOST_ASSIGN(const Source source, Source::OpenTable(command.table));
+    FIELDCOST_ASSIGN(const std::string library, source.LibraryGlob(command.library));
+    FIELDCOST_TRY(PrintLabTable(*source.table(),
+                                {.library = library,
+                                 .sort = command.sort,
+                                 .limit = command.limit,
+                                 .with_waiting = command.waiting},
+                                output));
+    return 0;
+  }
   agent::TimeSpan span;
   if (!command.since.empty()) {
     FIELDCOST_ASSIGN(span.from, ParsePastTime(command.since, SystemClock().Now()));
@@ -82,7 +95,7 @@ Result<int> Run(const Request& command, const Output& output) {
   // They are counted without a time.
   const std::optional<LocalRuns> runs = command.since.empty() ? source.runs() : std::nullopt;
   FIELDCOST_TRY(PrintCosts(
-      AllVersions(top.costs), source.freshness(), output, CsvKind::kNumbers,
+      AllVersions(top.costs), source, output, CsvKind::kNumbers,
       [&] { return TopText(command, top, output.style) + RunsLine(runs); }, runs));
   return 0;
 }
@@ -97,13 +110,17 @@ command::Command TopCommand() {
           R"(An API is one line, with its newest version's figures; --versions has a line for each.
 Functions whose work is to wait (poll, epoll_wait, pthread_cond_wait ...) are set apart:
 their time is no cost. --waiting lists them like all others.
+With --table it is what a scenario called, with what only the lab knows: exact numbers of calls,
+what the runs differ by, and the shape of the costs.
 Examples:
   fieldcost top --limit 40
   fieldcost top --library 'libsqlite3*' --sort p99
   fieldcost top --limit 0 --csv > costs.csv
   fieldcost top --local --json
-  fieldcost top --local --since 10m)",
+  fieldcost top --local --since 10m
+  fieldcost top --table all.lab --sort p99)",
       .options = {LocalOption(),
+                  TableOption(),
                   LibraryOption(),
                   LimitOption("Lines at most; 0 = all"),
                   {.names = "--sort",
@@ -111,11 +128,12 @@ Examples:
                    .help = "The highest of these first (total, mean: of time)",
                    .default_text = "total",
                    .choices = {"calls", "p50", "p95", "p99", "mean", "total"}},
-                  VersionsOption(),
+                  VersionsOption({"--table"}),
                   SinceOption(),
                   {.names = "--waiting", .help = "Also functions whose work is to wait"}},
       .handler = [](const command::Arguments& arguments) {
-        return Run({.local = arguments.Has("--local"),
+        return Run({.table = arguments.Text("--table"),
+                    .local = arguments.Has("--local"),
                     .library = arguments.Text("--library"),
                     .limit = *arguments.Number("--limit"),
                     .sort = analysis::ParseSortKey(arguments.Text("--sort"))

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "common/wire/gzip.h"
+#include "common/wire/limits.h"
+#include "common/wire/pprof.h"
+#include "common/wire/pprof.pb.h"
+#include "common/wire/row_table.h"
+
+namespace fieldcost::wire {
+namespace {
+
+class Writer {
+ public:
+  Writer() { String(""); }  // the first text is empty
+
+  Status Write(const PprofContent& content) {
+    for (const PprofValueType& type : content.types) {
+      proto::PprofValueType& added = *profile_.add_sample_type();
+      FIELDCOST_TRY(SetText(type.type, [&](std::int64_t text) { added.set_type(text); }));
+      FIELDCOST_TRY(SetText(type.unit, [&](std::int64_t text) { added.set_unit(text); }));
+    }
+    if (content.default_type < content.types.size()) {
+      profile_.set_default_sample_type(String(content.types[content.default_type].type));
+    }
+    for (const PprofFunction& function : content.functions) FIELDCOST_TRY(Add(function));
+    for (const PprofSample& sample : content.samples) {
+      FIELDCOST_TRY(Add(sample, content.types.size(), content.functions.size()));
+    }
+    for (const std::string& comment : content.comments) {
+      FIELDCOST_TRY(SetText(comment, [&](std::int64_t text) { profile_.add_comment(text); }));
+    }
+    for (const int entries : {profile_.sample_type_size(), profile_.sample_size(),
+                              profile_.function_size(), profile_.string_table_size()}) {
+      if (static_cast<std::size_t>(entries) > kMaxPprofEntries) {
+        return Fail(ErrorCode::kTooLarge, "more than {} entries of one kind", kMaxPprofEntries);
+      }
+    }
+    return {};
+  }
+
+  std::string Bytes() const { return SerializeMessage(profile_); }
+
+ private:
+  std::int64_t String(const std::string& text) {
+    const auto [place, is_new] = strings_.try_emplace(text, profile_.string_table_size());
+    if (is_new) profile_.add_string_table(text);
+    return place->second;
+  }
+
+  template <typename Set>
+  Status SetText(const std::string& text, Set set) {
+    if (text.size() > kMaxPprofTextBytes) {
+      return Fail(ErrorCode::kTooLarge, "a text of {} bytes", text.size());
+    }
+    set(String(text));
+    return {};
+  }
+
+  // A function, and a location of the same number in its module.
+  Status Add(const PprofFunction& function) {
+    const auto id = static_cast<std::uint64_t>(profile_.function_size()) + 1;
+    proto::PprofFunction& added = *profile_.add_function();
+    added.set_id(id);
+    FIELDCOST_TRY(SetText(function.name, [&](std::int64_t text) { added.set_name(text); }));
+    proto::PprofLocation& location = *profile_.add_location();
+    location.set_id(id);
+    location.add_line()->set_function_id(id);
+    if (function.module.empty()) return {};
+    const auto [place, is_new] =
+        modules_.try_emplace(function.module, static_cast<std::uint64_t>(modules_.size()) + 1);
+    location.set_mapping_id(place->second);
+    if (!is_new) return {};
+    proto::PprofMapping& mapping = *profile_.add_mapping();
+    mapping.set_id(place->second);
+    mapping.set_has_functions(true);
+    return SetText(function.module, [&](std::int64_t text) { mapping.set_filename(text); });
+  }
+
+  Status Add(const PprofSample& sample, std::size_t types, std::size_t functions) {
+    if (sample.values.size() != types) {
+      return Fail(ErrorCode::kInvalidArgument, "a sample of {} values, there are {} types",
+                  sample.values.size(), types);
+    }
+    if (sample.frames.size() > kMaxStackFrames) {
+      return Fail(ErrorCode::kTooLarge, "a stack of {} functions", sample.frames.size());
+    }
+    proto::PprofSample& added = *profile_.add_sample();
+    for (auto frame = sample.frames.rbegin(); frame != sample.frames.rend(); ++frame) {
+      if (*frame >= functions) return Fail(ErrorCode::kInvalidArgument, "no such function");
+      added.add_location_id(std::uint64_t{*frame} + 1);
+    }
+    for (const std::uint64_t value : sample.values) {
+      if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+        return Fail(ErrorCode::kTooLarge, "a value of {}", value);
+      }
+      added.add_value(static_cast<std::int64_t>(value));
+    }
+    return {};
+  }
+
+  proto::PprofProfile profile_;
+  std::unordered_map<std::string, std::int64_t> strings_;
+  std::unordered_map<std::string, std::uint64_t> modules_;
+};
+
+Result<std::string> Encode(const PprofContent& content) {
+  Writer writer;
+  FIELDCOST_TRY(writer.Write(content));
+  const std::string bytes = writer.Bytes();
+  if (bytes.size() > kMaxPprofDecodedBytes) {
+    return Fail(ErrorCode::kTooLarge, "{} bytes, at most {} are accepted", bytes.size(),
+                kMaxPprofDecodedBytes);
+  }
+  return Gzip(bytes);
+}
+
+}  // namespace
+
+Result<std::string> EncodePprof(const PprofContent& content) {
+  Result<std::string> bytes = Encode(content);
+  if (!bytes) return Within(std::move(bytes).error(), "writing a pprof profile");
+  return bytes;
+}
+
+}  // namespace fieldcost::wire

@@ -1,0 +1,248 @@
+#include "tools/analysis/lab_cost.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+
+#include "tests/common/wire/lab_samples.h"
+#include "tools/analysis/lab_change.h"
+#include "tools/report/lab_diff_text.h"
+#include "tools/report/lab_table_text.h"
+
+namespace fieldcost::analysis {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using wire::LabTableBuilder;
+
+const LabCost* Find(const std::vector<LabCost>& costs, std::string_view symbol) {
+  for (const LabCost& cost : costs) {
+    if (cost.summary.api.symbol == symbol) return &cost;
+  }
+  return nullptr;
+}
+
+const LabChange* Find(const std::vector<LabChange>& changes, std::string_view symbol) {
+  for (const LabChange& change : changes) {
+    if (change.symbol == symbol) return &change;
+  }
+  return nullptr;
+}
+
+TEST(LabCostTest, EachApiThatWasCalledHasItsCallsRunsAndShape) {
+  const std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
+  ASSERT_EQ(costs.size(), 10U);
+  const auto shape = [&](const char* name) { return Find(costs, name)->shape.shape; };
+  EXPECT_EQ(shape("grows"), stats::Shape::kGrows);
+  EXPECT_EQ(shape("bimodal"), stats::Shape::kBimodal);
+  EXPECT_EQ(shape("heavy"), stats::Shape::kHeavyTailed);
+  EXPECT_EQ(shape("constant"), stats::Shape::kConstant);
+  EXPECT_EQ(shape("few"), stats::Shape::kTooFewCalls);
+  EXPECT_TRUE(Find(costs, "start_up")->shape.start_up.has_value());
+  EXPECT_TRUE(Find(costs, "start_up")->shape.allocates_at_first_only);
+  EXPECT_FALSE(Find(costs, "constant")->shape.start_up.has_value());
+  const LabCost& grows = *Find(costs, "grows");
+  EXPECT_EQ(grows.calls, 200U) << "of the map, whatever was timed";
+  EXPECT_EQ(grows.runs, 5U);
+  EXPECT_EQ(grows.summary.Find(stats::Metric::kWallTime)->figures.calls, 1000U);
+  EXPECT_EQ(grows.alloc_per_call, 0.0);
+  EXPECT_EQ(Find(costs, "start_up")->alloc_per_call, 2048.0);
+  EXPECT_FALSE(Find(costs, "heavy")->alloc_per_call.has_value());
+  EXPECT_TRUE(Find(costs, "own")->is_own);
+  const LabCost& never = *Find(costs, "never_timed");
+  EXPECT_EQ(never.calls, 3U);
+  EXPECT_EQ(never.runs, 0U);
+  EXPECT_FALSE(never.TotalNs().has_value());
+}
+
+TEST(LabCostTest, TheSpreadIsWhatRunsDifferByWhateverCallsDo) {
+  LabTableBuilder builder;
+  // Means of 2^10 and 2^11: half an octave on either side, with a standard deviation of
+  // sqrt(0.5) octaves.
+  builder.Run("two", {1024, 1024, 1024}).Run("two", {2048, 2048, 2048});
+  builder.Run("same", {16, 1 << 20}).Run("same", {16, 1 << 20});
+  builder.Run("once", {100});
+  const std::vector<LabCost> costs = LabCosts(builder.Table());
+  EXPECT_NEAR(*Find(costs, "two")->run_spread, std::exp2(std::sqrt(0.5)) - 1, 1e-4);
+  EXPECT_NEAR(*Find(costs, "same")->run_spread, 0, 1e-4);
+  EXPECT_FALSE(Find(costs, "once")->run_spread.has_value());
+}
+
+TEST(LabCostTest, TheMostExpensiveComeFirst) {
+  std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
+  Sort(costs, SortKey::kTotal);
+  EXPECT_EQ(costs.front().summary.api.symbol, "poll");
+  EXPECT_EQ(costs.back().summary.api.symbol, "never_timed");
+  Sort(costs, SortKey::kCalls);
+  EXPECT_EQ(costs.front().summary.api.symbol, "bimodal") << "of equal ones by name";
+  Sort(costs, SortKey::kP50);
+  EXPECT_EQ(costs.front().summary.api.symbol, "poll");
+}
+
+// Runs of so many calls, whose mean is `ns` times noise of 2 %.
+LabTableBuilder& AddRuns(LabTableBuilder& builder, const std::string& symbol, double ns,
+                         std::mt19937_64& random) {
+  std::normal_distribution<double> octaves(0, std::log2(1.02));
+  for (int run = 0; run < 5; ++run) {
+    const double mean = ns * std::exp2(octaves(random));
+    std::vector<std::uint64_t> costs;
+    for (int i = 0; i < 30; ++i) costs.push_back(static_cast<std::uint64_t>(mean * (1 + 0.01 * i)));
+    builder.Run(symbol, costs);
+  }
+  return builder;
+}
+
+wire::LabTable Scenario(std::mt19937_64& random, double planted) {
+  LabTableBuilder builder;
+  for (int i = 0; i < 20; ++i) AddRuns(builder, fmt::format("f{}", i), 1000 * (i + 1), random);
+  AddRuns(builder, "planted", 7000 * planted, random);
+  return builder.Table();
+}
+
+// What the two tables' runs differ by is noise.
+TEST(LabChangeTest, EqualTablesAreSeldomFlagged) {
+  std::mt19937_64 random(1);
+  int flagged = 0;
+  constexpr int kPairs = 200;
+  for (int i = 0; i < kPairs; ++i) {
+    const auto changes =
+        CompareLabTables(Scenario(random, 1), Scenario(random, 1), stats::Metric::kWallTime);
+    ASSERT_EQ(changes.size(), 21U);
+    flagged += changes[0].change == Change::kMore || changes[0].change == Change::kLess ? 1 : 0;
+  }
+  EXPECT_LE(flagged, kPairs / 20);
+}
+
+TEST(LabChangeTest, ATenthMoreIsFoundWhereRunsDifferByTwoPercent) {
+  std::mt19937_64 random(2);
+  int found = 0;
+  constexpr int kPairs = 100;
+  for (int i = 0; i < kPairs; ++i) {
+    const auto changes =
+        CompareLabTables(Scenario(random, 1), Scenario(random, 1.1), stats::Metric::kWallTime);
+    const LabChange& planted = *Find(changes, "planted");
+    found += planted.change == Change::kMore ? 1 : 0;
+    EXPECT_NEAR(planted.ratio, 1.1, 0.08);
+  }
+  EXPECT_GE(found, kPairs * 9 / 10);
+}
+
+TEST(LabChangeTest, ASureChangeBelowFivePercentIsNone) {
+  LabTableBuilder before, after, twice;
+  for (int run = 0; run < 20; ++run) {
+    before.Run("f", {10000, 10001}).Run("g", {5000}).Run("gone", {5});
+    after.Run("f", {10400, 10401}).Run("g", {5000}).Run("new", {5});
+    twice.Run("f", {20000, 20001});
+  }
+  auto changes = CompareLabTables(before.Table(), after.Table(), stats::Metric::kWallTime);
+  ASSERT_EQ(changes.size(), 2U) << "neither what is gone nor what is new";
+  EXPECT_LT(Find(changes, "f")->q, 0.001);
+  EXPECT_EQ(Find(changes, "f")->change, Change::kNone);
+  changes = CompareLabTables(before.Table(), twice.Table(), stats::Metric::kWallTime);
+  EXPECT_EQ(changes.at(0).change, Change::kMore);
+  EXPECT_NEAR(changes.at(0).ratio, 2, 1e-3);
+  changes = CompareLabTables(twice.Table(), before.Table(), stats::Metric::kWallTime);
+  EXPECT_EQ(changes.at(0).change, Change::kLess);
+}
+
+TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreApart) {
+  LabTableBuilder before, after;
+  before.Run("f", {1000}).Run("f", {1001});
+  after.Run("f", {9000}).Run("f", {9001}).Run("f", {9002});
+  const auto few = CompareLabTables(before.Table(), after.Table(), stats::Metric::kWallTime);
+  EXPECT_EQ(few.at(0).change, Change::kTooLittleData);
+  EXPECT_EQ(few.at(0).runs_after, 3U);
+  // A slow machine is in one of the tables only: those of the other class are compared.
+  LabTableBuilder fast, slow, again;
+  slow.hardware.cpu_family = "GenuineIntel-5";
+  for (int run = 0; run < 5; ++run) {
+    const auto noise = static_cast<std::uint64_t>(run);
+    fast.Run("f", {1000 + noise});
+    again.Run("f", {1001 + noise});
+    slow.Run("f", {8000 + noise});
+  }
+  const wire::LabTable both =
+      wire::MergeLabTables(std::vector{again.Table("again"), slow.Table("slow")}).value();
+  const auto changes = CompareLabTables(fast.Table(), both, stats::Metric::kWallTime);
+  EXPECT_EQ(changes.at(0).change, Change::kNone);
+  EXPECT_NEAR(changes.at(0).ratio, 1, 0.01);
+  // Where no class is in both there is nothing else to compare with.
+  EXPECT_EQ(CompareLabTables(fast.Table(), slow.Table(), stats::Metric::kWallTime).at(0).change,
+            Change::kMore);
+}
+
+TEST(LabTableTextTest, ALineAnApiWithAllThatTheLabKnows) {
+  std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
+  Sort(costs, SortKey::kTotal);
+  const std::string text = report::LabTableText(costs, {.utf8 = true});
+  EXPECT_THAT(text, ::testing::StartsWith("API                  LIBRARY"));
+  EXPECT_THAT(text, AllOf(HasSubstr("RUN±"), HasSubstr("ALLOC/CALL  SHAPE"),
+                          HasSubstr("grows with argument 3, ~n^0.9"), HasSubstr("too few calls"),
+                          HasSubstr("Json::Reader::parse"), HasSubstr("2.0 KiB"),
+                          HasSubstr("libsqlite3.so.0 (own)"), HasSubstr("cheap ")));
+  // No line is wider than the terminal.
+  for (const std::size_t columns : {80U, 100U, 200U}) {
+    const draw::Style style{.utf8 = true, .columns = columns};
+    std::string all =
+        report::LabTableText(costs, style) + report::LabNote(wire::ShapesLabTable().parts, style);
+    for (const LabCost& cost : costs) all += report::ShapeText(cost, style);
+    for (std::size_t begin = 0; begin < all.size();) {
+      const std::size_t end = all.find('\n', begin);
+      EXPECT_LE(draw::DisplayWidth(all.substr(begin, end - begin)), columns)
+          << all.substr(begin, end - begin);
+      begin = end + 1;
+    }
+  }
+  EXPECT_THAT(report::LabTableText(costs, {.columns = 80}), HasSubstr("RUN+-"));
+}
+
+TEST(LabTableTextTest, TheShapeStandsWithWhatItFollowsFrom) {
+  const std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
+  const auto text = [&](const char* name) {
+    return report::ShapeText(*Find(costs, name), {.utf8 = true});
+  };
+  EXPECT_THAT(text("grows"),
+              AllOf(HasSubstr("  shape: grows with argument 3, ~n^0.9\n"), HasSubstr("R² 1.00"),
+                    HasSubstr("ARGUMENT"), HasSubstr("[16K, 32K)")));
+  EXPECT_THAT(text("bimodal"),
+              AllOf(HasSubstr("bimodal, 20 % of calls cost ~64 x"),
+                    HasSubstr("800 calls in [64, 128)"), HasSubstr("200 calls in [4K, 8K)")));
+  EXPECT_THAT(text("start_up"),
+              AllOf(HasSubstr("start-up >= "), HasSubstr("in each of 5 processes"),
+                    HasSubstr("allocates in first calls only")));
+  EXPECT_THAT(text("constant"), AllOf(HasSubstr("p10 1.5 µs"), HasSubstr("5 runs differ by ")));
+  EXPECT_EQ(text("few"), "  shape: too few calls\n");
+}
+
+TEST(LabTableTextTest, HostileNamesStayText) {
+  LabTableBuilder builder;
+  builder.Run("=f()", {1});
+  wire::LabTable table = builder.Table();
+  table.parts[0].name = "a\033[2J\n=b";
+  const std::vector<LabCost> costs = LabCosts(table);
+  EXPECT_THAT(report::LabNote(table.parts, {}), AllOf(Not(HasSubstr("\033")), HasSubstr("\\x1b")));
+  EXPECT_THAT(report::LabCsv(costs), HasSubstr("'=f()"));
+}
+
+TEST(LabTableTextTest, ChangesAreNamedAndTheOthersCounted) {
+  const auto changes = CompareLabTables(wire::ShapesLabTable(1, 1), wire::ShapesLabTable(1.5, 2),
+                                        stats::Metric::kWallTime);
+  const std::string text = report::LabDiffText(changes, false, {.utf8 = true});
+  EXPECT_THAT(text, AllOf(HasSubstr("slower"), HasSubstr("1.5"), HasSubstr("95 %"),
+                          HasSubstr("with fewer than 3 runs on a side")));
+  const auto same = CompareLabTables(wire::ShapesLabTable(1, 1), wire::ShapesLabTable(1, 2),
+                                     stats::Metric::kWallTime);
+  EXPECT_THAT(report::LabDiffText(same, false, {}), ::testing::StartsWith("0 changed, 9 not"));
+  EXPECT_THAT(report::LabDiffText(same, true, {}), HasSubstr("no change shown"));
+  EXPECT_THAT(report::LabDiffCsv(same),
+              ::testing::StartsWith("soname,symbol,symbol_version,metric,change,ratio,ratio_low,"));
+}
+
+}  // namespace
+}  // namespace fieldcost::analysis

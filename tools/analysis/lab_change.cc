@@ -1,0 +1,108 @@
+#include "tools/analysis/lab_change.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "common/stats/api_sums.h"
+#include "common/stats/benjamini_hochberg.h"
+#include "common/stats/effect_size.h"
+
+namespace fieldcost::analysis {
+namespace {
+
+struct Side {
+  stats::ApiSums all;
+  std::map<stats::HardwareClass, stats::ContributionScalars> by_class;
+};
+
+using Name = std::tuple<std::string, std::string, std::string>;  // soname, symbol, its version
+using ByApi = std::map<Name, Side>;
+
+ByApi SumsOf(const wire::LabTable& table, stats::Metric metric) {
+  ByApi sums;
+  for (const stats::StatRow& row : table.rows) {
+    if (row.key.metric != metric) continue;
+    const stats::ApiKey& api = row.key.api;
+    Side& side = sums[{api.soname, api.symbol, api.symbol_version}];
+    side.all.Merge(row);
+    side.by_class[row.key.hardware].Merge(row.scalars);
+  }
+  return sums;
+}
+
+std::vector<stats::MachineStratum> StrataOf(const Side& before, const Side& after) {
+  std::vector<stats::MachineStratum> strata;
+  for (const auto& [hardware, scalars] : before.by_class) {
+    const auto other = after.by_class.find(hardware);
+    if (other != after.by_class.end()) strata.push_back({scalars, other->second});
+  }
+  if (strata.empty()) strata.push_back({before.all.scalars, after.all.scalars});
+  return strata;
+}
+
+LabChange Compare(const Side& before, const Side& after) {
+  LabChange change;
+  change.before = stats::FiguresOf(before.all, stats::Whose::kOwn);
+  change.after = stats::FiguresOf(after.all, stats::Whose::kOwn);
+  change.runs_before = before.all.scalars.contributions;
+  change.runs_after = after.all.scalars.contributions;
+  change.test = stats::CompareMachines(StrataOf(before, after));
+  change.ratio = std::exp2(change.test.octaves);
+  change.delta =
+      stats::CliffsDelta({.histogram = &before.all.histogram}, {.histogram = &after.all.histogram});
+  return change;
+}
+
+bool HasEnough(const LabChange& change) {
+  return std::min(change.test.machines_before, change.test.machines_after) >= kLeastLabRuns;
+}
+
+void Decide(std::vector<LabChange>& changes) {
+  std::vector<double> p_values;
+  for (const LabChange& change : changes) {
+    if (HasEnough(change)) p_values.push_back(change.test.p);
+  }
+  const std::vector<double> q_values = stats::AdjustForFalseDiscoveries(p_values);
+  auto q = q_values.begin();
+  for (LabChange& change : changes) {
+    if (!HasEnough(change)) continue;
+    change.q = *q++;
+    const bool is_sure = change.q <= kMostFalseLabChanges;
+    const bool more = is_sure && change.ratio >= kLeastLabRatio && change.delta > 0;
+    const bool less = is_sure && change.ratio * kLeastLabRatio <= 1 && change.delta < 0;
+    change.change = more ? Change::kMore : less ? Change::kLess : Change::kNone;
+  }
+}
+
+// Small numbers come first.
+auto OrderOf(const LabChange& change) {
+  const bool more = change.change == Change::kMore;
+  const bool less = change.change == Change::kLess;
+  const int kind = more ? 0 : less ? 1 : change.change == Change::kNone ? 2 : 3;
+  const double strength = more ? -change.ratio : less ? change.ratio : 0;
+  return std::tuple(kind, strength, change.soname, change.symbol, change.symbol_version);
+}
+
+}  // namespace
+
+std::vector<LabChange> CompareLabTables(const wire::LabTable& before, const wire::LabTable& after,
+                                        stats::Metric metric) {
+  const ByApi old = SumsOf(before, metric);
+  std::vector<LabChange> changes;
+  for (const auto& [name, side] : SumsOf(after, metric)) {
+    const auto found = old.find(name);
+    if (found == old.end()) continue;
+    LabChange change = Compare(found->second, side);
+    std::tie(change.soname, change.symbol, change.symbol_version) = name;
+    change.metric = metric;
+    changes.push_back(std::move(change));
+  }
+  Decide(changes);
+  std::ranges::sort(changes, {}, OrderOf);
+  return changes;
+}
+
+}  // namespace fieldcost::analysis

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/stats/api_key.h"
+#include "common/wire/lab_table.h"
+#include "tools/analysis/summary.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/source.h"
+
+namespace fieldcost::cli {
+
+// Answers about lab tables that several commands give: as text (through the pager if it is long),
+// JSON or CSV.
+
+// Which lines of the table.
+struct LabView {
+  std::string library;  // glob over sonames; empty = all
+  analysis::SortKey sort = analysis::SortKey::kTotal;
+  std::uint64_t limit = 0;        // 0 = all
+  bool with_waiting = false;      // also functions whose work is to wait (tools/analysis/waiting.h)
+  const Source* field = nullptr;  // a catalogue that it is compared with; nullptr = none
+};
+// report::LabTableText() with its notes, LabJson() or report::LabCsv().
+Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Output& output);
+
+struct LabDiffView {
+  std::string api;  // glob over symbols, or names as people know them; empty = all
+  stats::Metric metric = stats::Metric::kWallTime;
+  bool all = false;  // also what is not shown to have changed
+};
+// The exit status: 1 if something costs more, 2 if no API has enough runs in both, else 0.
+Result<int> PrintLabDiff(const wire::LabTable& before, const wire::LabTable& after,
+                         const LabDiffView& view, const Output& output);
+
+}  // namespace fieldcost::cli

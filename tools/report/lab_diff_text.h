@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/draw/terminal.h"
+#include "tools/analysis/lab_change.h"
+
+namespace fieldcost::report {
+
+// What has changed between two lab tables, for people and spreadsheets. Deterministic; everything
+// is escaped.
+
+// A table of what is slower and faster, or with `all` of everything; how many others there are, and
+// how it was compared.
+std::string LabDiffText(const std::vector<analysis::LabChange>& changes, bool all,
+                        const draw::Style& style);
+
+// A record an API: soname, symbol, symbol_version, metric, change, ratio, ratio_low, ratio_high,
+// cliffs_delta, p, q, runs_before, runs_after, timed_before, timed_after, mean_before, mean_after,
+// p50_before, p50_after.
+std::string LabDiffCsv(const std::vector<analysis::LabChange>& changes);
+
+}  // namespace fieldcost::report

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/draw/terminal.h"
+#include "common/wire/lab_table.h"
+#include "tools/analysis/lab_cost.h"
+
+namespace fieldcost::report {
+
+// Lab tables for people and spreadsheets. Deterministic; everything is escaped. The sentence of a
+// shape is stats::Sentence().
+
+// A heading line, then one line an API: name, library, calls, p50, p99, what the runs differ by,
+// bytes allocated per call, shape, spectrum; as many of these columns as the terminal has room for.
+// "-" = not timed, or too few values to tell. Spectra are on one scale, which the last line shows.
+std::string LabTableText(std::span<const analysis::LabCost> costs, const draw::Style& style);
+
+// What a reader of that table must know of its numbers: one line, with a line feed.
+std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& style);
+
+// What an API's shape follows from, a line each, without its end; the growth's points are not among
+// them. Empty if there were too few calls to tell. The cost of 2^octaves ns as text.
+std::vector<std::string> EvidenceLines(const analysis::LabCost& cost, const draw::Style& style);
+std::string OctavesText(double octaves, const draw::Style& style);
+
+// An API's shape, as a sentence and with what it follows from; whole lines, each indented by two.
+std::string ShapeText(const analysis::LabCost& cost, const draw::Style& style);
+
+// A record an API: api, library, symbol, name, version, build_id, symbol_version, own, calls,
+// timed, runs, total_ns (calls by the mean of those timed), mean, p50, p50_low, p50_high, the same
+// of p95 and p99, run_spread, alloc_per_call, shape (stats::Name), sentence, start_up_ratio,
+// first_call_bytes_only, growth_argument, growth_exponent, growth_r_squared, growth_explained,
+// dear_share.
+std::string LabCsv(const std::vector<analysis::LabCost>& costs);
+
+// The values of an argument that are in a bucket: "64–127".
+std::string InputText(unsigned slot, const draw::Style& style);
+
+// "1.4 %", "12 %", "-".
+std::string SpreadText(const std::optional<double>& run_spread);
+
+}  // namespace fieldcost::report
