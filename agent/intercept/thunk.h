@@ -56,6 +56,9 @@
 #define FIELDCOST_RECORD_TARGET 16
 #define FIELDCOST_RECORD_STACK_POINTER 24
 #define FIELDCOST_RECORD_START_TICKS 32
+#ifdef FIELDCOST_LAB
+#define FIELDCOST_RECORD_FRAME_ID 40
+#endif
 #define FIELDCOST_RECORD_IN_USE 40
 // What a stub says of the calls that the record is prepared for; the thunk then takes it itself.
 #define FIELDCOST_RECORD_USUAL 44

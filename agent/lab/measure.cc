@@ -214,13 +214,14 @@ class Session {
     return plan;
   }
 
-  bool IsLate() const {
-    return options_.max_time && SteadyClock::now() - begin_ > *options_.max_time;
+  std::chrono::nanoseconds Elapsed() const {
+    return options_.elapsed ? options_.elapsed() : SteadyClock::now() - begin_;
   }
+  bool IsLate() const { return options_.max_time && Elapsed() > *options_.max_time; }
   bool IsRoomForMore() const {
     if (!options_.max_time) return true;
     const auto a_run = std::chrono::nanoseconds(timed_runs_ == 0 ? 0 : timed_ns_ / timed_runs_);
-    return SteadyClock::now() - begin_ + 2 * a_run < *options_.max_time;
+    return Elapsed() + 2 * a_run < *options_.max_time;
   }
 
   // A group's run; nullopt if everything stops.
@@ -326,7 +327,7 @@ class Session {
       }
       if (outcome == Outcome::kDisturbed) ++found_.disturbed_runs, ++repeats;
       if (outcome == Outcome::kSurprised) ++found_.surprised_runs;
-      if (outcome == Outcome::kFailed) FIELDCOST_TRY(CountFailed(*run, round, at));
+      if (outcome == Outcome::kFailed) FIELDCOST_TRY(CountFailed(*run, round, at, accepted));
       if (++tries < kMostTries) continue;
       GiveUp(group);
       done.insert(group.begin(), group.end());
@@ -339,9 +340,12 @@ class Session {
   }
 
   // Other statuses now and then are thrown away; if nothing else comes, it is our fault.
-  Status CountFailed(const LabRun& run, std::uint32_t round, std::uint32_t group) {
+  Status CountFailed(const LabRun& run, std::uint32_t round, std::uint32_t group,
+                     std::uint32_t accepted) {
     constexpr std::uint32_t kMostFailures = 10;
-    if (++found_.failed_runs < kMostFailures || found_.accepted_runs != 0) return {};
+    if (++found_.failed_runs < kMostFailures || found_.accepted_runs + accepted != 0) {
+      return {};
+    }
     return Fail(
         ErrorCode::kInternal,
         "the command fails only when it is measured (round {}, group {}): status {} instead "

@@ -40,6 +40,8 @@ struct MeasureOptions {
   // How long a loop of known work takes now, ns: the longer, the more disturbed is the machine.
   // Empty: it is measured.
   std::function<std::uint64_t()> plain_loop;
+  // What of max_time is over. Empty: it is measured.
+  std::function<std::chrono::nanoseconds()> elapsed;
 };
 
 struct MeasureProgress {

@@ -122,7 +122,7 @@ Record* BeginMapped(ThreadState* thread, uint32_t api, const uint64_t* return_sl
   const uint32_t parent = thread->top == nullptr ? 0 : thread->top->node;
   const uint32_t node = ChildOf(thread, parent, api);
   if (node != 0) ++NodesOf(thread->slot)[node].calls;
-  Record* const record = Push(thread, api, return_slot);
+  Record* const record = Push(thread, api, return_slot, block);
   if (record == nullptr) {
     ++block->nested;
     AddUnrecorded(thread, api);
@@ -140,7 +140,7 @@ Record* BeginTimed(ThreadState* thread, uint32_t api, const uint64_t* return_slo
                    shm::LabBlock* block) {
   ++block->calls;
   SetPairs(thread, api);
-  Record* const record = thread->top != nullptr ? nullptr : Push(thread, api, return_slot);
+  Record* const record = thread->top != nullptr ? nullptr : Push(thread, api, return_slot, block);
   if (record == nullptr) {
     ++block->nested;
     return nullptr;
@@ -222,7 +222,6 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
                              ? BeginMapped(thread, what, return_slot, block)
                              : BeginTimed(thread, what, return_slot, block);
   if (record == nullptr) return straight;
-  record->block = block;
   record->is_first = TakeFirstCall(&target);
   return {record, record->target};
 }

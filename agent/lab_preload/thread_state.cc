@@ -171,15 +171,31 @@ void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call) {
   }
 }
 
-Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
+namespace {
+
+// Calls that tail-call each other share a place: each is told from who called it. 0: they are too
+// many.
+uint64_t FrameIdAt(const ThreadState* thread, uint64_t here) {
+  const uint64_t callee = here + sizeof(uint64_t);
+  const uint64_t usual = callee + sizeof(uint64_t);
+  const Record* const outer = thread->top;
+  if (outer == nullptr || outer->stack_pointer != here) return usual;
+  return outer->frame_id - 1 > callee ? outer->frame_id - 1 : 0;
+}
+
+}  // namespace
+
+Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot, shm::LabBlock* block) {
   uint32_t at = thread->lowest_free;
   while (at < kRecords && thread->records[at].state != kFree) ++at;
   if (at == kRecords && process.never_reuse == 0) {
     for (at = 0; at < kRecords && thread->records[at].state != kDropped; ++at) {
     }
   }
-  if (at == kRecords) {
-    thread->lowest_free = kRecords;
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  const uint64_t frame_id = FrameIdAt(thread, here);
+  if (at == kRecords || frame_id == 0) {
+    if (at == kRecords) thread->lowest_free = kRecords;
     __atomic_fetch_add(&process.header->lost_records, 1, __ATOMIC_RELAXED);
     return nullptr;
   }
@@ -187,11 +203,14 @@ Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   Record* const record = &thread->records[at];
   record->target = process.targets[api].address;
   record->return_address = *return_slot;
-  record->stack_pointer = reinterpret_cast<uint64_t>(return_slot);
+  record->stack_pointer = here;
+  record->frame_id = frame_id;
   record->state = kActive;
   record->api = api;
   record->below = thread->top;
   record->owner = thread;
+  record->block = block;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->top = record;
   return record;
 }

@@ -27,7 +27,8 @@ struct Record {
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
-  uint32_t state;  // RecordState
+  uint64_t frame_id;  // what unwinders tell its frame from others by: right above its place
+  uint32_t state;     // RecordState
   uint32_t api;
   Record* below;  // the call that this one was made in, or null
   ThreadState* owner;
@@ -91,8 +92,9 @@ bool Describe(uint32_t api);
 // alive wherever they lie.
 void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call);
 
-// A record on top of the chain; null (and counted) if there is none.
-Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot);
+// A record on top of the chain; null (and counted) if there is none. A signal handler may leave for
+// good at any instruction: what is on the chain can be dropped.
+Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot, shm::LabBlock* block);
 
 // Takes a call off the chain, wherever it is.
 void Remove(ThreadState* thread, Record* record);
@@ -116,5 +118,6 @@ static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRES
 static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
 static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);
 static_assert(offsetof(Record, start_ticks) == FIELDCOST_RECORD_START_TICKS);
+static_assert(offsetof(Record, frame_id) == FIELDCOST_RECORD_FRAME_ID);
 
 }  // namespace fieldcost::lab_preload
