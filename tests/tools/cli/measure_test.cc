@@ -225,5 +225,34 @@ TEST_F(MeasureCommandTest, AFullMemoryFileSystemKeepsFinishedRounds) {
   ExpectRounds(1);
 }
 
+// With an agent that is on: nothing of a lab is in what it keeps, and nothing of a lab stays.
+class LabStaysHereTest : public MeasureCommandTest {
+ protected:
+  void ExpectNothingOfIt() {
+    EXPECT_EQ(LabsOf(home()), "");
+    EXPECT_EQ(Start({FIELDCOST_DAEMON, "--once"}, {}).exit_status, 0);
+    const ProcessResult kept = Shell("grep -rlaE 'canaryown|xx_CANARY|victim_' " + home().string() +
+                                     " /dev/shm/fieldcost-*" + home().string());
+    EXPECT_THAT(kept.output, IsEmpty());
+    const ProcessResult runs = Shell("find " + home().string() + " /dev/shm/fieldcost-*" +
+                                     home().string() + " -name '*.run' -o -name '*.lab'");
+    EXPECT_THAT(runs.output, IsEmpty());
+    EXPECT_THAT(Cli({"top", "--local"}).output, Not(HasSubstr("victim_")));
+  }
+};
+
+TEST_F(LabStaysHereTest, WhateverIsMeasuredAndHoweverItEnds) {
+  ASSERT_EQ(Cli({"agent", "on"}).exit_status, 0);
+  EXPECT_EQ(Measure({"--rounds", "1", "--ignore-failure", "3"}, {kVictims + "canaryown", "3"})
+                .exit_status,
+            0);
+  ExpectNothingOfIt();
+  EXPECT_EQ(Measure({"--rounds", "1"}, {kVictims + "victim", "alloc"}).exit_status, 0);
+  ExpectNothingOfIt();
+  // A measured program that is killed.
+  Measure({"--rounds", "1", "--ignore-failure", "all"}, {kVictims + "victim", "die"});
+  ExpectNothingOfIt();
+}
+
 }  // namespace
 }  // namespace fieldcost::cli
