@@ -13,7 +13,8 @@
 namespace fieldcost::lab {
 namespace {
 
-constexpr char kDatabaseName[] = "packages.db";
+// What dpkg-query says is kept meanwhile; a disk may be full.
+constexpr char kInMemory[] = ":memory:";
 
 // Which APIs come in which order, and of which package they are.
 struct Naming {
@@ -31,9 +32,8 @@ bool IsPublic(const std::vector<wire::PolicyModule>& modules, const std::string&
   });
 }
 
-Result<Naming> NameApis(const Sums& sums, const agent::AgentConfig& config,
-                        const std::filesystem::path& directory) {
-  FIELDCOST_ASSIGN(agent::StateDb database, agent::StateDb::Open(directory / kDatabaseName));
+Result<Naming> NameApis(const Sums& sums, const agent::AgentConfig& config) {
+  FIELDCOST_ASSIGN(agent::StateDb database, agent::StateDb::Open(kInMemory));
   agent::ModuleVersions versions(database);
   const std::vector<wire::PolicyModule> modules = agent::PublicModulesOf(config);
   Naming naming;
@@ -107,7 +107,7 @@ std::vector<wire::LabStack> StacksOf(const Sums& sums, const Naming& naming) {
 Result<wire::LabTable> MakeTable(const Measurement& measurement, const agent::AgentConfig& config,
                                  const TableOptions& options) {
   const Sums& sums = measurement.sums;
-  FIELDCOST_ASSIGN(const Naming naming, NameApis(sums, config, options.directory));
+  FIELDCOST_ASSIGN(const Naming naming, NameApis(sums, config));
   const stats::HardwareClass hardware = agent::ThisHardware();
   wire::LabTable table;
   for (const std::uint32_t index : naming.order) {

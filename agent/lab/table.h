@@ -14,8 +14,6 @@ struct TableOptions {
   std::string name;         // of the part
   std::string environment;  // of the machine
   std::int64_t started_us = 0;
-  // Where what dpkg-query says is kept meanwhile: the lab's directory.
-  std::filesystem::path directory;
 };
 
 // The table of a measurement, of one part. Whose libraries are public is what `config` says.

@@ -116,7 +116,7 @@ std::string_view Statement::ColumnView(int column) const {
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
 Result<Database> Database::Open(const std::filesystem::path& path, Access access) {
-  if (access == Access::kCreate) {
+  if (access == Access::kCreate && path != ":memory:") {
     // Made here rather than by SQLite, for the mode.
     const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd.valid()) return ErrnoError("open", path, errno);

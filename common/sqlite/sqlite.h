@@ -55,7 +55,7 @@ class Statement {
 // database), kPermissionDenied, kTooLarge, kIo (disk full and the like).
 class Database {
  public:
-  // kCreate makes a missing file with mode 0600, and follows no link to it.
+  // kCreate makes a missing file with mode 0600, and follows no link to it; ":memory:" is none.
   enum class Access { kRead, kWrite, kCreate };
   static Result<Database> Open(const std::filesystem::path& path, Access access);
 

@@ -281,8 +281,7 @@ Result<Measured> MeasureOne(const Request& request, const lab::MeasureOptions& o
           measured.found, config,
           {.name = EscapeControl(name),
            .environment = Environment(),
-           .started_us = std::chrono::duration_cast<std::chrono::microseconds>(started).count(),
-           .directory = options.runner.directory}));
+           .started_us = std::chrono::duration_cast<std::chrono::microseconds>(started).count()}));
   (void)request;
   return measured;
 }

@@ -1,0 +1,258 @@
+#include <thread>
+
+#include "common/base/file.h"
+#include "common/base/units.h"
+#include "common/wire/lab_table.h"
+#include "tests/tools/cli/cli_fixture.h"
+
+// `fieldcost measure` as it is called: what ends it, what it says then, and what it leaves.
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::ProcessResult;
+using ::testing::StartsWith;
+
+const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
+
+class MeasureCommandTest : public CliTest {
+ protected:
+  ProcessResult Measure(std::vector<std::string> options, std::vector<std::string> command) {
+    std::vector<std::string> arguments = {"measure"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.emplace_back("--");
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    return Cli(arguments);
+  }
+  std::vector<std::string> Script(const std::string& script) const {
+    return {"/bin/sh", "-c", "cd " + work_.path().string() + "; " + script};
+  }
+  std::string Saved() const { return (work_.path() / "a.lab").string(); }
+  Result<wire::LabTable> Table() const {
+    FIELDCOST_ASSIGN(const std::string bytes, ReadFile(Saved(), 64 * kMiB));
+    return wire::DecodeLabTable(bytes);
+  }
+  void ExpectRounds(std::uint32_t rounds) {
+    const auto table = Table();
+    ASSERT_TRUE(table) << table.error().message;
+    ASSERT_EQ(table->parts.size(), 1U);
+    EXPECT_EQ(table->parts[0].rounds, rounds);
+  }
+  // Nothing of any lab is left on memory.
+  static std::string LabsOf(const std::filesystem::path& home) {
+    std::string found;
+    for (const std::filesystem::path& root : testing::MemoryRoots()) {
+      std::error_code none;
+      for (const auto& entry :
+           std::filesystem::recursive_directory_iterator(root / home.relative_path(), none)) {
+        if (entry.path().filename().string().starts_with("lab-")) found += entry.path().string();
+      }
+    }
+    return found;
+  }
+
+  // Counts runs in a file, so that the command or --prepare can do something else in one of them.
+  static constexpr char kCount[] = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; ";
+
+  testing::TempDir work_;
+};
+
+TEST_F(MeasureCommandTest, AScenarioThatFailsPlainlyIsNotMeasured) {
+  const ProcessResult result =
+      Measure({}, Script("echo first >&2; echo 'no such table' >&2; exit 3"));
+  EXPECT_EQ(result.exit_status, 64);
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("status 3"), HasSubstr("it wrote last: no such table")));
+  EXPECT_THAT(result.output, IsEmpty());
+}
+
+TEST_F(MeasureCommandTest, IgnoreFailureAcceptsItsStatus) {
+  EXPECT_EQ(Measure({"--ignore-failure", "3", "--rounds", "1"}, Script("exit 3")).exit_status, 0);
+  EXPECT_EQ(Measure({"--ignore-failure", "all", "--rounds", "1"}, Script("exit 3")).exit_status, 0);
+  EXPECT_EQ(Measure({"--ignore-failure", "4", "--rounds", "1"}, Script("exit 3")).exit_status, 64);
+}
+
+TEST_F(MeasureCommandTest, WhatIsNotThereIsNamed) {
+  const ProcessResult program = Measure({}, {"no-such-program"});
+  EXPECT_EQ(program.exit_status, 66);
+  EXPECT_THAT(program.errors, HasSubstr("there is no such program"));
+  const ProcessResult apis = Measure({"--apis", "libnone.so.1!*"}, {kVictims + "victim", "alloc"});
+  EXPECT_EQ(apis.exit_status, 66);
+  EXPECT_THAT(apis.errors, HasSubstr("calls nothing that --apis names"));
+}
+
+TEST_F(MeasureCommandTest, ProgramsThatCannotBeMeasuredSayWhy) {
+  for (const char* program : {"hello_static", "hello_asan"}) {
+    const ProcessResult result = Measure({}, {kVictims + program});
+    EXPECT_EQ(result.exit_status, 78) << program;
+    EXPECT_THAT(result.errors, HasSubstr("cannot be measured: ")) << program;
+  }
+  // But a scenario of several programs, of which one is such.
+  EXPECT_EQ(Measure({"--rounds", "1"}, Script(kVictims + "hello_static; true")).exit_status, 0);
+  const std::filesystem::path privileged = work_.path() / "privileged";
+  std::filesystem::copy_file(kVictims + "hello", privileged);
+  std::filesystem::permissions(privileged, std::filesystem::perms(04755));
+  if (::geteuid() != 0) {
+    EXPECT_EQ(Measure({}, {privileged.string()}).exit_status, 78);
+  }
+}
+
+TEST_F(MeasureCommandTest, WrongOptionsAreRefused) {
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"--rounds", "x"},
+                                                  {"--rounds", "1001"},
+                                                  {"--seed", "-1"},
+                                                  {"--max-time", "soon"},
+                                                  {"--timeout", "5"},
+                                                  {"--scan", "N"},
+                                                  {"--scan", "N="},
+                                                  {"--scan", "=1"},
+                                                  {"--scan", "N=1,x"},
+                                                  {"--output", "there"},
+                                                  {"--ignore-failure", "256"},
+                                                  {"--ignore-failure", "some"}}) {
+    EXPECT_EQ(Measure(options, {"true"}).exit_status, 64) << options[0] << ' ' << options[1];
+  }
+  EXPECT_EQ(Cli({"measure"}).exit_status, 64);
+}
+
+TEST_F(MeasureCommandTest, ATimeoutKeepsFinishedRounds) {
+  // A run in the second round never ends: the 7th at most, since one API is one group.
+  const ProcessResult result =
+      Measure({"--rounds", "5", "--timeout", "3s", "--save", Saved(), "--apis", "*!victim_noop"},
+              Script(std::string(kCount) + "if [ $n = 4 ]; then exec sleep 60; fi; exec " +
+                     kVictims + "victim calls"));
+  EXPECT_EQ(result.exit_status, 75) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("stopped after 1 of 5 rounds"));
+  ExpectRounds(1);
+}
+
+TEST_F(MeasureCommandTest, APrepareThatFailsKeepsFinishedRounds) {
+  const ProcessResult result =
+      Measure({"--rounds", "5", "--save", Saved(), "--apis", "*!victim_noop", "--prepare",
+               Script(std::string(kCount) + "test $n != 5")[2]},
+              {kVictims + "victim", "calls"});
+  EXPECT_EQ(result.exit_status, 64) << result.errors;
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("stopped after 2 of 5 rounds"), HasSubstr("ended with status 1")));
+  ExpectRounds(2);
+}
+
+TEST_F(MeasureCommandTest, AnInterruptKeepsFinishedRoundsAndNothingOnMemory) {
+  // The 5th run, of the third round, interrupts its grandparent, as ^C does, and waits.
+  const ProcessResult result =
+      Shell("echo $$ > " + (work_.path() / "pid").string() +
+            "; exec $fieldcost measure --rounds 5 --save " + Saved() +
+            " --apis '*!victim_noop' -- /bin/sh -c 'cd " + work_.path().string() + "; " + kCount +
+            "if [ $n = 5 ]; then kill -INT $(cat pid); exec sleep 60; fi; exec " + kVictims +
+            "victim calls'");
+  EXPECT_EQ(result.exit_status, 128 + 2) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("stopped after 2 of 5 rounds: interrupted"));
+  ExpectRounds(2);
+  EXPECT_EQ(LabsOf(home()), "");
+}
+
+TEST_F(MeasureCommandTest, OutputGoesWhereItIsWanted) {
+  const auto output = [&](const std::string& where) {
+    return Measure({"--rounds", "1", "--name", "it", "--output", where}, {"/bin/echo", "written"})
+        .output;
+  };
+  EXPECT_THAT(output("pipe"), Not(HasSubstr("written")));
+  EXPECT_THAT(output("null"), Not(HasSubstr("written")));
+  EXPECT_THAT(output("inherit"), StartsWith("written\nwritten\n"));
+}
+
+TEST_F(MeasureCommandTest, AnotherOutputIsSaid) {
+  const ProcessResult result = Measure({"--rounds", "1"}, Script(std::string(kCount) + "echo $n"));
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("wrote something else than the plain run"));
+}
+
+TEST_F(MeasureCommandTest, AProgramThatStaysIsMarked) {
+  const ProcessResult result =
+      // Seen only if it has begun before the command ends.
+      Measure({"--rounds", "0"},
+              Script("sleep 30 >/dev/null 2>&1 & echo $! >> pids; [ -z \"$FIELDCOST_LAB_DIR\" ] || "
+                     "until grep -q sleep /proc/$!/comm && grep -q '\\.lab' /proc/$!/maps; "
+                     "do :; done"));
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("had not ended five seconds after the command"));
+  Shell("kill $(cat " + (work_.path() / "pids").string() + ")");
+}
+
+TEST_F(MeasureCommandTest, APlanIsTheGroupsAndTheSameEachTime) {
+  const std::vector<std::string> command = {kVictims + "nestings", "abc", "0"};
+  const ProcessResult plan = Measure({"--plan", "--apis", "libnestings.so.1!*"}, command);
+  EXPECT_EQ(plan.exit_status, 0);
+  EXPECT_THAT(plan.output, ContainsRegex("group 1: .*\ngroup 2: .*\n"));
+  EXPECT_THAT(plan.errors, HasSubstr("(fewest possible: 2 APIs share a stack)"));
+  EXPECT_EQ(Measure({"--plan", "--apis", "libnestings.so.1!*"}, command).output, plan.output);
+  const ProcessResult seeded = Measure({"--plan", "--seed", "7"}, command);
+  EXPECT_EQ(Measure({"--plan", "--seed", "7"}, command).output, seeded.output);
+}
+
+TEST_F(MeasureCommandTest, AScanMeasuresTheCommandForEachNumber) {
+  const ProcessResult result = Measure(
+      {"--rounds", "1", "--scan", "N=1,20", "--save", Saved(), "--apis", "libnestings.so.1!nest_0"},
+      {kVictims + "nestings", "threads-in-turn", "{N}"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  const auto table = Table();
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->parts.size(), 2U);
+  ASSERT_EQ(table->apis.size(), 1U);
+  EXPECT_EQ(table->apis[0].calls, 2100U);
+}
+
+TEST_F(MeasureCommandTest, AFullMemoryFileSystemKeepsFinishedRounds) {
+  const std::string script =
+      "mount -t tmpfs -o size=8m none /dev/shm && { [ ! -d /run/user ] || "
+      "mount -t tmpfs -o size=8m none /run/user; } && exec $fieldcost measure --rounds 5 --save " +
+      Saved() + " --apis '*!victim_noop' --prepare 'cd " + work_.path().string() + "; " + kCount +
+      "if [ $n = 4 ]; then cat /dev/zero > /dev/shm/full 2>/dev/null; "
+      "cat /dev/zero > /run/user/full 2>/dev/null; fi; true' -- " +
+      kVictims + "victim calls";
+  const ProcessResult result = Start({"unshare", "-m", "/bin/sh", "-c", script},
+                                     {{"fieldcost", FIELDCOST_PROGRAM}, {"XDG_RUNTIME_DIR", ""}});
+  if (result.errors.starts_with("unshare:")) {
+    GTEST_SKIP() << "no mount namespace: " << result.errors;
+  }
+  EXPECT_EQ(result.exit_status, 74) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("stopped after 1 of 5 rounds"));
+  ExpectRounds(1);
+}
+
+// With an agent that is on: nothing of a lab is in what it keeps, and nothing of a lab stays.
+class LabStaysHereTest : public MeasureCommandTest {
+ protected:
+  void ExpectNothingOfIt() {
+    EXPECT_EQ(LabsOf(home()), "");
+    EXPECT_EQ(Start({FIELDCOST_DAEMON, "--once"}, {}).exit_status, 0);
+    const ProcessResult kept = Shell("grep -rlaE 'canaryown|xx_CANARY|victim_' " + home().string() +
+                                     " /dev/shm/fieldcost-*" + home().string());
+    EXPECT_THAT(kept.output, IsEmpty());
+    const ProcessResult runs = Shell("find " + home().string() + " /dev/shm/fieldcost-*" +
+                                     home().string() + " -name '*.run' -o -name '*.lab'");
+    EXPECT_THAT(runs.output, IsEmpty());
+    EXPECT_THAT(Cli({"top", "--local"}).output, Not(HasSubstr("victim_")));
+  }
+};
+
+TEST_F(LabStaysHereTest, WhateverIsMeasuredAndHoweverItEnds) {
+  ASSERT_EQ(Cli({"agent", "on"}).exit_status, 0);
+  EXPECT_EQ(Measure({"--rounds", "1", "--ignore-failure", "3"}, {kVictims + "canaryown", "3"})
+                .exit_status,
+            0);
+  ExpectNothingOfIt();
+  EXPECT_EQ(Measure({"--rounds", "1"}, {kVictims + "victim", "alloc"}).exit_status, 0);
+  ExpectNothingOfIt();
+  // A measured program that is killed.
+  Measure({"--rounds", "1", "--ignore-failure", "all"}, {kVictims + "victim", "die"});
+  ExpectNothingOfIt();
+}
+
+}  // namespace
+}  // namespace fieldcost::cli
