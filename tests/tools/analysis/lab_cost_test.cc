@@ -211,8 +211,8 @@ TEST(LabTableTextTest, TheShapeStandsWithWhatItFollowsFrom) {
               AllOf(HasSubstr("  shape: grows with argument 3, ~n^0.9\n"), HasSubstr("R² 1.00"),
                     HasSubstr("ARGUMENT"), HasSubstr("16,384–32,767")));
   EXPECT_THAT(text("bimodal"),
-              AllOf(HasSubstr("bimodal, 20 % of calls cost ~64 x"),
-                    HasSubstr("800 calls in 64 ns"), HasSubstr("200 calls in 4.1 µs – 8.2 µs")));
+              AllOf(HasSubstr("bimodal, 20 % of calls cost ~64 x"), HasSubstr("800 calls in 64 ns"),
+                    HasSubstr("200 calls in 4.1 µs – 8.2 µs")));
   EXPECT_THAT(text("start_up"),
               AllOf(HasSubstr("start-up >= "), HasSubstr("in each of 5 processes"),
                     HasSubstr("allocates in first calls only")));
