@@ -267,7 +267,8 @@ class Session {
       FIELDCOST_TRY(Plan());
       return Outcome::kSurprised;
     }
-    if (is_disturbed && repeats < kMostRepeats && IsRoomForMore()) return Outcome::kDisturbed;
+    if (is_disturbed && options_.repeats_disturbed && repeats < kMostRepeats && IsRoomForMore())
+      return Outcome::kDisturbed;
     if (is_disturbed) ++found_.disturbed_kept;
     return Outcome::kAccepted;
   }

@@ -37,6 +37,7 @@ struct MeasureOptions {
   bool plan_only = false;  // map and groups
   bool data_slots = false;
   std::uint64_t tsc_to_ns_multiplier = 0;
+  bool repeats_disturbed = true;  // false: what a disturbed machine ran is kept, and counted
   // How long a loop of known work takes now, ns: the longer, the more disturbed is the machine.
   // Empty: it is measured.
   std::function<std::uint64_t()> plain_loop;

@@ -75,6 +75,7 @@ class FickleTest : public MeasureTest {
     MeasureOptions options =
         Options({kNestings, "fickle", notes_.path().string(), std::to_string(period)});
     options.apis = "libnestings.so.1!nest_*";
+    options.repeats_disturbed = false;  // whatever else the machine does
     return options;
   }
 
