@@ -35,7 +35,7 @@ void AddKnown(const std::optional<stats::FieldCost>& some, std::optional<stats::
 }
 
 // Adds those of one version.
-void AddUse(const std::vector<StatRow>& rows, VendorApi& api) {
+void AddUse(const std::vector<StatRow>& rows, stats::Whose whose, VendorApi& api) {
   const stats::ApiSums time = MergeWidest(rows, Metric::kWallTime);
   const stats::ApiSums busy = MergeWidest(rows, Metric::kWallTimeBusy);
   const stats::ApiSums runs = MergeWidest(rows, Metric::kCallsPerRun);
@@ -44,14 +44,14 @@ void AddUse(const std::vector<StatRow>& rows, VendorApi& api) {
                                 .wall_time_busy = &busy,
                                 .calls_per_run = &runs,
                                 .time_per_run = &per_run};
-  AddKnown(stats::FieldCalls(parts, stats::Whose::kField), api.calls);
-  AddKnown(stats::FieldTotal(parts, stats::Whose::kField), api.total);
+  AddKnown(stats::FieldCalls(parts, whose), api.calls);
+  AddKnown(stats::FieldTotal(parts, whose), api.total);
   api.contributions += time.scalars.contributions;
 }
 
-void AddNewest(std::vector<StatRow> rows, VendorApi& api) {
+void AddNewest(std::vector<StatRow> rows, stats::Whose whose, VendorApi& api) {
   for (StatRow& row : rows) row.key.api.build_id.clear();
-  const CostSummary summary = Summarise(rows).front();
+  const CostSummary summary = Summarise(rows, whose).front();
   const MetricSummary* time = summary.Find(Metric::kWallTime);
   api.time = time->figures;
   api.bars = draw::BarsOf(time->sums, time->figures, Metric::kWallTime);
@@ -75,7 +75,7 @@ void AddChanges(const RowsByVersion& versions, const VendorLibrary& library, Ven
   api.total_after = change.total_after;
 }
 
-VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library) {
+VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library, stats::Whose whose) {
   VendorApi api;
   const stats::ApiKey& key = versions.begin()->second.front().key.api;
   api.symbol = key.symbol;
@@ -85,7 +85,7 @@ VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library) {
   std::vector<StatRow> all;
   const std::vector<StatRow>* newest = nullptr;
   for (const auto& [version, rows] : versions) {
-    AddUse(rows, api);
+    AddUse(rows, whose, api);
     all.insert(all.end(), rows.begin(), rows.end());
     if (std::ranges::none_of(
             rows, [](const StatRow& row) { return row.key.metric == Metric::kWallTime; })) {
@@ -96,7 +96,7 @@ VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library) {
   }
   api.versions = VersionTrend(all, Metric::kWallTime);
   api.weeks = WeeklyTrend(all, Metric::kWallTime);
-  if (newest != nullptr) AddNewest(*newest, api);
+  if (newest != nullptr) AddNewest(*newest, whose, api);
   AddChanges(versions, library, api);
   return api;
 }
@@ -220,9 +220,10 @@ bool VendorReport::HasWeeks() const {
   return std::ranges::any_of(apis, [](const VendorApi& api) { return !api.weeks.empty(); });
 }
 
-VendorReportBuilder::VendorReportBuilder(std::string title, GroupBy by) {
+VendorReportBuilder::VendorReportBuilder(std::string title, GroupBy by, stats::Whose whose) {
   report_.title = std::move(title);
   report_.by = by;
+  report_.whose = whose;
 }
 
 void VendorReportBuilder::Begin(VendorLibrary library) {
@@ -239,7 +240,7 @@ void VendorReportBuilder::Add(std::span<const StatRow> rows) {
     }
   }
   for (const auto& [symbol, versions] : by_symbol) {
-    VendorApi api = MakeApi(versions, library);
+    VendorApi api = MakeApi(versions, library, report_.whose);
     api.library = report_.libraries.size() - 1;
     const bool waits = IsWaiting({.soname = library.soname, .symbol = api.symbol});
     (waits ? report_.waiting : report_.apis).push_back(std::move(api));

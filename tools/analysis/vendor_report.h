@@ -16,8 +16,8 @@
 
 namespace fieldcost::analysis {
 
-// What whoever makes a library wants to know of its use in the field. All is of published rows;
-// pure. Drawn by vendor_text.h and vendor_page.h.
+// What whoever makes a library wants to know of its use: in the field, of published rows, or in
+// what was measured on purpose, of a lab table. Pure. Drawn by vendor_text.h and vendor_page.h.
 
 enum class GroupBy { kModule, kNamespace, kBoth };
 
@@ -84,6 +84,8 @@ struct VendorGroup {
 struct VendorReport {
   std::string title;  // what was asked for
   GroupBy by = GroupBy::kModule;
+  // kOwn: of a lab table, whose contributions are runs.
+  stats::Whose whose = stats::Whose::kField;
   std::vector<VendorLibrary> libraries;
   std::vector<VendorGroup> groups;  // the most expensive first
   std::vector<VendorApi> apis;      // the most expensive first
@@ -93,6 +95,7 @@ struct VendorReport {
   std::optional<std::uint64_t> calls;
   std::uint64_t compared = 0;  // metrics that the q values are over
 
+  bool IsOfLab() const { return whose == stats::Whose::kOwn; }
   // Whether numbers of single weeks are published of any API.
   bool HasWeeks() const;
 };
@@ -101,7 +104,7 @@ struct VendorReport {
 // rows are in memory.
 class VendorReportBuilder {
  public:
-  VendorReportBuilder(std::string title, GroupBy by);
+  VendorReportBuilder(std::string title, GroupBy by, stats::Whose whose = stats::Whose::kField);
 
   // What is added from now on is of that library.
   void Begin(VendorLibrary library);

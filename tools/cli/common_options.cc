@@ -42,12 +42,12 @@ command::Option LocalOption() {
   return {.names = "--local", .help = "This machine's own measurements"};
 }
 
-command::Option TableOption() {
+command::Option TableOption(std::vector<std::string_view> excludes) {
   return {.names = "--table",
           .value = "FILE",
           .help = "What `fieldcost measure --save` or `merge` has written there",
           .completes = command::Completes::kFiles,
-          .excludes = {"--local"}};
+          .excludes = std::move(excludes)};
 }
 
 command::Option SinceOption() {

@@ -18,9 +18,10 @@ inline constexpr std::string_view kDefaultMetric = "wall_time";
 // A time of time_text.h.
 Status CheckTime(std::string& untrusted_text);
 
-command::Option ApiOperand();     // "api", required
-command::Option LocalOption();    // "--local"
-command::Option TableOption();    // "--table", instead of "--local"
+command::Option ApiOperand();   // "api", required
+command::Option LocalOption();  // "--local"
+// "--table", a lab table instead of what else the command reads.
+command::Option TableOption(std::vector<std::string_view> excludes = {"--local"});
 command::Option SinceOption();    // "--since", checked; needs --local
 command::Option LibraryOption();  // "--library", a glob
 // --versions, and what was said of it.

@@ -9,8 +9,15 @@
 
 namespace fieldcost::cli {
 
-report::Provenance ProvenanceOf(const std::optional<catalog::Freshness>& freshness) {
-  if (!freshness) return {.source = "local"};
+namespace {
+
+std::string_view OwnSource(const Source& source) { return source.table() ? "table" : "local"; }
+
+}  // namespace
+
+report::Provenance ProvenanceOf(const Source& source) {
+  const std::optional<catalog::Freshness>& freshness = source.freshness();
+  if (!freshness) return {.source = std::string(OwnSource(source))};
   return {.source = "catalogue",
           .snapshot = freshness->snapshot_version,
           .published = draw::FormatTime(freshness->snapshot_published),
@@ -30,11 +37,9 @@ Status PrintCosts(const std::vector<analysis::CostSummary>& summaries, const Sou
                   const Output& output, CsvKind csv, const std::function<std::string()>& text,
                   const std::optional<LocalRuns>& runs) {
   const std::optional<catalog::Freshness>& freshness = source.freshness();
-  const std::string_view own_source = source.table() ? "table" : "local";
-  if (output.json) return WriteStdout(RowsJson(summaries, freshness, runs, own_source));
+  if (output.json) return WriteStdout(RowsJson(summaries, freshness, runs, OwnSource(source)));
   if (output.csv) {
-    report::Provenance provenance = ProvenanceOf(freshness);
-    if (!freshness) provenance.source = own_source;
+    const report::Provenance provenance = ProvenanceOf(source);
     return WriteStdout(csv == CsvKind::kNumbers ? report::CostCsv(summaries, provenance)
                                                 : report::BucketCsv(summaries, provenance));
   }

@@ -15,8 +15,8 @@
 
 namespace fieldcost::cli {
 
-// Where the numbers of a catalogue (nullopt: of this machine) come from, for CSV.
-report::Provenance ProvenanceOf(const std::optional<catalog::Freshness>& freshness);
+// Where a source's numbers come from, for CSV.
+report::Provenance ProvenanceOf(const Source& source);
 
 enum class CsvKind { kNumbers, kBuckets };
 

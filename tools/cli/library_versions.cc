@@ -6,7 +6,6 @@
 #include "common/base/text.h"
 #include "tools/analysis/version_order.h"
 #include "tools/cli/library_names.h"
-#include "tools/cli/source.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -26,27 +25,27 @@ std::string List(const Items& items, Name name) {
 
 using SymbolsByLibrary = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-Result<SymbolsByLibrary> ReadNames(const catalog::Catalog& catalog) {
+Result<SymbolsByLibrary> ReadNames(const Source& source) {
   SymbolsByLibrary libraries;
-  FIELDCOST_TRY(OrWayOut(catalog.ForEachName([&](std::string_view soname, std::string_view symbol) {
+  FIELDCOST_TRY(source.ForEachName([&](std::string_view soname, std::string_view symbol) {
     auto found = libraries.find(soname);
     if (found == libraries.end()) found = libraries.emplace(soname, 0).first;
     found->second.emplace_back(symbol);
     return true;
-  })));
+  }));
   return libraries;
 }
 
 LibraryApis Take(SymbolsByLibrary::value_type& library) {
   std::ranges::sort(library.second);
+  library.second.erase(std::ranges::unique(library.second).begin(), library.second.end());
   return {.soname = library.first, .symbols = std::move(library.second), .versions = {}};
 }
 
 }  // namespace
 
-Result<std::vector<LibraryApis>> FindLibraries(const catalog::Catalog& catalog,
-                                               const std::string& name) {
-  FIELDCOST_ASSIGN(SymbolsByLibrary libraries, ReadNames(catalog));
+Result<std::vector<LibraryApis>> FindLibraries(const Source& source, const std::string& name) {
+  FIELDCOST_ASSIGN(SymbolsByLibrary libraries, ReadNames(source));
   Sonames sonames;
   for (const auto& [soname, symbols] : libraries) sonames.insert(soname);
   FIELDCOST_ASSIGN(const std::vector<std::string> matches, MatchLibraries(sonames, name));
@@ -55,26 +54,25 @@ Result<std::vector<LibraryApis>> FindLibraries(const catalog::Catalog& catalog,
   return found;
 }
 
-Result<LibraryApis> FindLibrary(const catalog::Catalog& catalog, const std::string& name) {
-  FIELDCOST_ASSIGN(std::vector<LibraryApis> found, FindLibraries(catalog, name));
+Result<LibraryApis> FindLibrary(const Source& source, const std::string& name) {
+  FIELDCOST_ASSIGN(std::vector<LibraryApis> found, FindLibraries(source, name));
   if (found.size() == 1) return std::move(found[0]);
   return Fail(ErrorCode::kInvalidArgument, "{} is several libraries; choose one: {}",
               EscapeControl(name), List(found, [](const auto& one) { return one.soname; }));
 }
 
-Status ForEachRowOf(const catalog::Catalog& catalog, const LibraryApis& library,
+Status ForEachRowOf(const Source& source, const LibraryApis& library,
                     const std::function<void(std::span<const stats::StatRow> rows)>& visit) {
   for (const std::string& symbol : library.symbols) {
-    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
-                     OrWayOut(catalog.Find(symbol, library.soname)));
+    FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, source.Find(symbol, library.soname));
     visit(rows);
   }
   return {};
 }
 
-Status ReadVersions(const catalog::Catalog& catalog, LibraryApis& library) {
+Status ReadVersions(const Source& source, LibraryApis& library) {
   std::map<std::string, std::uint64_t, analysis::OlderVersion> versions;
-  FIELDCOST_TRY(ForEachRowOf(catalog, library, [&](std::span<const stats::StatRow> rows) {
+  FIELDCOST_TRY(ForEachRowOf(source, library, [&](std::span<const stats::StatRow> rows) {
     for (const stats::StatRow& row : rows) ++versions[analysis::VersionOf(row.key.api)];
   }));
   library.versions.clear();
@@ -94,8 +92,8 @@ Result<std::string> FindVersion(const LibraryApis& library, std::string_view tex
   }
   if (found.size() == 1) return found[0];
   if (found.empty()) {
-    return Fail(ErrorCode::kNotFound, "no version {} of {} in the local catalogue; there are {}",
-                EscapeControl(text), EscapeControl(library.soname), VersionsText(library));
+    return Fail(ErrorCode::kNotFound, "no version {} of {}; there are {}", EscapeControl(text),
+                EscapeControl(library.soname), VersionsText(library));
   }
   return Fail(ErrorCode::kInvalidArgument, "{} versions of {} begin with {}; choose one: {}",
               found.size(), EscapeControl(library.soname), EscapeControl(text),

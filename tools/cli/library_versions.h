@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/catalog/catalog.h"
 #include "common/stats/stat_row.h"
+#include "tools/cli/source.h"
 
 namespace fieldcost::cli {
 
-// Libraries and their versions in the local catalogue.
+// Libraries and their versions in what a command reads.
 
 struct LibraryVersion {
   std::string name;  // analysis::VersionOf()
@@ -27,17 +27,16 @@ struct LibraryApis {
 };
 
 // The libraries that `name` means (MatchLibraries). Reads names only; versions are empty.
-Result<std::vector<LibraryApis>> FindLibraries(const catalog::Catalog& catalog,
-                                               const std::string& name);
+Result<std::vector<LibraryApis>> FindLibraries(const Source& source, const std::string& name);
 // The same if it must be one: kInvalidArgument with the candidates if there are several.
-Result<LibraryApis> FindLibrary(const catalog::Catalog& catalog, const std::string& name);
+Result<LibraryApis> FindLibrary(const Source& source, const std::string& name);
 
 // Calls `visit` with all rows of each of its APIs.
-Status ForEachRowOf(const catalog::Catalog& catalog, const LibraryApis& library,
+Status ForEachRowOf(const Source& source, const LibraryApis& library,
                     const std::function<void(std::span<const stats::StatRow> rows)>& visit);
 
 // Fills in its versions; reads all its rows.
-Status ReadVersions(const catalog::Catalog& catalog, LibraryApis& library);
+Status ReadVersions(const Source& source, LibraryApis& library);
 
 // The version that `text` means: of that name, else the only one that begins so. kNotFound, or
 // kInvalidArgument if there are several; with the versions there are. REQUIRES: ReadVersions().

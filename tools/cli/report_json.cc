@@ -182,7 +182,8 @@ std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
                 {"rows", std::move(rows)}});
 }
 
-std::string VendorJson(const analysis::VendorReport& report, const catalog::Freshness& freshness) {
+std::string VendorJson(const analysis::VendorReport& report,
+                       const std::optional<catalog::Freshness>& freshness) {
   json::array libraries;
   for (const analysis::VendorLibrary& library : report.libraries) {
     libraries.push_back(json::object{{"library", Text(library.soname)},
@@ -194,14 +195,15 @@ std::string VendorJson(const analysis::VendorReport& report, const catalog::Fres
   for (const analysis::VendorGroup& group : report.groups) groups.push_back(GroupJson(group));
   json::array apis;
   for (const analysis::VendorApi& api : report.apis) apis.push_back(VendorApiJson(api, report));
-  return Print({{"title", UntrustedText(report.title)},
+  return Print({{"source", freshness ? "catalogue" : "table"},
+                {"title", UntrustedText(report.title)},
                 {"libraries", std::move(libraries)},
                 {"calls", CountOrNull(report.calls)},
                 {"total", TotalJson(report.total)},
                 {"comparisons", report.compared},
                 {"groups", std::move(groups)},
                 {"apis", std::move(apis)},
-                {"freshness", FreshnessJson(freshness)}});
+                {"freshness", freshness ? json::value(FreshnessJson(*freshness)) : nullptr}});
 }
 
 std::string DiffJson(const analysis::LibraryChange& change, const catalog::Freshness& freshness) {

@@ -16,6 +16,8 @@ namespace fieldcost::cli {
 std::string DiffJson(const analysis::LibraryChange& change, const catalog::Freshness& freshness);
 std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
                           const agent::TimeSpan& before, const agent::TimeSpan& after);
-std::string VendorJson(const analysis::VendorReport& report, const catalog::Freshness& freshness);
+// `freshness` is nullopt for a lab table.
+std::string VendorJson(const analysis::VendorReport& report,
+                       const std::optional<catalog::Freshness>& freshness);
 
 }  // namespace fieldcost::cli

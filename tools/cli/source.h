@@ -109,14 +109,15 @@ class Source {
   // The same of all C++ symbols that a name in source code means: overloads (stats::CxxNameQuery).
   Result<std::vector<stats::StatRow>> FindCxx(std::string_view name, std::string_view soname) const;
 
+  // Every API's name, until `visit` returns false. Those of no catalogue may come more than once.
+  Status ForEachName(
+      const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
+
   // Names to offer for one that was not found, as stats::ShownName().
   Result<std::vector<std::string>> Suggest(std::string_view name) const;
 
  private:
   Source() = default;
-  // Every API's name, until `visit` returns false. Local ones may come more than once.
-  Status ForEachName(
-      const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
   Result<TopApis> TopByTotal(const TopOptions& options) const;
 
   std::optional<catalog::Catalog> catalog_;

@@ -17,7 +17,7 @@ namespace fieldcost::report {
 
 // Where numbers come from and how fresh they are: the last columns of every record.
 struct Provenance {
-  std::string source;          // "catalogue" or "local"
+  std::string source;          // "catalogue", "local" or "table"
   std::uint64_t snapshot = 0;  // 0 = none
   std::string published;       // as FormatTime(); empty = not published
   bool expired = false;

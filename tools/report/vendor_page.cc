@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "common/base/text.h"
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/svg.h"
@@ -54,17 +55,21 @@ class Page {
   }
 
   std::string Make() const {
-    std::string html = PageBegin("fieldcost: field costs of " + report_.title);
-    html += fmt::format("<header>\n<h1>Field costs of {}</h1>\n", Text(report_.title));
+    std::string html = PageBegin(
+        (IsOfLab() ? "fieldcost: costs of " : "fieldcost: field costs of ") + report_.title);
+    html += fmt::format("<header>\n<h1>{} of {}</h1>\n", IsOfLab() ? "Costs" : "Field costs",
+                        Text(report_.title));
     if (content_.synthetic) {
       html += "<p class=\"warn\">SYNTHETIC: these are made-up data, not measurements.</p>\n";
     }
     html += fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kStyle)));
     html += fmt::format(
-        "<p class=\"soft\">{} APIs, {} calls, {} in all. Measured on volunteers' machines and "
-        "published only as sums. This file fetches nothing.</p>\n</header>\n<main>\n",
+        "<p class=\"soft\">{} APIs, {} calls, {} in all. {} This file fetches "
+        "nothing.</p>\n</header>\n<main>\n",
         draw::FormatCount(report_.apis.size()), draw::FormatCount(report_.calls),
-        draw::TotalText(report_.total, kStyle));
+        draw::TotalText(report_.total, kStyle),
+        IsOfLab() ? "Of a lab table: what was measured of single scenarios."
+                  : "Measured on volunteers' machines and published only as sums.");
     if (!report_.apis.empty()) {
       html += Candidates() + Changes() + Groups() + Use() + Details();
     }
@@ -72,6 +77,9 @@ class Page {
   }
 
  private:
+  bool IsOfLab() const { return report_.IsOfLab(); }
+  // What they are called as a heading.
+  std::string Contributions() const { return IsOfLab() ? "Runs" : "Contributions"; }
   static std::string Text(std::string_view untrusted) { return draw::EscapeHtml(untrusted); }
   const analysis::VendorLibrary& LibraryOf(const analysis::VendorApi& api) const {
     return report_.libraries[api.library];
@@ -102,7 +110,7 @@ class Page {
               : fmt::format("changes from {} to {}", Text(library.before), Text(library.after)));
     }
     if (!report_.waiting.empty()) {
-      html += fmt::format("<dt>set apart</dt><dd>{}</dd>\n", Text(WaitingText(report_)));
+      html += fmt::format("<dt>set apart</dt><dd>{}</dd>\n", Text(Trim(WaitingText(report_))));
     }
     for (const auto& fact : content_.facts) {
       html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", Text(fact.label), Text(fact.untrusted_value));
@@ -116,9 +124,13 @@ class Page {
         .id = "candidates",
         .title = "Where improvement pays most",
         .caption =
-            "The most expensive APIs by the time of calls in the field, all versions; no "
-            "contribution counts more than about 16 times what is usual for its API. Tail: p99 "
-            "over p50 of the newest version. Regression: what the newest version's calls have "
+            std::string("The most expensive APIs by the time of calls in the ") +
+            (IsOfLab() ? "lab" : "field") + ", all versions; " +
+            (IsOfLab() ? "every call counts. "
+                       : "no contribution counts more than about 16 times what is usual for its "
+                         "API. ") +
+            "Tail: p99 over p50 of the newest version. Regression: what the newest version's calls "
+            "have "
             "cost more than they would have before.",
         .columns = {{"API", kName},
                     scale_.Column(),
@@ -171,7 +183,7 @@ class Page {
                     {"Delta", kNumber},
                     {"p", kNumber},
                     {"q", kNumber},
-                    {"Contributions", kNumber},
+                    {Contributions(), kNumber},
                     {"then", kNumber},
                     {"Compared", kText, true}},
         .lines = {}};
@@ -219,11 +231,11 @@ class Page {
     PageTable statistics{
         .id = {},
         .title = "Statistics of the groups",
-        .caption =
-            "Contributions: to the group's most contributed API. Ratio: of the group's "
-            "APIs, each weighing what it cost before.",
+        .caption = std::string(IsOfLab() ? "Runs: of" : "Contributions: to") +
+                   " the group's most " + (IsOfLab() ? "measured" : "contributed") +
+                   " API. Ratio: of the group's APIs, each weighing what it cost before.",
         .columns = {{"Group", kName},
-                    {"Contributions", kNumber},
+                    {Contributions(), kNumber},
                     {"Ratio", kNumber},
                     {"q", kNumber}},
         .lines = {}};
@@ -253,7 +265,7 @@ class Page {
                                 scale_.Column(),
                                 {"Calls", kNumber},
                                 {"Share", kNumber},
-                                {"Contributions", kNumber, true},
+                                {Contributions(), kNumber, true},
                                 {"p50", kNumber},
                                 {"p95", kNumber},
                                 {"p99", kNumber},
@@ -280,13 +292,15 @@ class Page {
 
   std::string UseCaption() const {
     std::string caption =
-        "Calls, share of the total time and contributions: all versions. Costs: the newest "
-        "version, the typical machine's, in runs that began with little load; how exact they are "
-        "is in the details. Spectrum: " +
-        scale_.Words() +
-        " Versions and weeks: the machines' typical cost, "
-        "from zero.";
-    if (!report_.HasWeeks()) caption += " Single weeks are not published.";
+        IsOfLab() ? "Calls, share of the total time and runs: all versions. Costs: the newest "
+                    "version; how exact they are is in the details. Spectrum: "
+                  : "Calls, share of the total time and contributions: all versions. Costs: the "
+                    "newest version, the typical machine's, in runs that began with little load; "
+                    "how exact they are is in the details. Spectrum: ";
+    caption += scale_.Words() + (IsOfLab() ? " Versions: the runs' typical cost, from zero."
+                                           : " Versions and weeks: the machines' typical cost, "
+                                             "from zero.");
+    if (!report_.HasWeeks() && !IsOfLab()) caption += " Single weeks are not published.";
     if (shown_ < report_.apis.size()) {
       caption += fmt::format(" {} of {} APIs; all: --format csv.", shown_,
                              draw::FormatCount(report_.apis.size()));
@@ -294,10 +308,10 @@ class Page {
     return caption;
   }
 
-  static std::string TrendText(const std::vector<analysis::TrendPoint>& points,
-                               std::string_view unit) {
+  std::string TrendText(const std::vector<analysis::TrendPoint>& points,
+                        std::string_view unit) const {
     if (points.size() < 2) return "";
-    return fmt::format("<p>Typical machine, {}</p>\n",
+    return fmt::format("<p>Typical {}, {}</p>\n", IsOfLab() ? "run" : "machine",
                        Text(TrendWords(points, unit, Metric::kWallTime, kStyle)));
   }
 
@@ -314,8 +328,9 @@ class Page {
           api.symbol_version.empty() ? "" : "@", Text(api.symbol_version), Text(api.group));
       if (!api.version.empty()) {
         html += fmt::format(
-            "<p>Version {}: n {}, {} contributions, mean {}</p>\n", Text(api.version),
+            "<p>Version {}: n {}, {} {}, mean {}</p>\n", Text(api.version),
             draw::FormatCount(api.time.calls), draw::FormatCount(api.time.contributions),
+            IsOfLab() ? "runs" : "contributions",
             draw::EscapeHtml(draw::FormatCost(api.time.mean, Metric::kWallTime, kStyle)));
         html += Intervals(api.time);
       }
@@ -346,6 +361,7 @@ class Page {
   }
 
   std::string Method() const {
+    if (IsOfLab()) return "";
     return fmt::format(
         "<section aria-labelledby=\"method\">\n<h2 id=\"method\">How versions are compared</h2>\n"
         "<p>Machines, not calls, are the observations, since calls of one machine resemble each "

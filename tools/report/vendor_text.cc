@@ -30,6 +30,11 @@ std::string ShortName(const analysis::VendorApi& api, const draw::Style& style) 
   return draw::Shorten(api.name, kMaxNameWidth, style);
 }
 
+// What they are called as a heading.
+std::string Contributions(const analysis::VendorReport& report) {
+  return report.IsOfLab() ? "RUNS" : "CONTRIB";
+}
+
 std::string Libraries(const analysis::VendorReport& report, const draw::Style& style) {
   std::string text;
   for (const analysis::VendorLibrary& library : report.libraries) {
@@ -51,7 +56,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
                            {"CALLS", true, 5},
                            {"TOTAL", true},
                            {"SHARE", true},
-                           {"CONTRIB", true, 8},
+                           {Contributions(report), true, 8},
                            {"SLOWER", true, 1},
                            {"FASTER", true, 1},
                            {"SAME", true, 6},
@@ -83,7 +88,7 @@ std::string Dearest(const analysis::VendorReport& report, const draw::Style& sty
                      {"LIBRARY", false, 6, kLeastLibraryWidth},
                      {"VERSION", false, 8, kLeastLibraryWidth},
                      {"CALLS", true, 5},
-                     {"CONTRIB", true, 9},
+                     {Contributions(report), true, 9},
                      {"TOTAL", true},
                      {"SHARE", true},
                      {"P50", true},
@@ -170,7 +175,8 @@ std::string VendorSentence(const analysis::VendorReport& report, const draw::Sty
                        slower.size() == 1 ? ":" : ", the costliest:", api->name,
                        ChangeWords(*change, style), report.libraries[api->library].after);
     if (const auto regression = api->Regression()) {
-      text += fmt::format(", {} in the field", draw::TotalText(regression, style));
+      text += fmt::format(", {} in the {}", draw::TotalText(regression, style),
+                          report.IsOfLab() ? "lab" : "field");
     }
   } else if (report.compared != 0) {
     text = "No regression is shown";

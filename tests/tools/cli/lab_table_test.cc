@@ -5,7 +5,9 @@
 #include "common/draw/terminal.h"
 #include "tests/common/wire/lab_samples.h"
 #include "tests/tools/cli/catalog_fixture.h"
+#include "tools/analysis/waiting.h"
 #include "tools/report/lab_export.h"
+#include "tools/report/lab_page.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -125,6 +127,52 @@ class ReadTableTest : public LabTableTest {
   }
   std::string table_;
 };
+
+TEST_F(ReadTableTest, AVendorReportIsOfRuns) {
+  const std::vector<std::string> report = {"report", "vendor",  "--library",
+                                           "lib*",   "--table", table_};
+  const ProcessResult text = Cli(report);
+  EXPECT_EQ(text.exit_status, 0) << text.errors;
+  EXPECT_THAT(text.output, AllOf(HasSubstr("RUNS"), Not(HasSubstr("CONTRIB")),
+                                 Not(HasSubstr("field")), HasSubstr(" runs of ")));
+  const auto as = [&](const std::string& format) {
+    std::vector<std::string> arguments = report;
+    arguments.insert(arguments.end(), {"--format", format});
+    return Cli(arguments).output;
+  };
+  EXPECT_THAT(as("html"), AllOf(HasSubstr("<h1>Costs of "), HasSubstr(">Runs<"),
+                                HasSubstr("time is no cost: poll<"), Not(HasSubstr("olunteers")),
+                                Not(HasSubstr("ontribution"))));
+  EXPECT_THAT(as("csv"), HasSubstr(",table,"));
+  // Each API once, with all its calls.
+  std::map<std::string, std::uint64_t> calls;
+  for (const stats::StatRow& row : wire::ShapesLabTable().rows) {
+    const stats::ApiKey& api = row.key.api;
+    if (row.key.metric == stats::Metric::kCallsPerRun && api.soname.starts_with("lib") &&
+        !analysis::IsWaiting(api)) {
+      calls[api.symbol] += static_cast<std::uint64_t>(row.histogram.sum());
+    }
+  }
+  ASSERT_FALSE(calls.empty());
+  std::string expected = "table None";
+  for (const auto& [symbol, count] : calls) expected += fmt::format(" {}={}", symbol, count);
+  EXPECT_EQ(Json(as("json"),
+                 "' '.join([d['source'], str(d['freshness'])] + sorted("
+                 "a['symbol'] + '=' + str(a['calls']) for a in d['apis']))"),
+            expected);
+  EXPECT_EQ(Cli({"report", "vendor", "--library", "libnone.so", "--table", table_}).exit_status,
+            kNotFound);
+}
+
+TEST_F(ReadTableTest, ViewMakesItsPage) {
+  const ProcessResult view = Cli({"agent", "view", "--table", table_});
+  EXPECT_EQ(view.exit_status, 0) << view.errors;
+  EXPECT_THAT(view.output, HasSubstr("t.lab.html"));
+  const std::string page = Bytes(table_ + ".html");
+  EXPECT_EQ(page, report::LabPage(report::LabPageContentOf(wire::ShapesLabTable())));
+  EXPECT_EQ(Cli({"agent", "view", "--table", table_, "--output", "-"}).output, page);
+  EXPECT_EQ(Cli({"agent", "view", "--table", Path("none.lab")}).exit_status, kNotFound);
+}
 
 TEST_F(ReadTableTest, TopShowsWhatOnlyTheLabKnows) {
   const ProcessResult top = Cli({"top", "--table", table_});

@@ -238,7 +238,7 @@ Result<int> Run(const Request& command, const Output& output) {
   } else if (output.json) {
     FIELDCOST_TRY(WriteStdout(document));
   } else if (output.csv) {
-    FIELDCOST_TRY(WriteStdout(report::CheckCsv(report, ProvenanceOf(freshness))));
+    FIELDCOST_TRY(WriteStdout(report::CheckCsv(report, ProvenanceOf(source))));
   } else {
     std::string text = report::CheckText(report, command.all, output.style);
     if (report.apis.empty() && measured.is_local) {

@@ -117,9 +117,9 @@ Result<Names> LookUpVersions(std::string_view library, std::string_view api) {
     for (const analysis::CostSummary& one : summaries) versions.insert(one.api.package_version);
     return Names(versions.begin(), versions.end());
   }
-  FIELDCOST_ASSIGN(LibraryApis found, FindLibrary(*source.catalog(), std::string(library)));
+  FIELDCOST_ASSIGN(LibraryApis found, FindLibrary(source, std::string(library)));
   if (found.symbols.size() > kMaxVersionApis) found.symbols.resize(kMaxVersionApis);
-  FIELDCOST_TRY(ReadVersions(*source.catalog(), found));
+  FIELDCOST_TRY(ReadVersions(source, found));
   Names names;
   for (const LibraryVersion& version : found.versions) names.push_back(version.name);
   return names;

@@ -92,10 +92,9 @@ bool ApiIsMeant(const std::string& glob, const std::string& symbol) {
 
 Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
-  const catalog::Catalog& catalog = *source.catalog();
   const catalog::Freshness& freshness = *source.freshness();
-  FIELDCOST_ASSIGN(LibraryApis library, FindLibrary(catalog, command.library));
-  FIELDCOST_TRY(ReadVersions(catalog, library));
+  FIELDCOST_ASSIGN(LibraryApis library, FindLibrary(source, command.library));
+  FIELDCOST_TRY(ReadVersions(source, library));
   if (library.versions.empty()) {
     return Fail(ErrorCode::kNotFound, "the local catalogue has no numbers of {}",
                 EscapeControl(library.soname));
@@ -103,7 +102,7 @@ Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const Versions versions, ChooseVersions(library, command));
   analysis::LibraryComparison comparison(library.soname, versions.before, versions.after,
                                          command.metric);
-  FIELDCOST_TRY(ForEachRowOf(catalog, library, [&](std::span<const stats::StatRow> rows) {
+  FIELDCOST_TRY(ForEachRowOf(source, library, [&](std::span<const stats::StatRow> rows) {
     if (rows.empty() || ApiIsMeant(command.api, rows.front().key.api.symbol)) {
       comparison.Add(rows);
     }
@@ -113,10 +112,10 @@ Result<int> Run(const Request& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(DiffJson(change, freshness)));
   } else if (!command.html.empty()) {
     FIELDCOST_TRY(WritePage(command.html,
-                            report::DiffPage(change, command.all, ProvenanceOf(freshness)),
+                            report::DiffPage(change, command.all, ProvenanceOf(source)),
                             PageOf::kPublished));
   } else if (output.csv) {
-    FIELDCOST_TRY(WriteStdout(report::DiffCsv(change, ProvenanceOf(freshness))));
+    FIELDCOST_TRY(WriteStdout(report::DiffCsv(change, ProvenanceOf(source))));
   } else {
     FIELDCOST_TRY(WritePaged(report::DiffText(change, command.all, output.style) +
                                  FreshnessText(freshness, SystemClock().Now()),

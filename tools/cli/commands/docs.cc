@@ -49,7 +49,7 @@ Result<LibraryCards> LoadCards(const std::string& library, const std::string& li
                 library_glob.empty() ? "any library" : EscapeControl(library_glob));
   }
   LibraryCards cards{
-      .freshness = source.freshness(), .provenance = ProvenanceOf(source.freshness()), .cards = {}};
+      .freshness = source.freshness(), .provenance = ProvenanceOf(source), .cards = {}};
   cards.cards = report::CardsOf(std::move(summaries), cards.provenance);
   for (report::CostCard& card : cards.cards) {
     card.untrusted_link = report::FillLink(link_template, ApiOf(card));

@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/library_versions.h"
@@ -12,6 +13,7 @@
 #include "tools/cli/report_json.h"
 #include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/report/lab_table_text.h"
 #include "tools/report/vendor_csv.h"
 #include "tools/report/vendor_page.h"
 #include "tools/report/vendor_text.h"
@@ -22,7 +24,8 @@ namespace {
 enum class ReportFormat { kText, kHtml, kCsv, kJson };
 
 struct Request {
-  std::string library;  // soname, glob or a part of it
+  std::string library;          // soname, glob or a part of it
+  std::filesystem::path table;  // empty = the catalogue
   analysis::GroupBy by = analysis::GroupBy::kModule;
   std::string baseline;                // version or how it begins; empty = before the newest
   std::filesystem::path output;        // empty or "-" = stdout
@@ -65,19 +68,19 @@ Result<analysis::VendorLibrary> Describe(const LibraryApis& library, const std::
   return described;
 }
 
-Result<analysis::VendorReport> MakeReport(const catalog::Catalog& catalog, const Request& command) {
-  FIELDCOST_ASSIGN(std::vector<LibraryApis> libraries, FindLibraries(catalog, command.library));
+Result<analysis::VendorReport> MakeReport(const Source& source, const Request& command) {
+  FIELDCOST_ASSIGN(std::vector<LibraryApis> libraries, FindLibraries(source, command.library));
   const bool only_one = libraries.size() == 1;
   analysis::VendorReportBuilder builder(only_one ? libraries[0].soname : command.library,
-                                        command.by);
+                                        command.by, source.whose());
   bool has_baseline = command.baseline.empty();
   for (LibraryApis& library : libraries) {
-    FIELDCOST_TRY(ReadVersions(catalog, library));
+    FIELDCOST_TRY(ReadVersions(source, library));
     FIELDCOST_ASSIGN(analysis::VendorLibrary described,
                      Describe(library, command.baseline, only_one));
     has_baseline = has_baseline || !described.before.empty();
     builder.Begin(std::move(described));
-    FIELDCOST_TRY(ForEachRowOf(catalog, library,
+    FIELDCOST_TRY(ForEachRowOf(source, library,
                                [&](std::span<const stats::StatRow> rows) { builder.Add(rows); }));
   }
   if (!has_baseline) {
@@ -111,39 +114,56 @@ Result<ReportFormat> FormatOf(const Request& command, const Output& output) {
   return ReportFormat::kText;
 }
 
-std::string MakePage(const analysis::VendorReport& made, const catalog::Freshness& freshness) {
-  report::VendorPageContent content{.report = &made, .facts = {}, .synthetic = freshness.synthetic};
-  content.facts = {
-      {"Catalogue", fmt::format("snapshot {}, published {}", freshness.snapshot_version,
-                                draw::FormatTime(freshness.snapshot_published))},
-      {"Valid until", draw::FormatTime(freshness.snapshot_expires)},
-      {"Complete", fmt::format("{} of {} fragments current", freshness.fragments_current,
-                               freshness.fragments_total)},
-      {"Privacy", fmt::format("nothing with fewer than {} contributions is published",
-                              freshness.contribution_threshold)}};
-  return report::VendorPage(content);
+std::vector<report::CostPageContent::Fact> FactsOf(const wire::LabTable& table) {
+  std::vector<report::CostPageContent::Fact> facts;
+  for (const wire::LabPart& part : table.parts) {
+    facts.push_back({"Measured", fmt::format("{}: {} runs", part.name, part.runs)});
+  }
+  return facts;
+}
+
+std::vector<report::CostPageContent::Fact> FactsOf(const catalog::Freshness& freshness) {
+  return {{"Catalogue", fmt::format("snapshot {}, published {}", freshness.snapshot_version,
+                                    draw::FormatTime(freshness.snapshot_published))},
+          {"Valid until", draw::FormatTime(freshness.snapshot_expires)},
+          {"Complete", fmt::format("{} of {} fragments current", freshness.fragments_current,
+                                   freshness.fragments_total)},
+          {"Privacy", fmt::format("nothing with fewer than {} contributions is published",
+                                  freshness.contribution_threshold)}};
+}
+
+std::string MakePage(const analysis::VendorReport& made, const Source& source) {
+  const auto& freshness = source.freshness();
+  return report::VendorPage({.report = &made,
+                             .facts = freshness ? FactsOf(*freshness) : FactsOf(*source.table()),
+                             .synthetic = freshness && freshness->synthetic});
+}
+
+// What is said of the source below a text.
+std::string NoteOf(const Source& source, const Output& output) {
+  return source.freshness() ? FreshnessText(*source.freshness(), SystemClock().Now())
+                            : report::LabNote(source.table()->parts, output.style);
 }
 
 Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const ReportFormat format, FormatOf(command, output));
-  FIELDCOST_ASSIGN(const Source source, Source::Open(false));
-  const catalog::Freshness& freshness = *source.freshness();
-  FIELDCOST_ASSIGN(const analysis::VendorReport made, MakeReport(*source.catalog(), command));
+  FIELDCOST_ASSIGN(const Source source, Source::Open({.local = false, .table = command.table}));
+  FIELDCOST_ASSIGN(const analysis::VendorReport made, MakeReport(source, command));
   const bool to_file = !command.output.empty() && command.output != kStdout;
   std::string text;
   switch (format) {
     case ReportFormat::kHtml:
-      text = MakePage(made, freshness);
+      text = MakePage(made, source);
       break;
     case ReportFormat::kCsv:
-      text = report::VendorCsv(made, ProvenanceOf(freshness));
+      text = report::VendorCsv(made, ProvenanceOf(source));
       break;
     case ReportFormat::kJson:
-      text = VendorJson(made, freshness);
+      text = VendorJson(made, source.freshness());
       break;
     case ReportFormat::kText:
       text = report::VendorText(made, to_file ? draw::Style{.utf8 = true} : output.style) +
-             FreshnessText(freshness, SystemClock().Now());
+             NoteOf(source, output);
       break;
   }
   if (to_file) {
@@ -176,11 +196,12 @@ command::Command VendorCommand() {
       .name = "vendor",
       .summary = "Use, costs and changes of a library's APIs",
       .help =
-          R"(From the local catalogue alone; the same catalogue gives the same bytes (but for the age in
-text). Examples:
+          R"(From the local catalogue, or from a lab table (fieldcost measure --save), alone; the same
+catalogue gives the same bytes (but for the age in text). Examples:
   fieldcost report vendor --library sqlite3
   fieldcost report vendor --library 'libboost_*' --by both --output boost.html
-  fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --format csv)",
+  fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --format csv
+  fieldcost report vendor --library sqlite3 --table a.lab)",
       .options = {{.names = "--library",
                    .value = "LIBRARY",
                    .help = "Soname, a part of it, or a glob",
@@ -202,9 +223,11 @@ text). Examples:
                   {.names = "--format",
                    .value = "FORMAT",
                    .help = "Instead of the one that the file's name says",
-                   .choices = {"html", "csv", "json", "text"}}},
+                   .choices = {"html", "csv", "json", "text"}},
+                  TableOption({})},
       .handler = [](const command::Arguments& arguments) {
         return Run({.library = arguments.Text("--library"),
+                    .table = arguments.Text("--table"),
                     .by = GroupByOf(arguments.Text("--by")),
                     .baseline = arguments.Text("--baseline"),
                     .output = arguments.Text("--output"),

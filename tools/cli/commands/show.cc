@@ -100,7 +100,7 @@ Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, 
   FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
                    FindApi(source, command.api, command.selection));
   if (!command.html.empty()) {
-    const auto cards = report::CardsOf(summaries, ProvenanceOf(source.freshness()));
+    const auto cards = report::CardsOf(summaries, ProvenanceOf(source));
     FIELDCOST_TRY(WritePage(command.html, report::HeatPage(cards),
                             source.freshness() ? PageOf::kPublished : PageOf::kOwn));
     return 0;

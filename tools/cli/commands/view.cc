@@ -10,16 +10,26 @@
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/json_output.h"
+#include "tools/cli/lab_file.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/cost_page.h"
+#include "tools/report/lab_page.h"
 
 namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::filesystem::path output;  // empty = in the state directory
+  std::filesystem::path output;  // empty = in the state directory, or beside the table
+  std::filesystem::path table;   // a lab table instead of what was measured in the field
   bool open = false;             // in the user's browser
+};
+
+struct Page {
+  std::string html;
+  std::size_t api_count = 0;
+  std::filesystem::path place;  // where it goes unless --output says otherwise
 };
 
 constexpr char kPageName[] = "view.html";
@@ -104,7 +114,15 @@ Status OpenInBrowser(const std::string& url) {
   return error == 0 ? Status() : Status(ErrnoError("run", kOpener, error));
 }
 
-Result<int> Run(const Request& command, const Output& output) {
+Result<Page> PageOfTable(const std::filesystem::path& file) {
+  FIELDCOST_ASSIGN(const wire::LabTable table, ReadLabTable(file));
+  const report::LabPageContent content = report::LabPageContentOf(table);
+  return Page{.html = report::LabPage(content),
+              .api_count = content.costs.size(),
+              .place = file.string() + ".html"};
+}
+
+Result<Page> PageOfAgent(const Request& command) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   std::error_code ignored;
   if (command.output.empty() && !std::filesystem::exists(paths.state_dir, ignored)) {
@@ -119,16 +137,24 @@ Result<int> Run(const Request& command, const Output& output) {
                                   .facts = Facts(status, agent.config(), rows),
                                   .summaries = analysis::Summarise(rows, stats::Whose::kOwn)};
   analysis::Sort(content.summaries, analysis::SortKey::kTotal);
-  const std::string page = report::CostPage(content);
+  return Page{.html = report::CostPage(content),
+              .api_count = content.summaries.size(),
+              .place = paths.state_dir / kPageName};
+}
+
+Result<int> Run(const Request& command, const Output& output) {
+  FIELDCOST_ASSIGN(const Page page,
+                   command.table.empty() ? PageOfAgent(command) : PageOfTable(command.table));
   if (command.output == "-") {
-    FIELDCOST_TRY(WriteStdout(page));
+    FIELDCOST_TRY(WriteStdout(page.html));
     return 0;
   }
-  const std::filesystem::path file = std::filesystem::absolute(
-      command.output.empty() ? paths.state_dir / kPageName : command.output, ignored);
-  FIELDCOST_TRY(WriteFileAtomically(file, page, kPageMode));
+  std::error_code ignored;
+  const std::filesystem::path file =
+      std::filesystem::absolute(command.output.empty() ? page.place : command.output, ignored);
+  FIELDCOST_TRY(WriteFileAtomically(file, page.html, kPageMode));
   const std::string url = FileUrl(file.lexically_normal());
-  FIELDCOST_TRY(WriteStdout(output.json ? ViewJson(url, content.summaries.size()) : url + "\n"));
+  FIELDCOST_TRY(WriteStdout(output.json ? ViewJson(url, page.api_count) : url + "\n"));
   if (command.open) FIELDCOST_TRY(OpenInBrowser(url));
   return 0;
 }
@@ -140,15 +166,19 @@ command::Command AgentViewCommand() {
           .summary = "Your own costs as a page for the browser",
           .help = R"(One file that needs no network, no script and no server. Examples:
   fieldcost agent view --open
-  fieldcost agent view --output costs.html)",
+  fieldcost agent view --output costs.html
+  fieldcost agent view --table a.lab --open)",
           .options = {{.names = "--output",
                        .value = "FILE",
                        .help = "Write it there (- = stdout), not into the state directory",
                        .completes = command::Completes::kFiles},
+                      TableOption({}),
                       {.names = "--open", .help = "Open it in the browser (xdg-open)"}},
           .handler =
               [](const command::Arguments& arguments) {
-                return Run({.output = arguments.Text("--output"), .open = arguments.Has("--open")},
+                return Run({.output = arguments.Text("--output"),
+                            .table = arguments.Text("--table"),
+                            .open = arguments.Has("--open")},
                            OutputOf(arguments));
               },
           .without = {"--csv"}};
