@@ -40,20 +40,13 @@ bool WaitUntilEnded(const agent::RunFileBytes& bytes, int& patience_ms) {
   return true;
 }
 
-std::string Preload(const fs::path& library) {
-  const char* const present = std::getenv("LD_PRELOAD");
-  std::string preload = library.string();
-  if (present != nullptr && *present != '\0') preload += std::string(":") + present;
-  return preload;
-}
-
 }  // namespace
 
 Result<LabRun> RunWithLibrary(const LabRunner& runner, PlanFile plan) {
   RemoveLabFiles(runner.directory);
   FIELDCOST_TRY(WritePlan(runner.directory, std::move(plan)));
   ScenarioOptions scenario = runner.scenario;
-  scenario.environment.emplace_back("LD_PRELOAD", Preload(runner.library));
+  scenario.library = runner.library;
   scenario.environment.emplace_back(shm::kLabDirectoryVariable, runner.directory.string());
   LabRun run;
   FIELDCOST_ASSIGN(run.scenario, RunScenario(scenario));

@@ -12,7 +12,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 
+#include "agent/reach/reach.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -69,8 +71,26 @@ class Attributes {
   posix_spawnattr_t value_;
 };
 
-std::vector<std::string> EnvironmentWith(
-    const std::vector<std::pair<std::string, std::string>>& added) {
+// `library`, and what LD_PRELOAD has now but for the field's library.
+std::string PreloadWith(const std::filesystem::path& library) {
+  std::string preload = library.string();
+  const char* const present = std::getenv("LD_PRELOAD");
+  std::string_view rest = present == nullptr ? "" : present;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find_first_of(": "), rest.size());
+    const std::string_view one = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const bool is_fields = std::filesystem::path(one).filename() == agent::kPreloadLibraryName;
+    if (one.empty() || is_fields) continue;
+    if (!preload.empty()) preload += ':';
+    preload += one;
+  }
+  return preload;
+}
+
+std::vector<std::string> EnvironmentOf(const ScenarioOptions& options) {
+  auto added = options.environment;
+  added.emplace_back("LD_PRELOAD", PreloadWith(options.library));
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
@@ -79,6 +99,7 @@ std::vector<std::string> EnvironmentWith(
         std::any_of(added.begin(), added.end(), [&](const auto& one) { return one.first == name; });
     if (!is_replaced) environment.emplace_back(text);
   }
+  if (added.back().second.empty()) added.pop_back();
   for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
   return environment;
 }
@@ -156,7 +177,7 @@ Result<pid_t> Start(const ScenarioOptions& options, const Pipe& output, const Pi
   }
   ::posix_spawn_file_actions_adddup2(actions.get(), errors.write_end.get(), STDERR_FILENO);
   Attributes attributes;
-  const std::vector<std::string> environment = EnvironmentWith(options.environment);
+  const std::vector<std::string> environment = EnvironmentOf(options);
   pid_t child = 0;
   const int why =
       ::posix_spawnp(&child, options.command[0].c_str(), actions.get(), attributes.get(),
@@ -216,6 +237,7 @@ Result<int> RunShell(const std::string& command) {
   FIELDCOST_ASSIGN(const ScenarioRun run, RunScenario({.command = {"/bin/sh", "-c", command},
                                                        .output = OutputMode::kInherit,
                                                        .timeout = {},
+                                                       .library = {},
                                                        .environment = {}}));
   return run.status;
 }

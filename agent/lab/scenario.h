@@ -24,6 +24,8 @@ struct ScenarioOptions {
   std::vector<std::string> command;  // [0] is looked up in PATH
   OutputMode output = OutputMode::kPipe;
   std::optional<std::chrono::milliseconds> timeout;  // of a run
+  // Loaded into its programs before whatever else is; empty = nothing.
+  std::filesystem::path library;
   // Added to our environment, in place of what is there.
   std::vector<std::pair<std::string, std::string>> environment;
 };
@@ -39,7 +41,9 @@ struct ScenarioRun {
 };
 
 // Runs the command once, in a process group of its own and without input, and waits for it; nothing
-// that it started is left alive in that group if it is killed. kNotFound, kIo ...
+// that it started is left alive in that group if it is killed. The library that measures for the
+// field is taken out: two would measure each other, and what is asked for is not for the field.
+// kNotFound, kIo ...
 Result<ScenarioRun> RunScenario(const ScenarioOptions& options);
 
 // A shell command (--prepare, --cleanup): its exit status.

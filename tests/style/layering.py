@@ -27,8 +27,8 @@ TABLE = {
     # The wire for what a name may be.
     "agent/runs": (["base", "shm", "stats", "wire"], []),
     "agent/reach": (["base", "shm"], []),
-    # Harvest and spool only for the package that a library is of.
-    "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest"], []),
+    # Harvest and spool only for the package that a library is of, reach for the name of ours.
+    "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
