@@ -148,6 +148,10 @@ bool AddBlock(const shm::LabMapBlock& untrusted_block, LabFileApi& api) {
   const auto exclusive = agent::HistogramOf(untrusted_block.exclusive);
   const auto sizes = agent::HistogramOf(untrusted_block.sizes);
   if (!inclusive || !exclusive || !sizes) return false;
+  if (untrusted_block.without_bytes > untrusted_block.head.calls) return false;
+  for (stats::CostHistogram* sum : {&api.inclusive, &api.exclusive}) {
+    if (untrusted_block.without_bytes != 0) sum->Add(0, untrusted_block.without_bytes);
+  }
   api.inclusive.Merge(*inclusive);
   api.exclusive.Merge(*exclusive);
   api.sizes.Merge(*sizes);

@@ -64,8 +64,7 @@ uint32_t TakeFirstCall(Target* target) {
   return __atomic_exchange_n(&target->first_taken, 1, __ATOMIC_RELAXED) == 0 ? 1 : 0;
 }
 
-// The child of that node for this API; the node itself if there is no room for more.
-uint32_t ChildOf(ThreadState* thread, uint32_t parent, uint32_t api) {
+uint32_t FindOrMakeChild(ThreadState* thread, uint32_t parent, uint32_t api) {
   shm::LabNode* const nodes = NodesOf(thread->slot);
   uint32_t at = (parent * 0x9e3779b1U + api * 0x85ebca6bU) % kNodeTable;
   for (; thread->node_table[at] != 0; at = (at + 1) % kNodeTable) {
@@ -89,6 +88,24 @@ uint32_t ChildOf(ThreadState* thread, uint32_t parent, uint32_t api) {
   thread->node_count = made;
   process.header->node_counts[thread->slot] = made + 1;
   return made;
+}
+
+// The child of that node for this API; the node itself if there is no room for more.
+uint32_t ChildOf(ThreadState* thread, uint32_t parent, uint32_t api) {
+  Known& known = thread->apis[api];
+  if (known.last_node == 0 || known.last_parent != parent) {
+    const uint32_t child = FindOrMakeChild(thread, parent, api);
+    if (child == parent) return parent;
+    known.last_parent = parent;
+    known.last_node = child;
+  }
+  return known.last_node;
+}
+
+// Whether the arguments of the API's n-th call are counted. One in 16 is chosen by the golden
+// ratio, which follows no period that a program may have.
+bool AreArgumentsCounted(uint64_t n) {
+  return n <= shm::kLabAllArguments || (n * 0x9e3779b97f4a7c15U) >> 60 == 0;
 }
 
 // It is on the stack from now until the outermost call returns: there is no record to say when.
@@ -115,8 +132,10 @@ Record* BeginMapped(ThreadState* thread, uint32_t api, const uint64_t* return_sl
                     shm::LabBlock* block) {
   auto* const mapped = reinterpret_cast<shm::LabMapBlock*>(block);
   ++block->calls;
-  for (uint32_t i = 0; i < shm::kLabArguments; ++i) {
-    ++mapped->arguments[i][shm::SlotOf(ArgumentAt(return_slot, i))];
+  if (AreArgumentsCounted(block->calls)) {
+    for (uint32_t i = 0; i < shm::kLabArguments; ++i) {
+      ++mapped->arguments[i][shm::SlotOf(ArgumentAt(return_slot, i))];
+    }
   }
   const bool is_inner = SetPairs(thread, api);
   const uint32_t parent = thread->top == nullptr ? 0 : thread->top->node;
@@ -163,8 +182,12 @@ void EndMapped(ThreadState* thread, const Record& record) {
     return;
   }
   const uint64_t inclusive = thread->allocated - record.allocated;
-  shm::AddToCell(&block->inclusive, inclusive, 0);
-  shm::AddToCell(&block->exclusive, record.exclusive + record.exclusive_of_inner, 0);
+  if (inclusive == 0) {
+    ++block->without_bytes;
+  } else {
+    shm::AddToCell(&block->inclusive, inclusive, 0);
+    shm::AddToCell(&block->exclusive, record.exclusive + record.exclusive_of_inner, 0);
+  }
   if (record.is_first != 0) ApiOf(record.api)->first_call_bytes = inclusive + 1;
 }
 
@@ -239,7 +262,7 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   const Writing writing(thread, record->stack_pointer);
   if (!writing.is_ours()) return Remove(thread, record);
   // What was called by it, and is still there, is gone.
-  DropGone(thread, record->stack_pointer, true);
+  if (thread->top != record) DropGone(thread, record->stack_pointer, true);
   if (process.mode == shm::kLabMap) {
     EndMapped(thread, *record);
   } else {

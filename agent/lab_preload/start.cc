@@ -64,10 +64,10 @@ void Calibrate() {
   fieldcost_attached[0] = 1;
   ThreadState* const thread = CurrentThread();
   if (thread != nullptr) {
-    thread->blocks[0] = &block.head;
+    thread->apis[0].block = &block.head;
     const auto timed = reinterpret_cast<intercept::KnownFunction>(intercept::StubOf(0));
     process.bias_ticks = intercept::MeasureBias(timed, SumOf, &block).ticks;
-    thread->blocks[0] = nullptr;
+    thread->apis[0].block = nullptr;
   }
   fieldcost_attached[0] = 0;
   target = {};

@@ -153,7 +153,7 @@ __attribute__((cold)) shm::LabBlock* MakeBlock(ThreadState* thread, uint32_t api
   auto* const block = reinterpret_cast<shm::LabBlock*>(begin);
   block->api = api;
   block->slot = thread->slot;
-  thread->blocks[api] = block;
+  thread->apis[api].block = block;
   return block;
 }
 
@@ -217,7 +217,7 @@ Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot, shm
 
 void Remove(ThreadState* thread, Record* record) {
   Record** link = &thread->top;
-  while (*link != nullptr && *link != record) link = &(*link)->below;
+  while (*link != record && *link != nullptr) link = &(*link)->below;
   if (*link != nullptr) *link = record->below;
   record->state = kFree;
   const auto index = static_cast<uint32_t>(record - thread->records);

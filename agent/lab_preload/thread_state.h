@@ -42,6 +42,13 @@ struct Record {
   uint32_t is_first;  // call of the process
 };
 
+// An API, as one thread knows it.
+struct Known {
+  shm::LabBlock* block;  // null: not yet called
+  uint32_t last_parent;  // where in the tree it was called last, and
+  uint32_t last_node;    // its node there; 0: none
+};
+
 // One thread's slot, in private memory. Slots outlive their thread and are taken over by a later
 // one.
 struct ThreadState {
@@ -58,7 +65,7 @@ struct ThreadState {
   uint32_t unrecorded_count;
   uint16_t unrecorded[kMaxUnrecorded];
   Record records[kRecords];
-  shm::LabBlock* blocks[intercept::kThunkCount];
+  Known apis[intercept::kThunkCount];
   uint16_t node_table[kNodeTable];  // open addressing by parent and API; 0: none
   char scratch[4096];               // for reading /proc/self/maps
 };
@@ -79,7 +86,7 @@ void CountLost();
 // lost) if there is no room.
 shm::LabBlock* MakeBlock(ThreadState* thread, uint32_t api);
 inline shm::LabBlock* BlockOf(ThreadState* thread, uint32_t api) {
-  shm::LabBlock* const block = thread->blocks[api];
+  shm::LabBlock* const block = thread->apis[api].block;
   return __builtin_expect(block != nullptr, 1) ? block : MakeBlock(thread, api);
 }
 

@@ -24,12 +24,13 @@ inline constexpr char kLabPlanName[] = "plan";
 inline constexpr char kLabFileSuffix[] = ".lab";
 inline constexpr char kLabPlanMagic[8] = {'f', 'c', 'l', 'a', 'b', 'p', 'l', 'n'};
 inline constexpr char kLabMagic[8] = {'f', 'c', 'l', 'a', 'b', 'r', 'u', 'n'};
-inline constexpr uint32_t kLabVersion = 1;
+inline constexpr uint32_t kLabVersion = 2;
 
 inline constexpr uint32_t kLabApis = 16384;
 inline constexpr uint32_t kLabNodes = 16384;   // of a thread
 inline constexpr uint32_t kLabBlocks = 65536;  // of a program
 inline constexpr uint32_t kLabArguments = 6;   // integer registers
+inline constexpr uint64_t kLabAllArguments = 1024;
 inline constexpr uint32_t kNoArgument = 0xff;
 inline constexpr uint32_t kMaxLabPlanBytes = 1 << 20;
 
@@ -114,10 +115,13 @@ struct LabBlock {
 
 struct LabMapBlock {
   LabBlock head;
-  Cell inclusive;  // bytes a call
+  uint64_t without_bytes;  // calls that allocated nothing, most of all: they are in no cell
+  Cell inclusive;          // bytes a call, of the others
   Cell exclusive;
-  Cell sizes;                                       // of each allocation
-  uint64_t arguments[kLabArguments][kBucketSlots];  // calls by the size of each integer argument
+  Cell sizes;  // of each allocation
+  // Calls by the size of each integer argument: the first kLabAllArguments calls, of later ones one
+  // in 16, evenly spread.
+  uint64_t arguments[kLabArguments][kBucketSlots];
 };
 
 struct LabTimeBlock {

@@ -62,7 +62,8 @@ shm::Cell CellOf(std::uint64_t value) {
 
 LabMapBlock MapBlock(std::uint32_t api, std::uint64_t calls) {
   LabMapBlock block{};
-  block.head = {.api = api, .slot = 0, .calls = calls, .nested = calls - 1, .abandoned = 0};
+  block.head = {.api = api, .slot = 0, .calls = calls, .nested = calls / 2, .abandoned = 0};
+  block.without_bytes = calls - calls / 2 - 1;
   block.inclusive = CellOf(100);
   block.exclusive = CellOf(40);
   block.sizes = CellOf(40);
@@ -137,9 +138,12 @@ TEST(LabFileReaderTest, AMapSaysWhatWasCalledAndByWhom) {
   EXPECT_EQ(file->apis[0].api.symbol_version, "GOLD_1.0");
   EXPECT_EQ(file->apis[0].api.build_id, "01234567");
   EXPECT_EQ(file->apis[0].calls, 3U);
-  EXPECT_EQ(file->apis[0].nested, 2U);
+  EXPECT_EQ(file->apis[0].nested, 1U);
   EXPECT_EQ(file->apis[0].first_call_bytes, 100U);
   EXPECT_TRUE(file->apis[0].inclusive.sum() == 100);
+  EXPECT_EQ(file->apis[0].inclusive.count(), 2U);
+  EXPECT_EQ(file->apis[0].inclusive.bucket(0).count, 1U) << "the call that allocated nothing";
+  EXPECT_EQ(file->apis[0].exclusive.count(), 2U);
   EXPECT_EQ(file->apis[0].arguments[0][shm::SlotOf(7)], 3U);
   EXPECT_THAT(file->pairs, ElementsAre(Pair(0U, 0U), Pair(1U, 0U)));
   ASSERT_EQ(file->nodes.size(), 3U);
@@ -209,8 +213,8 @@ std::vector<Damage> DamagesOfHeader() {
   const ErrorCode corrupt = ErrorCode::kCorrupt;
   return {
       InHeader("magic", corrupt, "not a lab file", [](LabHeader& h) { h.magic[7] = 'x'; }),
-      InHeader("version", ErrorCode::kUnsupported, "version 2",
-               [](LabHeader& h) { h.version = 2; }),
+      InHeader("version", ErrorCode::kUnsupported, "version 99",
+               [](LabHeader& h) { h.version = 99; }),
       InHeader("unfinished", ErrorCode::kUnavailable, "not finished",
                [](LabHeader& h) { h.complete = 0; }),
       InHeader("no_mode", corrupt, "mode 0", [](LabHeader& h) { h.mode = 0; }),
@@ -302,7 +306,8 @@ TEST(LabFileReaderTest, AMapBlockThatNoCallsCouldHaveMadeIsCountedAsRefused) {
       [](LabMapBlock& block) { block.exclusive.buckets[3].sumsq_high = 1; },
       [](LabMapBlock& block) { block.sizes.buckets[64].count = 1; },
       [](LabMapBlock& block) { block.sizes.staged_slot = shm::kBucketSlots + 1; },
-      [](LabMapBlock& block) { block.sizes.untimed = 2; }};
+      [](LabMapBlock& block) { block.sizes.untimed = 2; },
+      [](LabMapBlock& block) { block.without_bytes = block.head.calls + 1; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     SCOPED_TRACE(i);
     LabBytes bytes = MapFile();
