@@ -1,6 +1,7 @@
 #include "agent/lab/scenario.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -100,7 +101,7 @@ std::vector<std::string> EnvironmentOf(const ScenarioOptions& options) {
     if (!is_replaced) environment.emplace_back(text);
   }
   if (added.back().second.empty()) added.pop_back();
-  for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : added) environment.push_back(fmt::format("{}={}", name, value));
   return environment;
 }
 

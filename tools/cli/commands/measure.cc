@@ -291,7 +291,7 @@ void TellByValue(std::uint64_t value, wire::LabTable& table) {
   for (wire::LabApi& api : table.apis) {
     stats::ShapeArgument scan{.number = stats::ShapeArgument::kScanValue, .sums = {}};
     scan.sums.by_bucket[shm::SlotOf(value)] = api.log_cost;
-    api.arguments.insert(api.arguments.begin(), std::move(scan));
+    api.arguments.insert(api.arguments.begin(), scan);
   }
 }
 
