@@ -15,6 +15,7 @@ TABLE = {
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
     "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
+    "common/tree": (["base", "stats"], []),
     "common/draw": (["base", "shm", "stats"], []),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
     "common/crypto": (["base"], ["openssl"]),

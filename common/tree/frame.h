@@ -1,0 +1,75 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/tree/limits.h"
+
+namespace fieldcost::tree {
+
+// Numbers are in files: never reused.
+enum class FrameKind : std::uint8_t {
+  kFunction = 1,
+  kUnnamed = 2,  // code of which no name is known
+  kSpecial = 3,  // not code, but a remark, as below
+};
+
+// Functions of special frames.
+inline constexpr char kKernel[] = "[kernel]";       // time that the kernel had
+inline constexpr char kCut[] = "[cut]";             // what stands above is missing
+inline constexpr char kOther[] = "[other]";         // paths that found no place
+inline constexpr char kIdleWait[] = "[idle wait]";  // the CPU had nothing to do
+
+// A place in a program, as it is the same in another build of it: frames are equal if they mean the
+// same code. MakeFrame() (identity.h) makes them of symbols. Ordered by all members. What is not of
+// its kind is empty.
+struct Frame {
+  FrameKind kind = FrameKind::kFunction;
+  std::string module;    // soname without version, or the executable's file name; may be unknown
+  std::string function;  // demangled with arguments, without a clone's suffix; not empty
+  std::string file;      // source file of a local symbol, where known
+  std::string build_id;  // of unnamed code: bytes; empty if the module has none
+  std::uint64_t offset = 0;  // of unnamed code: in the module's file, in bytes
+  auto operator<=>(const Frame&) const = default;
+};
+
+// A special frame: `function` is one of the names above, or another in brackets.
+Frame SpecialFrame(std::string function);
+
+// kInvalidArgument unless members are as Frame says, kTooLarge beyond the limits (limits.h).
+Status Validate(const Frame& untrusted_frame);
+
+using FrameId = StrongId<struct FrameIdTag, std::uint32_t>;
+
+// Frames numbered in the order in which they were first seen. Moves; not thread-safe.
+class FrameTable {
+ public:
+  // Takes at most `most` frames.
+  explicit FrameTable(std::size_t most = kMaxFrames) : most_(most) {}
+
+  // The number of `frame`, the same for an equal one. Errors of Validate(); kTooLarge if the table
+  // is full.
+  Result<FrameId> Intern(const Frame& untrusted_frame);
+  std::optional<FrameId> Find(const Frame& frame) const;
+
+  // REQUIRES: id.value() < size(). Stays where it is.
+  const Frame& frame(FrameId id) const;
+  std::size_t size() const { return frames_.size(); }
+
+ private:
+  std::size_t SlotOf(const Frame& frame) const;
+  void Grow();
+
+  std::size_t most_;
+  std::deque<Frame> frames_;
+  std::vector<std::uint32_t> hashes_;  // by id
+  std::vector<std::uint32_t> slots_;   // 1 + id, or 0; open addressing; a power of two
+};
+
+}  // namespace fieldcost::tree

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/base/units.h"
+
+namespace fieldcost::tree {
+
+// What a tree can have at most. Whoever records stays below by folding (into "[other]", "[cut]");
+// whoever reads refuses what is beyond, with kTooLarge.
+inline constexpr std::size_t kMaxPaths = std::size_t{1} << 24;   // the root among them
+inline constexpr std::size_t kMaxFrames = std::size_t{1} << 22;  // different ones
+inline constexpr std::size_t kMaxDepth = 1024;                   // frames of a path
+inline constexpr std::size_t kMaxMetrics = 64;
+inline constexpr std::size_t kMaxRuns = std::size_t{1} << 32;
+inline constexpr std::size_t kMaxNameBytes = 16 * kKiB;  // of a module, function or file
+inline constexpr std::size_t kMaxMetricNameBytes = 64;
+inline constexpr std::size_t kMaxBuildIdBytes = 64;
+static_assert(kMaxPaths <= UINT32_MAX && kMaxFrames <= UINT32_MAX, "their ids have 32 bits");
+static_assert(kMaxDepth <= UINT16_MAX, "depths are kept in 16 bits");
+
+}  // namespace fieldcost::tree

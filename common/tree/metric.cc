@@ -1,0 +1,35 @@
+#include "common/tree/metric.h"
+
+#include <algorithm>
+
+#include "common/base/text.h"
+#include "common/tree/limits.h"
+
+namespace fieldcost::tree {
+
+std::string_view Name(Unit unit) {
+  switch (unit) {
+    case Unit::kNanoseconds:
+      return "ns";
+    case Unit::kCount:
+      return "count";
+    case Unit::kBytes:
+      return "bytes";
+  }
+  return "";
+}
+
+Status Validate(const Metric& untrusted_metric) {
+  const std::string& name = untrusted_metric.name;
+  const bool is_name =
+      !name.empty() && name.size() <= kMaxMetricNameBytes &&
+      std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+      });
+  if (is_name && !Name(untrusted_metric.unit).empty()) return {};
+  return Fail(ErrorCode::kInvalidArgument, "\"{}\" with unit {} is no metric",
+              EscapeControl(name.substr(0, kMaxMetricNameBytes)),
+              static_cast<unsigned>(untrusted_metric.unit));
+}
+
+}  // namespace fieldcost::tree
