@@ -10,6 +10,7 @@
 #include "aggregator/store/limits.h"
 #include "common/base/result.h"
 #include "common/stats/api_key.h"
+#include "common/stats/varint.h"
 
 namespace fieldcost::store {
 
@@ -63,9 +64,7 @@ Status ForEachAcceptedRow(
 void AppendBigEndian64(std::uint64_t value, std::string& bytes);
 std::uint64_t ReadBigEndian64(std::string_view bytes);  // REQUIRES: bytes.size() == 8
 
-// Numbers in values: LEB128 of up to 128 bits.
-void AppendVarint(stats::Uint128 value, std::string& bytes);
-// Takes a number off the front; false if there is none or it passes 128 bits.
-bool TakeVarint(std::string_view& untrusted_bytes, stats::Uint128& value);
+using stats::AppendVarint;
+using stats::TakeVarint;
 
 }  // namespace fieldcost::store

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/stats/uint128.h"
+
+namespace fieldcost::stats {
+
+// Numbers in values: LEB128 of up to 128 bits.
+void AppendVarint(Uint128 value, std::string& bytes);
+// Takes a number off the front; false if there is none or it passes 128 bits.
+bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value);
+
+}  // namespace fieldcost::stats
