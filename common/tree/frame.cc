@@ -85,6 +85,12 @@ Result<FrameId> FrameTable::Intern(const Frame& untrusted_frame) {
   if (frames_.size() >= most_) {
     return Fail(ErrorCode::kTooLarge, "there are more than {} different frames", most_);
   }
+  const std::size_t bytes = untrusted_frame.module.size() + untrusted_frame.function.size() +
+                            untrusted_frame.file.size() + untrusted_frame.build_id.size();
+  if (bytes > most_bytes_ - bytes_) {
+    return Fail(ErrorCode::kTooLarge, "names of frames have more than {} bytes", most_bytes_);
+  }
+  bytes_ += bytes;
   if ((frames_.size() + 1) * 2 > slots_.size()) Grow();
   const auto id = static_cast<std::uint32_t>(frames_.size());
   const std::size_t slot = SlotOf(untrusted_frame);

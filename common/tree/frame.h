@@ -50,8 +50,9 @@ using FrameId = StrongId<struct FrameIdTag, std::uint32_t>;
 // Frames numbered in the order in which they were first seen. Moves; not thread-safe.
 class FrameTable {
  public:
-  // Takes at most `most` frames.
-  explicit FrameTable(std::size_t most = kMaxFrames) : most_(most) {}
+  // Takes at most `most` frames, with so many bytes of names together.
+  explicit FrameTable(std::size_t most = kMaxFrames, std::size_t most_bytes = kMaxAllNameBytes)
+      : most_(most), most_bytes_(most_bytes) {}
 
   // The number of `frame`, the same for an equal one. Errors of Validate(); kTooLarge if the table
   // is full.
@@ -67,6 +68,8 @@ class FrameTable {
   void Grow();
 
   std::size_t most_;
+  std::size_t most_bytes_;
+  std::size_t bytes_ = 0;
   std::deque<Frame> frames_;
   std::vector<std::uint32_t> hashes_;  // by id
   std::vector<std::uint32_t> slots_;   // 1 + id, or 0; open addressing; a power of two

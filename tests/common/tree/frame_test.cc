@@ -86,6 +86,14 @@ TEST(FrameTableTest, AFullTableStillKnowsItsFrames) {
   EXPECT_EQ(table.Intern(Function("b")).value(), FrameId(1));
 }
 
+TEST(FrameTableTest, AllNamesTogetherHaveALimit) {
+  FrameTable table(10, 16);
+  ASSERT_TRUE(table.Intern(Function("a")).has_value());  // 8 bytes, with "libz.so"
+  ASSERT_TRUE(table.Intern(Function("b")).has_value());
+  EXPECT_EQ(table.Intern({.function = "c"}).error().code, ErrorCode::kTooLarge);
+  EXPECT_EQ(table.Intern(Function("b")).value(), FrameId(1));
+}
+
 TEST(FrameTableTest, FramesThatAreNotThereMustNotBeAskedFor) {
   FrameTable table;
   EXPECT_DEATH(table.frame(FrameId(0)), "id.value");

@@ -1,0 +1,347 @@
+// A tree as bytes. Numbers are LEB128, as short as they can be, of up to 128 bits.
+//
+//   tree      := 1:u8 1:u8 names runs least_of present* values*     ; format version, kind
+//   means     := 1:u8 2:u8 names denominator runs_before runs_after where* sides*
+//   names     := count metric*  count string*  count frame*  count path*
+//   metric    := size name unit per_sample             ; ascending by name
+//   string    := shared size rest                      ; ascending; the first `shared` bytes are
+//                                                      ; those of the string before
+//   frame     := kind module function file build_id offset   ; ascending; of strings: 0 is the
+//                                                      ; empty one, 1 the first
+//   path      := up frame                              ; depth first, siblings ascending by frame;
+//                                                      ; its parent is `up` above the path before
+// For each path, the root first:
+//   present   := runs that its parent (of the root: the tree) is in, and it is not
+//   where     := 1 before, 2 after, 3 both             ; of the root also 0
+// For each metric, for each path, the root last, so that what goes on from a path is known:
+//   values    := spread inclusive
+//   spread    := max [of more runs than one, max > 0: max-min [> 0: sum sum_squares]]
+//   inclusive := excess [of more runs than one, its sum > 0, not nothing but self:
+//                        max max-min [> 0: sum_squares]]
+//   sides     := side(before) side(after) inclusive_side(before) inclusive_side(after)
+//   side      := sum [> 0: sum_squares]
+//   inclusive_side := excess [its sum > 0, not nothing but self: sum_squares]
+// excess = inclusive sum - self sum - inclusive sums of the children. "Nothing but self": the path
+// has no children, and the excess is 0.
+#include "common/tree/codec.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/stats/varint.h"
+#include "common/tree/codec_parts.h"
+#include "common/tree/combine.h"
+#include "common/tree/limits.h"
+
+namespace fieldcost::tree {
+namespace {
+
+using stats::AppendVarint;
+using stats::Multiply;
+using stats::Uint128;
+
+// Whether `present` runs of `runs` can have these values, the others 0.
+bool IsPossible(const Spread& spread, std::uint64_t runs, std::uint64_t present) {
+  const std::uint64_t least = present == runs ? spread.min : 0;
+  if (spread.min != least || spread.min > spread.max) return false;
+  if (present == 0) return spread == Spread{};
+  // The greatest is one of them, and the least if all are there.
+  const Uint128 count = present;
+  if (spread.sum < (count - 1) * least + spread.max) return false;
+  if (spread.sum > (present == runs ? (count - 1) * spread.max + least : count * spread.max)) {
+    return false;
+  }
+  if (((spread.sum ^ spread.sum_squares) & 1) != 0) return false;  // x and x^2 have one parity
+  // Cauchy and Schwarz; and (max - x)(x - least) >= 0.
+  return Multiply(spread.sum, spread.sum) <= Multiply(count, spread.sum_squares) &&
+         Add(Multiply(count * least, spread.max), spread.sum_squares) <=
+             Multiply(Uint128{least} + spread.max, spread.sum);
+}
+
+Spread AllEqual(std::uint64_t value, std::uint64_t runs) {
+  return {.sum = Uint128{value} * runs,
+          .sum_squares = Uint128{value} * value * runs,
+          .min = value,
+          .max = value};
+}
+
+void AppendExtremes(const Spread& spread, std::string& bytes) {
+  AppendVarint(spread.max, bytes);
+  if (spread.max != 0) AppendVarint(spread.max - spread.min, bytes);
+}
+
+void AppendSpreads(const Tree& tree, std::size_t metric, const std::vector<PathId>& order,
+                   const std::vector<bool>& has_children, std::string& bytes) {
+  const std::vector<Uint128> excess = Excess(tree, metric);
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const PathId path = *at;
+    const Spread& self = tree.values[metric].self[path.value()];
+    if (tree.runs == 1) {
+      AppendVarint(self.max, bytes);
+    } else {
+      AppendExtremes(self, bytes);
+      if (self.max != self.min) {
+        AppendVarint(self.sum, bytes);
+        AppendVarint(self.sum_squares, bytes);
+      }
+    }
+    const Spread& inclusive = tree.values[metric].inclusive[path.value()];
+    AppendVarint(excess[path.value()], bytes);
+    const bool nothing_but_self = !has_children[path.value()] && excess[path.value()] == 0;
+    if (tree.runs == 1 || inclusive.sum == 0 || nothing_but_self) continue;
+    AppendExtremes(inclusive, bytes);
+    if (inclusive.max != inclusive.min) AppendVarint(inclusive.sum_squares, bytes);
+  }
+}
+
+Result<Spread> TakeSelf(Reader& reader, std::uint64_t runs) {
+  FIELDCOST_ASSIGN(const std::uint64_t max, reader.Number());
+  if (max == 0 || runs == 1) return AllEqual(max, runs);
+  FIELDCOST_ASSIGN(const std::uint64_t range, reader.Number(max));
+  if (range == 0 && Multiply(Uint128{max} * max, runs).high != 0) return Malformed("squares");
+  if (range == 0) return AllEqual(max, runs);
+  Spread spread = {.min = max - range, .max = max};
+  FIELDCOST_ASSIGN(spread.sum, reader.Wide());
+  FIELDCOST_ASSIGN(spread.sum_squares, reader.Wide());
+  return spread;
+}
+
+Result<Spread> TakeInclusive(Reader& reader, std::uint64_t runs, Uint128 sum) {
+  if (runs == 1 && stats::High64(sum) != 0) return Malformed("a run's sum");
+  if (sum == 0 || runs == 1) return AllEqual(stats::Low64(sum), runs);
+  FIELDCOST_ASSIGN(const std::uint64_t max, reader.Number());
+  if (max == 0) return Malformed("a sum of nothing");
+  FIELDCOST_ASSIGN(const std::uint64_t range, reader.Number(max));
+  if (range == 0 && Multiply(Uint128{max} * max, runs).high != 0) return Malformed("squares");
+  Spread spread = {.sum = sum, .min = max - range, .max = max};
+  spread.sum_squares = Uint128{max} * max * runs;
+  if (range != 0) {
+    FIELDCOST_ASSIGN(spread.sum_squares, reader.Wide());
+  }
+  return spread;
+}
+
+// One metric of a tree whose other members are there.
+Result<MetricSpreads> TakeSpreads(Reader& reader, const Tree& tree,
+                                  const std::vector<bool>& is_leaf) {
+  const std::size_t paths = tree.paths().size();
+  MetricSpreads spreads = {.self = std::vector<Spread>(paths),
+                           .inclusive = std::vector<Spread>(paths)};
+  std::vector<Uint128> below(paths);
+  for (std::size_t path = paths; path-- > 0;) {
+    FIELDCOST_ASSIGN(const Spread self, TakeSelf(reader, tree.runs));
+    FIELDCOST_ASSIGN(const Uint128 excess, reader.Wide());
+    Uint128 sum = self.sum;
+    if (!AddTo(sum, below[path]) || !AddTo(sum, excess)) return Malformed("a sum");
+    Spread inclusive = self;
+    if (!is_leaf[path] || excess != 0) {
+      FIELDCOST_ASSIGN(inclusive, TakeInclusive(reader, tree.runs, sum));
+    }
+    if (!IsPossible(self, tree.runs, tree.present[path]) ||
+        !IsPossible(inclusive, tree.runs, tree.present[path]) || inclusive.min < self.min ||
+        inclusive.max < self.max) {
+      return Malformed("sums that so many runs cannot have");
+    }
+    // No path has more than its parent, whose sum is below 2^128.
+    Uint128& parent = below[tree.paths().parents()[path]];
+    if (path != 0 && !AddTo(parent, sum)) return Malformed("a sum");
+    spreads.self[path] = self;
+    spreads.inclusive[path] = inclusive;
+  }
+  return spreads;
+}
+
+// [path id]: each in as many runs as its parent, or less, but in one.
+Result<std::vector<std::uint32_t>> TakePresent(Reader& reader, const PathTable& paths,
+                                               std::uint64_t runs) {
+  std::vector<std::uint32_t> present(paths.size());
+  for (std::size_t path = 0; path < present.size(); ++path) {
+    const std::uint64_t most = path == 0 ? runs : present[paths.parents()[path]];
+    FIELDCOST_ASSIGN(const std::uint64_t missing, reader.Number(most));
+    present[path] = static_cast<std::uint32_t>(most - missing);
+    if (path != 0 && present[path] == 0) return Malformed("a path of no run");
+  }
+  return present;
+}
+
+// [path id]: whether a path of `order` goes on from it.
+std::vector<bool> HasChildren(const PathTable& paths, const std::vector<PathId>& order) {
+  std::vector<bool> has_children(paths.size());
+  for (const PathId path : order) {
+    if (path != kRootPath) has_children[paths.parent(path).value()] = true;
+  }
+  return has_children;
+}
+
+// Those in any run, or on any side.
+template <typename Number>
+std::vector<PathId> OrderOf(const Dictionary& dictionary, const std::vector<Number>& present) {
+  std::vector<bool> kept(present.size());
+  for (std::size_t path = 0; path < present.size(); ++path) kept[path] = present[path] != 0;
+  return CanonicalOrder(dictionary, kept);
+}
+
+constexpr Uint128 kSumEnd = Uint128{1} << 127;
+
+using SidePart = SideSum Sides::*;
+constexpr std::array<SidePart, 2> kSides = {&Sides::before, &Sides::after};
+
+// Whether runs that bring integers can have these sums: x <= x^2, their parity is the same, and
+// Cauchy and Schwarz.
+bool IsPossible(const SideSum& side, std::uint64_t runs) {
+  return side.sum < kSumEnd && side.sum <= side.sum_squares &&
+         ((side.sum ^ side.sum_squares) & 1) == 0 &&
+         stats::WideProduct{.high = 0, .low = side.sum_squares} <= Multiply(side.sum, side.sum) &&
+         Multiply(side.sum, side.sum) <= Multiply(runs, side.sum_squares);
+}
+
+// Of all paths, [path id]. Modulo 2^128 on the way, exact at the end.
+std::vector<Uint128> Excess(const MeanTree& tree, std::size_t metric, SidePart side) {
+  const MetricSides& values = tree.values[metric];
+  std::vector<Uint128> excess(values.self.size());
+  for (std::size_t path = excess.size(); path-- > 0;) {
+    const Uint128 inclusive = (values.inclusive[path].*side).sum;
+    excess[path] += inclusive - (values.self[path].*side).sum;
+    if (path != 0) excess[tree.paths().parents()[path]] -= inclusive;
+  }
+  return excess;
+}
+
+void AppendSides(const MeanTree& tree, std::size_t metric, const std::vector<PathId>& order,
+                 std::string& bytes) {
+  const std::vector<bool> has_children = HasChildren(tree.paths(), order);
+  const std::array<std::vector<Uint128>, 2> excess = {Excess(tree, metric, kSides[0]),
+                                                      Excess(tree, metric, kSides[1])};
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const std::size_t path = at->value();
+    for (const SidePart side : kSides) {
+      const SideSum& self = tree.values[metric].self[path].*side;
+      AppendVarint(self.sum, bytes);
+      if (self.sum != 0) AppendVarint(self.sum_squares, bytes);
+    }
+    for (std::size_t i = 0; i < kSides.size(); ++i) {
+      const SideSum& inclusive = tree.values[metric].inclusive[path].*kSides[i];
+      AppendVarint(excess[i][path], bytes);
+      const bool nothing_but_self = !has_children[path] && excess[i][path] == 0;
+      if (inclusive.sum != 0 && !nothing_but_self) AppendVarint(inclusive.sum_squares, bytes);
+    }
+  }
+}
+
+// One metric of a tree whose other members are there.
+Result<MetricSides> TakeSides(Reader& reader, const MeanTree& tree,
+                              const std::vector<bool>& is_leaf) {
+  const std::size_t paths = tree.paths().size();
+  MetricSides values = {.self = std::vector<Sides>(paths), .inclusive = std::vector<Sides>(paths)};
+  std::array<std::vector<Uint128>, 2> below = {std::vector<Uint128>(paths),
+                                               std::vector<Uint128>(paths)};
+  const std::array<std::uint64_t, 2> runs = {tree.runs_before, tree.runs_after};
+  for (std::size_t path = paths; path-- > 0;) {
+    for (const SidePart part : kSides) {
+      SideSum& self = values.self[path].*part;
+      FIELDCOST_ASSIGN(self.sum, reader.Wide());
+      if (self.sum == 0) continue;
+      FIELDCOST_ASSIGN(self.sum_squares, reader.Wide());
+    }
+    for (std::size_t i = 0; i < kSides.size(); ++i) {
+      const SideSum& self = values.self[path].*kSides[i];
+      SideSum& inclusive = values.inclusive[path].*kSides[i];
+      FIELDCOST_ASSIGN(const Uint128 excess, reader.Wide());
+      inclusive = self;
+      if (!AddTo(inclusive.sum, below[i][path]) || !AddTo(inclusive.sum, excess)) {
+        return Malformed("a sum");
+      }
+      if (inclusive.sum != 0 && (!is_leaf[path] || excess != 0)) {
+        FIELDCOST_ASSIGN(inclusive.sum_squares, reader.Wide());
+      }
+      const bool is_there = (tree.where[path] >> i & 1U) != 0;
+      if (!IsPossible(self, runs[i]) || !IsPossible(inclusive, runs[i]) ||
+          inclusive.sum_squares < self.sum_squares || (!is_there && inclusive.sum != 0)) {
+        return Malformed("sums that so many runs cannot have");
+      }
+      // Below 2^127 each, so it is told if they pass 128 bits.
+      if (path != 0 && !AddTo(below[i][tree.paths().parents()[path]], inclusive.sum)) {
+        return Malformed("a sum");
+      }
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string EncodeTree(const Tree& tree) {
+  const std::vector<PathId> order = OrderOf(*tree.dictionary, tree.present);
+  std::string bytes;
+  AppendHead(TreeKind::kRuns, tree.metrics, *tree.dictionary, order, bytes);
+  AppendVarint(tree.runs, bytes);
+  AppendVarint(tree.least_of, bytes);
+  for (const PathId path : order) {
+    const std::uint64_t most =
+        path == kRootPath ? tree.runs : tree.present[tree.paths().parent(path).value()];
+    AppendVarint(most - tree.present[path.value()], bytes);
+  }
+  const std::vector<bool> has_children = HasChildren(tree.paths(), order);
+  for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
+    AppendSpreads(tree, metric, order, has_children, bytes);
+  }
+  return bytes;
+}
+
+Result<Tree> DecodeTree(std::string_view untrusted_bytes) {
+  Reader reader(untrusted_bytes);
+  FIELDCOST_ASSIGN(Head head, TakeHead(reader, TreeKind::kRuns));
+  Tree tree = {.dictionary = std::move(head.dictionary), .metrics = std::move(head.metrics)};
+  FIELDCOST_ASSIGN(tree.runs, reader.Number(kMaxRuns));
+  FIELDCOST_ASSIGN(tree.least_of, reader.Number(kMaxRuns));
+  if (tree.runs == 0) return Malformed("a tree of no runs");
+  FIELDCOST_ASSIGN(tree.present, TakePresent(reader, tree.paths(), tree.runs));
+  for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
+    FIELDCOST_ASSIGN(MetricSpreads spreads, TakeSpreads(reader, tree, head.is_leaf));
+    tree.values.push_back(std::move(spreads));
+  }
+  if (reader.left() != 0) return Malformed("something is behind it");
+  return tree;
+}
+
+std::string EncodeMeanTree(const MeanTree& tree) {
+  const std::vector<PathId> order = OrderOf(*tree.dictionary, tree.where);
+  std::string bytes;
+  AppendHead(TreeKind::kMeans, tree.metrics, *tree.dictionary, order, bytes);
+  AppendVarint(tree.denominator, bytes);
+  AppendVarint(tree.runs_before, bytes);
+  AppendVarint(tree.runs_after, bytes);
+  for (const PathId path : order) AppendVarint(tree.where[path.value()], bytes);
+  for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
+    AppendSides(tree, metric, order, bytes);
+  }
+  return bytes;
+}
+
+Result<MeanTree> DecodeMeanTree(std::string_view untrusted_bytes) {
+  Reader reader(untrusted_bytes);
+  FIELDCOST_ASSIGN(Head head, TakeHead(reader, TreeKind::kMeans));
+  MeanTree tree = {.dictionary = std::move(head.dictionary), .metrics = std::move(head.metrics)};
+  FIELDCOST_ASSIGN(tree.denominator, reader.Number());
+  FIELDCOST_ASSIGN(tree.runs_before, reader.Number(kMaxRuns));
+  FIELDCOST_ASSIGN(tree.runs_after, reader.Number(kMaxRuns));
+  if (tree.denominator == 0) return Malformed("a denominator of 0");
+  const std::uint64_t sides =
+      (tree.runs_before == 0 ? 0U : kInBefore) | (tree.runs_after == 0 ? 0U : kInAfter);
+  tree.where.resize(tree.paths().size());
+  for (std::size_t path = 0; path < tree.where.size(); ++path) {
+    FIELDCOST_ASSIGN(const std::uint64_t where, reader.Number(kInBefore | kInAfter));
+    const std::uint64_t most = path == 0 ? sides : tree.where[tree.paths().parents()[path]];
+    if ((where & ~most) != 0 || (path != 0 && where == 0)) return Malformed("sides of a path");
+    tree.where[path] = static_cast<std::uint8_t>(where);
+  }
+  for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
+    FIELDCOST_ASSIGN(MetricSides values, TakeSides(reader, tree, head.is_leaf));
+    tree.values.push_back(std::move(values));
+  }
+  if (reader.left() != 0) return Malformed("something is behind it");
+  return tree;
+}
+
+}  // namespace fieldcost::tree

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/stats/uint128.h"
+#include "common/tree/dictionary.h"
+#include "common/tree/metric.h"
+
+namespace fieldcost::tree {
+
+// What both kinds of trees have in common in bytes: codec.cc has the grammar.
+
+inline constexpr std::uint8_t kTreeFormatVersion = 1;
+enum class TreeKind : std::uint8_t { kRuns = 1, kMeans = 2 };
+
+// Version, kind, metrics, and the frames and paths of `order`, of CanonicalOrder().
+void AppendHead(TreeKind kind, const std::vector<Metric>& metrics, const Dictionary& dictionary,
+                const std::vector<PathId>& order, std::string& bytes);
+
+// Takes parts off the front.
+class Reader {
+ public:
+  explicit Reader(std::string_view untrusted_bytes) : rest_(untrusted_bytes) {}
+
+  std::size_t left() const { return rest_.size(); }
+
+  // kCorrupt if there is none, it is greater than `most`, or longer than it need be.
+  Result<stats::Uint128> Wide(stats::Uint128 most = ~stats::Uint128{0});
+  Result<std::uint64_t> Number(std::uint64_t most = ~std::uint64_t{0});
+  // Of things that have at least `least_bytes` each; kTooLarge if there are more than `most`.
+  Result<std::size_t> Count(std::size_t most, std::size_t least_bytes, std::string_view what);
+  Result<std::string_view> Bytes(std::size_t size);
+
+ private:
+  std::string_view rest_;
+};
+
+Error Malformed(std::string_view what);
+
+struct Head {
+  std::vector<Metric> metrics;
+  std::shared_ptr<const Dictionary> dictionary;
+  std::vector<bool> is_leaf;  // [path id]
+};
+// What AppendHead() wrote. Also kCorrupt unless at least twice as many bytes are left as there are
+// values, so that room may be made for them.
+Result<Head> TakeHead(Reader& reader, TreeKind kind);
+
+}  // namespace fieldcost::tree

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <algorithm>
+
+#include "common/tree/tree.h"
+
+namespace fieldcost::tree {
+
+// Sums that tell whether they fit; what is left in `to` if not is of no use.
+
+[[nodiscard]] inline bool AddTo(stats::Uint128& to, stats::Uint128 amount) {
+  return !__builtin_add_overflow(to, amount, &to);
+}
+
+// Adds other runs' values.
+[[nodiscard]] inline bool Combine(const Spread& from, Spread& to) {
+  const bool fits = AddTo(to.sum, from.sum) && AddTo(to.sum_squares, from.sum_squares);
+  to.min = std::min(to.min, from.min);
+  to.max = std::max(to.max, from.max);
+  return fits;
+}
+
+}  // namespace fieldcost::tree

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/tree/algebra.h"
+#include "common/tree/tree.h"
+
+namespace fieldcost::tree {
+
+// Means over runs, and differences of such, exactly: integers over one denominator. Each has two
+// sides, what is taken away (before) and what is added (after); its value is after - before. A mean
+// has nothing before. So differences can be added and taken from each other like means, and nothing
+// is lost: both sides and their squares stay for tests, and for drawing what vanished or is new.
+// Pure functions.
+
+// A value of one side. The runs of the side bring so much each: cost * denominator / runs.
+struct SideSum {
+  stats::Uint128 sum = 0;
+  stats::Uint128 sum_squares = 0;  // of what each run brings
+  bool operator==(const SideSum&) const = default;
+};
+struct Sides {
+  SideSum before;
+  SideSum after;
+  bool operator==(const Sides&) const = default;
+};
+// Over the denominator. Sums are below 2^127, so that it fits.
+inline stats::Int128 NumeratorOf(const Sides& sides) {
+  return static_cast<stats::Int128>(sides.after.sum) - static_cast<stats::Int128>(sides.before.sum);
+}
+
+struct MetricSides {
+  std::vector<Sides> self;
+  std::vector<Sides> inclusive;
+};
+
+inline constexpr std::uint8_t kInBefore = 1;
+inline constexpr std::uint8_t kInAfter = 2;
+
+struct MeanTree {
+  std::shared_ptr<const Dictionary> dictionary;
+  std::vector<Metric> metrics;  // ascending by name, each once
+  std::uint64_t denominator = 1;
+  std::uint64_t runs_before = 0;
+  std::uint64_t runs_after = 0;
+  std::vector<std::uint8_t> where;  // [path id]: in which sides it is
+  std::vector<MetricSides> values;  // [metric]
+
+  const PathTable& paths() const { return dictionary->paths; }
+};
+
+// Per run of the tree: sums over the number of its runs. kTooLarge if a sum is 2^127 or more.
+Result<MeanTree> Average(const Tree& tree);
+
+// The sum, over the least common multiple of the denominators; the same bits in whatever order and
+// grouping. kInvalidArgument as MatchMetrics(); kTooLarge if that passes 64 bits, or a sum of
+// squares 128 bits, a sum 127. REQUIRES: at least one tree.
+Result<WithRemarks<MeanTree>> Add(std::span<const MeanTree> trees);
+
+// after - before: Add() of `after` and of `before` with its sides exchanged.
+Result<WithRemarks<MeanTree>> Difference(const MeanTree& before, const MeanTree& after);
+// The difference of their averages.
+Result<WithRemarks<MeanTree>> Difference(const Tree& before, const Tree& after);
+
+// The values alone, in lowest terms: means and differences that were come by in different ways, but
+// say the same, are equal bit for bit.
+struct NetValues {
+  std::uint64_t denominator = 1;
+  std::vector<std::vector<stats::Int128>> self;       // [metric][path id]
+  std::vector<std::vector<stats::Int128>> inclusive;  // [metric][path id]
+  bool operator==(const NetValues&) const = default;
+};
+NetValues Net(const MeanTree& tree);
+
+}  // namespace fieldcost::tree
