@@ -165,4 +165,14 @@ std::vector<stats::Uint128> Excess(const Tree& tree, std::size_t metric) {
   return excess;
 }
 
+stats::Uint128 UnnamedSum(const Tree& tree, std::size_t metric) {
+  FIELDCOST_CHECK(metric < tree.values.size());
+  const std::vector<Spread>& self = tree.values[metric].self;
+  stats::Uint128 sum = 0;
+  for (std::uint32_t path = 1; path < self.size(); ++path) {
+    if (tree.dictionary->frame(PathId(path)).kind == FrameKind::kUnnamed) sum += self[path].sum;
+  }
+  return sum;
+}
+
 }  // namespace fieldcost::tree

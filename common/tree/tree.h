@@ -61,4 +61,8 @@ Result<Tree> TreeOf(std::shared_ptr<const Dictionary> dictionary, std::vector<Me
 // the tree.
 std::vector<stats::Uint128> Excess(const Tree& tree, std::size_t metric);
 
+// The self sums of code without a name together: what cannot be told apart from build to build. The
+// whole is the root's inclusive sum. REQUIRES: a metric of the tree.
+stats::Uint128 UnnamedSum(const Tree& tree, std::size_t metric);
+
 }  // namespace fieldcost::tree
