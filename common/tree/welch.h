@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+
+namespace fieldcost::tree {
+
+// Some observations' mean, and their variance (n - 1 in the denominator).
+struct Moments {
+  double count = 0;
+  double mean = 0;
+  double variance = 0;
+};
+// REQUIRES: at least one. The variance of one is 0.
+Moments MomentsOf(std::span<const double> values);
+
+// Welch's test (1947), two-sided: the probability that means of the same differ as much. If nothing
+// varies, 0 unless they are equal. REQUIRES: a count of 2 or more on both sides.
+double WelchP(const Moments& a, const Moments& b);
+
+// The value at which half of the weight is reached, from below. REQUIRES: as many weights, none
+// negative. 0 if there is none.
+double WeightedMedian(std::span<const double> values, std::span<const double> weights);
+
+}  // namespace fieldcost::tree
