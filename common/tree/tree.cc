@@ -138,13 +138,12 @@ Result<Tree> TreeOf(std::shared_ptr<const Dictionary> dictionary, std::vector<Me
   tree.present.resize(paths);
   tree.values.resize(metrics.size());
   for (const std::size_t column : order) tree.metrics.push_back(metrics[column]);
-  for (MetricSpreads& spreads : tree.values) {
-    spreads.self.resize(paths);
-    spreads.inclusive.resize(paths);
-  }
   for (std::size_t done = 0; done < runs.size(); done += kLanes) {
     Sweep sweep(tree.paths(), runs.subspan(done, std::min(kLanes, runs.size() - done)), done == 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
+      // Made here, they are still in the caches when they are filled.
+      tree.values[i].self.resize(paths);
+      tree.values[i].inclusive.resize(paths);
       if (sweep.Add(order[i], tree.values[i])) continue;
       return Fail(ErrorCode::kTooLarge, "metric {} passes 64 bits in a run, or 128 in all",
                   tree.metrics[i].name);

@@ -27,8 +27,9 @@ double WelchP(const Moments& a, const Moments& b) {
   const double of_b = b.variance / b.count;
   const double difference = std::abs(a.mean - b.mean);
   if (of_a + of_b == 0) return difference == 0 ? 1 : 0;
+  const double share = of_a / (of_a + of_b);
   const double freedom =
-      (of_a + of_b) * (of_a + of_b) / (of_a * of_a / (a.count - 1) + of_b * of_b / (b.count - 1));
+      1 / (share * share / (a.count - 1) + (1 - share) * (1 - share) / (b.count - 1));
   return std::min(1.0, 2 * stats::StudentTUpperTail(difference / std::sqrt(of_a + of_b), freedom));
 }
 
