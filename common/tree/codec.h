@@ -18,7 +18,8 @@ std::string EncodeMeanTree(const MeanTree& tree);
 
 // kCorrupt unless the bytes are just those that encoding what comes out would give, and every sum
 // is possible for so many runs; kTooLarge beyond the limits; kUnsupported if they are of a later
-// version. Memory is taken in proportion to the bytes.
+// version. Memory is taken in proportion to the bytes, but for names, of which
+// there are at most kMaxAllNameBytes, twice.
 Result<Tree> DecodeTree(std::string_view untrusted_bytes);
 Result<MeanTree> DecodeMeanTree(std::string_view untrusted_bytes);
 

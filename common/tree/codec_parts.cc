@@ -191,6 +191,14 @@ void AppendHead(TreeKind kind, const std::vector<Metric>& metrics, const Diction
   }
 }
 
+std::vector<bool> HasChildren(const PathTable& paths, const std::vector<PathId>& order) {
+  std::vector<bool> has_children(paths.size());
+  for (const PathId path : order) {
+    if (path != kRootPath) has_children[paths.parent(path).value()] = true;
+  }
+  return has_children;
+}
+
 Result<Uint128> Reader::Wide(Uint128 most) {
   const std::string_view before = rest_;
   Uint128 value = 0;

@@ -22,6 +22,17 @@ enum class TreeKind : std::uint8_t { kRuns = 1, kMeans = 2 };
 void AppendHead(TreeKind kind, const std::vector<Metric>& metrics, const Dictionary& dictionary,
                 const std::vector<PathId>& order, std::string& bytes);
 
+// Those in any run, or on any side, in canonical order.
+template <typename Number>
+std::vector<PathId> OrderOf(const Dictionary& dictionary, const std::vector<Number>& present) {
+  std::vector<bool> kept(present.size());
+  for (std::size_t path = 0; path < present.size(); ++path) kept[path] = present[path] != 0;
+  return CanonicalOrder(dictionary, kept);
+}
+
+// [path id]: whether a path of `order` goes on from it.
+std::vector<bool> HasChildren(const PathTable& paths, const std::vector<PathId>& order);
+
 // Takes parts off the front.
 class Reader {
  public:

@@ -7,6 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/stats/varint.h"
 #include "common/tree/limits.h"
 #include "tests/common/tree/random_runs.h"
 
@@ -258,6 +259,47 @@ TEST(TreeCodecTest, CountsBeyondTheBytesOrTheLimitsAreRefused) {
   EXPECT_EQ(code(std::string("\0\0\0\xff\xff\x03", 6)), ErrorCode::kCorrupt);
   EXPECT_EQ(DecodeTree(begin + std::string("\0\0\0\0\1\0\0", 7)).value().runs,
             1U);  // the empty tree
+}
+
+// Each name of 16 KiB takes four bytes, as it begins like the one before.
+TEST(TreeCodecTest, NamesThatGrowInMemoryHaveALimit) {
+  std::string bytes("\x01\x01\0", 3);
+  const unsigned firsts = 127;
+  const unsigned seconds = 200;
+  stats::AppendVarint(firsts * seconds, bytes);
+  const std::size_t size = kMaxNameBytes - 2;
+  for (unsigned first = 1; first <= firsts; ++first) {
+    for (unsigned second = 1; second <= seconds; ++second) {
+      const std::string ending = {static_cast<char>(first), static_cast<char>(second)};
+      const bool is_first = first == 1 && second == 1;
+      const std::string rest = is_first      ? std::string(size, 1) + ending
+                               : second == 1 ? ending
+                                             : ending.substr(1);
+      stats::AppendVarint(kMaxNameBytes - rest.size(), bytes);
+      stats::AppendVarint(rest.size(), bytes);
+      bytes += rest;
+    }
+  }
+  EXPECT_EQ(DecodeTree(bytes).error().code, ErrorCode::kTooLarge);
+}
+
+// 1,024 frames are decoded, one more is not.
+TEST(TreeCodecTest, DepthHasALimit) {
+  auto dictionary = std::make_shared<Dictionary>();
+  const Names deepest(kMaxDepth, "f");
+  RunValues run(0);
+  ASSERT_EQ(dictionary->paths.depth(Enter(*dictionary, deepest)), kMaxDepth);
+  Tree tree = TreeOf(dictionary, {}, std::span(&run, 1)).value();
+  tree.present.assign(tree.present.size(), 1);
+  std::string bytes = EncodeTree(tree);
+  EXPECT_EQ(DecodeTree(bytes)->paths().size(), kMaxDepth + 1);
+  std::string count;
+  std::string more;
+  stats::AppendVarint(kMaxDepth, count);
+  stats::AppendVarint(kMaxDepth + 1, more);
+  bytes.replace(bytes.find(count), count.size(), more);
+  bytes.insert(bytes.size() - kMaxDepth - 3, std::string(2, '\0'));
+  EXPECT_EQ(DecodeTree(bytes).error().code, ErrorCode::kTooLarge);
 }
 
 }  // namespace
