@@ -6,10 +6,10 @@
 #include "aggregator/store/log_scan.h"
 
 #include <algorithm>
-#include <boost/crc.hpp>
 #include <limits>
 
 #include "aggregator/store/row_codec.h"
+#include "common/base/crc32c.h"
 
 namespace fieldcost::store {
 namespace {
@@ -40,12 +40,6 @@ std::uint64_t SequenceOf(std::string_view start) {
 }
 
 }  // namespace
-
-std::uint32_t Crc32c(std::string_view bytes) {
-  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
-  crc.process_bytes(bytes.data(), bytes.size());
-  return crc.checksum();
-}
 
 struct LogScanner::Fragment {
   FragmentType type;

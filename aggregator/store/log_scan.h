@@ -57,9 +57,6 @@ class LogScanner {
   bool searching_ = false;
 };
 
-// CRC-32C (RFC 3720, appendix B.4).
-std::uint32_t Crc32c(std::string_view bytes);
-
 // How much of a file was synced, as kept in a file beside it (README.md has the bytes).
 struct SyncedMark {
   std::uint64_t bytes = 0;
