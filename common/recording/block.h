@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/column.h"
+
+namespace fieldcost::recording {
+
+// The payloads of the frames that samples in time are made of. README.md says what they are for.
+// Pure functions; views need the bytes that they were read from.
+
+// What begins a block: at most kBlockSamples samples of one stream, ascending in time.
+//   block := BlockHead times? ids column* sums?
+// times: u32* since the first one, left out if all are the same; ids: u16* or u32*; a column per
+// metric of the stream; each padded to 8. The sums of all samples per path if sum_entries > 0:
+// where adding them is not much cheaper than adding the samples, they are left out.
+struct BlockHead {
+  std::uint16_t stream = 0;
+  std::uint16_t metrics = 0;
+  std::uint32_t samples = 0;
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+  std::uint32_t paths = 0;  // ids are below
+  std::uint32_t sum_entries = 0;
+  std::uint32_t id_width = 2;    // 2 or 4
+  std::uint32_t time_width = 4;  // 0 or 4
+  bool operator==(const BlockHead&) const = default;
+};
+static_assert(sizeof(BlockHead) == 40, "it is in the file as it is here");
+
+// Sums over kGroupBlocks blocks of a stream; left out as a block's are.
+//   group := GroupHead sums
+struct GroupHead {
+  std::uint16_t stream = 0;
+  std::uint16_t metrics = 0;
+  std::uint32_t sum_entries = 0;
+  std::uint64_t first_block = 0;  // number in its stream, a multiple of kGroupBlocks
+  bool operator==(const GroupHead&) const = default;
+};
+static_assert(sizeof(GroupHead) == 16, "it is in the file as it is here");
+
+// The sums of one metric over all blocks of a stream before one.
+//   vector := VectorHead column        of `paths` values
+struct VectorHead {
+  std::uint16_t stream = 0;
+  std::uint16_t metric = 0;  // index into those of the stream
+  std::uint32_t paths = 0;
+  std::uint64_t blocks = 0;
+  bool operator==(const VectorHead&) const = default;
+};
+static_assert(sizeof(VectorHead) == 16, "it is in the file as it is here");
+
+// A block's samples, in columns. times: ascending. values: a vector of as many per metric.
+struct BlockSamples {
+  std::span<const std::uint64_t> times_ns;
+  std::span<const std::uint32_t> paths;
+  std::span<const std::vector<std::uint64_t>> values;
+};
+
+// Sums of the paths with `ids`, ascending, per metric.
+struct SumsOfPaths {
+  std::vector<std::uint32_t> ids;
+  std::vector<std::vector<std::uint64_t>> values;
+};
+
+std::string EncodeBlock(std::uint16_t stream, std::uint32_t paths, const BlockSamples& samples,
+                        const SumsOfPaths* sums);
+std::string EncodeGroup(std::uint16_t stream, std::uint64_t first_block, const SumsOfPaths& sums);
+std::string EncodeVector(const VectorHead& head, std::span<const std::uint64_t> values);
+
+// kCorrupt unless the head is as above and everything has its place. Values, ids and their order
+// are not looked at: who uses them compares ids with the number of paths.
+struct BlockView {
+  BlockHead head;
+  const char* times = nullptr;
+  const char* ids = nullptr;
+  std::vector<Column> columns;
+  std::string_view payload;
+  std::size_t sums_at = 0;
+
+  std::uint64_t time_ns(std::uint32_t i) const;
+  std::uint32_t path(std::uint32_t i) const;
+  // How many samples are before `time_ns`, if times ascend.
+  std::uint32_t Before(std::uint64_t untrusted_time_ns) const;
+  // REQUIRES: head.sum_entries > 0, metric < head.metrics. kCorrupt
+  Result<Sums> SumsOf(std::uint32_t metric) const;
+};
+Result<BlockHead> ReadBlockHead(std::string_view untrusted_payload);
+Result<BlockView> ReadBlock(std::string_view untrusted_payload);
+Result<GroupHead> ReadGroupHead(std::string_view untrusted_payload);
+// REQUIRES: the head has the metric.
+Result<Sums> ReadGroup(std::string_view untrusted_payload, std::uint32_t metric);
+Result<VectorHead> ReadVectorHead(std::string_view untrusted_payload);
+Result<Column> ReadVector(std::string_view untrusted_payload);
+
+// Adds samples [begin, end) of a metric times `factor`, modulo 2^64. False if a path is none of
+// out's. REQUIRES: begin <= end <= samples, metric < metrics.
+[[nodiscard]] bool AddSamples(const BlockView& block, std::uint32_t metric, std::uint32_t begin,
+                              std::uint32_t end, std::uint64_t factor,
+                              std::span<std::uint64_t> out);
+[[nodiscard]] bool AddSums(const Sums& sums, std::uint64_t factor, std::span<std::uint64_t> out);
+
+}  // namespace fieldcost::recording

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace fieldcost::recording {
+
+static_assert(std::endian::native == std::endian::little,
+              "columns are read as they are in the file");
+
+inline constexpr std::size_t kAlignment = 8;
+constexpr std::size_t Padded(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+// An integer of the file, wherever it lies.
+template <typename Integer>
+Integer LoadAt(const char* at) {
+  Integer value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// Appends to a string that outlives it. Little endian; varint as protobuf's.
+class ByteWriter {
+ public:
+  explicit ByteWriter(std::string& out) : out_(out) {}
+  template <typename Integer>
+  void Fixed(Integer value) {
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    out_.append(bytes, sizeof value);
+  }
+  void Varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(value | 0x80);
+    out_ += static_cast<char>(value);
+  }
+  void Text(std::string_view text) {
+    Varint(text.size());
+    out_ += text;
+  }
+  // Up to a multiple of kAlignment of the whole string.
+  void Pad() { out_.resize(Padded(out_.size())); }
+
+ private:
+  std::string& out_;
+};
+
+// Reads what a ByteWriter wrote. Beyond the end, and after anything that is not well-formed, all is
+// 0 or empty and ok() is false.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view untrusted_bytes) : bytes_(untrusted_bytes) {}
+  bool ok() const { return ok_; }
+  bool at_end() const { return ok_ && at_ == bytes_.size(); }
+  std::size_t left() const { return bytes_.size() - at_; }
+
+  template <typename Integer>
+  Integer Fixed() {
+    const std::string_view bytes = Bytes(sizeof(Integer));
+    return ok_ ? LoadAt<Integer>(bytes.data()) : Integer{};
+  }
+  std::uint64_t Varint();
+  std::string_view Bytes(std::size_t size);
+  // A text that is longer is not well-formed.
+  std::string_view Text(std::size_t max_bytes);
+  // Skips up to a multiple of kAlignment; what is skipped must be zeros.
+  void SkipPadding();
+  void Fail() { ok_ = false; }
+
+ private:
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace fieldcost::recording

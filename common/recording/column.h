@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/recording/bytes.h"
+
+namespace fieldcost::recording {
+
+// Integers of one kind side by side, read where they lie in the file: the i-th is
+// base + scale * q[i] modulo 2^64, q in 0, 1, 2, 4 or 8 bytes. Equal values take none. Pure.
+struct Column {
+  std::uint64_t base = 0;
+  std::uint64_t scale = 1;
+  std::uint32_t width = 0;
+  std::uint32_t count = 0;
+  const char* at = nullptr;
+
+  // REQUIRES: i < count.
+  std::uint64_t operator[](std::uint32_t i) const;
+};
+
+// Calls `work` with a pointer to T of the width: what loops over a column is compiled for each.
+// REQUIRES: width is 1, 2, 4 or 8.
+template <typename Work>
+void WithWidth(std::uint32_t width, Work&& work) {
+  switch (width) {
+    case 1:
+      return work(std::uint8_t{});
+    case 2:
+      return work(std::uint16_t{});
+    case 4:
+      return work(std::uint32_t{});
+    default:
+      return work(std::uint64_t{});
+  }
+}
+
+// Begins and ends at a multiple of 8 of `out`, if that is where it ends now.
+void AppendColumn(std::span<const std::uint64_t> values, std::string& out);
+// Of `count` values; the reader's bytes must stay.
+Column ReadColumn(ByteReader& untrusted_bytes, std::uint32_t count);
+
+// Dense columns, at the speed of memory. REQUIRES: out.size() >= column.count.
+void SetAll(const Column& column, std::span<std::uint64_t> out);  // the rest of `out` is 0
+// Adds each value times `factor`, modulo 2^64.
+void AddAll(const Column& column, std::uint64_t factor, std::span<std::uint64_t> out);
+
+// Sums of a few among many paths: ids ascending, each once, and a value per metric.
+//   sums := entries:u32 wide_gaps:u32 gap:u8* wide_gap:u32* column*      each padded to 8
+//   column := scale:u64 width:u32 wide:u32 q:(u8|u16|u32|u64)* wide:u64*
+// A gap is the difference to the id before (the first one's: to 0), 255 stands for the next wide
+// one. A value is scale * q; the greatest q of the width stands for the next wide one, except for
+// width 8, which has none.
+struct Sums {
+  std::uint32_t entries = 0;
+  std::uint32_t wide_gaps = 0;
+  const char* gaps = nullptr;
+  const char* wide_gap = nullptr;
+  std::uint64_t scale = 1;
+  std::uint32_t width = 1;
+  std::uint32_t wide_values = 0;
+  const char* values = nullptr;
+  const char* wide_value = nullptr;
+};
+
+void AppendSums(std::span<const std::uint32_t> ids,
+                std::span<const std::vector<std::uint64_t>> values_by_metric, std::string& out);
+// Those of one metric. The reader's bytes must stay.
+Sums ReadSums(ByteReader& untrusted_bytes, std::uint32_t metric);
+
+// Calls take(id, value) for each. False, after some calls, if the sums are not well-formed; no id
+// that is given is `paths` or more.
+template <typename Take>
+[[nodiscard]] bool ForEachSum(const Sums& sums, std::size_t paths, Take&& take) {
+  bool good = true;
+  WithWidth(sums.width, [&](auto integer) {
+    using Integer = decltype(integer);
+    constexpr Integer kWide = static_cast<Integer>(~Integer{0});
+    std::uint64_t id = 0;
+    std::uint32_t gaps = 0;
+    std::uint32_t values = 0;
+    for (std::uint32_t i = 0; i < sums.entries; ++i) {
+      const auto gap = static_cast<unsigned char>(sums.gaps[i]);
+      if (gap != 255) {
+        id += gap;
+      } else {
+        if (gaps == sums.wide_gaps) return void(good = false);
+        id += LoadAt<std::uint32_t>(sums.wide_gap + sizeof(std::uint32_t) * gaps++);
+      }
+      if (id >= paths) return void(good = false);
+      const auto q = LoadAt<Integer>(sums.values + sizeof(Integer) * i);
+      std::uint64_t value = sums.scale * q;
+      if (sizeof(Integer) < sizeof(std::uint64_t) && q == kWide) {
+        if (values == sums.wide_values) return void(good = false);
+        value = sums.scale * LoadAt<std::uint64_t>(sums.wide_value + sizeof value * values++);
+      }
+      take(static_cast<std::uint32_t>(id), value);
+    }
+    good = gaps == sums.wide_gaps && values == sums.wide_values;
+  });
+  return good;
+}
+
+}  // namespace fieldcost::recording

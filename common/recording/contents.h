@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/descriptions.h"
+#include "common/recording/file_format.h"
+#include "common/recording/index.h"
+#include "common/tree/dictionary.h"
+
+namespace fieldcost::recording {
+
+// Where a recording could not be read any further, and why.
+struct Stop {
+  std::uint64_t offset = 0;
+  std::string reason;  // empty: at the end of the file
+};
+
+// All that is known of a recording before samples are looked at.
+struct Contents {
+  ClockAnchors anchors;
+  std::shared_ptr<const tree::Dictionary> dictionary;
+  Descriptions descriptions;
+  std::vector<StreamIndex> streams;  // as many as descriptions.streams
+  std::vector<IndexEntry> frames;    // all but the index, up to the stop
+  bool has_index = false;            // else it was made of the frames
+  Stop stop;
+};
+
+// By the index, if the file ends with one and that fits; else by reading all frames up to the first
+// that is not whole, or does not follow those before it. kInvalidArgument, kCorrupt or kUnsupported
+// if not even the header can be read.
+Result<Contents> ReadContents(std::string_view untrusted_file);
+// The same without looking for an index.
+Result<Contents> ReadContentsWithoutIndex(std::string_view untrusted_file);
+
+// What the index has to say of a frame; a block's number is left out. kCorrupt if the frame's head
+// is not well-formed.
+Result<IndexEntry> EntryOf(const FileFrame& untrusted_frame);
+
+}  // namespace fieldcost::recording

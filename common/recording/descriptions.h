@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/tree/metric.h"
+
+namespace fieldcost::recording {
+
+// What a recording says about what is in it: the payloads of small frames. Numbers are varints,
+// text := size byte*. Pure functions.
+
+using StreamId = StrongId<struct StreamIdTag, std::uint16_t>;
+
+// Numbers are in files: never reused.
+enum class StreamKind : std::uint8_t {
+  kSamples = 1,    // of stacks, while they ran
+  kWaits = 2,      // what a thread waited for, and how long
+  kSnapshots = 3,  // what trees of events have grown by since the snapshot before
+  kEvents = 4,     // slices of a log of events
+};
+
+// Samples of one kind, ascending in time. Each has a value for some of the recording's metrics.
+struct Stream {
+  StreamKind kind = StreamKind::kSamples;
+  std::string name;                    // printable; where there are several of a kind
+  std::vector<std::uint16_t> metrics;  // indices, each once, at least one
+  bool operator==(const Stream&) const = default;
+};
+
+// One of the runs of programs that were recorded, by time. They may overlap.
+struct Run {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;  // if has_ended
+  bool has_ended = false;
+  std::int32_t exit_status = 0;  // if has_ended; -1 - signal
+  std::string command;           // as the user would type it; printable, cut if it is long
+  std::string environment_hash;  // bytes; runs of equal ones can be compared
+  bool operator==(const Run&) const = default;
+};
+
+// Something that was counted: what was lost, cut, late. The last one of a name is valid.
+struct Count {
+  std::string name;  // "late samples"
+  std::uint64_t value = 0;
+  bool operator==(const Count&) const = default;
+};
+// Samples whose time had to be set to that of the last block's end (writer.h).
+inline constexpr char kLateSamples[] = "late samples";
+
+// All but samples and paths.
+struct Descriptions {
+  std::vector<tree::Metric> metrics;
+  std::vector<Stream> streams;
+  std::vector<Run> runs;
+  std::vector<Count> counts;
+  bool operator==(const Descriptions&) const = default;
+};
+
+//   metrics := first_metric metric_count metric* first_stream stream_count stream*
+//   metric := text:name unit per_sample
+//   stream := kind text:name metric_count metric*
+// Those from the given ones on. kInvalidArgument, kTooLarge if they may not be.
+std::string EncodeMetrics(const Descriptions& all, std::size_t first_metric,
+                          std::size_t first_stream);
+//   run := number 0 time_ns text:command text:environment_hash
+//        | number 1 time_ns (exit_status, zigzag)
+std::string EncodeRunBegin(const Descriptions& all, std::size_t run);
+std::string EncodeRunEnd(const Descriptions& all, std::size_t run);
+//   count := text:name value
+std::string EncodeCount(const Count& count);
+
+// Each adds to what the frames before it said: kCorrupt unless it follows them and is as above,
+// kTooLarge beyond the limits.
+Status DecodeMetrics(std::string_view untrusted_payload, Descriptions& all);
+Status DecodeRun(std::string_view untrusted_payload, Descriptions& all);
+Status DecodeCount(std::string_view untrusted_payload, Descriptions& all);
+
+// A tree's own bytes (common/tree) in one or more frames.
+//   tree := part:u32 parts:u32 byte*
+struct TreePart {
+  std::uint32_t part = 0;
+  std::uint32_t parts = 1;
+  std::string_view bytes;
+};
+std::string EncodeTreePart(const TreePart& part);
+// kCorrupt unless part < parts.
+Result<TreePart> ReadTreePart(std::string_view untrusted_payload);
+
+// kInvalidArgument unless members are as above and in range; kTooLarge if there are too many.
+Status AddMetric(const tree::Metric& untrusted_metric, Descriptions& all);
+Status AddStream(const Stream& untrusted_stream, Descriptions& all);
+Status AddRun(const Run& untrusted_run, Descriptions& all);
+Status SetCount(const Count& untrusted_count, Descriptions& all);
+
+}  // namespace fieldcost::recording

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/tree/frame.h"
+#include "common/tree/path.h"
+
+namespace fieldcost::recording {
+
+// Frames and paths in increments: each has those that are new since the one before, in order.
+//   dictionary := first_frame first_path text_count text* frame_count frame* path_count path*
+//   frame := kind module file build_id function offset     ; module, file, build_id: texts
+//   path := (its id - its parent's) frame                  ; the root is not in it
+// All numbers are varints, text := size byte*.
+
+// How much of the tables is in a file.
+struct DictionarySize {
+  std::size_t frames = 0;
+  std::size_t paths = 1;  // the root needs no increment
+  bool operator==(const DictionarySize&) const = default;
+};
+
+// What comes next after `size`, which grows by it: as much as one increment takes, so it may have
+// to be called again. REQUIRES: the tables are not smaller than `size`.
+std::string EncodeIncrement(const tree::FrameTable& frames, const tree::PathTable& paths,
+                            DictionarySize& size);
+
+// Adds an increment to tables that have those before. kCorrupt if it does not follow them, or is
+// not as above; kTooLarge beyond the limits. After an error the tables may have some of it.
+Status DecodeIncrement(std::string_view untrusted_payload, tree::FrameTable& frames,
+                       tree::PathTable& paths);
+
+}  // namespace fieldcost::recording

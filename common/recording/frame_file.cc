@@ -1,0 +1,72 @@
+#include "common/recording/frame_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common/recording/limits.h"
+
+namespace fieldcost::recording {
+
+Result<FrameFile> FrameFile::Create(const std::filesystem::path& path,
+                                    const ClockAnchors& anchors) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode)) {
+      return fieldcost::Fail(ErrorCode::kInvalidArgument, "replace {}: not a regular file",
+                             path.string());
+    }
+    // Those who have the old one open, or mapped, keep it.
+    if (::unlink(path.c_str()) != 0) return ErrnoError("replace", path, errno);
+  }
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  UniqueFd fd(::open(path.c_str(), kFlags, 0600));
+  if (!fd.valid()) return ErrnoError("create", path, errno);
+  FrameFile file(path, std::move(fd));
+  file.pending_ = EncodeHeader(anchors);
+  FIELDCOST_TRY(file.Flush());
+  return file;
+}
+
+Result<std::uint64_t> FrameFile::Append(FrameType type, std::string_view payload) {
+  if (!failure_) return failure_.error();
+  if (pending_.size() >= kWriteBytes) FIELDCOST_TRY(Flush());
+  const std::uint64_t offset = size();
+  AppendFrame(type, frames_, payload, pending_);
+  ++frames_;
+  return offset;
+}
+
+Status FrameFile::Fail(Error error) {
+  // What is torn would be passed over, too; but so the file is whole as far as it goes.
+  if (::ftruncate(fd_.get(), static_cast<off_t>(written_)) != 0) {
+    error.message += "; its end is torn";
+  }
+  failure_ = std::move(error);
+  return failure_;
+}
+
+Status FrameFile::Flush() {
+  if (!failure_) return failure_;
+  std::string_view rest = pending_;
+  while (!rest.empty()) {
+    const ssize_t wrote = ::write(fd_.get(), rest.data(), rest.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return Fail(ErrnoError("write", path_, errno));
+    rest.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  written_ += pending_.size();
+  pending_.clear();
+  return {};
+}
+
+Status FrameFile::Sync() {
+  FIELDCOST_TRY(Flush());
+  if (::fsync(fd_.get()) != 0) return Fail(ErrnoError("sync", path_, errno));
+  return {};
+}
+
+}  // namespace fieldcost::recording

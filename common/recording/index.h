@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/descriptions.h"
+#include "common/recording/file_format.h"
+#include "common/recording/limits.h"
+
+namespace fieldcost::recording {
+
+// What a reader knows of a frame without reading it. The index has one for each frame before it, so
+// that a long recording is opened without reading all of it.
+struct IndexEntry {
+  std::uint64_t offset = 0;
+  std::uint64_t first_ns = 0;  // of a block
+  std::uint64_t last_ns = 0;
+  std::uint64_t ordinal = 0;  // block: its number in its stream; group: first block; vector: blocks
+  FrameType type{};
+  std::uint32_t samples = 0;      // of a block
+  std::uint32_t sum_entries = 0;  // of a block or group
+  std::uint16_t stream = 0;
+  std::uint16_t metric = 0;  // of a vector, in its stream
+  bool operator==(const IndexEntry&) const = default;
+};
+static_assert(sizeof(IndexEntry) == 48, "it is in the file as it is here");
+
+//   index := entry* offset:u64      ; of the index frame itself: the file's last eight bytes
+std::string EncodeIndex(std::span<const IndexEntry> entries, std::uint64_t offset);
+
+// The last frame of a file, if it is an index, and its number of entries is as that of frames.
+// Entries are not looked at.
+std::optional<FileFrame> FindIndex(std::string_view untrusted_file);
+std::vector<IndexEntry> DecodeIndex(const FileFrame& index);
+
+// The blocks, groups and vectors of one stream, as entries come.
+class StreamIndex {
+ public:
+  struct Block {
+    std::uint32_t frame = 0;  // its number in the file
+    std::uint32_t samples = 0;
+    std::uint64_t first_ns = 0;
+    std::uint64_t last_ns = 0;
+    std::uint32_t sum_entries = 0;
+  };
+  struct Group {
+    std::uint32_t frame = 0;  // 0: none, as blocks are before it
+    std::uint32_t sum_entries = 0;
+  };
+  struct Vector {
+    std::uint64_t blocks = 0;
+    std::vector<std::uint32_t> frames;  // per metric
+  };
+
+  explicit StreamIndex(std::size_t metrics) : metrics_(metrics) {}
+
+  // A block, group or vector. kCorrupt unless it follows those before. An entry that was just made
+  // of a block has no number; it gets it. `frame`: its number in the file.
+  Status Add(IndexEntry& untrusted_entry, std::uint32_t frame);
+  // After the last one, for Cost().
+  void Finish();
+
+  const std::vector<Block>& blocks() const { return blocks_; }
+  // By block / kGroupBlocks; may be shorter.
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<Vector>& vectors() const { return vectors_; }  // ascending
+  std::size_t metrics() const { return metrics_; }
+  std::uint64_t samples() const { return samples_; }
+
+  // About how many additions the sums of blocks [begin, end) are.
+  std::uint64_t Cost(std::size_t begin, std::size_t end) const;
+
+  // Visits blocks [begin, end), by their groups where there are any: on_group(Group),
+  // on_block(Block), until one returns an error.
+  template <typename OnGroup, typename OnBlock>
+  Status Visit(std::size_t begin, std::size_t end, OnGroup&& on_group, OnBlock&& on_block) const {
+    while (begin < end) {
+      const std::size_t group = begin / kGroupBlocks;
+      if (begin % kGroupBlocks == 0 && end - begin >= kGroupBlocks && group < groups_.size() &&
+          groups_[group].frame != 0) {
+        FIELDCOST_TRY(on_group(groups_[group]));
+        begin += kGroupBlocks;
+      } else {
+        FIELDCOST_TRY(on_block(blocks_[begin]));
+        ++begin;
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status AddBlock(IndexEntry& entry, std::uint32_t frame);
+  Status AddGroup(const IndexEntry& entry, std::uint32_t frame);
+  Status AddVector(const IndexEntry& entry, std::uint32_t frame);
+
+  std::size_t metrics_;
+  std::uint64_t samples_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<Group> groups_;
+  std::vector<Vector> vectors_;
+  std::vector<std::uint64_t> block_costs_;  // of all blocks before the i-th
+  std::vector<std::uint64_t> group_costs_;  // of all before block i * kGroupBlocks, by groups
+};
+
+// Adding the sums of a block or group, or else its samples.
+std::uint64_t CostOf(const StreamIndex::Block& block);
+
+}  // namespace fieldcost::recording

@@ -1,0 +1,162 @@
+#include "common/recording/recording.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/recording/bytes.h"
+#include "common/recording/interval_query.h"
+#include "common/recording/limits.h"
+#include "common/stats/uint128.h"
+
+namespace fieldcost::recording {
+namespace {
+
+Error Corrupt(const IndexEntry& entry, std::string_view what) {
+  return Fail(ErrorCode::kCorrupt, "{} at byte {}: {}", Name(entry.type), entry.offset, what);
+}
+
+}  // namespace
+
+Recording::Recording(Contents contents, std::string_view file, std::optional<MappedFile> mapped)
+    : mapped_(std::move(mapped)),
+      file_(file),
+      contents_(std::move(contents)),
+      checked_(new std::atomic<bool>[contents_.frames.size()]()) {}
+
+Result<Recording> Recording::Open(const std::filesystem::path& path) {
+  FIELDCOST_ASSIGN(MappedFile mapped, MappedFile::Open(path));
+  auto contents = ReadContents(mapped.bytes());
+  if (!contents) return Within(contents.error(), "read " + path.string());
+  const std::string_view file = mapped.bytes();
+  return Recording(std::move(*contents), file, std::move(mapped));
+}
+
+Result<Recording> Recording::Over(std::string_view untrusted_file) {
+  FIELDCOST_ASSIGN(Contents contents, ReadContents(untrusted_file));
+  return Recording(std::move(contents), untrusted_file, std::nullopt);
+}
+
+std::optional<Interval> Recording::Span() const {
+  std::optional<Interval> span;
+  for (const StreamIndex& stream : contents_.streams) {
+    if (stream.blocks().empty()) continue;
+    const std::uint64_t from_ns = stream.blocks().front().first_ns;
+    const std::uint64_t to_ns = stream.blocks().back().last_ns;
+    const std::uint64_t behind_ns = to_ns + (to_ns < UINT64_MAX ? 1 : 0);
+    if (!span) span = Interval{.from_ns = from_ns, .to_ns = behind_ns};
+    span->from_ns = std::min(span->from_ns, from_ns);
+    span->to_ns = std::max(span->to_ns, behind_ns);
+  }
+  return span;
+}
+
+Result<FileFrame> Recording::Frame(std::uint32_t number) const {
+  const IndexEntry& entry = contents_.frames[number];
+  const bool was_checked = checked_[number].load(std::memory_order_relaxed);
+  const FrameResult found = FrameAt(file_, entry.offset, was_checked);
+  if (!found.ok()) return Corrupt(entry, found.trouble);
+  if (was_checked) return found.frame;
+  auto actual = EntryOf(found.frame);
+  if (!actual) return Corrupt(entry, actual.error().message);
+  if (actual->type == FrameType::kBlock) actual->ordinal = entry.ordinal;
+  if (*actual != entry || found.frame.number != number) {
+    return Corrupt(entry, "the index says otherwise");
+  }
+  checked_[number].store(true, std::memory_order_relaxed);
+  return found.frame;
+}
+
+Result<BlockView> Recording::Block(std::uint32_t number, std::size_t metrics) const {
+  FIELDCOST_ASSIGN(const FileFrame frame, Frame(number));
+  FIELDCOST_ASSIGN(BlockView block, ReadBlock(frame.payload));
+  if (block.columns.size() != metrics) {
+    return Corrupt(contents_.frames[number], "it has other metrics than its stream");
+  }
+  return block;
+}
+
+Status Recording::SelfValues(StreamId stream, std::size_t metric, Interval interval,
+                             std::vector<std::uint64_t>& out) const {
+  FIELDCOST_CHECK(stream.value() < contents_.streams.size() &&
+                  metric < contents_.streams[stream.value()].metrics());
+  return IntervalQuery(*this, stream, metric).Run(interval, out);
+}
+
+Result<tree::RunValues> Recording::Values(Interval interval) const {
+  tree::RunValues values(contents_.descriptions.metrics.size(), dictionary().paths.size());
+  std::vector<std::uint64_t> column;
+  for (std::size_t i = 0; i < contents_.streams.size(); ++i) {
+    const auto& metrics = contents_.descriptions.streams[i].metrics;
+    for (std::size_t metric = 0; metric < metrics.size(); ++metric) {
+      const StreamId stream(static_cast<std::uint16_t>(i));
+      FIELDCOST_TRY(SelfValues(stream, metric, interval, column));
+      const auto sums = values.MutableColumn(metrics[metric], column.size());
+      bool saturated = false;
+      for (std::size_t path = 0; path < column.size(); ++path) {
+        sums[path] = stats::SaturatingAdd(sums[path], column[path], saturated);
+      }
+      if (saturated) return Fail(ErrorCode::kTooLarge, "a path's value passes 64 bits");
+    }
+  }
+  return values;
+}
+
+Status Recording::ForEachSample(StreamId stream, Interval interval,
+                                const OnSample& on_sample) const {
+  const StreamIndex& index = contents_.streams[stream.value()];
+  std::vector<std::uint64_t> values(index.metrics());
+  for (const StreamIndex::Block& entry : index.blocks()) {
+    if (entry.last_ns < interval.from_ns) continue;
+    if (entry.first_ns >= interval.to_ns) break;
+    FIELDCOST_ASSIGN(const BlockView block, Block(entry.frame, index.metrics()));
+    for (std::uint32_t i = block.Before(interval.from_ns); i < block.head.samples; ++i) {
+      const std::uint64_t time_ns = block.time_ns(i);
+      if (time_ns >= interval.to_ns) break;
+      if (block.path(i) >= dictionary().paths.size()) {
+        return Corrupt(contents_.frames[entry.frame], "a sample is of no known path");
+      }
+      for (std::size_t metric = 0; metric < values.size(); ++metric) {
+        values[metric] = block.columns[metric][i];
+      }
+      on_sample(time_ns, block.path(i), values);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Bin>> Recording::Bins(StreamId stream, std::size_t metric, Interval interval,
+                                         std::size_t count) const {
+  FIELDCOST_CHECK(count > 0 && count <= kMaxBins);
+  const std::uint64_t length = std::max(interval.to_ns, interval.from_ns) - interval.from_ns;
+  const auto edge = [&](std::size_t i) {
+    return interval.from_ns + static_cast<std::uint64_t>(stats::Uint128{length} * i / count);
+  };
+  std::vector<Bin> bins(count);
+  std::vector<std::uint64_t> self;
+  for (std::size_t i = 0; i < count; ++i) {
+    bins[i].interval = {.from_ns = edge(i), .to_ns = edge(i + 1)};
+    FIELDCOST_TRY(SelfValues(stream, metric, bins[i].interval, self));
+    for (std::uint32_t path = 0; path < self.size(); ++path) {
+      if (self[path] != 0) bins[i].values.emplace_back(path, self[path]);
+    }
+  }
+  return bins;
+}
+
+Result<std::vector<std::string>> Recording::Trees() const {
+  std::vector<std::string> trees;
+  std::uint32_t expected = 0;  // of the parts of the last one
+  for (std::uint32_t number = 0; number < contents_.frames.size(); ++number) {
+    if (contents_.frames[number].type != FrameType::kTree) continue;
+    FIELDCOST_ASSIGN(const FileFrame frame, Frame(number));
+    FIELDCOST_ASSIGN(const TreePart part, ReadTreePart(frame.payload));
+    if (part.part != expected) return Corrupt(contents_.frames[number], "parts are missing");
+    if (part.part == 0) trees.emplace_back();
+    trees.back() += part.bytes;
+    expected = part.part + 1 == part.parts ? 0 : part.part + 1;
+  }
+  if (expected != 0) trees.pop_back();  // a crash was in the middle of it
+  return trees;
+}
+
+}  // namespace fieldcost::recording

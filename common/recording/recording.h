@@ -1,0 +1,91 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/block.h"
+#include "common/recording/contents.h"
+#include "common/recording/mapped_file.h"
+#include "common/tree/dictionary.h"
+#include "common/tree/run_values.h"
+
+namespace fieldcost::recording {
+
+// Times from `from_ns` on, before `to_ns`: so parts add up. Empty unless to > from.
+struct Interval {
+  std::uint64_t from_ns = 0;
+  std::uint64_t to_ns = UINT64_MAX;
+  bool operator==(const Interval&) const = default;
+};
+
+// What was in a part of an interval.
+struct Bin {
+  Interval interval;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> values;  // path, self value; ascending
+};
+
+// A recording that is read. What is mapped is checked when it is first used: a query that needs a
+// frame that is not whole returns kCorrupt, others go on. Queries are const and may be made by
+// several threads. Moves.
+class Recording {
+ public:
+  // Errors of ReadContents(), and of opening the file.
+  static Result<Recording> Open(const std::filesystem::path& path);
+  // Of a file's bytes, which REQUIRES: outlive it.
+  static Result<Recording> Over(std::string_view untrusted_file);
+
+  // Where it could be read to, its frames, streams, metrics, runs and counts.
+  const Contents& contents() const { return contents_; }
+  const tree::Dictionary& dictionary() const { return *contents_.dictionary; }
+  // From the first to behind the last sample; nothing if there is none.
+  std::optional<Interval> Span() const;
+
+  // For all, REQUIRES: stream < contents().streams.size(), metric < those of the stream (its own
+  // numbers).
+
+  // The self value of each path in the interval, exactly: out[path id], as many as paths. A few
+  // additions per path, and those of some blocks, however long the interval is (README.md).
+  Status SelfValues(StreamId stream, std::size_t metric, Interval interval,
+                    std::vector<std::uint64_t>& out) const;
+  // All metrics of all streams: by the recording's metrics. kTooLarge if a value passes 64 bits.
+  Result<tree::RunValues> Values(Interval interval) const;
+
+  // All samples in the interval, in order. `values`: one per metric of the stream.
+  using OnSample = std::function<void(std::uint64_t time_ns, std::uint32_t path,
+                                      std::span<const std::uint64_t> values)>;
+  Status ForEachSample(StreamId stream, Interval interval, const OnSample& on_sample) const;
+
+  // The interval in `count` parts, of lengths that differ by 1 ns at most, each
+  // with its paths of which the value is not 0: what a picture over time is made of. REQUIRES:
+  // 0 < count <= kMaxBins.
+  Result<std::vector<Bin>> Bins(StreamId stream, std::size_t metric, Interval interval,
+                                std::size_t count) const;
+
+  // The trees in it (Writer::PutTree), in order; each as it was given.
+  Result<std::vector<std::string>> Trees() const;
+
+  // A frame of contents().frames. kCorrupt if it is not whole, or another than that.
+  Result<FileFrame> Frame(std::uint32_t number) const;
+  Result<BlockView> Block(std::uint32_t number, std::size_t metrics) const;
+
+ private:
+  Recording(Contents contents, std::string_view file, std::optional<MappedFile> mapped);
+
+  std::optional<MappedFile> mapped_;
+  std::string_view file_;
+  Contents contents_;
+  // [frame]: its checksum was right. Set by whoever looks first.
+  std::unique_ptr<std::atomic<bool>[]> checked_;
+};
+
+}  // namespace fieldcost::recording

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/index.h"
+#include "common/recording/path_sums.h"
+
+namespace fieldcost::recording {
+
+// Makes blocks, groups and vectors of the samples of one stream. Not thread-safe.
+class StreamWriter {
+ public:
+  // Takes a frame: its payload, and what the index will say of it but its place.
+  using Sink = std::function<Status(std::string_view payload, const IndexEntry& entry)>;
+
+  StreamWriter(std::uint16_t stream, std::size_t metrics);
+
+  // Whether the open block has to be sealed before a sample of this time is added.
+  bool IsFullFor(std::uint64_t time_ns) const;
+  // A time before the last block's end is set to that, and counted. kTooLarge if the stream's sum
+  // of a metric would pass 2^64 - 1: then nothing has changed. REQUIRES: !IsFullFor(time_ns), a
+  // value per metric.
+  Status Append(std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values);
+  // Gives the open block to the sink, if there is one, and what follows it. All paths so far are
+  // below `paths`. After an error of the sink nothing may be added.
+  Status Seal(std::size_t paths, const Sink& sink);
+
+  std::uint64_t late_samples() const { return late_samples_; }
+
+ private:
+  void SortByTime();
+  Status SealGroup(std::size_t paths, const Sink& sink);
+  Status PutVectors(std::size_t paths, const Sink& sink);
+
+  const std::uint16_t stream_;
+  const std::size_t metrics_;
+  // The open block.
+  std::vector<std::uint64_t> times_ns_;
+  std::vector<std::uint32_t> paths_;
+  std::vector<std::vector<std::uint64_t>> values_;
+  std::uint64_t least_ns_ = 0;
+  std::uint64_t greatest_ns_ = 0;
+  bool is_sorted_ = true;
+
+  std::vector<std::uint64_t> totals_;
+  std::uint64_t sealed_ns_ = 0;
+  std::uint64_t late_samples_ = 0;
+  std::uint64_t blocks_ = 0;
+  std::uint64_t samples_since_vector_ = 0;
+  std::uint64_t group_cost_ = 0;  // of adding its blocks one by one
+  PathSums block_sums_;
+  PathSums group_sums_;
+  std::vector<std::vector<std::uint64_t>> cumulative_;  // of all whole groups
+};
+
+}  // namespace fieldcost::recording

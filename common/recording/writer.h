@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/descriptions.h"
+#include "common/recording/dictionary.h"
+#include "common/recording/frame_file.h"
+#include "common/recording/index.h"
+#include "common/recording/stream_writer.h"
+#include "common/tree/dictionary.h"
+#include "common/tree/path.h"
+
+namespace fieldcost::recording {
+
+// Writes a recording. What was flushed is read again after any end of this process, and after a
+// power loss what had reached the disk by then; Close() adds the index that makes opening fast.
+//
+// The first failure of the file is the last thing that happens to it: it keeps what was flushed
+// before, and whatever is called returns the same error. Moves; not thread-safe. Memory: for each
+// stream and metric 24 bytes a path, and the index: 48 bytes a block.
+class Writer {
+ public:
+  // Makes the file, mode 0600, in the place of one that is there. Frames and paths of `dictionary`
+  // are written as samples need them; it may grow meanwhile, and REQUIRES: lives longer.
+  static Result<Writer> Create(const std::filesystem::path& path,
+                               const tree::Dictionary& dictionary, const ClockAnchors& anchors);
+
+  // kInvalidArgument or kTooLarge if it may not be; then nothing has changed.
+  Result<std::uint16_t> AddMetric(const tree::Metric& metric);
+  Result<StreamId> AddStream(const Stream& stream);
+
+  // A run begins, or ends, at ns since the anchors. Commands are made printable, and cut.
+  Result<std::uint32_t> BeginRun(std::uint64_t time_ns, std::string_view command,
+                                 std::string_view environment_hash);
+  Status EndRun(std::uint32_t run, std::uint64_t time_ns, std::int32_t exit_status);
+
+  // Something was counted; the last value of a name is valid.
+  Status SetCount(std::string_view name, std::uint64_t value);
+
+  // A sample: of each of the stream's metrics, `path` cost so much at that time. Samples may come
+  // in any order within a block (kBlockNs, or since the last flush); one that is earlier gets the
+  // time at which the last block ended and is counted as late: no cost is lost, its place in time
+  // is. kTooLarge if a sum would pass 64 bits, kInvalidArgument beyond kMaxTimeNs: then nothing has
+  // changed. REQUIRES: path is one of the dictionary's, a value
+  // for each of the stream's metrics.
+  Status Append(StreamId stream, std::uint64_t time_ns, tree::PathId path,
+                std::span<const std::uint64_t> values);
+
+  // Keeps a tree, as common/tree encodes it.
+  Status PutTree(std::string_view encoded_tree);
+
+  // Ends open blocks and hands all to the system: to be called about every second.
+  Status Flush();
+  // The same, then the index, then waits for the disk. Nothing may follow.
+  Status Close();
+
+  std::uint64_t size_bytes() const { return file_.size(); }
+
+ private:
+  Writer(FrameFile file, const tree::Dictionary& dictionary)
+      : file_(std::move(file)), dictionary_(&dictionary) {}
+  Status Put(std::string_view payload, IndexEntry entry);
+  Status Put(FrameType type, std::string_view payload) { return Put(payload, {.type = type}); }
+  Status PutDictionary();
+  Status Seal(StreamWriter& stream);
+
+  FrameFile file_;
+  const tree::Dictionary* dictionary_;
+  DictionarySize in_file_;
+  Descriptions descriptions_;
+  std::vector<StreamWriter> streams_;
+  std::vector<IndexEntry> index_;
+};
+
+}  // namespace fieldcost::recording
