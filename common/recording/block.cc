@@ -237,7 +237,9 @@ bool AddSamples(const BlockView& block, std::uint32_t metric, std::uint32_t begi
 
 bool AddSums(const Sums& sums, std::uint64_t factor, std::span<std::uint64_t> out) {
   return ForEachSum(sums, out.size(),
-                    [&](std::uint32_t id, std::uint64_t value) { out[id] += factor * value; });
+                    [factor, at = out.data()](std::uint32_t id, std::uint64_t value) {
+                      at[id] += factor * value;
+                    });
 }
 
 }  // namespace fieldcost::recording

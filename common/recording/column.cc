@@ -146,8 +146,8 @@ void AppendSums(std::span<const std::uint32_t> ids,
   std::uint32_t before = 0;
   for (const std::uint32_t id : ids) {
     const std::uint32_t gap = id - before;
-    gaps += static_cast<char>(std::min<std::uint32_t>(gap, 255));
-    if (gap >= 255) ByteWriter(wide).Fixed(gap);
+    gaps += static_cast<char>(std::min(gap, kWideGap));
+    if (gap >= kWideGap) ByteWriter(wide).Fixed(gap);
     before = id;
   }
   ByteWriter bytes(out);

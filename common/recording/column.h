@@ -54,6 +54,7 @@ void AddAll(const Column& column, std::uint64_t factor, std::span<std::uint64_t>
 // A gap is the difference to the id before (the first one's: to 0), 255 stands for the next wide
 // one. A value is scale * q; the greatest q of the width stands for the next wide one, except for
 // width 8, which has none.
+inline constexpr std::uint32_t kWideGap = 255;
 struct Sums {
   std::uint32_t entries = 0;
   std::uint32_t wide_gaps = 0;
@@ -75,31 +76,31 @@ Sums ReadSums(ByteReader& untrusted_bytes, std::uint32_t metric);
 // that is given is `paths` or more.
 template <typename Take>
 [[nodiscard]] bool ForEachSum(const Sums& sums, std::size_t paths, Take&& take) {
+  // Copies: what take() writes could be the sums, for all that the compiler knows.
+  const Sums all = sums;
   bool good = true;
-  WithWidth(sums.width, [&](auto integer) {
+  WithWidth(all.width, [&good, &take, all, paths](auto integer) {
     using Integer = decltype(integer);
     constexpr Integer kWide = static_cast<Integer>(~Integer{0});
     std::uint64_t id = 0;
     std::uint32_t gaps = 0;
     std::uint32_t values = 0;
-    for (std::uint32_t i = 0; i < sums.entries; ++i) {
-      const auto gap = static_cast<unsigned char>(sums.gaps[i]);
-      if (gap != 255) {
-        id += gap;
-      } else {
-        if (gaps == sums.wide_gaps) return void(good = false);
-        id += LoadAt<std::uint32_t>(sums.wide_gap + sizeof(std::uint32_t) * gaps++);
+    for (std::uint32_t i = 0; i < all.entries; ++i) {
+      std::uint32_t gap = static_cast<unsigned char>(all.gaps[i]);
+      if (gap == kWideGap) [[unlikely]] {
+        if (gaps == all.wide_gaps) return void(good = false);
+        gap = LoadAt<std::uint32_t>(all.wide_gap + sizeof gap * gaps++);
+      }
+      id += gap;
+      std::uint64_t q = LoadAt<Integer>(all.values + sizeof(Integer) * i);
+      if (sizeof(Integer) < sizeof q && q == kWide) [[unlikely]] {
+        if (values == all.wide_values) return void(good = false);
+        q = LoadAt<std::uint64_t>(all.wide_value + sizeof q * values++);
       }
       if (id >= paths) return void(good = false);
-      const auto q = LoadAt<Integer>(sums.values + sizeof(Integer) * i);
-      std::uint64_t value = sums.scale * q;
-      if (sizeof(Integer) < sizeof(std::uint64_t) && q == kWide) {
-        if (values == sums.wide_values) return void(good = false);
-        value = sums.scale * LoadAt<std::uint64_t>(sums.wide_value + sizeof value * values++);
-      }
-      take(static_cast<std::uint32_t>(id), value);
+      take(static_cast<std::uint32_t>(id), all.scale * q);
     }
-    good = gaps == sums.wide_gaps && values == sums.wide_values;
+    good = gaps == all.wide_gaps && values == all.wide_values;
   });
   return good;
 }
