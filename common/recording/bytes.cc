@@ -3,17 +3,14 @@
 namespace fieldcost::recording {
 
 std::uint64_t ByteReader::Varint() {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    const auto byte = Fixed<std::uint8_t>();
-    if (!ok_) return 0;
-    const std::uint64_t bits = byte & 0x7f;
-    if (shift == 63 && bits > 1) break;
-    value |= bits << shift;
-    if (byte < 0x80) return value;
+  std::string_view rest = bytes_.substr(at_);
+  stats::Uint128 value = 0;
+  if (!ok_ || !stats::TakeVarint(rest, value) || value > UINT64_MAX) {
+    ok_ = false;
+    return 0;
   }
-  ok_ = false;
-  return 0;
+  at_ = bytes_.size() - rest.size();
+  return stats::Low64(value);
 }
 
 std::string_view ByteReader::Bytes(std::size_t size) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/stats/varint.h"
+
 namespace fieldcost::recording {
 
 static_assert(std::endian::native == std::endian::little,
@@ -25,7 +27,7 @@ Integer LoadAt(const char* at) {
   return value;
 }
 
-// Appends to a string that outlives it. Little endian; varint as protobuf's.
+// Appends to a string that outlives it. Little endian.
 class ByteWriter {
  public:
   explicit ByteWriter(std::string& out) : out_(out) {}
@@ -35,10 +37,7 @@ class ByteWriter {
     std::memcpy(bytes, &value, sizeof value);
     out_.append(bytes, sizeof value);
   }
-  void Varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(value | 0x80);
-    out_ += static_cast<char>(value);
-  }
+  void Varint(std::uint64_t value) { stats::AppendVarint(value, out_); }
   void Text(std::string_view text) {
     Varint(text.size());
     out_ += text;
@@ -64,7 +63,7 @@ class ByteReader {
     const std::string_view bytes = Bytes(sizeof(Integer));
     return ok_ ? LoadAt<Integer>(bytes.data()) : Integer{};
   }
-  std::uint64_t Varint();
+  std::uint64_t Varint();  // of 64 bits
   std::string_view Bytes(std::size_t size);
   // A text that is longer is not well-formed.
   std::string_view Text(std::size_t max_bytes);

@@ -105,7 +105,7 @@ Column ReadColumn(ByteReader& untrusted_bytes, std::uint32_t count) {
   column.width = untrusted_bytes.Fixed<std::uint32_t>();
   column.count = count;
   if (untrusted_bytes.Fixed<std::uint32_t>() != 0) untrusted_bytes.Fail();
-  if (column.width != 0 && !IsWidth(column.width)) untrusted_bytes.Fail();
+  if (column.width == 0 ? column.scale != 1 : !IsWidth(column.width)) untrusted_bytes.Fail();
   column.at = untrusted_bytes.Bytes(std::size_t{column.width} * count).data();
   untrusted_bytes.SkipPadding();
   return untrusted_bytes.ok() ? column : Column{};

@@ -12,7 +12,7 @@ namespace {
 // Takes frame after frame.
 class Builder {
  public:
-  // `payload` is that of frames other than blocks, groups and vectors.
+  // Of blocks, groups and vectors the payload may be missing.
   Status Take(IndexEntry entry, std::string_view untrusted_payload) {
     FIELDCOST_TRY(TakeContent(entry, untrusted_payload));
     contents_.frames.push_back(entry);
@@ -46,11 +46,28 @@ class Builder {
         if (entry.stream >= contents_.streams.size()) {
           return Fail(ErrorCode::kCorrupt, "a {} of no known stream", Name(entry.type));
         }
+        FIELDCOST_TRY(CheckPaths(entry.type, untrusted_payload));
         return contents_.streams[entry.stream].Add(
             entry, static_cast<std::uint32_t>(contents_.frames.size()));
       case FrameType::kTree:
       case FrameType::kIndex:
         break;
+    }
+    return {};
+  }
+
+  // Those that are known now. By an index it is seen when the frame is used.
+  Status CheckPaths(FrameType type, std::string_view untrusted_payload) const {
+    std::optional<std::uint32_t> paths;
+    if (type == FrameType::kBlock && !untrusted_payload.empty()) {
+      FIELDCOST_ASSIGN(const BlockHead head, ReadBlockHead(untrusted_payload));
+      paths = head.paths;
+    } else if (type == FrameType::kVector && !untrusted_payload.empty()) {
+      FIELDCOST_ASSIGN(const VectorHead head, ReadVectorHead(untrusted_payload));
+      paths = head.paths;
+    }
+    if (paths && *paths != dictionary_.paths.size()) {
+      return Fail(ErrorCode::kCorrupt, "a {} is of other paths", Name(type));
     }
     return {};
   }
@@ -152,6 +169,8 @@ Result<Contents> ReadContentsWithoutIndex(std::string_view untrusted_file) {
       taken = entry.error();
     } else if (found.frame.type != FrameType::kIndex) {
       taken = builder.Take(*entry, found.frame.payload);
+    } else if (found.frame.end() != untrusted_file.size()) {
+      taken = Fail(ErrorCode::kCorrupt, "something follows the index");
     }
     if (!taken) {
       stop.reason = taken.error().message;

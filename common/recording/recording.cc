@@ -36,6 +36,11 @@ Result<Recording> Recording::Over(std::string_view untrusted_file) {
   return Recording(std::move(contents), untrusted_file, std::nullopt);
 }
 
+Result<Recording> Recording::WithoutIndex(std::string_view untrusted_file) {
+  FIELDCOST_ASSIGN(Contents contents, ReadContentsWithoutIndex(untrusted_file));
+  return Recording(std::move(contents), untrusted_file, std::nullopt);
+}
+
 std::optional<Interval> Recording::Span() const {
   std::optional<Interval> span;
   for (const StreamIndex& stream : contents_.streams) {
@@ -69,8 +74,8 @@ Result<FileFrame> Recording::Frame(std::uint32_t number) const {
 Result<BlockView> Recording::Block(std::uint32_t number, std::size_t metrics) const {
   FIELDCOST_ASSIGN(const FileFrame frame, Frame(number));
   FIELDCOST_ASSIGN(BlockView block, ReadBlock(frame.payload));
-  if (block.columns.size() != metrics) {
-    return Corrupt(contents_.frames[number], "it has other metrics than its stream");
+  if (block.columns.size() != metrics || block.head.paths > dictionary().paths.size()) {
+    return Corrupt(contents_.frames[number], "it does not fit to what was before it");
   }
   return block;
 }

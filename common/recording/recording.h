@@ -43,6 +43,8 @@ class Recording {
   static Result<Recording> Open(const std::filesystem::path& path);
   // Of a file's bytes, which REQUIRES: outlive it.
   static Result<Recording> Over(std::string_view untrusted_file);
+  // The same, by the frames alone.
+  static Result<Recording> WithoutIndex(std::string_view untrusted_file);
 
   // Where it could be read to, its frames, streams, metrics, runs and counts.
   const Contents& contents() const { return contents_; }

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/contents.h"
+
+namespace fieldcost::recording {
+
+// Something in a file that cannot be so.
+struct Problem {
+  std::uint64_t offset = 0;  // of the frame
+  std::string what;
+};
+
+struct VerifyReport {
+  std::uint64_t bytes = 0;
+  std::map<std::string, std::uint64_t> frames;  // by the name of their type, up to the stop
+  std::uint64_t samples = 0;
+  std::uint64_t paths = 0;
+  std::size_t runs = 0;
+  std::size_t open_runs = 0;  // whose end is missing
+  std::size_t trees = 0;
+  bool has_index = false;         // without one it was not closed, which is no problem
+  Stop stop;                      // the end, or the first frame that is not whole
+  std::vector<Problem> problems;  // ascending by offset; the first kMaxProblems
+  bool is_good() const { return stop.reason.empty() && problems.empty(); }
+};
+inline constexpr std::size_t kMaxProblems = 100;
+
+// Reads all of it: every checksum; paths behind their parents; samples ascending and of known
+// paths; the sums of blocks, groups and vectors against the samples; trees against what their sums
+// allow; the index against the frames. Errors of ReadContents() and of opening.
+Result<VerifyReport> Verify(std::string_view untrusted_file);
+Result<VerifyReport> VerifyFile(const std::filesystem::path& path);
+
+struct RecoverReport {
+  VerifyReport found;  // what Verify() says of the file as it is
+  std::uint64_t kept_bytes = 0;
+  std::uint64_t lost_bytes = 0;  // behind them, but for an index
+  std::uint64_t kept_samples = 0;
+  std::string reason;  // why no more could be kept; empty if nothing was lost
+};
+
+// Writes what is good of `from`, up to its first problem, as a whole recording with an index to
+// `to`, mode 0600, in the place of a file that is there. `from` stays as it is. kInvalidArgument if
+// both are one file. Then `to` passes Verify().
+Result<RecoverReport> Recover(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace fieldcost::recording
