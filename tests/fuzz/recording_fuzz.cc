@@ -1,0 +1,86 @@
+// Recordings as they are found on the disk: the bytes as they are, and as frames whose checksums
+// are right.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/recording/bytes.h"
+#include "common/recording/recording.h"
+#include "common/recording/verify.h"
+
+namespace {
+
+using namespace fieldcost;
+using namespace fieldcost::recording;
+
+// Each frame is type:u8 length:u16 byte*.
+std::string Assemble(std::string_view untrusted_bytes) {
+  std::string file = EncodeHeader({});
+  ByteReader bytes(untrusted_bytes);
+  for (std::uint32_t number = 0; bytes.left() > 0; ++number) {
+    const auto type = bytes.Fixed<std::uint8_t>();
+    const auto length = bytes.Fixed<std::uint16_t>();
+    AppendFrame(static_cast<FrameType>(type), number,
+                bytes.Bytes(std::min<std::size_t>(length, bytes.left())), file);
+  }
+  return file;
+}
+
+// What queries say of a stream is what its samples are, unless they refuse.
+void Query(const Recording& recording, StreamId stream, bool is_good) {
+  const std::size_t metrics = recording.contents().streams[stream.value()].metrics();
+  const Interval whole = recording.Span().value_or(Interval{});
+  const Interval half{whole.from_ns, whole.from_ns + (whole.to_ns - whole.from_ns) / 2};
+  for (const Interval interval : {Interval{}, half}) {
+    std::vector<std::vector<std::uint64_t>> sums(
+        metrics, std::vector<std::uint64_t>(recording.dictionary().paths.size()));
+    const Status scanned = recording.ForEachSample(
+        stream, interval, [&](std::uint64_t time_ns, std::uint32_t path, auto values) {
+          FIELDCOST_CHECK(time_ns >= interval.from_ns || !is_good);
+          for (std::size_t i = 0; i < metrics; ++i) sums[i][path] += values[i];
+        });
+    FIELDCOST_CHECK(scanned.has_value() || !is_good);
+    for (std::size_t i = 0; i < metrics; ++i) {
+      std::vector<std::uint64_t> out;
+      const Status status = recording.SelfValues(stream, i, interval, out);
+      FIELDCOST_CHECK(!is_good || (status.has_value() && out == sums[i]));
+    }
+  }
+}
+
+void Read(std::string_view untrusted_file) {
+  const auto report = Verify(untrusted_file);
+  const auto recording = Recording::Over(untrusted_file);
+  FIELDCOST_CHECK(report.has_value() == recording.has_value());
+  if (!recording) return;
+  FIELDCOST_CHECK(report->stop.offset <= untrusted_file.size());
+  for (std::uint16_t i = 0; i < recording->contents().streams.size(); ++i) {
+    Query(*recording, StreamId(i), report->is_good());
+  }
+  (void)recording->Values({}).has_value();
+  (void)recording->Trees().has_value();
+  const auto frames = ReadContentsWithoutIndex(untrusted_file)->frames;
+  if (report->has_index || !report->stop.reason.empty()) return;
+  // The same with an index.
+  std::string file(untrusted_file);
+  AppendFrame(FrameType::kIndex, static_cast<std::uint32_t>(frames.size()),
+              EncodeIndex(frames, file.size()), file);
+  const auto with_index = Recording::Over(file);
+  FIELDCOST_CHECK(with_index.has_value() && with_index->contents().has_index);
+  for (std::uint16_t i = 0; i < with_index->contents().streams.size(); ++i) {
+    Query(*with_index, StreamId(i), report->is_good());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  Read(bytes);
+  Read(Assemble(bytes));
+  return 0;
+}
