@@ -17,6 +17,12 @@ Error Corrupt(const IndexEntry& entry, std::string_view what) {
 
 }  // namespace
 
+void AddUp(const tree::PathTable& paths, std::span<std::uint64_t> values) {
+  FIELDCOST_CHECK(values.size() == paths.size());
+  const std::span<const std::uint32_t> parents = paths.parents();
+  for (std::size_t path = values.size(); path-- > 1;) values[parents[path]] += values[path];
+}
+
 Recording::Recording(Contents contents, std::string_view file, std::optional<MappedFile> mapped)
     : mapped_(std::move(mapped)),
       file_(file),

@@ -28,6 +28,10 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
+// Makes self values inclusive ones: of each path, and of all that goes on from it. One sweep from
+// the last path to the first. REQUIRES: as many values as paths.
+void AddUp(const tree::PathTable& paths, std::span<std::uint64_t> values);
+
 // What was in a part of an interval.
 struct Bin {
   Interval interval;

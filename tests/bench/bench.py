@@ -24,6 +24,8 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 13 lab_start   CPU ms of 4,000 candidates     no floor: by proportion of what curl has
   row 13 lab_undisturbed  a timed API in its group  floor: the same API timed alone
   row 13 lab_peers   wall ms of a scenario          floor: the scenario as it is; peers: uftrace, ltrace
+  row 14 recording  µs of an interval of 10 M samples; floor: a plain scan of what it has. And ns of
+                    appending a sample, bytes that it takes: no floor
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -434,6 +436,28 @@ class Bench:
         yield {"row": None, "name": "lab_plan, 4096 APIs", "unit": "ms", "value": value, "floor": None,
                "ratio": None, "target": "<= 1000", "ok": value <= 1000, "peers": {}}
 
+    def recording(self):
+        """The median query of 0.1 to 90 % of the span. Medians of rounds that each make the file anew."""
+        for paths, self_us, inclusive_us, most_bytes in ((5_000, 40, 45, 7.5), (200_000, 1500, 1500, 11)):
+            rounds = []
+            for _ in range(ROUNDS):
+                done = subprocess.run([self.bench / "bench_recording", self.state / "bench.fct", str(paths)],
+                                      stdout=subprocess.PIPE, timeout=300, check=True, text=True)
+                rounds.append({name: float(value) for name, value in map(str.split, done.stdout.splitlines())})
+            at = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
+            floor = at["scan_p50"] / 1000
+            of = f"{paths // 1000} k paths"
+            for name, limit, peers in (("self", self_us, {"scan of half, ms": at["scan_of_half"] / 1e6}),
+                                       ("inclusive", inclusive_us, {"1,024 bins, ms": at["bins"] / 1e6})):
+                value = at[name + "_p50"] / 1000
+                yield {"row": 14, "name": f"interval, {name}, {of}", "unit": "µs", "value": value, "floor": floor,
+                       "ratio": value / floor, "target": f"<= {limit}", "ok": value <= limit,
+                       "peers": {"p99": at[name + "_p99"] / 1000, **peers}}
+            for name, unit, limit, peers in (("append", "ns", 200, {}),
+                                             ("bytes", "B", most_bytes, {"open, ms": at["open"] / 1e6})):
+                yield {"row": 14, "name": f"{name} a sample, {of}", "unit": unit, "value": at[name], "floor": None,
+                       "ratio": None, "target": f"<= {limit}", "ok": at[name] <= limit, "peers": peers}
+
     def fleet(self):
         """Simulated, so the same on every machine; the picture is beside agent/upload/README.md."""
         done = subprocess.run([self.bench / "bench_fleet", "--check"], stdout=subprocess.PIPE, timeout=600,
@@ -459,7 +483,7 @@ def main():
     only_by_name = {"soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "lab_plan", *of_lab, "fleet"]
+             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")

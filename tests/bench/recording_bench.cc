@@ -123,12 +123,11 @@ void Query(const std::filesystem::path& file, const Samples& samples, std::mt199
   double begin = Now();
   const auto recording = recording::Recording::Open(file).value();
   Print("open", Now() - begin);
-  const auto parents = recording.dictionary().paths.parents();
   std::vector<std::uint64_t> self;
   std::vector<double> self_times;
   std::vector<double> inclusive_times;
   std::vector<double> scan_times;
-  std::vector<std::uint64_t> scanned(parents.size());
+  std::vector<std::uint64_t> scanned(recording.dictionary().paths.size());
   for (int i = -kQueries / 10; i < kQueries; ++i) {  // the first ones check what they touch
     const auto interval = RandomInterval(samples.steps.back(), random);
     begin = Now();
@@ -140,7 +139,7 @@ void Query(const std::filesystem::path& file, const Samples& samples, std::mt199
       scan_times.push_back(Now() - middle);
     }
     const double sweep = Now();
-    for (std::size_t path = parents.size() - 1; path > 0; --path) self[parents[path]] += self[path];
+    recording::AddUp(recording.dictionary().paths, self);
     if (i < 0) continue;
     self_times.push_back(middle - begin);
     inclusive_times.push_back(middle - begin + Now() - sweep);

@@ -101,6 +101,47 @@ TEST_P(IntervalTest, AThousandIntervalsAreAsIfScanned) {
   }
 }
 
+TEST_P(IntervalTest, InclusiveValuesAreThoseOfAllPathsThatGoOn) {
+  const Interval interval{.from_ns = samples_.front().time_ns, .to_ns = samples_.back().time_ns};
+  const auto self = Self(*recording_, 0, interval);
+  std::vector<std::uint64_t> expected(self.size());
+  for (std::uint32_t path = 0; path < self.size(); ++path) {
+    for (tree::PathId at(path);; at = dictionary_.paths.parent(at)) {
+      expected[at.value()] += self[path];
+      if (at == tree::kRootPath) break;
+    }
+  }
+  auto inclusive = self;
+  AddUp(recording_->dictionary().paths, inclusive);
+  EXPECT_EQ(inclusive, expected);
+}
+
+// So that the others try all there is.
+TEST(IntervalShapesTest, HaveGroupsVectorsAndBlocksWithAndWithoutSums) {
+  std::mt19937_64 random(1);
+  const TempDir dir;
+  tree::Dictionary dictionary;
+  GrowTo(3'000, random, dictionary);
+  auto writer = Writer::Create(dir.path() / "a.fct", dictionary, {}).value();
+  const auto stream = writer.AddStream({StreamKind::kSamples, "", AddMetrics(1, writer)}).value();
+  const std::uint64_t value = 1;
+  for (std::uint64_t i = 0; i < 200'000; ++i) {
+    // Ever the same path, then ever another one.
+    const auto path = static_cast<std::uint32_t>(i < 100'000 ? 1 : i % 3'000);
+    ASSERT_TRUE(writer.Append(stream, i, tree::PathId(path), std::span(&value, 1)));
+  }
+  ASSERT_TRUE(writer.Close());
+  const auto recording = Recording::Open(dir.path() / "a.fct").value();
+  const StreamIndex& index = recording.contents().streams[0];
+  ASSERT_EQ(index.blocks().size(), 49U);
+  EXPECT_EQ(index.blocks().front().sum_entries, 1U);
+  EXPECT_EQ(index.blocks().back().sum_entries, 0U);
+  ASSERT_EQ(index.groups().size(), 3U);
+  EXPECT_EQ(index.groups()[0].sum_entries, 1U);
+  ASSERT_EQ(index.vectors().size(), 3U);
+  EXPECT_EQ(index.vectors()[0].blocks, kGroupBlocks);
+}
+
 TEST_P(IntervalTest, PartsAddUpToTheWhole) {
   for (int i = 0; i < 100; ++i) {
     std::array<std::uint64_t, 3> at = {RandomTime(), RandomTime(), RandomTime()};
