@@ -12,13 +12,10 @@ namespace {
 // A command is whatever bytes the user gave; in a recording it is one line, and not endless.
 std::string Printable(std::string_view command) {
   std::string text(command.substr(0, kMaxCommandBytes));
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte < 0x20 || byte == 0x7f;
-      },
-      ' ');
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = ' ';
+  }
   return text;
 }
 
