@@ -1,8 +1,8 @@
 // Recordings as they are found on the disk: the bytes as they are, and as frames whose checksums
 // are right.
 
+#include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +21,7 @@ using namespace fieldcost::recording;
 std::string Assemble(std::string_view untrusted_bytes) {
   std::string file = EncodeHeader({});
   ByteReader bytes(untrusted_bytes);
-  for (std::uint32_t number = 0; bytes.left() > 0; ++number) {
+  for (std::uint32_t number = 0; bytes.left() >= 3; ++number) {
     const auto type = bytes.Fixed<std::uint8_t>();
     const auto length = bytes.Fixed<std::uint16_t>();
     AppendFrame(static_cast<FrameType>(type), number,
