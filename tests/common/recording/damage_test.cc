@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -267,6 +268,21 @@ TEST_F(ForgedTest, AFrameThatIsMissingInTheMiddle) {
   const auto recording = Recording::Over(file).value();
   EXPECT_EQ(recording.contents().stop.offset, borders[5]);
   EXPECT_EQ(recording.contents().stop.reason, "a frame is missing");
+}
+
+TEST_F(ForgedTest, AFrameThatIsNotWhatTheIndexSaysIsRefused) {
+  const FileFrame index = *FindIndex(file_);
+  auto entries = DecodeIndex(index);
+  const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const IndexEntry& entry) {
+    return entry.type == FrameType::kBlock && entry.stream == 0;
+  });
+  --last->samples;
+  std::string file = file_.substr(0, index.offset);
+  AppendFrame(FrameType::kIndex, index.number, EncodeIndex(entries, index.offset), file);
+  const auto recording = Recording::Over(file).value();
+  ASSERT_TRUE(recording.contents().has_index);
+  std::vector<std::uint64_t> out;
+  EXPECT_EQ(recording.SelfValues(StreamId(0), 0, {}, out).error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(ForgedTest, AnIndexThatLiesIsNotBelieved) {
