@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <random>
+#include <thread>
 
 #include "common/recording/limits.h"
 #include "tests/common/recording/samples.h"
@@ -140,6 +141,18 @@ TEST(IntervalShapesTest, HaveGroupsVectorsAndBlocksWithAndWithoutSums) {
   EXPECT_EQ(index.groups()[0].sum_entries, 1U);
   ASSERT_EQ(index.vectors().size(), 3U);
   EXPECT_EQ(index.vectors()[0].blocks, kGroupBlocks);
+}
+
+TEST_P(IntervalTest, SeveralThreadsMayAsk) {
+  const Interval interval{.from_ns = RandomTime(), .to_ns = samples_.back().time_ns};
+  std::vector<std::vector<std::uint64_t>> answers(4);
+  std::vector<std::thread> threads;
+  for (auto& answer : answers) {
+    threads.emplace_back([&] { answer = Self(*recording_, 0, interval); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const auto expected = Scan(samples_, 0, interval, dictionary_.paths.size());
+  for (const auto& answer : answers) EXPECT_EQ(answer, expected);
 }
 
 TEST_P(IntervalTest, PartsAddUpToTheWhole) {
