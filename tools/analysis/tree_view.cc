@@ -1,0 +1,217 @@
+#include "tools/analysis/tree_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+
+namespace fieldcost::analysis {
+namespace {
+
+using tree::FrameId;
+using tree::MeanTree;
+using tree::PathId;
+
+constexpr std::size_t kBuildIdDigits = 8;  // shown of one
+
+ViewValue ValueOf(const tree::Sides& sides) {
+  return {.before = sides.before.sum, .after = sides.after.sum};
+}
+
+void Add(const ViewValue& value, ViewValue& sum) {
+  sum.before += value.before;
+  sum.after += value.after;
+}
+
+// Nodes as they were made: parents first, siblings in no order.
+class Draft {
+ public:
+  explicit Draft(const MeanTree& tree, std::size_t metric)
+      : view_{.dictionary = tree.dictionary,
+              .metric = tree.metrics[metric],
+              .denominator = tree.denominator,
+              .runs_before = tree.runs_before,
+              .runs_after = tree.runs_after,
+              .nodes = {}} {
+    view_.nodes.emplace_back();
+  }
+
+  ViewNode& node(std::size_t index) { return view_.nodes[index]; }
+
+  std::uint32_t Append(std::uint32_t parent, FrameId frame) {
+    view_.nodes.push_back({.parent = parent, .depth = node(parent).depth + 1, .frame = frame});
+    return static_cast<std::uint32_t>(view_.nodes.size() - 1);
+  }
+  std::size_t size() const { return view_.nodes.size(); }
+
+  TreeView Finish() && {
+    std::vector<std::uint32_t> order(view_.nodes.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin() + 1, order.end(),
+              [this](std::uint32_t a, std::uint32_t b) { return IsBefore(a, b); });
+    // Children of a node follow each other now: a walk makes it depth first.
+    std::vector<std::uint32_t> first(view_.nodes.size() + 1, 0);
+    for (const ViewNode& one : view_.nodes) ++first[one.parent + 1];
+    --first[1];  // the root is no child of itself
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<ViewNode> sorted;
+    sorted.reserve(view_.nodes.size());
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> open = {{0, 0}};  // node, new parent
+    while (!open.empty()) {
+      const auto [index, parent] = open.back();
+      open.pop_back();
+      const auto place = static_cast<std::uint32_t>(sorted.size());
+      sorted.push_back(view_.nodes[index]);
+      sorted.back().parent = parent;
+      for (std::uint32_t i = first[index + 1]; i-- > first[index];) {
+        open.emplace_back(order[i + 1], place);
+      }
+    }
+    view_.nodes = std::move(sorted);
+    return std::move(view_);
+  }
+
+ private:
+  bool IsBefore(std::uint32_t a, std::uint32_t b) const {
+    const ViewNode& one = view_.nodes[a];
+    const ViewNode& other = view_.nodes[b];
+    if (one.parent != other.parent) return one.parent < other.parent;
+    const stats::Uint128 value = one.inclusive.Greater();
+    const stats::Uint128 other_value = other.inclusive.Greater();
+    if (value != other_value) return value > other_value;
+    return view_.frame(one) < view_.frame(other);
+  }
+
+  TreeView view_;
+};
+
+// Adds what `path` costs to the node below the root of its frame, and to those of its callers below
+// that, the caller next to it first.
+Status AddCallers(const MeanTree& tree, PathId path, const ViewValue& value, std::uint8_t where,
+                  tree::PathTable& inverted, Draft& draft) {
+  PathId node = tree::kRootPath;
+  Add(value, draft.node(0).inclusive);
+  draft.node(0).where |= where;
+  const tree::PathTable& paths = tree.paths();
+  for (PathId at = path; at != tree::kRootPath; at = paths.parent(at)) {
+    const std::uint32_t parent = node.value();
+    FIELDCOST_ASSIGN(node, inverted.Intern(node, paths.frame(at)));
+    if (node.value() == draft.size()) draft.Append(parent, paths.frame(at));
+    ViewNode& one = draft.node(node.value());
+    Add(value, one.inclusive);
+    one.where |= where;
+    if (paths.parent(at) == tree::kRootPath) Add(value, one.self);
+  }
+  return {};
+}
+
+bool IsNamed(const tree::Frame& frame, std::string_view glob) {
+  const std::size_t mark = glob.find('!');
+  if (mark == std::string_view::npos) return GlobMatch(glob, frame.function);
+  return GlobMatch(glob.substr(0, mark), frame.module) &&
+         GlobMatch(glob.substr(mark + 1), frame.function);
+}
+
+// Whether the path goes on from one that ends with the same frame.
+bool IsInner(const tree::PathTable& paths, PathId path) {
+  const FrameId frame = paths.frame(path);
+  for (PathId at = paths.parent(path); at != tree::kRootPath; at = paths.parent(at)) {
+    if (paths.frame(at) == frame) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TreeView TopDown(const MeanTree& tree, std::size_t metric) {
+  FIELDCOST_CHECK(metric < tree.metrics.size());
+  const tree::MetricSides& values = tree.values[metric];
+  const tree::PathTable& paths = tree.paths();
+  Draft draft(tree, metric);
+  std::vector<std::uint32_t> place(paths.size());
+  for (std::uint32_t i = 0; i < paths.size(); ++i) {
+    if (i != 0 && tree.where[i] == 0) continue;
+    if (i != 0) place[i] = draft.Append(place[paths.parents()[i]], paths.frame(PathId{i}));
+    ViewNode& node = draft.node(place[i]);
+    node.where = tree.where[i];
+    node.self = ValueOf(values.self[i]);
+    node.inclusive = ValueOf(values.inclusive[i]);
+  }
+  return std::move(draft).Finish();
+}
+
+Result<TreeView> BottomUp(const MeanTree& tree, std::size_t metric) {
+  FIELDCOST_CHECK(metric < tree.metrics.size());
+  Draft draft(tree, metric);
+  tree::PathTable inverted;
+  for (std::uint32_t i = 1; i < tree.paths().size(); ++i) {
+    const ViewValue value = ValueOf(tree.values[metric].self[i]);
+    if (value == ViewValue{}) continue;
+    FIELDCOST_TRY(AddCallers(tree, PathId{i}, value, tree.where[i], inverted, draft));
+  }
+  return std::move(draft).Finish();
+}
+
+Result<TreeView> CallersOf(const MeanTree& tree, std::size_t metric, std::string_view function) {
+  FIELDCOST_CHECK(metric < tree.metrics.size());
+  const tree::PathTable& paths = tree.paths();
+  const tree::FrameTable& frames = tree.dictionary->frames;
+  std::vector<bool> is_meant(frames.size());
+  for (std::uint32_t i = 0; i < frames.size(); ++i) {
+    is_meant[i] = IsNamed(frames.frame(FrameId{i}), function);
+  }
+  Draft draft(tree, metric);
+  tree::PathTable inverted;
+  bool found = false;
+  for (std::uint32_t i = 1; i < paths.size(); ++i) {
+    const PathId path{i};
+    if (tree.where[i] == 0 || !is_meant[paths.frame(path).value()] || IsInner(paths, path)) {
+      continue;
+    }
+    found = true;
+    FIELDCOST_TRY(AddCallers(tree, path, ValueOf(tree.values[metric].inclusive[i]), tree.where[i],
+                             inverted, draft));
+  }
+  if (!found)
+    return Fail(ErrorCode::kNotFound, "no function is called {}", EscapeControl(function));
+  return std::move(draft).Finish();
+}
+
+TreeView Flat(const MeanTree& tree, std::size_t metric) {
+  FIELDCOST_CHECK(metric < tree.metrics.size());
+  const tree::MetricSides& values = tree.values[metric];
+  const tree::PathTable& paths = tree.paths();
+  Draft draft(tree, metric);
+  draft.node(0).inclusive = ValueOf(values.inclusive[0]);
+  draft.node(0).where = tree.where[0];
+  std::vector<std::uint32_t> place(tree.dictionary->frames.size());  // 0: none yet
+  for (std::uint32_t i = 1; i < paths.size(); ++i) {
+    if (tree.where[i] == 0) continue;
+    const FrameId frame = paths.frame(PathId{i});
+    std::uint32_t& at = place[frame.value()];
+    if (at == 0) at = draft.Append(0, frame);
+    ViewNode& node = draft.node(at);
+    node.where |= tree.where[i];
+    Add(ValueOf(values.self[i]), node.self);
+    if (!IsInner(paths, PathId{i})) Add(ValueOf(values.inclusive[i]), node.inclusive);
+  }
+  return std::move(draft).Finish();
+}
+
+std::string NameOf(const tree::Frame& frame) {
+  if (frame.kind == tree::FrameKind::kSpecial) return frame.function;
+  if (frame.kind == tree::FrameKind::kUnnamed) {
+    const std::string digits = HexEncode(frame.build_id).substr(0, kBuildIdDigits);
+    return fmt::format("{}+{:#x}{}", frame.module, frame.offset,
+                       digits.empty() ? "" : " [" + digits + "]");
+  }
+  const std::string file = frame.file.empty() ? "" : " (" + frame.file + ")";
+  return frame.module.empty() ? frame.function + file : frame.module + "!" + frame.function + file;
+}
+
+}  // namespace fieldcost::analysis

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/draw/terminal.h"
+#include "tools/analysis/tree_view.h"
+
+namespace fieldcost::report {
+
+// Call trees for people and spreadsheets. Deterministic; everything is escaped.
+
+struct TreeTextOptions {
+  double least_share = 0.005;  // of the whole; what costs less is left out, and counted
+  std::size_t max_depth = 0;   // 0: all
+  std::size_t max_rows = 0;    // of a flat table; 0: all
+};
+
+// A line a node: share of the whole, inclusive and self cost, name, below its caller. Of a
+// difference: cost before and after, and the change; "new", "gone" where a side has none. `marked`
+// [node] has a remark for some nodes, or is empty. Costs are those of a run.
+std::string TreeText(const analysis::TreeView& view, const std::vector<std::string>& marked,
+                     const TreeTextOptions& options, const draw::Style& style);
+
+// The same of Flat(), as a table: self and inclusive cost of each function.
+std::string FlatText(const analysis::TreeView& view, const TreeTextOptions& options,
+                     const draw::Style& style);
+
+// "1.2 s", "3.4 KiB", "1,234", "0.5": a cost of `sum` over `denominator`; of negative ones "-1.2
+// s".
+std::string CostText(stats::Int128 sum, std::uint64_t denominator, tree::Unit unit,
+                     const draw::Style& style);
+
+// A record a node, callers first: node, parent, depth, module, function, file, build_id, offset,
+// metric, unit, runs_before, runs_after, denominator, self_before, self, inclusive_before,
+// inclusive. Costs are exact sums over the denominator.
+std::string TreeCsv(const analysis::TreeView& view);
+
+}  // namespace fieldcost::report
