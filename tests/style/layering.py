@@ -52,10 +52,10 @@ TABLE = {
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     # Of drawing only what a histogram's bars are, of the wire what a lab table is.
-    "tools/analysis": (["base", "stats", "wire", "draw"], []),
-    "tools/report": (["base", "shm", "stats", "wire", "draw", "analysis"], []),
+    "tools/analysis": (["base", "stats", "tree", "wire", "draw"], []),
+    "tools/report": (["base", "shm", "stats", "tree", "wire", "draw", "analysis"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
-                   "runs", "lab", "upload", "draw", "analysis", "report", "command"],
+                   "runs", "lab", "upload", "draw", "analysis", "report", "command", "tree", "recording"],
                   ["boost/json", "boost/property_tree/"]),
     # The settings only for where a user's files are.
     "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"],

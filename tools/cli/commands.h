@@ -20,8 +20,8 @@ struct Output {
 Output OutputOf(const command::Arguments& arguments);
 
 // The commands, each in a file of commands/ with all that is known of it; docs.cc, report.cc and
-// agent.cc hold those below `docs`, `report` and `agent` or take them from here. A handler prints
-// the answer to stdout; its error is printed by Main().
+// agent.cc and tree.cc hold those below `docs`, `report`, `agent` and `tree` or take them from
+// here. A handler prints the answer to stdout; its error is printed by Main().
 command::Command AgentCommand();
 command::Command AgentEnrolCommand();
 command::Command AgentExplainCommand();
@@ -45,6 +45,14 @@ command::Command ShowCommand();
 command::Command SpectrumCommand();
 command::Command SyncCommand();
 command::Command TopCommand();
+command::Command TreeAddCommand();
+command::Command TreeAtCommand();
+command::Command TreeAverageCommand();
+command::Command TreeCommand();
+command::Command TreeMinimumCommand();
+command::Command TreeRecoverCommand();
+command::Command TreeShowCommand();
+command::Command TreeVerifyCommand();
 
 // `fieldcost` itself, with all of them.
 command::Command Program();

@@ -1,0 +1,200 @@
+// `fieldcost tree ...` over recordings that are made here.
+#include <fstream>
+
+#include "common/base/file.h"
+#include "common/base/units.h"
+#include "common/recording/writer.h"
+#include "tests/tools/analysis/trees.h"
+#include "tests/tools/cli/cli_fixture.h"
+#include "tools/cli/tree_operand.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ProcessResult;
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kSecond = 1'000 * kMs;
+constexpr int kUsage = 64;
+constexpr int kCorrupt = 65;
+constexpr int kNotFound = 66;
+
+TEST(TreeOperandTest, TimesAreExactNanoseconds) {
+  EXPECT_EQ(ParseNanoseconds("12s"), 12 * kSecond);
+  EXPECT_EQ(ParseNanoseconds("1.5ms"), 1'500'000U);
+  EXPECT_EQ(ParseNanoseconds("0.000000001s"), 1U);
+  EXPECT_EQ(ParseNanoseconds("2m"), 120 * kSecond);
+  EXPECT_EQ(ParseNanoseconds("0.25us"), 250U);
+  EXPECT_EQ(ParseNanoseconds("0"), 0U);
+  for (const char* wrong : {"", "12", "s", ".5s", "1.s", "1..5s", "-1s", "1.5ns", "1e3s", "12 s",
+                            "99999999999h", "18446744073709551616ns", "0.0000000001s"}) {
+    EXPECT_EQ(ParseNanoseconds(wrong), std::nullopt) << wrong;
+  }
+}
+
+TEST(TreeOperandTest, AnIntervalFollowsTheLastAt) {
+  const auto whole = ParseTreeOperand("dir@1/a.fct").value();
+  EXPECT_EQ(whole.file, "dir@1/a.fct");
+  EXPECT_FALSE(whole.interval.has_value());
+  EXPECT_EQ(ParseTreeOperand("me@host.fct").value().file, "me@host.fct");
+  const auto part = ParseTreeOperand("dir@1/a.fct@1s..2s").value();
+  EXPECT_EQ(part.file, "dir@1/a.fct");
+  EXPECT_EQ(part.interval->from_ns, kSecond);
+  EXPECT_EQ(part.interval->to_ns, 2 * kSecond);
+  EXPECT_EQ(ParseTreeOperand("a@..1s").value().interval->from_ns, 0U);
+  EXPECT_EQ(ParseTreeOperand("a@1s..").value().interval->to_ns, recording::kMaxTimeNs);
+  for (const char* wrong : {"a@2s..1s", "a@1s..1s", "a@x..2s", "a@1s..2", "a@1s...2s"}) {
+    EXPECT_FALSE(ParseTreeOperand(wrong).has_value()) << wrong;
+  }
+}
+
+struct Sample {
+  std::uint64_t time_ns;
+  std::string path;  // "main;z!deflate"
+  std::uint64_t ns;
+};
+
+class TreeCommandTest : public CliTest {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(home()); }
+
+  std::string Path(const std::string& name) const { return (home() / name).string(); }
+
+  // Each run begins when the one before has ended, and takes 10 s.
+  std::string Record(const std::string& name, const std::vector<std::vector<Sample>>& runs) {
+    tree::Dictionary dictionary;
+    auto writer = recording::Writer::Create(Path(name), dictionary, {}).value();
+    const auto metric = writer.AddMetric({.name = "wall", .per_sample = kMs}).value();
+    const auto stream = writer.AddStream({.name = "all", .metrics = {metric}}).value();
+    for (std::uint64_t i = 0; i < runs.size(); ++i) {
+      const std::uint64_t begin_ns = 10 * kSecond * i;
+      const auto run = writer.BeginRun(begin_ns, "app", "").value();
+      for (const Sample& sample : runs[i]) {
+        const tree::PathId path = Intern(sample.path, dictionary);
+        const std::uint64_t value = sample.ns;
+        EXPECT_TRUE(writer.Append(stream, begin_ns + sample.time_ns, path, {&value, 1}));
+      }
+      EXPECT_TRUE(writer.EndRun(run, begin_ns + 10 * kSecond, 0));
+    }
+    EXPECT_TRUE(writer.Close());
+    return Path(name);
+  }
+
+  static tree::PathId Intern(const std::string& path, tree::Dictionary& dictionary) {
+    tree::PathId at = tree::kRootPath;
+    std::istringstream frames(path);
+    for (std::string frame; std::getline(frames, frame, ';');) {
+      at = dictionary.paths
+               .Intern(at, dictionary.frames.Intern(testing::WrittenFrame(frame)).value())
+               .value();
+    }
+    return at;
+  }
+
+  std::string Bytes(const std::string& name) const {
+    return ReadFile(Path(name), kMiB).value_or("");
+  }
+};
+
+TEST_F(TreeCommandTest, ShowHasTheMeanOfARun) {
+  const std::string file = Record(
+      "a.fct", {{{1, "main;z!deflate", 6 * kMs}, {2, "main", 2 * kMs}}, {{1, "main", 4 * kMs}}});
+  EXPECT_EQ(Cli({"tree", "show", file}).output,
+            "wall of 2 runs: 6.0 ms a run (sampled)\n"
+            "  SHARE    COST    SELF  FUNCTION\n"
+            "100.0 %  6.0 ms  3.0 ms  main\n"
+            " 50.0 %  3.0 ms  3.0 ms    z!deflate\n");
+  EXPECT_THAT(Cli({"tree", "show", file, "--flat"}).output, HasSubstr("50.0 %  3.0 ms"));
+  EXPECT_THAT(Cli({"tree", "show", file, "--callers", "deflate"}).output,
+              HasSubstr("100.0 %  3.0 ms          z!deflate\n100.0 %  3.0 ms  3.0 ms    main\n"));
+  EXPECT_THAT(Cli({"tree", "show", file, "--json"}).output,
+              HasSubstr(R"("function":"deflate","self":"6000000","inclusive":"6000000")"));
+  EXPECT_THAT(Cli({"tree", "show", file, "--csv"}).output, HasSubstr(",z,deflate,"));
+  const ProcessResult none = Cli({"tree", "show", file, "--metric", "bytes"});
+  EXPECT_EQ(none.exit_status, kNotFound);
+  EXPECT_THAT(none.errors, HasSubstr("there is wall"));
+}
+
+TEST_F(TreeCommandTest, PartsOfTimeAddUp) {
+  const std::string file = Record("a.fct", {{{1 * kSecond, "main;a", 5 * kMs},
+                                             {2 * kSecond, "main;b", 7 * kMs},
+                                             {3 * kSecond, "main;a", 11 * kMs}},
+                                            {{2 * kSecond, "main;c", 13 * kMs}}});
+  EXPECT_EQ(Cli({"tree", "at", file, "--from", "0", "--to", "2s", "-o", Path("1.fct")}).exit_status,
+            0);
+  EXPECT_EQ(Cli({"tree", "at", file, "--from", "2s", "-o", Path("2.fct")}).exit_status, 0);
+  EXPECT_THAT(Cli({"tree", "show", Path("1.fct"), "--all"}).output,
+              AllOf(HasSubstr("wall of 2 runs: 2.5 ms a run"), Not(HasSubstr("b\n"))));
+  const std::string both = Cli({"tree", "add", file + "@..2s", file + "@2s..", "--json"}).output;
+  const std::string whole = Cli({"tree", "show", file, "--json"}).output;
+  const auto nodes = [](const std::string& json) { return json.substr(json.find("\"nodes\"")); };
+  EXPECT_EQ(nodes(both), nodes(whole));
+}
+
+TEST_F(TreeCommandTest, SumsHaveTheSameBytesInAnyOrder) {
+  const std::string a = Record("a.fct", {{{1, "main;a", 5}}});
+  const std::string b = Record("b.fct", {{{1, "main;b", 7}}, {{1, "main;a", 1}}});
+  const std::string c = Record("c.fct", {{{1, "c", 9}}});
+  EXPECT_EQ(Cli({"tree", "add", a, b, c, "-o", Path("abc.fct")}).exit_status, 0);
+  EXPECT_EQ(Cli({"tree", "add", c, a, "-o", Path("ca.fct")}).exit_status, 0);
+  EXPECT_EQ(Cli({"tree", "add", Path("ca.fct"), b, "-o", Path("cab.fct")}).exit_status, 0);
+  const auto tree_of = [this](const std::string& name) {
+    return std::get<tree::Tree>(LoadTree({.file = Path(name), .interval = {}}).value().tree);
+  };
+  EXPECT_EQ(tree_of("abc.fct").runs, 4U);
+  EXPECT_EQ(Cli({"tree", "show", Path("abc.fct"), "--json"}).output,
+            Cli({"tree", "show", Path("cab.fct"), "--json"}).output);
+  EXPECT_EQ(Cli({"tree", "avg", a, b, c, "-o", Path("mean.fct")}).exit_status, 0);
+  EXPECT_EQ(Cli({"tree", "show", Path("mean.fct"), "--json"}).output,
+            Cli({"tree", "show", Path("abc.fct"), "--json"}).output);
+  const ProcessResult mixed = Cli({"tree", "add", a, Path("mean.fct")});
+  EXPECT_EQ(mixed.exit_status, kUsage);
+  EXPECT_THAT(mixed.errors, HasSubstr("avg of the runs first"));
+}
+
+TEST_F(TreeCommandTest, TheMinimumHasWhatIsInEveryRun) {
+  const std::string a = Record("a.fct", {{{1, "main;a", 5}, {2, "noise", 3}}, {{1, "main;a", 4}}});
+  const std::string shown = Cli({"tree", "min", a, "--all"}).output;
+  EXPECT_THAT(shown, AllOf(HasSubstr("4 ns"), HasSubstr("a\n"), Not(HasSubstr("noise"))));
+}
+
+TEST_F(TreeCommandTest, VerifyAndRecoverSaveWhatIsGood) {
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 20'000; ++i) samples.push_back({i * 100'000, "main;a", 1});
+  const std::string file = Record("a.fct", {samples});
+  const ProcessResult good = Cli({"tree", "verify", file});
+  EXPECT_EQ(good.exit_status, 0) << good.errors;
+  EXPECT_THAT(good.output, AllOf(HasSubstr("20,000 samples"), HasSubstr("good\n")));
+  std::string bytes = Bytes("a.fct");
+  bytes[bytes.size() * 2 / 3] ^= 1;
+  std::ofstream(Path("bad.fct")) << bytes;
+  const ProcessResult bad = Cli({"tree", "verify", Path("bad.fct")});
+  EXPECT_EQ(bad.exit_status, kCorrupt);
+  EXPECT_THAT(bad.output, HasSubstr("fieldcost tree recover"));
+  const ProcessResult saved = Cli({"tree", "recover", Path("bad.fct"), "-o", Path("saved.fct")});
+  EXPECT_EQ(saved.exit_status, 0) << saved.errors;
+  EXPECT_THAT(saved.output, HasSubstr("lost: "));
+  EXPECT_EQ(Cli({"tree", "verify", Path("saved.fct")}).exit_status, 0);
+  EXPECT_EQ(Cli({"tree", "show", Path("saved.fct")}).exit_status, 0);
+}
+
+TEST_F(TreeCommandTest, WhatIsNoRecordingIsRefused) {
+  std::ofstream(Path("text")) << "no recording";
+  for (const char* command : {"show", "verify"}) {
+    const ProcessResult result = Cli({"tree", command, Path("text")});
+    EXPECT_EQ(result.exit_status, kUsage) << result.errors;
+    EXPECT_THAT(result.errors, HasSubstr("text"));
+    EXPECT_EQ(Cli({"tree", command, Path("none")}).exit_status, kNotFound);
+  }
+  const std::string a = Record("a.fct", {{{1, "main;a", 5}}});
+  ASSERT_EQ(Cli({"tree", "add", a, "-o", Path("sum.fct")}).exit_status, 0);
+  const ProcessResult timeless = Cli({"tree", "show", Path("sum.fct") + "@1s..2s"});
+  EXPECT_EQ(timeless.exit_status, kUsage);
+  EXPECT_THAT(timeless.errors, HasSubstr("a tree without time"));
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

@@ -1,0 +1,179 @@
+#include <vector>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/tree/algebra.h"
+#include "common/tree/codec.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/tree_answer.h"
+#include "tools/cli/tree_operand.h"
+
+// Trees out of trees: at, add, avg, min, diff.
+
+namespace fieldcost::cli {
+namespace {
+
+// Writes a tree to --output, or shows it.
+Status PutTree(const tree::Tree& tree, const std::vector<std::string>& remarks,
+               const command::Arguments& arguments) {
+  const std::string& file = arguments.Text("--output");
+  if (file.empty()) {
+    FIELDCOST_ASSIGN(const tree::MeanTree mean, tree::Average(tree));
+    return PrintTree(mean, remarks, TreeShowOf(arguments), OutputOf(arguments));
+  }
+  for (const std::string& remark : remarks) Remark(EscapeControl(remark));
+  return SaveTree(file, tree::EncodeTree(tree));
+}
+
+Status PutMean(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
+               const command::Arguments& arguments) {
+  const std::string& file = arguments.Text("--output");
+  if (file.empty()) return PrintTree(mean, remarks, TreeShowOf(arguments), OutputOf(arguments));
+  for (const std::string& remark : remarks) Remark(EscapeControl(remark));
+  return SaveTree(file, tree::EncodeMeanTree(mean));
+}
+
+struct Operands {
+  std::vector<tree::Tree> runs;
+  std::vector<tree::MeanTree> means;  // if one of them is no runs: all of them
+  std::vector<std::string> remarks;
+};
+
+void Append(const std::vector<std::string>& more, std::vector<std::string>& remarks) {
+  remarks.insert(remarks.end(), more.begin(), more.end());
+}
+
+Result<Operands> Load(const std::vector<std::string>& names) {
+  Operands operands;
+  std::vector<LoadedTree> loaded;
+  for (const std::string& name : names) {
+    FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(name));
+    FIELDCOST_ASSIGN(LoadedTree one, LoadTree(operand));
+    Append(one.remarks, operands.remarks);
+    loaded.push_back(std::move(one));
+  }
+  for (LoadedTree& one : loaded) {
+    if (auto* const runs = std::get_if<tree::Tree>(&one.tree)) {
+      operands.runs.push_back(std::move(*runs));
+    }
+  }
+  if (operands.runs.size() == loaded.size()) return operands;
+  if (!operands.runs.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "some of them are runs, others means or differences: take avg of the runs first");
+  }
+  for (LoadedTree& one : loaded) {
+    operands.means.push_back(std::get<tree::MeanTree>(std::move(one.tree)));
+  }
+  return operands;
+}
+
+Result<int> Add(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(Operands operands, Load(arguments.Texts("recording")));
+  if (operands.means.empty()) {
+    FIELDCOST_ASSIGN(const auto sum, tree::Add(operands.runs));
+    Append(sum.remarks, operands.remarks);
+    FIELDCOST_TRY(PutTree(sum.tree, operands.remarks, arguments));
+  } else {
+    FIELDCOST_ASSIGN(const auto sum, tree::Add(operands.means));
+    Append(sum.remarks, operands.remarks);
+    FIELDCOST_TRY(PutMean(sum.tree, operands.remarks, arguments));
+  }
+  return 0;
+}
+
+Result<Operands> LoadRunsOf(const std::vector<std::string>& names) {
+  FIELDCOST_ASSIGN(Operands operands, Load(names));
+  if (operands.means.empty()) return operands;
+  return Fail(ErrorCode::kInvalidArgument, "means and differences have no runs");
+}
+
+Result<int> Average(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(Operands operands, LoadRunsOf(arguments.Texts("recording")));
+  FIELDCOST_ASSIGN(const auto sum, tree::Add(operands.runs));
+  Append(sum.remarks, operands.remarks);
+  FIELDCOST_ASSIGN(const tree::MeanTree mean, tree::Average(sum.tree));
+  FIELDCOST_TRY(PutMean(mean, operands.remarks, arguments));
+  return 0;
+}
+
+Result<int> Minimum(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(Operands operands, LoadRunsOf(arguments.Texts("recording")));
+  FIELDCOST_ASSIGN(const auto least, tree::Minimum(operands.runs));
+  Append(least.remarks, operands.remarks);
+  FIELDCOST_TRY(PutTree(least.tree, operands.remarks, arguments));
+  return 0;
+}
+
+Result<int> At(const command::Arguments& arguments) {
+  const std::string text = fmt::format("{}@{}..{}", arguments.Text("recording"),
+                                       arguments.Text("--from"), arguments.Text("--to"));
+  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(text));
+  FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
+  FIELDCOST_TRY(PutTree(std::get<tree::Tree>(loaded.tree), loaded.remarks, arguments));
+  return 0;
+}
+
+command::Option OutputOption() {
+  return {.names = "--output,-o",
+          .value = "FILE",
+          .help = "Write the tree there instead of showing it",
+          .completes = command::Completes::kFiles};
+}
+
+command::Command Combining(command::Command command) {
+  command::Option recordings = RecordingOperand();
+  recordings.repeats = true;
+  command.options = {recordings, OutputOption()};
+  AddTreeShowOptions(command);
+  return command;
+}
+
+}  // namespace
+
+command::Command TreeAddCommand() {
+  return Combining({.name = "add",
+                    .summary = "All runs of several recordings together",
+                    .help = R"(The same bytes in whatever order and grouping. Examples:
+  fieldcost tree add monday.fct tuesday.fct -o week.fct
+  fieldcost tree add a.fct@0..5s a.fct@10s..15s --flat)",
+                    .handler = Add});
+}
+
+command::Command TreeAverageCommand() {
+  return Combining({.name = "avg",
+                    .summary = "The mean of all runs of several recordings, exactly",
+                    .help = R"(Example:
+  fieldcost tree avg run1.fct run2.fct run3.fct -o mean.fct)",
+                    .handler = Average});
+}
+
+command::Command TreeMinimumCommand() {
+  return Combining(
+      {.name = "min",
+       .summary = "What is in every run, with the least that it cost in any",
+       .help = R"(Without asynchronous noise; of few samples it is biased low, and says so. Example:
+  fieldcost tree min run*.fct -o least.fct)",
+       .handler = Minimum});
+}
+
+command::Command TreeAtCommand() {
+  command::Command at{
+      .name = "at",
+      .summary = "A part of a recording's time",
+      .help =
+          R"(FROM belongs to it, TO does not, so that parts add up. Times are from each run's begin on.
+Examples:
+  fieldcost tree at a.fct --from 12s --to 14s -o slice.fct
+  fieldcost tree at a.fct --to 500ms --metric wall)",
+      .options = {RecordingOperand(),
+                  {.names = "--from", .value = "TIME", .help = "12s, 1.5ms, 2m [the begin]"},
+                  {.names = "--to", .value = "TIME", .help = "[the end]"},
+                  OutputOption()},
+      .handler = At};
+  AddTreeShowOptions(at);
+  return at;
+}
+
+}  // namespace fieldcost::cli

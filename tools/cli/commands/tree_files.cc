@@ -1,0 +1,96 @@
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/recording/verify.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/tree_json.h"
+
+// Recordings as files: verify, recover.
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr int kDamaged = 65;  // as exit statuses of kCorrupt
+
+std::string FoundText(const recording::VerifyReport& report) {
+  std::string text = fmt::format(
+      "{} bytes: {} samples on {} paths, {} runs{}, {} trees{}\n", draw::FormatCount(report.bytes),
+      draw::FormatCount(report.samples), draw::FormatCount(report.paths), report.runs,
+      report.open_runs == 0 ? "" : fmt::format(" ({} without their end)", report.open_runs),
+      report.trees, report.has_index ? "" : "; it was not closed, so it has no index");
+  if (!report.stop.reason.empty()) {
+    text += fmt::format("cannot be read from byte {} on: {}\n", report.stop.offset,
+                        EscapeControl(report.stop.reason));
+  }
+  for (const recording::Problem& problem : report.problems) {
+    text += fmt::format("at byte {}: {}\n", problem.offset, EscapeControl(problem.what));
+  }
+  return text;
+}
+
+Result<int> Verify(const command::Arguments& arguments) {
+  const std::string& file = arguments.Text("file");
+  const auto report = recording::VerifyFile(file);
+  if (!report) return Within(report.error(), EscapeControl(file));
+  if (OutputOf(arguments).json) {
+    FIELDCOST_TRY(WriteStdout(VerifyJson(*report)));
+  } else {
+    FIELDCOST_TRY(WriteStdout(
+        FoundText(*report) + (report->is_good() ? "good\n" : "damaged: fieldcost tree recover\n")));
+  }
+  return report->is_good() ? 0 : kDamaged;
+}
+
+Result<int> Recover(const command::Arguments& arguments) {
+  const std::string& file = arguments.Text("file");
+  const auto report = recording::Recover(file, arguments.Text("--output"));
+  if (!report) return Within(report.error(), EscapeControl(file));
+  if (OutputOf(arguments).json) {
+    FIELDCOST_TRY(WriteStdout(RecoverJson(*report)));
+    return 0;
+  }
+  std::string text = FoundText(report->found);
+  text += fmt::format("kept: {} samples, {} bytes; lost: {} bytes{}{}\n",
+                      draw::FormatCount(report->kept_samples),
+                      draw::FormatCount(report->kept_bytes), draw::FormatCount(report->lost_bytes),
+                      report->reason.empty() ? "" : ": ", EscapeControl(report->reason));
+  FIELDCOST_TRY(WriteStdout(text));
+  return 0;
+}
+
+command::Option FileOperand() {
+  return {.names = "file",
+          .value = "FILE",
+          .help = "A recording",
+          .completes = command::Completes::kFiles,
+          .required = true};
+}
+
+}  // namespace
+
+command::Command TreeVerifyCommand() {
+  return {.name = "verify",
+          .summary = "Read all of a recording and compare all its sums",
+          .help = R"(Exit status 65: it is damaged. Example:
+  fieldcost tree verify a.fct)",
+          .options = {FileOperand()},
+          .handler = Verify,
+          .without = {"--csv"}};
+}
+
+command::Command TreeRecoverCommand() {
+  return {.name = "recover",
+          .summary = "Save what is good of a damaged or unfinished recording",
+          .help = R"(The file itself stays as it is. Example:
+  fieldcost tree recover a.fct -o saved.fct)",
+          .options = {FileOperand(),
+                      {.names = "--output,-o",
+                       .value = "FILE",
+                       .help = "Where what is good goes, as a whole recording",
+                       .completes = command::Completes::kFiles,
+                       .required = true}},
+          .handler = Recover,
+          .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,42 @@
+#include <fmt/ranges.h>
+
+#include "common/base/text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/common_options.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/tree_answer.h"
+#include "tools/cli/tree_operand.h"
+
+namespace fieldcost::cli {
+namespace {
+
+Result<int> Run(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(arguments.Text("recording")));
+  FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
+  FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));
+  FIELDCOST_TRY(PrintTree(mean, loaded.remarks, TreeShowOf(arguments), OutputOf(arguments)));
+  return 0;
+}
+
+}  // namespace
+
+command::Command TreeShowCommand() {
+  command::Command show{
+      .name = "show",
+      .summary = "A call tree: who calls what, and what that costs",
+      .help =
+          R"(Of several runs the mean of a run. RECORDING@FROM..TO is a part of its time, from each run's begin
+on, FROM belongs to it, TO does not. Examples:
+  fieldcost tree show a.fct
+  fieldcost tree show a.fct@12s..14.5s --metric wall
+  fieldcost tree show a.fct --callers 'malloc'
+  fieldcost tree show a.fct --flat --limit 20
+  fieldcost tree show a.fct --json | jq .nodes[1])",
+      .options = {RecordingOperand()},
+      .handler = Run};
+  AddTreeShowOptions(show);
+  return show;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/command/command.h"
+#include "common/tree/mean_tree.h"
+#include "tools/cli/commands.h"
+
+namespace fieldcost::cli {
+
+// What the commands below `tree` share: how a tree is looked at.
+
+struct TreeShow {
+  std::string metric;   // empty: the first that there is of wall, cpu, and the first of all
+  std::string callers;  // a glob of functions; empty: not asked for
+  bool bottom_up = false;
+  bool flat = false;
+  bool all = false;         // however little it costs
+  std::uint64_t depth = 0;  // 0: all
+  std::uint64_t limit = 0;  // rows of a flat table; 0: all
+};
+
+command::Option RecordingOperand();  // "recording", required
+void AddTreeShowOptions(command::Command& command);
+TreeShow TreeShowOf(const command::Arguments& arguments);
+
+// The index of the metric that is looked at. kNotFound, with those that there are.
+Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics, const std::string& name);
+
+// As text through the pager, as JSON or as CSV; of a difference both sides.
+Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
+                 const TreeShow& show, const Output& output);
+
+}  // namespace fieldcost::cli

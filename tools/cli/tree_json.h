@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/recording/verify.h"
+#include "tools/analysis/tree_view.h"
+
+namespace fieldcost::cli {
+
+// What `tree ... --json` prints: one JSON object and a newline. Names are stable; costs are exact
+// sums as decimal texts, over "denominator".
+
+// {"metric", "unit", "sampled", "runs", "runs_before", "denominator", "nodes": [{"parent",
+// "module", "function", ..., "self", "inclusive", "self_before", "inclusive_before"}], "remarks"};
+// of a parent the index; the first node is the root.
+std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks);
+std::string VerifyJson(const recording::VerifyReport& report);
+std::string RecoverJson(const recording::RecoverReport& report);
+
+}  // namespace fieldcost::cli

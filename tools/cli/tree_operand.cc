@@ -1,0 +1,173 @@
+#include "tools/cli/tree_operand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/text.h"
+#include "common/recording/writer.h"
+#include "common/tree/codec.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using recording::Interval;
+using recording::Recording;
+
+struct TimeUnit {
+  std::string_view name;
+  std::uint64_t ns;
+};
+constexpr std::array<TimeUnit, 6> kTimeUnits = {{{"ns", 1},
+                                                 {"us", 1'000},
+                                                 {"ms", 1'000'000},
+                                                 {"s", 1'000'000'000},
+                                                 {"m", 60'000'000'000},
+                                                 {"h", 3'600'000'000'000}}};
+
+// What `digits` behind the point are of the unit; nullopt unless that is a whole number of ns.
+std::optional<std::uint64_t> Fraction(std::string_view digits, std::uint64_t unit_ns) {
+  std::uint64_t ns = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    if (unit_ns % 10 != 0 && digit != '0') return std::nullopt;
+    unit_ns /= 10;
+    ns += static_cast<std::uint64_t>(digit - '0') * unit_ns;
+  }
+  return ns;
+}
+
+// The part of a run that is in `interval`, which counts from the run's begin.
+Interval PartOf(const recording::Run& run, const std::optional<Interval>& interval) {
+  const std::uint64_t end_ns = run.has_ended ? run.end_ns : recording::kMaxTimeNs;
+  if (!interval) return {.from_ns = run.begin_ns, .to_ns = end_ns};
+  const std::uint64_t length_ns = end_ns - std::min(end_ns, run.begin_ns);
+  return {.from_ns = run.begin_ns + std::min(interval->from_ns, length_ns),
+          .to_ns = run.begin_ns + std::min(interval->to_ns, length_ns)};
+}
+
+Result<LoadedTree> TreeOfRuns(const Recording& recording, const std::optional<Interval>& interval) {
+  const recording::Descriptions& about = recording.contents().descriptions;
+  std::vector<tree::RunValues> runs;
+  for (const recording::Run& run : about.runs) {
+    FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(PartOf(run, interval)));
+    runs.push_back(std::move(values));
+  }
+  if (runs.empty()) {
+    FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(interval.value_or(Interval{})));
+    runs.push_back(std::move(values));
+  }
+  FIELDCOST_ASSIGN(tree::Tree tree,
+                   tree::TreeOf(recording.contents().dictionary, about.metrics, runs));
+  LoadedTree loaded{.tree = std::move(tree), .remarks = {}};
+  for (const recording::Count& count : about.counts) {
+    if (count.value != 0) loaded.remarks.push_back(fmt::format("{}: {}", count.name, count.value));
+  }
+  return loaded;
+}
+
+Result<LoadedTree> DecodeAny(std::string_view untrusted_bytes) {
+  auto runs = tree::DecodeTree(untrusted_bytes);
+  if (runs) return LoadedTree{.tree = *std::move(runs), .remarks = {}};
+  auto mean = tree::DecodeMeanTree(untrusted_bytes);
+  if (mean) return LoadedTree{.tree = *std::move(mean), .remarks = {}};
+  return Error(std::move(runs).error());
+}
+
+Result<LoadedTree> TreeOf(const Recording& recording, const std::optional<Interval>& interval) {
+  const recording::Contents& contents = recording.contents();
+  if (!contents.streams.empty()) {
+    FIELDCOST_ASSIGN(LoadedTree loaded, TreeOfRuns(recording, interval));
+    if (!contents.stop.reason.empty()) {
+      loaded.remarks.push_back(fmt::format("what follows byte {} is lost: {}", contents.stop.offset,
+                                           contents.stop.reason));
+    }
+    return loaded;
+  }
+  FIELDCOST_ASSIGN(const std::vector<std::string> trees, recording.Trees());
+  if (trees.size() != 1) {
+    return Fail(ErrorCode::kCorrupt, "{} trees and no samples in it; one tree was expected",
+                trees.size());
+  }
+  if (interval) {
+    return Fail(ErrorCode::kInvalidArgument, "it is a tree without time: no part can be cut out");
+  }
+  return DecodeAny(trees[0]);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> ParseNanoseconds(std::string_view text) {
+  if (text == "0") return 0;
+  const std::size_t unit_at = text.find_first_not_of("0123456789.");
+  if (unit_at == std::string_view::npos) return std::nullopt;
+  const auto unit = std::ranges::find(kTimeUnits, text.substr(unit_at), &TimeUnit::name);
+  if (unit == kTimeUnits.end()) return std::nullopt;
+  const std::string_view number = text.substr(0, unit_at);
+  const std::size_t point = std::min(number.find('.'), number.size());
+  std::uint64_t whole = 0;
+  const auto [end, why] = std::from_chars(number.data(), number.data() + point, whole);
+  if (why != std::errc() || end != number.data() + point) return std::nullopt;
+  if (point + 1 == number.size()) return std::nullopt;
+  const auto part = Fraction(point < number.size() ? number.substr(point + 1) : "", unit->ns);
+  if (!part || whole > recording::kMaxTimeNs / unit->ns) return std::nullopt;
+  const std::uint64_t ns = whole * unit->ns + *part;
+  return ns <= recording::kMaxTimeNs ? std::optional(ns) : std::nullopt;
+}
+
+Result<TreeOperand> ParseTreeOperand(std::string_view text) {
+  const std::size_t mark = text.rfind('@');
+  const std::size_t dots = mark == std::string_view::npos ? mark : text.find("..", mark);
+  if (dots == std::string_view::npos || text.find('/', dots) != std::string_view::npos) {
+    return TreeOperand{.file = text, .interval = {}};
+  }
+  const std::string_view from = text.substr(mark + 1, dots - mark - 1);
+  const std::string_view to = text.substr(dots + 2);
+  const auto from_ns = from.empty() ? 0 : ParseNanoseconds(from);
+  const auto to_ns = to.empty() ? recording::kMaxTimeNs : ParseNanoseconds(to);
+  if (!from_ns || !to_ns || *from_ns >= *to_ns) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} is no interval: FILE@FROM..TO, as in a.fct@12s..14.5s or a.fct@..300ms",
+                EscapeControl(text));
+  }
+  return TreeOperand{.file = text.substr(0, mark),
+                     .interval = Interval{.from_ns = *from_ns, .to_ns = *to_ns}};
+}
+
+Result<LoadedTree> LoadTree(const TreeOperand& operand) {
+  const std::string name = EscapeControl(operand.file.string());
+  const auto recording = Recording::Open(operand.file);
+  if (!recording) return Within(recording.error(), name);
+  Result<LoadedTree> loaded = TreeOf(*recording, operand.interval);
+  if (!loaded) return Within(loaded.error(), name);
+  return loaded;
+}
+
+Result<tree::Tree> LoadRuns(const TreeOperand& operand) {
+  FIELDCOST_ASSIGN(LoadedTree loaded, LoadTree(operand));
+  if (auto* const runs = std::get_if<tree::Tree>(&loaded.tree)) return std::move(*runs);
+  return Fail(ErrorCode::kInvalidArgument, "{} has a mean or a difference, no runs",
+              EscapeControl(operand.file.string()));
+}
+
+Result<tree::MeanTree> MeanOf(const LoadedTree& loaded) {
+  if (const auto* const runs = std::get_if<tree::Tree>(&loaded.tree)) return tree::Average(*runs);
+  return std::get<tree::MeanTree>(loaded.tree);
+}
+
+Status SaveTree(const std::filesystem::path& file, std::string_view encoded_tree) {
+  const tree::Dictionary none;
+  const auto now = SystemClock().Now().time_since_epoch();
+  const recording::ClockAnchors anchors{
+      .created_ns = static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())};
+  FIELDCOST_ASSIGN(recording::Writer writer, recording::Writer::Create(file, none, anchors));
+  FIELDCOST_TRY(writer.PutTree(encoded_tree));
+  return writer.Close();
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/recording.h"
+#include "common/tree/mean_tree.h"
+#include "common/tree/tree.h"
+
+namespace fieldcost::cli {
+
+// Call trees as commands name them: a file, and maybe a part of its time.
+
+// "12s", "1.5ms", "2m", "250us", "0": exact ns. nullopt for anything else, and past 2^62.
+std::optional<std::uint64_t> ParseNanoseconds(std::string_view text);
+
+// "a.fct", "a.fct@12s..14s", "a.fct@..500ms", "a.fct@3m..": half-open, so that parts add up; from
+// each run's begin on.
+struct TreeOperand {
+  std::filesystem::path file;
+  std::optional<recording::Interval> interval;
+};
+// kInvalidArgument if what follows the last "@" has ".." but is no interval.
+Result<TreeOperand> ParseTreeOperand(std::string_view text);
+
+// What a file has: runs, or what was made of runs.
+struct LoadedTree {
+  std::variant<tree::Tree, tree::MeanTree> tree;
+  std::vector<std::string> remarks;  // each a line, for people
+};
+
+// Of a recording its runs, or the tree that is in it. kInvalidArgument if an interval is wanted of
+// a file that has no time; errors of recording::Recording, with the file's name.
+Result<LoadedTree> LoadTree(const TreeOperand& operand);
+// The same, if they are runs: kInvalidArgument of a mean or a difference.
+Result<tree::Tree> LoadRuns(const TreeOperand& operand);
+// The mean of runs, or what it is.
+Result<tree::MeanTree> MeanOf(const LoadedTree& loaded);
+
+// Writes a recording that has that tree (EncodeTree(), EncodeMeanTree()) alone.
+Status SaveTree(const std::filesystem::path& file, std::string_view encoded_tree);
+
+}  // namespace fieldcost::cli
