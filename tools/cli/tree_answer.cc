@@ -8,9 +8,11 @@
 #include "common/draw/numbers.h"
 #include "tools/analysis/tree_view.h"
 #include "tools/cli/common_options.h"
+#include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree_json.h"
+#include "tools/report/tree_svg.h"
 #include "tools/report/tree_text.h"
 
 namespace fieldcost::cli {
@@ -76,6 +78,10 @@ void AddTreeShowOptions(command::Command& command) {
        .help = "No deeper than that",
        .check = command::CheckNumber},
       LimitOption("Of --flat: at most so many functions (0 = all)"),
+      {.names = "--svg",
+       .value = "FILE",
+       .help = "Write it there as a flame graph (- = stdout)",
+       .completes = command::Completes::kFiles},
       {.names = "--all", .help = "Also what costs less than 0.5 % of the whole"}};
   command.options.insert(command.options.end(), options.begin(), options.end());
 }
@@ -86,6 +92,7 @@ TreeShow TreeShowOf(const command::Arguments& arguments) {
           .bottom_up = arguments.Has("--bottom-up"),
           .flat = arguments.Has("--flat"),
           .all = arguments.Has("--all"),
+          .svg = arguments.Text("--svg"),
           .depth = arguments.Number("--depth").value_or(0),
           .limit = arguments.Number("--limit").value_or(kFlatRows)};
 }
@@ -108,6 +115,7 @@ Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& rem
                  const TreeShow& show, const Output& output) {
   FIELDCOST_ASSIGN(const std::size_t metric, ChooseMetric(mean.metrics, show.metric));
   FIELDCOST_ASSIGN(const analysis::TreeView view, ViewOf(mean, metric, show));
+  if (!show.svg.empty()) return WritePage(show.svg, report::TreeSvg(view, {}), PageOf::kOwn);
   if (output.json) return WriteStdout(TreeJson(view, remarks));
   if (output.csv) return WriteStdout(report::TreeCsv(view));
   for (const std::string& remark : remarks) Remark(EscapeControl(remark));

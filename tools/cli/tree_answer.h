@@ -18,6 +18,7 @@ struct TreeShow {
   bool bottom_up = false;
   bool flat = false;
   bool all = false;         // however little it costs
+  std::string svg;          // a file; empty: text
   std::uint64_t depth = 0;  // 0: all
   std::uint64_t limit = 0;  // rows of a flat table; 0: all
 };
