@@ -49,6 +49,7 @@ command::Command TreeAddCommand();
 command::Command TreeAtCommand();
 command::Command TreeAverageCommand();
 command::Command TreeCommand();
+command::Command TreeDiffCommand();
 command::Command TreeMinimumCommand();
 command::Command TreeRecoverCommand();
 command::Command TreeShowCommand();

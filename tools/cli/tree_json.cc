@@ -1,5 +1,6 @@
 #include "tools/cli/tree_json.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "common/base/text.h"
@@ -55,21 +56,60 @@ json::object ReportJson(const recording::VerifyReport& report) {
           {"problems", std::move(problems)}};
 }
 
-}  // namespace
-
-std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks) {
+json::object ViewJson(const analysis::TreeView& view, const std::vector<std::string>& remarks) {
   json::array nodes;
   for (const analysis::ViewNode& node : view.nodes) nodes.push_back(NodeJson(view, node));
   json::array lines;
   for (const std::string& remark : remarks) lines.push_back(UntrustedText(remark));
-  return Print({{"metric", UntrustedText(view.metric.name)},
-                {"unit", Text(tree::Name(view.metric.unit))},
-                {"sampled", view.metric.sampled()},
-                {"runs", view.runs_after},
-                {"runs_before", view.runs_before},
-                {"denominator", view.denominator},
-                {"nodes", std::move(nodes)},
-                {"remarks", std::move(lines)}});
+  return {{"metric", UntrustedText(view.metric.name)},
+          {"unit", Text(tree::Name(view.metric.unit))},
+          {"sampled", view.metric.sampled()},
+          {"runs", view.runs_after},
+          {"runs_before", view.runs_before},
+          {"denominator", view.denominator},
+          {"nodes", std::move(nodes)},
+          {"remarks", std::move(lines)}};
+}
+
+json::array PathJson(const tree::Dictionary& dictionary, tree::PathId path) {
+  json::array names;
+  for (; path != tree::kRootPath; path = dictionary.paths.parent(path)) {
+    names.push_back(UntrustedText(analysis::NameOf(dictionary.frame(path))));
+  }
+  std::ranges::reverse(names);
+  return names;
+}
+
+json::object ComparisonJson(const tree::Comparison& comparison) {
+  json::array changes;
+  for (const tree::Change& change : comparison.changes) {
+    const bool is_self = change.kind == tree::ValueKind::kSelf;
+    changes.push_back(json::object{{"kind", is_self ? "self" : "inclusive"},
+                                   {"path", PathJson(*comparison.dictionary, change.path)},
+                                   {"before", change.before},
+                                   {"after", change.after},
+                                   {"q", change.q}});
+  }
+  json::value factor_p = nullptr;
+  if (comparison.factor_p) factor_p = *comparison.factor_p;
+  return {{"enough", comparison.is_enough},
+          {"factor", comparison.factor},
+          {"factor_p", std::move(factor_p)},
+          {"tested", comparison.tested},
+          {"changes", std::move(changes)}};
+}
+
+}  // namespace
+
+std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks) {
+  return Print(ViewJson(view, remarks));
+}
+
+std::string TreeDiffJson(const tree::Comparison& comparison, const analysis::TreeView& view,
+                         const std::vector<std::string>& remarks) {
+  json::object object = ViewJson(view, remarks);
+  object["comparison"] = ComparisonJson(comparison);
+  return Print(object);
 }
 
 std::string VerifyJson(const recording::VerifyReport& report) { return Print(ReportJson(report)); }

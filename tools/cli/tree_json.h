@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/recording/verify.h"
+#include "common/tree/compare.h"
 #include "tools/analysis/tree_view.h"
 
 namespace fieldcost::cli {
@@ -15,6 +16,10 @@ namespace fieldcost::cli {
 // "module", "function", ..., "self", "inclusive", "self_before", "inclusive_before"}], "remarks"};
 // of a parent the index; the first node is the root.
 std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks);
+// The same of a difference, and "comparison": {"enough", "factor", "factor_p", "tested", "changes":
+// [{"kind", "path": [names], "before", "after", "q"}]}, whose costs are means in the metric's unit.
+std::string TreeDiffJson(const tree::Comparison& comparison, const analysis::TreeView& view,
+                         const std::vector<std::string>& remarks);
 std::string VerifyJson(const recording::VerifyReport& report);
 std::string RecoverJson(const recording::RecoverReport& report);
 

@@ -50,24 +50,28 @@ Interval PartOf(const recording::Run& run, const std::optional<Interval>& interv
           .to_ns = run.begin_ns + std::min(interval->to_ns, length_ns)};
 }
 
-Result<LoadedTree> TreeOfRuns(const Recording& recording, const std::optional<Interval>& interval) {
-  const recording::Descriptions& about = recording.contents().descriptions;
-  std::vector<tree::RunValues> runs;
+Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Interval>& interval) {
+  const recording::Contents& contents = recording.contents();
+  const recording::Descriptions& about = contents.descriptions;
+  RecordedRuns recorded{
+      .dictionary = contents.dictionary, .metrics = about.metrics, .runs = {}, .remarks = {}};
   for (const recording::Run& run : about.runs) {
     FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(PartOf(run, interval)));
-    runs.push_back(std::move(values));
+    recorded.runs.push_back(std::move(values));
   }
-  if (runs.empty()) {
+  if (recorded.runs.empty()) {
     FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(interval.value_or(Interval{})));
-    runs.push_back(std::move(values));
+    recorded.runs.push_back(std::move(values));
   }
-  FIELDCOST_ASSIGN(tree::Tree tree,
-                   tree::TreeOf(recording.contents().dictionary, about.metrics, runs));
-  LoadedTree loaded{.tree = std::move(tree), .remarks = {}};
   for (const recording::Count& count : about.counts) {
-    if (count.value != 0) loaded.remarks.push_back(fmt::format("{}: {}", count.name, count.value));
+    if (count.value == 0) continue;
+    recorded.remarks.push_back(fmt::format("{}: {}", count.name, count.value));
   }
-  return loaded;
+  if (!contents.stop.reason.empty()) {
+    recorded.remarks.push_back(fmt::format("what follows byte {} is lost: {}", contents.stop.offset,
+                                           contents.stop.reason));
+  }
+  return recorded;
 }
 
 Result<LoadedTree> DecodeAny(std::string_view untrusted_bytes) {
@@ -79,14 +83,11 @@ Result<LoadedTree> DecodeAny(std::string_view untrusted_bytes) {
 }
 
 Result<LoadedTree> TreeOf(const Recording& recording, const std::optional<Interval>& interval) {
-  const recording::Contents& contents = recording.contents();
-  if (!contents.streams.empty()) {
-    FIELDCOST_ASSIGN(LoadedTree loaded, TreeOfRuns(recording, interval));
-    if (!contents.stop.reason.empty()) {
-      loaded.remarks.push_back(fmt::format("what follows byte {} is lost: {}", contents.stop.offset,
-                                           contents.stop.reason));
-    }
-    return loaded;
+  if (!recording.contents().streams.empty()) {
+    FIELDCOST_ASSIGN(RecordedRuns recorded, RunsOf(recording, interval));
+    FIELDCOST_ASSIGN(tree::Tree tree, tree::TreeOf(std::move(recorded.dictionary),
+                                                   std::move(recorded.metrics), recorded.runs));
+    return LoadedTree{.tree = std::move(tree), .remarks = std::move(recorded.remarks)};
   }
   FIELDCOST_ASSIGN(const std::vector<std::string> trees, recording.Trees());
   if (trees.size() != 1) {
@@ -147,11 +148,14 @@ Result<LoadedTree> LoadTree(const TreeOperand& operand) {
   return loaded;
 }
 
-Result<tree::Tree> LoadRuns(const TreeOperand& operand) {
-  FIELDCOST_ASSIGN(LoadedTree loaded, LoadTree(operand));
-  if (auto* const runs = std::get_if<tree::Tree>(&loaded.tree)) return std::move(*runs);
-  return Fail(ErrorCode::kInvalidArgument, "{} has a mean or a difference, no runs",
-              EscapeControl(operand.file.string()));
+Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand) {
+  const std::string name = EscapeControl(operand.file.string());
+  const auto recording = Recording::Open(operand.file);
+  if (!recording) return Within(recording.error(), name);
+  if (recording->contents().streams.empty()) return std::optional<RecordedRuns>();
+  Result<RecordedRuns> recorded = RunsOf(*recording, operand.interval);
+  if (!recorded) return Within(recorded.error(), name);
+  return std::optional(*std::move(recorded));
 }
 
 Result<tree::MeanTree> MeanOf(const LoadedTree& loaded) {

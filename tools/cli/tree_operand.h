@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "common/base/result.h"
 #include "common/recording/recording.h"
 #include "common/tree/mean_tree.h"
+#include "common/tree/run_values.h"
 #include "common/tree/tree.h"
 
 namespace fieldcost::cli {
@@ -35,11 +37,18 @@ struct LoadedTree {
   std::vector<std::string> remarks;  // each a line, for people
 };
 
+// The runs of a recording, each with its values; nullopt if it has a tree alone.
+struct RecordedRuns {
+  std::shared_ptr<const tree::Dictionary> dictionary;
+  std::vector<tree::Metric> metrics;
+  std::vector<tree::RunValues> runs;
+  std::vector<std::string> remarks;
+};
+Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand);
+
 // Of a recording its runs, or the tree that is in it. kInvalidArgument if an interval is wanted of
 // a file that has no time; errors of recording::Recording, with the file's name.
 Result<LoadedTree> LoadTree(const TreeOperand& operand);
-// The same, if they are runs: kInvalidArgument of a mean or a difference.
-Result<tree::Tree> LoadRuns(const TreeOperand& operand);
 // The mean of runs, or what it is.
 Result<tree::MeanTree> MeanOf(const LoadedTree& loaded);
 

@@ -161,6 +161,58 @@ TEST_F(TreeCommandTest, TheMinimumHasWhatIsInEveryRun) {
   EXPECT_THAT(shown, AllOf(HasSubstr("4 ns"), HasSubstr("a\n"), Not(HasSubstr("noise"))));
 }
 
+// Ten runs that differ by a percent, of which `slow` costs so much.
+std::vector<std::vector<Sample>> TenRuns(std::uint64_t slow_ms, std::uint64_t seed) {
+  std::vector<std::vector<Sample>> runs;
+  for (std::uint64_t run = 0; run < 10; ++run) {
+    const std::uint64_t noise = (run * 7 + seed * 3) % 10 * kMs;
+    runs.push_back({{1, "main;steady", 1000 * kMs + noise},
+                    {2, "main;slow", slow_ms * kMs + noise},
+                    {3, "main;other", 500 * kMs + noise / 2}});
+  }
+  return runs;
+}
+
+TEST_F(TreeCommandTest, DiffTellsWhatCostsMoreAndNothingElse) {
+  const std::string before = Record("old.fct", TenRuns(200, 1));
+  const std::string after = Record("new.fct", TenRuns(300, 2));
+  const ProcessResult diff = Cli({"tree", "diff", before, after});
+  EXPECT_EQ(diff.exit_status, 1) << diff.errors;
+  EXPECT_THAT(diff.output, AllOf(HasSubstr("1 path costs more, 0 less (wall, "),
+                                 HasSubstr("self  main;slow\n"), HasSubstr("slow  [self 1.")));
+  EXPECT_EQ(Cli({"tree", "diff", after, before}).exit_status, 0) << "less is no regression";
+  const ProcessResult same = Cli({"tree", "diff", before, before});
+  EXPECT_EQ(same.exit_status, 0);
+  EXPECT_THAT(same.output, HasSubstr("No path is shown to have changed"));
+  const ProcessResult json = Cli({"tree", "diff", before, after, "--json"});
+  EXPECT_THAT(json.output, HasSubstr(R"("changes":[{"kind":"self","path":["main","slow"],)"));
+  EXPECT_THAT(Cli({"tree", "diff", before, after, "--csv"}).output, HasSubstr("\nself,\"main;slow\","));
+  EXPECT_THAT(Cli({"tree", "diff", before, after, "--svg", "-"}).output, HasSubstr("<svg "));
+}
+
+TEST_F(TreeCommandTest, OneRunASideIsTooLittle) {
+  const std::string before = Record("old.fct", {{{1, "main;a", 5 * kMs}}});
+  const std::string after = Record("new.fct", {{{1, "main;a", 50 * kMs}}});
+  const ProcessResult diff = Cli({"tree", "diff", before, after, "-o", Path("d.fct")});
+  EXPECT_EQ(diff.exit_status, 2);
+  EXPECT_THAT(diff.output, AllOf(HasSubstr("Too little data"), HasSubstr("+45 ms")));
+  EXPECT_THAT(Cli({"tree", "show", Path("d.fct")}).output, HasSubstr("+45 ms"));
+  EXPECT_EQ(Cli({"tree", "diff", Path("none.fct"), after}).exit_status, kNotFound);
+}
+
+TEST_F(TreeCommandTest, DiffFollowsRenamesAndFoldsRecursion) {
+  const std::string before =
+      Record("old.fct", {{{1, "main;parse_old", 5}, {2, "main;f;f;f;g", 4}}});
+  const std::string after = Record("new.fct", {{{1, "main;parse_new", 5}, {2, "main;f;f;g", 4}}});
+  const ProcessResult plain = Cli({"tree", "diff", before, after, "--all"});
+  EXPECT_THAT(plain.output, AllOf(HasSubstr("gone"), HasSubstr("new")));
+  const ProcessResult renamed =
+      Cli({"tree", "diff", before, after, "--all", "--rename", "*_old=*_new", "--rename", "x=y"});
+  EXPECT_THAT(renamed.output, AllOf(Not(HasSubstr("gone")), HasSubstr("parse_new")));
+  EXPECT_THAT(renamed.errors, HasSubstr("--rename x=y meets nothing"));
+  EXPECT_EQ(Cli({"tree", "diff", before, after, "--rename", "x"}).exit_status, kUsage);
+}
+
 TEST_F(TreeCommandTest, VerifyAndRecoverSaveWhatIsGood) {
   std::vector<Sample> samples;
   for (std::uint64_t i = 0; i < 20'000; ++i) samples.push_back({i * 100'000, "main;a", 1});

@@ -9,7 +9,8 @@ command::Command TreeCommand() {
   fieldcost tree show a.fct --metric wall
   fieldcost tree diff old.fct new.fct)",
           .commands = {TreeShowCommand(), TreeAtCommand(), TreeAddCommand(), TreeAverageCommand(),
-                       TreeMinimumCommand(), TreeVerifyCommand(), TreeRecoverCommand()}};
+                       TreeMinimumCommand(), TreeDiffCommand(), TreeVerifyCommand(),
+                       TreeRecoverCommand()}};
 }
 
 }  // namespace fieldcost::cli
