@@ -186,7 +186,8 @@ TEST_F(TreeCommandTest, DiffTellsWhatCostsMoreAndNothingElse) {
   EXPECT_THAT(same.output, HasSubstr("No path is shown to have changed"));
   const ProcessResult json = Cli({"tree", "diff", before, after, "--json"});
   EXPECT_THAT(json.output, HasSubstr(R"("changes":[{"kind":"self","path":["main","slow"],)"));
-  EXPECT_THAT(Cli({"tree", "diff", before, after, "--csv"}).output, HasSubstr("\nself,\"main;slow\","));
+  EXPECT_THAT(Cli({"tree", "diff", before, after, "--csv"}).output,
+              HasSubstr("\nself,\"main;slow\","));
   EXPECT_THAT(Cli({"tree", "diff", before, after, "--svg", "-"}).output, HasSubstr("<svg "));
 }
 
