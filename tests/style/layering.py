@@ -14,6 +14,7 @@ TABLE = {
     "common/config": (["base"], ["toml++"]),
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
+    "common/unwind": (["base"], []),
     "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
     "common/tree": (["base", "stats"], []),
     "common/draw": (["base", "shm", "stats"], []),
