@@ -119,7 +119,7 @@ Result<ElfLayout> ReadElfLayout(const ReadAt& read_untrusted) {
   ElfLayout layout;
   layout.entry = header.e_entry;
   FIELDCOST_TRY(AddSegments(headers, layout));
-  if (header.e_shnum <= kMostElfSections) TakeSection(read_untrusted, header, layout);
+  TakeSection(read_untrusted, header, layout);
   if (layout.eh_frame_bytes == 0) TakeSegment(read_untrusted, headers, layout);
   return layout;
 }

@@ -33,7 +33,6 @@ struct ElfLayout {
 };
 
 inline constexpr std::size_t kMostElfSegments = 512;
-inline constexpr std::size_t kMostElfSections = 65'536;
 // All that is loaded of a module lies within this: 32 bits say where, and 64 KiB behind it.
 inline constexpr std::uint64_t kMostElfSpan = (std::uint64_t{1} << 32) - (std::uint64_t{1} << 16);
 

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <utility>
 
 #include "common/base/check.h"
 
@@ -21,7 +22,8 @@ constexpr std::size_t kMostInstructionBytes = 15;
 
 [[noreturn]] void BecomeTraced(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   const int nothing = ::open("/dev/null", O_RDWR);
   ::dup2(nothing, STDIN_FILENO);
@@ -42,12 +44,13 @@ user_regs_struct RegistersOf(pid_t pid) {
 bool IsCall(const std::vector<std::uint8_t>& bytes) {
   std::size_t i = 0;
   const auto is_prefix = [](std::uint8_t byte) {
-    return (byte & 0xf0) == 0x40 || byte == 0x3e || byte == 0xf2 || byte == 0x66 || byte == 0x64 || byte == 0x65 ||
-           byte == 0x67 || byte == 0x2e;
+    return (byte & 0xf0) == 0x40 || byte == 0x3e || byte == 0xf2 || byte == 0x66 || byte == 0x64 ||
+           byte == 0x65 || byte == 0x67 || byte == 0x2e;
   };
   while (i < bytes.size() && is_prefix(bytes[i])) ++i;
   if (i >= bytes.size()) return false;
-  return bytes[i] == 0xe8 || (bytes[i] == 0xff && i + 1 < bytes.size() && (bytes[i + 1] >> 3 & 7) == 2);
+  return bytes[i] == 0xe8 ||
+         (bytes[i] == 0xff && i + 1 < bytes.size() && (bytes[i + 1] >> 3 & 7) == 2);
 }
 
 }  // namespace
@@ -173,17 +176,21 @@ void ShadowStack::After(TracedProcess& process) {
 }
 
 void ShadowStack::StartFrom(const std::vector<std::uint64_t>& return_addresses,
-                            std::uint64_t stack_pointer) {
+                            TracedProcess& process) {
   entries_.clear();
-  base_.clear();
-  stack_pointer_ = stack_pointer;
-  for (const std::uint64_t address : return_addresses) base_.insert(base_.begin(), {UINT64_MAX, address});
+  std::uint64_t slot = process.stack_pointer();
+  for (const std::uint64_t address : return_addresses) {
+    while (process.Word(slot) != address) slot += sizeof slot;
+    entries_.insert(entries_.begin(), {.slot = slot, .address = address});
+    slot += sizeof slot;
+  }
 }
 
-std::vector<std::uint64_t> ShadowStack::Addresses() const {
+std::vector<std::uint64_t> ShadowStack::Addresses(TracedProcess& process) const {
   std::vector<std::uint64_t> addresses;
-  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) addresses.push_back(entry->address);
-  for (auto entry = base_.rbegin(); entry != base_.rend(); ++entry) addresses.push_back(entry->address);
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    addresses.push_back(entry->slot % 2 == 0 ? process.Word(entry->slot) : entry->address);
+  }
   return addresses;
 }
 

@@ -12,8 +12,8 @@
 
 namespace fieldcost::testing {
 
-// A child under ptrace(2) that is stopped whenever it is looked at; killed at the end. What fails is
-// a failed check.
+// A child under ptrace(2) that is stopped whenever it is looked at; killed at the end. What fails
+// is a failed check.
 class TracedProcess {
  public:
   // Stopped at the program's, or its loader's, first instruction. Output goes to /dev/null, the
@@ -65,18 +65,18 @@ class ShadowStack {
   // Before the step, and after it.
   void Before(TracedProcess& process);
   void After(TracedProcess& process);
-  // What is behind `stack` is already there: return addresses of it, innermost first.
-  void StartFrom(const std::vector<std::uint64_t>& return_addresses, std::uint64_t stack_pointer);
+  // These are already there, innermost first: each lies in the next place that holds it.
+  void StartFrom(const std::vector<std::uint64_t>& return_addresses, TracedProcess& process);
 
-  // Return addresses, innermost first.
-  std::vector<std::uint64_t> Addresses() const;
+  // Return addresses, innermost first, as they are now where calls left them: what passes
+  // exceptions on writes over its own.
+  std::vector<std::uint64_t> Addresses(TracedProcess& process) const;
 
  private:
   struct Entry {
-    std::uint64_t slot = 0;  // where on the stack it lies
+    std::uint64_t slot = 0;  // where on the stack it lies; odd: below there, it was interrupted
     std::uint64_t address = 0;
   };
-  std::vector<Entry> base_;  // never leave
   std::vector<Entry> entries_;
   std::uint64_t stack_pointer_ = 0;
   std::uint64_t instruction_pointer_ = 0;
