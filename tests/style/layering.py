@@ -17,6 +17,7 @@ TABLE = {
     "common/unwind": (["base"], []),
     "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
     "common/tree": (["base", "stats"], []),
+    "common/symbols": (["base", "shm", "stats"], ["elfutils/"]),
     "common/draw": (["base", "shm", "stats"], []),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
     "common/crypto": (["base"], ["openssl"]),
@@ -71,6 +72,9 @@ OWNERS = {
     "CLI/CLI.hpp": ["common/command/parse.cc"],
     "boost/math/": ["common/stats/tails.cc"],
     "boost/random/": ["common/stats/hypergeometric.cc"],
+    "dwarf.h": ["common/symbols/dwarf_module.cc"],
+    "elfutils/": ["common/symbols/dwarf_module.cc"],
+    "gelf.h": ["common/symbols/dwarf_module.cc"],
     "spdlog/": ["common/base/log.cc"],
     "toml++/": ["common/config/toml_file.cc"],
 }
