@@ -33,6 +33,7 @@ TABLE = {
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
+    "agent/sampler": (["base", "unwind"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
     "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),
