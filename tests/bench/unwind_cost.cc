@@ -1,6 +1,6 @@
 // What it costs to unwind a stack: of a compiler at work, interrupted each millisecond, with 64 KiB
-// of its stack. Prints how many stacks of how many frames, the share that is whole, and nanoseconds
-// a stack.
+// of its stack. Prints how many stacks of how many frames, the share that is whole, nanoseconds a
+// stack, and nanoseconds a frame.
 //   bench_unwind_cost own|own_cold|libdw
 // own: tables and caches are warm; own_cold: with the tables' making, spread over all stacks.
 
@@ -135,8 +135,10 @@ void PeerUnwinds(Dwfl* dwfl, Peer& peer, const Sample& sample) {
 
 void Print(std::size_t samples, std::size_t frames, std::size_t whole, double ns) {
   const auto count = static_cast<double>(samples);
-  std::printf("%zu stacks of %.1f frames, %.1f %% whole, ns each: %.0f\n", samples,
-              static_cast<double>(frames) / count, 100.0 * static_cast<double>(whole) / count, ns);
+  std::printf("%zu stacks of %.1f frames, %.1f %% whole, ns each: %.0f, ns a frame: %.1f\n",
+              samples, static_cast<double>(frames) / count,
+              100.0 * static_cast<double>(whole) / count, ns,
+              ns * count / static_cast<double>(frames));
 }
 
 constexpr int kRounds = 4;
