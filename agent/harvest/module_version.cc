@@ -9,10 +9,11 @@
 #include <optional>
 #include <system_error>
 
-#include "agent/harvest/build_id.h"
 #include "agent/harvest/command.h"
+#include "common/base/build_id.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/read_at.h"
 #include "common/wire/limits.h"
 
 namespace fieldcost::agent {
@@ -106,14 +107,6 @@ UniqueFd OpenRegular(const std::string& path, struct stat& info) {
   return fd;
 }
 
-std::string BuildIdOf(const UniqueFd& fd) {
-  return BuildIdIn([&fd](std::uint64_t offset, void* to, std::size_t size) -> std::size_t {
-    if (offset > static_cast<std::uint64_t>(INT64_MAX) - size) return 0;
-    const ssize_t got = ::pread(fd.get(), to, size, static_cast<off_t>(offset));
-    return got < 0 ? 0 : static_cast<std::size_t>(got);
-  });
-}
-
 }  // namespace
 
 std::vector<std::string> PackagePaths(const std::string& untrusted_path) {
@@ -144,7 +137,7 @@ Result<ModuleOwner> ModuleVersions::Find(const stats::ApiKey& api,
   }
   struct stat info {};
   const UniqueFd fd = OpenRegular(untrusted_path, info);
-  if (!fd.valid() || BuildIdOf(fd) != api.build_id) return ModuleOwner{};
+  if (!fd.valid() || BuildIdIn(ReaderOf(fd)) != api.build_id) return ModuleOwner{};
   // The change time, which unlike that of modification is never set to an older one.
   const ModuleFile file{.path = untrusted_path,
                         .inode = info.st_ino,

@@ -206,20 +206,6 @@ std::string PrivilegeOf(const fs::path& path, const struct stat& info) {
   return {};
 }
 
-ReadAt ReaderOf(const UniqueFd& fd) {
-  return [&fd](std::uint64_t offset, void* to, std::size_t size) {
-    std::size_t done = 0;
-    while (fd.valid() && done < size && offset <= INT64_MAX - size) {
-      const ssize_t got = ::pread(fd.get(), static_cast<char*>(to) + done, size - done,
-                                  static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
-      done += static_cast<std::size_t>(got);
-    }
-    return done;
-  };
-}
-
 UniqueFd OpenToLook(const fs::path& path) {
   return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }

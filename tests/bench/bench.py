@@ -457,6 +457,12 @@ class Bench:
                                              ("bytes", "B", most_bytes, {"open, ms": at["open"] / 1e6})):
                 yield {"row": 14, "name": f"{name} a sample, {of}", "unit": unit, "value": at[name], "floor": None,
                        "ratio": None, "target": f"<= {limit}", "ok": at[name] <= limit, "peers": peers}
+    def unwind(self):
+        """Stacks of a compiler, a frame of them; the design says 0.4 to 0.9 µs a stack of 20."""
+        program = self.bench / "bench_unwind_cost"
+        at = self.medians({mode: lambda mode=mode: self.number([program, mode]) for mode in ("own", "libdw")})
+        yield {"row": None, "name": "unwind, a frame", "unit": "ns", "value": at["own"], "floor": None,
+               "ratio": None, "target": "<= 45", "ok": at["own"] <= 45, "peers": {"libdw": at["libdw"]}}
 
     def fleet(self):
         """Simulated, so the same on every machine; the picture is beside agent/upload/README.md."""
@@ -483,7 +489,7 @@ def main():
     only_by_name = {"soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, "fleet"]
+             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, "unwind", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")

@@ -14,8 +14,10 @@ TABLE = {
     "common/config": (["base"], ["toml++"]),
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
+    "common/unwind": (["base"], []),
     "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
     "common/tree": (["base", "stats"], []),
+    "common/symbols": (["base", "shm", "stats"], ["elfutils/"]),
     "common/draw": (["base", "shm", "stats"], []),
     "common/recording": (["base", "stats", "tree"], []),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
@@ -32,6 +34,7 @@ TABLE = {
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
+    "agent/sampler": (["base", "unwind"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
     "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),
@@ -70,6 +73,9 @@ OWNERS = {
     "CLI/CLI.hpp": ["common/command/parse.cc"],
     "boost/math/": ["common/stats/tails.cc"],
     "boost/random/": ["common/stats/hypergeometric.cc"],
+    "dwarf.h": ["common/symbols/dwarf_module.cc"],
+    "elfutils/": ["common/symbols/dwarf_module.cc"],
+    "gelf.h": ["common/symbols/dwarf_module.cc"],
     "spdlog/": ["common/base/log.cc"],
     "toml++/": ["common/config/toml_file.cc"],
 }

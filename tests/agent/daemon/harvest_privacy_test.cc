@@ -7,7 +7,7 @@
 #include "agent/spool/state_db.h"
 #include "common/base/text.h"
 #include "tests/agent/daemon/agent_fixture.h"
-#include "tests/agent/harvest/build_id_of_file.h"
+#include "tests/common/base/build_id_of_file.h"
 
 // Which of the counted calls have a name here, and which may be sent.
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/spool/state_db.h"
-#include "tests/agent/harvest/build_id_of_file.h"
+#include "tests/common/base/build_id_of_file.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::agent {

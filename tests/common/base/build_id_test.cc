@@ -1,13 +1,13 @@
-#include "agent/harvest/build_id.h"
+#include "common/base/build_id.h"
 
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/agent/harvest/build_id_of_file.h"
+#include "tests/common/base/build_id_of_file.h"
 #include "tests/support/process.h"
 
-namespace fieldcost::agent {
+namespace fieldcost {
 namespace {
 
 constexpr char kLibrary[] = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -72,4 +72,4 @@ TEST(BuildIdTest, DamagedFilesHaveNone) {
 }
 
 }  // namespace
-}  // namespace fieldcost::agent
+}  // namespace fieldcost

@@ -1,21 +1,17 @@
 #pragma once
 
-#include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
-#include "agent/harvest/build_id.h"
+#include "common/base/build_id.h"
 #include "common/base/file.h"
+#include "common/base/read_at.h"
 
 namespace fieldcost::testing {
 
 inline std::string BuildIdIn(const std::string& bytes) {
-  return agent::BuildIdIn([&](std::uint64_t offset, void* to, std::size_t size) -> std::size_t {
-    if (offset >= bytes.size()) return 0;
-    const std::size_t got = std::min<std::size_t>(size, bytes.size() - offset);
-    std::memcpy(to, bytes.data() + offset, got);
-    return got;
-  });
+  return fieldcost::BuildIdIn(ReaderOf(std::string_view(bytes)));
 }
 
 inline std::string BuildIdOfFile(const std::filesystem::path& path) {

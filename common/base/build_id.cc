@@ -1,4 +1,4 @@
-#include "agent/harvest/build_id.h"
+#include "common/base/build_id.h"
 
 #include <elf.h>
 
@@ -11,7 +11,7 @@
 
 #include "common/base/text.h"
 
-namespace fieldcost::agent {
+namespace fieldcost {
 namespace {
 
 constexpr std::size_t kMaxProgramHeaders = 512;
@@ -63,4 +63,4 @@ std::string BuildIdIn(const ReadAt& read) {
   return {};
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "common/unwind/module_map.h"
+#include "common/unwind/registers.h"
+
+namespace fieldcost::sampler {
+
+// What the kernel writes into a ring, as far as a sampler asks for it (perf_event_open(2)).
+
+// What an event is to write: the layouts below follow from it.
+inline constexpr std::uint64_t kSampleType = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                                             PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER |
+                                             PERF_SAMPLE_STACK_USER;
+// rax to rip and r8 to r15, as the kernel numbers them; no flags and segments.
+inline constexpr std::uint64_t kUserRegisters = 0xff01ff;
+
+struct SampleRecord {
+  pid_t pid = 0;
+  pid_t tid = 0;
+  std::uint32_t cpu = 0;
+  std::uint64_t period = 0;
+  bool is_64_bit = false;  // else there are no registers
+  unwind::Registers registers;
+  std::span<const std::uint8_t> stack;  // of the record's bytes, from the stack pointer on
+};
+struct MapRecord {
+  pid_t pid = 0;
+  unwind::Mapping mapping;
+  bool executable = false;
+};
+// A new thread, or process: then its pid is not its parent's.
+struct ForkRecord {
+  pid_t pid = 0;
+  pid_t parent_pid = 0;
+};
+struct ExecRecord {
+  pid_t pid = 0;
+};
+struct ExitRecord {
+  pid_t pid = 0;
+  pid_t tid = 0;
+};
+struct LostRecord {
+  std::uint64_t count = 0;
+};
+
+struct PerfRecord {
+  std::uint64_t time = 0;  // of the event's clock, ns
+  std::variant<std::monostate, SampleRecord, MapRecord, ForkRecord, ExecRecord, ExitRecord,
+               LostRecord>
+      content;
+};
+
+// A record's time alone, to tell which ring is next; nullopt: it is too short to have one.
+std::optional<std::uint64_t> TimeOf(std::span<const std::uint8_t> untrusted_record);
+
+// nullopt: it is not what the kernel writes. Of no kind that is asked for: no content.
+std::optional<PerfRecord> ParseRecord(std::span<const std::uint8_t> untrusted_record);
+
+}  // namespace fieldcost::sampler

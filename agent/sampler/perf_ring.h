@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace fieldcost::sampler {
+
+// Records of the kernel in a ring of perf_event_open(2), in place. One reader; the kernel writes
+// beside it. What is in the ring is checked as if it came from outside. Not thread-safe.
+class PerfRing {
+ public:
+  // A ring that is mapped: its first page and the data behind it; `data_bytes` a power of two.
+  // REQUIRES: mapped as long as this lives.
+  PerfRing(void* first_page, std::uint8_t* data, std::size_t data_bytes)
+      : first_page_(first_page), data_(data), data_bytes_(data_bytes) {}
+
+  // The next record, with its header; nullopt: there is none yet. The same one until Pop(); lives
+  // until then. A record that cannot be one empties the ring, and is counted.
+  std::optional<std::span<const std::uint8_t>> Front();
+  // REQUIRES: Front() gave a record.
+  void Pop();
+
+  std::uint64_t broken() const { return broken_; }
+
+ private:
+  std::uint64_t Head() const;
+  void SetTail(std::uint64_t tail);
+
+  void* first_page_;
+  std::uint8_t* data_;
+  std::size_t data_bytes_;
+  std::uint64_t tail_ = 0;
+  std::uint64_t broken_ = 0;
+  std::size_t front_bytes_ = 0;             // 0: not looked at
+  std::vector<std::uint8_t> straightened_;  // a record that goes round the end
+};
+
+}  // namespace fieldcost::sampler

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace fieldcost::symbols {
+
+// A function at an address: itself, or one that the compiler put into it.
+struct SourceFrame {
+  std::string function;  // as FunctionName() shows it; empty: not known
+  std::string file;      // of the source, as the compiler was told; empty: not known
+  std::uint32_t line = 0;
+  bool local = false;    // its name counts in its file alone (static)
+  bool inlined = false;  // into the next frame
+  bool operator==(const SourceFrame&) const = default;
+};
+
+// What a module's file, and its debug file if one is installed, say of its addresses. Everything in
+// them is untrusted; libdw reads it, and maps the files. Not thread-safe. No network is used.
+class DwarfModule {
+ public:
+  static constexpr std::size_t kMostInlined = 64;
+
+  struct Options {
+    std::filesystem::path path;
+    std::string build_id;  // lower-case hex; what the file must have, unless empty
+    // Debug files are .build-id/ab/cdef….debug below these; not used unless they are of the same
+    // build.
+    std::vector<std::filesystem::path> debug_directories = {"/usr/lib/debug"};
+  };
+
+  // kNotFound: no such file, or of another build; kCorrupt: not an ELF file.
+  static Result<std::unique_ptr<DwarfModule>> Open(Options options);
+
+  virtual ~DwarfModule() = default;
+  // Of an address as the file names it: the innermost function first; the last one is not inlined.
+  // Empty: no name is known.
+  virtual std::vector<SourceFrame> FramesAt(std::uint64_t address) = 0;
+  virtual const std::string& soname() const = 0;    // untrusted; empty: none
+  virtual const std::string& build_id() const = 0;  // empty: none
+};
+
+}  // namespace fieldcost::symbols

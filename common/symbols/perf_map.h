@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace fieldcost::symbols {
+
+// Names of code that a program made while it ran, as it wrote them to /tmp/perf-PID.map for
+// profilers: a line "START SIZE NAME" a function, numbers in hexadecimal. A plain value; immutable
+// once made.
+class PerfMap {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMostFunctions = std::size_t{1} << 21;
+  static constexpr std::size_t kMostNameBytes = 1024;
+
+  // Lines that are none are left out; what was written later replaces what it overlaps. Names are
+  // cut to kMostNameBytes and not escaped.
+  static PerfMap Of(std::string_view untrusted_text);
+  // Of a process. kNotFound: it wrote none; kPermissionDenied: the file is not one of its user's.
+  static Result<PerfMap> OfProcess(pid_t pid);
+
+  // Empty: nothing is known of this address. Lives as long as this.
+  std::string_view Find(std::uint64_t address) const;
+  std::size_t functions() const { return functions_.size(); }
+
+ private:
+  struct Function {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    std::string name;
+  };
+  std::vector<Function> functions_;  // ascending, not overlapping
+};
+
+}  // namespace fieldcost::symbols

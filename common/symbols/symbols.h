@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/symbols/dwarf_module.h"
+
+namespace fieldcost::symbols {
+
+// Names of addresses of many modules: each file is opened once a build, each address looked up
+// once. Meant for the end of a recording: the first look-up of a module reads its tables. Not
+// thread-safe.
+class Symbols {
+ public:
+  static constexpr std::size_t kMostAddresses = std::size_t{1} << 22;  // that are kept
+
+  explicit Symbols(std::vector<std::filesystem::path> debug_directories = {"/usr/lib/debug"})
+      : debug_directories_(std::move(debug_directories)) {}
+
+  struct Module {
+    std::string name;      // as ModuleName() makes it
+    std::string soname;    // untrusted; empty: none
+    std::string build_id;  // of the file, else what was asked for; empty: none
+    bool readable = false;
+  };
+
+  // What is at `path`, if it is of the build (or no build-id is asked for). Lives as long as this.
+  const Module& ModuleOf(const std::filesystem::path& path, const std::string& build_id);
+
+  // Of an address as the file names it: the innermost function first; empty: no name is known.
+  // Lives until the next call.
+  const std::vector<SourceFrame>& FramesAt(const std::filesystem::path& path,
+                                           const std::string& build_id, std::uint64_t address);
+
+ private:
+  struct Kept {
+    Module module;
+    std::unique_ptr<DwarfModule> dwarf;  // null: not readable
+    std::unordered_map<std::uint64_t, std::vector<SourceFrame>> frames;
+  };
+  Kept& Keep(const std::filesystem::path& path, const std::string& build_id);
+
+  std::vector<std::filesystem::path> debug_directories_;
+  std::map<std::string, std::unique_ptr<Kept>> kept_;  // by build-id, or by path
+  std::size_t addresses_ = 0;
+};
+
+}  // namespace fieldcost::symbols

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace fieldcost::unwind {
+
+// Memory of a thread whose stack is looked at.
+class MemoryReader {
+ public:
+  virtual ~MemoryReader() = default;
+  // Fills `to` from `address` on; how many of `size` bytes are there, 0 if none.
+  virtual std::size_t Read(std::uint64_t address, void* to, std::size_t size) = 0;
+};
+
+// Of a process, by process_vm_readv(2): needs the right to ptrace it, does not stop it.
+class ProcessMemory : public MemoryReader {
+ public:
+  explicit ProcessMemory(pid_t pid) : pid_(pid) {}
+  std::size_t Read(std::uint64_t address, void* to, std::size_t size) override;
+
+ private:
+  pid_t pid_;
+};
+
+// A thread's stack: a copy of its innermost bytes, which the kernel made at the instant of a
+// sample, and what lies further out, read later if it is asked for.
+//
+// While the thread runs on, that may have changed. So a read begins kSeamBytes before the end of
+// what there is, and counts only if these are as they were: had the thread returned from, and
+// called again, what lies behind the seam, the seam would be other return addresses and locals,
+// too. That is a strong sign, not a proof. Not thread-safe.
+class StackMemory {
+ public:
+  static constexpr std::size_t kSeamBytes = 512;
+  static constexpr std::size_t kMostFetchedBytes = std::size_t{8} << 20;
+
+  enum class Thread { kRunning, kStopped };
+
+  // `copy` may be empty if the thread is stopped; `reader` may be null: then there is only the
+  // copy. REQUIRES: both outlive this.
+  StackMemory(std::uint64_t base, std::span<const std::uint8_t> copy, MemoryReader* reader,
+              Thread thread = Thread::kRunning)
+      : base_(base), copy_(copy), reader_(reader), thread_(thread) {}
+
+  // The 8 bytes at `address`; false if they are not to be had.
+  bool Read(std::uint64_t address, std::uint64_t& value);
+
+  // How many reads failed.
+  std::size_t failures() const { return failures_; }
+  // Whether something was read behind the copy and thrown away.
+  bool seam_broken() const { return seam_broken_; }
+  std::size_t fetched_bytes() const { return window_.size(); }
+
+ private:
+  bool ReadBehind(std::uint64_t address, std::uint64_t& value);
+  bool Extend();
+
+  std::uint64_t base_;
+  std::span<const std::uint8_t> copy_;
+  MemoryReader* reader_;
+  Thread thread_;
+  bool seam_broken_ = false;
+  std::size_t failures_ = 0;
+  std::uint64_t window_base_ = 0;
+  std::vector<std::uint8_t> window_;  // what was read, the seam included
+};
+
+}  // namespace fieldcost::unwind

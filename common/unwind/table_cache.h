@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/base/file.h"
+#include "common/base/result.h"
+#include "common/unwind/cfi_table.h"
+#include "common/unwind/module_map.h"
+
+namespace fieldcost::unwind {
+
+// Tables of the modules that were met: one a file, also if processes have it at several paths or
+// under several inodes (by its build-id). They live as long as this. Not thread-safe.
+class TableCache {
+ public:
+  // Opens what is mapped; an error: it is not to be had, or not the same file any more.
+  using Opener = std::function<Result<UniqueFd>(pid_t pid, const Mapping& mapping)>;
+
+  struct Options {
+    std::size_t most_bytes = std::size_t{1} << 30;  // of all tables
+    Opener open;                                    // empty: OpenMappedFile
+  };
+
+  explicit TableCache(Options options);
+  TableCache() : TableCache(Options()) {}
+
+  // Finds or makes the mapping's table, once.
+  void LookUp(pid_t pid, Mapping& mapping);
+
+  std::size_t tables() const { return tables_.size(); }
+  std::size_t memory_bytes() const { return memory_bytes_; }
+  // Files of which no table could be made: not opened, not understood, or no room.
+  std::size_t failures() const { return failures_; }
+
+ private:
+  const CfiTable* Make(pid_t pid, const Mapping& mapping);
+  const CfiTable* Keep(Result<CfiTable> table);
+
+  Options options_;
+  std::map<FileIdentity, const CfiTable*> by_file_;
+  std::map<std::string, const CfiTable*> by_build_id_;
+  std::vector<std::unique_ptr<const CfiTable>> tables_;
+  const CfiTable* vdso_ = nullptr;
+  bool vdso_made_ = false;
+  std::size_t memory_bytes_ = 0;
+  std::size_t failures_ = 0;
+};
+
+// By the process's own root and path, then by ours. kNotFound: it is another file by now (of
+// overlays, which show other inodes than mappings do, this is not known).
+Result<UniqueFd> OpenMappedFile(pid_t pid, const Mapping& mapping);
+
+}  // namespace fieldcost::unwind

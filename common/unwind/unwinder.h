@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/unwind/memory.h"
+#include "common/unwind/module_map.h"
+#include "common/unwind/registers.h"
+#include "common/unwind/table_cache.h"
+
+namespace fieldcost::unwind {
+
+inline constexpr std::size_t kMostFrames = 1024;
+
+// Why a stack has no further frames.
+enum class StackEnd {
+  kOutermost,  // it is whole: the last frame has no caller
+  kCut,        // the stack's memory was not to be had, or had changed
+  kNoTable,    // the last frame's code has no call frame information, nor a usable frame pointer
+  kBroken,     // what was found cannot be a stack
+  kTooDeep,    // kMostFrames
+};
+
+struct Frame {
+  std::uint64_t address = 0;  // of the next instruction to run
+  // True: interrupted there. False: a return address; the call lies before it.
+  bool exact = false;
+  // True: found by the caller's frame pointer, which a function in between may have skipped.
+  bool guessed = false;
+
+  // An address inside the instruction that the frame is at.
+  std::uint64_t lookup_address() const { return exact ? address : address - 1; }
+};
+
+struct Stack {
+  std::vector<Frame> frames;  // innermost first
+  StackEnd end = StackEnd::kBroken;
+};
+
+// Finds the callers of a thread by its registers and its stack, one thread's after the other. Bad
+// tables, registers and memory give short or wrong stacks, nothing worse; no allocation once warm.
+// Not thread-safe.
+class Unwinder {
+ public:
+  // REQUIRES: `tables` outlives this.
+  explicit Unwinder(TableCache& tables);
+
+  // Needs rip and rsp, and what rules need: rbp, rbx, r12 to r15, if they are known. Replaces what
+  // is in `stack`.
+  void Unwind(ModuleMap& map, const Registers& registers, StackMemory& memory, Stack& stack);
+
+ private:
+  struct Known {
+    std::uint64_t address = 0;
+    std::uint64_t generation = 0;  // of the map; 0: nothing is known
+    bool mapped = false;
+    const CfiTable* table = nullptr;
+    const CfiTable::Rule* rule = nullptr;
+  };
+
+  const Known& RuleFor(ModuleMap& map, std::uint64_t address);
+
+  TableCache& tables_;
+  std::vector<Known> known_;
+};
+
+}  // namespace fieldcost::unwind

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <elf.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace fieldcost::testing {
+
+// An ELF file of one executable segment at kMadeAddress: headers, then code, then .eh_frame, which
+// only a binary search table's header tells of, as in files without sections.
+inline constexpr std::uint64_t kMadeAddress = 0x10000;
+inline constexpr std::uint64_t kMadeCode = 0x200;  // from the file's first byte on
+
+template <typename Number>
+std::string Bytes(Number number) {
+  return std::string(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+inline std::string MadeElf(const std::string& code, const std::string& eh_frame,
+                           std::uint64_t entry = 0) {
+  constexpr std::size_t kHeaderBytes = 12;
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_machine = EM_X86_64;
+  header.e_entry = entry;
+  header.e_phoff = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = 2;
+  Elf64_Phdr load{};
+  load.p_type = PT_LOAD;
+  load.p_flags = PF_R | PF_X;
+  load.p_vaddr = kMadeAddress;
+  load.p_filesz = kMadeCode + code.size() + kHeaderBytes + eh_frame.size();
+  load.p_memsz = load.p_filesz;
+  Elf64_Phdr table{};
+  table.p_type = PT_GNU_EH_FRAME;
+  table.p_offset = kMadeCode + code.size();
+  table.p_vaddr = kMadeAddress + table.p_offset;
+  table.p_filesz = kHeaderBytes;
+  std::string file = Bytes(header) + Bytes(load) + Bytes(table);
+  file.resize(kMadeCode);
+  file += code;
+  // Version 1, an absolute address of 8 bytes, no table.
+  file += std::string("\x01\x00\xff\xff", 4) +
+          Bytes(kMadeAddress + kMadeCode + code.size() + kHeaderBytes);
+  return file + eh_frame;
+}
+
+inline std::string Entry(const std::string& content) {
+  return Bytes(static_cast<std::uint32_t>(content.size())) + content;
+}
+
+// A CIE: code factor 1, data factor -8, absolute addresses, the return address at CFA - 8, CFA rsp
+// + 8.
+inline std::string MadeCommon(const std::string& augmentation = "", const std::string& more = "") {
+  std::string content = Bytes(std::uint32_t{0}) + '\1' + augmentation + '\0' + "\x01\x78\x10";
+  if (!augmentation.empty()) content += '\0';  // no bytes of it
+  return Entry(content + "\x0c\x07\x08\x90\x01" + more);
+}
+
+// An FDE that follows `before` in the section; its CIE is the section's first entry.
+inline std::string MadeFunction(const std::string& before, std::uint64_t start, std::uint64_t size,
+                                const std::string& program, bool augmented = false) {
+  constexpr std::uint32_t kIdAt = 4;
+  std::string content =
+      Bytes(static_cast<std::uint32_t>(before.size()) + kIdAt) + Bytes(start) + Bytes(size);
+  if (augmented) content += '\0';
+  return before + Entry(content + program);
+}
+
+}  // namespace fieldcost::testing
