@@ -17,7 +17,7 @@
 #include "common/base/build_id.h"
 #include "common/base/file.h"
 #include "common/base/read_at.h"
-#include "common/symbols/symbol_name.h"
+#include "common/tree/identity.h"
 
 namespace fieldcost::symbols {
 namespace {
@@ -76,11 +76,11 @@ std::string NameOf(Dwarf_Die* die) {
   for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     Dwarf_Attribute found;
     if (dwarf_attr_integrate(die, attribute, &found) == nullptr) continue;
-    if (const char* const name = dwarf_formstring(&found)) return FunctionName(Text(name));
+    if (const char* const name = dwarf_formstring(&found)) return tree::FunctionName(Text(name));
   }
   Dwarf_Attribute found;
   if (dwarf_attr_integrate(die, DW_AT_name, &found) == nullptr) return {};
-  return FunctionName(Text(dwarf_formstring(&found)));
+  return tree::FunctionName(Text(dwarf_formstring(&found)));
 }
 
 bool IsLocal(Dwarf_Die* die) {
@@ -256,7 +256,7 @@ SourceFrame LibdwModule::Outermost(Dwarf_Addr address) {
   const char* const name =
       dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
   if (name == nullptr || (symbol.st_size != 0 && offset >= symbol.st_size)) return frame;
-  frame.function = FunctionName(Text(name));
+  frame.function = tree::FunctionName(Text(name));
   frame.local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
   return frame;
 }

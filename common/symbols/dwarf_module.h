@@ -12,7 +12,7 @@ namespace fieldcost::symbols {
 
 // A function at an address: itself, or one that the compiler put into it.
 struct SourceFrame {
-  std::string function;  // as FunctionName() shows it; empty: not known
+  std::string function;  // as tree::FunctionName() shows it; empty: not known
   std::string file;      // of the source, as the compiler was told; empty: not known
   std::uint32_t line = 0;
   bool local = false;    // its name counts in its file alone (static)

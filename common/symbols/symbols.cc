@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/symbols/symbol_name.h"
+#include "common/tree/identity.h"
 
 namespace fieldcost::symbols {
 
@@ -20,7 +20,7 @@ Symbols::Kept& Symbols::Keep(const std::filesystem::path& path, const std::strin
     kept->module.soname = kept->dwarf->soname();
     kept->module.build_id = kept->dwarf->build_id();
   }
-  kept->module.name = ModuleName(kept->module.soname, path.string());
+  kept->module.name = tree::ModuleName(kept->module.soname.empty() ? path.string() : kept->module.soname);
   return *kept;
 }
 

@@ -24,7 +24,7 @@ class Symbols {
       : debug_directories_(std::move(debug_directories)) {}
 
   struct Module {
-    std::string name;      // as ModuleName() makes it
+    std::string name;      // as tree::ModuleName() makes it
     std::string soname;    // untrusted; empty: none
     std::string build_id;  // of the file, else what was asked for; empty: none
     bool readable = false;

@@ -457,6 +457,7 @@ class Bench:
                                              ("bytes", "B", most_bytes, {"open, ms": at["open"] / 1e6})):
                 yield {"row": 14, "name": f"{name} a sample, {of}", "unit": unit, "value": at[name], "floor": None,
                        "ratio": None, "target": f"<= {limit}", "ok": at[name] <= limit, "peers": peers}
+
     def unwind(self):
         """Stacks of a compiler, a frame of them; the design says 0.4 to 0.9 µs a stack of 20."""
         program = self.bench / "bench_unwind_cost"

@@ -17,7 +17,8 @@ TABLE = {
     "common/unwind": (["base"], []),
     "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
     "common/tree": (["base", "stats"], []),
-    "common/symbols": (["base", "shm", "stats"], ["elfutils/"]),
+    # The tree for what names are the same in every build.
+    "common/symbols": (["base", "tree"], ["elfutils/"]),
     "common/draw": (["base", "shm", "stats"], []),
     "common/recording": (["base", "stats", "tree"], []),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
@@ -34,7 +35,7 @@ TABLE = {
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
-    "agent/sampler": (["base", "unwind"], []),
+    "agent/sampler": (["base", "command", "recording", "symbols", "tree", "unwind"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
     "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),

@@ -45,6 +45,7 @@ command::Command ShowCommand();
 command::Command SpectrumCommand();
 command::Command SyncCommand();
 command::Command TopCommand();
+command::Command TraceCommand();
 command::Command TreeAddCommand();
 command::Command TreeAtCommand();
 command::Command TreeAverageCommand();

@@ -12,38 +12,50 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kLabLibraryName[] = "libfieldcost_lab.so";
+constexpr char kTraceProgramName[] = "fieldcost-trace";
 
-// Where the variable says, else beside this program, else where it was installed.
-Result<fs::path> FindLibrary(const std::string& name, const char* variable) {
+// Where the variable says, else in `folder` beside this program's, else where it was installed.
+Result<fs::path> FindBeside(const std::string& folder, const std::string& name,
+                            const char* variable) {
   std::vector<fs::path> places;
   if (const std::string_view named = Variable(variable); !named.empty()) {
     places = {fs::path(named)};
   } else {
     std::error_code error;
     const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    if (!error) places.push_back(program.parent_path().parent_path() / "lib" / name);
+    if (!error) places.push_back(program.parent_path().parent_path() / folder / name);
     places.push_back(fs::path(FIELDCOST_INSTALL_LIBRARY_DIR) / name);
   }
   for (const fs::path& place : places) {
     std::error_code error;
     if (!fs::is_regular_file(place, error)) continue;
-    const std::string path = fs::absolute(place).string();
-    if (path.find_first_of(": ") != std::string::npos) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "cannot preload {}: the path holds a space or a colon, which LD_PRELOAD cannot "
-                  "express",
-                  path);
-    }
-    return fs::path(path);
+    return fs::absolute(place);
   }
-  return Fail(ErrorCode::kNotFound, "no measuring library at {} (set {})", places[0].string(),
-              variable);
+  return Fail(ErrorCode::kNotFound, "nothing at {} (set {})", places[0].string(), variable);
+}
+
+Result<fs::path> FindLibrary(const std::string& name, const char* variable) {
+  const auto found = FindBeside("lib", name, variable);
+  if (!found) return Within(found.error(), "no measuring library");
+  if (found->string().find_first_of(": ") != std::string::npos) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "cannot preload {}: the path holds a space or a colon, which LD_PRELOAD cannot "
+                "express",
+                found->string());
+  }
+  return found;
 }
 
 }  // namespace
 
 Result<fs::path> FindPreloadLibrary() {
   return FindLibrary(agent::kPreloadLibraryName, "FIELDCOST_PRELOAD_LIBRARY");
+}
+
+Result<fs::path> FindTraceProgram() {
+  const auto found = FindBeside("bin", kTraceProgramName, "FIELDCOST_TRACE_PROGRAM");
+  if (!found) return Within(found.error(), "no recording program");
+  return found;
 }
 
 Result<fs::path> FindLabLibrary() { return FindLibrary(kLabLibraryName, "FIELDCOST_LAB_LIBRARY"); }

@@ -14,4 +14,7 @@ Result<std::filesystem::path> FindPreloadLibrary();
 // The same of the library of `fieldcost measure` (FIELDCOST_LAB_LIBRARY).
 Result<std::filesystem::path> FindLabLibrary();
 
+// What `fieldcost trace` runs (FIELDCOST_TRACE_PROGRAM). kNotFound as above.
+Result<std::filesystem::path> FindTraceProgram();
+
 }  // namespace fieldcost::cli

@@ -1,0 +1,123 @@
+#include "agent/sampler/name_frames.h"
+
+#include <map>
+#include <system_error>
+
+#include "common/base/file.h"
+#include "common/recording/recording.h"
+#include "common/symbols/perf_map.h"
+#include "common/symbols/symbols.h"
+#include "common/tree/identity.h"
+
+namespace fieldcost::sampler {
+namespace {
+
+class Namer {
+ public:
+  // As it is, if no name is known.
+  tree::Frame NameOf(const tree::Frame& frame, const Place& place) {
+    const SampledModule& module = place.module;
+    if (module.kind == SampledModule::Kind::kGenerated) {
+      const std::string_view name = MapOf(module.pid).Find(place.address);
+      return name.empty() ? frame : tree::MakeFrame({.symbol = std::string(name)});
+    }
+    if (module.kind != SampledModule::Kind::kFile || module.path.empty()) return frame;
+    const symbols::Symbols::Module& file = symbols_.ModuleOf(module.path, module.build_id);
+    const std::vector<symbols::SourceFrame>& found =
+        symbols_.FramesAt(module.path, module.build_id, place.address);
+    if (found.empty() || found.back().function.empty()) return frame;
+    return tree::MakeFrame({.module = file.name,
+                            .symbol = found.back().function,
+                            .is_local = found.back().local,
+                            .source_file = found.back().file});
+  }
+
+ private:
+  const symbols::PerfMap& MapOf(pid_t pid) {
+    const auto known = maps_.find(pid);
+    if (known != maps_.end()) return known->second;
+    return maps_.emplace(pid, symbols::PerfMap::OfProcess(pid).value_or(symbols::PerfMap()))
+        .first->second;
+  }
+
+  symbols::Symbols symbols_;
+  std::map<pid_t, symbols::PerfMap> maps_;
+};
+
+struct Named {
+  tree::Dictionary dictionary;
+  std::vector<tree::PathId> to;  // [old path id]
+};
+
+Status NameAll(const tree::Dictionary& old, const std::vector<Place>& places, Named& named) {
+  Namer namer;
+  std::vector<tree::FrameId> frames(old.frames.size());
+  for (std::uint32_t i = 0; i < frames.size(); ++i) {
+    const tree::Frame& frame = old.frames.frame(tree::FrameId{i});
+    const bool has_place = i < places.size() && frame.kind == tree::FrameKind::kUnnamed;
+    FIELDCOST_ASSIGN(frames[i], named.dictionary.frames.Intern(
+                                    has_place ? namer.NameOf(frame, places[i]) : frame));
+  }
+  named.to.assign(old.paths.size(), tree::kRootPath);
+  for (std::uint32_t i = 1; i < old.paths.size(); ++i) {
+    const tree::PathId parent = named.to[old.paths.parents()[i]];
+    FIELDCOST_ASSIGN(named.to[i],
+                     named.dictionary.paths.Intern(parent, frames[old.paths.frames()[i]]));
+  }
+  return {};
+}
+
+Status CopyRuns(const recording::Descriptions& about, recording::Writer& writer) {
+  for (const recording::Run& run : about.runs) {
+    FIELDCOST_ASSIGN(const std::uint32_t number,
+                     writer.BeginRun(run.begin_ns, run.command, run.environment_hash));
+    if (run.has_ended) FIELDCOST_TRY(writer.EndRun(number, run.end_ns, run.exit_status));
+  }
+  for (const recording::Count& count : about.counts) {
+    FIELDCOST_TRY(writer.SetCount(count.name, count.value));
+  }
+  return {};
+}
+
+Status Copy(const recording::Recording& from, const Named& named, recording::Writer& writer) {
+  const recording::Descriptions& about = from.contents().descriptions;
+  for (const tree::Metric& metric : about.metrics) {
+    FIELDCOST_ASSIGN(const std::uint16_t added, writer.AddMetric(metric));
+    (void)added;
+  }
+  for (std::uint16_t i = 0; i < about.streams.size(); ++i) {
+    FIELDCOST_ASSIGN(const recording::StreamId stream, writer.AddStream(about.streams[i]));
+    Status appended;
+    FIELDCOST_TRY(from.ForEachSample(
+        recording::StreamId{i}, {},
+        [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
+          if (appended) appended = writer.Append(stream, time_ns, named.to[path], values);
+        }));
+    FIELDCOST_TRY(appended);
+  }
+  return CopyRuns(about, writer);
+}
+
+}  // namespace
+
+Status NameFrames(const std::filesystem::path& file, const std::vector<Place>& places) {
+  FIELDCOST_ASSIGN(const recording::Recording from, recording::Recording::Open(file));
+  Named named;
+  FIELDCOST_TRY(NameAll(from.dictionary(), places, named));
+  std::filesystem::path beside = file;
+  beside += ".named";
+  FIELDCOST_ASSIGN(recording::Writer writer,
+                   recording::Writer::Create(beside, named.dictionary, from.contents().anchors));
+  Status done = Copy(from, named, writer);
+  if (done) done = writer.Close();
+  std::error_code error;
+  if (done) {
+    std::filesystem::rename(beside, file, error);
+    if (!error) return {};
+    done = ErrnoError("rename", beside, error.value());
+  }
+  std::filesystem::remove(beside, error);
+  return done;
+}
+
+}  // namespace fieldcost::sampler

@@ -1,0 +1,105 @@
+#include "agent/sampler/sample_writer.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "common/base/text.h"
+#include "common/tree/identity.h"
+#include "common/tree/limits.h"
+
+namespace fieldcost::sampler {
+namespace {
+
+std::uint64_t NowOf(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+tree::Frame UnnamedFrame(const SampledModule& module, std::uint64_t address) {
+  const bool is_file = module.kind == SampledModule::Kind::kFile;
+  const std::string build_id = is_file ? HexDecode(module.build_id).value_or("") : "";
+  const std::string name = module.path.empty() ? "[generated]" : module.path;
+  return tree::MakeFrame({.module = name, .build_id = build_id, .offset = address});
+}
+
+}  // namespace
+
+Result<SampleWriter> SampleWriter::Create(const std::filesystem::path& file,
+                                          std::uint64_t period_ns) {
+  auto dictionary = std::make_unique<tree::Dictionary>();
+  const std::uint64_t begin_ns = NowOf(CLOCK_MONOTONIC);
+  const recording::ClockAnchors anchors{.created_ns = NowOf(CLOCK_REALTIME),
+                                        .monotonic_ns = begin_ns};
+  FIELDCOST_ASSIGN(recording::Writer writer, recording::Writer::Create(file, *dictionary, anchors));
+  SampleWriter made(std::move(dictionary), std::move(writer), begin_ns);
+  FIELDCOST_ASSIGN(const std::uint16_t metric,
+                   made.writer_.AddMetric({.name = kMetric, .per_sample = period_ns}));
+  FIELDCOST_ASSIGN(made.stream_, made.writer_.AddStream({.kind = recording::StreamKind::kSamples,
+                                                         .name = "samples",
+                                                         .metrics = {metric}}));
+  return made;
+}
+
+std::uint64_t SampleWriter::Now() const { return NowOf(CLOCK_MONOTONIC) - begin_ns_; }
+
+Status SampleWriter::BeginRun(std::string_view command) {
+  known_.clear();
+  FIELDCOST_ASSIGN(run_, writer_.BeginRun(Now(), command, ""));
+  return {};
+}
+
+Result<tree::FrameId> SampleWriter::FrameOf(const SampledFrame& frame,
+                                            const std::vector<SampledModule>& modules) {
+  const auto [known, is_new] = known_.try_emplace({frame.module, frame.address});
+  if (!is_new) return known->second;
+  const SampledModule& module = modules[frame.module];
+  FIELDCOST_ASSIGN(known->second, dictionary_->frames.Intern(UnnamedFrame(module, frame.address)));
+  if (known->second.value() >= places_.size()) places_.resize(known->second.value() + 1);
+  places_[known->second.value()] = {.module = module, .address = frame.address};
+  return known->second;
+}
+
+Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
+                                          const std::vector<SampledModule>& modules) {
+  tree::PathId path = tree::kRootPath;
+  const bool is_whole = sample.end == unwind::StackEnd::kOutermost;
+  if (!is_whole) {
+    FIELDCOST_ASSIGN(const tree::FrameId cut,
+                     dictionary_->frames.Intern(tree::SpecialFrame(tree::kCut)));
+    FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, cut));
+  }
+  const std::size_t frames = std::min(sample.frames.size(), tree::kMaxDepth - 1);
+  for (std::size_t i = frames; i-- > 0;) {
+    FIELDCOST_ASSIGN(const tree::FrameId frame, FrameOf(sample.frames[i], modules));
+    FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, frame));
+  }
+  return path;
+}
+
+Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>& modules) {
+  Result<tree::PathId> path = PathOf(sample, modules);
+  if (!path) {
+    if (path.error().code != ErrorCode::kTooLarge) return path.error();
+    ++counts_["samples in [other]"];
+    FIELDCOST_ASSIGN(const tree::FrameId other,
+                     dictionary_->frames.Intern(tree::SpecialFrame(tree::kOther)));
+    FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(tree::kRootPath, other));
+  }
+  if (sample.end != unwind::StackEnd::kOutermost) ++counts_["cut stacks"];
+  const std::uint64_t time_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
+  return writer_.Append(stream_, time_ns, *path, {&sample.weight_ns, 1});
+}
+
+Status SampleWriter::EndRun(int exit_status, const SamplerCounts& counts) {
+  counts_["lost records"] += counts.lost;
+  counts_["records not understood"] += counts.unreadable;
+  counts_["samples of 32-bit programs"] += counts.of_32_bit;
+  counts_["late records"] += counts.out_of_order;
+  for (const auto& [name, value] : counts_) FIELDCOST_TRY(writer_.SetCount(name, value));
+  return writer_.EndRun(run_, Now(), exit_status);
+}
+
+}  // namespace fieldcost::sampler

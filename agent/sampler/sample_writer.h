@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/sampler/sampler.h"
+#include "common/recording/writer.h"
+#include "common/tree/dictionary.h"
+
+namespace fieldcost::sampler {
+
+// Where a frame of a recording is in a module: what its name is looked up by when all is recorded.
+struct Place {
+  SampledModule module;
+  std::uint64_t address = 0;
+};
+
+// Samples into a recording, run after run. Frames are without names ("libz.so+0x12f0"), so that
+// nothing is looked up while the program runs; what is written is good after any end of this
+// process. Moves; not thread-safe.
+class SampleWriter {
+ public:
+  static constexpr char kMetric[] = "cpu-user";
+
+  // Makes the file. Errors of recording::Writer.
+  static Result<SampleWriter> Create(const std::filesystem::path& file, std::uint64_t period_ns);
+
+  Status BeginRun(std::string_view command);
+  // Of the run that is on. Beyond what a dictionary holds, a sample's path is [other].
+  Status Take(const Sample& sample, const std::vector<SampledModule>& modules);
+  Status EndRun(int exit_status, const SamplerCounts& counts);
+  Status Flush() { return writer_.Flush(); }
+  Status Close() { return writer_.Close(); }
+
+  // [frame id]: for frames that are at a place; others have an address of 0 and no module.
+  const std::vector<Place>& places() const { return places_; }
+
+ private:
+  SampleWriter(std::unique_ptr<tree::Dictionary> dictionary, recording::Writer writer,
+               std::uint64_t begin_ns)
+      : dictionary_(std::move(dictionary)), writer_(std::move(writer)), begin_ns_(begin_ns) {}
+
+  std::uint64_t Now() const;
+  Result<tree::FrameId> FrameOf(const SampledFrame& frame,
+                                const std::vector<SampledModule>& modules);
+  Result<tree::PathId> PathOf(const Sample& sample, const std::vector<SampledModule>& modules);
+
+  std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it
+  recording::Writer writer_;
+  std::uint64_t begin_ns_;  // CLOCK_MONOTONIC
+  recording::StreamId stream_;
+  std::uint32_t run_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, tree::FrameId> known_;  // of this run
+  std::vector<Place> places_;
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+}  // namespace fieldcost::sampler

@@ -1,0 +1,142 @@
+#include "agent/sampler/trace.h"
+
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+
+#include "agent/sampler/name_frames.h"
+#include "agent/sampler/sample_writer.h"
+#include "agent/sampler/sampler.h"
+#include "common/base/file.h"
+
+namespace fieldcost::sampler {
+namespace {
+
+constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr int kLooksAFlush = 10;
+constexpr int kSignalled = 128;  // as a shell shows it
+constexpr int kCannotRun = 127;
+
+volatile sig_atomic_t stopped_by = 0;
+std::atomic<pid_t> running{0};
+
+void OnSignal(int number) {
+  stopped_by = number;
+  if (const pid_t child = running.load(); child != 0) ::kill(child, number);
+}
+
+void HandleSignals() {
+  struct sigaction action {};
+  action.sa_handler = OnSignal;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+}
+
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+};
+
+Result<Pipe> MakePipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoError("make", "a pipe", errno);
+  return Pipe{.read_end = UniqueFd(ends[0]), .write_end = UniqueFd(ends[1])};
+}
+
+// A child that waits for `go` to be closed, and then is the command; if it cannot be, its errno is
+// in `why`.
+Result<pid_t> Prepare(const TraceOptions& options, Pipe& go, Pipe& why) {
+  std::vector<char*> raw;
+  for (const std::string& word : options.command) raw.push_back(const_cast<char*>(word.c_str()));
+  raw.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return ErrnoError("start", options.command[0], errno);
+  if (child != 0) {
+    go.read_end.Reset();
+    why.write_end.Reset();
+    return child;
+  }
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
+  go.write_end.Reset();
+  char byte = 0;
+  while (::read(go.read_end.get(), &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::execvp(raw[0], raw.data());
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(why.write_end.get(), &error, sizeof error);
+  ::_exit(kCannotRun);
+}
+
+Status Watch(Sampler& sampler, SampleWriter& writer, const Status& taken) {
+  for (int looks = 1;; ++looks) {
+    FIELDCOST_ASSIGN(const bool some_left, sampler.Wait(kLook));
+    FIELDCOST_TRY(taken);
+    if (!some_left) return {};
+    if (looks % kLooksAFlush == 0) FIELDCOST_TRY(writer.Flush());
+  }
+}
+
+int WaitFor(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// The status of one run.
+Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, TraceResult& result) {
+  FIELDCOST_ASSIGN(Pipe go, MakePipe());
+  FIELDCOST_ASSIGN(Pipe why, MakePipe());
+  FIELDCOST_ASSIGN(const pid_t child, Prepare(options, go, why));
+  running = child;
+  Status taken;
+  std::unique_ptr<Sampler> sampler;
+  const auto take = [&](const Sample& sample) {
+    if (taken) taken = writer.Take(sample, sampler->modules());
+    ++result.samples;
+    if (sample.end != unwind::StackEnd::kOutermost) ++result.cut;
+  };
+  auto made = Sampler::OfNextExec(child, {.period_ns = options.period_ns}, take);
+  Status done = made ? writer.BeginRun(fmt::format("{}", fmt::join(options.command, " ")))
+                     : Status(made.error());
+  if (done) {
+    sampler = *std::move(made);
+    go.write_end.Reset();
+    done = Watch(*sampler, writer, taken);
+  }
+  if (!done) ::kill(child, SIGKILL);
+  go.write_end.Reset();
+  const int status = WaitFor(child);
+  running = 0;
+  FIELDCOST_TRY(done);
+  int error = 0;
+  if (::read(why.read_end.get(), &error, sizeof error) == sizeof error) {
+    return ErrnoError("run", options.command[0], error);
+  }
+  result.lost += sampler->counts().lost;
+  FIELDCOST_TRY(writer.EndRun(status, sampler->counts()));
+  return status;
+}
+
+}  // namespace
+
+Result<TraceResult> Trace(const TraceOptions& options) {
+  HandleSignals();
+  FIELDCOST_ASSIGN(SampleWriter writer, SampleWriter::Create(options.output, options.period_ns));
+  TraceResult result;
+  while (result.runs < options.runs && stopped_by == 0 && result.status == 0) {
+    FIELDCOST_ASSIGN(result.status, RunOnce(options, writer, result));
+    ++result.runs;
+  }
+  FIELDCOST_TRY(writer.Close());
+  FIELDCOST_TRY(NameFrames(options.output, writer.places()));
+  if (stopped_by != 0 && result.status == 0) result.status = kSignalled + stopped_by;
+  return result;
+}
+
+}  // namespace fieldcost::sampler

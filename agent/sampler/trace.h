@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace fieldcost::sampler {
+
+struct TraceOptions {
+  std::filesystem::path output;  // a recording; one that is there is replaced
+  std::uint64_t period_ns = 0;   // of CPU time between two samples
+  std::uint32_t runs = 1;
+  std::vector<std::string> command;  // [0] is looked up in PATH
+};
+
+struct TraceResult {
+  int status = 0;  // of the first run that failed, as a shell shows it (128 + signal), else 0
+  std::uint32_t runs = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t cut = 0;
+  std::uint64_t lost = 0;
+};
+
+// Runs the command so often, one run after the other, and records the stacks on which it and what
+// it starts spend CPU time in user mode. The first run that fails, or a signal, ends it: what was
+// recorded until then is good. SIGINT, SIGTERM and SIGHUP are handled for the whole process from
+// then on. REQUIRES: one thread. kNotFound: no such program; errors of Sampler and
+// recording::Writer.
+Result<TraceResult> Trace(const TraceOptions& options);
+
+}  // namespace fieldcost::sampler
