@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "common/base/file.h"
+#include "common/base/units.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"
 
@@ -90,6 +92,27 @@ TEST(ImportEventsTest, ErrorsTellTheLine) {
   EXPECT_THAT(ErrorOf(deep, Format::kEvents).message, HasSubstr("line 1025"));
   EXPECT_EQ(ErrorOf("1 1 enter " + std::string(20'000, 'f'), Format::kEvents).code,
             ErrorCode::kTooLarge);
+}
+
+TEST(ImportEventsTest, TheWorkedExampleIsAsTheReadmeSays) {
+  const Imported imported =
+      Read(ReadFile(FIELDCOST_FUZZ_CORPUS "/events/example", kKiB).value(), Format::kEvents);
+  EXPECT_THAT(LinesOf(imported.tree),
+              ElementsAre("app!main calls=1 wall=300", "app!main;libz.so!inflate calls=1 wall=300",
+                          "app!worker calls=1 wall=700"));
+  EXPECT_THAT(imported.untrusted_remarks, ElementsAre("3 events were lost, as the file says"));
+}
+
+TEST(ImportChromeTest, BothKindsOfEventsOfAThreadAreApart) {
+  const Imported imported = Read(R"([
+    {"name":"a","ph":"B","ts":1,"pid":1,"tid":1},
+    {"name":"b","ph":"X","ts":2,"dur":1,"pid":1,"tid":1},
+    {"ph":"E","ts":5,"pid":1,"tid":1}])",
+                                 Format::kChrome);
+  EXPECT_THAT(LinesOf(imported.tree), ElementsAre("a calls=1 wall=4000", "b calls=1 wall=1000"));
+  EXPECT_THAT(
+      imported.untrusted_remarks,
+      ElementsAre("1 threads have both X and B or E: these are taken for another thread's"));
 }
 
 constexpr char kUftrace[] = R"({"traceEvents":[

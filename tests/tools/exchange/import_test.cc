@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "common/base/file.h"
+#include "common/base/units.h"
 #include "common/wire/gzip.h"
 #include "common/wire/pprof.h"
 #include "tests/tools/exchange/sample_tree.h"
@@ -136,6 +138,15 @@ TEST(ImportFoldedTest, ValuesOfAStackAddUpAndErrorsTellTheLine) {
   for (std::size_t i = 0; i < tree::kMaxDepth; ++i) deep += ";f";
   EXPECT_EQ(ErrorOf(deep + " 1").code, ErrorCode::kTooLarge);
   EXPECT_EQ(ErrorOf(std::string(kMaxLineBytes + 1, 'a')).code, ErrorCode::kTooLarge);
+}
+
+TEST(ImportFoldedTest, TheExampleIsAsTheReadmeSays) {
+  const Imported imported = Read(
+      ReadFile(FIELDCOST_FUZZ_CORPUS "/exchange_folded/example", kKiB).value(), Format::kFolded);
+  EXPECT_THAT(LinesOf(imported.tree),
+              ElementsAre("app!main samples=10", "app!main;libz.so!inflate samples=300",
+                          "app!main;libz.so!inflate;[kernel] samples=5",
+                          "app!main;libx.so!0x1234 samples=7"));
 }
 
 TEST(ImportTest, TheContentTellsTheFormatAlsoInGzip) {
