@@ -4,6 +4,7 @@
 
 #include "common/base/file.h"
 #include "common/base/units.h"
+#include "tests/tools/exchange/read_as.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"
 
@@ -15,21 +16,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-Imported Read(const std::string& text, Format format) {
-  Result<Imported> imported = Import(text);
-  EXPECT_TRUE(imported.has_value()) << imported.error().message;
-  if (!imported) return {TreeOfStacks({}, {}), format, {}};
-  EXPECT_EQ(imported->format, format) << text;
-  return std::move(*imported);
-}
-
 Error ErrorOf(const std::string& text, Format format) {
   const Result<Imported> imported = Import(text, {.format = format});
   return imported ? Error{ErrorCode{}, ""} : imported.error();
 }
 
 TEST(ImportEventsTest, TimeIsTheFunctionsOnTopByThread) {
-  const Imported imported = Read(
+  const Imported imported = ReadAs(
       "# a comment\n"
       "1000 7 enter app!main\n"
       "1100 7 enter libz.so.1!inflate(z_stream*, int)\r\n"
@@ -54,7 +47,7 @@ TEST(ImportEventsTest, TimeIsTheFunctionsOnTopByThread) {
 }
 
 TEST(ImportEventsTest, WhatDoesNotFitIsCountedAndNotGuessed) {
-  const Imported imported = Read(
+  const Imported imported = ReadAs(
       "1000 7 enter a\n"
       "1100 7 exit b\n"  // never entered
       "1200 7 enter b\n"
@@ -96,7 +89,7 @@ TEST(ImportEventsTest, ErrorsTellTheLine) {
 
 TEST(ImportEventsTest, TheWorkedExampleIsAsTheReadmeSays) {
   const Imported imported =
-      Read(ReadFile(FIELDCOST_FUZZ_CORPUS "/events/example", kKiB).value(), Format::kEvents);
+      ReadAs(ReadFile(FIELDCOST_FUZZ_CORPUS "/events/example", kKiB).value(), Format::kEvents);
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("app!main calls=1 wall=300", "app!main;libz.so!inflate calls=1 wall=300",
                           "app!worker calls=1 wall=700"));
@@ -104,11 +97,11 @@ TEST(ImportEventsTest, TheWorkedExampleIsAsTheReadmeSays) {
 }
 
 TEST(ImportChromeTest, BothKindsOfEventsOfAThreadAreApart) {
-  const Imported imported = Read(R"([
+  const Imported imported = ReadAs(R"([
     {"name":"a","ph":"B","ts":1,"pid":1,"tid":1},
     {"name":"b","ph":"X","ts":2,"dur":1,"pid":1,"tid":1},
     {"ph":"E","ts":5,"pid":1,"tid":1}])",
-                                 Format::kChrome);
+                                   Format::kChrome);
   EXPECT_THAT(LinesOf(imported.tree), ElementsAre("a calls=1 wall=4000", "b calls=1 wall=1000"));
   EXPECT_THAT(
       imported.untrusted_remarks,
@@ -126,7 +119,7 @@ constexpr char kUftrace[] = R"({"traceEvents":[
 ], "displayTimeUnit": "ns", "metadata": {"version":"uftrace v0.13"} })";
 
 TEST(ImportChromeTest, UftracesTimesAreExact) {
-  const Imported imported = Read(kUftrace, Format::kChrome);
+  const Imported imported = ReadAs(kUftrace, Format::kChrome);
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("main calls=1 wall=711", "main;f calls=1 wall=4710798",
                           "main;f;g calls=1 wall=1528003"));
@@ -136,7 +129,7 @@ TEST(ImportChromeTest, UftracesTimesAreExact) {
 }
 
 TEST(ImportChromeTest, CompleteEventsNestInAnyOrder) {
-  const Imported imported = Read(R"([
+  const Imported imported = ReadAs(R"([
     {"name":"crc32","ph":"X","ts":12,"dur":3.25,"pid":1,"tid":7},
     {"name":"inflate","cat":"zip","ph":"X","ts":10,"dur":20,"pid":1,"tid":7},
     {"name":"main","ph":"X","ts":0,"dur":100.5,"pid":1,"tid":7,"args":{"name":"x","dur":9}},
@@ -146,7 +139,7 @@ TEST(ImportChromeTest, CompleteEventsNestInAnyOrder) {
     {"name":"late","ph":"X","ts":-1,"dur":20,"pid":1,"tid":7},
     {"name":"short","ph":"X","ts":1,"pid":1,"tid":7},
     {"name":"main","ph":"X","ts":0,"dur":50,"pid":1,"tid":"8"}])",
-                                 Format::kChrome);
+                                   Format::kChrome);
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("main calls=2 wall=129500", "main;inflate calls=1 wall=16750",
                           "main;inflate;crc32 calls=1 wall=3250", "main;next calls=1 wall=1000"));
@@ -172,7 +165,8 @@ TEST(ImportChromeTest, BadFilesAreRefused) {
 }
 
 TEST(ImportSpeedscopeTest, EventsAndSamplesOfOtherProgramsAreRead) {
-  const Imported imported = Read(R"({"$schema":"https://www.speedscope.app/file-format-schema.json",
+  const Imported imported =
+      ReadAs(R"({"$schema":"https://www.speedscope.app/file-format-schema.json",
     "profiles":[
      {"type":"evented","name":"thread 1","unit":"microseconds","startValue":0,"endValue":20.5,
       "events":[{"type":"O","frame":0,"at":0},{"type":"O","frame":1,"at":2},
@@ -181,7 +175,7 @@ TEST(ImportSpeedscopeTest, EventsAndSamplesOfOtherProgramsAreRead) {
       "samples":[[0],[0,1],[]],"weights":[0.1,0.15,0.05]},
      {"weights":[10],"samples":[[1]],"unit":"bytes","name":"heap","type":"sampled"}],
     "shared":{"frames":[{"name":"main","file":"main.cc","line":3},{"name":"inflate"}]}})",
-                                 Format::kSpeedscope);
+             Format::kSpeedscope);
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre(" wall=50000000", "inflate bytes=10", "main calls=1 wall=100010250",
                           "main;inflate calls=1 wall=150010250"));

@@ -6,6 +6,7 @@
 #include "common/base/units.h"
 #include "common/wire/gzip.h"
 #include "common/wire/pprof.h"
+#include "tests/tools/exchange/read_as.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"
 #include "tools/exchange/limits.h"
@@ -17,14 +18,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
-
-Imported Read(const std::string& text, Format format) {
-  Result<Imported> imported = Import(text);
-  EXPECT_TRUE(imported.has_value()) << imported.error().message;
-  if (!imported) return {TreeOfStacks({}, {}), format, {}};
-  EXPECT_EQ(imported->format, format) << text;
-  return std::move(*imported);
-}
 
 Error ErrorOf(const std::string& text, const ImportOptions& options = {}) {
   const Result<Imported> imported = Import(text, options);
@@ -53,7 +46,7 @@ constexpr char kPerfScript[] =
     "        main.c:17\n";
 
 TEST(ImportPerfScriptTest, StacksEventsAndLossesAreRead) {
-  const Imported imported = Read(kPerfScript, Format::kPerfScript);
+  const Imported imported = ReadAs(kPerfScript, Format::kPerfScript);
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("libc.so!__libc_start_call_main;victim!main;victim!g task-clock=2004008",
                           "victim!f;libssl.so![unknown];[unknown];libz.so!outer(char const*);"
@@ -72,7 +65,7 @@ TEST(ImportPerfScriptTest, StacksEventsAndLossesAreRead) {
 
 TEST(ImportPerfScriptTest, SamplesWithoutAStackAreCut) {
   const Imported imported =
-      Read("a 1 2.5: 10 cycles: \n\na 1 2.6: 20 cycles: \n", Format::kPerfScript);
+      ReadAs("a 1 2.5: 10 cycles: \n\na 1 2.6: 20 cycles: \n", Format::kPerfScript);
   EXPECT_THAT(LinesOf(imported.tree), ElementsAre("[cut] cycles=30"));
   EXPECT_THAT(imported.untrusted_remarks,
               ElementsAre("2 samples have no stack: they are at [cut]"));
@@ -100,7 +93,7 @@ TEST(ImportPprofTest, OthersTypesBecomeMetricsWithUnits) {
       .comments = {},
       .period_type = {"cpu", "microseconds"},
       .period = 10};
-  const Imported imported = Read(wire::EncodePprof(content).value(), Format::kPprof);
+  const Imported imported = ReadAs(wire::EncodePprof(content).value(), Format::kPprof);
   EXPECT_THAT(LinesOf(imported.tree), ElementsAre("app!main;libz.so!f(int) cpu=20000 cpu-2=7 "
                                                   "samples=2"));
   EXPECT_THAT(
@@ -126,7 +119,8 @@ TEST(ImportPprofTest, SumsThatDoNotFitAreRefused) {
 }
 
 TEST(ImportFoldedTest, ValuesOfAStackAddUpAndErrorsTellTheLine) {
-  const Imported imported = Read("a;b 1\n\na;b 2\r\n[kernel] 3\na b;operator() 4", Format::kFolded);
+  const Imported imported =
+      ReadAs("a;b 1\n\na;b 2\r\n[kernel] 3\na b;operator() 4", Format::kFolded);
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("a;b samples=3", "a b;operator() samples=4", "[kernel] samples=3"));
   EXPECT_THAT(ErrorOf("a 1\nb\n").message, HasSubstr("line 2"));
@@ -141,7 +135,7 @@ TEST(ImportFoldedTest, ValuesOfAStackAddUpAndErrorsTellTheLine) {
 }
 
 TEST(ImportFoldedTest, TheExampleIsAsTheReadmeSays) {
-  const Imported imported = Read(
+  const Imported imported = ReadAs(
       ReadFile(FIELDCOST_FUZZ_CORPUS "/exchange_folded/example", kKiB).value(), Format::kFolded);
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("app!main samples=10", "app!main;libz.so!inflate samples=300",
@@ -158,15 +152,15 @@ TEST(ImportTest, TheContentTellsTheFormatAlsoInGzip) {
       EXPECT_EQ(ErrorOf(bytes).code, ErrorCode::kUnsupported);
       continue;
     }
-    Read(bytes, info.format);
-    if (!wire::IsGzip(bytes)) Read(wire::Gzip(bytes).value(), info.format);
+    ReadAs(bytes, info.format);
+    if (!wire::IsGzip(bytes)) ReadAs(wire::Gzip(bytes).value(), info.format);
   }
   const std::string pprof = Export(tree, Format::kPprof).value().bytes;
-  Read(wire::Gunzip(pprof, kMaxImportBytes).value(), Format::kPprof);
-  Read("{lambda()#1} 12\n", Format::kFolded);
-  Read("[kernel];f 12\n", Format::kFolded);
-  Read("", Format::kFolded);
-  Read("# events\n\n1 2 enter f\n", Format::kEvents);
+  ReadAs(wire::Gunzip(pprof, kMaxImportBytes).value(), Format::kPprof);
+  ReadAs("{lambda()#1} 12\n", Format::kFolded);
+  ReadAs("[kernel];f 12\n", Format::kFolded);
+  ReadAs("", Format::kFolded);
+  ReadAs("# events\n\n1 2 enter f\n", Format::kEvents);
   EXPECT_THAT(ErrorOf("a 1\n", {.format = Format::kPprof}).message, HasSubstr("as pprof"));
 }
 
