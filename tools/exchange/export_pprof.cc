@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "common/base/text.h"
+#include "common/wire/limits.h"
 #include "common/wire/pprof.h"
 #include "tools/exchange/exchange.h"
 #include "tools/exchange/exporters.h"
@@ -51,6 +52,7 @@ Result<std::string> ExportPprof(const ExportView& view, const std::string& title
   SetPeriod(content, metrics);
   for (const tree::Frame* frame : view.frames()) content.functions.push_back(FunctionOf(*frame));
   std::vector<std::uint32_t> stack;
+  std::size_t frames = 0;  // of all stacks
   for (std::size_t node = 0; node < view.nodes().size(); ++node) {
     const ExportView::Node& place = view.nodes()[node];
     if (node != 0) {
@@ -63,7 +65,13 @@ Result<std::string> ExportPprof(const ExportView& view, const std::string& title
       values.push_back(self[node]);
       is_cost = is_cost || self[node] != 0;
     }
-    if (is_cost) content.samples.push_back({stack, std::move(values)});
+    if (!is_cost) continue;
+    frames += stack.size();
+    if (content.samples.size() == wire::kMaxPprofEntries || frames > wire::kMaxPprofDecodedBytes) {
+      return Fail(ErrorCode::kTooLarge, "more than {} stacks, or {} frames of them",
+                  wire::kMaxPprofEntries, wire::kMaxPprofDecodedBytes);
+    }
+    content.samples.push_back({stack, std::move(values)});
   }
   return wire::EncodePprof(content);
 }

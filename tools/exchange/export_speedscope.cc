@@ -56,8 +56,15 @@ Status AppendProfile(const ExportView& view, std::size_t metric, std::string& js
       "{{\"type\":\"sampled\",\"name\":{},\"unit\":\"{}\",\"startValue\":0,"
       "\"endValue\":{},\n\"samples\":",
       QuoteJson(MetricText(view.metrics()[metric])), UnitText(view.metrics()[metric].unit), total);
-  AppendArray(
-      nodes.size(), [&](std::size_t i) { return StackJson(view, nodes[i]); }, json);
+  json += '[';
+  for (const std::size_t node : nodes) {
+    if (json.back() != '[') json += ',';
+    json += StackJson(view, node);
+    if (json.size() > kMaxExportBytes) {
+      return Fail(ErrorCode::kTooLarge, "more than {} bytes", kMaxExportBytes);
+    }
+  }
+  json += ']';
   json += ",\n\"weights\":";
   AppendArray(
       nodes.size(), [&](std::size_t i) { return std::to_string(self[nodes[i]]); }, json);
