@@ -62,9 +62,9 @@ inline constexpr std::size_t kMaxLabNameBytes = 255;
 inline constexpr std::size_t kMaxLabEnvironmentBytes = 1023;
 
 // Limits of pprof profiles, which a user names.
-inline constexpr std::size_t kMaxPprofBytes = 16 * kMiB;  // as in the file
-inline constexpr std::size_t kMaxPprofDecodedBytes = 32 * kMiB;
-inline constexpr std::size_t kMaxPprofEntries = 1 << 18;  // of one kind: samples, locations, ...
+inline constexpr std::size_t kMaxPprofBytes = 64 * kMiB;  // as in the file
+inline constexpr std::size_t kMaxPprofDecodedBytes = 128 * kMiB;
+inline constexpr std::size_t kMaxPprofEntries = 1 << 20;  // of one kind: samples, locations, ...
 inline constexpr std::size_t kMaxPprofTextBytes = 16 * kKiB;
 inline constexpr std::size_t kMaxStackFrames = 1024;  // of lab tables, too
 

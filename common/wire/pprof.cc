@@ -88,58 +88,40 @@ class EntryCounter {
   std::size_t lines_ = 0;  // of all locations
 };
 
-class Reader {
+class Decoder {
  public:
-  explicit Reader(const proto::PprofProfile& untrusted_profile) : profile_(untrusted_profile) {}
+  explicit Decoder(const proto::PprofProfile& untrusted_profile) : profile_(untrusted_profile) {}
 
-  Status Prepare() {
+  Result<PprofContent> Decode() {
     for (int i = 0; i < profile_.mapping_size(); ++i) mappings_[profile_.mapping(i).id()] = i;
     for (int i = 0; i < profile_.function_size(); ++i) functions_[profile_.function(i).id()] = i;
-    frames_.resize(static_cast<std::size_t>(profile_.location_size()));
-    for (int i = 0; i < profile_.location_size(); ++i) {
-      locations_[profile_.location(i).id()] = i;
-      std::vector<std::string>& frames = frames_[static_cast<std::size_t>(i)];
-      FIELDCOST_TRY(NameFrames(profile_.location(i), frames));
-      for (const std::string& frame : frames) name_bytes_ += frame.size();
-      // Many locations may share one long text.
-      if (name_bytes_ > kMaxPprofDecodedBytes) {
-        return Fail(ErrorCode::kTooLarge, "names of more than {} bytes", kMaxPprofDecodedBytes);
-      }
+    for (const proto::PprofValueType& type : profile_.sample_type()) {
+      FIELDCOST_ASSIGN(PprofValueType added, Type(type));
+      content_.types.push_back(std::move(added));
     }
-    return ChooseType();
-  }
-
-  Result<PprofUnit> Unit() const {
-    PprofUnit unit;
-    if (profile_.sample_type_size() == 0) return unit;
-    FIELDCOST_ASSIGN(unit.untrusted_type, String(profile_.sample_type(type_).type()));
-    FIELDCOST_ASSIGN(unit.untrusted_unit, String(profile_.sample_type(type_).unit()));
-    return unit;
-  }
-
-  Status Visit(const StackVisitor& visit) const {
-    std::vector<std::string_view> stack;
-    for (const proto::PprofSample& sample : profile_.sample()) {
-      if (sample.value_size() <= type_ || sample.value(type_) < 0) {
-        return Fail(ErrorCode::kCorrupt, "a sample without a value, or with a negative one");
-      }
-      stack.clear();
-      for (int i = sample.location_id_size() - 1; i >= 0; --i) {
-        const auto place = locations_.find(sample.location_id(i));
-        if (place == locations_.end()) return Fail(ErrorCode::kCorrupt, "an unknown location");
-        const auto& frames = frames_[static_cast<std::size_t>(place->second)];
-        if (stack.size() + frames.size() > kMaxStackFrames) {
-          return Fail(ErrorCode::kTooLarge, "a stack of more than {} functions", kMaxStackFrames);
-        }
-        stack.insert(stack.end(), frames.begin(), frames.end());
-      }
-      FIELDCOST_TRY(visit(stack, static_cast<std::uint64_t>(sample.value(type_))));
+    // Values without a type are taken for one of no name.
+    if (content_.types.empty()) content_.types.emplace_back();
+    ChooseType();
+    if (profile_.period() > 0) {
+      content_.period = static_cast<std::uint64_t>(profile_.period());
+      FIELDCOST_ASSIGN(content_.period_type, Type(profile_.period_type()));
     }
-    return {};
+    for (const proto::PprofLocation& location : profile_.location()) FIELDCOST_TRY(Add(location));
+    for (const proto::PprofSample& sample : profile_.sample()) FIELDCOST_TRY(Add(sample));
+    for (const std::int64_t comment : profile_.comment()) {
+      FIELDCOST_ASSIGN(std::string text, String(comment));
+      FIELDCOST_TRY(CountBytes(text.size()));
+      content_.comments.push_back(std::move(text));
+    }
+    return std::move(content_);
   }
 
  private:
   using Places = std::unordered_map<std::uint64_t, int>;
+  struct Frames {  // of a location, in content_.functions, the outermost first
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
 
   Result<std::string> String(std::int64_t index) const {
     if (index < 0 || index >= profile_.string_table_size()) {
@@ -152,43 +134,105 @@ class Reader {
     return text;
   }
 
-  // Outermost first.
-  Status NameFrames(const proto::PprofLocation& location, std::vector<std::string>& frames) const {
-    std::string module;
-    if (const auto place = mappings_.find(location.mapping_id()); place != mappings_.end()) {
-      FIELDCOST_ASSIGN(module, String(profile_.mapping(place->second).filename()));
-      module.erase(0, module.rfind('/') + 1);
-      if (!module.empty()) module += '!';
+  // Many may share one long text.
+  Status CountBytes(std::size_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ <= kMaxPprofDecodedBytes) return {};
+    return Fail(ErrorCode::kTooLarge, "names of more than {} bytes", kMaxPprofDecodedBytes);
+  }
+
+  Result<PprofValueType> Type(const proto::PprofValueType& type) const {
+    PprofValueType value;
+    FIELDCOST_ASSIGN(value.type, String(type.type()));
+    FIELDCOST_ASSIGN(value.unit, String(type.unit()));
+    return value;
+  }
+
+  void ChooseType() {
+    content_.default_type = content_.types.size() - 1;
+    if (profile_.default_sample_type() == 0) return;
+    for (int i = 0; i < profile_.sample_type_size(); ++i) {
+      if (profile_.sample_type(i).type() == profile_.default_sample_type()) {
+        content_.default_type = static_cast<std::size_t>(i);
+      }
     }
-    for (int i = location.line_size() - 1; i >= 0; --i) {
-      const auto place = functions_.find(location.line(i).function_id());
-      if (place == functions_.end()) return Fail(ErrorCode::kCorrupt, "an unknown function");
-      FIELDCOST_ASSIGN(const std::string name, String(profile_.function(place->second).name()));
-      frames.push_back(module + name);
-    }
-    if (frames.empty()) frames.push_back(fmt::format("{}0x{:x}", module, location.address()));
+  }
+
+  Status Add(PprofFunction function) {
+    FIELDCOST_TRY(CountBytes(function.module.size() + function.name.size() + function.file.size() +
+                             function.build_id.size()));
+    content_.functions.push_back(std::move(function));
     return {};
   }
 
-  Status ChooseType() {
-    type_ = std::max(profile_.sample_type_size() - 1, 0);
-    if (profile_.default_sample_type() == 0) return {};
-    for (int i = 0; i < profile_.sample_type_size(); ++i) {
-      if (profile_.sample_type(i).type() == profile_.default_sample_type()) type_ = i;
+  Status Add(const proto::PprofLocation& location) {
+    PprofFunction place = {.module = {}, .name = {}};
+    std::uint64_t shift = 0;  // from addresses to those in the file
+    if (const auto found = mappings_.find(location.mapping_id()); found != mappings_.end()) {
+      const proto::PprofMapping& mapping = profile_.mapping(found->second);
+      FIELDCOST_ASSIGN(place.module, String(mapping.filename()));
+      FIELDCOST_ASSIGN(place.build_id, String(mapping.build_id()));
+      shift = mapping.file_offset() - mapping.memory_start();
     }
+    const auto begin = static_cast<std::uint32_t>(content_.functions.size());
+    for (int i = location.line_size() - 1; i >= 0; --i) {
+      const auto found = functions_.find(location.line(i).function_id());
+      if (found == functions_.end()) return Fail(ErrorCode::kCorrupt, "an unknown function");
+      const proto::PprofFunction& function = profile_.function(found->second);
+      PprofFunction added = place;
+      FIELDCOST_ASSIGN(added.name, String(function.name()));
+      FIELDCOST_ASSIGN(added.file, String(function.filename()));
+      if (added.name.empty()) added.address = location.address() + shift;
+      FIELDCOST_TRY(Add(std::move(added)));
+    }
+    if (location.line_size() == 0) {
+      place.address = location.address() + shift;
+      FIELDCOST_TRY(Add(std::move(place)));
+    }
+    locations_[location.id()] = {begin, static_cast<std::uint32_t>(content_.functions.size())};
+    return {};
+  }
+
+  Status Add(const proto::PprofSample& sample) {
+    PprofSample added;
+    if (static_cast<std::size_t>(sample.value_size()) != content_.types.size()) {
+      return Fail(ErrorCode::kCorrupt, "a sample of {} values, there are {} types",
+                  sample.value_size(), content_.types.size());
+    }
+    for (const std::int64_t value : sample.value()) {
+      if (value < 0) return Fail(ErrorCode::kCorrupt, "a sample with a negative value");
+      added.values.push_back(static_cast<std::uint64_t>(value));
+    }
+    for (int i = sample.location_id_size() - 1; i >= 0; --i) {
+      const auto found = locations_.find(sample.location_id(i));
+      if (found == locations_.end()) return Fail(ErrorCode::kCorrupt, "an unknown location");
+      const Frames frames = found->second;
+      if (added.frames.size() + (frames.end - frames.begin) > kMaxStackFrames) {
+        return Fail(ErrorCode::kTooLarge, "a stack of more than {} functions", kMaxStackFrames);
+      }
+      for (std::uint32_t frame = frames.begin; frame < frames.end; ++frame) {
+        added.frames.push_back(frame);
+      }
+    }
+    frames_ += added.frames.size();
+    // Locations with many inlined functions are long stacks in few bytes.
+    if (frames_ > kMaxPprofDecodedBytes) {
+      return Fail(ErrorCode::kTooLarge, "stacks of more than {} functions", kMaxPprofDecodedBytes);
+    }
+    content_.samples.push_back(std::move(added));
     return {};
   }
 
   const proto::PprofProfile& profile_;
+  PprofContent content_;
   Places mappings_;
   Places functions_;
-  Places locations_;
-  std::vector<std::vector<std::string>> frames_;  // of each location
-  std::size_t name_bytes_ = 0;
-  int type_ = 0;
+  std::unordered_map<std::uint64_t, Frames> locations_;
+  std::size_t bytes_ = 0;   // of names
+  std::size_t frames_ = 0;  // of all stacks
 };
 
-Result<PprofUnit> Read(std::string_view untrusted_bytes, const StackVisitor& visit) {
+Result<PprofContent> Decode(std::string_view untrusted_bytes) {
   std::string decompressed;
   if (IsGzip(untrusted_bytes)) {
     FIELDCOST_ASSIGN(decompressed, Gunzip(untrusted_bytes, kMaxPprofDecodedBytes));
@@ -201,21 +245,40 @@ Result<PprofUnit> Read(std::string_view untrusted_bytes, const StackVisitor& vis
   FIELDCOST_TRY(EntryCounter(untrusted_bytes).Check());
   proto::PprofProfile profile;
   FIELDCOST_TRY(ParseMessage(untrusted_bytes, profile));
-  Reader reader(profile);
-  FIELDCOST_TRY(reader.Prepare());
-  FIELDCOST_ASSIGN(PprofUnit unit, reader.Unit());
-  FIELDCOST_TRY(reader.Visit(visit));
-  return unit;
+  return Decoder(profile).Decode();
+}
+
+std::string NameOf(const PprofFunction& function) {
+  std::string module = function.module.substr(function.module.rfind('/') + 1);
+  if (!module.empty()) module += '!';
+  if (function.name.empty()) return fmt::format("{}0x{:x}", module, function.address);
+  return module + function.name;
 }
 
 }  // namespace
 
 bool IsGzip(std::string_view untrusted_bytes) { return untrusted_bytes.starts_with(kGzipMagic); }
 
+Result<PprofContent> DecodePprof(std::string_view untrusted_bytes) {
+  Result<PprofContent> content = Decode(untrusted_bytes);
+  if (!content) return Within(std::move(content).error(), "reading a pprof profile");
+  return content;
+}
+
 Result<PprofUnit> ReadPprof(std::string_view untrusted_bytes, const StackVisitor& visit) {
-  Result<PprofUnit> unit = Read(untrusted_bytes, visit);
-  if (!unit) return Within(std::move(unit).error(), "reading a pprof profile");
-  return unit;
+  FIELDCOST_ASSIGN(const PprofContent content, DecodePprof(untrusted_bytes));
+  std::vector<std::string> names;
+  for (const PprofFunction& function : content.functions) names.push_back(NameOf(function));
+  std::vector<std::string_view> stack;
+  for (const PprofSample& sample : content.samples) {
+    stack.clear();
+    for (const std::uint32_t frame : sample.frames) stack.push_back(names[frame]);
+    if (const Status visited = visit(stack, sample.values[content.default_type]); !visited) {
+      return Within(visited.error(), "reading a pprof profile");
+    }
+  }
+  const PprofValueType& type = content.types[content.default_type];
+  return PprofUnit{type.type, type.unit};
 }
 
 }  // namespace fieldcost::wire

@@ -40,9 +40,13 @@ struct PprofValueType {
   bool operator==(const PprofValueType&) const = default;
 };
 
+// A place in a program: a function, or code of which no name is known.
 struct PprofFunction {
-  std::string module;  // a file's name; empty = not known
-  std::string name;
+  std::string module;         // a file; empty = not known
+  std::string name;           // empty: code without a name
+  std::string file = {};      // its source, where known
+  std::string build_id = {};  // of the module, as others write it: hexadecimal; where known
+  std::uint64_t address = 0;  // of code without a name: in the module's file
   bool operator==(const PprofFunction&) const = default;
 };
 
@@ -58,10 +62,18 @@ struct PprofContent {
   std::vector<PprofFunction> functions;
   std::vector<PprofSample> samples;
   std::vector<std::string> comments;  // what people are told
+  PprofValueType period_type = {};    // samples stand for `period` of this each; 0: not told
+  std::uint64_t period = 0;
+  bool operator==(const PprofContent&) const = default;
 };
 
-// As gzip; deterministic. What ReadPprof() accepts: kTooLarge beyond its limits, or a value beyond
-// 2^63 - 1; kInvalidArgument for an index out of range, or another number of values than of types.
+// All of a profile, gzip or not; texts are untrusted. Each location is a function of its own, or
+// several if something was inlined there. Errors as of ReadPprof().
+Result<PprofContent> DecodePprof(std::string_view untrusted_bytes);
+
+// As gzip; deterministic. What DecodePprof() accepts: kTooLarge beyond its limits, or a value
+// beyond 2^63 - 1; kInvalidArgument for an index out of range, or another number of values than of
+// types. Reading gives the same again.
 Result<std::string> EncodePprof(const PprofContent& content);
 
 }  // namespace fieldcost::wire

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "common/wire/gzip.h"
 #include "common/wire/limits.h"
@@ -10,6 +12,8 @@
 
 namespace fieldcost::wire {
 namespace {
+
+constexpr std::uint64_t kMostValue{std::numeric_limits<std::int64_t>::max()};
 
 class Writer {
  public:
@@ -24,6 +28,7 @@ class Writer {
     if (content.default_type < content.types.size()) {
       profile_.set_default_sample_type(String(content.types[content.default_type].type));
     }
+    if (content.period != 0) FIELDCOST_TRY(SetPeriod(content));
     for (const PprofFunction& function : content.functions) FIELDCOST_TRY(Add(function));
     for (const PprofSample& sample : content.samples) {
       FIELDCOST_TRY(Add(sample, content.types.size(), content.functions.size()));
@@ -32,7 +37,7 @@ class Writer {
       FIELDCOST_TRY(SetText(comment, [&](std::int64_t text) { profile_.add_comment(text); }));
     }
     for (const int entries : {profile_.sample_type_size(), profile_.sample_size(),
-                              profile_.function_size(), profile_.string_table_size()}) {
+                              profile_.location_size(), profile_.string_table_size()}) {
       if (static_cast<std::size_t>(entries) > kMaxPprofEntries) {
         return Fail(ErrorCode::kTooLarge, "more than {} entries of one kind", kMaxPprofEntries);
       }
@@ -58,23 +63,41 @@ class Writer {
     return {};
   }
 
-  // A function, and a location of the same number in its module.
+  Status SetPeriod(const PprofContent& content) {
+    if (content.period > kMostValue) {
+      return Fail(ErrorCode::kTooLarge, "a value of {}", content.period);
+    }
+    profile_.set_period(static_cast<std::int64_t>(content.period));
+    proto::PprofValueType& type = *profile_.mutable_period_type();
+    FIELDCOST_TRY(
+        SetText(content.period_type.type, [&](std::int64_t text) { type.set_type(text); }));
+    return SetText(content.period_type.unit, [&](std::int64_t text) { type.set_unit(text); });
+  }
+
+  // A location of the same number in its module; a function, if it has a name.
   Status Add(const PprofFunction& function) {
-    const auto id = static_cast<std::uint64_t>(profile_.function_size()) + 1;
-    proto::PprofFunction& added = *profile_.add_function();
-    added.set_id(id);
-    FIELDCOST_TRY(SetText(function.name, [&](std::int64_t text) { added.set_name(text); }));
+    const auto id = static_cast<std::uint64_t>(profile_.location_size()) + 1;
     proto::PprofLocation& location = *profile_.add_location();
     location.set_id(id);
-    location.add_line()->set_function_id(id);
-    if (function.module.empty()) return {};
-    const auto [place, is_new] =
-        modules_.try_emplace(function.module, static_cast<std::uint64_t>(modules_.size()) + 1);
+    if (function.name.empty()) {
+      location.set_address(function.address);
+    } else {
+      proto::PprofFunction& added = *profile_.add_function();
+      added.set_id(id);
+      FIELDCOST_TRY(SetText(function.name, [&](std::int64_t text) { added.set_name(text); }));
+      FIELDCOST_TRY(SetText(function.file, [&](std::int64_t text) { added.set_filename(text); }));
+      location.add_line()->set_function_id(id);
+    }
+    if (function.module.empty() && function.build_id.empty()) return {};
+    const auto [place, is_new] = modules_.try_emplace(
+        {function.module, function.build_id}, static_cast<std::uint64_t>(modules_.size()) + 1);
     location.set_mapping_id(place->second);
     if (!is_new) return {};
     proto::PprofMapping& mapping = *profile_.add_mapping();
     mapping.set_id(place->second);
-    mapping.set_has_functions(true);
+    mapping.set_has_functions(!function.name.empty());
+    FIELDCOST_TRY(
+        SetText(function.build_id, [&](std::int64_t text) { mapping.set_build_id(text); }));
     return SetText(function.module, [&](std::int64_t text) { mapping.set_filename(text); });
   }
 
@@ -92,7 +115,7 @@ class Writer {
       added.add_location_id(std::uint64_t{*frame} + 1);
     }
     for (const std::uint64_t value : sample.values) {
-      if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+      if (value > kMostValue) {
         return Fail(ErrorCode::kTooLarge, "a value of {}", value);
       }
       added.add_value(static_cast<std::int64_t>(value));
@@ -102,7 +125,7 @@ class Writer {
 
   proto::PprofProfile profile_;
   std::unordered_map<std::string, std::int64_t> strings_;
-  std::unordered_map<std::string, std::uint64_t> modules_;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> modules_;  // and build-id
 };
 
 Result<std::string> Encode(const PprofContent& content) {

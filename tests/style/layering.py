@@ -55,6 +55,7 @@ TABLE = {
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
+    "tools/exchange": (["base", "stats", "tree", "wire"], ["boost/json"]),
     # Of drawing only what a histogram's bars are, of the wire what a lab table is.
     "tools/analysis": (["base", "stats", "tree", "wire", "draw"], []),
     "tools/report": (["base", "shm", "stats", "tree", "wire", "draw", "analysis"], []),

@@ -158,13 +158,13 @@ TEST(PprofTest, BombsAreRefusedBeforeTheyTakeMemory) {
   // Empty lines of one location; what stands behind them is not even looked at.
   std::string lines;
   for (std::size_t i = 0; i <= kMaxPprofEntries; ++i) lines += std::string("\x22\x00", 2);
-  const std::string length = {'\x82', '\x80', '\x20'};  // 2^19 + 2, as a varint
-  ASSERT_EQ(lines.size(), (1U << 19) + 2);
+  const std::string length = {'\x82', '\x80', '\x80', '\x01'};  // 2^21 + 2, as a varint
+  ASSERT_EQ(lines.size(), (1U << 21) + 2);
   EXPECT_EQ(CodeOf("\x22" + length + lines + "\x07"), ErrorCode::kTooLarge);
   // Many places of one long name.
   EXPECT_EQ(CodeAfter([](auto& p) {
               p.set_string_table(7, std::string(kMaxPprofTextBytes, 'x'));
-              for (std::uint64_t i = 0; i < 3000; ++i) {
+              for (std::uint64_t i = 0; i <= kMaxPprofDecodedBytes / kMaxPprofTextBytes; ++i) {
                 auto& location = *p.add_location();
                 location.set_id(1000 + i);
                 location.add_line()->set_function_id(1);
@@ -213,6 +213,32 @@ TEST(EncodePprofTest, ReadingGivesBackWhatWasWritten) {
     EXPECT_THAT(samples[3].first, ElementsAre("libz.so.1!inflate", "libz.so.1!inflate"));
   }
   EXPECT_EQ(EncodePprof(content).value(), EncodePprof(content).value());
+}
+
+TEST(EncodePprofTest, AllThatIsWrittenIsReadAgain) {
+  PprofContent content = Written();
+  EXPECT_EQ(DecodePprof(EncodePprof(content).value()).value(), content);
+  content.functions.push_back({"libz.so.1", "local", "trees.c"});
+  content.functions.push_back(
+      {.module = "libz.so.1", .name = "", .build_id = "c0ffee", .address = 0x1234});
+  content.functions.push_back({.module = "", .name = "", .address = ~std::uint64_t{0}});
+  content.samples.push_back({{}, {1, 1}});  // no stack
+  content.samples.push_back({{3, 4, 5}, {0, std::uint64_t{1} << 62}});
+  content.period_type = {"cpu", "nanoseconds"};
+  content.period = 1'003'009;
+  EXPECT_EQ(DecodePprof(EncodePprof(content).value()).value(), content);
+  content.period = std::uint64_t{1} << 63;
+  EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kTooLarge);
+}
+
+TEST(PprofTest, AddressesAreThoseInTheModulesFile) {
+  proto::PprofProfile profile = Sample();
+  profile.mutable_location(3)->set_mapping_id(2);
+  profile.mutable_mapping(1)->set_memory_start(0x1000);
+  profile.mutable_mapping(1)->set_file_offset(0x200);
+  const PprofContent content = DecodePprof(profile.SerializeAsString()).value();
+  EXPECT_EQ(content.functions.back(),
+            (PprofFunction{.module = "/usr/lib/libz.so.1.2.13", .name = "", .address = 0x20d}));
 }
 
 TEST(EncodePprofTest, ToolsFindNamesAndComments) {

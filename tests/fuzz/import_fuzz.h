@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "common/tree/codec.h"
+#include "tools/exchange/exchange.h"
+
+// Files of other programs, of one format: what is read can be written, and read again.
+inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* data,
+                      std::size_t size) {
+  using namespace fieldcost;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto imported = exchange::Import(bytes, {.format = format});
+  if (!imported) return 0;
+  const std::string encoded = tree::EncodeTree(imported->tree);
+  FIELDCOST_CHECK(tree::DecodeTree(encoded).has_value());
+  for (const exchange::FormatInfo& info : exchange::Formats()) {
+    const auto exported = exchange::Export(imported->tree, info.format);
+    if (!exported || !info.can_import) continue;
+    const auto again = exchange::Import(exported->bytes, {.format = info.format});
+    FIELDCOST_CHECK(again.has_value());
+    if (info.format == exchange::Format::kPprof) {
+      FIELDCOST_CHECK(tree::EncodeTree(again->tree) == encoded);
+    }
+  }
+  return 0;
+}

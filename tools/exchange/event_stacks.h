@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/result.h"
+#include "tools/exchange/tree_builder.h"
+
+namespace fieldcost::exchange {
+
+// Calls that begin and end, by thread, as a tree: an event charges the time since the thread's last
+// one to the function on top. What does not fit is counted and told, nothing is made up:
+// - an exit of what is not open is left out;
+// - an exit of what is not on top also closes what is;
+// - a time before the thread's last one is taken for that one, so no time is charged;
+// - what is open at the end has the time up to the thread's last event.
+// Not thread-safe.
+class EventStacks {
+ public:
+  // Charges `wall` (ns) and counts `calls`, metrics of `builder`, which outlives this.
+  EventStacks(TreeBuilder& builder, Remarks& remarks, std::size_t wall, std::size_t calls)
+      : builder_(builder), remarks_(remarks), wall_(wall), calls_(calls) {}
+
+  // kTooLarge beyond the limits.
+  Status Enter(const std::string& untrusted_thread, std::uint64_t ns, tree::FrameId frame);
+  // `is_any`: of whatever is on top.
+  Status Exit(const std::string& untrusted_thread, std::uint64_t ns, tree::FrameId frame,
+              bool is_any = false);
+  // Counts what is still open.
+  void End();
+
+ private:
+  struct Open {
+    tree::PathId path;
+    tree::FrameId frame;
+  };
+  struct Thread {
+    std::vector<Open> stack;
+    std::uint64_t last_ns = 0;
+  };
+
+  Result<Thread*> At(const std::string& untrusted_thread, std::uint64_t ns);
+
+  TreeBuilder& builder_;
+  Remarks& remarks_;
+  std::size_t wall_;
+  std::size_t calls_;
+  std::unordered_map<std::string, Thread> threads_;
+};
+
+// Calls as intervals of one thread, in any order, as a tree: the self time of each is its own less
+// that of those in it. One that begins in another and ends after it is left out, and counted.
+class IntervalStacks {
+ public:
+  struct Interval {
+    std::uint64_t begin;
+    std::uint64_t length;
+    tree::FrameId frame;
+  };
+
+  // Charges `value`, and counts `calls` unless it is npos.
+  static constexpr std::size_t kNoCalls = static_cast<std::size_t>(-1);
+  static Status Add(std::vector<Interval> intervals, std::size_t value, std::size_t calls,
+                    TreeBuilder& builder, Remarks& remarks);
+};
+
+}  // namespace fieldcost::exchange

@@ -1,0 +1,79 @@
+#include <limits>
+
+#include "common/base/text.h"
+#include "common/wire/limits.h"
+#include "common/wire/pprof.h"
+#include "tools/exchange/exchange.h"
+#include "tools/exchange/exporters.h"
+#include "tools/exchange/frame_text.h"
+#include "tools/exchange/pprof_comment.h"
+
+namespace fieldcost::exchange {
+namespace {
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+std::string UnitText(tree::Unit unit) {
+  return unit == tree::Unit::kNanoseconds ? "nanoseconds" : std::string(tree::Name(unit));
+}
+
+// Where there is no module, the name alone tells what kind of frame it is.
+wire::PprofFunction FunctionOf(const tree::Frame& frame) {
+  const bool is_code = frame.kind == tree::FrameKind::kUnnamed;
+  return {.module = frame.module,
+          .name = is_code || !frame.module.empty() ? frame.function : FrameText(frame),
+          .file = frame.file,
+          .build_id = HexEncode(frame.build_id),
+          .address = frame.offset};
+}
+
+// The period is that of what is shown first, if that is sampled; of another one else.
+void SetPeriod(wire::PprofContent& content, const std::vector<tree::Metric>& metrics) {
+  std::size_t sampled = content.default_type;
+  for (std::size_t i = 0; i < metrics.size() && !metrics[sampled].sampled(); ++i) sampled = i;
+  content.period = metrics[sampled].per_sample;
+  if (content.period != 0) content.period_type = content.types[sampled];
+}
+
+}  // namespace
+
+Result<std::string> ExportPprof(const ExportView& view, const std::string& title) {
+  const std::vector<tree::Metric>& metrics = view.metrics();
+  wire::PprofContent content{.types = {}, .functions = {}, .samples = {}, .comments = {}};
+  if (!title.empty()) content.comments.push_back(title);
+  std::vector<std::vector<std::uint64_t>> sums;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    content.types.push_back({metrics[i].name, UnitText(metrics[i].unit)});
+    content.comments.push_back(std::string(kMetricComment) + MetricText(metrics[i]));
+    FIELDCOST_ASSIGN(std::vector<std::uint64_t> self, view.SelfSums(i, kMost));
+    sums.push_back(std::move(self));
+  }
+  content.default_type = MainMetric(metrics);
+  SetPeriod(content, metrics);
+  for (const tree::Frame* frame : view.frames()) content.functions.push_back(FunctionOf(*frame));
+  std::vector<std::uint32_t> stack;
+  std::size_t frames = 0;  // of all stacks
+  for (std::size_t node = 0; node < view.nodes().size(); ++node) {
+    const ExportView::Node& place = view.nodes()[node];
+    if (node != 0) {
+      stack.resize(view.tree().paths().depth(place.path) - 1);
+      stack.push_back(place.frame);
+    }
+    bool is_cost = false;
+    std::vector<std::uint64_t> values;
+    for (const std::vector<std::uint64_t>& self : sums) {
+      values.push_back(self[node]);
+      is_cost = is_cost || self[node] != 0;
+    }
+    if (!is_cost) continue;
+    frames += stack.size();
+    if (content.samples.size() == wire::kMaxPprofEntries || frames > wire::kMaxPprofDecodedBytes) {
+      return Fail(ErrorCode::kTooLarge, "more than {} stacks, or {} frames of them",
+                  wire::kMaxPprofEntries, wire::kMaxPprofDecodedBytes);
+    }
+    content.samples.push_back({stack, std::move(values)});
+  }
+  return wire::EncodePprof(content);
+}
+
+}  // namespace fieldcost::exchange

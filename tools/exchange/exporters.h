@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+#include "tools/exchange/export_view.h"
+
+namespace fieldcost::exchange {
+
+// One for each format that is written; what Export() calls, which says more.
+
+Result<std::string> ExportPprof(const ExportView& view, const std::string& title);
+Result<std::string> ExportFolded(const ExportView& view, std::size_t metric);
+Result<std::string> ExportSpeedscope(const ExportView& view, const std::string& title);
+Result<std::string> ExportChrome(const ExportView& view);
+Result<std::string> ExportFirefox(const ExportView& view, const std::string& title);
+
+}  // namespace fieldcost::exchange

@@ -1,0 +1,256 @@
+#include "tools/exchange/frame_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "common/base/text.h"
+#include "common/tree/identity.h"
+#include "common/tree/limits.h"
+
+namespace fieldcost::exchange {
+namespace {
+
+using tree::Frame;
+using tree::FrameKind;
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+// Not in a module's name: what stands before a '!' and has one of them is a part of a function's,
+// as in "a::operator!".
+constexpr std::string_view kNotInModules = " :()<>,&*!";
+
+constexpr std::string_view kOperator = "operator";  // as in "operator!=(A, B)"
+
+bool IsModule(std::string_view text) {
+  return !text.empty() && text != kOperator &&
+         text.find_first_of(kNotInModules) == std::string_view::npos;
+}
+
+bool IsSpecial(std::string_view text) {
+  return text.size() > 2 && text.front() == '[' && text.back() == ']';
+}
+
+std::optional<std::uint64_t> Address(std::string_view text) {
+  if (!text.starts_with("0x")) return std::nullopt;
+  text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+void AppendEscaped(char c, std::string& text) {
+  const auto byte = static_cast<unsigned char>(c);
+  text += "\\x";
+  text += kHexDigits[byte >> 4];
+  text += kHexDigits[byte & 0xf];
+}
+
+// "\x3b" at its begin.
+bool IsEscape(std::string_view text) {
+  return text.size() >= 4 && text.starts_with("\\x") &&
+         kHexDigits.find(text[2]) != std::string_view::npos &&
+         kHexDigits.find(text[3]) != std::string_view::npos;
+}
+
+// As FrameText() says, but for what depends on where it stands.
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if ((c >= 0 && c < ' ') || c == '\x7f' || c == ';' || IsEscape(text.substr(i))) {
+      AppendEscaped(c, escaped);
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string Unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && IsEscape(text.substr(i))) {
+      plain += static_cast<char>(kHexDigits.find(text[i + 2]) << 4 | kHexDigits.find(text[i + 3]));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+// The first character, so that nothing else is seen in the rest.
+std::string WithFirstEscaped(std::string_view text) {
+  std::string escaped;
+  AppendEscaped(text.front(), escaped);
+  return escaped + Escaped(text.substr(1));
+}
+
+std::string FunctionText(const Frame& frame) {
+  const std::string_view name = frame.function;
+  // Blanks around a name might be lost.
+  const bool is_odd =
+      name.front() == ' ' || Address(name) || (frame.module.empty() && IsSpecial(name));
+  std::string text = is_odd ? WithFirstEscaped(name) : Escaped(name);
+  if (text.ends_with(' ')) {
+    text.pop_back();
+    AppendEscaped(' ', text);
+  }
+  if (!frame.module.empty()) return text;
+  const std::size_t mark = text.find('!');
+  if (mark == std::string::npos || !IsModule(std::string_view(text).substr(0, mark))) return text;
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '!') {
+      AppendEscaped(c, escaped);
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string ModuleText(std::string_view module) {
+  if (module == kOperator) return WithFirstEscaped(module);
+  std::string text;
+  for (const char c : Escaped(module)) {
+    if (kNotInModules.find(c) != std::string_view::npos) {
+      AppendEscaped(c, text);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+std::string Function(std::string_view untrusted_name) {
+  // Names of other languages have dots and '@', which mean nothing there.
+  if (!untrusted_name.starts_with("_Z")) return std::string(untrusted_name);
+  return tree::FunctionName(untrusted_name);
+}
+
+}  // namespace
+
+std::string FrameText(const Frame& frame) {
+  const std::string module = frame.module.empty() ? "" : ModuleText(frame.module) + "!";
+  switch (frame.kind) {
+    case FrameKind::kFunction:
+      return module + FunctionText(frame);
+    case FrameKind::kUnnamed:
+      return fmt::format("{}0x{:x}", module, frame.offset);
+    case FrameKind::kSpecial:
+      break;
+  }
+  return Escaped(frame.function);
+}
+
+Frame FrameOfText(std::string_view untrusted_text) {
+  Frame frame = FrameOfOwnText(untrusted_text);
+  frame.module = tree::ModuleName(frame.module);
+  frame.function = Function(frame.function);
+  return frame;
+}
+
+Frame FrameOfOwnText(std::string_view untrusted_text) {
+  std::string_view module;
+  const std::size_t mark = untrusted_text.find('!');
+  if (mark != std::string_view::npos && IsModule(untrusted_text.substr(0, mark))) {
+    module = untrusted_text.substr(0, mark);
+    untrusted_text.remove_prefix(mark + 1);
+  }
+  if (const auto offset = Address(untrusted_text)) {
+    return {.kind = FrameKind::kUnnamed, .module = Unescaped(module), .offset = *offset};
+  }
+  if (module.empty() && IsSpecial(untrusted_text)) {
+    return tree::SpecialFrame(Unescaped(untrusted_text));
+  }
+  if (untrusted_text.empty() && module.empty()) return tree::SpecialFrame("[unknown]");
+  return {.module = Unescaped(module),
+          .function = untrusted_text.empty() ? "[unknown]" : Unescaped(untrusted_text)};
+}
+
+Frame FrameOfNames(std::string_view untrusted_module, std::string_view untrusted_function) {
+  const std::string module = tree::ModuleName(untrusted_module);
+  const std::string_view function = untrusted_function.empty() ? "[unknown]" : untrusted_function;
+  if (module.empty() && IsSpecial(function)) return tree::SpecialFrame(std::string(function));
+  return {.module = module, .function = Function(function)};
+}
+
+std::string MetricText(const tree::Metric& metric) {
+  const std::string text = fmt::format("{} {}", metric.name, tree::Name(metric.unit));
+  return metric.sampled() ? fmt::format("{} sampled {}", text, metric.per_sample) : text + " exact";
+}
+
+bool TakeMetricText(std::string_view untrusted_text, tree::Metric& metric) {
+  if (untrusted_text.size() > 2 * tree::kMaxMetricNameBytes) return false;
+  const std::size_t name_end = untrusted_text.find(' ');
+  if (name_end == std::string_view::npos) return false;
+  metric.name = untrusted_text.substr(0, name_end);
+  untrusted_text.remove_prefix(name_end + 1);
+  const std::size_t unit_end = untrusted_text.find(' ');
+  const std::string_view unit = untrusted_text.substr(0, unit_end);
+  metric.unit = tree::Unit{};
+  for (const auto known : {tree::Unit::kNanoseconds, tree::Unit::kCount, tree::Unit::kBytes}) {
+    if (unit == tree::Name(known)) metric.unit = known;
+  }
+  if (unit_end == std::string_view::npos || !tree::Validate(metric)) return false;
+  untrusted_text.remove_prefix(unit_end + 1);
+  metric.per_sample = 0;
+  if (untrusted_text == "exact") return true;
+  constexpr std::string_view kSampled = "sampled ";
+  if (!untrusted_text.starts_with(kSampled)) return false;
+  const auto per_sample = ParseUint64(untrusted_text.substr(kSampled.size()));
+  metric.per_sample = per_sample.value_or(0);
+  return metric.sampled();
+}
+
+std::string MetricName(std::string_view untrusted_text) {
+  std::string name;
+  for (const char c : untrusted_text.substr(0, tree::kMaxMetricNameBytes)) {
+    if (c >= 'A' && c <= 'Z') {
+      name += static_cast<char>(c - 'A' + 'a');
+    } else {
+      const bool allowed =
+          (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+      name += allowed ? c : '-';
+    }
+  }
+  while (name.ends_with('-')) name.pop_back();
+  return name.empty() ? "value" : name;
+}
+
+UnitScale UnitOf(std::string_view untrusted_unit) {
+  struct Known {
+    std::string_view name;
+    UnitScale scale;
+  };
+  constexpr auto kTime = tree::Unit::kNanoseconds;
+  constexpr auto kSize = tree::Unit::kBytes;
+  constexpr std::array<Known, 16> kKnown = {{{"nanoseconds", {kTime, 1}},
+                                             {"ns", {kTime, 1}},
+                                             {"microseconds", {kTime, 1'000}},
+                                             {"us", {kTime, 1'000}},
+                                             {"milliseconds", {kTime, 1'000'000}},
+                                             {"ms", {kTime, 1'000'000}},
+                                             {"seconds", {kTime, 1'000'000'000}},
+                                             {"s", {kTime, 1'000'000'000}},
+                                             {"bytes", {kSize, 1}},
+                                             {"byte", {kSize, 1}},
+                                             {"kilobytes", {kSize, 1 << 10}},
+                                             {"kb", {kSize, 1 << 10}},
+                                             {"megabytes", {kSize, 1 << 20}},
+                                             {"mb", {kSize, 1 << 20}},
+                                             {"gigabytes", {kSize, 1 << 30}},
+                                             {"gb", {kSize, 1 << 30}}}};
+  const auto* const found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& known) {
+    return known.name == untrusted_unit;
+  });
+  if (found != kKnown.end()) return found->scale;
+  return {tree::Unit::kCount, 1};
+}
+
+}  // namespace fieldcost::exchange

@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/exchange/event_stacks.h"
+#include "tools/exchange/frame_text.h"
+#include "tools/exchange/importers.h"
+#include "tools/exchange/json_reader.h"
+#include "tools/exchange/limits.h"
+
+namespace fieldcost::exchange {
+namespace {
+
+constexpr unsigned kDecimals = 3;  // from us to ns
+
+struct TraceEvent {
+  std::optional<std::string> name;
+  std::string phase;
+  std::string process;
+  std::string thread;
+  std::optional<std::uint64_t> begin_ns;
+  std::optional<std::uint64_t> length_ns;
+  std::string args_name;  // what a process is called
+};
+
+class Chrome : public JsonEvents {
+ public:
+  explicit Chrome(Remarks& remarks) : remarks_(remarks) {}
+
+  Status BeginObject() override {
+    ++depth_;
+    if (depth_ == events_depth_ + 1) event_ = {};
+    return {};
+  }
+  Status EndObject() override {
+    const bool is_event = events_depth_ != 0 && depth_ == events_depth_ + 1;
+    --depth_;
+    if (is_event) return Add(event_);
+    return {};
+  }
+  Status BeginArray() override {
+    ++depth_;
+    if (depth_ == 1 || (depth_ == 2 && events_depth_ == 0 && key_ == "traceEvents")) {
+      events_depth_ = depth_;
+      is_found_ = true;
+    }
+    return {};
+  }
+  Status EndArray() override {
+    if (depth_ == events_depth_) events_depth_ = 0;
+    --depth_;
+    return {};
+  }
+  Status Key(std::string_view untrusted_name) override {
+    if (depth_ <= 1 || InEvent()) {
+      key_ = untrusted_name;
+    } else if (InArgs()) {
+      args_key_ = untrusted_name;
+    }
+    return {};
+  }
+  Status String(std::string_view untrusted_text) override {
+    if (InArgs() && args_key_ == "name") event_.args_name = untrusted_text;
+    if (!InEvent()) return {};
+    if (key_ == "name") event_.name = untrusted_text;
+    if (key_ == "ph") event_.phase = untrusted_text;
+    return Place(untrusted_text);
+  }
+  Status Number(std::string_view untrusted_digits) override {
+    if (!InEvent()) return {};
+    if (key_ == "ts") event_.begin_ns = ScaledNumber(untrusted_digits, kDecimals);
+    if (key_ == "dur") event_.length_ns = ScaledNumber(untrusted_digits, kDecimals);
+    return Place(untrusted_digits);
+  }
+  Status Other() override { return {}; }
+
+  Result<tree::Tree> End();
+
+ private:
+  using Thread = std::pair<std::string, std::string>;  // and its process before it
+
+  bool InEvent() const { return events_depth_ != 0 && depth_ == events_depth_ + 1; }
+  bool InArgs() const {
+    return events_depth_ != 0 && depth_ == events_depth_ + 2 && key_ == "args";
+  }
+
+  Status Place(std::string_view untrusted_text) {
+    if (key_ == "pid") event_.process = untrusted_text;
+    if (key_ == "tid") event_.thread = untrusted_text;
+    return {};
+  }
+  Status Add(const TraceEvent& event);
+  Status AddInterval(const TraceEvent& event);
+  Status NeedMetrics();
+
+  Remarks& remarks_;
+  TreeBuilder builder_;
+  std::optional<EventStacks> stacks_;
+  std::size_t wall_ = 0;
+  std::size_t calls_ = 0;
+  std::map<Thread, std::vector<IntervalStacks::Interval>> intervals_;
+  std::set<Thread> with_events_;
+  std::map<std::string, tree::Metric> metrics_;  // of processes that we wrote
+
+  std::size_t depth_ = 0;
+  std::size_t events_depth_ = 0;  // of the array of events, while it is read
+  bool is_found_ = false;
+  std::string key_;
+  std::string args_key_;
+  TraceEvent event_;
+};
+
+Status Chrome::NeedMetrics() {
+  if (stacks_) return {};
+  FIELDCOST_ASSIGN(wall_, builder_.AddMetric({.name = "wall"}));
+  FIELDCOST_ASSIGN(calls_, builder_.AddMetric({.name = "calls", .unit = tree::Unit::kCount}));
+  stacks_.emplace(builder_, remarks_, wall_, calls_);
+  return {};
+}
+
+Status Chrome::AddInterval(const TraceEvent& event) {
+  if (!event.length_ns) {
+    remarks_.Count("events without a duration are left out");
+    return {};
+  }
+  FIELDCOST_ASSIGN(const tree::FrameId frame, builder_.AddFrameText(event.name.value_or("")));
+  intervals_[{event.process, event.thread}].push_back({*event.begin_ns, *event.length_ns, frame});
+  if (intervals_.size() <= kMaxThreads) return {};
+  return Fail(ErrorCode::kTooLarge, "there are more than {} threads", kMaxThreads);
+}
+
+Status Chrome::Add(const TraceEvent& event) {
+  if (event.phase == "M") {
+    tree::Metric metric;
+    if (event.name == "process_name" && TakeMetricText(event.args_name, metric) &&
+        metrics_.size() < tree::kMaxMetrics) {
+      metrics_.insert_or_assign(event.process, metric);
+    }
+    return {};
+  }
+  const bool is_enter = event.phase == "B";
+  if (!is_enter && event.phase != "E" && event.phase != "X") {
+    remarks_.Count("events of other kinds than B, E and X are left out");
+    return {};
+  }
+  if (!event.begin_ns) {
+    remarks_.Count("events whose time is missing, negative or past 2^64 ns are left out");
+    return {};
+  }
+  if (event.phase == "X") return AddInterval(event);
+  FIELDCOST_TRY(NeedMetrics());
+  const Thread thread = {event.process, event.thread};
+  with_events_.insert(thread);
+  tree::FrameId frame;
+  if (is_enter || event.name) {
+    FIELDCOST_ASSIGN(frame, builder_.AddFrameText(event.name.value_or("")));
+  }
+  const std::string key = fmt::format("{}\n{}", event.process, event.thread);
+  if (is_enter) return stacks_->Enter(key, *event.begin_ns, frame);
+  return stacks_->Exit(key, *event.begin_ns, frame, !event.name);
+}
+
+Result<tree::Tree> Chrome::End() {
+  if (!is_found_) return Fail(ErrorCode::kCorrupt, "no events: neither an array nor traceEvents");
+  if (stacks_) stacks_->End();
+  for (auto& [thread, intervals] : intervals_) {
+    if (with_events_.contains(thread)) {
+      remarks_.Count("threads have both X and B or E: these are taken for another thread's");
+    }
+    std::size_t value = 0;
+    std::size_t calls = IntervalStacks::kNoCalls;
+    if (const auto own = metrics_.find(thread.first); own != metrics_.end()) {
+      FIELDCOST_ASSIGN(value, builder_.AddMetric(own->second));
+    } else {
+      FIELDCOST_TRY(NeedMetrics());
+      value = wall_;
+      calls = calls_;
+    }
+    FIELDCOST_TRY(IntervalStacks::Add(std::move(intervals), value, calls, builder_, remarks_));
+  }
+  // What we wrote may have metrics in which nothing cost anything.
+  for (const auto& [process, metric] : metrics_) {
+    FIELDCOST_TRY(builder_.AddMetric(metric));
+  }
+  return builder_.Build();
+}
+
+}  // namespace
+
+Result<tree::Tree> ImportChrome(std::string_view untrusted_json, Remarks& remarks) {
+  Chrome chrome(remarks);
+  FIELDCOST_TRY(ReadJson(untrusted_json, chrome));
+  return chrome.End();
+}
+
+}  // namespace fieldcost::exchange

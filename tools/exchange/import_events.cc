@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "common/base/text.h"
+#include "tools/exchange/event_stacks.h"
+#include "tools/exchange/importers.h"
+#include "tools/exchange/text_lines.h"
+
+namespace fieldcost::exchange {
+namespace {
+
+enum class What { kEnter, kExit, kLost };
+
+struct EventLine {
+  std::uint64_t ns;
+  std::string_view untrusted_thread;
+  What what;
+  std::string_view untrusted_function;  // or how many are lost
+};
+
+std::optional<EventLine> Parse(std::string_view untrusted_line) {
+  EventLine event{};
+  const auto ns = ParseUint64(TakeWord(untrusted_line));
+  event.untrusted_thread = TakeWord(untrusted_line);
+  const std::string_view what = TakeWord(untrusted_line);
+  event.untrusted_function = Trim(untrusted_line);
+  if (!ns) return std::nullopt;
+  event.ns = *ns;
+  if (what == "enter" && !event.untrusted_function.empty()) {
+    event.what = What::kEnter;
+  } else if (what == "exit") {
+    event.what = What::kExit;
+  } else if (what == "lost" && ParseUint64(event.untrusted_function)) {
+    event.what = What::kLost;
+  } else {
+    return std::nullopt;
+  }
+  return event;
+}
+
+Status AddEvent(const EventLine& event, TreeBuilder& builder, EventStacks& stacks,
+                Remarks& remarks) {
+  if (event.what == What::kLost) {
+    remarks.Count("events were lost, as the file says", *ParseUint64(event.untrusted_function));
+    return {};
+  }
+  const std::string thread(event.untrusted_thread);
+  const bool is_any = event.untrusted_function.empty();
+  tree::FrameId frame;
+  if (!is_any) {
+    FIELDCOST_ASSIGN(frame, builder.AddFrameText(event.untrusted_function));
+  }
+  if (event.what == What::kEnter) return stacks.Enter(thread, event.ns, frame);
+  return stacks.Exit(thread, event.ns, frame, is_any);
+}
+
+}  // namespace
+
+bool IsEventLine(std::string_view untrusted_line) { return Parse(untrusted_line).has_value(); }
+
+Result<tree::Tree> ImportEvents(std::string_view untrusted_text, Remarks& remarks) {
+  TreeBuilder builder;
+  FIELDCOST_ASSIGN(const std::size_t wall, builder.AddMetric({.name = "wall"}));
+  FIELDCOST_ASSIGN(const std::size_t calls,
+                   builder.AddMetric({.name = "calls", .unit = tree::Unit::kCount}));
+  EventStacks stacks(builder, remarks, wall, calls);
+  TextLines lines(untrusted_text);
+  while (!lines.at_end()) {
+    FIELDCOST_ASSIGN(const std::string_view untrusted_line, lines.Take());
+    if (Trim(untrusted_line).empty() || untrusted_line.starts_with('#')) continue;
+    const std::optional<EventLine> event = Parse(untrusted_line);
+    if (!event) {
+      return Fail(ErrorCode::kCorrupt,
+                  "line {} is no event (\"NANOSECONDS THREAD enter|exit FUNCTION\")",
+                  lines.number());
+    }
+    if (const Status added = AddEvent(*event, builder, stacks, remarks); !added) {
+      return Within(added.error(), fmt::format("line {}", lines.number()));
+    }
+  }
+  stacks.End();
+  return builder.Build();
+}
+
+}  // namespace fieldcost::exchange

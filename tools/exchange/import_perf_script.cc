@@ -1,0 +1,213 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/text.h"
+#include "common/tree/identity.h"
+#include "tools/exchange/frame_text.h"
+#include "tools/exchange/importers.h"
+#include "tools/exchange/text_lines.h"
+
+namespace fieldcost::exchange {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+// "h4 31007/31007 [001] 40155.960069:    2004008 task-clock: ": what stands behind the time.
+struct Header {
+  std::string_view untrusted_event;
+  std::optional<std::uint64_t> period;
+  std::string_view untrusted_rest;
+};
+
+// "40155.960069:"
+bool IsTime(std::string_view word) {
+  if (!word.ends_with(':')) return false;
+  word.remove_suffix(1);
+  const std::size_t point = word.find('.');
+  if (point == 0 || point == std::string_view::npos || point + 1 == word.size()) return false;
+  return word.substr(0, point).find_first_not_of(kDigits) == std::string_view::npos &&
+         word.substr(point + 1).find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+std::optional<Header> ParseHeader(std::string_view untrusted_line) {
+  // A command's name may have blanks.
+  std::size_t before = 0;
+  std::string_view word = TakeWord(untrusted_line);
+  for (; !word.empty() && (before < 2 || !IsTime(word)); ++before) word = TakeWord(untrusted_line);
+  if (word.empty()) return std::nullopt;
+  Header header;
+  word = TakeWord(untrusted_line);
+  if (header.period = ParseUint64(word); header.period) word = TakeWord(untrusted_line);
+  while (word.ends_with(':')) word.remove_suffix(1);
+  if (word.empty()) return std::nullopt;
+  header.untrusted_event = word;
+  header.untrusted_rest = Trim(untrusted_line);
+  return header;
+}
+
+struct FrameLine {
+  std::string_view untrusted_symbol;  // without an offset; empty: not known
+  std::string_view untrusted_file;    // empty: not known
+};
+
+// "1151 g+0x18 (/tmp/h4)"
+std::optional<FrameLine> ParseFrame(std::string_view untrusted_line) {
+  const std::string_view address = TakeWord(untrusted_line);
+  if (address.empty() || address.find_first_not_of(kHexDigits) != std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::string_view rest = Trim(untrusted_line);
+  FrameLine frame;
+  if (rest.ends_with(')')) {
+    std::string_view name = rest;
+    constexpr std::string_view kDeleted = " (deleted))";
+    if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
+    const std::size_t open = name.starts_with('(') && name.rfind(" (") == std::string_view::npos
+                                 ? 0
+                                 : name.rfind(" (") + 1;
+    frame.untrusted_file = rest.substr(open + 1, rest.size() - open - 2);
+    rest = Trim(rest.substr(0, open));
+  }
+  if (const std::size_t offset = rest.rfind("+0x");
+      offset != std::string_view::npos &&
+      rest.find_first_not_of(kHexDigits, offset + 3) == std::string_view::npos) {
+    rest = rest.substr(0, offset);
+  }
+  frame.untrusted_symbol = rest;
+  return frame;
+}
+
+class PerfScript {
+ public:
+  explicit PerfScript(Remarks& remarks) : remarks_(remarks) {}
+
+  Status Add(std::string_view untrusted_line) {
+    if (untrusted_line.starts_with('#')) return {};
+    if (Trim(untrusted_line).empty()) return EndSample();
+    if (untrusted_line.front() != '\t') {
+      if (const auto header = ParseHeader(untrusted_line)) {
+        FIELDCOST_TRY(EndSample());
+        return BeginSample(*header);
+      }
+      if (untrusted_line.front() != ' ' || !in_sample_) {
+        return Fail(ErrorCode::kCorrupt,
+                    "neither a sample (\"COMMAND TID TIME: PERIOD EVENT:\") nor a function of one");
+      }
+    }
+    if (!in_sample_) {
+      return Fail(ErrorCode::kCorrupt, "a function that is of no sample");
+    }
+    return AddFrame(untrusted_line);
+  }
+
+  Result<tree::Tree> End() {
+    FIELDCOST_TRY(EndSample());
+    return builder_.Build();
+  }
+
+ private:
+  Status BeginSample(const Header& header) {
+    if (header.untrusted_event.starts_with("PERF_RECORD_")) {
+      if (header.untrusted_event.starts_with("PERF_RECORD_LOST")) CountLost(header.untrusted_rest);
+      return {};
+    }
+    const std::string_view event = header.untrusted_event;
+    tree::Metric metric = {.name = MetricName(event), .unit = tree::Unit::kCount};
+    if (!header.period) {
+      metric.name = "samples";
+    } else if (event.find("-clock") != std::string_view::npos) {
+      metric.unit = tree::Unit::kNanoseconds;
+    }
+    FIELDCOST_ASSIGN(metric_, builder_.AddMetric(std::move(metric)));
+    period_ = header.period.value_or(1);
+    in_sample_ = true;
+    // Without a stack, where it was may stand on the same line; so may what a tracepoint tells.
+    if (header.untrusted_rest.ends_with(')') && ParseFrame(header.untrusted_rest)) {
+      return AddFrame(header.untrusted_rest);
+    }
+    return {};
+  }
+
+  void CountLost(std::string_view untrusted_rest) {
+    TakeWord(untrusted_rest);  // "lost"
+    remarks_.Count("records were lost, as perf says",
+                   ParseUint64(TakeWord(untrusted_rest)).value_or(1));
+  }
+
+  Status AddFrame(std::string_view untrusted_line) {
+    const std::optional<FrameLine> frame = ParseFrame(untrusted_line);
+    if (!frame) {
+      remarks_.Count("lines of stacks are no functions (source lines, for one): left out");
+      return {};
+    }
+    stack_.push_back(*frame);
+    if (stack_.size() <= tree::kMaxDepth) return {};
+    return Fail(ErrorCode::kTooLarge, "a stack of more than {} functions", tree::kMaxDepth);
+  }
+
+  Result<tree::FrameId> FrameOf(std::string_view untrusted_symbol,
+                                std::string_view untrusted_file) {
+    std::string key = fmt::format("{}\n{}", untrusted_symbol, untrusted_file);
+    if (const auto known = frames_.find(key); known != frames_.end()) return known->second;
+    if (untrusted_file == "[unknown]") untrusted_file = "";
+    if (untrusted_symbol == "[unknown]") untrusted_symbol = "";
+    const std::string function =
+        untrusted_symbol.empty() ? std::string() : tree::FunctionName(untrusted_symbol);
+    FIELDCOST_ASSIGN(const tree::FrameId frame,
+                     builder_.AddFrame(FrameOfNames(untrusted_file, function)));
+    frames_.emplace(std::move(key), frame);
+    return frame;
+  }
+
+  Status EndSample() {
+    if (!in_sample_) return {};
+    in_sample_ = false;
+    tree::PathId path = tree::kRootPath;
+    if (stack_.empty()) {
+      remarks_.Count("samples have no stack: they are at [cut]");
+      FIELDCOST_ASSIGN(const tree::FrameId cut, builder_.AddFrame(tree::SpecialFrame(tree::kCut)));
+      FIELDCOST_ASSIGN(path, builder_.AddPath(path, cut));
+    }
+    std::string_view file;  // of what something is inlined into
+    for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
+      if (frame->untrusted_file != "inlined") file = frame->untrusted_file;
+      FIELDCOST_ASSIGN(const tree::FrameId id, FrameOf(frame->untrusted_symbol, file));
+      FIELDCOST_ASSIGN(path, builder_.AddPath(path, id));
+    }
+    stack_.clear();
+    return builder_.AddSample(metric_, path, period_);
+  }
+
+  Remarks& remarks_;
+  TreeBuilder builder_;
+  std::unordered_map<std::string, tree::FrameId> frames_;
+  bool in_sample_ = false;
+  std::size_t metric_ = 0;
+  std::uint64_t period_ = 0;
+  std::vector<FrameLine> stack_;  // the innermost first
+};
+
+}  // namespace
+
+bool IsPerfSampleLine(std::string_view untrusted_line) {
+  return ParseHeader(untrusted_line).has_value();
+}
+
+Result<tree::Tree> ImportPerfScript(std::string_view untrusted_text, Remarks& remarks) {
+  PerfScript script(remarks);
+  TextLines lines(untrusted_text);
+  while (!lines.at_end()) {
+    FIELDCOST_ASSIGN(const std::string_view untrusted_line, lines.Take());
+    if (const Status added = script.Add(untrusted_line); !added) {
+      return Within(added.error(), fmt::format("line {}", lines.number()));
+    }
+  }
+  return script.End();
+}
+
+}  // namespace fieldcost::exchange

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include "common/base/text.h"
+#include "common/tree/limits.h"
+#include "common/wire/pprof.h"
+#include "tools/exchange/frame_text.h"
+#include "tools/exchange/importers.h"
+#include "tools/exchange/pprof_comment.h"
+
+namespace fieldcost::exchange {
+namespace {
+
+struct Column {
+  std::size_t metric;
+  std::uint64_t factor;
+};
+
+// What we said of the types; empty if the profile is another's.
+std::vector<tree::Metric> OwnMetrics(const wire::PprofContent& content) {
+  std::vector<tree::Metric> metrics;
+  for (std::string_view comment : content.comments) {
+    tree::Metric metric;
+    if (!comment.starts_with(kMetricComment)) continue;
+    comment.remove_prefix(kMetricComment.size());
+    if (!TakeMetricText(comment, metric) || metrics.size() == content.types.size()) return {};
+    const wire::PprofValueType& type = content.types[metrics.size()];
+    if (type.type != metric.name || UnitOf(type.unit).unit != metric.unit) return {};
+    metrics.push_back(std::move(metric));
+  }
+  if (metrics.size() != content.types.size()) metrics.clear();
+  return metrics;
+}
+
+Result<std::vector<Column>> OtherMetrics(const wire::PprofContent& content, TreeBuilder& builder,
+                                         Remarks& remarks) {
+  std::vector<Column> columns;
+  for (const wire::PprofValueType& type : content.types) {
+    const UnitScale scale = UnitOf(type.unit);
+    tree::Metric metric = {.name = MetricName(type.type), .unit = scale.unit};
+    if (content.period != 0) {
+      metric.per_sample = 1;
+      if (type.unit == content.period_type.unit &&
+          __builtin_mul_overflow(content.period, scale.factor, &metric.per_sample)) {
+        return Fail(ErrorCode::kTooLarge, "a period of {} {}", content.period, type.unit);
+      }
+    }
+    FIELDCOST_ASSIGN(const std::size_t column, builder.AddOtherMetric(std::move(metric)));
+    columns.push_back({column, scale.factor});
+    if (scale.unit == tree::Unit::kCount && type.unit != "count") {
+      remarks.Say(fmt::format("{} in {} is taken for a count", type.type, type.unit));
+    }
+  }
+  return columns;
+}
+
+std::string BuildId(const std::string& text) {
+  if (const auto bytes = HexDecode(text); bytes && bytes->size() <= tree::kMaxBuildIdBytes) {
+    return *bytes;
+  }
+  return text.size() <= tree::kMaxBuildIdBytes ? text : std::string();
+}
+
+// Of a profile that we wrote.
+tree::Frame FrameOfOwn(const wire::PprofFunction& function) {
+  if (function.name.empty()) {
+    return {.kind = tree::FrameKind::kUnnamed,
+            .module = function.module,
+            .build_id = BuildId(function.build_id),
+            .offset = function.address};
+  }
+  tree::Frame frame = {.module = function.module, .function = function.name};
+  if (function.module.empty()) frame = FrameOfOwnText(function.name);
+  frame.file = function.file;
+  return frame;
+}
+
+// Others tell the source file of all functions, which would keep them apart from those of
+// recordings.
+tree::Frame FrameOf(const wire::PprofFunction& function) {
+  tree::Frame frame = FrameOfNames(function.module, function.name);
+  if (!function.name.empty()) return frame;
+  return {.kind = tree::FrameKind::kUnnamed,
+          .module = std::move(frame.module),
+          .build_id = BuildId(function.build_id),
+          .offset = function.address};
+}
+
+}  // namespace
+
+Result<tree::Tree> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks) {
+  FIELDCOST_ASSIGN(const wire::PprofContent content, wire::DecodePprof(untrusted_bytes));
+  TreeBuilder builder;
+  std::vector<Column> columns;
+  const std::vector<tree::Metric> own = OwnMetrics(content);
+  for (const tree::Metric& metric : own) {
+    FIELDCOST_ASSIGN(const std::size_t column, builder.AddOtherMetric(metric));
+    columns.push_back({column, 1});
+  }
+  if (own.empty()) {
+    FIELDCOST_ASSIGN(columns, OtherMetrics(content, builder, remarks));
+  }
+  std::vector<tree::FrameId> frames;
+  for (const wire::PprofFunction& function : content.functions) {
+    FIELDCOST_ASSIGN(const tree::FrameId frame,
+                     builder.AddFrame(own.empty() ? FrameOf(function) : FrameOfOwn(function)));
+    frames.push_back(frame);
+  }
+  for (const wire::PprofSample& sample : content.samples) {
+    tree::PathId path = tree::kRootPath;
+    for (const std::uint32_t frame : sample.frames) {
+      FIELDCOST_ASSIGN(path, builder.AddPath(path, frames[frame]));
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::uint64_t value = 0;
+      if (__builtin_mul_overflow(sample.values[i], columns[i].factor, &value)) {
+        return Fail(ErrorCode::kTooLarge, "a value of {} {}", sample.values[i],
+                    content.types[i].unit);
+      }
+      FIELDCOST_TRY(builder.Add(columns[i].metric, path, value));
+    }
+  }
+  return builder.Build();
+}
+
+}  // namespace fieldcost::exchange

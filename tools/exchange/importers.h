@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/tree/metric.h"
+#include "common/tree/tree.h"
+#include "tools/exchange/tree_builder.h"
+
+namespace fieldcost::exchange {
+
+// One for each format that is read; what Import() calls, which says more.
+
+Result<tree::Tree> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks);
+Result<tree::Tree> ImportFolded(std::string_view untrusted_text, const tree::Metric& metric,
+                                Remarks& remarks);
+Result<tree::Tree> ImportPerfScript(std::string_view untrusted_text, Remarks& remarks);
+Result<tree::Tree> ImportEvents(std::string_view untrusted_text, Remarks& remarks);
+Result<tree::Tree> ImportChrome(std::string_view untrusted_json, Remarks& remarks);
+Result<tree::Tree> ImportSpeedscope(std::string_view untrusted_json, Remarks& remarks);
+
+// Whether a line is of the format, for telling it by its content.
+bool IsEventLine(std::string_view untrusted_line);
+bool IsPerfSampleLine(std::string_view untrusted_line);
+
+}  // namespace fieldcost::exchange

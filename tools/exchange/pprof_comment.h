@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+namespace fieldcost::exchange {
+
+// Before MetricText() in comments of pprof profiles that we write, one for each type, in their
+// order. A profile with these is read back as it was.
+inline constexpr std::string_view kMetricComment = "fieldcost metric: ";
+
+}  // namespace fieldcost::exchange

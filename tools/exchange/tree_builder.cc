@@ -1,0 +1,96 @@
+#include "tools/exchange/tree_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/tree/limits.h"
+#include "tools/exchange/frame_text.h"
+
+namespace fieldcost::exchange {
+
+TreeBuilder::TreeBuilder() : dictionary_(std::make_shared<tree::Dictionary>()) {}
+
+Result<tree::FrameId> TreeBuilder::AddFrame(const tree::Frame& untrusted_frame) {
+  return dictionary_->frames.Intern(untrusted_frame);
+}
+
+Result<tree::FrameId> TreeBuilder::AddFrameText(std::string_view untrusted_text) {
+  std::string text(untrusted_text);
+  if (const auto known = texts_.find(text); known != texts_.end()) return known->second;
+  FIELDCOST_ASSIGN(const tree::FrameId frame, AddFrame(FrameOfText(text)));
+  text_bytes_ += text.size();
+  if (text_bytes_ > tree::kMaxAllNameBytes) {
+    return Fail(ErrorCode::kTooLarge, "names of frames have more than {} bytes",
+                tree::kMaxAllNameBytes);
+  }
+  texts_.emplace(std::move(text), frame);
+  return frame;
+}
+
+Result<std::size_t> TreeBuilder::AddMetric(tree::Metric untrusted_metric) {
+  const auto known = std::find_if(metrics_.begin(), metrics_.end(), [&](const auto& metric) {
+    return metric.name == untrusted_metric.name && metric.unit == untrusted_metric.unit;
+  });
+  if (known != metrics_.end()) return static_cast<std::size_t>(known - metrics_.begin());
+  return AddOtherMetric(std::move(untrusted_metric));
+}
+
+Result<std::size_t> TreeBuilder::AddOtherMetric(tree::Metric untrusted_metric) {
+  if (metrics_.size() == tree::kMaxMetrics) {
+    return Fail(ErrorCode::kTooLarge, "there are more than {} metrics", tree::kMaxMetrics);
+  }
+  const std::string name = untrusted_metric.name;
+  for (std::size_t number = 2; tree::FindMetric(metrics_, untrusted_metric.name); ++number) {
+    const std::string suffix = fmt::format("-{}", number);
+    untrusted_metric.name = name.substr(0, tree::kMaxMetricNameBytes - suffix.size()) + suffix;
+  }
+  FIELDCOST_TRY(tree::Validate(untrusted_metric));
+  metrics_.push_back(std::move(untrusted_metric));
+  values_.emplace_back();
+  samples_.push_back(0);
+  sums_.push_back(0);
+  return metrics_.size() - 1;
+}
+
+Status TreeBuilder::AddSample(std::size_t metric, tree::PathId path, std::uint64_t amount) {
+  FIELDCOST_TRY(Add(metric, path, amount));
+  ++samples_[metric];
+  if (!__builtin_add_overflow(sums_[metric], amount, &sums_[metric])) return {};
+  return Fail(ErrorCode::kTooLarge, "the values of {} pass 2^64 - 1 together",
+              metrics_[metric].name);
+}
+
+Status TreeBuilder::Add(std::size_t metric, tree::PathId path, std::uint64_t amount) {
+  std::vector<std::uint64_t>& values = values_[metric];
+  if (values.size() <= path.value()) values.resize(dictionary_->paths.size());
+  std::uint64_t& value = values[path.value()];
+  if (!__builtin_add_overflow(value, amount, &value)) return {};
+  return Fail(ErrorCode::kTooLarge, "the values of {} at one call path pass 2^64 - 1",
+              metrics_[metric].name);
+}
+
+Result<tree::Tree> TreeBuilder::Build() {
+  const std::size_t paths = dictionary_->paths.size();
+  std::vector<tree::RunValues> run;
+  run.emplace_back(metrics_.size(), std::size_t{0});
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (samples_[i] != 0) {
+      metrics_[i].per_sample = std::max<std::uint64_t>(sums_[i] / samples_[i], 1);
+    }
+    std::copy(values_[i].begin(), values_[i].end(), run[0].MutableColumn(i, paths).begin());
+    values_[i] = {};
+  }
+  return tree::TreeOf(dictionary_, std::move(metrics_), run);
+}
+
+std::vector<std::string> Remarks::Lines() const {
+  std::vector<std::string> lines = texts_;
+  for (const auto& [what, count] : counts_) {
+    if (count != 0) lines.push_back(fmt::format("{} {}", count, what));
+  }
+  return lines;
+}
+
+}  // namespace fieldcost::exchange
