@@ -60,7 +60,7 @@ TABLE = {
     "tools/analysis": (["base", "stats", "tree", "wire", "draw"], []),
     "tools/report": (["base", "shm", "stats", "tree", "wire", "draw", "analysis"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
-                   "runs", "lab", "upload", "draw", "analysis", "report", "command", "tree", "recording"],
+                   "runs", "lab", "upload", "draw", "analysis", "report", "command", "tree", "recording", "exchange"],
                   ["boost/json", "boost/property_tree/"]),
     # The settings only for where a user's files are.
     "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"],

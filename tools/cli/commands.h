@@ -51,6 +51,8 @@ command::Command TreeAtCommand();
 command::Command TreeAverageCommand();
 command::Command TreeCommand();
 command::Command TreeDiffCommand();
+command::Command TreeExportCommand();
+command::Command TreeImportCommand();
 command::Command TreeMinimumCommand();
 command::Command TreeRecoverCommand();
 command::Command TreeShowCommand();

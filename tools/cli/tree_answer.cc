@@ -12,6 +12,7 @@
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree_json.h"
+#include "tools/exchange/exchange.h"
 #include "tools/report/tree_svg.h"
 #include "tools/report/tree_text.h"
 
@@ -100,11 +101,8 @@ TreeShow TreeShowOf(const command::Arguments& arguments) {
 Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics,
                                  const std::string& name) {
   if (metrics.empty()) return Fail(ErrorCode::kNotFound, "nothing was measured in it");
-  for (const std::string& wanted :
-       name.empty() ? std::vector<std::string>{"wall", "cpu"} : std::vector<std::string>{name}) {
-    if (const auto found = tree::FindMetric(metrics, wanted)) return *found;
-  }
-  if (name.empty()) return 0;
+  if (name.empty()) return exchange::MainMetric(metrics);
+  if (const auto found = tree::FindMetric(metrics, name)) return *found;
   std::vector<std::string> names;
   for (const tree::Metric& metric : metrics) names.push_back(metric.name);
   return Fail(ErrorCode::kNotFound, "{} was not measured; there is {}", EscapeControl(name),

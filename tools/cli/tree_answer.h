@@ -13,7 +13,7 @@ namespace fieldcost::cli {
 // What the commands below `tree` share: how a tree is looked at.
 
 struct TreeShow {
-  std::string metric;   // empty: the first that there is of wall, cpu, and the first of all
+  std::string metric;   // empty: exchange::MainMetric()
   std::string callers;  // a glob of functions; empty: not asked for
   bool bottom_up = false;
   bool flat = false;

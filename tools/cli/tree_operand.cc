@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/recording/writer.h"
 #include "common/tree/codec.h"
+#include "tools/exchange/limits.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -100,6 +102,14 @@ Result<LoadedTree> TreeOf(const Recording& recording, const std::optional<Interv
   return DecodeAny(trees[0]);
 }
 
+// nullopt if it is a file of another kind.
+Result<std::optional<Recording>> OpenRecording(const std::filesystem::path& file) {
+  Result<Recording> recording = Recording::Open(file);
+  if (recording) return std::optional(*std::move(recording));
+  if (recording.error().code == ErrorCode::kInvalidArgument) return std::optional<Recording>();
+  return Within(recording.error(), EscapeControl(file.string()));
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> ParseNanoseconds(std::string_view text) {
@@ -139,10 +149,24 @@ Result<TreeOperand> ParseTreeOperand(std::string_view text) {
                      .interval = Interval{.from_ns = *from_ns, .to_ns = *to_ns}};
 }
 
+Result<LoadedTree> ImportTree(const std::filesystem::path& file,
+                              const exchange::ImportOptions& options) {
+  FIELDCOST_ASSIGN(const std::string untrusted_bytes, ReadFile(file, exchange::kMaxImportBytes));
+  auto imported = exchange::Import(untrusted_bytes, options);
+  if (!imported) return Within(imported.error(), EscapeControl(file.string()));
+  LoadedTree loaded{.tree = std::move(imported->tree), .remarks = {}};
+  loaded.remarks = std::move(imported->untrusted_remarks);
+  return loaded;
+}
+
 Result<LoadedTree> LoadTree(const TreeOperand& operand) {
   const std::string name = EscapeControl(operand.file.string());
-  const auto recording = Recording::Open(operand.file);
-  if (!recording) return Within(recording.error(), name);
+  FIELDCOST_ASSIGN(const std::optional<Recording> recording, OpenRecording(operand.file));
+  if (!recording && operand.interval) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} is no recording: no part of its time can be cut out", name);
+  }
+  if (!recording) return ImportTree(operand.file, {});
   Result<LoadedTree> loaded = TreeOf(*recording, operand.interval);
   if (!loaded) return Within(loaded.error(), name);
   return loaded;
@@ -150,8 +174,8 @@ Result<LoadedTree> LoadTree(const TreeOperand& operand) {
 
 Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand) {
   const std::string name = EscapeControl(operand.file.string());
-  const auto recording = Recording::Open(operand.file);
-  if (!recording) return Within(recording.error(), name);
+  FIELDCOST_ASSIGN(const std::optional<Recording> recording, OpenRecording(operand.file));
+  if (!recording) return std::optional<RecordedRuns>();
   if (recording->contents().streams.empty()) return std::optional<RecordedRuns>();
   Result<RecordedRuns> recorded = RunsOf(*recording, operand.interval);
   if (!recorded) return Within(recorded.error(), name);

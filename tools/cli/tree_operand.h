@@ -14,6 +14,7 @@
 #include "common/tree/mean_tree.h"
 #include "common/tree/run_values.h"
 #include "common/tree/tree.h"
+#include "tools/exchange/exchange.h"
 
 namespace fieldcost::cli {
 
@@ -34,7 +35,7 @@ Result<TreeOperand> ParseTreeOperand(std::string_view text);
 // What a file has: runs, or what was made of runs.
 struct LoadedTree {
   std::variant<tree::Tree, tree::MeanTree> tree;
-  std::vector<std::string> remarks;  // each a line, for people
+  std::vector<std::string> remarks;  // each a line, for people; not escaped
 };
 
 // The runs of a recording, each with its values; nullopt if it has a tree alone.
@@ -46,9 +47,12 @@ struct RecordedRuns {
 };
 Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand);
 
-// Of a recording its runs, or the tree that is in it. kInvalidArgument if an interval is wanted of
-// a file that has no time; errors of recording::Recording, with the file's name.
+// Of a recording its runs, or the tree that is in it; of any other file what exchange::Import()
+// makes of it. kInvalidArgument if an interval is wanted of a file that has no time; errors of
+// both, with the file's name.
 Result<LoadedTree> LoadTree(const TreeOperand& operand);
+Result<LoadedTree> ImportTree(const std::filesystem::path& file,
+                              const exchange::ImportOptions& options);
 // The mean of runs, or what it is.
 Result<tree::MeanTree> MeanOf(const LoadedTree& loaded);
 

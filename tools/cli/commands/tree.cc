@@ -9,8 +9,8 @@ command::Command TreeCommand() {
   fieldcost tree show a.fct --metric wall
   fieldcost tree diff old.fct new.fct)",
           .commands = {TreeShowCommand(), TreeAtCommand(), TreeAddCommand(), TreeAverageCommand(),
-                       TreeMinimumCommand(), TreeDiffCommand(), TreeVerifyCommand(),
-                       TreeRecoverCommand()}};
+                       TreeMinimumCommand(), TreeDiffCommand(), TreeImportCommand(),
+                       TreeExportCommand(), TreeVerifyCommand(), TreeRecoverCommand()}};
 }
 
 }  // namespace fieldcost::cli

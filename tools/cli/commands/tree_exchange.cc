@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/tree/codec.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/tree_answer.h"
+#include "tools/cli/tree_operand.h"
+#include "tools/exchange/exchange.h"
+
+// Call trees from and to files of other programs.
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr int kExportMode = 0600;
+constexpr char kStdout[] = "-";
+
+std::vector<std::string> NamesOf(bool exchange::FormatInfo::*which) {
+  std::vector<std::string> names;
+  for (const exchange::FormatInfo& info : exchange::Formats()) {
+    if (info.*which) names.emplace_back(info.name);
+  }
+  return names;
+}
+
+Result<int> Import(const command::Arguments& arguments) {
+  exchange::ImportOptions options;
+  if (const std::string& name = arguments.Text("--from"); !name.empty()) {
+    options.format = exchange::FindFormat(name)->format;
+  }
+  FIELDCOST_ASSIGN(const LoadedTree loaded, ImportTree(arguments.Text("file"), options));
+  for (const std::string& remark : loaded.remarks) Remark(EscapeControl(remark));
+  FIELDCOST_TRY(
+      SaveTree(arguments.Text("--output"), tree::EncodeTree(std::get<tree::Tree>(loaded.tree))));
+  return 0;
+}
+
+Result<int> Export(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(arguments.Text("recording")));
+  FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
+  const auto* const runs = std::get_if<tree::Tree>(&loaded.tree);
+  if (runs == nullptr) {
+    return Fail(ErrorCode::kInvalidArgument, "{} has a mean or a difference, which no format holds",
+                EscapeControl(operand.file.string()));
+  }
+  FIELDCOST_ASSIGN(const exchange::Exported exported,
+                   exchange::Export(*runs, exchange::FindFormat(arguments.Text("--to"))->format,
+                                    {.title = operand.file.filename().string(),
+                                     .metric = arguments.Text("--metric")}));
+  for (const std::string& remark : loaded.remarks) Remark(EscapeControl(remark));
+  for (const std::string& remark : exported.remarks) Remark(EscapeControl(remark));
+  const std::string& file = arguments.Text("--output");
+  FIELDCOST_TRY(file == kStdout ? WriteStdout(exported.bytes)
+                                : WriteFileAtomically(file, exported.bytes, kExportMode));
+  return 0;
+}
+
+}  // namespace
+
+command::Command TreeImportCommand() {
+  return {
+      .name = "import",
+      .summary = "A recording of what another profiler has written",
+      .help =
+          R"(What kind of file it is, is told by its content; what could not be understood is counted. All
+commands below tree read such files themselves, too. Examples:
+  perf script > app.txt && fieldcost tree import app.txt -o a.fct
+  fieldcost tree import profile.pb.gz -o a.fct
+  fieldcost tree show stacks.folded)",
+      .options = {{.names = "file",
+                   .value = "FILE",
+                   .help = "Its output",
+                   .completes = command::Completes::kFiles,
+                   .required = true},
+                  {.names = "--from",
+                   .value = "FORMAT",
+                   .help = "Instead of what the content says",
+                   .choices = NamesOf(&exchange::FormatInfo::can_import)},
+                  {.names = "--output,-o",
+                   .value = "FILE",
+                   .help = "The recording",
+                   .completes = command::Completes::kFiles,
+                   .required = true}},
+      .handler = Import,
+      .without = {"--json", "--csv"}};
+}
+
+command::Command TreeExportCommand() {
+  return {.name = "export",
+          .summary = "A recording for flame graph tools, pprof, browsers",
+          .help = R"(Sums over all runs, exact; what a format does not hold is said. Examples:
+  fieldcost tree export a.fct --to pprof -o a.pb.gz
+  fieldcost tree export a.fct@12s..14s --to speedscope -o slice.speedscope.json
+  fieldcost tree export a.fct --to folded | flamegraph.pl > a.svg)",
+          .options = {RecordingOperand(),
+                      {.names = "--to",
+                       .value = "FORMAT",
+                       .help = "What is written",
+                       .choices = NamesOf(&exchange::FormatInfo::can_export),
+                       .required = true},
+                      {.names = "--metric",
+                       .value = "NAME",
+                       .help = "Of a format that holds one [wall, else cpu]"},
+                      {.names = "--output,-o",
+                       .value = "FILE",
+                       .help = "Where it goes (- = stdout)",
+                       .default_text = kStdout,
+                       .completes = command::Completes::kFiles}},
+          .handler = Export,
+          .without = {"--json", "--csv"}};
+}
+
+}  // namespace fieldcost::cli
