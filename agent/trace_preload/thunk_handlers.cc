@@ -60,7 +60,7 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   const uint64_t frame_id = FrameIdAt(thread, here);
   Record* const record = frame_id != 0 ? TakeRecord(thread) : nullptr;
   if (record == nullptr) {
-    ++node->calls;
+    if (node != thread->top->node) ++node->calls;
     __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED);
     return nullptr;
   }

@@ -137,7 +137,10 @@ __attribute__((cold)) shm::TraceNode* MakeRoot(ThreadState* thread) {
 __attribute__((noinline)) shm::TraceNode* FindOrMakeChild(ThreadState* thread, shm::TraceNode* node,
                                                           uint64_t place) {
   // Of what was folded away, all is folded.
-  if (node->place == shm::kTraceOther || node->place == shm::kTraceCut) return node;
+  if (node->place == shm::kTraceOther || node->place == shm::kTraceCut) {
+    ++node->calls;
+    return node;
+  }
   shm::TraceNode* child = node->depth >= shm::kTraceMaxDepth ? Child(thread, node, shm::kTraceCut)
                                                              : Child(thread, node, place);
   if (child == nullptr) child = Child(thread, node, shm::kTraceOther);
