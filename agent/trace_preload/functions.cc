@@ -9,6 +9,7 @@ namespace {
 
 // How far a frame's return address is looked for above the hook's.
 constexpr uint64_t kMostFrameWords = 128;
+constexpr uint16_t kWordsNotKnown = 0xffff;
 // How many frames an exit looks for its function in, where it is not on top.
 constexpr uint32_t kMostSearched = 4096;
 
@@ -25,28 +26,36 @@ bool HoldsAt(uint64_t address, uint64_t value) {
   return *reinterpret_cast<const uint64_t*>(address) == value;
 }
 
-// Where the function's return address is, which it has read itself: right below its caller's frame,
-// or as far up as the last time, or the only place nearby that holds it. `known` is false if there
-// are several such, of which the lowest is told, or none, or on a stack of which nothing is known.
+// Where the function's return address is, which it has read itself. `known` is false on a stack of
+// which nothing is known, and if there are several such places, of which the lowest is told, or
+// none.
 struct ReturnSlot {
   uint64_t address;
   bool known;
 };
 
-ReturnSlot FindReturnSlot(const ThreadState* thread, const HookCall& call) {
+// The only place nearby that holds it. The node remembers how far up it was, or that this is not
+// known: looking takes as long as a few calls.
+__attribute__((noinline)) ReturnSlot SearchReturnSlot(const ThreadState* thread,
+                                                      const HookCall& call, shm::TraceNode* node) {
   uint64_t end = call.here + kMostFrameWords * sizeof(uint64_t);
   if (end > thread->stack_end) end = thread->stack_end;
-  ReturnSlot found = {call.here, false};
-  for (uint64_t at = call.here; at < end; at += sizeof(uint64_t)) {
-    if (!HoldsAt(at, call.site)) continue;
-    if (found.known) return {found.address, false};
-    found = {at, true};
+  uint64_t address = call.here;
+  uint32_t found = 0;
+  for (uint64_t at = end; at > call.here; at -= sizeof(uint64_t)) {
+    if (!HoldsAt(at - sizeof(uint64_t), call.site)) continue;
+    address = at - sizeof(uint64_t);
+    ++found;
   }
-  return found;
+  node->frame_words = found == 1
+                          ? static_cast<uint16_t>((address - call.here) / sizeof(uint64_t) + 1)
+                          : kWordsNotKnown;
+  return {address, found == 1};
 }
 
-ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, uint32_t likely_words) {
+ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, shm::TraceNode* node) {
   if (!IsOnOwnStack(thread, call.here)) return {call.here, false};
+  // Right below the caller's frame, if it was called from there.
   const Frame& top = *thread->top;
   const uint64_t below_caller = top.here - sizeof(uint64_t);
   if (below_caller >= call.here && below_caller < thread->stack_end &&
@@ -55,11 +64,13 @@ ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, uint32_
   }
   const bool is_inlined = top.here == call.here && top.site == call.site;
   if (is_inlined && top.check != &top.site) return {top.return_slot, true};
-  const uint64_t likely = call.here + (likely_words - 1) * sizeof(uint64_t);
-  if (likely_words != 0 && likely < thread->stack_end && HoldsAt(likely, call.site)) {
+  // As far up as the last time.
+  if (node->frame_words == kWordsNotKnown) return {call.here, false};
+  const uint64_t likely = call.here + (node->frame_words - 1U) * sizeof(uint64_t);
+  if (node->frame_words != 0 && likely < thread->stack_end && HoldsAt(likely, call.site)) {
     return {likely, true};
   }
-  return FindReturnSlot(thread, call);
+  return SearchReturnSlot(thread, call, node);
 }
 
 // Whether a call that has the same place as the innermost frame is made by that: it is inlined into
@@ -71,21 +82,16 @@ bool IsWithin(const Frame& top, const HookCall& call) {
   return top.site == call.site && top.hook != call.hook;
 }
 
-uint32_t LikelyWords(const ThreadState* thread, uint64_t function) {
-  const shm::TraceNode* const node = thread->top->node;
-  return node->last_child_place == function ? process.nodes[node->last_child].frame_words : 0;
-}
-
 void Enter(ThreadState* thread, const HookCall& call) {
   LeaveGone(thread, call.here);
-  const ReturnSlot slot = ReturnSlotOf(thread, call, LikelyWords(thread, call.function));
-  while (thread->top->return_slot <= slot.address && IsGone(thread, slot.address) &&
-         !(thread->top->return_slot == slot.address && IsWithin(*thread->top, call))) {
-    Leave(thread);
-  }
-  shm::TraceNode* const node = ChildOf(thread, thread->top->node, call.function);
-  if (slot.known) {
-    node->frame_words = static_cast<uint16_t>((slot.address - call.here) / sizeof(uint64_t) + 1);
+  shm::TraceNode* node = ChildOf(thread, thread->top->node, call.function);
+  const ReturnSlot slot = ReturnSlotOf(thread, call, node);
+  if (__builtin_expect(thread->top->return_slot <= slot.address, 0)) {
+    while (thread->top->return_slot <= slot.address && IsGone(thread, slot.address) &&
+           !(thread->top->return_slot == slot.address && IsWithin(*thread->top, call))) {
+      Leave(thread);
+    }
+    node = ChildOf(thread, thread->top->node, call.function);
   }
   Frame frame;
   frame.return_slot = slot.address;

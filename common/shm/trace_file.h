@@ -140,13 +140,13 @@ struct TraceNode {
   uint64_t place;
   uint32_t parent;       // number; of a root kTraceNoNode
   uint16_t depth;        // of a root 0
-  uint16_t frame_words;  // the writer's: from its hook's frame to its return address, and 1; 0 = ?
+  uint16_t frame_words;  // the writer's: from its hook's frame to its return address, and 1
   uint64_t calls;
   uint64_t ticks;
-  uint64_t values[kTraceMetrics];  // by TraceMetric
-  uint64_t last_child_place;       // the writer's: which child was called last
+  uint64_t last_child_place;  // the writer's: which child was called last
   uint32_t last_child;
   uint32_t reserved;
+  uint64_t values[kTraceMetrics];  // by TraceMetric
 };
 static_assert(sizeof(TraceNode) == 128);
 inline constexpr uint32_t kTraceNodesOfChunk = kTraceChunkBytes / sizeof(TraceNode);
