@@ -134,12 +134,24 @@ extern Step* const kSteps[16];
     if (left > 0) kSteps[way & 15](way >> 4, left - 1); \
     sink = sink + 1;                                    \
   }
-STEP(0)
-STEP(1)
-STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11) STEP(12) STEP(13)
-    STEP(14) STEP(15) Step* const kSteps[16] = {step_0,  step_1,  step_2,  step_3, step_4,  step_5,
-                                                step_6,  step_7,  step_8,  step_9, step_10, step_11,
-                                                step_12, step_13, step_14, step_15};
+STEP(0);
+STEP(1);
+STEP(2);
+STEP(3);
+STEP(4);
+STEP(5);
+STEP(6);
+STEP(7);
+STEP(8);
+STEP(9);
+STEP(10);
+STEP(11);
+STEP(12);
+STEP(13);
+STEP(14);
+STEP(15);
+Step* const kSteps[16] = {step_0, step_1, step_2,  step_3,  step_4,  step_5,  step_6,  step_7,
+                          step_8, step_9, step_10, step_11, step_12, step_13, step_14, step_15};
 
 extern "C" void handler(int) { leaf(); }
 extern "C" void jumping_handler(int) { siglongjmp(signal_back, 1); }
