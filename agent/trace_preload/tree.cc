@@ -119,6 +119,31 @@ shm::TraceNode* Child(ThreadState* thread, const shm::TraceNode* node, uint64_t 
   return made;
 }
 
+void SetLast(shm::TraceNode* node, uint32_t child, uint64_t place) {
+  if (node->last_child_place != 0) process.nodes[node->last_child].follower = child;
+  node->last_child = child;
+  node->last_child_place = place;
+}
+
+// It was not where the hash says.
+__attribute__((noinline)) shm::TraceNode* MakeChild(ThreadState* thread, shm::TraceNode* node,
+                                                    uint64_t place) {
+  // Of what was folded away, all is folded.
+  if (node->place == shm::kTraceOther || node->place == shm::kTraceCut) {
+    ++node->calls;
+    return node;
+  }
+  shm::TraceNode* child = node->depth >= shm::kTraceMaxDepth ? Child(thread, node, shm::kTraceCut)
+                                                             : Child(thread, node, place);
+  if (child == nullptr) child = Child(thread, node, shm::kTraceOther);
+  if (child == nullptr) {
+    ++thread->shared->folded_calls;
+    return node;
+  }
+  SetLast(node, NumberOf(child), place);
+  return child;
+}
+
 EdgeEntry* EdgeSlot(const Table& table, uint64_t from, uint64_t to) {
   auto* const entries = static_cast<EdgeEntry*>(table.entries);
   uint32_t at = HashOfEdge(from, to) & table.mask;
@@ -134,23 +159,23 @@ __attribute__((cold)) shm::TraceNode* MakeRoot(ThreadState* thread) {
   return MakeNode(thread, shm::kTraceNoNode, 0, shm::kTraceRoot);
 }
 
+// Most follow the same sibling each time; most others are where the hash says.
 __attribute__((noinline)) shm::TraceNode* FindOrMakeChild(ThreadState* thread, shm::TraceNode* node,
                                                           uint64_t place) {
-  // Of what was folded away, all is folded.
-  if (node->place == shm::kTraceOther || node->place == shm::kTraceCut) {
-    ++node->calls;
-    return node;
+  if (node->last_child_place == 0) return MakeChild(thread, node, place);
+  const uint32_t parent = NumberOf(node);
+  const auto is_it = [&](uint32_t number) {
+    return process.nodes[number].place == place && process.nodes[number].parent == parent;
+  };
+  uint32_t number = process.nodes[node->last_child].follower;
+  if (number == 0 || !is_it(number)) {
+    const auto* const entries = static_cast<const uint32_t*>(thread->children.entries);
+    const uint32_t entry = entries[HashOfChild(parent, place) & thread->children.mask];
+    number = entry - 1;
+    if (entry == 0 || !is_it(number)) return MakeChild(thread, node, place);
   }
-  shm::TraceNode* child = node->depth >= shm::kTraceMaxDepth ? Child(thread, node, shm::kTraceCut)
-                                                             : Child(thread, node, place);
-  if (child == nullptr) child = Child(thread, node, shm::kTraceOther);
-  if (child == nullptr) {
-    ++thread->shared->folded_calls;
-    return node;
-  }
-  node->last_child = NumberOf(child);
-  node->last_child_place = place;
-  return child;
+  SetLast(node, number, place);
+  return process.nodes + number;
 }
 
 __attribute__((noinline)) shm::TraceEdge* FindOrMakeEdge(ThreadState* thread, uint64_t from,

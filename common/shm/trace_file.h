@@ -145,7 +145,7 @@ struct TraceNode {
   uint64_t ticks;
   uint64_t last_child_place;  // the writer's: which child was called last
   uint32_t last_child;
-  uint32_t reserved;
+  uint32_t follower;  // the writer's: the sibling that was called after it the last time; 0 = ?
   uint64_t values[kTraceMetrics];  // by TraceMetric
 };
 static_assert(sizeof(TraceNode) == 128);

@@ -21,6 +21,7 @@ class SparseBytes : public agent::RunBytes {
 
   bool Read(std::uint64_t offset, void* to, std::size_t size) const override {
     if (offset > size_ || size > size_ - offset) return false;
+    if (size == 0) return true;
     std::memset(to, 0, size);
     ForEachPiece(offset, size,
                  [&](std::uint64_t page, std::size_t in_page, std::size_t done, std::size_t piece) {
