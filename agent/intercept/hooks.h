@@ -32,6 +32,11 @@ void OnAllocation(size_t bytes, uint64_t caller);
 bool StopCountingAllocations();
 void CountAllocationsAgain();
 
+// The program has moved that many bytes from one descriptor to another, or, where one of them is
+// kNoFile, from or to memory (io_wrappers.h).
+inline constexpr int kNoFile = -1;
+void OnTransfer(int from, int to, uint64_t bytes);
+
 // The program is about to wait; called once in a while.
 void OnWait();
 

@@ -50,4 +50,14 @@ bool HasCollector(uint32_t first_object) {
          BeginsWithAny(FileNameOf(program), kProgramsWithCollector);
 }
 
+bool HasStackCopier(uint32_t first_object) {
+  static const char kGreenlet[] = "_greenlet";
+  const SlotSpace space = Objects(false);
+  for (uint32_t i = first_object; i < space.object_count; ++i) {
+    const char* const name = FileNameOf(space.objects[i].path);
+    if (strncmp(name, kGreenlet, sizeof kGreenlet - 1) == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace fieldcost::intercept

@@ -13,4 +13,8 @@ bool HasSanitizer();
 // program is known to have one in it.
 bool HasCollector(uint32_t first_object);
 
+// Whether one of the objects from `first_object` on copies stacks away and back, so that frames
+// that seem gone return.
+bool HasStackCopier(uint32_t first_object);
+
 }  // namespace fieldcost::intercept

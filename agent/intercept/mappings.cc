@@ -86,4 +86,18 @@ bool FindMapping(uint64_t address, char* text, uint32_t bytes, Mapping* below, M
   return hit && !copier;
 }
 
+StackRange OwnStack(uint64_t first_top, char* scratch, uint32_t scratch_bytes) {
+  // If it cannot be looked up.
+  constexpr uint64_t kFirstThreadStack = 8 << 20;
+  constexpr uint64_t kOtherThreadStack = 12 << 10;
+  if (first_top != 0) return {first_top - kFirstThreadStack, first_top};
+  const uint64_t end = ThreadPointer();
+  Mapping below{};
+  Mapping stack{};
+  // A guard right below: glibc's, with the control block at its top.
+  const bool is_guarded = FindMapping(end, scratch, scratch_bytes, &below, &stack) && below.none &&
+                          below.end == stack.begin;
+  return {is_guarded ? stack.begin : end - kOtherThreadStack, end};
+}
+
 }  // namespace fieldcost::intercept

@@ -17,4 +17,12 @@ struct Mapping {
 bool FindMapping(uint64_t address, char* scratch, uint32_t scratch_bytes, Mapping* below,
                  Mapping* found);
 
+// What is surely this thread's own stack. Of the first thread `first_top` is the highest address in
+// use; of others it is 0, and `scratch` serves as above.
+struct StackRange {
+  uint64_t begin;
+  uint64_t end;
+};
+StackRange OwnStack(uint64_t first_top, char* scratch, uint32_t scratch_bytes);
+
 }  // namespace fieldcost::intercept

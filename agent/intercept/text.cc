@@ -56,4 +56,19 @@ bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, si
   return p == pattern_bytes;
 }
 
+bool NamesApi(const char* list, const char* module, const char* symbol) {
+  char name[512];
+  TextBuilder builder(name, sizeof name);
+  builder.Add(module).Add("!").Add(symbol);
+  if (!builder.ok()) return false;
+  const size_t bytes = strlen(name);
+  while (*list != '\0') {
+    const size_t part = PartBytes(list);
+    if (GlobMatches(list, part, name, bytes)) return true;
+    list += part;
+    if (*list == ',') ++list;
+  }
+  return false;
+}
+
 }  // namespace fieldcost::intercept

@@ -52,4 +52,7 @@ const char* FileNameOf(const char* path);
 // Shell-like match of text[0, text_bytes) ('*' any run, '?' any one character).
 bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, size_t text_bytes);
 
+// Whether one of the globs in `list`, with commas between them, matches "module!symbol".
+bool NamesApi(const char* list, const char* module, const char* symbol);
+
 }  // namespace fieldcost::intercept

@@ -12,7 +12,7 @@ struct Group {
   const WrappedFunction* functions;
   size_t count;
 };
-constexpr uint32_t kMaxGroups = 4;
+constexpr uint32_t kMaxGroups = 8;
 Group groups[kMaxGroups];
 uint32_t group_count;
 

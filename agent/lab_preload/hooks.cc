@@ -33,7 +33,7 @@ __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
   const uint32_t first_new = Objects(false).object_count;
   if (!AddObjectsOf(handle)) return;
   if (HasCollector(first_new)) return Detach();
-  lab_preload::LookForStackCopier(first_new);
+  if (HasStackCopier(first_new)) process.never_reuse = 1;
   const SlotSpace space = Objects(false);
   InstallWrappersAgain(space, first_new);
   lab_preload::StandBeforeCalls(space, first_new);
@@ -44,6 +44,8 @@ __attribute__((cold, noinline)) void OnLibraryMayGo() {
   const PatchLock lock(PatchLock::Patience::kWait);
   if (lock.held()) lab_preload::LeaveDynamicObjects();
 }
+
+void OnTransfer(int, int, uint64_t) {}
 
 void OnWait() {}
 

@@ -14,9 +14,6 @@ bool ReadPlan(char** environment);
 
 const shm::LabPlanHeader& Plan();
 
-// The directory that lab files go to.
-int64_t OpenLabDirectory();
-
 // Whether the plan's globs name the API.
 bool IsWanted(const char* module, const char* symbol);
 
@@ -25,8 +22,5 @@ struct PlannedApi {
   uint32_t argument;
 };
 PlannedApi PlanOf(uint64_t api_hash);
-
-// The file name of the running program.
-const char* ProgramName();
 
 }  // namespace fieldcost::lab_preload

@@ -101,7 +101,7 @@ bool Begin() {
 
   intercept::ListObjectsAtStart(plan.data_slots != 0);
   if (intercept::HasSanitizer() || intercept::HasCollector(0)) return false;
-  LookForStackCopier(0);
+  if (intercept::HasStackCopier(0)) process.never_reuse = 1;
   if (fieldcost_takes_time != 0) Calibrate();
   if (!CreateLabFile()) return false;
 

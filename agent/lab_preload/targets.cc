@@ -5,6 +5,7 @@
 #include "agent/intercept/alloc_wrappers.h"
 #include "agent/intercept/functions.h"
 #include "agent/intercept/objects.h"
+#include "agent/intercept/plan_directory.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
@@ -74,7 +75,7 @@ void StandBeforeCallsOf(const SlotSpace& space, const ElfObject& object) {
       [&](const ElfObject& importer, const Elf64_Rela& relocation, uint64_t* slot) {
         Function function;
         if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return true;
-        if (*function.module == '\0') function.module = ProgramName();
+        if (*function.module == '\0') function.module = intercept::ProgramName();
         const uint32_t target = TargetFor(function);
         if (target == kNone || process.targets[target].role == shm::kLabKnown) return true;
         const uint64_t stub = intercept::StubOf(target);
@@ -101,15 +102,6 @@ void LeaveDynamicObjects() {
     target.module = target.symbol = target.version = nullptr;
   }
   intercept::RemoveDynamicObjects();
-}
-
-void LookForStackCopier(uint32_t first_object) {
-  static const char kGreenlet[] = "_greenlet";
-  const SlotSpace space = intercept::Objects(false);
-  for (uint32_t i = first_object; i < space.object_count; ++i) {
-    const char* const name = intercept::FileNameOf(space.objects[i].path);
-    if (strncmp(name, kGreenlet, sizeof kGreenlet - 1) == 0) process.never_reuse = 1;
-  }
 }
 
 const ElfObject* ProviderOf(const Target& target) {

@@ -18,10 +18,6 @@ void StandBeforeCalls(const intercept::SlotSpace& space, uint32_t first_object);
 // Slots in objects that dlopen brought are theirs again, and names in such objects are forgotten.
 void LeaveDynamicObjects();
 
-// Whether one of these objects copies stacks away and back, so that frames that seem gone return:
-// remembers it.
-void LookForStackCopier(uint32_t first_object);
-
 // The loaded object that the target is of; null if it cannot be told.
 const intercept::ElfObject* ProviderOf(const Target& target);
 

@@ -25,24 +25,6 @@ constexpr uint32_t kLastBackoff = 1U << 20;
 __thread uint32_t slot_in;
 __thread uint32_t slot_backoff;
 
-// What is surely a thread's own stack, if it cannot be looked up.
-constexpr uint64_t kFirstThreadStack = 8 << 20;
-constexpr uint64_t kOtherThreadStack = 12 << 10;
-
-void FindOwnStack(ThreadState* thread) {
-  const bool first = thread->owner_tid == process.pid;
-  thread->stack_end = first ? process.stack_top : intercept::ThreadPointer();
-  thread->stack_begin = thread->stack_end - (first ? kFirstThreadStack : kOtherThreadStack);
-  intercept::Mapping below{};
-  intercept::Mapping stack{};
-  if (first || !intercept::FindMapping(thread->stack_end, thread->scratch, sizeof thread->scratch,
-                                       &below, &stack)) {
-    return;
-  }
-  // A guard right below: glibc's, with the control block at its top.
-  if (below.none && below.end == stack.begin) thread->stack_begin = stack.begin;
-}
-
 ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   ThreadState* const thread = &process.threads[slot];
   if (!__atomic_compare_exchange_n(&thread->owner_tid, &expected_tid, tid, false, __ATOMIC_ACQ_REL,
@@ -57,7 +39,10 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
     ++thread->top->block->abandoned;
     Remove(thread, thread->top);
   }
-  FindOwnStack(thread);
+  const intercept::StackRange stack = intercept::OwnStack(
+      tid == process.pid ? process.stack_top : 0, thread->scratch, sizeof thread->scratch);
+  thread->stack_begin = stack.begin;
+  thread->stack_end = stack.end;
   return thread;
 }
 

@@ -7,6 +7,7 @@
 
 #include "agent/intercept/alloc_wrappers.h"
 #include "agent/intercept/hosts.h"
+#include "agent/intercept/io_wrappers.h"
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/slots.h"
@@ -15,7 +16,6 @@
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/calibration.h"
 #include "agent/preload/candidates.h"
-#include "agent/preload/io_meter.h"
 #include "agent/preload/load.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/picks.h"
@@ -157,7 +157,7 @@ void InstallMeters(const SlotSpace& space) {
     InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space, 0);
   }
   if ((process.metrics & shm::kIoMetrics) != 0) {
-    InstallWrappers(kIoFunctions, kIoFunctionCount, space, 0);
+    InstallWrappers(intercept::kIoFunctions, intercept::kIoFunctionCount, space, 0);
   }
 }
 

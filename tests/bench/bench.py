@@ -26,6 +26,8 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 13 lab_peers   wall ms of a scenario          floor: the scenario as it is; peers: uftrace, ltrace
   row 14 recording  µs of an interval of 10 M samples; floor: a plain scan of what it has. And ns of
                     appending a sample, bytes that it takes: no floor
+  row 14 trace_call  CPU ns that tracing adds to a call  floor: a log of 32 bytes a call; peer: uftrace
+  row 14 trace_branch  CPU ns that it adds to a block  no floor
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -58,6 +60,7 @@ import lsp_hover
 import soak
 from aggregator_bench import AggregatorBench
 from lab_bench import LabBench
+from trace_bench import TraceBench
 
 ROUNDS = 7
 
@@ -487,10 +490,11 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     of_service = ["ingest", "ack_latency", "publish", "scaling", "soak"]
     of_lab = ["lab_passes", "lab_map", "lab_start", "lab_undisturbed", "lab_peers"]
+    of_trace = ["trace_call", "trace_branch"]
     only_by_name = {"soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, "unwind", "fleet"]
+             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, *of_trace, "unwind", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
@@ -503,10 +507,12 @@ def main():
     bench = Bench(arguments.build)
     service = AggregatorBench(bench.build, arguments.svg, arguments.minutes)
     lab = LabBench(bench.build, lambda: bench.ticks_to_ns)
+    trace = TraceBench(bench.build, lambda: bench.ticks_to_ns)
+    owners = dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
     missed = False
     try:
         for name in arguments.names or [n for n in names if n not in only_by_name]:
-            for row in getattr(service if name in of_service else lab if name in of_lab else bench, name)():
+            for row in getattr(owners.get(name, bench), name)():
                 missed = missed or not row["ok"]
                 if arguments.json:
                     print(json.dumps(row), flush=True)
@@ -525,6 +531,7 @@ def main():
         shutil.rmtree(bench.memory, ignore_errors=True)
         service.close()
         lab.close()
+        trace.close()
     return 1 if missed else 0
 
 

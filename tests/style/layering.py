@@ -36,6 +36,8 @@ TABLE = {
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
     "agent/sampler": (["base", "command", "recording", "symbols", "tree", "unwind"], []),
+    "agent/trace": (["base", "shm", "runs", "tree"], []),
+    "agent/trace_preload": (["shm", "intercept"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
     "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),
@@ -107,7 +109,8 @@ def check_file(root, path, problems):
         return
     seen, third_party = TABLE[folder]
     # Those know no C++ library at all.
-    if folder not in ("common/shm", "agent/intercept", "agent/preload", "agent/lab_preload"):
+    if folder not in ("common/shm", "agent/intercept", "agent/preload", "agent/lab_preload",
+                      "agent/trace_preload"):
         third_party = third_party + ["fmt/", "tl/"]
     allowed = {folder} | {WHERE[short] for short in seen}
     for number, quoted, included in includes(path):

@@ -6,13 +6,12 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <sstream>
 
 #include "agent/lab/plan_file.h"
 #include "common/base/file.h"
-#include "common/base/text.h"
 #include "common/base/units.h"
 #include "tests/agent/lab/lab_bytes.h"
+#include "tests/support/golden_bytes.h"
 #include "tests/support/temp_dir.h"
 
 // What programs leave may be anything. Each of these files is refused as a whole, or the part that
@@ -28,6 +27,8 @@ using shm::LabMapBlock;
 using shm::LabNode;
 using shm::LabTimeBlock;
 using ::testing::ElementsAre;
+using testing::ExpectGolden;
+using testing::GoldenLines;
 using ::testing::HasSubstr;
 using testing::LabApiAt;
 using testing::LabBlockAt;
@@ -377,34 +378,11 @@ TEST(LabFileReaderTest, MorePairsThanAreKeptAreRefused) {
   EXPECT_FALSE(ReadLabFile(bytes));
 }
 
-// The formats' bytes, a line for each 16 that are not all zeros. After an intended change: run once
-// with FIELDCOST_WRITE_GOLDEN=1, review the difference.
-std::string Lines(const agent::RunBytes& bytes) {
-  std::string text;
-  constexpr std::size_t kLine = 16;
-  for (std::uint64_t at = bytes.NextData(0); at < bytes.size(); at = bytes.NextData(at + kLine)) {
-    std::array<char, kLine> line{};
-    const std::size_t size = std::min<std::uint64_t>(kLine, bytes.size() - at);
-    EXPECT_TRUE(bytes.Read(at, line.data(), size));
-    if (line == std::array<char, kLine>{}) continue;
-    std::ostringstream offset;
-    offset << std::hex << at;
-    text += offset.str() + " " + HexEncode({line.data(), size}) + "\n";
-  }
-  return text;
-}
-
-void ExpectGolden(const char* name, const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(FIELDCOST_LAB_GOLDEN_DIR) / name;
-  if (std::getenv("FIELDCOST_WRITE_GOLDEN") != nullptr) {
-    ASSERT_TRUE(WriteFileAtomically(path, text, 0644));
-  }
-  EXPECT_EQ(ReadFile(path, kMiB).value_or(""), text) << name;
-}
+const std::filesystem::path kGolden = FIELDCOST_LAB_GOLDEN_DIR;
 
 TEST(LabFormatTest, MapAndTimingRunHaveTheirGoldenBytes) {
-  ExpectGolden("map", Lines(MapFile()));
-  ExpectGolden("time", Lines(TimeFile()));
+  ExpectGolden(kGolden / "map", GoldenLines(MapFile()));
+  ExpectGolden(kGolden / "time", GoldenLines(TimeFile()));
 }
 
 TEST(LabFormatTest, ThePlanHasItsGoldenBytes) {
@@ -421,7 +399,7 @@ TEST(LabFormatTest, ThePlanHasItsGoldenBytes) {
   file.Write(0, std::string(sizeof(LabHeader), '\0'));
   file.Resize(bytes.size());
   file.Write(0, bytes);
-  ExpectGolden("plan", Lines(file));
+  ExpectGolden(kGolden / "plan", GoldenLines(file));
 }
 
 }  // namespace

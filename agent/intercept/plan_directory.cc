@@ -1,0 +1,73 @@
+#include "agent/intercept/plan_directory.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "agent/intercept/mapped_memory.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/x86_64/machine.h"
+
+namespace fieldcost::intercept {
+namespace {
+
+char directory[kMaxPath];
+char program[kMaxPath];
+
+const char* Variable(char** environment, const char* name) {
+  const size_t bytes = strlen(name);
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    if (strncmp(*environment, name, bytes) == 0 && (*environment)[bytes] == '=') {
+      return *environment + bytes + 1;
+    }
+  }
+  return "";
+}
+
+const void* MapFile(int64_t fd, uint64_t* size) {
+  struct stat found;
+  if (fstat(static_cast<int>(fd), &found) != 0 || found.st_size <= 0) return nullptr;
+  *size = static_cast<uint64_t>(found.st_size);
+  void* const mapped = mmap(nullptr, *size, PROT_READ, MAP_PRIVATE, static_cast<int>(fd), 0);
+  return mapped == MAP_FAILED ? nullptr : mapped;
+}
+
+void ReadProgramPath() {
+  static const char kSelf[] = "/proc/self/exe";
+  const int64_t bytes = SystemCall(SYS_readlink, reinterpret_cast<uint64_t>(kSelf),
+                                   reinterpret_cast<uint64_t>(program), sizeof program - 1);
+  program[bytes > 0 ? bytes : 0] = '\0';
+}
+
+}  // namespace
+
+const void* MapPlan(char** environment, const char* variable, const char* plan_name,
+                    uint64_t* size) {
+  const char* const named = Variable(environment, variable);
+  if (*named != '/' || getauxval(AT_SECURE) != 0) return nullptr;
+  if (!TextBuilder(directory, sizeof directory).Add(named).ok()) return nullptr;
+  static char path[kMaxPath];
+  if (!TextBuilder(path, sizeof path).Add(named).Add("/").Add(plan_name).ok()) return nullptr;
+  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
+                                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return nullptr;
+  const void* const plan = CannotFault(fd) ? MapFile(fd, size) : nullptr;
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  ReadProgramPath();
+  return plan;
+}
+
+void UnmapPlan(const void* plan, uint64_t size) { munmap(const_cast<void*>(plan), size); }
+
+int64_t OpenPlanDirectory() {
+  return SystemCall(SYS_open, reinterpret_cast<uint64_t>(directory),
+                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+const char* ProgramPath() { return program; }
+const char* ProgramName() { return FileNameOf(program); }
+
+}  // namespace fieldcost::intercept

@@ -1,0 +1,44 @@
+#include "agent/intercept/process_file.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "agent/intercept/plan_directory.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/x86_64/machine.h"
+
+namespace fieldcost::intercept {
+namespace {
+
+bool Allows(int resource, uint64_t size) {
+  rlimit limit = {};
+  return SystemCall(SYS_getrlimit, static_cast<uint64_t>(resource),
+                    reinterpret_cast<uint64_t>(&limit)) == 0 &&
+         limit.rlim_cur / 2 >= size;
+}
+
+// Growing a file past the limit would send SIGXFSZ.
+bool IsRoomFor(uint64_t size) { return Allows(RLIMIT_FSIZE, size) && Allows(RLIMIT_AS, size); }
+
+}  // namespace
+
+uint64_t UnixNanoseconds() {
+  timespec now = {};
+  SystemCall(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<uint64_t>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void* MakeProcessFile(uint32_t pid, const char* suffix, const Beginning& beginning, uint64_t size) {
+  if (!IsRoomFor(size)) return nullptr;
+  const int64_t directory = OpenPlanDirectory();
+  if (directory < 0) return nullptr;
+  char name[64];
+  TextBuilder(name, sizeof name).AddHex(pid).AddHex(ReadTimeStamp()).Add(suffix);
+  void* const mapped =
+      CannotFault(directory) ? MakeMappedFile(directory, name, beginning, size) : nullptr;
+  SystemCall(SYS_close, static_cast<uint64_t>(directory));
+  return mapped;
+}
+
+}  // namespace fieldcost::intercept

@@ -1,0 +1,92 @@
+#include "agent/trace/session.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "agent/runs/liveness.h"
+#include "agent/runs/run_file_reader.h"
+#include "common/base/file.h"
+
+namespace fieldcost::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint32_t EventsOf(const TraceOptions& options) {
+  std::uint32_t events = 0;
+  if (options.functions) events |= shm::kTraceFunctions;
+  if (options.branches) events |= shm::kTraceBranches;
+  if (!options.globs.empty()) events |= shm::kTraceCalls;
+  return events;
+}
+
+Status WritePlan(const fs::path& directory, const TraceOptions& options) {
+  if (!shm::IsTraceArena(options.arena_bytes)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "an arena of {} bytes: must be a multiple of {}, to {}", options.arena_bytes,
+                shm::kTraceChunkBytes, shm::kTraceMaxChunks * shm::kTraceChunkBytes);
+  }
+  if (options.tsc_to_ns_multiplier == 0) {
+    return Fail(ErrorCode::kInvalidArgument, "the time stamp counter is no clock here");
+  }
+  shm::TracePlanHeader header{};
+  const std::size_t size = sizeof header + options.globs.size() + 1;
+  if (size > shm::kMaxTracePlanBytes) {
+    return Fail(ErrorCode::kTooLarge, "a plan of {} bytes, at most {}", size,
+                shm::kMaxTracePlanBytes);
+  }
+  std::memcpy(header.magic, shm::kTracePlanMagic, sizeof header.magic);
+  header.version = shm::kTraceVersion;
+  header.events = EventsOf(options);
+  header.size_bytes = size;
+  header.tsc_to_ns_multiplier = options.tsc_to_ns_multiplier;
+  header.arena_bytes = options.arena_bytes;
+  header.glob_bytes = static_cast<std::uint32_t>(options.globs.size() + 1);
+  header.data_slots = options.data_slots ? 1 : 0;
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  bytes += options.globs;
+  bytes.push_back('\0');
+  return WriteFileAtomically(directory / shm::kTracePlanName, bytes, 0600);
+}
+
+}  // namespace
+
+Result<Variables> Prepare(const fs::path& directory, const TraceOptions& options) {
+  FIELDCOST_TRY(WritePlan(directory, options));
+  std::string preload = options.library.string();
+  const char* const present = std::getenv("LD_PRELOAD");
+  if (present != nullptr && *present != '\0') preload += ":" + std::string(present);
+  return Variables{{"LD_PRELOAD", preload}, {shm::kTraceDirectoryVariable, directory.string()}};
+}
+
+Result<Arenas> TakeArenas(const fs::path& directory) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() == shm::kTraceFileSuffix) paths.push_back(entry.path());
+  }
+  if (error) return Fail(ErrorCode::kIo, "{}: {}", directory.string(), error.message());
+  std::sort(paths.begin(), paths.end());
+  Arenas taken;
+  for (const fs::path& path : paths) {
+    const auto bytes = agent::RunFileBytes::Open(path);
+    if (!bytes) {
+      ++taken.refused;
+      continue;
+    }
+    const bool is_running = agent::IsBeingWritten(bytes->fd());
+    Result<Arena> arena = ReadArena(*bytes);
+    if (arena) {
+      taken.arenas.push_back(*std::move(arena));
+      if (is_running) ++taken.still_running;
+    } else if (!is_running || arena.error().code != ErrorCode::kUnavailable) {
+      ++taken.refused;
+    }
+    if (!is_running) fs::remove(path, error);
+  }
+  return taken;
+}
+
+}  // namespace fieldcost::trace

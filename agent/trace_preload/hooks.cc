@@ -1,0 +1,51 @@
+#include "agent/intercept/hooks.h"
+
+#include "agent/intercept/hosts.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/trace_preload/process.h"
+#include "agent/trace_preload/targets.h"
+
+// What agent/intercept asks of whoever uses it: the trace's answers.
+
+namespace fieldcost::intercept {
+
+using trace_preload::process;
+
+namespace {
+
+void Detach() {
+  __atomic_store_n(trace_preload::fieldcost_attached, 0, __ATOMIC_SEQ_CST);
+  process.header->attached = 0;
+}
+
+}  // namespace
+
+uint64_t TargetOfThunk(uint32_t thunk) { return process.targets[thunk].address; }
+
+void OnSandbox() { Detach(); }
+
+__attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
+  if (IsKnownHandle(handle)) return;
+  const PatchLock lock;
+  if (!lock.held() || !IsInThisNamespace(handle)) return;
+  if (IsAnyDynamicObjectGone()) trace_preload::LeaveDynamicObjects();
+  const uint32_t first_new = Objects(false).object_count;
+  if (!AddObjectsOf(handle)) return;
+  const bool takes_calls = trace_preload::Takes(shm::kTraceCalls);
+  if (takes_calls && HasCollector(first_new)) return Detach();
+  if (HasStackCopier(first_new)) process.never_reuse = 1;
+  const SlotSpace space = Objects(false);
+  InstallWrappersAgain(space, first_new);
+  if (takes_calls) trace_preload::StandBeforeCalls(space, first_new);
+}
+
+__attribute__((cold, noinline)) void OnLibraryMayGo() {
+  if (!HasDynamicObjects()) return;
+  const PatchLock lock(PatchLock::Patience::kWait);
+  if (lock.held()) trace_preload::LeaveDynamicObjects();
+}
+
+void OnWait() {}
+
+}  // namespace fieldcost::intercept

@@ -1,0 +1,149 @@
+#include "agent/trace_preload/memory_meter.h"
+
+#include <string.h>
+
+#include "agent/intercept/alloc_wrappers.h"
+#include "agent/intercept/hooks.h"
+#include "agent/intercept/io_wrappers.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/trace_preload/calls.h"
+
+// Bytes and blocks that come and go, told to the innermost frame. errno is whatever the real
+// function left.
+
+namespace fieldcost::trace_preload {
+namespace {
+
+uint64_t real_free;
+uint64_t real_realloc;
+// Of the same allocator as free; null: what is freed has no known size.
+size_t (*usable_size)(void*);
+
+// The thread whose innermost node is to be told; null if this is not to be counted.
+inline ThreadState* CountingThread(uint64_t here) {
+  if (!Takes(kAttached)) return nullptr;
+  ThreadState* const thread = fieldcost_current_thread;
+  if (thread == nullptr || thread->busy_at != 0) return nullptr;
+  const Frame& top = *thread->top;
+  if (__builtin_expect(top.return_slot <= here || *top.check != top.site, 0)) {
+    if (BeginEvent(kAttached, here) == nullptr) return nullptr;
+    Charge(thread);
+    LeaveGone(thread, here);
+    EndEvent(thread);
+  }
+  return thread;
+}
+
+uint64_t Here() { return reinterpret_cast<uint64_t>(__builtin_frame_address(0)); }
+
+void CountFreed(size_t bytes) {
+  ThreadState* const thread = CountingThread(Here());
+  if (thread == nullptr) return;
+  uint64_t* const values = thread->top->node->values;
+  values[shm::kTraceFreedBytes] += bytes;
+  ++values[shm::kTraceFreedBlocks];
+}
+
+size_t SizeOf(void* block) {
+  return usable_size != nullptr && Takes(kAttached) ? usable_size(block) : 0;
+}
+
+void Free(void* block) {
+  if (block != nullptr) CountFreed(SizeOf(block));
+  reinterpret_cast<void (*)(void*)>(real_free)(block);
+}
+
+void* Realloc(void* old, size_t size) {
+  const size_t freed = old != nullptr ? SizeOf(old) : 0;
+  void* const made = reinterpret_cast<void* (*)(void*, size_t)>(real_realloc)(old, size);
+  // Of size 0 it is given back, and nothing made.
+  if (old != nullptr && (made != nullptr || size == 0)) CountFreed(freed);
+  if (made != nullptr) {
+    intercept::OnAllocation(size, reinterpret_cast<uint64_t>(__builtin_return_address(0)));
+  }
+  return made;
+}
+
+const intercept::WrappedFunction kFreeing[] = {
+    {"free", reinterpret_cast<uint64_t>(&Free), &real_free},
+    {"realloc", reinterpret_cast<uint64_t>(&Realloc), &real_realloc},
+};
+
+// A program's own allocator may have no such function, and libc's does not know its blocks.
+void FindUsableSize(const intercept::SlotSpace& space) {
+  for (uint32_t i = 0; i < space.object_count; ++i) {
+    const intercept::ElfObject& object = space.objects[i];
+    if (real_free == 0 || !intercept::Contains(object, real_free)) continue;
+    const Elf64_Sym* const found = intercept::FindExport(object, "malloc_usable_size", "");
+    if (found == nullptr || ELF64_ST_TYPE(found->st_info) != STT_FUNC) return;
+    usable_size = reinterpret_cast<size_t (*)(void*)>(object.base + found->st_value);
+    return;
+  }
+}
+
+// All of the malloc family but realloc, which gives back, too.
+void InstallAllocFunctions(const intercept::SlotSpace& space) {
+  size_t at = 0;
+  while (strcmp(intercept::kAllocFunctions[at].name, "realloc") != 0) ++at;
+  intercept::InstallWrappers(intercept::kAllocFunctions, at, space, 0);
+  intercept::InstallWrappers(intercept::kAllocFunctions + at + 1,
+                             intercept::kAllocFunctionCount - at - 1, space, 0);
+}
+
+}  // namespace
+
+void InstallMeters(const intercept::SlotSpace& space) {
+  InstallAllocFunctions(space);
+  intercept::InstallWrappers(kFreeing, sizeof kFreeing / sizeof kFreeing[0], space, 0);
+  intercept::InstallWrappers(intercept::kIoFunctions, intercept::kIoFunctionCount, space, 0);
+  FindUsableSize(space);
+  uint32_t metrics = (1U << shm::kTraceMetrics) - 1;
+  if (usable_size == nullptr) metrics &= ~(1U << shm::kTraceFreedBytes);
+  process.header->metrics = metrics;
+}
+
+}  // namespace fieldcost::trace_preload
+
+namespace fieldcost::intercept {
+
+using trace_preload::CountingThread;
+using trace_preload::fieldcost_current_thread;
+using trace_preload::ThreadState;
+
+void OnAllocation(size_t bytes, uint64_t /*caller*/) {
+  ThreadState* const thread = CountingThread(trace_preload::Here());
+  if (thread == nullptr || thread->counting_stopped != 0) return;
+  uint64_t* const values = thread->top->node->values;
+  values[shm::kTraceAllocatedBytes] += bytes;
+  ++values[shm::kTraceAllocatedBlocks];
+  thread->edge->bytes += bytes;
+}
+
+bool StopCountingAllocations() {
+  ThreadState* const thread = CountingThread(trace_preload::Here());
+  if (thread == nullptr || thread->counting_stopped != 0) return false;
+  thread->counting_stopped = 1;
+  return true;
+}
+
+void CountAllocationsAgain() {
+  if (trace_preload::Takes(trace_preload::kAttached)) {
+    fieldcost_current_thread->counting_stopped = 0;
+  }
+}
+
+void OnTransfer(int from, int to, uint64_t bytes) {
+  ThreadState* const thread = CountingThread(trace_preload::Here());
+  if (thread == nullptr) return;
+  uint64_t* const values = thread->top->node->values;
+  const auto add = [&](int fd, uint32_t disk, uint32_t net) {
+    if (fd == kNoFile) return;
+    const FileKind kind = KindOfFile(fd);
+    if (kind == FileKind::kOther) return;
+    values[kind == FileKind::kDisk ? disk : net] += bytes;
+  };
+  add(from, shm::kTraceDiskRead, shm::kTraceNetReceived);
+  add(to, shm::kTraceDiskWritten, shm::kTraceNetSent);
+}
+
+}  // namespace fieldcost::intercept

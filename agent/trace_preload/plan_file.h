@@ -1,0 +1,18 @@
+#pragma once
+
+#include "common/shm/trace_file.h"
+
+namespace fieldcost::trace_preload {
+
+// The plan that was left for this process, if there is one. REQUIRES of all but the first: that
+// returned true.
+
+// Reads it. `environment` is the program's. False if this process is not to take part.
+bool ReadPlan(char** environment);
+
+const shm::TracePlanHeader& Plan();
+
+// Whether the plan's globs name the API.
+bool IsWanted(const char* module, const char* symbol);
+
+}  // namespace fieldcost::trace_preload

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <stdint.h>
+
+namespace fieldcost::trace_preload {
+
+// What the kernel counts for a thread: a perf ring of one page, which nobody reads; how far the
+// kernel has written it says how often the event came. No descriptor stays open.
+struct Ring {
+  void* mapped;                   // null: not measured
+  const volatile uint64_t* head;  // bytes written; of a ring that is not, a constant
+};
+
+// Each for the thread that calls it, and until it is closed. Not measured if the kernel refuses.
+Ring OpenPageFaultRing();  // of user mode
+Ring OpenContextSwitchRing();
+void CloseRing(Ring* ring);
+
+inline constexpr uint64_t kBytesOfPageFault = 8;
+inline constexpr uint64_t kBytesOfContextSwitch = 16;  // away, and back
+
+}  // namespace fieldcost::trace_preload

@@ -1,0 +1,116 @@
+#include "agent/trace_preload/targets.h"
+
+#include <string.h>
+
+#include "agent/intercept/functions.h"
+#include "agent/intercept/mapped_memory.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/plan_directory.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/thunk.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/trace_preload/arena.h"
+#include "agent/trace_preload/plan_file.h"
+#include "common/shm/selection.h"
+
+namespace fieldcost::trace_preload {
+namespace {
+
+using intercept::ElfObject;
+using intercept::Function;
+using intercept::SlotSpace;
+
+constexpr uint32_t kNone = ~uint32_t{0};
+constexpr uint32_t kTableSlots = 4 * intercept::kThunkCount;
+uint16_t table[kTableSlots];  // target + 1 by hash, open addressing
+
+// The place of an API's number; where it is to be put if the API has none.
+uint16_t* Find(uint64_t hash) {
+  uint64_t at = hash % kTableSlots;
+  while (table[at] != 0 && process.targets[table[at] - 1].hash != hash) {
+    at = (at + 1) % kTableSlots;
+  }
+  return &table[at];
+}
+
+bool IsTooLong(const Function& function) {
+  return strlen(function.symbol) >= sizeof(shm::TraceApi::symbol) ||
+         strlen(function.version) >= sizeof(shm::TraceApi::version);
+}
+
+// What compilers call of ours; libc has functions of some of these names, which do nothing.
+bool IsHook(const char* symbol) {
+  static const char kFunctionHooks[] = "__cyg_profile_func_";
+  static const char kBranchHooks[] = "__sanitizer_cov_";
+  return strncmp(symbol, kFunctionHooks, sizeof kFunctionHooks - 1) == 0 ||
+         strncmp(symbol, kBranchHooks, sizeof kBranchHooks - 1) == 0;
+}
+
+// The target's number, made if it is new; kNone if it is not traced.
+uint32_t TargetFor(const Function& function) {
+  if (IsHook(function.symbol) || !IsWanted(function.module, function.symbol)) return kNone;
+  const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
+  uint16_t* const place = Find(hash);
+  if (*place == 0) {
+    if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
+      ++process.header->left_out;
+      return kNone;
+    }
+    *place = static_cast<uint16_t>(++process.target_count);
+  }
+  Target& target = process.targets[*place - 1U];
+  target.module = function.module;
+  target.symbol = function.symbol;
+  target.version = function.version;
+  target.hash = hash;
+  __atomic_store_n(&target.address, intercept::WrapperOf(function.target), __ATOMIC_RELEASE);
+  return *place - 1U;
+}
+
+}  // namespace
+
+void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
+  for (uint32_t i = first_object; i < space.object_count; ++i) {
+    const intercept::LiftedProtection lifted(space.objects[i]);
+    intercept::ForEachSlotOf(
+        space.objects[i], space.data_too,
+        [&](const ElfObject& importer, const Elf64_Rela& relocation, uint64_t* slot) {
+          Function function;
+          if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return true;
+          if (*function.module == '\0') function.module = intercept::ProgramName();
+          const uint32_t target = TargetFor(function);
+          if (target == kNone) return true;
+          const uint64_t stub = intercept::StubOf(target);
+          if (__atomic_load_n(slot, __ATOMIC_RELAXED) != stub) {
+            intercept::PatchSlot(importer, slot, target, stub);
+          }
+          return true;
+        });
+  }
+  process.header->api_count = process.target_count;
+}
+
+void LeaveDynamicObjects() {
+  intercept::GiveBackDynamicSlots();
+  for (uint32_t i = 0; i < process.target_count; ++i) {
+    Target& target = process.targets[i];
+    if (!intercept::IsInDynamicObject(intercept::RealOf(target.address))) continue;
+    target.module = target.symbol = target.version = nullptr;
+  }
+  intercept::RemoveDynamicObjects();
+}
+
+__attribute__((cold)) void Describe(uint32_t api) {
+  Target& target = process.targets[api];
+  if (__atomic_load_n(&target.described, __ATOMIC_ACQUIRE) != 0 || target.symbol == nullptr) return;
+  auto* const described = InFile<shm::TraceApi>(shm::TraceApisOffset(), api);
+  if (!intercept::Populate(reinterpret_cast<uint64_t>(described), sizeof *described)) return;
+  // Two threads may do this at once, and write the same.
+  intercept::TextBuilder(described->symbol, sizeof described->symbol).Add(target.symbol);
+  intercept::TextBuilder(described->version, sizeof described->version).Add(target.version);
+  described->module = KnowModule(intercept::RealOf(target.address));
+  __atomic_store_n(&described->complete, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&target.described, 1, __ATOMIC_RELEASE);
+}
+
+}  // namespace fieldcost::trace_preload

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/intercept/slots.h"
+#include "agent/trace_preload/process.h"
+
+namespace fieldcost::trace_preload {
+
+// The APIs that the plan's globs name, as far as slots lead to them. The first two REQUIRE the
+// patch lock, or the constructor.
+
+// Makes targets of what slots in the objects from `first_object` on lead to, and points these slots
+// at their stubs.
+void StandBeforeCalls(const intercept::SlotSpace& space, uint32_t first_object);
+
+// Slots in objects that dlopen brought are theirs again, and names in such objects are forgotten.
+void LeaveDynamicObjects();
+
+// Puts the API into the arena, once. Called by whoever calls it first.
+void Describe(uint32_t api);
+
+}  // namespace fieldcost::trace_preload

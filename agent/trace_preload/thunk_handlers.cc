@@ -1,0 +1,148 @@
+#include <stdint.h>
+
+#include "agent/intercept/notice.h"
+#include "agent/trace_preload/calls.h"
+
+// The two ends of an API's call, called by x86_64/thunk.S.
+
+namespace fieldcost::trace_preload {
+
+// Returned in rax:rdx. A null record means: go straight to the function.
+struct Entry {
+  Record* record;
+  uint64_t target;
+};
+
+namespace {
+
+constexpr uint32_t kMostSearched = 4096;
+
+uint64_t ThunkReturn() { return reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return); }
+
+// Calls that tail-call each other share a place: each is told from who called it. 0: they are too
+// many.
+uint64_t FrameIdAt(const ThreadState* thread, uint64_t here) {
+  const uint64_t callee = here + sizeof(uint64_t);
+  const uint64_t usual = callee + sizeof(uint64_t);
+  const Record* const outer = thread->top->record;
+  if (outer == nullptr || outer->stack_pointer != here) return usual;
+  return outer->frame_id - 1 > callee ? outer->frame_id - 1 : 0;
+}
+
+// A free one, else one whose call was left for good; null if there is none.
+Record* TakeRecord(ThreadState* thread) {
+  uint32_t at = thread->lowest_free;
+  while (at < kRecords && thread->records[at].state != kFree) ++at;
+  thread->lowest_free = at < kRecords ? at + 1 : kRecords;
+  if (at == kRecords && process.never_reuse == 0) {
+    for (at = 0; at < kRecords && thread->records[at].state != kDropped; ++at) {
+    }
+  }
+  return at < kRecords ? &thread->records[at] : nullptr;
+}
+
+void Release(ThreadState* thread, Record* record) {
+  record->state = kFree;
+  const auto index = static_cast<uint32_t>(record - thread->records);
+  if (index < thread->lowest_free) thread->lowest_free = index;
+}
+
+// What was called by tail call lies at its caller's place.
+void LeaveGoneBefore(ThreadState* thread, uint64_t here, bool is_tail_call) {
+  if (thread->top->return_slot == here && is_tail_call) return;
+  LeaveGone(thread, here);
+}
+
+Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  LeaveGoneBefore(thread, here, *return_slot == ThunkReturn());
+  shm::TraceNode* const node = ChildOf(thread, thread->top->node, shm::kTraceApiPlace | api);
+  const uint64_t frame_id = FrameIdAt(thread, here);
+  Record* const record = frame_id != 0 ? TakeRecord(thread) : nullptr;
+  if (record == nullptr) {
+    if (node != thread->top->node) ++node->calls;
+    __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED);
+    return nullptr;
+  }
+  record->target = process.targets[api].address;
+  record->return_address = *return_slot;
+  record->stack_pointer = here;
+  record->frame_id = frame_id;
+  record->owner = thread;
+  Frame frame;
+  frame.return_slot = here;
+  // Another stack may be gone before it is looked at.
+  frame.check = IsOnOwnStack(thread, here) ? return_slot : nullptr;
+  frame.place = shm::kTraceApiPlace | api;
+  frame.site = ThunkReturn();
+  frame.here = here;
+  frame.hook = 0;
+  frame.record = record;
+  record->state = kActive;
+  if (Push(thread, node, frame)) return record;
+  --thread->too_deep;
+  record->state = kFree;
+  return nullptr;
+}
+
+// The call's frame is not on top: what is above was left, or it was itself, and yet comes back.
+__attribute__((noinline)) void EndFromBelow(ThreadState* thread, const Record* record) {
+  const Frame* found = thread->top;
+  for (uint32_t i = 0; i < kMostSearched && found > thread->frames && found->record != record;
+       ++i) {
+    --found;
+  }
+  if (found->record != record) {
+    ++thread->shared->unmatched_exits;
+    return;
+  }
+  while (thread->top > found) Leave(thread);
+  Pop(thread);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
+    uint32_t what, const uint64_t* return_slot) {
+  if ((what & intercept::kNoticeFlag) != 0) {
+    const uint32_t notice = what & ~intercept::kNoticeFlag;
+    // The first two arguments are right below the return address.
+    if (Takes(kAttached)) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
+    return {nullptr, intercept::fieldcost_notice_targets[notice]};
+  }
+  const Entry straight = {nullptr, process.targets[what].address};
+  ThreadState* const thread = BeginEvent(shm::kTraceCalls, reinterpret_cast<uint64_t>(return_slot));
+  if (thread == nullptr) return straight;
+  Charge(thread);
+  Record* const record = Begin(thread, what, return_slot);
+  EndEvent(thread);
+  return record != nullptr ? Entry{record, record->target} : straight;
+}
+
+// A child of fork() comes here, too: it has records, but nothing else of ours.
+extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
+                                                                           uint64_t /*end_ticks*/) {
+  if (!Takes(shm::kTraceCalls)) {
+    record->state = kReturned;
+    return;
+  }
+  if (record->owner != fieldcost_current_thread) {
+    __atomic_fetch_add(&process.header->moved_calls, 1, __ATOMIC_RELAXED);
+    return __atomic_store_n(&record->state, kReturned, __ATOMIC_RELEASE);
+  }
+  ThreadState* const thread = BeginEvent(shm::kTraceCalls, record->stack_pointer);
+  if (thread == nullptr) {
+    record->state = kReturned;
+    return;
+  }
+  Charge(thread);
+  if (__builtin_expect(thread->top->record == record, 1)) {
+    Pop(thread);
+  } else {
+    EndFromBelow(thread, record);
+  }
+  Release(thread, record);
+  EndEvent(thread);
+}
+
+}  // namespace fieldcost::trace_preload

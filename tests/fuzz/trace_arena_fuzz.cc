@@ -1,0 +1,83 @@
+// A traced program's arena as its reader sees it. It is large and nearly empty, so an input says
+// where its bytes go, in pieces: kind, number (2 bytes), offset in that part (2), length (1),
+// bytes. A small arena is there before.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "agent/trace/arena_reader.h"
+#include "agent/trace/event_tree.h"
+#include "common/base/check.h"
+#include "tests/agent/trace/arena_bytes.h"
+
+namespace {
+
+namespace shm = fieldcost::shm;
+namespace trace = fieldcost::trace;
+using fieldcost::testing::ArenaBytes;
+
+constexpr std::size_t kPieceHead = 6;
+
+std::uint64_t PlaceOf(unsigned kind, std::uint64_t number) {
+  switch (kind % 7) {
+    case 1:
+      return fieldcost::testing::TraceModuleAt(number % shm::kTraceModules);
+    case 2:
+      return fieldcost::testing::TraceThreadAt(number % shm::kThreadSlots);
+    case 3:
+      return fieldcost::testing::TraceChunkAt(number % 4);
+    case 4:
+      return fieldcost::testing::TraceApiAt(number % shm::kTraceApis);
+    case 5:
+      return fieldcost::testing::TraceNodeAt(number % (4 * shm::kTraceNodesOfChunk));
+    case 6:
+      return fieldcost::testing::TraceEdgeAt(number % 4, number / 4 % shm::kTraceEdgesOfChunk);
+    default:
+      return 0;
+  }
+}
+
+ArenaBytes FileOf(std::string_view pieces) {
+  ArenaBytes file = fieldcost::testing::SmallArena();
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(pieces[i]); };
+  while (pieces.size() > kPieceHead) {
+    const unsigned number = byte(1) | unsigned{byte(2)} << 8U;
+    const unsigned offset = byte(3) | unsigned{byte(4)} << 8U;
+    const std::size_t length = std::min<std::size_t>(byte(5), pieces.size() - kPieceHead);
+    const std::uint64_t at = PlaceOf(byte(0), number) + offset;
+    if (at + length <= file.size()) file.Write(at, pieces.substr(kPieceHead, length));
+    pieces.remove_prefix(kPieceHead + length);
+  }
+  return file;
+}
+
+void Check(const trace::Arena& arena) {
+  std::uint64_t ns = 0;
+  for (std::size_t i = 0; i < arena.nodes.size(); ++i) {
+    const trace::ArenaNode& node = arena.nodes[i];
+    FIELDCOST_CHECK(node.parent == trace::kNone ? node.kind == trace::PlaceKind::kRoot
+                                                : node.parent < i);
+    FIELDCOST_CHECK(node.module == trace::kNone || node.module < arena.modules.size());
+    FIELDCOST_CHECK(node.api == trace::kNone || node.api < arena.apis.size());
+    ns += arena.Nanoseconds(node.ticks);
+  }
+  for (const trace::ArenaThread& thread : arena.threads) {
+    FIELDCOST_CHECK(thread.root < arena.nodes.size() && thread.current < arena.nodes.size());
+  }
+  fieldcost::tree::Dictionary dictionary;
+  const auto events = trace::MakeEventTree({&arena, 1}, trace::UnnamedCode, dictionary);
+  if (!events) return;
+  std::uint64_t in_tree = 0;
+  for (const std::uint64_t self : events->values.column(1)) in_tree += self;
+  FIELDCOST_CHECK(in_tree >= ns);  // each rounded down; together less often
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto arena = trace::ReadArena(FileOf({reinterpret_cast<const char*>(data), size}));
+  if (arena) Check(*arena);
+  return 0;
+}
