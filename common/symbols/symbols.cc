@@ -20,7 +20,8 @@ Symbols::Kept& Symbols::Keep(const std::filesystem::path& path, const std::strin
     kept->module.soname = kept->dwarf->soname();
     kept->module.build_id = kept->dwarf->build_id();
   }
-  kept->module.name = tree::ModuleName(kept->module.soname.empty() ? path.string() : kept->module.soname);
+  kept->module.name =
+      tree::ModuleName(kept->module.soname.empty() ? path.string() : kept->module.soname);
   return *kept;
 }
 
