@@ -24,6 +24,10 @@ namespace {
 
 constexpr uint32_t kFirstBackoff = 64;
 constexpr uint32_t kLastBackoff = 1U << 20;
+// When so many are taken, dead ones are looked for. Not only when all are: whoever takes the last
+// one may be a signal handler, further down the stack than the dead ones, of which nothing is
+// certain there.
+constexpr uint32_t kFewRecords = kRecordsPerThread / 2;
 
 // What is surely a thread's own stack, without asking anybody. Of the first thread: the kernel maps
 // nothing else so close below. Of others: the least stack glibc gives lies below the control block.
@@ -52,7 +56,7 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   const bool first_thread = tid == process.pid;
   thread->stack_end = first_thread ? process.stack_top : intercept::ThreadPointer();
   thread->stack_begin = thread->stack_end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
-  thread->reclaim_in = 0;
+  thread->reclaim_in = thread->early_in = 0;
   thread->reclaim_backoff = kFirstBackoff;
   for (Record& record : thread->records) {
     record.owner = thread;
@@ -115,6 +119,35 @@ bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
   return any;
 }
 
+// One of the first `count` that is free. One of the later ones brings the next early search nearer.
+Record* TakeFree(ThreadState* thread, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    Record* const record = &thread->records[i];
+    if (record->in_use != 0 || !intercept::TakeOnThisThread(&record->in_use)) continue;
+    if (i >= kFewRecords && thread->early_in != 0) --thread->early_in;
+    return record;
+  }
+  return nullptr;
+}
+
+// Looks for dead records. When the next search may be made is said before, for the case that a
+// signal handler jumps out of this one.
+bool Search(ThreadState* thread, uint64_t live_stack) {
+  thread->reclaim_in = thread->reclaim_backoff;
+  thread->early_in = thread->reclaim_backoff / kFirstBackoff;
+  thread->search.stack_pointer = live_stack & ~uint64_t{7};
+  thread->search.return_address = *reinterpret_cast<uint64_t*>(thread->search.stack_pointer);
+  thread->search.cells = thread->records[0].cells;
+  const NoMeasuring guard(thread, &thread->search, nullptr);
+  const bool found = ReclaimDeadRecords(thread, live_stack);
+  if (found) {
+    thread->reclaim_backoff = kFirstBackoff;
+  } else if (thread->reclaim_backoff < kLastBackoff) {
+    thread->reclaim_backoff *= 2;
+  }
+  return found;
+}
+
 }  // namespace
 
 __attribute__((cold)) ThreadState* TakeSlot() {
@@ -137,26 +170,17 @@ __attribute__((cold)) ThreadState* TakeSlot() {
 }
 
 Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
-  if (thread->reclaim_in == 0) {
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      for (Record& record : thread->records) {
-        if (record.in_use == 0 && intercept::TakeOnThisThread(&record.in_use)) return &record;
-      }
-      // Said before the search, for the case that a signal handler jumps out of it.
-      thread->reclaim_in = thread->reclaim_backoff;
-      thread->search.stack_pointer = live_stack & ~uint64_t{7};
-      thread->search.return_address = *reinterpret_cast<uint64_t*>(thread->search.stack_pointer);
-      thread->search.cells = thread->records[0].cells;
-      const NoMeasuring guard(thread, &thread->search, nullptr);
-      if (!ReclaimDeadRecords(thread, live_stack)) {
-        if (thread->reclaim_backoff < kLastBackoff) thread->reclaim_backoff *= 2;
-        break;
-      }
-      thread->reclaim_in = 0;
-      thread->reclaim_backoff = kFirstBackoff;
-    }
-  } else {
+  if (thread->reclaim_in != 0) {
     --thread->reclaim_in;
+    CountLost();
+    return nullptr;
+  }
+  if (Record* record = TakeFree(thread, thread->early_in == 0 ? kFewRecords : kRecordsPerThread))
+    return record;
+  if (Search(thread, live_stack)) thread->reclaim_in = thread->early_in = 0;
+  if (Record* record = TakeFree(thread, kRecordsPerThread)) {
+    thread->reclaim_in = 0;
+    return record;
   }
   CountLost();
   return nullptr;

@@ -37,6 +37,7 @@ struct ThreadState {
   uint64_t stack_begin;      // of the thread's own stack what is known; between a live frame and
   uint64_t stack_end;        // stack_end everything is mapped
   Record search;             // stands for a search for dead records, while there is one
+  uint32_t early_in;         // records to be taken before dead ones are looked for in time again
   uint32_t reclaim_backoff;  // what reclaim_in becomes when the next search fails
   uint32_t owner_tid;        // 0 = never used; a dead thread's id = free
   uint32_t slot;

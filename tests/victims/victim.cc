@@ -255,6 +255,25 @@ int Signals() {  // a handler that re-enters measured APIs and throws inside, at
   return 0;
 }
 
+// Overwrites what lies below its caller, then calls from below that.
+__attribute__((noinline)) void CallFromBelow() {
+  volatile char covered[4096];
+  for (volatile char& byte : covered) byte = 1;
+  victim_noop();
+}
+
+int Below() {  // calls left by exceptions, each followed by one from further down the stack
+  for (int i = 0; i < 1000; ++i) {
+    try {
+      victim_throw(1);
+    } catch (int) {
+    }
+    CallFromBelow();
+  }
+  puts("survived");
+  return 0;
+}
+
 int Fork() {
   for (int i = 0; i < 100; ++i) victim_noop();
   victim_call_back(
@@ -327,7 +346,7 @@ const struct {
     {"longjmp", LongJumps},   {"threads", Threads},       {"thread-exits", ThreadExits},
     {"fibres", Fibres},       {"signals", Signals},       {"fork", Fork},
     {"backtrace", Backtrace}, {"errno", Errno},           {"die", Die},
-    {"forever", Forever},     {"names", Names},
+    {"forever", Forever},     {"names", Names},           {"below", Below},
 };
 
 }  // namespace

@@ -41,8 +41,8 @@ TEST_P(PreloadVictimTest, TheHostDoesNotNotice) {
 INSTANTIATE_TEST_SUITE_P(Scenarios, PreloadVictimTest,
                          ::testing::Values("alloc", "calls", "returns", "vector", "exceptions",
                                            "uncaught", "longjmp", "threads", "thread-exits",
-                                           "fibres", "signals", "fork", "backtrace", "errno",
-                                           "die"),
+                                           "fibres", "signals", "below", "fork", "backtrace",
+                                           "errno", "die"),
                          [](const auto& scenario) {
                            std::string name = scenario.param;
                            std::replace(name.begin(), name.end(), '-', '_');
