@@ -96,6 +96,7 @@ struct Arena {
   std::uint32_t parent_pid = 0;
   std::uint32_t events = 0;  // shm::TraceEvents
   bool attached = false;     // to its end
+  bool still_runs = false;   // TakeArenas(): what it does from now on is missing
   std::uint64_t start_unix_ns = 0;
   std::uint64_t start_monotonic_ns = 0;
   std::uint64_t start_ticks = 0;

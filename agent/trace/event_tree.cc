@@ -23,25 +23,7 @@ constexpr Described kDescribed[shm::kTraceMetrics] = {
 
 constexpr std::size_t kCalls = 0;
 constexpr std::size_t kWall = 1;
-
-// Which of the arenas' metrics becomes which column.
-struct Columns {
-  std::vector<tree::Metric> metrics = {{.name = "calls", .unit = tree::Unit::kCount},
-                                       {.name = "wall", .unit = tree::Unit::kNanoseconds}};
-  std::vector<std::size_t> of;  // [column - 2] = shm::TraceMetric
-};
-
-Columns ColumnsOf(std::span<const Arena> arenas) {
-  std::uint32_t measured = (1U << shm::kTraceMetrics) - 1;
-  for (const Arena& arena : arenas) measured &= arena.metrics;
-  Columns columns;
-  for (std::size_t i = 0; i < shm::kTraceMetrics; ++i) {
-    if ((measured >> i & 1U) == 0) continue;
-    columns.of.push_back(i);
-    columns.metrics.push_back({.name = kDescribed[i].name, .unit = kDescribed[i].unit});
-  }
-  return columns;
-}
+constexpr std::size_t kFirstOther = 2;
 
 tree::Frame FrameOfApi(const Arena& arena, const ArenaNode& node) {
   if (node.api == kNone) return tree::SpecialFrame("[unknown API]");
@@ -64,13 +46,14 @@ class Frames {
     const auto [at, is_new] = known_.try_emplace(
         {node.kind, node.kind == PlaceKind::kApi ? node.api : node.address}, tree::FrameId{0});
     if (is_new) {
-      FIELDCOST_ASSIGN(at->second, table_.Intern(FrameOf(node)));
+      FIELDCOST_ASSIGN(const tree::Frame frame, FrameOf(node));
+      FIELDCOST_ASSIGN(at->second, table_.Intern(frame));
     }
     return at->second;
   }
 
  private:
-  tree::Frame FrameOf(const ArenaNode& node) const {
+  Result<tree::Frame> FrameOf(const ArenaNode& node) const {
     switch (node.kind) {
       case PlaceKind::kApi:
         return FrameOfApi(arena_, node);
@@ -108,10 +91,78 @@ std::vector<std::uint64_t> SelfNanoseconds(const Arena& arena) {
   return ns;
 }
 
-Status AddArena(const Arena& arena, const Columns& columns, const NameCode& name,
-                tree::Dictionary& dictionary, tree::RunValues& values) {
+// Self times rounded down: never more than the above of the same ticks or of more.
+std::vector<std::uint64_t> LeastNanoseconds(const Arena& arena) {
+  std::vector<std::uint64_t> ns;
+  ns.reserve(arena.nodes.size());
+  for (const ArenaNode& node : arena.nodes) ns.push_back(arena.Nanoseconds(node.ticks));
+  return ns;
+}
+
+class Blocks {
+ public:
+  Blocks(const Arena& arena, const NameCode& name, tree::Dictionary& dictionary)
+      : arena_(arena), name_(name), dictionary_(dictionary) {}
+
+  Result<tree::PathId> PathOf(const ArenaEdge& edge) {
+    FIELDCOST_ASSIGN(const tree::FrameId all,
+                     dictionary_.frames.Intern(tree::SpecialFrame(kBranches)));
+    FIELDCOST_ASSIGN(const tree::PathId root, dictionary_.paths.Intern(tree::kRootPath, all));
+    FIELDCOST_ASSIGN(const tree::FrameId from, Of(edge.from, edge.from_module));
+    FIELDCOST_ASSIGN(const tree::PathId before, dictionary_.paths.Intern(root, from));
+    FIELDCOST_ASSIGN(const tree::FrameId to, Of(edge.to, edge.to_module));
+    return dictionary_.paths.Intern(before, to);
+  }
+
+ private:
+  static constexpr char kBranches[] = "[branches]";
+  static constexpr char kFirst[] = "[first]";  // nothing was before it on its thread
+
+  Result<tree::FrameId> Of(std::uint64_t address, std::uint32_t module) {
+    const auto [at, is_new] = known_.try_emplace(address, tree::FrameId{0});
+    if (!is_new) return at->second;
+    tree::Frame frame = tree::SpecialFrame(kFirst);
+    if (address != 0) {
+      FIELDCOST_ASSIGN(frame, name_(module == kNone ? nullptr : &arena_.modules[module], address));
+    }
+    FIELDCOST_ASSIGN(at->second, dictionary_.frames.Intern(frame));
+    return at->second;
+  }
+
+  const Arena& arena_;
+  const NameCode& name_;
+  tree::Dictionary& dictionary_;
+  std::map<std::uint64_t, tree::FrameId> known_;
+};
+
+}  // namespace
+
+tree::Frame UnnamedCode(const ArenaModule* module, std::uint64_t address) {
+  if (module == nullptr) return tree::MakeFrame({.offset = address});
+  return tree::MakeFrame({.module = module->soname.empty() ? module->path : module->soname,
+                          .build_id = module->build_id,
+                          .offset = module->FileOffsetOf(address)});
+}
+
+std::vector<tree::Metric> EventMetrics() {
+  std::vector<tree::Metric> metrics = {{.name = "calls", .unit = tree::Unit::kCount},
+                                       {.name = "wall", .unit = tree::Unit::kNanoseconds}};
+  for (const Described& described : kDescribed) {
+    metrics.push_back({.name = described.name, .unit = described.unit});
+  }
+  return metrics;
+}
+
+bool IsMeasured(const Arena& arena, std::size_t column) {
+  return column < kFirstOther || (arena.metrics >> (column - kFirstOther) & 1U) != 0;
+}
+
+Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
+                                    tree::Dictionary& dictionary) {
+  tree::RunValues values(kFirstOther + shm::kTraceMetrics);
   Frames frames(arena, name, dictionary.frames);
-  const std::vector<std::uint64_t> ns = SelfNanoseconds(arena);
+  const std::vector<std::uint64_t> ns =
+      arena.still_runs ? LeastNanoseconds(arena) : SelfNanoseconds(arena);
   std::vector<tree::PathId> paths;
   paths.reserve(arena.nodes.size());
   for (std::size_t i = 0; i < arena.nodes.size(); ++i) {
@@ -124,30 +175,33 @@ Status AddArena(const Arena& arena, const Columns& columns, const NameCode& name
     paths.push_back(path);
     FIELDCOST_TRY(values.Add(kCalls, path, node.calls));
     FIELDCOST_TRY(values.Add(kWall, path, ns[i]));
-    for (std::size_t column = 0; column < columns.of.size(); ++column) {
-      FIELDCOST_TRY(values.Add(kWall + 1 + column, path, node.values[columns.of[column]]));
+    for (std::size_t metric = 0; metric < shm::kTraceMetrics; ++metric) {
+      FIELDCOST_TRY(values.Add(kFirstOther + metric, path, node.values[metric]));
     }
   }
-  return {};
+  return values;
 }
 
-}  // namespace
-
-tree::Frame UnnamedCode(const ArenaModule* module, std::uint64_t address) {
-  if (module == nullptr) return tree::MakeFrame({.offset = address});
-  return tree::MakeFrame({.module = module->soname.empty() ? module->path : module->soname,
-                          .build_id = module->build_id,
-                          .offset = module->FileOffsetOf(address)});
+std::vector<tree::Metric> BranchMetrics() {
+  return {{.name = "branches", .unit = tree::Unit::kCount},
+          {.name = "branch-wall", .unit = tree::Unit::kNanoseconds},
+          {.name = "branch-allocated", .unit = tree::Unit::kBytes},
+          {.name = "branch-page-faults", .unit = tree::Unit::kCount}};
 }
 
-Result<EventTree> MakeEventTree(std::span<const Arena> arenas, const NameCode& name,
-                                tree::Dictionary& dictionary) {
-  const Columns columns = ColumnsOf(arenas);
-  EventTree events{.metrics = columns.metrics, .values = tree::RunValues(columns.metrics.size())};
-  for (const Arena& arena : arenas) {
-    FIELDCOST_TRY(AddArena(arena, columns, name, dictionary, events.values));
+Result<tree::RunValues> BranchValues(const Arena& arena, const NameCode& name_block,
+                                     tree::Dictionary& dictionary) {
+  tree::RunValues values(BranchMetrics().size());
+  Blocks blocks(arena, name_block, dictionary);
+  for (const ArenaEdge& edge : arena.edges) {
+    FIELDCOST_ASSIGN(const tree::PathId path, blocks.PathOf(edge));
+    std::size_t column = 0;
+    for (const std::uint64_t value :
+         {edge.count, arena.Nanoseconds(edge.ticks), edge.bytes, edge.faults}) {
+      FIELDCOST_TRY(values.Add(column++, path, value));
+    }
   }
-  return events;
+  return values;
 }
 
 }  // namespace fieldcost::trace

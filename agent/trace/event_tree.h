@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "agent/trace/arena_reader.h"
@@ -14,23 +14,33 @@
 namespace fieldcost::trace {
 
 // What code at an address is called. `module` is null where nobody knows what was loaded there.
-using NameCode = std::function<tree::Frame(const ArenaModule* module, std::uint64_t address)>;
+using NameCode = std::function<Result<tree::Frame>(const ArenaModule* module, std::uint64_t)>;
 
 // By build-id and place in the file: for others to find its name later.
 tree::Frame UnnamedCode(const ArenaModule* module, std::uint64_t address);
 
-// One run's programs in one tree: all threads together.
-struct EventTree {
-  std::vector<tree::Metric>
-      metrics;                // calls, wall, and of the rest what was measured in all arenas
-  tree::RunValues values{0};  // by these, and the dictionary's paths
-};
+// What events measure, in the order of columns: calls, wall, then by shm::TraceMetric.
+std::vector<tree::Metric> EventMetrics();
+// Whether that column was measured on all threads of the program; 0 says nothing otherwise.
+bool IsMeasured(const Arena& arena, std::size_t column);
 
-// Adds the arenas' paths to the dictionary. APIs have their names; functions get theirs from
-// `name`, which is asked once for each address. The inclusive wall time of each node of an arena is
-// that of its ticks, to the nanosecond below; self times are what its children leave of that. What
-// was spent outside of all that is traced is the root's. kTooLarge.
-Result<EventTree> MakeEventTree(std::span<const Arena> arenas, const NameCode& name,
-                                tree::Dictionary& dictionary);
+// A program's tree, by EventMetrics(): all threads together. Adds its paths to the dictionary. APIs
+// have their names; functions get theirs from `name`, which is asked once for each address. What
+// was spent outside of all that is traced is the root's.
+//
+// The inclusive wall time of each node is that of its ticks, to the nanosecond below; self times
+// are what its children leave of that. While the program runs self times are rounded down, so that
+// no value is ever more than it will be later. kTooLarge.
+Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
+                                    tree::Dictionary& dictionary);
+
+// "branches", and what was spent until the next one: "branch-wall", "branch-allocated" and
+// "branch-page-faults".
+std::vector<tree::Metric> BranchMetrics();
+
+// A program's branches, by BranchMetrics(): the block that was entered below the one before it,
+// which is below [branches]. As above.
+Result<tree::RunValues> BranchValues(const Arena& arena, const NameCode& name_block,
+                                     tree::Dictionary& dictionary);
 
 }  // namespace fieldcost::trace

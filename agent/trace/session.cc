@@ -79,8 +79,8 @@ Result<Arenas> TakeArenas(const fs::path& directory) {
     const bool is_running = agent::IsBeingWritten(bytes->fd());
     Result<Arena> arena = ReadArena(*bytes);
     if (arena) {
+      arena->still_runs = is_running;
       taken.arenas.push_back(*std::move(arena));
-      if (is_running) ++taken.still_running;
     } else if (!is_running || arena.error().code != ErrorCode::kUnavailable) {
       ++taken.refused;
     }

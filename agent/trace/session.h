@@ -18,8 +18,7 @@ namespace fieldcost::trace {
 //   FIELDCOST_ASSIGN(const auto variables, Prepare(directory, options));
 //   ... run the program ...
 //   FIELDCOST_ASSIGN(const Arenas arenas, TakeArenas(directory));
-//   tree::Dictionary dictionary;
-//   FIELDCOST_ASSIGN(const EventTree events, MakeEventTree(arenas.arenas, names, dictionary));
+//   ... EventValues() of each, into one dictionary (event_tree.h) ...
 
 struct TraceOptions {
   std::filesystem::path library;  // libfieldcost_trace.so
@@ -39,9 +38,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 Result<Variables> Prepare(const std::filesystem::path& directory, const TraceOptions& options);
 
 struct Arenas {
-  std::vector<Arena> arenas;        // one a program: each exec makes another
-  std::uint32_t still_running = 0;  // of these; what they do from now on is missing
-  std::uint32_t refused = 0;        // files that could not be understood
+  std::vector<Arena> arenas;  // one a program: each exec makes another
+  std::uint32_t refused = 0;  // files that could not be understood
 };
 
 // Reads what programs have left, and removes it if they have ended. Those that run are read as they

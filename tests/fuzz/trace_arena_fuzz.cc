@@ -67,11 +67,19 @@ void Check(const trace::Arena& arena) {
     FIELDCOST_CHECK(thread.root < arena.nodes.size() && thread.current < arena.nodes.size());
   }
   fieldcost::tree::Dictionary dictionary;
-  const auto events = trace::MakeEventTree({&arena, 1}, trace::UnnamedCode, dictionary);
-  if (!events) return;
+  const auto values = trace::EventValues(arena, trace::UnnamedCode, dictionary);
+  if (!values) return;
   std::uint64_t in_tree = 0;
-  for (const std::uint64_t self : events->values.column(1)) in_tree += self;
+  for (const std::uint64_t self : values->column(1)) in_tree += self;
   FIELDCOST_CHECK(in_tree >= ns);  // each rounded down; together less often
+  trace::Arena running = arena;
+  running.still_runs = true;
+  const auto so_far = trace::EventValues(running, trace::UnnamedCode, dictionary);
+  FIELDCOST_CHECK(so_far);
+  for (std::size_t i = 0; i < so_far->column(1).size(); ++i) {
+    FIELDCOST_CHECK(so_far->column(1)[i] <= values->column(1)[i]);
+  }
+  static_cast<void>(trace::BranchValues(arena, trace::UnnamedCode, dictionary));
 }
 
 }  // namespace

@@ -58,18 +58,25 @@ TEST(ArenaReaderTest, ASmallArenaIsReadWhole) {
   EXPECT_EQ(arena->metrics, (1U << shm::kTraceMetrics) - 1 - (1U << shm::kTraceContextSwitches));
 }
 
+// Those that were measured.
+std::vector<std::string> MeasuredBy(const Arena& arena) {
+  std::vector<std::string> names;
+  const std::vector<tree::Metric> metrics = EventMetrics();
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (IsMeasured(arena, i)) names.push_back(metrics[i].name);
+  }
+  return names;
+}
+
 TEST(ArenaReaderTest, BecomesATreeOfNamesAndNanoseconds) {
   const auto arena = ReadArena(SmallArena());
   ASSERT_TRUE(arena);
-  tree::Dictionary dictionary;
-  const std::vector<Arena> arenas = {*arena, *arena};
-  const auto events = MakeEventTree(arenas, UnnamedCode, dictionary);
-  ASSERT_TRUE(events) << events.error().message;
-  std::vector<std::string> metrics;
-  for (const tree::Metric& metric : events->metrics) metrics.push_back(metric.name);
-  EXPECT_THAT(metrics,
+  EXPECT_THAT(MeasuredBy(*arena),
               ElementsAre("calls", "wall", "allocated", "allocations", "freed", "frees",
                           "disk-read", "disk-written", "net-received", "net-sent", "page-faults"));
+  tree::Dictionary dictionary;
+  const auto values = EventValues(*arena, UnnamedCode, dictionary);
+  ASSERT_TRUE(values) << values.error().message;
   ASSERT_EQ(dictionary.paths.size(), 3U);
   const tree::Frame& function = dictionary.frame(tree::PathId(1));
   EXPECT_EQ(function.kind, tree::FrameKind::kUnnamed);
@@ -78,23 +85,38 @@ TEST(ArenaReaderTest, BecomesATreeOfNamesAndNanoseconds) {
   const tree::Frame& api = dictionary.frame(tree::PathId(2));
   EXPECT_EQ(api.module, "libgold.so");
   EXPECT_EQ(api.function, "gold_make");
-  const auto column = [&](std::size_t metric) { return events->values.column(metric); };
-  EXPECT_THAT(column(0), ElementsAre(0, 2, 4));
-  // Each arena: 1,500 ticks are 750 ns, of main and below 1,000 are 500, of the API's 601 are 300.
-  EXPECT_THAT(column(1), ElementsAre(500, 400, 600));
-  EXPECT_EQ(events->values.value(2, tree::PathId(2)), 200U);
-  EXPECT_EQ(events->values.value(10, tree::PathId(1)), 6U);
+  EXPECT_THAT(values->column(0), ElementsAre(0, 1, 2));
+  // 1,500 ticks are 750 ns, of main and below 1,000 are 500, of the API's 601 are 300.
+  EXPECT_THAT(values->column(1), ElementsAre(250, 200, 300));
+  EXPECT_EQ(values->value(2, tree::PathId(2)), 100U);
+  EXPECT_EQ(values->value(10, tree::PathId(1)), 3U);
 }
 
-TEST(ArenaReaderTest, AMetricThatOneArenaLacksIsNotMeasured) {
+// Of 500, 399 and 601 ticks of their own.
+TEST(ArenaReaderTest, WhileAProgramRunsNoTimeIsMoreThanItWillBe) {
+  auto arena = ReadArena(SmallArena()).value();
+  arena.still_runs = true;
+  tree::Dictionary dictionary;
+  const auto values = EventValues(arena, UnnamedCode, dictionary);
+  ASSERT_TRUE(values);
+  EXPECT_THAT(values->column(1), ElementsAre(250, 199, 300));
+}
+
+TEST(ArenaReaderTest, BranchesGoFromBlockToBlock) {
+  const auto arena = ReadArena(SmallArena());
+  ASSERT_TRUE(arena);
+  tree::Dictionary dictionary;
+  const auto values = BranchValues(*arena, UnnamedCode, dictionary);
+  ASSERT_TRUE(values) << values.error().message;
+  ASSERT_EQ(dictionary.paths.size(), 4U);
+  EXPECT_EQ(dictionary.frame(tree::PathId(1)).function, "[branches]");
+  EXPECT_EQ(values->value(0, tree::PathId(3)), 7U);
+}
+
+TEST(ArenaReaderTest, WhatAnArenaLacksIsNotMeasured) {
   ArenaBytes lacking = SmallArena();
   Change<shm::TraceHeader>(lacking, 0, [](auto& header) { header.metrics = 1; });
-  const std::vector<Arena> arenas = {ReadArena(SmallArena()).value(), ReadArena(lacking).value()};
-  tree::Dictionary dictionary;
-  const auto events = MakeEventTree(arenas, UnnamedCode, dictionary);
-  ASSERT_TRUE(events);
-  ASSERT_EQ(events->metrics.size(), 3U);
-  EXPECT_EQ(events->metrics[2].name, "allocated");
+  EXPECT_THAT(MeasuredBy(ReadArena(lacking).value()), ElementsAre("calls", "wall", "allocated"));
 }
 
 struct Damage {

@@ -57,8 +57,8 @@ class TraceTest : public ::testing::Test {
     EXPECT_TRUE(taken) << taken.error().message;
     if (!taken) return {};
     EXPECT_EQ(taken->refused, 0U);
-    EXPECT_EQ(taken->still_running, 0U);
     for (const Arena& arena : taken->arenas) {
+      EXPECT_FALSE(arena.still_runs);
       if (has_whole_time_) ExpectWholeTime(arena);
     }
     return *std::move(taken);
@@ -75,13 +75,22 @@ class TraceTest : public ::testing::Test {
     }
   }
 
-  // With the names that the victim has told of its functions.
+  // With the names that the victim has told of its functions; of all metrics that all measured.
   Tree TreeOf(const std::vector<Arena>& arenas) const {
     tree::Dictionary dictionary;
-    const auto events = MakeEventTree(arenas, Names(), dictionary);
-    EXPECT_TRUE(events) << events.error().message;
+    const std::vector<tree::Metric> metrics = EventMetrics();
+    tree::RunValues all(metrics.size());
+    std::vector<bool> measured(metrics.size(), true);
+    for (const Arena& arena : arenas) {
+      const auto values = EventValues(arena, Names(), dictionary);
+      EXPECT_TRUE(values) << values.error().message;
+      if (!values) return {};
+      EXPECT_TRUE(all.Add(*values));
+      for (std::size_t i = 0; i < metrics.size(); ++i) {
+        measured[i] = measured[i] && IsMeasured(arena, i);
+      }
+    }
     Tree made;
-    if (!events) return made;
     std::vector<std::string> names(dictionary.paths.size());
     for (std::uint32_t i = 0; i < names.size(); ++i) {
       const tree::PathId path(i);
@@ -89,8 +98,8 @@ class TraceTest : public ::testing::Test {
         const std::string& outer = names[dictionary.paths.parent(path).value()];
         names[i] = outer + (outer.empty() ? "" : "/") + dictionary.frame(path).function;
       }
-      for (std::size_t metric = 0; metric < events->metrics.size(); ++metric) {
-        made[names[i]][events->metrics[metric].name] = events->values.value(metric, path);
+      for (std::size_t metric = 0; metric < metrics.size(); ++metric) {
+        if (measured[metric]) made[names[i]][metrics[metric].name] = all.value(metric, path);
       }
     }
     return made;
