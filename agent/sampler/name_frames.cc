@@ -1,6 +1,10 @@
 #include "agent/sampler/name_frames.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <system_error>
 
 #include "common/base/file.h"
@@ -11,6 +15,15 @@
 
 namespace fieldcost::sampler {
 namespace {
+
+// "work(int) at app.cc:12"; without a line number as it is.
+tree::Frame NameOfBlock(const symbols::Symbols::Module& file, const symbols::SourceFrame& code,
+                        const tree::Frame& unnamed) {
+  if (code.function.empty() || code.line == 0) return unnamed;
+  const std::string source = std::filesystem::path(code.file).filename().string();
+  return tree::MakeFrame({.module = file.name,
+                          .symbol = fmt::format("{} at {}:{}", code.function, source, code.line)});
+}
 
 class Namer {
  public:
@@ -23,9 +36,12 @@ class Namer {
     }
     if (module.kind != SampledModule::Kind::kFile || module.path.empty()) return frame;
     const symbols::Symbols::Module& file = symbols_.ModuleOf(module.path, module.build_id);
+    // A block is known by the address at which its call of a hook returns.
+    const bool is_block = place.kind == PlaceKind::kBlock;
     const std::vector<symbols::SourceFrame>& found =
-        symbols_.FramesAt(module.path, module.build_id, place.address);
+        symbols_.FramesAt(module.path, module.build_id, place.address - (is_block ? 1 : 0));
     if (found.empty() || found.back().function.empty()) return frame;
+    if (is_block) return NameOfBlock(file, found.front(), frame);
     return tree::MakeFrame({.module = file.name,
                             .symbol = found.back().function,
                             .is_local = found.back().local,
@@ -54,7 +70,7 @@ Status NameAll(const tree::Dictionary& old, const std::vector<Place>& places, Na
   std::vector<tree::FrameId> frames(old.frames.size());
   for (std::uint32_t i = 0; i < frames.size(); ++i) {
     const tree::Frame& frame = old.frames.frame(tree::FrameId{i});
-    const bool has_place = i < places.size() && frame.kind == tree::FrameKind::kUnnamed;
+    const bool has_place = i < places.size() && places[i].address != 0;
     FIELDCOST_ASSIGN(frames[i], named.dictionary.frames.Intern(
                                     has_place ? namer.NameOf(frame, places[i]) : frame));
   }
@@ -79,28 +95,59 @@ Status CopyRuns(const recording::Descriptions& about, recording::Writer& writer)
   return {};
 }
 
-Status Copy(const recording::Recording& from, const Named& named, recording::Writer& writer) {
-  const recording::Descriptions& about = from.contents().descriptions;
+// The numbers of metrics in the copy; nullopt: left out.
+using MetricMap = std::vector<std::optional<std::uint16_t>>;
+
+Result<MetricMap> CopyMetrics(const recording::Descriptions& about,
+                              const std::vector<std::string>& without, recording::Writer& writer) {
+  MetricMap to;
   for (const tree::Metric& metric : about.metrics) {
-    FIELDCOST_ASSIGN(const std::uint16_t added, writer.AddMetric(metric));
-    (void)added;
+    to.emplace_back();
+    if (std::ranges::find(without, metric.name) != without.end()) continue;
+    FIELDCOST_ASSIGN(to.back(), writer.AddMetric(metric));
   }
+  return to;
+}
+
+Status CopyStream(const recording::Recording& from, recording::StreamId number,
+                  const MetricMap& metrics, const Named& named, recording::Writer& writer) {
+  recording::Stream copy = from.contents().descriptions.streams[number.value()];
+  std::vector<std::size_t> kept;  // of the stream's values
+  std::vector<std::uint16_t> kept_metrics;
+  for (std::size_t i = 0; i < copy.metrics.size(); ++i) {
+    if (const auto& to = metrics[copy.metrics[i]]) {
+      kept.push_back(i);
+      kept_metrics.push_back(*to);
+    }
+  }
+  if (kept.empty()) return {};
+  copy.metrics = std::move(kept_metrics);
+  FIELDCOST_ASSIGN(const recording::StreamId stream, writer.AddStream(copy));
+  Status appended;
+  std::vector<std::uint64_t> values_kept(kept.size());
+  FIELDCOST_TRY(from.ForEachSample(
+      number, {},
+      [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
+        for (std::size_t i = 0; i < kept.size(); ++i) values_kept[i] = values[kept[i]];
+        if (appended) appended = writer.Append(stream, time_ns, named.to[path], values_kept);
+      }));
+  return appended;
+}
+
+Status Copy(const recording::Recording& from, const Named& named,
+            const std::vector<std::string>& without, recording::Writer& writer) {
+  const recording::Descriptions& about = from.contents().descriptions;
+  FIELDCOST_ASSIGN(const MetricMap metrics, CopyMetrics(about, without, writer));
   for (std::uint16_t i = 0; i < about.streams.size(); ++i) {
-    FIELDCOST_ASSIGN(const recording::StreamId stream, writer.AddStream(about.streams[i]));
-    Status appended;
-    FIELDCOST_TRY(from.ForEachSample(
-        recording::StreamId{i}, {},
-        [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
-          if (appended) appended = writer.Append(stream, time_ns, named.to[path], values);
-        }));
-    FIELDCOST_TRY(appended);
+    FIELDCOST_TRY(CopyStream(from, recording::StreamId{i}, metrics, named, writer));
   }
   return CopyRuns(about, writer);
 }
 
 }  // namespace
 
-Status NameFrames(const std::filesystem::path& file, const std::vector<Place>& places) {
+Status NameFrames(const std::filesystem::path& file, const std::vector<Place>& places,
+                  const std::vector<std::string>& without) {
   FIELDCOST_ASSIGN(const recording::Recording from, recording::Recording::Open(file));
   Named named;
   FIELDCOST_TRY(NameAll(from.dictionary(), places, named));
@@ -108,7 +155,7 @@ Status NameFrames(const std::filesystem::path& file, const std::vector<Place>& p
   beside += ".named";
   FIELDCOST_ASSIGN(recording::Writer writer,
                    recording::Writer::Create(beside, named.dictionary, from.contents().anchors));
-  Status done = Copy(from, named, writer);
+  Status done = Copy(from, named, without, writer);
   if (done) done = writer.Close();
   std::error_code error;
   if (done) {

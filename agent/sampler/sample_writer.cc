@@ -1,5 +1,6 @@
 #include "agent/sampler/sample_writer.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
@@ -23,6 +24,11 @@ tree::Frame UnnamedFrame(const SampledModule& module, std::uint64_t address) {
   const std::string build_id = is_file ? HexDecode(module.build_id).value_or("") : "";
   const std::string name = module.path.empty() ? "[generated]" : module.path;
   return tree::MakeFrame({.module = name, .build_id = build_id, .offset = address});
+}
+
+tree::Frame UnnamedBlock(const SampledModule& module, std::uint64_t address) {
+  return tree::MakeFrame(
+      {.module = module.path, .symbol = fmt::format("[block at 0x{:x}]", address)});
 }
 
 }  // namespace
@@ -55,11 +61,25 @@ Result<tree::FrameId> SampleWriter::FrameOf(const SampledFrame& frame,
                                             const std::vector<SampledModule>& modules) {
   const auto [known, is_new] = known_.try_emplace({frame.module, frame.address});
   if (!is_new) return known->second;
-  const SampledModule& module = modules[frame.module];
-  FIELDCOST_ASSIGN(known->second, dictionary_->frames.Intern(UnnamedFrame(module, frame.address)));
-  if (known->second.value() >= places_.size()) places_.resize(known->second.value() + 1);
-  places_[known->second.value()] = {.module = module, .address = frame.address};
+  FIELDCOST_ASSIGN(known->second, FrameAt(modules[frame.module], frame.address, PlaceKind::kCode));
   return known->second;
+}
+
+Result<tree::FrameId> SampleWriter::FrameAt(const SampledModule& module, std::uint64_t address,
+                                            PlaceKind kind) {
+  FIELDCOST_ASSIGN(
+      const tree::FrameId frame,
+      dictionary_->frames.Intern(kind == PlaceKind::kBlock ? UnnamedBlock(module, address)
+                                                           : UnnamedFrame(module, address)));
+  if (frame.value() >= places_.size()) places_.resize(frame.value() + 1);
+  places_[frame.value()] = {.module = module, .address = address, .kind = kind};
+  return frame;
+}
+
+Status SampleWriter::Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
+                            std::span<const std::uint64_t> values) {
+  last_ns_ = std::max(last_ns_, time_ns);
+  return writer_.Append(stream, time_ns, path, values);
 }
 
 Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
@@ -90,7 +110,7 @@ Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>
   }
   if (sample.end != unwind::StackEnd::kOutermost) ++counts_["cut stacks"];
   const std::uint64_t time_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
-  return writer_.Append(stream_, time_ns, *path, {&sample.weight_ns, 1});
+  return Append(stream_, time_ns, *path, {&sample.weight_ns, 1});
 }
 
 Status SampleWriter::EndRun(int exit_status, const SamplerCounts& counts) {
@@ -99,7 +119,8 @@ Status SampleWriter::EndRun(int exit_status, const SamplerCounts& counts) {
   counts_["samples of 32-bit programs"] += counts.of_32_bit;
   counts_["late records"] += counts.out_of_order;
   for (const auto& [name, value] : counts_) FIELDCOST_TRY(writer_.SetCount(name, value));
-  return writer_.EndRun(run_, Now(), exit_status);
+  // Of a run is what was before its end.
+  return writer_.EndRun(run_, std::max(Now(), last_ns_ + 1), exit_status);
 }
 
 }  // namespace fieldcost::sampler

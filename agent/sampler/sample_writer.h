@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,10 +15,16 @@
 
 namespace fieldcost::sampler {
 
+enum class PlaceKind : std::uint8_t {
+  kCode,   // of a function
+  kBlock,  // of a branch: told apart from others of its function, by its line
+};
+
 // Where a frame of a recording is in a module: what its name is looked up by when all is recorded.
 struct Place {
   SampledModule module;
   std::uint64_t address = 0;
+  PlaceKind kind = PlaceKind::kCode;
 };
 
 // Samples into a recording, run after run. Frames are without names ("libz.so+0x12f0"), so that
@@ -34,6 +41,15 @@ class SampleWriter {
   // Of the run that is on. Beyond what a dictionary holds, a sample's path is [other].
   Status Take(const Sample& sample, const std::vector<SampledModule>& modules);
   Status EndRun(int exit_status, const SamplerCounts& counts);
+
+  // For others who write into the same recording. The frame of a place, without a name so far.
+  Result<tree::FrameId> FrameAt(const SampledModule& module, std::uint64_t address, PlaceKind kind);
+  Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
+                std::span<const std::uint64_t> values);
+  std::uint64_t Now() const;  // in the recording
+  recording::Writer& writer() { return writer_; }
+  tree::Dictionary& dictionary() { return *dictionary_; }
+
   Status Flush() { return writer_.Flush(); }
   Status Close() { return writer_.Close(); }
 
@@ -45,7 +61,6 @@ class SampleWriter {
                std::uint64_t begin_ns)
       : dictionary_(std::move(dictionary)), writer_(std::move(writer)), begin_ns_(begin_ns) {}
 
-  std::uint64_t Now() const;
   Result<tree::FrameId> FrameOf(const SampledFrame& frame,
                                 const std::vector<SampledModule>& modules);
   Result<tree::PathId> PathOf(const Sample& sample, const std::vector<SampledModule>& modules);
@@ -55,6 +70,7 @@ class SampleWriter {
   std::uint64_t begin_ns_;  // CLOCK_MONOTONIC
   recording::StreamId stream_;
   std::uint32_t run_ = 0;
+  std::uint64_t last_ns_ = 0;                                               // of what was appended
   std::map<std::pair<std::uint32_t, std::uint64_t>, tree::FrameId> known_;  // of this run
   std::vector<Place> places_;
   std::map<std::string, std::uint64_t> counts_;

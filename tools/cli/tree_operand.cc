@@ -1,7 +1,5 @@
 #include "tools/cli/tree_operand.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -41,39 +39,6 @@ std::optional<std::uint64_t> Fraction(std::string_view digits, std::uint64_t uni
     ns += static_cast<std::uint64_t>(digit - '0') * unit_ns;
   }
   return ns;
-}
-
-// The part of a run that is in `interval`, which counts from the run's begin.
-Interval PartOf(const recording::Run& run, const std::optional<Interval>& interval) {
-  const std::uint64_t end_ns = run.has_ended ? run.end_ns : recording::kMaxTimeNs;
-  if (!interval) return {.from_ns = run.begin_ns, .to_ns = end_ns};
-  const std::uint64_t length_ns = end_ns - std::min(end_ns, run.begin_ns);
-  return {.from_ns = run.begin_ns + std::min(interval->from_ns, length_ns),
-          .to_ns = run.begin_ns + std::min(interval->to_ns, length_ns)};
-}
-
-Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Interval>& interval) {
-  const recording::Contents& contents = recording.contents();
-  const recording::Descriptions& about = contents.descriptions;
-  RecordedRuns recorded{
-      .dictionary = contents.dictionary, .metrics = about.metrics, .runs = {}, .remarks = {}};
-  for (const recording::Run& run : about.runs) {
-    FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(PartOf(run, interval)));
-    recorded.runs.push_back(std::move(values));
-  }
-  if (recorded.runs.empty()) {
-    FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(interval.value_or(Interval{})));
-    recorded.runs.push_back(std::move(values));
-  }
-  for (const recording::Count& count : about.counts) {
-    if (count.value == 0) continue;
-    recorded.remarks.push_back(fmt::format("{}: {}", count.name, count.value));
-  }
-  if (!contents.stop.reason.empty()) {
-    recorded.remarks.push_back(fmt::format("what follows byte {} is lost: {}", contents.stop.offset,
-                                           contents.stop.reason));
-  }
-  return recorded;
 }
 
 Result<LoadedTree> DecodeAny(std::string_view untrusted_bytes) {

@@ -12,8 +12,8 @@
 #include "common/base/result.h"
 #include "common/recording/recording.h"
 #include "common/tree/mean_tree.h"
-#include "common/tree/run_values.h"
 #include "common/tree/tree.h"
+#include "tools/cli/recorded_runs.h"
 #include "tools/exchange/exchange.h"
 
 namespace fieldcost::cli {
@@ -38,13 +38,7 @@ struct LoadedTree {
   std::vector<std::string> remarks;  // each a line, for people; not escaped
 };
 
-// The runs of a recording, each with its values; nullopt if it has a tree alone.
-struct RecordedRuns {
-  std::shared_ptr<const tree::Dictionary> dictionary;
-  std::vector<tree::Metric> metrics;
-  std::vector<tree::RunValues> runs;
-  std::vector<std::string> remarks;
-};
+// The runs of a recording; nullopt if it has a tree alone.
 Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand);
 
 // Of a recording its runs, or the tree that is in it; of any other file what exchange::Import()

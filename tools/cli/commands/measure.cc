@@ -13,10 +13,9 @@
 #include "agent/lab/table.h"
 #include "agent/reach/reach.h"
 #include "agent/runs/tsc_calibration.h"
-#include "agent/settings/memory_dir.h"
+#include "agent/settings/scratch_directory.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "common/crypto/random.h"
 #include "common/draw/numbers.h"
 #include "common/wire/lab_table.h"
 #include "tools/cli/commands.h"
@@ -50,29 +49,6 @@ struct Request {
 };
 
 constexpr std::string_view kAnyStatus = "all";
-
-// A directory on memory, of this process alone, that is gone with it.
-class LabDirectory {
- public:
-  static Result<LabDirectory> Make(const agent::AgentPaths& paths) {
-    FIELDCOST_ASSIGN(const agent::MemoryDir memory, agent::MakeMemoryDir(paths));
-    LabDirectory made;
-    made.path_ = memory.directory / fmt::format("lab-{:016x}", crypto::RandomUint64());
-    FIELDCOST_TRY(MakeDirectories(made.path_, 0700));
-    return made;
-  }
-  ~LabDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  LabDirectory(LabDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  LabDirectory& operator=(LabDirectory&&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  LabDirectory() = default;
-  fs::path path_;
-};
 
 // ^C ends the run that is on, and what is finished is kept.
 class InterruptibleRuns {
@@ -382,7 +358,7 @@ Result<int> Run(const Request& request, const Output& output) {
   FIELDCOST_TRY(CheckProgram(request.options.runner.scenario.command[0]));
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
-  FIELDCOST_ASSIGN(const LabDirectory directory, LabDirectory::Make(paths));
+  FIELDCOST_ASSIGN(const auto directory, agent::ScratchDirectory::Make(paths, "lab"));
   lab::MeasureOptions options = request.options;
   FIELDCOST_ASSIGN(options.runner.library, FindLabLibrary());
   options.runner.directory = directory.path();

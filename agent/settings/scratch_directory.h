@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "agent/settings/paths.h"
+#include "common/base/file.h"
+#include "common/base/result.h"
+
+namespace fieldcost::agent {
+
+// A directory on memory, of this process alone, where programs that it starts leave what they
+// write; gone with it. Moves; not thread-safe.
+class ScratchDirectory {
+ public:
+  // Below MakeMemoryDir(), whose errors are this one's. `purpose`: the first part of its name.
+  // Removes those of the same purpose whose processes were killed.
+  static Result<ScratchDirectory> Make(const AgentPaths& paths, std::string_view purpose);
+
+  ~ScratchDirectory();
+  ScratchDirectory(ScratchDirectory&&) noexcept = default;
+  ScratchDirectory& operator=(ScratchDirectory&&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  ScratchDirectory(std::filesystem::path path, UniqueFd lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  std::filesystem::path path_;
+  UniqueFd lock_;  // invalid: moved from
+};
+
+}  // namespace fieldcost::agent

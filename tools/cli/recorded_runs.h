@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/recording.h"
+#include "common/tree/dictionary.h"
+#include "common/tree/metric.h"
+#include "common/tree/run_values.h"
+
+namespace fieldcost::cli {
+
+// The runs of a recording, each with its values.
+struct RecordedRuns {
+  std::shared_ptr<const tree::Dictionary> dictionary;
+  std::vector<tree::Metric> metrics;
+  std::vector<tree::RunValues> runs;
+  std::vector<std::string> remarks;  // each a line, for people; not escaped
+};
+
+// Of each run what is in the interval, which counts from the run's begin; nullopt: all of it. A
+// recording without runs is one. Where there are events and samples they are merged, run by run
+// (common/tree/merge.h). Errors of recording::Recording, and of the merge.
+Result<RecordedRuns> RunsOf(const recording::Recording& recording,
+                            const std::optional<recording::Interval>& interval);
+
+}  // namespace fieldcost::cli
