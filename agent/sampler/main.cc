@@ -1,39 +1,89 @@
 // fieldcost-trace: what `fieldcost trace` runs, so that libdw is in no other program.
-//   fieldcost-trace OUTPUT PERIOD_NS RUNS COMMAND [ARGUMENT...]
+//   fieldcost-trace --output FILE --period NS [--runs N] -- COMMAND [ARGUMENT...]
+//   fieldcost-trace --output FILE --period NS --pid PID [--for NS]
 #include <fmt/format.h>
+#include <getopt.h>
 
 #include <cstdio>
+#include <limits>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "agent/sampler/trace.h"
 #include "common/base/text.h"
 
+namespace {
+
+using fieldcost::sampler::TraceOptions;
+
+enum Letter { kOutput = 1, kPeriod, kRuns, kPid, kFor };
+
+bool TakeNumber(const char* text, std::uint64_t most, std::uint64_t& number) {
+  const auto parsed = fieldcost::ParseUint64(text);
+  number = parsed.value_or(0);
+  return number > 0 && number <= most;
+}
+
+bool TakeOption(int letter, const char* text, TraceOptions& options) {
+  std::uint64_t number = 0;
+  switch (letter) {
+    case kOutput:
+      options.output = text;
+      return true;
+    case kPeriod:
+      return TakeNumber(text, UINT64_MAX, options.period_ns);
+    case kRuns:
+      if (!TakeNumber(text, UINT32_MAX, number)) return false;
+      options.runs = static_cast<std::uint32_t>(number);
+      return true;
+    case kPid:
+      if (!TakeNumber(text, std::numeric_limits<pid_t>::max(), number)) return false;
+      options.pid = static_cast<pid_t>(number);
+      return true;
+    case kFor:
+      return TakeNumber(text, UINT64_MAX, options.for_ns);
+    default:
+      return false;
+  }
+}
+
+// nullopt: it is not what `fieldcost trace` says.
+std::optional<TraceOptions> OptionsOf(int argc, char** argv) {
+  const option known[] = {{"output", required_argument, nullptr, kOutput},
+                          {"period", required_argument, nullptr, kPeriod},
+                          {"runs", required_argument, nullptr, kRuns},
+                          {"pid", required_argument, nullptr, kPid},
+                          {"for", required_argument, nullptr, kFor},
+                          {}};
+  TraceOptions options;
+  ::opterr = 0;
+  // "+": the command's own options are not looked at.
+  for (int letter = 0; (letter = ::getopt_long(argc, argv, "+", known, nullptr)) != -1;) {
+    if (!TakeOption(letter, ::optarg, options)) return std::nullopt;
+  }
+  options.command.assign(argv + ::optind, argv + argc);
+  if (options.output.empty() || options.period_ns == 0) return std::nullopt;
+  if (options.command.empty() == (options.pid == 0)) return std::nullopt;
+  return options;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace fieldcost;
-  constexpr int kOperands = 4;
   constexpr int kUsage = 64;
-  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  if (arguments.size() < kOperands) {
+  const auto options = OptionsOf(argc, argv);
+  if (!options) {
     fmt::print(stderr, "fieldcost-trace: it is run by fieldcost trace\n");
     return kUsage;
   }
-  const auto period_ns = ParseUint64(arguments[1]);
-  const auto runs = ParseUint64(arguments[2]);
-  if (!period_ns || *period_ns == 0 || !runs || *runs == 0 || *runs > UINT32_MAX) {
-    fmt::print(stderr, "fieldcost-trace: period or number of runs is wrong\n");
-    return kUsage;
-  }
-  const auto result = sampler::Trace({.output = arguments[0],
-                                      .period_ns = *period_ns,
-                                      .runs = static_cast<std::uint32_t>(*runs),
-                                      .command = {arguments.begin() + 3, arguments.end()}});
+  const auto result = sampler::Trace(*options);
   if (!result) {
     fmt::print(stderr, "fieldcost: {}\n", result.error().message);
     return ExitStatus(result.error().code);
   }
   fmt::print(stderr, "fieldcost: {} run{}, {} samples, {} cut, {} lost; in {}\n", result->runs,
              result->runs == 1 ? "" : "s", result->samples, result->cut, result->lost,
-             EscapeControl(arguments[0]));
+             EscapeControl(options->output.string()));
   return result->status;
 }

@@ -126,6 +126,8 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, TraceResu
 }  // namespace
 
 Result<TraceResult> Trace(const TraceOptions& options) {
+  if (options.pid != 0)
+    return Fail(ErrorCode::kUnsupported, "record process {}: not in this build", options.pid);
   HandleSignals();
   FIELDCOST_ASSIGN(SampleWriter writer, SampleWriter::Create(options.output, options.period_ns));
   TraceResult result;

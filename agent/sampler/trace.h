@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -14,6 +16,8 @@ struct TraceOptions {
   std::uint64_t period_ns = 0;   // of CPU time between two samples
   std::uint32_t runs = 1;
   std::vector<std::string> command;  // [0] is looked up in PATH
+  pid_t pid = 0;                     // not 0: this process, which runs already, and no command
+  std::uint64_t for_ns = 0;          // of wall-clock time, with a pid; 0: until it ends
 };
 
 struct TraceResult {

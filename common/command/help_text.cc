@@ -118,7 +118,9 @@ std::string UsageOf(std::span<const Command* const> path) {
     usage += option.required ? ' ' + name : " [" + name + ']';
   }
   if (!command.commands.empty()) usage += command.handler ? " [COMMAND]" : " COMMAND";
-  if (command.takes_program) usage += " -- PROGRAM [ARGUMENT...]";
+  const bool is_needed = command.instead_of_program.empty();
+  if (command.takes_program)
+    usage += is_needed ? " -- PROGRAM [ARGUMENT...]" : " [-- PROGRAM [ARGUMENT...]]";
   return usage + '\n';
 }
 

@@ -280,8 +280,16 @@ std::string Parser::CheckProgram(const std::optional<std::vector<std::string>>& 
   if (!command.takes_program) {
     return program ? fmt::format("{} takes no program after --", NameOf(commands_)) : "";
   }
+  const std::string_view instead = command.instead_of_program;
+  const bool has_instead = !instead.empty() && arguments_.Has(instead);
+  if (program && has_instead) {
+    return fmt::format("{} does not go with a program after --", TitleOfNamed(instead));
+  }
+  if (has_instead) return "";
   if (!program) {
-    return fmt::format("put the program after --: {} -- PROGRAM", NameOf(commands_));
+    const std::string text =
+        fmt::format("put the program after --: {} -- PROGRAM", NameOf(commands_));
+    return instead.empty() ? text : fmt::format("{}, or give {}", text, TitleOfNamed(instead));
   }
   return program->empty() ? "no program after --" : "";
 }

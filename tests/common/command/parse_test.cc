@@ -63,7 +63,13 @@ Another one.)",
                          .options = {{.names = "operand", .value = "THING", .required = true},
                                      {.names = "--add", .value = "X", .repeats = true}},
                          .handler = Succeed}}},
-          {.name = "run", .summary = "Run", .handler = Succeed, .takes_program = true}}};
+          {.name = "run", .summary = "Run", .handler = Succeed, .takes_program = true},
+          {.name = "watch",
+           .summary = "Watch",
+           .options = {{.names = "--pid,-p", .value = "PID", .help = "This one"}},
+           .handler = Succeed,
+           .takes_program = true,
+           .instead_of_program = "--pid"}}};
   return program;
 }
 
@@ -151,8 +157,17 @@ TEST(CommandParseTest, AnotherCommandLineIsLeftAlone) {
   EXPECT_THAT(ErrorOf({"top", "--", "ls"}), HasSubstr("takes no program"));
 }
 
+TEST(CommandParseTest, AnOptionMayStandForTheProgram) {
+  EXPECT_EQ(MustParse({"watch", "-p", "7"}).Text("--pid"), "7");
+  EXPECT_THAT(MustParse({"watch", "--", "ls"}).program(), ElementsAre("ls"));
+  EXPECT_THAT(ErrorOf({"watch"}), HasSubstr("PROGRAM, or give --pid"));
+  EXPECT_THAT(ErrorOf({"watch", "-p", "7", "--", "ls"}),
+              HasSubstr("--pid does not go with a program"));
+  EXPECT_THAT(OutputOf({"watch", "--help"}), HasSubstr("[OPTIONS] [-- PROGRAM [ARGUMENT...]]"));
+}
+
 TEST(CommandParseTest, WhatIsWrongIsSaidWithWhereToReadMore) {
-  EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run; see sample --help");
+  EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run, watch; see sample --help");
   EXPECT_EQ(ErrorOf({"tpo", "deflate"}),
             "unknown command 'tpo'; did you mean top?; see sample --help");
   EXPECT_EQ(

@@ -1,12 +1,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 
 #include "agent/reach/reach.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/session/preload_library.h"
+#include "tools/cli/time_text.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -29,16 +31,49 @@ Status CheckRuns(std::string& untrusted_text) {
   return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostRuns);
 }
 
+Status CheckPid(std::string& untrusted_text) {
+  const auto pid = ParseUint64(untrusted_text);
+  if (pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no process id");
+}
+
+Status CheckSpan(std::string& untrusted_text) {
+  const auto span = ParseDuration(untrusted_text);
+  if (span && span->count() > 0) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no time, such as 30s, 5m or 1h");
+}
+
+Status CheckProgram(const command::Arguments& arguments) {
+  if (arguments.Has("--pid")) return {};
+  const std::string& program = arguments.program()[0];
+  if (!agent::FindProgram(program).empty()) return {};
+  return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
+              EscapeControl(program));
+}
+
+// What fieldcost-trace is given (agent/sampler/main.cc).
+std::vector<std::string> RecorderOptions(const command::Arguments& arguments) {
+  const std::uint64_t period_ns = kSecondNs / *arguments.Number("--rate") + kOffStepNs;
+  std::vector<std::string> words = {"--output", arguments.Text("--output"), "--period",
+                                    std::to_string(period_ns)};
+  if (arguments.Has("--pid")) {
+    words.insert(words.end(), {"--pid", arguments.Text("--pid")});
+  } else {
+    words.insert(words.end(), {"--runs", arguments.Text("--runs")});
+  }
+  if (arguments.Has("--for")) {
+    const std::chrono::nanoseconds span = *ParseDuration(arguments.Text("--for"));
+    words.insert(words.end(), {"--for", std::to_string(span.count())});
+  }
+  return words;
+}
+
 Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::filesystem::path recorder, FindTraceProgram());
-  const std::string& program = arguments.program()[0];
-  if (agent::FindProgram(program).empty()) {
-    return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
-                EscapeControl(program));
-  }
-  const std::uint64_t period_ns = kSecondNs / *arguments.Number("--rate") + kOffStepNs;
-  std::vector<std::string> words = {recorder.string(), arguments.Text("--output"),
-                                    std::to_string(period_ns), arguments.Text("--runs")};
+  FIELDCOST_TRY(CheckProgram(arguments));
+  std::vector<std::string> words = RecorderOptions(arguments);
+  words.insert(words.begin(), recorder.string());
+  words.emplace_back("--");
   words.insert(words.end(), arguments.program().begin(), arguments.program().end());
   std::vector<char*> raw;
   for (std::string& word : words) raw.push_back(word.data());
@@ -59,6 +94,7 @@ stopped. What it does in the kernel, and its waits, are not in it. A run that fa
 ^C ends the program and keeps what was recorded. Nothing is sent anywhere. Examples:
   fieldcost trace -o a.fct -- ./app args
   fieldcost trace --runs 10 -o new.fct -- ./app args
+  fieldcost trace -p 4711 --for 30s
   fieldcost tree show a.fct)",
       .options = {{.names = "--output,-o",
                    .value = "FILE",
@@ -75,10 +111,21 @@ stopped. What it does in the kernel, and its waits, are not in it. A run that fa
                    .value = "N",
                    .help = "So many runs, one after the other, in one recording",
                    .default_text = "1",
-                   .check = CheckRuns}},
+                   .check = CheckRuns},
+                  {.names = "--pid,-p",
+                   .value = "PID",
+                   .help = "Record a process that runs already; it stays as it is",
+                   .check = CheckPid,
+                   .excludes = {"--runs"}},
+                  {.names = "--for",
+                   .value = "TIME",
+                   .help = "So long (30s, 5m, 1h); until it ends, or ^C, by default",
+                   .check = CheckSpan,
+                   .needs = {"--pid"}}},
       .handler = Run,
       .without = {"--json", "--csv", "--no-pager", "--color"},
-      .takes_program = true};
+      .takes_program = true,
+      .instead_of_program = "--pid"};
 }
 
 }  // namespace fieldcost::cli
