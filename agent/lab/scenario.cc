@@ -15,7 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "agent/reach/reach.h"
+#include "agent/reach/preload_variable.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -72,26 +72,9 @@ class Attributes {
   posix_spawnattr_t value_;
 };
 
-// `library`, and what LD_PRELOAD has now but for the field's library.
-std::string PreloadWith(const std::filesystem::path& library) {
-  std::string preload = library.string();
-  const char* const present = std::getenv("LD_PRELOAD");
-  std::string_view rest = present == nullptr ? "" : present;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find_first_of(": "), rest.size());
-    const std::string_view one = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const bool is_fields = std::filesystem::path(one).filename() == agent::kPreloadLibraryName;
-    if (one.empty() || is_fields) continue;
-    if (!preload.empty()) preload += ':';
-    preload += one;
-  }
-  return preload;
-}
-
 std::vector<std::string> EnvironmentOf(const ScenarioOptions& options) {
   auto added = options.environment;
-  added.emplace_back("LD_PRELOAD", PreloadWith(options.library));
+  added.emplace_back("LD_PRELOAD", agent::PreloadWith(options.library));
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);

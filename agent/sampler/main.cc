@@ -1,5 +1,6 @@
 // fieldcost-trace: what `fieldcost trace` runs, so that libdw is in no other program.
-//   fieldcost-trace --output FILE --period NS [--runs N] -- COMMAND [ARGUMENT...]
+//   fieldcost-trace --output FILE --period NS [--runs N] [--library FILE [--functions]
+//                   [--branches] [--apis GLOBS]] -- COMMAND [ARGUMENT...]
 //   fieldcost-trace --output FILE --period NS --pid PID [--for NS]
 #include <fmt/format.h>
 #include <getopt.h>
@@ -16,7 +17,7 @@ namespace {
 
 using fieldcost::sampler::TraceOptions;
 
-enum Letter { kOutput = 1, kPeriod, kRuns, kPid, kFor };
+enum Letter { kOutput = 1, kPeriod, kRuns, kPid, kFor, kLibrary, kFunctions, kBranches, kApis };
 
 bool TakeNumber(const char* text, std::uint64_t most, std::uint64_t& number) {
   const auto parsed = fieldcost::ParseUint64(text);
@@ -42,6 +43,16 @@ bool TakeOption(int letter, const char* text, TraceOptions& options) {
       return true;
     case kFor:
       return TakeNumber(text, UINT64_MAX, options.for_ns);
+    case kLibrary:
+      options.events.library = text;
+      return true;
+    case kFunctions:
+      return options.events.functions = true;
+    case kBranches:
+      return options.events.branches = true;
+    case kApis:
+      options.events.globs = text;
+      return true;
     default:
       return false;
   }
@@ -54,6 +65,10 @@ std::optional<TraceOptions> OptionsOf(int argc, char** argv) {
                           {"runs", required_argument, nullptr, kRuns},
                           {"pid", required_argument, nullptr, kPid},
                           {"for", required_argument, nullptr, kFor},
+                          {"library", required_argument, nullptr, kLibrary},
+                          {"functions", no_argument, nullptr, kFunctions},
+                          {"branches", no_argument, nullptr, kBranches},
+                          {"apis", required_argument, nullptr, kApis},
                           {}};
   TraceOptions options;
   ::opterr = 0;
@@ -64,6 +79,7 @@ std::optional<TraceOptions> OptionsOf(int argc, char** argv) {
   options.command.assign(argv + ::optind, argv + argc);
   if (options.output.empty() || options.period_ns == 0) return std::nullopt;
   if (options.command.empty() == (options.pid == 0)) return std::nullopt;
+  if (options.events.any() == options.events.library.empty()) return std::nullopt;
   return options;
 }
 

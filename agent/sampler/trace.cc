@@ -9,10 +9,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 
 #include "agent/sampler/name_frames.h"
 #include "agent/sampler/sample_writer.h"
 #include "agent/sampler/sampler.h"
+#include "agent/settings/scratch_directory.h"
 #include "common/base/file.h"
 
 namespace fieldcost::sampler {
@@ -48,9 +50,36 @@ Result<Pipe> MakePipe() {
   return Pipe{.read_end = UniqueFd(ends[0]), .write_end = UniqueFd(ends[1])};
 }
 
+// The events of one run, if any are recorded.
+class EventRun {
+ public:
+  static Result<EventRun> Begin(EventWriter* writer) {
+    EventRun run;
+    run.writer_ = writer;
+    if (writer == nullptr) return run;
+    FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+    FIELDCOST_ASSIGN(agent::ScratchDirectory directory,
+                     agent::ScratchDirectory::Make(paths, "trace"));
+    run.directory_.emplace(std::move(directory));
+    FIELDCOST_ASSIGN(run.variables_, writer->BeginRun(run.directory_->path()));
+    return run;
+  }
+  const trace::Variables& variables() const { return variables_; }
+  Status Look() { return writer_ == nullptr ? Status() : writer_->LookIfDue(); }
+  Status End() { return writer_ == nullptr ? Status() : writer_->EndRun(); }
+
+ private:
+  EventRun() = default;
+
+  EventWriter* writer_ = nullptr;
+  std::optional<agent::ScratchDirectory> directory_;
+  trace::Variables variables_;
+};
+
 // A child that waits for `go` to be closed, and then is the command; if it cannot be, its errno is
 // in `why`.
-Result<pid_t> Prepare(const TraceOptions& options, Pipe& go, Pipe& why) {
+Result<pid_t> Prepare(const TraceOptions& options, const trace::Variables& variables, Pipe& go,
+                      Pipe& why) {
   std::vector<char*> raw;
   for (const std::string& word : options.command) raw.push_back(const_cast<char*>(word.c_str()));
   raw.push_back(nullptr);
@@ -63,6 +92,7 @@ Result<pid_t> Prepare(const TraceOptions& options, Pipe& go, Pipe& why) {
   }
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
   go.write_end.Reset();
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
   char byte = 0;
   while (::read(go.read_end.get(), &byte, 1) < 0 && errno == EINTR) {
   }
@@ -72,11 +102,12 @@ Result<pid_t> Prepare(const TraceOptions& options, Pipe& go, Pipe& why) {
   ::_exit(kCannotRun);
 }
 
-Status Watch(Sampler& sampler, SampleWriter& writer, const Status& taken) {
+Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Status& taken) {
   for (int looks = 1;; ++looks) {
     FIELDCOST_ASSIGN(const bool some_left, sampler.Wait(kLook));
     FIELDCOST_TRY(taken);
     if (!some_left) return {};
+    FIELDCOST_TRY(events.Look());
     if (looks % kLooksAFlush == 0) FIELDCOST_TRY(writer.Flush());
   }
 }
@@ -89,10 +120,12 @@ int WaitFor(pid_t child) {
 }
 
 // The status of one run.
-Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, TraceResult& result) {
+Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWriter* event_writer,
+                    TraceResult& result) {
+  FIELDCOST_ASSIGN(EventRun events, EventRun::Begin(event_writer));
   FIELDCOST_ASSIGN(Pipe go, MakePipe());
   FIELDCOST_ASSIGN(Pipe why, MakePipe());
-  FIELDCOST_ASSIGN(const pid_t child, Prepare(options, go, why));
+  FIELDCOST_ASSIGN(const pid_t child, Prepare(options, events.variables(), go, why));
   running = child;
   Status taken;
   std::unique_ptr<Sampler> sampler;
@@ -107,7 +140,7 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, TraceResu
   if (done) {
     sampler = *std::move(made);
     go.write_end.Reset();
-    done = Watch(*sampler, writer, taken);
+    done = Watch(*sampler, writer, events, taken);
   }
   if (!done) ::kill(child, SIGKILL);
   go.write_end.Reset();
@@ -119,6 +152,7 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, TraceResu
     return ErrnoError("run", options.command[0], error);
   }
   result.lost += sampler->counts().lost;
+  FIELDCOST_TRY(events.End());
   FIELDCOST_TRY(writer.EndRun(status, sampler->counts()));
   return status;
 }
@@ -130,13 +164,19 @@ Result<TraceResult> Trace(const TraceOptions& options) {
     return Fail(ErrorCode::kUnsupported, "record process {}: not in this build", options.pid);
   HandleSignals();
   FIELDCOST_ASSIGN(SampleWriter writer, SampleWriter::Create(options.output, options.period_ns));
+  std::optional<EventWriter> events;
+  if (options.events.any()) {
+    FIELDCOST_ASSIGN(events, EventWriter::Make(options.events, writer));
+  }
+  EventWriter* const event_writer = events ? &*events : nullptr;
   TraceResult result;
   while (result.runs < options.runs && stopped_by == 0 && result.status == 0) {
-    FIELDCOST_ASSIGN(result.status, RunOnce(options, writer, result));
+    FIELDCOST_ASSIGN(result.status, RunOnce(options, writer, event_writer, result));
     ++result.runs;
   }
   FIELDCOST_TRY(writer.Close());
-  FIELDCOST_TRY(NameFrames(options.output, writer.places()));
+  FIELDCOST_TRY(NameFrames(options.output, writer.places(),
+                           events ? events->unmeasured() : std::vector<std::string>()));
   if (stopped_by != 0 && result.status == 0) result.status = kSignalled + stopped_by;
   return result;
 }

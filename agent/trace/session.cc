@@ -1,10 +1,10 @@
 #include "agent/trace/session.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
+#include "agent/reach/preload_variable.h"
 #include "agent/runs/liveness.h"
 #include "agent/runs/run_file_reader.h"
 #include "common/base/file.h"
@@ -55,10 +55,8 @@ Status WritePlan(const fs::path& directory, const TraceOptions& options) {
 
 Result<Variables> Prepare(const fs::path& directory, const TraceOptions& options) {
   FIELDCOST_TRY(WritePlan(directory, options));
-  std::string preload = options.library.string();
-  const char* const present = std::getenv("LD_PRELOAD");
-  if (present != nullptr && *present != '\0') preload += ":" + std::string(present);
-  return Variables{{"LD_PRELOAD", preload}, {shm::kTraceDirectoryVariable, directory.string()}};
+  return Variables{{"LD_PRELOAD", agent::PreloadWith(options.library)},
+                   {shm::kTraceDirectoryVariable, directory.string()}};
 }
 
 Result<Arenas> TakeArenas(const fs::path& directory) {

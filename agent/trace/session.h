@@ -34,7 +34,7 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 // Leaves the plan in the directory, which is on memory (tmpfs) and this process's own, and says
 // which environment variables the program needs: LD_PRELOAD is what there is now, with the library
-// before it. kInvalidArgument, kTooLarge, kIo.
+// in the place of the field's. kInvalidArgument, kTooLarge, kIo.
 Result<Variables> Prepare(const std::filesystem::path& directory, const TraceOptions& options);
 
 struct Arenas {

@@ -36,7 +36,7 @@ TABLE = {
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
     "agent/sampler": (["base", "command", "recording", "symbols", "tree", "unwind", "settings", "runs", "trace"], []),
-    "agent/trace": (["base", "shm", "runs", "tree"], []),
+    "agent/trace": (["base", "shm", "reach", "runs", "tree"], []),
     "agent/trace_preload": (["shm", "intercept"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),

@@ -31,6 +31,40 @@ Status CheckRuns(std::string& untrusted_text) {
   return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostRuns);
 }
 
+// What `--events` says: words, and globs of APIs.
+struct Events {
+  bool functions = false;
+  bool branches = false;
+  std::string globs;  // comma-separated
+  bool any() const { return functions || branches || !globs.empty(); }
+};
+
+Result<Events> ParseEvents(std::string_view untrusted_text) {
+  Events events;
+  while (!untrusted_text.empty()) {
+    const std::string_view word = untrusted_text.substr(0, untrusted_text.find(','));
+    untrusted_text.remove_prefix(std::min(word.size() + 1, untrusted_text.size()));
+    if (word == "functions") {
+      events.functions = true;
+    } else if (word == "branches") {
+      events.branches = true;
+    } else if (word.find('!') != std::string_view::npos) {
+      if (!events.globs.empty()) events.globs += ',';
+      events.globs += word;
+    } else {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{} is neither functions nor branches nor LIBRARY!FUNCTION", EscapeControl(word));
+    }
+  }
+  if (!events.any()) return Fail(ErrorCode::kInvalidArgument, "it names no events");
+  return events;
+}
+
+Status CheckEvents(std::string& untrusted_text) {
+  const auto events = ParseEvents(untrusted_text);
+  return events ? Status() : Status(events.error());
+}
+
 Status CheckPid(std::string& untrusted_text) {
   const auto pid = ParseUint64(untrusted_text);
   if (pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) return {};
@@ -68,10 +102,22 @@ std::vector<std::string> RecorderOptions(const command::Arguments& arguments) {
   return words;
 }
 
+Status AddEventOptions(const std::string& text, std::vector<std::string>& words) {
+  if (text.empty()) return {};
+  FIELDCOST_ASSIGN(const Events events, ParseEvents(text));
+  FIELDCOST_ASSIGN(const std::filesystem::path library, FindTraceLibrary());
+  words.insert(words.end(), {"--library", library.string()});
+  if (events.functions) words.emplace_back("--functions");
+  if (events.branches) words.emplace_back("--branches");
+  if (!events.globs.empty()) words.insert(words.end(), {"--apis", events.globs});
+  return {};
+}
+
 Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::filesystem::path recorder, FindTraceProgram());
   FIELDCOST_TRY(CheckProgram(arguments));
   std::vector<std::string> words = RecorderOptions(arguments);
+  FIELDCOST_TRY(AddEventOptions(arguments.Text("--events"), words));
   words.insert(words.begin(), recorder.string());
   words.emplace_back("--");
   words.insert(words.end(), arguments.program().begin(), arguments.program().end());
@@ -91,8 +137,15 @@ command::Command TraceCommand() {
       .help =
           R"(Stacks are sampled from outside: the program needs no rebuild and no frame pointers, and is not
 stopped. What it does in the kernel, and its waits, are not in it. A run that fails is the last one;
-^C ends the program and keeps what was recorded. Nothing is sent anywhere. Examples:
+^C ends the program and keeps what was recorded. Nothing is sent anywhere.
+
+--events counts inside the program, too: each call of code built with -finstrument-functions
+(functions), each branch of code built with -fsanitize-coverage=trace-pc (branches), and each call
+of public functions of libraries, without a rebuild (LIBRARY!FUNCTION; * is any text). Then calls,
+wall time, bytes allocated and moved, page faults and context switches are exact, and samples say
+what lies below. Examples:
   fieldcost trace -o a.fct -- ./app args
+  fieldcost trace --events 'libz.so.1!*' -- ./app args
   fieldcost trace --runs 10 -o new.fct -- ./app args
   fieldcost trace -p 4711 --for 30s
   fieldcost tree show a.fct)",
@@ -112,6 +165,11 @@ stopped. What it does in the kernel, and its waits, are not in it. A run that fa
                    .help = "So many runs, one after the other, in one recording",
                    .default_text = "1",
                    .check = CheckRuns},
+                  {.names = "--events",
+                   .value = "LIST",
+                   .help = "functions, branches, LIBRARY!FUNCTION, ..., comma-separated",
+                   .check = CheckEvents,
+                   .excludes = {"--pid"}},
                   {.names = "--pid,-p",
                    .value = "PID",
                    .help = "Record a process that runs already; it stays as it is",

@@ -12,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kLabLibraryName[] = "libfieldcost_lab.so";
+constexpr char kTraceLibraryName[] = "libfieldcost_trace.so";
 constexpr char kTraceProgramName[] = "fieldcost-trace";
 
 // Where the variable says, else in `folder` beside this program's, else where it was installed.
@@ -56,6 +57,10 @@ Result<fs::path> FindTraceProgram() {
   const auto found = FindBeside("bin", kTraceProgramName, "FIELDCOST_TRACE_PROGRAM");
   if (!found) return Within(found.error(), "no recording program");
   return found;
+}
+
+Result<fs::path> FindTraceLibrary() {
+  return FindLibrary(kTraceLibraryName, "FIELDCOST_TRACE_LIBRARY");
 }
 
 Result<fs::path> FindLabLibrary() { return FindLibrary(kLabLibraryName, "FIELDCOST_LAB_LIBRARY"); }

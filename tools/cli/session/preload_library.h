@@ -14,6 +14,9 @@ Result<std::filesystem::path> FindPreloadLibrary();
 // The same of the library of `fieldcost measure` (FIELDCOST_LAB_LIBRARY).
 Result<std::filesystem::path> FindLabLibrary();
 
+// The same of `fieldcost trace --events` (FIELDCOST_TRACE_LIBRARY).
+Result<std::filesystem::path> FindTraceLibrary();
+
 // What `fieldcost trace` runs (FIELDCOST_TRACE_PROGRAM). kNotFound as above.
 Result<std::filesystem::path> FindTraceProgram();
 
