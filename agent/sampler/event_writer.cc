@@ -30,12 +30,14 @@ trace::NameCode NameAs(SampleWriter& recording, PlaceKind kind) {
   return
       [&recording, kind](const ArenaModule* module, std::uint64_t address) -> Result<tree::Frame> {
         if (module == nullptr) return trace::UnnamedCode(module, address);
-        const SampledModule file{.kind = SampledModule::Kind::kFile,
-                                 .path = module->path,
-                                 .build_id = HexEncode(module->build_id),
-                                 .pid = 0};
+        const std::uint64_t at = module->VirtualAddressOf(address);
         FIELDCOST_ASSIGN(const tree::FrameId frame,
-                         recording.FrameAt(file, module->VirtualAddressOf(address), kind));
+                         recording.FrameAt({.module = {.kind = SampledModule::Kind::kFile,
+                                                       .path = module->path,
+                                                       .build_id = HexEncode(module->build_id)},
+                                            .address = at,
+                                            .function = at,
+                                            .kind = kind}));
         return recording.dictionary().frames.frame(frame);
       };
 }

@@ -25,6 +25,12 @@ tree::Frame NameOfBlock(const symbols::Symbols::Module& file, const symbols::Sou
                           .symbol = fmt::format("{} at {}:{}", code.function, source, code.line)});
 }
 
+// Of all places of a function the same.
+tree::Frame UnnamedFunction(tree::Frame frame, const Place& place) {
+  frame.offset = place.function.value_or(frame.offset);
+  return frame;
+}
+
 class Namer {
  public:
   // As it is, if no name is known.
@@ -40,7 +46,9 @@ class Namer {
     const bool is_block = place.kind == PlaceKind::kBlock;
     const std::vector<symbols::SourceFrame>& found =
         symbols_.FramesAt(module.path, module.build_id, place.address - (is_block ? 1 : 0));
-    if (found.empty() || found.back().function.empty()) return frame;
+    if (found.empty() || found.back().function.empty()) {
+      return is_block ? frame : UnnamedFunction(frame, place);
+    }
     if (is_block) return NameOfBlock(file, found.front(), frame);
     return tree::MakeFrame({.module = file.name,
                             .symbol = found.back().function,

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/tree/identity.h"
@@ -24,6 +25,12 @@ tree::Frame UnnamedFrame(const SampledModule& module, std::uint64_t address) {
   const std::string build_id = is_file ? HexDecode(module.build_id).value_or("") : "";
   const std::string name = module.path.empty() ? "[generated]" : module.path;
   return tree::MakeFrame({.module = name, .build_id = build_id, .offset = address});
+}
+
+// A library that measures from inside: its thunks stand between a function and its caller.
+bool IsOurs(const SampledModule& module) {
+  const std::string_view name = std::string_view(module.path).substr(module.path.rfind('/') + 1);
+  return name.starts_with("libfieldcost_");
 }
 
 tree::Frame UnnamedBlock(const SampledModule& module, std::uint64_t address) {
@@ -61,18 +68,22 @@ Result<tree::FrameId> SampleWriter::FrameOf(const SampledFrame& frame,
                                             const std::vector<SampledModule>& modules) {
   const auto [known, is_new] = known_.try_emplace({frame.module, frame.address});
   if (!is_new) return known->second;
-  FIELDCOST_ASSIGN(known->second, FrameAt(modules[frame.module], frame.address, PlaceKind::kCode));
+  const SampledModule& module = modules[frame.module];
+  Place place{.module = module, .address = frame.address, .function = {}};
+  if (module.table != nullptr) place.function = module.table->FunctionStart(frame.address);
+  FIELDCOST_ASSIGN(known->second, FrameAt(std::move(place)));
   return known->second;
 }
 
-Result<tree::FrameId> SampleWriter::FrameAt(const SampledModule& module, std::uint64_t address,
-                                            PlaceKind kind) {
+Result<tree::FrameId> SampleWriter::FrameAt(Place place) {
+  const bool is_block = place.kind == PlaceKind::kBlock;
   FIELDCOST_ASSIGN(
       const tree::FrameId frame,
-      dictionary_->frames.Intern(kind == PlaceKind::kBlock ? UnnamedBlock(module, address)
-                                                           : UnnamedFrame(module, address)));
+      dictionary_->frames.Intern(is_block ? UnnamedBlock(place.module, place.address)
+                                          : UnnamedFrame(place.module, place.address)));
+  place.module.table = nullptr;  // places outlive samplers
   if (frame.value() >= places_.size()) places_.resize(frame.value() + 1);
-  places_[frame.value()] = {.module = module, .address = address, .kind = kind};
+  places_[frame.value()] = std::move(place);
   return frame;
 }
 
@@ -92,7 +103,11 @@ Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
     FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, cut));
   }
   const std::size_t frames = std::min(sample.frames.size(), tree::kMaxDepth - 1);
+  // Our own cost is told, our frames between those of others are not.
+  std::size_t own = 0;
+  while (own < frames && IsOurs(modules[sample.frames[own].module])) ++own;
   for (std::size_t i = frames; i-- > 0;) {
+    if (i >= own && IsOurs(modules[sample.frames[i].module])) continue;
     FIELDCOST_ASSIGN(const tree::FrameId frame, FrameOf(sample.frames[i], modules));
     FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, frame));
   }

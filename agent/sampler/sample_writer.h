@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@ enum class PlaceKind : std::uint8_t {
 struct Place {
   SampledModule module;
   std::uint64_t address = 0;
+  std::optional<std::uint64_t> function;  // where it begins, if that is known
   PlaceKind kind = PlaceKind::kCode;
 };
 
@@ -43,7 +45,7 @@ class SampleWriter {
   Status EndRun(int exit_status, const SamplerCounts& counts);
 
   // For others who write into the same recording. The frame of a place, without a name so far.
-  Result<tree::FrameId> FrameAt(const SampledModule& module, std::uint64_t address, PlaceKind kind);
+  Result<tree::FrameId> FrameAt(Place place);
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values);
   std::uint64_t Now() const;  // in the recording

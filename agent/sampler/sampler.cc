@@ -134,6 +134,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
 
 void Sampler::Drain() {
   for (;;) {
+    ticks_.Look();
     Cpu* next = nullptr;
     std::uint64_t next_time = 0;
     std::span<const std::uint8_t> next_record;
@@ -208,7 +209,10 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
   ++counts_.samples;
   unwind::ModuleMap& map = MapOf(record.pid);
   unwind::ProcessMemory rest(record.pid);
-  unwind::StackMemory memory(record.registers[unwind::kRsp], record.stack, &rest);
+  const std::uint64_t stack = record.registers[unwind::kRsp];
+  ThunkRecords thunks(rest, stack, record.stack, ticks_.NotAfter(time));
+  unwind::StackMemory memory(stack, record.stack, &rest, unwind::StackMemory::Thread::kRunning,
+                             &thunks);
   unwinder_.Unwind(map, record.registers, memory, stack_);
   sample_.time_ns = time;
   sample_.pid = record.pid;
@@ -238,7 +242,8 @@ SampledFrame Sampler::FrameOf(unwind::ModuleMap& map, const unwind::Frame& frame
     module = {.kind = SampledModule::Kind::kFile,
               .path = mapping->path,
               .build_id = mapping->table->build_id(),
-              .pid = 0};
+              .pid = 0,
+              .table = mapping->table};
     result.module = ModuleOf(std::move(module));
     module_of_table_.emplace(mapping->table, result.module);
     return result;

@@ -13,6 +13,7 @@
 
 #include "agent/sampler/perf_record.h"
 #include "agent/sampler/perf_ring.h"
+#include "agent/sampler/thunk_records.h"
 #include "common/base/file.h"
 #include "common/base/result.h"
 #include "common/unwind/unwinder.h"
@@ -35,9 +36,10 @@ struct SampledModule {
     kUnknown,    // of no memory that is known: addresses as they are
   };
   Kind kind = Kind::kUnknown;
-  std::string path;      // untrusted; as the process sees it; "[vdso]"
-  std::string build_id;  // empty: none
-  pid_t pid = 0;         // of kGenerated
+  std::string path;                         // untrusted; as the process sees it; "[vdso]"
+  std::string build_id;                     // empty: none
+  pid_t pid = 0;                            // of kGenerated
+  const unwind::CfiTable* table = nullptr;  // of kFile; lives as long as the Sampler
 };
 
 struct Sample {
@@ -111,6 +113,7 @@ class Sampler {
   std::map<const unwind::CfiTable*, std::uint32_t> module_of_table_;
   SamplerCounts counts_;
   std::uint64_t last_time_ = 0;
+  TicksOfTime ticks_;
   unwind::Stack stack_;
   Sample sample_;
 };

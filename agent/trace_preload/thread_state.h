@@ -29,7 +29,7 @@ struct Record {
   uint64_t saved_rbx;
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
-  uint64_t start_ticks;    // the thunk's
+  uint64_t start_ticks;    // for who reads the record from outside
   uint64_t frame_id;       // what unwinders tell its frame from others by: right above its place
   ThreadState* owner;
   uint32_t state;  // RecordState

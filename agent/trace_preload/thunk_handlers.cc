@@ -67,6 +67,7 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   record->target = process.targets[api].address;
   record->return_address = *return_slot;
   record->stack_pointer = here;
+  record->start_ticks = thread->shared->last_ticks;
   record->frame_id = frame_id;
   record->owner = thread;
   Frame frame;

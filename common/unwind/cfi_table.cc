@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -107,6 +108,14 @@ const CfiTable::Rule* CfiTable::Find(std::uint64_t address) const {
   return rule == kNoRule ? nullptr : &rules_[rule];
 }
 
+std::optional<std::uint64_t> CfiTable::FunctionStart(std::uint64_t address) const {
+  if (Find(address) == nullptr) return std::nullopt;
+  const auto relative = static_cast<std::uint32_t>(address - layout_.lowest_address);
+  const auto next = std::ranges::upper_bound(function_starts_, relative);
+  if (next == function_starts_.begin()) return std::nullopt;
+  return layout_.lowest_address + *std::prev(next);
+}
+
 std::span<const std::uint8_t> CfiTable::ExpressionAt(std::int32_t offset) const {
   const auto at = static_cast<std::size_t>(offset);
   return std::span(expressions_).subspan(at + 1, expressions_[at]);
@@ -114,7 +123,8 @@ std::span<const std::uint8_t> CfiTable::ExpressionAt(std::int32_t offset) const 
 
 std::size_t CfiTable::memory_bytes() const {
   return sizeof *this + row_addresses_.capacity() * sizeof(std::uint32_t) +
-         row_rules_.capacity() * sizeof(std::uint32_t) + rules_.capacity() * sizeof(Rule) +
+         row_rules_.capacity() * sizeof(std::uint32_t) +
+         function_starts_.capacity() * sizeof(std::uint32_t) + rules_.capacity() * sizeof(Rule) +
          saved_.capacity() * sizeof(Saved) + expressions_.capacity() +
          layout_.segments.capacity() * sizeof(ElfSegment);
 }
@@ -249,6 +259,8 @@ Status CfiTableBuilder::AddFunctions(const ReadAt& read) {
         i + 1 < functions.size() ? functions[i + 1].start : std::uint64_t{UINT64_MAX};
     const std::uint64_t end = std::min(function.end, next);
     if (end == function.start) continue;
+    table_.function_starts_.push_back(
+        static_cast<std::uint32_t>(function.start - layout.lowest_address));
     signal_frame_ = frames.IsSignalFrame(function);
     const FrameOutcome outcome = frames.Run(function, end, *this);
     if (!outcome.understood) {
@@ -312,6 +324,7 @@ CfiTable CfiTableBuilder::Finish(std::string build_id) {
   table_.build_id_ = std::move(build_id);
   table_.row_addresses_.shrink_to_fit();
   table_.row_rules_.shrink_to_fit();
+  table_.function_starts_.shrink_to_fit();
   table_.rules_.shrink_to_fit();
   table_.saved_.shrink_to_fit();
   return std::move(table_);

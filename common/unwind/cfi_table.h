@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@
 namespace fieldcost::unwind {
 
 // How the caller's registers are found, for each instruction of a module. Made once of its
-// .eh_frame; immutable and thread-safe from then on. 8 bytes a row, and what rows share.
+// .eh_frame; immutable and thread-safe from then on. 8 bytes a row, 4 a function,
+// and what rows share.
 class CfiTable {
  public:
   static constexpr std::size_t kMostRows = std::size_t{1} << 24;
@@ -51,6 +53,9 @@ class CfiTable {
 
   // The rule for the instruction at `address`, as the file names it; null where there is none.
   const Rule* Find(std::uint64_t address) const;
+  // Where the function, or the part of one, begins that has the instruction; nullopt where nothing
+  // is described.
+  std::optional<std::uint64_t> FunctionStart(std::uint64_t address) const;
   std::span<const Saved> SavedOf(const Rule& rule) const {
     return std::span(saved_).subspan(rule.first_saved, rule.saved);
   }
@@ -73,7 +78,8 @@ class CfiTable {
   std::string build_id_;
   // Ascending, relative to the layout's lowest address; a row holds until the next one.
   std::vector<std::uint32_t> row_addresses_;
-  std::vector<std::uint32_t> row_rules_;  // indices; 0 = none
+  std::vector<std::uint32_t> row_rules_;        // indices; 0 = none
+  std::vector<std::uint32_t> function_starts_;  // ascending, relative as well
   std::vector<Rule> rules_;
   std::vector<Saved> saved_;
   std::vector<std::uint8_t> expressions_;  // each with its length in front

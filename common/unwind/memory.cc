@@ -46,6 +46,7 @@ bool StackMemory::Read(std::uint64_t address, std::uint64_t& value) {
     return true;
   }
   if (reader_ != nullptr && !seam_broken_ && ReadBehind(address, value)) return true;
+  if (aside_ != nullptr && aside_->Read(address, &value, sizeof value) == sizeof value) return true;
   ++failures_;
   return false;
 }

@@ -42,10 +42,11 @@ class StackMemory {
   enum class Thread { kRunning, kStopped };
 
   // `copy` may be empty if the thread is stopped; `reader` may be null: then there is only the
-  // copy. REQUIRES: both outlive this.
+  // copy. `aside`, which may be null, is asked for memory that is no part of the stack, and gives
+  // only what it knows to be as it was. REQUIRES: all outlive this.
   StackMemory(std::uint64_t base, std::span<const std::uint8_t> copy, MemoryReader* reader,
-              Thread thread = Thread::kRunning)
-      : base_(base), copy_(copy), reader_(reader), thread_(thread) {}
+              Thread thread = Thread::kRunning, MemoryReader* aside = nullptr)
+      : base_(base), copy_(copy), reader_(reader), aside_(aside), thread_(thread) {}
 
   // The 8 bytes at `address`; false if they are not to be had.
   bool Read(std::uint64_t address, std::uint64_t& value);
@@ -63,6 +64,7 @@ class StackMemory {
   std::uint64_t base_;
   std::span<const std::uint8_t> copy_;
   MemoryReader* reader_;
+  MemoryReader* aside_;
   Thread thread_;
   bool seam_broken_ = false;
   std::size_t failures_ = 0;
