@@ -34,7 +34,7 @@ struct Place {
 // process. Moves; not thread-safe.
 class SampleWriter {
  public:
-  static constexpr char kMetric[] = "cpu-user";
+  static constexpr char kMetric[] = "cpu";
 
   // Makes the file. Errors of recording::Writer.
   static Result<SampleWriter> Create(const std::filesystem::path& file, std::uint64_t period_ns);

@@ -1,7 +1,9 @@
 #include "common/tree/merge.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "common/base/check.h"
@@ -30,6 +32,9 @@ std::vector<bool> IsThere(const Measured& measured) {
   there[0] = true;
   return there;
 }
+
+// How many events in a row a stack may lack: functions that ended by calling the next one.
+constexpr std::size_t kMostTailCalls = 3;
 
 // A stack, or a part of one: the node of the events that it is of, and where it stands itself.
 struct Place {
@@ -61,14 +66,19 @@ class Merger {
 
  private:
   bool IsEvent(PathId path) const { return path.value() < event_paths_; }
+  // The events' node that a stack at `node` comes to with `frame`; nullopt: it has no events.
+  std::optional<PathId> Follow(PathId node, FrameId frame);
+  std::optional<PathId> FindBehindTailCalls(PathId node, FrameId frame) const;
   Result<std::vector<Part>> Parts(const std::vector<std::size_t>& weights) const;
 
   const Measured& events_;
   const Measured& samples_;
   std::shared_ptr<Dictionary> dictionary_;  // the paths of the events first
   std::size_t event_paths_ = 0;
-  std::vector<std::uint32_t> event_to_;  // [path id of the events]
-  std::vector<Place> places_;            // [path id of the samples]
+  std::vector<std::uint32_t> event_to_;         // [path id of the events]
+  std::vector<std::vector<PathId>> events_of_;  // [frame id]
+  std::map<std::pair<PathId, FrameId>, std::optional<PathId>> followed_;
+  std::vector<Place> places_;  // [path id of the samples]
 };
 
 Status Merger::EnterEvents() {
@@ -83,7 +93,35 @@ Status Merger::EnterEvents() {
     event_to_[path] = to.value();
   }
   event_paths_ = dictionary_->paths.size();
+  events_of_.resize(dictionary_->frames.size());
+  for (std::uint32_t path = 1; path < event_paths_; ++path) {
+    events_of_[dictionary_->paths.frame(PathId(path)).value()].push_back(PathId(path));
+  }
   return {};
+}
+
+std::optional<PathId> Merger::Follow(PathId node, FrameId frame) {
+  const auto child = dictionary_->paths.Find(node, frame);
+  if (child && IsEvent(*child)) return child;
+  if (frame.value() >= events_of_.size()) return std::nullopt;
+  const auto [followed, is_new] = followed_.try_emplace({node, frame});
+  if (is_new) followed->second = FindBehindTailCalls(node, frame);
+  return followed->second;
+}
+
+std::optional<PathId> Merger::FindBehindTailCalls(PathId node, FrameId frame) const {
+  const PathTable& paths = dictionary_->paths;
+  std::optional<PathId> found;
+  for (const PathId path : events_of_[frame.value()]) {
+    const std::size_t below = paths.depth(path) - std::min(paths.depth(path), paths.depth(node));
+    if (below < 2 || below > 1 + kMostTailCalls) continue;
+    PathId ancestor = path;
+    for (std::size_t i = 0; i < below; ++i) ancestor = paths.parent(ancestor);
+    if (ancestor != node) continue;
+    if (found) return std::nullopt;  // nobody knows which
+    found = path;
+  }
+  return found;
 }
 
 Status Merger::EnterSamples(MergedRun& merged) {
@@ -97,8 +135,8 @@ Status Merger::EnterSamples(MergedRun& merged) {
     const Place& before = places_[parent];
     dropped[path] = dropped[parent];
     FIELDCOST_ASSIGN(const FrameId frame, dictionary_->frames.Intern(from.frame(PathId(path))));
-    const auto node = dictionary_->paths.Find(before.node, frame);
-    if (node && IsEvent(*node)) {
+    const auto node = Follow(before.node, frame);
+    if (node) {
       dropped[path] += static_cast<std::uint32_t>(dictionary_->paths.depth(before.at) -
                                                   dictionary_->paths.depth(before.node));
       places_[path] = {.node = *node, .at = *node};

@@ -34,8 +34,10 @@ struct MergedRun {
 };
 
 // Events and samples of one run in one tree. A stack's frames are followed from outside: where the
-// node of the events reached so far has a child of that frame, it goes on there; what follows the
-// last such frame hangs below, and frames between are dropped. Events decide, samples divide: what
+// node of the events reached so far has a child of that frame, it goes on there; else, if one path
+// alone leads on to that frame over at most three others, there: these ended by calling the next
+// one, and are not on the stack. What follows the last such frame hangs below, and frames between
+// are dropped. Events decide, samples divide: what
 // a node of the events has itself of `divided` is shared among its stacks in proportion to their
 // weights, by largest remainder (of equal ones the first in canonical order), so that the inclusive
 // value of every node of the events stays what it was. Without a stack a node keeps it. A metric of

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/tree/merge.h"
+#include "common/tree/remap.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -65,56 +66,36 @@ bool CanMerge(const RecordedRuns& recorded, const Kinds& kinds) {
          });
 }
 
-// Merged runs, by paths of one dictionary.
-class JoinedRuns {
- public:
-  Status Add(const tree::MergedRun& merged) {
-    const tree::Dictionary& from = *merged.run.dictionary;
-    std::vector<tree::PathId> to(from.paths.size(), tree::kRootPath);
-    for (std::uint32_t path = 1; path < to.size(); ++path) {
-      FIELDCOST_ASSIGN(const tree::FrameId frame,
-                       dictionary_->frames.Intern(from.frame(tree::PathId(path))));
-      FIELDCOST_ASSIGN(to[path], dictionary_->paths.Intern(to[from.paths.parents()[path]], frame));
-    }
-    metrics_ = merged.run.metrics;
-    runs_.emplace_back(metrics_.size());
-    for (std::size_t metric = 0; metric < metrics_.size(); ++metric) {
-      const std::span<const std::uint64_t> column = merged.run.values.column(metric);
-      for (std::size_t path = 0; path < column.size(); ++path) {
-        FIELDCOST_TRY(runs_.back().Add(metric, to[path], column[path]));
-      }
-    }
-    stacks_with_dropped_ += merged.stacks_with_dropped;
-    return {};
-  }
-
-  RecordedRuns Take(std::vector<std::string> remarks) && {
-    if (stacks_with_dropped_ != 0) {
-      remarks.push_back(fmt::format("stacks with functions between those that have events: {}",
-                                    stacks_with_dropped_));
-    }
-    return {.dictionary = std::move(dictionary_),
-            .metrics = std::move(metrics_),
-            .runs = std::move(runs_),
-            .remarks = std::move(remarks)};
-  }
-
- private:
-  std::shared_ptr<tree::Dictionary> dictionary_ = std::make_shared<tree::Dictionary>();
-  std::vector<tree::Metric> metrics_;
-  std::vector<tree::RunValues> runs_;
-  std::uint64_t stacks_with_dropped_ = 0;
-};
-
 Result<RecordedRuns> Merge(RecordedRuns recorded, const Kinds& kinds) {
-  JoinedRuns joined;
+  std::vector<tree::MergedRun> merged;
+  std::vector<std::shared_ptr<const tree::Dictionary>> dictionaries;
+  std::uint64_t stacks_with_dropped = 0;
   for (const tree::RunValues& run : recorded.runs) {
-    FIELDCOST_ASSIGN(const tree::MergedRun merged,
+    FIELDCOST_ASSIGN(tree::MergedRun one,
                      tree::MergeEventsAndSamples(Part(recorded, run, kinds.events),
                                                  Part(recorded, run, kinds.samples)));
-    FIELDCOST_TRY(joined.Add(merged));
+    dictionaries.push_back(one.run.dictionary);
+    stacks_with_dropped += one.stacks_with_dropped;
+    merged.push_back(std::move(one));
   }
-  return std::move(joined).Take(std::move(recorded.remarks));
+  FIELDCOST_ASSIGN(const tree::Union all, tree::Unite(dictionaries));
+  RecordedRuns joined{.dictionary = all.dictionary,
+                      .metrics = merged[0].run.metrics,
+                      .runs = {},
+                      .remarks = std::move(recorded.remarks)};
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    tree::RunValues& values = merged[i].run.values;
+    if (!all.to[i].empty()) {
+      const tree::PathMap map{.dictionary = all.dictionary, .to = all.to[i]};
+      FIELDCOST_ASSIGN(values, tree::Apply(map, values));
+    }
+    joined.runs.push_back(std::move(values));
+  }
+  if (stacks_with_dropped != 0) {
+    joined.remarks.push_back(fmt::format("stacks with functions between those that have events: {}",
+                                         stacks_with_dropped));
+  }
+  return joined;
 }
 
 }  // namespace

@@ -83,6 +83,21 @@ TEST(MergeTest, AStackWithoutAnyEventHangsBelowTheRoot) {
   EXPECT_EQ(merged.stacks_with_dropped, 0U);
 }
 
+// compress ends by calling compress2, which takes its place on the stack.
+TEST(MergeTest, AStackWithoutAFunctionThatTailCalledFollowsTheEvents) {
+  const Table events = {
+      {"wall", {{{"main"}, 300}, {{"main", "compress", "compress2", "deflate"}, 12}}}};
+  const Table samples = {{"cpu", {{{"main", "compress2", "deflate", "longest"}, 5}}}};
+  EXPECT_EQ(
+      TableOf(Merge(events, samples).run)["wall"],
+      (Values{{{"main"}, 300}, {{"main", "compress", "compress2", "deflate", "longest"}, 12}}));
+  // Two ways, and nobody knows which was taken.
+  Table two = events;
+  two["wall"][{"main", "uncompress", "compress2", "deflate"}] = 1;
+  EXPECT_EQ(TableOf(Merge(two, samples).run)["cpu"],
+            (Values{{{"main", "compress2", "deflate", "longest"}, 5}}));
+}
+
 TEST(MergeTest, PathsOfTheDictionaryWithoutEventsAreNotOfTheEvents) {
   std::mt19937_64 random(1);
   // Both speak by one dictionary: helper is in it, but has no events.
@@ -140,10 +155,18 @@ struct SlowPlace {
   Names at;
 };
 SlowPlace SlowPlaceOf(const Names& stack, const PlainRun& events) {
+  const std::vector<Names> all = AllPaths(std::span(&events, 1));
   SlowPlace place;
   for (const std::string& frame : stack) {
     Names child = place.node;
     child.push_back(frame);
+    std::vector<Names> behind;  // up to three tail calls
+    for (const Names& path : all) {
+      const bool is_below = path.size() > child.size() && path.size() <= child.size() + 3 &&
+                            std::equal(place.node.begin(), place.node.end(), path.begin());
+      if (is_below && path.back() == frame) behind.push_back(path);
+    }
+    if (!events.IsIn(child) && behind.size() == 1) child = behind[0];
     if (events.IsIn(child)) {
       place = {child, child};
     } else {

@@ -52,6 +52,10 @@ TEST(CfiTableTest, RowsHoldFromTheirInstructionToTheNext) {
   const CfiTable table =
       TableOf(MadeElf(Code(), MadeFunction(MadeCommon(), kCode + 16, 32, program)));
   EXPECT_EQ(RowAt(table, kCode + 15), "none");
+  EXPECT_EQ(table.FunctionStart(kCode + 15), std::nullopt);
+  EXPECT_EQ(table.FunctionStart(kCode + 16), kCode + 16);
+  EXPECT_EQ(table.FunctionStart(kCode + 47), kCode + 16);
+  EXPECT_EQ(table.FunctionStart(kCode + 48), std::nullopt);
   EXPECT_EQ(RowAt(table, kCode + 16), "r7+8 r16:0@-8");
   EXPECT_EQ(RowAt(table, kCode + 17), "r7+16 r6:0@-16 r16:0@-8");
   EXPECT_EQ(RowAt(table, kCode + 19), "r7+16 r6:0@-16 r16:0@-8");

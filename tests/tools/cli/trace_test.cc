@@ -40,7 +40,7 @@ TEST_F(TraceTest, StacksOfAProgramThatNobodyHereWroteHaveNames) {
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;
   EXPECT_THAT(traced.errors, ContainsRegex("^fieldcost: 2 runs, [0-9]+ samples, "));
   EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
-  EXPECT_THAT(Show().output, AllOf(HasSubstr("cpu-user of 2 runs: "), HasSubstr("(sampled)"),
+  EXPECT_THAT(Show().output, AllOf(HasSubstr("cpu of 2 runs: "), HasSubstr("(sampled)"),
                                    HasSubstr("_PyEval_EvalFrameDefault")));
   // Everything is called by main, and nearly everything by the interpreter's loop.
   EXPECT_THAT(Show({"--callers", "*_PyEval_EvalFrameDefault"}).output, HasSubstr("Py_RunMain"));
@@ -66,7 +66,7 @@ TEST_F(TraceTest, ASignalEndsTheProgramAndKeepsTheRecording) {
   EXPECT_EQ(traced.exit_status, 130) << traced.errors;
   EXPECT_THAT(traced.errors, HasSubstr("1 run, "));
   EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
-  EXPECT_THAT(Show().output, HasSubstr("cpu-user of 1 run: "));
+  EXPECT_THAT(Show().output, HasSubstr("cpu of 1 run: "));
 }
 
 TEST_F(TraceTest, WhatItStartsIsRecordedToo) {

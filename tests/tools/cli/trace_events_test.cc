@@ -1,0 +1,157 @@
+// `fieldcost trace --events`: what programs count themselves, beside samples.
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "tests/tools/cli/cli_fixture.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+using testing::ProcessResult;
+
+constexpr int kUsage = 64;
+const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
+// Compresses for a while, in a library that nobody here built.
+const std::vector<std::string> kCompressing = {
+    "python3", "-c",
+    "import zlib\nfor i in range(40): zlib.compress(bytes(j * j >> 3 & 255 for j in "
+    "range(65536)))"};
+
+class TraceEventsTest : public CliTest {
+ protected:
+  ProcessResult Trace(const std::string& events, const std::vector<std::string>& command,
+                      std::vector<std::string> options = {}) {
+    std::vector<std::string> arguments = {"trace", "-o", file(), "--events", events};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.emplace_back("--");
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    return Cli(arguments);
+  }
+  std::string file() const { return (work_.path() / "a.fct").string(); }
+
+  // By "function/function", from the first one that has events on: inclusive costs a run.
+  std::map<std::string, std::string> Costs(const std::string& operand, const std::string& metric) {
+    const ProcessResult shown =
+        Cli({"tree", "show", operand, "--metric", metric, "--all", "--json"});
+    EXPECT_EQ(shown.exit_status, 0) << shown.errors;
+    const std::string lines = Start({"python3", "-c", R"(
+import json, sys
+nodes = json.loads(sys.argv[1])["nodes"]
+names = []
+for node in nodes:
+    parent = names[node["parent"]] if names else None
+    name = "" if parent is None else node.get("function") or node["name"].split(" ")[0].split("so")[-1]
+    names.append(parent + "/" + name if parent else name)
+    if int(node["inclusive"]) and name: print(node["inclusive"], names[-1])
+)",
+                                     shown.output},
+                                    {})
+                                  .output;
+    std::map<std::string, std::string> costs;
+    std::istringstream input(lines);
+    for (std::string cost, path; input >> cost && std::getline(input >> std::ws, path);) {
+      costs[path] = cost;
+    }
+    return costs;
+  }
+
+  testing::TempDir work_;
+};
+
+TEST_F(TraceEventsTest, CallsOfFunctionsAreExactAndHaveNames) {
+  const ProcessResult plain = Start({kVictims + "traced", "work"}, {});
+  const ProcessResult traced = Trace("functions", {kVictims + "traced", "work"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  EXPECT_EQ(traced.output, plain.output);
+  EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
+  const auto calls = Costs(file(), "calls");
+  // Inclusive: its own and those of what it calls.
+  EXPECT_THAT(calls, ElementsAre(Pair("work", "6"), Pair("work/leaf", "1"),
+                                 Pair("work/middle", "4"), Pair("work/middle/leaf", "3")));
+}
+
+TEST_F(TraceEventsTest, CallsOfALibraryAreExactAndSamplesSayWhatLiesBelow) {
+  const ProcessResult traced = Trace("libz.so.1!*", kCompressing, {"--rate", "997"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  EXPECT_THAT(traced.errors, Not(HasSubstr("lost events")));
+  const auto calls = Costs(file(), "calls");
+  EXPECT_THAT(calls, AllOf(Contains(Pair("deflateEnd", "40")), Contains(Pair("zlibVersion", "1")),
+                           Contains(Pair("deflate/adler32/adler32_z", "80"))));
+  // Most of the time is in functions that have no events.
+  const auto wall = Costs(file(), "wall");
+  ASSERT_TRUE(wall.contains("deflate"));
+  std::uint64_t below = 0;
+  for (const auto& [path, cost] : wall) {
+    const bool is_below = path.starts_with("deflate/+0x") && path.find('/', 8) == path.npos;
+    if (is_below) below += std::stoull(cost);
+  }
+  EXPECT_GT(below, std::stoull(wall.at("deflate")) / 2);
+}
+
+TEST_F(TraceEventsTest, PartsOfTimeAddUp) {
+  ASSERT_EQ(Trace("libz.so.1!*", kCompressing).exit_status, 0);
+  const auto whole = Costs(file(), "calls");
+  const auto before = Costs(file() + "@..250ms", "calls");
+  const auto after = Costs(file() + "@250ms..", "calls");
+  ASSERT_FALSE(whole.empty());
+  for (const auto& [path, cost] : whole) {
+    const auto of = [&](const auto& part) {
+      const auto found = part.find(path);
+      return found == part.end() ? 0 : std::stoull(found->second);
+    };
+    EXPECT_EQ(of(before) + of(after), std::stoull(cost)) << path;
+  }
+}
+
+TEST_F(TraceEventsTest, BranchesAreToldByTheirLines) {
+  const ProcessResult traced = Trace("branches", {kVictims + "blocks"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  const std::string shown = Cli({"tree", "show", file(), "--metric", "branches", "--all"}).output;
+  EXPECT_THAT(shown, AllOf(HasSubstr("[branches]"), HasSubstr("even at blocks.c:"),
+                           HasSubstr("odd at blocks.c:")));
+}
+
+TEST_F(TraceEventsTest, SeveralRunsAreComparedRunByRun) {
+  ASSERT_EQ(Trace("functions", {kVictims + "traced", "work"}, {"--runs", "3"}).exit_status, 0);
+  EXPECT_THAT(Cli({"tree", "show", file(), "--metric", "calls"}).output,
+              HasSubstr("calls of 3 runs: 6 a run"));
+  const ProcessResult same = Cli({"tree", "diff", file(), file(), "--metric", "calls"});
+  EXPECT_NE(same.exit_status, 1) << same.output;
+}
+
+TEST_F(TraceEventsTest, NothingStaysBehind) {
+  ASSERT_EQ(Trace("functions", {kVictims + "traced", "work"}).exit_status, 0);
+  std::vector<std::string> left;
+  for (const char* root : {"/dev/shm", "/run/user"}) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             root, std::filesystem::directory_options::skip_permission_denied, error)) {
+      const std::string path = entry.path().string();
+      if (path.find(home().string()) != std::string::npos &&
+          path.find("/trace-") != std::string::npos) {
+        left.push_back(path);
+      }
+    }
+  }
+  EXPECT_THAT(left, IsEmpty());
+}
+
+TEST_F(TraceEventsTest, WrongListsAreRefused) {
+  for (const char* wrong : {"", ",", "calls", "functions,branch", "deflate"}) {
+    const ProcessResult refused = Trace(wrong, {"/bin/true"});
+    EXPECT_EQ(refused.exit_status, kUsage) << wrong;
+  }
+  EXPECT_THAT(Trace("deflate", {"/bin/true"}).errors, HasSubstr("LIBRARY!FUNCTION"));
+  EXPECT_EQ(Cli({"trace", "--events", "functions", "-p", "1"}).exit_status, kUsage);
+}
+
+}  // namespace
+}  // namespace fieldcost::cli
