@@ -114,6 +114,13 @@ std::optional<MapRecord> ParseMap(Fields fields, bool is_data) {
   return map;
 }
 
+SwitchRecord SwitchOf(const perf_event_header& header, std::span<const std::uint8_t> trailer) {
+  return {.pid = At<pid_t>(trailer, 0),
+          .tid = At<pid_t>(trailer, sizeof(pid_t)),
+          .out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0,
+          .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> TimeOf(std::span<const std::uint8_t> untrusted_record) {
@@ -134,6 +141,7 @@ std::optional<PerfRecord> ParseRecord(std::span<const std::uint8_t> untrusted_re
   if (header.type == PERF_RECORD_SAMPLE) {
     auto sample = ParseSample(Fields(behind), record.time);
     if (!sample) return std::nullopt;
+    sample->in_kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     record.content = *sample;
     return record;
   }
@@ -151,7 +159,9 @@ std::optional<PerfRecord> ParseRecord(std::span<const std::uint8_t> untrusted_re
       break;
     case PERF_RECORD_FORK: {
       const auto pid = fields.Take<pid_t>();
-      record.content = ForkRecord{.pid = pid, .parent_pid = fields.Take<pid_t>()};
+      const auto parent_pid = fields.Take<pid_t>();
+      record.content =
+          ForkRecord{.pid = pid, .parent_pid = parent_pid, .tid = fields.Take<pid_t>()};
       break;
     }
     case PERF_RECORD_EXIT: {
@@ -163,6 +173,14 @@ std::optional<PerfRecord> ParseRecord(std::span<const std::uint8_t> untrusted_re
     case PERF_RECORD_LOST:
       fields.Take<std::uint64_t>();  // the event
       record.content = LostRecord{.count = fields.Take<std::uint64_t>()};
+      break;
+    case PERF_RECORD_SWITCH:
+      record.content = SwitchOf(header, behind.last(kTrailerBytes));
+      break;
+    case PERF_RECORD_READ:
+      fields.Take<pid_t>();
+      record.content = CountRecord{.tid = fields.Take<pid_t>(), .value = 0};
+      std::get<CountRecord>(record.content).value = fields.Take<std::uint64_t>();
       break;
     default:
       break;

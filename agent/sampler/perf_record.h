@@ -28,6 +28,7 @@ struct SampleRecord {
   pid_t tid = 0;
   std::uint32_t cpu = 0;
   std::uint64_t period = 0;
+  bool in_kernel = false;  // it was in the kernel; registers are those of user mode all the same
   bool is_64_bit = false;  // else there are no registers
   unwind::Registers registers;
   std::span<const std::uint8_t> stack;  // of the record's bytes, from the stack pointer on
@@ -41,6 +42,7 @@ struct MapRecord {
 struct ForkRecord {
   pid_t pid = 0;
   pid_t parent_pid = 0;
+  pid_t tid = 0;
 };
 struct ExecRecord {
   pid_t pid = 0;
@@ -52,11 +54,23 @@ struct ExitRecord {
 struct LostRecord {
   std::uint64_t count = 0;
 };
+// A thread is taken from its CPU, or gets one.
+struct SwitchRecord {
+  pid_t pid = 0;
+  pid_t tid = 0;
+  bool out = false;
+  bool preempted = false;  // if out: it wanted to run on
+};
+// What the event of a thread that ended has counted, on this ring's CPU.
+struct CountRecord {
+  pid_t tid = 0;
+  std::uint64_t value = 0;
+};
 
 struct PerfRecord {
   std::uint64_t time = 0;  // of the event's clock, ns
   std::variant<std::monostate, SampleRecord, MapRecord, ForkRecord, ExecRecord, ExitRecord,
-               LostRecord>
+               LostRecord, SwitchRecord, CountRecord>
       content;
 };
 

@@ -49,6 +49,10 @@ std::optional<std::span<const std::uint8_t>> PerfRing::Front() {
   return std::span<const std::uint8_t>(straightened_);
 }
 
+double PerfRing::fill() const {
+  return static_cast<double>(Head() - tail_) / static_cast<double>(data_bytes_);
+}
+
 void PerfRing::Pop() {
   if (front_bytes_ != 0) SetTail(tail_ + front_bytes_);
 }

@@ -23,6 +23,8 @@ class PerfRing {
   // REQUIRES: Front() gave a record.
   void Pop();
 
+  // How full it is, from 0 to 1.
+  double fill() const;
   std::uint64_t broken() const { return broken_; }
 
  private:

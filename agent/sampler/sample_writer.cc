@@ -48,11 +48,15 @@ Result<SampleWriter> SampleWriter::Create(const std::filesystem::path& file,
                                         .monotonic_ns = begin_ns};
   FIELDCOST_ASSIGN(recording::Writer writer, recording::Writer::Create(file, *dictionary, anchors));
   SampleWriter made(std::move(dictionary), std::move(writer), begin_ns);
-  FIELDCOST_ASSIGN(const std::uint16_t metric,
-                   made.writer_.AddMetric({.name = kMetric, .per_sample = period_ns}));
-  FIELDCOST_ASSIGN(made.stream_, made.writer_.AddStream({.kind = recording::StreamKind::kSamples,
-                                                         .name = "samples",
-                                                         .metrics = {metric}}));
+  FIELDCOST_ASSIGN(const std::uint16_t cpu,
+                   made.writer_.AddMetric({.name = kCpu, .per_sample = period_ns}));
+  FIELDCOST_ASSIGN(made.samples_, made.writer_.AddStream({.kind = recording::StreamKind::kSamples,
+                                                          .name = "samples",
+                                                          .metrics = {cpu}}));
+  FIELDCOST_ASSIGN(const std::uint16_t off_cpu, made.writer_.AddMetric({.name = kOffCpu}));
+  FIELDCOST_ASSIGN(made.waits_, made.writer_.AddStream({.kind = recording::StreamKind::kWaits,
+                                                        .name = "waits",
+                                                        .metrics = {off_cpu}}));
   return made;
 }
 
@@ -102,7 +106,7 @@ Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
                      dictionary_->frames.Intern(tree::SpecialFrame(tree::kCut)));
     FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, cut));
   }
-  const std::size_t frames = std::min(sample.frames.size(), tree::kMaxDepth - 1);
+  const std::size_t frames = std::min(sample.frames.size(), tree::kMaxDepth - 2);
   // Our own cost is told, our frames between those of others are not.
   std::size_t own = 0;
   while (own < frames && IsOurs(modules[sample.frames[own].module])) ++own;
@@ -110,6 +114,11 @@ Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
     if (i >= own && IsOurs(modules[sample.frames[i].module])) continue;
     FIELDCOST_ASSIGN(const tree::FrameId frame, FrameOf(sample.frames[i], modules));
     FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, frame));
+  }
+  if (sample.special != nullptr) {
+    FIELDCOST_ASSIGN(const tree::FrameId special,
+                     dictionary_->frames.Intern(tree::SpecialFrame(sample.special)));
+    FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, special));
   }
   return path;
 }
@@ -123,9 +132,11 @@ Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>
                      dictionary_->frames.Intern(tree::SpecialFrame(tree::kOther)));
     FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(tree::kRootPath, other));
   }
-  if (sample.end != unwind::StackEnd::kOutermost) ++counts_["cut stacks"];
+  const bool is_wait = sample.kind == Sample::Kind::kWait;
+  if (sample.end != unwind::StackEnd::kOutermost)
+    ++counts_[is_wait ? "cut stacks of waits" : "cut stacks"];
   const std::uint64_t time_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
-  return Append(stream_, time_ns, *path, {&sample.weight_ns, 1});
+  return Append(is_wait ? waits_ : samples_, time_ns, *path, {&sample.weight_ns, 1});
 }
 
 Status SampleWriter::EndRun(int exit_status, const SamplerCounts& counts) {
@@ -133,6 +144,7 @@ Status SampleWriter::EndRun(int exit_status, const SamplerCounts& counts) {
   counts_["records not understood"] += counts.unreadable;
   counts_["samples of 32-bit programs"] += counts.of_32_bit;
   counts_["late records"] += counts.out_of_order;
+  counts_["long waits that were not seen"] += counts.missed_waits;
   for (const auto& [name, value] : counts_) FIELDCOST_TRY(writer_.SetCount(name, value));
   // Of a run is what was before its end.
   return writer_.EndRun(run_, std::max(Now(), last_ns_ + 1), exit_status);

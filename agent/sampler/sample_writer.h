@@ -34,7 +34,8 @@ struct Place {
 // process. Moves; not thread-safe.
 class SampleWriter {
  public:
-  static constexpr char kMetric[] = "cpu";
+  static constexpr char kCpu[] = "cpu";         // ns, sampled
+  static constexpr char kOffCpu[] = "off-cpu";  // ns in which threads had no CPU
 
   // Makes the file. Errors of recording::Writer.
   static Result<SampleWriter> Create(const std::filesystem::path& file, std::uint64_t period_ns);
@@ -70,7 +71,8 @@ class SampleWriter {
   std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it
   recording::Writer writer_;
   std::uint64_t begin_ns_;  // CLOCK_MONOTONIC
-  recording::StreamId stream_;
+  recording::StreamId samples_;
+  recording::StreamId waits_;
   std::uint32_t run_ = 0;
   std::uint64_t last_ns_ = 0;                                               // of what was appended
   std::map<std::pair<std::uint32_t, std::uint64_t>, tree::FrameId> known_;  // of this run

@@ -1,172 +1,191 @@
 #include "agent/sampler/sampler.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
-#include <linux/perf_event.h>
-#include <poll.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <utility>
+
+#include "agent/sampler/wait_stack.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/tree/frame.h"
 
 namespace fieldcost::sampler {
 namespace {
 
 constexpr std::size_t kMostProcesses = 65'536;
+constexpr std::size_t kMostThreads = 65'536;
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
-int OpenPerfEvent(const perf_event_attr& attributes, pid_t pid, int cpu) {
-  return static_cast<int>(
-      ::syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+// How often rings are looked at where nobody is woken by a sample.
+constexpr auto kShortestLook = std::chrono::milliseconds(1);
+constexpr auto kQuickLook = std::chrono::milliseconds(2);
+constexpr auto kLongestLook = std::chrono::milliseconds(100);
+// After a wait that was over before it was looked at, looks are quick for so long.
+constexpr int kQuickLooks = 32;
+constexpr std::size_t kMostReadsALook = 64;
+// So many samples without one that is deeper than the copy: then samples wake nobody.
+constexpr int kDeepSamples = 256;
+constexpr std::uint64_t kRestNs = 100'000'000;
+constexpr std::uint64_t kRestShare =
+    100;  // asking for it takes at most so small a part of the time
+
+std::uint64_t NowNs() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecondNs +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-perf_event_attr AttributesOf(const Sampler::Options& options) {
-  perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
-  attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.config = PERF_COUNT_SW_TASK_CLOCK;
-  attributes.sample_period = options.period_ns;
-  attributes.sample_type = kSampleType;
-  attributes.sample_regs_user = kUserRegisters;
-  attributes.sample_stack_user = options.stack_bytes;
-  attributes.disabled = 1;
-  attributes.enable_on_exec = 1;
-  attributes.inherit = 1;
-  attributes.exclude_kernel = 1;
-  attributes.exclude_hv = 1;
-  attributes.mmap = 1;
-  attributes.mmap2 = 1;
-  attributes.comm = 1;
-  attributes.comm_exec = 1;
-  attributes.task = 1;
-  attributes.sample_id_all = 1;
-  attributes.use_clockid = 1;
-  attributes.clockid = CLOCK_MONOTONIC;
-  attributes.wakeup_events = 1;  // what is behind the copy is read before the stack changes
-  return attributes;
-}
+constexpr std::uint64_t kLongWaitNs = std::chrono::nanoseconds(Sampler::kLongWait).count();
 
-Error OpenError(int error_number) {
-  const std::string reason =
-      ErrnoError("open a perf event of", "this process's child", error_number).message;
-  if (error_number == EACCES || error_number == EPERM) {
-    return Fail(ErrorCode::kPermissionDenied, "{} (kernel.perf_event_paranoid must be 2 or less)",
-                reason);
+std::vector<pid_t> ThreadsOf(pid_t pid) {
+  std::vector<pid_t> threads;
+  const std::string path = fmt::format("/proc/{}/task", pid);
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
+  if (directory == nullptr) return threads;
+  while (const dirent* const entry = ::readdir(directory.get())) {
+    if (const auto tid = ParseUint64(entry->d_name)) threads.push_back(static_cast<pid_t>(*tid));
   }
-  return Fail(ErrorCode::kUnsupported, "{}", reason);
+  return threads;
+}
+
+// By the state in /proc/PID/task/TID/stat, behind the name, which may be anything.
+bool IsWaiting(pid_t pid, pid_t tid) {
+  const auto text = ReadFile(fmt::format("/proc/{}/task/{}/stat", pid, tid), 4096);
+  if (!text) return false;
+  const std::size_t name_end = text->rfind(')');
+  return name_end != std::string::npos && name_end + 2 < text->size() &&
+         std::string_view("SDTtI").find((*text)[name_end + 2]) != std::string_view::npos;
 }
 
 }  // namespace
 
-struct Sampler::Cpu {
-  Cpu(UniqueFd event, void* mapped, std::size_t page_bytes, std::size_t ring_bytes)
-      : fd(std::move(event)),
-        memory(mapped),
-        bytes(page_bytes + ring_bytes),
-        ring(mapped, static_cast<std::uint8_t*>(mapped) + page_bytes, ring_bytes) {}
-  ~Cpu() { ::munmap(memory, bytes); }
-  Cpu(const Cpu&) = delete;
-  Cpu& operator=(const Cpu&) = delete;
-
-  UniqueFd fd;
-  void* memory;
-  std::size_t bytes;
-  PerfRing ring;
-  bool ended = false;  // no process is left that could write
-};
-
-Sampler::Sampler(Options options, Sink sink)
-    : options_(options), sink_(std::move(sink)), unwinder_(tables_) {}
+Sampler::Sampler(pid_t pid, Options options, Sink sink)
+    : options_(options),
+      sink_(std::move(sink)),
+      pid_(pid),
+      account_(options.period_ns),
+      look_(kQuickLook),
+      deep_samples_(kDeepSamples),
+      unwinder_(tables_) {}
 
 Sampler::~Sampler() = default;
 
-Result<std::unique_ptr<Sampler>> Sampler::OfNextExec(pid_t pid, Options options, Sink sink) {
-  std::unique_ptr<Sampler> sampler(new Sampler(options, std::move(sink)));
-  const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
-  for (int cpu = 0; cpu < cpus; ++cpu) {
-    FIELDCOST_TRY(sampler->Open(pid, cpu));
+Result<std::unique_ptr<Sampler>> Sampler::Of(pid_t pid, Options options, bool from_next_exec,
+                                             Sink sink) {
+  std::unique_ptr<Sampler> sampler(new Sampler(pid, options, std::move(sink)));
+  sampler->process_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!sampler->process_.valid()) {
+    if (errno == ESRCH) return Fail(ErrorCode::kNotFound, "record process {}: there is none", pid);
+    return ErrnoError("record process", std::to_string(pid), errno);
   }
-  if (sampler->cpus_.empty())
-    return Fail(ErrorCode::kUnsupported, "open a perf event: no CPU is online");
+  FIELDCOST_ASSIGN(sampler->events_, PerfEvents::Create({.period_ns = options.period_ns,
+                                                         .stack_bytes = options.stack_bytes,
+                                                         .ring_bytes = options.ring_bytes,
+                                                         .from_next_exec = from_next_exec}));
+  sampler->ended_ns_.resize(sampler->events_->rings());
   return sampler;
 }
 
-Status Sampler::Open(pid_t pid, int cpu) {
-  UniqueFd fd(OpenPerfEvent(AttributesOf(options_), pid, cpu));
-  if (!fd.valid()) {
-    if (errno == ENODEV || errno == ENXIO) return {};  // the CPU is offline
-    return OpenError(errno);
+Result<std::unique_ptr<Sampler>> Sampler::OfNextExec(pid_t pid, Options options, Sink sink) {
+  FIELDCOST_ASSIGN(std::unique_ptr<Sampler> sampler, Of(pid, options, true, std::move(sink)));
+  FIELDCOST_TRY(sampler->events_->Add(pid));
+  sampler->threads_.insert(pid);
+  return sampler;
+}
+
+Result<std::unique_ptr<Sampler>> Sampler::OfRunning(pid_t pid, Options options, Sink sink) {
+  FIELDCOST_ASSIGN(std::unique_ptr<Sampler> sampler, Of(pid, options, false, std::move(sink)));
+  sampler->is_attached_ = true;
+  sampler->scan_ = true;
+  FIELDCOST_ASSIGN(const bool some, sampler->AddThreads(ThreadsOf(pid)));
+  if (!some) return Fail(ErrorCode::kNotFound, "record process {}: it has no threads", pid);
+  return sampler;
+}
+
+Result<bool> Sampler::AddThreads(const std::vector<pid_t>& threads) {
+  bool some = false;
+  for (const pid_t tid : threads) {
+    if (threads_.contains(tid)) continue;
+    const std::uint64_t now = NowNs();
+    const Status added = events_->Add(tid);
+    if (!added && added.error().code == ErrorCode::kNotFound) continue;
+    FIELDCOST_TRY(added);
+    threads_.insert(tid);
+    if (IsWaiting(pid_, tid)) waits_.WaitsSince(pid_, tid, now);
+    some = true;
   }
-  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* const memory = ::mmap(nullptr, page_bytes + options_.ring_bytes, PROT_READ | PROT_WRITE,
-                              MAP_SHARED, fd.get(), 0);
-  if (memory == MAP_FAILED) {
-    return Fail(ErrorCode::kPermissionDenied,
-                "map a perf ring of {} bytes: {} (kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK "
-                "limit them)",
-                options_.ring_bytes, ErrnoError("map", "ring", errno).message);
-  }
-  cpus_.push_back(std::make_unique<Cpu>(std::move(fd), memory, page_bytes, options_.ring_bytes));
-  return {};
+  return some;
 }
 
 Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
-  std::vector<pollfd> waiting;
-  for (const auto& cpu : cpus_) {
-    if (!cpu->ended) waiting.push_back({.fd = cpu->fd.get(), .events = POLLIN, .revents = 0});
+  const auto longest = std::min<std::chrono::nanoseconds>(limit, look_);
+  FIELDCOST_ASSIGN(const bool ended, events_->Wait(longest, deep_samples_ > 0, process_.get()));
+  if (ended) process_.Reset();
+  const bool is_over = !process_.valid() && (is_attached_ || events_->AllEnded());
+  const std::uint64_t now = NowNs();
+  Drain(now);
+  if (is_over) {
+    Finish();
+    return false;
   }
-  if (::poll(waiting.data(), waiting.size(), static_cast<int>(limit.count())) < 0 &&
-      errno != EINTR) {
-    return ErrnoError("wait for", "perf rings", errno);
+  if (scan_) {
+    // What is listed and was begun by a thread that is sampled has told of itself by now.
+    const std::vector<pid_t> threads = ThreadsOf(pid_);
+    Drain(NowNs());
+    FIELDCOST_ASSIGN(scan_, AddThreads(threads));
   }
-  Drain();
-  std::size_t i = 0;
-  bool some_left = false;
-  for (const auto& cpu : cpus_) {
-    if (cpu->ended) continue;
-    cpu->ended = (waiting[i++].revents & (POLLHUP | POLLERR)) != 0;
-    some_left = some_left || !cpu->ended;
-  }
-  return some_left;
+  ReadWaits();
+  if (now >= next_rest_ns_) TakeRest(now, false);
+  return true;
 }
 
-void Sampler::Drain() {
-  for (;;) {
-    ticks_.Look();
-    Cpu* next = nullptr;
-    std::uint64_t next_time = 0;
-    std::span<const std::uint8_t> next_record;
-    for (const auto& cpu : cpus_) {
-      auto record = cpu->ring.Front();
-      while (record && !TimeOf(*record)) {
-        ++counts_.unreadable;
-        cpu->ring.Pop();
-        record = cpu->ring.Front();
-      }
-      if (!record) continue;
-      const std::uint64_t time = *TimeOf(*record);
-      if (next != nullptr && time >= next_time) continue;
-      next = cpu.get();
-      next_time = time;
-      next_record = *record;
-    }
-    if (next == nullptr) return;
-    if (const auto parsed = ParseRecord(next_record)) {
-      Take(*parsed);
-    } else {
-      ++counts_.unreadable;
-    }
-    next->ring.Pop();
-  }
+void Sampler::Finish() {
+  events_->Stop();
+  Drain(UINT64_MAX);
+  const std::uint64_t now = NowNs();
+  for (Waits::Wait& wait : waits_.EndAll(now)) TakeWait(std::move(wait));
+  const std::vector<std::uint64_t> counted = events_->Counted();
+  for (std::size_t i = 0; i < counted.size(); ++i)
+    account_.AddThread(counted[i] - std::min(counted[i], ended_ns_[i]));
+  TakeRest(now, true);
 }
 
-void Sampler::Take(const PerfRecord& record) {
+void Sampler::Drain(std::uint64_t until_ns) {
+  ticks_.Look();
+  const PerfEvents::Seen seen = events_->Drain(
+      until_ns, [this](const PerfRecord& record, std::size_t ring) { Take(record, ring); });
+  counts_.unreadable += seen.unreadable;
+  PlanNextLook(seen.fill);
+}
+
+// Rings are to be emptied before they are half full, and looks to be rare.
+void Sampler::PlanNextLook(double fill) {
+  const std::uint64_t samples = options_.ring_bytes / 2 / (options_.stack_bytes + 512);
+  const std::chrono::nanoseconds full(samples * options_.period_ns);
+  const auto longest = std::clamp<std::chrono::nanoseconds>(full, kShortestLook, kLongestLook);
+  if (quick_looks_ > 0) {
+    --quick_looks_;
+    look_ = std::min<std::chrono::nanoseconds>(kQuickLook, longest);
+  } else if (fill < 0.25) {
+    look_ = std::min<std::chrono::nanoseconds>(2 * look_, longest);
+  }
+  if (fill > 0.5) look_ = std::max<std::chrono::nanoseconds>(look_ / 2, kShortestLook);
+}
+
+void Sampler::Take(const PerfRecord& record, std::size_t ring) {
   if (record.time < last_time_) ++counts_.out_of_order;
   last_time_ = std::max(last_time_, record.time);
   if (const auto* const sample = std::get_if<SampleRecord>(&record.content)) {
     TakeSample(*sample, record.time);
+  } else if (const auto* const change = std::get_if<SwitchRecord>(&record.content)) {
+    if (auto wait = waits_.Switch(*change, record.time)) TakeWait(std::move(*wait));
   } else if (const auto* const map = std::get_if<MapRecord>(&record.content)) {
     if (map->executable) {
       MapOf(map->pid).Add(map->mapping);
@@ -177,7 +196,12 @@ void Sampler::Take(const PerfRecord& record) {
     TakeFork(*fork);
   } else if (const auto* const exec = std::get_if<ExecRecord>(&record.content)) {
     MapOf(exec->pid).Clear();
+  } else if (const auto* const count = std::get_if<CountRecord>(&record.content)) {
+    account_.AddThread(count->value);
+    ended_ns_[ring] += count->value;
   } else if (const auto* const exit = std::get_if<ExitRecord>(&record.content)) {
+    waits_.Exit(exit->tid);
+    threads_.erase(exit->tid);
     // Other threads may outlive the first one, but hardly any does; their map is read again then.
     if (exit->pid == exit->tid) maps_.erase(exit->pid);
   } else if (const auto* const lost = std::get_if<LostRecord>(&record.content)) {
@@ -186,6 +210,8 @@ void Sampler::Take(const PerfRecord& record) {
 }
 
 void Sampler::TakeFork(const ForkRecord& record) {
+  if (threads_.size() >= kMostThreads) threads_.clear();
+  threads_.insert(record.tid);
   if (record.pid == record.parent_pid) return;  // a thread
   const auto parent = maps_.find(record.parent_pid);
   if (parent != maps_.end())
@@ -207,6 +233,7 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
     return;
   }
   ++counts_.samples;
+  account_.AddSample(record.period);
   unwind::ModuleMap& map = MapOf(record.pid);
   unwind::ProcessMemory rest(record.pid);
   const std::uint64_t stack = record.registers[unwind::kRsp];
@@ -214,15 +241,91 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
   unwind::StackMemory memory(stack, record.stack, &rest, unwind::StackMemory::Thread::kRunning,
                              &thunks);
   unwinder_.Unwind(map, record.registers, memory, stack_);
-  sample_.time_ns = time;
-  sample_.pid = record.pid;
-  sample_.tid = record.tid;
-  sample_.cpu = record.cpu;
-  sample_.weight_ns = record.period;
-  sample_.end = stack_.end;
-  sample_.frames.clear();
-  for (const unwind::Frame& frame : stack_.frames) sample_.frames.push_back(FrameOf(map, frame));
+  const bool is_deep = memory.fetched_bytes() > 0 || memory.seam_broken();
+  deep_samples_ = is_deep ? kDeepSamples : std::max(deep_samples_ - 1, 0);
+  sample_ = {.kind = Sample::Kind::kCpu,
+             .time_ns = time,
+             .pid = record.pid,
+             .tid = record.tid,
+             .cpu = record.cpu,
+             .weight_ns = record.period,
+             .frames = std::move(sample_.frames),
+             .special = record.in_kernel ? tree::kKernel : nullptr,
+             .end = stack_.end};
+  SetFrames(map, sample_.frames);
   sink_(sample_);
+}
+
+void Sampler::TakeWait(Waits::Wait wait) {
+  const bool is_long = wait.length_ns() >= kLongWaitNs;
+  if (!wait.preempted && is_long) {
+    ++counts_.waits;
+    if (!wait.stack) {
+      ++counts_.missed_waits;
+      quick_looks_ = kQuickLooks;
+    }
+  }
+  if (wait.preempted || !is_long || !wait.stack) {
+    Together& together = together_[wait.preempted ? 1 : 0];
+    together.sum_ns += wait.length_ns();
+    return;
+  }
+  sink_({.kind = Sample::Kind::kWait,
+         .time_ns = wait.end_ns,
+         .pid = wait.pid,
+         .tid = wait.tid,
+         .cpu = 0,
+         .weight_ns = wait.length_ns(),
+         .frames = std::move(wait.stack->frames),
+         .special = nullptr,
+         .end = wait.stack->end});
+}
+
+void Sampler::ReadWaits() {
+  const auto read = [&](pid_t pid, pid_t tid) -> std::optional<Waits::Read> {
+    unwind::ModuleMap& map = MapOf(pid);
+    if (!ReadWaitStack(pid, tid, map, unwinder_, stack_)) return std::nullopt;
+    Waits::Read result{.stack = {.frames = {}, .end = stack_.end}, .time_ns = NowNs()};
+    SetFrames(map, result.stack.frames);
+    return result;
+  };
+  waits_.ReadStacks(NowNs() - kLongWaitNs, kMostReadsALook, read);
+}
+
+void Sampler::TakeRest(std::uint64_t time, bool all) {
+  const std::vector<std::uint64_t> counted = events_->Counted();
+  std::uint64_t total = 0;
+  for (const std::uint64_t count : counted) total += count;
+  const std::uint64_t running = all ? 0 : threads_.size() * counted.size();
+  CpuAccount::Rest rest = account_.Take(total, running);
+  // Samples of the kernel would have told of it.
+  if (events_->sees_kernel())
+    rest = {.kernel_ns = 0, .left_over_ns = rest.left_over_ns + rest.kernel_ns};
+  GiveSpecial(Sample::Kind::kCpu, tree::kKernel, time, rest.kernel_ns);
+  GiveSpecial(Sample::Kind::kCpu, kUnsampled, time, rest.left_over_ns);
+  for (Together& together : together_) {
+    GiveSpecial(Sample::Kind::kWait, together.special, time, std::exchange(together.sum_ns, 0));
+  }
+  next_rest_ns_ = time + std::max(kRestNs, kRestShare * (NowNs() - time));
+}
+
+void Sampler::GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t time,
+                          std::uint64_t value) {
+  if (value == 0) return;
+  sink_({.kind = kind,
+         .time_ns = time,
+         .pid = 0,
+         .tid = 0,
+         .cpu = 0,
+         .weight_ns = value,
+         .frames = {},
+         .special = special,
+         .end = unwind::StackEnd::kOutermost});
+}
+
+void Sampler::SetFrames(unwind::ModuleMap& map, std::vector<SampledFrame>& frames) {
+  frames.clear();
+  for (const unwind::Frame& frame : stack_.frames) frames.push_back(FrameOf(map, frame));
 }
 
 SampledFrame Sampler::FrameOf(unwind::ModuleMap& map, const unwind::Frame& frame) {

@@ -2,18 +2,22 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "agent/sampler/cpu_account.h"
+#include "agent/sampler/perf_events.h"
 #include "agent/sampler/perf_record.h"
-#include "agent/sampler/perf_ring.h"
 #include "agent/sampler/thunk_records.h"
+#include "agent/sampler/wait_tracker.h"
 #include "common/base/file.h"
 #include "common/base/result.h"
 #include "common/unwind/unwinder.h"
@@ -43,29 +47,51 @@ struct SampledModule {
 };
 
 struct Sample {
-  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
-  pid_t pid = 0;
+  enum class Kind { kCpu, kWait };
+  Kind kind = Kind::kCpu;
+  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC; of a wait: its end
+  pid_t pid = 0;              // 0: of several
   pid_t tid = 0;
   std::uint32_t cpu = 0;
-  std::uint64_t weight_ns = 0;       // CPU time that it stands for, of user mode
+  std::uint64_t weight_ns = 0;       // CPU time that it stands for, or how long it waited
   std::vector<SampledFrame> frames;  // innermost first
+  // Not null: what the innermost frame did that is no code of the process, or with no frames, what
+  // all of it is: a special frame (common/tree/frame.h).
+  const char* special = nullptr;
   unwind::StackEnd end = unwind::StackEnd::kBroken;
 };
 
+// Special frames that only samples have.
+// CPU time of threads that is less than a period, when they end or at the end of all.
+inline constexpr char kUnsampled[] = "[unsampled]";
+// Waits of less than Sampler::kLongWait, and longer ones that were over before they were looked at.
+inline constexpr char kShortWaits[] = "[short waits]";
+// A thread wanted to run on, and had no CPU.
+inline constexpr char kPreempted[] = "[preempted]";
+
 struct SamplerCounts {
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;       // of CPU time
+  std::uint64_t waits = 0;         // of kLongWait and more
+  std::uint64_t missed_waits = 0;  // those of them that were over before they were looked at
   std::uint64_t lost = 0;          // records that the kernel had no room for
   std::uint64_t unreadable = 0;    // records that were not understood
   std::uint64_t of_32_bit = 0;     // samples of other programs than 64-bit ones: not given
   std::uint64_t out_of_order = 0;  // records that came later than one with a later time
 };
 
-// Samples user stacks of a process and its descendants: a task-clock event and a ring a CPU,
-// inherited. Nothing is put into the process, which is not stopped. Unwinds at once, in order of
-// time. Needs no rights beyond perf_event_paranoid <= 2 and, for stacks deeper than the copy,
-// ptrace's. Not thread-safe.
+// Samples stacks of a process and its descendants: a task-clock event a CPU, inherited, and what
+// the kernel says of switches. Nothing is put into the process, which is not stopped. Unwinds at
+// once, in order of time. Needs no rights beyond perf_event_paranoid <= 2 and, for stacks deeper
+// than the copy and those of waits, ptrace's. Not thread-safe.
+//
+// All samples of CPU time together are as much as the kernel counted, user mode and kernel. Where
+// it lets this process see samples of kernel mode (paranoid <= 1, or root), they have the stack
+// that led there and the special frame [kernel]; else [kernel] is one path, without a stack. Waits
+// together are as long as threads had no CPU, from when they first got one.
 class Sampler {
  public:
+  static constexpr auto kLongWait = std::chrono::milliseconds(1);
+
   struct Options {
     std::uint64_t period_ns = 1'003'009;    // of CPU time; not in step with timers
     std::uint32_t stack_bytes = 16 * 1024;  // of the copy; a multiple of 8, at most 65,528 - 8
@@ -73,38 +99,75 @@ class Sampler {
   };
   using Sink = std::function<void(const Sample&)>;
 
-  // The process must not have run what is to be sampled: sampling begins with its next exec.
+  // The process must not have run what is to be sampled: sampling begins with its next exec, and
+  // ends when nothing of it is left.
   // kPermissionDenied and kUnsupported say what is missing.
   static Result<std::unique_ptr<Sampler>> OfNextExec(pid_t pid, Options options, Sink sink);
+  // A process that runs, all its threads, and what they start from now on; ends when it ends.
+  // kNotFound: there is none.
+  static Result<std::unique_ptr<Sampler>> OfRunning(pid_t pid, Options options, Sink sink);
 
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  // Waits for records, at most so long, and gives what came. False: nothing of the process is left
-  // to sample (all that came was given).
+  // Waits for records, at most so long, or until a signal, and gives what came. False: it has
+  // ended, and all was given.
   Result<bool> Wait(std::chrono::milliseconds limit);
+  // Gives all that is left, waits that go on too. Wait() may not follow.
+  void Finish();
 
   const std::vector<SampledModule>& modules() const { return modules_; }
   const SamplerCounts& counts() const { return counts_; }
 
  private:
-  struct Cpu;
+  struct Stack {
+    std::vector<SampledFrame> frames;
+    unwind::StackEnd end = unwind::StackEnd::kBroken;
+  };
+  using Waits = WaitTracker<Stack>;
+  // Waits that are told together.
+  struct Together {
+    const char* special = nullptr;
+    std::uint64_t sum_ns = 0;
+  };
 
-  Sampler(Options options, Sink sink);
-  Status Open(pid_t pid, int cpu);
-  // All records that are there, of all CPUs, by time.
-  void Drain();
-  void Take(const PerfRecord& record);
+  Sampler(pid_t pid, Options options, Sink sink);
+  static Result<std::unique_ptr<Sampler>> Of(pid_t pid, Options options, bool from_next_exec,
+                                             Sink sink);
+  // Those of the threads that are not known yet; true: there were some.
+  Result<bool> AddThreads(const std::vector<pid_t>& threads);
+  void Drain(std::uint64_t until_ns);
+  void Take(const PerfRecord& record, std::size_t ring);
   void TakeSample(const SampleRecord& record, std::uint64_t time);
   void TakeFork(const ForkRecord& record);
+  void TakeWait(Waits::Wait wait);
+  void ReadWaits();
+  void PlanNextLook(double fill);
+  // What is told together, and CPU time that is in no sample.
+  void TakeRest(std::uint64_t time, bool all);
+  void GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t time, std::uint64_t value);
+  void SetFrames(unwind::ModuleMap& map, std::vector<SampledFrame>& frames);  // of stack_
   unwind::ModuleMap& MapOf(pid_t pid);
   SampledFrame FrameOf(unwind::ModuleMap& map, const unwind::Frame& frame);
   std::uint32_t ModuleOf(SampledModule module);
 
   Options options_;
   Sink sink_;
-  std::vector<std::unique_ptr<Cpu>> cpus_;
+  pid_t pid_;
+  UniqueFd process_;  // a pidfd; none: it has ended
+  bool is_attached_ = false;
+  bool scan_ = false;  // for threads that began before those that begin them were sampled
+  std::unique_ptr<PerfEvents> events_;
+  std::set<pid_t> threads_;  // that are sampled
+  CpuAccount account_;
+  std::vector<std::uint64_t> ended_ns_;  // [ring]: CPU time of threads that have ended
+  std::uint64_t next_rest_ns_ = 0;
+  Waits waits_;
+  std::array<Together, 2> together_{{{.special = kShortWaits}, {.special = kPreempted}}};
+  std::chrono::nanoseconds look_;  // until the next one
+  int quick_looks_ = 0;            // so many until they may become rarer
+  int deep_samples_;               // so many until wake-ups may become rarer
   unwind::TableCache tables_;
   unwind::Unwinder unwinder_;
   std::map<pid_t, unwind::ModuleMap> maps_;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -21,9 +22,10 @@ namespace fieldcost::sampler {
 namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(100);
-constexpr int kLooksAFlush = 10;
+constexpr auto kFlush = std::chrono::seconds(1);
 constexpr int kSignalled = 128;  // as a shell shows it
 constexpr int kCannotRun = 127;
+constexpr std::size_t kMostCommandBytes = std::size_t{1} << 22;
 
 volatile sig_atomic_t stopped_by = 0;
 std::atomic<pid_t> running{0};
@@ -102,14 +104,31 @@ Result<pid_t> Prepare(const TraceOptions& options, const trace::Variables& varia
   ::_exit(kCannotRun);
 }
 
-Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Status& taken) {
-  for (int looks = 1;; ++looks) {
+using Time = std::chrono::steady_clock::time_point;
+
+// Until the sampler ends; with an end, until then, or a signal.
+Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Status& taken,
+             std::optional<Time> end = std::nullopt) {
+  Time flushed = std::chrono::steady_clock::now();
+  for (;;) {
     FIELDCOST_ASSIGN(const bool some_left, sampler.Wait(kLook));
     FIELDCOST_TRY(taken);
     if (!some_left) return {};
     FIELDCOST_TRY(events.Look());
-    if (looks % kLooksAFlush == 0) FIELDCOST_TRY(writer.Flush());
+    const Time now = std::chrono::steady_clock::now();
+    if (end && (now >= *end || stopped_by != 0)) {
+      sampler.Finish();
+      return taken;
+    }
+    if (now - flushed < kFlush) continue;
+    FIELDCOST_TRY(writer.Flush());
+    flushed = now;
   }
+}
+
+void CountCut(const Sample& sample, TraceResult& result) {
+  const bool is_whole = sample.end == unwind::StackEnd::kOutermost;
+  if (sample.kind == Sample::Kind::kCpu && !is_whole) ++result.cut;
 }
 
 int WaitFor(pid_t child) {
@@ -131,8 +150,7 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   std::unique_ptr<Sampler> sampler;
   const auto take = [&](const Sample& sample) {
     if (taken) taken = writer.Take(sample, sampler->modules());
-    ++result.samples;
-    if (sample.end != unwind::StackEnd::kOutermost) ++result.cut;
+    CountCut(sample, result);
   };
   auto made = Sampler::OfNextExec(child, {.period_ns = options.period_ns}, take);
   Status done = made ? writer.BeginRun(fmt::format("{}", fmt::join(options.command, " ")))
@@ -151,17 +169,55 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   if (::read(why.read_end.get(), &error, sizeof error) == sizeof error) {
     return ErrnoError("run", options.command[0], error);
   }
+  result.samples += sampler->counts().samples;
   result.lost += sampler->counts().lost;
   FIELDCOST_TRY(events.End());
   FIELDCOST_TRY(writer.EndRun(status, sampler->counts()));
   return status;
 }
 
+// As one would type it; "" if that is not to be known.
+std::string CommandOf(pid_t pid) {
+  std::string text = ReadFile(fmt::format("/proc/{}/cmdline", pid), kMostCommandBytes).value_or("");
+  while (text.ends_with('\0')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+// A process that runs already; it is left as it is.
+Result<TraceResult> TraceRunning(const TraceOptions& options) {
+  HandleSignals();
+  TraceResult result;
+  Status taken;
+  std::optional<SampleWriter> writer;
+  std::unique_ptr<Sampler> sampler;
+  const auto take = [&](const Sample& sample) {
+    if (taken) taken = writer->Take(sample, sampler->modules());
+    CountCut(sample, result);
+  };
+  // First: without it there is no recording, and one that is there stays.
+  FIELDCOST_ASSIGN(sampler,
+                   Sampler::OfRunning(options.pid, {.period_ns = options.period_ns}, take));
+  FIELDCOST_ASSIGN(writer, SampleWriter::Create(options.output, options.period_ns));
+  FIELDCOST_TRY(writer->BeginRun(CommandOf(options.pid)));
+  const Time end = options.for_ns == 0 ? Time::max()
+                                       : std::chrono::steady_clock::now() +
+                                             std::chrono::nanoseconds(options.for_ns);
+  FIELDCOST_ASSIGN(EventRun no_events, EventRun::Begin(nullptr));
+  FIELDCOST_TRY(Watch(*sampler, *writer, no_events, taken, end));
+  result.samples = sampler->counts().samples;
+  result.lost = sampler->counts().lost;
+  result.runs = 1;
+  FIELDCOST_TRY(writer->EndRun(0, sampler->counts()));
+  FIELDCOST_TRY(writer->Close());
+  FIELDCOST_TRY(NameFrames(options.output, writer->places()));
+  return result;
+}
+
 }  // namespace
 
 Result<TraceResult> Trace(const TraceOptions& options) {
-  if (options.pid != 0)
-    return Fail(ErrorCode::kUnsupported, "record process {}: not in this build", options.pid);
+  if (options.pid != 0) return TraceRunning(options);
   HandleSignals();
   FIELDCOST_ASSIGN(SampleWriter writer, SampleWriter::Create(options.output, options.period_ns));
   std::optional<EventWriter> events;

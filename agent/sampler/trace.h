@@ -31,9 +31,10 @@ struct TraceResult {
 };
 
 // Runs the command so often, one run after the other, and records the stacks on which it and what
-// it starts spend CPU time in user mode. The first run that fails, or a signal, ends it: what was
-// recorded until then is good. SIGINT, SIGTERM and SIGHUP are handled for the whole process from
-// then on. REQUIRES: one thread. kNotFound: no such program; errors of Sampler and
+// it starts spend CPU time and wait. The first run that fails, or a signal, ends it: what was
+// recorded until then is good. With a pid: that process, until it ends, or a signal, or for the
+// time given; it is left as it is. SIGINT, SIGTERM and SIGHUP are handled for the whole process
+// from then on. REQUIRES: one thread. kNotFound: no such program; errors of Sampler and
 // recording::Writer.
 Result<TraceResult> Trace(const TraceOptions& options);
 

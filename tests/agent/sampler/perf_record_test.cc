@@ -24,6 +24,7 @@ TEST(PerfRecordTest, SamplesHaveTheirRegistersByDwarfNumber) {
   ASSERT_TRUE(record.has_value());
   EXPECT_EQ(record->time, 77U);
   const auto& sample = std::get<SampleRecord>(record->content);
+  EXPECT_FALSE(sample.in_kernel);
   EXPECT_EQ(sample.pid, 42);
   EXPECT_EQ(sample.tid, 43);
   EXPECT_EQ(sample.cpu, 1U);
@@ -86,6 +87,31 @@ TEST(PerfRecordTest, ProcessesComeGoAndBecomeOthers) {
   const std::string lost =
       MadeRecordAt(1, PERF_RECORD_LOST, 0, Raw(std::uint64_t{3}) + Raw(std::uint64_t{12}));
   EXPECT_EQ(std::get<LostRecord>(ParseRecord(BytesOf(lost))->content).count, 12U);
+}
+
+TEST(PerfRecordTest, SwitchesAreOfTheThreadThatTheyName) {
+  const auto switched = [](std::uint16_t misc) {
+    const std::string bytes = MadeRecordAt(4, PERF_RECORD_SWITCH, misc, "");
+    return std::get<SwitchRecord>(ParseRecord(BytesOf(bytes))->content);
+  };
+  EXPECT_EQ(switched(0).pid, 5);
+  EXPECT_EQ(switched(0).tid, 6);
+  EXPECT_FALSE(switched(0).out);
+  EXPECT_TRUE(switched(PERF_RECORD_MISC_SWITCH_OUT).out);
+  EXPECT_FALSE(switched(PERF_RECORD_MISC_SWITCH_OUT).preempted);
+  EXPECT_TRUE(
+      switched(PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT).preempted);
+}
+
+TEST(PerfRecordTest, CountsOfThreadsThatEndedAreTheirs) {
+  const std::string bytes = MadeRecordAt(
+      4, PERF_RECORD_READ, 0,
+      Raw(std::uint32_t{7}) + Raw(std::uint32_t{8}) + Raw(std::uint64_t{1'234'567'890'123}));
+  const auto count = std::get<CountRecord>(ParseRecord(BytesOf(bytes))->content);
+  EXPECT_EQ(count.tid, 8);
+  EXPECT_EQ(count.value, 1'234'567'890'123U);
+  EXPECT_FALSE(ParseRecord(BytesOf(MadeRecordAt(4, PERF_RECORD_READ, 0, Raw(std::uint64_t{7}))))
+                   .has_value());
 }
 
 TEST(PerfRecordTest, WhatIsTooShortIsNone) {

@@ -1,111 +1,23 @@
 #include "agent/sampler/sampler.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
+#include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "common/base/check.h"
-#include "common/symbols/symbols.h"
+#include "tests/agent/sampler/recorded.h"
 
 namespace fieldcost::sampler {
 namespace {
 
-const std::string kBurn = std::string(FIELDCOST_BINARY_DIR) + "/victims/burn";
+using testing::NamesOf;
+using testing::Record;
+using testing::SumOf;
+using testing::Victim;
 
-// A child that becomes a program when it is told to; reaped at the end.
-class WaitingChild {
- public:
-  explicit WaitingChild(std::vector<std::string> command) {
-    int ends[2];
-    FIELDCOST_CHECK(::pipe2(ends, O_CLOEXEC) == 0);
-    pid_ = ::fork();
-    FIELDCOST_CHECK(pid_ >= 0);
-    if (pid_ == 0) {
-      ::close(ends[1]);
-      char go = 0;
-      if (::read(ends[0], &go, 1) != 1) std::_Exit(1);
-      std::vector<char*> arguments;
-      for (std::string& argument : command) arguments.push_back(argument.data());
-      arguments.push_back(nullptr);
-      ::execv(arguments[0], arguments.data());
-      std::_Exit(127);
-    }
-    ::close(ends[0]);
-    start_ = UniqueFd(ends[1]);
-  }
-  ~WaitingChild() {
-    start_.Reset();
-    if (pid_ > 0) Reap();
-  }
-  pid_t pid() const { return pid_; }
-  void Go() { FIELDCOST_CHECK(::write(start_.get(), "g", 1) == 1); }
-  // What it, and those it waited for, used.
-  rusage Reap() {
-    int status = 0;
-    rusage usage{};
-    FIELDCOST_CHECK(::wait4(std::exchange(pid_, -1), &status, 0, &usage) > 0);
-    EXPECT_EQ(status, 0);
-    return usage;
-  }
-
- private:
-  pid_t pid_ = -1;
-  UniqueFd start_;
-};
-
-struct Recording {
-  std::vector<Sample> samples;
-  std::vector<SampledModule> modules;
-  SamplerCounts counts;
-  double user_ns = 0;
-};
-
-// Empty: this machine does not let anybody sample.
-std::optional<Recording> Record(std::vector<std::string> command, Sampler::Options options) {
-  WaitingChild child(std::move(command));
-  Recording recording;
-  auto sampler = Sampler::OfNextExec(
-      child.pid(), options, [&](const Sample& sample) { recording.samples.push_back(sample); });
-  if (!sampler) {
-    EXPECT_TRUE(sampler.error().code == ErrorCode::kPermissionDenied ||
-                sampler.error().code == ErrorCode::kUnsupported);
-    child.Go();
-    return std::nullopt;
-  }
-  child.Go();
-  for (;;) {
-    const auto more = (*sampler)->Wait(std::chrono::seconds(1));
-    EXPECT_TRUE(more.has_value());
-    if (!more || !*more) break;
-  }
-  const rusage usage = child.Reap();
-  recording.user_ns = static_cast<double>(usage.ru_utime.tv_sec) * 1e9 +
-                      static_cast<double>(usage.ru_utime.tv_usec) * 1e3;
-  recording.modules = (*sampler)->modules();
-  recording.counts = (*sampler)->counts();
-  return recording;
-}
-
-std::string NamesOf(const Recording& recording, const Sample& sample, symbols::Symbols& symbols) {
-  std::string names;
-  for (const SampledFrame& frame : sample.frames) {
-    const SampledModule& module = recording.modules[frame.module];
-    const auto& found = symbols.FramesAt(module.path, module.build_id, frame.address);
-    names +=
-        (names.empty() ? "" : " < ") + (found.empty() ? std::string("?") : found.back().function);
-  }
-  return names;
-}
+const std::string kBurn = Victim("burn");
 
 TEST(SamplerTest, CpuTimeIsFoundWhereItIsSpentThroughStacksDeeperThanTheCopyAndInChildren) {
   const auto recording = Record({kBurn, "60000000"}, {});

@@ -1,5 +1,6 @@
 // `fieldcost trace --events`: what programs count themselves, beside samples.
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -42,9 +43,11 @@ class TraceEventsTest : public CliTest {
     const ProcessResult shown =
         Cli({"tree", "show", operand, "--metric", metric, "--all", "--json"});
     EXPECT_EQ(shown.exit_status, 0) << shown.errors;
+    const std::string json = (work_.path() / "shown.json").string();
+    std::ofstream(json) << shown.output;
     const std::string lines = Start({"python3", "-c", R"(
 import json, sys
-nodes = json.loads(sys.argv[1])["nodes"]
+nodes = json.load(open(sys.argv[1]))["nodes"]
 names = []
 for node in nodes:
     parent = names[node["parent"]] if names else None
@@ -52,7 +55,7 @@ for node in nodes:
     names.append(parent + "/" + name if parent else name)
     if int(node["inclusive"]) and name: print(node["inclusive"], names[-1])
 )",
-                                     shown.output},
+                                     json},
                                     {})
                                   .output;
     std::map<std::string, std::string> costs;

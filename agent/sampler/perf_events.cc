@@ -1,0 +1,231 @@
+#include "agent/sampler/perf_events.h"
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+namespace fieldcost::sampler {
+namespace {
+
+int OpenPerfEvent(const perf_event_attr& attributes, pid_t tid, int cpu) {
+  return static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+perf_event_attr SoftwareEvent(std::uint64_t config, bool exclude_kernel) {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = config;
+  attributes.exclude_kernel = exclude_kernel ? 1 : 0;
+  attributes.exclude_hv = 1;
+  attributes.use_clockid = 1;
+  attributes.clockid = CLOCK_MONOTONIC;
+  return attributes;
+}
+
+perf_event_attr AttributesOf(const PerfEvents::Options& options, bool exclude_kernel) {
+  perf_event_attr attributes = SoftwareEvent(PERF_COUNT_SW_TASK_CLOCK, exclude_kernel);
+  attributes.sample_period = options.period_ns;
+  attributes.sample_type = kSampleType;
+  attributes.sample_regs_user = kUserRegisters;
+  attributes.sample_stack_user = options.stack_bytes;
+  attributes.disabled = options.from_next_exec ? 1 : 0;
+  attributes.enable_on_exec = attributes.disabled;
+  attributes.inherit = 1;
+  attributes.inherit_stat = 1;  // what each thread has counted, at its end
+  attributes.mmap = 1;
+  attributes.mmap2 = 1;
+  attributes.comm = 1;
+  attributes.comm_exec = 1;
+  attributes.task = 1;
+  attributes.context_switch = 1;
+  attributes.sample_id_all = 1;
+  attributes.wakeup_events = 1;  // who waits for samples gets each one
+  return attributes;
+}
+
+Error OpenError(const std::string& what, int error_number) {
+  const std::string reason = ErrnoError("open a perf event of", what, error_number).message;
+  if (error_number == ESRCH) return Fail(ErrorCode::kNotFound, "{}", reason);
+  if (error_number == EACCES || error_number == EPERM) {
+    return Fail(ErrorCode::kPermissionDenied,
+                "{} (kernel.perf_event_paranoid must be 2 or less; of another user's process only "
+                "root may)",
+                reason);
+  }
+  if (error_number == EMFILE)
+    return Fail(ErrorCode::kTooLarge, "{} (one a thread and CPU: ulimit -n)", reason);
+  return Fail(ErrorCode::kUnsupported, "{}", reason);
+}
+
+void RaiseFileLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+struct PerfEvents::Ring {
+  Ring(int number, UniqueFd event, void* mapped, std::size_t page_bytes, std::size_t ring_bytes)
+      : cpu(number),
+        owner(std::move(event)),
+        memory(mapped),
+        bytes(page_bytes + ring_bytes),
+        ring(mapped, static_cast<std::uint8_t*>(mapped) + page_bytes, ring_bytes) {}
+  ~Ring() { ::munmap(memory, bytes); }
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  int cpu;
+  UniqueFd owner;  // an event of this process that counts nothing
+  std::vector<UniqueFd> events;
+  void* memory;
+  std::size_t bytes;
+  PerfRing ring;
+};
+
+PerfEvents::PerfEvents(Options options) : options_(options) {}
+PerfEvents::~PerfEvents() = default;
+
+Result<std::unique_ptr<PerfEvents>> PerfEvents::Create(Options options) {
+  std::unique_ptr<PerfEvents> made(new PerfEvents(options));
+  const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    FIELDCOST_TRY(made->MakeRing(cpu));
+  }
+  if (made->rings_.empty())
+    return Fail(ErrorCode::kUnsupported, "open a perf event: no CPU is online");
+  return made;
+}
+
+Status PerfEvents::MakeRing(int cpu) {
+  UniqueFd owner(OpenPerfEvent(SoftwareEvent(PERF_COUNT_SW_DUMMY, true), 0, cpu));
+  if (!owner.valid()) {
+    if (errno == ENODEV || errno == ENXIO) return {};  // the CPU is offline
+    return OpenError("this process", errno);
+  }
+  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const memory = ::mmap(nullptr, page_bytes + options_.ring_bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED, owner.get(), 0);
+  if (memory == MAP_FAILED) {
+    return Fail(ErrorCode::kPermissionDenied,
+                "map a perf ring of {} bytes: {} (kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK "
+                "limit them)",
+                options_.ring_bytes, ErrnoError("map", "ring", errno).message);
+  }
+  rings_.push_back(
+      std::make_unique<Ring>(cpu, std::move(owner), memory, page_bytes, options_.ring_bytes));
+  return {};
+}
+
+Result<UniqueFd> PerfEvents::Open(pid_t tid, int cpu) {
+  for (bool retried = false;;) {
+    UniqueFd fd(OpenPerfEvent(AttributesOf(options_, !sees_kernel_), tid, cpu));
+    if (fd.valid()) return fd;
+    const int error = errno;
+    if (error == EACCES && sees_kernel_) {
+      sees_kernel_ = false;
+    } else if (error == EMFILE && !retried) {
+      RaiseFileLimit();
+      retried = true;
+    } else {
+      return OpenError(fmt::format("thread {}", tid), error);
+    }
+  }
+}
+
+Status PerfEvents::Add(pid_t tid) {
+  for (const auto& ring : rings_) {
+    FIELDCOST_ASSIGN(UniqueFd fd, Open(tid, ring->cpu));
+    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, ring->owner.get()) != 0)
+      return OpenError(fmt::format("thread {}", tid), errno);
+    ring->events.push_back(std::move(fd));
+  }
+  return {};
+}
+
+Result<bool> PerfEvents::Wait(std::chrono::nanoseconds limit, bool each_sample, int or_fd) {
+  std::vector<pollfd> waiting = {{.fd = or_fd, .events = POLLIN, .revents = 0}};
+  if (each_sample) {
+    for (const auto& ring : rings_)
+      waiting.push_back({.fd = ring->owner.get(), .events = POLLIN, .revents = 0});
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  const timespec span{.tv_sec = seconds.count(), .tv_nsec = (limit - seconds).count()};
+  const int ready = ::ppoll(waiting.data(), waiting.size(), &span, nullptr);
+  if (ready < 0 && errno != EINTR) return ErrnoError("wait for", "perf rings", errno);
+  return ready > 0 && waiting[0].revents != 0;
+}
+
+bool PerfEvents::AllEnded() {
+  std::vector<pollfd> events;
+  for (const auto& ring : rings_) {
+    for (const UniqueFd& fd : ring->events)
+      events.push_back({.fd = fd.get(), .events = 0, .revents = 0});
+  }
+  ::poll(events.data(), events.size(), 0);
+  return std::ranges::all_of(
+      events, [](const pollfd& event) { return (event.revents & (POLLHUP | POLLERR)) != 0; });
+}
+
+PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
+  Seen seen;
+  for (const auto& ring : rings_) seen.fill = std::max(seen.fill, ring->ring.fill());
+  for (;;) {
+    std::size_t next = rings_.size();
+    std::uint64_t next_time = until_ns;
+    std::span<const std::uint8_t> next_record;
+    for (std::size_t i = 0; i < rings_.size(); ++i) {
+      auto record = rings_[i]->ring.Front();
+      while (record && !TimeOf(*record)) {
+        ++seen.unreadable;
+        rings_[i]->ring.Pop();
+        record = rings_[i]->ring.Front();
+      }
+      if (!record || *TimeOf(*record) >= next_time) continue;
+      next = i;
+      next_time = *TimeOf(*record);
+      next_record = *record;
+    }
+    if (next == rings_.size()) return seen;
+    if (const auto parsed = ParseRecord(next_record)) {
+      sink(*parsed, next);
+    } else {
+      ++seen.unreadable;
+    }
+    rings_[next]->ring.Pop();
+  }
+}
+
+std::vector<std::uint64_t> PerfEvents::Counted() const {
+  std::vector<std::uint64_t> counted;
+  for (const auto& ring : rings_) {
+    std::uint64_t sum = 0;
+    for (const UniqueFd& fd : ring->events) {
+      std::uint64_t value = 0;
+      if (::read(fd.get(), &value, sizeof value) == sizeof value) sum += value;
+    }
+    counted.push_back(sum);
+  }
+  return counted;
+}
+
+void PerfEvents::Stop() {
+  for (const auto& ring : rings_) {
+    for (const UniqueFd& fd : ring->events) ::ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+  }
+}
+
+}  // namespace fieldcost::sampler

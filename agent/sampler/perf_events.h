@@ -1,0 +1,78 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "agent/sampler/perf_record.h"
+#include "agent/sampler/perf_ring.h"
+#include "common/base/file.h"
+#include "common/base/result.h"
+
+namespace fieldcost::sampler {
+
+// The kernel's side of sampling: a ring a CPU, into which the task-clock events of all threads that
+// were added, and of what they start, write samples, switches and what happens to processes. Not
+// thread-safe.
+class PerfEvents {
+ public:
+  struct Options {
+    std::uint64_t period_ns = 0;
+    std::uint32_t stack_bytes = 0;
+    std::size_t ring_bytes = 0;
+    bool from_next_exec = false;  // else at once
+  };
+  // A record and the number of its ring.
+  using Sink = std::function<void(const PerfRecord&, std::size_t ring)>;
+  struct Seen {
+    std::uint64_t unreadable = 0;  // records that were not understood
+    double fill = 0;               // of the fullest ring, 0 to 1, before it was emptied
+  };
+
+  // Makes the rings. kPermissionDenied and kUnsupported say what is missing.
+  static Result<std::unique_ptr<PerfEvents>> Create(Options options);
+  ~PerfEvents();
+  PerfEvents(const PerfEvents&) = delete;
+  PerfEvents& operator=(const PerfEvents&) = delete;
+
+  // A thread, and what it starts from now on. kNotFound: it is gone.
+  Status Add(pid_t tid);
+
+  // True: samples tell of the kernel, too. Known after Add().
+  bool sees_kernel() const { return sees_kernel_; }
+
+  // Waits until `or_fd` (-1: none) can be read, with `each_sample` also until a sample is there, at
+  // most so long, or until a signal. Whether `or_fd` can be read.
+  Result<bool> Wait(std::chrono::nanoseconds limit, bool each_sample, int or_fd);
+  // No thread is left that could write.
+  bool AllEnded();
+
+  std::size_t rings() const { return rings_.size(); }
+
+  // Records up to that time (CLOCK_MONOTONIC) of all rings, by time: what is later may not yet be
+  // complete.
+  Seen Drain(std::uint64_t until_ns, const Sink& sink);
+
+  // CPU time that was counted so far, user's and kernel's, of each ring; of threads that have ended
+  // too.
+  std::vector<std::uint64_t> Counted() const;
+  void Stop();  // nothing is written or counted from now on
+
+ private:
+  struct Ring;
+
+  explicit PerfEvents(Options options);
+  Status MakeRing(int cpu);
+  Result<UniqueFd> Open(pid_t tid, int cpu);
+
+  Options options_;
+  bool sees_kernel_ = true;
+  std::vector<std::unique_ptr<Ring>> rings_;
+};
+
+}  // namespace fieldcost::sampler

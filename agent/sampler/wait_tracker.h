@@ -1,0 +1,133 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/sampler/perf_record.h"
+
+namespace fieldcost::sampler {
+
+// When each thread had no CPU, by what the kernel says of switches. Pure; not thread-safe.
+//
+// Stack: what a thread's stack was while it waited; this only keeps it.
+template <typename Stack>
+class WaitTracker {
+ public:
+  static constexpr std::size_t kMostThreads = 65'536;
+
+  struct Wait {
+    pid_t pid = 0;
+    pid_t tid = 0;
+    std::uint64_t begin_ns = 0;
+    std::uint64_t end_ns = 0;
+    bool preempted = false;      // it did not wait for anything but a CPU
+    std::optional<Stack> stack;  // where it waited, if that was read meanwhile
+    std::uint64_t length_ns() const { return end_ns - begin_ns; }
+  };
+
+  // The thread waits since `time`, by what is known from elsewhere.
+  void WaitsSince(pid_t pid, pid_t tid, std::uint64_t time) {
+    if (threads_.size() >= kMostThreads) threads_.clear();
+    threads_.insert_or_assign(tid, Thread{.pid = pid, .tid = tid, .out_ns = time, .is_out = true});
+  }
+
+  // A wait that has ended. What has no beginning, as for a thread that has just begun, is none.
+  std::optional<Wait> Switch(const SwitchRecord& record, std::uint64_t time);
+
+  void Exit(pid_t tid) { threads_.erase(tid); }
+  bool Knows(pid_t tid) const { return threads_.contains(tid); }
+  std::size_t threads() const { return threads_.size(); }
+
+  // Of those who wait since before `time`, and were not yet asked for: at most so many.
+  // `read` gives the stack and when it had been read; nullopt: it is not to be had.
+  struct Read {
+    Stack stack;
+    std::uint64_t time_ns = 0;
+  };
+  using Reader = std::function<std::optional<Read>(pid_t pid, pid_t tid)>;
+  void ReadStacks(std::uint64_t time, std::size_t most, const Reader& read);
+
+  // Ends all waits that go on.
+  std::vector<Wait> EndAll(std::uint64_t time);
+
+ private:
+  struct Thread {
+    pid_t pid = 0;
+    pid_t tid = 0;
+    std::uint64_t out_ns = 0;
+    std::uint64_t in_ns = 0;  // when it last got a CPU
+    bool is_out = false;
+    bool preempted = false;
+    bool was_read = false;
+    std::optional<Read> read;
+  };
+  static Wait WaitOf(Thread& thread, std::uint64_t end);
+
+  std::unordered_map<pid_t, Thread> threads_;
+};
+
+template <typename Stack>
+auto WaitTracker<Stack>::WaitOf(Thread& thread, std::uint64_t end) -> Wait {
+  Wait wait{.pid = thread.pid,
+            .tid = thread.tid,
+            .begin_ns = thread.out_ns,
+            .end_ns = end < thread.out_ns ? thread.out_ns : end,
+            .preempted = thread.preempted,
+            .stack = {}};
+  // Read while it still waited.
+  if (thread.read && thread.read->time_ns <= end) wait.stack = std::move(thread.read->stack);
+  thread.read.reset();
+  thread.was_read = false;
+  thread.is_out = false;
+  return wait;
+}
+
+template <typename Stack>
+auto WaitTracker<Stack>::Switch(const SwitchRecord& record, std::uint64_t time)
+    -> std::optional<Wait> {
+  if (threads_.size() >= kMostThreads && !threads_.contains(record.tid)) threads_.clear();
+  Thread& thread = threads_[record.tid];
+  thread.pid = record.pid;
+  thread.tid = record.tid;
+  if (!record.out) {
+    thread.in_ns = time;
+    if (!thread.is_out) return std::nullopt;
+    return WaitOf(thread, time);
+  }
+  thread.is_out = true;
+  thread.out_ns = time;
+  thread.preempted = record.preempted;
+  thread.was_read = false;
+  thread.read.reset();
+  // Records of two CPUs may come the wrong way round.
+  if (time >= thread.in_ns) return std::nullopt;
+  return WaitOf(thread, thread.in_ns);
+}
+
+template <typename Stack>
+void WaitTracker<Stack>::ReadStacks(std::uint64_t time, std::size_t most, const Reader& read) {
+  for (auto& [tid, thread] : threads_) {
+    if (most == 0) return;
+    if (!thread.is_out || thread.preempted || thread.was_read || thread.out_ns > time) continue;
+    thread.was_read = true;
+    thread.read = read(thread.pid, tid);
+    --most;
+  }
+}
+
+template <typename Stack>
+auto WaitTracker<Stack>::EndAll(std::uint64_t time) -> std::vector<Wait> {
+  std::vector<Wait> waits;
+  for (auto& [tid, thread] : threads_) {
+    if (thread.is_out) waits.push_back(WaitOf(thread, time));
+  }
+  return waits;
+}
+
+}  // namespace fieldcost::sampler

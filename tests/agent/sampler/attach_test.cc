@@ -1,0 +1,137 @@
+// A process that runs already.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/agent/sampler/recorded.h"
+
+namespace fieldcost::sampler {
+namespace {
+
+using testing::NamesOf;
+using testing::Recording;
+using testing::SumOf;
+using testing::Victim;
+
+// `waits input`, ready.
+class RunningVictim {
+ public:
+  RunningVictim() {
+    int input[2];
+    int output[2];
+    FIELDCOST_CHECK(::pipe2(input, O_CLOEXEC) == 0 && ::pipe2(output, O_CLOEXEC) == 0);
+    pid_ = ::fork();
+    FIELDCOST_CHECK(pid_ >= 0);
+    if (pid_ == 0) {
+      ::dup2(input[0], 0);
+      ::dup2(output[1], 1);
+      const std::string program = Victim("waits");
+      ::execl(program.c_str(), program.c_str(), "input", nullptr);
+      std::_Exit(127);
+    }
+    ::close(input[0]);
+    ::close(output[1]);
+    input_ = UniqueFd(input[1]);
+    output_ = UniqueFd(output[0]);
+    EXPECT_EQ(Says(6), "ready\n");
+  }
+  ~RunningVictim() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+  }
+  pid_t pid() const { return pid_; }
+  void End() { input_.Reset(); }
+  int Reap() {
+    int status = -1;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return status;
+  }
+  std::string Says(std::size_t most) {
+    std::string text(most, '\0');
+    const ssize_t got = ::read(output_.get(), text.data(), text.size());
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  UniqueFd input_;
+  UniqueFd output_;
+};
+
+TEST(AttachTest, ARunningProcessIsSampledWithItsThreadsAndStaysAsItIs) {
+  RunningVictim victim;
+  Recording recording;
+  auto sampler =
+      Sampler::OfRunning(victim.pid(), {}, [&](const Sample& sample) { recording.Take(sample); });
+  if (!sampler) GTEST_SKIP() << sampler.error().message;
+  while (recording.samples.size() < 50) ASSERT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
+  (*sampler)->Finish();
+  recording.modules = (*sampler)->modules();
+  symbols::Symbols symbols;
+  for (const Sample& sample : recording.samples) {
+    EXPECT_NE(sample.tid, victim.pid());
+    EXPECT_NE(NamesOf(recording, sample, symbols).find("waits_burn"), std::string::npos);
+  }
+  std::uint64_t waited = 0;
+  for (const Sample& wait : recording.waits) {
+    if (wait.tid != victim.pid()) continue;
+    EXPECT_NE(NamesOf(recording, wait, symbols).find("waits_for_input < waits_beside_thread"),
+              std::string::npos);
+    waited += wait.weight_ns;
+  }
+  // All the time in which the other thread worked.
+  EXPECT_GE(waited, SumOf(recording.samples));
+  sampler->reset();
+  victim.End();
+  EXPECT_EQ(victim.Says(6), "done\n");
+  EXPECT_EQ(victim.Reap(), 0);
+}
+
+TEST(AttachTest, ItEndsWhenTheProcessDoes) {
+  RunningVictim victim;
+  Recording recording;
+  auto sampler =
+      Sampler::OfRunning(victim.pid(), {}, [&](const Sample& sample) { recording.Take(sample); });
+  if (!sampler) GTEST_SKIP() << sampler.error().message;
+  while (recording.samples.empty()) ASSERT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
+  victim.End();
+  for (;;) {
+    const auto more = (*sampler)->Wait(std::chrono::seconds(1));
+    ASSERT_TRUE(more.has_value());
+    if (!*more) break;
+  }
+  EXPECT_EQ(victim.Reap(), 0);
+}
+
+TEST(AttachTest, TwoMayLookAtOneProcess) {
+  RunningVictim victim;
+  std::size_t samples[2] = {};
+  std::unique_ptr<Sampler> samplers[2];
+  for (int i = 0; i < 2; ++i) {
+    // Together rings of both must fit what an unprivileged user may lock.
+    auto made = Sampler::OfRunning(victim.pid(), {.ring_bytes = 128 * 1024},
+                                   [&samples, i](const Sample&) { ++samples[i]; });
+    if (!made) GTEST_SKIP() << made.error().message;
+    samplers[i] = *std::move(made);
+  }
+  while (samples[0] < 10 || samples[1] < 10) {
+    for (const auto& sampler : samplers) ASSERT_TRUE(sampler->Wait(std::chrono::milliseconds(20)));
+  }
+  victim.End();
+  EXPECT_EQ(victim.Reap(), 0);
+}
+
+TEST(AttachTest, WhoIsGoneCannotBeSampled) {
+  RunningVictim victim;
+  const pid_t pid = victim.pid();
+  victim.End();
+  victim.Reap();
+  const auto made = Sampler::OfRunning(pid, {}, [](const Sample&) {});
+  ASSERT_FALSE(made.has_value());
+  EXPECT_EQ(made.error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace fieldcost::sampler

@@ -1,0 +1,118 @@
+// What samples are together: as much as the kernel says.
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+
+#include <functional>
+
+#include "common/tree/frame.h"
+#include "tests/agent/sampler/recorded.h"
+
+namespace fieldcost::sampler {
+namespace {
+
+using testing::NamesOf;
+using testing::Record;
+using testing::Recording;
+using testing::SumOf;
+using testing::Victim;
+
+// Before the exec that it begins with, and after a process has left its events, the kernel works
+// for it, too.
+constexpr std::uint64_t kOutsideNs = 15'000'000;
+
+void ExpectTotal(const Recording& recording, std::uint64_t outside_ns = kOutsideNs) {
+  const std::uint64_t told = SumOf(recording.samples) + SumOf(recording.rest);
+  EXPECT_LE(told, recording.cpu_ns + 1'000'000) << "rusage has microseconds";
+  EXPECT_GE(told + outside_ns, recording.cpu_ns);
+}
+
+// In a child without rights, whose failures are told.
+void WithoutRights(const std::function<void()>& test) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    constexpr int kNobody = 65534;
+    if (::geteuid() == 0) {
+      FIELDCOST_CHECK(::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0);
+      FIELDCOST_CHECK(::setresuid(kNobody, kNobody, kNobody) == 0);
+      ::prctl(PR_SET_DUMPABLE, 1);  // who starts a program may look at it
+    }
+    test();
+    std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+std::optional<Recording> RecordWaits(const char* what, const char* rounds) {
+  return Record({Victim("waits"), what, rounds}, {});
+}
+
+TEST(SamplerTotalsTest, CpuTimeIsWhatTheKernelSays) {
+  const auto recording = Record({Victim("burn"), "60000000"}, {});
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  ExpectTotal(*recording);
+  EXPECT_GE(SumOf(recording->samples), recording->cpu_ns * 8 / 10);
+}
+
+TEST(SamplerTotalsTest, TimeInTheKernelIsTheKernelsWithoutRightsToo) {
+  const auto test = [] {
+    const auto recording = RecordWaits("kernel", "1500");
+    if (!recording) return;
+    ExpectTotal(*recording);
+    const std::uint64_t kernel =
+        SumOf(recording->samples, tree::kKernel) + SumOf(recording->rest, tree::kKernel);
+    EXPECT_GE(kernel, recording->cpu_ns / 2);
+  };
+  test();
+  WithoutRights(test);
+}
+
+TEST(SamplerTotalsTest, ThreadsShorterThanAPeriodAreToldAndAreNotTheKernels) {
+  WithoutRights([] {
+    const auto recording = Record({Victim("waits"), "exit", "200"}, {.period_ns = 100'000'000});
+    if (!recording) return;
+    // Each child has some of its time before its first and after its last instruction.
+    ExpectTotal(*recording, kOutsideNs + 200 * 1'000'000);
+    EXPECT_EQ(recording->samples.size(), 0U);
+    EXPECT_GT(SumOf(recording->rest, kUnsampled), 0U);
+    EXPECT_EQ(SumOf(recording->rest, tree::kKernel), 0U);
+  });
+}
+
+void ExpectSleeps(std::size_t rounds) {
+  const auto recording = RecordWaits("sleep", std::to_string(rounds).c_str());
+  if (!recording) return;
+  symbols::Symbols symbols;
+  std::uint64_t slept = 0;
+  for (const Sample& wait : recording->waits) {
+    const std::string names = NamesOf(*recording, wait, symbols);
+    if (names.find("< waits_innermost < waits_outer < main <") == std::string::npos) continue;
+    EXPECT_EQ(wait.end, unwind::StackEnd::kOutermost);
+    EXPECT_GE(wait.weight_ns, 20'000'000U) << "a sleep is not shorter than it was asked to be";
+    slept += wait.weight_ns;
+  }
+  // Under load a look may come too late.
+  EXPECT_GE(slept, rounds * 20'000'000 / 2);
+  EXPECT_GE(SumOf(recording->waits), rounds * 20'000'000);
+}
+
+TEST(SamplerTotalsTest, WaitsAreWhereTheyAreWaitedForWithoutRightsToo) {
+  ExpectSleeps(10);
+  WithoutRights([] { ExpectSleeps(10); });
+}
+
+TEST(SamplerTotalsTest, WhoWantsToRunAndMayNotDoesNotWait) {
+  const auto recording = Record({Victim("burn"), "60000000"}, {});
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  symbols::Symbols symbols;
+  for (const Sample& wait : recording->waits) {
+    if (wait.frames.empty()) continue;
+    EXPECT_EQ(NamesOf(*recording, wait, symbols).find("burn_innermost"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::sampler
