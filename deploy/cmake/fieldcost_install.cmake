@@ -9,10 +9,11 @@ set(FIELDCOST_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" C
 
 install(TARGETS fieldcost fieldcost-lsp fieldcostd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS fieldcost-aggregator RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
-# Not on the linker's path: nothing links it. tools/cli compiles this place in.
 # Run by `fieldcost trace`.
 install(TARGETS fieldcost-trace RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/fieldcost)
-install(TARGETS fieldcost_preload fieldcost_lab_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fieldcost)
+# Not on the linker's path: they are preloaded. tools/cli compiles this place in.
+install(TARGETS fieldcost_preload fieldcost_lab_preload fieldcost_trace_preload
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fieldcost)
 
 set(units ${CMAKE_BINARY_DIR}/systemd)
 foreach(unit fieldcostd.service fieldcostd.path fieldcost-aggregator.service)

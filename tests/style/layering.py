@@ -35,7 +35,8 @@ TABLE = {
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
-    "agent/sampler": (["base", "command", "recording", "symbols", "tree", "unwind", "intercept", "settings", "runs", "trace"], []),
+    "agent/sampler": (["base", "command", "recording", "symbols", "tree", "unwind", "intercept", "settings", "runs",
+                       "trace"], []),
     "agent/trace": (["base", "shm", "reach", "runs", "tree"], []),
     "agent/trace_preload": (["shm", "intercept"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
