@@ -119,27 +119,26 @@ std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,
   return Print(object);
 }
 
-std::string CheckedTreeJson(const analysis::StackTree& tree, const analysis::CheckReport& report,
-                            std::string_view untrusted_unit) {
-  const report::CheckedTree checked = report::Highlight(tree, report);
-  std::vector<std::size_t> places(tree.nodes().size(), 0);
+std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::CheckReport& report) {
+  const report::CheckedTree checked = report::Highlight(view, report);
   json::array nodes;
-  for (const std::uint32_t index : checked.order) {
-    const analysis::StackTree::Node& node = tree.nodes()[index];
-    places[index] = nodes.size();
-    json::object one{{"name", UntrustedText(tree.untrusted_name(node))},
-                     {"total", Text(draw::Decimal(node.total))},
-                     {"self", Text(draw::Decimal(node.self))}};
-    one["parent"] = node.parent == 0 ? json::value(nullptr) : json::value(places[node.parent]);
-    const analysis::CheckedApi* api = checked.nodes[index].flagged;
+  for (std::size_t i = 1; i < view.nodes.size(); ++i) {
+    const analysis::ViewNode& node = view.nodes[i];
+    json::object one{{"name", UntrustedText(analysis::NameOf(view.frame(node)))},
+                     {"total", Text(draw::Decimal(node.inclusive.after))},
+                     {"self", Text(draw::Decimal(node.self.after))}};
+    one["parent"] = node.parent == 0 ? json::value(nullptr) : json::value(node.parent - 1);
+    const analysis::CheckedApi* api = checked.nodes[i].flagged;
     one["flagged"] = api == nullptr ? json::value(nullptr)
                                     : json::value{{"api", Text(stats::DisplayName(api->key.api))},
                                                   {"verdict", Text(Word(api->comparison.verdict))},
                                                   {"ratio", api->comparison.ratio}};
     nodes.push_back(std::move(one));
   }
-  return Print({{"unit", UntrustedText(untrusted_unit)},
-                {"total", Text(draw::Decimal(tree.nodes()[0].total))},
+  return Print({{"metric", Text(view.metric.name)},
+                {"unit", Text(tree::Name(view.metric.unit))},
+                {"denominator", view.denominator},
+                {"total", Text(draw::Decimal(view.nodes[0].inclusive.after))},
                 {"worse_total", Text(draw::Decimal(checked.flagged_total))},
                 {"worse_apis_seen", checked.worse_seen},
                 {"nodes", std::move(nodes)}});

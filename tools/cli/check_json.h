@@ -8,7 +8,7 @@
 #include "common/base/clock.h"
 #include "common/catalog/catalog.h"
 #include "tools/analysis/check_report.h"
-#include "tools/analysis/stack_tree.h"
+#include "tools/analysis/tree_view.h"
 
 namespace fieldcost::cli {
 
@@ -30,9 +30,8 @@ std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,
                         const analysis::CheckReport& report, const CheckFacts& facts);
 
 // `check --tree FILE`: the tree's functions, parents before their children, "parent" = index in
-// that list or null.
-std::string CheckedTreeJson(const analysis::StackTree& tree, const analysis::CheckReport& report,
-                            std::string_view untrusted_unit);
+// that list or null. Costs are sums over "denominator".
+std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::CheckReport& report);
 
 // `check --save FILE`: what was written.
 std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes);

@@ -9,7 +9,7 @@
 
 #include "common/draw/terminal.h"
 #include "tools/analysis/check_report.h"
-#include "tools/analysis/stack_tree.h"
+#include "tools/analysis/tree_view.h"
 
 namespace fieldcost::report {
 
@@ -23,6 +23,8 @@ class FrameNames {
   // "libz.so.1.2.13`deflate"; of C++ "_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize". A
   // module, if there is one, must be the API's library. nullptr if there is none.
   const analysis::CheckedApi* Find(std::string_view untrusted_frame) const;
+  // The same of a call tree's frame, whose module has no version.
+  const analysis::CheckedApi* Find(const tree::Frame& frame) const;
 
  private:
   std::map<std::string, std::vector<const analysis::CheckedApi*>, std::less<>> by_name_;
@@ -34,18 +36,16 @@ struct CheckedTree {
     const analysis::CheckedApi* flagged = nullptr;
     bool leads_to_flagged = false;  // itself or below
   };
-  std::vector<Node> nodes;           // as in the tree
-  std::vector<std::uint32_t> order;  // without the root: parents first, most expensive first
-  std::uint64_t flagged_total = 0;   // in functions that are worse, what they call included
+  std::vector<Node> nodes;           // as in the view
+  stats::Uint128 flagged_total = 0;  // in functions that are worse, what they call included
   std::size_t worse_seen = 0;        // different APIs that are worse and in the tree
 };
-CheckedTree Highlight(const analysis::StackTree& tree, const analysis::CheckReport& report);
+// REQUIRES, as all here: the view is no difference.
+CheckedTree Highlight(const analysis::TreeView& view, const analysis::CheckReport& report);
 
-// The tree, a line a function: share in total and itself, "!" = worse than the field, "~" =
-// different, its name indented by depth. What has less than kLeastShare and leads to nothing
-// flagged is summed up. `untrusted_unit`: of the values, may be empty.
-inline constexpr double kLeastShare = 0.005;
-std::string CheckedTreeText(const analysis::StackTree& tree, const analysis::CheckReport& report,
-                            std::string_view untrusted_unit, const draw::Style& style);
+// The tree as TreeText() shows it: "!" = worse than the field. What has less than half a percent
+// and leads to nothing flagged is summed up.
+std::string CheckedTreeText(const analysis::TreeView& view, const analysis::CheckReport& report,
+                            const draw::Style& style);
 
 }  // namespace fieldcost::report

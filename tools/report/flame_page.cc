@@ -15,6 +15,7 @@
 #include "tools/analysis/namespace_of.h"
 #include "tools/report/checked_tree.h"
 #include "tools/report/page.h"
+#include "tools/report/tree_text.h"
 #include "tools/report/vendor_text.h"
 
 namespace fieldcost::report {
@@ -55,18 +56,14 @@ std::string_view ColorOf(const CheckedApi* api) {
   return color;
 }
 
-std::string NameOf(std::string_view untrusted_frame) {
-  return stats::DemangledName(untrusted_frame);
-}
-
 class FlameGraph {
  public:
   explicit FlameGraph(const FlamePageContent& content)
       : content_(content),
-        tree_(*content.tree),
-        checked_(Highlight(tree_, *content.report)),
+        view_(*content.view),
+        checked_(Highlight(view_, *content.report)),
         names_(*content.report, FrameNames::Which::kAll),
-        all_(static_cast<double>(tree_.nodes()[0].total)) {
+        all_(static_cast<double>(view_.nodes[0].inclusive.after)) {
     Place();
   }
 
@@ -84,7 +81,7 @@ class FlameGraph {
     return fmt::format(
         "{} of {} APIs that are worse than the field are in this profile, with {} of it",
         checked_.worse_seen, content_.report->Count(Verdict::kWorse),
-        ShareText(all_ == 0 ? 0 : static_cast<double>(checked_.flagged_total) / all_));
+        Share(checked_.flagged_total));
   }
 
   // What is worse, the most expensive first, recursion once.
@@ -98,48 +95,46 @@ class FlameGraph {
         .lines = {}};
     for (const auto& [api, total] : Totals()) {
       if (table.lines.size() == kMaxListed) break;
-      table.lines.push_back({NameHtml(NameOf(api->key.api.symbol), "", api->key.api.soname),
-                             draw::EscapeHtml(ShareText(static_cast<double>(total) / all_)),
-                             fmt::format("{:.1f} ×", api->comparison.ratio),
-                             fmt::format("{:.2g}", api->comparison.q)});
+      table.lines.push_back(
+          {NameHtml(stats::DemangledName(api->key.api.symbol), "", api->key.api.soname),
+           draw::EscapeHtml(Share(total)), fmt::format("{:.1f} ×", api->comparison.ratio),
+           fmt::format("{:.2g}", api->comparison.q)});
     }
     return table;
   }
 
  private:
   struct Frame {
-    std::uint32_t node = 0;
+    std::size_t node = 0;
     unsigned depth = 0;
     double left = 0;
     double width = 0;
   };
-  using Total = std::pair<const CheckedApi*, std::uint64_t>;
+  using Total = std::pair<const CheckedApi*, stats::Uint128>;
 
-  // The order is parents first, so a parent has its place before its children ask for theirs.
   void Place() {
     if (all_ == 0) return;
-    std::vector<Frame> places(tree_.nodes().size());
-    std::vector<double> next(tree_.nodes().size());  // where the next child begins
-    places[0] = {.node = 0, .depth = 0, .left = 0, .width = kWidth};
-    frames_.push_back(places[0]);
-    for (const std::uint32_t node : checked_.order) {
-      const std::uint32_t parent = tree_.nodes()[node].parent;
-      const double width = static_cast<double>(tree_.nodes()[node].total) / all_ * kWidth;
-      places[node] = {
-          .node = node, .depth = places[parent].depth + 1, .left = next[parent], .width = width};
-      next[node] = next[parent];
-      next[parent] += width;
-      if (width < kLeastWidth) continue;
-      deepest_ = std::max(deepest_, places[node].depth);
-      frames_.push_back(places[node]);
+    std::vector<double> left(view_.nodes.size());
+    std::vector<double> next(view_.nodes.size());  // where the next child begins
+    for (std::size_t i = 0; i < view_.nodes.size(); ++i) {
+      const analysis::ViewNode& node = view_.nodes[i];
+      const double width = static_cast<double>(node.inclusive.after) / all_ * kWidth;
+      if (i != 0) {
+        left[i] = next[node.parent];
+        next[node.parent] += width;
+      }
+      next[i] = left[i];
+      if (i != 0 && width < kLeastWidth) continue;
+      deepest_ = std::max(deepest_, node.depth);
+      frames_.push_back({.node = i, .depth = node.depth, .left = left[i], .width = width});
     }
   }
 
   std::string FrameSvg(const Frame& frame, unsigned height) const {
     const bool is_root = frame.node == 0;
-    const std::string name =
-        is_root ? "all" : NameOf(tree_.untrusted_name(tree_.nodes()[frame.node]));
-    const CheckedApi* api = is_root ? nullptr : names_.Find(RawName(frame.node));
+    const analysis::ViewNode& node = view_.nodes[frame.node];
+    const std::string name = is_root ? "all" : analysis::NameOf(view_.frame(node));
+    const CheckedApi* api = is_root ? nullptr : names_.Find(view_.frame(node));
     const unsigned top = height - (frame.depth + 1) * kFrameHeight;
     const bool worse = !is_root && checked_.nodes[frame.node].flagged != nullptr;
     std::string svg = fmt::format(
@@ -156,21 +151,19 @@ class FlameGraph {
     return svg + "\n";
   }
 
-  const std::string& RawName(std::uint32_t node) const {
-    return tree_.untrusted_name(tree_.nodes()[node]);
-  }
-
   static std::string Label(const std::string& name, const CheckedApi* api, bool worse) {
     if (api == nullptr || !api->comparison.eligible()) return name;
     return fmt::format("{}{:.1f}× {}", worse ? "! " : "", api->comparison.ratio, name);
   }
 
-  std::string Title(std::uint32_t index, const std::string& name, const CheckedApi* api) const {
-    const analysis::StackTree::Node& node = tree_.nodes()[index];
-    std::string title = fmt::format(
-        "{}: {}, {}{}{}; itself {}", draw::Shorten(name, kMaxTitleColumns, kStyle),
-        Share(node.total), draw::FormatCount(node.total),
-        content_.untrusted_unit.empty() ? "" : " ", content_.untrusted_unit, Share(node.self));
+  std::string Title(std::size_t index, const std::string& name, const CheckedApi* api) const {
+    const analysis::ViewNode& node = view_.nodes[index];
+    std::string title =
+        fmt::format("{}: {}, {}; itself {}", draw::Shorten(name, kMaxTitleColumns, kStyle),
+                    Share(node.inclusive.after),
+                    CostText(static_cast<stats::Int128>(node.inclusive.after), view_.denominator,
+                             view_.metric.unit, kStyle),
+                    Share(node.self.after));
     if (index == 0) return title;
     if (api == nullptr) return title + "; the field does not know it";
     if (!api->comparison.eligible()) return title + "; " + analysis::Lack(*api);
@@ -178,36 +171,36 @@ class FlameGraph {
                                stats::Name(api->comparison.verdict), api->comparison.q);
   }
 
-  std::string Share(std::uint64_t value) const {
+  std::string Share(stats::Uint128 value) const {
     return ShareText(all_ == 0 ? 0 : static_cast<double>(value) / all_);
   }
 
   std::vector<Total> Totals() const {
     std::vector<Total> totals;
-    for (std::uint32_t i = 1; i < tree_.nodes().size(); ++i) {
+    for (std::size_t i = 1; i < view_.nodes.size(); ++i) {
       const CheckedApi* api = checked_.nodes[i].flagged;
       if (api == nullptr || IsInside(i, api)) continue;
       const auto place = std::ranges::find(totals, api, &Total::first);
       if (place == totals.end()) {
-        totals.emplace_back(api, tree_.nodes()[i].total);
+        totals.emplace_back(api, view_.nodes[i].inclusive.after);
       } else {
-        place->second += tree_.nodes()[i].total;
+        place->second += view_.nodes[i].inclusive.after;
       }
     }
     std::ranges::stable_sort(totals, std::greater(), &Total::second);
     return totals;
   }
 
-  bool IsInside(std::uint32_t node, const CheckedApi* api) const {
+  bool IsInside(std::size_t node, const CheckedApi* api) const {
     while (node != 0) {
-      node = tree_.nodes()[node].parent;
+      node = view_.nodes[node].parent;
       if (checked_.nodes[node].flagged == api) return true;
     }
     return false;
   }
 
   const FlamePageContent& content_;
-  const analysis::StackTree& tree_;
+  const analysis::TreeView& view_;
   const CheckedTree checked_;
   const FrameNames names_;
   const double all_;

@@ -3,14 +3,13 @@
 #include <string>
 
 #include "tools/analysis/check_report.h"
-#include "tools/analysis/stack_tree.h"
+#include "tools/analysis/tree_view.h"
 
 namespace fieldcost::report {
 
 struct FlamePageContent {
-  const analysis::StackTree* tree = nullptr;
+  const analysis::TreeView* view = nullptr;  // no difference
   const analysis::CheckReport* report = nullptr;
-  std::string untrusted_unit;  // of the tree's values, may be empty
   std::string untrusted_name;  // of the profile
   bool synthetic = false;      // the field is made up; says so at the top
 };

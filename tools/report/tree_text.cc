@@ -88,7 +88,8 @@ class TreePrinter {
     for (std::size_t i = 1; i < count; ++i) {
       const ViewNode& node = view_.nodes[i];
       const bool is_great = static_cast<double>(node.inclusive.Greater()) >= least_ ||
-                            (!marked_.empty() && !marked_[i].empty());
+                            (!marked_.empty() && !marked_[i].empty()) ||
+                            (!options_.kept.empty() && options_.kept[i]);
       const bool is_high = options_.max_depth == 0 || node.depth <= options_.max_depth;
       shown_[i] = shown_[node.parent] && is_great && is_high;
       if (!shown_[i] && shown_[node.parent]) {

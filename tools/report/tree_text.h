@@ -16,6 +16,7 @@ struct TreeTextOptions {
   double least_share = 0.005;  // of the whole; what costs less is left out, and counted
   std::size_t max_depth = 0;   // 0: all
   std::size_t max_rows = 0;    // of a flat table; 0: all
+  std::vector<bool> kept;      // [node]: not left out, however little it costs; or empty
 };
 
 // A line a node: share of the whole, inclusive and self cost, name, below its caller. Of a

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/tools/analysis/trees.h"
 #include "tests/tools/report/page_check.h"
 
 namespace fieldcost::report {
@@ -40,26 +41,22 @@ CheckReport Report() {
   return report;
 }
 
-analysis::StackTree Tree(std::string_view folded) {
-  analysis::StackTree tree;
-  const Status added = AddFoldedStacks(folded, tree);
-  EXPECT_TRUE(added.has_value()) << added.error().message;
-  return tree;
-}
-
-std::string Page(std::string_view folded, const std::string& name = "perf.folded") {
-  const analysis::StackTree tree = Tree(folded);
+std::string Page(const testing::WrittenRun& run, const std::string& name = "perf.folded") {
+  const tree::Tree tree = testing::WrittenTree({run});
+  const analysis::TreeView view = analysis::TopDown(tree::Average(tree).value(), 0);
   const CheckReport report = Report();
-  return FlamePage({.tree = &tree,
+  return FlamePage({.view = &view,
                     .report = &report,
-                    .untrusted_unit = "ns",
                     .untrusted_name = name,
                     .synthetic = name == "perf.folded"});
 }
 
-constexpr std::string_view kStacks =
-    "main;compress;libz.so.1!deflate;longest_match 400\nmain;compress;deflate;crc32 150\n"
-    "main;load;Json::Reader::parse;inflate 200\nmain;load;read 100\nmain;tiny 1\nother 349\n";
+const testing::WrittenRun kStacks = {{"main;compress;libz.so!deflate;longest_match", 400},
+                                     {"main;compress;deflate;crc32", 150},
+                                     {"main;load;Json::Reader::parse;inflate", 200},
+                                     {"main;load;read", 100},
+                                     {"main;tiny", 1},
+                                     {"other", 349}};
 
 TEST(FlamePageTest, ThePageIsTheGoldenOne) {
   const std::string page = Page(kStacks);
@@ -69,12 +66,12 @@ TEST(FlamePageTest, ThePageIsTheGoldenOne) {
 
 TEST(FlamePageTest, WidthIsWeightAndColourIsTheRatio) {
   const std::string page = Page(kStacks);
-  // 1,200 pixels for 1,200 ns; the root is at the bottom, six frames above it the last.
+  // 1,200 pixels for 1.2 µs; the root is at the bottom, six frames above it the last.
   EXPECT_THAT(page, HasSubstr("<rect x=\"0.0\" y=\"80\" width=\"1200.0\" height=\"19\" "
-                              "fill=\"#c4c4cc\"><title>all: 100 %, 1,200 ns; itself 0 %</title>"));
+                              "fill=\"#c4c4cc\"><title>all: 100 %, 1.2 µs; itself 0 %</title>"));
   EXPECT_THAT(page,
               HasSubstr("width=\"400.0\" height=\"19\" fill=\"#ff9f43\" class=\"worse\"><title>"
-                        "libz.so.1!deflate: 33 %, 400 ns; itself 0 %; 2.50 × the field, worse "
+                        "libz.so!deflate: 33 %, 400 ns; itself 0 %; 2.50 × the field, worse "
                         "than the field, q 0.001</title>"));
   EXPECT_THAT(page, HasSubstr("fill=\"#f0563d\" class=\"worse\"><title>Json::Reader::parse: "));
   EXPECT_THAT(page,
@@ -91,7 +88,7 @@ TEST(FlamePageTest, WidthIsWeightAndColourIsTheRatio) {
 TEST(FlamePageTest, ItIsReadableWithoutColour) {
   const std::string page = Page(kStacks);
   EXPECT_THAT(page,
-              AllOf(HasSubstr(">! 2.5× libz.so.1!deflate</text>"),
+              AllOf(HasSubstr(">! 2.5× libz.so!deflate</text>"),
                     HasSubstr(">! 6.0× Json::Re…::parse</text>"), HasSubstr(">1.0× crc32</text>"),
                     HasSubstr(">read</text>"), Not(HasSubstr(">tiny</text>"))));
   EXPECT_THAT(page, HasSubstr("2 of 3 APIs that are worse than the field are in this profile, with "
@@ -101,14 +98,14 @@ TEST(FlamePageTest, ItIsReadableWithoutColour) {
 }
 
 TEST(FlamePageTest, RecursionCountsOnceAndWhatIsTooNarrowIsLeftOut) {
-  const std::string page = Page("main;deflate;deflate 600\nmain;a 599400\n");
+  const std::string page = Page({{"main;deflate;deflate", 600}, {"main;a", 599400}});
   EXPECT_THAT(page, HasSubstr("<td class=\"n\" data-label=\"Share\">0.1 %</td>"));
-  EXPECT_THAT(Page("main;deflate 1\nmain;a 2399\n"), Not(HasSubstr("<title>deflate: ")));
+  EXPECT_THAT(Page({{"main;deflate", 1}, {"main;a", 2399}}), Not(HasSubstr("<title>deflate: ")));
 }
 
 TEST(FlamePageTest, HostileNamesStayText) {
   const std::string page =
-      Page(std::string("main;") + kEvil + " 60\n\xff\xfe;\xc2\x9b 40\n", kEvil);
+      Page({{std::string("main;") + kEvil, 60}, {"\xff\xfe;\xc2\x9b", 40}}, kEvil);
   EXPECT_THAT(page,
               AllOf(Not(HasSubstr("<img")), Not(HasSubstr("\x1b")), Not(HasSubstr("\xc2\x9b")),
                     HasSubstr("A&lt;&quot;&gt;&lt;img src=x onerror=alert(1)&gt;&#39;&amp;"),
@@ -120,8 +117,8 @@ TEST(FlamePageTest, HostileNamesStayText) {
 }
 
 TEST(FlamePageTest, AnEmptyProfileIsAPageToo) {
-  EXPECT_THAT(PageProblems(Page("")), IsEmpty());
-  EXPECT_THAT(Page(""), HasSubstr("0 of 3 APIs"));
+  EXPECT_THAT(PageProblems(Page({})), IsEmpty());
+  EXPECT_THAT(Page({}), HasSubstr("0 of 3 APIs"));
 }
 
 }  // namespace

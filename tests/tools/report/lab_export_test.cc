@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "tests/common/wire/lab_samples.h"
-#include "tools/analysis/stack_tree.h"
+#include "tools/exchange/exchange.h"
 
 namespace fieldcost::report {
 namespace {
@@ -89,10 +89,10 @@ TEST(LabExportTest, OurOwnReaderTakesFoldedStacks) {
   builder.Run("_ZN4Json6Reader5parseEv", {50}).Stack({"_ZN4Json6Reader5parseEv"}, 1, 0);
   const std::string folded = LabFolded(builder.Table());
   EXPECT_THAT(folded, HasSubstr("libsqlite3.so.0!Json::Reader::parse() 50\n"));
-  analysis::StackTree tree;
-  const Status added = analysis::AddFoldedStacks(folded, tree);
-  ASSERT_TRUE(added.has_value()) << added.error().message;
-  EXPECT_EQ(tree.nodes()[0].total, 10U * 1000 + 2 * 100 + 50);
+  const auto read = exchange::Import(folded);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->format, exchange::Format::kFolded);
+  EXPECT_EQ(read->tree.values[0].inclusive[0].sum, 10U * 1000 + 2 * 100 + 50);
 }
 
 TEST(LabExportTest, PprofHasExactCallsAndBytesAndSaysThatTimeIsEstimated) {

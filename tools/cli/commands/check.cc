@@ -34,7 +34,7 @@ struct Request {
   std::uint64_t seed = 0;       // 0 = the draws are a function of the inputs alone
   bool all = false;             // name also what is normal, and all with too little data
   std::string explain;          // "symbol" or "soname!symbol"; empty = the report
-  std::filesystem::path tree;   // sampled stacks to be shown with what is flagged
+  std::string tree;             // a recording or profile to be shown with what is flagged
   std::filesystem::path flame;  // where to write them as a page; empty = print them
   std::filesystem::path save;   // write a profile there instead of checking
 };
@@ -305,8 +305,9 @@ something is worse; 2: too little data for everything. Examples:
                    .completes = command::Completes::kSymbol},
                   {.names = "--tree",
                    .value = "FILE",
-                   .help = "Folded stacks or a pprof profile: its call tree, in which what is "
-                           "flagged stands out",
+                   .help =
+                       "A recording (FILE@FROM..TO is a part of it), folded stacks, pprof, perf "
+                       "script, ...: its call tree, in which what is flagged stands out",
                    .completes = command::Completes::kFiles,
                    .excludes = {"--explain"}},
                   {.names = "--flame",

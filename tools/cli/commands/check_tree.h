@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "common/base/result.h"
 #include "tools/analysis/check_report.h"
@@ -8,13 +9,13 @@
 
 namespace fieldcost::cli {
 
-// Prints the call tree of a file of sampled stacks, folded stacks or a pprof profile, in which what
-// the report flags stands out. The file is untrusted.
-Status ShowCheckedTree(const std::filesystem::path& file, const analysis::CheckReport& report,
+// Prints the call tree of a recording, a part of one, or a profile of another program
+// (ParseTreeOperand()), in which what the report flags stands out. The file is untrusted.
+Status ShowCheckedTree(const std::string& operand, const analysis::CheckReport& report,
                        const Output& output);
 
 // Writes the same as a flame graph, a page, to `page` ("-" = stdout). `synthetic`: the field is.
-Status WriteFlameGraph(const std::filesystem::path& file, const std::filesystem::path& page,
+Status WriteFlameGraph(const std::string& operand, const std::filesystem::path& page,
                        const analysis::CheckReport& report, bool synthetic);
 
 }  // namespace fieldcost::cli
