@@ -1,6 +1,5 @@
 #include "common/wire/pprof.h"
 
-#include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 
 #include <algorithm>
@@ -248,13 +247,6 @@ Result<PprofContent> Decode(std::string_view untrusted_bytes) {
   return Decoder(profile).Decode();
 }
 
-std::string NameOf(const PprofFunction& function) {
-  std::string module = function.module.substr(function.module.rfind('/') + 1);
-  if (!module.empty()) module += '!';
-  if (function.name.empty()) return fmt::format("{}0x{:x}", module, function.address);
-  return module + function.name;
-}
-
 }  // namespace
 
 bool IsGzip(std::string_view untrusted_bytes) { return untrusted_bytes.starts_with(kGzipMagic); }
@@ -263,22 +255,6 @@ Result<PprofContent> DecodePprof(std::string_view untrusted_bytes) {
   Result<PprofContent> content = Decode(untrusted_bytes);
   if (!content) return Within(std::move(content).error(), "reading a pprof profile");
   return content;
-}
-
-Result<PprofUnit> ReadPprof(std::string_view untrusted_bytes, const StackVisitor& visit) {
-  FIELDCOST_ASSIGN(const PprofContent content, DecodePprof(untrusted_bytes));
-  std::vector<std::string> names;
-  for (const PprofFunction& function : content.functions) names.push_back(NameOf(function));
-  std::vector<std::string_view> stack;
-  for (const PprofSample& sample : content.samples) {
-    stack.clear();
-    for (const std::uint32_t frame : sample.frames) stack.push_back(names[frame]);
-    if (const Status visited = visit(stack, sample.values[content.default_type]); !visited) {
-      return Within(visited.error(), "reading a pprof profile");
-    }
-  }
-  const PprofValueType& type = content.types[content.default_type];
-  return PprofUnit{type.type, type.unit};
 }
 
 }  // namespace fieldcost::wire

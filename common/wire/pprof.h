@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,25 +12,8 @@ namespace fieldcost::wire {
 // Stacks with values in pprof's format (profile.proto), which profilers of many languages write and
 // tools of many kinds show. README.md beside this file says what is refused.
 
-// What the values are of: "cpu" and "nanoseconds", say. Untrusted texts, possibly empty.
-struct PprofUnit {
-  std::string untrusted_type;
-  std::string untrusted_unit;
-};
-
-// One stack, its outermost function first: "module!function" where the module's file is known
-// (without its directories), else "function"; an address where there is no name. Untrusted texts,
-// valid during the call. An error ends the reading.
-using StackVisitor =
-    std::function<Status(std::span<const std::string_view> untrusted_frames, std::uint64_t value)>;
-
 // Whether the bytes begin like a compressed profile.
 bool IsGzip(std::string_view untrusted_bytes);
-
-// Calls `visit` with every sample's stack and its value of the default type (the last one, if the
-// profile names none). Gzip or not. kTooLarge beyond the limits of limits.h, kCorrupt for anything
-// but one whole profile whose references all lead somewhere and whose values are not negative.
-Result<PprofUnit> ReadPprof(std::string_view untrusted_bytes, const StackVisitor& visit);
 
 struct PprofValueType {
   std::string type;  // "cpu"
@@ -68,7 +49,9 @@ struct PprofContent {
 };
 
 // All of a profile, gzip or not; texts are untrusted. Each location is a function of its own, or
-// several if something was inlined there. Errors as of ReadPprof().
+// several if something was inlined there. kTooLarge beyond the limits of limits.h, kCorrupt for
+// anything but one whole profile whose references all lead somewhere and whose values are not
+// negative.
 Result<PprofContent> DecodePprof(std::string_view untrusted_bytes);
 
 // As gzip; deterministic. What DecodePprof() accepts: kTooLarge beyond its limits, or a value

@@ -5,7 +5,7 @@
 
 #include "common/base/check.h"
 #include "common/wire/limits.h"
-#include "common/wire/pprof.h"
+#include "tests/common/wire/read_pprof.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost;

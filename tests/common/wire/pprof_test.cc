@@ -10,6 +10,7 @@
 #include "common/wire/gzip.h"
 #include "common/wire/limits.h"
 #include "common/wire/pprof.pb.h"
+#include "tests/common/wire/read_pprof.h"
 
 namespace fieldcost::wire {
 namespace {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tests/common/wire/lab_samples.h"
+#include "tests/common/wire/read_pprof.h"
 #include "tools/exchange/exchange.h"
 
 namespace fieldcost::report {
