@@ -12,7 +12,9 @@
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree_json.h"
+#include "tools/cli/tree_timeline.h"
 #include "tools/exchange/exchange.h"
+#include "tools/report/tree_page.h"
 #include "tools/report/tree_svg.h"
 #include "tools/report/tree_text.h"
 
@@ -48,7 +50,26 @@ std::string Heading(const analysis::TreeView& view, const draw::Style& style) {
                      cost(all.after), how);
 }
 
+Status WriteTreePage(const tree::MeanTree& mean, std::size_t metric,
+                     const std::vector<std::string>& remarks, const TreeShow& show) {
+  report::TreePage page{.tree = mean,
+                        .metric = metric,
+                        .untrusted_operand = show.named,
+                        .untrusted_file = show.over_time ? show.over_time->file.string() : "",
+                        .untrusted_remarks = remarks};
+  if (show.over_time) {
+    FIELDCOST_ASSIGN(page.timeline, LoadTimeline(*show.over_time, mean.metrics));
+  }
+  return WritePage(show.html, report::TreePageHtml(page), PageOf::kOwn);
+}
+
 }  // namespace
+
+command::Option TreePageOption() {
+  command::Option option = HtmlOption("Write it there as a page to look around in (- = stdout)");
+  option.excludes = {"--svg"};
+  return option;
+}
 
 command::Option RecordingOperand() {
   return {.names = "recording",
@@ -61,6 +82,8 @@ command::Option RecordingOperand() {
 }
 
 void AddTreeShowOptions(command::Command& command) {
+  command::Option page = TreePageOption();
+  page.excludes.insert(page.excludes.end(), {"--callers", "--flat", "--bottom-up"});
   const std::vector<command::Option> options = {
       {.names = "--metric",
        .value = "NAME",
@@ -83,6 +106,7 @@ void AddTreeShowOptions(command::Command& command) {
        .value = "FILE",
        .help = "Write it there as a flame graph (- = stdout)",
        .completes = command::Completes::kFiles},
+      page,
       {.names = "--all", .help = "Also what costs less than 0.5 % of the whole"}};
   command.options.insert(command.options.end(), options.begin(), options.end());
 }
@@ -94,6 +118,7 @@ TreeShow TreeShowOf(const command::Arguments& arguments) {
           .flat = arguments.Has("--flat"),
           .all = arguments.Has("--all"),
           .svg = arguments.Text("--svg"),
+          .html = arguments.Text("--html"),
           .depth = arguments.Number("--depth").value_or(0),
           .limit = arguments.Number("--limit").value_or(kFlatRows)};
 }
@@ -112,6 +137,7 @@ Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics,
 Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
                  const TreeShow& show, const Output& output) {
   FIELDCOST_ASSIGN(const std::size_t metric, ChooseMetric(mean.metrics, show.metric));
+  if (!show.html.empty()) return WriteTreePage(mean, metric, remarks, show);
   FIELDCOST_ASSIGN(const analysis::TreeView view, ViewOf(mean, metric, show));
   if (!show.svg.empty()) return WritePage(show.svg, report::TreeSvg(view, {}), PageOf::kOwn);
   if (output.json) return WriteStdout(TreeJson(view, remarks));

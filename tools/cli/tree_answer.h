@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "common/command/command.h"
 #include "common/tree/mean_tree.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/tree_operand.h"
 
 namespace fieldcost::cli {
 
@@ -19,11 +21,16 @@ struct TreeShow {
   bool flat = false;
   bool all = false;         // however little it costs
   std::string svg;          // a file; empty: text
+  std::string html;         // the same
   std::uint64_t depth = 0;  // 0: all
   std::uint64_t limit = 0;  // rows of a flat table; 0: all
+  // For a page: what is shown, as it was named, and the recording that has its time, if one has.
+  std::string named;
+  std::optional<TreeOperand> over_time;
 };
 
 command::Option RecordingOperand();  // "recording", required
+command::Option TreePageOption();    // --html
 void AddTreeShowOptions(command::Command& command);
 TreeShow TreeShowOf(const command::Arguments& arguments);
 

@@ -95,18 +95,44 @@ std::string TableIn(const PageTable& table, std::string_view label) {
   return html + "</tbody>\n</table>\n</div>\n";
 }
 
-}  // namespace
+// As a content security policy names it.
+std::string SourceOf(std::string_view hash) { return fmt::format("'sha256-{}'", hash); }
 
-std::string PageBegin(std::string_view untrusted_title, Pictures pictures) {
+std::string Head(std::string_view untrusted_title, std::string_view style_sources,
+                 std::string_view more_policy, std::string_view style_html) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'sha256-{}';{} base-uri 'none'; form-action 'none'\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {};{}"
+      " base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-      kCssHash, pictures == Pictures::kBeside ? " img-src 'self' file:;" : "",
-      draw::EscapeHtml(untrusted_title), kCss);
+      style_sources, more_policy, draw::EscapeHtml(untrusted_title), style_html);
+}
+
+}  // namespace
+
+std::string PageBegin(std::string_view untrusted_title, Pictures pictures) {
+  return Head(untrusted_title, SourceOf(kCssHash),
+              pictures == Pictures::kBeside ? " img-src 'self' file:;" : "", kCss);
+}
+
+std::string PageBegin(std::string_view untrusted_title, std::span<const PageAsset> styles,
+                      std::span<const PageAsset> scripts) {
+  std::string style_sources = SourceOf(kCssHash);
+  std::string style_html(kCss);
+  for (const PageAsset& style : styles) {
+    style_sources += " " + SourceOf(style.hash);
+    style_html += fmt::format("</style>\n<style>{}", style.text);
+  }
+  std::string script_sources;
+  for (const PageAsset& script : scripts) script_sources += " " + SourceOf(script.hash);
+  return Head(untrusted_title, style_sources, fmt::format(" script-src{};", script_sources),
+              style_html);
+}
+
+std::string ScriptHtml(const PageAsset& script) {
+  return fmt::format("<script>{}</script>\n", script.text);
 }
 
 std::string PageEnd() { return "</body>\n</html>\n"; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,17 @@ namespace fieldcost::report {
 enum class Pictures { kInside, kBeside };
 std::string PageBegin(std::string_view untrusted_title, Pictures pictures = Pictures::kInside);
 std::string PageEnd();
+
+// A style or script that is part of the page, and the SHA-256 of its text, base64.
+struct PageAsset {
+  std::string_view text;
+  std::string_view hash;
+};
+// The same of a page that runs `scripts`, which it has in itself (ScriptHtml()): besides the one
+// style these styles and scripts get through, by hash, and nothing else.
+std::string PageBegin(std::string_view untrusted_title, std::span<const PageAsset> styles,
+                      std::span<const PageAsset> scripts);
+std::string ScriptHtml(const PageAsset& script);
 
 enum class ColumnKind { kName, kText, kNumber, kPicture };
 struct PageColumn {

@@ -10,6 +10,7 @@
 #include "common/base/check.h"
 #include "common/draw/html.h"
 #include "common/draw/terminal.h"
+#include "tools/report/tree_colors.h"
 #include "tools/report/tree_text.h"
 
 namespace fieldcost::report {
@@ -32,18 +33,6 @@ constexpr std::size_t kMaxTitleColumns = 240;  // of a name
 constexpr std::array<std::string_view, 6> kModuleColors = {"#ffd9a0", "#ffe58f", "#d9e7a3",
                                                            "#b8e0d2", "#bcd6f2", "#e3cdf0"};
 constexpr std::string_view kSpecialColor = "#d4d4d8";
-constexpr std::string_view kUncertainColor = "#d4d4d8";
-constexpr std::string_view kSameColor = "#f4f4f5";
-// From what part of the frame's width on.
-struct Heat {
-  double least_part;
-  std::string_view more;
-  std::string_view less;
-};
-constexpr std::array<Heat, 4> kHeat = {{{0.01, "#ffe3dc", "#e2edfb"},
-                                        {0.05, "#ffc4b5", "#c3dafa"},
-                                        {0.2, "#ff9f86", "#97c0f7"},
-                                        {0.5, "#ff7a59", "#6ba6f5"}}};
 
 double AsDouble(stats::Uint128 value) { return static_cast<double>(value); }
 
@@ -71,10 +60,11 @@ class FlameGraph {
         "font-size=\"{3}\">\n<title>{0}</title>\n",
         draw::EscapeHtml(Sentence()), kWidth, height, kFontSize);
     if (view_.IsDifference()) {
-      svg +=
+      svg += fmt::format(
           "<defs><pattern id=\"gone\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-          "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#e2edfb\"/>"
-          "<rect width=\"2\" height=\"6\" fill=\"#6ba6f5\"/></pattern></defs>\n";
+          "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"{}\"/>"
+          "<rect width=\"2\" height=\"6\" fill=\"{}\"/></pattern></defs>\n",
+          kGoneGround, kGoneStripe);
     }
     for (const Box& box : boxes_) svg += BoxSvg(box);
     return svg + "</svg>\n";

@@ -1,12 +1,15 @@
-"""Reads an HTML page from stdin; prints what is wrong with it, one line each.
+"""Reads an HTML page from stdin; prints what is wrong with it, one line each.   check_page.py [--scripts]
 
 Wrong is: tags that do not nest, an id twice, a reference to an id that is not there, anything that would
 be fetched or run (script, link, img, http:, url(), event handlers, style attributes), text in the style
 element that the page's own policy does not let through, a drawing or table without words.
+
+--scripts: the page may have scripts, which its policy lets through, and JSON, which is well-formed.
 """
 
 import base64
 import hashlib
+import json
 import re
 import sys
 from html.parser import HTMLParser
@@ -16,13 +19,19 @@ ALLOWED = {"html", "head", "meta", "title", "style", "body", "header", "main", "
            "h2", "h3", "h4", "p", "code", "dl", "dt", "dd", "div", "table", "caption", "thead", "tbody", "tr",
            "th", "td", "a", "small", "span", "details", "summary", "svg", "rect", "polyline", "circle",
            "text", "strong"}
+SCRIPTED = {"script", "noscript", "canvas", "input", "label", "select", "button", "output", "g", "defs", "pattern",
+            "path"}
+if "--scripts" in sys.argv:
+    ALLOWED |= SCRIPTED
+    VOID |= {"input", "path"}
 
 
 class Checker(HTMLParser):
     def __init__(self):
         super().__init__()
         self.open, self.ids, self.references, self.problems = [], [], [], []
-        self.policy = self.style = ""
+        self.policy = ""
+        self.styles, self.scripts, self.json = [], [], []
 
     def handle_starttag(self, tag, attributes):
         if tag not in ALLOWED:
@@ -38,12 +47,18 @@ class Checker(HTMLParser):
                 self.references.append(value)
             elif name.startswith("on") or name in ("style", "src", "srcset", "action"):
                 self.problems.append(f"attribute {name} of <{tag}>")
-        if tag == "svg" and not dict(attributes).get("aria-label"):
+        if tag == "svg" and not {"aria-label", "aria-hidden"} & set(dict(attributes)):
             self.problems.append("a drawing without words")
         if tag == "meta" and dict(attributes).get("http-equiv") == "Content-Security-Policy":
             self.policy = dict(attributes)["content"]
         if tag not in VOID:
             self.open.append(tag)
+        if tag == "style":
+            self.styles.append("")
+        if tag == "script":
+            is_json = dict(attributes).get("type") == "application/json"
+            self.texts = self.json if is_json else self.scripts
+            self.texts.append("")
 
     def handle_endtag(self, tag):
         if tag in VOID:
@@ -53,7 +68,9 @@ class Checker(HTMLParser):
 
     def handle_data(self, data):
         if self.open and self.open[-1] == "style":
-            self.style += data
+            self.styles[-1] += data
+        if self.open and self.open[-1] == "script":
+            self.texts[-1] += data
 
 
 checker = Checker()
@@ -64,10 +81,21 @@ problems = checker.problems
 problems += [f"<{tag}> is not closed" for tag in checker.open]
 problems += [f"id {name} twice" for name in set(checker.ids) if checker.ids.count(name) > 1]
 problems += [f"no id {name}" for name in checker.references if name not in checker.ids]
-digest = base64.b64encode(hashlib.sha256(checker.style.encode()).digest()).decode()
-if f"'sha256-{digest}'" not in checker.policy:
-    problems.append(f"the policy does not let the style through: sha256-{digest}")
+for directive, texts in (("style-src", checker.styles), ("script-src", checker.scripts)):
+    allowed = next((part for part in checker.policy.split(";") if directive in part), "")
+    for text in texts:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        if f"'sha256-{digest}'" not in allowed:
+            problems.append(f"the policy does not let it through: {directive} sha256-{digest}")
+    if "unsafe" in allowed or allowed.count("'sha256-") != len(texts):
+        problems.append(f"the policy allows more than there is: {allowed}")
+for text in checker.json:
+    try:
+        json.loads(text)
+    except ValueError as error:
+        problems.append(f"no JSON: {error}")
+    problems += [f"found {found} in JSON" for found in re.findall(r"[<>&]", text)]
 if "default-src 'none'" not in checker.policy:
     problems.append("the policy does not forbid everything else")
-problems += [f"found {text}" for text in re.findall(r"url\(|@import|https?:|//", checker.style)]
+problems += [f"found {text}" for text in re.findall(r"url\(|@import|https?:|//", "".join(checker.styles))]
 print("\n".join(problems), end="")

@@ -8,6 +8,8 @@ namespace fieldcost::report {
 
 // What is wrong with the page, a line each; see check_page.py.
 std::string PageProblems(const std::string& page);
+// The same of a page that runs scripts.
+std::string ScriptedPageProblems(const std::string& page);
 
 // The whole text of a golden file of this folder; rewritten first if FIELDCOST_UPDATE_GOLDEN is
 // set.

@@ -5,6 +5,7 @@
 #include "common/tree/algebra.h"
 #include "common/tree/codec.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/page_file.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree_answer.h"
 #include "tools/cli/tree_operand.h"
@@ -14,22 +15,30 @@
 namespace fieldcost::cli {
 namespace {
 
+// As it was named for a page: "add a.fct b.fct".
+TreeShow ShowOfMany(std::string_view command, const command::Arguments& arguments) {
+  TreeShow show = TreeShowOf(arguments);
+  show.named = command;
+  for (const std::string& name : arguments.Texts("recording")) show.named += " " + name;
+  return show;
+}
+
 // Writes a tree to --output, or shows it.
 Status PutTree(const tree::Tree& tree, const std::vector<std::string>& remarks,
-               const command::Arguments& arguments) {
+               const command::Arguments& arguments, const TreeShow& show) {
   const std::string& file = arguments.Text("--output");
   if (file.empty()) {
     FIELDCOST_ASSIGN(const tree::MeanTree mean, tree::Average(tree));
-    return PrintTree(mean, remarks, TreeShowOf(arguments), OutputOf(arguments));
+    return PrintTree(mean, remarks, show, OutputOf(arguments));
   }
   for (const std::string& remark : remarks) Remark(EscapeControl(remark));
   return SaveTree(file, tree::EncodeTree(tree));
 }
 
 Status PutMean(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
-               const command::Arguments& arguments) {
+               const command::Arguments& arguments, const TreeShow& show) {
   const std::string& file = arguments.Text("--output");
-  if (file.empty()) return PrintTree(mean, remarks, TreeShowOf(arguments), OutputOf(arguments));
+  if (file.empty()) return PrintTree(mean, remarks, show, OutputOf(arguments));
   for (const std::string& remark : remarks) Remark(EscapeControl(remark));
   return SaveTree(file, tree::EncodeMeanTree(mean));
 }
@@ -74,11 +83,11 @@ Result<int> Add(const command::Arguments& arguments) {
   if (operands.means.empty()) {
     FIELDCOST_ASSIGN(const auto sum, tree::Add(operands.runs));
     Append(sum.remarks, operands.remarks);
-    FIELDCOST_TRY(PutTree(sum.tree, operands.remarks, arguments));
+    FIELDCOST_TRY(PutTree(sum.tree, operands.remarks, arguments, ShowOfMany("add", arguments)));
   } else {
     FIELDCOST_ASSIGN(const auto sum, tree::Add(operands.means));
     Append(sum.remarks, operands.remarks);
-    FIELDCOST_TRY(PutMean(sum.tree, operands.remarks, arguments));
+    FIELDCOST_TRY(PutMean(sum.tree, operands.remarks, arguments, ShowOfMany("add", arguments)));
   }
   return 0;
 }
@@ -94,7 +103,7 @@ Result<int> Average(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const auto sum, tree::Add(operands.runs));
   Append(sum.remarks, operands.remarks);
   FIELDCOST_ASSIGN(const tree::MeanTree mean, tree::Average(sum.tree));
-  FIELDCOST_TRY(PutMean(mean, operands.remarks, arguments));
+  FIELDCOST_TRY(PutMean(mean, operands.remarks, arguments, ShowOfMany("avg", arguments)));
   return 0;
 }
 
@@ -102,7 +111,7 @@ Result<int> Minimum(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(Operands operands, LoadRunsOf(arguments.Texts("recording")));
   FIELDCOST_ASSIGN(const auto least, tree::Minimum(operands.runs));
   Append(least.remarks, operands.remarks);
-  FIELDCOST_TRY(PutTree(least.tree, operands.remarks, arguments));
+  FIELDCOST_TRY(PutTree(least.tree, operands.remarks, arguments, ShowOfMany("min", arguments)));
   return 0;
 }
 
@@ -111,7 +120,10 @@ Result<int> At(const command::Arguments& arguments) {
                                        arguments.Text("--from"), arguments.Text("--to"));
   FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(text));
   FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
-  FIELDCOST_TRY(PutTree(std::get<tree::Tree>(loaded.tree), loaded.remarks, arguments));
+  TreeShow show = TreeShowOf(arguments);
+  show.named = text;
+  show.over_time = operand;
+  FIELDCOST_TRY(PutTree(std::get<tree::Tree>(loaded.tree), loaded.remarks, arguments, show));
   return 0;
 }
 
@@ -122,10 +134,15 @@ command::Option OutputOption() {
           .completes = command::Completes::kFiles};
 }
 
+std::string CheckTreePage(const command::Arguments& arguments) {
+  return CheckPageOption(arguments, "--html");
+}
+
 command::Command Combining(command::Command command) {
   command::Option recordings = RecordingOperand();
   recordings.repeats = true;
   command.options = {recordings, OutputOption()};
+  command.check = CheckTreePage;
   AddTreeShowOptions(command);
   return command;
 }
@@ -171,7 +188,8 @@ Examples:
                   {.names = "--from", .value = "TIME", .help = "12s, 1.5ms, 2m [the begin]"},
                   {.names = "--to", .value = "TIME", .help = "[the end]"},
                   OutputOption()},
-      .handler = At};
+      .handler = At,
+      .check = CheckTreePage};
   AddTreeShowOptions(at);
   return at;
 }

@@ -14,6 +14,7 @@
 #include "tools/cli/tree_json.h"
 #include "tools/cli/tree_operand.h"
 #include "tools/report/tree_diff_text.h"
+#include "tools/report/tree_page.h"
 #include "tools/report/tree_svg.h"
 #include "tools/report/tree_text.h"
 
@@ -117,6 +118,17 @@ Status Print(const tree::Comparison& comparison, const tree::MeanTree& differenc
   return WritePaged(text, output);
 }
 
+// On the page one can change the metric: all are compared.
+Status WriteDifferencePage(const Side& before, const Side& after, report::TreePage page,
+                           const std::string& file) {
+  for (const tree::Metric& metric : page.tree.metrics) {
+    FIELDCOST_ASSIGN(tree::Comparison comparison,
+                     CompareSides(before, after, page.tree, metric.name));
+    page.comparisons.push_back(std::move(comparison));
+  }
+  return WritePage(file, report::TreePageHtml(page), PageOf::kOwn);
+}
+
 Result<int> Run(const command::Arguments& arguments) {
   std::vector<std::string> remarks;
   FIELDCOST_ASSIGN(const Side before,
@@ -127,6 +139,7 @@ Result<int> Run(const command::Arguments& arguments) {
   const TreeShow show{.metric = arguments.Text("--metric"),
                       .all = arguments.Has("--all"),
                       .svg = arguments.Text("--svg"),
+                      .html = arguments.Text("--html"),
                       .depth = arguments.Number("--depth").value_or(0)};
   FIELDCOST_ASSIGN(const std::size_t metric, ChooseMetric(difference.tree.metrics, show.metric));
   FIELDCOST_ASSIGN(
@@ -134,6 +147,17 @@ Result<int> Run(const command::Arguments& arguments) {
       CompareSides(before, after, difference.tree, difference.tree.metrics[metric].name));
   if (const std::string& file = arguments.Text("--output"); !file.empty()) {
     FIELDCOST_TRY(SaveTree(file, tree::EncodeMeanTree(difference.tree)));
+  }
+  if (!show.html.empty()) {
+    FIELDCOST_TRY(WriteDifferencePage(
+        before, after,
+        {.tree = difference.tree,
+         .metric = metric,
+         .untrusted_operand = arguments.Text("old") + ", then " + arguments.Text("new"),
+         .untrusted_file = "",
+         .untrusted_remarks = remarks},
+        show.html));
+    return ExitStatusOf(comparison);
   }
   FIELDCOST_TRY(Print(comparison, difference.tree, metric, show, remarks, OutputOf(arguments)));
   return ExitStatusOf(comparison);
@@ -160,6 +184,7 @@ Examples:
   fieldcost tree diff old.fct new.fct
   fieldcost tree diff old.fct new.fct --metric allocated --all
   fieldcost tree diff a.fct@..5s a.fct@5s.. --svg change.svg
+  fieldcost tree diff old.fct new.fct --html change.html
   fieldcost tree diff old.fct new.fct --rename 'parse(char*)=parse(text)')",
       .options = {Recording("old", "OLD"),
                   Recording("new", "NEW"),
@@ -178,12 +203,16 @@ Examples:
                    .value = "FILE",
                    .help = "Write it there as a flame graph (- = stdout)",
                    .completes = command::Completes::kFiles},
+                  TreePageOption(),
                   {.names = "--depth",
                    .value = "N",
                    .help = "No deeper than that",
                    .check = command::CheckNumber},
                   {.names = "--all", .help = "Also what costs less than 0.5 % of the whole"}},
-      .handler = Run};
+      .handler = Run,
+      .check = [](const command::Arguments& arguments) {
+        return CheckPageOption(arguments, "--html");
+      }};
 }
 
 }  // namespace fieldcost::cli

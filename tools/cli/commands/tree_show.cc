@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
+#include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree_answer.h"
@@ -15,7 +16,10 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(arguments.Text("recording")));
   FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
   FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));
-  FIELDCOST_TRY(PrintTree(mean, loaded.remarks, TreeShowOf(arguments), OutputOf(arguments)));
+  TreeShow show = TreeShowOf(arguments);
+  show.named = arguments.Text("recording");
+  show.over_time = operand;
+  FIELDCOST_TRY(PrintTree(mean, loaded.remarks, show, OutputOf(arguments)));
   return 0;
 }
 
@@ -32,9 +36,13 @@ on, FROM belongs to it, TO does not. Examples:
   fieldcost tree show a.fct@12s..14.5s --metric wall
   fieldcost tree show a.fct --callers 'malloc'
   fieldcost tree show a.fct --flat --limit 20
+  fieldcost tree show a.fct --html a.html
   fieldcost tree show a.fct --json | jq .nodes[1])",
       .options = {RecordingOperand()},
-      .handler = Run};
+      .handler = Run,
+      .check = [](const command::Arguments& arguments) {
+        return CheckPageOption(arguments, "--html");
+      }};
   AddTreeShowOptions(show);
   return show;
 }

@@ -1,0 +1,177 @@
+// `fieldcost tree ... --html`, and what a recording cost over time.
+#include <array>
+#include <map>
+#include <span>
+
+#include "common/base/file.h"
+#include "common/base/units.h"
+#include "common/recording/limits.h"
+#include "common/recording/writer.h"
+#include "common/tree/tree.h"
+#include "tests/tools/analysis/trees.h"
+#include "tests/tools/cli/cli_fixture.h"
+#include "tools/cli/tree_operand.h"
+#include "tools/cli/tree_timeline.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using report::Timeline;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ProcessResult;
+
+constexpr int kUsage = 64;
+constexpr std::size_t kMaxPageBytes = kMiB;
+constexpr std::uint64_t kMs = 1'000'000;
+
+struct RunOf {
+  std::uint64_t begin_ns;
+  std::uint64_t length_ns;  // 0: it has not ended
+  std::size_t samples;
+};
+
+class TreePageCommandTest : public CliTest {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(home()); }
+  std::string Path(const std::string& name) const { return (home() / name).string(); }
+
+  // Samples of two streams with three metrics, at times and of paths that look random.
+  std::string Record(const std::string& name, const std::vector<RunOf>& runs,
+                     std::size_t samples_without_run = 0) {
+    tree::Dictionary dictionary;
+    auto writer = recording::Writer::Create(Path(name), dictionary, {}).value();
+    const auto wall = writer.AddMetric({.name = "wall", .per_sample = kMs}).value();
+    const auto calls = writer.AddMetric({.name = "calls", .unit = tree::Unit::kCount}).value();
+    const auto all = writer.AddStream({.name = "all", .metrics = {wall, calls}}).value();
+    const auto waits =
+        writer
+            .AddStream({.kind = recording::StreamKind::kWaits, .name = "waits", .metrics = {wall}})
+            .value();
+    std::uint64_t state = 7;
+    const auto random = [&state] {
+      state = state * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
+      return state >> 33U;
+    };
+    const auto append = [&](std::uint64_t from_ns, std::uint64_t length_ns, std::size_t samples) {
+      for (std::size_t i = 0; i < samples; ++i) {
+        const std::uint64_t time_ns = from_ns + length_ns * i / samples;
+        const auto frame = dictionary.frames.Intern({.function = std::to_string(random() % 5)});
+        const auto caller = dictionary.paths.Intern(tree::kRootPath, *frame).value();
+        const auto path =
+            random() % 2 == 0 ? dictionary.paths.Intern(caller, *frame).value() : caller;
+        const std::array<std::uint64_t, 2> values = {random() % 1'000, random() % 3};
+        EXPECT_TRUE(writer.Append(all, time_ns, path, values));
+        EXPECT_TRUE(writer.Append(waits, time_ns, path, std::span(values).first(1)));
+      }
+    };
+    for (const RunOf& run : runs) {
+      const auto id = writer.BeginRun(run.begin_ns, "app", "").value();
+      append(run.begin_ns, run.length_ns == 0 ? 9 * kMs : run.length_ns, run.samples);
+      if (run.length_ns == 0) continue;
+      EXPECT_TRUE(writer.EndRun(id, run.begin_ns + run.length_ns, 0));
+    }
+    append(123 * kMs, kMs, samples_without_run);
+    EXPECT_TRUE(writer.Close());
+    return Path(name);
+  }
+
+  // By path; what is not 0.
+  using Values = std::map<std::uint32_t, std::uint64_t>;
+
+  static Values SelfOf(const tree::Tree& tree, std::size_t metric) {
+    Values values;
+    for (std::uint32_t path = 0; path < tree.values[metric].self.size(); ++path) {
+      const stats::Uint128 sum = tree.values[metric].self[path].sum;
+      if (sum != 0) values[path] = static_cast<std::uint64_t>(sum);
+    }
+    return values;
+  }
+
+  // Each bin, and some of several, against the tree of that interval, value for value.
+  static void ExpectBinsAreTrees(const std::string& operand, std::size_t expected_bins) {
+    const TreeOperand whole = ParseTreeOperand(operand).value();
+    const auto tree = std::get<tree::Tree>(LoadTree(whole).value().tree);
+    const Timeline timeline = LoadTimeline(whole, tree.metrics).value().value();
+    const std::size_t bins = timeline.edges_ns.size() - 1;
+    ASSERT_EQ(bins, expected_bins);
+    const auto compare = [&](std::size_t from, std::size_t to) {
+      const TreeOperand part{.file = whole.file,
+                             .interval = recording::Interval{.from_ns = timeline.edges_ns[from],
+                                                             .to_ns = timeline.edges_ns[to]}};
+      const auto expected = std::get<tree::Tree>(LoadTree(part).value().tree);
+      for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
+        Values sums;
+        for (std::size_t bin = from; bin < to; ++bin) {
+          for (const auto& [path, value] : timeline.bins[metric][bin]) sums[path] += value;
+        }
+        EXPECT_EQ(sums, SelfOf(expected, metric)) << from << ".." << to << " of " << operand;
+      }
+    };
+    for (std::size_t bin = 0; bin < bins; ++bin) compare(bin, bin + 1);
+    for (std::size_t i = 1; i < 20; ++i) compare(bins * i / 50, bins - bins * i / 60);
+    for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
+      Values sums;
+      for (const Timeline::Bin& bin : timeline.bins[metric]) {
+        for (const auto& [path, value] : bin) sums[path] += value;
+      }
+      EXPECT_EQ(sums, SelfOf(tree, metric)) << "all of " << operand;
+    }
+  }
+};
+
+TEST_F(TreePageCommandTest, EachBinIsTheTreeOfItsInterval) {
+  ExpectBinsAreTrees(Record("one.fct", {{0, 10 * kMs, 3'000}}), kPageBins);
+  const std::string several = Record(
+      "several.fct", {{77, 10 * kMs + 3, 2'000}, {20 * kMs, 3 * kMs + 1, 900}, {40 * kMs, 7, 5}});
+  ExpectBinsAreTrees(several, kPageBins);
+  ExpectBinsAreTrees(several + "@1.5ms..6.333333ms", kPageBins);
+  ExpectBinsAreTrees(several + "@..100ns", 100);
+}
+
+TEST_F(TreePageCommandTest, RunsMayBeOpenOverlapOrBeMissing) {
+  ExpectBinsAreTrees(Record("open.fct", {{5, 0, 2'000}}), kPageBins);
+  ExpectBinsAreTrees(Record("overlap.fct", {{0, 10 * kMs, 1'000}, {10 * kMs, 4 * kMs, 500}}),
+                     kPageBins);
+  ExpectBinsAreTrees(Record("none.fct", {}, 1'000), kPageBins);
+}
+
+TEST_F(TreePageCommandTest, FilesWithoutTimeHaveNoTimeline) {
+  const std::string file = Record("a.fct", {{0, 10 * kMs, 100}});
+  ASSERT_EQ(Cli({"tree", "at", file, "--to", "5ms", "-o", Path("b.fct")}).exit_status, 0);
+  for (const std::string& name : {Path("b.fct"), Record("empty.fct", {{0, 10 * kMs, 0}})}) {
+    EXPECT_FALSE(LoadTimeline({.file = name, .interval = {}}, {}).value().has_value()) << name;
+  }
+}
+
+TEST_F(TreePageCommandTest, WritesAPageOfATreeAndOfADifference) {
+  const std::string file = Record("a.fct", {{0, 10 * kMs, 300}, {10 * kMs, 10 * kMs, 300}});
+  const auto page = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--html", Path("page.html")});
+    const ProcessResult result = Cli(arguments);
+    EXPECT_THAT(result.errors, HasSubstr(" bytes in ")) << arguments[1];
+    return ReadFile(Path("page.html"), kMaxPageBytes).value_or("");
+  };
+  EXPECT_THAT(page({"tree", "show", file}),
+              AllOf(HasSubstr("class=\"bins\" data-metric=\"1\""), HasSubstr("a.fct")));
+  EXPECT_THAT(page({"tree", "at", file, "--from", "2ms"}),
+              AllOf(HasSubstr("class=\"bins\""), HasSubstr("a.fct@2ms..")));
+  EXPECT_THAT(page({"tree", "add", file, file}), Not(HasSubstr("class=\"bins\"")));
+  EXPECT_THAT(page({"tree", "diff", file, file}),
+              AllOf(HasSubstr("\"difference\":true"), HasSubstr("\"certain\":[]")));
+  EXPECT_EQ(std::filesystem::status(Path("page.html")).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(TreePageCommandTest, APageGoesWithNoOtherForm) {
+  const std::string file = Record("a.fct", {{0, 10 * kMs, 10}});
+  for (const char* other : {"--flat", "--bottom-up", "--json", "--csv"}) {
+    EXPECT_EQ(Cli({"tree", "show", file, "--html", Path("a.html"), other}).exit_status, kUsage)
+        << other;
+  }
+  EXPECT_EQ(Cli({"tree", "diff", file, file, "--html", "-", "--json"}).exit_status, kUsage);
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

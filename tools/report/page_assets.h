@@ -1,0 +1,14 @@
+#pragma once
+
+#include "tools/report/page.h"
+
+namespace fieldcost::report {
+
+// What pages run and how they look, embedded from files when this is built (embed_assets.cmake).
+
+extern const PageAsset kUplotScript;  // vendored/uplot
+extern const PageAsset kUplotStyle;
+extern const PageAsset kTreePageScript;  // page_parts/*.js
+extern const PageAsset kTreePageStyle;   // page_parts/tree_page.css
+
+}  // namespace fieldcost::report

@@ -1,0 +1,177 @@
+'use strict';
+
+// Ties a page of call trees together: what is chosen, what is shown, and what is told to those who
+// do not see the picture.
+
+(() => {
+  const element = (id) => document.getElementById(id);
+  const data = JSON.parse(element('tree').textContent);
+  const model = new TreeModel(data);
+  const tableRows = 25;
+  let timeLine = null;
+  let wantedInterval = null;
+  let isWaiting = false;
+
+  const cost = (sum) => costText(sum, model.metric, model.denominator);
+  const signed = (sum) => (sum > 0 ? `+${cost(sum)}` : cost(sum));
+
+  function words(node) {
+    const name = model.nameOf(node);
+    const share = shareText(model.share(model.inclusive[node]));
+    if (!model.isDifference) {
+      return `${name}: ${cost(model.inclusive[node])}, ${share}; itself ${cost(model.self[node])}`;
+    }
+    const certain = model.certain?.get(node);
+    const what = [, 'gone', 'new'][model.where[node]] ?? (model.isUncertain(node) ? 'not certain' : '');
+    return `${name}: ${cost(model.before(node))} before, ${cost(model.inclusive[node])} after, ${signed(model.change(node))}; ` +
+      `itself ${signed(model.selfChange(node))}${what === '' ? '' : `, ${what}`}${certain === undefined ? '' : ` ${certain}`}`;
+  }
+
+  const flame = new FlameGraph({
+    canvas: element('picture'),
+    scroller: element('flame'),
+    spacer: element('spacer'),
+    model,
+    colors: data.colors,
+    onFocus: (node) => {
+      element('told').textContent = words(node);
+      element('hovered').textContent = words(node);
+    },
+    onHover: (node) => { element('hovered').textContent = words(node ?? flame.focused); },
+    onZoom: showTable,
+  });
+
+  function cell(tag, className, label, text) {
+    const made = document.createElement(tag);
+    if (className !== '') made.className = className;
+    if (label !== '') made.dataset.label = label;
+    made.textContent = text;
+    return made;
+  }
+
+  // The path as a button that zooms to it.
+  function pathCell(node) {
+    const made = document.createElement('th');
+    made.scope = 'row';
+    const button = cell('button', 'name', '', model.nameOf(node));
+    button.type = 'button';
+    button.title = model.nameOf(node);
+    button.addEventListener('click', () => {
+      flame.zoom(node);
+      flame.focus(node);
+    });
+    const callers = model.pathOf(model.parent[node]).map((one) => model.nameOf(one));
+    made.append(button, cell('small', '', '', callers.join(' › ')));
+    return made;
+  }
+
+  function showTable() {
+    const rows = model.heaviest(flame.zoomed, tableRows).map((node) => {
+      const row = document.createElement('tr');
+      const number = (label, text) => cell('td', 'n', label, text);
+      row.append(pathCell(node));
+      if (model.isDifference) {
+        row.append(number('Itself before', cost(model.selfBeforeOf(node))), number('after', cost(model.self[node])),
+          number('change', signed(model.selfChange(node))), number('with callees', signed(model.change(node))));
+      } else {
+        row.append(number('Share', shareText(model.share(model.self[node]))), number('Itself', cost(model.self[node])),
+          number('With callees', cost(model.inclusive[node])));
+      }
+      return row;
+    });
+    element('heaviest').replaceChildren(...rows);
+    element('within').textContent = flame.zoomed === 0 ? '' : ` within ${model.nameOf(flame.zoomed)}`;
+  }
+
+  function showChosen() {
+    const interval = model.interval === null ? '' : timeLine.text();
+    element('operand').textContent = interval === '' ? data.operand : `${data.name}@${interval}`;
+    const { name, sampled } = model.metric;
+    const runs = `${data.runs} run${data.runs === 1 ? '' : 's'}`;
+    element('total').textContent = model.isDifference
+      ? `${name} a run: ${cost(model.before(0))} before, ${cost(model.inclusive[0])} after. ${model.metric.sentence ?? ''}`
+      : `${name}: ${cost(model.inclusive[0])} a run, mean of ${runs}${sampled ? ' (sampled)' : ''}`;
+    flame.schedule(true);
+    element('hovered').textContent = words(flame.focused);
+    showTable();
+    showSearch();
+  }
+
+  function showSearch() {
+    const text = element('search').value;
+    if (text === '') {
+      flame.search(null);
+      element('found').textContent = '';
+      return;
+    }
+    const { names, nodes, sum } = model.search(text);
+    flame.search(names);
+    element('found').textContent = `${nodes} frame${nodes === 1 ? '' : 's'}, ${cost(sum)}, ${shareText(model.share(sum))}`;
+  }
+
+  // At most once a picture of the screen, however fast the mouse is.
+  function applySoon() {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => {
+      isWaiting = false;
+      if (wantedInterval !== null && !model.hasBins()) return;
+      model.setInterval(wantedInterval);
+      showChosen();
+    });
+  }
+
+  // Element by element, so that no task is long.
+  async function loadBins(metric) {
+    for (const script of document.querySelectorAll(`script.bins[data-metric="${metric}"]`)) {
+      await new Promise((resume) => { setTimeout(resume); });
+      const text = script.textContent;
+      script.remove();
+      model.addBins(metric, JSON.parse(text));
+    }
+    if (metric === model.metricNumber) applySoon();
+  }
+
+  function chooseMetric(metric) {
+    model.setMetric(metric);
+    timeLine?.draw();
+    loadBins(metric);
+    applySoon();
+  }
+
+  function reset() {
+    element('search').value = '';
+    timeLine?.set(null);
+    flame.zoom(0);
+    flame.focus(0);
+    applySoon();
+  }
+
+  element('app').hidden = false;
+  const metrics = element('metric');
+  metrics.append(...model.metrics.map(({ name }, i) => new Option(name, String(i))));
+  metrics.value = String(data.metric);
+  metrics.addEventListener('change', () => chooseMetric(Number(metrics.value)));
+  element('search').addEventListener('input', showSearch);
+  element('reset').addEventListener('click', reset);
+  if (model.binCount > 0) {
+    timeLine = new TimeLine({
+      host: element('timeline'),
+      from: element('from'),
+      to: element('to'),
+      model,
+      onChange: (interval) => {
+        wantedInterval = interval;
+        applySoon();
+      },
+    });
+    for (const query of ['print', '(prefers-color-scheme: dark)']) {
+      matchMedia(query).addEventListener('change', () => timeLine.draw());
+    }
+    loadBins(data.metric);
+  }
+  showChosen();
+
+  // For tests, and for the browser's console.
+  globalThis.treePage = { model, flame, timeLine, words };
+})();
