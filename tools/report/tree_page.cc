@@ -86,7 +86,7 @@ std::string HeaviestHtml(bool is_difference) {
   html += is_difference ? "changed" : "cost";
   html +=
       " most themselves</span><span id=\"within\"></span></h2>\n<div class=\"scroll\" "
-      "role=\"region\" aria-labelledby=\"heaviest-paths\" tabindex=\"0\">\n<table>\n<thead><tr>"
+      "role=\"region\" aria-label=\"Table of paths\" tabindex=\"0\">\n<table>\n<thead><tr>"
       "<th scope=\"col\">Path</th>";
   const auto column = [&html](std::string_view heading) {
     html += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", heading);

@@ -7,21 +7,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { chromium } from 'playwright-core';
-
+import { checkPicture, given, goldenFolder, launch, pictures, views, withPage as withPageOf } from './browser.mjs';
 import { layoutProblems } from './layout.mjs';
 import { pictureProblems, smallPicture } from './picture.mjs';
 
-function given(name) {
-  const value = process.env[name];
-  if (value === undefined || value === '') throw new Error(`${name} is not set; use run.sh`);
-  return value;
-}
-
 const folder = given('FIELDCOST_TEST_PAGES');
-const goldenFolder = given('FIELDCOST_TEST_GOLDEN');
-const pictures = given('FIELDCOST_TEST_PICTURES');
-const update = process.env.FIELDCOST_UPDATE_GOLDEN !== undefined;
 
 const pages = {
   cost_page: 'cost_page.golden.html',
@@ -33,26 +23,12 @@ const pages = {
   card: 'cards/deflate.html',
   card_index: 'cards/index.html',
 };
-// An A4 sheet with the margins of the style is 680 CSS pixels wide.
-const views = {
-  narrow: { width: 400, height: 800 },
-  usual: { width: 1200, height: 900 },
-  wide: { width: 1920, height: 1080, layoutOnly: true },
-  paper: { width: 680, height: 960, paper: true },
-  narrow_dark: { width: 400, height: 800, dark: true, layoutOnly: true },
-  usual_dark: { width: 1200, height: 900, dark: true },
-};
-
 let browser;
 let empty;
 
 before(async () => {
   await mkdir(pictures, { recursive: true });
-  browser = await chromium.launch({
-    executablePath: given('FIELDCOST_TEST_CHROMIUM'),
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking',
-      '--font-render-hinting=none', '--force-color-profile=srgb'],
-  });
+  browser = await launch();
   empty = await browser.newPage();
 });
 
@@ -60,27 +36,7 @@ after(async () => {
   await browser?.close();
 });
 
-async function withPage({ width, height, dark, paper }, url, use) {
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme: dark ? 'dark' : 'light',
-    deviceScaleFactor: 1,
-  });
-  try {
-    const page = await context.newPage();
-    const asked = [];
-    const complaints = [];
-    page.on('request', (request) => asked.push(new URL(request.url()).protocol));
-    page.on('console', (message) => complaints.push(message.text()));
-    if (paper) await page.emulateMedia({ media: 'print' });
-    await page.goto(url);
-    await use(page);
-    assert.deepEqual(complaints, [], 'the browser complains');
-    assert.deepEqual(asked.filter((protocol) => protocol !== 'file:'), [], 'something is fetched');
-  } finally {
-    await context.close();
-  }
-}
+const withPage = (...rest) => withPageOf(browser, ...rest);
 
 async function changed(file, from, to) {
   const html = await readFile(join(folder, file), 'utf8');
@@ -98,11 +54,7 @@ for (const [name, file] of Object.entries(pages)) {
         await withPage(options, pathToFileURL(join(folder, file)).href, async (page) => {
           assert.deepEqual(await layoutProblems(page, options), []);
           if (options.layoutOnly) return;
-          const made = await smallPicture(page, empty, join(pictures, `${name}.${view}.png`));
-          const golden = join(goldenFolder, `${name}.${view}.png`);
-          if (update) await writeFile(golden, Buffer.from(made, 'base64'));
-          const expected = (await readFile(golden)).toString('base64');
-          assert.deepEqual(await pictureProblems(made, expected, empty), [], `see ${pictures}`);
+          await checkPicture(page, empty, `${name}.${view}`);
         });
       });
     }

@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
 # Looks at the golden pages of tests/tools/report in a browser: nothing cut at 400, 1,200 and 1,920 pixels and on
-# paper, light and dark; and pictures of them, compared with golden ones.
+# paper, light and dark; and pictures of them, compared with golden ones. Then at pages of call trees, made by the
+# program of recordings: what they show is what the program says, by mouse and keyboard.
 #
 #   tests/tools/pages/run.sh [--update]
 #
 # --update writes the golden pictures anew (look at build/pages/pictures before). The pages themselves are compared
-# with what the programs write by report_test. playwright-core comes from npm's registry, pinned by the lock file;
-# everything else needs no network, and has none where a network namespace can be made.
+# with what the programs write by report_test. The preset `dev` must be built (fieldcost, pages_write_recordings).
+# playwright-core, axe-core and uPlot, which is compared with the vendored one, come from npm's registry, pinned by the
+# lock file; everything else needs no network, and has none where a network namespace can be made.
 #
-# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Half a minute; bounded.
+# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. A minute; bounded.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 update=()
 case "${1:-}" in
   -h | --help)
-    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    sed -n '2,14s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   --update) update=(FIELDCOST_UPDATE_GOLDEN=1) ;;
@@ -24,16 +26,38 @@ esac
 readonly NAME=pages SCRIPT=tests/tools/pages/run.sh
 readonly SOURCES="$PWD/tests/tools/pages"
 readonly WORK="$PWD/build/pages"
-readonly TEST_TIMEOUT_S=180
+readonly FIELDCOST="$PWD/build/dev/bin/fieldcost"
+readonly WRITE_RECORDINGS="$PWD/build/dev/tests/pages_write_recordings"
+readonly TREES="$WORK/trees"
+readonly TEST_TIMEOUT_S=240
 
 . tests/support/npm.sh
 
 check_node
 chromium="$(command -v chromium)" || skip "chromium is missing"
 [[ -f /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ]] || skip "fonts-dejavu-core is missing"
+for program in "$FIELDCOST" "$WRITE_RECORDINGS"; do
+  [[ -x $program ]] || fail "$program is not built"
+done
 mkdir -p "$WORK"
 cp "$SOURCES"/package.json "$SOURCES"/package-lock.json "$SOURCES"/*.mjs "$WORK/"
 install_folder "$WORK" pages
+
+step "pages of call trees"
+rm -rf "$TREES"
+mkdir -p "$TREES"
+make_trees() {
+  cd "$TREES"
+  "$WRITE_RECORDINGS" .
+  local name
+  for name in a big large; do "$FIELDCOST" tree show "$name.fct" --html "$name.html"; done
+  "$FIELDCOST" tree show a.fct@500ms..3.25s --html part.html
+  local status=0
+  "$FIELDCOST" tree diff old.fct new.fct --html diff.html || status=$?
+  ((status == 1)) # something costs more
+}
+logged trees make_trees
+
 step "pages in a browser"
 cd "$WORK"
 logged pages without_network env "${update[@]}" \
@@ -43,5 +67,8 @@ logged pages without_network env "${update[@]}" \
   FIELDCOST_TEST_GOLDEN="$SOURCES/golden" \
   FIELDCOST_TEST_PICTURES="$WORK/pictures" \
   FIELDCOST_TEST_CHROMIUM="$chromium" \
-  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test pages_test.mjs
+  FIELDCOST_TEST_TREES="$TREES" \
+  FIELDCOST_TEST_PROGRAM="$FIELDCOST" \
+  FIELDCOST_TEST_VENDORED="$SOURCES/../../../tools/report/vendored" \
+  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test pages_test.mjs tree_page_test.mjs
 step "passed"

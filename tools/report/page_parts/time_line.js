@@ -62,6 +62,8 @@ class TimeLine {
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: { setSelect: [(plot) => this.#selected(plot)] },
     }, [seconds, [...totals, totals.at(-1) ?? 0]], this.host);
+    // (uPlot lets no click through at the end of a drag.)
+    this.plot.over.addEventListener('click', () => this.set(null));
     this.#show();
   }
 
