@@ -52,6 +52,7 @@ std::string Heading(const analysis::TreeView& view, const draw::Style& style) {
 
 Status WriteTreePage(const tree::MeanTree& mean, std::size_t metric,
                      const std::vector<std::string>& remarks, const TreeShow& show) {
+  FIELDCOST_TRY(CheckPageSize(mean));
   report::TreePage page{.tree = mean,
                         .metric = metric,
                         .untrusted_operand = show.named,
@@ -132,6 +133,13 @@ Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics,
   for (const tree::Metric& metric : metrics) names.push_back(metric.name);
   return Fail(ErrorCode::kNotFound, "{} was not measured; there is {}", EscapeControl(name),
               fmt::join(names, ", "));
+}
+
+Status CheckPageSize(const tree::MeanTree& mean) {
+  if (mean.paths().size() <= kMaxPagePaths) return {};
+  return Fail(ErrorCode::kTooLarge,
+              "{} paths are too many for a page, which has at most {}: --svg has what can be seen",
+              draw::FormatCount(mean.paths().size()), draw::FormatCount(kMaxPagePaths));
 }
 
 Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,

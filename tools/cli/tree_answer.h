@@ -37,6 +37,11 @@ TreeShow TreeShowOf(const command::Arguments& arguments);
 // The index of the metric that is looked at. kNotFound, with those that there are.
 Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics, const std::string& name);
 
+// A page has at most so many paths: a browser has to read them.
+inline constexpr std::size_t kMaxPagePaths = 1'000'000;
+// kTooLarge if the tree has more.
+Status CheckPageSize(const tree::MeanTree& mean);
+
 // As text through the pager, as JSON or as CSV; of a difference both sides.
 Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
                  const TreeShow& show, const Output& output);

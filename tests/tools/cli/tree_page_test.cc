@@ -134,6 +134,8 @@ TEST_F(TreePageCommandTest, RunsMayBeOpenOverlapOrBeMissing) {
   ExpectBinsAreTrees(Record("open.fct", {{5, 0, 2'000}}), kPageBins);
   ExpectBinsAreTrees(Record("overlap.fct", {{0, 10 * kMs, 1'000}, {10 * kMs, 4 * kMs, 500}}),
                      kPageBins);
+  ExpectBinsAreTrees(Record("shorter.fct", {{0, 4 * kMs, 500}, {4 * kMs, 10 * kMs, 1'000}}),
+                     kPageBins);
   ExpectBinsAreTrees(Record("none.fct", {}, 1'000), kPageBins);
 }
 

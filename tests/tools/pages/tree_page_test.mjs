@@ -55,6 +55,14 @@ async function settled(page) {
   await nextPicture(page);
 }
 
+async function metricIs(page, name) {
+  await page.evaluate((wanted) => new Promise((resolve) => {
+    const look = () => (treePage.model.metric.name === wanted ? resolve() : requestAnimationFrame(look));
+    look();
+  }), name);
+  await nextPicture(page);
+}
+
 // What is asked for in one picture of the screen is drawn in the next.
 function nextPicture(page) {
   return page.evaluate(() => new Promise((resolve) => {
@@ -305,12 +313,29 @@ describe('an interval', () => {
         assert.deepEqual(await shown(page), byPath(await told('show', cut)), cut);
       }
       await page.selectOption('#metric', 'calls');
-      await settled(page);
+      await metricIs(page, 'calls');
       assert.deepEqual(await shown(page), byPath(await told('show', await operand(page), '--metric', 'calls')));
       await page.click('#timeline .u-over');
       await nextPicture(page);
       assert.equal(await operand(page), 'a.fct');
       assert.deepEqual(await shown(page), byPath(await told('show', 'a.fct', '--metric', 'calls')));
+    });
+  });
+
+  it('stays when the metric changes, however fast', async () => {
+    await withTree(usual, 'a', async (page) => {
+      await brush(page, 0.3, 0.6);
+      const cut = await operand(page);
+      await page.evaluate(() => {
+        const choice = document.getElementById('metric');
+        for (const metric of ['calls', 'wall', 'calls', 'wall', 'calls']) {
+          choice.value = String(treePage.model.metrics.findIndex(({ name }) => name === metric));
+          choice.dispatchEvent(new Event('change'));
+        }
+      });
+      await metricIs(page, 'calls');
+      assert.equal(await operand(page), cut);
+      assert.deepEqual(await shown(page), byPath(await told('show', cut, '--metric', 'calls')));
     });
   });
 

@@ -121,6 +121,7 @@ Status Print(const tree::Comparison& comparison, const tree::MeanTree& differenc
 // On the page one can change the metric: all are compared.
 Status WriteDifferencePage(const Side& before, const Side& after, report::TreePage page,
                            const std::string& file) {
+  FIELDCOST_TRY(CheckPageSize(page.tree));
   for (const tree::Metric& metric : page.tree.metrics) {
     FIELDCOST_ASSIGN(tree::Comparison comparison,
                      CompareSides(before, after, page.tree, metric.name));

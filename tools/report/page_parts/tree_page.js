@@ -10,6 +10,8 @@
   const tableRows = 25;
   let timeLine = null;
   let wantedInterval = null;
+  let wantedMetric = data.metric;
+  const reading = new Map(); // metric: when its bins are read
   let isWaiting = false;
 
   const cost = (sum) => costText(sum, model.metric, model.denominator);
@@ -121,21 +123,27 @@
     });
   }
 
-  // Element by element, so that no task is long.
-  async function loadBins(metric) {
+  // Element by element, so that no task is long; each metric once.
+  async function readBins(metric) {
     for (const script of document.querySelectorAll(`script.bins[data-metric="${metric}"]`)) {
       await new Promise((resume) => { setTimeout(resume); });
-      const text = script.textContent;
+      model.addBins(metric, JSON.parse(script.textContent));
       script.remove();
-      model.addBins(metric, JSON.parse(text));
     }
-    if (metric === model.metricNumber) applySoon();
   }
 
-  function chooseMetric(metric) {
+  function loadBins(metric) {
+    if (!reading.has(metric)) reading.set(metric, readBins(metric));
+    return reading.get(metric);
+  }
+
+  // The interval stays: the metric changes when its bins are there.
+  async function chooseMetric(metric) {
+    wantedMetric = metric;
+    await loadBins(metric);
+    if (wantedMetric !== metric) return;
     model.setMetric(metric);
     timeLine?.draw();
-    loadBins(metric);
     applySoon();
   }
 
@@ -168,7 +176,7 @@
     for (const query of ['print', '(prefers-color-scheme: dark)']) {
       matchMedia(query).addEventListener('change', () => timeLine.draw());
     }
-    loadBins(data.metric);
+    loadBins(data.metric).then(applySoon);
   }
   showChosen();
 
