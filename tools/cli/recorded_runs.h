@@ -27,4 +27,8 @@ struct RecordedRuns {
 Result<RecordedRuns> RunsOf(const recording::Recording& recording,
                             const std::optional<recording::Interval>& interval);
 
+// Whether it has events and samples that RunsOf() merges: then costs of an interval are not the
+// sums of its parts.
+bool IsMerged(const recording::Recording& recording);
+
 }  // namespace fieldcost::cli

@@ -193,6 +193,7 @@ Result<std::optional<Timeline>> LoadTimeline(const TreeOperand& operand,
   }
   const std::string name = EscapeControl(operand.file.string());
   if (!recording) return Within(recording.error(), name);
+  if (IsMerged(*recording)) return std::optional<Timeline>();
   auto timeline = TimelineOf(*recording, operand.interval.value_or(Interval{}), metrics);
   if (!timeline) return Within(timeline.error(), name);
   return timeline;
