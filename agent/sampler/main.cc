@@ -1,5 +1,5 @@
 // fieldcost-trace: what `fieldcost trace` runs, so that libdw is in no other program.
-//   fieldcost-trace --output FILE --period NS [--runs N] [--library FILE [--functions]
+//   fieldcost-trace --output FILE --period NS [--quiet] [--runs N] [--library FILE [--functions]
 //                   [--branches] [--apis GLOBS]] -- COMMAND [ARGUMENT...]
 //   fieldcost-trace --output FILE --period NS --pid PID [--for NS]
 #include <fmt/format.h>
@@ -17,7 +17,18 @@ namespace {
 
 using fieldcost::sampler::TraceOptions;
 
-enum Letter { kOutput = 1, kPeriod, kRuns, kPid, kFor, kLibrary, kFunctions, kBranches, kApis };
+enum Letter {
+  kOutput = 1,
+  kPeriod,
+  kRuns,
+  kPid,
+  kFor,
+  kLibrary,
+  kFunctions,
+  kBranches,
+  kApis,
+  kQuiet
+};
 
 bool TakeNumber(const char* text, std::uint64_t most, std::uint64_t& number) {
   const auto parsed = fieldcost::ParseUint64(text);
@@ -43,6 +54,8 @@ bool TakeOption(int letter, const char* text, TraceOptions& options) {
       return true;
     case kFor:
       return TakeNumber(text, UINT64_MAX, options.for_ns);
+    case kQuiet:
+      return options.quiet = true;
     case kLibrary:
       options.events.library = text;
       return true;
@@ -65,6 +78,7 @@ std::optional<TraceOptions> OptionsOf(int argc, char** argv) {
                           {"runs", required_argument, nullptr, kRuns},
                           {"pid", required_argument, nullptr, kPid},
                           {"for", required_argument, nullptr, kFor},
+                          {"quiet", no_argument, nullptr, kQuiet},
                           {"library", required_argument, nullptr, kLibrary},
                           {"functions", no_argument, nullptr, kFunctions},
                           {"branches", no_argument, nullptr, kBranches},
@@ -98,6 +112,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "fieldcost: {}\n", result.error().message);
     return ExitStatus(result.error().code);
   }
+  if (options->quiet) return result->status;
   fmt::print(stderr, "fieldcost: {} run{}, {} samples, {} cut, {} lost; in {}\n", result->runs,
              result->runs == 1 ? "" : "s", result->samples, result->cut, result->lost,
              EscapeControl(options->output.string()));

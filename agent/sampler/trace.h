@@ -19,6 +19,7 @@ struct TraceOptions {
   std::vector<std::string> command;  // [0] is looked up in PATH
   pid_t pid = 0;                     // not 0: this process, which runs already, and no command
   std::uint64_t for_ns = 0;          // of wall-clock time, with a pid; 0: until it ends
+  bool quiet = false;                // for who calls this: nothing is said at the end
   EventOptions events;               // of a command: recorded beside samples
 };
 

@@ -50,6 +50,7 @@ command::Command TreeAddCommand();
 command::Command TreeAtCommand();
 command::Command TreeAverageCommand();
 command::Command TreeCommand();
+command::Command TreeCompareCommand();
 command::Command TreeDiffCommand();
 command::Command TreeExportCommand();
 command::Command TreeImportCommand();

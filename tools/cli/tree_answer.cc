@@ -6,6 +6,7 @@
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
+#include "common/tree/codec.h"
 #include "tools/analysis/tree_view.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/page_file.h"
@@ -80,6 +81,13 @@ command::Option RecordingOperand() {
               "RECORDING@FROM..TO: that part of its time",
           .completes = command::Completes::kFiles,
           .required = true};
+}
+
+command::Option TreeOutputOption() {
+  return {.names = "--output,-o",
+          .value = "FILE",
+          .help = "Write the tree there instead of showing it",
+          .completes = command::Completes::kFiles};
 }
 
 void AddTreeShowOptions(command::Command& command) {
@@ -157,6 +165,17 @@ Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& rem
   const std::string text = show.flat ? report::FlatText(view, options, output.style)
                                      : report::TreeText(view, {}, options, output.style);
   return WritePaged(Heading(view, output.style) + text, output);
+}
+
+Status PutTree(const tree::Tree& tree, const std::vector<std::string>& remarks,
+               const command::Arguments& arguments, const TreeShow& show) {
+  const std::string& file = arguments.Text("--output");
+  if (file.empty()) {
+    FIELDCOST_ASSIGN(const tree::MeanTree mean, tree::Average(tree));
+    return PrintTree(mean, remarks, show, OutputOf(arguments));
+  }
+  for (const std::string& remark : remarks) Remark(EscapeControl(remark));
+  return SaveTree(file, tree::EncodeTree(tree));
 }
 
 }  // namespace fieldcost::cli

@@ -31,6 +31,7 @@ struct TreeShow {
 
 command::Option RecordingOperand();  // "recording", required
 command::Option TreePageOption();    // --html
+command::Option TreeOutputOption();  // --output
 void AddTreeShowOptions(command::Command& command);
 TreeShow TreeShowOf(const command::Arguments& arguments);
 
@@ -45,5 +46,9 @@ Status CheckPageSize(const tree::MeanTree& mean);
 // As text through the pager, as JSON or as CSV; of a difference both sides.
 Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
                  const TreeShow& show, const Output& output);
+
+// Writes a tree to --output, or shows it.
+Status PutTree(const tree::Tree& tree, const std::vector<std::string>& remarks,
+               const command::Arguments& arguments, const TreeShow& show);
 
 }  // namespace fieldcost::cli

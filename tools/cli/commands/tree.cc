@@ -9,8 +9,9 @@ command::Command TreeCommand() {
   fieldcost tree show a.fct --metric wall
   fieldcost tree diff old.fct new.fct)",
           .commands = {TreeShowCommand(), TreeAtCommand(), TreeAddCommand(), TreeAverageCommand(),
-                       TreeMinimumCommand(), TreeDiffCommand(), TreeImportCommand(),
-                       TreeExportCommand(), TreeVerifyCommand(), TreeRecoverCommand()}};
+                       TreeMinimumCommand(), TreeDiffCommand(), TreeCompareCommand(),
+                       TreeImportCommand(), TreeExportCommand(), TreeVerifyCommand(),
+                       TreeRecoverCommand()}};
 }
 
 }  // namespace fieldcost::cli

@@ -10,7 +10,7 @@
 #include "tools/cli/tree_answer.h"
 #include "tools/cli/tree_operand.h"
 
-// Trees out of trees: at, add, avg, min, diff.
+// Trees out of trees: add, avg, min.
 
 namespace fieldcost::cli {
 namespace {
@@ -23,18 +23,7 @@ TreeShow ShowOfMany(std::string_view command, const command::Arguments& argument
   return show;
 }
 
-// Writes a tree to --output, or shows it.
-Status PutTree(const tree::Tree& tree, const std::vector<std::string>& remarks,
-               const command::Arguments& arguments, const TreeShow& show) {
-  const std::string& file = arguments.Text("--output");
-  if (file.empty()) {
-    FIELDCOST_ASSIGN(const tree::MeanTree mean, tree::Average(tree));
-    return PrintTree(mean, remarks, show, OutputOf(arguments));
-  }
-  for (const std::string& remark : remarks) Remark(EscapeControl(remark));
-  return SaveTree(file, tree::EncodeTree(tree));
-}
-
+// As PutTree().
 Status PutMean(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
                const command::Arguments& arguments, const TreeShow& show) {
   const std::string& file = arguments.Text("--output");
@@ -115,25 +104,6 @@ Result<int> Minimum(const command::Arguments& arguments) {
   return 0;
 }
 
-Result<int> At(const command::Arguments& arguments) {
-  const std::string text = fmt::format("{}@{}..{}", arguments.Text("recording"),
-                                       arguments.Text("--from"), arguments.Text("--to"));
-  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(text));
-  FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
-  TreeShow show = TreeShowOf(arguments);
-  show.named = text;
-  show.over_time = operand;
-  FIELDCOST_TRY(PutTree(std::get<tree::Tree>(loaded.tree), loaded.remarks, arguments, show));
-  return 0;
-}
-
-command::Option OutputOption() {
-  return {.names = "--output,-o",
-          .value = "FILE",
-          .help = "Write the tree there instead of showing it",
-          .completes = command::Completes::kFiles};
-}
-
 std::string CheckTreePage(const command::Arguments& arguments) {
   return CheckPageOption(arguments, "--html");
 }
@@ -141,7 +111,7 @@ std::string CheckTreePage(const command::Arguments& arguments) {
 command::Command Combining(command::Command command) {
   command::Option recordings = RecordingOperand();
   recordings.repeats = true;
-  command.options = {recordings, OutputOption()};
+  command.options = {recordings, TreeOutputOption()};
   command.check = CheckTreePage;
   AddTreeShowOptions(command);
   return command;
@@ -173,25 +143,6 @@ command::Command TreeMinimumCommand() {
        .help = R"(Without asynchronous noise; of few samples it is biased low, and says so. Example:
   fieldcost tree min run*.fct -o least.fct)",
        .handler = Minimum});
-}
-
-command::Command TreeAtCommand() {
-  command::Command at{
-      .name = "at",
-      .summary = "A part of a recording's time",
-      .help =
-          R"(FROM belongs to it, TO does not, so that parts add up. Times are from each run's begin on.
-Examples:
-  fieldcost tree at a.fct --from 12s --to 14s -o slice.fct
-  fieldcost tree at a.fct --to 500ms --metric wall)",
-      .options = {RecordingOperand(),
-                  {.names = "--from", .value = "TIME", .help = "12s, 1.5ms, 2m [the begin]"},
-                  {.names = "--to", .value = "TIME", .help = "[the end]"},
-                  OutputOption()},
-      .handler = At,
-      .check = CheckTreePage};
-  AddTreeShowOptions(at);
-  return at;
 }
 
 }  // namespace fieldcost::cli

@@ -1,0 +1,202 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "agent/reach/reach.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "tools/cli/child_process.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/page_file.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/trace_options.h"
+#include "tools/cli/tree_comparison.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kInterrupted = 128 + SIGINT;
+
+struct Command {
+  std::string name;  // "old", "new"
+  std::vector<std::string> words;
+};
+
+// Two command lines with "--" between them.
+Result<std::array<Command, 2>> SplitCommands(const std::vector<std::string>& words) {
+  const auto mark = std::ranges::find(words, "--");
+  std::array<Command, 2> commands = {
+      {{.name = "old", .words = {words.begin(), mark}}, {.name = "new", .words = {}}}};
+  if (mark != words.end()) commands[1].words.assign(mark + 1, words.end());
+  for (const Command& command : commands) {
+    if (command.words.empty()) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "two programs are compared: fieldcost tree compare -- OLD ... -- NEW ...");
+    }
+    std::error_code error;
+    if (!fs::exists(agent::FindProgram(command.words[0]), error)) {
+      return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
+                  EscapeControl(command.words[0]));
+    }
+  }
+  return commands;
+}
+
+// Where recordings are: what --keep says, else a directory that is gone at the end.
+class RecordingDirectory {
+ public:
+  static Result<RecordingDirectory> Make(const std::string& kept) {
+    RecordingDirectory made;
+    if (!kept.empty()) {
+      made.path_ = kept;
+      FIELDCOST_TRY(MakeDirectories(made.path_, 0700));
+      return made;
+    }
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "fieldcost-compare-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) return ErrnoError("make", name, errno);
+    made.path_ = name;
+    made.is_temporary_ = true;
+    return made;
+  }
+  ~RecordingDirectory() {
+    std::error_code ignored;
+    if (is_temporary_) fs::remove_all(path_, ignored);
+  }
+  RecordingDirectory(RecordingDirectory&& other) noexcept
+      : path_(std::move(other.path_)), is_temporary_(std::exchange(other.is_temporary_, false)) {}
+  RecordingDirectory& operator=(RecordingDirectory&&) = delete;
+
+  fs::path FileOf(const Command& command, std::uint64_t run) const {
+    return path_ / fmt::format("{}-{}.fct", command.name, run + 1);
+  }
+
+ private:
+  RecordingDirectory() = default;
+  fs::path path_;
+  bool is_temporary_ = false;
+};
+
+class Recorder {
+ public:
+  static Result<Recorder> Make(const command::Arguments& arguments) {
+    Recorder made;
+    FIELDCOST_ASSIGN(made.words_, TraceWords(arguments));
+    made.words_.emplace_back("--quiet");
+    if (!arguments.Has("--show-output")) {
+      made.nothing_ = UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+      if (!made.nothing_.valid()) return ErrnoError("open", "/dev/null", errno);
+    }
+    return made;
+  }
+
+  Status Record(const Command& command, std::uint64_t run, const fs::path& file) const {
+    std::vector<std::string> words = words_;
+    words.insert(words.end(), {"--output", file.string(), "--"});
+    words.insert(words.end(), command.words.begin(), command.words.end());
+    // A signal from the terminal is the recorder's, which ends with it.
+    const IgnoreInterrupts guard;
+    FIELDCOST_ASSIGN(const pid_t child,
+                     StartChild({.arguments = std::move(words),
+                                 .input = nothing_.valid() ? nothing_.get() : -1,
+                                 .output = nothing_.valid() ? nothing_.get() : -1}));
+    const int status = WaitForChild(child);
+    if (status == 0) return {};
+    if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
+    return Fail(ErrorCode::kUnavailable,
+                "run {} of the {} program ended with {}: what fails is not compared", run + 1,
+                command.name, status);
+  }
+
+ private:
+  Recorder() = default;
+  std::vector<std::string> words_;
+  UniqueFd nothing_;
+};
+
+// What was counted in each run, in all of them: "cut stacks: 3".
+std::vector<std::string> SumUp(const std::vector<std::string>& remarks) {
+  std::map<std::string, std::uint64_t> sums;
+  std::vector<std::string> result;
+  for (const std::string& remark : remarks) {
+    const std::size_t mark = remark.rfind(": ");
+    const auto count =
+        mark == std::string::npos ? std::nullopt : ParseUint64(remark.substr(mark + 2));
+    if (count) {
+      sums[remark.substr(0, mark)] += *count;
+    } else if (std::ranges::find(result, remark) == result.end()) {
+      result.push_back(remark);
+    }
+  }
+  for (const auto& [name, sum] : sums) result.push_back(fmt::format("{}: {}", name, sum));
+  return result;
+}
+
+Result<int> Run(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const auto commands, SplitCommands(arguments.program()));
+  FIELDCOST_ASSIGN(const Recorder recorder, Recorder::Make(arguments));
+  FIELDCOST_ASSIGN(const auto directory, RecordingDirectory::Make(arguments.Text("--keep")));
+  const std::uint64_t runs = *arguments.Number("--runs");
+  Progress progress("run");
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    // Old, new, new, old: so that what gets slower meanwhile is on both sides.
+    for (const std::size_t turn : {std::size_t{0}, std::size_t{1}}) {
+      const Command& command = commands[(turn + run) % 2];
+      FIELDCOST_TRY(recorder.Record(command, run, directory.FileOf(command, run)));
+      progress(2 * run + turn + 1, 2 * runs);
+    }
+  }
+  std::vector<std::string> remarks;
+  std::vector<TreeSide> sides;
+  for (const Command& command : commands) {
+    std::vector<TreeSide> each;
+    for (std::uint64_t run = 0; run < runs; ++run) {
+      FIELDCOST_ASSIGN(TreeSide one,
+                       LoadTreeSide(directory.FileOf(command, run).string(), {}, remarks));
+      each.push_back(std::move(one));
+    }
+    FIELDCOST_ASSIGN(TreeSide side, JoinSides(std::move(each)));
+    sides.push_back(std::move(side));
+  }
+  return PutComparison(sides[0], sides[1], "the old program, then the new one", SumUp(remarks),
+                       arguments);
+}
+
+}  // namespace
+
+command::Command TreeCompareCommand() {
+  command::Command compare{
+      .name = "compare",
+      .summary = "Run two programs by turns, and tell what costs more in the second",
+      .help =
+          R"(Each is recorded as by fieldcost trace, so often as --runs says; what they write is not shown.
+Then as fieldcost tree diff, exit status included. Ten runs each find a path that became half as dear
+again. Examples:
+  fieldcost tree compare -- ./old args -- ./new args
+  fieldcost tree compare --runs 20 --keep runs -- ./old args -- ./new args
+  fieldcost tree compare --events functions --metric calls -- ./old -- ./new)",
+      .options = TraceRunOptions("10"),
+      .handler = Run,
+      .takes_program = true,
+      .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
+  const std::vector<command::Option> shared = ComparisonOptions();
+  compare.options.insert(compare.options.end(), shared.begin(), shared.end());
+  compare.options.push_back({.names = "--keep",
+                             .value = "DIRECTORY",
+                             .help = "Leave the recordings there: old-1.fct, new-1.fct, ...",
+                             .completes = command::Completes::kFiles,
+                             .check = command::CheckNotEmpty});
+  compare.options.push_back(
+      {.names = "--show-output", .help = "Show what the programs write, and let them read"});
+  return compare;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,104 @@
+#include "tools/cli/trace_options.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+
+#include "common/base/text.h"
+#include "common/command/arguments.h"
+#include "tools/cli/session/preload_library.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+// So that samples are not in step with timers of 1, 4 or 10 ms.
+constexpr std::uint64_t kOffStepNs = 3'009;
+constexpr std::uint64_t kMostHz = 10'000;
+constexpr std::uint64_t kMostRuns = 10'000;
+
+Status CheckRate(std::string& untrusted_text) {
+  const auto rate = ParseUint64(untrusted_text);
+  if (rate && *rate > 0 && *rate <= kMostHz) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostHz);
+}
+
+Status CheckRuns(std::string& untrusted_text) {
+  const auto runs = ParseUint64(untrusted_text);
+  if (runs && *runs > 0 && *runs <= kMostRuns) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostRuns);
+}
+
+// What `--events` says: words, and globs of APIs.
+struct Events {
+  bool functions = false;
+  bool branches = false;
+  std::string globs;  // comma-separated
+  bool any() const { return functions || branches || !globs.empty(); }
+};
+
+Result<Events> ParseEvents(std::string_view untrusted_text) {
+  Events events;
+  while (!untrusted_text.empty()) {
+    const std::string_view word = untrusted_text.substr(0, untrusted_text.find(','));
+    untrusted_text.remove_prefix(std::min(word.size() + 1, untrusted_text.size()));
+    if (word == "functions") {
+      events.functions = true;
+    } else if (word == "branches") {
+      events.branches = true;
+    } else if (word.find('!') != std::string_view::npos) {
+      if (!events.globs.empty()) events.globs += ',';
+      events.globs += word;
+    } else {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{} is neither functions nor branches nor LIBRARY!FUNCTION", EscapeControl(word));
+    }
+  }
+  if (!events.any()) return Fail(ErrorCode::kInvalidArgument, "it names no events");
+  return events;
+}
+
+Status CheckEvents(std::string& untrusted_text) {
+  const auto events = ParseEvents(untrusted_text);
+  return events ? Status() : Status(events.error());
+}
+
+Status AddEventOptions(const std::string& text, std::vector<std::string>& words) {
+  if (text.empty()) return {};
+  FIELDCOST_ASSIGN(const Events events, ParseEvents(text));
+  FIELDCOST_ASSIGN(const std::filesystem::path library, FindTraceLibrary());
+  words.insert(words.end(), {"--library", library.string()});
+  if (events.functions) words.emplace_back("--functions");
+  if (events.branches) words.emplace_back("--branches");
+  if (!events.globs.empty()) words.insert(words.end(), {"--apis", events.globs});
+  return {};
+}
+
+}  // namespace
+
+std::vector<command::Option> TraceRunOptions(std::string_view usual_runs) {
+  return {{.names = "--rate",
+           .value = "HZ",
+           .help = "Samples a second of CPU time",
+           .default_text = "499",
+           .check = CheckRate},
+          {.names = "--runs",
+           .value = "N",
+           .help = "So many runs",
+           .default_text = usual_runs,
+           .check = CheckRuns},
+          {.names = "--events",
+           .value = "LIST",
+           .help = "functions, branches, LIBRARY!FUNCTION, ..., comma-separated",
+           .check = CheckEvents}};
+}
+
+Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::filesystem::path recorder, FindTraceProgram());
+  const std::uint64_t period_ns = kSecondNs / *arguments.Number("--rate") + kOffStepNs;
+  std::vector<std::string> words = {recorder.string(), "--period", std::to_string(period_ns)};
+  FIELDCOST_TRY(AddEventOptions(arguments.Text("--events"), words));
+  return words;
+}
+
+}  // namespace fieldcost::cli

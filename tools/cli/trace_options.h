@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/command/command.h"
+
+namespace fieldcost::cli {
+
+// How programs are recorded: what `trace` and `tree compare` share.
+
+// --rate, --runs (so many if it is not given), --events.
+std::vector<command::Option> TraceRunOptions(std::string_view usual_runs);
+
+// The command line of the recorder (agent/sampler/main.cc) as far as --rate and --events say it;
+// [0] is the program. kNotFound if it, or the library for events, is missing.
+Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments);
+
+}  // namespace fieldcost::cli

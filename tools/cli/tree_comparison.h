@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/command/command.h"
+#include "common/tree/mean_tree.h"
+#include "common/tree/tree.h"
+
+namespace fieldcost::cli {
+
+// What `tree diff` and `tree compare` share.
+
+struct TreeSide {
+  std::vector<tree::Tree> runs;  // each alone; empty if only sums are known
+  tree::MeanTree mean;
+};
+
+// Of an operand (ParseTreeOperand()); functions are renamed by these rules. Adds to the remarks.
+Result<TreeSide> LoadTreeSide(const std::string& name, const std::vector<std::string>& rules,
+                              std::vector<std::string>& remarks);
+// All runs of these. REQUIRES: at least one, and runs are known of each.
+Result<TreeSide> JoinSides(std::vector<TreeSide> sides);
+
+// --metric, --output, --svg, --html, --depth, --all.
+std::vector<command::Option> ComparisonOptions();
+
+// Compares, and shows or writes the difference as these options say. `named`: both sides, as people
+// know them. The exit status: 0 nothing costs more for certain, 1 something does, 2 too little
+// data.
+Result<int> PutComparison(const TreeSide& before, const TreeSide& after, const std::string& named,
+                          std::vector<std::string> remarks, const command::Arguments& arguments);
+
+}  // namespace fieldcost::cli
