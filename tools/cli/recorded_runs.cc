@@ -56,9 +56,9 @@ tree::Measured Part(const RecordedRuns& recorded, const tree::RunValues& values,
 }
 
 // The merge divides wall time by time that was sampled: what has neither stays beside each other.
-bool CanMerge(const std::vector<tree::Metric>& metrics, const Kinds& kinds) {
+bool CanMerge(const recording::Descriptions& about, const Kinds& kinds) {
   const tree::MergeOptions options;
-  const auto name_of = [&](std::size_t i) { return metrics[i].name; };
+  const auto name_of = [&](std::size_t i) { return about.metrics[i].name; };
   return std::ranges::any_of(kinds.events,
                              [&](std::size_t i) { return name_of(i) == options.divided; }) &&
          std::ranges::any_of(kinds.samples, [&](std::size_t i) {
@@ -122,13 +122,13 @@ Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Inte
                                            contents.stop.reason));
   }
   const Kinds kinds = KindsOf(about);
-  if (!CanMerge(recorded.metrics, kinds)) return recorded;
+  if (!CanMerge(about, kinds)) return recorded;
   return Merge(std::move(recorded), kinds);
 }
 
-bool IsMerged(const Recording& recording) {
+bool AreMerged(const Recording& recording) {
   const recording::Descriptions& about = recording.contents().descriptions;
-  return CanMerge(about.metrics, KindsOf(about));
+  return CanMerge(about, KindsOf(about));
 }
 
 }  // namespace fieldcost::cli

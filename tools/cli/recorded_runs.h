@@ -27,8 +27,7 @@ struct RecordedRuns {
 Result<RecordedRuns> RunsOf(const recording::Recording& recording,
                             const std::optional<recording::Interval>& interval);
 
-// Whether it has events and samples that RunsOf() merges: then costs of an interval are not the
-// sums of its parts.
-bool IsMerged(const recording::Recording& recording);
+// Whether it has events and samples that are merged.
+bool AreMerged(const recording::Recording& recording);
 
 }  // namespace fieldcost::cli

@@ -57,10 +57,14 @@ Status WriteTreePage(const tree::MeanTree& mean, std::size_t metric,
   report::TreePage page{.tree = mean,
                         .metric = metric,
                         .untrusted_operand = show.named,
-                        .untrusted_file = show.over_time ? show.over_time->file.string() : "",
+                        .untrusted_file = show.operand.file.string(),
                         .untrusted_remarks = remarks};
-  if (show.over_time) {
-    FIELDCOST_ASSIGN(page.timeline, LoadTimeline(*show.over_time, mean.metrics));
+  if (show.recording != nullptr && AreMerged(*show.recording)) {
+    page.untrusted_remarks.push_back(
+        "No timeline: samples divide what events measured, which differs from interval to "
+        "interval. RECORDING@FROM..TO is a part of the time.");
+  } else if (show.recording != nullptr) {
+    FIELDCOST_ASSIGN(page.timeline, LoadTimeline(*show.recording, show.operand, mean.metrics));
   }
   return WritePage(show.html, report::TreePageHtml(page), PageOf::kOwn);
 }

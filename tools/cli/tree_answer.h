@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,9 +24,10 @@ struct TreeShow {
   std::string html;         // the same
   std::uint64_t depth = 0;  // 0: all
   std::uint64_t limit = 0;  // rows of a flat table; 0: all
-  // For a page: what is shown, as it was named, and the recording that has its time, if one has.
+  // For a page: what is shown, as it was named, and what has its time, if anything has.
   std::string named;
-  std::optional<TreeOperand> over_time;
+  TreeOperand operand = {};
+  std::shared_ptr<const recording::Recording> recording = nullptr;
 };
 
 command::Option RecordingOperand();  // "recording", required

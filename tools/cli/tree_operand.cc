@@ -126,7 +126,7 @@ Result<LoadedTree> ImportTree(const std::filesystem::path& file,
 
 Result<LoadedTree> LoadTree(const TreeOperand& operand) {
   const std::string name = EscapeControl(operand.file.string());
-  FIELDCOST_ASSIGN(const std::optional<Recording> recording, OpenRecording(operand.file));
+  FIELDCOST_ASSIGN(std::optional<Recording> recording, OpenRecording(operand.file));
   if (!recording && operand.interval) {
     return Fail(ErrorCode::kInvalidArgument,
                 "{} is no recording: no part of its time can be cut out", name);
@@ -134,6 +134,9 @@ Result<LoadedTree> LoadTree(const TreeOperand& operand) {
   if (!recording) return ImportTree(operand.file, {});
   Result<LoadedTree> loaded = TreeOf(*recording, operand.interval);
   if (!loaded) return Within(loaded.error(), name);
+  if (!recording->contents().streams.empty()) {
+    loaded->recording = std::make_shared<const Recording>(*std::move(recording));
+  }
   return loaded;
 }
 

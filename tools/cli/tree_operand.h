@@ -36,6 +36,8 @@ Result<TreeOperand> ParseTreeOperand(std::string_view text);
 struct LoadedTree {
   std::variant<tree::Tree, tree::MeanTree> tree;
   std::vector<std::string> remarks;  // each a line, for people; not escaped
+  // What runs were read of, as it was then: it may go on growing.
+  std::shared_ptr<const recording::Recording> recording = nullptr;
 };
 
 // The runs of a recording; nullopt if it has a tree alone.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/text.h"
 #include "common/stats/uint128.h"
 #include "common/tree/tree.h"
 
@@ -163,12 +162,15 @@ std::size_t ValuesIn(const Timeline& timeline) {
   return values;
 }
 
-Result<std::optional<Timeline>> TimelineOf(const Recording& recording, const Interval& wanted,
-                                           const std::vector<tree::Metric>& metrics) {
+}  // namespace
+
+Result<std::optional<Timeline>> LoadTimeline(const Recording& recording, const TreeOperand& operand,
+                                             const std::vector<tree::Metric>& metrics) {
   const std::optional<Interval> span = recording.Span();
   if (!span) return std::optional<Timeline>();
   const std::vector<Interval> runs = RunsOf(recording, span->to_ns);
-  const std::optional<Axis> axis = AxisOf(recording, runs, wanted, *span);
+  const std::optional<Axis> axis =
+      AxisOf(recording, runs, operand.interval.value_or(Interval{}), *span);
   if (!axis) return std::optional<Timeline>();
   BinAdder adder(recording, metrics, *axis);
   for (const Interval& run : runs) FIELDCOST_TRY(adder.AddRun(run));
@@ -180,23 +182,6 @@ Result<std::optional<Timeline>> TimelineOf(const Recording& recording, const Int
     FIELDCOST_TRY(Halve(timeline));
   }
   return std::optional(std::move(timeline));
-}
-
-}  // namespace
-
-Result<std::optional<Timeline>> LoadTimeline(const TreeOperand& operand,
-                                             const std::vector<tree::Metric>& metrics) {
-  const Result<Recording> recording = Recording::Open(operand.file);
-  // Of another kind: it has been read as that before.
-  if (!recording && recording.error().code == ErrorCode::kInvalidArgument) {
-    return std::optional<Timeline>();
-  }
-  const std::string name = EscapeControl(operand.file.string());
-  if (!recording) return Within(recording.error(), name);
-  if (IsMerged(*recording)) return std::optional<Timeline>();
-  auto timeline = TimelineOf(*recording, operand.interval.value_or(Interval{}), metrics);
-  if (!timeline) return Within(timeline.error(), name);
-  return timeline;
 }
 
 }  // namespace fieldcost::cli

@@ -14,11 +14,12 @@ namespace fieldcost::cli {
 inline constexpr std::size_t kPageBins = 1'024;
 inline constexpr std::size_t kMaxPageValues = 2'000'000;
 
-// What a recording cost over time, in bins of lengths that differ by 1 ns at most, by `metrics`
-// (those of its tree). Fewer bins where there would be too many values. nullopt of files without
-// time, and where events and samples are merged for each interval anew. One pass over the samples.
-// Errors of Recording; kTooLarge if a bin's value passes 64 bits.
-Result<std::optional<report::Timeline>> LoadTimeline(const TreeOperand& operand,
+// What `operand`, which is of `recording`, cost over time, in bins of lengths that differ by 1 ns
+// at most, by `metrics` (those of its tree). Fewer bins where there would be too many values.
+// nullopt if there are no samples. One pass over the samples. Errors of Recording; kTooLarge if a
+// bin's value passes 64 bits. REQUIRES: not AreMerged(), since then trees of bins do not add up.
+Result<std::optional<report::Timeline>> LoadTimeline(const recording::Recording& recording,
+                                                     const TreeOperand& operand,
                                                      const std::vector<tree::Metric>& metrics);
 
 }  // namespace fieldcost::cli

@@ -92,8 +92,9 @@ class TreePageCommandTest : public CliTest {
   // Each bin, and some of several, against the tree of that interval, value for value.
   static void ExpectBinsAreTrees(const std::string& operand, std::size_t expected_bins) {
     const TreeOperand whole = ParseTreeOperand(operand).value();
-    const auto tree = std::get<tree::Tree>(LoadTree(whole).value().tree);
-    const Timeline timeline = LoadTimeline(whole, tree.metrics).value().value();
+    const LoadedTree loaded = LoadTree(whole).value();
+    const auto& tree = std::get<tree::Tree>(loaded.tree);
+    const Timeline timeline = LoadTimeline(*loaded.recording, whole, tree.metrics).value().value();
     const std::size_t bins = timeline.edges_ns.size() - 1;
     ASSERT_EQ(bins, expected_bins);
     const auto compare = [&](std::size_t from, std::size_t to) {
@@ -142,9 +143,36 @@ TEST_F(TreePageCommandTest, RunsMayBeOpenOverlapOrBeMissing) {
 TEST_F(TreePageCommandTest, FilesWithoutTimeHaveNoTimeline) {
   const std::string file = Record("a.fct", {{0, 10 * kMs, 100}});
   ASSERT_EQ(Cli({"tree", "at", file, "--to", "5ms", "-o", Path("b.fct")}).exit_status, 0);
-  for (const std::string& name : {Path("b.fct"), Record("empty.fct", {{0, 10 * kMs, 0}})}) {
-    EXPECT_FALSE(LoadTimeline({.file = name, .interval = {}}, {}).value().has_value()) << name;
+  EXPECT_EQ(LoadTree({.file = Path("b.fct"), .interval = {}}).value().recording, nullptr);
+  const TreeOperand empty{.file = Record("empty.fct", {{0, 10 * kMs, 0}}), .interval = {}};
+  const LoadedTree loaded = LoadTree(empty).value();
+  EXPECT_FALSE(LoadTimeline(*loaded.recording, empty, {}).value().has_value());
+  for (const auto& name : {Path("b.fct"), empty.file.string()}) {
+    const ProcessResult page = Cli({"tree", "show", name, "--html", "-"});
+    EXPECT_THAT(page.output, AllOf(HasSubstr("id=\"tree\""), Not(HasSubstr("id=\"timeline\""))));
   }
+}
+
+TEST_F(TreePageCommandTest, WhereSamplesDivideEventsThereIsNoTimeline) {
+  tree::Dictionary dictionary;
+  auto writer = recording::Writer::Create(Path("both.fct"), dictionary, {}).value();
+  const auto wall = writer.AddMetric({.name = "wall"}).value();
+  const auto cpu = writer.AddMetric({.name = "cpu", .per_sample = kMs}).value();
+  const auto events =
+      writer.AddStream({.kind = recording::StreamKind::kSnapshots, .name = "e", .metrics = {wall}})
+          .value();
+  const auto samples = writer.AddStream({.name = "s", .metrics = {cpu}}).value();
+  const auto main = dictionary.frames.Intern({.function = "main"}).value();
+  const auto work = dictionary.frames.Intern({.function = "work"}).value();
+  const auto path = dictionary.paths.Intern(tree::kRootPath, main).value();
+  const auto below = dictionary.paths.Intern(path, work).value();
+  for (const std::uint64_t value : {3 * kMs, 5 * kMs}) {
+    EXPECT_TRUE(writer.Append(events, value, path, {&value, 1}));
+    EXPECT_TRUE(writer.Append(samples, value, below, {&value, 1}));
+  }
+  EXPECT_TRUE(writer.Close());
+  const ProcessResult page = Cli({"tree", "show", Path("both.fct"), "--html", "-"});
+  EXPECT_THAT(page.output, AllOf(HasSubstr("No timeline"), Not(HasSubstr("id=\"timeline\""))));
 }
 
 TEST_F(TreePageCommandTest, WritesAPageOfATreeAndOfADifference) {

@@ -68,7 +68,8 @@ Result<int> Run(const command::Arguments& arguments) {
   } else {
     FIELDCOST_ASSIGN(loaded, LoadTree(operand));
     show.named = text;
-    show.over_time = operand;
+    show.operand = operand;
+    show.recording = loaded.recording;
   }
   FIELDCOST_TRY(PutTree(std::get<tree::Tree>(loaded.tree), loaded.remarks, arguments, show));
   return 0;

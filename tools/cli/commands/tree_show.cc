@@ -18,7 +18,8 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));
   TreeShow show = TreeShowOf(arguments);
   show.named = arguments.Text("recording");
-  show.over_time = operand;
+  show.operand = operand;
+  show.recording = loaded.recording;
   FIELDCOST_TRY(PrintTree(mean, loaded.remarks, show, OutputOf(arguments)));
   return 0;
 }
