@@ -14,15 +14,16 @@ class CpuAccount {
   explicit CpuAccount(std::uint64_t period_ns) : period_ns_(period_ns) {}
 
   void AddSample(std::uint64_t weight_ns) { sampled_ns_ += weight_ns; }
-  // A thread has ended, whose event on a CPU has counted so much.
-  void AddThread(std::uint64_t counted_ns) { left_over_ns_ += counted_ns % period_ns_; }
+  // A thread has ended that had a CPU for so long.
+  void AddThread(std::uint64_t run_ns) { left_over_ns_ += run_ns % period_ns_; }
 
   struct Rest {
     std::uint64_t kernel_ns = 0;
     std::uint64_t left_over_ns = 0;
   };
-  // What has come to it since the last one, of `total_ns` counted by then. While `running` events
-  // (threads x CPUs) go on, so many periods are held back: samples may yet tell of them.
+  // What has come to it since the last one, of `total_ns` counted by then, all samples until then
+  // having been added. Of what goes on, threads and each CPU that they had, a period is held back:
+  // samples may yet tell of it.
   Rest Take(std::uint64_t total_ns, std::uint64_t running);
 
  private:

@@ -2,6 +2,7 @@
 //   fieldcost-trace --output FILE --period NS [--quiet] [--runs N] [--library FILE [--functions]
 //                   [--branches] [--apis GLOBS]] -- COMMAND [ARGUMENT...]
 //   fieldcost-trace --output FILE --period NS --pid PID [--for NS]
+// and --unnamed, for benchmarks: names are not looked up.
 #include <fmt/format.h>
 #include <getopt.h>
 
@@ -27,7 +28,8 @@ enum Letter {
   kFunctions,
   kBranches,
   kApis,
-  kQuiet
+  kQuiet,
+  kUnnamed
 };
 
 bool TakeNumber(const char* text, std::uint64_t most, std::uint64_t& number) {
@@ -51,6 +53,9 @@ bool TakeOption(int letter, const char* text, TraceOptions& options) {
     case kPid:
       if (!TakeNumber(text, std::numeric_limits<pid_t>::max(), number)) return false;
       options.pid = static_cast<pid_t>(number);
+      return true;
+    case kUnnamed:
+      options.unnamed = true;
       return true;
     case kFor:
       return TakeNumber(text, UINT64_MAX, options.for_ns);
@@ -79,6 +84,7 @@ std::optional<TraceOptions> OptionsOf(int argc, char** argv) {
                           {"pid", required_argument, nullptr, kPid},
                           {"for", required_argument, nullptr, kFor},
                           {"quiet", no_argument, nullptr, kQuiet},
+                          {"unnamed", no_argument, nullptr, kUnnamed},
                           {"library", required_argument, nullptr, kLibrary},
                           {"functions", no_argument, nullptr, kFunctions},
                           {"branches", no_argument, nullptr, kBranches},
@@ -113,8 +119,9 @@ int main(int argc, char** argv) {
     return ExitStatus(result.error().code);
   }
   if (options->quiet) return result->status;
-  fmt::print(stderr, "fieldcost: {} run{}, {} samples, {} cut, {} lost; in {}\n", result->runs,
-             result->runs == 1 ? "" : "s", result->samples, result->cut, result->lost,
-             EscapeControl(options->output.string()));
+  constexpr double kMs = 1e6;
+  fmt::print(stderr, "fieldcost: {} run{}, {} samples, {} cut, {} lost; {:.0f} ms to take; in {}\n",
+             result->runs, result->runs == 1 ? "" : "s", result->samples, result->cut, result->lost,
+             static_cast<double>(result->reader_ns) / kMs, EscapeControl(options->output.string()));
   return result->status;
 }

@@ -42,7 +42,6 @@ perf_event_attr AttributesOf(const PerfEvents::Options& options, bool exclude_ke
   attributes.disabled = options.from_next_exec ? 1 : 0;
   attributes.enable_on_exec = attributes.disabled;
   attributes.inherit = 1;
-  attributes.inherit_stat = 1;  // what each thread has counted, at its end
   attributes.mmap = 1;
   attributes.mmap2 = 1;
   attributes.comm = 1;
@@ -209,17 +208,15 @@ PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
   }
 }
 
-std::vector<std::uint64_t> PerfEvents::Counted() const {
-  std::vector<std::uint64_t> counted;
+std::uint64_t PerfEvents::Counted() const {
+  std::uint64_t sum = 0;
   for (const auto& ring : rings_) {
-    std::uint64_t sum = 0;
     for (const UniqueFd& fd : ring->events) {
       std::uint64_t value = 0;
       if (::read(fd.get(), &value, sizeof value) == sizeof value) sum += value;
     }
-    counted.push_back(sum);
   }
-  return counted;
+  return sum;
 }
 
 void PerfEvents::Stop() {

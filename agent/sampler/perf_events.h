@@ -58,9 +58,9 @@ class PerfEvents {
   // complete.
   Seen Drain(std::uint64_t until_ns, const Sink& sink);
 
-  // CPU time that was counted so far, user's and kernel's, of each ring; of threads that have ended
-  // too.
-  std::vector<std::uint64_t> Counted() const;
+  // CPU time that was counted so far, user's and kernel's, of threads that have ended too.
+  // (inherit_stat would tell it of each thread, but what events with it count is too little.)
+  std::uint64_t Counted() const;
   void Stop();  // nothing is written or counted from now on
 
  private:

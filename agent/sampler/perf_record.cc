@@ -177,11 +177,6 @@ std::optional<PerfRecord> ParseRecord(std::span<const std::uint8_t> untrusted_re
     case PERF_RECORD_SWITCH:
       record.content = SwitchOf(header, behind.last(kTrailerBytes));
       break;
-    case PERF_RECORD_READ:
-      fields.Take<pid_t>();
-      record.content = CountRecord{.tid = fields.Take<pid_t>(), .value = 0};
-      std::get<CountRecord>(record.content).value = fields.Take<std::uint64_t>();
-      break;
     default:
       break;
   }

@@ -61,16 +61,11 @@ struct SwitchRecord {
   bool out = false;
   bool preempted = false;  // if out: it wanted to run on
 };
-// What the event of a thread that ended has counted, on this ring's CPU.
-struct CountRecord {
-  pid_t tid = 0;
-  std::uint64_t value = 0;
-};
 
 struct PerfRecord {
   std::uint64_t time = 0;  // of the event's clock, ns
   std::variant<std::monostate, SampleRecord, MapRecord, ForkRecord, ExecRecord, ExitRecord,
-               LostRecord, SwitchRecord, CountRecord>
+               LostRecord, SwitchRecord>
       content;
 };
 

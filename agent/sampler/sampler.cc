@@ -66,11 +66,13 @@ bool IsWaiting(pid_t pid, pid_t tid) {
 
 }  // namespace
 
-Sampler::Sampler(pid_t pid, Options options, Sink sink)
+Sampler::Sampler(pid_t pid, Options options, std::unique_ptr<PerfEvents> events, Sink sink)
     : options_(options),
       sink_(std::move(sink)),
       pid_(pid),
+      events_(std::move(events)),
       account_(options.period_ns),
+      run_times_(events_->rings()),
       look_(kQuickLook),
       deep_samples_(kDeepSamples),
       unwinder_(tables_) {}
@@ -79,17 +81,17 @@ Sampler::~Sampler() = default;
 
 Result<std::unique_ptr<Sampler>> Sampler::Of(pid_t pid, Options options, bool from_next_exec,
                                              Sink sink) {
-  std::unique_ptr<Sampler> sampler(new Sampler(pid, options, std::move(sink)));
-  sampler->process_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!sampler->process_.valid()) {
+  UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process.valid()) {
     if (errno == ESRCH) return Fail(ErrorCode::kNotFound, "record process {}: there is none", pid);
     return ErrnoError("record process", std::to_string(pid), errno);
   }
-  FIELDCOST_ASSIGN(sampler->events_, PerfEvents::Create({.period_ns = options.period_ns,
-                                                         .stack_bytes = options.stack_bytes,
-                                                         .ring_bytes = options.ring_bytes,
-                                                         .from_next_exec = from_next_exec}));
-  sampler->ended_ns_.resize(sampler->events_->rings());
+  FIELDCOST_ASSIGN(auto events, PerfEvents::Create({.period_ns = options.period_ns,
+                                                    .stack_bytes = options.stack_bytes,
+                                                    .ring_bytes = options.ring_bytes,
+                                                    .from_next_exec = from_next_exec}));
+  std::unique_ptr<Sampler> sampler(new Sampler(pid, options, std::move(events), std::move(sink)));
+  sampler->process_ = std::move(process);
   return sampler;
 }
 
@@ -129,6 +131,9 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
   FIELDCOST_ASSIGN(const bool ended, events_->Wait(longest, deep_samples_ > 0, process_.get()));
   if (ended) process_.Reset();
   const bool is_over = !process_.valid() && (is_attached_ || events_->AllEnded());
+  const bool rest_is_due = NowNs() >= next_rest_ns_;
+  // First, so that all samples of it are there.
+  const std::uint64_t counted_ns = rest_is_due ? events_->Counted() : 0;
   const std::uint64_t now = NowNs();
   Drain(now);
   if (is_over) {
@@ -142,19 +147,18 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
     FIELDCOST_ASSIGN(scan_, AddThreads(threads));
   }
   ReadWaits();
-  if (now >= next_rest_ns_) TakeRest(now, false);
+  if (rest_is_due) TakeRest(now, counted_ns);
   return true;
 }
 
 void Sampler::Finish() {
   events_->Stop();
+  const std::uint64_t counted_ns = events_->Counted();
   Drain(UINT64_MAX);
   const std::uint64_t now = NowNs();
   for (Waits::Wait& wait : waits_.EndAll(now)) TakeWait(std::move(wait));
-  const std::vector<std::uint64_t> counted = events_->Counted();
-  for (std::size_t i = 0; i < counted.size(); ++i)
-    account_.AddThread(counted[i] - std::min(counted[i], ended_ns_[i]));
-  TakeRest(now, true);
+  run_times_.ExitAll(now, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
+  TakeRest(now, counted_ns);
 }
 
 void Sampler::Drain(std::uint64_t until_ns) {
@@ -185,7 +189,7 @@ void Sampler::Take(const PerfRecord& record, std::size_t ring) {
   if (const auto* const sample = std::get_if<SampleRecord>(&record.content)) {
     TakeSample(*sample, record.time);
   } else if (const auto* const change = std::get_if<SwitchRecord>(&record.content)) {
-    if (auto wait = waits_.Switch(*change, record.time)) TakeWait(std::move(*wait));
+    TakeSwitch(*change, ring, record.time);
   } else if (const auto* const map = std::get_if<MapRecord>(&record.content)) {
     if (map->executable) {
       MapOf(map->pid).Add(map->mapping);
@@ -196,17 +200,29 @@ void Sampler::Take(const PerfRecord& record, std::size_t ring) {
     TakeFork(*fork);
   } else if (const auto* const exec = std::get_if<ExecRecord>(&record.content)) {
     MapOf(exec->pid).Clear();
-  } else if (const auto* const count = std::get_if<CountRecord>(&record.content)) {
-    account_.AddThread(count->value);
-    ended_ns_[ring] += count->value;
+    run_times_.In(exec->pid, ring, record.time);  // the first one is not switched in
   } else if (const auto* const exit = std::get_if<ExitRecord>(&record.content)) {
-    waits_.Exit(exit->tid);
-    threads_.erase(exit->tid);
-    // Other threads may outlive the first one, but hardly any does; their map is read again then.
-    if (exit->pid == exit->tid) maps_.erase(exit->pid);
+    TakeExit(*exit, record.time);
   } else if (const auto* const lost = std::get_if<LostRecord>(&record.content)) {
     counts_.lost += lost->count;
   }
+}
+
+void Sampler::TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time) {
+  if (record.out) {
+    run_times_.Out(record.tid, time);
+  } else {
+    run_times_.In(record.tid, ring, time);
+  }
+  if (auto wait = waits_.Switch(record, time)) TakeWait(std::move(*wait));
+}
+
+void Sampler::TakeExit(const ExitRecord& record, std::uint64_t time) {
+  waits_.Exit(record.tid);
+  threads_.erase(record.tid);
+  run_times_.Exit(record.tid, time, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
+  // Other threads may outlive the first one, but hardly any does; their map is read again then.
+  if (record.pid == record.tid) maps_.erase(record.pid);
 }
 
 void Sampler::TakeFork(const ForkRecord& record) {
@@ -292,12 +308,8 @@ void Sampler::ReadWaits() {
   waits_.ReadStacks(NowNs() - kLongWaitNs, kMostReadsALook, read);
 }
 
-void Sampler::TakeRest(std::uint64_t time, bool all) {
-  const std::vector<std::uint64_t> counted = events_->Counted();
-  std::uint64_t total = 0;
-  for (const std::uint64_t count : counted) total += count;
-  const std::uint64_t running = all ? 0 : threads_.size() * counted.size();
-  CpuAccount::Rest rest = account_.Take(total, running);
+void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
+  CpuAccount::Rest rest = account_.Take(counted_ns, run_times_.used());
   // Samples of the kernel would have told of it.
   if (events_->sees_kernel())
     rest = {.kernel_ns = 0, .left_over_ns = rest.left_over_ns + rest.kernel_ns};

@@ -16,6 +16,7 @@
 #include "agent/sampler/cpu_account.h"
 #include "agent/sampler/perf_events.h"
 #include "agent/sampler/perf_record.h"
+#include "agent/sampler/run_times.h"
 #include "agent/sampler/thunk_records.h"
 #include "agent/sampler/wait_tracker.h"
 #include "common/base/file.h"
@@ -132,7 +133,7 @@ class Sampler {
     std::uint64_t sum_ns = 0;
   };
 
-  Sampler(pid_t pid, Options options, Sink sink);
+  Sampler(pid_t pid, Options options, std::unique_ptr<PerfEvents> events, Sink sink);
   static Result<std::unique_ptr<Sampler>> Of(pid_t pid, Options options, bool from_next_exec,
                                              Sink sink);
   // Those of the threads that are not known yet; true: there were some.
@@ -140,12 +141,14 @@ class Sampler {
   void Drain(std::uint64_t until_ns);
   void Take(const PerfRecord& record, std::size_t ring);
   void TakeSample(const SampleRecord& record, std::uint64_t time);
+  void TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time);
+  void TakeExit(const ExitRecord& record, std::uint64_t time);
   void TakeFork(const ForkRecord& record);
   void TakeWait(Waits::Wait wait);
   void ReadWaits();
   void PlanNextLook(double fill);
   // What is told together, and CPU time that is in no sample.
-  void TakeRest(std::uint64_t time, bool all);
+  void TakeRest(std::uint64_t time, std::uint64_t counted_ns);
   void GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t time, std::uint64_t value);
   void SetFrames(unwind::ModuleMap& map, std::vector<SampledFrame>& frames);  // of stack_
   unwind::ModuleMap& MapOf(pid_t pid);
@@ -156,12 +159,12 @@ class Sampler {
   Sink sink_;
   pid_t pid_;
   UniqueFd process_;  // a pidfd; none: it has ended
-  bool is_attached_ = false;
-  bool scan_ = false;  // for threads that began before those that begin them were sampled
   std::unique_ptr<PerfEvents> events_;
+  bool is_attached_ = false;
+  bool scan_ = false;        // for threads that began before those that begin them were sampled
   std::set<pid_t> threads_;  // that are sampled
   CpuAccount account_;
-  std::vector<std::uint64_t> ended_ns_;  // [ring]: CPU time of threads that have ended
+  RunTimes run_times_;
   std::uint64_t next_rest_ns_ = 0;
   Waits waits_;
   std::array<Together, 2> together_{{{.special = kShortWaits}, {.special = kPreempted}}};

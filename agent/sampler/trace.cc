@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -176,6 +177,15 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   return status;
 }
 
+Status Close(const TraceOptions& options, SampleWriter& writer, TraceResult& result) {
+  FIELDCOST_TRY(writer.Close());
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  result.reader_ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+                     static_cast<std::uint64_t>(used.tv_nsec);
+  return options.unnamed ? Status() : NameFrames(options.output, writer.places());
+}
+
 // As one would type it; "" if that is not to be known.
 std::string CommandOf(pid_t pid) {
   std::string text = ReadFile(fmt::format("/proc/{}/cmdline", pid), kMostCommandBytes).value_or("");
@@ -209,8 +219,7 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
   result.lost = sampler->counts().lost;
   result.runs = 1;
   FIELDCOST_TRY(writer->EndRun(0, sampler->counts()));
-  FIELDCOST_TRY(writer->Close());
-  FIELDCOST_TRY(NameFrames(options.output, writer->places()));
+  FIELDCOST_TRY(Close(options, *writer, result));
   return result;
 }
 

@@ -20,6 +20,7 @@ struct TraceOptions {
   pid_t pid = 0;                     // not 0: this process, which runs already, and no command
   std::uint64_t for_ns = 0;          // of wall-clock time, with a pid; 0: until it ends
   bool quiet = false;                // for who calls this: nothing is said at the end
+  bool unnamed = false;              // names are not looked up
   EventOptions events;               // of a command: recorded beside samples
 };
 
@@ -29,6 +30,7 @@ struct TraceResult {
   std::uint64_t samples = 0;
   std::uint64_t cut = 0;
   std::uint64_t lost = 0;
+  std::uint64_t reader_ns = 0;  // this process's CPU time until names are looked up
 };
 
 // Runs the command so often, one run after the other, and records the stacks on which it and what

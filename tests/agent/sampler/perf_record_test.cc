@@ -103,17 +103,6 @@ TEST(PerfRecordTest, SwitchesAreOfTheThreadThatTheyName) {
       switched(PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT).preempted);
 }
 
-TEST(PerfRecordTest, CountsOfThreadsThatEndedAreTheirs) {
-  const std::string bytes = MadeRecordAt(
-      4, PERF_RECORD_READ, 0,
-      Raw(std::uint32_t{7}) + Raw(std::uint32_t{8}) + Raw(std::uint64_t{1'234'567'890'123}));
-  const auto count = std::get<CountRecord>(ParseRecord(BytesOf(bytes))->content);
-  EXPECT_EQ(count.tid, 8);
-  EXPECT_EQ(count.value, 1'234'567'890'123U);
-  EXPECT_FALSE(ParseRecord(BytesOf(MadeRecordAt(4, PERF_RECORD_READ, 0, Raw(std::uint64_t{7}))))
-                   .has_value());
-}
-
 TEST(PerfRecordTest, WhatIsTooShortIsNone) {
   const std::string sample = MadeSample(77, std::string(16, 's'), 16);
   for (std::size_t size = 0; size < sample.size(); ++size) {

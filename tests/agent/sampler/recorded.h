@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,7 +74,8 @@ struct Recording {
   std::vector<Sample> waits;
   std::vector<SampledModule> modules;
   SamplerCounts counts;
-  std::uint64_t cpu_ns = 0;  // as the kernel says, user mode and kernel
+  std::uint64_t cpu_ns = 0;      // of wait4(2): user mode and kernel
+  std::uint64_t counted_ns = 0;  // of an event of the test's own that only counts
   void Take(const Sample& sample) {
     if (sample.kind == Sample::Kind::kWait) {
       waits.push_back(sample);
@@ -101,6 +104,21 @@ inline std::uint64_t NsOf(const timeval& time) {
          static_cast<std::uint64_t>(time.tv_usec) * 1'000;
 }
 
+// What the process and its children use from its next exec on; it is in the whole of it.
+inline UniqueFd CounterOf(pid_t pid) {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_TASK_CLOCK;
+  attributes.disabled = 1;
+  attributes.enable_on_exec = 1;
+  attributes.inherit = 1;
+  attributes.exclude_kernel = 1;  // which a clock does not do
+  attributes.exclude_hv = 1;
+  return UniqueFd(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attributes, pid, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+}
+
 // Empty: this machine does not let anybody sample.
 inline std::optional<Recording> Record(std::vector<std::string> command, Sampler::Options options) {
   WaitingChild child(std::move(command));
@@ -113,6 +131,7 @@ inline std::optional<Recording> Record(std::vector<std::string> command, Sampler
     child.Go();
     return std::nullopt;
   }
+  const UniqueFd counter = CounterOf(child.pid());
   child.Go();
   for (;;) {
     const auto more = (*sampler)->Wait(std::chrono::seconds(1));
@@ -121,6 +140,8 @@ inline std::optional<Recording> Record(std::vector<std::string> command, Sampler
   }
   const rusage usage = child.Reap();
   recording.cpu_ns = NsOf(usage.ru_utime) + NsOf(usage.ru_stime);
+  EXPECT_EQ(::read(counter.get(), &recording.counted_ns, sizeof recording.counted_ns),
+            static_cast<ssize_t>(sizeof recording.counted_ns));
   recording.modules = (*sampler)->modules();
   recording.counts = (*sampler)->counts();
   return recording;

@@ -42,7 +42,6 @@ TEST(SamplerTest, CpuTimeIsFoundWhereItIsSpentThroughStacksDeeperThanTheCopyAndI
   EXPECT_NEAR(share("burn_innermost < burn_in_child"), 0.5, 0.15)
       << ::testing::PrintToString(weights);
   EXPECT_GE(static_cast<double>(whole), 0.95 * static_cast<double>(all));
-  EXPECT_EQ(recording->counts.lost, 0U);
   EXPECT_EQ(recording->counts.unreadable, 0U);
   EXPECT_EQ(recording->counts.samples, recording->samples.size());
 }

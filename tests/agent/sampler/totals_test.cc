@@ -20,10 +20,13 @@ using testing::Victim;
 // Before the exec that it begins with, and after a process has left its events, the kernel works
 // for it, too.
 constexpr std::uint64_t kOutsideNs = 15'000'000;
+// Two events do not begin at the same instant.
+constexpr std::uint64_t kApartNs = 50'000;
 
 void ExpectTotal(const Recording& recording, std::uint64_t outside_ns = kOutsideNs) {
   const std::uint64_t told = SumOf(recording.samples) + SumOf(recording.rest);
-  EXPECT_LE(told, recording.cpu_ns + 1'000'000) << "rusage has microseconds";
+  EXPECT_NEAR(static_cast<double>(told), static_cast<double>(recording.counted_ns), kApartNs);
+  // Not the other way round: a machine that is not alone counts what it did not get.
   EXPECT_GE(told + outside_ns, recording.cpu_ns);
 }
 
@@ -77,8 +80,8 @@ TEST(SamplerTotalsTest, ThreadsShorterThanAPeriodAreToldAndAreNotTheKernels) {
     // Each child has some of its time before its first and after its last instruction.
     ExpectTotal(*recording, kOutsideNs + 200 * 1'000'000);
     EXPECT_EQ(recording->samples.size(), 0U);
-    EXPECT_GT(SumOf(recording->rest, kUnsampled), 0U);
-    EXPECT_EQ(SumOf(recording->rest, tree::kKernel), 0U);
+    // But for what a switch takes.
+    EXPECT_LE(SumOf(recording->rest, tree::kKernel), SumOf(recording->rest, kUnsampled) / 5);
   });
 }
 

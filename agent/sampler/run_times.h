@@ -1,0 +1,47 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+namespace fieldcost::sampler {
+
+// How long each thread has had each CPU, by switches: what its event there has counted, but for the
+// time that a switch takes. Pure; not thread-safe.
+class RunTimes {
+ public:
+  static constexpr std::size_t kMostThreads = 65'536;
+
+  explicit RunTimes(std::size_t cpus) : cpus_(cpus) {}
+
+  // The thread has the CPU from then on, if that is not known yet.
+  void In(pid_t tid, std::size_t cpu, std::uint64_t time);
+  void Out(pid_t tid, std::uint64_t time);
+
+  // With how long it had each CPU that it had.
+  using Sink = std::function<void(std::uint64_t run_ns)>;
+  void Exit(pid_t tid, std::uint64_t time, const Sink& sink);
+  void ExitAll(std::uint64_t time, const Sink& sink);
+
+  // How many CPUs all threads that go on have had, together.
+  std::size_t used() const { return used_; }
+
+ private:
+  struct Thread {
+    bool is_in = false;
+    std::size_t cpu = 0;
+    std::uint64_t in_ns = 0;
+    std::vector<std::uint64_t> run_ns;  // [cpu]
+  };
+  void End(Thread& thread, std::uint64_t time, const Sink& sink);
+
+  std::size_t cpus_;
+  std::size_t used_ = 0;
+  std::unordered_map<pid_t, Thread> threads_;
+};
+
+}  // namespace fieldcost::sampler
