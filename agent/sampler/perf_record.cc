@@ -115,10 +115,11 @@ std::optional<MapRecord> ParseMap(Fields fields, bool is_data) {
 }
 
 SwitchRecord SwitchOf(const perf_event_header& header, std::span<const std::uint8_t> trailer) {
+  const bool out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
   return {.pid = At<pid_t>(trailer, 0),
           .tid = At<pid_t>(trailer, sizeof(pid_t)),
-          .out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0,
-          .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
+          .out = out,
+          .preempted = out && (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
 }
 
 }  // namespace

@@ -177,13 +177,14 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   return status;
 }
 
-Status Close(const TraceOptions& options, SampleWriter& writer, TraceResult& result) {
+Status Close(const TraceOptions& options, SampleWriter& writer,
+             const std::vector<std::string>& unmeasured, TraceResult& result) {
   FIELDCOST_TRY(writer.Close());
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   result.reader_ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
                      static_cast<std::uint64_t>(used.tv_nsec);
-  return options.unnamed ? Status() : NameFrames(options.output, writer.places());
+  return options.unnamed ? Status() : NameFrames(options.output, writer.places(), unmeasured);
 }
 
 // As one would type it; "" if that is not to be known.
@@ -219,7 +220,7 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
   result.lost = sampler->counts().lost;
   result.runs = 1;
   FIELDCOST_TRY(writer->EndRun(0, sampler->counts()));
-  FIELDCOST_TRY(Close(options, *writer, result));
+  FIELDCOST_TRY(Close(options, *writer, {}, result));
   return result;
 }
 
@@ -239,9 +240,8 @@ Result<TraceResult> Trace(const TraceOptions& options) {
     FIELDCOST_ASSIGN(result.status, RunOnce(options, writer, event_writer, result));
     ++result.runs;
   }
-  FIELDCOST_TRY(writer.Close());
-  FIELDCOST_TRY(NameFrames(options.output, writer.places(),
-                           events ? events->unmeasured() : std::vector<std::string>()));
+  const auto unmeasured = events ? events->unmeasured() : std::vector<std::string>();
+  FIELDCOST_TRY(Close(options, writer, unmeasured, result));
   if (stopped_by != 0 && result.status == 0) result.status = kSignalled + stopped_by;
   return result;
 }

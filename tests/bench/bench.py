@@ -28,6 +28,8 @@ does not work here is reported as null ("missing" in the table), never left out.
                     appending a sample, bytes that it takes: no floor
   row 14 trace_call  CPU ns that tracing adds to a call  floor: a log of 32 bytes a call; peer: uftrace
   row 14 trace_branch  CPU ns that it adds to a block  no floor
+  row 14 trace_sampling  % that sampled stacks add to a program's CPU time; peer: perf record. Its table
+                    goes to standard error
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -60,6 +62,7 @@ import lsp_hover
 import soak
 from aggregator_bench import AggregatorBench
 from lab_bench import LabBench
+from sampler_bench import SamplerBench
 from trace_bench import TraceBench
 
 ROUNDS = 7
@@ -494,7 +497,7 @@ def main():
     only_by_name = {"soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, *of_trace, "unwind", "fleet"]
+             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, *of_trace, "trace_sampling", "unwind", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
@@ -508,7 +511,8 @@ def main():
     service = AggregatorBench(bench.build, arguments.svg, arguments.minutes)
     lab = LabBench(bench.build, lambda: bench.ticks_to_ns)
     trace = TraceBench(bench.build, lambda: bench.ticks_to_ns)
-    owners = dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
+    sampler = SamplerBench(bench.build)
+    owners = {"trace_sampling": sampler} | dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
     missed = False
     try:
         for name in arguments.names or [n for n in names if n not in only_by_name]:
@@ -532,6 +536,7 @@ def main():
         service.close()
         lab.close()
         trace.close()
+        sampler.close()
     return 1 if missed else 0
 
 

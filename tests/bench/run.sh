@@ -7,6 +7,8 @@ case " $* " in *" --help "* | *" -h "*) exec python3 tests/bench/bench.py --help
 
 packages=()
 command -v uftrace > /dev/null || packages+=(uftrace)
+command -v perf > /dev/null || packages+=(linux-perf)
+command -v ab > /dev/null || packages+=(apache2-utils)
 command -v bpftrace > /dev/null || packages+=(bpftrace)
 command -v ltrace > /dev/null || packages+=(ltrace)
 command -v lttng-sessiond > /dev/null || packages+=(lttng-tools)
@@ -26,5 +28,5 @@ source deploy/packages.sh
 compgen -G "/usr/lib/postgresql/*/bin/postgres" > /dev/null || unpack_package postgresql-15 >&2
 command -v clickhouse-server > /dev/null || unpack_package clickhouse-server >&2
 cmake --preset release > /dev/null
-cmake --build build/release --target bench fieldcost fieldcost-lsp fieldcostd fieldcost-aggregator > /dev/null
+cmake --build build/release --target bench fieldcost fieldcost-lsp fieldcost-trace fieldcostd fieldcost-aggregator > /dev/null
 exec python3 tests/bench/bench.py --build build/release "$@"

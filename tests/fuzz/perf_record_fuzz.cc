@@ -1,4 +1,4 @@
-// A perf ring full of anything, read record by record.
+// A perf ring full of anything, read record by record; and where a thread is said to wait.
 
 #include <linux/perf_event.h>
 
@@ -10,12 +10,14 @@
 
 #include "agent/sampler/perf_record.h"
 #include "agent/sampler/perf_ring.h"
+#include "agent/sampler/wait_stack.h"
 #include "common/base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace sampler = fieldcost::sampler;
   constexpr std::size_t kRingBytes = 4096;
   if (size < 2) return 0;
+  sampler::ParseWaitPlace({reinterpret_cast<const char*>(data), size});
   // Where the first record begins, so that some go round the end.
   const std::size_t start = (std::size_t{data[0]} | std::size_t{data[1]} << 8) % kRingBytes / 8 * 8;
   data += 2;
@@ -41,6 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto parsed = sampler::ParseRecord(*record)) {
       if (const auto* const sample = std::get_if<sampler::SampleRecord>(&parsed->content)) {
         FIELDCOST_CHECK(sample->stack.size() <= record->size());
+      }
+      if (const auto* const change = std::get_if<sampler::SwitchRecord>(&parsed->content)) {
+        FIELDCOST_CHECK(change->out || !change->preempted);
       }
       if (const auto* const map = std::get_if<sampler::MapRecord>(&parsed->content)) {
         FIELDCOST_CHECK(map->mapping.end >= map->mapping.start);

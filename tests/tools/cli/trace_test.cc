@@ -1,4 +1,5 @@
 // `fieldcost trace` of real programs, and what its recordings have.
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "tests/tools/cli/cli_fixture.h"
@@ -87,6 +88,49 @@ TEST_F(TraceTest, WrongCommandLinesAreRefused) {
   const ProcessResult there = Cli({"trace", "-o", "/none/a.fct", "--", "/bin/true"});
   EXPECT_NE(there.exit_status, 0);
   EXPECT_THAT(there.errors, HasSubstr("/none/a.fct"));
+}
+
+TEST_F(TraceTest, AProcessThatRunsIsRecordedAndRunsOn) {
+  testing::BackgroundProcess python({.arguments = {"python3", "-c",
+                                                   "print('ready', flush=True)\n"
+                                                   "while True: sum(range(1000))"},
+                                     .environment = {},
+                                     .unset = {},
+                                     .directory = {},
+                                     .input = {}});
+  ASSERT_TRUE(python.WaitForLine("ready"));
+  const ProcessResult traced =
+      Cli({"trace", "-o", file(), "-p", std::to_string(python.pid()), "--for", "1s"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  EXPECT_EQ(::kill(python.pid(), 0), 0);
+  EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
+  EXPECT_THAT(Show().output,
+              AllOf(HasSubstr("cpu of 1 run: "), HasSubstr("_PyEval_EvalFrameDefault")));
+}
+
+TEST_F(TraceTest, WhoCannotBeRecordedLeavesTheLastRecordingAsItIs) {
+  ASSERT_EQ(Trace({}, {"/bin/true"}).exit_status, 0);
+  const ProcessResult gone = Cli({"trace", "-o", file(), "-p", "2147483647"});
+  EXPECT_EQ(gone.exit_status, kNotFound);
+  EXPECT_THAT(gone.errors, HasSubstr("2147483647: there is none"));
+  EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
+  EXPECT_EQ(Cli({"trace", "-p", "0"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"trace", "-p", "1", "--for", "0s"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"trace", "-p", "1", "--", "/bin/true"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"trace", "--for", "1s", "--", "/bin/true"}).exit_status, kUsage);
+}
+
+TEST_F(TraceTest, WhatWasWrittenBeforeTheRecorderIsKilledIsGood) {
+  // Ends the recorder when it has written twice.
+  const std::string grown =
+      "s=$(stat -c %s " + file() + "); while [ $(stat -c %s " + file() + ") -eq $s ]; do :; done; ";
+  const ProcessResult traced = Trace({}, {"/bin/sh", "-c", grown + grown + "kill -KILL $PPID"});
+  ASSERT_EQ(traced.signal, SIGKILL) << traced.errors;
+  const std::string recovered = (work_.path() / "b.fct").string();
+  const ProcessResult done = Cli({"tree", "recover", "-o", recovered, file()});
+  ASSERT_EQ(done.exit_status, 0) << done.errors;
+  EXPECT_EQ(Cli({"tree", "verify", recovered}).exit_status, 0);
+  EXPECT_THAT(Cli({"tree", "show", recovered}).output, HasSubstr("cpu of 1 run: "));
 }
 
 TEST_F(TraceTest, WithoutTheRightsItSaysWhatIsMissing) {

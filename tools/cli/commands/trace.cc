@@ -70,8 +70,9 @@ command::Command TraceCommand() {
       .summary = "Record on which call paths a program spends its time",
       .help =
           R"(Stacks are sampled from outside: the program needs no rebuild and no frame pointers, and is not
-stopped. What it does in the kernel, and its waits, are not in it. A run that fails is the last one;
-^C ends the program and keeps what was recorded. Nothing is sent anywhere.
+stopped. All its CPU time is there (metric cpu; [kernel]: what the kernel does for it) and all its
+waits (off-cpu), with their stacks from 1 ms on. A run that fails is the last one; ^C ends the
+program and keeps what was recorded. Nothing is sent anywhere.
 
 --events counts inside the program, too: each call of code built with -finstrument-functions
 (functions), each branch of code built with -fsanitize-coverage=trace-pc (branches), and each call
