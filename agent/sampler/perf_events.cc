@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <deque>
+#include <optional>
 
 namespace fieldcost::sampler {
 namespace {
@@ -87,12 +89,28 @@ struct PerfEvents::Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
+  std::optional<std::span<const std::uint8_t>> Front() {
+    if (stashed.empty()) return ring.Front();
+    return std::span<const std::uint8_t>(stashed.front());
+  }
+  // How many bytes of memory that frees.
+  std::size_t Pop() {
+    if (stashed.empty()) {
+      ring.Pop();
+      return 0;
+    }
+    const std::size_t freed = stashed.front().size();
+    stashed.pop_front();
+    return freed;
+  }
+
   int cpu;
   UniqueFd owner;  // an event of this process that counts nothing
   std::vector<UniqueFd> events;
   void* memory;
   std::size_t bytes;
   PerfRing ring;
+  std::deque<std::vector<std::uint8_t>> stashed;  // older than what is in the ring
 };
 
 PerfEvents::PerfEvents(Options options) : options_(options) {}
@@ -187,11 +205,11 @@ PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
     std::uint64_t next_time = until_ns;
     std::span<const std::uint8_t> next_record;
     for (std::size_t i = 0; i < rings_.size(); ++i) {
-      auto record = rings_[i]->ring.Front();
+      auto record = rings_[i]->Front();
       while (record && !TimeOf(*record)) {
         ++seen.unreadable;
-        rings_[i]->ring.Pop();
-        record = rings_[i]->ring.Front();
+        stashed_bytes_ -= rings_[i]->Pop();
+        record = rings_[i]->Front();
       }
       if (!record || *TimeOf(*record) >= next_time) continue;
       next = i;
@@ -204,7 +222,19 @@ PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
     } else {
       ++seen.unreadable;
     }
-    rings_[next]->ring.Pop();
+    stashed_bytes_ -= rings_[next]->Pop();
+  }
+}
+
+void PerfEvents::Stash() {
+  for (const auto& ring : rings_) {
+    while (stashed_bytes_ < kMostStashedBytes) {
+      const auto record = ring->ring.Front();
+      if (!record) break;
+      ring->stashed.emplace_back(record->begin(), record->end());
+      stashed_bytes_ += record->size();
+      ring->ring.Pop();
+    }
   }
 }
 

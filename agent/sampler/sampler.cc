@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <future>
 #include <utility>
 
 #include "agent/sampler/wait_stack.h"
@@ -105,6 +106,10 @@ Result<std::unique_ptr<Sampler>> Sampler::OfNextExec(pid_t pid, Options options,
 Result<std::unique_ptr<Sampler>> Sampler::OfRunning(pid_t pid, Options options, Sink sink) {
   FIELDCOST_ASSIGN(std::unique_ptr<Sampler> sampler, Of(pid, options, false, std::move(sink)));
   sampler->is_attached_ = true;
+  unwind::ModuleMap& map = sampler->MapOf(pid);
+  std::vector<std::uint64_t> addresses;
+  for (const unwind::Mapping& mapping : map.mappings()) addresses.push_back(mapping.start);
+  for (const std::uint64_t address : addresses) sampler->MakeTable(map, address);
   sampler->scan_ = true;
   FIELDCOST_ASSIGN(const bool some, sampler->AddThreads(ThreadsOf(pid)));
   if (!some) return Fail(ErrorCode::kNotFound, "record process {}: it has no threads", pid);
@@ -191,11 +196,7 @@ void Sampler::Take(const PerfRecord& record, std::size_t ring) {
   } else if (const auto* const change = std::get_if<SwitchRecord>(&record.content)) {
     TakeSwitch(*change, ring, record.time);
   } else if (const auto* const map = std::get_if<MapRecord>(&record.content)) {
-    if (map->executable) {
-      MapOf(map->pid).Add(map->mapping);
-    } else {
-      MapOf(map->pid).Remove(map->mapping.start, map->mapping.end);
-    }
+    TakeMap(*map);
   } else if (const auto* const fork = std::get_if<ForkRecord>(&record.content)) {
     TakeFork(*fork);
   } else if (const auto* const exec = std::get_if<ExecRecord>(&record.content)) {
@@ -206,6 +207,24 @@ void Sampler::Take(const PerfRecord& record, std::size_t ring) {
   } else if (const auto* const lost = std::get_if<LostRecord>(&record.content)) {
     counts_.lost += lost->count;
   }
+}
+
+void Sampler::TakeMap(const MapRecord& record) {
+  unwind::ModuleMap& map = MapOf(record.pid);
+  if (!record.executable) {
+    map.Remove(record.mapping.start, record.mapping.end);
+  } else if (map.Add(record.mapping) && !record.mapping.path.empty()) {
+    MakeTable(map, record.mapping.start);
+  }
+}
+
+// That of a large module takes a tenth of a second, in which samples come that have no room. So it
+// is made as soon as the module is there, and beside the emptying of rings.
+void Sampler::MakeTable(unwind::ModuleMap& map, std::uint64_t address) {
+  unwind::Mapping* const mapping = map.Find(address);
+  if (mapping == nullptr || tables_.IsQuick(*mapping)) return;
+  const auto made = std::async(std::launch::async, [&] { tables_.LookUp(map.pid(), *mapping); });
+  while (made.wait_for(kShortestLook) != std::future_status::ready) events_->Stash();
 }
 
 void Sampler::TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time) {

@@ -143,7 +143,10 @@ class Sampler {
   void TakeSample(const SampleRecord& record, std::uint64_t time);
   void TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time);
   void TakeExit(const ExitRecord& record, std::uint64_t time);
+  void TakeMap(const MapRecord& record);
   void TakeFork(const ForkRecord& record);
+  // Makes the table of what is mapped there, while rings are emptied.
+  void MakeTable(unwind::ModuleMap& map, std::uint64_t address);
   void TakeWait(Waits::Wait wait);
   void ReadWaits();
   void PlanNextLook(double fill);

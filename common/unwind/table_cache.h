@@ -30,6 +30,10 @@ class TableCache {
 
   // Finds or makes the mapping's table, once.
   void LookUp(pid_t pid, Mapping& mapping);
+  // Whether that is quickly done: nothing has to be made of a file.
+  bool IsQuick(const Mapping& mapping) const {
+    return mapping.looked_up || mapping.file == FileIdentity() || by_file_.contains(mapping.file);
+  }
 
   std::size_t tables() const { return tables_.size(); }
   std::size_t memory_bytes() const { return memory_bytes_; }

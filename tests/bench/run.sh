@@ -28,5 +28,6 @@ source deploy/packages.sh
 compgen -G "/usr/lib/postgresql/*/bin/postgres" > /dev/null || unpack_package postgresql-15 >&2
 command -v clickhouse-server > /dev/null || unpack_package clickhouse-server >&2
 cmake --preset release > /dev/null
-cmake --build build/release --target bench fieldcost fieldcost-lsp fieldcost-trace fieldcostd fieldcost-aggregator > /dev/null
+programs=(fieldcost fieldcost-aggregator fieldcost-lsp fieldcost-trace fieldcostd)
+cmake --build build/release --target bench "${programs[@]}" > /dev/null
 exec python3 tests/bench/bench.py --build build/release "$@"

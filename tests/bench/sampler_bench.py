@@ -34,11 +34,13 @@ int main() { std::map<std::string, std::function<int()>> m; m["a"] = [] { return
 """
 SQL = ("with recursive n(i) as (select 1 union all select i + 1 from n where i < 900000) "
        "select count(distinct i * 7919 % 100003), sum(length(hex(i))) from n;")
-NODE = "let s = 0; for (let i = 0; i < 60; i++) s += JSON.stringify(JSON.parse(JSON.stringify([...Array(60000).keys()]))).length"
+NODE = ("let s = 0; const all = JSON.stringify([...Array(60000).keys()]); "
+        "for (let i = 0; i < 80; i++) s += JSON.stringify(JSON.parse(all)).length")
 NGINX = """daemon off; master_process off; error_log stderr crit; pid {0}/pid;
 events {{ worker_connections 64; }}
-http {{ access_log off; client_body_temp_path {0}; proxy_temp_path {0}; fastcgi_temp_path {0}; uwsgi_temp_path {0};
-scgi_temp_path {0}; server {{ listen 127.0.0.1:{1}; keepalive_requests 1000000; location / {{ return 200 "hello"; }} }} }}
+http {{ access_log off; client_body_temp_path {0}; proxy_temp_path {0}; fastcgi_temp_path {0};
+uwsgi_temp_path {0}; scgi_temp_path {0}; server {{ listen 127.0.0.1:{1}; keepalive_requests 1000000;
+location / {{ return 200 "hello"; }} }} }}
 """
 
 
