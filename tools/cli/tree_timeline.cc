@@ -95,10 +95,10 @@ class BinAdder {
                         .to_ns = run.from_ns + std::min(length_ns, axis_.Edge(axis_.bins))};
     const auto& streams = recording_.contents().descriptions.streams;
     Status status;
-    for (std::uint16_t i = 0; i < recording_.contents().streams.size(); ++i) {
+    for (std::size_t i = 0; i < recording_.contents().streams.size(); ++i) {
       const std::vector<std::uint16_t>& metrics = streams[i].metrics;
       FIELDCOST_TRY(recording_.ForEachSample(
-          recording::StreamId(i), part,
+          recording::StreamId(static_cast<std::uint16_t>(i)), part,
           [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
             const std::size_t bin = axis_.BinOf(time_ns - run.from_ns);
             for (std::size_t metric = 0; metric < values.size(); ++metric) {

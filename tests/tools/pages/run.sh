@@ -49,6 +49,8 @@ mkdir -p "$TREES"
 make_trees() {
   cd "$TREES"
   "$WRITE_RECORDINGS" .
+  { printf 'main' && printf ';recurse%.0s' {1..900} && printf ' 5\n'; } > deep.folded
+  "$FIELDCOST" tree show deep.folded --html deep.html
   local name
   for name in a big large; do "$FIELDCOST" tree show "$name.fct" --html "$name.html"; done
   "$FIELDCOST" tree show a.fct@500ms..3.25s --html part.html

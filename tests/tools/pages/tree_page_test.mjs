@@ -424,6 +424,30 @@ describe('a tree of 100,000 nodes', () => {
   });
 });
 
+describe('a recursion of 900 calls', () => {
+  it('is scrolled, and only what is on the screen is drawn', async () => {
+    await withTree(usual, 'deep', async (page) => {
+      const state = () => page.evaluate(() => {
+        const { flame } = treePage;
+        const { clientHeight, scrollTop } = flame.scroller;
+        return { rows: flame.rows, drawn: flame.drawn, most: Math.ceil(clientHeight / 18) + 1, clientHeight, scrollTop };
+      });
+      const begin = await state();
+      assert.equal(begin.rows, 902);
+      assert.ok(begin.drawn <= begin.most && begin.most < 100);
+      await page.focus('#picture');
+      for (let i = 0; i < 100; ++i) await page.keyboard.press('ArrowDown');
+      await nextPicture(page);
+      const { drawn, most, scrollTop, clientHeight } = await state();
+      assert.ok(drawn <= most);
+      assert.equal(scrollTop + clientHeight, 101 * 18, 'the frame in focus is the last on the screen');
+      const box = await page.locator('#picture').boundingBox();
+      await page.mouse.move(box.x + 50, box.y + clientHeight - 5);
+      assert.equal(await page.textContent('#hovered'), await page.textContent('#told'));
+    });
+  });
+});
+
 describe('hostile names', () => {
   it('are text in pictures, tables and sentences', async () => {
     await withTree(usual, 'a', async (page) => {

@@ -112,8 +112,8 @@ class FlameGraph {
     if (model.isDifference && model.where[node] === 2) this.#outline(left, y, seen, '#111', 1.5);
     if (this.found !== null && !isOther) this.#outline(left, y, seen, '#a3005c', 2);
     if (node === this.focused && document.activeElement === this.canvas) {
-      this.#outline(left, y, seen, '#fff', 5);
-      this.#outline(left, y, seen, '#111', 2.5);
+      this.#outline(left, y, seen, '#fff', 3);
+      this.#outline(left, y, seen, '#111', 1.5);
     }
     if (width < flameLeastLabel) return;
     const letters = Math.floor((width - 6) / this.letter);

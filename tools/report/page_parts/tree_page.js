@@ -8,6 +8,7 @@
   const data = JSON.parse(element('tree').textContent);
   const model = new TreeModel(data);
   const tableRows = 25;
+  const tableCallers = 4;
   let timeLine = null;
   let wantedInterval = null;
   let wantedMetric = data.metric;
@@ -62,7 +63,9 @@
       flame.zoom(node);
       flame.focus(node);
     });
-    const callers = model.pathOf(model.parent[node]).map((one) => model.nameOf(one));
+    const above = model.pathOf(model.parent[node]);
+    const callers = above.slice(-tableCallers).map((one) => model.nameOf(one));
+    if (above.length > tableCallers) callers.unshift('…');
     made.append(button, cell('small', '', '', callers.join(' › ')));
     return made;
   }
