@@ -60,6 +60,7 @@ Result<int> Run(const command::Arguments& arguments) {
                                        arguments.Text("--from"), arguments.Text("--to"));
   FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(text));
   TreeShow show = TreeShowOf(arguments);
+  show.named = text;
   LoadedTree loaded;
   if (arguments.Text("--method") == kTimeTree) {
     Result<LoadedTree> counted = ByTimeTree(operand, arguments);
@@ -67,7 +68,6 @@ Result<int> Run(const command::Arguments& arguments) {
     loaded = *std::move(counted);
   } else {
     FIELDCOST_ASSIGN(loaded, LoadTree(operand));
-    show.named = text;
     show.operand = operand;
     show.recording = loaded.recording;
   }
