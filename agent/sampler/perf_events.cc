@@ -14,9 +14,14 @@
 #include <ctime>
 #include <deque>
 #include <optional>
+#include <utility>
+
+#include "common/unwind/memory.h"
 
 namespace fieldcost::sampler {
 namespace {
+
+constexpr std::size_t kBehindBytes = std::size_t{128} << 10;  // of a stack that is put aside
 
 int OpenPerfEvent(const perf_event_attr& attributes, pid_t tid, int cpu) {
   return static_cast<int>(
@@ -69,6 +74,18 @@ Error OpenError(const std::string& what, int error_number) {
   return Fail(ErrorCode::kUnsupported, "{}", reason);
 }
 
+// The copy's last bytes, which tell whether it is still the same stack, and what follows them.
+void ReadBehind(std::span<const std::uint8_t> untrusted_record, std::uint64_t& address,
+                std::vector<std::uint8_t>& bytes) {
+  const auto parsed = ParseRecord(untrusted_record);
+  const auto* const sample = parsed ? std::get_if<SampleRecord>(&parsed->content) : nullptr;
+  if (sample == nullptr || !sample->is_64_bit || sample->stack.empty()) return;
+  const std::size_t seam = std::min(unwind::StackMemory::kSeamBytes, sample->stack.size());
+  address = sample->registers[unwind::kRsp] + sample->stack.size() - seam;
+  bytes.resize(kBehindBytes);
+  bytes.resize(unwind::ProcessMemory(sample->pid).Read(address, bytes.data(), bytes.size()));
+}
+
 void RaiseFileLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -79,6 +96,13 @@ void RaiseFileLimit() {
 }  // namespace
 
 struct PerfEvents::Ring {
+  struct Stashed {
+    std::vector<std::uint8_t> record;
+    std::uint64_t behind_address = 0;
+    std::vector<std::uint8_t> behind;
+    std::size_t bytes() const { return record.size() + behind.size(); }
+  };
+
   Ring(int number, UniqueFd event, void* mapped, std::size_t page_bytes, std::size_t ring_bytes)
       : cpu(number),
         owner(std::move(event)),
@@ -91,7 +115,13 @@ struct PerfEvents::Ring {
 
   std::optional<std::span<const std::uint8_t>> Front() {
     if (stashed.empty()) return ring.Front();
-    return std::span<const std::uint8_t>(stashed.front());
+    return std::span<const std::uint8_t>(stashed.front().record);
+  }
+  void AddBehind(PerfRecord& front) const {
+    auto* const sample = std::get_if<SampleRecord>(&front.content);
+    if (sample == nullptr || stashed.empty()) return;
+    sample->behind = stashed.front().behind;
+    sample->behind_address = stashed.front().behind_address;
   }
   // How many bytes of memory that frees.
   std::size_t Pop() {
@@ -99,7 +129,7 @@ struct PerfEvents::Ring {
       ring.Pop();
       return 0;
     }
-    const std::size_t freed = stashed.front().size();
+    const std::size_t freed = stashed.front().bytes();
     stashed.pop_front();
     return freed;
   }
@@ -110,7 +140,7 @@ struct PerfEvents::Ring {
   void* memory;
   std::size_t bytes;
   PerfRing ring;
-  std::deque<std::vector<std::uint8_t>> stashed;  // older than what is in the ring
+  std::deque<Stashed> stashed;  // older than what is in the ring
 };
 
 PerfEvents::PerfEvents(Options options) : options_(options) {}
@@ -217,7 +247,8 @@ PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
       next_record = *record;
     }
     if (next == rings_.size()) return seen;
-    if (const auto parsed = ParseRecord(next_record)) {
+    if (auto parsed = ParseRecord(next_record)) {
+      rings_[next]->AddBehind(*parsed);
       sink(*parsed, next);
     } else {
       ++seen.unreadable;
@@ -226,13 +257,15 @@ PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
   }
 }
 
-void PerfEvents::Stash() {
+void PerfEvents::Stash(bool deep) {
   for (const auto& ring : rings_) {
     while (stashed_bytes_ < kMostStashedBytes) {
       const auto record = ring->ring.Front();
       if (!record) break;
-      ring->stashed.emplace_back(record->begin(), record->end());
-      stashed_bytes_ += record->size();
+      Ring::Stashed stashed{.record = {record->begin(), record->end()}};
+      if (deep) ReadBehind(stashed.record, stashed.behind_address, stashed.behind);
+      stashed_bytes_ += stashed.bytes();
+      ring->stashed.push_back(std::move(stashed));
       ring->ring.Pop();
     }
   }

@@ -59,10 +59,11 @@ class PerfEvents {
   Seen Drain(std::uint64_t until_ns, const Sink& sink);
 
   // Empties the rings into memory, up to kMostStashedBytes of it: for one who is busy otherwise, so
-  // that the kernel has room. Drain() gives what was put there first. A sink may call it, if it
-  // does not use what its record points to any more.
+  // that the kernel has room. Drain() gives what was put there first. With `deep`, what lies behind
+  // the copies of stacks is read, too, before it changes. A sink may call it, if it does not use
+  // what its record points to any more.
   static constexpr std::size_t kMostStashedBytes = std::size_t{64} << 20;
-  void Stash();
+  void Stash(bool deep);
 
   // CPU time that was counted so far, user's and kernel's, of threads that have ended too.
   // (inherit_stat would tell it of each thread, but what events with it count is too little.)

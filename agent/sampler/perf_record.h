@@ -32,6 +32,9 @@ struct SampleRecord {
   bool is_64_bit = false;  // else there are no registers
   unwind::Registers registers;
   std::span<const std::uint8_t> stack;  // of the record's bytes, from the stack pointer on
+  // What was read at `behind_address` when the sample was put aside; empty: it was not.
+  std::span<const std::uint8_t> behind;
+  std::uint64_t behind_address = 0;
 };
 struct MapRecord {
   pid_t pid = 0;

@@ -224,7 +224,12 @@ void Sampler::MakeTable(unwind::ModuleMap& map, std::uint64_t address) {
   unwind::Mapping* const mapping = map.Find(address);
   if (mapping == nullptr || tables_.IsQuick(*mapping)) return;
   const auto made = std::async(std::launch::async, [&] { tables_.LookUp(map.pid(), *mapping); });
-  while (made.wait_for(kShortestLook) != std::future_status::ready) events_->Stash();
+  const bool deep = deep_samples_ > 0;
+  while (made.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    // Errors show in the next Wait().
+    if (!events_->Wait(kShortestLook, deep, -1)) break;
+    events_->Stash(deep);
+  }
 }
 
 void Sampler::TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time) {

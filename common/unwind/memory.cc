@@ -39,6 +39,14 @@ std::size_t ProcessMemory::Read(std::uint64_t address, void* to, std::size_t siz
   return done;
 }
 
+std::size_t MemoryAt::Read(std::uint64_t address, void* to, std::size_t size) {
+  const std::uint64_t offset = address - base_;
+  if (offset >= bytes_.size()) return 0;
+  const std::size_t there = std::min<std::size_t>(size, bytes_.size() - offset);
+  std::memcpy(to, bytes_.data() + offset, there);
+  return there;
+}
+
 bool StackMemory::Read(std::uint64_t address, std::uint64_t& value) {
   const std::uint64_t offset = address - base_;
   if (copy_.size() >= sizeof value && offset <= copy_.size() - sizeof value) {

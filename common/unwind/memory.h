@@ -27,6 +27,17 @@ class ProcessMemory : public MemoryReader {
   pid_t pid_;
 };
 
+// Bytes that were read from `base` on. REQUIRES: they outlive this.
+class MemoryAt : public MemoryReader {
+ public:
+  MemoryAt(std::uint64_t base, std::span<const std::uint8_t> bytes) : base_(base), bytes_(bytes) {}
+  std::size_t Read(std::uint64_t address, void* to, std::size_t size) override;
+
+ private:
+  std::uint64_t base_;
+  std::span<const std::uint8_t> bytes_;
+};
+
 // A thread's stack: a copy of its innermost bytes, which the kernel made at the instant of a
 // sample, and what lies further out, read later if it is asked for.
 //

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -146,6 +147,19 @@ TEST(ProcessMemoryTest, EndsWhereMemoryEnds) {
   EXPECT_EQ(memory.Read(address + 2 * page, to.data(), page), 0U);
   EXPECT_EQ(memory.Read(UINT64_MAX - 4, to.data(), page), 0U);
   ::munmap(at, 3 * page);
+}
+
+TEST(MemoryAtTest, WhatWasReadIsThereAndNoMore) {
+  const std::array<std::uint8_t, 4> bytes = {1, 2, 3, 4};
+  MemoryAt memory(1000, bytes);
+  std::array<std::uint8_t, 4> read{};
+  EXPECT_EQ(memory.Read(1000, read.data(), 4), 4U);
+  EXPECT_EQ(read, bytes);
+  EXPECT_EQ(memory.Read(1003, read.data(), 4), 1U);
+  EXPECT_EQ(read[0], 4);
+  EXPECT_EQ(memory.Read(1004, read.data(), 1), 0U);
+  EXPECT_EQ(memory.Read(999, read.data(), 4), 0U);
+  EXPECT_EQ(MemoryAt(0, {}).Read(0, read.data(), 1), 0U);
 }
 
 }  // namespace
