@@ -251,14 +251,15 @@ TEST_F(CommandCheckTest, ATreeShowsWhereTheCostIs) {
                                    "main;<img src=x>\x1b[2J 1\n");
   const ProcessResult result = Cli({"check", profile, "--tree", stacks});
   EXPECT_EQ(result.exit_status, kWorse) << result.errors;
-  EXPECT_THAT(result.output,
-              AllOf(StartsWith("  SHARE  COST  SELF  FUNCTION\n100.0 %   101        main\n"
-                               " 74.3 %    75          run\n"),
-                    HasSubstr("    liba.so!slow  ! worse than the field, ratio "),
-                    HasSubstr("    slow_[k]  ! worse"), HasSubstr("5     5      libother.so!slow\n"),
-                    HasSubstr("1     1    <img src=x>\\x1b[2J\n"),
-                    HasSubstr("101 in all; 1 of 1 APIs that are worse than the field (!) are in "
-                              "it, with 69.3 % of it\n")));
+  EXPECT_THAT(
+      result.output,
+      AllOf(StartsWith("  SHARE  COST  SELF  FUNCTION\n100.0 %   101        main\n"
+                       " 74.3 %    75          run\n"),
+            HasSubstr("    liba.so!slow  ! worse than the field, ratio "),
+            HasSubstr("    slow_[k]  ! worse"), HasSubstr("5     5      libother.so!slow\n"),
+            HasSubstr("1     1    <img src=x>\\x1b[2J\n"),
+            HasSubstr("101 in all; 1 of 1 APIs that are worse than the field (!) are in "
+                      "it, with 69.3 % of it\n")));
   const std::string json = Cli({"check", profile, "--tree", stacks, "--json"}).output;
   EXPECT_EQ(Json(json,
                  "d['total'], d['worse_total'], [n['parent'] for n in d['nodes']][:4],"
