@@ -30,6 +30,8 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 14 trace_branch  CPU ns that it adds to a block  no floor
   row 14 trace_sampling  % that sampled stacks add to a program's CPU time; peer: perf record. Its table
                     goes to standard error
+  row 14 planted_change  how often tree compare finds a planted change in ten real runs a side, and nothing
+                    else; and nothing in equal builds. Eight minutes; only if it is named
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -62,6 +64,7 @@ import lsp_hover
 import soak
 from aggregator_bench import AggregatorBench
 from lab_bench import LabBench
+from planted_change import PlantedBench
 from sampler_bench import SamplerBench
 from trace_bench import TraceBench
 
@@ -494,10 +497,11 @@ def main():
     of_service = ["ingest", "ack_latency", "publish", "scaling", "soak"]
     of_lab = ["lab_passes", "lab_map", "lab_start", "lab_undisturbed", "lab_peers"]
     of_trace = ["trace_call", "trace_branch"]
-    only_by_name = {"soak"}
+    only_by_name = {"planted_change", "soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, *of_trace, "trace_sampling", "unwind", "fleet"]
+             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, *of_trace, "trace_sampling", "planted_change", "unwind",
+             "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
@@ -512,7 +516,8 @@ def main():
     lab = LabBench(bench.build, lambda: bench.ticks_to_ns)
     trace = TraceBench(bench.build, lambda: bench.ticks_to_ns)
     sampler = SamplerBench(bench.build)
-    owners = {"trace_sampling": sampler} | dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
+    owners = {"trace_sampling": sampler, "planted_change": PlantedBench(bench.build)}
+    owners |= dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
     missed = False
     try:
         for name in arguments.names or [n for n in names if n not in only_by_name]:
