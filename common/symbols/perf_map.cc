@@ -60,8 +60,8 @@ Result<PerfMap> PerfMap::OfProcess(pid_t pid) {
   struct stat process {};
   const std::string directory = fmt::format("/proc/{}", pid);
   if (::stat(directory.c_str(), &process) != 0) return ErrnoError("look at", directory, errno);
-  for (const std::string& path : {fmt::format("{}/root/tmp/perf-{}.map", directory, pid),
-                                  fmt::format("/tmp/perf-{}.map", pid)}) {
+  const std::string name = fmt::format("/tmp/perf-{}.map", pid);
+  for (const std::string& path : {directory + "/root" + name, name}) {
     const UniqueFd fd(
         ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (!fd.valid()) continue;

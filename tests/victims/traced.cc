@@ -121,6 +121,7 @@ TRACED void transfer(int fd) {
   for (int i = 0; i < 3; ++i) sink = write(fd, bytes, sizeof bytes);
   sink = pread(fd, bytes, 700, 0);
 }
+// What is measured here is the waiting.
 TRACED void waits() {
   for (int i = 0; i < 20; ++i) usleep(100);
 }

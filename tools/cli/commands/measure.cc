@@ -23,7 +23,7 @@
 #include "tools/cli/lab_exports.h"
 #include "tools/cli/lab_file.h"
 #include "tools/cli/lab_progress.h"
-#include "tools/cli/pick.h"
+#include "tools/cli/measure_request.h"
 #include "tools/cli/session/preload_library.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/time_text.h"
@@ -35,20 +35,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kPageMode = 0600;
-
-struct Request {
-  lab::MeasureOptions options;
-  std::vector<std::uint64_t> scan;  // values of {N}; empty: it is not there
-  std::string scan_name;
-  std::string name;
-  fs::path save;
-  fs::path base;            // a table that it is compared with; empty = none
-  bool with_field = false;  // and with the catalogue
-  fs::path page;            // written for the browser; empty = none
-  LabExports exports;
-};
-
-constexpr std::string_view kAnyStatus = "all";
 
 // ^C ends the run that is on, and what is finished is kept.
 class InterruptibleRuns {
@@ -149,76 +135,6 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   return lines;
 }
 
-// Brings names of C++ into the form that the library reads.
-Status CheckGlobs(std::string& untrusted_text) {
-  FIELDCOST_ASSIGN(untrusted_text, ResolvePick(untrusted_text));
-  return {};
-}
-
-Status CheckSpan(std::string& untrusted_text) {
-  if (ParseDuration(untrusted_text)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no time, such as 30s, 5m or 1h");
-}
-
-Status CheckStatuses(std::string& untrusted_text) {
-  if (untrusted_text == kAnyStatus) return {};
-  for (std::size_t begin = 0; begin <= untrusted_text.size();) {
-    const std::size_t end = std::min(untrusted_text.find(',', begin), untrusted_text.size());
-    const auto status = ParseUint64(std::string_view(untrusted_text).substr(begin, end - begin));
-    if (!status || *status > 255) {
-      return Fail(ErrorCode::kInvalidArgument, "it is neither 'all' nor a list such as 1,2");
-    }
-    begin = end + 1;
-  }
-  return {};
-}
-
-std::vector<std::string> Split(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
-lab::OutputMode OutputModeOf(std::string_view text) {
-  if (text == "null") return lab::OutputMode::kNull;
-  return text == "inherit" ? lab::OutputMode::kInherit : lab::OutputMode::kPipe;
-}
-
-std::optional<std::chrono::milliseconds> SpanOf(std::string_view text) {
-  const auto span = ParseDuration(text);
-  if (!span) return std::nullopt;
-  return std::chrono::duration_cast<std::chrono::milliseconds>(*span);
-}
-
-lab::MeasureOptions OptionsOf(const command::Arguments& arguments) {
-  lab::MeasureOptions options;
-  options.runner.scenario.command = arguments.program();
-  options.runner.scenario.output = OutputModeOf(arguments.Text("--output"));
-  options.runner.scenario.timeout = SpanOf(arguments.Text("--timeout"));
-  options.apis = arguments.Text("--apis");
-  options.isolate = Split(arguments.Text("--isolate"));
-  options.rounds = static_cast<std::uint32_t>(*arguments.Number("--rounds"));
-  options.warmup = static_cast<std::uint32_t>(*arguments.Number("--warmup"));
-  options.seed = arguments.Number("--seed");
-  options.max_time = SpanOf(arguments.Text("--max-time"));
-  options.prepare = arguments.Text("--prepare");
-  options.cleanup = arguments.Text("--cleanup");
-  options.accept_any_status = arguments.Text("--ignore-failure") == kAnyStatus;
-  if (!options.accept_any_status) {
-    for (const std::string& status : Split(arguments.Text("--ignore-failure"))) {
-      options.accepted_statuses.insert(std::stoi(status));
-    }
-    if (!options.accepted_statuses.empty()) options.accepted_statuses.insert(0);
-  }
-  options.plan_only = arguments.Has("--plan");
-  options.data_slots = arguments.Has("--function-pointers");
-  return options;
-}
-
 // The command with the value in the place of "{N}".
 std::vector<std::string> WithValue(std::vector<std::string> command, const std::string& name,
                                    std::uint64_t value) {
@@ -240,7 +156,7 @@ struct Measured {
 };
 
 // One scenario: measured, said, and made a table of.
-Result<Measured> MeasureOne(const Request& request, const lab::MeasureOptions& options,
+Result<Measured> MeasureOne(const MeasureRequest& request, const lab::MeasureOptions& options,
                             const agent::AgentConfig& config, const std::string& name) {
   const auto started = SystemClock().Now().time_since_epoch();
   Measured measured;
@@ -271,7 +187,7 @@ void TellByValue(std::uint64_t value, wire::LabTable& table) {
   }
 }
 
-Result<Measured> MeasureAll(const Request& request, lab::MeasureOptions options,
+Result<Measured> MeasureAll(const MeasureRequest& request, lab::MeasureOptions options,
                             const agent::AgentConfig& config) {
   const std::string name =
       request.name.empty()
@@ -344,7 +260,7 @@ std::vector<std::vector<stats::ApiKey>> GroupsOf(const Measured& measured) {
   return groups;
 }
 
-Status WriteFiles(const Request& request, const Measured& measured) {
+Status WriteFiles(const MeasureRequest& request, const Measured& measured) {
   if (!request.save.empty()) FIELDCOST_TRY(WriteLabTable(request.save, measured.table));
   FIELDCOST_TRY(WriteExports(request.exports, measured.table));
   if (request.page.empty()) return {};
@@ -354,7 +270,7 @@ Status WriteFiles(const Request& request, const Measured& measured) {
   return WriteFileAtomically(request.page, report::LabPage(content), kPageMode);
 }
 
-Result<int> Run(const Request& request, const Output& output) {
+Result<int> Run(const MeasureRequest& request, const Output& output) {
   FIELDCOST_TRY(CheckProgram(request.options.runner.scenario.command[0]));
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
@@ -391,128 +307,6 @@ Result<int> Run(const Request& request, const Output& output) {
   return StatusOf(measured.found);
 }
 
-Result<Request> RequestOf(const command::Arguments& arguments) {
-  Request request{.options = OptionsOf(arguments),
-                  .scan = {},
-                  .scan_name = {},
-                  .name = arguments.Text("--name"),
-                  .save = arguments.Text("--save"),
-                  .base = arguments.Text("--diff-base"),
-                  .with_field = arguments.Has("--field"),
-                  .page = arguments.Text("--html"),
-                  .exports = ExportsOf(arguments)};
-  const std::string& scan = arguments.Text("--scan");
-  if (scan.empty()) return request;
-  const std::size_t equals = scan.find('=');
-  request.scan_name = scan.substr(0, equals);
-  for (const std::string& value : Split(std::string_view(scan).substr(equals + 1))) {
-    request.scan.push_back(*ParseUint64(value));
-  }
-  return request;
-}
-
-// "N=1,10,100".
-Status CheckScan(std::string& untrusted_text) {
-  const std::size_t equals = untrusted_text.find('=');
-  const auto bad = [] {
-    return Fail(ErrorCode::kInvalidArgument, "it is no name with numbers, such as N=1,10,100");
-  };
-  if (equals == 0 || equals == std::string::npos || equals + 1 == untrusted_text.size())
-    return bad();
-  for (const std::string& value : Split(std::string_view(untrusted_text).substr(equals + 1))) {
-    if (!ParseUint64(value)) return bad();
-  }
-  return {};
-}
-
-Status CheckRounds(std::string& untrusted_text) {
-  constexpr std::uint64_t kMostRounds = 1000;
-  const auto rounds = ParseUint64(untrusted_text);
-  if (rounds && *rounds <= kMostRounds) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no number up to {}", kMostRounds);
-}
-
-std::vector<command::Option> FilesAndComparisons() {
-  return {
-      {.names = "--save",
-       .value = "FILE",
-       .help = "Keep the table there: merge, top, show, diff and check read it",
-       .completes = command::Completes::kFiles},
-      {.names = "--diff-base",
-       .value = "FILE",
-       .help = "Compare with that table, instead of printing this one: exit status 1 if something "
-               "costs more, 2 if there is too little data",
-       .completes = command::Completes::kFiles},
-      {.names = "--field",
-       .help = "With how much more each costs in the field, by the catalogue: its context's price",
-       .excludes = {"--diff-base"}},
-      {.names = "--html",
-       .value = "FILE",
-       .help = "Write a page for the browser there: spectra, histograms, shapes, pairs and groups",
-       .completes = command::Completes::kFiles},
-      ExportPprofOption(),
-      ExportFoldedOption(),
-      {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
-      {.names = "--apis",
-       .value = "GLOB,...",
-       .help = "Only these APIs: globs soname!symbol",
-       .completes = command::Completes::kApiGlobs,
-       .check = CheckGlobs},
-      {.names = "--isolate",
-       .value = "GLOB,...",
-       .help = "These get runs of their own, without any other",
-       .completes = command::Completes::kApiGlobs,
-       .check = CheckGlobs},
-      {.names = "--rounds",
-       .value = "N",
-       .help = "How often each API is timed",
-       .default_text = "5",
-       .check = CheckRounds}};
-}
-
-std::vector<command::Option> Options() {
-  std::vector<command::Option> options = FilesAndComparisons();
-  const std::vector<command::Option> of_runs = {
-      {.names = "--warmup",
-       .value = "N",
-       .help = "Runs before all others, which measure nothing",
-       .default_text = "0",
-       .check = CheckRounds},
-      {.names = "--seed",
-       .value = "N",
-       .help = "Decides the order of runs; by default what is called does",
-       .check = command::CheckNumber},
-      {.names = "--max-time",
-       .value = "TIME",
-       .help = "End after that time (30s, 5m, 1h), with the rounds that are finished",
-       .check = CheckSpan},
-      {.names = "--timeout",
-       .value = "TIME",
-       .help = "End if one run takes longer, with the rounds that are finished",
-       .check = CheckSpan},
-      {.names = "--prepare", .value = "COMMAND", .help = "A shell command before each run"},
-      {.names = "--cleanup", .value = "COMMAND", .help = "A shell command after the last one"},
-      {.names = "--scan",
-       .value = "NAME=N,...",
-       .help = "Measure it for each of these numbers, in the place of {NAME} in the command",
-       .check = CheckScan},
-      {.names = "--output",
-       .value = "WHERE",
-       .help = "What becomes of the command's output: pipe (read and compared), null, inherit",
-       .default_text = "pipe",
-       .choices = {"pipe", "null", "inherit"}},
-      {.names = "--ignore-failure",
-       .value = "LIST",
-       .help = "Exit statuses that are none to stop at: all, or a list such as 1,2",
-       .check = CheckStatuses},
-      {.names = "--function-pointers",
-       .help = "Also calls through slots that serve function pointers (programs built with "
-               "-fno-plt); their addresses are other ones then"},
-      {.names = "--plan", .help = "Find what is called and make the groups, time nothing"}};
-  options.insert(options.end(), of_runs.begin(), of_runs.end());
-  return options;
-}
-
 }  // namespace
 
 command::Command MeasureCommand() {
@@ -530,9 +324,9 @@ Examples:
   fieldcost measure --save a.lab --rounds 10 -- ./parse big.json
   fieldcost measure --apis 'libz.so.1!*' --scan N=1,10,100 -- ./pack {N}
   fieldcost top --table a.lab)",
-      .options = Options(),
+      .options = MeasureRequestOptions(),
       .handler = [](const command::Arguments& arguments) -> Result<int> {
-        FIELDCOST_ASSIGN(const Request request, RequestOf(arguments));
+        FIELDCOST_ASSIGN(const MeasureRequest request, MeasureRequestOf(arguments));
         return Run(request, OutputOf(arguments));
       },
       .takes_program = true};

@@ -12,12 +12,17 @@ namespace {
 
 constexpr int kDamaged = 65;  // as exit statuses of kCorrupt
 
+std::string Counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", draw::FormatCount(count), what, count == 1 ? "" : "s");
+}
+
 std::string FoundText(const recording::VerifyReport& report) {
   std::string text = fmt::format(
-      "{} bytes: {} samples on {} paths, {} runs{}, {} trees{}\n", draw::FormatCount(report.bytes),
-      draw::FormatCount(report.samples), draw::FormatCount(report.paths), report.runs,
+      "{}: {} on {}, {}{}, {}{}\n", Counted(report.bytes, "byte"),
+      Counted(report.samples, "sample"), Counted(report.paths, "path"), Counted(report.runs, "run"),
       report.open_runs == 0 ? "" : fmt::format(" ({} without their end)", report.open_runs),
-      report.trees, report.has_index ? "" : "; it was not closed, so it has no index");
+      Counted(report.trees, "tree"),
+      report.has_index ? "" : "; it was not closed, so it has no index");
   if (!report.stop.reason.empty()) {
     text += fmt::format("cannot be read from byte {} on: {}\n", report.stop.offset,
                         EscapeControl(report.stop.reason));
