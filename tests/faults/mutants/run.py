@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The proof that the proofs see: builds fieldcost with a fault of ours in it, and its tests must fail.
 
-Usage: run.py SOURCE_DIR BUILD_DIR [--list] [--targets] [--jobs N] [NAME...]
+Usage: run.py SOURCE_DIR BUILD_DIR [--list] [--targets] [--applies] [--jobs N] [NAME...]
 
 Each NAME.patch beside this file changes copies of sources; its first lines say which tests have to notice,
 and which claims of agent/PRIVACY.md it breaks:
@@ -233,12 +233,18 @@ def all_mutants():
     return [Mutant(path) for path in sorted(HERE.glob("*.patch"))]
 
 
+def fits(mutant, source):
+    return subprocess.run(["patch", "-p1", "--fuzz=2", "--batch", "--dry-run", "--silent", "-i", mutant.patch],
+                          cwd=source, stdout=subprocess.DEVNULL).returncode == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=lambda p: Path(p).resolve())
     parser.add_argument("build", type=lambda p: Path(p).resolve())
     parser.add_argument("names", nargs="*")
     parser.add_argument("--list", action="store_true", help="print their names")
+    parser.add_argument("--applies", action="store_true", help="only whether each patch fits its sources")
     parser.add_argument("--targets", action="store_true", help="print what has to be built for them")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_intermixed_args()
@@ -246,6 +252,10 @@ def main():
     if arguments.list:
         print("\n".join(m.name for m in mutants))
         return 0
+    if arguments.applies:
+        stale = [mutant.name for mutant in mutants if not fits(mutant, arguments.source)]
+        print("\n".join(f"{name}.patch does not apply" for name in stale) or f"all {len(mutants)} apply")
+        return 1 if stale or not mutants else 0
     if arguments.targets:
         print("\n".join(sorted({m.test for m in mutants} | {p for m in mutants for p in m.programs})))
         return 0
