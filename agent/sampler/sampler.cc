@@ -281,7 +281,7 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
   unwind::StackMemory memory(stack, record.stack, &rest, unwind::StackMemory::Thread::kRunning,
                              &thunks);
   unwinder_.Unwind(map, record.registers, memory, stack_);
-  const bool is_deep = memory.fetched_bytes() > 0 || memory.seam_broken();
+  const bool is_deep = memory.fetched_bytes() > 0 || memory.seam_broken() || thunks.was_asked();
   deep_samples_ = is_deep ? kDeepSamples : std::max(deep_samples_ - 1, 0);
   sample_ = {.kind = Sample::Kind::kCpu,
              .time_ns = time,

@@ -52,12 +52,15 @@ std::uint64_t TicksOfTime::NotAfter(std::uint64_t time_ns) const {
 
 std::size_t ThunkRecords::Read(std::uint64_t address, void* to, std::size_t size) {
   if (size != kWord || address % kWord != 0) return 0;
+  was_asked_ = true;
   for (const std::size_t asked : kAskedFor) {
     std::array<std::uint64_t, kWords> record{};
     const std::uint64_t begin = address - asked * kWord;
     if (memory_.Read(begin, record.data(), sizeof record) != sizeof record) continue;
     const std::uint64_t place = record[kStackPointer];
-    const bool is_on_stack = place % kWord == 0 && place >= base_ && place - base_ < stack_.size();
+    // 0: the call is over, and no other has begun.
+    const bool is_on_stack =
+        place % kWord == 0 && (place == 0 || (place >= base_ && place - base_ < stack_.size()));
     const bool is_as_it_was = record[kStartTicks] != 0 && record[kStartTicks] <= ticks_;
     if (!is_on_stack || !is_as_it_was) continue;
     std::memcpy(to, &record[asked], kWord);

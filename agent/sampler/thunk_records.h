@@ -30,8 +30,9 @@ class TicksOfTime {
 
 // Where our own libraries, in a process that is sampled, keep the return addresses of calls that
 // they measure (agent/intercept/thunk.h): to follow such a call to its caller, its record is read
-// while the thread runs on. It counts if it stands for a place in the copied stack, and if its call
-// began before the sample: so it has not been used for another one since. Not thread-safe.
+// while the thread runs on. It counts if it stands for a place in the copied stack, or for none any
+// more, and if its call began before the sample: so it has not been used for another one since. Not
+// thread-safe.
 class ThunkRecords : public unwind::MemoryReader {
  public:
   // `stack`: the copy, from `base` on. `ticks`: of the sample. REQUIRES: `memory` outlives this.
@@ -42,11 +43,15 @@ class ThunkRecords : public unwind::MemoryReader {
   // Eight bytes of a record that an unwinder needs; 0 for all else.
   std::size_t Read(std::uint64_t address, void* to, std::size_t size) override;
 
+  // Whether it matters how soon after the sample this is.
+  bool was_asked() const { return was_asked_; }
+
  private:
   unwind::MemoryReader& memory_;
   std::uint64_t base_;
   std::span<const std::uint8_t> stack_;
   std::uint64_t ticks_;
+  bool was_asked_ = false;
 };
 
 }  // namespace fieldcost::sampler

@@ -56,6 +56,13 @@ TEST(ThunkRecordsTest, ARecordThatWasUsedAgainSinceIsNotBelieved) {
   EXPECT_EQ(ReadAt(0, kStarted, never), 0U);
 }
 
+TEST(ThunkRecordsTest, ACallThatIsOverByNowHasItsCallerToo) {
+  auto over = Record();
+  over[3] = 0;
+  EXPECT_EQ(ReadAt(0, kStarted, over), 0x401234U);
+  EXPECT_EQ(ReadAt(0, kStarted - 1, over), 0U);
+}
+
 TEST(ThunkRecordsTest, WhatStandsForNoPlaceOnTheStackIsNone) {
   for (const std::uint64_t place : {kStackAt - 8, kStackAt + 256, kStackAt + 65}) {
     auto elsewhere = Record();

@@ -77,6 +77,16 @@ TEST_F(TraceTest, WhatItStartsIsRecordedToo) {
   EXPECT_THAT(Show({"--flat", "--all"}).output, HasSubstr("_PyEval_EvalFrameDefault"));
 }
 
+// The field's library keeps the return addresses of calls that it measures.
+TEST_F(TraceTest, StacksGoOnThroughCallsThatTheFieldMeasures) {
+  const ProcessResult traced = Trace(
+      {"--rate", "997"}, {FIELDCOST_PROGRAM, "run", "--pick", "libz.so.1!*", "--", "python3", "-c",
+                          "import zlib\nfor i in range(20): zlib.compress(b'a b c d' * 400000)"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  EXPECT_THAT(Show({"--callers", "deflate"}).output,
+              AllOf(HasSubstr("Py_RunMain"), Not(HasSubstr("libfieldcost_preload"))));
+}
+
 TEST_F(TraceTest, WrongCommandLinesAreRefused) {
   const ProcessResult none = Trace({}, {"/no/such/program"});
   EXPECT_EQ(none.exit_status, kNotFound);
