@@ -118,6 +118,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "fieldcost: {}\n", result.error().message);
     return ExitStatus(result.error().code);
   }
+  if (!result->why_no_samples.empty()) {
+    fmt::print(stderr, "fieldcost: events alone, no samples: {}\n", result->why_no_samples);
+  }
   if (options->quiet) return result->status;
   constexpr double kMs = 1e6;
   fmt::print(stderr, "fieldcost: {} run{}, {} samples, {} cut, {} lost; {:.0f} ms to take; in {}\n",

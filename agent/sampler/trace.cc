@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,6 +157,26 @@ int WaitFor(pid_t child) {
   return WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+// Until the child ends, of which there are events alone.
+Status Follow(pid_t child, SampleWriter& writer, EventRun& events) {
+  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  if (!process.valid()) return ErrnoError("follow process", std::to_string(child), errno);
+  pollfd waiting{.fd = process.get(), .events = POLLIN, .revents = 0};
+  for (;;) {
+    const int ready = ::poll(&waiting, 1, static_cast<int>(kLook.count()));
+    if (ready < 0 && errno != EINTR)
+      return ErrnoError("follow process", std::to_string(child), errno);
+    if (ready > 0) return {};
+    FIELDCOST_TRY(events.Look());
+    FIELDCOST_TRY(writer.Flush());
+  }
+}
+
+// Without samples events are still worth a recording.
+bool CanDoWithout(const Error& error) {
+  return error.code == ErrorCode::kPermissionDenied || error.code == ErrorCode::kUnsupported;
+}
+
 // The status of one run.
 Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWriter* event_writer,
                     TraceResult& result) {
@@ -170,12 +192,16 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
     CountCut(sample, result);
   };
   auto made = Sampler::OfNextExec(child, {.period_ns = options.period_ns}, take);
-  Status done = made ? writer.BeginRun(fmt::format("{}", fmt::join(options.command, " ")))
-                     : Status(made.error());
+  Status done = made ? Status() : Status(made.error());
+  if (!made && event_writer != nullptr && CanDoWithout(made.error())) {
+    result.why_no_samples = made.error().message;
+    done = {};
+  }
+  if (done) done = writer.BeginRun(fmt::format("{}", fmt::join(options.command, " ")));
   if (done) {
-    sampler = *std::move(made);
+    if (made) sampler = *std::move(made);
     go.write_end.Reset();
-    done = Watch(*sampler, writer, events, taken);
+    done = sampler ? Watch(*sampler, writer, events, taken) : Follow(child, writer, events);
   }
   if (!done) ::kill(child, SIGKILL);
   go.write_end.Reset();
@@ -186,10 +212,11 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   if (::read(why.read_end.get(), &error, sizeof error) == sizeof error) {
     return ErrnoError("run", options.command[0], error);
   }
-  result.samples += sampler->counts().samples;
-  result.lost += sampler->counts().lost;
+  const SamplerCounts counts = sampler ? sampler->counts() : SamplerCounts();
+  result.samples += counts.samples;
+  result.lost += counts.lost;
   FIELDCOST_TRY(events.End());
-  FIELDCOST_TRY(writer.EndRun(status, sampler->counts()));
+  FIELDCOST_TRY(writer.EndRun(status, counts));
   return status;
 }
 
@@ -256,7 +283,10 @@ Result<TraceResult> Trace(const TraceOptions& options) {
     FIELDCOST_ASSIGN(result.status, RunOnce(options, writer, event_writer, result));
     ++result.runs;
   }
-  const auto unmeasured = events ? events->unmeasured() : std::vector<std::string>();
+  auto unmeasured = events ? events->unmeasured() : std::vector<std::string>();
+  if (!result.why_no_samples.empty()) {
+    unmeasured.insert(unmeasured.end(), {SampleWriter::kCpu, SampleWriter::kOffCpu});
+  }
   FIELDCOST_TRY(Close(options, writer, unmeasured, result));
   if (stopped_by != 0 && result.status == 0) result.status = kSignalled + stopped_by;
   return result;

@@ -30,6 +30,7 @@ struct TraceResult {
   std::uint64_t samples = 0;
   std::uint64_t cut = 0;
   std::uint64_t lost = 0;
+  std::string why_no_samples;   // where there are events alone; else empty
   std::uint64_t reader_ns = 0;  // this process's CPU time until names are looked up
 };
 
@@ -37,8 +38,8 @@ struct TraceResult {
 // it starts spend CPU time and wait. The first run that fails, or a signal, ends it: what was
 // recorded until then is good. With a pid: that process, until it ends, or a signal, or for the
 // time given; it is left as it is. SIGINT, SIGTERM and SIGHUP are handled for the whole process
-// from then on. REQUIRES: one thread. kNotFound: no such program; errors of Sampler and
-// recording::Writer.
+// from then on. REQUIRES: one thread. kNotFound: no such program; errors of Sampler,
+// without which there may be events, and of recording::Writer.
 Result<TraceResult> Trace(const TraceOptions& options);
 
 }  // namespace fieldcost::sampler

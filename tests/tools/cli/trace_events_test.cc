@@ -130,6 +130,38 @@ TEST_F(TraceEventsTest, SeveralRunsAreComparedRunByRun) {
   EXPECT_NE(same.exit_status, 1) << same.output;
 }
 
+// A program without the right to perf_event_open(2), as most are on Debian, and all it starts.
+const std::string kForbidPerf = R"(
+import ctypes, os, struct, sys
+PERF_EVENT_OPEN, NUMBER, ALLOW, DENY = 298, 0, 0x7fff0000, 0x00050001
+code = b"".join(struct.pack("HBBI", *one) for one in [
+    (0x20, 0, 0, NUMBER), (0x15, 0, 1, PERF_EVENT_OPEN), (0x06, 0, 0, DENY), (0x06, 0, 0, ALLOW)])
+libc, bytes_ = ctypes.CDLL(None), ctypes.create_string_buffer(code)
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(bytes_)))
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+)";
+
+TEST_F(TraceEventsTest, WhoMayNotSampleHasEventsAlone) {
+  const ProcessResult traced =
+      Start({"python3", "-c", kForbidPerf, FIELDCOST_PROGRAM, "trace", "-o", file(), "--events",
+             "functions", "--", kVictims + "traced", "work"},
+            {{"FIELDCOST_HOME", home().string()}});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  EXPECT_THAT(traced.errors, AllOf(HasSubstr("events alone, no samples: "),
+                                   HasSubstr("kernel.perf_event_paranoid")));
+  EXPECT_THAT(Costs(file(), "calls"), Contains(Pair("work/middle/leaf", "3")));
+  for (const char* metric : {"cpu", "off-cpu", "page-faults", "context-switches"}) {
+    EXPECT_THAT(Cli({"tree", "show", file(), "--metric", metric}).errors,
+                HasSubstr("was not measured"))
+        << metric;
+  }
+  const ProcessResult sampled = Start(
+      {"python3", "-c", kForbidPerf, FIELDCOST_PROGRAM, "trace", "-o", file(), "--", "/bin/true"},
+      {});
+  EXPECT_EQ(sampled.exit_status, 77) << sampled.errors;
+}
+
 TEST_F(TraceEventsTest, NothingStaysBehind) {
   ASSERT_EQ(Trace("functions", {kVictims + "traced", "work"}).exit_status, 0);
   std::vector<std::string> left;
