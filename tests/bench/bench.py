@@ -500,8 +500,8 @@ def main():
     only_by_name = {"planted_change", "soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, *of_trace, "trace_sampling", "planted_change", "unwind",
-             "fleet"]
+             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, *of_trace, "trace_sampling", "planted_change",
+             "unwind", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
