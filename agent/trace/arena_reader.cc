@@ -1,5 +1,7 @@
 #include "agent/trace/arena_reader.h"
 
+#include <x86intrin.h>
+
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -14,6 +16,13 @@ constexpr std::uint64_t kMostSum = std::uint64_t{1} << 60;
 constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns a tick
 
 // The file, and which number has which index.
+struct OpenCall {
+  std::uint64_t now_ticks = 0;
+  std::uint64_t last_ticks = 0;
+  std::uint32_t current = 0;
+  bool is_known = false;
+};
+
 struct Reading {
   const agent::RunBytes* untrusted;
   shm::TraceHeader header;
@@ -21,6 +30,7 @@ struct Reading {
   std::vector<std::uint32_t> api_of;
   std::vector<shm::TraceChunk> untrusted_chunks;
   std::unordered_map<std::uint32_t, std::uint32_t> node_of;
+  std::vector<OpenCall> open_calls;  // [slot]
   Arena arena;
 };
 
@@ -231,6 +241,34 @@ void Add(std::uint64_t untrusted_count, std::uint64_t& sum) {
   sum += std::min(untrusted_count, kMostSum - std::min(sum, kMostSum));
 }
 
+// What a thread was at before its nodes were read. In this order: a clock that was looked at before
+// an event began is not ahead of it, and what is read after `busy` was 0 is of no event that had
+// begun by then, unless last_ticks changes until the nodes are read.
+Status LookAtThread(std::uint32_t slot, Reading& reading) {
+  const auto at = [&](std::size_t offset) {
+    return shm::TraceThreadsOffset() + slot * sizeof(shm::TraceThread) + offset;
+  };
+  OpenCall open{.now_ticks = __rdtsc()};
+  std::uint32_t busy = 0;
+  FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, last_ticks)), open.last_ticks));
+  FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, busy)), busy));
+  FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, current)), open.current));
+  open.is_known = busy == 0;
+  reading.open_calls.push_back(open);
+  return {};
+}
+
+// REQUIRES: the thread's nodes, and then last_ticks, have been read.
+std::uint64_t OpenTicks(const OpenCall& open, const shm::TraceThread& untrusted_thread) {
+  // How far the counters of two CPUs may be apart, and more.
+  constexpr std::uint64_t kApart = 4096;
+  const bool is_same = open.is_known && open.last_ticks == untrusted_thread.last_ticks &&
+                       open.current == untrusted_thread.current;
+  if (!is_same || open.now_ticks < open.last_ticks + kApart) return 0;
+  const std::uint64_t ticks = open.now_ticks - open.last_ticks - kApart;
+  return ticks < kMostSum ? ticks : 0;
+}
+
 Status ReadThread(std::uint32_t slot, Reading& reading) {
   shm::TraceThread untrusted;
   FIELDCOST_TRY(ReadPart(reading, shm::TraceThreadsOffset() + slot * sizeof untrusted, untrusted));
@@ -251,7 +289,8 @@ Status ReadThread(std::uint32_t slot, Reading& reading) {
        .root = root->second,
        .current = current == reading.node_of.end() ? root->second : current->second,
        .ticks = ticks,
-       .last_ticks = untrusted.last_ticks});
+       .last_ticks = untrusted.last_ticks,
+       .open_ticks = OpenTicks(reading.open_calls[slot], untrusted)});
   reading.arena.metrics &= untrusted.metrics | ~shm::kTraceThreadMetrics;
   ArenaLosses& losses = reading.arena.losses;
   Add(untrusted.lost_events, losses.events);
@@ -329,9 +368,13 @@ Result<Arena> ReadArena(const agent::RunBytes& untrusted_bytes) {
                   .api_of = std::vector<std::uint32_t>(shm::kTraceApis, kNone),
                   .untrusted_chunks = {},
                   .node_of = {},
+                  .open_calls = {},
                   .arena = HeadOf(header, *program)};
   FIELDCOST_TRY(ReadChunkTable(reading));
   FIELDCOST_TRY(ReadModules(reading));
+  for (std::uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
+    FIELDCOST_TRY(LookAtThread(slot, reading));
+  }
   FIELDCOST_TRY(ReadChunks(reading));
   for (std::uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
     FIELDCOST_TRY(ReadThread(slot, reading));

@@ -91,12 +91,20 @@ std::vector<std::uint64_t> SelfNanoseconds(const Arena& arena) {
   return ns;
 }
 
-// Self times rounded down: never more than the above of the same ticks or of more.
+// Self times rounded down, calls that are open included: never more than the above of what there
+// will be at the end.
 std::vector<std::uint64_t> LeastNanoseconds(const Arena& arena) {
-  std::vector<std::uint64_t> ns;
-  ns.reserve(arena.nodes.size());
-  for (const ArenaNode& node : arena.nodes) ns.push_back(arena.Nanoseconds(node.ticks));
-  return ns;
+  std::vector<std::uint64_t> ticks;
+  ticks.reserve(arena.nodes.size());
+  for (const ArenaNode& node : arena.nodes) ticks.push_back(node.ticks);
+  for (const ArenaThread& thread : arena.threads) {
+    // Outside of all calls nobody knows whether another one will come.
+    if (arena.nodes[thread.current].kind != PlaceKind::kRoot) {
+      ticks[thread.current] += thread.open_ticks;
+    }
+  }
+  for (std::uint64_t& each : ticks) each = arena.Nanoseconds(each);
+  return ticks;
 }
 
 class Blocks {

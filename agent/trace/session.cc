@@ -1,5 +1,7 @@
 #include "agent/trace/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <system_error>
@@ -59,6 +61,21 @@ Result<Variables> Prepare(const fs::path& directory, const TraceOptions& options
                    {shm::kTraceDirectoryVariable, directory.string()}};
 }
 
+namespace {
+
+// A thread that has ended within a call is in it no more. In another PID namespace none is known.
+void CloseCallsOfEnded(Arena& arena) {
+  for (ArenaThread& thread : arena.threads) {
+    std::error_code error;
+    if (thread.open_ticks != 0 &&
+        !fs::exists(fmt::format("/proc/{}/task/{}", arena.pid, thread.tid), error)) {
+      thread.open_ticks = 0;
+    }
+  }
+}
+
+}  // namespace
+
 Result<Arenas> TakeArenas(const fs::path& directory) {
   std::vector<fs::path> paths;
   std::error_code error;
@@ -78,6 +95,7 @@ Result<Arenas> TakeArenas(const fs::path& directory) {
     Result<Arena> arena = ReadArena(*bytes);
     if (arena) {
       arena->still_runs = is_running;
+      CloseCallsOfEnded(*arena);
       taken.arenas.push_back(*std::move(arena));
     } else if (!is_running || arena.error().code != ErrorCode::kUnavailable) {
       ++taken.refused;

@@ -128,11 +128,13 @@ inline ThreadState* BeginEvent(uint32_t events, uint64_t here) {
   if (__builtin_expect(thread == nullptr, 0)) return nullptr;
   if (__builtin_expect(thread->busy_at != 0, 0) && Interrupts(thread, here)) return nullptr;
   thread->busy_at = here;
+  __atomic_store_n(&thread->shared->busy, 1, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return thread;
 }
 inline void EndEvent(ThreadState* thread) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&thread->shared->busy, 0, __ATOMIC_RELAXED);
   thread->busy_at = 0;
 }
 
@@ -152,12 +154,15 @@ inline uint64_t TicksSince(ThreadState* thread, uint64_t last, uint64_t now) {
   return __builtin_expect(now >= last, 1) ? now - last : ClockStep(thread);
 }
 
-// Charges time and all else since the last event to the innermost node.
+// Charges time and all else since the last event to the innermost node. Who reads from outside
+// relies on the order: what has been charged is never ahead of last_ticks.
 inline void Charge(ThreadState* thread) {
   const uint64_t now = intercept::ReadTimeStamp();
   shm::TraceThread* const shared = thread->shared;
-  thread->top->node->ticks += TicksSince(thread, shared->last_ticks, now);
-  shared->last_ticks = now;
+  const uint64_t ticks = TicksSince(thread, shared->last_ticks, now);
+  __atomic_store_n(&shared->last_ticks, now, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  thread->top->node->ticks += ticks;
   LookAtRings(thread);
 }
 

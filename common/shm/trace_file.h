@@ -26,7 +26,7 @@ inline constexpr char kTracePlanName[] = "plan";
 inline constexpr char kTraceFileSuffix[] = ".arena";
 inline constexpr char kTracePlanMagic[8] = {'f', 'c', 't', 'r', 'c', 'p', 'l', 'n'};
 inline constexpr char kTraceMagic[8] = {'f', 'c', 't', 'r', 'c', 'r', 'u', 'n'};
-inline constexpr uint32_t kTraceVersion = 1;
+inline constexpr uint32_t kTraceVersion = 2;
 
 inline constexpr uint32_t kTraceModules = 512;
 inline constexpr uint32_t kTraceApis = 16384;
@@ -95,15 +95,16 @@ struct TraceThread {
   uint32_t threads;  // that had this slot, one after the other; 0: never used
   uint32_t tid;      // of the last one
   uint32_t root;     // number of its first node
-  uint32_t current;  // of the node that time is charged to, now
+  uint32_t current;  // of the node that time is charged to, now; written after last_ticks
   uint64_t first_ticks;
-  uint64_t last_ticks;     // of the last event: what has been charged is the time until then
+  uint64_t last_ticks;     // of the last event: what has been charged is the time until then. It
+                           // is written before that is
   uint64_t between_ticks;  // that no thread had the slot
   uint32_t metrics;        // bits of kTraceThreadMetrics that were measured on all of them
-  uint32_t reserved32;
-  uint64_t lost_events;      // in signal handlers that interrupted us
-  uint64_t folded_calls;     // that found no place but in their caller's node
-  uint64_t left_frames;      // by longjmp or an exception
+  uint32_t busy;          // not 0 while an event is written down: the rest may not yet fit together
+  uint64_t lost_events;   // in signal handlers that interrupted us
+  uint64_t folded_calls;  // that found no place but in their caller's node
+  uint64_t left_frames;   // by longjmp or an exception
   uint64_t unmatched_exits;  // of functions that were not entered
   uint64_t clock_steps;      // how often the clock went back
   uint64_t reserved[5];

@@ -74,6 +74,7 @@ void Check(const trace::Arena& arena) {
   FIELDCOST_CHECK(in_tree >= ns);  // each rounded down; together less often
   trace::Arena running = arena;
   running.still_runs = true;
+  for (trace::ArenaThread& thread : running.threads) thread.open_ticks = 0;
   const auto so_far = trace::EventValues(running, trace::UnnamedCode, dictionary);
   FIELDCOST_CHECK(so_far);
   for (std::size_t i = 0; i < so_far->column(1).size(); ++i) {

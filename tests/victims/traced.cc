@@ -121,6 +121,11 @@ TRACED void transfer(int fd) {
   for (int i = 0; i < 3; ++i) sink = write(fd, bytes, sizeof bytes);
   sink = pread(fd, bytes, 700, 0);
 }
+TRACED void asleep() {
+  puts("asleep");
+  fflush(stdout);
+  for (;;) pause();
+}
 // What is measured here is the waiting.
 TRACED void waits() {
   for (int i = 0; i < 20; ++i) usleep(100);
@@ -271,6 +276,7 @@ QUIET int Run(const std::string& what, char** arguments) {
   if (what == "waits") waits();
   if (what == "fork") Fork();
   if (what == "threads") Threads();
+  if (what == "asleep") asleep();
   if (what == "signals") Signals(false);
   if (what == "jumping_signals") Signals(true);
   if (what == "fibres") Fibres();

@@ -96,10 +96,18 @@ TEST(ArenaReaderTest, BecomesATreeOfNamesAndNanoseconds) {
 TEST(ArenaReaderTest, WhileAProgramRunsNoTimeIsMoreThanItWillBe) {
   auto arena = ReadArena(SmallArena()).value();
   arena.still_runs = true;
+  arena.threads.at(0).open_ticks = 0;
   tree::Dictionary dictionary;
   const auto values = EventValues(arena, UnnamedCode, dictionary);
   ASSERT_TRUE(values);
   EXPECT_THAT(values->column(1), ElementsAre(250, 199, 300));
+  // The call that is open adds what has passed since the last event: 399 ticks and 202.
+  ASSERT_EQ(arena.threads.size(), 1U);
+  arena.threads[0].open_ticks = 202;
+  tree::Dictionary other;
+  EXPECT_THAT(EventValues(arena, UnnamedCode, other).value().column(1), ElementsAre(250, 300, 300));
+  arena.threads[0].current = 0;  // outside of all calls
+  EXPECT_THAT(EventValues(arena, UnnamedCode, other).value().column(1), ElementsAre(250, 199, 300));
 }
 
 TEST(ArenaReaderTest, BranchesGoFromBlockToBlock) {

@@ -164,6 +164,30 @@ TEST_F(CallsTest, AThreadThatIsOnItsWayCanBeReadMeanwhile) {
   EXPECT_EQ(grown, 5);
 }
 
+// No event comes, but time passes where the thread is.
+TEST_F(CallsTest, ACallThatIsOpenHasItsTimeSoFar) {
+  const auto variables = Prepare(directory_.path(), Functions());
+  ASSERT_TRUE(variables);
+  testing::BackgroundProcess process({.arguments = {kTraced, "asleep"}, .environment = *variables});
+  ASSERT_TRUE(process.WaitForLine("asleep"));
+  std::uint64_t wall = 0;
+  int grown = 0;
+  for (int i = 0; i < 1'000'000 && grown < 5; ++i) {
+    const auto taken = TakeArenas(directory_.path());
+    ASSERT_TRUE(taken) << taken.error().message;
+    ASSERT_EQ(taken->arenas.size(), 1U);
+    tree::Dictionary dictionary;
+    const auto values = EventValues(taken->arenas[0], UnnamedCode, dictionary);
+    ASSERT_TRUE(values);
+    ASSERT_EQ(dictionary.paths.size(), 2U);
+    const std::uint64_t now = values->value(1, tree::PathId(1));
+    EXPECT_GE(now, wall);
+    if (now > wall) ++grown;
+    wall = now;
+  }
+  EXPECT_EQ(grown, 5);
+}
+
 // Nothing but libc is needed, and nothing is seen but what compilers call.
 TEST(TraceLibraryTest, NeedsLibcAloneAndExportsItsHooks) {
   const std::string library = FIELDCOST_BINARY_DIR "/lib/libfieldcost_trace.so";
