@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Opens exported call trees with programs of others: speedscope (its own page in a browser, which reads pprof, folded,
-# Chrome's and its own files), pprof-format (profile.proto), and `go tool pprof` where Go is installed; and checks
-# speedscope's file against its published schema. Firefox Profiler's importer is in no package: of its file only the
-# references are checked.
+# Chrome's and its own files), pprof-format (profile.proto) and Go's pprof, whose own profiles we read in turn; and
+# checks speedscope's file against its published schema. Firefox Profiler's importer is in no package, nor a schema of
+# its files: tools/exchange/README.md says what is checked of ours.
 #
 #   tests/tools/exchange/run.sh
 #
-# The preset `dev` must be built (exchange_write_samples). Packages come from npm's registry, pinned by the lock file;
-# everything else needs no network, and has none where a network namespace can be made.
+# The preset `dev` must be built (fieldcost, exchange_write_samples). Packages come from npm's registry, pinned by the
+# lock file, and Go's from Debian's mirror (63 MB, unpacked in part below build/packages); everything else needs
+# no network, and has none where a network namespace can be made.
 #
 # Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Half a minute; bounded.
 set -euo pipefail
@@ -15,7 +16,7 @@ cd "$(dirname "$0")/../../.."
 
 case "${1:-}" in
   -h | --help)
-    sed -n '2,13s/^# \{0,1\}//p' "$0"
+    sed -n '2,15s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
 esac
@@ -24,24 +25,35 @@ readonly NAME=exchange SCRIPT=tests/tools/exchange/run.sh
 readonly SOURCES="$PWD/tests/tools/exchange"
 readonly WORK="$PWD/build/exchange"
 readonly WRITE_SAMPLES="$PWD/build/dev/tests/exchange_write_samples"
+readonly PROGRAM="$PWD/build/dev/bin/fieldcost"
 readonly TEST_TIMEOUT_S=120
 
+. deploy/packages.sh
 . tests/support/npm.sh
 
 check_node
 chromium="$(command -v chromium)" || skip "chromium is missing"
-[[ -x $WRITE_SAMPLES ]] || fail "$WRITE_SAMPLES is not built"
-mkdir -p "$WORK/samples"
+for program in "$WRITE_SAMPLES" "$PROGRAM"; do
+  [[ -x $program ]] || fail "$program is not built"
+done
+mkdir -p "$WORK/samples" "$WORK/home"
 cp "$SOURCES"/package.json "$SOURCES"/package-lock.json "$SOURCES"/*.mjs "$WORK/"
 install_folder "$WORK" exchange
 "$WRITE_SAMPLES" "$WORK/samples"
 
-if command -v go > /dev/null; then
-  step "go tool pprof"
-  logged go_pprof timeout 60 go tool pprof -sample_index=calls -top "$WORK/samples/pprof.pb.gz"
-  grep -qE '7 .*deflate' "$WORK/go_pprof.log" || fail "go tool pprof does not show 7 calls of deflate"
+# Go's library is compiled already: neither its sources nor the command `go` are needed.
+go_tests=()
+unpack_go
+if [[ -d $GO_ROOT ]]; then
+  step "a profile of a Go program"
+  tools="$(echo "$GO_ROOT"/pkg/tool/*)" libraries="$(echo "$GO_ROOT"/pkg/linux_*)"
+  export GOROOT="$GO_ROOT"
+  logged go_compile "$tools/compile" -p main -I "$libraries" -o "$WORK/go_profile.o" "$SOURCES/go_profile.go"
+  logged go_link "$tools/link" -L "$libraries" -o "$WORK/go_profile" "$WORK/go_profile.o"
+  timeout 60 "$WORK/go_profile" > "$WORK/samples/go.pb.gz"
+  go_tests=(go_pprof_test.mjs)
 else
-  step "go is missing: go tool pprof is not tried"
+  step "Debian's golang-1.19-go cannot be had: go tool pprof is not tried (log: build/packages.log)"
 fi
 
 step "files in programs of others"
@@ -50,5 +62,8 @@ logged opened without_network env \
   XDG_CACHE_HOME="$WORK/cache" \
   FIELDCOST_TEST_SAMPLES="$WORK/samples" \
   FIELDCOST_TEST_CHROMIUM="$chromium" \
-  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test opened_test.mjs
+  FIELDCOST_TEST_PROGRAM="$PROGRAM" \
+  FIELDCOST_TEST_PPROF="${tools:+$tools/pprof}" \
+  HOME="$WORK/home" PPROF_TMPDIR="$WORK/home" \
+  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test opened_test.mjs "${go_tests[@]}"
 step "passed"
