@@ -1,28 +1,13 @@
 // Go's pprof reads our profiles, and we read Go's: the same sums by stack and by function.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
-function given(name) {
-  const value = process.env[name];
-  if (value === undefined || value === '') throw new Error(`${name} is not set; use run.sh`);
-  return value;
-}
+import { METRICS, add, nameOf, sample, shown, sorted, stacksOfOurs, text } from './ours.mjs';
 
-const samples = given('FIELDCOST_TEST_SAMPLES');
-const sample = (name) => join(samples, name);
-const text = (program, ...options) =>
-  execFileSync(given(program), options, { encoding: 'utf8', timeout: 60000, stdio: ['ignore', 'pipe', 'pipe'] });
 const pprof = (...options) => text('FIELDCOST_TEST_PPROF', '-symbolize=none', ...options);
-const shown = (file, ...options) =>
-  JSON.parse(text('FIELDCOST_TEST_PROGRAM', 'tree', 'show', '--json', '--all', ...options, file)).nodes;
 
-const add = (sums, key, amount) => amount !== 0n && sums.set(key, (sums.get(key) ?? 0n) + amount);
-const sorted = (sums) => [...sums].map(([key, sum]) => `${key} ${sum}`).sort();
-
-// { metric: ["main;run 3", ...] } of `pprof -raw`, whose numbers are not rounded; code without a name by its address.
+// As stacksOfOurs(), of `pprof -raw`, whose numbers are not rounded.
 function stacksOfPprof(file) {
   const lines = pprof('-raw', file).split('\n');
   const at = lines.indexOf('Samples:');
@@ -41,25 +26,9 @@ function stacksOfPprof(file) {
   return Object.fromEntries(metrics.map((metric, i) => [metric, sorted(sums[i])]));
 }
 
-const nameOf = (node) => node.function || `0x${node.offset.toString(16)}`;
-
-// The same of `fieldcost tree show`.
-function stacksOfOurs(file, metrics) {
-  return Object.fromEntries(metrics.map((metric) => {
-    const [sums, keys] = [new Map(), ['']];
-    shown(file, '--metric', metric).forEach((node, i) => {
-      if (i !== 0) keys[i] = (keys[node.parent] && `${keys[node.parent]};`) + nameOf(node);
-      add(sums, keys[i], BigInt(node.self));
-    });
-    return [metric, sorted(sums)];
-  }));
-}
-
-const ALL = ['allocated', 'calls', 'cpu', 'wall'];
-
 describe('go tool pprof', () => {
   it('has the sums of each stack of our file', () => {
-    const ours = stacksOfOurs(sample('speedscope.speedscope.json'), ALL);
+    const ours = stacksOfOurs(sample('speedscope.speedscope.json'), METRICS);
     assert.deepEqual(stacksOfPprof(sample('pprof.pb.gz')), ours);
     assert.ok(ours.wall.includes(`0x1234 ${2n ** 62n + 1n}`), ours.wall);
   });
@@ -83,7 +52,7 @@ describe('go tool pprof', () => {
   it('writes our file anew, and we read the same', () => {
     const rewritten = sample('rewritten.pb.gz');
     pprof('-proto', `-output=${rewritten}`, sample('pprof.pb.gz'));
-    assert.deepEqual(stacksOfOurs(rewritten, ALL), stacksOfOurs(sample('pprof.pb.gz'), ALL));
+    assert.deepEqual(stacksOfOurs(rewritten, METRICS), stacksOfOurs(sample('pprof.pb.gz'), METRICS));
   });
 
   it('reads of a profile of runtime/pprof what we read', () => {

@@ -12,13 +12,9 @@ import Ajv from 'ajv';
 import { chromium } from 'playwright-core';
 import { Profile } from 'pprof-format';
 
-function given(name) {
-  const value = process.env[name];
-  if (value === undefined || value === '') throw new Error(`${name} is not set; use run.sh`);
-  return value;
-}
+import { given, sample as path } from './ours.mjs';
 
-const sample = (name) => readFileSync(join(given('FIELDCOST_TEST_SAMPLES'), name));
+const sample = (name) => readFileSync(path(name));
 const require = createRequire(import.meta.url);
 const speedscope = join(dirname(require.resolve('speedscope/package.json')), 'dist', 'release');
 
@@ -44,7 +40,7 @@ async function opened(name) {
     dialog.dismiss();
   });
   // As the program `speedscope` hands its page a file.
-  const script = join(given('FIELDCOST_TEST_SAMPLES'), `${name}.js`);
+  const script = path(`${name}.js`);
   const bytes = sample(name).toString('base64');
   writeFileSync(script, `speedscope.loadFileFromBase64(${JSON.stringify(name)}, "${bytes}")`);
   const url = pathToFileURL(join(speedscope, 'index.html'));

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Opens exported call trees with programs of others: speedscope (its own page in a browser, which reads pprof, folded,
-# Chrome's and its own files), pprof-format (profile.proto) and Go's pprof, whose own profiles we read in turn; and
-# checks speedscope's file against its published schema. Firefox Profiler's importer is in no package, nor a schema of
-# its files: tools/exchange/README.md says what is checked of ours.
+# Chrome's and its own files), pprof-format (profile.proto), Firefox Profiler (its program for the command line) and
+# Go's pprof, whose own profiles we read in turn; and checks speedscope's file against its published schema.
 #
 #   tests/tools/exchange/run.sh
 #
 # The preset `dev` must be built (fieldcost, exchange_write_samples). Packages come from npm's registry, pinned by the
-# lock file, and Go's from Debian's mirror (63 MB, unpacked in part below build/packages); everything else needs
-# no network, and has none where a network namespace can be made.
+# lock file, and Go's from Debian's mirror (63 MB, unpacked in part below build/packages); everything else needs no
+# network, and has none where a network namespace can be made.
 #
 # Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Half a minute; bounded.
 set -euo pipefail
@@ -56,14 +55,26 @@ else
   step "Debian's golang-1.19-go cannot be had: go tool pprof is not tried (log: build/packages.log)"
 fi
 
+# Firefox Profiler's program answers from the background, by a socket, whose path must be short.
+firefox_profiler="$WORK/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js"
+PROFILER_CLI_SESSION_DIR="$(mktemp -d)"
+export PROFILER_CLI_SESSION_DIR
+end_session() {
+  node "$firefox_profiler" stop --all > /dev/null 2>&1 || true
+  rm -rf "$PROFILER_CLI_SESSION_DIR"
+}
+trap end_session EXIT
+
 step "files in programs of others"
 cd "$WORK"
 logged opened without_network env \
   XDG_CACHE_HOME="$WORK/cache" \
   FIELDCOST_TEST_SAMPLES="$WORK/samples" \
   FIELDCOST_TEST_CHROMIUM="$chromium" \
+  FIELDCOST_TEST_FIREFOX_PROFILER="$firefox_profiler" \
   FIELDCOST_TEST_PROGRAM="$PROGRAM" \
   FIELDCOST_TEST_PPROF="${tools:+$tools/pprof}" \
   HOME="$WORK/home" PPROF_TMPDIR="$WORK/home" \
-  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test opened_test.mjs "${go_tests[@]}"
+  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test opened_test.mjs firefox_test.mjs \
+  "${go_tests[@]}"
 step "passed"
