@@ -1,21 +1,49 @@
 // Firefox Profiler's own importer (its program for the command line) reads our profile, and its call trees are ours.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, readFileSync, watch } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 
 import { METRICS, add, given, sample, sorted, stacksOfOurs } from './ours.mjs';
 
 const TOO_LARGE = 2 ** 53;  // of ns: it has its numbers as doubles
 
-const profiler = (...options) =>
-  execFileSync(process.execPath, [given('FIELDCOST_TEST_FIREFOX_PROFILER'), ...options],
-    { encoding: 'utf8', timeout: 60000, stdio: ['ignore', 'pipe', 'pipe'] });
-const asked = (...options) => JSON.parse(profiler(...options, '--json'));
+const PROGRAM = given('FIELDCOST_TEST_FIREFOX_PROFILER');
+const SESSION = ['--session', 'test'];
+
+async function asked(...options) {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...options, ...SESSION, '--json'],
+    { timeout: 60000 });
+  return JSON.parse(stdout);
+}
+
+// Its `load` gives the process that answers half a second to start, which may be too short, so that is started itself.
+// Asked before it has said in its log that it can answer, it would be taken for a dead one, and forgotten.
+let server;
+function opened(file) {
+  const sessions = given('PROFILER_CLI_SESSION_DIR');
+  return new Promise((resolve, reject) => {
+    const told = watch(sessions, () => {
+      const log = join(sessions, 'test.log');
+      if (existsSync(log) && readFileSync(log, 'utf8').includes('Profile loaded')) {
+        told.close();
+        resolve();
+      }
+    });
+    server = spawn(process.execPath, [PROGRAM, '--daemon', file, ...SESSION], { stdio: 'ignore' });
+    server.once('exit', (code, signal) => {
+      told.close();
+      reject(new Error(`it ended: ${code ?? signal}`));
+    });
+  });
+}
 
 // As stacksOfOurs(), of one thread's call tree.
-function stacksOf(thread) {
-  const tree = asked('thread', 'samples-top-down', '--thread', thread.threadHandle);
+async function stacksOf(thread) {
+  const tree = await asked('thread', 'samples-top-down', '--thread', thread.threadHandle);
   const toInteger = tree.weightType === 'tracing-ms' ? (ms) => Math.round(ms * 1e6) : (sum) => sum;
   const sums = new Map();
   const visit = (node, above) => {
@@ -31,24 +59,25 @@ function stacksOf(thread) {
 const isHeld = (line) => Number(line.split(' ').at(-1)) < TOO_LARGE;
 
 describe('Firefox Profiler', () => {
-  before(() => {
-    profiler('load', sample('firefox.json'));
+  let threads;
+  before(async () => {
+    await opened(sample('firefox.json'));
+    ({ threads } = await asked('thread', 'list'));
   });
   after(() => {
-    profiler('stop', '--all');
+    server?.kill();
   });
 
   it('has a thread for each metric', () => {
-    const { threads } = asked('thread', 'list');
     assert.deepEqual(threads.map(({ name }) => name.split(' ')[0]).sort(), METRICS);
   });
 
-  it('has the sums of each stack', () => {
+  it('has the sums of each stack', async () => {
     const ours = stacksOfOurs(sample('speedscope.speedscope.json'), METRICS);
-    for (const thread of asked('thread', 'list').threads) {
+    for (const thread of threads) {
       const metric = thread.name.split(' ')[0];
       assert.ok(ours[metric].length > 1);
-      assert.deepEqual(stacksOf(thread).filter(isHeld), ours[metric].filter(isHeld), metric);
+      assert.deepEqual((await stacksOf(thread)).filter(isHeld), ours[metric].filter(isHeld), metric);
     }
   });
 });

@@ -55,15 +55,9 @@ else
   step "Debian's golang-1.19-go cannot be had: go tool pprof is not tried (log: build/packages.log)"
 fi
 
-# Firefox Profiler's program answers from the background, by a socket, whose path must be short.
-firefox_profiler="$WORK/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js"
-PROFILER_CLI_SESSION_DIR="$(mktemp -d)"
-export PROFILER_CLI_SESSION_DIR
-end_session() {
-  node "$firefox_profiler" stop --all > /dev/null 2>&1 || true
-  rm -rf "$PROFILER_CLI_SESSION_DIR"
-}
-trap end_session EXIT
+# Firefox Profiler's program answers by a socket, whose path must be short.
+sessions="$(mktemp -d)"
+trap 'rm -rf "$sessions"' EXIT
 
 step "files in programs of others"
 cd "$WORK"
@@ -71,7 +65,8 @@ logged opened without_network env \
   XDG_CACHE_HOME="$WORK/cache" \
   FIELDCOST_TEST_SAMPLES="$WORK/samples" \
   FIELDCOST_TEST_CHROMIUM="$chromium" \
-  FIELDCOST_TEST_FIREFOX_PROFILER="$firefox_profiler" \
+  FIELDCOST_TEST_FIREFOX_PROFILER="$WORK/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" \
+  PROFILER_CLI_SESSION_DIR="$sessions" \
   FIELDCOST_TEST_PROGRAM="$PROGRAM" \
   FIELDCOST_TEST_PPROF="${tools:+$tools/pprof}" \
   HOME="$WORK/home" PPROF_TMPDIR="$WORK/home" \
