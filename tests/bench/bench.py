@@ -32,6 +32,8 @@ does not work here is reported as null ("missing" in the table), never left out.
                     goes to standard error
   row 14 planted_change  how often tree compare finds a planted change in ten real runs a side, and nothing
                     else; and nothing in equal builds. Eight minutes; only if it is named
+  row 14 tree       CPU ms of adding ten runs of 220,000 paths, four metrics; no floor; peer: Go's pprof with the
+                    same files. And µs of unwinding a stack; peer: perf script --no-inline
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -67,6 +69,7 @@ from lab_bench import LabBench
 from planted_change import PlantedBench
 from sampler_bench import SamplerBench
 from trace_bench import TraceBench
+from tree_rows import TreeBench
 
 ROUNDS = 7
 
@@ -500,8 +503,8 @@ def main():
     only_by_name = {"planted_change", "soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
-             "lsp_hover", "anomaly", "recording", "lab_plan", *of_lab, *of_trace, "trace_sampling", "planted_change",
-             "unwind", "fleet"]
+             "lsp_hover", "anomaly", "recording", "tree", "lab_plan", *of_lab, *of_trace, "trace_sampling",
+             "planted_change", "unwind", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
@@ -516,7 +519,7 @@ def main():
     lab = LabBench(bench.build, lambda: bench.ticks_to_ns)
     trace = TraceBench(bench.build, lambda: bench.ticks_to_ns)
     sampler = SamplerBench(bench.build)
-    owners = {"trace_sampling": sampler, "planted_change": PlantedBench(bench.build)}
+    owners = {"trace_sampling": sampler, "planted_change": PlantedBench(bench.build), "tree": TreeBench(bench.build)}
     owners |= dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
     missed = False
     try:
@@ -542,6 +545,7 @@ def main():
         lab.close()
         trace.close()
         sampler.close()
+        tree.close()
     return 1 if missed else 0
 
 

@@ -27,6 +27,7 @@ fi
 source deploy/packages.sh
 compgen -G "/usr/lib/postgresql/*/bin/postgres" > /dev/null || unpack_package postgresql-15 >&2
 command -v clickhouse-server > /dev/null || unpack_package clickhouse-server >&2
+unpack_go >&2
 cmake --preset release > /dev/null
 programs=(fieldcost fieldcost-aggregator fieldcost-lsp fieldcost-trace fieldcostd)
 cmake --build build/release --target bench "${programs[@]}" > /dev/null

@@ -1,14 +1,18 @@
-// Ten runs of a program with 220,000 call paths and four metrics, added. Prints a line for each
-// way, with the CPU ms of the fastest of five:   bench_tree
-//   shared ids     runs of one dictionary to a tree
-//   trees          ten trees of one dictionary
-//   by names       ten runs with a dictionary each: paths are matched by their frames, then added
-//   encode, decode the sum
+// Ten runs of a program with 220,000 call paths and four metrics, added.
+//   bench_tree          a line for each way, with the CPU ms of the fastest of five:
+//     shared ids        runs of one dictionary to a tree
+//     trees             ten trees of one dictionary
+//     by names          ten runs with a dictionary each: paths are matched by their frames, then
+//                       added
+//     encode, decode    the sum
+//     from files        the same ten as encoded trees: decoded, matched, added
+//   bench_tree FOLDER   writes the ten there as pprof's files, for other programs to add
 
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -17,9 +21,11 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/base/file.h"
 #include "common/tree/algebra.h"
 #include "common/tree/codec.h"
 #include "common/tree/remap.h"
+#include "tools/exchange/exchange.h"
 
 namespace {
 
@@ -92,23 +98,38 @@ std::shared_ptr<const tree::Dictionary> Copy(const tree::Dictionary& dictionary)
   return copy;
 }
 
-}  // namespace
+tree::Tree TreeOfRun(const std::shared_ptr<const tree::Dictionary>& dictionary,
+                     const tree::RunValues& run) {
+  return tree::TreeOf(dictionary, kMetrics, std::span(&run, 1)).value();
+}
 
-int main() {
+int WriteFiles(const std::filesystem::path& folder) {
   std::mt19937_64 random(2);
   const auto dictionary = Dictionary();
-  std::vector<tree::RunValues> runs;
-  std::vector<tree::Tree> trees;
-  std::vector<std::shared_ptr<const tree::Dictionary>> dictionaries;
   for (std::size_t i = 0; i < kRuns; ++i) {
-    runs.push_back(Run(random));
-    trees.push_back(tree::TreeOf(dictionary, kMetrics, std::span(&runs.back(), 1)).value());
-    dictionaries.push_back(Copy(*dictionary));
+    const tree::Tree tree = TreeOfRun(dictionary, Run(random));
+    const auto exported = exchange::Export(tree, exchange::Format::kPprof).value();
+    const auto file = folder / (std::to_string(i) + ".pb.gz");
+    FIELDCOST_CHECK(WriteFileAtomically(file, exported.bytes, 0644));
   }
-  const std::string sum = tree::EncodeTree(tree::TreeOf(dictionary, kMetrics, runs).value());
-  std::printf("paths %zu, bytes of the sum %zu\n", dictionary->paths.size(), sum.size());
+  return 0;
+}
+
+void MeasureShared(const std::shared_ptr<const tree::Dictionary>& dictionary,
+                   const std::vector<tree::RunValues>& runs) {
+  std::vector<tree::Tree> trees;
+  for (const tree::RunValues& run : runs) trees.push_back(TreeOfRun(dictionary, run));
   Measure("shared ids", [&] { (void)tree::TreeOf(dictionary, kMetrics, runs).value(); });
   Measure("trees", [&] { (void)tree::Add(trees).value(); });
+}
+
+void MeasureByNames(const tree::Dictionary& dictionary, const std::vector<tree::RunValues>& runs) {
+  std::vector<std::shared_ptr<const tree::Dictionary>> dictionaries;
+  std::vector<std::string> files;
+  for (const tree::RunValues& run : runs) {
+    dictionaries.push_back(Copy(dictionary));
+    files.push_back(tree::EncodeTree(TreeOfRun(dictionaries.back(), run)));
+  }
   Measure("by names", [&] {
     const tree::Union united = tree::Unite(dictionaries).value();
     std::vector<tree::RunValues> mapped;
@@ -117,8 +138,27 @@ int main() {
     }
     (void)tree::TreeOf(united.dictionary, kMetrics, mapped).value();
   });
+  Measure("from files", [&] {
+    std::vector<tree::Tree> trees;
+    for (const std::string& file : files) trees.push_back(tree::DecodeTree(file).value());
+    (void)tree::Add(trees).value();
+  });
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count == 2) return WriteFiles(arguments[1]);
+  std::mt19937_64 random(2);
+  const auto dictionary = Dictionary();
+  std::vector<tree::RunValues> runs;
+  for (std::size_t i = 0; i < kRuns; ++i) runs.push_back(Run(random));
+  MeasureShared(dictionary, runs);
+  MeasureByNames(*dictionary, runs);
+  const std::string sum = tree::EncodeTree(tree::TreeOf(dictionary, kMetrics, runs).value());
   Measure("encode", [&] {
     FIELDCOST_CHECK(tree::EncodeTree(tree::DecodeTree(sum).value()).size() == sum.size());
   });
   Measure("decode", [&] { (void)tree::DecodeTree(sum).value(); });
+  return 0;
 }
