@@ -1,7 +1,9 @@
 // fieldcost-trace: what `fieldcost trace` runs, so that libdw is in no other program.
 //   fieldcost-trace --output FILE --period NS [--quiet] [--runs N] [--library FILE [--functions]
-//                   [--branches] [--apis GLOBS]] -- COMMAND [ARGUMENT...]
-//   fieldcost-trace --output FILE --period NS --pid PID [--for NS]
+//                   [--branches] [--apis GLOBS]] [--counters LIST [--told]]
+//                   -- COMMAND [ARGUMENT...]
+//   fieldcost-trace --output FILE --period NS [--counters LIST] --pid PID [--for NS]
+// (--told: what is not measured was said in a run before)
 // and --unnamed, for benchmarks: names are not looked up.
 #include <fmt/format.h>
 #include <getopt.h>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/sampler/counter_check.h"
 #include "agent/sampler/trace.h"
 #include "common/base/text.h"
 
@@ -28,8 +31,15 @@ enum Letter {
   kFunctions,
   kBranches,
   kApis,
+  kCounters,
+  kTold,
   kQuiet,
   kUnnamed
+};
+
+struct Asked {
+  TraceOptions options;  // counters as they were asked for
+  bool told = false;
 };
 
 bool TakeNumber(const char* text, std::uint64_t most, std::uint64_t& number) {
@@ -38,7 +48,14 @@ bool TakeNumber(const char* text, std::uint64_t most, std::uint64_t& number) {
   return number > 0 && number <= most;
 }
 
-bool TakeOption(int letter, const char* text, TraceOptions& options) {
+bool TakeCounters(const char* text, TraceOptions& options) {
+  auto counters = fieldcost::sampler::ParseCounters(text);
+  if (counters) options.counters = *std::move(counters);
+  return counters.has_value();
+}
+
+bool TakeOption(int letter, const char* text, Asked& asked) {
+  TraceOptions& options = asked.options;
   std::uint64_t number = 0;
   switch (letter) {
     case kOutput:
@@ -68,6 +85,10 @@ bool TakeOption(int letter, const char* text, TraceOptions& options) {
       return options.events.functions = true;
     case kBranches:
       return options.events.branches = true;
+    case kCounters:
+      return TakeCounters(text, options);
+    case kTold:
+      return asked.told = true;
     case kApis:
       options.events.globs = text;
       return true;
@@ -77,7 +98,7 @@ bool TakeOption(int letter, const char* text, TraceOptions& options) {
 }
 
 // nullopt: it is not what `fieldcost trace` says.
-std::optional<TraceOptions> OptionsOf(int argc, char** argv) {
+std::optional<Asked> OptionsOf(int argc, char** argv) {
   const option known[] = {{"output", required_argument, nullptr, kOutput},
                           {"period", required_argument, nullptr, kPeriod},
                           {"runs", required_argument, nullptr, kRuns},
@@ -89,18 +110,35 @@ std::optional<TraceOptions> OptionsOf(int argc, char** argv) {
                           {"functions", no_argument, nullptr, kFunctions},
                           {"branches", no_argument, nullptr, kBranches},
                           {"apis", required_argument, nullptr, kApis},
+                          {"counters", required_argument, nullptr, kCounters},
+                          {"told", no_argument, nullptr, kTold},
                           {}};
-  TraceOptions options;
+  Asked asked;
   ::opterr = 0;
   // "+": the command's own options are not looked at.
   for (int letter = 0; (letter = ::getopt_long(argc, argv, "+", known, nullptr)) != -1;) {
-    if (!TakeOption(letter, ::optarg, options)) return std::nullopt;
+    if (!TakeOption(letter, ::optarg, asked)) return std::nullopt;
   }
+  TraceOptions& options = asked.options;
   options.command.assign(argv + ::optind, argv + argc);
   if (options.output.empty() || options.period_ns == 0) return std::nullopt;
   if (options.command.empty() == (options.pid == 0)) return std::nullopt;
   if (options.events.any() == options.events.library.empty()) return std::nullopt;
-  return options;
+  return asked;
+}
+
+// Leaves those that can be measured, and says why others cannot.
+void KeepMeasured(Asked& asked) {
+  TraceOptions& options = asked.options;
+  const auto checks = fieldcost::sampler::CheckCounters(options.counters, options.period_ns);
+  options.counters.clear();
+  for (const fieldcost::sampler::CounterCheck& check : checks) {
+    if (check.why_not.empty()) {
+      options.counters.push_back(check.counter);
+    } else if (!asked.told) {
+      fmt::print(stderr, "fieldcost: {}: not measured: {}\n", Name(check.counter), check.why_not);
+    }
+  }
 }
 
 }  // namespace
@@ -108,12 +146,14 @@ std::optional<TraceOptions> OptionsOf(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace fieldcost;
   constexpr int kUsage = 64;
-  const auto options = OptionsOf(argc, argv);
-  if (!options) {
+  auto asked = OptionsOf(argc, argv);
+  if (!asked) {
     fmt::print(stderr, "fieldcost-trace: it is run by fieldcost trace\n");
     return kUsage;
   }
-  const auto result = sampler::Trace(*options);
+  KeepMeasured(*asked);
+  const TraceOptions& options = asked->options;
+  const auto result = sampler::Trace(options);
   if (!result) {
     fmt::print(stderr, "fieldcost: {}\n", result.error().message);
     return ExitStatus(result.error().code);
@@ -121,10 +161,10 @@ int main(int argc, char** argv) {
   if (!result->why_no_samples.empty()) {
     fmt::print(stderr, "fieldcost: events alone, no samples: {}\n", result->why_no_samples);
   }
-  if (options->quiet) return result->status;
+  if (options.quiet) return result->status;
   constexpr double kMs = 1e6;
   fmt::print(stderr, "fieldcost: {} run{}, {} samples, {} cut, {} lost; {:.0f} ms to take; in {}\n",
              result->runs, result->runs == 1 ? "" : "s", result->samples, result->cut, result->lost,
-             static_cast<double>(result->reader_ns) / kMs, EscapeControl(options->output.string()));
+             static_cast<double>(result->reader_ns) / kMs, EscapeControl(options.output.string()));
   return result->status;
 }

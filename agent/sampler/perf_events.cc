@@ -6,12 +6,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -22,43 +20,6 @@ namespace fieldcost::sampler {
 namespace {
 
 constexpr std::size_t kBehindBytes = std::size_t{128} << 10;  // of a stack that is put aside
-
-int OpenPerfEvent(const perf_event_attr& attributes, pid_t tid, int cpu) {
-  return static_cast<int>(
-      ::syscall(SYS_perf_event_open, &attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
-}
-
-perf_event_attr SoftwareEvent(std::uint64_t config, bool exclude_kernel) {
-  perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
-  attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.config = config;
-  attributes.exclude_kernel = exclude_kernel ? 1 : 0;
-  attributes.exclude_hv = 1;
-  attributes.use_clockid = 1;
-  attributes.clockid = CLOCK_MONOTONIC;
-  return attributes;
-}
-
-perf_event_attr AttributesOf(const PerfEvents::Options& options, bool exclude_kernel) {
-  perf_event_attr attributes = SoftwareEvent(PERF_COUNT_SW_TASK_CLOCK, exclude_kernel);
-  attributes.sample_period = options.period_ns;
-  attributes.sample_type = kSampleType;
-  attributes.sample_regs_user = kUserRegisters;
-  attributes.sample_stack_user = options.stack_bytes;
-  attributes.disabled = options.from_next_exec ? 1 : 0;
-  attributes.enable_on_exec = attributes.disabled;
-  attributes.inherit = 1;
-  attributes.mmap = 1;
-  attributes.mmap2 = 1;
-  attributes.comm = 1;
-  attributes.comm_exec = 1;
-  attributes.task = 1;
-  attributes.context_switch = 1;
-  attributes.sample_id_all = 1;
-  attributes.wakeup_events = 1;  // who waits for samples gets each one
-  return attributes;
-}
 
 Error OpenError(const std::string& what, int error_number) {
   const std::string reason = ErrnoError("open a perf event of", what, error_number).message;
@@ -135,19 +96,23 @@ struct PerfEvents::Ring {
   }
 
   int cpu;
-  UniqueFd owner;  // an event of this process that counts nothing
-  std::vector<UniqueFd> events;
+  UniqueFd owner;                             // an event of this process that counts nothing
+  std::vector<std::vector<UniqueFd>> events;  // [event][thread]
   void* memory;
   std::size_t bytes;
   PerfRing ring;
   std::deque<Stashed> stashed;  // older than what is in the ring
 };
 
-PerfEvents::PerfEvents(Options options) : options_(options) {}
+PerfEvents::PerfEvents(Options options) : options_(std::move(options)) {
+  periods_.push_back(options_.period_ns);
+  for (const Counter counter : options_.counters)
+    periods_.push_back(PeriodOf(counter, options_.period_ns));
+}
 PerfEvents::~PerfEvents() = default;
 
 Result<std::unique_ptr<PerfEvents>> PerfEvents::Create(Options options) {
-  std::unique_ptr<PerfEvents> made(new PerfEvents(options));
+  std::unique_ptr<PerfEvents> made(new PerfEvents(std::move(options)));
   const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
   for (int cpu = 0; cpu < cpus; ++cpu) {
     FIELDCOST_TRY(made->MakeRing(cpu));
@@ -174,15 +139,34 @@ Status PerfEvents::MakeRing(int cpu) {
   }
   rings_.push_back(
       std::make_unique<Ring>(cpu, std::move(owner), memory, page_bytes, options_.ring_bytes));
+  rings_.back()->events.resize(periods_.size());
   return {};
 }
 
-Result<UniqueFd> PerfEvents::Open(pid_t tid, int cpu) {
+perf_event_attr PerfEvents::AttributesOf(std::size_t event) const {
+  const bool is_clock = event == kClock;
+  perf_event_attr attributes =
+      Sampled(is_clock ? SoftwareEvent(PERF_COUNT_SW_TASK_CLOCK, !sees_kernel_)
+                       : EventOf(options_.counters[event - kClock - 1]),
+              {.period = periods_[event],
+               .stack_bytes = options_.stack_bytes,
+               .from_next_exec = options_.from_next_exec});
+  if (!is_clock) return attributes;
+  attributes.mmap = 1;
+  attributes.mmap2 = 1;
+  attributes.comm = 1;
+  attributes.comm_exec = 1;
+  attributes.task = 1;
+  attributes.context_switch = 1;
+  return attributes;
+}
+
+Result<UniqueFd> PerfEvents::Open(std::size_t event, pid_t tid, int cpu) {
   for (bool retried = false;;) {
-    UniqueFd fd(OpenPerfEvent(AttributesOf(options_, !sees_kernel_), tid, cpu));
+    UniqueFd fd(OpenPerfEvent(AttributesOf(event), tid, cpu));
     if (fd.valid()) return fd;
     const int error = errno;
-    if (error == EACCES && sees_kernel_) {
+    if (error == EACCES && sees_kernel_ && event == kClock) {
       sees_kernel_ = false;
     } else if (error == EMFILE && !retried) {
       RaiseFileLimit();
@@ -195,12 +179,31 @@ Result<UniqueFd> PerfEvents::Open(pid_t tid, int cpu) {
 
 Status PerfEvents::Add(pid_t tid) {
   for (const auto& ring : rings_) {
-    FIELDCOST_ASSIGN(UniqueFd fd, Open(tid, ring->cpu));
-    if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, ring->owner.get()) != 0)
-      return OpenError(fmt::format("thread {}", tid), errno);
-    ring->events.push_back(std::move(fd));
+    for (std::size_t event = 0; event < periods_.size(); ++event)
+      FIELDCOST_TRY(Add(event, tid, *ring));
   }
   return {};
+}
+
+Status PerfEvents::Add(std::size_t event, pid_t tid, Ring& ring) {
+  FIELDCOST_ASSIGN(UniqueFd fd, Open(event, tid, ring.cpu));
+  std::uint64_t id = 0;
+  if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, ring.owner.get()) != 0 ||
+      ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &id) != 0)
+    return OpenError(fmt::format("thread {}", tid), errno);
+  event_of_[id] = event;
+  ring.events[event].push_back(std::move(fd));
+  return {};
+}
+
+bool PerfEvents::TellEvent(PerfRecord& untrusted_record) const {
+  auto* const sample = std::get_if<SampleRecord>(&untrusted_record.content);
+  if (sample == nullptr) return true;
+  const auto found = event_of_.find(sample->id);
+  if (found == event_of_.end()) return false;
+  sample->event = found->second;
+  sample->period = periods_[found->second];
+  return true;
 }
 
 Result<bool> PerfEvents::Wait(std::chrono::nanoseconds limit, bool each_sample, int or_fd) {
@@ -219,7 +222,7 @@ Result<bool> PerfEvents::Wait(std::chrono::nanoseconds limit, bool each_sample, 
 bool PerfEvents::AllEnded() {
   std::vector<pollfd> events;
   for (const auto& ring : rings_) {
-    for (const UniqueFd& fd : ring->events)
+    for (const UniqueFd& fd : ring->events[kClock])
       events.push_back({.fd = fd.get(), .events = 0, .revents = 0});
   }
   ::poll(events.data(), events.size(), 0);
@@ -247,7 +250,7 @@ PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
       next_record = *record;
     }
     if (next == rings_.size()) return seen;
-    if (auto parsed = ParseRecord(next_record)) {
+    if (auto parsed = ParseRecord(next_record); parsed && TellEvent(*parsed)) {
       rings_[next]->AddBehind(*parsed);
       sink(*parsed, next);
     } else {
@@ -271,10 +274,10 @@ void PerfEvents::Stash(bool deep) {
   }
 }
 
-std::uint64_t PerfEvents::Counted() const {
+std::uint64_t PerfEvents::Counted(std::size_t event) const {
   std::uint64_t sum = 0;
   for (const auto& ring : rings_) {
-    for (const UniqueFd& fd : ring->events) {
+    for (const UniqueFd& fd : ring->events[event]) {
       std::uint64_t value = 0;
       if (::read(fd.get(), &value, sizeof value) == sizeof value) sum += value;
     }
@@ -284,7 +287,9 @@ std::uint64_t PerfEvents::Counted() const {
 
 void PerfEvents::Stop() {
   for (const auto& ring : rings_) {
-    for (const UniqueFd& fd : ring->events) ::ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+    for (const auto& event : ring->events) {
+      for (const UniqueFd& fd : event) ::ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+    }
   }
 }
 

@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "agent/sampler/counter.h"
 #include "agent/sampler/perf_record.h"
 #include "agent/sampler/perf_ring.h"
 #include "common/base/file.h"
@@ -16,17 +18,20 @@
 
 namespace fieldcost::sampler {
 
-// The kernel's side of sampling: a ring a CPU, into which the task-clock events of all threads that
-// were added, and of what they start, write samples, switches and what happens to processes. Not
-// thread-safe.
+// The kernel's side of sampling: a ring a CPU, into which the events of all threads that were
+// added, and of what they start, write samples: a task-clock, which writes switches and what
+// happens to processes, too, and counters. Not thread-safe.
 class PerfEvents {
  public:
   struct Options {
     std::uint64_t period_ns = 0;
     std::uint32_t stack_bytes = 0;
     std::size_t ring_bytes = 0;
-    bool from_next_exec = false;  // else at once
+    bool from_next_exec = false;         // else at once
+    std::vector<Counter> counters = {};  // those that pass CheckCounters()
   };
+  // Events: the task-clock, then counters in their order.
+  static constexpr std::size_t kClock = 0;
   // A record and the number of its ring.
   using Sink = std::function<void(const PerfRecord&, std::size_t ring)>;
   struct Seen {
@@ -65,9 +70,10 @@ class PerfEvents {
   static constexpr std::size_t kMostStashedBytes = std::size_t{64} << 20;
   void Stash(bool deep);
 
-  // CPU time that was counted so far, user's and kernel's, of threads that have ended too.
-  // (inherit_stat would tell it of each thread, but what events with it count is too little.)
-  std::uint64_t Counted() const;
+  // What an event has counted so far, of threads that have ended too. kClock: CPU time, user's and
+  // kernel's. (inherit_stat would tell it of each thread, but what events with it count is too
+  // little.)
+  std::uint64_t Counted(std::size_t event) const;
   void Stop();  // nothing is written or counted from now on
 
  private:
@@ -75,9 +81,15 @@ class PerfEvents {
 
   explicit PerfEvents(Options options);
   Status MakeRing(int cpu);
-  Result<UniqueFd> Open(pid_t tid, int cpu);
+  perf_event_attr AttributesOf(std::size_t event) const;
+  Result<UniqueFd> Open(std::size_t event, pid_t tid, int cpu);
+  Status Add(std::size_t event, pid_t tid, Ring& ring);
+  // Says which event a sample is of; false: of none.
+  bool TellEvent(PerfRecord& untrusted_record) const;
 
   Options options_;
+  std::vector<std::uint64_t> periods_;                       // [event]
+  std::unordered_map<std::uint64_t, std::size_t> event_of_;  // by id
   bool sees_kernel_ = true;
   std::size_t stashed_bytes_ = 0;
   std::vector<std::unique_ptr<Ring>> rings_;

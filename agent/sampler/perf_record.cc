@@ -6,10 +6,10 @@
 namespace fieldcost::sampler {
 namespace {
 
-// Behind all but samples, as sample_id_all has it: pid, tid; time; cpu, reserved.
-constexpr std::size_t kTrailerBytes = 24;
+// Behind all but samples, as sample_id_all has it: pid, tid; time; cpu, reserved; id.
+constexpr std::size_t kTrailerBytes = 32;
 constexpr std::size_t kTimeInTrailer = 8;
-constexpr std::size_t kTimeInSample = sizeof(perf_event_header) + 8;
+constexpr std::size_t kTimeInSample = sizeof(perf_event_header) + 16;
 
 // Numbers one after the other; ok() is false once one was not there.
 class Fields {
@@ -66,12 +66,12 @@ static_assert(std::size(kOrder) == unwind::kRegisters);
 
 std::optional<SampleRecord> ParseSample(Fields fields, std::uint64_t& time) {
   SampleRecord sample;
+  sample.id = fields.Take<std::uint64_t>();
   sample.pid = fields.Take<pid_t>();
   sample.tid = fields.Take<pid_t>();
   time = fields.Take<std::uint64_t>();
   sample.cpu = fields.Take<std::uint32_t>();
   fields.Take<std::uint32_t>();
-  sample.period = fields.Take<std::uint64_t>();
   const auto abi = fields.Take<std::uint64_t>();
   if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
     for (const std::size_t number : kOrder)

@@ -17,17 +17,22 @@ namespace fieldcost::sampler {
 // What the kernel writes into a ring, as far as a sampler asks for it (perf_event_open(2)).
 
 // What an event is to write: the layouts below follow from it.
-inline constexpr std::uint64_t kSampleType = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-                                             PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER |
-                                             PERF_SAMPLE_STACK_USER;
+// No PERF_SAMPLE_PERIOD: with it, events of the kernel's own have a sample each time, whatever
+// their period is.
+inline constexpr std::uint64_t kSampleType = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+                                             PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+                                             PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 // rax to rip and r8 to r15, as the kernel numbers them; no flags and segments.
 inline constexpr std::uint64_t kUserRegisters = 0xff01ff;
 
 struct SampleRecord {
+  std::uint64_t id = 0;  // of the event (PERF_EVENT_IOC_ID), also where it was inherited
+  // Which event that is (PerfEvents), and its period. Not of the record: by the id.
+  std::size_t event = 0;
+  std::uint64_t period = 0;
   pid_t pid = 0;
   pid_t tid = 0;
   std::uint32_t cpu = 0;
-  std::uint64_t period = 0;
   bool in_kernel = false;  // it was in the kernel; registers are those of user mode all the same
   bool is_64_bit = false;  // else there are no registers
   unwind::Registers registers;

@@ -38,10 +38,23 @@ tree::Frame UnnamedBlock(const SampledModule& module, std::uint64_t address) {
       {.module = module.path, .symbol = fmt::format("[block at 0x{:x}]", address)});
 }
 
+const char* CutName(Sample::Kind kind) {
+  switch (kind) {
+    case Sample::Kind::kWait:
+      return "cut stacks of waits";
+    case Sample::Kind::kCounter:
+      return "cut stacks of counters";
+    case Sample::Kind::kCpu:
+      break;
+  }
+  return "cut stacks";
+}
+
 }  // namespace
 
 Result<SampleWriter> SampleWriter::Create(const std::filesystem::path& file,
-                                          std::uint64_t period_ns) {
+                                          std::uint64_t period_ns,
+                                          const std::vector<Counter>& counters) {
   auto dictionary = std::make_unique<tree::Dictionary>();
   const std::uint64_t begin_ns = NowOf(CLOCK_MONOTONIC);
   const recording::ClockAnchors anchors{.created_ns = NowOf(CLOCK_REALTIME),
@@ -57,7 +70,22 @@ Result<SampleWriter> SampleWriter::Create(const std::filesystem::path& file,
   FIELDCOST_ASSIGN(made.waits_, made.writer_.AddStream({.kind = recording::StreamKind::kWaits,
                                                         .name = "waits",
                                                         .metrics = {off_cpu}}));
+  for (const Counter counter : counters) FIELDCOST_TRY(made.AddCounter(counter, period_ns));
   return made;
+}
+
+Status SampleWriter::AddCounter(Counter counter, std::uint64_t period_ns) {
+  const std::string name(Name(counter));
+  FIELDCOST_ASSIGN(
+      const std::uint16_t metric,
+      writer_.AddMetric(
+          {.name = name, .unit = tree::Unit::kCount, .per_sample = PeriodOf(counter, period_ns)}));
+  FIELDCOST_ASSIGN(
+      const recording::StreamId stream,
+      writer_.AddStream(
+          {.kind = recording::StreamKind::kSamples, .name = name, .metrics = {metric}}));
+  counters_.push_back(stream);
+  return {};
 }
 
 std::uint64_t SampleWriter::Now() const { return NowOf(CLOCK_MONOTONIC) - begin_ns_; }
@@ -132,10 +160,11 @@ Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>
                      dictionary_->frames.Intern(tree::SpecialFrame(tree::kOther)));
     FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(tree::kRootPath, other));
   }
-  const bool is_wait = sample.kind == Sample::Kind::kWait;
-  if (sample.end != unwind::StackEnd::kOutermost)
-    ++counts_[is_wait ? "cut stacks of waits" : "cut stacks"];
+  if (sample.end != unwind::StackEnd::kOutermost) ++counts_[CutName(sample.kind)];
   const std::uint64_t time_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
+  if (sample.kind == Sample::Kind::kCounter)
+    return Append(counters_.at(sample.counter), time_ns, *path, {&sample.events, 1});
+  const bool is_wait = sample.kind == Sample::Kind::kWait;
   return Append(is_wait ? waits_ : samples_, time_ns, *path, {&sample.weight_ns, 1});
 }
 

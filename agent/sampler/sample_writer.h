@@ -37,8 +37,9 @@ class SampleWriter {
   static constexpr char kCpu[] = "cpu";         // ns, sampled
   static constexpr char kOffCpu[] = "off-cpu";  // ns in which threads had no CPU
 
-  // Makes the file. Errors of recording::Writer.
-  static Result<SampleWriter> Create(const std::filesystem::path& file, std::uint64_t period_ns);
+  // Makes the file, with a metric a counter, sampled. Errors of recording::Writer.
+  static Result<SampleWriter> Create(const std::filesystem::path& file, std::uint64_t period_ns,
+                                     const std::vector<Counter>& counters);
 
   Status BeginRun(std::string_view command);
   // Of the run that is on. Beyond what a dictionary holds, a sample's path is [other].
@@ -64,6 +65,7 @@ class SampleWriter {
                std::uint64_t begin_ns)
       : dictionary_(std::move(dictionary)), writer_(std::move(writer)), begin_ns_(begin_ns) {}
 
+  Status AddCounter(Counter counter, std::uint64_t period_ns);
   Result<tree::FrameId> FrameOf(const SampledFrame& frame,
                                 const std::vector<SampledModule>& modules);
   Result<tree::PathId> PathOf(const Sample& sample, const std::vector<SampledModule>& modules);
@@ -73,6 +75,7 @@ class SampleWriter {
   std::uint64_t begin_ns_;  // CLOCK_MONOTONIC
   recording::StreamId samples_;
   recording::StreamId waits_;
+  std::vector<recording::StreamId> counters_;
   std::uint32_t run_ = 0;
   std::uint64_t last_ns_ = 0;                                               // of what was appended
   std::map<std::pair<std::uint32_t, std::uint64_t>, tree::FrameId> known_;  // of this run

@@ -1,6 +1,5 @@
 #include "agent/sampler/sampler.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -11,9 +10,9 @@
 #include <future>
 #include <utility>
 
+#include "agent/sampler/process_threads.h"
 #include "agent/sampler/wait_stack.h"
 #include "common/base/file.h"
-#include "common/base/text.h"
 #include "common/tree/frame.h"
 
 namespace fieldcost::sampler {
@@ -45,35 +44,16 @@ std::uint64_t NowNs() {
 
 constexpr std::uint64_t kLongWaitNs = std::chrono::nanoseconds(Sampler::kLongWait).count();
 
-std::vector<pid_t> ThreadsOf(pid_t pid) {
-  std::vector<pid_t> threads;
-  const std::string path = fmt::format("/proc/{}/task", pid);
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
-  if (directory == nullptr) return threads;
-  while (const dirent* const entry = ::readdir(directory.get())) {
-    if (const auto tid = ParseUint64(entry->d_name)) threads.push_back(static_cast<pid_t>(*tid));
-  }
-  return threads;
-}
-
-// By the state in /proc/PID/task/TID/stat, behind the name, which may be anything.
-bool IsWaiting(pid_t pid, pid_t tid) {
-  const auto text = ReadFile(fmt::format("/proc/{}/task/{}/stat", pid, tid), 4096);
-  if (!text) return false;
-  const std::size_t name_end = text->rfind(')');
-  return name_end != std::string::npos && name_end + 2 < text->size() &&
-         std::string_view("SDTtI").find((*text)[name_end + 2]) != std::string_view::npos;
-}
-
 }  // namespace
 
 Sampler::Sampler(pid_t pid, Options options, std::unique_ptr<PerfEvents> events, Sink sink)
-    : options_(options),
+    : options_(std::move(options)),
       sink_(std::move(sink)),
       pid_(pid),
       events_(std::move(events)),
-      account_(options.period_ns),
+      account_(options_.period_ns),
       run_times_(events_->rings()),
+      counted_(options_.counters.size()),
       look_(kQuickLook),
       deep_samples_(kDeepSamples),
       unwinder_(tables_) {}
@@ -90,21 +70,25 @@ Result<std::unique_ptr<Sampler>> Sampler::Of(pid_t pid, Options options, bool fr
   FIELDCOST_ASSIGN(auto events, PerfEvents::Create({.period_ns = options.period_ns,
                                                     .stack_bytes = options.stack_bytes,
                                                     .ring_bytes = options.ring_bytes,
-                                                    .from_next_exec = from_next_exec}));
-  std::unique_ptr<Sampler> sampler(new Sampler(pid, options, std::move(events), std::move(sink)));
+                                                    .from_next_exec = from_next_exec,
+                                                    .counters = options.counters}));
+  std::unique_ptr<Sampler> sampler(
+      new Sampler(pid, std::move(options), std::move(events), std::move(sink)));
   sampler->process_ = std::move(process);
   return sampler;
 }
 
 Result<std::unique_ptr<Sampler>> Sampler::OfNextExec(pid_t pid, Options options, Sink sink) {
-  FIELDCOST_ASSIGN(std::unique_ptr<Sampler> sampler, Of(pid, options, true, std::move(sink)));
+  FIELDCOST_ASSIGN(std::unique_ptr<Sampler> sampler,
+                   Of(pid, std::move(options), true, std::move(sink)));
   FIELDCOST_TRY(sampler->events_->Add(pid));
   sampler->threads_.insert(pid);
   return sampler;
 }
 
 Result<std::unique_ptr<Sampler>> Sampler::OfRunning(pid_t pid, Options options, Sink sink) {
-  FIELDCOST_ASSIGN(std::unique_ptr<Sampler> sampler, Of(pid, options, false, std::move(sink)));
+  FIELDCOST_ASSIGN(std::unique_ptr<Sampler> sampler,
+                   Of(pid, std::move(options), false, std::move(sink)));
   sampler->is_attached_ = true;
   unwind::ModuleMap& map = sampler->MapOf(pid);
   std::vector<std::uint64_t> addresses;
@@ -138,7 +122,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
   const bool is_over = !process_.valid() && (is_attached_ || events_->AllEnded());
   const bool rest_is_due = NowNs() >= next_rest_ns_;
   // First, so that all samples of it are there.
-  const std::uint64_t counted_ns = rest_is_due ? events_->Counted() : 0;
+  const std::uint64_t counted_ns = rest_is_due ? events_->Counted(PerfEvents::kClock) : 0;
   const std::uint64_t now = NowNs();
   Drain(now);
   if (is_over) {
@@ -158,12 +142,13 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
 
 void Sampler::Finish() {
   events_->Stop();
-  const std::uint64_t counted_ns = events_->Counted();
+  const std::uint64_t counted_ns = events_->Counted(PerfEvents::kClock);
   Drain(UINT64_MAX);
   const std::uint64_t now = NowNs();
   for (Waits::Wait& wait : waits_.EndAll(now)) TakeWait(std::move(wait));
   run_times_.ExitAll(now, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
   TakeRest(now, counted_ns);
+  TakeRestOfCounters(now);
 }
 
 void Sampler::Drain(std::uint64_t until_ns) {
@@ -178,7 +163,9 @@ void Sampler::Drain(std::uint64_t until_ns) {
 void Sampler::PlanNextLook(double fill) {
   const std::uint64_t samples = options_.ring_bytes / 2 / (options_.stack_bytes + 512);
   const std::chrono::nanoseconds full(samples * options_.period_ns);
-  const auto longest = std::clamp<std::chrono::nanoseconds>(full, kShortestLook, kLongestLook);
+  // What counters find may come in bursts.
+  const auto most = options_.counters.empty() ? kLongestLook : kQuickLook;
+  const auto longest = std::clamp<std::chrono::nanoseconds>(full, kShortestLook, most);
   if (quick_looks_ > 0) {
     --quick_looks_;
     look_ = std::min<std::chrono::nanoseconds>(kQuickLook, longest);
@@ -272,8 +259,11 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
     ++counts_.of_32_bit;
     return;
   }
-  ++counts_.samples;
-  account_.AddSample(record.period);
+  const bool is_clock = record.event == PerfEvents::kClock;
+  if (is_clock) {
+    ++counts_.samples;
+    account_.AddSample(record.period);
+  }
   unwind::ModuleMap& map = MapOf(record.pid);
   unwind::ProcessMemory rest(record.pid);
   const std::uint64_t stack = record.registers[unwind::kRsp];
@@ -283,15 +273,20 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
   unwinder_.Unwind(map, record.registers, memory, stack_);
   const bool is_deep = memory.fetched_bytes() > 0 || memory.seam_broken() || thunks.was_asked();
   deep_samples_ = is_deep ? kDeepSamples : std::max(deep_samples_ - 1, 0);
-  sample_ = {.kind = Sample::Kind::kCpu,
+  sample_ = {.kind = is_clock ? Sample::Kind::kCpu : Sample::Kind::kCounter,
              .time_ns = time,
              .pid = record.pid,
              .tid = record.tid,
              .cpu = record.cpu,
-             .weight_ns = record.period,
+             .weight_ns = is_clock ? record.period : 0,
              .frames = std::move(sample_.frames),
              .special = record.in_kernel ? tree::kKernel : nullptr,
              .end = stack_.end};
+  if (!is_clock) {
+    sample_.counter = record.event - PerfEvents::kClock - 1;
+    sample_.events = record.period;
+    counted_[sample_.counter] += record.period;
+  }
   SetFrames(map, sample_.frames);
   sink_(sample_);
 }
@@ -343,6 +338,20 @@ void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
     GiveSpecial(Sample::Kind::kWait, together.special, time, std::exchange(together.sum_ns, 0));
   }
   next_rest_ns_ = time + std::max(kRestNs, kRestShare * (NowNs() - time));
+}
+
+void Sampler::TakeRestOfCounters(std::uint64_t time) {
+  for (std::size_t i = 0; i < counted_.size(); ++i) {
+    const std::uint64_t all = events_->Counted(PerfEvents::kClock + 1 + i);
+    if (all <= counted_[i]) continue;
+    sink_({.kind = Sample::Kind::kCounter,
+           .time_ns = time,
+           .counter = i,
+           .events = all - counted_[i],
+           .frames = {},
+           .special = kUnsampled,
+           .end = unwind::StackEnd::kOutermost});
+  }
 }
 
 void Sampler::GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t time,

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/sampler/counter.h"
 #include "agent/sampler/cpu_account.h"
 #include "agent/sampler/perf_events.h"
 #include "agent/sampler/perf_record.h"
@@ -48,13 +49,15 @@ struct SampledModule {
 };
 
 struct Sample {
-  enum class Kind { kCpu, kWait };
+  enum class Kind { kCpu, kWait, kCounter };
   Kind kind = Kind::kCpu;
   std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC; of a wait: its end
   pid_t pid = 0;              // 0: of several
   pid_t tid = 0;
   std::uint32_t cpu = 0;
   std::uint64_t weight_ns = 0;       // CPU time that it stands for, or how long it waited
+  std::size_t counter = 0;           // of kCounter: which of Sampler::Options::counters
+  std::uint64_t events = 0;          // of it that this stands for
   std::vector<SampledFrame> frames;  // innermost first
   // Not null: what the innermost frame did that is no code of the process, or with no frames, what
   // all of it is: a special frame (common/tree/frame.h).
@@ -63,7 +66,8 @@ struct Sample {
 };
 
 // Special frames that only samples have.
-// CPU time of threads that is less than a period, when they end or at the end of all.
+// CPU time of threads that is less than a period, when they end or at the end of all. Of a counter,
+// at the end of all: what no sample stands for.
 inline constexpr char kUnsampled[] = "[unsampled]";
 // Waits of less than Sampler::kLongWait, and longer ones that were over before they were looked at.
 inline constexpr char kShortWaits[] = "[short waits]";
@@ -88,7 +92,8 @@ struct SamplerCounts {
 // All samples of CPU time together are as much as the kernel counted, user mode and kernel. Where
 // it lets this process see samples of kernel mode (paranoid <= 1, or root), they have the stack
 // that led there and the special frame [kernel]; else [kernel] is one path, without a stack. Waits
-// together are as long as threads had no CPU, from when they first got one.
+// together are as long as threads had no CPU, from when they first got one. Samples of a counter
+// are together as many as it counted in user mode.
 class Sampler {
  public:
   static constexpr auto kLongWait = std::chrono::milliseconds(1);
@@ -97,6 +102,7 @@ class Sampler {
     std::uint64_t period_ns = 1'003'009;    // of CPU time; not in step with timers
     std::uint32_t stack_bytes = 16 * 1024;  // of the copy; a multiple of 8, at most 65,528 - 8
     std::size_t ring_bytes = 512 * 1024;    // a CPU; a power of two, of pages
+    std::vector<Counter> counters = {};     // those that pass CheckCounters(), each once
   };
   using Sink = std::function<void(const Sample&)>;
 
@@ -152,6 +158,7 @@ class Sampler {
   void PlanNextLook(double fill);
   // What is told together, and CPU time that is in no sample.
   void TakeRest(std::uint64_t time, std::uint64_t counted_ns);
+  void TakeRestOfCounters(std::uint64_t time);
   void GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t time, std::uint64_t value);
   void SetFrames(unwind::ModuleMap& map, std::vector<SampledFrame>& frames);  // of stack_
   unwind::ModuleMap& MapOf(pid_t pid);
@@ -168,6 +175,7 @@ class Sampler {
   std::set<pid_t> threads_;  // that are sampled
   CpuAccount account_;
   RunTimes run_times_;
+  std::vector<std::uint64_t> counted_;  // [counter]: what samples stand for so far
   std::uint64_t next_rest_ns_ = 0;
   Waits waits_;
   std::array<Together, 2> together_{{{.special = kShortWaits}, {.special = kPreempted}}};

@@ -191,7 +191,8 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
     if (taken) taken = writer.Take(sample, sampler->modules());
     CountCut(sample, result);
   };
-  auto made = Sampler::OfNextExec(child, {.period_ns = options.period_ns}, take);
+  auto made = Sampler::OfNextExec(
+      child, {.period_ns = options.period_ns, .counters = options.counters}, take);
   Status done = made ? Status() : Status(made.error());
   if (!made && event_writer != nullptr && CanDoWithout(made.error())) {
     result.why_no_samples = made.error().message;
@@ -250,9 +251,12 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
     CountCut(sample, result);
   };
   // First: without it there is no recording, and one that is there stays.
-  FIELDCOST_ASSIGN(sampler,
-                   Sampler::OfRunning(options.pid, {.period_ns = options.period_ns}, take));
-  FIELDCOST_ASSIGN(writer, SampleWriter::Create(options.output, options.period_ns));
+  FIELDCOST_ASSIGN(
+      sampler,
+      Sampler::OfRunning(options.pid,
+                         {.period_ns = options.period_ns, .counters = options.counters}, take));
+  FIELDCOST_ASSIGN(writer,
+                   SampleWriter::Create(options.output, options.period_ns, options.counters));
   FIELDCOST_TRY(writer->BeginRun(CommandOf(options.pid)));
   const Time end = options.for_ns == 0 ? Time::max()
                                        : std::chrono::steady_clock::now() +
@@ -272,7 +276,8 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
 Result<TraceResult> Trace(const TraceOptions& options) {
   if (options.pid != 0) return TraceRunning(options);
   HandleSignals();
-  FIELDCOST_ASSIGN(SampleWriter writer, SampleWriter::Create(options.output, options.period_ns));
+  FIELDCOST_ASSIGN(SampleWriter writer,
+                   SampleWriter::Create(options.output, options.period_ns, options.counters));
   std::optional<EventWriter> events;
   if (options.events.any()) {
     FIELDCOST_ASSIGN(events, EventWriter::Make(options.events, writer));
@@ -286,6 +291,7 @@ Result<TraceResult> Trace(const TraceOptions& options) {
   auto unmeasured = events ? events->unmeasured() : std::vector<std::string>();
   if (!result.why_no_samples.empty()) {
     unmeasured.insert(unmeasured.end(), {SampleWriter::kCpu, SampleWriter::kOffCpu});
+    for (const Counter counter : options.counters) unmeasured.emplace_back(Name(counter));
   }
   FIELDCOST_TRY(Close(options, writer, unmeasured, result));
   if (stopped_by != 0 && result.status == 0) result.status = kSignalled + stopped_by;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/sampler/counter.h"
 #include "agent/sampler/event_writer.h"
 #include "common/base/result.h"
 
@@ -21,6 +22,7 @@ struct TraceOptions {
   std::uint64_t for_ns = 0;          // of wall-clock time, with a pid; 0: until it ends
   bool quiet = false;                // for who calls this: nothing is said at the end
   bool unnamed = false;              // names are not looked up
+  std::vector<Counter> counters;     // those that pass CheckCounters(), each once
   EventOptions events;               // of a command: recorded beside samples
 };
 

@@ -1,6 +1,7 @@
 #include "tools/cli/trace_options.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 
@@ -63,6 +64,27 @@ Status CheckEvents(std::string& untrusted_text) {
   return events ? Status() : Status(events.error());
 }
 
+// As the recorder has them (agent/sampler/counter.cc).
+constexpr std::array<std::string_view, 5> kCounters = {"cycles", "instructions", "cache-misses",
+                                                       "branch-misses", "faults"};
+
+Status CheckCounters(std::string& untrusted_text) {
+  std::string_view untrusted_left = untrusted_text;
+  for (bool more = true; more;) {
+    const std::size_t end = std::min(untrusted_left.find(','), untrusted_left.size());
+    const std::string_view word = untrusted_left.substr(0, end);
+    if (std::ranges::find(kCounters, word) == kCounters.end()) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "there is no counter \"{}\": it is cycles, instructions, cache-misses, "
+                  "branch-misses or faults",
+                  EscapeControl(word));
+    }
+    more = end < untrusted_left.size();
+    untrusted_left.remove_prefix(end + (more ? 1 : 0));
+  }
+  return {};
+}
+
 Status AddEventOptions(const std::string& text, std::vector<std::string>& words) {
   if (text.empty()) return {};
   FIELDCOST_ASSIGN(const Events events, ParseEvents(text));
@@ -90,7 +112,11 @@ std::vector<command::Option> TraceRunOptions(std::string_view usual_runs) {
           {.names = "--events",
            .value = "LIST",
            .help = "functions, branches, LIBRARY!FUNCTION, ..., comma-separated",
-           .check = CheckEvents}};
+           .check = CheckEvents},
+          {.names = "--counters",
+           .value = "LIST",
+           .help = "Also sample cycles, instructions, cache-misses, branch-misses, faults",
+           .check = CheckCounters}};
 }
 
 Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments) {
@@ -98,6 +124,8 @@ Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments)
   const std::uint64_t period_ns = kSecondNs / *arguments.Number("--rate") + kOffStepNs;
   std::vector<std::string> words = {recorder.string(), "--period", std::to_string(period_ns)};
   FIELDCOST_TRY(AddEventOptions(arguments.Text("--events"), words));
+  if (arguments.Has("--counters"))
+    words.insert(words.end(), {"--counters", arguments.Text("--counters")});
   return words;
 }
 

@@ -22,6 +22,9 @@ inline std::string MadeRecord(std::uint32_t type, std::uint16_t misc, std::strin
   return Raw(header) + content;
 }
 
+// The event that all are of.
+inline constexpr std::uint64_t kMadeId = 1000;
+
 inline std::string Padded(std::string content) {
   content.resize((content.size() + 7) / 8 * 8, '\0');
   return content;
@@ -32,13 +35,13 @@ inline std::string MadeRecordAt(std::uint64_t time, std::uint32_t type, std::uin
                                 const std::string& content) {
   return MadeRecord(type, misc,
                     Padded(content) + Raw(std::uint32_t{5}) + Raw(std::uint32_t{6}) + Raw(time) +
-                        Raw(std::uint64_t{0}));
+                        Raw(std::uint64_t{0}) + Raw(kMadeId));
 }
 
 // Registers are 100, 101, … in the kernel's order.
 inline std::string MadeSample(std::uint64_t time, const std::string& stack, std::uint64_t filled) {
-  std::string content = Raw(std::uint32_t{42}) + Raw(std::uint32_t{43}) + Raw(time) +
-                        Raw(std::uint32_t{1}) + Raw(std::uint32_t{0}) + Raw(std::uint64_t{1000}) +
+  std::string content = Raw(kMadeId) + Raw(std::uint32_t{42}) + Raw(std::uint32_t{43}) + Raw(time) +
+                        Raw(std::uint32_t{1}) + Raw(std::uint32_t{0}) +
                         Raw(std::uint64_t{PERF_SAMPLE_REGS_ABI_64});
   for (std::uint64_t i = 0; i < 17; ++i) content += Raw(100 + i);
   content += Raw(std::uint64_t{stack.size()}) + stack;

@@ -28,7 +28,7 @@ TEST(PerfRecordTest, SamplesHaveTheirRegistersByDwarfNumber) {
   EXPECT_EQ(sample.pid, 42);
   EXPECT_EQ(sample.tid, 43);
   EXPECT_EQ(sample.cpu, 1U);
-  EXPECT_EQ(sample.period, 1000U);
+  EXPECT_EQ(sample.id, testing::kMadeId);
   EXPECT_EQ(sample.registers[unwind::kRax], 100U);
   EXPECT_EQ(sample.registers[unwind::kRbx], 101U);
   EXPECT_EQ(sample.registers[unwind::kRcx], 102U);

@@ -72,13 +72,17 @@ struct Recording {
   std::vector<Sample> samples;  // of CPU time, with a stack
   std::vector<Sample> rest;     // of CPU time, without
   std::vector<Sample> waits;
+  std::vector<Sample> counters;
   std::vector<SampledModule> modules;
   SamplerCounts counts;
   std::uint64_t cpu_ns = 0;      // of wait4(2): user mode and kernel
   std::uint64_t counted_ns = 0;  // of an event of the test's own that only counts
+  std::uint64_t counted_faults = 0;
   void Take(const Sample& sample) {
     if (sample.kind == Sample::Kind::kWait) {
       waits.push_back(sample);
+    } else if (sample.kind == Sample::Kind::kCounter) {
+      counters.push_back(sample);
     } else {
       (sample.frames.empty() ? rest : samples).push_back(sample);
     }
@@ -105,11 +109,11 @@ inline std::uint64_t NsOf(const timeval& time) {
 }
 
 // What the process and its children use from its next exec on; it is in the whole of it.
-inline UniqueFd CounterOf(pid_t pid) {
+inline UniqueFd CounterOf(pid_t pid, std::uint64_t config) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.config = PERF_COUNT_SW_TASK_CLOCK;
+  attributes.config = config;
   attributes.disabled = 1;
   attributes.enable_on_exec = 1;
   attributes.inherit = 1;
@@ -131,7 +135,8 @@ inline std::optional<Recording> Record(std::vector<std::string> command, Sampler
     child.Go();
     return std::nullopt;
   }
-  const UniqueFd counter = CounterOf(child.pid());
+  const UniqueFd clock = CounterOf(child.pid(), PERF_COUNT_SW_TASK_CLOCK);
+  const UniqueFd faults = CounterOf(child.pid(), PERF_COUNT_SW_PAGE_FAULTS);
   child.Go();
   for (;;) {
     const auto more = (*sampler)->Wait(std::chrono::seconds(1));
@@ -140,8 +145,10 @@ inline std::optional<Recording> Record(std::vector<std::string> command, Sampler
   }
   const rusage usage = child.Reap();
   recording.cpu_ns = NsOf(usage.ru_utime) + NsOf(usage.ru_stime);
-  EXPECT_EQ(::read(counter.get(), &recording.counted_ns, sizeof recording.counted_ns),
-            static_cast<ssize_t>(sizeof recording.counted_ns));
+  for (const auto& [counter, value] :
+       {std::pair(&clock, &recording.counted_ns), std::pair(&faults, &recording.counted_faults)}) {
+    EXPECT_EQ(::read(counter->get(), value, sizeof *value), static_cast<ssize_t>(sizeof *value));
+  }
   recording.modules = (*sampler)->modules();
   recording.counts = (*sampler)->counts();
   return recording;

@@ -4,6 +4,8 @@
 #include <sys/prctl.h>
 
 #include <functional>
+#include <map>
+#include <string>
 
 #include "common/tree/frame.h"
 #include "tests/agent/sampler/recorded.h"
@@ -114,6 +116,46 @@ void ExpectSleeps() {
 TEST(SamplerTotalsTest, WaitsAreWhereTheyAreWaitedForWithoutRightsToo) {
   ExpectSleeps();
   WithoutRights(ExpectSleeps);
+}
+
+// Faults by the innermost function of the program's own: less than a period of each thread
+// is not where it belongs.
+void ExpectFaults(std::uint64_t of_main, std::uint64_t of_thread) {
+  // Small copies: all samples have room, whenever the rings are looked at.
+  const auto recording =
+      Record({Victim("faults"), std::to_string(of_main), std::to_string(of_thread)},
+             {.stack_bytes = 1024, .counters = {Counter::kFaults}});
+  if (!recording) return;
+  symbols::Symbols symbols;
+  std::map<std::string, std::uint64_t> sums;
+  std::uint64_t all = 0;
+  for (const Sample& sample : recording->counters) {
+    EXPECT_EQ(sample.counter, 0U);
+    const std::string names = NamesOf(*recording, sample, symbols);
+    sums[names.substr(0, names.find(" <"))] += sample.events;
+    all += sample.events;
+  }
+  const auto period = static_cast<double>(PeriodOf(Counter::kFaults, 0));
+  EXPECT_NEAR(static_cast<double>(sums["faults_main"]), static_cast<double>(of_main), period);
+  EXPECT_NEAR(static_cast<double>(sums["faults_thread"]), static_cast<double>(of_thread), period);
+  EXPECT_EQ(all, recording->counted_faults);
+  // Nor are they of CPU time.
+  ExpectTotal(*recording);
+  EXPECT_EQ(recording->counts.lost, 0U);
+}
+
+TEST(SamplerTotalsTest, FaultsAreWhereTheyAreAndAsManyAsTheKernelSaysWithoutRightsToo) {
+  ExpectFaults(10'000, 5'000);
+  WithoutRights([] { ExpectFaults(5'000, 10'000); });
+}
+
+TEST(SamplerTotalsTest, FaultsOfProcessesThatAreShorterThanAPeriodAreTold) {
+  const auto recording = Record({Victim("waits"), "exit", "50"}, {.counters = {Counter::kFaults}});
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  std::uint64_t all = 0;
+  for (const Sample& sample : recording->counters) all += sample.events;
+  EXPECT_GE(all, 50U);
+  EXPECT_EQ(all, recording->counted_faults);
 }
 
 TEST(SamplerTotalsTest, WhoWantsToRunAndMayNotDoesNotWait) {

@@ -78,9 +78,13 @@ program and keeps what was recorded. Nothing is sent anywhere.
 (functions), each branch of code built with -fsanitize-coverage=trace-pc (branches), and each call
 of public functions of libraries, without a rebuild (LIBRARY!FUNCTION; * is any text). Then calls,
 wall time, bytes allocated and moved, page faults and context switches are exact, and samples say
-what lies below. Examples:
+what lies below.
+
+--counters samples what the hardware counts in user mode, and faults of pages, where it is counted:
+a counter that does not pass a test beforehand is said, and not in the recording. Examples:
   fieldcost trace -o a.fct -- ./app args
   fieldcost trace --events 'libz.so.1!*' -- ./app args
+  fieldcost trace --counters instructions,faults -- ./app args
   fieldcost trace --runs 10 -o new.fct -- ./app args
   fieldcost trace -p 4711 --for 30s
   fieldcost tree show a.fct)",

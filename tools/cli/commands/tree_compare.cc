@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "agent/reach/reach.h"
 #include "common/base/file.h"
@@ -98,8 +99,10 @@ class Recorder {
     return made;
   }
 
-  Status Record(const Command& command, std::uint64_t run, const fs::path& file) const {
+  Status Record(const Command& command, std::uint64_t run, const fs::path& file) {
     std::vector<std::string> words = words_;
+    // What cannot be measured is said once.
+    if (std::exchange(has_told_, true)) words.emplace_back("--told");
     words.insert(words.end(), {"--output", file.string(), "--"});
     words.insert(words.end(), command.words.begin(), command.words.end());
     // A signal from the terminal is the recorder's, which ends with it.
@@ -119,6 +122,7 @@ class Recorder {
  private:
   Recorder() = default;
   std::vector<std::string> words_;
+  bool has_told_ = false;
   UniqueFd nothing_;
 };
 
@@ -142,7 +146,7 @@ std::vector<std::string> SumUp(const std::vector<std::string>& remarks) {
 
 Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const auto commands, SplitCommands(arguments.program()));
-  FIELDCOST_ASSIGN(const Recorder recorder, Recorder::Make(arguments));
+  FIELDCOST_ASSIGN(Recorder recorder, Recorder::Make(arguments));
   FIELDCOST_ASSIGN(const auto directory, RecordingDirectory::Make(arguments.Text("--keep")));
   const std::uint64_t runs = *arguments.Number("--runs");
   Progress progress("run");
