@@ -82,6 +82,31 @@ TEST_F(TraceCountersTest, WithoutAnyThatCanBeMeasuredTimeIsRecorded) {
   EXPECT_THAT(shown.errors, HasSubstr("faults was not measured; there is cpu, "));
 }
 
+TEST_F(TraceCountersTest, OfAProcessThatRunsTheyAreCountedFromThenOn) {
+  testing::BackgroundProcess python({.arguments = {"python3", "-c",
+                                                   "print('ready', flush=True)\n"
+                                                   "import mmap\nwhile True:\n"
+                                                   "  new = mmap.mmap(-1, 1 << 20)\n"
+                                                   "  new.madvise(mmap.MADV_NOHUGEPAGE)\n"
+                                                   "  new.write(b'x' * (1 << 20))\n"
+                                                   "  new.close()"},
+                                     .environment = {},
+                                     .unset = {},
+                                     .directory = {},
+                                     .input = {}});
+  ASSERT_TRUE(python.WaitForLine("ready"));
+  const ProcessResult traced = Cli({"trace", "-o", file(), "--counters", "faults", "--for", "1s",
+                                    "-p", std::to_string(python.pid())});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
+  std::uint64_t sampled = 0;
+  for (const auto& [function, count] : Faults()) {
+    if (function != "[unsampled]") sampled += count;
+  }
+  EXPECT_GT(sampled, 0U);
+  EXPECT_EQ(sampled % static_cast<std::uint64_t>(kPeriod), 0U);
+}
+
 TEST_F(TraceCountersTest, ProgramsAreComparedByThemAndWhatIsMissingIsSaidOnce) {
   const ProcessResult compared =
       Cli({"tree", "compare", "--runs", "3", "--counters", "cycles,faults", "--metric", "faults",

@@ -80,8 +80,9 @@ of public functions of libraries, without a rebuild (LIBRARY!FUNCTION; * is any 
 wall time, bytes allocated and moved, page faults and context switches are exact, and samples say
 what lies below.
 
---counters samples what the hardware counts in user mode, and faults of pages, where it is counted:
-a counter that does not pass a test beforehand is said, and not in the recording. Examples:
+--counters samples the stacks at which the hardware has counted so many, in user mode, and page
+faults (faults). Each is tested before: one that fails is told as not measured, and the recording
+does not have it. Examples:
   fieldcost trace -o a.fct -- ./app args
   fieldcost trace --events 'libz.so.1!*' -- ./app args
   fieldcost trace --counters instructions,faults -- ./app args
