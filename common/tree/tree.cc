@@ -1,5 +1,7 @@
 #include "common/tree/tree.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -18,22 +20,50 @@ constexpr std::size_t kLanes = 16;
 using Mask = std::uint16_t;
 static_assert(sizeof(Mask) * 8 == kLanes, "a bit for each");
 
+// Of so small values neither the sum of kLanes passes 64 bits, nor that of their squares 128.
+constexpr int kSmallBits = 60;
+static_assert(kLanes <= std::size_t{1} << (64 - kSmallBits) &&
+              kLanes <= std::size_t{1} << (128 - 2 * kSmallBits));
+
 // True if something did not fit.
 bool Gather(const std::uint64_t* values, std::size_t lanes, Spread& spread) {
-  stats::Uint128 sum = 0;
-  stats::Uint128 squares = 0;
+  std::uint64_t sum = 0;
+  std::uint64_t any = 0;
   std::uint64_t min = values[0];
   std::uint64_t max = values[0];
-  bool passed = false;
+  stats::Uint128 squares = 0;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const std::uint64_t value = values[lane];
     sum += value;
-    passed |= __builtin_add_overflow(squares, stats::Uint128{value} * value, &squares);
+    any |= value;
+    squares += stats::Uint128{value} * value;
     min = std::min(min, value);
     max = std::max(max, value);
   }
   spread = {.sum = sum, .sum_squares = squares, .min = min, .max = max};
+  if (any >> kSmallBits == 0) return false;
+  bool passed = false;
+  spread.sum = 0;
+  spread.sum_squares = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    spread.sum += values[lane];
+    passed |= !AddTo(spread.sum_squares, stats::Uint128{values[lane]} * values[lane]);
+  }
   return passed;
+}
+
+// Room for that many. Of large memory most of the time goes into its first touch: huge pages, where
+// they can be had, make that rare.
+void MakeRoom(std::vector<Spread>& spreads, std::size_t paths) {
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+  spreads.reserve(paths);
+  const auto begin = reinterpret_cast<std::uintptr_t>(spreads.data());
+  const std::uintptr_t first = (begin + kHugePage - 1) & ~(kHugePage - 1);
+  const std::uintptr_t last = (begin + paths * sizeof(Spread)) & ~(kHugePage - 1);
+  if (spreads.empty() && first < last) {
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // or not
+  }
+  spreads.resize(paths);
 }
 
 // Adds up to kLanes runs to a tree.
@@ -66,36 +96,44 @@ class Sweep {
   std::span<const RunValues> runs_;
   bool is_first_;
   std::vector<Mask> masks_;           // [path]: the runs that it is in
-  std::vector<std::uint64_t> below_;  // [path][run]: what goes on from it
+  std::vector<std::uint64_t> below_;  // [path][run]: what goes on from it; 0 between metrics
 };
 
 bool Sweep::Add(std::size_t column, MetricSpreads& spreads) {
   const std::size_t lanes = runs_.size();
   std::array<std::span<const std::uint64_t>, kLanes> columns;
+  std::size_t shortest = parents_.size();
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     columns[lane] = runs_[lane].column(column);
     FIELDCOST_CHECK(columns[lane].size() <= parents_.size());
+    shortest = std::min(shortest, columns[lane].size());
   }
-  std::fill(below_.begin(), below_.end(), 0);
+  std::array<std::uint64_t, kLanes> self{};
+  std::array<std::uint64_t, kLanes> inclusive{};
+  std::array<std::uint64_t, kLanes> above_root{};
   bool passed = false;
   for (std::size_t path = parents_.size(); path-- > 0;) {
-    std::array<std::uint64_t, kLanes> self;
-    std::uint64_t* inclusive = &below_[path * lanes];
+    std::uint64_t* const below = &below_[path * lanes];
+    std::uint64_t* const parent =
+        path == 0 ? above_root.data() : &below_[std::size_t{parents_[path]} * lanes];
     std::uint64_t any_self = 0;
+    std::uint64_t any_below = 0;
     Mask mask = 0;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      self[lane] = path < columns[lane].size() ? columns[lane][path] : 0;
+      self[lane] = path < shortest || path < columns[lane].size() ? columns[lane][path] : 0;
       any_self |= self[lane];
-      passed |= __builtin_add_overflow(inclusive[lane], self[lane], &inclusive[lane]);
+      any_below |= below[lane];
+      passed |= __builtin_add_overflow(below[lane], self[lane], &inclusive[lane]);
+      passed |= __builtin_add_overflow(parent[lane], inclusive[lane], &parent[lane]);
+      below[lane] = 0;  // for the next metric
       mask = static_cast<Mask>(mask | ((inclusive[lane] != 0 ? 1U : 0U) << lane));
     }
     masks_[path] |= mask;
     if (!is_first_ || any_self != 0) passed |= Enter(self.data(), spreads.self[path]);
-    if (!is_first_ || mask != 0) passed |= Enter(inclusive, spreads.inclusive[path]);
-    if (path == 0 || mask == 0) continue;
-    std::uint64_t* parent = &below_[std::size_t{parents_[path]} * lanes];
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      passed |= __builtin_add_overflow(parent[lane], inclusive[lane], &parent[lane]);
+    if (is_first_ && any_below == 0) {
+      spreads.inclusive[path] = spreads.self[path];
+    } else if (!is_first_ || mask != 0) {
+      passed |= Enter(inclusive.data(), spreads.inclusive[path]);
     }
   }
   return !passed;
@@ -142,8 +180,8 @@ Result<Tree> TreeOf(std::shared_ptr<const Dictionary> dictionary, std::vector<Me
     Sweep sweep(tree.paths(), runs.subspan(done, std::min(kLanes, runs.size() - done)), done == 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
       // Made here, they are still in the caches when they are filled.
-      tree.values[i].self.resize(paths);
-      tree.values[i].inclusive.resize(paths);
+      MakeRoom(tree.values[i].self, paths);
+      MakeRoom(tree.values[i].inclusive, paths);
       if (sweep.Add(order[i], tree.values[i])) continue;
       return Fail(ErrorCode::kTooLarge, "metric {} passes 64 bits in a run, or 128 in all",
                   tree.metrics[i].name);

@@ -117,6 +117,36 @@ TEST(TreeTest, NothingWraps) {
             ErrorCode::kTooLarge);
 }
 
+TEST(TreeTest, SumsOfLargeValuesAreExact) {
+  auto dictionary = std::make_shared<Dictionary>();
+  const PathId f = Enter(*dictionary, {"f"});
+  const PathId g = Enter(*dictionary, {"f", "g"});
+  for (const unsigned bit : {29U, 30U, 59U, 60U, 61U}) {
+    for (const std::size_t count : {1U, 2U, 10U, 15U, 16U, 17U, 33U}) {
+      std::vector<RunValues> runs;
+      std::vector<std::uint64_t> own;
+      std::vector<std::uint64_t> below;
+      std::vector<std::uint64_t> inclusive;
+      for (std::size_t i = 0; i < count; ++i) {
+        // Only the first ones are as large, so that the squares fit.
+        own.push_back((std::uint64_t{1} << (i < 8 ? bit : 50U)) - i % 2);
+        below.push_back(i % 3 == 0 ? 0 : own.back() - i);
+        inclusive.push_back(own.back() + below.back());
+        runs.emplace_back(1);
+        ASSERT_TRUE(runs.back().Add(0, f, own.back()).has_value());
+        ASSERT_TRUE(runs.back().Add(0, g, below.back()).has_value());
+      }
+      const Tree tree = TreeOf(dictionary, SomeMetrics(1), runs).value();
+      const MetricSpreads& of = tree.values[0];
+      EXPECT_TRUE(of.self[f.value()] == SpreadOf(own)) << bit << ' ' << count;
+      EXPECT_TRUE(of.self[g.value()] == SpreadOf(below)) << bit << ' ' << count;
+      EXPECT_TRUE(of.inclusive[g.value()] == SpreadOf(below)) << bit << ' ' << count;
+      EXPECT_TRUE(of.inclusive[f.value()] == SpreadOf(inclusive)) << bit << ' ' << count;
+      EXPECT_TRUE(of.inclusive[0] == SpreadOf(inclusive)) << bit << ' ' << count;
+    }
+  }
+}
+
 TEST(TreeTest, CallersGiveRunsWithTheColumnsOfTheMetrics) {
   const auto dictionary = std::make_shared<Dictionary>();
   const RunValues run(1);
