@@ -519,7 +519,8 @@ def main():
     lab = LabBench(bench.build, lambda: bench.ticks_to_ns)
     trace = TraceBench(bench.build, lambda: bench.ticks_to_ns)
     sampler = SamplerBench(bench.build)
-    owners = {"trace_sampling": sampler, "planted_change": PlantedBench(bench.build), "tree": TreeBench(bench.build)}
+    tree = TreeBench(bench.build)
+    owners = {"trace_sampling": sampler, "planted_change": PlantedBench(bench.build), "tree": tree}
     owners |= dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
     missed = False
     try:
