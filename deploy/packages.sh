@@ -3,7 +3,7 @@
 BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboost-json1.81-dev
   libboost-url1.81-dev librocksdb-dev libssl-dev protobuf-compiler libprotobuf-dev libzstd-dev zlib1g-dev
   libsqlite3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev
-  libsystemd-dev prometheus-cpp-dev libdw-dev"
+  libsystemd-dev prometheus-cpp-dev libdw-dev libbpf-dev libsodium-dev clang-14"
 TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git"
 # Programs that are measured: another C++ runtime and unwinders (LLVM's, nongnu), a collector, a debugger, the
 # interpreter as a library, greenlets that copy stacks, and real programs with real workloads. Not here, but used
@@ -25,6 +25,9 @@ TEST_PACKAGES+=" btrfs-progs"
 TEST_PACKAGES+=" buildah iproute2"
 # A message bus for the test of what NetworkManager says of the connection.
 TEST_PACKAGES+=" dbus-daemon"
+
+# USDT probes of programs with probe points.
+TEST_PACKAGES+=" systemtap-sdt-dev"
 
 # A clock that is wrong, or passes a certificate's end, for a program that is tested.
 TEST_PACKAGES+=" libfaketime"

@@ -78,12 +78,13 @@ if [[ -n "$whole" && -z "$all" ]]; then
   run_tests asan -L asan_short
 fi
 
-# The first three fetch from npm's registry; the last builds once more, from the compiler's cache, and needs root and a
+# All but the last fetch from npm's registry; the last builds once more, from the compiler's cache, and needs root and a
 # Debian mirror.
 if [[ -n "$whole" ]]; then
   install_editor_packages
   stage tests/tools/vscode/run.sh build/dev
   stage tests/tools/pages/run.sh
+  stage tests/aggregator/probes/browser/run.sh
   stage tests/tools/exchange/run.sh
   stage tests/packages/run.sh
 fi

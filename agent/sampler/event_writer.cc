@@ -27,19 +27,19 @@ Result<recording::StreamId> AddStream(recording::Writer& writer, const std::stri
 
 // Of code, as it is named while a program runs: by its place, from which its name is found later.
 trace::NameCode NameAs(SampleWriter& recording, PlaceKind kind) {
-  return
-      [&recording, kind](const ArenaModule* module, std::uint64_t address) -> Result<tree::Frame> {
-        if (module == nullptr) return trace::UnnamedCode(module, address);
-        const std::uint64_t at = module->VirtualAddressOf(address);
-        FIELDCOST_ASSIGN(const tree::FrameId frame,
-                         recording.FrameAt({.module = {.kind = SampledModule::Kind::kFile,
-                                                       .path = module->path,
-                                                       .build_id = HexEncode(module->build_id)},
-                                            .address = at,
-                                            .function = at,
-                                            .kind = kind}));
-        return recording.dictionary().frames.frame(frame);
-      };
+  return [&recording, kind](const ArenaModule* module,
+                            std::uint64_t address) -> Result<tree::Frame> {
+    if (module == nullptr) return trace::UnnamedCode(module, address);
+    const std::uint64_t at = module->VirtualAddressOf(address);
+    FIELDCOST_ASSIGN(const tree::FrameId frame,
+                     recording.paths().FrameAt({.module = {.kind = SampledModule::Kind::kFile,
+                                                           .path = module->path,
+                                                           .build_id = HexEncode(module->build_id)},
+                                                .address = at,
+                                                .function = at,
+                                                .kind = kind}));
+    return recording.dictionary().frames.frame(frame);
+  };
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/recording/recording.h"
+#include "common/recording/writer.h"
 #include "common/symbols/perf_map.h"
 #include "common/symbols/symbols.h"
 #include "common/tree/identity.h"

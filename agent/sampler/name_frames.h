@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/sampler/sample_writer.h"
+#include "agent/sampler/stack_paths.h"
 #include "common/base/result.h"
 
 namespace fieldcost::sampler {

@@ -145,19 +145,21 @@ Status PerfEvents::MakeRing(int cpu) {
 
 perf_event_attr PerfEvents::AttributesOf(std::size_t event) const {
   const bool is_clock = event == kClock;
-  perf_event_attr attributes =
-      Sampled(is_clock ? SoftwareEvent(PERF_COUNT_SW_TASK_CLOCK, !sees_kernel_)
-                       : EventOf(options_.counters[event - kClock - 1]),
-              {.period = periods_[event],
-               .stack_bytes = options_.stack_bytes,
-               .from_next_exec = options_.from_next_exec});
+  perf_event_attr attributes = Sampled(
+      is_clock
+          ? SoftwareEvent(options_.period_ns == 0 ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_TASK_CLOCK,
+                          !sees_kernel_)
+          : EventOf(options_.counters[event - kClock - 1]),
+      {.period = periods_[event],
+       .stack_bytes = options_.stack_bytes,
+       .from_next_exec = options_.from_next_exec});
   if (!is_clock) return attributes;
   attributes.mmap = 1;
   attributes.mmap2 = 1;
   attributes.comm = 1;
   attributes.comm_exec = 1;
   attributes.task = 1;
-  attributes.context_switch = 1;
+  attributes.context_switch = options_.switches ? 1 : 0;
   return attributes;
 }
 
@@ -229,6 +231,12 @@ bool PerfEvents::AllEnded() {
   return std::ranges::all_of(
       events, [](const pollfd& event) { return (event.revents & (POLLHUP | POLLERR)) != 0; });
 }
+
+std::uint32_t PerfEvents::CpuOf(std::size_t ring) const {
+  return static_cast<std::uint32_t>(rings_[ring]->cpu);
+}
+
+std::uint64_t PerfEvents::Written(std::size_t ring) const { return rings_[ring]->ring.Head(); }
 
 PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
   Seen seen;

@@ -24,10 +24,11 @@ namespace fieldcost::sampler {
 class PerfEvents {
  public:
   struct Options {
-    std::uint64_t period_ns = 0;
+    std::uint64_t period_ns = 0;  // 0: no samples, only what happens to threads and processes
     std::uint32_t stack_bytes = 0;
     std::size_t ring_bytes = 0;
     bool from_next_exec = false;         // else at once
+    bool switches = true;                // tell of them
     std::vector<Counter> counters = {};  // those that pass CheckCounters()
   };
   // Events: the task-clock, then counters in their order.
@@ -47,6 +48,9 @@ class PerfEvents {
 
   // A thread, and what it starts from now on. kNotFound: it is gone.
   Status Add(pid_t tid);
+  // All that happens on all CPUs, of whoever; who switches pays nothing for it. kPermissionDenied:
+  // only root may, or CAP_PERFMON. REQUIRES: no samples, no counters.
+  Status AddAll() { return Add(-1); }
 
   // True: samples tell of the kernel, too. Known after Add().
   bool sees_kernel() const { return sees_kernel_; }
@@ -58,6 +62,9 @@ class PerfEvents {
   bool AllEnded();
 
   std::size_t rings() const { return rings_.size(); }
+  std::uint32_t CpuOf(std::size_t ring) const;
+  // How much the kernel has written there so far, in bytes. Any thread may ask.
+  std::uint64_t Written(std::size_t ring) const;
 
   // Records up to that time (CLOCK_MONOTONIC) of all rings, by time: what is later may not yet be
   // complete.

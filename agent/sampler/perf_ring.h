@@ -26,9 +26,10 @@ class PerfRing {
   // How full it is, from 0 to 1.
   double fill() const;
   std::uint64_t broken() const { return broken_; }
+  // How many bytes the kernel has written so far. Any thread may ask.
+  std::uint64_t Head() const;
 
  private:
-  std::uint64_t Head() const;
   void SetTail(std::uint64_t tail);
 
   void* first_page_;

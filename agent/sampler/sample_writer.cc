@@ -20,24 +20,6 @@ std::uint64_t NowOf(clockid_t clock) {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-tree::Frame UnnamedFrame(const SampledModule& module, std::uint64_t address) {
-  const bool is_file = module.kind == SampledModule::Kind::kFile;
-  const std::string build_id = is_file ? HexDecode(module.build_id).value_or("") : "";
-  const std::string name = module.path.empty() ? "[generated]" : module.path;
-  return tree::MakeFrame({.module = name, .build_id = build_id, .offset = address});
-}
-
-// A library that measures from inside: its thunks stand between a function and its caller.
-bool IsOurs(const SampledModule& module) {
-  const std::string_view name = std::string_view(module.path).substr(module.path.rfind('/') + 1);
-  return name.starts_with("libfieldcost_");
-}
-
-tree::Frame UnnamedBlock(const SampledModule& module, std::uint64_t address) {
-  return tree::MakeFrame(
-      {.module = module.path, .symbol = fmt::format("[block at 0x{:x}]", address)});
-}
-
 const char* CutName(Sample::Kind kind) {
   switch (kind) {
     case Sample::Kind::kWait:
@@ -91,32 +73,9 @@ Status SampleWriter::AddCounter(Counter counter, std::uint64_t period_ns) {
 std::uint64_t SampleWriter::Now() const { return NowOf(CLOCK_MONOTONIC) - begin_ns_; }
 
 Status SampleWriter::BeginRun(std::string_view command) {
-  known_.clear();
+  paths_.ForgetModules();
   FIELDCOST_ASSIGN(run_, writer_.BeginRun(Now(), command, ""));
   return {};
-}
-
-Result<tree::FrameId> SampleWriter::FrameOf(const SampledFrame& frame,
-                                            const std::vector<SampledModule>& modules) {
-  const auto [known, is_new] = known_.try_emplace({frame.module, frame.address});
-  if (!is_new) return known->second;
-  const SampledModule& module = modules[frame.module];
-  Place place{.module = module, .address = frame.address, .function = {}};
-  if (module.table != nullptr) place.function = module.table->FunctionStart(frame.address);
-  FIELDCOST_ASSIGN(known->second, FrameAt(std::move(place)));
-  return known->second;
-}
-
-Result<tree::FrameId> SampleWriter::FrameAt(Place place) {
-  const bool is_block = place.kind == PlaceKind::kBlock;
-  FIELDCOST_ASSIGN(
-      const tree::FrameId frame,
-      dictionary_->frames.Intern(is_block ? UnnamedBlock(place.module, place.address)
-                                          : UnnamedFrame(place.module, place.address)));
-  place.module.table = nullptr;  // places outlive samplers
-  if (frame.value() >= places_.size()) places_.resize(frame.value() + 1);
-  places_[frame.value()] = std::move(place);
-  return frame;
 }
 
 Status SampleWriter::Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
@@ -127,26 +86,16 @@ Status SampleWriter::Append(recording::StreamId stream, std::uint64_t time_ns, t
 
 Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
                                           const std::vector<SampledModule>& modules) {
-  tree::PathId path = tree::kRootPath;
-  const bool is_whole = sample.end == unwind::StackEnd::kOutermost;
-  if (!is_whole) {
-    FIELDCOST_ASSIGN(const tree::FrameId cut,
-                     dictionary_->frames.Intern(tree::SpecialFrame(tree::kCut)));
-    FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, cut));
-  }
-  const std::size_t frames = std::min(sample.frames.size(), tree::kMaxDepth - 2);
-  // Our own cost is told, our frames between those of others are not.
-  std::size_t own = 0;
-  while (own < frames && IsOurs(modules[sample.frames[own].module])) ++own;
-  for (std::size_t i = frames; i-- > 0;) {
-    if (i >= own && IsOurs(modules[sample.frames[i].module])) continue;
-    FIELDCOST_ASSIGN(const tree::FrameId frame, FrameOf(sample.frames[i], modules));
-    FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, frame));
-  }
+  FIELDCOST_ASSIGN(std::vector<tree::FrameId> frames,
+                   paths_.FramesOf(sample.frames, sample.end, tree::kMaxDepth - 2, modules));
   if (sample.special != nullptr) {
     FIELDCOST_ASSIGN(const tree::FrameId special,
                      dictionary_->frames.Intern(tree::SpecialFrame(sample.special)));
-    FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, special));
+    frames.push_back(special);
+  }
+  tree::PathId path = tree::kRootPath;
+  for (const tree::FrameId frame : frames) {
+    FIELDCOST_ASSIGN(path, dictionary_->paths.Intern(path, frame));
   }
   return path;
 }

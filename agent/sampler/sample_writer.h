@@ -11,23 +11,11 @@
 #include <vector>
 
 #include "agent/sampler/sampler.h"
+#include "agent/sampler/stack_paths.h"
 #include "common/recording/writer.h"
 #include "common/tree/dictionary.h"
 
 namespace fieldcost::sampler {
-
-enum class PlaceKind : std::uint8_t {
-  kCode,   // of a function
-  kBlock,  // of a branch: told apart from others of its function, by its line
-};
-
-// Where a frame of a recording is in a module: what its name is looked up by when all is recorded.
-struct Place {
-  SampledModule module;
-  std::uint64_t address = 0;
-  std::optional<std::uint64_t> function;  // where it begins, if that is known
-  PlaceKind kind = PlaceKind::kCode;
-};
 
 // Samples into a recording, run after run. Frames are without names ("libz.so+0x12f0"), so that
 // nothing is looked up while the program runs; what is written is good after any end of this
@@ -46,8 +34,8 @@ class SampleWriter {
   Status Take(const Sample& sample, const std::vector<SampledModule>& modules);
   Status EndRun(int exit_status, const SamplerCounts& counts);
 
-  // For others who write into the same recording. The frame of a place, without a name so far.
-  Result<tree::FrameId> FrameAt(Place place);
+  // For others who write into the same recording.
+  StackPaths& paths() { return paths_; }
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values);
   std::uint64_t Now() const;  // in the recording
@@ -57,29 +45,28 @@ class SampleWriter {
   Status Flush() { return writer_.Flush(); }
   Status Close() { return writer_.Close(); }
 
-  // [frame id]: for frames that are at a place; others have an address of 0 and no module.
-  const std::vector<Place>& places() const { return places_; }
+  const std::vector<Place>& places() const { return paths_.places(); }
 
  private:
   SampleWriter(std::unique_ptr<tree::Dictionary> dictionary, recording::Writer writer,
                std::uint64_t begin_ns)
-      : dictionary_(std::move(dictionary)), writer_(std::move(writer)), begin_ns_(begin_ns) {}
+      : dictionary_(std::move(dictionary)),
+        paths_(*dictionary_),
+        writer_(std::move(writer)),
+        begin_ns_(begin_ns) {}
 
   Status AddCounter(Counter counter, std::uint64_t period_ns);
-  Result<tree::FrameId> FrameOf(const SampledFrame& frame,
-                                const std::vector<SampledModule>& modules);
   Result<tree::PathId> PathOf(const Sample& sample, const std::vector<SampledModule>& modules);
 
   std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it
+  StackPaths paths_;
   recording::Writer writer_;
   std::uint64_t begin_ns_;  // CLOCK_MONOTONIC
   recording::StreamId samples_;
   recording::StreamId waits_;
   std::vector<recording::StreamId> counters_;
   std::uint32_t run_ = 0;
-  std::uint64_t last_ns_ = 0;                                               // of what was appended
-  std::map<std::pair<std::uint32_t, std::uint64_t>, tree::FrameId> known_;  // of this run
-  std::vector<Place> places_;
+  std::uint64_t last_ns_ = 0;  // of what was appended
   std::map<std::string, std::uint64_t> counts_;
 };
 

@@ -18,7 +18,6 @@
 namespace fieldcost::sampler {
 namespace {
 
-constexpr std::size_t kMostProcesses = 65'536;
 constexpr std::size_t kMostThreads = 65'536;
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
@@ -90,7 +89,7 @@ Result<std::unique_ptr<Sampler>> Sampler::OfRunning(pid_t pid, Options options, 
   FIELDCOST_ASSIGN(std::unique_ptr<Sampler> sampler,
                    Of(pid, std::move(options), false, std::move(sink)));
   sampler->is_attached_ = true;
-  unwind::ModuleMap& map = sampler->MapOf(pid);
+  unwind::ModuleMap& map = sampler->maps_.Of(pid);
   std::vector<std::uint64_t> addresses;
   for (const unwind::Mapping& mapping : map.mappings()) addresses.push_back(mapping.start);
   for (const std::uint64_t address : addresses) sampler->MakeTable(map, address);
@@ -185,9 +184,11 @@ void Sampler::Take(const PerfRecord& record, std::size_t ring) {
   } else if (const auto* const map = std::get_if<MapRecord>(&record.content)) {
     TakeMap(*map);
   } else if (const auto* const fork = std::get_if<ForkRecord>(&record.content)) {
-    TakeFork(*fork);
+    if (threads_.size() >= kMostThreads) threads_.clear();
+    threads_.insert(fork->tid);
+    maps_.Take(*fork);
   } else if (const auto* const exec = std::get_if<ExecRecord>(&record.content)) {
-    MapOf(exec->pid).Clear();
+    maps_.Take(*exec);
     run_times_.In(exec->pid, ring, record.time);  // the first one is not switched in
   } else if (const auto* const exit = std::get_if<ExitRecord>(&record.content)) {
     TakeExit(*exit, record.time);
@@ -197,12 +198,8 @@ void Sampler::Take(const PerfRecord& record, std::size_t ring) {
 }
 
 void Sampler::TakeMap(const MapRecord& record) {
-  unwind::ModuleMap& map = MapOf(record.pid);
-  if (!record.executable) {
-    map.Remove(record.mapping.start, record.mapping.end);
-  } else if (map.Add(record.mapping) && !record.mapping.path.empty()) {
-    MakeTable(map, record.mapping.start);
-  }
+  if (maps_.Take(record) && !record.mapping.path.empty())
+    MakeTable(maps_.Of(record.pid), record.mapping.start);
 }
 
 // That of a large module takes a tenth of a second, in which samples come that have no room. So it
@@ -232,26 +229,7 @@ void Sampler::TakeExit(const ExitRecord& record, std::uint64_t time) {
   waits_.Exit(record.tid);
   threads_.erase(record.tid);
   run_times_.Exit(record.tid, time, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
-  // Other threads may outlive the first one, but hardly any does; their map is read again then.
-  if (record.pid == record.tid) maps_.erase(record.pid);
-}
-
-void Sampler::TakeFork(const ForkRecord& record) {
-  if (threads_.size() >= kMostThreads) threads_.clear();
-  threads_.insert(record.tid);
-  if (record.pid == record.parent_pid) return;  // a thread
-  const auto parent = maps_.find(record.parent_pid);
-  if (parent != maps_.end())
-    maps_.insert_or_assign(record.pid, parent->second.ForkedTo(record.pid));
-}
-
-unwind::ModuleMap& Sampler::MapOf(pid_t pid) {
-  const auto found = maps_.find(pid);
-  if (found != maps_.end()) return found->second;
-  // Too many at once, of processes whose end was lost: they begin anew.
-  if (maps_.size() >= kMostProcesses) maps_.clear();
-  auto map = unwind::ReadModuleMap(pid);
-  return maps_.emplace(pid, map ? std::move(*map) : unwind::ModuleMap(pid)).first->second;
+  maps_.Take(record);
 }
 
 void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
@@ -264,7 +242,7 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
     ++counts_.samples;
     account_.AddSample(record.period);
   }
-  unwind::ModuleMap& map = MapOf(record.pid);
+  unwind::ModuleMap& map = maps_.Of(record.pid);
   unwind::ProcessMemory rest(record.pid);
   const std::uint64_t stack = record.registers[unwind::kRsp];
   ThunkRecords thunks(rest, stack, record.stack, ticks_.NotAfter(time));
@@ -287,7 +265,7 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
     sample_.events = record.period;
     counted_[sample_.counter] += record.period;
   }
-  SetFrames(map, sample_.frames);
+  modules_.SetFrames(map, stack_, sample_.frames);
   sink_(sample_);
 }
 
@@ -318,10 +296,10 @@ void Sampler::TakeWait(Waits::Wait wait) {
 
 void Sampler::ReadWaits() {
   const auto read = [&](pid_t pid, pid_t tid) -> std::optional<Waits::Read> {
-    unwind::ModuleMap& map = MapOf(pid);
+    unwind::ModuleMap& map = maps_.Of(pid);
     if (!ReadWaitStack(pid, tid, map, unwinder_, stack_)) return std::nullopt;
     Waits::Read result{.stack = {.frames = {}, .end = stack_.end}, .time_ns = NowNs()};
-    SetFrames(map, result.stack.frames);
+    modules_.SetFrames(map, stack_, result.stack.frames);
     return result;
   };
   waits_.ReadStacks(NowNs() - kLongWaitNs, kMostReadsALook, read);
@@ -366,53 +344,6 @@ void Sampler::GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t 
          .frames = {},
          .special = special,
          .end = unwind::StackEnd::kOutermost});
-}
-
-void Sampler::SetFrames(unwind::ModuleMap& map, std::vector<SampledFrame>& frames) {
-  frames.clear();
-  for (const unwind::Frame& frame : stack_.frames) frames.push_back(FrameOf(map, frame));
-}
-
-SampledFrame Sampler::FrameOf(unwind::ModuleMap& map, const unwind::Frame& frame) {
-  const std::uint64_t address = frame.lookup_address();
-  SampledFrame result{.module = 0, .address = address, .guessed = frame.guessed};
-  const unwind::Mapping* const mapping = map.Find(address);
-  SampledModule module;
-  if (mapping == nullptr) {
-    module.kind = SampledModule::Kind::kUnknown;
-  } else if (mapping->table != nullptr) {
-    result.address = address - mapping->bias;
-    const auto known = module_of_table_.find(mapping->table);
-    if (known != module_of_table_.end()) {
-      result.module = known->second;
-      return result;
-    }
-    module = {.kind = SampledModule::Kind::kFile,
-              .path = mapping->path,
-              .build_id = mapping->table->build_id(),
-              .pid = 0,
-              .table = mapping->table};
-    result.module = ModuleOf(std::move(module));
-    module_of_table_.emplace(mapping->table, result.module);
-    return result;
-  } else if (!mapping->path.empty()) {
-    module = {.kind = SampledModule::Kind::kRaw, .path = mapping->path, .build_id = {}, .pid = 0};
-    result.address = address - mapping->start + mapping->file_offset;
-  } else {
-    module = {
-        .kind = SampledModule::Kind::kGenerated, .path = {}, .build_id = {}, .pid = map.pid()};
-  }
-  result.module = ModuleOf(std::move(module));
-  return result;
-}
-
-std::uint32_t Sampler::ModuleOf(SampledModule module) {
-  const std::string key = fmt::format("{}/{}/{}/{}", static_cast<int>(module.kind), module.pid,
-                                      module.build_id, module.path);
-  const auto [found, is_new] =
-      module_of_.try_emplace(key, static_cast<std::uint32_t>(modules_.size()));
-  if (is_new) modules_.push_back(std::move(module));
-  return found->second;
 }
 
 }  // namespace fieldcost::sampler

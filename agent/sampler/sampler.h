@@ -15,8 +15,10 @@
 
 #include "agent/sampler/counter.h"
 #include "agent/sampler/cpu_account.h"
+#include "agent/sampler/module_list.h"
 #include "agent/sampler/perf_events.h"
 #include "agent/sampler/perf_record.h"
+#include "agent/sampler/process_maps.h"
 #include "agent/sampler/run_times.h"
 #include "agent/sampler/thunk_records.h"
 #include "agent/sampler/wait_tracker.h"
@@ -25,28 +27,6 @@
 #include "common/unwind/unwinder.h"
 
 namespace fieldcost::sampler {
-
-// Where a frame is, in a form that does not change from run to run: an address as its module's file
-// names it.
-struct SampledFrame {
-  std::uint32_t module = 0;   // index into Sampler::modules()
-  std::uint64_t address = 0;  // inside the instruction that the frame is at
-  bool guessed = false;       // by a frame pointer
-};
-
-struct SampledModule {
-  enum class Kind {
-    kFile,       // addresses as its file names them
-    kRaw,        // a file that could not be read: offsets in it
-    kGenerated,  // of no file: addresses of the process `pid`
-    kUnknown,    // of no memory that is known: addresses as they are
-  };
-  Kind kind = Kind::kUnknown;
-  std::string path;                         // untrusted; as the process sees it; "[vdso]"
-  std::string build_id;                     // empty: none
-  pid_t pid = 0;                            // of kGenerated
-  const unwind::CfiTable* table = nullptr;  // of kFile; lives as long as the Sampler
-};
 
 struct Sample {
   enum class Kind { kCpu, kWait, kCounter };
@@ -124,7 +104,7 @@ class Sampler {
   // Gives all that is left, waits that go on too. Wait() may not follow.
   void Finish();
 
-  const std::vector<SampledModule>& modules() const { return modules_; }
+  const std::vector<SampledModule>& modules() const { return modules_.all(); }
   const SamplerCounts& counts() const { return counts_; }
 
  private:
@@ -150,7 +130,6 @@ class Sampler {
   void TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time);
   void TakeExit(const ExitRecord& record, std::uint64_t time);
   void TakeMap(const MapRecord& record);
-  void TakeFork(const ForkRecord& record);
   // Makes the table of what is mapped there, while rings are emptied.
   void MakeTable(unwind::ModuleMap& map, std::uint64_t address);
   void TakeWait(Waits::Wait wait);
@@ -160,10 +139,6 @@ class Sampler {
   void TakeRest(std::uint64_t time, std::uint64_t counted_ns);
   void TakeRestOfCounters(std::uint64_t time);
   void GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t time, std::uint64_t value);
-  void SetFrames(unwind::ModuleMap& map, std::vector<SampledFrame>& frames);  // of stack_
-  unwind::ModuleMap& MapOf(pid_t pid);
-  SampledFrame FrameOf(unwind::ModuleMap& map, const unwind::Frame& frame);
-  std::uint32_t ModuleOf(SampledModule module);
 
   Options options_;
   Sink sink_;
@@ -184,10 +159,8 @@ class Sampler {
   int deep_samples_;               // so many until wake-ups may become rarer
   unwind::TableCache tables_;
   unwind::Unwinder unwinder_;
-  std::map<pid_t, unwind::ModuleMap> maps_;
-  std::vector<SampledModule> modules_;
-  std::map<std::string, std::uint32_t> module_of_;
-  std::map<const unwind::CfiTable*, std::uint32_t> module_of_table_;
+  ProcessMaps maps_;
+  ModuleList modules_;
   SamplerCounts counts_;
   std::uint64_t last_time_ = 0;
   TicksOfTime ticks_;

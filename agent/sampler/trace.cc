@@ -1,24 +1,21 @@
 #include "agent/sampler/trace.h"
 
-#include <fcntl.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <optional>
 
+#include "agent/sampler/command_child.h"
 #include "agent/sampler/name_frames.h"
 #include "agent/sampler/sample_writer.h"
 #include "agent/sampler/sampler.h"
+#include "agent/sampler/urgent.h"
 #include "agent/settings/scratch_directory.h"
 #include "common/base/file.h"
 
@@ -27,34 +24,6 @@ namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(100);
 constexpr auto kFlush = std::chrono::seconds(1);
-constexpr int kSignalled = 128;  // as a shell shows it
-constexpr int kCannotRun = 127;
-constexpr std::size_t kMostCommandBytes = std::size_t{1} << 22;
-
-volatile sig_atomic_t stopped_by = 0;
-std::atomic<pid_t> running{0};
-
-void OnSignal(int number) {
-  stopped_by = number;
-  if (const pid_t child = running.load(); child != 0) ::kill(child, number);
-}
-
-void HandleSignals() {
-  struct sigaction action {};
-  action.sa_handler = OnSignal;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-}
-
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-Result<Pipe> MakePipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoError("make", "a pipe", errno);
-  return Pipe{.read_end = UniqueFd(ends[0]), .write_end = UniqueFd(ends[1])};
-}
 
 // The events of one run, if any are recorded.
 class EventRun {
@@ -82,47 +51,7 @@ class EventRun {
   trace::Variables variables_;
 };
 
-// A child that waits for `go` to be closed, and then is the command; if it cannot be, its errno is
-// in `why`.
-Result<pid_t> Prepare(const TraceOptions& options, const trace::Variables& variables, Pipe& go,
-                      Pipe& why) {
-  std::vector<char*> raw;
-  for (const std::string& word : options.command) raw.push_back(const_cast<char*>(word.c_str()));
-  raw.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) return ErrnoError("start", options.command[0], errno);
-  if (child != 0) {
-    go.read_end.Reset();
-    why.write_end.Reset();
-    return child;
-  }
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
-  go.write_end.Reset();
-  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
-  char byte = 0;
-  while (::read(go.read_end.get(), &byte, 1) < 0 && errno == EINTR) {
-  }
-  ::execvp(raw[0], raw.data());
-  const int error = errno;
-  [[maybe_unused]] const ssize_t written = ::write(why.write_end.get(), &error, sizeof error);
-  ::_exit(kCannotRun);
-}
-
 using Time = std::chrono::steady_clock::time_point;
-
-// While it lives this thread goes before others, if it may: what lies behind the copy of a stack is
-// to be read before it changes. Programs that are started do not inherit it.
-class Urgent {
- public:
-  Urgent() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, kUrgent); }
-  ~Urgent() { ::setpriority(PRIO_PROCESS, 0, before_); }
-  Urgent(const Urgent&) = delete;
-  Urgent& operator=(const Urgent&) = delete;
-
- private:
-  static constexpr int kUrgent = -10;
-  int before_;
-};
 
 // Until the sampler ends; with an end, until then, or a signal.
 Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Status& taken,
@@ -135,7 +64,7 @@ Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Sta
     if (!some_left) return {};
     FIELDCOST_TRY(events.Look());
     const Time now = std::chrono::steady_clock::now();
-    if (end && (now >= *end || stopped_by != 0)) {
+    if (end && (now >= *end || StoppedBy() != 0)) {
       sampler.Finish();
       return taken;
     }
@@ -148,13 +77,6 @@ Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Sta
 void CountCut(const Sample& sample, TraceResult& result) {
   const bool is_whole = sample.end == unwind::StackEnd::kOutermost;
   if (sample.kind == Sample::Kind::kCpu && !is_whole) ++result.cut;
-}
-
-int WaitFor(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 // Until the child ends, of which there are events alone.
@@ -181,10 +103,7 @@ bool CanDoWithout(const Error& error) {
 Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWriter* event_writer,
                     TraceResult& result) {
   FIELDCOST_ASSIGN(EventRun events, EventRun::Begin(event_writer));
-  FIELDCOST_ASSIGN(Pipe go, MakePipe());
-  FIELDCOST_ASSIGN(Pipe why, MakePipe());
-  FIELDCOST_ASSIGN(const pid_t child, Prepare(options, events.variables(), go, why));
-  running = child;
+  FIELDCOST_ASSIGN(CommandChild child, CommandChild::Prepare(options.command, events.variables()));
   Status taken;
   std::unique_ptr<Sampler> sampler;
   const auto take = [&](const Sample& sample) {
@@ -192,7 +111,7 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
     CountCut(sample, result);
   };
   auto made = Sampler::OfNextExec(
-      child, {.period_ns = options.period_ns, .counters = options.counters}, take);
+      child.pid(), {.period_ns = options.period_ns, .counters = options.counters}, take);
   Status done = made ? Status() : Status(made.error());
   if (!made && event_writer != nullptr && CanDoWithout(made.error())) {
     result.why_no_samples = made.error().message;
@@ -201,23 +120,18 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   if (done) done = writer.BeginRun(fmt::format("{}", fmt::join(options.command, " ")));
   if (done) {
     if (made) sampler = *std::move(made);
-    go.write_end.Reset();
-    done = sampler ? Watch(*sampler, writer, events, taken) : Follow(child, writer, events);
+    child.Go();
+    done = sampler ? Watch(*sampler, writer, events, taken) : Follow(child.pid(), writer, events);
   }
-  if (!done) ::kill(child, SIGKILL);
-  go.write_end.Reset();
-  const int status = WaitFor(child);
-  running = 0;
+  if (!done) child.Kill();
+  const Result<int> status = child.Wait();
   FIELDCOST_TRY(done);
-  int error = 0;
-  if (::read(why.read_end.get(), &error, sizeof error) == sizeof error) {
-    return ErrnoError("run", options.command[0], error);
-  }
+  FIELDCOST_TRY(status);
   const SamplerCounts counts = sampler ? sampler->counts() : SamplerCounts();
   result.samples += counts.samples;
   result.lost += counts.lost;
   FIELDCOST_TRY(events.End());
-  FIELDCOST_TRY(writer.EndRun(status, counts));
+  FIELDCOST_TRY(writer.EndRun(*status, counts));
   return status;
 }
 
@@ -229,14 +143,6 @@ Status Close(const TraceOptions& options, SampleWriter& writer,
   result.reader_ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
                      static_cast<std::uint64_t>(used.tv_nsec);
   return options.unnamed ? Status() : NameFrames(options.output, writer.places(), unmeasured);
-}
-
-// As one would type it; "" if that is not to be known.
-std::string CommandOf(pid_t pid) {
-  std::string text = ReadFile(fmt::format("/proc/{}/cmdline", pid), kMostCommandBytes).value_or("");
-  while (text.ends_with('\0')) text.pop_back();
-  std::replace(text.begin(), text.end(), '\0', ' ');
-  return text;
 }
 
 // A process that runs already; it is left as it is.
@@ -257,7 +163,7 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
                          {.period_ns = options.period_ns, .counters = options.counters}, take));
   FIELDCOST_ASSIGN(writer,
                    SampleWriter::Create(options.output, options.period_ns, options.counters));
-  FIELDCOST_TRY(writer->BeginRun(CommandOf(options.pid)));
+  FIELDCOST_TRY(writer->BeginRun(CommandOfProcess(options.pid)));
   const Time end = options.for_ns == 0 ? Time::max()
                                        : std::chrono::steady_clock::now() +
                                              std::chrono::nanoseconds(options.for_ns);
@@ -284,7 +190,7 @@ Result<TraceResult> Trace(const TraceOptions& options) {
   }
   EventWriter* const event_writer = events ? &*events : nullptr;
   TraceResult result;
-  while (result.runs < options.runs && stopped_by == 0 && result.status == 0) {
+  while (result.runs < options.runs && StoppedBy() == 0 && result.status == 0) {
     FIELDCOST_ASSIGN(result.status, RunOnce(options, writer, event_writer, result));
     ++result.runs;
   }
@@ -294,7 +200,7 @@ Result<TraceResult> Trace(const TraceOptions& options) {
     for (const Counter counter : options.counters) unmeasured.emplace_back(Name(counter));
   }
   FIELDCOST_TRY(Close(options, writer, unmeasured, result));
-  if (stopped_by != 0 && result.status == 0) result.status = kSignalled + stopped_by;
+  if (StoppedBy() != 0 && result.status == 0) result.status = kSignalled + StoppedBy();
   return result;
 }
 

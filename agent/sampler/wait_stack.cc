@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -35,6 +36,21 @@ std::string_view ReadText(int fd, std::array<char, kMostTextBytes>& buffer) {
   return {buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
 }
 
+// Where the thread waits, if it did before and after `look`, at one and the same place.
+template <typename Look>
+std::optional<WaitPlace> WhileItWaits(pid_t pid, pid_t tid, const Look& look) {
+  const std::string path = fmt::format("/proc/{}/task/{}/syscall", pid, tid);
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return std::nullopt;
+  std::array<char, kMostTextBytes> before{};
+  std::array<char, kMostTextBytes> after{};
+  const std::string_view text = ReadText(fd.get(), before);
+  const auto place = ParseWaitPlace(text);
+  if (!place) return std::nullopt;
+  look(*place);
+  return text == ReadText(fd.get(), after) ? place : std::nullopt;
+}
+
 }  // namespace
 
 // "35 0x… (six arguments) 0x…(stack pointer) 0x…(address)", "-1 0x… 0x…" outside of a system call,
@@ -44,27 +60,37 @@ std::optional<WaitPlace> ParseWaitPlace(std::string_view untrusted_text) {
   const auto address = TakeLastNumber(untrusted_text);
   const auto stack_pointer = address ? TakeLastNumber(untrusted_text) : std::nullopt;
   if (!stack_pointer) return std::nullopt;
-  return WaitPlace{.stack_pointer = *stack_pointer, .address = *address};
+  std::int64_t system_call = 0;
+  const char* const end = untrusted_text.data() + untrusted_text.size();
+  const auto [rest, error] = std::from_chars(untrusted_text.data(), end, system_call);
+  if (error != std::errc() || (rest != end && *rest != ' ')) return std::nullopt;
+  return WaitPlace{.stack_pointer = *stack_pointer,
+                   .address = *address,
+                   .system_call = std::max<std::int64_t>(system_call, -1)};
 }
 
-bool ReadWaitStack(pid_t pid, pid_t tid, unwind::ModuleMap& map, unwind::Unwinder& unwinder,
-                   unwind::Stack& stack) {
-  const std::string path = fmt::format("/proc/{}/task/{}/syscall", pid, tid);
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return false;
-  std::array<char, kMostTextBytes> before{};
-  std::array<char, kMostTextBytes> after{};
-  const std::string_view text = ReadText(fd.get(), before);
-  const auto place = ParseWaitPlace(text);
-  if (!place) return false;
-  unwind::Registers registers;
-  registers.Set(unwind::kRsp, place->stack_pointer);
-  registers.Set(unwind::kRip, place->address);
-  unwind::ProcessMemory reader(pid);
-  unwind::StackMemory memory(place->stack_pointer, {}, &reader,
-                             unwind::StackMemory::Thread::kStopped);
-  unwinder.Unwind(map, registers, memory, stack);
-  return text == ReadText(fd.get(), after);
+std::optional<WaitPlace> ReadWaitStack(pid_t pid, pid_t tid, unwind::ModuleMap& map,
+                                       unwind::Unwinder& unwinder, unwind::Stack& stack) {
+  return WhileItWaits(pid, tid, [&](const WaitPlace& place) {
+    unwind::Registers registers;
+    registers.Set(unwind::kRsp, place.stack_pointer);
+    registers.Set(unwind::kRip, place.address);
+    unwind::ProcessMemory reader(pid);
+    unwind::StackMemory memory(place.stack_pointer, {}, &reader,
+                               unwind::StackMemory::Thread::kStopped);
+    unwinder.Unwind(map, registers, memory, stack);
+  });
+}
+
+std::optional<WaitCopy> CopyWaitStack(pid_t pid, pid_t tid, std::size_t most_bytes) {
+  WaitCopy copy{.place = {}, .bytes = std::vector<std::uint8_t>(most_bytes)};
+  const auto place = WhileItWaits(pid, tid, [&](const WaitPlace& at) {
+    copy.bytes.resize(
+        unwind::ProcessMemory(pid).Read(at.stack_pointer, copy.bytes.data(), copy.bytes.size()));
+  });
+  if (!place) return std::nullopt;
+  copy.place = *place;
+  return copy;
 }
 
 }  // namespace fieldcost::sampler

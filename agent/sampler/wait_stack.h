@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "common/unwind/unwinder.h"
 
@@ -13,7 +14,8 @@ namespace fieldcost::sampler {
 // Where a thread is that waits in the kernel.
 struct WaitPlace {
   std::uint64_t stack_pointer = 0;
-  std::uint64_t address = 0;  // of the next instruction in user mode
+  std::uint64_t address = 0;      // of the next instruction in user mode
+  std::int64_t system_call = -1;  // its number; -1: it is in none
   bool operator==(const WaitPlace&) const = default;
 };
 
@@ -22,8 +24,15 @@ std::optional<WaitPlace> ParseWaitPlace(std::string_view untrusted_text);
 
 // The stack of a thread that waits, read from outside: the thread is not stopped. Registers that
 // calls preserve are not known but where a frame on the way has saved them: a stack may be cut.
-// False: it does not wait, may not be looked at, or went on meanwhile.
-bool ReadWaitStack(pid_t pid, pid_t tid, unwind::ModuleMap& map, unwind::Unwinder& unwinder,
-                   unwind::Stack& stack);
+// Where it waits; nullopt: it does not, may not be looked at, or went on meanwhile.
+std::optional<WaitPlace> ReadWaitStack(pid_t pid, pid_t tid, unwind::ModuleMap& map,
+                                       unwind::Unwinder& unwinder, unwind::Stack& stack);
+
+// The innermost bytes of such a stack, to be unwound later; as ReadWaitStack.
+struct WaitCopy {
+  WaitPlace place;
+  std::vector<std::uint8_t> bytes;  // from the stack pointer on
+};
+std::optional<WaitCopy> CopyWaitStack(pid_t pid, pid_t tid, std::size_t most_bytes);
 
 }  // namespace fieldcost::sampler

@@ -29,6 +29,7 @@ Result<SystemPolicy> LoadSystemPolicy(const std::filesystem::path& file) {
     return untrusted_file.error();
   }
   untrusted_file->ReadBool("consent.permit", policy.permit);
+  untrusted_file->ReadBool("probe.permit", policy.permit_probe);
   FIELDCOST_TRY(untrusted_file->Finish());
   return policy;
 }

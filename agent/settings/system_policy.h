@@ -9,10 +9,13 @@ namespace fieldcost::agent {
 // What the administrator of a machine permits: /etc/fieldcost/system.toml,
 //   [consent]
 //   permit = false
+//   [probe]
+//   permit = false
 // It can only forbid: each user still decides for himself (consent.h). No file: permitted. A file
 // that cannot be read or understood, or a link that leads nowhere: not permitted.
 struct SystemPolicy {
-  bool permit = true;
+  bool permit = true;        // the anonymous measurements
+  bool permit_probe = true;  // probe points
 };
 
 // An error says what is wrong with the file; whoever gets it must behave as if it forbade.

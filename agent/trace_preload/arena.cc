@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "agent/intercept/code_offset.h"
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/objects.h"
@@ -52,27 +53,6 @@ void FillHeader(shm::TraceHeader* header) {
   intercept::TextBuilder(header->program, sizeof header->program).Add(intercept::ProgramPath());
 }
 
-// Of the object's first part with code: place in the file less virtual address. Its first page,
-// which is looked at, is mapped by every linker's layout; 0 if it does not look like that.
-uint64_t CodeOffsetOf(const ElfObject& object) {
-  Elf64_Ehdr header;
-  if (intercept::ReadOwnMemory(reinterpret_cast<const void*>(object.begin), &header,
-                               sizeof header) != sizeof header ||
-      memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    return 0;
-  }
-  for (uint32_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr part;
-    const uint64_t at = object.begin + header.e_phoff + uint64_t{i} * sizeof part;
-    if (intercept::ReadOwnMemory(reinterpret_cast<const void*>(at), &part, sizeof part) !=
-        sizeof part) {
-      return 0;
-    }
-    if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) return part.p_offset - part.p_vaddr;
-  }
-  return 0;
-}
-
 uint32_t AddModule(const ElfObject& object) {
   const uint32_t index = __atomic_fetch_add(&process.header->module_count, 1, __ATOMIC_RELAXED);
   if (index >= shm::kTraceModules) return shm::kTraceNoModule;
@@ -89,7 +69,7 @@ uint32_t AddModule(const ElfObject& object) {
   module->base = object.base;
   module->begin = object.begin;
   module->end = object.end;
-  module->code_offset = CodeOffsetOf(object);
+  module->code_offset = intercept::CodeOffsetOf(object);
   __atomic_store_n(&module->complete, 1, __ATOMIC_RELEASE);
   ranges[index].begin = object.begin;
   __atomic_store_n(&ranges[index].end, object.end, __ATOMIC_RELEASE);

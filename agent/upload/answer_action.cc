@@ -1,16 +1,8 @@
 #include "agent/upload/answer_action.h"
 
-#include <algorithm>
-
-#include "common/base/text.h"
 #include "common/wire/requests.h"
 
 namespace fieldcost::agent {
-namespace {
-
-constexpr std::chrono::seconds kMaxRetryAfter = std::chrono::hours(24);
-
-}  // namespace
 
 AnswerAction ActionFor(int http_status) {
   if (http_status == 200) return AnswerAction::kAccept;
@@ -34,13 +26,6 @@ AnswerAction ActionFor(int http_status) {
 bool AsksForEnrolment(const http::Response& response) {
   return response.status == 401 &&
          http::Find(response.headers, wire::kEnrolmentHeader) == wire::kEnrolmentRequired;
-}
-
-std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value) {
-  const auto number = ParseUint64(untrusted_value);
-  if (!number) return std::nullopt;
-  const auto limit = static_cast<std::uint64_t>(kMaxRetryAfter.count());
-  return std::chrono::seconds(static_cast<std::int64_t>(std::min(*number, limit)));
 }
 
 }  // namespace fieldcost::agent

@@ -22,7 +22,4 @@ AnswerAction ActionFor(int http_status);
 // Whether the server wants the agent to enrol before it looks at a batch.
 bool AsksForEnrolment(const http::Response& response);
 
-// Retry-After (RFC 9110 §10.2.3) in its seconds form; nullopt for anything else.
-std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value);
-
 }  // namespace fieldcost::agent

@@ -108,7 +108,7 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
   }
   report.stopped_by = Fail(ErrorCode::kUnavailable, "upload to {}: {}",
                            connection_.client().origin(), DescribeAnswer(*response));
-  report.retry_after = ParseRetryAfter(http::Find(response->headers, "Retry-After"));
+  report.retry_after = http::ParseRetryAfter(http::Find(response->headers, "Retry-After"));
   return {};
 }
 

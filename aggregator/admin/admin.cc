@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "aggregator/admin/requests.h"
-#include "aggregator/ingest/worker_pool.h"
 #include "common/base/log.h"
+#include "common/base/worker_pool.h"
 
 namespace fieldcost::admin {
 namespace {
@@ -229,7 +229,7 @@ struct Admin::State {
   bool stopping = false;
   std::size_t in_progress = 0;
   std::array<std::mutex, kActions.size()> turns;
-  ingest::WorkerPool workers{kAdminThreads, kMaxWaiting};
+  WorkerPool workers{kAdminThreads, kMaxWaiting};
 };
 
 Admin::Admin(Operations operations) : state_(std::make_unique<State>(std::move(operations))) {}

@@ -13,7 +13,6 @@
 #include "aggregator/admin/metrics.h"
 #include "aggregator/config/config.h"
 #include "aggregator/ingest/ingest.h"
-#include "aggregator/ingest/worker_pool.h"
 #include "aggregator/publish/file_server.h"
 #include "aggregator/service/file_watch.h"
 #include "aggregator/service/periodic_task.h"
@@ -21,6 +20,7 @@
 #include "aggregator/upkeep/retention.h"
 #include "aggregator/upkeep/scrub.h"
 #include "common/base/result.h"
+#include "common/base/worker_pool.h"
 #include "common/http/server.h"
 
 namespace fieldcost::aggregator {
@@ -99,7 +99,7 @@ class Service {
   std::optional<Publication> publication_;
   std::optional<publish::FileServer> files_;
   std::optional<ingest::Ingest> ingest_;
-  std::optional<ingest::WorkerPool> workers_;
+  std::optional<WorkerPool> workers_;
   std::unique_ptr<http::Server> server_;
   std::optional<FileWatch> certificate_watch_;
   std::optional<PeriodicTask> publication_task_;

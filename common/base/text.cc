@@ -14,12 +14,8 @@ int HexDigit(char c) {
   return -1;
 }
 
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t bytes = 0;  // 0: the text does not begin with valid UTF-8
-};
+}  // namespace
 
-// RFC 3629: no overlong forms, no surrogates, at most U+10FFFF.
 CodePoint FirstCodePoint(std::string_view untrusted_text) {
   const auto first = static_cast<unsigned char>(untrusted_text[0]);
   if (first < 0x80) return {first, 1};
@@ -35,8 +31,6 @@ CodePoint FirstCodePoint(std::string_view untrusted_text) {
   if (value < kLeast[bytes] || (value >= 0xd800 && value < 0xe000) || value > 0x10ffff) return {};
   return {value, bytes};
 }
-
-}  // namespace
 
 std::string EscapeControl(std::string_view untrusted_text) {
   std::string out;

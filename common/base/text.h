@@ -16,6 +16,14 @@ std::string EscapeControl(std::string_view untrusted_text);
 // A JSON string with its quotes (RFC 8259 §7). Bytes that are not UTF-8 become U+FFFD.
 std::string QuoteJson(std::string_view untrusted_text);
 
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t bytes = 0;  // 0: the text does not begin with valid UTF-8
+};
+// Of UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, at most U+10FFFF. REQUIRES: not
+// empty.
+CodePoint FirstCodePoint(std::string_view untrusted_text);
+
 // Lower-case hexadecimal.
 std::string HexEncode(std::span<const std::uint8_t> bytes);
 std::string HexEncode(std::string_view bytes);

@@ -62,7 +62,7 @@ struct Command {
   Handler handler = nullptr;           // none: one of `commands` is needed
   std::vector<std::string_view> without = {};  // options of the program that do not go with it
   bool takes_program = false;                  // another command line follows behind "--"
-  std::string_view instead_of_program = "";    // or else this option is given
+  std::vector<std::string_view> instead_of_program = {};  // or else one of these is given
   // Says what is wrong with options together; "" = nothing.
   std::function<std::string(const Arguments&)> check = nullptr;
 };

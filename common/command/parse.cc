@@ -280,16 +280,19 @@ std::string Parser::CheckProgram(const std::optional<std::vector<std::string>>& 
   if (!command.takes_program) {
     return program ? fmt::format("{} takes no program after --", NameOf(commands_)) : "";
   }
-  const std::string_view instead = command.instead_of_program;
-  const bool has_instead = !instead.empty() && arguments_.Has(instead);
-  if (program && has_instead) {
-    return fmt::format("{} does not go with a program after --", TitleOfNamed(instead));
+  const std::vector<std::string_view>& instead = command.instead_of_program;
+  const auto given = std::ranges::find_if(
+      instead, [&](std::string_view option) { return arguments_.Has(option); });
+  if (program && given != instead.end()) {
+    return fmt::format("{} does not go with a program after --", TitleOfNamed(*given));
   }
-  if (has_instead) return "";
+  if (given != instead.end()) return "";
   if (!program) {
-    const std::string text =
-        fmt::format("put the program after --: {} -- PROGRAM", NameOf(commands_));
-    return instead.empty() ? text : fmt::format("{}, or give {}", text, TitleOfNamed(instead));
+    std::string text = fmt::format("put the program after --: {} -- PROGRAM", NameOf(commands_));
+    for (const std::string_view option : instead) {
+      text += fmt::format(", or give {}", TitleOfNamed(option));
+    }
+    return text;
   }
   return program->empty() ? "no program after --" : "";
 }

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <set>
 #include <utility>
@@ -47,6 +48,10 @@ std::string Spell(std::string_view untrusted_key) {
   return bare ? std::string(untrusted_key) : '\'' + EscapeControl(untrusted_key) + '\'';
 }
 
+std::string Join(const std::string& array, std::size_t index) {
+  return array + '.' + std::to_string(index);
+}
+
 std::string Join(const std::string& table, std::string_view untrusted_key) {
   return table.empty() ? Spell(untrusted_key) : table + '.' + Spell(untrusted_key);
 }
@@ -69,6 +74,7 @@ struct TomlFile::State {
   toml::table root;
   std::vector<std::string> known;     // keys asked for
   std::set<const toml::node*> asked;  // nodes that were found
+  std::set<std::string> arrays;       // of tables, asked for
   std::optional<Error> first_error;
 
   std::string Place(const toml::source_region& region) const {
@@ -81,17 +87,25 @@ struct TomlFile::State {
     first_error = Fail(ErrorCode::kInvalidArgument, "{}: {}: {}", Place(region), key, why);
   }
 
-  // The node at "table.key", or null if it is not in the file.
+  // The node at "table.key" or "array.0.key", or null if it is not in the file.
   const toml::node* Find(std::string_view key) const {
-    const toml::table* table = &root;
+    const toml::node* node = &root;
     for (;;) {
       const std::size_t dot = key.find('.');
-      const toml::node* node = table->get(key.substr(0, dot));
+      node = Child(*node, key.substr(0, dot));
+      // What is no table Finish() reports.
       if (dot == std::string_view::npos || node == nullptr) return node;
-      table = node->as_table();
-      if (table == nullptr) return nullptr;  // Finish() reports it
       key.remove_prefix(dot + 1);
     }
+  }
+
+  static const toml::node* Child(const toml::node& node, std::string_view key) {
+    if (const toml::table* table = node.as_table()) return table->get(key);
+    const toml::array* array = node.as_array();
+    std::size_t index = 0;
+    const char* const end = key.data() + key.size();
+    if (array == nullptr || std::from_chars(key.data(), end, index).ptr != end) return nullptr;
+    return array->get(index);
   }
 
   const toml::node* Ask(std::string_view key) {
@@ -129,6 +143,11 @@ struct TomlFile::State {
                                : fmt::format("unknown key; the nearest known one is {}", nearest));
       } else if (const toml::table* inner = node.as_table()) {
         RefuseUnknown(*inner, full);
+      } else if (const toml::array* array = node.as_array();
+                 array != nullptr && arrays.contains(full)) {
+        for (std::size_t i = 0; i < array->size(); ++i) {
+          RefuseUnknown(*array->get(i)->as_table(), Join(full, i));
+        }
       } else {
         Refuse(key.source(), full, fmt::format("expected a table, found {}", KindOf(node)));
       }
@@ -232,6 +251,19 @@ void TomlFile::ReadStrings(std::string_view key, std::vector<std::string>& value
     strings.push_back(found->get());
   }
   value = std::move(strings);
+}
+
+std::size_t TomlFile::CountTables(std::string_view key) {
+  const toml::node* node = state_->Find(key);
+  const toml::array* array = node == nullptr ? nullptr : node->as_array();
+  state_->arrays.emplace(key);
+  if (node == nullptr || (array != nullptr && array->empty())) return 0;
+  if (array == nullptr || !array->is_array_of_tables()) {
+    state_->Refuse(node->source(), key,
+                   fmt::format("expected [[{}]] tables, found {}", key, KindOf(*node)));
+    return 0;
+  }
+  return array->size();
 }
 
 bool TomlFile::Has(std::string_view key) const { return state_->Find(key) != nullptr; }

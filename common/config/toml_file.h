@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -12,7 +13,8 @@
 
 namespace fieldcost::config {
 
-// Strict reader of a TOML configuration file. Each key is asked for once, by "table.key"; Finish()
+// Strict reader of a TOML configuration file. Each key is asked for once, by "table.key", or, in a
+// table of an array of tables, by "array.0.key"; Finish()
 // then refuses every key nobody asked for. All errors are kInvalidArgument and name file, line and
 // column, the key, and what is expected there. Not thread-safe.
 class TomlFile {
@@ -34,6 +36,9 @@ class TomlFile {
   void ReadDouble(std::string_view key, double min, double max, double& value);
   void ReadBool(std::string_view key, bool& value);
   void ReadStrings(std::string_view key, std::vector<std::string>& value);  // none of them empty
+
+  // How many tables an array of tables ([[key]]) has; 0 if there is none.
+  std::size_t CountTables(std::string_view key);
 
   // Whether the file has the key, whatever its value. Does not count as asking for it.
   bool Has(std::string_view key) const;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/base/text.h"
+
 namespace fieldcost::http {
 namespace {
 
@@ -38,6 +40,14 @@ std::string_view Find(const Headers& headers, std::string_view name) {
     if (EqualNames(key, name)) return value;
   }
   return {};
+}
+
+std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value) {
+  const auto number = ParseUint64(untrusted_value);
+  if (!number) return std::nullopt;
+  constexpr std::chrono::seconds kMost = std::chrono::hours(24);
+  const auto most = static_cast<std::uint64_t>(kMost.count());
+  return std::chrono::seconds(static_cast<std::int64_t>(std::min(*number, most)));
 }
 
 Response JsonError(int status, std::string_view code, std::string_view message) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,9 @@ struct Response {
   Headers headers;
   std::string body;
 };
+
+// Retry-After (RFC 9110 §10.2.3) in its seconds form, at most a day; nullopt for anything else.
+std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value);
 
 // A JSON error body {"error": code name, "message": ...} with its content type.
 Response JsonError(int status, std::string_view code, std::string_view message);

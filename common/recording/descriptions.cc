@@ -71,7 +71,7 @@ Status AddStream(const Stream& untrusted_stream, Descriptions& all) {
   if (all.streams.size() == kMaxStreams) {
     return Fail(ErrorCode::kTooLarge, "more than {} streams", kMaxStreams);
   }
-  if (untrusted_stream.kind < StreamKind::kSamples || untrusted_stream.kind > StreamKind::kEvents) {
+  if (untrusted_stream.kind < StreamKind::kSamples || untrusted_stream.kind > StreamKind::kIdle) {
     return Fail(ErrorCode::kInvalidArgument, "a stream of no known kind");
   }
   if (untrusted_stream.name.size() > kMaxNameBytes || !IsPrintable(untrusted_stream.name)) {

@@ -22,6 +22,7 @@ enum class StreamKind : std::uint8_t {
   kWaits = 2,      // what a thread waited for, and how long
   kSnapshots = 3,  // what trees of events have grown by since the snapshot before
   kEvents = 4,     // slices of a log of events
+  kIdle = 5,       // idle time of CPUs (common/idle)
 };
 
 // Samples of one kind, ascending in time. Each has a value for some of the recording's metrics.

@@ -116,6 +116,7 @@ Status Recording::ForEachSample(StreamId stream, Interval interval,
                                 const OnSample& on_sample) const {
   const StreamIndex& index = contents_.streams[stream.value()];
   std::vector<std::uint64_t> values(index.metrics());
+  std::uint64_t last_ns = interval.from_ns;
   for (const StreamIndex::Block& entry : index.blocks()) {
     if (entry.last_ns < interval.from_ns) continue;
     if (entry.first_ns >= interval.to_ns) break;
@@ -123,6 +124,9 @@ Status Recording::ForEachSample(StreamId stream, Interval interval,
     for (std::uint32_t i = block.Before(interval.from_ns); i < block.head.samples; ++i) {
       const std::uint64_t time_ns = block.time_ns(i);
       if (time_ns >= interval.to_ns) break;
+      // Who is called may count on the interval.
+      if (time_ns < last_ns) return Corrupt(contents_.frames[entry.frame], "times do not ascend");
+      last_ns = time_ns;
       if (block.path(i) >= dictionary().paths.size()) {
         return Corrupt(contents_.frames[entry.frame], "a sample is of no known path");
       }

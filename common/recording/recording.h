@@ -66,7 +66,8 @@ class Recording {
   // All metrics of all streams: by the recording's metrics. kTooLarge if a value passes 64 bits.
   Result<tree::RunValues> Values(Interval interval) const;
 
-  // All samples in the interval, in order. `values`: one per metric of the stream.
+  // All samples in the interval, in order; kCorrupt where they are in none. `values`: one per
+  // metric of the stream.
   using OnSample = std::function<void(std::uint64_t time_ns, std::uint32_t path,
                                       std::span<const std::uint64_t> values)>;
   Status ForEachSample(StreamId stream, Interval interval, const OnSample& on_sample) const;

@@ -59,7 +59,10 @@ Result<PerfMap> PerfMap::OfProcess(pid_t pid) {
   // As the process names itself, below its own root.
   struct stat process {};
   const std::string directory = fmt::format("/proc/{}", pid);
-  if (::stat(directory.c_str(), &process) != 0) return ErrnoError("look at", directory, errno);
+  if (::stat(directory.c_str(), &process) != 0) {
+    if (errno != ENOENT) return ErrnoError("look at", directory, errno);
+    process.st_uid = ::geteuid();  // it has ended
+  }
   const std::string name = fmt::format("/tmp/perf-{}.map", pid);
   for (const std::string& path : {directory + "/root" + name, name}) {
     const UniqueFd fd(

@@ -30,7 +30,7 @@ class Tests {
     const double most = std::max(sides.before.mean, sides.after.mean);
     return most > 0 && most >= options_.least_samples * observed_.per_sample;
   }
-  Moments NotBelowPoisson(Moments moments) const {
+  stats::Moments NotBelowPoisson(stats::Moments moments) const {
     moments.variance = std::max(moments.variance, moments.mean * observed_.per_sample);
     return moments;
   }
@@ -50,7 +50,7 @@ void Tests::Add(std::uint32_t path, ValueKind kind) {
   const TwoSides& sides = SidesOf({path, kind, 0});
   if (!HasEnough(sides)) return;
   tests_.push_back(
-      {path, kind, WelchP(NotBelowPoisson(sides.before), NotBelowPoisson(sides.after))});
+      {path, kind, stats::WelchP(NotBelowPoisson(sides.before), NotBelowPoisson(sides.after))});
 }
 
 bool Tests::IsWorthAWord(const TwoSides& sides) const {

@@ -2,15 +2,15 @@
 
 #include <vector>
 
+#include "common/stats/welch.h"
 #include "common/tree/compare.h"
-#include "common/tree/welch.h"
 
 namespace fieldcost::tree {
 
 // Before and after.
 struct TwoSides {
-  Moments before;
-  Moments after;
+  stats::Moments before;
+  stats::Moments after;
   double difference() const { return after.mean - before.mean; }
 };
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/stats/welch.h"
 #include "common/tree/certain.h"
 #include "common/tree/match.h"
-#include "common/tree/welch.h"
 
 namespace fieldcost::tree {
 namespace {
@@ -55,7 +55,7 @@ void SetFactors(std::vector<Run>& runs, std::size_t runs_before, double least) {
   std::vector<double> ratios(enough.size());
   for (Run& run : runs) {
     for (std::size_t i = 0; i < enough.size(); ++i) ratios[i] = run.self[enough[i]] / means[i];
-    const double factor = WeightedMedian(ratios, means);
+    const double factor = stats::WeightedMedian(ratios, means);
     if (factor > 0) run.factor = factor;
   }
 }
@@ -64,10 +64,10 @@ void SetFactors(std::vector<Run>& runs, std::size_t runs_before, double least) {
 void Normalize(std::span<Run> runs, std::size_t runs_before, Comparison& comparison) {
   std::vector<double> logs;
   for (const Run& run : runs) logs.push_back(std::log(run.factor));
-  const Moments before = MomentsOf(std::span(logs).first(runs_before));
-  const Moments after = MomentsOf(std::span(logs).subspan(runs_before));
+  const stats::Moments before = stats::MomentsOf(std::span(logs).first(runs_before));
+  const stats::Moments after = stats::MomentsOf(std::span(logs).subspan(runs_before));
   comparison.factor = std::exp(after.mean - before.mean);
-  if (before.count >= 2 && after.count >= 2) comparison.factor_p = WelchP(before, after);
+  if (before.count >= 2 && after.count >= 2) comparison.factor_p = stats::WelchP(before, after);
   for (Run& run : runs) {
     const double by = std::exp(before.mean) / run.factor;
     for (double& value : run.self) value *= by;
@@ -81,8 +81,8 @@ std::vector<TwoSides> SidesOf(const std::vector<Run>& runs, std::size_t runs_bef
   std::vector<double> of_path(runs.size());
   for (std::size_t path = 0; path < sides.size(); ++path) {
     for (std::size_t i = 0; i < runs.size(); ++i) of_path[i] = (runs[i].*values)[path];
-    sides[path] = {.before = MomentsOf(std::span(of_path).first(runs_before)),
-                   .after = MomentsOf(std::span(of_path).subspan(runs_before))};
+    sides[path] = {.before = stats::MomentsOf(std::span(of_path).first(runs_before)),
+                   .after = stats::MomentsOf(std::span(of_path).subspan(runs_before))};
   }
   return sides;
 }
@@ -92,14 +92,15 @@ Error NoSuchMetric(std::string_view metric) {
 }
 
 // Of runs that bring so much each over that denominator.
-Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint64_t denominator) {
+stats::Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint64_t denominator) {
   const auto count = static_cast<long double>(runs);
   if (runs == 0) return {};
   const auto sum = static_cast<long double>(side.sum);
   const auto squares = static_cast<long double>(side.sum_squares);
   const long double unit = count / static_cast<long double>(denominator);
-  Moments moments = {.count = static_cast<double>(count),
-                     .mean = static_cast<double>(sum / static_cast<long double>(denominator))};
+  stats::Moments moments = {
+      .count = static_cast<double>(count),
+      .mean = static_cast<double>(sum / static_cast<long double>(denominator))};
   if (runs > 1 && stats::Multiply(runs, side.sum_squares) != stats::Multiply(side.sum, side.sum)) {
     moments.variance = static_cast<double>(
         std::max(0.0L, (squares - sum * sum / count) / (count - 1) * unit * unit));
@@ -107,7 +108,7 @@ Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint64_t denomin
   return moments;
 }
 
-void Scale(Moments& moments, double by) {
+void Scale(stats::Moments& moments, double by) {
   moments.mean *= by;
   moments.variance *= by * by;
 }
@@ -137,7 +138,8 @@ Result<Comparison> Compare(std::span<const Tree> before, std::span<const Tree> a
   }
   Comparison comparison = {.dictionary = united.dictionary};
   Observed observed = {.per_sample = static_cast<double>(matched.metrics[*column].per_sample)};
-  SetFactors(runs, before.size(), options.least_samples * observed.per_sample);
+  if (options.common_factor)
+    SetFactors(runs, before.size(), options.least_samples * observed.per_sample);
   Normalize(runs, before.size(), comparison);
   observed.self = SidesOf(runs, before.size(), &Run::self);
   observed.inclusive = SidesOf(runs, before.size(), &Run::inclusive);
@@ -170,7 +172,9 @@ Result<Comparison> Compare(const MeanTree& difference, std::string_view metric,
     ratios.push_back(sides.after.mean / sides.before.mean);
     weights.push_back(sides.before.mean);
   }
-  if (!ratios.empty()) comparison.factor = WeightedMedian(ratios, weights);
+  if (options.common_factor && !ratios.empty()) {
+    comparison.factor = stats::WeightedMedian(ratios, weights);
+  }
   for (std::vector<TwoSides>* values : {&observed.self, &observed.inclusive}) {
     for (TwoSides& sides : *values) Scale(sides.after, 1 / comparison.factor);
   }

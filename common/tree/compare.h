@@ -21,6 +21,9 @@ struct CompareOptions {
   double false_share = 0.05;      // of what is found, at most so much is expected to be wrong
   double least_of_total = 0.001;  // changes below this share of the whole are not worth a word,
   double least_of_node = 0.05;    // nor are those below this share of what the path had before
+  // Whether what everything alike is dearer by is taken out. Not of what has nothing to do with how
+  // fast the machine is, such as idle time.
+  bool common_factor = true;
   double explained = 0.8;  // what so much of is found further down is not told of the path itself
 };
 
@@ -51,11 +54,11 @@ struct Comparison {
 };
 
 // Each tree is one run; one of several runs counts as their mean. First each run's common factor is
-// taken out: the median, weighted by cost, of what its paths have above their mean over all runs. A
-// change of most of the costs cannot be told from such a factor. Then Welch's test on self and
-// inclusive values, of sampled metrics with no less variance than samples of a constant rate have
-// (Poisson). kInvalidArgument as MatchMetrics(), or if a tree does not have that metric; kTooLarge
-// beyond limits. REQUIRES: a tree on each side.
+// taken out, if it is to be: the median, weighted by cost, of what its paths have above their mean
+// over all runs. A change of most of the costs cannot be told from such a factor. Then Welch's test
+// on self and inclusive values, of sampled metrics with no less variance than samples of a constant
+// rate have (Poisson). kInvalidArgument as MatchMetrics(), or if a tree does not have that metric;
+// kTooLarge beyond limits. REQUIRES: a tree on each side.
 Result<Comparison> Compare(std::span<const Tree> before, std::span<const Tree> after,
                            std::string_view metric, const CompareOptions& options = {});
 

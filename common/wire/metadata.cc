@@ -8,8 +8,8 @@
 #include <span>
 
 #include "common/base/text.h"
+#include "common/wire/message.h"
 #include "common/wire/metadata_payload.h"
-#include "common/wire/row_table.h"
 #include "common/wire/wire.pb.h"
 
 namespace fieldcost::wire {

@@ -11,8 +11,8 @@
 #include <tuple>
 
 #include "common/wire/batch.h"
+#include "common/wire/message.h"
 #include "common/wire/metadata_payload.h"
-#include "common/wire/row_table.h"
 #include "common/wire/wire.pb.h"
 
 namespace fieldcost::wire {

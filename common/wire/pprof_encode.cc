@@ -6,9 +6,9 @@
 
 #include "common/wire/gzip.h"
 #include "common/wire/limits.h"
+#include "common/wire/message.h"
 #include "common/wire/pprof.h"
 #include "common/wire/pprof.pb.h"
-#include "common/wire/row_table.h"
 
 namespace fieldcost::wire {
 namespace {

@@ -10,8 +10,6 @@
 //               row_untimed*                                 ; one a row; absent if all are 0
 #include "common/wire/row_table.h"
 
-#include <google/protobuf/io/coded_stream.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -274,25 +272,6 @@ RowNumbers RowTableReader::Get(std::size_t index, stats::ApiKey& untrusted_api,
                    stats::MakeUint128(table.bucket_squares_high(i), table.bucket_squares_low(i))});
   }
   return numbers;
-}
-
-Status ParseMessage(std::string_view untrusted_bytes, google::protobuf::MessageLite& message) {
-  // Callers have checked the size against their own, far smaller limits.
-  FIELDCOST_CHECK(untrusted_bytes.size() <= kMaxFragmentDecodedBytes);
-  google::protobuf::io::CodedInputStream input(
-      reinterpret_cast<const std::uint8_t*>(untrusted_bytes.data()),
-      static_cast<int>(untrusted_bytes.size()));
-  input.SetRecursionLimit(kMaxNesting);
-  if (!message.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
-    return Fail(ErrorCode::kCorrupt, "not a protobuf message of the expected type");
-  }
-  return {};
-}
-
-std::string SerializeMessage(const google::protobuf::MessageLite& message) {
-  std::string bytes;
-  FIELDCOST_CHECK(message.SerializeToString(&bytes));
-  return bytes;
 }
 
 void WriteHardwareClass(const stats::HardwareClass& hardware, proto::HardwareClass& message) {

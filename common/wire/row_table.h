@@ -11,10 +11,7 @@
 #include "common/base/result.h"
 #include "common/stats/stat_row.h"
 #include "common/wire/batch.h"
-
-namespace google::protobuf {
-class MessageLite;
-}
+#include "common/wire/message.h"
 
 namespace fieldcost::wire {
 
@@ -84,13 +81,6 @@ class RowTableReader {
   const proto::RowTable* table_ = nullptr;
   std::vector<std::uint32_t> first_bucket_;  // of each row
 };
-
-// Parses the whole of `untrusted_bytes` with bounded nesting, reusing the message's memory.
-// kCorrupt if it is not such a message.
-Status ParseMessage(std::string_view untrusted_bytes, google::protobuf::MessageLite& message);
-
-// The message's bytes, the same for the same content.
-std::string SerializeMessage(const google::protobuf::MessageLite& message);
 
 void WriteHardwareClass(const stats::HardwareClass& hardware, proto::HardwareClass& message);
 // kTooLarge if a text is longer than kMaxClassTextBytes; nothing else is checked.

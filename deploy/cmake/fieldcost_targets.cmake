@@ -44,6 +44,30 @@ function(fieldcost_library name)
                         PRIVATE ${arg_PRIVATE_DEPS})
 endfunction()
 
+# fieldcost_proto(FOLDER name...): common/FOLDER/NAME.proto -> the library FOLDER_proto, from sources in the build tree.
+# Generated code is exempt from our warnings.
+function(fieldcost_proto folder)
+  set(generated_dir ${CMAKE_BINARY_DIR}/generated)
+  set(generated)
+  foreach(name ${ARGN})
+    set(stem ${generated_dir}/common/${folder}/${name})
+    add_custom_command(
+      OUTPUT ${stem}.pb.cc ${stem}.pb.h
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${generated_dir}
+      COMMAND protobuf::protoc --proto_path=${CMAKE_SOURCE_DIR} --cpp_out=${generated_dir}
+              common/${folder}/${name}.proto
+      DEPENDS ${name}.proto protobuf::protoc
+      WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+      COMMENT "Generating ${name}.pb.cc"
+      VERBATIM)
+    list(APPEND generated ${stem}.pb.cc ${stem}.pb.h)
+  endforeach()
+  add_library(${folder}_proto STATIC ${generated})
+  target_compile_options(${folder}_proto PRIVATE -w)
+  target_include_directories(${folder}_proto SYSTEM PUBLIC ${generated_dir})
+  target_link_libraries(${folder}_proto PUBLIC protobuf::libprotobuf-lite)
+endfunction()
+
 # fieldcost_program(NAME SOURCES file... DEPS target...)
 function(fieldcost_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
@@ -51,10 +75,19 @@ function(fieldcost_program name)
   target_link_libraries(${name} PRIVATE fieldcost_options ${arg_DEPS})
 endfunction()
 
-# fieldcost_test(NAME SOURCES file... DEPS target... [LABEL label] [TIMEOUT seconds])
-# One GoogleTest program; every TEST in it becomes a CTest case.
+# What every test includes is compiled once: a program, since its flags are a program's. Macros of a test's own are none
+# that these headers look at.
+function(fieldcost_test_headers)
+  add_executable(fieldcost_test_headers ${CMAKE_SOURCE_DIR}/tests/support/test_headers.cc)
+  target_link_libraries(fieldcost_test_headers PRIVATE fieldcost_options GTest::gmock GTest::gtest_main)
+  target_precompile_headers(fieldcost_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  set_target_properties(fieldcost_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endfunction()
+
+# fieldcost_test(NAME SOURCES file... DEPS target... [LABEL label] [TIMEOUT seconds] [SERIAL])
+# One GoogleTest program; every TEST in it becomes a CTest case. SERIAL: no other runs beside it.
 function(fieldcost_test name)
-  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -67,8 +100,8 @@ function(fieldcost_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE fieldcost_options ${arg_DEPS} GTest::gmock GTest::gtest_main)
-  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  target_precompile_headers(${name} REUSE_FROM fieldcost_test_headers)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL})
 endfunction()

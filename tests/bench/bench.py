@@ -34,6 +34,10 @@ does not work here is reported as null ("missing" in the table), never left out.
                     else; and nothing in equal builds. Eight minutes; only if it is named
   row 14 tree       CPU ms of adding ten runs of 220,000 paths, four metrics; no floor; peer: Go's pprof with the
                     same files. And µs of unwinding a stack; peer: perf script --no-inline
+  row 15 idle       ns that `fieldcost idle` adds to a switch of threads; peers: perf sched, bpftrace. And how
+                    much idle time of a lock convoy it explains, and what its reader costs
+  row 16 probe      ns that a probe point adds: nobody looks, somebody does, with 2 KiB of stack; no floor;
+                    peers: LTTng-UST, a uprobe
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -65,8 +69,10 @@ import known_cost
 import lsp_hover
 import soak
 from aggregator_bench import AggregatorBench
+from idle_bench import IdleBench
 from lab_bench import LabBench
 from planted_change import PlantedBench
+from probe_bench import ProbeBench
 from sampler_bench import SamplerBench
 from trace_bench import TraceBench
 from tree_rows import TreeBench
@@ -136,17 +142,20 @@ class Bench:
             shutil.rmtree(data, ignore_errors=True)
 
     def uprobe(self):
+        where = f"{self.bench}/libbench_library.so:bench_target"
+        script = f"uprobe:{where} {{ @start[tid] = nsecs; }} uretprobe:{where} {{ @cost = hist(nsecs - @start[tid]); }}"
+        return self.under_bpftrace(script, lambda: self.number([self.bench / "bench_call_cost", "plain", "11"]))
+
+    def under_bpftrace(self, script, number):
+        """What `number` gives while the script's probes are attached; None if they cannot be."""
         if not shutil.which("bpftrace"):
             return None
-        where = f"{self.bench}/libbench_library.so:bench_target"
-        script = (f"uprobe:{where} {{ @start[tid] = nsecs; }} uretprobe:{where} "
-                  "{ @cost = hist(nsecs - @start[tid]); } BEGIN { printf(\"attached\\n\"); }")
-        tracer = subprocess.Popen(["bpftrace", "-e", script], stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL)
+        tracer = subprocess.Popen(["bpftrace", "-e", script + " BEGIN { printf(\"attached\\n\"); }"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
             for line in tracer.stdout:
                 if line.startswith(b"attached"):
-                    return self.number([self.bench / "bench_call_cost", "plain", "11"])
+                    return number()
             return None
         except subprocess.SubprocessError:
             return None
@@ -504,7 +513,7 @@ def main():
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
              "lsp_hover", "anomaly", "recording", "tree", "lab_plan", *of_lab, *of_trace, "trace_sampling",
-             "planted_change", "unwind", "fleet"]
+             "planted_change", "unwind", "idle", "probe", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
@@ -520,7 +529,10 @@ def main():
     trace = TraceBench(bench.build, lambda: bench.ticks_to_ns)
     sampler = SamplerBench(bench.build)
     tree = TreeBench(bench.build)
-    owners = {"trace_sampling": sampler, "planted_change": PlantedBench(bench.build), "tree": tree}
+    owners = {"trace_sampling": sampler, "planted_change": PlantedBench(bench.build), "tree": tree,
+              "idle": IdleBench(bench.build)}
+    probe = ProbeBench(bench)
+    owners["probe"] = probe
     owners |= dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)
     missed = False
     try:
@@ -547,6 +559,7 @@ def main():
         trace.close()
         sampler.close()
         tree.close()
+        probe.close()
     return 1 if missed else 0
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 ROUNDS = 3
 RATES = (99, 499, 997)
-DEFAULT_RATE = 499
-OFF_STEP_NS = 3009  # as tools/cli/commands/trace.cc
+DEFAULT_RATE = 99
+OFF_STEP_NS = 3009  # as tools/cli/recorder_target.cc
 MOST_PERCENT = 1.0
 REQUESTS = 20000
 CXX = """#include <functional>

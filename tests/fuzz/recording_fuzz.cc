@@ -8,27 +8,14 @@
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/recording/bytes.h"
 #include "common/recording/recording.h"
 #include "common/recording/verify.h"
+#include "tests/fuzz/recording_frames.h"
 
 namespace {
 
 using namespace fieldcost;
 using namespace fieldcost::recording;
-
-// Each frame is type:u8 length:u16 byte*.
-std::string Assemble(std::string_view untrusted_bytes) {
-  std::string file = EncodeHeader({});
-  ByteReader bytes(untrusted_bytes);
-  for (std::uint32_t number = 0; bytes.left() >= 3; ++number) {
-    const auto type = bytes.Fixed<std::uint8_t>();
-    const auto length = bytes.Fixed<std::uint16_t>();
-    AppendFrame(static_cast<FrameType>(type), number,
-                bytes.Bytes(std::min<std::size_t>(length, bytes.left())), file);
-  }
-  return file;
-}
 
 // What queries say of a stream is what its samples are, unless they refuse.
 void Query(const Recording& recording, StreamId stream, bool is_good) {
@@ -81,6 +68,6 @@ void Read(std::string_view untrusted_file) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   Read(bytes);
-  Read(Assemble(bytes));
+  Read(RecordingOfFrames(bytes));
   return 0;
 }

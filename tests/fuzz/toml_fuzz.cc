@@ -22,6 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     file->ReadDouble("selection.probability", 0, 1, real);
     file->ReadBool("modules.builtin", flag);
     file->ReadStrings("modules.extra", texts);
+    const std::size_t tables = file->CountTables("point");
+    for (std::size_t i = 0; i < tables; ++i) {
+      file->ReadString("point." + std::to_string(i) + ".label", text);
+    }
     status = file->Finish();
     FIELDCOST_CHECK(number <= 65535 && real >= 0 && real <= 1);
   } else {

@@ -1,6 +1,5 @@
 // A traced program's arena as its reader sees it. It is large and nearly empty, so an input says
-// where its bytes go, in pieces: kind, number (2 bytes), offset in that part (2), length (1),
-// bytes. A small arena is there before.
+// where its bytes go (pieces.h). A small arena is there before.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,14 +10,13 @@
 #include "agent/trace/event_tree.h"
 #include "common/base/check.h"
 #include "tests/agent/trace/arena_bytes.h"
+#include "tests/fuzz/pieces.h"
 
 namespace {
 
 namespace shm = fieldcost::shm;
 namespace trace = fieldcost::trace;
 using fieldcost::testing::ArenaBytes;
-
-constexpr std::size_t kPieceHead = 6;
 
 std::uint64_t PlaceOf(unsigned kind, std::uint64_t number) {
   switch (kind % 7) {
@@ -41,15 +39,7 @@ std::uint64_t PlaceOf(unsigned kind, std::uint64_t number) {
 
 ArenaBytes FileOf(std::string_view pieces) {
   ArenaBytes file = fieldcost::testing::SmallArena();
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(pieces[i]); };
-  while (pieces.size() > kPieceHead) {
-    const unsigned number = byte(1) | unsigned{byte(2)} << 8U;
-    const unsigned offset = byte(3) | unsigned{byte(4)} << 8U;
-    const std::size_t length = std::min<std::size_t>(byte(5), pieces.size() - kPieceHead);
-    const std::uint64_t at = PlaceOf(byte(0), number) + offset;
-    if (at + length <= file.size()) file.Write(at, pieces.substr(kPieceHead, length));
-    pieces.remove_prefix(kPieceHead + length);
-  }
+  fieldcost::testing::WritePieces(pieces, PlaceOf, file);
   return file;
 }
 

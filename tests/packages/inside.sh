@@ -9,8 +9,9 @@ readonly HOME_DIR=/home/tester
 readonly AGENT_TOML=$HOME_DIR/.config/fieldcost/agent.toml
 readonly STATE=$HOME_DIR/.local/state/fieldcost
 readonly LOG=/var/log/aggregator-of-the-test.log
-readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator)
-# It has nothing to purge: once removed it is not known any more.
+readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator fieldcost-probe-server)
+# They have nothing to purge: once removed they are not known any more.
+readonly PROBE_DEV=fieldcost-probe-dev
 readonly EDITORS=$(find /given/debs -name 'fieldcost-editors_*' -printf 'fieldcost-editors')
 
 step() { printf '   %3d s  %s\n' "$SECONDS" "$*"; }
@@ -92,9 +93,14 @@ done
 [[ -z "$(memory_files)" && ! -e $STATE/policy && ! -e $STATE/agent.db ]] || fail "$(ls -R $STATE)"
 
 for file in /usr/share/doc/fieldcost-agent/PRIVACY.md \
-  /usr/share/man/man{1/fieldcost.1,8/fieldcostd.8,8/fieldcost-aggregator.8}.gz \
+  /usr/share/man/man{1/fieldcost.1,8/fieldcostd.8,8/fieldcost-aggregator.8,8/fieldcost-probe-server.8}.gz \
   /usr/share/bash-completion/completions/fieldcost; do
   [[ -s $file || -s $file.gz ]] || fail "$file is not installed"
+done
+for file in /usr/include/fieldcost/probe.h /usr/lib/*/pkgconfig/fieldcost-probe.pc \
+  /usr/lib/*/libfieldcost_probe_stub.a /usr/lib/python3/dist-packages/fieldcost_probe.py \
+  /usr/lib/*/fieldcost/libfieldcost_probe.so; do
+  [[ -s $file ]] || fail "$file is not installed"
 done
 for file in README.md fieldcost.lua fieldcost.vsix; do
   [[ -z "$EDITORS" || -s /usr/share/fieldcost/editors/$file ]] ||
@@ -212,10 +218,34 @@ quietly user fieldcost run -- apt-cache dump
 [[ "$(memory_files '*.run')" == "$runs" ]] || fail "measured without permission"
 answer yes
 
+step "a team's probe server, shut in by its unit"
+install -m 644 /given/tls/certificate.pem /etc/fieldcost/probe-server/
+install -m 640 -g _fieldcost-probe-server /given/tls/private_key.pem /etc/fieldcost/probe-server/
+sed -i -e 's|^# port = .*|port = 0|' -e 's|^# address_file = |address_file = |' /etc/fieldcost/probe-server.toml
+[[ "$(systemctl is-active fieldcost-probe-server)" == inactive ]] || fail "it was started without being asked"
+as_probe_server() {
+  runuser -u _fieldcost-probe-server -- fieldcost-probe-server "$@" --config /etc/fieldcost/probe-server.toml
+}
+echo "correct horse battery" | quietly as_probe_server user add alice
+quietly systemctl start fieldcost-probe-server
+probe_process=$(systemctl show --property=MainPID --value fieldcost-probe-server)
+[[ "$(stat -c %U /proc/$probe_process)" == _fieldcost-probe-server ]] || fail "it runs as another user"
+[[ -s /run/fieldcost-probe-server/address ]] || fail "it does not say where it listens"
+probe_admin=$(cat /run/fieldcost-probe-server/admin-address)
+exec 3<> "/dev/tcp/127.0.0.1/${probe_admin##*:}"
+printf 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' >&3
+read -r -t 10 probe_health <&3
+exec 3>&-
+[[ "$probe_health" == *" 200 "* ]] || fail "it is not healthy: $probe_health"
+[[ "$(stat -c '%U %a' /var/lib/fieldcost-probe-server)" == "_fieldcost-probe-server 700" ]] ||
+  fail "$(stat /var/lib/fieldcost-probe-server)"
+quietly as_probe_server backup /var/lib/fieldcost-probe-server/backup
+quietly as_probe_server verify
+
 step "removed: a login is as it was"
 process=$(systemctl show --property=MainPID --value fieldcost-aggregator)
 ((process > 0)) || fail "the upgrade did not start the aggregator again"
-quietly apt-get remove -y "${PACKAGES[@]}" $EDITORS
+quietly apt-get remove -y "${PACKAGES[@]}" $PROBE_DEV $EDITORS
 for shell in '/bin/true' 'bash -lc /bin/true' 'sh -lc /bin/true'; do
   [[ -z "$(login "$shell")" ]] || fail "a login prints: $(login "$shell")"
 done
@@ -224,6 +254,8 @@ done
 copy=$STATE/session/libfieldcost_preload.so
 [[ -z "$(user LD_PRELOAD=$copy FIELDCOST_STATE_DIR=$STATE /bin/true 2>&1)" ]] || fail "an old session's programs complain"
 [[ ! -d /proc/$process ]] || fail "the aggregator outlives its package"
+[[ ! -d /proc/$probe_process ]] || fail "the probe server outlives its package"
+[[ -d /var/lib/fieldcost-probe-server ]] || fail "remove took what only purge may take"
 [[ -f $SYSTEM && -d /var/lib/fieldcost-aggregator ]] || fail "remove took what only purge may take"
 [[ -s $STATE/consent ]] || fail "remove took what is the user's"
 
@@ -233,4 +265,5 @@ rm -r $dropin
 files > /tmp/after
 diff /tmp/before /tmp/after || fail "files are left behind, or others are gone"
 ! getent passwd _fieldcost-aggregator || fail "its user is left"
+! getent passwd _fieldcost-probe-server || fail "its user is left"
 ! debconf-show fieldcost-agent | grep . || fail "debconf remembers an answer"

@@ -13,7 +13,8 @@ trap 'rm -rf "$work"' EXIT
 export XDG_RUNTIME_DIR="$work"
 
 # `verify` wants the programs to be there: those of this build, instead of the installed ones.
-for unit in fieldcostd.service fieldcostd.path fieldcost-aggregator.service; do
+for unit in fieldcostd.service fieldcostd.path fieldcost-probe.service fieldcost-probe.path \
+  fieldcost-aggregator.service fieldcost-probe-server.service; do
   sed "s,^ExecStart=[^ ]*/,ExecStart=$programs/," "$units/$unit" > "$work/$unit"
 done
 
@@ -25,7 +26,9 @@ check() {
   }
 }
 check "$work/fieldcost-aggregator.service"
+check "$work/fieldcost-probe-server.service"
 check --user "$work/fieldcostd.service" "$work/fieldcostd.path"
+check --user "$work/fieldcost-probe.service" "$work/fieldcost-probe.path"
 echo 'Nonsense=yes' >> "$work/fieldcostd.path"
 ! (check --user "$work/fieldcostd.path") > /dev/null || {
   echo "nonsense in a unit is not found"
@@ -41,6 +44,7 @@ exposure() {
   tail -n 1 "$work/exposure"
 }
 exposure fieldcost-aggregator.service 20
+exposure fieldcost-probe-server.service 20
 # A user's manager cannot do more, see the unit; this is so that it does not become worse.
 exposure fieldcostd.service 64
 ! (exposure fieldcostd.service 20) > /dev/null || {

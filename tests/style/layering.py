@@ -21,10 +21,12 @@ TABLE = {
     "common/symbols": (["base", "tree"], ["elfutils/"]),
     "common/draw": (["base", "shm", "stats"], []),
     "common/recording": (["base", "stats", "tree"], []),
+    "common/idle": (["base", "recording", "tree"], []),
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
     "common/crypto": (["base"], ["openssl"]),
     "common/http": (["base"], ["boost", "openssl"]),
     "common/sqlite": (["base"], ["sqlite3.h"]),
+    "common/probe": (["base", "sqlite", "stats", "wire"], ["google", "boost/json"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
     "agent/intercept": (["shm"], []),
     "agent/preload": (["shm", "intercept"], []),
@@ -37,8 +39,14 @@ TABLE = {
     "agent/lab_preload": (["shm", "intercept"], []),
     "agent/sampler": (["base", "command", "recording", "symbols", "tree", "unwind", "intercept", "settings", "runs",
                        "trace"], []),
+    "agent/idle": (["base", "idle", "recording", "sampler", "settings", "tree", "unwind"], ["bpf/"]),
     "agent/trace": (["base", "shm", "reach", "runs", "tree"], []),
     "agent/trace_preload": (["shm", "intercept"], []),
+    # Consent and settings as files are read alike, and nothing else of the anonymous road.
+    "agent/probe": (["base", "config", "http", "probe", "reach", "runs", "settings", "shm", "sqlite"], ["boost/json"]),
+    "agent/probe_recorder": (["agent_probe", "base", "crypto", "probe", "runs", "sampler", "settings", "shm",
+                              "symbols", "unwind"], []),
+    "agent/probe_preload": (["shm", "intercept"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
     "agent/upload": (["base", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),
@@ -58,12 +66,20 @@ TABLE = {
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
+    # A server of its own: nothing of the one that sums.
+    "aggregator/probes": (["base", "command", "config", "crypto", "http", "probe", "sqlite", "systemd", "accounts",
+                           "data", "web"], []),
+    "aggregator/probes/accounts": (["base", "crypto", "probe", "sqlite"], []),
+    "aggregator/probes/data": (["base", "probe", "sqlite", "accounts"], []),
+    "aggregator/probes/pages": (["base", "draw", "probe"], []),
+    "aggregator/probes/web": (["base", "crypto", "http", "probe", "accounts", "data", "pages"], ["boost/json"]),
     "tools/exchange": (["base", "stats", "tree", "wire"], ["boost/json"]),
     # Of drawing only what a histogram's bars are, of the wire what a lab table is.
-    "tools/analysis": (["base", "stats", "tree", "wire", "draw"], []),
-    "tools/report": (["base", "shm", "stats", "tree", "wire", "draw", "analysis"], []),
+    "tools/analysis": (["base", "shm", "stats", "tree", "wire", "draw", "idle", "recording"], []),
+    "tools/report": (["base", "shm", "stats", "tree", "wire", "draw", "analysis", "idle"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
-                   "runs", "lab", "upload", "draw", "analysis", "report", "command", "tree", "recording", "exchange"],
+                   "runs", "lab", "upload", "draw", "analysis", "report", "command", "tree", "recording", "exchange",
+                   "idle", "probe", "agent_probe", "sqlite"],
                   ["boost/json", "boost/property_tree/"]),
     # The settings only for where a user's files are.
     "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"],
@@ -81,6 +97,7 @@ OWNERS = {
     "dwarf.h": ["common/symbols/dwarf_module.cc"],
     "elfutils/": ["common/symbols/dwarf_module.cc"],
     "gelf.h": ["common/symbols/dwarf_module.cc"],
+    "sodium.h": ["aggregator/probes/accounts/password.cc"],
     "spdlog/": ["common/base/log.cc"],
     "toml++/": ["common/config/toml_file.cc"],
 }
@@ -111,7 +128,7 @@ def check_file(root, path, problems):
     seen, third_party = TABLE[folder]
     # Those know no C++ library at all.
     if folder not in ("common/shm", "agent/intercept", "agent/preload", "agent/lab_preload",
-                      "agent/trace_preload"):
+                      "agent/probe_preload", "agent/trace_preload"):
         third_party = third_party + ["fmt/", "tl/"]
     allowed = {folder} | {WHERE[short] for short in seen}
     for number, quoted, included in includes(path):

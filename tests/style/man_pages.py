@@ -64,11 +64,12 @@ def check_commands(man, binaries, problems):
         compare(name, options - COMMON, options_in(page), problems)
         words = set(re.findall(r"[a-z]+", " ".join(re.findall(r"^\.(?:It )?Cm (.*)$", page, re.MULTILINE))))
         problems += [f"{name}: command {word} is missing" for word in sorted(below - words)]
-    options, below = options_below(str(binaries / "fieldcost-aggregator"), [])
-    page = (man / "fieldcost-aggregator.8").read_text()
-    compare("fieldcost-aggregator.8", options, options_in(page), problems)
-    words = set(re.findall(r"[a-z-]+", " ".join(re.findall(r"^\.(?:It )?Cm (.*)$", page, re.MULTILINE))))
-    problems += [f"fieldcost-aggregator.8: command {word} is missing" for word in sorted(below - words)]
+    for server in ("fieldcost-aggregator", "fieldcost-probe-server"):
+        options, below = options_below(str(binaries / server), [])
+        page = (man / f"{server}.8").read_text()
+        compare(f"{server}.8", options, options_in(page), problems)
+        words = set(re.findall(r"[a-z-]+", " ".join(re.findall(r"^\.(?:It )?Cm (.*)$", page, re.MULTILINE))))
+        problems += [f"{server}.8: command {word} is missing" for word in sorted(below - words)]
     for page in ("fieldcostd.8", "fieldcost-lsp.1"):
         text = run(str(binaries / page[:-2]), "--help").stdout.partition("\nExamples:")[0]
         options = set(re.findall(r"--[a-z][a-z-]*", text))

@@ -1,4 +1,5 @@
-"""Checks the shape of files: functions of at most 70 lines, lines of at most 120 columns, sorted lists of sources.
+"""Checks the shape of files: functions of at most 70 lines, lines of at most 120 columns, sorted lists of sources; a
+source includes the header of its name first, so that this compiles by itself.
 
 Usage: shape.py SOURCE_DIR.  Prints each place that is not so; exit status 1 if there is one.
 
@@ -55,6 +56,15 @@ def breakable(name, lines):
             yield number, line
 
 
+def check_own_header(root, name, text, problems):
+    header = name[:-3] + ".h"
+    if not name.endswith(".cc") or not (root / header).exists():
+        return
+    first = re.search(r'^#include (.*)$', text, re.M)
+    if not first or first.group(1) != f'"{header}"':
+        problems.append(f"{name}: does not include {header} first")
+
+
 def check_lists(name, text, problems):
     """Each SOURCES list, one name a line or several, in ascending order."""
     for found in re.finditer(r"\bSOURCES\s+((?:[\w./$\{\}-]+\.(?:cc|c|S)\s+)+)", text):
@@ -94,6 +104,7 @@ def main():
         for number, line in breakable(name, lines):
             if len(line) > MOST_COLUMNS:
                 problems.append(f"{name}:{number}: {len(line)} columns")
+        check_own_header(root, name, text, problems)
         if name.endswith(CODE):
             for first, length in functions(lines):
                 if length > MOST_LINES:

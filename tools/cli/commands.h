@@ -19,9 +19,10 @@ struct Output {
 };
 Output OutputOf(const command::Arguments& arguments);
 
-// The commands, each in a file of commands/ with all that is known of it; docs.cc, report.cc and
-// agent.cc and tree.cc hold those below `docs`, `report`, `agent` and `tree` or take them from
-// here. A handler prints the answer to stdout; its error is printed by Main().
+// The commands, each in a file of commands/ with all that is known of it; docs.cc, report.cc,
+// agent.cc, idle.cc, probe.cc and tree.cc hold those below `docs`, `report`, `agent`, `idle`,
+// `probe` and `tree` or take them from here. A handler prints the answer to stdout; its error is
+// printed by Main().
 command::Command AgentCommand();
 command::Command AgentEnrolCommand();
 command::Command AgentExplainCommand();
@@ -35,9 +36,29 @@ command::Command DiffCommand();
 command::Command DocsCommand();
 command::Command DocsDoxygenCommand();
 command::Command HistCommand();
+command::Command IdleCommand();
+command::Command IdleDiffCommand();
+command::Command IdleShowCommand();
 command::Command ManCommand();
 command::Command MeasureCommand();
 command::Command MergeCommand();
+command::Command ProbeCommand();
+command::Command ProbeCompareCommand();
+command::Command ProbeExportCommand();
+command::Command ProbeFlushCommand();
+command::Command ProbeHistoryCommand();
+command::Command ProbeListCommand();
+command::Command ProbeLoginCommand();
+command::Command ProbeLogoutCommand();
+command::Command ProbeMarkCommand();
+command::Command ProbeOffCommand();
+command::Command ProbeOnCommand();
+command::Command ProbePurgeCommand();
+command::Command ProbeRunCommand();
+command::Command ProbeShowCommand();
+command::Command ProbeStatusCommand();
+// Those of them that look at what points have told, in the order of the help.
+std::vector<command::Command> ProbeViewCommands();
 command::Command ReportCommand();
 command::Command RunCommand();
 command::Command SearchCommand();

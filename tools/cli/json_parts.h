@@ -3,10 +3,12 @@
 #include <boost/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/catalog/catalog.h"
 #include "common/stats/figures.h"
 #include "tools/analysis/summary.h"
+#include "tools/analysis/tree_view.h"
 #include "tools/analysis/version_change.h"
 
 namespace fieldcost::cli {
@@ -20,6 +22,10 @@ std::string Print(const boost::json::object& object);
 boost::json::string Text(std::string_view text);
 // Text of any bytes, where JSON knows only UTF-8: what is not gets '?' for each byte above 0x7f.
 boost::json::string UntrustedText(std::string_view untrusted_text);
+// What TreeJson() (tree_json.h) has of a tree, without remarks.
+boost::json::object TreeViewJson(const analysis::TreeView& view);
+// Each a line.
+boost::json::array RemarksJson(const std::vector<std::string>& remarks);
 boost::json::object HistogramJson(const stats::CostHistogram& histogram);
 // {"contributions", "machines", "count", "sum", "mean", "p50", "p95", "p99", "few_machines",
 // "all_calls": {...}}; null = not known, or left out.

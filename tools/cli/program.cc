@@ -85,10 +85,11 @@ command::Command Program() {
                    .help = "Colours (auto: on a terminal, without NO_COLOR)",
                    .default_text = "auto",
                    .choices = {"auto", "always", "never"}}},
-      .commands = {AgentCommand(), RunCommand(), MeasureCommand(), MergeCommand(), TraceCommand(),
-                   TreeCommand(), SyncCommand(), ShowCommand(), TopCommand(), HistCommand(),
-                   SpectrumCommand(), SearchCommand(), CheckCommand(), DiffCommand(),
-                   ReportCommand(), DocsCommand(), ManCommand(), CompletionCommand()}};
+      .commands = {AgentCommand(),    RunCommand(),    MeasureCommand(), MergeCommand(),
+                   TraceCommand(),    TreeCommand(),   IdleCommand(),    ProbeCommand(),
+                   SyncCommand(),     ShowCommand(),   TopCommand(),     HistCommand(),
+                   SpectrumCommand(), SearchCommand(), CheckCommand(),   DiffCommand(),
+                   ReportCommand(),   DocsCommand(),   ManCommand(),     CompletionCommand()}};
 }
 
 int Main(std::vector<std::string> arguments) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/stats/uint128.h"
 #include "common/tree/merge.h"
 #include "common/tree/remap.h"
 
@@ -22,6 +23,19 @@ Interval PartOf(const recording::Run& run, const std::optional<Interval>& interv
   const std::uint64_t length_ns = end_ns - std::min(end_ns, run.begin_ns);
   return {.from_ns = run.begin_ns + std::min(interval->from_ns, length_ns),
           .to_ns = run.begin_ns + std::min(interval->to_ns, length_ns)};
+}
+
+// Equal lengths of what there is; the last one has all that is behind.
+void Divide(const Interval& part, std::uint64_t count, const std::optional<Interval>& span,
+            std::vector<Interval>& divided) {
+  const std::uint64_t to_ns = std::min(part.to_ns, span ? span->to_ns : 0);
+  const std::uint64_t length_ns = to_ns - std::min(to_ns, part.from_ns);
+  const auto edge = [&](std::uint64_t i) {
+    return part.from_ns + static_cast<std::uint64_t>(stats::Uint128{length_ns} * i / count);
+  };
+  for (std::uint64_t i = 0; i < count; ++i) {
+    divided.push_back({.from_ns = edge(i), .to_ns = i + 1 == count ? part.to_ns : edge(i + 1)});
+  }
 }
 
 // Which of the recording's metrics are of events, and which of samples.
@@ -100,17 +114,14 @@ Result<RecordedRuns> Merge(RecordedRuns recorded, const Kinds& kinds) {
 
 }  // namespace
 
-Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Interval>& interval) {
+Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Interval>& interval,
+                            std::uint64_t divided_by) {
   const recording::Contents& contents = recording.contents();
   const recording::Descriptions& about = contents.descriptions;
   RecordedRuns recorded{
       .dictionary = contents.dictionary, .metrics = about.metrics, .runs = {}, .remarks = {}};
-  for (const recording::Run& run : about.runs) {
-    FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(PartOf(run, interval)));
-    recorded.runs.push_back(std::move(values));
-  }
-  if (recorded.runs.empty()) {
-    FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(interval.value_or(Interval{})));
+  for (const Interval& part : PartsOf(recording, interval, divided_by)) {
+    FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(part));
     recorded.runs.push_back(std::move(values));
   }
   for (const recording::Count& count : about.counts) {
@@ -124,6 +135,31 @@ Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Inte
   const Kinds kinds = KindsOf(about);
   if (!CanMerge(about, kinds)) return recorded;
   return Merge(std::move(recorded), kinds);
+}
+
+std::vector<Interval> PartsOf(const Recording& recording, const std::optional<Interval>& interval,
+                              std::uint64_t divided_by) {
+  std::vector<Interval> parts;
+  for (const recording::Run& run : recording.contents().descriptions.runs) {
+    parts.push_back(PartOf(run, interval));
+  }
+  if (parts.empty()) parts.push_back(interval.value_or(Interval{}));
+  if (divided_by <= 1) return parts;
+  std::vector<Interval> divided;
+  for (const Interval& part : parts) Divide(part, divided_by, recording.Span(), divided);
+  return divided;
+}
+
+void KeepMetrics(std::span<const std::string_view> names, RecordedRuns& recorded) {
+  std::vector<std::size_t> kept;
+  std::vector<tree::Metric> metrics;
+  for (std::size_t i = 0; i < recorded.metrics.size(); ++i) {
+    if (std::ranges::find(names, recorded.metrics[i].name) == names.end()) continue;
+    kept.push_back(i);
+    metrics.push_back(recorded.metrics[i]);
+  }
+  for (tree::RunValues& run : recorded.runs) run = Part(recorded, run, kept).values;
+  recorded.metrics = std::move(metrics);
 }
 
 bool AreMerged(const Recording& recording) {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -22,10 +25,20 @@ struct RecordedRuns {
 };
 
 // Of each run what is in the interval, which counts from the run's begin; nullopt: all of it. A
-// recording without runs is one. Where there are events and samples they are merged, run by run
+// recording without runs is one. Each is divided into so many parts of its time, as if they were
+// runs. Where there are events and samples they are merged, run by run
 // (common/tree/merge.h). Errors of recording::Recording, and of the merge.
 Result<RecordedRuns> RunsOf(const recording::Recording& recording,
-                            const std::optional<recording::Interval>& interval);
+                            const std::optional<recording::Interval>& interval,
+                            std::uint64_t divided_by = 1);
+
+// The parts of the recording's time of which those are.
+std::vector<recording::Interval> PartsOf(const recording::Recording& recording,
+                                         const std::optional<recording::Interval>& interval,
+                                         std::uint64_t divided_by = 1);
+
+// Only metrics of these names, those of them that there are.
+void KeepMetrics(std::span<const std::string_view> names, RecordedRuns& recorded);
 
 // Whether it has events and samples that are merged.
 bool AreMerged(const recording::Recording& recording);

@@ -7,28 +7,11 @@
 
 #include "common/base/text.h"
 #include "common/command/arguments.h"
+#include "tools/cli/recorder_target.h"
 #include "tools/cli/session/preload_library.h"
 
 namespace fieldcost::cli {
 namespace {
-
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
-// So that samples are not in step with timers of 1, 4 or 10 ms.
-constexpr std::uint64_t kOffStepNs = 3'009;
-constexpr std::uint64_t kMostHz = 10'000;
-constexpr std::uint64_t kMostRuns = 10'000;
-
-Status CheckRate(std::string& untrusted_text) {
-  const auto rate = ParseUint64(untrusted_text);
-  if (rate && *rate > 0 && *rate <= kMostHz) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostHz);
-}
-
-Status CheckRuns(std::string& untrusted_text) {
-  const auto runs = ParseUint64(untrusted_text);
-  if (runs && *runs > 0 && *runs <= kMostRuns) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostRuns);
-}
 
 // What `--events` says: words, and globs of APIs.
 struct Events {
@@ -98,17 +81,10 @@ Status AddEventOptions(const std::string& text, std::vector<std::string>& words)
 
 }  // namespace
 
-std::vector<command::Option> TraceRunOptions(std::string_view usual_runs) {
-  return {{.names = "--rate",
-           .value = "HZ",
-           .help = "Samples a second of CPU time",
-           .default_text = "499",
-           .check = CheckRate},
-          {.names = "--runs",
-           .value = "N",
-           .help = "So many runs",
-           .default_text = usual_runs,
-           .check = CheckRuns},
+std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
+                                             std::string_view usual_runs) {
+  return {RateOption("Samples a second of CPU time", usual_rate),
+          RunsOption("So many runs", usual_runs),
           {.names = "--events",
            .value = "LIST",
            .help = "functions, branches, LIBRARY!FUNCTION, ..., comma-separated",
@@ -121,8 +97,8 @@ std::vector<command::Option> TraceRunOptions(std::string_view usual_runs) {
 
 Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::filesystem::path recorder, FindTraceProgram());
-  const std::uint64_t period_ns = kSecondNs / *arguments.Number("--rate") + kOffStepNs;
-  std::vector<std::string> words = {recorder.string(), "--period", std::to_string(period_ns)};
+  std::vector<std::string> words = {recorder.string(), "--period",
+                                    std::to_string(PeriodNs(arguments))};
   FIELDCOST_TRY(AddEventOptions(arguments.Text("--events"), words));
   if (arguments.Has("--counters"))
     words.insert(words.end(), {"--counters", arguments.Text("--counters")});

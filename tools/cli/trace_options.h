@@ -11,8 +11,9 @@ namespace fieldcost::cli {
 
 // How programs are recorded: what `trace` and `tree compare` share.
 
-// --rate, --runs (so many if it is not given), --events, --counters.
-std::vector<command::Option> TraceRunOptions(std::string_view usual_runs);
+// --rate, --runs (these if they are not given), --events, --counters.
+std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
+                                             std::string_view usual_runs);
 
 // The command line of the recorder (agent/sampler/main.cc) as far as --rate, --events and
 // --counters say it; [0] is the program. kNotFound if it, or the library for events, is missing.

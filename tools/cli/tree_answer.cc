@@ -77,9 +77,9 @@ command::Option TreePageOption() {
   return option;
 }
 
-command::Option RecordingOperand() {
-  return {.names = "recording",
-          .value = "RECORDING",
+command::Option RecordingOperand(std::string_view name, std::string_view value) {
+  return {.names = name,
+          .value = value,
           .help =
               "What `fieldcost trace` or a command below `tree` has written; "
               "RECORDING@FROM..TO: that part of its time",

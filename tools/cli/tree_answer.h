@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -30,7 +31,9 @@ struct TreeShow {
   std::shared_ptr<const recording::Recording> recording = nullptr;
 };
 
-command::Option RecordingOperand();  // "recording", required
+// Required.
+command::Option RecordingOperand(std::string_view name = "recording",
+                                 std::string_view value = "RECORDING");
 command::Option TreePageOption();    // --html
 command::Option TreeOutputOption();  // --output
 void AddTreeShowOptions(command::Command& command);

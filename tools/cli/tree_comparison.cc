@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/idle/schema.h"
 #include "common/tree/algebra.h"
 #include "common/tree/codec.h"
 #include "common/tree/compare.h"
@@ -66,8 +67,9 @@ Result<TreeSide> SideOfSums(LoadedTree loaded, tree::RenameRules& rules, bool is
 
 Result<tree::Comparison> CompareSides(const TreeSide& before, const TreeSide& after,
                                       const tree::MeanTree& difference, const std::string& metric) {
-  if (before.runs.empty() || after.runs.empty()) return tree::Compare(difference, metric);
-  return tree::Compare(before.runs, after.runs, metric);
+  const tree::CompareOptions options{.common_factor = !idle::IsIdleMetric(metric)};
+  if (before.runs.empty() || after.runs.empty()) return tree::Compare(difference, metric, options);
+  return tree::Compare(before.runs, after.runs, metric, options);
 }
 
 Status Print(const tree::Comparison& comparison, const tree::MeanTree& difference,
@@ -109,18 +111,19 @@ Status WriteDifferencePage(const TreeSide& before, const TreeSide& after, report
 
 }  // namespace
 
-Result<TreeSide> LoadTreeSide(const std::string& name, const std::vector<std::string>& rules,
+Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& options,
                               std::vector<std::string>& remarks) {
   FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(name));
-  FIELDCOST_ASSIGN(tree::RenameRules rename, tree::RenameRules::Parse(rules));
-  FIELDCOST_ASSIGN(std::optional<RecordedRuns> recorded, LoadEachRun(operand));
+  FIELDCOST_ASSIGN(tree::RenameRules rename, tree::RenameRules::Parse(options.rules));
+  FIELDCOST_ASSIGN(std::optional<RecordedRuns> recorded, LoadEachRun(operand, options.parts));
   TreeSide side;
   if (recorded) {
     remarks.insert(remarks.end(), recorded->remarks.begin(), recorded->remarks.end());
+    if (!options.metrics.empty()) KeepMetrics(options.metrics, *recorded);
     FIELDCOST_ASSIGN(side, SideOfRuns(*std::move(recorded), rename));
   } else {
     FIELDCOST_ASSIGN(LoadedTree loaded, LoadTree(operand));
-    FIELDCOST_ASSIGN(side, SideOfSums(std::move(loaded), rename, !rules.empty()));
+    FIELDCOST_ASSIGN(side, SideOfSums(std::move(loaded), rename, !options.rules.empty()));
   }
   for (const std::string& rule : rename.Unmatched()) {
     remarks.push_back("--rename " + rule + " meets nothing");
@@ -139,10 +142,7 @@ Result<TreeSide> JoinSides(std::vector<TreeSide> sides) {
 }
 
 std::vector<command::Option> ComparisonOptions() {
-  return {{.names = "--metric",
-           .value = "NAME",
-           .help = "wall, cpu, calls, allocated, ... [wall, else cpu]"},
-          {.names = "--output,-o",
+  return {{.names = "--output,-o",
            .value = "FILE",
            .help = "Write the difference there, too",
            .completes = command::Completes::kFiles},
@@ -158,11 +158,18 @@ std::vector<command::Option> ComparisonOptions() {
           {.names = "--all", .help = "Also what costs less than 0.5 % of the whole"}};
 }
 
+command::Option ComparedMetricOption() {
+  return {.names = "--metric",
+          .value = "NAME",
+          .help = "wall, cpu, calls, allocated, ... [wall, else cpu]"};
+}
+
 Result<int> PutComparison(const TreeSide& before, const TreeSide& after, const std::string& named,
-                          std::vector<std::string> remarks, const command::Arguments& arguments) {
+                          std::vector<std::string> remarks, const std::string& metric_name,
+                          const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const auto difference, tree::Difference(before.mean, after.mean));
   remarks.insert(remarks.end(), difference.remarks.begin(), difference.remarks.end());
-  const TreeShow show{.metric = arguments.Text("--metric"),
+  const TreeShow show{.metric = metric_name,
                       .all = arguments.Has("--all"),
                       .svg = arguments.Text("--svg"),
                       .html = arguments.Text("--html"),

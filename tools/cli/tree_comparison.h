@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -17,19 +20,26 @@ struct TreeSide {
   tree::MeanTree mean;
 };
 
-// Of an operand (ParseTreeOperand()); functions are renamed by these rules. Adds to the remarks.
-Result<TreeSide> LoadTreeSide(const std::string& name, const std::vector<std::string>& rules,
+struct SideOptions {
+  std::vector<std::string> rules = {};             // by which functions are renamed
+  std::span<const std::string_view> metrics = {};  // of runs only these; empty: all
+  std::uint64_t parts = 1;                         // each run counts as so many
+};
+// Of an operand (ParseTreeOperand()). Adds to the remarks.
+Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& options,
                               std::vector<std::string>& remarks);
 // All runs of these. REQUIRES: at least one, and runs are known of each.
 Result<TreeSide> JoinSides(std::vector<TreeSide> sides);
 
-// --metric, --output, --svg, --html, --depth, --all.
+// --output, --svg, --html, --depth, --all.
 std::vector<command::Option> ComparisonOptions();
+command::Option ComparedMetricOption();  // --metric
 
-// Compares, and shows or writes the difference as these options say. `named`: both sides, as people
-// know them. The exit status: 0 nothing costs more for certain, 1 something does, 2 too little
-// data.
+// Compares by a metric ("": the main one), and shows or writes the difference as these options say.
+// `named`: both sides, as people know them. The exit status: 0 nothing costs more for certain, 1
+// something does, 2 too little data.
 Result<int> PutComparison(const TreeSide& before, const TreeSide& after, const std::string& named,
-                          std::vector<std::string> remarks, const command::Arguments& arguments);
+                          std::vector<std::string> remarks, const std::string& metric,
+                          const command::Arguments& arguments);
 
 }  // namespace fieldcost::cli

@@ -57,18 +57,9 @@ json::object ReportJson(const recording::VerifyReport& report) {
 }
 
 json::object ViewJson(const analysis::TreeView& view, const std::vector<std::string>& remarks) {
-  json::array nodes;
-  for (const analysis::ViewNode& node : view.nodes) nodes.push_back(NodeJson(view, node));
-  json::array lines;
-  for (const std::string& remark : remarks) lines.push_back(UntrustedText(remark));
-  return {{"metric", UntrustedText(view.metric.name)},
-          {"unit", Text(tree::Name(view.metric.unit))},
-          {"sampled", view.metric.sampled()},
-          {"runs", view.runs_after},
-          {"runs_before", view.runs_before},
-          {"denominator", view.denominator},
-          {"nodes", std::move(nodes)},
-          {"remarks", std::move(lines)}};
+  json::object object = TreeViewJson(view);
+  object["remarks"] = RemarksJson(remarks);
+  return object;
 }
 
 json::array PathJson(const tree::Dictionary& dictionary, tree::PathId path) {
@@ -100,6 +91,24 @@ json::object ComparisonJson(const tree::Comparison& comparison) {
 }
 
 }  // namespace
+
+json::object TreeViewJson(const analysis::TreeView& view) {
+  json::array nodes;
+  for (const analysis::ViewNode& node : view.nodes) nodes.push_back(NodeJson(view, node));
+  return {{"metric", UntrustedText(view.metric.name)},
+          {"unit", Text(tree::Name(view.metric.unit))},
+          {"sampled", view.metric.sampled()},
+          {"runs", view.runs_after},
+          {"runs_before", view.runs_before},
+          {"denominator", view.denominator},
+          {"nodes", std::move(nodes)}};
+}
+
+json::array RemarksJson(const std::vector<std::string>& remarks) {
+  json::array lines;
+  for (const std::string& remark : remarks) lines.push_back(UntrustedText(remark));
+  return lines;
+}
 
 std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks) {
   return Print(ViewJson(view, remarks));

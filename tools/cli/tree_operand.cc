@@ -140,12 +140,13 @@ Result<LoadedTree> LoadTree(const TreeOperand& operand) {
   return loaded;
 }
 
-Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand) {
+Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand,
+                                                std::uint64_t divided_by) {
   const std::string name = EscapeControl(operand.file.string());
   FIELDCOST_ASSIGN(const std::optional<Recording> recording, OpenRecording(operand.file));
   if (!recording) return std::optional<RecordedRuns>();
   if (recording->contents().streams.empty()) return std::optional<RecordedRuns>();
-  Result<RecordedRuns> recorded = RunsOf(*recording, operand.interval);
+  Result<RecordedRuns> recorded = RunsOf(*recording, operand.interval, divided_by);
   if (!recorded) return Within(recorded.error(), name);
   return std::optional(*std::move(recorded));
 }

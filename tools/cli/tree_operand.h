@@ -40,8 +40,10 @@ struct LoadedTree {
   std::shared_ptr<const recording::Recording> recording = nullptr;
 };
 
-// The runs of a recording; nullopt if it has a tree alone.
-Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand);
+// The runs of a recording, each divided into so many parts (RunsOf()); nullopt if it has a tree
+// alone.
+Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand,
+                                                std::uint64_t divided_by = 1);
 
 // Of a recording its runs, or the tree that is in it; of any other file what exchange::Import()
 // makes of it. kInvalidArgument if an interval is wanted of a file that has no time; errors of

@@ -8,6 +8,8 @@ namespace fieldcost::report {
 
 extern const PageAsset kUplotScript;  // vendored/uplot
 extern const PageAsset kUplotStyle;
+extern const PageAsset kIdlePageScript;  // page_parts/*.js
+extern const PageAsset kIdlePageStyle;   // page_parts/idle_page.css
 extern const PageAsset kTreePageScript;  // page_parts/*.js
 extern const PageAsset kTreePageStyle;   // page_parts/tree_page.css
 

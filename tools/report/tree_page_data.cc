@@ -57,9 +57,9 @@ class Data {
     }
   }
 
-  std::string Html() const {
+  std::string Html(std::string_view id) const {
     std::string html =
-        fmt::format("<script type=\"application/json\" id=\"tree\">{}</script>\n", Tree());
+        fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, Tree());
     if (!page_.timeline) return html;
     for (std::size_t metric = 0; metric < tree_.metrics.size(); ++metric) {
       for (std::size_t bin = 0; bin < Bins(metric).size(); bin += kBinsPerElement) {
@@ -255,6 +255,6 @@ std::vector<std::string> ScaleColors() {
   return colors;
 }
 
-std::string TreePageData(const TreePage& page) { return Data(page).Html(); }
+std::string TreePageData(const TreePage& page, std::string_view id) { return Data(page).Html(id); }
 
 }  // namespace fieldcost::report

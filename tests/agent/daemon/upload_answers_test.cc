@@ -192,11 +192,11 @@ TEST_F(UploadAnswersTest, AProxyIsUsedForUploadsAndNamedWhenItIsAway) {
 }
 
 TEST(UploadPolicyTest, AWishForLaterIsReadInSeconds) {
-  EXPECT_EQ(ParseRetryAfter("120"), std::chrono::seconds(120));
-  EXPECT_EQ(ParseRetryAfter("99999999999"), std::chrono::hours(24));
-  EXPECT_EQ(ParseRetryAfter("soon"), std::nullopt);
-  EXPECT_EQ(ParseRetryAfter("-1"), std::nullopt);
-  EXPECT_EQ(ParseRetryAfter(""), std::nullopt);
+  EXPECT_EQ(http::ParseRetryAfter("120"), std::chrono::seconds(120));
+  EXPECT_EQ(http::ParseRetryAfter("99999999999"), std::chrono::hours(24));
+  EXPECT_EQ(http::ParseRetryAfter("soon"), std::nullopt);
+  EXPECT_EQ(http::ParseRetryAfter("-1"), std::nullopt);
+  EXPECT_EQ(http::ParseRetryAfter(""), std::nullopt);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ Another one.)",
            .options = {{.names = "--pid,-p", .value = "PID", .help = "This one"}},
            .handler = Succeed,
            .takes_program = true,
-           .instead_of_program = "--pid"}}};
+           .instead_of_program = {"--pid"}}}};
   return program;
 }
 

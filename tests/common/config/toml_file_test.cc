@@ -228,5 +228,31 @@ TEST(TomlFileTest, LoadsAFileAndNamesTheOneItCannotRead) {
   EXPECT_THAT(missing.error().message, HasSubstr("b.toml"));
 }
 
+TEST(TomlFileTest, ReadsArraysOfTablesByNumber) {
+  TomlFile file = Parsed("[[point]]\nlabel = \"a\"\n[[point]]\nlabel = \"b\"\n");
+  ASSERT_EQ(file.CountTables("point"), 2U);
+  std::string first;
+  std::string second;
+  file.ReadString("point.0.label", first);
+  file.ReadString("point.1.label", second);
+  EXPECT_TRUE(file.Finish());
+  EXPECT_EQ(first + second, "ab");
+}
+
+TEST(TomlFileTest, AnArrayOfTablesIsAsStrictAsATable) {
+  TomlFile none = Parsed("a = 1");
+  EXPECT_EQ(none.CountTables("point"), 0U);
+  TomlFile other = Parsed("point = [1, 2]");
+  EXPECT_EQ(other.CountTables("point"), 0U);
+  EXPECT_THAT(FinishMessage(other), HasSubstr("point: expected [[point]] tables, found an array"));
+  TomlFile unknown = Parsed("[[point]]\nlabel = \"a\"\n[[point]]\nlable = \"b\"\n");
+  ASSERT_EQ(unknown.CountTables("point"), 2U);
+  std::string label;
+  unknown.ReadString("point.0.label", label);
+  unknown.ReadString("point.1.label", label);
+  EXPECT_THAT(FinishMessage(unknown),
+              HasSubstr("point.1.lable: unknown key; the nearest known one is point.1.label"));
+}
+
 }  // namespace
 }  // namespace fieldcost::config

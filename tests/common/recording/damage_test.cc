@@ -254,6 +254,37 @@ TEST_F(ForgedTest, ABlockThatClaimsMoreThanItHas) {
   }
 }
 
+// Who reads samples counts on their being in the interval, and in order.
+TEST_F(ForgedTest, TimesThatDoNotAscendAreRefused) {
+  tree::Dictionary dictionary;
+  auto writer = Writer::Create(path_, dictionary, {}).value();
+  const auto metrics = AddMetrics(1, writer);
+  const auto stream = writer.AddStream({StreamKind::kSamples, "", {0}}).value();
+  for (const std::uint64_t time_ns : {10U, 100'000U, 200'000U}) {
+    Add(writer, stream, {time_ns, 0, {1}});
+  }
+  ASSERT_TRUE(writer.Close());
+  file_ = ReadFile(path_, kMiB).value();
+  // The third one is at the first one's time.
+  const std::string file = Forge(FrameType::kBlock, [](std::string& payload) {
+    payload.replace(sizeof(BlockHead) + 2 * sizeof(std::uint32_t), sizeof(std::uint32_t),
+                    sizeof(std::uint32_t), '\0');
+  });
+  ExpectProblem(file);
+  const auto recording = Recording::Over(file).value();
+  for (const std::uint64_t from_ns : {std::uint64_t{0}, std::uint64_t{50}}) {
+    const Interval interval{.from_ns = from_ns, .to_ns = UINT64_MAX};
+    std::uint64_t last_ns = from_ns;
+    const Status status =
+        recording.ForEachSample(stream, interval, [&](std::uint64_t time_ns, auto, auto) {
+          EXPECT_GE(time_ns, last_ns);
+          last_ns = time_ns;
+        });
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::kCorrupt);
+  }
+}
+
 TEST_F(ForgedTest, PathsThatAreNotInTheDictionary) {
   // Samples begin behind the head and the times.
   ExpectProblem(Forge(FrameType::kBlock, [](std::string& payload) {

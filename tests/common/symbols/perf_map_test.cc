@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -40,10 +41,10 @@ TEST(PerfMapTest, LinesThatAreNoneAreLeftOut) {
   EXPECT_EQ(PerfMap::Of("1 1 " + std::string(5000, 'n')).Find(1).size(), PerfMap::kMostNameBytes);
 }
 
-// The file of this process's own number, removed at the end.
+// The file of a process's number, removed at the end.
 class PerfMapFile {
  public:
-  PerfMapFile() : path_("/tmp/perf-" + std::to_string(::getpid()) + ".map") {
+  explicit PerfMapFile(pid_t pid) : path_("/tmp/perf-" + std::to_string(pid) + ".map") {
     EXPECT_TRUE(WriteFileAtomically(path_, "1000 10 f\n", 0600).has_value());
   }
   ~PerfMapFile() { std::filesystem::remove(path_); }
@@ -55,13 +56,29 @@ class PerfMapFile {
 
 TEST(PerfMapTest, AProcessesFileIsOneOfItsUser) {
   EXPECT_EQ(PerfMap::OfProcess(::getpid()).error().code, ErrorCode::kNotFound);
-  const PerfMapFile file;
+  const PerfMapFile file(::getpid());
   const auto map = PerfMap::OfProcess(::getpid());
   ASSERT_TRUE(map.has_value()) << map.error().message;
   EXPECT_EQ(map->Find(0x1000), "f");
   if (::getuid() == 0) {
     ASSERT_EQ(::chown(file.path().c_str(), 65534, 65534), 0);
     EXPECT_EQ(PerfMap::OfProcess(::getpid()).error().code, ErrorCode::kPermissionDenied);
+  }
+}
+
+TEST(PerfMapTest, OfAProcessThatHasEndedItIsOneOfOurUser) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(PerfMap::OfProcess(child).error().code, ErrorCode::kNotFound);
+  const PerfMapFile file(child);
+  const auto map = PerfMap::OfProcess(child);
+  ASSERT_TRUE(map.has_value()) << map.error().message;
+  EXPECT_EQ(map->Find(0x1000), "f");
+  if (::getuid() == 0) {
+    ASSERT_EQ(::chown(file.path().c_str(), 65534, 65534), 0);
+    EXPECT_EQ(PerfMap::OfProcess(child).error().code, ErrorCode::kPermissionDenied);
   }
 }
 

@@ -140,6 +140,19 @@ TEST(CompareTest, WhatIsSlowerAsAWholeIsTheFactorAndNoChange) {
   EXPECT_GT(equal.factor_p.value(), 1e-3);
 }
 
+TEST(CompareTest, WhereThereIsNoCommonFactorAllOfItIsChange) {
+  std::mt19937_64 random(61);
+  const Program program = RandomProgram(random);
+  const Noise quiet = {.machine = 0.01, .path = 0.01};
+  const Comparison slower =
+      Compare(Runs(program, 10, random, 1, 1, quiet), Runs(program, 10, random, 1, 1.3, quiet),
+              "cpu", {.common_factor = false})
+          .value();
+  EXPECT_EQ(slower.factor, 1);
+  EXPECT_NEAR(slower.total_after / slower.total_before, 1.3, 0.02);
+  EXPECT_FALSE(slower.changes.empty());
+}
+
 TEST(CompareTest, OneRunASideIsTooLittleData) {
   std::mt19937_64 random(58);
   const Program program = RandomProgram(random);

@@ -42,6 +42,7 @@ PROGRAM_FILES = {
     "fieldcost": "bin/fieldcost",
     "fieldcostd": "bin/fieldcostd",
     "fieldcost-aggregator": "bin/fieldcost-aggregator",
+    "fieldcost-probe": "bin/fieldcost-probe",
     "fieldcost_preload": "lib/libfieldcost_preload.so",
 }
 

@@ -64,6 +64,7 @@ describe('speedscope', () => {
     'pprof.pb.gz': ['300.00ns', 'deflate', run],  // it leaves out code without a name
     'folded.folded': ['libz.so!deflate', `app!${run}`, 'libx.so!0x1234'],
     'chrome.json': ['app!main', `app!${run}`],  // of the first metric
+    'probe.trace.json': ['thread 1', 'main', 'end', '4.00ms'],  // its first thread
   };
   for (const [name, texts] of Object.entries(shown)) {
     it(`opens ${name}`, async () => {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Opens exported call trees with programs of others: speedscope (its own page in a browser, which reads pprof, folded,
 # Chrome's and its own files), pprof-format (profile.proto), Firefox Profiler (its program for the command line) and
-# Go's pprof, whose own profiles we read in turn; and checks speedscope's file against its published schema.
+# Go's pprof, whose own profiles we read in turn; and checks speedscope's file against its published schema. Events of
+# probe points: OTLP/JSON by OpenTelemetry's own messages, Chrome's traces by speedscope.
 #
 #   tests/tools/exchange/run.sh
 #
@@ -15,7 +16,7 @@ cd "$(dirname "$0")/../../.."
 
 case "${1:-}" in
   -h | --help)
-    sed -n '2,15s/^# \{0,1\}//p' "$0"
+    sed -n '2,16s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
 esac
@@ -70,6 +71,6 @@ logged opened without_network env \
   FIELDCOST_TEST_PROGRAM="$PROGRAM" \
   FIELDCOST_TEST_PPROF="${tools:+$tools/pprof}" \
   HOME="$WORK/home" PPROF_TMPDIR="$WORK/home" \
-  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test opened_test.mjs firefox_test.mjs \
+  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test opened_test.mjs firefox_test.mjs otlp_test.mjs \
   "${go_tests[@]}"
 step "passed"

@@ -1,27 +1,62 @@
-// Writes the sample tree in every format to a folder, for programs of others: write_samples FOLDER
+// Writes the sample tree in every format, and events of probe points in theirs, to a folder, for
+// programs of others: write_samples FOLDER
 
 #include <cstdio>
 #include <filesystem>
 
 #include "common/base/file.h"
+#include "common/probe/export.h"
+#include "tests/common/probe/some_events.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"
+
+namespace fieldcost {
+namespace {
+
+// Two that overlap on a thread, and one more of another process.
+std::vector<probe::Event> SomeEvents() {
+  std::vector<probe::Event> events = {
+      probe::SomeEvent(1, {{.label = "open", .kind = probe::HitKind::kBegin},
+                           {.label = "main", .at_ns = 2'000'001},
+                           {.label = "data \"loaded\" <b>", .at_ns = 5'000'002, .thread = 2},
+                           {.label = "open", .at_ns = 9'000'003, .kind = probe::HitKind::kEnd}}),
+      probe::SomeEvent(2, {{.label = "search", .kind = probe::HitKind::kBegin},
+                           {.label = "found", .at_ns = 3'000'000},
+                           {.label = "shown", .at_ns = 4'000'007, .run = 2}})};
+  probe::EventHit& hit = events[0].hits[2];
+  hit.site = {hit.site.label, "Load", "src/index.cc", 40};
+  hit.value = ~std::uint64_t{0};
+  hit.stack = {{"Load", "editor", "src/index.cc", 40}, {"main", "editor", "", 0}};
+  hit.has_stack = hit.stack_is_cut = true;
+  events[0].row.tags = {"cold", "disk"};
+  return events;
+}
+
+bool Write(const std::filesystem::path& file, const Result<std::string>& bytes) {
+  const Status written = bytes ? WriteFileAtomically(file, *bytes, 0644) : Status(bytes.error());
+  if (!written) std::fprintf(stderr, "%s: %s\n", file.c_str(), written.error().message.c_str());
+  return written.has_value();
+}
+
+}  // namespace
+}  // namespace fieldcost
 
 int main(int argc, char** argv) {
   using namespace fieldcost;
   if (argc != 2) return 2;
+  const std::filesystem::path folder = argv[1];
+  const std::vector<probe::Event> events = SomeEvents();
+  if (!Write(folder / "probe.otlp.json", probe::ToOtlpJson(events))) return 1;
+  if (!Write(folder / "probe.trace.json", probe::ToChromeJson(events))) return 1;
   const tree::Tree tree = exchange::SampleTree();
   for (const exchange::FormatInfo& info : exchange::Formats()) {
     if (!info.can_export) continue;
     const auto exported = exchange::Export(tree, info.format, {.title = "sample"});
-    const std::filesystem::path file =
-        std::filesystem::path(argv[1]) / fmt::format("{}{}", info.name, info.extension);
-    const Status written =
-        exported ? WriteFileAtomically(file, exported->bytes, 0644) : Status(exported.error());
-    if (!written) {
-      std::fprintf(stderr, "%s: %s\n", file.c_str(), written.error().message.c_str());
+    if (!exported) {
+      std::fprintf(stderr, "%s\n", exported.error().message.c_str());
       return 1;
     }
+    if (!Write(folder / fmt::format("{}{}", info.name, info.extension), exported->bytes)) return 1;
   }
   return 0;
 }

@@ -1,7 +1,9 @@
 // What the tests of pages share: the browser, and pages in it that may fetch nothing and complain of nothing.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { chromium } from 'playwright-core';
@@ -64,6 +66,27 @@ export async function withPage(browser, { width, height, dark, paper, withoutScr
   } finally {
     await context.close();
   }
+}
+
+/** What `fieldcost ...` prints as JSON. */
+export function toldBy(folder, ...words) {
+  return new Promise((resolve, reject) => {
+    execFile(given('FIELDCOST_TEST_PROGRAM'), [...words, '--json'], { cwd: folder, maxBuffer: 2 ** 28 },
+      (error, output) => (output === '' ? reject(error) : resolve(JSON.parse(output))));
+  });
+}
+
+/** What is asked for in one picture of the screen is drawn in the next. */
+export function nextPicture(page) {
+  return page.evaluate(() => new Promise((resolve) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  }));
+}
+
+export async function checkAxe(page) {
+  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`), []);
 }
 
 /** Compares how the page looks with the golden picture of that name. `empty`: a page to work in. */

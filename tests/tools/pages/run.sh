@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Looks at the golden pages of tests/tools/report in a browser: nothing cut at 400, 1,200 and 1,920 pixels and on
 # paper, light and dark; and pictures of them, compared with golden ones. Then at pages of call trees, made by the
-# program of recordings: what they show is what the program says, by mouse and keyboard.
+# program of recordings, and of idle CPUs: what they show is what the program says, by mouse and keyboard.
 #
 #   tests/tools/pages/run.sh [--update]
 #
@@ -54,6 +54,8 @@ make_trees() {
   local name
   for name in a big large; do "$FIELDCOST" tree show "$name.fct" --html "$name.html"; done
   "$FIELDCOST" tree show a.fct@500ms..3.25s --html part.html
+  "$FIELDCOST" idle show idle.fct --html idle.html
+  "$FIELDCOST" idle show idle.fct@500ms..1.25s --html idle_part.html
   local status=0
   "$FIELDCOST" tree diff old.fct new.fct --html diff.html || status=$?
   ((status == 1)) # something costs more
@@ -72,5 +74,5 @@ logged pages without_network env "${update[@]}" \
   FIELDCOST_TEST_TREES="$TREES" \
   FIELDCOST_TEST_PROGRAM="$FIELDCOST" \
   FIELDCOST_TEST_VENDORED="$SOURCES/../../../tools/report/vendored" \
-  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test pages_test.mjs tree_page_test.mjs
+  timeout --kill-after=10 "$TEST_TIMEOUT_S" node --test pages_test.mjs tree_page_test.mjs idle_page_test.mjs
 step "passed"

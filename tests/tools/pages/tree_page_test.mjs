@@ -2,7 +2,6 @@
 // program itself says in the terminal; by mouse, by keyboard, without scripts.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,7 +10,9 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { checkPicture, given, launch, pictures, views, withPage as withPageOf } from './browser.mjs';
+import {
+  checkAxe, checkPicture, given, launch, nextPicture, pictures, toldBy, views, withPage as withPageOf,
+} from './browser.mjs';
 import { layoutProblems } from './layout.mjs';
 
 const folder = given('FIELDCOST_TEST_TREES');
@@ -21,13 +22,11 @@ const usual = views.usual;
 
 let browser;
 let empty;
-let axe;
 
 before(async () => {
   await mkdir(pictures, { recursive: true });
   browser = await launch();
   empty = await browser.newPage();
-  axe = await readFile(packages.resolve('axe-core/axe.min.js'), 'utf8');
 });
 
 after(async () => {
@@ -63,20 +62,8 @@ async function metricIs(page, name) {
   await nextPicture(page);
 }
 
-// What is asked for in one picture of the screen is drawn in the next.
-function nextPicture(page) {
-  return page.evaluate(() => new Promise((resolve) => {
-    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  }));
-}
-
 /** What `fieldcost tree ...` prints as JSON. */
-function told(...words) {
-  return new Promise((resolve, reject) => {
-    execFile(given('FIELDCOST_TEST_PROGRAM'), ['tree', ...words, '--json'], { cwd: folder, maxBuffer: 2 ** 28 },
-      (error, output) => (output === '' ? reject(error) : resolve(JSON.parse(output))));
-  });
-}
+const told = (...words) => toldBy(folder, 'tree', ...words);
 
 // As pages and terminals show control characters.
 const escaped = (name) => name.replace(/[\x00-\x1f\x7f]/g, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
@@ -133,12 +120,6 @@ async function brush(page, from, to) {
   await page.mouse.move(box.x + box.width * to, y);
   await page.mouse.up();
   await nextPicture(page);
-}
-
-async function checkAxe(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`), []);
 }
 
 for (const name of ['a', 'diff']) {

@@ -4,6 +4,7 @@
 //   old.fct    ten runs, and ten of a build in which a function got slower, one vanished, one is
 //   new: new.fct large.fct  one run with 100,000 paths in 200,000 samples big.fct    sums that are
 //   beyond what a double holds exactly
+//   idle.fct   why two CPUs were idle
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +16,7 @@
 
 #include "common/base/check.h"
 #include "common/recording/writer.h"
+#include "tests/common/idle/idle_recording.h"
 
 namespace fieldcost {
 namespace {
@@ -170,6 +172,56 @@ void WriteLarge(const std::filesystem::path& file) {
   recorder.Close();
 }
 
+// A lock that is held while its holder sleeps, requests, and work that nobody is known to have
+// left.
+void WriteIdle(const std::filesystem::path& file) {
+  const std::string lock =
+      "app!main;app!Queue::Take(</script><b>&);libc.so!pthread_mutex_lock;[lock]";
+  const std::string hold = "app!main;app!Queue::Fill();libc.so!nanosleep;[sleep]";
+  const std::string poll = "app!main;app!Serve();libc.so!poll;[events]";
+  const std::string read =
+      "app!main;app!std::unordered_map<std::string, std::vector<std::pair<int, int>>>::"
+      "emplace_hint(std::filesystem::path const&, unsigned long);libc.so!read;[I/O]";
+  testing::IdleRecorder recorder(file, {.mode = idle::Mode::kBpf,
+                                        .tick_ns = 2'000'000,
+                                        .why = "BPF is allowed, and the kernel has BTF <b>"});
+  std::mt19937 random(20261123);
+  recorder.BeginRun(0);
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    const std::uint64_t at = i * 10 * kMs;
+    const auto about = [&](std::uint64_t ns) { return ns * (50 + random() % 100) / 100; };
+    recorder.Add({.cpu = 0,
+                  .from_ns = at,
+                  .to_ns = at + about(3 * kMs),
+                  .to = poll,
+                  .from = poll,
+                  .waker = i % 2 == 0 ? "[other process]" : "app!main;app!Send()"});
+    if (i % 100 < 60) {
+      recorder.Add({.cpu = 1,
+                    .from_ns = at,
+                    .to_ns = at + about(5 * kMs),
+                    .to = lock,
+                    .from = hold,
+                    .waker = "[interrupt]"});
+    }
+    if (i % 3 == 0) {
+      recorder.Add({.cpu = 0,
+                    .from_ns = at + 5 * kMs,
+                    .to_ns = at + 5 * kMs + about(2 * kMs),
+                    .to = read,
+                    .from = i % 2 == 0 ? "[nobody]" : read,
+                    .waker = "[kernel thread]"});
+    } else if (i % 100 >= 60) {
+      recorder.Add(
+          {.cpu = 1, .from_ns = at, .to_ns = at + about(6 * kMs), .to = "[not monitored]"});
+    }
+  }
+  recorder.AddStat(0, 4'000 * kMs, 1'330 * kMs);
+  recorder.AddStat(1, 4'000 * kMs, 1'850 * kMs);
+  recorder.EndRun(4'001 * kMs);
+  recorder.Close();
+}
+
 }  // namespace
 }  // namespace fieldcost
 
@@ -181,5 +233,6 @@ int main(int argc, char** argv) {
   fieldcost::WriteBuild(folder / "new.fct", true);
   fieldcost::WriteBig(folder / "big.fct");
   fieldcost::WriteLarge(folder / "large.fct");
+  fieldcost::WriteIdle(folder / "idle.fct");
   return 0;
 }

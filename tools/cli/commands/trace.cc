@@ -1,65 +1,24 @@
-#include <unistd.h>
+#include <utility>
 
-#include <cerrno>
-#include <limits>
-
-#include "agent/reach/reach.h"
-#include "common/base/file.h"
-#include "common/base/text.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/time_text.h"
+#include "tools/cli/recorder_target.h"
 #include "tools/cli/trace_options.h"
 
 namespace fieldcost::cli {
 namespace {
 
-Status CheckPid(std::string& untrusted_text) {
-  const auto pid = ParseUint64(untrusted_text);
-  if (pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no process id");
-}
-
-Status CheckSpan(std::string& untrusted_text) {
-  const auto span = ParseDuration(untrusted_text);
-  if (span && span->count() > 0) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no time, such as 30s, 5m or 1h");
-}
-
-Status CheckProgram(const command::Arguments& arguments) {
-  if (arguments.Has("--pid")) return {};
-  const std::string& program = arguments.program()[0];
-  if (!agent::FindProgram(program).empty()) return {};
-  return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
-              EscapeControl(program));
-}
-
 // What fieldcost-trace is given beside what TraceWords() has (agent/sampler/main.cc).
 std::vector<std::string> RecorderOptions(const command::Arguments& arguments) {
   std::vector<std::string> words = {"--output", arguments.Text("--output")};
-  if (arguments.Has("--pid")) {
-    words.insert(words.end(), {"--pid", arguments.Text("--pid")});
-  } else {
-    words.insert(words.end(), {"--runs", arguments.Text("--runs")});
-  }
-  if (arguments.Has("--for")) {
-    const std::chrono::nanoseconds span = *ParseDuration(arguments.Text("--for"));
-    words.insert(words.end(), {"--for", std::to_string(span.count())});
-  }
+  if (!arguments.Has("--pid")) words.insert(words.end(), {"--runs", arguments.Text("--runs")});
   return words;
 }
 
 Result<int> Run(const command::Arguments& arguments) {
-  FIELDCOST_TRY(CheckProgram(arguments));
   FIELDCOST_ASSIGN(std::vector<std::string> words, TraceWords(arguments));
   const std::vector<std::string> more = RecorderOptions(arguments);
   words.insert(words.end(), more.begin(), more.end());
-  words.emplace_back("--");
-  words.insert(words.end(), arguments.program().begin(), arguments.program().end());
-  std::vector<char*> raw;
-  for (std::string& word : words) raw.push_back(word.data());
-  raw.push_back(nullptr);
-  ::execv(raw[0], raw.data());
-  return ErrnoError("run", words[0], errno);
+  return RunRecorder(std::move(words), arguments);
 }
 
 }  // namespace
@@ -95,21 +54,13 @@ does not have it. Examples:
                    .default_text = "trace.fct",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty},
-                  {.names = "--pid,-p",
-                   .value = "PID",
-                   .help = "Record a process that runs already; it stays as it is",
-                   .check = CheckPid,
-                   .excludes = {"--runs", "--events"}},
-                  {.names = "--for",
-                   .value = "TIME",
-                   .help = "So long (30s, 5m, 1h); until it ends, or ^C, by default",
-                   .check = CheckSpan,
-                   .needs = {"--pid"}}},
+                  PidOption({"--runs", "--events"}),
+                  ForOption({"--pid"})},
       .handler = Run,
       .without = {"--json", "--csv", "--no-pager", "--color"},
       .takes_program = true,
-      .instead_of_program = "--pid"};
-  const std::vector<command::Option> shared = TraceRunOptions("1");
+      .instead_of_program = {"--pid"}};
+  const std::vector<command::Option> shared = TraceRunOptions("99", "1");
   trace.options.insert(trace.options.begin() + 1, shared.begin(), shared.end());
   return trace;
 }

@@ -171,7 +171,7 @@ Result<int> Run(const command::Arguments& arguments) {
     sides.push_back(std::move(side));
   }
   return PutComparison(sides[0], sides[1], "the old program, then the new one", SumUp(remarks),
-                       arguments);
+                       arguments.Text("--metric"), arguments);
 }
 
 }  // namespace
@@ -187,10 +187,11 @@ again. Examples:
   fieldcost tree compare -- ./old args -- ./new args
   fieldcost tree compare --runs 20 --keep runs -- ./old args -- ./new args
   fieldcost tree compare --events functions --metric calls -- ./old -- ./new)",
-      .options = TraceRunOptions("10"),
+      .options = TraceRunOptions("499", "10"),
       .handler = Run,
       .takes_program = true,
       .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
+  compare.options.push_back(ComparedMetricOption());
   const std::vector<command::Option> shared = ComparisonOptions();
   compare.options.insert(compare.options.end(), shared.begin(), shared.end());
   compare.options.push_back({.names = "--keep",

@@ -11,17 +11,10 @@ Result<int> Run(const command::Arguments& arguments) {
   const std::string& old_name = arguments.Text("old");
   const std::string& new_name = arguments.Text("new");
   FIELDCOST_ASSIGN(const TreeSide before,
-                   LoadTreeSide(old_name, arguments.Texts("--rename"), remarks));
+                   LoadTreeSide(old_name, {.rules = arguments.Texts("--rename")}, remarks));
   FIELDCOST_ASSIGN(const TreeSide after, LoadTreeSide(new_name, {}, remarks));
   return PutComparison(before, after, old_name + ", then " + new_name, std::move(remarks),
-                       arguments);
-}
-
-command::Option Recording(std::string_view name, std::string_view value) {
-  command::Option option = RecordingOperand();
-  option.names = name;
-  option.value = value;
-  return option;
+                       arguments.Text("--metric"), arguments);
 }
 
 }  // namespace
@@ -40,12 +33,13 @@ Examples:
   fieldcost tree diff a.fct@..5s a.fct@5s.. --svg change.svg
   fieldcost tree diff old.fct new.fct --html change.html
   fieldcost tree diff old.fct new.fct --rename 'parse(char*)=parse(text)')",
-      .options = {Recording("old", "OLD"),
-                  Recording("new", "NEW"),
+      .options = {RecordingOperand("old", "OLD"),
+                  RecordingOperand("new", "NEW"),
                   {.names = "--rename",
                    .value = "OLD=NEW",
                    .help = "A function of OLD that is called otherwise in NEW; * is any text",
-                   .repeats = true}},
+                   .repeats = true},
+                  ComparedMetricOption()},
       .handler = Run,
       .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
   const std::vector<command::Option> shared = ComparisonOptions();

@@ -14,6 +14,9 @@ namespace fs = std::filesystem;
 constexpr char kLabLibraryName[] = "libfieldcost_lab.so";
 constexpr char kTraceLibraryName[] = "libfieldcost_trace.so";
 constexpr char kTraceProgramName[] = "fieldcost-trace";
+constexpr char kIdleProgramName[] = "fieldcost-idle";
+constexpr char kProbeLibraryName[] = "libfieldcost_probe.so";
+constexpr char kProbeProgramName[] = "fieldcost-probe";
 
 // Where the variable says, else in `folder` beside this program's, else where it was installed.
 Result<fs::path> FindBeside(const std::string& folder, const std::string& name,
@@ -35,6 +38,12 @@ Result<fs::path> FindBeside(const std::string& folder, const std::string& name,
   return Fail(ErrorCode::kNotFound, "nothing at {} (set {})", places[0].string(), variable);
 }
 
+Result<fs::path> FindRecorder(const std::string& name, const char* variable) {
+  const auto found = FindBeside("bin", name, variable);
+  if (!found) return Within(found.error(), "no recording program");
+  return found;
+}
+
 Result<fs::path> FindLibrary(const std::string& name, const char* variable) {
   const auto found = FindBeside("lib", name, variable);
   if (!found) return Within(found.error(), "no measuring library");
@@ -54,9 +63,19 @@ Result<fs::path> FindPreloadLibrary() {
 }
 
 Result<fs::path> FindTraceProgram() {
-  const auto found = FindBeside("bin", kTraceProgramName, "FIELDCOST_TRACE_PROGRAM");
-  if (!found) return Within(found.error(), "no recording program");
-  return found;
+  return FindRecorder(kTraceProgramName, "FIELDCOST_TRACE_PROGRAM");
+}
+
+Result<fs::path> FindIdleProgram() {
+  return FindRecorder(kIdleProgramName, "FIELDCOST_IDLE_PROGRAM");
+}
+
+Result<fs::path> FindProbeProgram() {
+  return FindRecorder(kProbeProgramName, "FIELDCOST_PROBE_PROGRAM");
+}
+
+Result<fs::path> FindProbeLibrary() {
+  return FindLibrary(kProbeLibraryName, "FIELDCOST_PROBE_LIBRARY");
 }
 
 Result<fs::path> FindTraceLibrary() {

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/result.h"
+
+namespace fieldcost::idle_agent {
+
+// How long a CPU has been idle so far, by what the kernel counts there. It is read on that CPU, by
+// a thread that is pinned to it: only then is all counted that was before. Moves; not thread-safe.
+class IdleClock {
+ public:
+  enum class Source {
+    kStates,     // how long it was in idle states (cpuidle in sysfs)
+    kRunQueue,   // the time in which nobody ran there (/proc/schedstat)
+    kPromptness  // whether its thread, which must be SCHED_IDLE, waited for the CPU when it woke up
+  };
+
+  // The best that there is, or only this one. kUnsupported: there is none. REQUIRES: the calling
+  // thread is the one that reads it. `tick_ns`: about how often it does.
+  static Result<IdleClock> Open(std::uint32_t cpu, std::uint64_t tick_ns,
+                                std::optional<Source> only = std::nullopt);
+
+  Source source() const { return source_; }
+
+  // Idle ns since the call before, at most the time since then; the first one gives 0. `now`: of
+  // CLOCK_MONOTONIC.
+  std::uint64_t Read(std::uint64_t now_ns);
+
+ private:
+  IdleClock(Source source, std::uint32_t cpu, std::uint64_t tick_ns, std::vector<UniqueFd> files)
+      : source_(source), cpu_(cpu), tick_ns_(tick_ns), files_(std::move(files)) {}
+  // What is counted, ns; nullopt: it could not be read.
+  std::optional<std::uint64_t> Count();
+
+  Source source_;
+  std::uint32_t cpu_;
+  std::uint64_t tick_ns_;
+  std::vector<UniqueFd> files_;
+  std::string text_;
+  std::uint64_t last_ns_ = 0;  // 0: it has not been read
+  std::uint64_t last_count_ = 0;
+};
+
+// For how long anybody ran on the CPU, ns: of the text of /proc/schedstat. nullopt: it does not
+// tell.
+std::optional<std::uint64_t> ParseRunTime(std::string_view untrusted_text, std::uint32_t cpu);
+// How long a thread waited for a CPU, ns: of the text of its /proc/PID/task/TID/schedstat.
+std::optional<std::uint64_t> ParseRunDelay(std::string_view untrusted_text);
+
+}  // namespace fieldcost::idle_agent

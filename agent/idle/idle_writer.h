@@ -1,0 +1,141 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "agent/sampler/stack_paths.h"
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/idle/pair_path.h"
+#include "common/idle/schema.h"
+#include "common/recording/writer.h"
+#include "common/tree/dictionary.h"
+
+namespace fieldcost::idle_agent {
+
+// A stack that the writer knows.
+using StackId = StrongId<struct StackIdTag, std::uint32_t>;
+
+// Time in which a CPU had nothing to do. All times are CLOCK_MONOTONIC.
+struct Idle {
+  std::uint32_t cpu = 0;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;                  // not before the begin
+  std::optional<StackId> to;                 // of the last monitored thread that ran there
+  idle::Why why = idle::Why::kNotMonitored;  // without one
+};
+
+// Who made a thread runnable.
+struct Waker {
+  std::optional<StackId> stack;
+  const char* special = nullptr;  // without one: kInterrupt and the like (pair_path.h)
+};
+
+// Writes a recording of idle CPUs (common/idle). Frames are without names until Close(). Moves;
+// not thread-safe.
+class IdleWriter {
+ public:
+  struct Options {
+    idle::About about;
+    bool sampled = false;  // ns are ticks, and no more exact than that
+  };
+  // Makes the file; one that is there is replaced. Errors of recording::Writer.
+  static Result<IdleWriter> Create(const std::filesystem::path& file, const Options& options);
+
+  Status BeginRun(std::string_view command);
+  Status EndRun(int exit_status);
+
+  // The stack of a thread that left its CPU, and why it did. The same for an equal one. Beyond what
+  // a dictionary holds it is [other]. REQUIRES: `modules` is one list a run, that grows.
+  Result<StackId> AddStack(const std::vector<sampler::SampledFrame>& frames, unwind::StackEnd end,
+                           idle::Why why, const std::vector<sampler::SampledModule>& modules);
+  // That of a waker, which ran.
+  Result<StackId> AddRunning(const std::vector<sampler::SampledFrame>& frames, unwind::StackEnd end,
+                             const std::vector<sampler::SampledModule>& modules);
+
+  // What stands for one: kNewThread and the like (pair_path.h).
+  Result<StackId> AddSpecial(const char* name) { return Intern(Special(name), std::nullopt); }
+
+  // Ascending by end of a CPU. Ticks are the multiples of the tick in it.
+  Status Take(const Idle& idle);
+  // A monitored thread goes on there, the next one after what was idle since the last such call;
+  // `from` is where it had been.
+  Status GoesOn(std::uint32_t cpu, std::uint64_t time_ns, StackId from, const Waker& waker);
+  // What /proc/stat says of the CPU, idle and iowait, since the recording began.
+  Status TakeStatIdle(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t idle_ns);
+
+  Status SetCount(std::string_view name, std::uint64_t value) {
+    return writer_.SetCount(name, value);
+  }
+  Status Flush() { return writer_.Flush(); }
+  // What was idle and nobody went on after gets no from; then names, unless `unnamed`.
+  Status Close(bool unnamed = false);
+
+  std::uint64_t tick_ns() const { return options_.about.tick_ns; }
+  std::uint64_t idle_ns() const { return idle_ns_; }            // so far, of all CPUs
+  std::uint64_t explained_ns() const { return explained_ns_; }  // with a to-idle stack
+
+ private:
+  struct Stack {
+    std::vector<tree::FrameId> frames;
+    tree::PathId path;
+    idle::Why why = idle::Why::kLost;
+  };
+  // Values of a stream: ns and ticks.
+  using Values = std::array<std::uint64_t, 2>;
+  // What nobody has gone on after so far.
+  struct Pending {
+    std::optional<StackId> to;
+    std::uint64_t end_ns = 0;
+    Values values{};
+    bool is_lost = false;
+  };
+
+  IdleWriter(std::unique_ptr<tree::Dictionary> dictionary, recording::Writer writer,
+             std::filesystem::path file, Options options, std::uint64_t begin_ns);
+  Status AddStreams();
+  Result<recording::StreamId> AddStream(const char* name, const char* ticks_name);
+  Result<StackId> Intern(Result<std::vector<tree::FrameId>> frames, std::optional<idle::Why> why);
+  Result<tree::PathId> PathOf(const std::vector<tree::FrameId>& frames);
+  Result<std::vector<tree::FrameId>> Special(const char* name);
+  Status TakePair(const Pending& pending, const std::vector<tree::FrameId>& from,
+                  const std::vector<tree::FrameId>& waker);
+  // To the picture over time.
+  void Divide(std::uint32_t cpu, idle::Why why, std::uint64_t begin_ns, std::uint64_t end_ns);
+  Status PutSlices(std::uint64_t before_ns);
+  Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
+                std::span<const std::uint64_t> values);
+  // In the recording.
+  std::uint64_t At(std::uint64_t time_ns) const { return time_ns - std::min(time_ns, begin_ns_); }
+
+  std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it
+  sampler::StackPaths paths_;
+  recording::Writer writer_;
+  std::filesystem::path file_;
+  Options options_;
+  std::uint64_t begin_ns_;
+  recording::StreamId to_, from_, pairs_, cpus_, stat_;
+  std::uint32_t run_ = 0;
+  std::uint64_t run_begin_ns_ = 0;
+  std::uint64_t last_ns_ = 0;
+  std::vector<Stack> stacks_;
+  std::map<tree::PathId, StackId> stack_of_;
+  std::map<std::uint32_t, std::vector<Pending>> pending_;  // by CPU
+  // By number of the slice, CPU and reason.
+  std::map<std::tuple<std::uint64_t, std::uint32_t, idle::Why>, std::uint64_t> slices_;
+  std::uint64_t idle_ns_ = 0;
+  std::uint64_t explained_ns_ = 0;
+};
+
+}  // namespace fieldcost::idle_agent

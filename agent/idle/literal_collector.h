@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/idle/collector.h"
+#include "agent/idle/mask_journal.h"
+#include "agent/idle/pinned_samplers.h"
+#include "agent/idle/switch_follower.h"
+#include "agent/sampler/urgent.h"
+#include "common/base/result.h"
+
+namespace fieldcost::idle_agent {
+
+// Mode `literal`: each tick that finds a CPU idle is a sample, for which the last monitored thread
+// that ran there is kept on that CPU (PinnedSamplers). Stacks of those who may go on are read as in
+// mode unprivileged. It shows that it can be done so; the other modes do the same with less.
+class LiteralCollector : public Collector {
+ public:
+  struct Options {
+    std::filesystem::path journal_directory = {};  // empty: JournalDirectory()
+    std::function<void()> while_pinned = {};       // for tests
+  };
+
+  // Puts right first what one that was killed has left. kPermissionDenied and kUnsupported say what
+  // is missing. REQUIRES: `writer` outlives this.
+  static Result<std::unique_ptr<LiteralCollector>> Create(const Target& target, IdleWriter& writer,
+                                                          const Options& options);
+
+  Result<bool> Look(std::chrono::milliseconds limit) override;
+  Status Finish() override;
+  std::map<std::string, std::uint64_t> Counts() const override;
+
+ private:
+  LiteralCollector() = default;
+  bool Follow();
+  Status TakeSamples();
+
+  std::unique_ptr<SwitchFollower> follower_;
+  std::unique_ptr<MaskJournal> journal_;
+  std::unique_ptr<PinnedSamplers> samplers_;      // ends before what it writes
+  std::map<std::uint32_t, WaitPointer> sampled_;  // by CPU: of which a sample is outstanding
+  std::vector<SwitchFollower::LookAt> looks_;
+  std::optional<sampler::Urgent> urgent_;  // while it records
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+// Where journals are: on memory, of this user alone. Errors of agent::MakeMemoryDir.
+Result<std::filesystem::path> JournalDirectory();
+
+}  // namespace fieldcost::idle_agent

@@ -1,0 +1,169 @@
+#include "agent/idle/record.h"
+
+#include <fmt/ranges.h>
+#include <time.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "agent/idle/bpf_collector.h"
+#include "agent/idle/candidate_collector.h"
+#include "agent/idle/collector.h"
+#include "agent/idle/idle_writer.h"
+#include "agent/idle/literal_collector.h"
+#include "agent/idle/monotonic.h"
+#include "agent/idle/proc_stat.h"
+#include "agent/idle/switch_follower.h"
+#include "agent/idle/unprivileged_collector.h"
+#include "agent/sampler/command_child.h"
+
+namespace fieldcost::idle_agent {
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+
+constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr auto kFlush = std::chrono::seconds(1);
+
+Result<std::unique_ptr<Collector>> MakeCollector(idle::Mode mode, const Target& target,
+                                                 IdleWriter& writer) {
+  if (mode == idle::Mode::kBpf) return BpfCollector::Create(target, writer);
+  if (mode == idle::Mode::kUnprivileged) return UnprivilegedCollector::Create(target, writer);
+  if (mode == idle::Mode::kCandidates) return CandidateCollector::Create(target, writer);
+  return LiteralCollector::Create(target, writer, {});
+}
+
+// Without it another mode may do.
+bool CanDoWithout(const Error& error) {
+  return error.code == ErrorCode::kPermissionDenied || error.code == ErrorCode::kUnsupported;
+}
+
+// What records: the file, and who writes into it.
+struct Recorder {
+  std::optional<IdleWriter> writer;
+  std::unique_ptr<Collector> collector;
+};
+
+Status Prepare(const RecordOptions& options, const Target& target, const idle::About& about,
+               Recorder& recorder) {
+  const bool sampled = about.mode != idle::Mode::kBpf;
+  FIELDCOST_ASSIGN(recorder.writer,
+                   IdleWriter::Create(options.output, {.about = about, .sampled = sampled}));
+  FIELDCOST_ASSIGN(recorder.collector, MakeCollector(about.mode, target, *recorder.writer));
+  return {};
+}
+
+// Without switches there are candidates.
+void FallBack(idle::About& about) {
+  if (about.mode != idle::Mode::kUnprivileged || SwitchFollower::IsAllowed()) return;
+  about.mode = idle::Mode::kCandidates;
+  about.why += "; a guess: kernel.perf_event_paranoid is above 2";
+}
+
+// For a run: of the first one the mode that was asked for, or the first one that can be.
+Status PrepareRun(const RecordOptions& options, const Target& target, idle::About& about,
+                  Recorder& recorder) {
+  if (recorder.writer) {
+    FIELDCOST_ASSIGN(recorder.collector, MakeCollector(about.mode, target, *recorder.writer));
+    return {};
+  }
+  about = {.mode = options.mode.value_or(idle::Mode::kBpf),
+           .tick_ns = options.tick_ns,
+           .why = options.mode ? "asked for" : "it may be used, and is exact"};
+  FallBack(about);
+  const Status prepared = Prepare(options, target, about, recorder);
+  if (prepared || options.mode || !CanDoWithout(prepared.error())) return prepared;
+  about.mode = idle::Mode::kUnprivileged;
+  about.why = fmt::format("not bpf: {}", prepared.error().message);
+  FallBack(about);
+  return Prepare(options, target, about, recorder);
+}
+
+// Until nothing of the target is left; without a command also until a signal, or the end.
+Status Watch(Recorder& recorder, bool is_command, Time end) {
+  Time flushed = std::chrono::steady_clock::now();
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool some_left, recorder.collector->Look(kLook));
+    const Time now = std::chrono::steady_clock::now();
+    if (!some_left || (!is_command && (now >= end || sampler::StoppedBy() != 0))) return {};
+    if (now - flushed < kFlush) continue;
+    FIELDCOST_TRY(recorder.writer->Flush());
+    flushed = now;
+  }
+}
+
+Status TakeStat(const StatIdle& before, IdleWriter& writer) {
+  FIELDCOST_ASSIGN(const StatIdle after, ReadStatIdle());
+  const std::uint64_t now = NowNs();
+  for (const auto& [cpu, idle_ns] : after) {
+    const auto found = before.find(cpu);
+    if (found == before.end() || idle_ns < found->second) continue;
+    FIELDCOST_TRY(writer.TakeStatIdle(cpu, now, idle_ns - found->second));
+  }
+  return {};
+}
+
+std::string NameOf(const RecordOptions& options) {
+  if (options.pid != 0) return sampler::CommandOfProcess(options.pid);
+  return options.all ? "all processes" : fmt::format("{}", fmt::join(options.command, " "));
+}
+
+Status RecordTarget(const RecordOptions& options, const Target& target,
+                    sampler::CommandChild* child, Recorder& recorder, RecordResult& result) {
+  FIELDCOST_TRY(PrepareRun(options, target, result.about, recorder));
+  IdleWriter& writer = *recorder.writer;
+  FIELDCOST_TRY(writer.BeginRun(NameOf(options)));
+  FIELDCOST_ASSIGN(const StatIdle stat, ReadStatIdle());
+  if (child != nullptr) child->Go();
+  const Time end = options.for_ns == 0 ? Time::max()
+                                       : std::chrono::steady_clock::now() +
+                                             std::chrono::nanoseconds(options.for_ns);
+  FIELDCOST_TRY(Watch(recorder, child != nullptr, end));
+  FIELDCOST_TRY(TakeStat(stat, writer));
+  FIELDCOST_TRY(recorder.collector->Finish());
+  if (child != nullptr) {
+    FIELDCOST_ASSIGN(result.status, child->Wait());
+  }
+  for (const auto& [name, value] : recorder.collector->Counts()) result.counts[name] += value;
+  recorder.collector.reset();  // with its threads, before the next child is forked
+  ++result.runs;
+  return writer.EndRun(result.status);
+}
+
+Status RecordCommand(const RecordOptions& options, Recorder& recorder, RecordResult& result) {
+  while (result.runs < options.runs && sampler::StoppedBy() == 0 && result.status == 0) {
+    FIELDCOST_ASSIGN(sampler::CommandChild child,
+                     sampler::CommandChild::Prepare(options.command, {}));
+    const Target target{.kind = Target::Kind::kNextExec, .pid = child.pid()};
+    FIELDCOST_TRY(RecordTarget(options, target, &child, recorder, result));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RecordResult> Record(const RecordOptions& options) {
+  sampler::HandleSignals();
+  RecordResult result;
+  Recorder recorder;
+  if (options.command.empty()) {
+    const Target target{.kind = options.all ? Target::Kind::kAll : Target::Kind::kRunning,
+                        .pid = options.pid};
+    FIELDCOST_TRY(RecordTarget(options, target, nullptr, recorder, result));
+  } else {
+    FIELDCOST_TRY(RecordCommand(options, recorder, result));
+  }
+  IdleWriter& writer = *recorder.writer;
+  for (const auto& [name, value] : result.counts) FIELDCOST_TRY(writer.SetCount(name, value));
+  result.idle_ns = writer.idle_ns();
+  result.explained_ns = writer.explained_ns();
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  result.reader_ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+                     static_cast<std::uint64_t>(used.tv_nsec);
+  FIELDCOST_TRY(writer.Close(options.unnamed));
+  return result;
+}
+
+}  // namespace fieldcost::idle_agent

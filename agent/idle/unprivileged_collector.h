@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/idle/collector.h"
+#include "agent/idle/idle_probe.h"
+#include "agent/idle/switch_follower.h"
+#include "agent/sampler/urgent.h"
+#include "common/base/result.h"
+
+namespace fieldcost::idle_agent {
+
+// Mode `unprivileged`: looks at CPUs, follows switches, and reads stacks while CPUs are idle. Needs
+// no more rights than to look at the process's memory, as its parent has, and
+// kernel.perf_event_paranoid <= 2.
+class UnprivilegedCollector : public Collector {
+ public:
+  // kPermissionDenied and kUnsupported say what is missing. REQUIRES: `writer` outlives this.
+  static Result<std::unique_ptr<UnprivilegedCollector>> Create(const Target& target,
+                                                               IdleWriter& writer);
+
+  Result<bool> Look(std::chrono::milliseconds limit) override;
+  Status Finish() override;
+  std::map<std::string, std::uint64_t> Counts() const override;
+
+ private:
+  UnprivilegedCollector() = default;
+  // Whether a CPU was idle.
+  bool Follow();
+
+  std::unique_ptr<SwitchFollower> follower_;
+  std::unique_ptr<IdleProbe> probe_;  // ends before what it asks
+  std::vector<SwitchFollower::LookAt> looks_;
+  std::optional<sampler::Urgent> urgent_;  // while it records
+};
+
+}  // namespace fieldcost::idle_agent

@@ -1,0 +1,41 @@
+#include "agent/idle/wait_stacks.h"
+
+#include "common/unwind/memory.h"
+#include "common/unwind/registers.h"
+
+namespace fieldcost::idle_agent {
+
+bool WaitStacks::IsMapped(unwind::ModuleMap& map) const {
+  return stack_.frames.empty() || (map.Find(stack_.frames.front().lookup_address()) != nullptr &&
+                                   map.Find(stack_.frames.back().lookup_address()) != nullptr);
+}
+
+Result<std::optional<StackId>> WaitStacks::Read(pid_t pid, pid_t tid) {
+  auto place = sampler::ReadWaitStack(pid, tid, maps_.Of(pid), unwinder_, stack_);
+  if (place && !IsMapped(maps_.Of(pid))) {
+    // Mapped since the map was read, or in another program that the process has become.
+    maps_.Forget(pid);
+    place = sampler::ReadWaitStack(pid, tid, maps_.Of(pid), unwinder_, stack_);
+  }
+  if (!place) return std::nullopt;
+  modules_.SetFrames(maps_.Of(pid), stack_, frames_);
+  FIELDCOST_ASSIGN(const StackId id,
+                   writer_.AddStack(frames_, stack_.end, idle::WhyOfSystemCall(place->system_call),
+                                    modules_.all()));
+  return id;
+}
+
+Result<StackId> WaitStacks::Add(pid_t pid, const sampler::WaitCopy& copy) {
+  unwind::Registers registers;
+  registers.Set(unwind::kRsp, copy.place.stack_pointer);
+  registers.Set(unwind::kRip, copy.place.address);
+  unwind::ProcessMemory rest(pid);
+  unwind::StackMemory memory(copy.place.stack_pointer, copy.bytes, &rest);
+  unwind::ModuleMap& map = maps_.Of(pid);
+  unwinder_.Unwind(map, registers, memory, stack_);
+  modules_.SetFrames(map, stack_, frames_);
+  return writer_.AddStack(frames_, stack_.end, idle::WhyOfSystemCall(copy.place.system_call),
+                          modules_.all());
+}
+
+}  // namespace fieldcost::idle_agent

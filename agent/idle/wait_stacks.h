@@ -1,0 +1,56 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <vector>
+
+#include "agent/idle/idle_writer.h"
+#include "agent/sampler/module_list.h"
+#include "agent/sampler/process_maps.h"
+#include "agent/sampler/wait_stack.h"
+#include "common/base/result.h"
+#include "common/unwind/unwinder.h"
+
+namespace fieldcost::idle_agent {
+
+// Stacks of threads that wait, read from outside (sampler::ReadWaitStack), in a recording. Not
+// thread-safe.
+class WaitStacks {
+ public:
+  // REQUIRES: `writer` outlives this.
+  explicit WaitStacks(IdleWriter& writer) : writer_(writer), unwinder_(tables_) {}
+
+  // That of the thread now; nullopt: it does not wait, or may not be looked at.
+  Result<std::optional<StackId>> Read(pid_t pid, pid_t tid);
+
+  // Of one that was copied while it waited.
+  Result<StackId> Add(pid_t pid, const sampler::WaitCopy& copy);
+
+  // Of a thread that has ended, of one that wanted to run on, of one that had not run before, and
+  // of one whose stack is not known.
+  Result<StackId> Ended() {
+    return writer_.AddStack({}, unwind::StackEnd::kOutermost, idle::Why::kEnded, {});
+  }
+  Result<StackId> Preempted() {
+    return writer_.AddStack({}, unwind::StackEnd::kCut, idle::Why::kPreempted, {});
+  }
+  Result<StackId> New() { return writer_.AddSpecial(idle::kNewThread); }
+  Result<StackId> Lost() { return writer_.AddSpecial(FrameName(idle::Why::kLost)); }
+
+  sampler::ProcessMaps& maps() { return maps_; }
+
+ private:
+  // Whether the stack lies in memory that is known.
+  bool IsMapped(unwind::ModuleMap& map) const;
+
+  IdleWriter& writer_;
+  sampler::ProcessMaps maps_;
+  sampler::ModuleList modules_;
+  unwind::TableCache tables_;
+  unwind::Unwinder unwinder_;
+  unwind::Stack stack_;
+  std::vector<sampler::SampledFrame> frames_;
+};
+
+}  // namespace fieldcost::idle_agent

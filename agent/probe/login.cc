@@ -1,0 +1,121 @@
+// The login file: five lines, each ended by "\n": url, user, device, token, CA file (may be empty).
+#include "agent/probe/login.h"
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "agent/settings/system_policy.h"
+#include "common/base/file.h"
+#include "common/base/secret_file.h"
+#include "common/base/text.h"
+
+namespace fieldcost::probe {
+namespace {
+
+constexpr std::size_t kMaxLoginBytes = 8192;
+
+Status CheckLine(std::string_view what, const std::string& text) {
+  if (text.find_first_of("\r\n") == std::string::npos) return {};
+  return Fail(ErrorCode::kInvalidArgument, "{} \"{}\" has more than one line", what,
+              EscapeControl(text));
+}
+
+}  // namespace
+
+std::filesystem::path SpoolFile(const agent::AgentPaths& paths) {
+  return paths.state_dir / "probe.db";
+}
+std::filesystem::path ConsentFile(const agent::AgentPaths& paths) {
+  return paths.state_dir / "probe_consent";
+}
+std::filesystem::path LoginFile(const agent::AgentPaths& paths) {
+  return paths.state_dir / "probe_login";
+}
+std::filesystem::path WorkFile(const agent::AgentPaths& paths) {
+  return paths.state_dir / "probe_work";
+}
+
+Result<agent::Consent> ProbeConsent(const agent::AgentPaths& paths) {
+  FIELDCOST_ASSIGN(agent::Consent consent, agent::LoadConsent(ConsentFile(paths)));
+  if (!CheckProbesPermitted(paths)) consent.mode = agent::Mode::kOff;
+  return consent;
+}
+
+Status CheckProbesPermitted(const agent::AgentPaths& paths) {
+  const auto policy = agent::LoadSystemPolicy(paths.system_file);
+  if (policy && policy->permit_probe) return {};
+  const std::string file = paths.system_file.string();
+  if (policy) {
+    return Fail(ErrorCode::kPermissionDenied,
+                "probe points are not permitted on this machine: {} says permit = false below "
+                "[probe]; only the machine's administrator can change that",
+                file);
+  }
+  return Fail(ErrorCode::kPermissionDenied,
+              "probe points are not permitted on this machine as long as {} cannot be understood "
+              "({}); only the machine's administrator can change that",
+              file, policy.error().message);
+}
+
+Status CheckMaySendProbes(const agent::AgentPaths& paths) {
+  FIELDCOST_TRY(CheckProbesPermitted(paths));
+  FIELDCOST_ASSIGN(const agent::Consent consent, ProbeConsent(paths));
+  if (consent.mode == agent::Mode::kOn) return {};
+  return Fail(ErrorCode::kPermissionDenied,
+              "sending of probe points is off: fieldcost probe on switches it on");
+}
+
+Status SaveProbeConsent(const agent::AgentPaths& paths, agent::Mode mode, WallTime now) {
+  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
+  if (mode == agent::Mode::kOff) return agent::WithdrawConsent(ConsentFile(paths), now);
+  return agent::SaveConsent(ConsentFile(paths), {.mode = mode, .since = now});
+}
+
+Result<Login> LoadLogin(const agent::AgentPaths& paths) {
+  const auto text = ReadSecretFile("login file", LoginFile(paths), kMaxLoginBytes);
+  if (!text) {
+    if (text.error().code != ErrorCode::kNotFound) return text.error();
+    return Fail(ErrorCode::kNotFound,
+                "no server of probe points is known: fieldcost probe login URL");
+  }
+  Login login;
+  std::array<std::string, 5> lines;
+  std::string_view rest = *text;
+  for (std::string& line : lines) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) {
+      return Fail(ErrorCode::kCorrupt,
+                  "login file {} is damaged: fieldcost probe login URL makes it anew",
+                  LoginFile(paths).string());
+    }
+    line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+  }
+  login = {.url = lines[0],
+           .user = lines[1],
+           .device = lines[2],
+           .token = lines[3],
+           .ca_file = lines[4]};
+  return login;
+}
+
+Status SaveLogin(const agent::AgentPaths& paths, const Login& login) {
+  std::string text;
+  for (const std::string& line :
+       {login.url, login.user, login.device, login.token, login.ca_file.string()}) {
+    FIELDCOST_TRY(CheckLine("login", line));
+    text += line + "\n";
+  }
+  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
+  return WriteFileAtomically(LoginFile(paths), text, 0600);
+}
+
+Status RemoveLogin(const agent::AgentPaths& paths) {
+  std::error_code error;
+  std::filesystem::remove(LoginFile(paths), error);
+  if (error) return ErrnoError("remove", LoginFile(paths), error.value());
+  return {};
+}
+
+}  // namespace fieldcost::probe

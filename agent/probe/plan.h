@@ -1,0 +1,79 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/shm/probe_file.h"
+
+namespace fieldcost::probe {
+
+// How programs are told which points there are: a plan in a directory on memory, the *session*, and
+// environment variables.
+//
+//   FIELDCOST_ASSIGN(options.points, ReadPoints("probe.toml"));
+//   FIELDCOST_ASSIGN(const auto variables, WritePlan(directory, options));
+//   ... run the program with the variables; its files are directory/*.probe (ring_reader.h) ...
+
+// A point before or after a function that a program calls through a slot.
+struct NamedPoint {
+  std::string label;  // empty: the event's
+  std::string event;  // empty: the thread's innermost, else the process's
+  std::string at;     // "library!symbol", '*' and '?' match
+  std::uint32_t when = shm::kProbeEntry;
+  bool begins = false;  // begins `event`, on entry if `when` has that
+  bool ends = false;    // ends it, on return if `when` has that
+  bool stack = false;
+  std::uint8_t value = 0;  // 1..6: that argument, on entry; 7: the result; 0: none
+};
+
+struct Points {
+  std::vector<NamedPoint> named;
+  std::uint32_t automatic = shm::kProbeAllAutomatic;  // shm::ProbeAutomatic
+};
+
+// Reads probe.toml. kNotFound, kPermissionDenied; kInvalidArgument: names file, line, key and what
+// is allowed there.
+Result<Points> ReadPoints(const std::filesystem::path& path);
+// The same of a text; `name` stands for the path in errors.
+Result<Points> ParsePoints(std::string_view text, std::string_view name);
+
+struct PlanOptions {
+  std::filesystem::path library;  // libfieldcost_probe.so
+  Points points;
+  std::uint64_t session = 0;               // random, not 0
+  std::uint64_t tsc_to_ns_multiplier = 0;  // agent::CalibrateTsc(); 0: the TSC is no clock here
+  std::uint64_t start_unix_ns = 0;         // now, right before the program is started
+  ::pid_t starter = 0;                     // whose child (or who itself) starts then; 0: nobody's
+  bool stacks = false;                     // points of the source have stacks, too
+  bool local = false;                      // never to be sent
+  std::string build;                       // at most 63 bytes
+  std::vector<std::string> tags;           // at most 8, of 31 bytes
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Leaves the plan in the directory, which is on memory (tmpfs) and the user's own, and says which
+// environment variables programs need: LD_PRELOAD is what there is now, with the library in the
+// place of the field's. May be called again, e.g. with another start. kInvalidArgument, kTooLarge,
+// kIo.
+Result<Variables> WritePlan(const std::filesystem::path& directory, const PlanOptions& options);
+
+struct PlanFacts {
+  std::uint64_t session = 0;
+  std::uint64_t start_unix_ns = 0;
+  std::uint64_t tsc_to_ns_multiplier = 0;
+  bool local = false;
+  std::string build;
+  std::vector<std::string> tags;
+};
+// What a session's plan says, for who collects. kNotFound, kCorrupt, kUnsupported.
+Result<PlanFacts> ReadPlan(const std::filesystem::path& directory);
+
+}  // namespace fieldcost::probe

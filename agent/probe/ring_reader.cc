@@ -1,0 +1,259 @@
+#include "agent/probe/ring_reader.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <tuple>
+
+#include "agent/probe/ring_records.h"
+#include "agent/runs/liveness.h"
+#include "agent/runs/untrusted_fields.h"
+#include "common/base/read_at.h"
+
+namespace fieldcost::probe {
+namespace {
+
+constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns a tick
+constexpr std::uint64_t kMostNs = std::uint64_t{1} << 63;
+constexpr std::size_t kMostAtOnce = 256 << 10;
+
+bool ReadFrom(const UniqueFd& fd, std::uint64_t offset, void* to, std::size_t size) {
+  return ReaderOf(fd)(offset, to, size) == size;
+}
+
+bool IsBefore(const shm::ProbeEventId& one, const shm::ProbeEventId& other) {
+  return std::tie(one.run, one.number) < std::tie(other.run, other.number);
+}
+bool IsSame(const shm::ProbeEventId& one, const shm::ProbeEventId& other) {
+  return one.run == other.run && one.number == other.number;
+}
+
+// Of a ring's or the header's part about losses.
+template <typename Part>
+void AddIncomplete(const Part& untrusted, RunFacts& facts) {
+  const std::uint32_t count = std::min(untrusted.incomplete_count, shm::kProbeIncomplete);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (untrusted.incomplete[i].run != 0) facts.incomplete.push_back(untrusted.incomplete[i]);
+  }
+  if (untrusted.incomplete_count <= shm::kProbeIncomplete) return;
+  const bool is_first = !facts.all_incomplete;
+  facts.all_incomplete = true;
+  facts.open_from_ticks = is_first ? untrusted.open_from_ticks
+                                   : std::min(facts.open_from_ticks, untrusted.open_from_ticks);
+  facts.open_until_ticks = std::max(facts.open_until_ticks, untrusted.open_until_ticks);
+}
+
+std::uint64_t PlaceOf(std::uint64_t position) { return position & (shm::kProbeRingBytes - 1); }
+
+std::uint64_t RingOffset(std::size_t ring) {
+  return shm::ProbeRingsOffset() + ring * sizeof(shm::ProbeRing);
+}
+
+}  // namespace
+
+std::uint64_t RunFacts::UnixNs(std::uint64_t ticks) const {
+  __extension__ using Wide = __int128;
+  const Wide multiplier = tsc_to_ns_multiplier == 0 ? Wide{1} << 32 : Wide{tsc_to_ns_multiplier};
+  const Wide ns = ((Wide{ticks} - Wide{start_ticks}) * multiplier >> 32) + Wide{start_unix_ns};
+  return static_cast<std::uint64_t>(std::clamp(ns, Wide{0}, Wide{kMostNs}));
+}
+
+Result<RingFile> RingFile::Open(const std::filesystem::path& path) {
+  RingFile file;
+  file.name_ = path.string();
+  // O_NONBLOCK: a FIFO put in this place must not make us wait.
+  file.fd_ =
+      UniqueFd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.fd_.valid()) {
+    if (errno == ELOOP || errno == ENXIO || errno == EISDIR) {
+      return Fail(ErrorCode::kCorrupt, "open {}: not a regular file", path.string());
+    }
+    return ErrnoError("open", path, errno);
+  }
+  struct stat info {};
+  if (::fstat(file.fd_.get(), &info) != 0) return ErrnoError("stat", path, errno);
+  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid()) {
+    return Fail(ErrorCode::kCorrupt, "{}: not a regular file of this user", path.string());
+  }
+  if (::flock(file.fd_.get(), LOCK_EX | LOCK_NB) != 0) {
+    return Fail(ErrorCode::kUnavailable, "{}: somebody else reads it", path.string());
+  }
+  FIELDCOST_TRY(file.ReadHeader());
+  file.heads_.assign(shm::kProbeRings, 0);
+  FIELDCOST_TRY(file.ReadRings());
+  return file;
+}
+
+Status RingFile::Refresh() {
+  FIELDCOST_TRY(ReadHeader());
+  return ReadRings();
+}
+
+Status RingFile::ReadHeader() {
+  shm::ProbeHeader untrusted;
+  if (!ReadFrom(fd_, 0, &untrusted, sizeof untrusted)) {
+    struct stat info {};
+    // Its writer makes it longer before it writes anything.
+    if (::fstat(fd_.get(), &info) == 0 && info.st_size == 0) {
+      return Fail(ErrorCode::kUnavailable, "{}: not finished", name_);
+    }
+    return Fail(ErrorCode::kCorrupt, "{}: no header", name_);
+  }
+  if (untrusted.complete == 0 && untrusted.magic[0] == '\0') {
+    return Fail(ErrorCode::kUnavailable, "{}: not finished", name_);
+  }
+  if (std::memcmp(untrusted.magic, shm::kProbeMagic, sizeof untrusted.magic) != 0) {
+    return Fail(ErrorCode::kCorrupt, "{}: not a file of probe points", name_);
+  }
+  if (untrusted.version != shm::kProbeVersion) {
+    return Fail(ErrorCode::kUnsupported, "{}: of version {}", name_, untrusted.version);
+  }
+  if (untrusted.complete != 1) return Fail(ErrorCode::kUnavailable, "{}: not finished", name_);
+  const auto program = agent::TextOf(untrusted.program);
+  if (untrusted.size_bytes != shm::ProbeFileBytes() || untrusted.run == 0 ||
+      untrusted.session == 0 || !program || untrusted.tsc_to_ns_multiplier >= kMostMultiplier) {
+    return Fail(ErrorCode::kCorrupt, "{}: a header that contradicts itself", name_);
+  }
+  facts_ = {.run = untrusted.run,
+            .session = untrusted.session,
+            .pid = untrusted.pid,
+            .parent_pid = untrusted.parent_pid,
+            .program = std::string(*program),
+            .tsc_to_ns_multiplier = untrusted.tsc_to_ns_multiplier,
+            .start_ticks = untrusted.start_ticks,
+            .start_unix_ns = untrusted.start_unix_ns,
+            .start_monotonic_ns = untrusted.start_monotonic_ns,
+            .start_boot_ns = untrusted.start_boot_ns,
+            .process_start_unix_ns = untrusted.process_start_unix_ns,
+            .attached = untrusted.attached == 1,
+            .ended = untrusted.ended == 1,
+            .lost_hits = untrusted.lost_hits};
+  AddIncomplete(untrusted, facts_);
+  return {};
+}
+
+Status RingFile::ReadRings() {
+  std::vector<shm::ProbeRing> untrusted(shm::kProbeRings);
+  if (!ReadFrom(fd_, shm::ProbeRingsOffset(), untrusted.data(),
+                untrusted.size() * sizeof untrusted[0])) {
+    return Fail(ErrorCode::kCorrupt, "{}: it ends before its rings do", name_);
+  }
+  const bool is_first = tails_.empty();
+  for (std::size_t i = 0; i < untrusted.size(); ++i) {
+    if (is_first) tails_.push_back(untrusted[i].tail);
+    heads_[i] = untrusted[i].head;
+    facts_.dropped += untrusted[i].dropped;
+    facts_.interrupted += untrusted[i].interrupted;
+    AddIncomplete(untrusted[i], facts_);
+  }
+  std::sort(facts_.incomplete.begin(), facts_.incomplete.end(), IsBefore);
+  facts_.incomplete.erase(std::unique(facts_.incomplete.begin(), facts_.incomplete.end(), IsSame),
+                          facts_.incomplete.end());
+  return {};
+}
+
+bool RingFile::IsBeingWritten() const { return agent::IsBeingWritten(fd_.get()); }
+
+Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t position,
+                                          std::size_t most,
+                                          const std::function<void(const RingHit&)>& visit) const {
+  const std::uint64_t head = heads_[ring];
+  if (head - position > shm::kProbeRingBytes || head % kRecordBytes != 0 ||
+      position % kRecordBytes != 0) {
+    return Fail(ErrorCode::kCorrupt, "{}: ring {} goes from {} to {}", name_, ring, position, head);
+  }
+  Progress progress{.position = position, .at_end = false};
+  std::vector<std::uint64_t> words;
+  std::size_t visited = 0;
+  while (progress.position != head && visited < most) {
+    const std::uint64_t place = PlaceOf(progress.position);
+    const std::size_t size = std::min<std::uint64_t>(
+        {head - progress.position, shm::kProbeRingBytes - place, kMostAtOnce});
+    words.resize(size / sizeof words[0]);
+    if (!ReadFrom(fd_, shm::ProbeDataOffset() + ring * shm::kProbeRingBytes + place, words.data(),
+                  size)) {
+      return Fail(ErrorCode::kCorrupt, "{}: ring {} cannot be read", name_, ring);
+    }
+    const Records records = VisitRecords(words, place, most - visited, visit);
+    visited += records.hits;
+    progress.position += records.bytes;
+    // What is cut by the end of what was read is read again, unless there is no more.
+    if (records.is_broken || records.bytes == 0) {
+      return Fail(ErrorCode::kCorrupt, "{}: ring {} has no record at {}", name_, ring,
+                  progress.position);
+    }
+  }
+  progress.at_end = progress.position == head;
+  return progress;
+}
+
+Status RingFile::Release(std::size_t ring, std::uint64_t position) {
+  if (position - tails_[ring] > heads_[ring] - tails_[ring]) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: ring {} ends before {}", name_, ring, position);
+  }
+  const auto blocks = static_cast<std::uint8_t>(position / shm::kProbeBlockBytes);
+  const std::uint64_t at = RingOffset(ring);
+  // The next reader first: he may see a hit twice, never miss one that the program has overwritten.
+  if (::pwrite(fd_.get(), &position, sizeof position,
+               static_cast<off_t>(at + offsetof(shm::ProbeRing, tail))) != sizeof position ||
+      ::pwrite(fd_.get(), &blocks, sizeof blocks,
+               static_cast<off_t>(at + offsetof(shm::ProbeRing, given_back))) != sizeof blocks) {
+    return ErrnoError("write", name_, errno);
+  }
+  tails_[ring] = position;
+  return {};
+}
+
+std::vector<RingModule> RingFile::Modules() const {
+  std::vector<RingModule> modules;
+  std::vector<shm::ProbeModule> untrusted(shm::kProbeModules);
+  if (!ReadFrom(fd_, shm::ProbeModulesOffset(), untrusted.data(),
+                untrusted.size() * sizeof untrusted[0])) {
+    return modules;
+  }
+  for (const shm::ProbeModule& module : untrusted) {
+    const auto path = agent::TextOf(module.path);
+    if (module.complete != 1 || !path || module.build_id_bytes > sizeof module.build_id ||
+        module.begin >= module.end) {
+      continue;
+    }
+    const auto* const id = reinterpret_cast<const char*>(module.build_id);
+    modules.push_back({.path = std::string(*path),
+                       .build_id = std::string(id, module.build_id_bytes),
+                       .base = module.base,
+                       .begin = module.begin,
+                       .end = module.end,
+                       .code_offset = module.code_offset});
+  }
+  return modules;
+}
+
+std::optional<RingSite> RingFile::Site(std::uint32_t number) const {
+  shm::ProbeSite untrusted;
+  if (number >= shm::kProbeSites ||
+      !ReadFrom(fd_, shm::ProbeSitesOffset() + number * sizeof untrusted, &untrusted,
+                sizeof untrusted) ||
+      untrusted.complete != 1) {
+    return std::nullopt;
+  }
+  const auto label = agent::TextOf(untrusted.label);
+  const auto file = agent::TextOf(untrusted.file);
+  const auto function = agent::TextOf(untrusted.function);
+  if (!label || label->empty() || !file || !function || untrusted.kind > shm::kProbeAutomaticSite ||
+      untrusted.automatic > shm::kProbeAllAutomatic) {
+    return std::nullopt;
+  }
+  return RingSite{.label = std::string(*label),
+                  .file = std::string(*file),
+                  .function = std::string(*function),
+                  .line = untrusted.line,
+                  .kind = static_cast<shm::ProbeSiteKind>(untrusted.kind),
+                  .automatic = untrusted.automatic};
+}
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/result.h"
+#include "common/shm/probe_file.h"
+
+namespace fieldcost::probe {
+
+// What a program has left in its rings. Nothing of it is trusted, and none of it is mapped: a
+// program may cut its file under our hands. Texts are as the program wrote them, bounded, of any
+// bytes.
+
+struct RingSite {
+  std::string label;     // not empty, at most 64 bytes
+  std::string file;      // empty: not known, as the next
+  std::string function;  // of a named point "library!symbol"
+  std::uint32_t line = 0;
+  shm::ProbeSiteKind kind = shm::kProbeSource;
+  std::uint32_t automatic = 0;  // shm::ProbeAutomatic
+};
+
+// What the program had loaded: for names when it is gone.
+struct RingModule {
+  std::string path;
+  std::string build_id;  // bytes; empty if it has none
+  std::uint64_t base = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t code_offset = 0;  // place in the file less virtual address, modulo 2^64
+};
+
+// A hit. `registers` and `stack` are valid until the visitor returns.
+struct RingHit {
+  shm::ProbeKind kind = shm::kProbePoint;  // never kProbeFill
+  std::uint32_t site = 0;                  // number; below shm::kProbeSites
+  std::uint32_t thread = 0;
+  std::uint64_t ticks = 0;
+  std::uint64_t sequence = 0;  // in the thread, from 1 on
+  shm::ProbeEventId event{};
+  std::optional<std::uint64_t> value;
+  std::uint64_t parent = 0;  // of kProbeJoin
+  bool entered = false;      // of a named point: on entry, after its return
+  bool returned = false;
+  const shm::ProbeRegisters* registers = nullptr;  // null: without a stack
+  std::span<const std::uint64_t> stack;            // words from registers->sp on
+  bool stack_is_short = false;                     // less of it than usual
+};
+
+// Of a program. Fixed but for those that say otherwise, which are of the last Refresh().
+struct RunFacts {
+  std::uint64_t run = 0;  // not 0
+  std::uint64_t session = 0;
+  std::uint32_t pid = 0;  // as the program sees it
+  std::uint32_t parent_pid = 0;
+  std::string program;                     // path; may be empty
+  std::uint64_t tsc_to_ns_multiplier = 0;  // 0: ticks are ns of CLOCK_MONOTONIC
+  std::uint64_t start_ticks = 0;           // one moment by four clocks
+  std::uint64_t start_unix_ns = 0;
+  std::uint64_t start_monotonic_ns = 0;
+  std::uint64_t start_boot_ns = 0;
+  std::uint64_t process_start_unix_ns = 0;
+  // These change.
+  bool attached = false;          // false: entered a sandbox, and is left alone from then on
+  bool ended = false;             // its exit was seen
+  std::uint64_t lost_hits = 0;    // of threads without a ring, of sites that were not kept
+  std::uint64_t dropped = 0;      // in all rings: found no space
+  std::uint64_t interrupted = 0;  // in all rings: in signal handlers
+  std::vector<shm::ProbeEventId> incomplete;  // events that lost a hit, sorted, each once
+  // More lost one than can be told: all that were open at some time in between, in ticks.
+  bool all_incomplete = false;
+  std::uint64_t open_from_ticks = 0;
+  std::uint64_t open_until_ticks = 0;
+
+  // Unix time of a hit; clocks that run backwards, or too far, are held at `start_unix_ns` or at
+  // 2^63.
+  std::uint64_t UnixNs(std::uint64_t ticks) const;
+};
+
+// One program's file, by its only reader: it holds flock(LOCK_EX) on it, which the program's own
+// lock (fcntl) does not meet. Moves; not thread-safe.
+class RingFile {
+ public:
+  // kNotFound: gone. kUnavailable: its writer has not finished making it, or somebody else reads
+  // it: try again later. kCorrupt: not a file of this user that holds rings; kUnsupported: of
+  // another version. kIo: our own trouble.
+  static Result<RingFile> Open(const std::filesystem::path& path);
+
+  const RunFacts& facts() const { return facts_; }
+  // Looks at the header and all rings again. kCorrupt, kIo.
+  Status Refresh();
+
+  // Whether its process still lives and has not called exec. Ask before the last Refresh() and
+  // Read(): what comes after a `false` is final. In doubt true.
+  bool IsBeingWritten() const;
+
+  // Up to where it was given back: where to begin if nothing else is known.
+  std::uint64_t tail(std::size_t ring) const { return tails_[ring]; }
+  // Up to where it is written, by the last Refresh().
+  std::uint64_t head(std::size_t ring) const { return heads_[ring]; }
+
+  struct Progress {
+    std::uint64_t position = 0;  // where to go on: after the last hit that was visited
+    bool at_end = true;          // false: `most` was reached first
+  };
+  // Calls visit(hit) for at most `most` hits of a ring in [position, head), in the ring's order.
+  // REQUIRES: ring < shm::kProbeRings; position is tail(), or of a Progress. kCorrupt: what is
+  // there is no ring; its other rings may be sound. kIo.
+  Result<Progress> Read(std::size_t ring, std::uint64_t position, std::size_t most,
+                        const std::function<void(const RingHit&)>& visit) const;
+  // Gives back what is before `position`, which is of a Progress; the program may use it again.
+  Status Release(std::size_t ring, std::uint64_t position);
+
+  // Complete ones, in the order in which they were loaded.
+  std::vector<RingModule> Modules() const;
+
+  // A site that a hit names. nullopt: it is not complete (yet), or makes no sense.
+  std::optional<RingSite> Site(std::uint32_t number) const;
+
+ private:
+  RingFile() = default;
+  Status ReadHeader();
+  Status ReadRings();
+
+  UniqueFd fd_;
+  std::string name_;
+  RunFacts facts_;
+  std::vector<std::uint64_t> heads_;
+  std::vector<std::uint64_t> tails_;
+};
+
+}  // namespace fieldcost::probe

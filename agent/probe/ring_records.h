@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "agent/probe/ring_reader.h"
+
+namespace fieldcost::probe {
+
+inline constexpr std::size_t kRecordBytes = sizeof(shm::ProbeRecord);
+
+struct Records {
+  std::size_t bytes = 0;   // of whole records, from the beginning on
+  std::size_t hits = 0;    // that were visited
+  bool is_broken = false;  // what follows is no record
+};
+
+// Visits at most `most` hits of a piece of a ring that begins at `place` (a multiple of
+// kRecordBytes) and does not go beyond the ring's end. A record that the piece cuts off ends it.
+// Pure, but for `visit`.
+Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64_t place,
+                     std::size_t most, const std::function<void(const RingHit&)>& visit);
+
+}  // namespace fieldcost::probe

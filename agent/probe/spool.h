@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/probe/event_store.h"
+#include "common/shm/probe_file.h"
+#include "common/sqlite/sqlite.h"
+
+namespace fieldcost::probe {
+
+// probe.db: what this machine's programs passed, how far their rings have been read, and batches on
+// their way to the server. Several processes may have it open. Not thread-safe. Errors: those of
+// sqlite::Database, and of EventStore.
+class Spool {
+ public:
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+
+  // Makes it if it is not there.
+  static Result<Spool> Open(const std::filesystem::path& file);
+  // kNotFound if it is not there.
+  static Result<Spool> OpenExisting(const std::filesystem::path& file);
+
+  EventStore& events() { return *events_; }
+  sqlite::Database& database() { return *database_; }
+
+  // Up to where each ring of a run is in the database; 0: nothing yet.
+  using Positions = std::array<std::uint64_t, shm::kProbeRings>;
+  Result<Positions> PositionsOf(std::uint64_t run);
+
+  enum class Destination { kHere, kServer };
+  // Keeps a batch and the new positions, or neither. To be sent: it gets the next sequence.
+  // `batch.sequence` is set here. Where it goes is asked within the transaction, so that what is
+  // kept while consent is withdrawn is either deleted with the rest or not queued.
+  Status Keep(Batch batch, std::uint64_t run, const Positions& positions,
+              const std::function<Result<Destination>()>& destination);
+  // All of a run has been read.
+  Status ForgetPositions(std::uint64_t run);
+
+  // For whom batches are numbered; empty: nobody yet.
+  Result<std::string> Device();
+  Status SetDevice(const std::string& device);
+
+  struct Outgoing {
+    std::uint64_t sequence = 0;
+    std::string body;
+  };
+  Result<std::optional<Outgoing>> FirstOutgoing();
+  Status MarkSent(std::uint64_t sequence);
+  // The server will never take it: its bytes go, and it is counted.
+  Status MarkRefused(std::uint64_t sequence, const std::string& reason);
+  // Consent was withdrawn, or another server is to get what comes; how many batches went.
+  Result<std::uint64_t> DropOutgoing();
+
+  // When to try again, after failures: 1 minute, doubling to 1 hour, or what the server asked for.
+  Status NoteFailure(WallTime now, std::optional<std::chrono::seconds> retry_after);
+  Status NoteSuccess();
+  Result<WallTime> NextTry();  // the epoch: at once
+
+  struct Totals {
+    std::uint64_t queued = 0;  // batches
+    std::uint64_t queued_bytes = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t dropped = 0;  // batches beyond kMostBytes, or by DropOutgoing()
+    std::string last_refusal;
+  };
+  Result<Totals> Count();
+
+  // Removes events, and batches, the oldest first, until all takes at most `most_bytes`.
+  Status Trim(std::uint64_t most_bytes = kMostBytes);
+
+ private:
+  Spool(std::unique_ptr<sqlite::Database> database, EventStore events);
+  static Result<Spool> Open(const std::filesystem::path& file, sqlite::Database::Access access);
+  Status Add(const char* number, std::uint64_t by);
+
+  std::unique_ptr<sqlite::Database> database_;  // where it is does not change
+  std::unique_ptr<EventStore> events_;
+};
+
+}  // namespace fieldcost::probe

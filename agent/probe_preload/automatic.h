@@ -1,0 +1,42 @@
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/probe_preload/process.h"
+
+namespace fieldcost::probe_preload {
+
+// Points that are placed without being asked for by name; all belong to the process's own event.
+
+// What a call's arguments must be for it to count.
+enum Look : uint8_t {
+  kAlways = 0,
+  kDescriptor = 1,  // the first is descriptor 1 or 2
+  kFile1 = 2,       // stdout or stderr, the first
+  kFile2 = 3,
+  kFile4 = 4,
+  kStartsMain = 5,  // __libc_start_main, whose first is main
+  kMain = 6,        // main itself: begins, and returns to exit
+};
+
+struct AutomaticFunction {
+  const char* name;
+  uint8_t point;  // shm::ProbeAutomatic bit
+  uint8_t look;
+};
+
+// The one of that name that the plan wants; null if there is none.
+const AutomaticFunction* AutomaticCalled(const char* name);
+
+// A call of a target with an automatic point. `return_slot` as of the thunk, below which lie the
+// arguments (thunk_handlers.cc).
+void PassBeforeCall(const Target& target, uint64_t* return_slot);
+
+// A point of the process is passed, at most once where it says so. Nothing happens in a child of
+// fork() that has no run of its own, and in one of vfork().
+void PassAutomatic(shm::ProbeAutomatic point);
+
+// The end, if it has not been seen.
+void PassExit();
+
+}  // namespace fieldcost::probe_preload

@@ -1,0 +1,52 @@
+#include "agent/intercept/hooks.h"
+
+#include "agent/intercept/hosts.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/probe_preload/modules.h"
+#include "agent/probe_preload/plan_file.h"
+#include "agent/probe_preload/process.h"
+#include "agent/probe_preload/run.h"
+#include "agent/probe_preload/targets.h"
+
+// What agent/intercept asks of whoever uses it: the answers of probe points.
+
+namespace fieldcost::intercept {
+
+using probe_preload::process;
+
+uint64_t TargetOfThunk(uint32_t thunk) { return process.targets[thunk].address; }
+
+void OnSandbox() { probe_preload::Detach(); }
+
+__attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
+  if (process.detached != 0 || IsKnownHandle(handle)) return;
+  const PatchLock lock;
+  if (!lock.held() || !IsInThisNamespace(handle)) return;
+  if (IsAnyDynamicObjectGone()) probe_preload::LeaveDynamicObjects();
+  const uint32_t first_new = Objects(false).object_count;
+  if (!AddObjectsOf(handle)) return;
+  if (probe_preload::PlanTakesReturns() && HasCollector(first_new)) {
+    return probe_preload::Detach();
+  }
+  if (HasStackCopier(first_new)) process.never_reuse = 1;
+  probe_preload::AddModules(first_new);
+  const SlotSpace space = Objects(false);
+  InstallWrappersAgain(space, first_new);
+  probe_preload::StandBeforeCalls(space, first_new);
+}
+
+__attribute__((cold, noinline)) void OnLibraryMayGo() {
+  if (!HasDynamicObjects()) return;
+  const PatchLock lock(PatchLock::Patience::kWait);
+  if (lock.held()) probe_preload::LeaveDynamicObjects();
+}
+
+// Nobody asks for these.
+void OnAllocation(size_t, uint64_t) {}
+bool StopCountingAllocations() { return false; }
+void CountAllocationsAgain() {}
+void OnTransfer(int, int, uint64_t) {}
+void OnWait() {}
+
+}  // namespace fieldcost::intercept

@@ -1,0 +1,321 @@
+/* Probe points of fieldcost: where time goes between named steps of an event.
+ *
+ *   FIELDCOST_EVENT(open, "index_open");     an event, to the end of scope
+ *   FIELDCOST_POINT("data loaded");          a step of this thread's innermost event, else of the
+ *                                            process's own
+ *   FIELDCOST_POINT_IN(open, "view ready");  a step of that event, on any thread or task
+ *
+ * C11, C++11 and later; gcc and clang. Nothing is linked: the runtime, libfieldcost_probe.so, comes
+ * by `fieldcost probe run`, or is linked with -lfieldcost_probe. Without it each point is a load
+ * and a test. Labels are string literals of 1 to 64 bytes. Everything here may be called by any
+ * thread at any time, also in signal handlers (a point that interrupts another one is counted, not
+ * kept); nothing here locks, allocates, fails or changes errno.
+ *
+ * With FIELDCOST_PROBE_USDT defined, and <sys/sdt.h>, each point is a USDT probe, too: provider
+ * "fieldcost", name "point", argument 1 the label.
+ */
+#ifndef FIELDCOST_PROBE_H
+#define FIELDCOST_PROBE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An event; pass it by value to whoever has a part in it. {0, 0}: none; points in it are the
+ * process's. */
+typedef struct fieldcost_event {
+  uint64_t run;
+  uint64_t number;
+} fieldcost_event;
+
+/* A place in the source. Static; made by the macros, or by fieldcost_probe_make_site. */
+typedef struct fieldcost_probe_site {
+  uint8_t state; /* 0: nobody looks, for good. 1: somebody may */
+  uint8_t unused[3];
+  uint32_t number; /* the runtime's */
+  const char* label;
+  const char* file; /* 0: not known, as the next */
+  const char* function;
+  uint32_t line;
+  uint32_t unused2;
+} fieldcost_probe_site;
+
+/* What the runtime has; null where it is absent. Languages without these macros find it with dlsym,
+ * of which each function is to be called with a site. */
+#define FIELDCOST_PROBE_WEAK_ __attribute__((weak))
+
+/* A point in this thread's innermost event, else in the process's. */
+FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit(fieldcost_probe_site* site);
+FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit_in(fieldcost_probe_site* site,
+                                                  fieldcost_event event);
+/* With a number. `event` null: the thread's. */
+FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit_value(fieldcost_probe_site* site,
+                                                     const fieldcost_event* event, uint64_t value);
+/* Begins an event called by the site's label, which is the thread's innermost one from then on, and
+ * stores it; {0, 0} where nobody looks. */
+FIELDCOST_PROBE_WEAK_ void fieldcost_probe_begin(fieldcost_probe_site* site,
+                                                 fieldcost_event* event);
+/* Ends it, on any thread, and makes it {0, 0}; of {0, 0} nothing. */
+FIELDCOST_PROBE_WEAK_ void fieldcost_probe_end(fieldcost_probe_site* site, fieldcost_event* event);
+/* This thread's innermost event, else the process's. */
+FIELDCOST_PROBE_WEAK_ void fieldcost_probe_current(fieldcost_event* event);
+/* The event as a W3C traceparent, with its end, for a header of a request or the variable
+ * TRACEPARENT of a child; {0, 0}: the current one. 0, and "" in `text`, where nobody looks. */
+FIELDCOST_PROBE_WEAK_ int fieldcost_probe_traceparent(fieldcost_event event, char text[56]);
+/* Takes part in an event of another process. 0, and {0, 0}, if the text is none or nobody looks. */
+FIELDCOST_PROBE_WEAK_ int fieldcost_probe_join(const char* traceparent, fieldcost_event* event);
+/* A site for languages without macros: to be made once for each place and kept, they are not given
+ * back. File and function may be null. The texts are copied; labels longer than 64 bytes are cut.
+ * Null: nobody looks, or there are 2,048 already. */
+FIELDCOST_PROBE_WEAK_ fieldcost_probe_site* fieldcost_probe_make_site(const char* label,
+                                                                      const char* file,
+                                                                      uint32_t line,
+                                                                      const char* function);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+/* What follows is how. Names that end in _ are nobody else's. */
+
+#if defined(FIELDCOST_PROBE_USDT) && defined(__has_include)
+#if __has_include(<sys/sdt.h>)
+#include <sys/sdt.h>
+#define FIELDCOST_PROBE_USDT_(label) DTRACE_PROBE1(fieldcost, point, label)
+#endif
+#endif
+#ifndef FIELDCOST_PROBE_USDT_
+#define FIELDCOST_PROBE_USDT_(label) ((void)0)
+#endif
+
+#define FIELDCOST_PROBE_INLINE_ static inline __attribute__((always_inline, unused))
+
+#if defined(__cplusplus)
+#define FIELDCOST_PROBE_ASSERT_(condition, text) static_assert(condition, text)
+#define FIELDCOST_PROBE_NUMBER_(value) static_cast<uint64_t>(value)
+#define FIELDCOST_PROBE_NULL_ nullptr
+#else
+#define FIELDCOST_PROBE_NULL_ ((void*)0)
+#define FIELDCOST_PROBE_NUMBER_(value) ((uint64_t)(value))
+#define FIELDCOST_PROBE_ASSERT_(condition, text) _Static_assert(condition, text)
+#endif
+#define FIELDCOST_PROBE_JOIN2_(a, b) a##b
+#define FIELDCOST_PROBE_JOIN_(a, b) FIELDCOST_PROBE_JOIN2_(a, b)
+
+/* Linkers resolve what is weak and not there at once, to null, in programs at a fixed address:
+ * there it is looked for when it is first needed. */
+#if defined(__PIC__) || defined(__PIE__)
+#define FIELDCOST_PROBE_FIND_(variable, name) __typeof__(&name) const variable = (name)
+#else
+#ifdef __cplusplus
+extern "C" FIELDCOST_PROBE_WEAK_ void* dlsym(void* __restrict, const char* __restrict)
+    __attribute__((nothrow));
+#else
+extern FIELDCOST_PROBE_WEAK_ void* dlsym(void* __restrict, const char* __restrict);
+#endif
+static __attribute__((noinline, cold, unused)) void fieldcost_probe_find_(const char* name,
+                                                                          void** function,
+                                                                          unsigned char* known) {
+  __atomic_store_n(function, dlsym ? dlsym(FIELDCOST_PROBE_NULL_, name) : FIELDCOST_PROBE_NULL_,
+                   __ATOMIC_RELAXED);
+  __atomic_store_n(known, 1, __ATOMIC_RELEASE);
+}
+#define FIELDCOST_PROBE_FIND_(variable, name)                                                \
+  static unsigned char variable##_known_;                                                    \
+  static void* variable##_found_;                                                            \
+  __typeof__(&name) variable = (name);                                                       \
+  if (!variable) {                                                                           \
+    if (!__atomic_load_n(&variable##_known_, __ATOMIC_ACQUIRE)) {                            \
+      fieldcost_probe_find_(#name, &variable##_found_, &variable##_known_);                  \
+    }                                                                                        \
+    void* const variable##_address_ = __atomic_load_n(&variable##_found_, __ATOMIC_RELAXED); \
+    __builtin_memcpy(&variable, &variable##_address_, sizeof variable);                      \
+  }                                                                                          \
+  ((void)0)
+#endif
+
+#define FIELDCOST_PROBE_SITE_(name, text)                               \
+  FIELDCOST_PROBE_ASSERT_(sizeof("" text) > 1 && sizeof("" text) <= 65, \
+                          "a label has 1 to 64 bytes");                 \
+  static fieldcost_probe_site name = {1, {0, 0, 0}, 0, "" text, __FILE__, __func__, __LINE__, 0}
+#define FIELDCOST_PROBE_IS_ON_(site) \
+  __builtin_expect(__atomic_load_n(&(site).state, __ATOMIC_RELAXED) != 0, 0)
+
+/* After a call: no tail call, in which the caller's frame would be gone. */
+#define FIELDCOST_PROBE_STAY_() __asm__ volatile("")
+
+FIELDCOST_PROBE_INLINE_ void fieldcost_probe_off_(fieldcost_probe_site* site) {
+  __atomic_store_n(&site->state, 0, __ATOMIC_RELAXED);
+}
+FIELDCOST_PROBE_INLINE_ void fieldcost_probe_hit_(fieldcost_probe_site* site) {
+  FIELDCOST_PROBE_FIND_(hit, fieldcost_probe_hit);
+  if (hit) {
+    hit(site);
+    FIELDCOST_PROBE_STAY_();
+  } else {
+    fieldcost_probe_off_(site);
+  }
+}
+FIELDCOST_PROBE_INLINE_ void fieldcost_probe_hit_in_(fieldcost_probe_site* site,
+                                                     fieldcost_event event) {
+  FIELDCOST_PROBE_FIND_(hit, fieldcost_probe_hit_in);
+  if (hit) {
+    hit(site, event);
+    FIELDCOST_PROBE_STAY_();
+  } else {
+    fieldcost_probe_off_(site);
+  }
+}
+FIELDCOST_PROBE_INLINE_ void fieldcost_probe_hit_value_(fieldcost_probe_site* site,
+                                                        uint64_t value) {
+  FIELDCOST_PROBE_FIND_(hit, fieldcost_probe_hit_value);
+  if (hit) {
+    hit(site, FIELDCOST_PROBE_NULL_, value);
+    FIELDCOST_PROBE_STAY_();
+  } else {
+    fieldcost_probe_off_(site);
+  }
+}
+FIELDCOST_PROBE_INLINE_ void fieldcost_probe_hit_value_in_(fieldcost_probe_site* site,
+                                                           fieldcost_event event, uint64_t value) {
+  FIELDCOST_PROBE_FIND_(hit, fieldcost_probe_hit_value);
+  if (hit) {
+    hit(site, &event, value);
+    FIELDCOST_PROBE_STAY_();
+  } else {
+    fieldcost_probe_off_(site);
+  }
+}
+FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_probe_begin_(fieldcost_probe_site* site) {
+  fieldcost_event event = {0, 0};
+  if (FIELDCOST_PROBE_IS_ON_(*site)) {
+    FIELDCOST_PROBE_FIND_(begin, fieldcost_probe_begin);
+    if (begin) {
+      begin(site, &event);
+      FIELDCOST_PROBE_STAY_();
+    } else {
+      fieldcost_probe_off_(site);
+    }
+  }
+  return event;
+}
+FIELDCOST_PROBE_INLINE_ void fieldcost_probe_end_(fieldcost_probe_site* site,
+                                                  fieldcost_event* event) {
+  FIELDCOST_PROBE_FIND_(end, fieldcost_probe_end);
+  if (end) {
+    end(site, event);
+    FIELDCOST_PROBE_STAY_();
+  }
+}
+
+#ifdef __cplusplus
+struct fieldcost_probe_scope_ {
+  fieldcost_probe_site* site;
+  fieldcost_event* event;
+  fieldcost_probe_scope_(fieldcost_probe_site* its_site, fieldcost_event* its_event)
+      : site(its_site), event(its_event) {}
+  fieldcost_probe_scope_(const fieldcost_probe_scope_&) = delete;
+  fieldcost_probe_scope_& operator=(const fieldcost_probe_scope_&) = delete;
+  __attribute__((always_inline)) ~fieldcost_probe_scope_() {
+    if (__builtin_expect(event->run != 0, 0)) fieldcost_probe_end_(site, event);
+  }
+};
+#define FIELDCOST_PROBE_SCOPE_(name, site, event) const fieldcost_probe_scope_ name(site, event)
+#else
+struct fieldcost_probe_scope_ {
+  fieldcost_probe_site* site;
+  fieldcost_event* event;
+};
+FIELDCOST_PROBE_INLINE_ void fieldcost_probe_leave_(const struct fieldcost_probe_scope_* scope) {
+  if (__builtin_expect(scope->event->run != 0, 0)) fieldcost_probe_end_(scope->site, scope->event);
+}
+#define FIELDCOST_PROBE_SCOPE_(name, site, event) \
+  const struct fieldcost_probe_scope_ name        \
+      __attribute__((cleanup(fieldcost_probe_leave_), unused)) = {site, event}
+#endif
+
+/* The functions of these names, wherever the runtime may be missing. */
+FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_event_current(void) {
+  fieldcost_event event = {0, 0};
+  FIELDCOST_PROBE_FIND_(current, fieldcost_probe_current);
+  if (current) current(&event);
+  return event;
+}
+FIELDCOST_PROBE_INLINE_ int fieldcost_event_traceparent(fieldcost_event event, char text[56]) {
+  FIELDCOST_PROBE_FIND_(traceparent, fieldcost_probe_traceparent);
+  text[0] = '\0';
+  return traceparent ? traceparent(event, text) : 0;
+}
+FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_event_join(const char* traceparent) {
+  fieldcost_event event = {0, 0};
+  FIELDCOST_PROBE_FIND_(join, fieldcost_probe_join);
+  if (join) join(traceparent, &event);
+  return event;
+}
+
+/* The event `name`, called `label`, until the end of this scope or FIELDCOST_EVENT_END(name). It is
+ * a variable of type fieldcost_event. */
+#define FIELDCOST_EVENT(name, label)                                                         \
+  FIELDCOST_PROBE_SITE_(FIELDCOST_PROBE_JOIN_(name, _begin_site_), label);                   \
+  FIELDCOST_PROBE_SITE_(FIELDCOST_PROBE_JOIN_(name, _end_site_), "end");                     \
+  FIELDCOST_PROBE_USDT_(label);                                                              \
+  fieldcost_event name = fieldcost_probe_begin_(&FIELDCOST_PROBE_JOIN_(name, _begin_site_)); \
+  FIELDCOST_PROBE_SCOPE_(FIELDCOST_PROBE_JOIN_(name, _scope_),                               \
+                         &FIELDCOST_PROBE_JOIN_(name, _end_site_), &name)
+
+/* Begins an event and assigns it to `event`, an lvalue, which somebody will end. */
+#define FIELDCOST_EVENT_BEGIN(event, label)             \
+  do {                                                  \
+    FIELDCOST_PROBE_SITE_(fieldcost_site_, label);      \
+    FIELDCOST_PROBE_USDT_(label);                       \
+    (event) = fieldcost_probe_begin_(&fieldcost_site_); \
+  } while (0)
+
+/* Ends the event, an lvalue, which is {0, 0} then. */
+#define FIELDCOST_EVENT_END(event)                      \
+  do {                                                  \
+    FIELDCOST_PROBE_SITE_(fieldcost_site_, "end");      \
+    FIELDCOST_PROBE_USDT_("end");                       \
+    if (__builtin_expect((event).run != 0, 0)) {        \
+      fieldcost_probe_end_(&fieldcost_site_, &(event)); \
+    }                                                   \
+  } while (0)
+
+#define FIELDCOST_POINT(label)                                                           \
+  do {                                                                                   \
+    FIELDCOST_PROBE_SITE_(fieldcost_site_, label);                                       \
+    FIELDCOST_PROBE_USDT_(label);                                                        \
+    if (FIELDCOST_PROBE_IS_ON_(fieldcost_site_)) fieldcost_probe_hit_(&fieldcost_site_); \
+  } while (0)
+
+/* `event` and `value` are evaluated only where somebody looks. */
+#define FIELDCOST_POINT_IN(event, label)                  \
+  do {                                                    \
+    FIELDCOST_PROBE_SITE_(fieldcost_site_, label);        \
+    FIELDCOST_PROBE_USDT_(label);                         \
+    if (FIELDCOST_PROBE_IS_ON_(fieldcost_site_)) {        \
+      fieldcost_probe_hit_in_(&fieldcost_site_, (event)); \
+    }                                                     \
+  } while (0)
+
+#define FIELDCOST_POINT_VALUE(label, value)                                         \
+  do {                                                                              \
+    FIELDCOST_PROBE_SITE_(fieldcost_site_, label);                                  \
+    FIELDCOST_PROBE_USDT_(label);                                                   \
+    if (FIELDCOST_PROBE_IS_ON_(fieldcost_site_)) {                                  \
+      fieldcost_probe_hit_value_(&fieldcost_site_, FIELDCOST_PROBE_NUMBER_(value)); \
+    }                                                                               \
+  } while (0)
+
+#define FIELDCOST_POINT_VALUE_IN(event, label, value)                                           \
+  do {                                                                                          \
+    FIELDCOST_PROBE_SITE_(fieldcost_site_, label);                                              \
+    FIELDCOST_PROBE_USDT_(label);                                                               \
+    if (FIELDCOST_PROBE_IS_ON_(fieldcost_site_)) {                                              \
+      fieldcost_probe_hit_value_in_(&fieldcost_site_, (event), FIELDCOST_PROBE_NUMBER_(value)); \
+    }                                                                                           \
+  } while (0)
+
+#endif /* FIELDCOST_PROBE_H */

@@ -1,0 +1,151 @@
+#include "agent/probe_preload/ring.h"
+
+#include <time.h>
+
+namespace fieldcost::probe_preload {
+namespace {
+
+// Where incomplete events are told: a ring's place for them, or the header's.
+struct Losses {
+  uint32_t* count;
+  shm::ProbeEventId* events;
+  uint64_t* first_ticks;
+  uint64_t* last_ticks;
+};
+
+void Tell(const Losses& losses, const shm::ProbeEventId& event) {
+  if (event.run == 0) return;
+  const uint32_t known = __atomic_load_n(losses.count, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < known && i < shm::kProbeIncomplete; ++i) {
+    if (losses.events[i].run == event.run && losses.events[i].number == event.number) return;
+  }
+  if (known < shm::kProbeIncomplete) {
+    const uint32_t index = __atomic_fetch_add(losses.count, 1, __ATOMIC_RELAXED);
+    if (index < shm::kProbeIncomplete) {
+      losses.events[index] = event;
+      return;
+    }
+  }
+  // More than there is room for: whatever is open now.
+  const uint64_t now = Now();
+  uint64_t none = 0;
+  __atomic_compare_exchange_n(losses.first_ticks, &none, now, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+  __atomic_store_n(losses.last_ticks, now, __ATOMIC_RELAXED);
+  __atomic_store_n(losses.count, shm::kProbeIncomplete + 1, __ATOMIC_RELAXED);
+}
+
+Losses Of(shm::ProbeRing* ring) {
+  return {&ring->incomplete_count, ring->incomplete, &ring->open_from_ticks,
+          &ring->open_until_ticks};
+}
+
+// What the reader has given back since; it never goes beyond what has been written.
+void LookAtTail(ThreadState* thread) {
+  const uint8_t given_back = __atomic_load_n(&thread->ring->given_back, __ATOMIC_ACQUIRE);
+  const auto known = static_cast<uint8_t>(thread->tail / shm::kProbeBlockBytes);
+  const uint64_t blocks = static_cast<uint8_t>(given_back - known);
+  const uint64_t tail = (thread->tail / shm::kProbeBlockBytes + blocks) * shm::kProbeBlockBytes;
+  if (tail - thread->tail <= thread->head - thread->tail) thread->tail = tail;
+}
+
+uint64_t Free(const ThreadState* thread) {
+  return shm::kProbeRingBytes - (thread->head - thread->tail);
+}
+
+// Of the stack, what is surely there, and what there is space for.
+uint32_t StackBytes(const ThreadState* thread, uint64_t sp, bool* is_short) {
+  constexpr uint64_t kPageBytes = 4096;
+  const uint64_t free = Free(thread);
+  *is_short = true;
+  if (free <= shm::kProbeRingBytes / 4) return 0;
+  const uint64_t most =
+      free <= shm::kProbeRingBytes / 2 ? shm::kProbeShortStackBytes : shm::kProbeStackBytes;
+  // Another stack, of a fibre or a signal, is there to the end of its page.
+  const bool is_own = IsOnOwnStack(thread, sp);
+  const uint64_t end = is_own ? thread->stack_end : (sp | (kPageBytes - 1)) + 1;
+  const uint64_t there = end - sp;
+  *is_short = most < shm::kProbeStackBytes || (!is_own && there < most);
+  return static_cast<uint32_t>((there < most ? there : most) & ~uint64_t{7});
+}
+
+void CopyWords(void* to, uint64_t from, uint64_t words) {
+  __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words)::"memory");
+}
+
+// The end of the ring, if `bytes` would go beyond it, is filled up.
+bool MakeRoomAtOnce(ThreadState* thread, uint64_t bytes) {
+  const uint64_t left = shm::kProbeRingBytes - (thread->head & (shm::kProbeRingBytes - 1));
+  const uint64_t needed = bytes <= left ? bytes : left + bytes;
+  if (Free(thread) < needed) return false;
+  if (bytes <= left) return true;
+  shm::ProbeRecord* const record = Place(thread);
+  record->size_bytes = static_cast<uint16_t>(left);
+  record->kind = shm::kProbeFill;
+  Publish(thread, left);
+  return true;
+}
+
+}  // namespace
+
+__attribute__((noinline)) uint64_t ClockTicks() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+__attribute__((cold)) void LoseWithoutRing(const shm::ProbeEventId& event) {
+  if (Attached() == 0) return;
+  __atomic_fetch_add(&process.header->lost_hits, 1, __ATOMIC_RELAXED);
+  TellIncomplete(event);
+}
+
+void TellIncomplete(const shm::ProbeEventId& event) {
+  shm::ProbeHeader* const header = process.header;
+  Tell({&header->incomplete_count, header->incomplete, &header->open_from_ticks,
+        &header->open_until_ticks},
+       event);
+}
+
+__attribute__((cold)) void Interrupted(ThreadState* thread, const shm::ProbeEventId& event) {
+  __atomic_fetch_add(&thread->ring->interrupted, 1, __ATOMIC_RELAXED);
+  Tell(Of(thread->ring), event);
+}
+
+__attribute__((cold, noinline)) void Drop(ThreadState* thread, const shm::ProbeEventId& event) {
+  __atomic_fetch_add(&thread->ring->dropped, 1, __ATOMIC_RELAXED);
+  Tell(Of(thread->ring), event);
+}
+
+__attribute__((noinline)) bool MakeRoom(ThreadState* thread, uint64_t bytes) {
+  LookAtTail(thread);
+  return MakeRoomAtOnce(thread, bytes);
+}
+
+__attribute__((noinline)) void PutWithStack(ThreadState* thread, const Hit& hit) {
+  LookAtTail(thread);
+  bool is_short = false;
+  const uint32_t stack = StackBytes(thread, hit.registers->sp, &is_short);
+  const bool has_registers = stack != 0;
+  constexpr uint64_t kRecordBytes = sizeof(shm::ProbeRecord);
+  const uint64_t bytes = has_registers
+                             ? (2 * kRecordBytes + stack + kRecordBytes - 1) & ~(kRecordBytes - 1)
+                             : kRecordBytes;
+  if (!MakeRoomAtOnce(thread, bytes)) return Drop(thread, hit.event);
+  shm::ProbeRecord* const record = Place(thread);
+  record->size_bytes = static_cast<uint16_t>(bytes);
+  record->stack_bytes = static_cast<uint16_t>(stack);
+  uint32_t flags = hit.flags;
+  if (is_short) flags |= shm::kProbeShortStack;
+  if (has_registers) flags |= shm::kProbeHasRegisters;
+  record->flags = static_cast<uint16_t>(flags);
+  Fill(thread, record, hit);
+  if (has_registers) {
+    auto* const registers = reinterpret_cast<shm::ProbeRegisters*>(record + 1);
+    *registers = *hit.registers;
+    CopyWords(registers + 1, hit.registers->sp, stack / 8);
+  }
+  Publish(thread, bytes);
+}
+
+}  // namespace fieldcost::probe_preload

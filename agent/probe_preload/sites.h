@@ -1,0 +1,41 @@
+#pragma once
+
+#include <stdint.h>
+
+#include "common/shm/probe_file.h"
+
+namespace fieldcost::probe_preload {
+
+// Numbers of places that have been passed, and what the file says of them. A private copy of that
+// is kept, with which a child of fork() begins its own.
+
+inline constexpr uint32_t kNoSite = ~uint32_t{0};
+
+struct SiteText {
+  const char* label;
+  const char* file;  // or null, as the next
+  const char* function;
+  const char* symbol;  // or null; of a named point, whose `function` is the module's
+  uint32_t line;
+  uint32_t kind;  // shm::ProbeSiteKind
+  uint32_t automatic;
+};
+
+// Its number, and its description in the file; kNoSite if there is no room. Two threads may do this
+// for one place: whoever asks keeps one of the numbers.
+uint32_t AddSite(const SiteText& text);
+
+// The number of an automatic point's site; made when it is first needed.
+uint32_t AutomaticSite(shm::ProbeAutomatic point);
+
+// Of an event that joined another process's.
+uint32_t JoinSite();
+
+// Writes what is known into this process's new file.
+void KeepSites();
+
+// Which of the plan's names of events is the site's label (PlanEventCalled()). REQUIRES: a number
+// of AddSite().
+uint32_t PlanEventOf(uint32_t site);
+
+}  // namespace fieldcost::probe_preload

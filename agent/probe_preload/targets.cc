@@ -1,0 +1,163 @@
+#include "agent/probe_preload/targets.h"
+
+#include <string.h>
+
+#include "agent/intercept/functions.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/plan_directory.h"
+#include "agent/intercept/text.h"
+#include "agent/intercept/thunk.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/probe_preload/automatic.h"
+#include "agent/probe_preload/plan_file.h"
+
+namespace fieldcost::probe_preload {
+namespace {
+
+using intercept::ElfObject;
+using intercept::Function;
+using intercept::SlotSpace;
+
+constexpr uint32_t kNone = ~uint32_t{0};
+constexpr uint32_t kTableSlots = 4 * intercept::kThunkCount;
+uint16_t table[kTableSlots];  // target + 1 by address, open addressing
+uint32_t main_target = kNone;
+
+// The place of a target's number; where it is to be put if the address has none.
+uint16_t* Find(uint64_t address) {
+  uint64_t at = (address >> 4) * 0x9e3779b97f4a7c15U % kTableSlots;
+  while (table[at] != 0 && process.targets[table[at] - 1].address != address) {
+    at = (at + 1) % kTableSlots;
+  }
+  return &table[at];
+}
+
+uint32_t NewTarget() {
+  return process.target_count == intercept::kThunkCount ? kNone : process.target_count++;
+}
+
+// Which points of the plan name the function.
+uint32_t PointsOf(const char* module, const char* symbol, uint16_t (&points)[kPointsOfTarget]) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < Plan().point_count && count < kPointsOfTarget; ++i) {
+    if (!intercept::NamesApi(PlanPoint(i).pattern, module, symbol)) continue;
+    points[count++] = static_cast<uint16_t>(i + 1);
+  }
+  return count;
+}
+
+struct Found {
+  uint64_t address = 0;
+  const char* module = nullptr;
+  const char* symbol = nullptr;
+  const AutomaticFunction* automatic = nullptr;
+  uint16_t points[kPointsOfTarget] = {};
+};
+
+// What a slot leads to, if it has a point.
+bool Follow(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
+            const uint64_t* slot, Found* found) {
+  const char* const name = intercept::NameOf(importer, relocation);
+  found->automatic = AutomaticCalled(name);
+  if (found->automatic != nullptr) {
+    found->address = intercept::TargetOf(space, importer, relocation, slot);
+    if (found->address == 0 ||
+        !intercept::IsDefinition(space.objects, space.object_count, name, found->address)) {
+      found->automatic = nullptr;
+    }
+  }
+  Function function;
+  if (Plan().point_count != 0 &&
+      intercept::FollowSlot(space, importer, relocation, slot, &function)) {
+    if (*function.module == '\0') function.module = intercept::ProgramName();
+    if (PointsOf(function.module, function.symbol, found->points) != 0) {
+      found->address = function.target;
+      found->module = function.module;
+      found->symbol = function.symbol;
+      return true;
+    }
+  }
+  return found->automatic != nullptr;
+}
+
+uint32_t TargetFor(const Found& found) {
+  const uint64_t address = intercept::WrapperOf(found.address);
+  uint16_t* const place = Find(address);
+  if (*place == 0) {
+    const uint32_t made = NewTarget();
+    if (made == kNone) return kNone;
+    process.targets[made].address = address;
+    *place = static_cast<uint16_t>(made + 1);
+  }
+  Target& target = process.targets[*place - 1U];
+  if (found.automatic != nullptr) {
+    target.look = found.automatic->look;
+    target.automatic = found.automatic->point;
+  }
+  if (found.points[0] == 0) return *place - 1U;
+  for (uint32_t i = 0; i < kPointsOfTarget && found.points[i] != 0; ++i) {
+    target.points[i] = found.points[i];
+    const uint16_t when = PlanPoint(found.points[i] - 1U).when;
+    if ((when & shm::kProbeReturn) != 0) target.takes_return = 1;
+  }
+  target.module = found.module;
+  __atomic_store_n(&target.symbol, found.symbol, __ATOMIC_RELEASE);
+  return *place - 1U;
+}
+
+}  // namespace
+
+void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
+  for (uint32_t i = first_object; i < space.object_count; ++i) {
+    const intercept::LiftedProtection lifted(space.objects[i]);
+    intercept::ForEachSlotOf(
+        space.objects[i], true,
+        [&](const ElfObject& importer, const Elf64_Rela& relocation, uint64_t* slot) {
+          Found found;
+          if (!Follow(space, importer, relocation, slot, &found)) return true;
+          const uint32_t target = TargetFor(found);
+          if (target == kNone) return true;
+          const uint64_t stub = intercept::StubOf(target);
+          if (__atomic_load_n(slot, __ATOMIC_RELAXED) != stub) {
+            intercept::PatchSlot(importer, slot, target, stub);
+          }
+          return true;
+        });
+  }
+}
+
+void LeaveDynamicObjects() {
+  intercept::GiveBackDynamicSlots();
+  for (uint32_t i = 0; i < process.target_count; ++i) {
+    Target& target = process.targets[i];
+    if (!intercept::IsInDynamicObject(intercept::RealOf(target.address))) continue;
+    target.module = target.symbol = nullptr;
+  }
+  intercept::RemoveDynamicObjects();
+}
+
+__attribute__((cold)) void StandBeforeMain(uint64_t* main_address) {
+  const intercept::PatchLock lock;
+  if (!lock.held() || main_target != kNone) return;
+  const uint32_t made = NewTarget();
+  if (made == kNone) return;
+  Target& target = process.targets[made];
+  target.address = *main_address;
+  target.automatic = shm::kProbeMain;
+  target.look = kMain;
+  target.takes_return = (Plan().automatic & shm::kProbeExit) != 0 ? 1 : 0;
+  main_target = made;
+  *main_address = intercept::StubOf(made);
+}
+
+__attribute__((cold)) void LeaveOutputFunctions() {
+  const intercept::PatchLock lock;
+  if (!lock.held()) return;
+  for (uint32_t i = 0; i < process.target_count; ++i) {
+    const Target& target = process.targets[i];
+    if (target.automatic != shm::kProbeFirstOutput || target.points[0] != 0) continue;
+    intercept::RetargetThunk(i, target.address, false);
+  }
+}
+
+}  // namespace fieldcost::probe_preload

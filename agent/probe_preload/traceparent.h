@@ -1,0 +1,20 @@
+#pragma once
+
+#include "common/shm/probe_file.h"
+
+namespace fieldcost::probe_preload {
+
+// W3C Trace Context: "00-<trace-id, 32 hex digits>-<parent-id, 16>-<flags, 2>"; the trace-id is an
+// event's run and number.
+
+inline constexpr uint32_t kTraceparentBytes = 55;
+
+// False if the text is none; versions after 00 may have more behind. A trace-id whose first half is
+// 0 is none for us.
+bool ReadTraceparent(const char* untrusted_text, shm::ProbeEventId* event, uint64_t* parent);
+
+// With its end.
+void WriteTraceparent(const shm::ProbeEventId& event, uint64_t parent,
+                      char (&text)[kTraceparentBytes + 1]);
+
+}  // namespace fieldcost::probe_preload

@@ -1,0 +1,230 @@
+#include "agent/probe_recorder/collector.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "agent/probe/login.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/text.h"
+
+namespace fieldcost::probe {
+namespace {
+
+constexpr std::size_t kHitsAtOnce = 64;
+constexpr std::size_t kBuildIdBytes = 6;  // that stand for a build without a name
+constexpr std::size_t kMaxIoBytes = 4096;
+// Of clocks that are read one after the other; a machine that sleeps does so for longer.
+constexpr std::int64_t kSleepNs = 100'000'000;
+
+using Monotonic = std::chrono::steady_clock;
+
+std::int64_t ClockNs(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// How long the machine has slept since it was switched on.
+std::int64_t SleptNs() { return ClockNs(CLOCK_BOOTTIME) - ClockNs(CLOCK_MONOTONIC); }
+
+// What the process has had read from disks; 0 if that is not to be known.
+std::uint64_t DiskReadOf(std::uint32_t pid) {
+  const auto text = ReadFile(fmt::format("/proc/{}/io", pid), kMaxIoBytes);
+  if (!text) return 0;
+  constexpr std::string_view kKey = "\nread_bytes: ";
+  const std::size_t at = text->find(kKey);
+  if (at == std::string::npos) return 0;
+  const std::string_view rest = std::string_view(*text).substr(at + kKey.size());
+  return ParseUint64(rest.substr(0, rest.find('\n'))).value_or(0);
+}
+
+PlanFacts WithBuild(PlanFacts plan, const RingFile& file) {
+  if (!plan.build.empty()) return plan;
+  for (const RingModule& module : file.Modules()) {
+    if (module.path == file.facts().program) {
+      plan.build = HexEncode(module.build_id.substr(0, kBuildIdBytes));
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+struct Collector::Program {
+  Program(RingFile opened, const PlanFacts& plan, StackNamer& namer)
+      : file(std::move(opened)),
+        batch(file.facts(), WithBuild(plan, file), namer),
+        slept_ns(static_cast<std::int64_t>(file.facts().start_boot_ns) -
+                 static_cast<std::int64_t>(file.facts().start_monotonic_ns)) {}
+
+  RingFile file;
+  RunBatch batch;
+  Spool::Positions positions{};  // up to where it has been read
+  std::int64_t slept_ns;         // at the last look
+  std::optional<Monotonic::time_point> oldest;
+  std::uint64_t dropped = 0;
+  bool is_running = true;
+  bool is_over = false;
+};
+
+Collector::Collector(const agent::AgentPaths& paths, Session& session, Spool& spool,
+                     StackNamer& namer, Options options)
+    : paths_(paths), session_(session), spool_(spool), namer_(namer), options_(options) {}
+
+Collector::~Collector() = default;
+
+Result<Collector::Report> Collector::Look(bool all) {
+  FIELDCOST_TRY(OpenNew());
+  report_.has_programs = false;
+  report_.dropped = 0;
+  for (auto& [path, program] : programs_) {
+    if (program->is_over) continue;
+    const Status looked = LookAt(*program, all);
+    if (!looked && looked.error().code != ErrorCode::kCorrupt) {
+      // What was read and could not be kept is read again.
+      const std::filesystem::path failed = path;
+      programs_.erase(failed);
+      return looked.error();
+    }
+    if (!looked) {
+      LogWarning("{}: {}", path.string(), looked.error().message);
+      ++report_.refused;
+      program->is_over = true;
+    }
+    if (program->is_over) {
+      std::error_code error;
+      std::filesystem::remove(path, error);
+      FIELDCOST_TRY(spool_.ForgetPositions(program->file.facts().run));
+    }
+    report_.has_programs = report_.has_programs || !program->is_over;
+  }
+  for (const auto& [path, program] : programs_) report_.dropped += program->dropped;
+  return report_;
+}
+
+Status Collector::OpenNew() {
+  for (const std::filesystem::path& path : session_.Files()) {
+    if (programs_.contains(path)) continue;
+    if (!has_plan_) {
+      FIELDCOST_ASSIGN(plan_, ReadPlan(session_.directory()));
+      has_plan_ = true;
+    }
+    auto file = RingFile::Open(path);
+    if (!file) {
+      // Of one that is being made there will be more to see.
+      if (file.error().code == ErrorCode::kUnavailable || file.error().code == ErrorCode::kNotFound)
+        continue;
+      LogWarning("{}: {}", path.string(), file.error().message);
+      ++report_.refused;
+      std::error_code error;
+      std::filesystem::remove(path, error);
+      continue;
+    }
+    auto program = std::make_unique<Program>(*std::move(file), plan_, namer_);
+    FIELDCOST_ASSIGN(const Spool::Positions known, spool_.PositionsOf(program->file.facts().run));
+    for (std::size_t ring = 0; ring < known.size(); ++ring) {
+      program->positions[ring] = std::max(known[ring], program->file.tail(ring));
+    }
+    EventFilter filter;
+    filter.run = program->file.facts().run;
+    FIELDCOST_ASSIGN(const EventPage begun, spool_.events().List(filter, {}, 4096));
+    for (const EventRow& event : begun.events) {
+      if (event.end_ns == 0) program->batch.Remember(event.id, event.begin_ns);
+    }
+    ++report_.runs;
+    programs_.emplace(path, std::move(program));
+  }
+  return {};
+}
+
+Status Collector::LookAt(Program& program, bool all) {
+  // Asked first: what comes after a "no" is all there is.
+  program.is_running = program.file.IsBeingWritten();
+  FIELDCOST_TRY(program.file.Refresh());
+  program.batch.SetMap(MapOf(program.file));
+  FIELDCOST_TRY(ReadRings(program));
+  const RunFacts& facts = program.file.facts();
+  for (const shm::ProbeEventId& event : facts.incomplete) program.batch.MarkIncomplete(event);
+  if (facts.all_incomplete) {
+    program.batch.MarkIncompleteBetween(facts.UnixNs(facts.open_from_ticks),
+                                        facts.UnixNs(facts.open_until_ticks));
+  }
+  const std::int64_t slept_ns = SleptNs();
+  if (slept_ns - program.slept_ns > kSleepNs) program.batch.MarkAllSuspended();
+  program.slept_ns = slept_ns;
+  if (program.is_running) program.batch.SetDiskRead(DiskReadOf(facts.pid));
+  program.batch.SetLost(facts.lost_hits);
+  program.dropped = facts.dropped;
+  if (!program.is_running) return Finish(program);
+  bool is_full = false;
+  for (std::size_t ring = 0; ring < shm::kProbeRings; ++ring) {
+    is_full =
+        is_full || program.file.head(ring) - program.file.tail(ring) > shm::kProbeRingBytes / 4;
+  }
+  const bool is_old = program.oldest && Monotonic::now() - *program.oldest >= options_.batch_age;
+  if (!program.batch.empty() && (all || is_full || is_old)) return Keep(program);
+  return {};
+}
+
+Status Collector::ReadRings(Program& program) {
+  for (std::size_t ring = 0; ring < shm::kProbeRings; ++ring) {
+    for (bool is_at_end = program.file.head(ring) == program.positions[ring]; !is_at_end;) {
+      const auto progress =
+          program.file.Read(ring, program.positions[ring], kHitsAtOnce,
+                            [&](const RingHit& hit) { program.batch.Add(hit, program.file); });
+      if (!progress) {
+        if (progress.error().code != ErrorCode::kCorrupt) return progress.error();
+        // Its other rings may be sound; of this one nothing more is believed.
+        program.batch.MarkAllIncomplete();
+        program.positions[ring] = program.file.head(ring);
+        break;
+      }
+      program.positions[ring] = progress->position;
+      is_at_end = progress->at_end;
+      if (!program.oldest) program.oldest = Monotonic::now();
+      if (program.batch.bytes() >= options_.batch_bytes) FIELDCOST_TRY(Keep(program));
+    }
+  }
+  return {};
+}
+
+Result<Spool::Destination> Collector::DestinationNow() const {
+  if (plan_.local) return Spool::Destination::kHere;
+  FIELDCOST_ASSIGN(const agent::Consent consent, ProbeConsent(paths_));
+  const WallTime began(
+      std::chrono::microseconds(static_cast<std::int64_t>(plan_.start_unix_ns / 1000)));
+  const bool may_send = consent.mode == agent::Mode::kOn && agent::MayKeep(consent, began);
+  return may_send ? Spool::Destination::kServer : Spool::Destination::kHere;
+}
+
+Status Collector::Keep(Program& program) {
+  const Batch batch = program.batch.Take();
+  const std::uint64_t run = program.file.facts().run;
+  Status kept = spool_.Keep(batch, run, program.positions, [this] { return DestinationNow(); });
+  if (!kept && (kept.error().code == ErrorCode::kTooLarge ||
+                kept.error().code == ErrorCode::kInvalidArgument)) {
+    LogWarning("points stay on this machine: {}", kept.error().message);
+    kept = spool_.Keep(batch, run, program.positions, [] { return Spool::Destination::kHere; });
+  }
+  FIELDCOST_TRY(std::move(kept));
+  report_.hits += batch.hits.size();
+  program.oldest.reset();
+  for (std::size_t ring = 0; ring < shm::kProbeRings; ++ring) {
+    if (program.positions[ring] != program.file.tail(ring)) {
+      FIELDCOST_TRY(program.file.Release(ring, program.positions[ring]));
+    }
+  }
+  return {};
+}
+
+Status Collector::Finish(Program& program) {
+  if (!program.batch.empty()) FIELDCOST_TRY(Keep(program));
+  program.is_over = true;
+  return {};
+}
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "agent/probe/plan.h"
+#include "agent/probe/spool.h"
+#include "agent/probe_recorder/run_batch.h"
+#include "agent/probe_recorder/session.h"
+#include "agent/probe_recorder/stack_namer.h"
+#include "agent/settings/paths.h"
+
+namespace fieldcost::probe {
+
+// Empties the rings of a session's programs into the spool: a hit is given back to its program only
+// once it is in the database, with the position up to which the ring has been read, so that none is
+// lost or there twice wherever this is killed. Not thread-safe.
+class Collector {
+ public:
+  struct Options {
+    std::size_t batch_bytes = 128 * 1024;  // that are kept at once ...
+    std::chrono::seconds batch_age{60};    // ... or when they are so old
+  };
+
+  // REQUIRES: all outlive this.
+  Collector(const agent::AgentPaths& paths, Session& session, Spool& spool, StackNamer& namer,
+            Options options);
+  ~Collector();
+
+  struct Report {
+    std::uint64_t hits = 0;  // read, of all looks so far
+    std::uint64_t runs = 0;
+    std::uint64_t refused = 0;  // files that could not be understood
+    std::uint64_t dropped = 0;  // hits that found no space in their rings
+    bool has_programs = false;  // some still run
+  };
+  // One look at all programs. What is read may wait for more before it is kept, unless `all`.
+  Result<Report> Look(bool all);
+
+ private:
+  struct Program;
+  Status OpenNew();
+  Status LookAt(Program& program, bool all);
+  Status ReadRings(Program& program);
+  Status Keep(Program& program);
+  Status Finish(Program& program);
+  Result<Spool::Destination> DestinationNow() const;
+
+  const agent::AgentPaths& paths_;
+  Session& session_;
+  Spool& spool_;
+  StackNamer& namer_;
+  Options options_;
+  PlanFacts plan_;
+  bool has_plan_ = false;
+  Report report_;
+  std::map<std::filesystem::path, std::unique_ptr<Program>> programs_;
+};
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,144 @@
+#include "agent/probe_recorder/record.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "agent/probe/login.h"
+#include "agent/probe/plan.h"
+#include "agent/probe/spool.h"
+#include "agent/probe_recorder/collector.h"
+#include "agent/probe_recorder/session.h"
+#include "agent/probe_recorder/stack_namer.h"
+#include "agent/runs/tsc_calibration.h"
+#include "agent/sampler/command_child.h"
+#include "agent/settings/consent.h"
+#include "common/base/file.h"
+
+namespace fieldcost::probe {
+namespace {
+
+constexpr int kLookEveryMs = 1000;
+
+std::uint64_t UnixNs(WallTime time) {
+  return static_cast<std::uint64_t>(time.time_since_epoch().count()) * 1000;
+}
+
+Status CheckMayRecord(const agent::AgentPaths& paths, bool local) {
+  FIELDCOST_TRY(CheckProbesPermitted(paths));
+  if (local) return {};
+  FIELDCOST_ASSIGN(const agent::Consent consent, ProbeConsent(paths));
+  if (consent.mode == agent::Mode::kOn) return {};
+  return Fail(
+      ErrorCode::kPermissionDenied,
+      "probe points are off: fieldcost probe on records and sends them; --local records them "
+      "for this machine alone");
+}
+
+// Whether the child ended within the time.
+Result<bool> WaitFor(const UniqueFd& child) {
+  pollfd polled = {.fd = child.get(), .events = POLLIN, .revents = 0};
+  const int ready = ::poll(&polled, 1, kLookEveryMs);
+  if (ready < 0 && errno != EINTR)
+    return Fail(ErrorCode::kIo, "wait for the program: errno {}", errno);
+  return ready > 0;
+}
+
+class Recorder {
+ public:
+  Recorder(const agent::AgentPaths& paths, const RecordOptions& options, const Clock& clock,
+           Session& session, Spool& spool)
+      : options_(options),
+        clock_(clock),
+        session_(session),
+        collector_(paths, session, spool, namer_, {}) {}
+
+  Status Prepare(std::filesystem::path library) {
+    plan_.library = std::move(library);
+    if (!options_.points.empty()) {
+      FIELDCOST_ASSIGN(plan_.points, ReadPoints(options_.points));
+    }
+    plan_.session = session_.id();
+    plan_.tsc_to_ns_multiplier = agent::CalibrateTsc();
+    plan_.starter = ::getpid();
+    plan_.stacks = options_.stacks;
+    plan_.local = options_.local;
+    plan_.build = options_.build;
+    plan_.tags = options_.tags;
+    return {};
+  }
+
+  Result<int> RunOnce() {
+    plan_.start_unix_ns = UnixNs(clock_.Now());
+    FIELDCOST_ASSIGN(Variables variables, WritePlan(session_.directory(), plan_));
+    FIELDCOST_ASSIGN(sampler::CommandChild child,
+                     sampler::CommandChild::Prepare(options_.command, variables));
+    const UniqueFd ended(static_cast<int>(::syscall(SYS_pidfd_open, child.pid(), 0)));
+    if (!ended.valid()) return Fail(ErrorCode::kIo, "watch the program: errno {}", errno);
+    plan_.start_unix_ns = UnixNs(clock_.Now());
+    FIELDCOST_TRY(WritePlan(session_.directory(), plan_));
+    child.Go();
+    for (;;) {
+      FIELDCOST_ASSIGN(const bool is_over, WaitFor(ended));
+      // Whatever happens to us, the program goes on.
+      auto report = collector_.Look(is_over);
+      failure_ = report ? std::nullopt : std::optional(report.error());
+      if (report) report_ = *report;
+      if (is_over) return child.Wait();
+    }
+  }
+
+  const Collector::Report& report() const { return report_; }
+  // Of the last look.
+  const std::optional<Error>& failure() const { return failure_; }
+
+ private:
+  const RecordOptions& options_;
+  const Clock& clock_;
+  Session& session_;
+  StackNamer namer_;
+  Collector collector_;
+  PlanOptions plan_;
+  Collector::Report report_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& options,
+                        const Clock& clock) {
+  FIELDCOST_TRY(CheckMayRecord(paths, options.local));
+  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
+  FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
+
+  FIELDCOST_ASSIGN(Session session, Session::Make(paths));
+  // If this is killed, somebody is to look.
+  FIELDCOST_TRY(WriteFileAtomically(WorkFile(paths), "", 0600));
+  sampler::HandleSignals();
+  Recorder recorder(paths, options, clock, session, spool);
+  FIELDCOST_TRY(recorder.Prepare(options.library));
+  Recorded recorded;
+  while (recorded.runs < options.runs && sampler::StoppedBy() == 0) {
+    FIELDCOST_ASSIGN(const int status, recorder.RunOnce());
+    if (recorded.status == 0) recorded.status = status;
+    ++recorded.runs;
+  }
+  if (recorder.failure()) {
+    return Fail(recorder.failure()->code,
+                "{}; what the program passed stays in memory: fieldcost probe flush",
+                recorder.failure()->message);
+  }
+  recorded.programs = recorder.report().runs;
+  recorded.hits = recorder.report().hits;
+  recorded.dropped = recorder.report().dropped;
+  recorded.goes_on = recorder.report().has_programs;
+  if (!recorded.goes_on) FIELDCOST_TRY(session.Remove());
+  FIELDCOST_TRY(spool.Trim());
+  return recorded;
+}
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "agent/settings/paths.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace fieldcost::probe {
+
+struct RecordOptions {
+  std::vector<std::string> command;
+  std::filesystem::path library;  // libfieldcost_probe.so
+  std::filesystem::path points;   // probe.toml; empty: automatic points and those of the source
+  std::vector<std::string> tags;
+  std::string build;
+  bool local = false;
+  bool stacks = false;
+  std::uint32_t runs = 1;
+};
+
+struct Recorded {
+  int status = 0;  // of the command's last run; of the first that failed
+  std::uint64_t runs = 0;
+  std::uint64_t programs = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t dropped = 0;
+  bool goes_on = false;  // programs that were started still run: who collects next has them
+};
+
+// Runs the command with the probe library, and collects what its programs pass. kPermissionDenied:
+// neither local nor consent. REQUIRES: one thread.
+Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& options,
+                        const Clock& clock);
+
+// Collects what recorders that are gone have left, and sends what is due: once, or until there is
+// nothing left to wait for. `send_now`: whatever the time of the next try. Returns what it says.
+struct CollectOptions {
+  bool once = false;
+  bool send_now = false;
+};
+Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions& options,
+                            const Clock& clock);
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/probe/plan.h"
+#include "agent/probe/ring_reader.h"
+#include "agent/probe_recorder/stack_namer.h"
+#include "common/probe/types.h"
+
+namespace fieldcost::probe {
+
+// Makes batches of one program's hits, as they come. Not thread-safe.
+class RunBatch {
+ public:
+  // REQUIRES: `namer` outlives this.
+  RunBatch(const RunFacts& facts, const PlanFacts& plan, StackNamer& namer);
+
+  // What is mapped may have changed.
+  void SetMap(unwind::ModuleMap map) { map_ = std::move(map); }
+  void Add(const RingHit& untrusted_hit, const RingFile& file);
+
+  // An event that began before this was made, and is not over.
+  void Remember(const EventId& id, std::uint64_t begin_ns) { open_.emplace(id, begin_ns); }
+
+  // Of all events that are open, or were since the last batch: lost hits, or the machine slept.
+  void MarkIncomplete(const shm::ProbeEventId& event);
+  void MarkAllIncomplete();
+  // Of those that were open at any time between.
+  void MarkIncompleteBetween(std::uint64_t from_ns, std::uint64_t until_ns);
+  void MarkAllSuspended();
+  void SetDiskRead(std::uint64_t bytes);
+  void SetLost(std::uint64_t hits) { batch_.runs[0].lost_hits = hits; }
+
+  // About what the batch takes, encoded.
+  std::size_t bytes() const { return bytes_; }
+  bool empty() const { return batch_.hits.empty() && batch_.events.empty(); }
+  const Batch& batch() const { return batch_; }
+  // Goes on with an empty one; events that are open are remembered.
+  Batch Take();
+
+ private:
+  EventInfo& EventOf(const EventId& id);
+  std::uint32_t SiteOf(std::uint32_t number, const RingFile& file);
+  std::uint32_t StackOf(const RingHit& hit);
+  void Begin();
+
+  StackNamer& namer_;
+  const RunFacts facts_;  // of the beginning
+  Run run_;
+  unwind::ModuleMap map_;
+  Batch batch_;
+  std::size_t bytes_ = 0;
+  std::map<EventId, std::size_t> event_index_;         // in batch_
+  std::map<std::uint32_t, std::uint32_t> site_index_;  // by the program's number
+  std::map<std::uint32_t, Site> sites_;                // the same, for good
+  std::map<Frame, std::uint32_t> frame_index_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> stack_index_[2];  // whole, cut
+  // Begun, and not over by what has been seen; when they began.
+  std::map<EventId, std::uint64_t> open_;
+};
+
+}  // namespace fieldcost::probe

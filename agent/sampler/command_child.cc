@@ -1,0 +1,112 @@
+#include "agent/sampler/command_child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+
+namespace fieldcost::sampler {
+namespace {
+
+constexpr int kCannotRun = 127;
+constexpr std::size_t kMostCommandBytes = std::size_t{1} << 22;
+
+volatile sig_atomic_t stopped_by = 0;
+std::atomic<pid_t> running{0};
+
+void OnSignal(int number) {
+  stopped_by = number;
+  if (const pid_t child = running.load(); child != 0) ::kill(child, number);
+}
+
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+};
+
+Result<Pipe> MakePipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoError("make", "a pipe", errno);
+  return Pipe{.read_end = UniqueFd(ends[0]), .write_end = UniqueFd(ends[1])};
+}
+
+// The child: waits for `go` to be closed; if it cannot be the command, its errno is in `why`.
+[[noreturn]] void Become(std::vector<char*> command, const CommandChild::Variables& variables,
+                         Pipe& go, Pipe& why) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
+  go.write_end.Reset();
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  char byte = 0;
+  while (::read(go.read_end.get(), &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::execvp(command[0], command.data());
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(why.write_end.get(), &error, sizeof error);
+  ::_exit(kCannotRun);
+}
+
+}  // namespace
+
+void HandleSignals() {
+  struct sigaction action {};
+  action.sa_handler = OnSignal;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+}
+
+int StoppedBy() { return stopped_by; }
+
+std::string CommandOfProcess(pid_t pid) {
+  std::string text = ReadFile(fmt::format("/proc/{}/cmdline", pid), kMostCommandBytes).value_or("");
+  while (text.ends_with('\0')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+Result<CommandChild> CommandChild::Prepare(const std::vector<std::string>& command,
+                                           const Variables& variables) {
+  FIELDCOST_ASSIGN(Pipe go, MakePipe());
+  FIELDCOST_ASSIGN(Pipe why, MakePipe());
+  std::vector<char*> raw;
+  for (const std::string& word : command) raw.push_back(const_cast<char*>(word.c_str()));
+  raw.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return ErrnoError("start", command[0], errno);
+  if (child == 0) Become(std::move(raw), variables, go, why);
+  running = child;
+  return CommandChild(command[0], child, std::move(go.write_end), std::move(why.read_end));
+}
+
+CommandChild::CommandChild(CommandChild&& other) noexcept
+    : name_(std::move(other.name_)),
+      pid_(std::exchange(other.pid_, 0)),
+      go_(std::move(other.go_)),
+      why_(std::move(other.why_)) {}
+
+CommandChild::~CommandChild() {
+  if (pid_ == 0) return;
+  Kill();
+  [[maybe_unused]] const Result<int> status = Wait();
+}
+
+void CommandChild::Kill() const { ::kill(pid_, SIGKILL); }
+
+Result<int> CommandChild::Wait() {
+  go_.Reset();
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  running = 0;
+  pid_ = 0;
+  int error = 0;
+  if (::read(why_.get(), &error, sizeof error) == sizeof error)
+    return ErrnoError("run", name_, error);
+  return WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace fieldcost::sampler

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/result.h"
+
+namespace fieldcost::sampler {
+
+inline constexpr int kSignalled = 128;  // statuses, as a shell shows them
+
+// SIGINT, SIGTERM and SIGHUP go to the child that runs, and are remembered: for the whole process,
+// from then on.
+void HandleSignals();
+int StoppedBy();  // the signal; 0: none so far
+
+// As one would type it; "" if that is not to be known.
+std::string CommandOfProcess(pid_t pid);
+
+// A child that becomes a command once it is told to, so that what looks at it can be prepared. One
+// at a time. Moves; ended and waited for when this ends.
+class CommandChild {
+ public:
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+
+  // [0] is looked up in PATH. REQUIRES: one thread.
+  static Result<CommandChild> Prepare(const std::vector<std::string>& command,
+                                      const Variables& variables);
+  CommandChild(CommandChild&& other) noexcept;
+  CommandChild& operator=(CommandChild&&) = delete;
+  ~CommandChild();
+
+  pid_t pid() const { return pid_; }
+  void Go() { go_.Reset(); }
+  void Kill() const;
+  // Its status, 128 and the signal that ended it; an error if it could not become the command.
+  Result<int> Wait();
+
+ private:
+  CommandChild(std::string name, pid_t pid, UniqueFd go, UniqueFd why)
+      : name_(std::move(name)), pid_(pid), go_(std::move(go)), why_(std::move(why)) {}
+
+  std::string name_;
+  pid_t pid_;  // 0: waited for
+  UniqueFd go_;
+  UniqueFd why_;
+};
+
+}  // namespace fieldcost::sampler

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/probes/accounts/names.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/sqlite/sqlite.h"
+
+namespace fieldcost::probe_server {
+
+// Users are made by the operator. Errors beside those named: the database's.
+
+struct User {
+  UserId id;
+  std::string name;
+  std::string password_hash;
+  WallTime created;
+};
+
+// The tables user, session, device and guesser, as README.md has them.
+Status CreateAccountTables(sqlite::Database& database);
+
+// kAlreadyExists; kInvalidArgument (names.h).
+Result<UserId> AddUser(sqlite::Database& database, std::string_view untrusted_name,
+                       std::string_view password_hash, WallTime now);
+Result<std::optional<User>> FindUser(sqlite::Database& database, std::string_view untrusted_name);
+// By name.
+Result<std::vector<User>> ListUsers(sqlite::Database& database);
+// The user's sessions end. kNotFound.
+Status SetPassword(sqlite::Database& database, UserId user, std::string_view password_hash);
+// With sessions and devices; events stay. Needs a transaction.
+Status RemoveUser(sqlite::Database& database, UserId user);
+
+}  // namespace fieldcost::probe_server

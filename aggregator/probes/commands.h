@@ -1,0 +1,28 @@
+#pragma once
+
+#include "aggregator/probes/config.h"
+#include "common/command/arguments.h"
+#include "common/command/command.h"
+
+namespace fieldcost::probe_server {
+
+// The commands, each in a file of commands/; program.cc has all of them as one program.
+command::Command BackupCommand();
+command::Command DeviceCommand();
+command::Command ExpireCommand();
+command::Command InitCommand();
+command::Command ServeCommand();
+command::Command UserCommand();
+command::Command VerifyCommand();
+command::Command Program();
+
+// Of --config.
+Result<Config> ConfigOf(const command::Arguments& arguments);
+
+// Runs what was called, or --check-config; the exit status.
+Result<int> Run(const command::Command& command, const command::Arguments& arguments);
+
+// A CheckText: a port.
+Status CheckPortText(std::string& untrusted_text);
+
+}  // namespace fieldcost::probe_server

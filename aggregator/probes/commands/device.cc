@@ -1,0 +1,65 @@
+#include "aggregator/probes/accounts/devices.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "aggregator/probes/accounts/users.h"
+#include "aggregator/probes/commands.h"
+#include "aggregator/probes/data/data.h"
+#include "common/base/text.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+Result<std::unique_ptr<Data>> OpenData(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
+  return Data::Open(config.database(), sqlite::Database::Access::kWrite);
+}
+
+Result<int> List(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+  FIELDCOST_ASSIGN(const std::vector<User> users, ListUsers(data->database()));
+  for (const User& user : users) {
+    FIELDCOST_ASSIGN(const std::vector<Device> devices, ListDevices(data->database(), user.id));
+    for (const Device& device : devices) {
+      fmt::print("{}\t{}\t{}\t{:%Y-%m-%d}{}\n", device.id.value(), EscapeControl(user.name),
+                 EscapeControl(device.name),
+                 std::chrono::floor<std::chrono::seconds>(device.created),
+                 device.is_revoked ? "\trevoked" : "");
+    }
+  }
+  return 0;
+}
+
+Result<int> Revoke(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+  const DeviceId device(*arguments.Number("number"));
+  FIELDCOST_TRY(RevokeDevice(data->database(), device, std::nullopt));
+  fmt::print("device {} is revoked: its batches are refused from now on\n", device.value());
+  return 0;
+}
+
+}  // namespace
+
+command::Command DeviceCommand() {
+  return {.name = "device",
+          .summary = "Machines that send for a user",
+          .help = R"(Examples:
+  fieldcost-probe-server device list --config probe-server.toml
+  fieldcost-probe-server device revoke 7 --config probe-server.toml)",
+          .commands = {{.name = "list",
+                        .summary = "Number, user, name and first day of each",
+                        .handler = List,
+                        .without = {"--check-config"}},
+                       {.name = "revoke",
+                        .summary = "Have its token refused from now on",
+                        .options = {{.names = "number",
+                                     .value = "NUMBER",
+                                     .help = "Its number in the list",
+                                     .check = command::CheckNumber,
+                                     .required = true}},
+                        .handler = Revoke,
+                        .without = {"--check-config"}}}};
+}
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,44 @@
+#include "aggregator/probes/data/expire.h"
+
+#include <fmt/format.h>
+
+#include "aggregator/probes/commands.h"
+#include "aggregator/probes/data/data.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+Result<int> Expire(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data,
+                   Data::Open(config.database(), sqlite::Database::Access::kWrite));
+  const std::uint64_t days = arguments.Number("--days").value_or(config.retention_days);
+  std::uint64_t removed = 0;
+  for (;;) {
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
+    FIELDCOST_ASSIGN(const std::uint64_t some, ExpireSome(*data, days, SystemClock().Now()));
+    FIELDCOST_TRY(transaction.Commit());
+    removed += some;
+    if (some < kExpireAtOnce) break;
+  }
+  fmt::print("removed {} events that began more than {} days ago\n", removed, days);
+  return 0;
+}
+
+}  // namespace
+
+command::Command ExpireCommand() {
+  return {.name = "expire",
+          .summary = "Remove old events now; the server does so each hour",
+          .help = R"(Example:
+  fieldcost-probe-server expire --days 30 --config probe-server.toml)",
+          .options = {{.names = "--days",
+                       .value = "N",
+                       .help = "Events that began more than so many days ago; by default "
+                               "data.retention_days",
+                       .check = command::CheckNumber}},
+          .handler = Expire,
+          .without = {"--check-config"}};
+}
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,113 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "aggregator/probes/accounts/password.h"
+#include "aggregator/probes/accounts/users.h"
+#include "aggregator/probes/commands.h"
+#include "aggregator/probes/data/data.h"
+#include "common/base/file.h"
+#include "common/base/read_password.h"
+#include "common/base/text.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+// The first user may be made before the first start.
+Result<std::unique_ptr<Data>> OpenData(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
+  FIELDCOST_TRY(MakeDirectories(config.data_dir, 0700));
+  return Data::Open(config.database(), sqlite::Database::Access::kCreate);
+}
+
+Result<User> Named(Data& data, const std::string& untrusted_name) {
+  FIELDCOST_ASSIGN(std::optional<User> user, FindUser(data.database(), untrusted_name));
+  if (user) return std::move(*user);
+  return Fail(ErrorCode::kNotFound, "there is no user '{}'", EscapeControl(untrusted_name));
+}
+
+Result<std::string> NewHash(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::string password, ReadNewPassword(arguments.Text("name")));
+  FIELDCOST_TRY(CheckPassword(password));
+  return HashPassword(password);
+}
+
+Result<int> Add(const command::Arguments& arguments) {
+  FIELDCOST_TRY(CheckName("user", arguments.Text("name")));
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+  FIELDCOST_ASSIGN(const std::string hash, NewHash(arguments));
+  FIELDCOST_TRY(AddUser(data->database(), arguments.Text("name"), hash, SystemClock().Now())
+                    .transform([](UserId) {}));
+  fmt::print("added user {}\n", EscapeControl(arguments.Text("name")));
+  return 0;
+}
+
+Result<int> Password(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+  FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
+  FIELDCOST_ASSIGN(const std::string hash, NewHash(arguments));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
+  FIELDCOST_TRY(SetPassword(data->database(), user.id, hash));
+  FIELDCOST_TRY(transaction.Commit());
+  fmt::print("user {} has another password; sessions have ended\n", EscapeControl(user.name));
+  return 0;
+}
+
+Result<int> Remove(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+  FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
+  FIELDCOST_TRY(RemoveUser(data->database(), user.id));
+  FIELDCOST_TRY(transaction.Commit());
+  fmt::print("removed user {}, with sessions and devices; events stay until they are too old\n",
+             EscapeControl(user.name));
+  return 0;
+}
+
+Result<int> List(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+  FIELDCOST_ASSIGN(const std::vector<User> users, ListUsers(data->database()));
+  for (const User& user : users) {
+    fmt::print("{}\t{:%Y-%m-%d}\n", EscapeControl(user.name),
+               std::chrono::floor<std::chrono::seconds>(user.created));
+  }
+  return 0;
+}
+
+command::Option NameOption() {
+  return {.names = "name",
+          .value = "NAME",
+          .help = "The user's name",
+          .check = command::CheckNotEmpty,
+          .required = true};
+}
+
+}  // namespace
+
+command::Command UserCommand() {
+  const auto one = [](std::string_view name, std::string_view summary, command::Handler handler) {
+    return command::Command{.name = name,
+                            .summary = summary,
+                            .options = {NameOption()},
+                            .handler = std::move(handler),
+                            .without = {"--check-config"}};
+  };
+  return {
+      .name = "user",
+      .summary = "Who may log in",
+      .help =
+          R"(A password has at least 12 letters. It is asked for at a terminal, and not shown; otherwise it is the
+first line of standard input.
+
+Examples:
+  fieldcost-probe-server user add alice --config probe-server.toml
+  fieldcost-probe-server user password alice --config probe-server.toml < password)",
+      .commands = {one("add", "Add a user", Add),
+                   one("password", "Give a user another password; sessions end", Password),
+                   one("remove", "Remove a user, with sessions and devices", Remove),
+                   {.name = "list",
+                    .summary = "Name and first day of each",
+                    .handler = List,
+                    .without = {"--check-config"}}}};
+}
+
+}  // namespace fieldcost::probe_server

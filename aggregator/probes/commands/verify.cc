@@ -1,0 +1,33 @@
+#include <fmt/format.h>
+
+#include "aggregator/probes/backup.h"
+#include "aggregator/probes/commands.h"
+#include "common/base/text.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+Result<int> VerifyNow(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
+  FIELDCOST_ASSIGN(const VerifyReport report, Verify(config.database()));
+  fmt::print("events={} steps={} bytes={} users={} devices={} batches={}\n", report.size.events,
+             report.size.hits, report.size.bytes, report.users, report.devices, report.batches);
+  if (report.problem.empty()) return 0;
+  fmt::print("the database has a problem: {}\n", EscapeControl(report.problem));
+  return 1;
+}
+
+}  // namespace
+
+command::Command VerifyCommand() {
+  return {.name = "verify",
+          .summary = "Read all of the database, and count what is in it",
+          .help = R"(Changes nothing. Status 0: all is good; 1: something is not, and is named.
+
+Example:
+  fieldcost-probe-server verify --config probe-server.toml)",
+          .handler = VerifyNow,
+          .without = {"--check-config"}};
+}
+
+}  // namespace fieldcost::probe_server

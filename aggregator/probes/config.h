@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "common/base/log.h"
+#include "common/base/result.h"
+#include "common/base/units.h"
+#include "common/http/server.h"
+
+namespace fieldcost::probe_server {
+
+// Everything the configuration file says; deploy/config/probe-server.toml explains each key.
+struct Config {
+  http::ServerOptions server;
+  std::filesystem::path address_file;  // empty = none
+  std::optional<http::ServerOptions> admin;
+  std::filesystem::path admin_address_file;
+  std::filesystem::path data_dir;
+  std::uint64_t retention_days = 90;
+  std::uint64_t steps_per_user = 20'000'000;  // that come within retention_days
+  std::uint64_t min_free_bytes = 256 * kMiB;  // below it no batch is taken; 0 = no limit
+  std::optional<LogFormat> log_format;        // none: for the journal if stderr is one, else text
+  LogLevel log_level = LogLevel::kInfo;
+
+  std::filesystem::path database() const;
+};
+
+// Reads and checks the file. Errors are one line and name file and place.
+Result<Config> LoadConfig(const std::filesystem::path& path);
+
+}  // namespace fieldcost::probe_server

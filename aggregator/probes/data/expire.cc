@@ -1,0 +1,23 @@
+#include "aggregator/probes/data/expire.h"
+
+#include "aggregator/probes/accounts/guessing.h"
+#include "aggregator/probes/accounts/sessions.h"
+
+namespace fieldcost::probe_server {
+
+Result<std::uint64_t> ExpireSome(Data& data, std::uint64_t days, WallTime now) {
+  const WallTime before = now - std::chrono::days(days);
+  return data.events().Expire(Stored(before) * 1'000, kExpireAtOnce);
+}
+
+Status ForgetOld(Data& data, std::uint64_t days, WallTime now) {
+  FIELDCOST_TRY(ForgetOldSessions(data.database(), now));
+  FIELDCOST_TRY(ForgetOldFailures(data.database(), now));
+  const auto day = std::chrono::floor<std::chrono::days>(now - std::chrono::days(days));
+  return data.database()
+      .Prepare("DELETE FROM usage WHERE day < ?")
+      .Int(static_cast<std::uint64_t>(day.time_since_epoch().count()))
+      .Run();
+}
+
+}  // namespace fieldcost::probe_server

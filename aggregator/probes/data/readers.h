@@ -1,0 +1,46 @@
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "aggregator/probes/data/data.h"
+
+namespace fieldcost::probe_server {
+
+// Connections for those who only look, beside the writer. Thread-safe.
+class Readers {
+ public:
+  // REQUIRES: the database is there.
+  static Result<std::unique_ptr<Readers>> Open(const std::filesystem::path& file,
+                                               std::size_t count);
+
+  // Gives the connection back at its end.
+  class Lease {
+   public:
+    Lease(Readers& readers, std::unique_ptr<Data> data)
+        : readers_(readers), data_(std::move(data)) {}
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    Data& operator*() { return *data_; }
+    Data* operator->() { return data_.get(); }
+
+   private:
+    Readers& readers_;
+    std::unique_ptr<Data> data_;
+  };
+  // Waits until one is free; nobody shall have two.
+  Lease Take();
+
+ private:
+  explicit Readers(std::vector<std::unique_ptr<Data>> free) : free_(std::move(free)) {}
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Data>> free_;
+};
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "aggregator/probes/pages/layout.h"
+
+namespace fieldcost::probe_server {
+
+// Logging in, and what belongs to oneself. Pure.
+
+struct DeviceLine {
+  std::uint64_t id = 0;
+  std::string name;
+  std::string made;
+  bool is_revoked = false;
+};
+
+// `next`: where to go then, an address of ours.
+std::string LoginPage(const Frame& frame, std::string_view untrusted_user, std::string_view next);
+std::string AccountPage(const Frame& frame, std::span<const DeviceLine> devices);
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/probes/pages/layout.h"
+#include "common/probe/compare.h"
+#include "common/probe/event_store.h"
+
+namespace fieldcost::probe_server {
+
+// Events side by side. Pure.
+
+struct CompareView {
+  std::vector<probe::Event> events;
+  std::vector<std::string> users;  // of the events
+  std::vector<std::string> tags;   // that some of them have
+  std::string base_tag;            // what is compared by tag; empty: each with the first
+  std::string new_tag;
+  std::optional<probe::Comparison> comparison;  // of the two groups
+};
+
+std::string ComparePage(const Frame& frame, const CompareView& view);
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fieldcost::probe_server {
+
+// Markup that is written piece by piece. What came from outside goes through Text(), everywhere:
+// between tags and in attributes' double quotes.
+class Html {
+ public:
+  Html& Raw(std::string_view markup) {
+    text_ += markup;
+    return *this;
+  }
+  Html& Text(std::string_view untrusted_text);
+  // <a href="LINK">TEXT</a>; `link` is one of links.h.
+  Html& Link(std::string_view link, std::string_view untrusted_text);
+  // <td>TEXT</td>, <td class="number">TEXT</td>
+  Html& Cell(std::string_view untrusted_text);
+  Html& NumberCell(std::string_view untrusted_text);
+  // <input type="hidden" ...>
+  Html& Hidden(std::string_view name, std::string_view untrusted_value);
+  // A label and a field for text, of the form's row.
+  Html& Field(std::string_view label, std::string_view name, std::string_view type,
+              std::string_view untrusted_value, std::string_view more = "");
+
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,42 @@
+#include "aggregator/probes/pages/links.h"
+
+#include <fmt/format.h>
+
+namespace fieldcost::probe_server {
+
+std::string EncodeLinkPart(std::string_view untrusted_text) {
+  std::string encoded;
+  for (const char c : untrusted_text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~';
+    if (plain) {
+      encoded += c;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+std::string LinkTo(std::string_view path,
+                   std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+  std::string link(path);
+  char separator = '?';
+  for (const auto& [name, value] : values) {
+    if (value.empty()) continue;
+    link += separator;
+    link += name;
+    link += '=';
+    link += EncodeLinkPart(value);
+    separator = '&';
+  }
+  return link;
+}
+
+std::string EventLink(const probe::EventId& event) { return "/events/" + event.Hex(); }
+
+std::string StepLink(const probe::EventId& event, std::size_t hit) {
+  return fmt::format("/events/{}/steps/{}", event.Hex(), hit);
+}
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,146 @@
+#include "aggregator/probes/pages/list_page.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "aggregator/probes/pages/html.h"
+#include "aggregator/probes/pages/links.h"
+#include "aggregator/probes/pages/numbers.h"
+#include "common/draw/numbers.h"
+#include "common/probe/limits.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+std::string StateText(const EventLine& line) {
+  if (line.verdict.IsSetAside()) return "set aside: " + line.verdict.reason;
+  if (line.row.mark == probe::Mark::kKept) return "kept: " + line.row.mark_reason;
+  return "";
+}
+
+void AddLine(Html& html, const EventLine& line) {
+  const probe::EventRow& row = line.row;
+  const std::string begun = TimeText(row.begin_ns);
+  html.Raw(line.verdict.IsSetAside() ? "<tr class=\"aside\">" : "<tr>")
+      .Raw("<td class=\"screen\"><input type=\"checkbox\" name=\"id\" value=\"")
+      .Text(row.id.Hex())
+      .Raw("\" aria-label=\"Choose ")
+      .Text(fmt::format("{} of {}", row.label, begun))
+      .Raw("\"></td><td class=\"time\">")
+      .Link(EventLink(row.id), begun)
+      .Raw("</td>")
+      .Cell(row.label)
+      .NumberCell(row.end_ns == 0 ? "not over" : DurationText(row.TotalNs()))
+      .Cell(line.user)
+      .Cell(row.program)
+      .Cell(row.build)
+      .Cell(fmt::format("{}", fmt::join(row.tags, ", ")))
+      .NumberCell(draw::FormatCount(row.hits))
+      .Cell(StateText(line))
+      .Raw("</tr>\n");
+}
+
+void AddFilterForm(Html& html, const EventList& list) {
+  const FilterText& filter = list.filter;
+  html.Raw("<form class=\"row\" method=\"get\" action=\"/events\" aria-label=\"Filter\">\n")
+      .Field("Label", "label", "text", filter.label, " list=\"labels\"")
+      .Field("User", "user", "text", filter.user)
+      .Field("Build", "build", "text", filter.build)
+      .Field("Tag", "tag", "text", filter.tag)
+      .Field("From", "from", "date", filter.from)
+      .Field("To", "to", "date", filter.to)
+      .Raw("<label><input type=\"checkbox\" name=\"aside\" value=\"show\"")
+      .Raw(filter.with_set_aside ? " checked" : "")
+      .Raw("> show what is set aside</label>\n<datalist id=\"labels\">");
+  for (const std::string& label : list.labels) {
+    html.Raw("<option value=\"").Text(label).Raw("\"></option>");
+  }
+  html.Raw("</datalist>\n<button>Filter</button></form>\n");
+}
+
+std::string LinkOf(const FilterText& filter, bool with_set_aside, std::string_view cursor) {
+  return LinkTo("/events", {{"label", filter.label},
+                            {"user", filter.user},
+                            {"build", filter.build},
+                            {"tag", filter.tag},
+                            {"from", filter.from},
+                            {"to", filter.to},
+                            {"aside", with_set_aside ? "show" : ""},
+                            {"cursor", cursor}});
+}
+
+void AddWays(Html& html, const EventList& list) {
+  html.Raw("<p class=\"screen\">");
+  if (list.hidden != 0) {
+    html.Text(fmt::format("{} set aside {} not shown. ", list.hidden,
+                          list.hidden == 1 ? "event is" : "events are"))
+        .Link(LinkOf(list.filter, true, ""), "Show them")
+        .Raw(". ");
+  }
+  if (!list.older_cursor.empty()) {
+    html.Link(LinkOf(list.filter, list.filter.with_set_aside, list.older_cursor), "Older events")
+        .Raw(" ");
+  }
+  if (!list.filter.label.empty()) {
+    html.Link(LinkTo("/history", {{"label", list.filter.label}}), "History over builds")
+        .Raw(" ")
+        .Link(LinkTo("/purge", {{"label", list.filter.label}}), "Remove what is set aside");
+  }
+  html.Raw("</p>\n");
+}
+
+}  // namespace
+
+std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> labels) {
+  Html html;
+  if (labels.empty()) {
+    html.Raw(
+        "<p>Nothing has come yet. On a machine that shall send: "
+        "<code>fieldcost probe login</code> with this server's address, then "
+        "<code>fieldcost probe run -- PROGRAM</code>.</p>\n");
+    return Document(frame, html.Take());
+  }
+  html.Raw(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table>\n"
+      "<caption>Labels of events, most events first</caption>\n<thead><tr><th "
+      "scope=\"col\">Label</th><th scope=\"col\" class=\"number\">Events</th><th "
+      "scope=\"col\">Newest</th><th scope=\"col\">Over builds</th></tr></thead>\n<tbody>\n");
+  for (const probe::LabelCount& label : labels) {
+    html.Raw("<tr><td>")
+        .Link(LinkTo("/events", {{"label", label.label}}), label.label)
+        .Raw("</td>")
+        .NumberCell(draw::FormatCount(label.events))
+        .Cell(TimeText(label.newest_ns))
+        .Raw("<td>")
+        .Link(LinkTo("/history", {{"label", label.label}}), "History of " + label.label)
+        .Raw("</td></tr>\n");
+  }
+  return Document(frame, html.Raw("</tbody></table></div>\n").Take());
+}
+
+std::string EventsPage(const Frame& frame, const EventList& list) {
+  Html html;
+  AddFilterForm(html, list);
+  if (list.lines.empty()) {
+    html.Raw("<p>No such events.</p>\n");
+    AddWays(html, list);
+    return Document(frame, html.Take());
+  }
+  html.Raw(
+      "<form method=\"get\" action=\"/compare\" aria-label=\"Compare\">\n"
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Events\"><table>\n"
+      "<caption>Events, newest first</caption>\n<thead><tr><th scope=\"col\" "
+      "class=\"screen\">Choose</th><th scope=\"col\">Begun</th><th "
+      "scope=\"col\">Label</th><th scope=\"col\" class=\"number\">Total</th><th "
+      "scope=\"col\">User</th><th scope=\"col\">Program</th><th scope=\"col\">Build</th><th "
+      "scope=\"col\">Tags</th><th scope=\"col\" class=\"number\">Steps</th><th "
+      "scope=\"col\">State</th></tr></thead>\n<tbody>\n");
+  for (const EventLine& line : list.lines) AddLine(html, line);
+  html.Raw("</tbody></table></div>\n<p><button>Compare the chosen</button> ")
+      .Text(fmt::format("at most {}, side by side", probe::kMaxCompared))
+      .Raw("</p></form>\n");
+  AddWays(html, list);
+  return Document(frame, html.Take());
+}
+
+}  // namespace fieldcost::probe_server

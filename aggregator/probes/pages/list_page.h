@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "aggregator/probes/pages/layout.h"
+#include "common/probe/event_store.h"
+#include "common/probe/set_aside.h"
+
+namespace fieldcost::probe_server {
+
+// Lists of labels and events. Pure.
+
+struct EventLine {
+  probe::EventRow row;
+  std::string user;
+  probe::Verdict verdict;
+};
+
+// What was asked for, as it was typed.
+struct FilterText {
+  std::string label;
+  std::string user;
+  std::string build;
+  std::string tag;
+  std::string from;  // days
+  std::string to;
+  bool with_set_aside = false;
+};
+
+struct EventList {
+  FilterText filter;
+  std::vector<std::string> labels;  // to choose from
+  std::vector<EventLine> lines;
+  std::size_t hidden = 0;    // set aside, not among the lines
+  std::string older_cursor;  // empty: these are the last
+};
+
+std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> labels);
+std::string EventsPage(const Frame& frame, const EventList& list);
+
+}  // namespace fieldcost::probe_server

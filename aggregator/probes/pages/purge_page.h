@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aggregator/probes/pages/layout.h"
+#include "aggregator/probes/pages/list_page.h"
+
+namespace fieldcost::probe_server {
+
+inline constexpr std::size_t kMaxPurged = 500;  // events at once
+
+// Asks whether these events, which are set aside, shall be removed for good. Pure.
+std::string PurgePage(const Frame& frame, const std::string& label,
+                      const std::vector<EventLine>& lines);
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "aggregator/probes/commands.h"
+#include "aggregator/probes/serve.h"
+#include "aggregator/probes/service.h"
+#include "common/base/text.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+constexpr char kHelp[] =
+    R"(All commands work beside a running server, and without one.
+
+Signals: SIGTERM, SIGINT  finish what is in progress, end with status 0
+         SIGHUP           read the certificate again
+
+Examples:
+  fieldcost-probe-server init --dir /srv/probes --host probes.example.org
+  fieldcost-probe-server --config /etc/fieldcost/probe-server.toml
+  fieldcost-probe-server user add alice --config probe-server.toml
+  fieldcost-probe-server backup /srv/backup --config probe-server.toml
+  fieldcost-probe-server --config probe-server.toml --check-config
+
+Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 wrong use or
+configuration, 65 damaged data, 66 there is no such thing, 69 the database is locked, 73 it is there
+already, 74 the disk failed, 77 no permission, 78 a database of another version.)";
+
+Result<int> ServeNow(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
+  FIELDCOST_TRY(Serve(config));
+  return 0;
+}
+
+}  // namespace
+
+command::Command ServeCommand() {
+  return {.name = "serve",
+          .summary = "Take batches and show pages, until SIGTERM; the default",
+          .help = R"(Example:
+  fieldcost-probe-server serve --config probe-server.toml)",
+          .handler = ServeNow};
+}
+
+command::Command Program() {
+  command::Command program{
+      .name = "fieldcost-probe-server",
+      .summary = "fieldcost-probe-server: keeps a team's probe points, and shows them.",
+      .help = kHelp,
+      .options = {{.names = "--config",
+                   .value = "FILE",
+                   .help = "Configuration (TOML); see probe-server.toml(5)",
+                   .completes = command::Completes::kFiles,
+                   .check = command::CheckNotEmpty},
+                  {.names = "--check-config",
+                   .help = "Try what a start needs (certificate, directory, ports), make nothing, "
+                           "say what was found, and end"}},
+      .handler = ServeNow};
+  program.commands = {ServeCommand(),  InitCommand(),   UserCommand(),  DeviceCommand(),
+                      BackupCommand(), VerifyCommand(), ExpireCommand()};
+  return program;
+}
+
+Status CheckPortText(std::string& untrusted_text) {
+  const auto number = ParseUint64(untrusted_text);
+  if (number && *number <= std::numeric_limits<std::uint16_t>::max()) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no port, 0 to 65535");
+}
+
+Result<Config> ConfigOf(const command::Arguments& arguments) {
+  if (!arguments.Has("--config")) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--config FILE is missing; see fieldcost-probe-server --help");
+  }
+  return LoadConfig(arguments.Text("--config"));
+}
+
+Result<int> Run(const command::Command& command, const command::Arguments& arguments) {
+  if (!arguments.Has("--check-config")) return command.handler(arguments);
+  FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
+  FIELDCOST_ASSIGN(const std::string found, CheckStart(config));
+  fmt::print("{}{}: OK\n", found, arguments.Text("--config"));
+  return 0;
+}
+
+}  // namespace fieldcost::probe_server

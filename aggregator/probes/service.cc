@@ -1,0 +1,206 @@
+#include "aggregator/probes/service.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "aggregator/probes/data/expire.h"
+#include "aggregator/probes/metrics.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/http/certificate.h"
+#include "common/probe/limits.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+constexpr std::chrono::seconds kDrainTime{20};
+constexpr std::chrono::hours kExpiryInterval{1};
+constexpr unsigned kHttpThreads = 2;
+constexpr std::size_t kMaxAdminConnections = 16;
+
+std::string UrlOf(const http::ServerOptions& options, const http::Server& server) {
+  const bool v6 = options.address.find(':') != std::string::npos;
+  return fmt::format("{}://{}:{}", options.certificate_file.empty() ? "http" : "https",
+                     v6 ? '[' + options.address + ']' : options.address, server.port());
+}
+
+Status WriteUrl(const std::filesystem::path& file, const std::string& url) {
+  if (file.empty()) return {};
+  return WriteFileAtomically(file, url + "\n", 0644);
+}
+
+void RemoveUrl(const std::filesystem::path& file) {
+  if (!file.empty()) ::unlink(file.c_str());
+}
+
+}  // namespace
+
+Status Service::Start() {
+  http::ServerOptions options = config_.server;
+  options.threads = kHttpThreads;
+  options.max_body_bytes = probe::kMaxBatchBodyBytes;
+  options.reserved_descriptors = kReservedDescriptors;
+  FIELDCOST_TRY(http::ReserveDescriptors(options));
+  FIELDCOST_TRY(CheckStart(config_).transform([](const std::string&) {}));
+  FIELDCOST_TRY(MakeDirectories(config_.data_dir, 0700));
+  FIELDCOST_ASSIGN(std::unique_ptr<Data> data,
+                   Data::Open(config_.database(), sqlite::Database::Access::kCreate));
+  FIELDCOST_ASSIGN(readers_, Readers::Open(config_.database(), kSiteReaders));
+  writer_ = std::make_unique<Writer>(std::move(data));
+  site_ = std::make_unique<Site>(
+      SiteParts{.writer = *writer_,
+                .readers = *readers_,
+                .clock = clock_,
+                .quota = {.steps_of_user = config_.steps_per_user, .days = config_.retention_days},
+                .is_disk_full = [this] { return IsDiskFull(); },
+                .counters = counters_});
+  FIELDCOST_TRY(StartAdmin());
+  FIELDCOST_ASSIGN(
+      server_, http::Server::Start(options, [this](http::Request request, http::Respond respond) {
+        site_->Handle(std::move(request), std::move(respond));
+      }));
+  const std::string url = UrlOf(config_.server, *server_);
+  FIELDCOST_TRY(WriteUrl(config_.address_file, url));
+  LogEvent(LogLevel::kInfo, "listening on " + url);
+  return {};
+}
+
+Status Service::StartAdmin() {
+  if (!config_.admin) return {};
+  http::ServerOptions options = *config_.admin;
+  options.threads = 1;
+  options.reserved_descriptors = 0;  // its own are among those of the other listener
+  options.max_connections = kMaxAdminConnections;
+  FIELDCOST_ASSIGN(admin_server_, http::Server::Start(options, [this](http::Request request,
+                                                                      http::Respond respond) {
+                     HandleAdmin(request, respond);
+                   }));
+  const std::string url = UrlOf(*config_.admin, *admin_server_);
+  FIELDCOST_TRY(WriteUrl(config_.admin_address_file, url));
+  LogEvent(LogLevel::kInfo, "administration", {{"url", url}});
+  return {};
+}
+
+void Service::HandleAdmin(const http::Request& untrusted_request,
+                          const http::Respond& respond) const {
+  http::Response response{
+      .headers = {{"Content-Type", "text/plain"}, {"Cache-Control", "no-store"}}, .body = ""};
+  if (untrusted_request.method != "GET") {
+    response = http::JsonError(405, Name(ErrorCode::kInvalidArgument), "only GET is known here");
+  } else if (untrusted_request.target == "/healthz") {
+    const std::string why = WhyNotReady();
+    response.status = why.empty() ? 200 : 503;
+    response.body = (why.empty() ? "ready" : why) + "\n";
+  } else if (untrusted_request.target == "/metrics") {
+    response.headers.front().second = "text/plain; version=0.0.4";
+    response.body = Metrics();
+  } else {
+    response = http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
+  }
+  respond(std::move(response));
+}
+
+Status Service::CheckHealth() {
+  if (writer_->healthy()) return {};
+  return Fail(ErrorCode::kIo, "the database {} has failed; nothing more is taken",
+              config_.database().string());
+}
+
+void Service::Expire() {
+  const auto now = std::chrono::steady_clock::now();
+  if (last_expiry_ && now - *last_expiry_ < kExpiryInterval) return;
+  last_expiry_ = now;
+  writer_->Post(
+      [this](Data& data) { return ForgetOld(data, config_.retention_days, clock_.Now()); },
+      [](Status) {});
+  ExpireMore();
+}
+
+// A few at a time, behind all that waits meanwhile.
+void Service::ExpireMore() {
+  auto removed = std::make_shared<std::uint64_t>(0);
+  writer_->Post(
+      [this, removed](Data& data) -> Status {
+        FIELDCOST_ASSIGN(*removed, ExpireSome(data, config_.retention_days, clock_.Now()));
+        return {};
+      },
+      [this, removed](const Status& status) {
+        if (!status) {
+          LogEvent(LogLevel::kError, "removing old events failed",
+                   {{"error", status.error().message}});
+          return;
+        }
+        expired_ += *removed;
+        if (*removed == kExpireAtOnce) ExpireMore();
+      });
+}
+
+bool Service::IsDiskFull() const {
+  struct statvfs disk {};
+  if (config_.min_free_bytes == 0 || ::statvfs(config_.data_dir.c_str(), &disk) != 0) return false;
+  return std::uint64_t{disk.f_bavail} * disk.f_frsize < config_.min_free_bytes;
+}
+
+std::string Service::WhyNotReady() const {
+  if (!writer_->healthy()) return "the database has failed";
+  if (IsDiskFull()) return "less is free on the disk of the data than data.min_free_mib";
+  if (!server_) return "starting";
+  if (const auto validity = server_->certificate_validity()) {
+    const std::string why =
+        http::WhyNotValid(*validity, std::chrono::floor<std::chrono::seconds>(clock_.Now()));
+    if (!why.empty()) return "the certificate " + why;
+  }
+  return "";
+}
+
+std::string Service::Metrics() const {
+  MetricsText text;
+  text.Gauge("fieldcost_probe_ready", "1 if batches are taken", WhyNotReady().empty() ? 1 : 0);
+  text.Counter("fieldcost_probe_batches_total", "batches taken, each once", counters_.batches);
+  text.Counter("fieldcost_probe_steps_total", "points in them", counters_.steps);
+  text.Counter("fieldcost_probe_duplicates_total", "batches sent again", counters_.duplicates);
+  text.Counter("fieldcost_probe_refused_batches_total", "batches not taken",
+               counters_.refused_batches);
+  text.Counter("fieldcost_probe_logins_total", "passwords that were right", counters_.logins);
+  text.Counter("fieldcost_probe_failed_logins_total", "passwords that were wrong, or had to wait",
+               counters_.failed_logins);
+  text.Counter("fieldcost_probe_forged_forms_total", "forms that no page of this server had sent",
+               counters_.forged_forms);
+  text.Counter("fieldcost_probe_overloads_total", "requests turned away since too many waited",
+               counters_.overloads);
+  text.Counter("fieldcost_probe_expired_events_total", "events removed for their age", expired_);
+  if (server_) {
+    const http::ServerCounters door = server_->counters();
+    text.Gauge("fieldcost_probe_open_connections", "connections now", door.open_connections);
+    text.Counter("fieldcost_probe_requests_total", "requests of all kinds", door.requests);
+    text.Counter("fieldcost_probe_over_address_limit_total",
+                 "connections and requests above the limits of an address",
+                 door.over_address_limit);
+  }
+  struct statvfs disk {};
+  if (::statvfs(config_.data_dir.c_str(), &disk) == 0) {
+    text.Gauge("fieldcost_probe_disk_free_bytes", "free on the disk of the data",
+               std::uint64_t{disk.f_bavail} * disk.f_frsize);
+  }
+  return text.Take();
+}
+
+void Service::Stop() {
+  if (std::exchange(is_stopped_, true)) return;
+  if (server_) {
+    server_->Stop(kDrainTime);
+    RemoveUrl(config_.address_file);
+  }
+  if (site_) site_->Stop();
+  if (writer_) writer_->Stop();
+  if (admin_server_) {
+    admin_server_->Stop(std::chrono::seconds(0));
+    RemoveUrl(config_.admin_address_file);
+  }
+}
+
+}  // namespace fieldcost::probe_server

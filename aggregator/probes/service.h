@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "aggregator/probes/config.h"
+#include "aggregator/probes/data/readers.h"
+#include "aggregator/probes/data/writer.h"
+#include "aggregator/probes/web/site.h"
+#include "common/base/clock.h"
+#include "common/http/server.h"
+
+namespace fieldcost::probe_server {
+
+inline constexpr std::size_t kReservedDescriptors = 128;
+
+// The parts of a running server, in the order in which they start. Its functions are called by one
+// thread, that of Serve().
+class Service {
+ public:
+  // REQUIRES: both outlive this.
+  Service(const Config& config, const Clock& clock) : config_(config), clock_(clock) {}
+  ~Service() { Stop(); }
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // Everything runs afterwards, and where it listens is told: log and files.
+  Status Start();
+  // kIo: the database has failed, end.
+  Status CheckHealth();
+  Status ReloadCertificate() { return server_->ReloadCertificate(); }
+  // Has what is too old removed, if that was an hour ago; does not wait for it.
+  void Expire();
+  // Ends what was started; requests in progress are answered. Idempotent.
+  void Stop();
+
+ private:
+  Status StartAdmin();
+  void HandleAdmin(const http::Request& untrusted_request, const http::Respond& respond) const;
+  void ExpireMore();
+  bool IsDiskFull() const;
+  std::string WhyNotReady() const;
+  std::string Metrics() const;
+
+  const Config& config_;
+  const Clock& clock_;
+  SiteCounters counters_;
+  std::atomic<std::uint64_t> expired_{0};
+  std::unique_ptr<Writer> writer_;
+  std::unique_ptr<Readers> readers_;
+  std::unique_ptr<Site> site_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> admin_server_;
+  std::optional<std::chrono::steady_clock::time_point> last_expiry_;
+  bool is_stopped_ = false;
+};
+
+// Checks what a start needs, and makes nothing: lines about what was found. The first error names
+// what was tried, on what, why it failed, and what to do.
+Result<std::string> CheckStart(const Config& config);
+
+}  // namespace fieldcost::probe_server

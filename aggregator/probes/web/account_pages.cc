@@ -1,0 +1,36 @@
+#include "aggregator/probes/pages/account_page.h"
+
+#include "aggregator/probes/pages/numbers.h"
+#include "aggregator/probes/web/handlers.h"
+#include "aggregator/probes/web/responses.h"
+#include "common/base/text.h"
+
+namespace fieldcost::probe_server {
+
+Result<http::Response> ShowAccount(Visit& visit) {
+  FIELDCOST_ASSIGN(const std::vector<Device> devices,
+                   ListDevices(visit.data.database(), visit.viewer->user));
+  std::vector<DeviceLine> lines;
+  for (const Device& device : devices) {
+    lines.push_back({.id = device.id.value(),
+                     .name = device.name,
+                     .made = DayText(Stored(device.created) * 1'000),
+                     .is_revoked = device.is_revoked});
+  }
+  Frame frame = visit.PageFrame("Account");
+  const std::string_view done = visit.target.query.Find("done");
+  if (done == "password") frame.notice = "The password is another now.";
+  if (done == "device") frame.notice = "The device is revoked.";
+  return HtmlAnswer(200, AccountPage(frame, lines));
+}
+
+Result<http::Response> RevokeOwnDevice(Visit& visit) {
+  const auto number = ParseUint64(visit.Part(1));
+  if (!number) return Fail(ErrorCode::kNotFound, "there is no such device");
+  FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) {
+    return RevokeDevice(data.database(), DeviceId(*number), visit.viewer->user);
+  }));
+  return Redirect("/account?done=device");
+}
+
+}  // namespace fieldcost::probe_server

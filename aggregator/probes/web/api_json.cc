@@ -1,0 +1,167 @@
+#include "aggregator/probes/web/api_json.h"
+
+#include <boost/json.hpp>
+
+#include "common/probe/steps.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+namespace json = boost::json;
+
+std::string_view NameOf(probe::Mark mark) {
+  if (mark == probe::Mark::kSetAside) return "set_aside";
+  return mark == probe::Mark::kKept ? "kept" : "none";
+}
+
+std::string_view NameOf(probe::Change change) {
+  switch (change) {
+    case probe::Change::kTooLittle:
+      return "too_little";
+    case probe::Change::kNone:
+      return "none";
+    case probe::Change::kSlower:
+      return "slower";
+    case probe::Change::kFaster:
+      return "faster";
+  }
+  return "";
+}
+
+json::object RowJson(const probe::EventRow& row, const std::string& user,
+                     const probe::Verdict& verdict) {
+  json::array tags(row.tags.begin(), row.tags.end());
+  json::object object{{"id", row.id.Hex()},
+                      {"label", row.label},
+                      {"user", user},
+                      {"program", row.program},
+                      {"build", row.build},
+                      {"tags", std::move(tags)},
+                      {"begin_ns", std::to_string(row.begin_ns)},
+                      {"is_over", row.end_ns != 0},
+                      {"total_ns", row.TotalNs()},
+                      {"hits", row.hits},
+                      {"is_incomplete", row.is_incomplete},
+                      {"is_suspended", row.is_suspended},
+                      {"mark", NameOf(row.mark)},
+                      {"mark_reason", row.mark_reason},
+                      {"is_set_aside", verdict.IsSetAside()},
+                      {"reason", verdict.reason}};
+  return object;
+}
+
+json::array StackJson(const std::vector<probe::Frame>& stack) {
+  json::array frames;
+  for (const probe::Frame& frame : stack) {
+    frames.push_back(json::object{{"function", frame.function},
+                                  {"module", frame.module},
+                                  {"file", frame.file},
+                                  {"line", frame.line}});
+  }
+  return frames;
+}
+
+json::object HitJson(const probe::EventHit& hit) {
+  json::object object{{"label", hit.site.label},
+                      {"function", hit.site.function},
+                      {"file", hit.site.file},
+                      {"line", hit.site.line},
+                      {"kind", static_cast<unsigned>(hit.kind)},
+                      {"ns", std::to_string(hit.ns)},
+                      {"run", std::to_string(hit.run)},
+                      {"program", hit.program},
+                      {"thread", hit.thread},
+                      {"sequence", hit.sequence}};
+  if (hit.value) object["value"] = std::to_string(*hit.value);
+  if (hit.has_stack) {
+    object["stack"] = StackJson(hit.stack);
+    object["stack_is_cut"] = hit.stack_is_cut;
+  }
+  return object;
+}
+
+json::object ChangeJson(const probe::StepChange& change) {
+  return {{"name", change.name},
+          {"base_events", change.base_events},
+          {"new_events", change.new_events},
+          {"base_ns", change.base_ns},
+          {"new_ns", change.new_ns},
+          {"ratio", change.ratio},
+          {"ratio_low", change.ratio_low},
+          {"ratio_high", change.ratio_high},
+          {"p", change.p},
+          {"q", change.q},
+          {"change", NameOf(change.change)}};
+}
+
+}  // namespace
+
+std::string EventsJson(const FoundEvents& found) {
+  json::array events;
+  for (const EventLine& line : found.lines) {
+    events.push_back(RowJson(line.row, line.user, line.verdict));
+  }
+  json::object answer{{"events", std::move(events)}, {"set_aside_left_out", found.hidden}};
+  if (found.next) answer["next"] = CursorText(*found.next);
+  return json::serialize(answer);
+}
+
+std::string EventJson(const EventView& view) {
+  json::object answer = RowJson(view.event.row, view.user, view.verdict);
+  json::array hits;
+  for (const probe::EventHit& hit : view.event.hits) hits.push_back(HitJson(hit));
+  json::array steps;
+  for (const probe::Step& step : probe::StepsOf(view.event)) {
+    steps.push_back(json::object{{"name", step.name},
+                                 {"hit", step.hit},
+                                 {"ns", step.ns},
+                                 {"between_threads", step.between_threads}});
+  }
+  answer["points"] = std::move(hits);
+  answer["points_left_out"] = view.event.hits_left_out;
+  answer["steps"] = std::move(steps);
+  return json::serialize(answer);
+}
+
+std::string ComparisonJson(const std::vector<probe::Event>& events,
+                           const std::optional<probe::Comparison>& comparison) {
+  const probe::StepTable table = probe::Align(events);
+  json::array ids;
+  json::array columns;
+  for (std::size_t event = 0; event < events.size(); ++event) {
+    ids.push_back(json::value(events[event].row.id.Hex()));
+    json::array column;
+    for (const std::uint64_t ns : table.ns[event]) {
+      column.push_back(ns == probe::kNoStep ? json::value() : json::value(ns));
+    }
+    columns.push_back(std::move(column));
+  }
+  json::object answer{{"events", std::move(ids)},
+                      {"steps", json::array(table.names.begin(), table.names.end())},
+                      {"ns", std::move(columns)}};
+  if (comparison) {
+    json::array steps;
+    for (const probe::StepChange& step : comparison->steps) steps.push_back(ChangeJson(step));
+    answer["total"] = ChangeJson(comparison->total);
+    answer["changes"] = std::move(steps);
+  }
+  return json::serialize(answer);
+}
+
+std::string HistoryJson(const HistoryView& view) {
+  json::array builds;
+  for (const probe::BuildPoint& point : view.builds) {
+    builds.push_back(json::object{{"build", point.build},
+                                  {"first_ns", std::to_string(point.first_ns)},
+                                  {"events", point.events},
+                                  {"median_ns", point.median_ns},
+                                  {"low_ns", point.low_ns},
+                                  {"high_ns", point.high_ns},
+                                  {"change", ChangeJson(point.change)}});
+  }
+  return json::serialize(json::object{{"label", view.label},
+                                      {"builds", std::move(builds)},
+                                      {"set_aside_left_out", view.set_aside}});
+}
+
+}  // namespace fieldcost::probe_server

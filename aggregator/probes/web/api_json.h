@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aggregator/probes/pages/event_page.h"
+#include "aggregator/probes/pages/history_page.h"
+#include "aggregator/probes/web/queries.h"
+
+namespace fieldcost::probe_server {
+
+// Answers of the API. Points of time are strings of ns since 1970, since they are beyond what
+// JSON's numbers hold exactly; durations are numbers of ns. Pure.
+
+std::string EventsJson(const FoundEvents& found);
+std::string EventJson(const EventView& view);
+std::string ComparisonJson(const std::vector<probe::Event>& events,
+                           const std::optional<probe::Comparison>& comparison);
+std::string HistoryJson(const HistoryView& view);
+
+}  // namespace fieldcost::probe_server

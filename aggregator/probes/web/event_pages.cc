@@ -1,0 +1,86 @@
+#include "aggregator/probes/pages/event_page.h"
+
+#include <fmt/format.h>
+
+#include "aggregator/probes/pages/compare_page.h"
+#include "aggregator/probes/pages/history_page.h"
+#include "aggregator/probes/pages/list_page.h"
+#include "aggregator/probes/web/handlers.h"
+#include "aggregator/probes/web/queries.h"
+#include "aggregator/probes/web/responses.h"
+#include "common/base/text.h"
+#include "common/probe/limits.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+constexpr std::size_t kMaxOfferedLabels = 100;
+
+std::string NoticeOf(std::string_view done) {
+  if (done == "marked") return "That is noted.";
+  if (done == "purged") return "They are removed.";
+  return "";
+}
+
+}  // namespace
+
+Result<http::Response> ShowLabels(Visit& visit) {
+  FIELDCOST_ASSIGN(const std::vector<probe::LabelCount> labels, visit.data.events().Labels({}));
+  return HtmlAnswer(200, LabelsPage(visit.PageFrame("Labels"), labels));
+}
+
+Result<http::Response> ShowEvents(Visit& visit) {
+  FIELDCOST_ASSIGN(const AskedEvents asked, ParseFilter(visit.target.query, visit.data));
+  FIELDCOST_ASSIGN(FoundEvents found, FindEvents(visit.data, asked));
+  FIELDCOST_ASSIGN(const std::vector<probe::LabelCount> labels, visit.data.events().Labels({}));
+  EventList list{.filter = asked.text, .lines = std::move(found.lines), .hidden = found.hidden};
+  for (const probe::LabelCount& label : labels) {
+    if (list.labels.size() < kMaxOfferedLabels) list.labels.push_back(label.label);
+  }
+  if (found.next) list.older_cursor = CursorText(*found.next);
+  Frame frame = visit.PageFrame(asked.text.label.empty() ? "Events" : "Events " + asked.text.label);
+  frame.notice = NoticeOf(visit.target.query.Find("done"));
+  return HtmlAnswer(200, EventsPage(frame, list));
+}
+
+Result<http::Response> ShowEvent(Visit& visit) {
+  FIELDCOST_ASSIGN(const EventView view, LoadEvent(visit.data, visit.Part(1)));
+  Frame frame = visit.PageFrame("Event " + view.event.row.label);
+  frame.notice = NoticeOf(visit.target.query.Find("done"));
+  return HtmlAnswer(200, EventPage(frame, view));
+}
+
+Result<http::Response> ShowStep(Visit& visit) {
+  FIELDCOST_ASSIGN(const EventView view, LoadEvent(visit.data, visit.Part(1)));
+  const auto hit = ParseUint64(visit.Part(3));
+  if (!hit || *hit >= view.event.hits.size()) {
+    return Fail(ErrorCode::kNotFound, "the event has no such step");
+  }
+  return HtmlAnswer(
+      200, StepPage(visit.PageFrame("Step " + view.event.hits[*hit].site.label), view, *hit));
+}
+
+Result<http::Response> ShowComparison(Visit& visit) {
+  const Parameters& query = visit.target.query;
+  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids,
+                   ParseIds(query.All("id"), probe::kMaxCompared));
+  CompareView view{.base_tag = std::string(query.Find("base")),
+                   .new_tag = std::string(query.Find("new"))};
+  FIELDCOST_ASSIGN(view.events, LoadEvents(visit.data, ids));
+  FIELDCOST_ASSIGN(const UserNames names, UserNames::Load(visit.data));
+  for (const probe::Event& event : view.events) view.users.push_back(names.Of(event.row.owner));
+  view.tags = TagsOf(view.events);
+  if (!view.base_tag.empty() && !view.new_tag.empty() && view.base_tag != view.new_tag) {
+    view.comparison = CompareTags(view.events, view.base_tag, view.new_tag);
+  }
+  return HtmlAnswer(200, ComparePage(visit.PageFrame("Side by side"), view));
+}
+
+Result<http::Response> ShowHistory(Visit& visit) {
+  const std::string label(visit.target.query.Find("label"));
+  if (label.empty()) return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
+  FIELDCOST_ASSIGN(const HistoryView view, LoadHistory(visit.data, label));
+  return HtmlAnswer(200, HistoryPage(visit.PageFrame("History of " + label), view));
+}
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/http/message.h"
+
+namespace fieldcost::probe_server {
+
+// Who a request is of, as it says itself, and whether a page of ours has sent it. Pure.
+
+inline constexpr char kSessionCookie[] = "__Host-fieldcost-probes";
+inline constexpr char kFormTokenHeader[] = "X-Form-Token";
+
+// The session's id that it carries; nullopt: none.
+std::optional<std::string_view> SessionOf(const http::Request& untrusted_request);
+// The token after "Authorization: Bearer "; nullopt: none.
+std::optional<std::string_view> TokenOf(const http::Request& untrusted_request);
+
+// A browser has sent it: it says from where.
+bool IsOfBrowser(const http::Request& untrusted_request);
+// The browser says that a page of this server has sent it: Sec-Fetch-Site and Origin, of which at
+// least one must be there.
+bool IsOfOurPages(const http::Request& untrusted_request);
+
+// Set-Cookie for a session that begins, and for one that has ended.
+std::string SessionCookie(std::string_view id);
+std::string NoSessionCookie();
+
+// Whether somebody may be sent there: an address of this server.
+bool IsOwnAddress(std::string_view untrusted_address);
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,85 @@
+// POST /v1/probes: a batch of a device.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "aggregator/probes/web/handlers.h"
+#include "aggregator/probes/web/responses.h"
+#include "common/crypto/sha256.h"
+#include "common/probe/batch.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+constexpr int kInsufficientStorage = 507;
+
+Result<Arrival> ReadArrival(const Visit& visit) {
+  if (!visit.viewer->device) {
+    return Fail(ErrorCode::kPermissionDenied, "batches are taken of devices, by their token");
+  }
+  const std::string& untrusted_body = visit.untrusted_request.body;
+  FIELDCOST_ASSIGN(probe::Batch batch, probe::DecodeBatch(untrusted_body));
+  return Arrival{.device = *visit.viewer->device,
+                 .user = visit.viewer->user,
+                 .body_hash = crypto::Sha256(untrusted_body),
+                 .batch = std::move(batch)};
+}
+
+http::Response NoRoom(std::string_view message) {
+  http::Response response =
+      http::JsonError(kInsufficientStorage, Name(ErrorCode::kTooLarge), message);
+  response.headers.emplace_back("Retry-After", "3600");
+  return response;
+}
+
+void Refuse(const Visit& visit, const http::Respond& respond, http::Response response) {
+  ++visit.site.counters.refused_batches;
+  respond(Guarded(std::move(response)));
+}
+
+}  // namespace
+
+void Ingest(const Visit& visit, http::Respond respond) {
+  if (visit.site.is_disk_full()) {
+    Refuse(visit, respond, NoRoom("the server's disk is full"));
+    return;
+  }
+  auto read = ReadArrival(visit);
+  if (!read) {
+    Refuse(visit, respond, ErrorAnswer(read.error()));
+    return;
+  }
+  struct State {
+    Arrival arrival;
+    bool is_duplicate = false;
+  };
+  auto state = std::make_shared<State>(State{.arrival = std::move(*read)});
+  const SiteParts& site = visit.site;
+  const bool taken = site.writer.Post(
+      [state, &site](Data& data) -> Status {
+        FIELDCOST_ASSIGN(state->is_duplicate,
+                         AcceptBatch(data, state->arrival, site.quota, site.clock.Now()));
+        return {};
+      },
+      [state, &site, respond](Status status) {
+        if (!status) {
+          ++site.counters.refused_batches;
+          respond(Guarded(status.error().code == ErrorCode::kTooLarge
+                              ? NoRoom(status.error().message)
+                              : ErrorAnswer(status.error())));
+          return;
+        }
+        ++(state->is_duplicate ? site.counters.duplicates : site.counters.batches);
+        if (!state->is_duplicate) site.counters.steps += state->arrival.batch.hits.size();
+        respond(Guarded(
+            JsonAnswer(200, fmt::format(R"({{"sequence": {}, "duplicate": {}}})",
+                                        state->arrival.batch.sequence, state->is_duplicate))));
+      });
+  if (taken) return;
+  ++site.counters.overloads;
+  Refuse(visit, respond,
+         ErrorAnswer(Fail(ErrorCode::kUnavailable, "too much is to be written; try again")));
+}
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,168 @@
+// Logging in and out, passwords, and the tokens of devices.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "aggregator/probes/accounts/guessing.h"
+#include "aggregator/probes/accounts/password.h"
+#include "aggregator/probes/accounts/users.h"
+#include "aggregator/probes/pages/account_page.h"
+#include "aggregator/probes/web/guard.h"
+#include "aggregator/probes/web/handlers.h"
+#include "aggregator/probes/web/responses.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+namespace json = boost::json;
+
+struct Credentials {
+  std::string untrusted_user;
+  std::string untrusted_password;
+};
+
+// What is said to everybody who is not let in.
+constexpr char kWrong[] = "name or password is wrong";
+
+Guesser GuesserOf(const Visit& visit, const Credentials& credentials) {
+  return {.untrusted_name = credentials.untrusted_user,
+          .address = visit.untrusted_request.peer_address};
+}
+
+// Whose they are. kUnauthenticated: nobody's; kUnavailable: not looked at, `wait` says for how long
+// (0: for another reason). The same is done for names that nobody has.
+Result<User> Check(const Visit& visit, const Credentials& credentials, std::chrono::seconds& wait) {
+  const Guesser guesser = GuesserOf(visit, credentials);
+  const WallTime now = visit.site.clock.Now();
+  ++visit.site.counters.failed_logins;
+  FIELDCOST_TRY(visit.site.writer.Run(
+      [&](Data& data) { return BeginAttempt(data.database(), guesser, now, wait); }));
+  FIELDCOST_ASSIGN(const std::optional<User> user,
+                   FindUser(visit.data.database(), credentials.untrusted_user));
+  if (!VerifyPassword(user ? user->password_hash : "", credentials.untrusted_password)) {
+    return Fail(ErrorCode::kUnauthenticated, kWrong);
+  }
+  FIELDCOST_TRY(
+      visit.site.writer.Run([&](Data& data) { return NoteSuccess(data.database(), guesser); }));
+  --visit.site.counters.failed_logins;
+  ++visit.site.counters.logins;
+  return *user;
+}
+
+int StatusOf(const Error& error, std::chrono::seconds wait) {
+  return wait.count() != 0 ? 429 : HttpStatus(error.code);
+}
+
+http::Response LoginRefusal(const Visit& visit, const Credentials& credentials, const Error& error,
+                            std::chrono::seconds wait) {
+  Frame frame{.title = "Log in", .notice = error.message, .is_error = true};
+  http::Response response = HtmlAnswer(
+      StatusOf(error, wait), LoginPage(frame, credentials.untrusted_user, visit.form.Find("next")));
+  if (wait.count() != 0) response.headers.emplace_back("Retry-After", std::to_string(wait.count()));
+  return response;
+}
+
+// A new session of the user, instead of the one that the browser may have had.
+Result<std::string> Renew(const Visit& visit, UserId user) {
+  std::string id;
+  const std::string old(SessionOf(visit.untrusted_request).value_or(""));
+  const WallTime now = visit.site.clock.Now();
+  const Status begun = visit.site.writer.Run([&](Data& data) -> Status {
+    FIELDCOST_TRY(EndSession(data.database(), old));
+    FIELDCOST_ASSIGN(id, BeginSession(data.database(), user, now));
+    return {};
+  });
+  FIELDCOST_TRY(begun);
+  return id;
+}
+
+http::Response SendTo(std::string_view link, const std::string& cookie) {
+  http::Response response = Redirect(link);
+  response.headers.emplace_back("Set-Cookie", cookie);
+  return response;
+}
+
+}  // namespace
+
+Result<http::Response> ShowLogin(Visit& visit) {
+  if (visit.viewer && !visit.viewer->session.empty()) return Redirect("/");
+  return HtmlAnswer(200, LoginPage({.title = "Log in"}, "", visit.target.query.Find("next")));
+}
+
+Result<http::Response> LogIn(Visit& visit) {
+  const Credentials credentials{std::string(visit.form.Find("user")),
+                                std::string(visit.form.Find("password"))};
+  std::chrono::seconds wait{0};
+  const auto user = Check(visit, credentials, wait);
+  if (!user) return LoginRefusal(visit, credentials, user.error(), wait);
+  FIELDCOST_ASSIGN(const std::string id, Renew(visit, user->id));
+  const std::string_view next = visit.form.Find("next");
+  return SendTo(IsOwnAddress(next) ? next : "/", SessionCookie(id));
+}
+
+Result<http::Response> LogOut(Visit& visit) {
+  FIELDCOST_TRY(visit.site.writer.Run(
+      [&](Data& data) { return EndSession(data.database(), visit.viewer->session); }));
+  return SendTo("/login", NoSessionCookie());
+}
+
+Result<http::Response> ChangePassword(Visit& visit) {
+  const std::string_view wanted = visit.form.Find("new_password");
+  FIELDCOST_TRY(CheckPassword(wanted));
+  std::chrono::seconds wait{0};
+  const auto user =
+      Check(visit, {visit.viewer->name, std::string(visit.form.Find("password"))}, wait);
+  if (!user) {
+    return HtmlAnswer(StatusOf(user.error(), wait),
+                      MessagePage(visit.PageFrame("Password"), user.error().message));
+  }
+  FIELDCOST_ASSIGN(const std::string hash, HashPassword(wanted));
+  FIELDCOST_TRY(visit.site.writer.Run(
+      [&](Data& data) { return SetPassword(data.database(), user->id, hash); }));
+  FIELDCOST_ASSIGN(const std::string id, Renew(visit, user->id));
+  return SendTo("/account?done=password", SessionCookie(id));
+}
+
+Result<http::Response> EnrolDevice(Visit& visit) {
+  boost::system::error_code failure;
+  json::value untrusted_value;
+  if (visit.untrusted_request.body.size() <= kMaxFormBytes) {
+    untrusted_value = json::parse(visit.untrusted_request.body, failure);
+  }
+  const json::object* object = failure ? nullptr : untrusted_value.if_object();
+  const auto text = [&](std::string_view name) -> const json::string* {
+    const json::value* value = object == nullptr ? nullptr : object->if_contains(name);
+    return value == nullptr ? nullptr : value->if_string();
+  };
+  const json::string* name = text("name");
+  const json::string* user_name = text("user");
+  const json::string* password = text("password");
+  if (name == nullptr || user_name == nullptr || password == nullptr) {
+    return Fail(ErrorCode::kInvalidArgument,
+                R"(expected a JSON object {{"user": "...", "password": "...", "name": "..."}})");
+  }
+  FIELDCOST_TRY(CheckName("device", {name->data(), name->size()}));
+  std::chrono::seconds wait{0};
+  const auto user = Check(visit,
+                          {std::string(user_name->data(), user_name->size()),
+                           std::string(password->data(), password->size())},
+                          wait);
+  if (!user) {
+    http::Response response = http::JsonError(StatusOf(user.error(), wait), Name(user.error().code),
+                                              user.error().message);
+    if (wait.count() != 0) {
+      response.headers.emplace_back("Retry-After", std::to_string(wait.count()));
+    }
+    return response;
+  }
+  NewDevice made;
+  FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) -> Status {
+    FIELDCOST_ASSIGN(made, AddDevice(data.database(), user->id, {name->data(), name->size()},
+                                     visit.site.clock.Now()));
+    return {};
+  }));
+  return JsonAnswer(200,
+                    fmt::format(R"({{"token": "{}", "device": {}}})", made.token, made.id.value()));
+}
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,126 @@
+#include "aggregator/probes/web/queries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "aggregator/probes/accounts/users.h"
+#include "aggregator/probes/data/judged.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+bool HasTag(const probe::Event& event, const std::string& tag) {
+  const std::vector<std::string>& tags = event.row.tags;
+  return std::find(tags.begin(), tags.end(), tag) != tags.end();
+}
+
+Result<std::vector<EventLine>> Judged(Data& data, std::vector<probe::EventRow> rows) {
+  FIELDCOST_ASSIGN(const UserNames names, UserNames::Load(data));
+  FIELDCOST_ASSIGN(std::vector<probe::Verdict> verdicts, JudgeRows(data.events(), rows));
+  std::vector<EventLine> lines;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string user = names.Of(rows[i].owner);
+    lines.push_back({std::move(rows[i]), std::move(user), std::move(verdicts[i])});
+  }
+  return lines;
+}
+
+}  // namespace
+
+Result<UserNames> UserNames::Load(Data& data) {
+  UserNames names;
+  FIELDCOST_ASSIGN(const std::vector<User> users, ListUsers(data.database()));
+  for (const User& user : users) names.names_[user.id.value()] = user.name;
+  return names;
+}
+
+std::string UserNames::Of(std::uint64_t owner) const {
+  const auto found = names_.find(owner);
+  return found != names_.end() ? found->second : fmt::format("user {}", owner);
+}
+
+Result<FoundEvents> FindEvents(Data& data, const AskedEvents& asked) {
+  FIELDCOST_ASSIGN(probe::EventPage page,
+                   data.events().List(asked.filter, asked.cursor, asked.limit));
+  FoundEvents found{.next = page.next};
+  FIELDCOST_ASSIGN(std::vector<EventLine> lines, Judged(data, std::move(page.events)));
+  for (EventLine& line : lines) {
+    if (line.verdict.IsSetAside() && !asked.text.with_set_aside) {
+      ++found.hidden;
+    } else {
+      found.lines.push_back(std::move(line));
+    }
+  }
+  return found;
+}
+
+Result<EventView> LoadEvent(Data& data, std::string_view untrusted_id) {
+  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, ParseIds({untrusted_id}, 1));
+  EventView view;
+  FIELDCOST_ASSIGN(view.event, data.events().Get(ids.front()));
+  FIELDCOST_ASSIGN(std::vector<EventLine> lines, Judged(data, {view.event.row}));
+  view.user = std::move(lines.front().user);
+  view.verdict = std::move(lines.front().verdict);
+  return view;
+}
+
+Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids) {
+  std::vector<probe::Event> events;
+  for (const probe::EventId& id : ids) {
+    FIELDCOST_ASSIGN(probe::Event event, data.events().Get(id));
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+std::vector<std::string> TagsOf(const std::vector<probe::Event>& events) {
+  std::set<std::string> tags;
+  for (const probe::Event& event : events) {
+    tags.insert(event.row.tags.begin(), event.row.tags.end());
+  }
+  return {tags.begin(), tags.end()};
+}
+
+probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std::string& base_tag,
+                              const std::string& new_tag) {
+  std::vector<probe::Event> base;
+  std::vector<probe::Event> changed;
+  for (const probe::Event& event : events) {
+    const bool is_base = HasTag(event, base_tag);
+    const bool is_new = HasTag(event, new_tag);
+    if (is_base && !is_new) base.push_back(event);
+    if (is_new && !is_base) changed.push_back(event);
+  }
+  return probe::Compare(base, changed, kLeastChange);
+}
+
+Result<HistoryView> LoadHistory(Data& data, const std::string& label) {
+  FIELDCOST_ASSIGN(probe::EventPage page, data.events().List({.label = label, .ended_only = true},
+                                                             std::nullopt, kMaxHistoryEvents));
+  HistoryView view{.label = label, .is_cut = page.next.has_value()};
+  const std::vector<probe::Verdict> verdicts = probe::Judge(page.events);
+  std::vector<probe::EventRow> counted;
+  for (std::size_t i = 0; i < page.events.size(); ++i) {
+    if (verdicts[i].IsSetAside()) {
+      ++view.set_aside;
+    } else {
+      counted.push_back(std::move(page.events[i]));
+    }
+  }
+  view.builds = probe::History(counted, kLeastChange);
+  return view;
+}
+
+Result<std::vector<EventLine>> FindSetAside(Data& data, const std::string& label,
+                                            std::size_t limit) {
+  FIELDCOST_ASSIGN(probe::EventPage page,
+                   data.events().List({.label = label}, std::nullopt, kMaxHistoryEvents));
+  FIELDCOST_ASSIGN(std::vector<EventLine> lines, Judged(data, std::move(page.events)));
+  std::erase_if(lines, [](const EventLine& line) { return !line.verdict.IsSetAside(); });
+  lines.resize(std::min(lines.size(), limit));
+  return lines;
+}
+
+}  // namespace fieldcost::probe_server

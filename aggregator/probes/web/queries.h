@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/probes/pages/event_page.h"
+#include "aggregator/probes/pages/history_page.h"
+#include "aggregator/probes/pages/list_page.h"
+#include "aggregator/probes/web/filter.h"
+#include "common/probe/compare.h"
+
+namespace fieldcost::probe_server {
+
+// What pages and API tell alike. Errors: the database's, and those named.
+
+inline constexpr std::size_t kMaxHistoryEvents = 10'000;  // the newest
+inline constexpr double kLeastChange = 0.05;              // that is named
+
+// Users' names by number; those that are gone are "user 7".
+class UserNames {
+ public:
+  static Result<UserNames> Load(Data& data);
+  std::string Of(std::uint64_t owner) const;
+
+ private:
+  std::map<std::uint64_t, std::string> names_;
+};
+
+struct FoundEvents {
+  std::vector<EventLine> lines;
+  std::size_t hidden = 0;  // set aside, and not asked for
+  std::optional<probe::EventCursor> next;
+};
+Result<FoundEvents> FindEvents(Data& data, const AskedEvents& asked);
+
+// kNotFound; kInvalidArgument: it is no event's number.
+Result<EventView> LoadEvent(Data& data, std::string_view untrusted_id);
+
+// kNotFound.
+Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids);
+std::vector<std::string> TagsOf(const std::vector<probe::Event>& events);
+// Those with one tag against those with the other; who has both is of neither.
+probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std::string& base_tag,
+                              const std::string& new_tag);
+
+// Of those that are over and not set aside.
+Result<HistoryView> LoadHistory(Data& data, const std::string& label);
+
+// Those of the label that are set aside, the newest.
+Result<std::vector<EventLine>> FindSetAside(Data& data, const std::string& label,
+                                            std::size_t limit);
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+
+#include "aggregator/probes/web/visit.h"
+#include "common/base/worker_pool.h"
+#include "common/http/message.h"
+#include "common/http/server.h"
+
+namespace fieldcost::probe_server {
+
+inline constexpr unsigned kSiteThreads = 4;
+inline constexpr unsigned kPasswordThreads = 2;  // 64 MiB each
+inline constexpr std::size_t kSiteReaders = kSiteThreads + kPasswordThreads;
+
+// All that the server answers, pages and API. Thread-safe.
+class Site {
+ public:
+  // REQUIRES: kSiteReaders readers.
+  explicit Site(SiteParts parts);
+  ~Site();  // as Stop()
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+
+  // An http::Handler.
+  void Handle(http::Request untrusted_request, http::Respond respond);
+  // Answers what waits, and takes no more. Idempotent.
+  void Stop();
+
+ private:
+  const SiteParts parts_;
+  WorkerPool workers_;
+  WorkerPool password_workers_;
+};
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+
+namespace fieldcost {
+
+// Asks for a password at the terminal, without showing it; without a terminal it is the first line
+// of standard input. kInvalidArgument: there is none.
+Result<std::string> ReadPassword(const std::string& user);
+
+// Asks for a new password at the terminal, twice, without showing it; without a terminal it is the
+// first line of standard input. kInvalidArgument: they differ, or there is none.
+Result<std::string> ReadNewPassword(const std::string& user);
+
+}  // namespace fieldcost

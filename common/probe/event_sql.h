@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+
+#include "common/probe/event_store.h"
+
+namespace fieldcost::probe {
+
+// What the files of EventStore share. For this folder only.
+
+// Columns in the order of RowOf().
+inline constexpr char kSelectEvent[] =
+    "SELECT event.row, id_run, id_number, label, event.owner, program, build, tags, begin_ns, "
+    "end_ns, hits, flags, mark, mark_reason, points_key, session FROM event JOIN run ON run.row = "
+    "event.run";
+
+enum EventRowFlag : std::uint64_t { kRowIncomplete = 1, kRowSuspended = 2, kRowHasBegin = 4 };
+
+EventRow RowOf(const sqlite::Statement& statement);
+
+// By how much the `uses` of a table's rows change. A row that nobody uses afterwards is removed,
+// and of a stack its places in frames.
+using UseChanges = std::map<std::uint64_t, std::int64_t>;
+Status ChangeUses(sqlite::Database& database, const std::string& table, const UseChanges& changes);
+
+// "\na\nb\n"; empty if there are none.
+std::string TagsText(const std::vector<std::string>& tags);
+std::vector<std::string> TagsOf(std::string_view text);
+
+}  // namespace fieldcost::probe

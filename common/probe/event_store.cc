@@ -1,0 +1,141 @@
+// The tables of events. Times are nanoseconds, ids the 64 bits as SQLite's signed integers. `uses`
+// counts who refers to a row; what nobody does is removed with its last user.
+#include "common/probe/event_store.h"
+
+#include "common/base/check.h"
+#include "common/probe/event_sql.h"
+
+namespace fieldcost::probe {
+namespace {
+
+constexpr std::uint64_t kSchemaVersion = 1;
+
+constexpr char kSchema[] = R"(
+CREATE TABLE event_schema(version INTEGER NOT NULL);
+INSERT INTO event_schema VALUES(1);
+CREATE TABLE run(
+  row INTEGER PRIMARY KEY,
+  owner INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  program TEXT NOT NULL,
+  build TEXT NOT NULL,
+  tags TEXT NOT NULL,          -- sorted, with a line feed before and after each
+  start_ns INTEGER NOT NULL,
+  disk_read_bytes INTEGER NOT NULL,
+  lost_hits INTEGER NOT NULL,
+  uses INTEGER NOT NULL,       -- events and hits
+  UNIQUE(owner, id));
+CREATE TABLE site(
+  row INTEGER PRIMARY KEY,
+  label TEXT NOT NULL,
+  function TEXT NOT NULL,
+  file TEXT NOT NULL,
+  line INTEGER NOT NULL,
+  kind INTEGER NOT NULL,       -- SiteKind
+  uses INTEGER NOT NULL,       -- hits
+  UNIQUE(label, function, file, line, kind));
+CREATE TABLE frame(
+  row INTEGER PRIMARY KEY,
+  function TEXT NOT NULL,
+  module TEXT NOT NULL,
+  file TEXT NOT NULL,
+  line INTEGER NOT NULL,
+  uses INTEGER NOT NULL,       -- places in stacks
+  UNIQUE(function, module, file, line));
+CREATE TABLE stack(
+  row INTEGER PRIMARY KEY,
+  frames TEXT NOT NULL,        -- rows, innermost first, with commas between; "..." at the end if it is cut
+  uses INTEGER NOT NULL,       -- hits
+  UNIQUE(frames));
+CREATE TABLE event(
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner INTEGER NOT NULL,
+  id_run INTEGER NOT NULL,
+  id_number INTEGER NOT NULL,
+  run INTEGER NOT NULL,        -- row: of the run that began it, else of the first that told of it
+  label TEXT NOT NULL,         -- empty: it began elsewhere
+  begin_ns INTEGER NOT NULL,   -- of one that began elsewhere, the first hit's
+  end_ns INTEGER NOT NULL,     -- 0: not over
+  flags INTEGER NOT NULL,      -- 1 incomplete, 2 suspended, 4 its beginning is known
+  hits INTEGER NOT NULL,
+  points_key INTEGER NOT NULL,
+  mark INTEGER NOT NULL,       -- Mark
+  mark_reason TEXT NOT NULL,
+  UNIQUE(owner, id_run, id_number));
+CREATE INDEX event_id ON event(id_run, id_number);
+CREATE INDEX event_time ON event(begin_ns, row);
+CREATE INDEX event_label ON event(label, begin_ns, row);
+CREATE TABLE hit(
+  event INTEGER NOT NULL,      -- row, as all of these
+  ns INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  thread INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  site INTEGER NOT NULL,
+  stack INTEGER,
+  kind INTEGER NOT NULL,       -- HitKind
+  value INTEGER,
+  parent INTEGER,
+  PRIMARY KEY(event, ns, run, thread, sequence)) WITHOUT ROWID;
+)";
+
+Result<EventRow> NeedRow(sqlite::Statement statement, const EventId& id) {
+  FIELDCOST_ASSIGN(const bool found, statement.Step());
+  if (!found) return Fail(ErrorCode::kNotFound, "there is no event {}", id.Hex());
+  return RowOf(statement);
+}
+
+}  // namespace
+
+Result<EventStore> EventStore::Create(sqlite::Database& database) {
+  FIELDCOST_ASSIGN(
+      const std::uint64_t tables,
+      database.QueryInt("SELECT count(*) FROM sqlite_master WHERE name = 'event_schema'"));
+  if (tables == 0) {
+    if (database.InTransaction()) {
+      FIELDCOST_TRY(database.Execute(kSchema));
+    } else {
+      FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
+      FIELDCOST_TRY(database.Execute(kSchema));
+      FIELDCOST_TRY(transaction.Commit());
+    }
+  }
+  FIELDCOST_ASSIGN(const std::uint64_t version,
+                   database.QueryInt("SELECT version FROM event_schema"));
+  if (version != kSchemaVersion) {
+    return Fail(ErrorCode::kUnsupported,
+                "the database of probe points has version {}, this program reads {}", version,
+                kSchemaVersion);
+  }
+  return EventStore(database);
+}
+
+Result<EventRow> EventStore::Row(const EventId& id) const {
+  sqlite::Statement statement = database_->Prepare(
+      std::string(kSelectEvent) + " WHERE id_run = ? AND id_number = ? ORDER BY event.row LIMIT 1");
+  statement.Int(id.run).Int(id.number);
+  return NeedRow(std::move(statement), id);
+}
+
+Status EventStore::SetMark(const EventId& id, Mark mark, const std::string& reason) {
+  FIELDCOST_ASSIGN(const EventRow row, Row(id));
+  return database_->Prepare("UPDATE event SET mark = ?, mark_reason = ? WHERE row = ?")
+      .Int(static_cast<std::uint64_t>(mark))
+      .Text(reason)
+      .Int(row.row)
+      .Run();
+}
+
+Result<EventStore::Size> EventStore::Measure() const {
+  Size size;
+  FIELDCOST_ASSIGN(size.events, database_->QueryInt("SELECT count(*) FROM event"));
+  FIELDCOST_ASSIGN(size.hits, database_->QueryInt("SELECT ifnull(sum(hits), 0) FROM event"));
+  FIELDCOST_ASSIGN(const std::uint64_t pages, database_->QueryInt("PRAGMA page_count"));
+  FIELDCOST_ASSIGN(const std::uint64_t free, database_->QueryInt("PRAGMA freelist_count"));
+  FIELDCOST_ASSIGN(const std::uint64_t page_bytes, database_->QueryInt("PRAGMA page_size"));
+  size.bytes = (pages - free) * page_bytes;
+  return size;
+}
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/probe/types.h"
+#include "common/sqlite/sqlite.h"
+
+namespace fieldcost::probe {
+
+// Events and their hits in a SQLite database: at home in probe.db, at a server in its own. Tables
+// are in event_store.cc. All calls are of one connection, and not thread-safe; other connections
+// may read meanwhile. Errors: those of sqlite::Database.
+
+// What somebody decided about an event; otherwise what set_aside.h finds stands.
+enum class Mark : std::uint8_t { kNone = 0, kSetAside = 1, kKept = 2 };
+
+struct EventRow {
+  std::uint64_t row = 0;  // grows with the time of arrival
+  EventId id;
+  std::string label;
+  std::uint64_t owner = 0;  // whose: given to Add()
+  std::string program;
+  std::string build;
+  std::vector<std::string> tags;  // those of the run, sorted
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;  // 0: not over
+  std::uint64_t hits = 0;
+  bool is_incomplete = false;
+  bool is_suspended = false;
+  Mark mark = Mark::kNone;
+  std::string mark_reason;
+  // Equal for events that passed the same labels as often, in any order.
+  std::uint64_t points_key = 0;
+  std::uint64_t session = 0;  // of the run
+
+  std::uint64_t TotalNs() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
+};
+
+struct EventFilter {
+  std::string label;  // empty: any, as all of these
+  std::string build;
+  std::string tag;
+  std::string program;
+  std::vector<std::uint64_t> owners;
+  std::uint64_t from_ns = 0;  // begun in [from, to)
+  std::uint64_t to_ns = 0;    // 0: no end
+  std::uint64_t run = 0;
+  std::uint64_t session = 0;
+  bool ended_only = false;
+};
+
+// Where a page of a list ends: what is older comes next.
+struct EventCursor {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t row = 0;
+};
+
+struct EventPage {
+  std::vector<EventRow> events;  // newest first by begin
+  std::optional<EventCursor> next;
+};
+
+// A hit with what its indices stood for.
+struct EventHit {
+  Site site;
+  std::vector<Frame> stack;  // innermost first
+  bool has_stack = false;
+  bool stack_is_cut = false;
+  HitKind kind = HitKind::kPoint;
+  std::uint64_t run = 0;
+  std::string program;
+  std::uint64_t ns = 0;
+  std::uint32_t thread = 0;
+  std::uint64_t sequence = 0;
+  std::optional<std::uint64_t> value;
+  std::uint64_t parent = 0;
+};
+
+struct Event {
+  EventRow row;
+  std::vector<EventHit> hits;       // by time; of one thread by sequence
+  std::uint64_t hits_left_out = 0;  // beyond kMaxHitsOfEvent
+};
+
+struct LabelCount {
+  std::string label;
+  std::uint64_t events = 0;
+  std::uint64_t newest_ns = 0;
+};
+
+class EventStore {
+ public:
+  // Makes the tables if they are not there; another version's: kUnsupported. The database must
+  // outlive it.
+  static Result<EventStore> Create(sqlite::Database& database);
+
+  // Adds a valid batch. Events and runs are those of `owner`: nobody adds to another one's. What is
+  // there already (the same hit: event, time, run, thread, sequence) is not added again. REQUIRES:
+  // the caller's transaction, so that its own rows (a ledger, positions) are written with it or not
+  // at all.
+  Status Add(const Batch& batch, std::uint64_t owner);
+
+  Result<EventPage> List(const EventFilter& filter, std::optional<EventCursor> after,
+                         std::size_t limit) const;
+  Result<std::vector<LabelCount>> Labels(const EventFilter& filter) const;  // most events first
+  // Of events with equal ids, of different owners, the one that came first. kNotFound.
+  Result<EventRow> Row(const EventId& id) const;
+  Result<Event> Get(const EventId& id) const;
+
+  // kNotFound. Own transaction if there is none.
+  Status SetMark(const EventId& id, Mark mark, const std::string& reason);
+
+  // Removes them with their hits, and what nothing refers to any more; how many events went.
+  // REQUIRES: the caller's transaction.
+  Result<std::uint64_t> Remove(const std::vector<EventId>& ids);
+  // Those begun before that time, at most `limit` of them, the oldest first.
+  Result<std::uint64_t> Expire(std::uint64_t before_ns, std::size_t limit);
+
+  struct Size {
+    std::uint64_t events = 0;
+    std::uint64_t hits = 0;
+    std::uint64_t bytes = 0;  // of the database in use
+  };
+  Result<Size> Measure() const;
+
+ private:
+  explicit EventStore(sqlite::Database& database) : database_(&database) {}
+  sqlite::Database* database_;
+};
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/probe/steps.h"
+
+namespace fieldcost::probe {
+
+// What both export formats are made of. Pure.
+
+// A step with its place in time.
+struct StepSpan {
+  Step step;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+std::vector<StepSpan> SpansOf(const Event& event);
+
+// From its begin, else its first hit, to its end, else its last hit; never back.
+struct EventBounds {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+EventBounds BoundsOf(const Event& event);
+
+// "#0 Load at src/index.cc:40 (editor)", a frame a line; "" without a stack.
+std::string StackText(const EventHit& hit);
+
+// "point", "begin", "end", "join".
+std::string_view Word(HitKind kind);
+
+// The run that an event is shown in: that which began it; if that is elsewhere, of its first hit.
+std::uint64_t OwnRunOf(const Event& event);
+
+// What is known of a run that has events or hits here.
+struct RunOf {
+  std::uint64_t id = 0;
+  std::string program;
+  std::string build;  // both only of runs that began an event
+  std::vector<std::string> tags;
+};
+// By id.
+std::map<std::uint64_t, RunOf> RunsOf(std::span<const Event> events);
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,60 @@
+#include "common/probe/json_writer.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/base/text.h"
+
+namespace fieldcost::probe {
+
+void JsonWriter::Separate() {
+  if (needs_comma_) json_ += ',';
+  needs_comma_ = true;
+}
+
+JsonWriter& JsonWriter::Open(char bracket) {
+  Separate();
+  json_ += bracket;
+  needs_comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Close(char bracket) {
+  json_ += bracket;
+  needs_comma_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Key(std::string_view literal) {
+  Separate();
+  json_ += QuoteJson(literal);
+  json_ += ':';
+  needs_comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Text(std::string_view untrusted_text) {
+  Separate();
+  json_ += QuoteJson(untrusted_text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::IntText(std::uint64_t value) { return Text(std::to_string(value)); }
+
+JsonWriter& JsonWriter::Raw(std::string_view literal) {
+  Separate();
+  json_ += literal;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Microseconds(std::uint64_t ns) {
+  return Raw(fmt::format("{}.{:03}", ns / 1000, ns % 1000));
+}
+
+std::string JsonWriter::Take() {
+  json_ += '\n';
+  return std::move(json_);
+}
+
+}  // namespace fieldcost::probe

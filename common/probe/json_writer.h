@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fieldcost::probe {
+
+// JSON, piece by piece; puts commas. Not thread-safe. REQUIRES: what is opened is closed.
+class JsonWriter {
+ public:
+  JsonWriter& Object() { return Open('{'); }
+  JsonWriter& EndObject() { return Close('}'); }
+  JsonWriter& Array() { return Open('['); }
+  JsonWriter& EndArray() { return Close(']'); }
+  JsonWriter& Key(std::string_view literal);          // of the next value
+  JsonWriter& Text(std::string_view untrusted_text);  // escaped
+  JsonWriter& IntText(std::uint64_t value);           // "123"
+  JsonWriter& Raw(std::string_view literal);          // a number, true, false
+  JsonWriter& Microseconds(std::uint64_t ns);         // 1.234, exact
+
+  // All of it and a newline.
+  std::string Take();
+
+ private:
+  JsonWriter& Open(char bracket);
+  JsonWriter& Close(char bracket);
+  void Separate();
+
+  std::string json_;
+  bool needs_comma_ = false;
+};
+
+}  // namespace fieldcost::probe

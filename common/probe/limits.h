@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/base/units.h"
+
+namespace fieldcost::probe {
+
+inline constexpr std::uint32_t kBatchFormatVersion = 1;
+inline constexpr std::size_t kBatchTargetBytes = 128 * kKiB;    // encoded, before compression
+inline constexpr std::size_t kMaxBatchBodyBytes = 256 * kKiB;   // compressed, as received
+inline constexpr std::size_t kMaxBatchDecodedBytes = 2 * kMiB;  // after decompression
+inline constexpr std::size_t kMaxRuns = 256;                    // of a batch, as all up to hits
+inline constexpr std::size_t kMaxSites = 4096;
+inline constexpr std::size_t kMaxFrames = 16384;
+inline constexpr std::size_t kMaxStacks = 8192;
+inline constexpr std::size_t kMaxEvents = 16384;
+inline constexpr std::size_t kMaxHits = 32768;
+inline constexpr std::size_t kMaxStackFrames = 128;
+
+inline constexpr std::size_t kMaxLabelBytes = 64;  // of points and events
+inline constexpr std::size_t kMaxTags = 8;
+inline constexpr std::size_t kMaxTagBytes = 31;
+inline constexpr std::size_t kMaxBuildBytes = 63;
+inline constexpr std::size_t kMaxProgramBytes = 255;
+inline constexpr std::size_t kMaxFunctionBytes = 255;
+inline constexpr std::size_t kMaxFileBytes = 255;  // the end of longer paths
+
+// Times outside of [2020, 2100) are no times.
+inline constexpr std::uint64_t kLeastNs = 1'577'836'800'000'000'000;
+inline constexpr std::uint64_t kMostNs = 4'102'444'800'000'000'000;
+
+inline constexpr std::size_t kMaxHitsOfEvent = 4096;  // that are shown; more are counted only
+inline constexpr std::size_t kMaxCompared = 12;       // events side by side
+inline constexpr std::size_t kMaxStepNames = 1024;    // of a table of steps
+
+}  // namespace fieldcost::probe

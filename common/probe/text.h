@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace fieldcost::probe {
+
+// Labels, tags and names: UTF-8 without control characters (U+0000 to U+001F, U+007F to U+009F) and
+// without those that turn the direction of what follows, within a bound of bytes. Pure functions.
+
+bool IsText(std::string_view untrusted_text, std::size_t max_bytes);
+
+// What is not allowed becomes U+FFFD; what is too long loses its end, at a character's boundary.
+std::string CleanText(std::string_view untrusted_text, std::size_t max_bytes);
+// The same, but loses its beginning: paths.
+std::string CleanPath(std::string_view untrusted_path, std::size_t max_bytes);
+
+}  // namespace fieldcost::probe

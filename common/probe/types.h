@@ -1,0 +1,112 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fieldcost::probe {
+
+// What probe points have told, as it is stored, sent and shown. Values; times are nanoseconds since
+// 1970 (of the machine's own clock, carried on by a monotonic one within a run).
+
+// An event: of the run that began it, its number there; number 0 is the run's own. As text 32 hex
+// digits, which W3C Trace Context calls trace-id.
+struct EventId {
+  std::uint64_t run = 0;
+  std::uint64_t number = 0;
+  auto operator<=>(const EventId&) const = default;
+
+  std::string Hex() const;
+  static std::optional<EventId> Parse(std::string_view untrusted_text);
+};
+
+// A program from its start to its end; several of one session if it starts others.
+struct Run {
+  std::uint64_t id = 0;       // random
+  std::uint64_t session = 0;  // random; of one `fieldcost probe run`
+  std::string program;        // file name
+  std::string build;          // what the user calls it, else the beginning of its build-id
+  std::vector<std::string> tags;
+  std::uint64_t start_ns = 0;
+  std::uint64_t disk_read_bytes = 0;
+  std::uint64_t lost_hits = 0;  // of no event that is known
+  bool operator==(const Run&) const = default;
+};
+
+enum class SiteKind : std::uint8_t { kSource = 0, kNamed = 1, kAutomatic = 2 };
+
+// Where a point stands.
+struct Site {
+  std::string label;
+  std::string function;  // of a named point "library!symbol"; empty if not known
+  std::string file;
+  std::uint32_t line = 0;
+  SiteKind kind = SiteKind::kSource;
+  bool operator==(const Site&) const = default;
+};
+
+struct Frame {
+  std::string function;  // empty: not known
+  std::string module;    // file name of the program or library
+  std::string file;      // empty: not known
+  std::uint32_t line = 0;
+  auto operator<=>(const Frame&) const = default;
+};
+
+// Innermost frame first; indices into a batch's frames.
+struct Stack {
+  std::vector<std::uint32_t> frames;
+  bool is_cut = false;  // there were more, which are not known
+  bool operator==(const Stack&) const = default;
+};
+
+// Of an event that is not over, what is known so far. Later ones of the same event add to it: flags
+// are or-ed, of times the greater one stands.
+struct EventInfo {
+  EventId id;
+  std::uint32_t run = 0;       // index: of the run that tells it
+  std::string label;           // empty: began elsewhere, nothing is known of it here
+  std::uint64_t begin_ns = 0;  // 0: began elsewhere
+  std::uint64_t end_ns = 0;    // 0: not yet
+  bool is_incomplete = false;  // hits were lost
+  bool is_suspended = false;   // the machine slept meanwhile
+  bool operator==(const EventInfo&) const = default;
+};
+
+// Numbers are never reused: they are the wire's and the database's.
+enum class HitKind : std::uint8_t { kPoint = 1, kBegin = 2, kEnd = 3, kJoin = 4 };
+
+inline constexpr std::uint32_t kNoStack = ~std::uint32_t{0};
+
+// A point was passed.
+struct Hit {
+  EventId event;
+  std::uint32_t run = 0;  // indices
+  std::uint32_t site = 0;
+  std::uint32_t stack = kNoStack;
+  HitKind kind = HitKind::kPoint;
+  std::uint64_t ns = 0;
+  std::uint32_t thread = 0;    // its id in the system
+  std::uint64_t sequence = 0;  // in the thread
+  std::optional<std::uint64_t> value;
+  std::uint64_t parent = 0;  // of kJoin: parent-id
+  bool operator==(const Hit&) const = default;
+};
+
+// What is sent at once. Every index is of the vector here.
+struct Batch {
+  std::uint64_t sequence = 0;  // of the device, from 1 on
+  std::vector<Run> runs;
+  std::vector<Site> sites;
+  std::vector<Frame> frames;
+  std::vector<Stack> stacks;
+  std::vector<EventInfo> events;
+  std::vector<Hit> hits;
+  bool operator==(const Batch&) const = default;
+};
+
+}  // namespace fieldcost::probe

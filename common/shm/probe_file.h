@@ -1,0 +1,240 @@
+#pragma once
+
+// What `fieldcost probe run` and libfieldcost_probe.so say to each other: a plan, and of each
+// program a file with rings, into which its threads write what they passed. Both are in one
+// directory on memory that the command makes for itself: its *session*. Little endian, fixed
+// layout, x86-64 only. No C++ runtime. Who reads the files treats them as hostile.
+//
+//   plan:  ProbePlan | ProbePlanPoint[point_count]
+//   rings: ProbeHeader | ProbeSite[kProbeSites] | ProbeRing[kProbeRings]
+//          | kProbeRings * kProbeRingBytes | ProbeModule[kProbeModules]
+//
+// A ring has one writer, its thread, and one reader. Positions count bytes since the beginning,
+// modulo 2^64; a place is a position modulo kProbeRingBytes. The writer fills [head, ...) and then
+// stores head with release. Records begin at multiples of 64 bytes and do not cross the end of the
+// ring: what is left there is a record of kind kProbeFill. The reader, who maps nothing that may
+// vanish under it, writes to the file instead: `tail`, for the next reader, and then `given_back`,
+// for the writer, of one byte, so that nobody ever sees half of it.
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace fieldcost::shm {
+
+// The absolute path of the session's directory; set for the programs.
+inline constexpr char kProbeDirectoryVariable[] = "FIELDCOST_PROBE_DIR";
+inline constexpr char kProbePlanName[] = "plan";
+inline constexpr char kProbeFileSuffix[] = ".probe";
+inline constexpr char kProbePlanMagic[8] = {'f', 'c', 'p', 'r', 'b', 'p', 'l', 'n'};
+inline constexpr char kProbeMagic[8] = {'f', 'c', 'p', 'r', 'b', 'r', 'n', 'g'};
+inline constexpr uint32_t kProbeVersion = 1;
+
+inline constexpr uint32_t kProbeSites = 2048;
+inline constexpr uint32_t kProbeRings = 64;
+inline constexpr uint64_t kProbeRingBytes = 1 << 20;
+inline constexpr uint64_t kProbeBlockBytes = kProbeRingBytes / 128;  // space is given back by these
+inline constexpr uint32_t kProbeStackBytes = 2048;      // of raw stack with a hit, at most
+inline constexpr uint32_t kProbeShortStackBytes = 512;  // once half of the ring is used; 3/4: none
+inline constexpr uint32_t kProbeLabelBytes = 65;        // with the end
+inline constexpr uint32_t kMaxProbePoints = 256;        // of a plan
+inline constexpr uint32_t kMaxProbeTags = 8;
+
+// Points that are placed without being asked for by name; bits.
+enum ProbeAutomatic : uint32_t {
+  kProbeStart = 1,        // the process begins; time of `probe run`, else of /proc
+  kProbeLoaded = 2,       // the library's constructor
+  kProbeMain = 4,         // main() is about to be called
+  kProbeFirstOutput = 8,  // first write, flush or stdio call on descriptor 1 or 2
+  kProbeDlopen = 16,      // entry
+  kProbeExec = 32,        // entry
+  kProbeExit = 64,        // exit() or _exit(), or return from main
+};
+inline constexpr uint32_t kProbeAllAutomatic = 127;
+
+enum ProbeWhen : uint32_t { kProbeEntry = 1, kProbeReturn = 2, kProbeBoth = 3 };
+
+// A point that stands before or after a function, named by a pattern.
+struct ProbePlanPoint {
+  char pattern[256];  // "library!symbol" glob, as of traces
+  char label[kProbeLabelBytes];
+  char event[kProbeLabelBytes];  // of the event it belongs to; empty: the thread's
+  uint8_t begins;                // 1: it begins the event `event`
+  uint8_t ends;                  // 1: it ends it
+  uint8_t stack;                 // 1: with a stack record
+  uint8_t value;  // 1..6: with that argument's value (on entry), 7: the result; 0: none
+  uint16_t when;  // ProbeWhen
+  uint8_t reserved[120];
+};
+static_assert(sizeof(ProbePlanPoint) == 512);
+
+struct ProbePlan {
+  char magic[8];
+  uint32_t version;
+  uint32_t point_count;
+  uint64_t size_bytes;
+  uint64_t session;               // random, not 0
+  uint64_t tsc_to_ns_multiplier;  // 32.32 fixed point; 0: ticks are clock_gettime(MONOTONIC)'s ns
+  uint64_t start_unix_ns;         // when the first program was started
+  uint32_t automatic;             // ProbeAutomatic
+  uint32_t stacks;                // 1: points of the source have stacks, too
+  uint32_t local;                 // 1: never to be sent
+  uint32_t tag_count;
+  char build[64];  // what the user calls it; empty: told from the program
+  char tags[kMaxProbeTags][32];
+  // Who takes start_unix_ns: a process of this id, or a child of it. 0: nobody.
+  uint32_t starter_pid;
+  uint8_t reserved[124];
+};
+static_assert(sizeof(ProbePlan) == 512);
+
+enum ProbeKind : uint16_t {
+  kProbeFill = 0,  // nothing, up to the end of the ring
+  kProbePoint = 1,
+  kProbeBegin = 2,  // the event begins
+  kProbeEnd = 3,    // the event ends
+  kProbeJoin = 4,   // this process takes part in an event that another one began
+};
+
+// An event: of the run (process) that began it, its number there. As W3C's trace-id, 16 bytes:
+// both, big endian. Number 0 is the process's own event, from its start to its end.
+struct ProbeEventId {
+  uint64_t run;
+  uint64_t number;
+};
+
+struct ProbeRegisters {
+  uint64_t ip;  // the address that the point's call returns to
+  uint64_t sp;  // after that
+  uint64_t bp;
+  uint64_t bx;
+  uint64_t r12;
+  uint64_t r13;
+  uint64_t r14;
+  uint64_t r15;
+};
+
+// A hit. Its thread's sequence begins anew with 1 where another thread takes over the ring. With a
+// stack: ProbeRegisters and `stack_bytes` (a multiple of 8) of raw stack from sp on
+// follow.
+struct ProbeRecord {
+  uint16_t size_bytes;  // of all of it, a multiple of 64
+  uint16_t kind;        // ProbeKind
+  uint16_t stack_bytes;
+  uint16_t flags;   // ProbeRecordFlag
+  uint32_t site;    // number
+  uint32_t thread;  // its id
+  uint64_t ticks;
+  uint64_t sequence;  // of the thread's hits, from 1 on; a gap: dropped ones
+  ProbeEventId event;
+  uint64_t value;
+  uint64_t parent;  // of kProbeJoin: parent-id of the traceparent; else 0
+};
+static_assert(sizeof(ProbeRecord) == 64 && sizeof(ProbeRegisters) == 64);
+
+enum ProbeRecordFlag : uint32_t {
+  kProbeHasRegisters = 1,
+  kProbeHasValue = 2,
+  kProbeShortStack = 4,  // less of it than usual, for want of space
+  kProbeEntered = 8,     // of a named point: on entry
+  kProbeReturned = 16,   // of a named point: after its return
+};
+
+enum ProbeSiteKind : uint32_t { kProbeSource = 0, kProbeNamed = 1, kProbeAutomaticSite = 2 };
+
+struct ProbeSite {
+  char label[kProbeLabelBytes];
+  char file[255];      // empty: not known
+  char function[128];  // of a named point "library!symbol"
+  uint32_t line;
+  uint32_t kind;       // ProbeSiteKind
+  uint32_t automatic;  // ProbeAutomatic bit of an automatic one
+  uint32_t complete;   // 1, last
+  uint8_t reserved[48];
+};
+static_assert(sizeof(ProbeSite) == 512);
+
+inline constexpr uint32_t kProbeModules = 256;
+
+// What was loaded, for who names stacks when the program is gone. A later module may lie where an
+// earlier one has been.
+struct ProbeModule {
+  char path[256];
+  uint8_t build_id[32];
+  uint32_t build_id_bytes;
+  uint32_t complete;  // 1, last
+  uint64_t base;      // what to add to its virtual addresses
+  uint64_t begin;     // its mapped range
+  uint64_t end;
+  uint64_t code_offset;  // of its code: place in the file less virtual address, modulo 2^64
+  uint8_t reserved[56];
+};
+static_assert(sizeof(ProbeModule) == 384);
+
+inline constexpr uint32_t kProbeIncomplete = 16;
+
+struct ProbeRing {
+  uint32_t threads;      // that had it, one after the other; 0: never used
+  uint32_t tid;          // of the last one
+  uint64_t head;         // writer's
+  uint64_t tail;         // reader's; the writer does not look at it
+  uint64_t dropped;      // hits that found no space
+  uint64_t interrupted;  // hits in signal handlers that interrupted another one of the thread
+  // Events that lost a hit here; above kProbeIncomplete all that were open meanwhile.
+  uint32_t incomplete_count;
+  uint8_t given_back;  // reader's: blocks of kProbeBlockBytes that may be used again, modulo 256
+  uint8_t reserved8[3];
+  ProbeEventId incomplete[kProbeIncomplete];
+  uint64_t open_from_ticks;  // between which all events that were open are incomplete; 0, 0: none
+  uint64_t open_until_ticks;
+  uint8_t reserved[192];
+};
+static_assert(sizeof(ProbeRing) == 512);
+
+struct ProbeHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t complete;  // 1 once everything above `attached` is written
+  uint64_t size_bytes;
+  uint64_t session;
+  uint64_t run;  // random, not 0
+  uint32_t pid;
+  uint32_t parent_pid;
+  uint64_t tsc_to_ns_multiplier;  // as the plan's
+  // One moment by four clocks.
+  uint64_t start_ticks;
+  uint64_t start_unix_ns;
+  uint64_t start_monotonic_ns;
+  uint64_t start_boot_ns;
+  uint64_t process_start_unix_ns;  // of the process
+  char program[512];               // path
+  uint32_t attached;               // 0: it entered a sandbox, or loaded what must be left alone
+  uint32_t site_count;             // claimed; may pass kProbeSites: the rest was not kept
+  uint64_t lost_hits;              // of threads without a ring, of sites that were not kept
+  uint64_t next_number;            // of events
+  uint64_t ended;                  // 1: exit was seen
+  uint32_t incomplete_count;       // as a ring's, of lost_hits
+  uint32_t module_count;           // may pass kProbeModules: the rest is not known
+  ProbeEventId incomplete[kProbeIncomplete];
+  uint64_t open_from_ticks;
+  uint64_t open_until_ticks;
+  uint8_t reserved[3176];
+};
+static_assert(sizeof(ProbeHeader) == 4096 && offsetof(ProbeHeader, attached) == 608);
+
+constexpr uint64_t ProbeSitesOffset() { return sizeof(ProbeHeader); }
+constexpr uint64_t ProbeRingsOffset() {
+  return ProbeSitesOffset() + kProbeSites * sizeof(ProbeSite);
+}
+constexpr uint64_t ProbeDataOffset() {
+  return ProbeRingsOffset() + kProbeRings * sizeof(ProbeRing);
+}
+static_assert(ProbeDataOffset() % 4096 == 0);
+constexpr uint64_t ProbeModulesOffset() {
+  return ProbeDataOffset() + kProbeRings * kProbeRingBytes;
+}
+constexpr uint64_t ProbeFileBytes() {
+  return ProbeModulesOffset() + kProbeModules * sizeof(ProbeModule);
+}
+static_assert(ProbeFileBytes() % 4096 == 0);
+
+}  // namespace fieldcost::shm

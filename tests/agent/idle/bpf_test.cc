@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "agent/idle/bpf_program.h"
+#include "tests/agent/idle/recorded_idle.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::idle_agent {
+namespace {
+
+using fieldcost::testing::ProcessResult;
+using fieldcost::testing::RunProcess;
+using idle::testing::RecordedIdle;
+
+constexpr char kRecorder[] = FIELDCOST_BINARY_DIR "/bin/fieldcost-idle";
+
+std::string Victim(const std::string& name) { return FIELDCOST_BINARY_DIR "/victims/" + name; }
+
+class BpfModeTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const auto loaded = BpfProgram::Load({}, [](std::span<const std::uint8_t>) {});
+    if (!loaded) GTEST_SKIP() << "no programs in the kernel: " << loaded.error().message;
+  }
+  ProcessResult Record(std::vector<std::string> more) {
+    std::vector<std::string> words = {kRecorder, "--output", file_, "--mode", "bpf"};
+    words.insert(words.end(), more.begin(), more.end());
+    return RunProcess({.arguments = words});
+  }
+  // While others use it, it may be for next to nothing.
+  static bool WasIdle(const RecordedIdle& recorded, std::uint64_t explained_ns) {
+    return recorded.Sum(idle::kToIdle) >= explained_ns;
+  }
+  testing::TempDir directory_;
+  std::string file_ = directory_.path() / "a.fct";
+};
+
+// The share of the sum, in percent.
+double Share(const RecordedIdle& recorded, const char* metric,
+             const std::vector<std::string>& functions) {
+  return 100 * static_cast<double>(recorded.Sum(metric, functions)) /
+         static_cast<double>(recorded.Sum(metric));
+}
+
+TEST_P(BpfModeTest, AConvoyIsItsLockAndTheSleepOfWhoHoldsIt) {
+  const ProcessResult result = Record({"--", Victim(GetParam()), "--rounds", "100"});
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_NE(result.output.find("interrupted 0"), std::string::npos) << result.output;
+  const RecordedIdle recorded(file_);
+  if (!WasIdle(recorded, 350'000'000)) GTEST_SKIP() << "the CPU was never idle: others used it";
+  // On a quiet machine 99 and more (tests/bench); here others may run in between.
+  EXPECT_GE(Share(recorded, idle::kToIdle, {"Consume", "WaitForLock", "[lock]"}), 95);
+  EXPECT_GE(Share(recorded, idle::kPairs, {"WaitForLock", "[until]", "HoldAndSleep", "[sleep]"}),
+            90);
+  EXPECT_GT(Share(recorded, idle::kPairs, {"HoldAndSleep", "[woken by]", "[interrupt]"}), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Frames, BpfModeTest, ::testing::Values("idle_convoy", "idle_convoy_fp"),
+                         [](const auto& test) { return std::string(test.param); });
+
+class BpfTest : public BpfModeTest {};
+
+INSTANTIATE_TEST_SUITE_P(Once, BpfTest, ::testing::Values(""),
+                         [](const auto&) { return "always"; });
+
+TEST_P(BpfTest, AllIdleTimeIsToldToTheNanosecond) {
+  const ProcessResult result = Record({"--", Victim("idle_convoy"), "--rounds", "50", "--spread"});
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  const RecordedIdle recorded(file_);
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle), recorded.Count("idle ns"));
+  std::uint64_t explained = 0;
+  recorded.ForEach(idle::kCpuIdle, [&](const idle::testing::Frames& frames, std::uint64_t value) {
+    const auto why = idle::WhyOf(frames.at(1).function);
+    ASSERT_TRUE(why) << frames.at(1).function;
+    if (HasStack(*why)) explained += value;
+  });
+  EXPECT_EQ(recorded.Sum(idle::kToIdle), explained);
+  EXPECT_EQ(recorded.Sum(idle::kPairs), explained);
+}
+
+TEST_P(BpfTest, ACpuIsIdleForAsLongAsTheKernelSays) {
+  const ProcessResult result = Record({"--for", "2000000000", "--all"});
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  const RecordedIdle recorded(file_);
+  std::size_t cpus = 0;
+  recorded.ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t stat) {
+    const auto told = recorded.Sum(idle::kCpuIdle, {frames.at(0).function});
+    EXPECT_NEAR(static_cast<double>(told), static_cast<double>(stat),
+                0.02 * static_cast<double>(stat) + 40e6)
+        << frames.at(0).function;
+    ++cpus;
+  });
+  if (cpus == 0) GTEST_SKIP() << "no CPU was idle: others used them";
+}
+
+TEST_P(BpfTest, ProcessesThatAreStartedAreMonitored) {
+  const ProcessResult result =
+      Record({"--", "/bin/sh", "-c", "sleep 0.2; " + Victim("idle_convoy") + " --rounds 20"});
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  const RecordedIdle recorded(file_);
+  if (!WasIdle(recorded, 200'000'000)) GTEST_SKIP() << "the CPU was never idle: others used it";
+  EXPECT_GT(recorded.Sum(idle::kToIdle, {"[lock]"}) + recorded.Sum(idle::kFromIdle, {"[lock]"}),
+            0U);
+  EXPECT_GT(recorded.Sum(idle::kToIdle, {"[sleep]"}) + recorded.Sum(idle::kToIdle, {"[child]"}),
+            0U);
+}
+
+TEST_P(BpfTest, TheCommandsStatusIsThatOfTheRecorder) {
+  EXPECT_EQ(Record({"--", "/bin/sh", "-c", "exit 3"}).exit_status, 3);
+  EXPECT_EQ(Record({"--", "/bin/sh", "-c", "kill -9 $$"}).exit_status, 128 + 9);
+  const ProcessResult none = Record({"--", "/nonexistent/program"});
+  EXPECT_NE(none.exit_status, 0);
+  EXPECT_NE(none.errors.find("/nonexistent/program"), std::string::npos);
+}
+
+TEST_P(BpfTest, AProcessThatIsGoneIsAnError) {
+  const ProcessResult result = Record({"--pid", "4194304"});
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_NE(result.errors.find("4194304"), std::string::npos) << result.errors;
+}
+
+TEST_P(BpfTest, WhereTheKernelDoesNotDescribeItsTypesThatIsSaid) {
+  const std::string hidden = std::string("mount -t tmpfs none /sys/kernel/btf && exec ") +
+                             kRecorder + " --output " + file_;
+  const ProcessResult asked =
+      RunProcess({.arguments = {"unshare", "-m", "sh", "-c", hidden + " --mode bpf -- /bin/true"}});
+  EXPECT_EQ(asked.exit_status, 78) << asked.errors;
+  EXPECT_NE(asked.errors.find("/sys/kernel/btf/vmlinux"), std::string::npos) << asked.errors;
+  const ProcessResult chosen =
+      RunProcess({.arguments = {"unshare", "-m", "sh", "-c", hidden + " -- /bin/true"}});
+  EXPECT_EQ(chosen.exit_status, 0) << chosen.errors;
+  EXPECT_NE(chosen.errors.find("mode unprivileged"), std::string::npos) << chosen.errors;
+}
+
+TEST_P(BpfTest, WhoMayNotIsToldWhatIsMissing) {
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+  const ProcessResult result =
+      RunProcess({.arguments = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                                kRecorder, "--output", file_, "--mode", "bpf", "--", "/bin/true"}});
+  EXPECT_EQ(result.exit_status, 78) << result.errors;
+  EXPECT_NE(result.errors.find("CAP_BPF"), std::string::npos) << result.errors;
+}
+
+}  // namespace
+}  // namespace fieldcost::idle_agent

@@ -1,0 +1,154 @@
+#include "agent/idle/idle_writer.h"
+
+#include <gtest/gtest.h>
+#include <time.h>
+
+#include "tests/agent/idle/recorded_idle.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::idle_agent {
+namespace {
+
+using idle::testing::RecordedIdle;
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+class IdleWriterTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto writer = IdleWriter::Create(file_, {.about = {.tick_ns = 10 * kMs, .why = "a test"}});
+    ASSERT_TRUE(writer) << writer.error().message;
+    writer_.emplace(std::move(*writer));
+    ASSERT_TRUE(writer_->BeginRun("app"));
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    // A whole second, so that ticks and slices are at known places; a little later than now.
+    begin_ns_ = (static_cast<std::uint64_t>(now.tv_sec) + 1) * 1000 * kMs;
+  }
+
+  // A stack of code of no file, innermost last.
+  StackId Stack(const std::vector<std::uint64_t>& addresses, idle::Why why) {
+    std::vector<sampler::SampledFrame> frames;
+    for (const std::uint64_t address : addresses)
+      frames.insert(frames.begin(), sampler::SampledFrame{.module = 0, .address = address});
+    const auto id =
+        writer_->AddStack(frames, unwind::StackEnd::kOutermost, why, {sampler::SampledModule()});
+    EXPECT_TRUE(id);
+    return *id;
+  }
+  void Idles(std::uint32_t cpu, std::uint64_t from_ms, std::uint64_t to_ms,
+             std::optional<StackId> to, idle::Why why = idle::Why::kNotMonitored) {
+    ASSERT_TRUE(writer_->Take({.cpu = cpu,
+                               .begin_ns = begin_ns_ + from_ms * kMs,
+                               .end_ns = begin_ns_ + to_ms * kMs,
+                               .to = to,
+                               .why = why}));
+  }
+  RecordedIdle Recorded() {
+    EXPECT_TRUE(writer_->EndRun(0));
+    EXPECT_TRUE(writer_->Close());
+    return RecordedIdle(file_);
+  }
+
+  testing::TempDir directory_;
+  std::filesystem::path file_ = directory_.path() / "a.fct";
+  std::optional<IdleWriter> writer_;
+  std::uint64_t begin_ns_ = 0;
+};
+
+TEST_F(IdleWriterTest, TheExampleOfTheReadme) {
+  const StackId wait = Stack({0x10, 0x20}, idle::Why::kLock);
+  const StackId hold = Stack({0x10, 0x30}, idle::Why::kSleep);
+  Idles(1, 8, 31, wait);
+  ASSERT_TRUE(writer_->GoesOn(1, begin_ns_ + 31 * kMs, hold, {.special = idle::kInterrupt}));
+  const RecordedIdle recorded = Recorded();
+  EXPECT_EQ(recorded.Sum(idle::kToIdle, {"[lock]"}), 23 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kToIdleTicks, {"[lock]"}), 3U);
+  EXPECT_EQ(recorded.Sum(idle::kFromIdle, {"[sleep]"}), 23 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kFromIdleTicks, {"[sleep]"}), 3U);
+  EXPECT_EQ(
+      recorded.Sum(idle::kPairs, {"[lock]", "[until]", "[sleep]", "[woken by]", "[interrupt]"}),
+      23 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kPairTicks), 3U);
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle, {"[CPU 1]", "[lock]"}), 23 * kMs);
+  for (const char* const metric : {idle::kToIdle, idle::kFromIdle, idle::kPairs, idle::kCpuIdle})
+    EXPECT_EQ(recorded.Sum(metric), 23 * kMs) << metric;
+  const auto& streams = recorded.recording().contents().descriptions.streams;
+  const auto about = idle::ParseAbout(streams.at(3).name);
+  ASSERT_TRUE(about);
+  EXPECT_EQ(about->why, "a test");
+}
+
+TEST_F(IdleWriterTest, EqualStacksAreOne) {
+  EXPECT_EQ(Stack({1, 2}, idle::Why::kLock), Stack({1, 2}, idle::Why::kLock));
+  EXPECT_NE(Stack({1, 2}, idle::Why::kLock), Stack({1, 2}, idle::Why::kIo));
+  EXPECT_NE(Stack({1, 2}, idle::Why::kLock), Stack({2}, idle::Why::kLock));
+}
+
+TEST_F(IdleWriterTest, WhatIsNotExplainedIsInTheSumOfTheCpuAlone) {
+  Idles(0, 0, 5, std::nullopt);
+  Idles(0, 5, 12, std::nullopt, idle::Why::kMovedAway);
+  Idles(0, 12, 14, std::nullopt, idle::Why::kLost);
+  Idles(0, 14, 40, Stack({1}, idle::Why::kIo));
+  EXPECT_EQ(writer_->idle_ns(), 40 * kMs);
+  EXPECT_EQ(writer_->explained_ns(), 26 * kMs);
+  const RecordedIdle recorded = Recorded();
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle), 40 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle, {"[not monitored]"}), 5 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle, {"[moved away]"}), 7 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle, {"[lost]"}), 2 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kToIdle), 26 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kPairs), 26 * kMs);
+}
+
+TEST_F(IdleWriterTest, WhoGoesOnEndsAllThatWasIdleOnThatCpuBefore) {
+  const StackId to = Stack({1}, idle::Why::kSleep);
+  const StackId from = Stack({2}, idle::Why::kLock);
+  Idles(0, 0, 3, to);
+  Idles(1, 0, 100, to);
+  Idles(0, 4, 9, to);
+  ASSERT_TRUE(writer_->GoesOn(0, begin_ns_ + 10 * kMs, from, {}));
+  ASSERT_TRUE(writer_->GoesOn(0, begin_ns_ + 11 * kMs, from, {}));  // nothing was idle since
+  const RecordedIdle recorded = Recorded();
+  EXPECT_EQ(recorded.Sum(idle::kFromIdle), 8 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kPairs, {"[until]", "[lock]"}), 8 * kMs);
+  EXPECT_EQ(recorded.Sum(idle::kPairs, {"[until]", "[nobody]"}), 100 * kMs);
+}
+
+TEST_F(IdleWriterTest, ALongTimeIsAPictureOverTime) {
+  Idles(0, 20, 170, Stack({1}, idle::Why::kIo));
+  const RecordedIdle recorded = Recorded();
+  std::vector<std::uint64_t> parts;
+  const auto each = [&](std::uint64_t /*time*/, std::uint32_t /*path*/,
+                        std::span<const std::uint64_t> values) {
+    parts.push_back(values[0] / kMs);
+  };
+  ASSERT_TRUE(recorded.recording().ForEachSample(recording::StreamId{3}, {}, each));
+  EXPECT_EQ(parts, (std::vector<std::uint64_t>{30, 50, 50, 20}));
+}
+
+TEST_F(IdleWriterTest, DeepStacksKeepTheirInnermostFrames) {
+  std::vector<std::uint64_t> addresses;
+  for (std::uint64_t i = 1; i <= 1000; ++i) addresses.push_back(i);
+  Idles(0, 0, 1, Stack(addresses, idle::Why::kLock));
+  const RecordedIdle recorded = Recorded();
+  recorded.ForEach(idle::kToIdle, [](const idle::testing::Frames& frames, std::uint64_t /*value*/) {
+    ASSERT_EQ(frames.size(), idle::kPartFrames + 2);
+    EXPECT_EQ(frames.front().function, tree::kCut);
+    EXPECT_EQ(frames[idle::kPartFrames].offset, 1000U);
+    EXPECT_EQ(frames.back().function, "[lock]");
+  });
+}
+
+TEST_F(IdleWriterTest, ManyPairsThatNobodyEndsAreNotKeptForEver) {
+  const StackId to = Stack({1}, idle::Why::kSleep);
+  constexpr std::uint64_t kPeriods = 70'000;
+  for (std::uint64_t i = 0; i < kPeriods; ++i) {
+    ASSERT_TRUE(writer_->Take(
+        {.cpu = 0, .begin_ns = begin_ns_ + 2 * i, .end_ns = begin_ns_ + 2 * i + 1, .to = to}));
+  }
+  EXPECT_EQ(Recorded().Sum(idle::kPairs), kPeriods);
+}
+
+}  // namespace
+}  // namespace fieldcost::idle_agent

@@ -1,0 +1,245 @@
+// Modes that look at CPUs in ticks: unprivileged, unprivileged~ and literal.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "agent/idle/idle_probe.h"
+#include "agent/idle/literal_collector.h"
+#include "agent/sampler/process_threads.h"
+#include "tests/agent/idle/recorded_idle.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::idle_agent {
+namespace {
+
+using fieldcost::testing::BackgroundProcess;
+using fieldcost::testing::ProcessResult;
+using fieldcost::testing::RunProcess;
+using idle::testing::RecordedIdle;
+
+constexpr char kRecorder[] = FIELDCOST_BINARY_DIR "/bin/fieldcost-idle";
+constexpr char kNeverIdle[] = "the CPU was hardly ever idle: others used it";
+// Less says nothing of shares.
+constexpr std::uint64_t kEnoughNs = 100'000'000;
+
+std::string Victim(const std::string& name) { return FIELDCOST_BINARY_DIR "/victims/" + name; }
+
+using Words = std::vector<std::string>;
+constexpr char kAsNobody[] = "nobody";
+
+class SampledModesTest : public ::testing::Test {
+ protected:
+  ProcessResult Record(const std::string& mode, const Words& more, bool as_nobody = false) {
+    Words words;
+    if (as_nobody) {
+      std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+      words = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+    }
+    words.insert(words.end(), {kRecorder, "--output", file_, "--mode", mode});
+    words.insert(words.end(), more.begin(), more.end());
+    return RunProcess({.arguments = words});
+  }
+
+  testing::TempDir directory_;
+  std::string file_ = directory_.path() / "a.fct";
+};
+
+// Where a frame pointer is kept, whoever waits in the kernel does not tell it: callers of who
+// called the C library are not known.
+std::string CallerOf(const char* victim) {
+  return victim == std::string("idle_convoy_fp") ? tree::kCut : "Consume";
+}
+
+// In percent of the sum.
+double Share(std::uint64_t part, std::uint64_t sum) {
+  return sum == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(sum);
+}
+
+struct Way {
+  const char* name;
+  const char* mode;
+  const char* victim;
+  bool as_nobody;
+};
+
+class ConvoyTest : public SampledModesTest, public ::testing::WithParamInterface<Way> {};
+
+TEST_P(ConvoyTest, ItIsItsLockAndTheSleepOfWhoHoldsIt) {
+  const auto& [name, mode, victim, as_nobody] = GetParam();
+  if (as_nobody && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
+  const ProcessResult result =
+      Record(mode, {"--", Victim(victim), "--rounds", "100", "--hold-us", "10000"}, as_nobody);
+  if (result.exit_status == 78) GTEST_SKIP() << result.errors;
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_NE(result.output.find("interrupted 0"), std::string::npos) << result.output;
+  const RecordedIdle recorded(file_);
+  const std::uint64_t to_idle = recorded.Sum(idle::kToIdle);
+  if (to_idle < kEnoughNs) GTEST_SKIP() << kNeverIdle;
+  EXPECT_GE(
+      Share(recorded.Sum(idle::kToIdle, {CallerOf(victim), "WaitForLock", "[lock]"}), to_idle), 94);
+  // Who went on is a guess there.
+  if (result.errors.find("unprivileged~") != std::string::npos) return;
+  const std::uint64_t known = recorded.Sum(idle::kFromIdle) -
+                              recorded.Sum(idle::kFromIdle, {FrameName(idle::Why::kLost)}) -
+                              recorded.Sum(idle::kFromIdle, {idle::kNobody});
+  if (known < kEnoughNs) GTEST_SKIP() << "stacks were read too late: others used the CPUs";
+  EXPECT_GE(Share(recorded.Sum(idle::kFromIdle, {"HoldAndSleep", "[sleep]"}), known), 90);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, ConvoyTest,
+    ::testing::Values(Way{"unprivileged", "unprivileged", "idle_convoy", false},
+                      Way{"with_frame_pointers", "unprivileged", "idle_convoy_fp", false},
+                      Way{"as_nobody", "unprivileged", "idle_convoy", true},
+                      Way{"by_candidates", "unprivileged~", "idle_convoy", false},
+                      Way{"by_candidates_as_nobody", "unprivileged~", "idle_convoy", true},
+                      Way{"literal", "literal", "idle_convoy", false},
+                      Way{"literal_with_frame_pointers", "literal", "idle_convoy_fp", false}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+class SumsTest : public SampledModesTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(SumsTest, ACpuIsIdleForAsLongAsTheKernelSays) {
+  const ProcessResult result = Record(GetParam(), {"--", "/bin/sleep", "2"});
+  if (result.exit_status == 78) GTEST_SKIP() << result.errors;
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  const RecordedIdle recorded(file_);
+  const std::vector<std::uint32_t> looked_at = UsableCpus();
+  std::size_t cpus = 0;
+  recorded.ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t stat) {
+    const auto cpu = idle::CpuOf(frames.at(0));
+    ASSERT_TRUE(cpu);
+    if (std::ranges::find(looked_at, *cpu) == looked_at.end()) return;
+    const auto told = recorded.Sum(idle::kCpuIdle, {frames.at(0).function});
+    EXPECT_NEAR(static_cast<double>(told), static_cast<double>(stat),
+                0.05 * static_cast<double>(stat) + 20e6)
+        << frames.at(0).function;
+    ++cpus;
+  });
+  if (cpus == 0) GTEST_SKIP() << kNeverIdle;
+}
+
+TEST_P(SumsTest, AllSumsAgree) {
+  const ProcessResult result =
+      Record(GetParam(), {"--", Victim("idle_convoy"), "--rounds", "50", "--spread"});
+  if (result.exit_status == 78) GTEST_SKIP() << result.errors;
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  const RecordedIdle recorded(file_);
+  std::uint64_t explained = 0;
+  recorded.ForEach(idle::kCpuIdle, [&](const idle::testing::Frames& frames, std::uint64_t value) {
+    const auto why = idle::WhyOf(frames.at(1).function);
+    ASSERT_TRUE(why) << frames.at(1).function;
+    if (HasStack(*why)) explained += value;
+  });
+  EXPECT_EQ(recorded.Sum(idle::kToIdle), explained);
+  EXPECT_EQ(recorded.Sum(idle::kPairs), explained);
+  // Each tick is a tick's worth.
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle), recorded.Count("idle ticks") * 2'003'003);
+}
+
+TEST_P(SumsTest, AProcessThatIsGoneIsAnError) {
+  const ProcessResult result = Record(GetParam(), {"--pid", "4194304"});
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_NE(result.errors.find("4194304"), std::string::npos) << result.errors;
+}
+
+TEST_P(SumsTest, OfAllProcessesOnlyModeBpfCanTell) {
+  const ProcessResult result = Record(GetParam(), {"--for", "1000000", "--all"});
+  EXPECT_EQ(result.exit_status, 78) << result.errors;
+  EXPECT_NE(result.errors.find("bpf"), std::string::npos) << result.errors;
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, SumsTest,
+                         ::testing::Values("unprivileged", "unprivileged~", "literal"),
+                         [](const auto& test) {
+                           const std::string mode = test.param;
+                           return mode == "unprivileged~" ? "candidates" : mode;
+                         });
+
+TEST_F(SampledModesTest, WhoMayNotGoBeforeOthersIsToldSo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
+  const ProcessResult result = Record("literal", {"--", "/bin/true"}, true);
+  EXPECT_EQ(result.exit_status, 78) << result.errors;
+  EXPECT_NE(result.errors.find("CAP_SYS_NICE"), std::string::npos) << result.errors;
+}
+
+// Which CPUs each thread may use.
+std::map<pid_t, std::string> MasksOf(pid_t pid) {
+  std::map<pid_t, std::string> masks;
+  for (const pid_t tid : sampler::ThreadsOf(pid)) {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    ::sched_getaffinity(tid, sizeof mask, &mask);
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &mask)) masks[tid] += std::to_string(cpu) + " ";
+    }
+  }
+  return masks;
+}
+
+// Runs on all CPUs until it is killed.
+class MasksTest : public SampledModesTest {
+ protected:
+  void SetUp() override { ASSERT_TRUE(victim_.WaitForLine("cpu")); }
+  // Until all threads are there.
+  std::map<pid_t, std::string> Masks() {
+    while (sampler::ThreadsOf(victim_.pid()).size() < 5) ::sched_yield();
+    return MasksOf(victim_.pid());
+  }
+  BackgroundProcess victim_{
+      {.arguments = {Victim("idle_convoy"), "--spread", "--rounds", "1000000"}}};
+};
+
+TEST_F(MasksTest, MasksAreAsTheyWere) {
+  const auto before = Masks();
+  const ProcessResult result =
+      Record("literal", {"--for", "1000000000", "--pid", std::to_string(victim_.pid())});
+  if (result.exit_status == 78) GTEST_SKIP() << result.errors;
+  ASSERT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_EQ(MasksOf(victim_.pid()), before);
+  if (RecordedIdle(file_).Count("samples") == 0) GTEST_SKIP() << kNeverIdle;
+}
+
+// Records until a thread is kept on its CPU, and is killed then; if none ever is, ends with 0.
+[[noreturn]] void RecordAndDie(pid_t pid, const std::filesystem::path& directory,
+                               const std::string& file) {
+  auto writer = IdleWriter::Create(
+      file, {.about = {.mode = idle::Mode::kLiteral, .tick_ns = 2'003'003}, .sampled = true});
+  if (!writer || !writer->BeginRun("")) std::_Exit(1);
+  const auto collector = LiteralCollector::Create(
+      {.kind = Target::Kind::kRunning, .pid = pid}, *writer,
+      {.journal_directory = directory, .while_pinned = [] { ::kill(::getpid(), SIGKILL); }});
+  if (!collector) std::_Exit(collector.error().code == ErrorCode::kPermissionDenied ? 78 : 1);
+  for (int i = 0; i < 200; ++i) {
+    if (!(*collector)->Look(std::chrono::milliseconds(20))) std::_Exit(1);
+  }
+  std::_Exit(0);
+}
+
+TEST_F(MasksTest, MasksOfOneThatIsKilledAreRestoredByTheNext) {
+  const auto before = Masks();
+  const pid_t child = ::fork();
+  if (child == 0) RecordAndDie(victim_.pid(), directory_.path(), file_);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status)) {
+    // On one CPU all are kept there anyway.
+    ASSERT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 78);
+    GTEST_SKIP() << (WEXITSTATUS(status) == 0 ? kNeverIdle : "no real-time priority");
+  }
+  ASSERT_EQ(WTERMSIG(status), SIGKILL);
+  EXPECT_NE(MasksOf(victim_.pid()), before);
+  EXPECT_GE(RestoreMasks(directory_.path()).value(), 1U);  // one a CPU may be
+  EXPECT_EQ(MasksOf(victim_.pid()), before);
+}
+
+}  // namespace
+}  // namespace fieldcost::idle_agent

@@ -1,0 +1,108 @@
+// What pages show, beside what other tests say of them.
+#include "aggregator/probes/pages/numbers.h"
+#include "tests/aggregator/probes/site_fixture.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+using ::testing::AllOf;
+using testing::BatchOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PageTest : public SiteTest {
+ protected:
+  const std::string token_ = AddDeviceOf(alice_);
+};
+
+TEST(NumbersTest, ADurationHasThreeDigits) {
+  EXPECT_EQ(DurationText(std::uint64_t{0}), "0 ns");
+  EXPECT_EQ(DurationText(std::uint64_t{999}), "999 ns");
+  EXPECT_EQ(DurationText(std::uint64_t{1'234}), "1.23 µs");
+  EXPECT_EQ(DurationText(std::uint64_t{12'345'678}), "12.3 ms");
+  EXPECT_EQ(DurationText(std::uint64_t{999'900'000}), "1.00 s");
+  EXPECT_EQ(DurationText(std::uint64_t{90'000'000'000}), "1.50 min");
+  EXPECT_EQ(DurationText(std::uint64_t{7'200'000'000'000}), "2.00 h");
+}
+
+TEST(NumbersTest, ATimeIsOfUtc) {
+  EXPECT_EQ(TimeText(testing::kEventDayNs + 42'000'000), "2026-11-23 00:00:00.042 UTC");
+}
+
+TEST_F(PageTest, AnEmptyServerSaysHowSomethingComes) {
+  EXPECT_THAT(Get("/", LogIn()).body, HasSubstr("fieldcost probe login"));
+}
+
+TEST_F(PageTest, LabelsLeadToTheirEvents) {
+  SendBatch(token_, BatchOf(1, {.label = "index open"}));
+  EXPECT_THAT(Get("/", LogIn()).body, HasSubstr("/events?label=index%20open"));
+}
+
+TEST_F(PageTest, AStepHasItsEndsItsPlaceAndItsStack) {
+  SendBatch(token_, BatchOf(1, {.step_ns = 1'500'000}));
+  const std::string page = Get("/events/" + testing::EventOf({}).Hex() + "/steps/2", LogIn()).body;
+  EXPECT_THAT(page, AllOf(HasSubstr("From: step 1"), HasSubstr("To: step 2"), HasSubstr("1.50 ms"),
+                          HasSubstr("src/index.cc:12"), HasSubstr("src/main.cc:3"),
+                          HasSubstr("<td>main</td>"), HasSubstr("<dt>Thread</dt><dd>7</dd>")));
+}
+
+TEST_F(PageTest, EverySegmentOfABarIsInTheTable) {
+  SendBatch(token_, BatchOf(1, {.steps = 5}));
+  const std::string id = testing::EventOf({}).Hex();
+  const std::string page = Get("/compare?id=" + id, LogIn()).body;
+  for (int hit = 1; hit <= 5; ++hit) {
+    const std::string link = "/events/" + id + "/steps/" + std::to_string(hit) + "\"";
+    const std::size_t first = page.find(link);
+    EXPECT_NE(first, std::string::npos) << hit;
+    EXPECT_NE(page.find(link, first + 1), std::string::npos) << hit;
+  }
+}
+
+TEST_F(PageTest, VeryManyStepsAreSummedButForTheLongest) {
+  SendBatch(token_, BatchOf(1, {.step_ns = 1'000, .steps = 300}));
+  const std::string id = testing::EventOf({}).Hex();
+  const std::string page = Get("/compare?id=" + id, LogIn()).body;
+  EXPECT_THAT(page, HasSubstr("and 260 others"));
+  EXPECT_THAT(page, HasSubstr("300 µs"));
+  EXPECT_EQ(Get("/events/" + id, LogIn()).status, 200);
+}
+
+TEST_F(PageTest, MoreThanTwelveAreNotComparedAndNoneNeither) {
+  const std::string session = LogIn();
+  std::string target = "/compare?";
+  for (std::uint64_t run = 1; run <= 13; ++run)
+    target += "id=" + (probe::EventId{run, 1}).Hex() + "&";
+  EXPECT_THAT(Get(target, session).body, HasSubstr("13 events were chosen; at most 12"));
+  EXPECT_THAT(Get("/compare", session).body, HasSubstr("no event was chosen"));
+}
+
+TEST_F(PageTest, AnEventThatIsNotOverIsSetAside) {
+  SendBatch(token_, BatchOf(1, {.is_over = false}));
+  EXPECT_THAT(Get("/events?aside=show", LogIn()).body, HasSubstr("not over"));
+}
+
+TEST_F(PageTest, DevicesAreListedAndOnlyTheirUsersSeeThem) {
+  AddUserNamed("bob");
+  EXPECT_THAT(Get("/account", LogIn()).body, HasSubstr("Revoke laptop"));
+  EXPECT_THAT(Get("/account", LogIn("bob")).body, Not(HasSubstr("laptop")));
+}
+
+TEST_F(PageTest, DevicesSeeNoPages) {
+  EXPECT_EQ(Send(WithToken({.target = "/"}, token_)).status, 303);
+}
+
+TEST_F(PageTest, AllDrawingsHaveWordsAndATable) {
+  SendBatch(token_, BatchOf(1, {}));
+  const std::string session = LogIn();
+  const std::string id = testing::EventOf({}).Hex();
+  for (const std::string& target :
+       {"/compare?id=" + id, "/events/" + id, std::string("/history?label=index_open")}) {
+    EXPECT_THAT(Get(target, session).body,
+                AllOf(HasSubstr("<svg class=\"chart\""), HasSubstr("<title>"), HasSubstr("<desc>"),
+                      HasSubstr("<caption>")))
+        << target;
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,103 @@
+#include "aggregator/probes/web/parameters.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aggregator/probes/accounts/names.h"
+#include "aggregator/probes/accounts/password.h"
+#include "aggregator/probes/pages/links.h"
+#include "aggregator/probes/web/guard.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(ParametersTest, ValuesAreDecodedOnce) {
+  const auto parsed = Parameters::Parse("a=1&b=x+y%2B%252B&a=2&c&=d&&e=%C3%A4");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->Find("a"), "1");
+  EXPECT_THAT(parsed->All("a"), ElementsAre("1", "2"));
+  EXPECT_EQ(parsed->Find("b"), "x y+%2B");
+  EXPECT_EQ(parsed->Find("c"), "");
+  EXPECT_EQ(parsed->Find("e"), "ä");
+  EXPECT_EQ(parsed->Find("none"), "");
+}
+
+TEST(ParametersTest, WhatIsNoTextIsRefused) {
+  for (const char* text : {"a=%", "a=%1", "a=%zz", "a=%00", "a=%0d%0aSet-Cookie:x", "a=%ff",
+                           "a=%c3%28", "a=%e2%80%ae", "%07=a"}) {
+    EXPECT_FALSE(Parameters::Parse(text).has_value()) << text;
+  }
+}
+
+TEST(ParametersTest, TheirNumberIsBounded) {
+  std::string text;
+  for (std::size_t i = 0; i < kMaxParameters; ++i) text += "a=1&";
+  EXPECT_TRUE(Parameters::Parse(text).has_value());
+  EXPECT_FALSE(Parameters::Parse(text + "a=1").has_value());
+}
+
+TEST(ParametersTest, AnAddressIsSplitBeforeItIsDecoded) {
+  const auto target = ParseTarget("/events/a%2Fb+c?x=1");
+  ASSERT_TRUE(target.has_value());
+  EXPECT_THAT(target->path, ElementsAre("events", "a/b+c"));
+  EXPECT_EQ(target->query.Find("x"), "1");
+  EXPECT_TRUE(ParseTarget("/")->path.empty());
+  EXPECT_FALSE(ParseTarget("events").has_value());
+  EXPECT_FALSE(ParseTarget("/a/b/c/d/e/f/g/h/i").has_value());
+}
+
+TEST(ParametersTest, WhatALinkEncodesIsReadBack) {
+  std::string text;
+  for (char c = 0x20; c < 0x7f; ++c) text += c;
+  text += "äß€😀";
+  EXPECT_EQ(Parameters::Parse("a=" + EncodeLinkPart(text))->Find("a"), text);
+}
+
+TEST(ParametersTest, TheCookieOfThatNameIsFoundAndNoOther) {
+  EXPECT_EQ(FindCookie("a=1; b=2;c=3", "b"), "2");
+  EXPECT_EQ(FindCookie("a=1; b=2;c=3", "c"), "3");
+  EXPECT_EQ(FindCookie("ab=1", "b"), std::nullopt);
+  EXPECT_EQ(FindCookie("", "b"), std::nullopt);
+  EXPECT_EQ(FindCookie(";;=;b", "b"), "");
+}
+
+TEST(NamesTest, NamesAreTextWithoutBlanksAround) {
+  for (const char* name : {"alice", "Ää ß", "a", "<b>"}) {
+    EXPECT_TRUE(CheckName("user", name).has_value()) << name;
+  }
+  for (const std::string& name :
+       {std::string(), std::string(" a"), std::string("a "), std::string("a\nb"),
+        std::string("\xff"), std::string(kMaxNameBytes + 1, 'a')}) {
+    EXPECT_FALSE(CheckName("user", name).has_value()) << name;
+  }
+}
+
+TEST(PasswordTest, TwelveLettersAreEnoughWhateverTheirBytes) {
+  EXPECT_FALSE(CheckPassword("12345678901").has_value());
+  EXPECT_TRUE(CheckPassword("123456789012").has_value());
+  EXPECT_FALSE(CheckPassword("ääääääääääÄ").has_value());  // 11 of two bytes
+  EXPECT_TRUE(CheckPassword("ääääääääääÄÖ").has_value());
+  EXPECT_FALSE(CheckPassword(std::string(kMaxPasswordBytes + 1, 'a')).has_value());
+}
+
+TEST(PasswordTest, AHashIsOfItsPasswordAndOfNoOther) {
+  const std::string hash = *HashPassword("correct horse battery");
+  EXPECT_EQ(hash.rfind("$argon2id$v=19$m=65536,t=2,p=1$", 0), 0U) << hash;
+  EXPECT_NE(hash, *HashPassword("correct horse battery"));
+  EXPECT_TRUE(VerifyPassword(hash, "correct horse battery"));
+  EXPECT_FALSE(VerifyPassword(hash, "correct horse batterY"));
+  EXPECT_FALSE(VerifyPassword("", ""));
+  EXPECT_FALSE(VerifyPassword("", "correct horse battery"));
+  EXPECT_FALSE(VerifyPassword("damaged", "correct horse battery"));
+}
+
+TEST(GuardTest, OnlyTheBearerSchemeIsAToken) {
+  EXPECT_EQ(TokenOf({.headers = {{"authorization", "Bearer abc"}}}), "abc");
+  EXPECT_EQ(TokenOf({.headers = {{"Authorization", "Basic abc"}}}), std::nullopt);
+  EXPECT_EQ(TokenOf({}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace fieldcost::probe_server

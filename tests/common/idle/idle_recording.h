@@ -1,0 +1,134 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/idle/pair_path.h"
+#include "common/idle/schema.h"
+#include "common/recording/writer.h"
+#include "tests/tools/analysis/trees.h"
+
+namespace fieldcost::testing {
+
+// A period in which a CPU was idle, as one writes it down: frames from outside, ';' between,
+// "app!main;app!wait;[lock]". A to-idle stack that is "[not monitored]" or the like alone has no
+// other side.
+struct IdlePeriod {
+  std::uint32_t cpu = 0;
+  std::uint64_t from_ns = 0;
+  std::uint64_t to_ns = 0;
+  std::string to;
+  std::string from = {};
+  std::string waker = {};
+};
+
+// Writes a recording of idle CPUs as common/idle/README.md says. Periods in the order of their
+// ends. Any failure ends the test program.
+class IdleRecorder {
+ public:
+  explicit IdleRecorder(const std::filesystem::path& file,
+                        const idle::About& about = {.mode = idle::Mode::kBpf,
+                                                    .tick_ns = 2'000'000,
+                                                    .why = "a test"})
+      : tick_ns_(about.tick_ns),
+        writer_(recording::Writer::Create(file, dictionary_, {}).value()),
+        to_(Stream(idle::kToIdle, {idle::kToIdle, idle::kToIdleTicks})),
+        from_(Stream(idle::kFromIdle, {idle::kFromIdle, idle::kFromIdleTicks})),
+        pairs_(Stream(idle::kPairs, {idle::kPairs, idle::kPairTicks})),
+        cpus_(Stream(idle::EncodeAbout(about), {idle::kCpuIdle})),
+        stat_(Stream("proc-stat", {idle::kStatIdle})) {}
+
+  void BeginRun(std::uint64_t time_ns) { run_ = writer_.BeginRun(time_ns, "app", "").value(); }
+  void EndRun(std::uint64_t time_ns) { Must(writer_.EndRun(run_, time_ns, 0)); }
+
+  void Add(const IdlePeriod& period) {
+    const std::vector<tree::FrameId> to = Part(period.to);
+    const std::uint64_t ns = period.to_ns - period.from_ns;
+    const std::array<std::uint64_t, 2> values = {
+        ns, period.to_ns / tick_ns_ - period.from_ns / tick_ns_};
+    for (std::uint64_t at = period.from_ns; at < period.to_ns;) {
+      const std::uint64_t end = std::min(period.to_ns, (at / kDivideNs + 1) * kDivideNs);
+      AppendOne(cpus_, end, PathOf({Intern(idle::CpuFrame(period.cpu)), to.back()}), end - at);
+      at = end;
+    }
+    const auto why = idle::WhyOf(dictionary_.frames.frame(to.back()).function);
+    if (why && !idle::HasStack(*why)) return;
+    const idle::PairPath pair{.to = to, .from = Part(period.from), .waker = Part(period.waker)};
+    Must(writer_.Append(to_, period.to_ns, PathOf(pair.to), values));
+    if (!pair.from.empty()) Must(writer_.Append(from_, period.to_ns, PathOf(pair.from), values));
+    Must(writer_.Append(pairs_, period.to_ns, idle::InternPair(pair, dictionary_).value(), values));
+  }
+
+  void AddStat(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t ns) {
+    AppendOne(stat_, time_ns, PathOf({Intern(idle::CpuFrame(cpu))}), ns);
+  }
+  // Whatever path it is: what a foreign file may have.
+  void AddCpuIdle(const std::string& path, std::uint64_t time_ns, std::uint64_t ns) {
+    AppendOne(cpus_, time_ns, PathOf(Part(path)), ns);
+  }
+
+  recording::Writer& writer() { return writer_; }
+  void Close() { Must(writer_.Close()); }
+
+ private:
+  static constexpr std::uint64_t kDivideNs = 100'000'000;
+
+  static void Must(const Status& status) { FIELDCOST_CHECK(status.has_value()); }
+
+  recording::StreamId Stream(const std::string& name, const std::vector<std::string>& metrics) {
+    recording::Stream stream{.kind = recording::StreamKind::kIdle, .name = name};
+    for (const std::string& metric : metrics) {
+      const tree::Unit unit =
+          metric.ends_with("ticks") ? tree::Unit::kCount : tree::Unit::kNanoseconds;
+      stream.metrics.push_back(writer_.AddMetric({.name = metric, .unit = unit}).value());
+    }
+    return writer_.AddStream(stream).value();
+  }
+
+  tree::FrameId Intern(const tree::Frame& frame) {
+    return dictionary_.frames.Intern(frame).value();
+  }
+
+  std::vector<tree::FrameId> Part(const std::string& text) {
+    std::vector<tree::FrameId> part;
+    std::istringstream frames(text);
+    for (std::string frame; std::getline(frames, frame, ';');) {
+      part.push_back(Intern(WrittenFrame(frame)));
+    }
+    return part;
+  }
+
+  tree::PathId PathOf(const std::vector<tree::FrameId>& frames) {
+    tree::PathId path = tree::kRootPath;
+    for (const tree::FrameId frame : frames) {
+      path = dictionary_.paths.Intern(path, frame).value();
+    }
+    return path;
+  }
+
+  void AppendOne(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
+                 std::uint64_t value) {
+    Must(writer_.Append(stream, time_ns, path, {&value, 1}));
+  }
+
+  std::uint64_t tick_ns_;
+  tree::Dictionary dictionary_;
+  recording::Writer writer_;
+  recording::StreamId to_;
+  recording::StreamId from_;
+  recording::StreamId pairs_;
+  recording::StreamId cpus_;
+  recording::StreamId stat_;
+  std::uint32_t run_ = 0;
+};
+
+}  // namespace fieldcost::testing

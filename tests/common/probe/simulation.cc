@@ -1,0 +1,103 @@
+#include "tests/common/probe/simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "common/probe/compare.h"
+#include "common/probe/set_aside.h"
+#include "tests/common/probe/some_events.h"
+
+namespace fieldcost::probe {
+namespace {
+
+constexpr double kTypicalNs = 1e7;
+
+// Its own Box-Muller, since the library's distribution may differ between libraries.
+class Times {
+ public:
+  Times(const RunPlan& plan) : random_(plan.seed), spread_(plan.spread) {}
+
+  std::uint64_t Next(double times = 1) {
+    const double x =
+        std::sqrt(-2 * std::log(Uniform())) * std::cos(2 * std::numbers::pi * Uniform());
+    return static_cast<std::uint64_t>(kTypicalNs * times * std::exp2(spread_ * x));
+  }
+
+ private:
+  double Uniform() { return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53; }
+
+  std::mt19937_64 random_;
+  double spread_;
+};
+
+std::vector<EventRow> RowsOf(const RunPlan& plan, Times& times) {
+  std::vector<EventRow> rows;
+  for (std::size_t i = 0; i < plan.runs; ++i) rows.push_back(SomeRow(i, times.Next()));
+  return rows;
+}
+
+std::vector<Event> EventsOf(std::size_t runs, std::size_t steps, double slower, Times& times) {
+  std::vector<Event> events;
+  for (std::size_t run = 0; run < runs; ++run) {
+    std::vector<std::uint64_t> ns(steps);
+    for (std::uint64_t& step : ns) step = times.Next(slower);
+    events.push_back(EventOfSteps(run, ns));
+  }
+  return events;
+}
+
+}  // namespace
+
+double ShareOfCleanThatGo(const RunPlan& plan) {
+  Times times(plan);
+  std::ptrdiff_t gone = 0;
+  for (int round = 0; round < plan.rounds; ++round) {
+    gone += std::ranges::count_if(Judge(RowsOf(plan, times)), &Verdict::IsSetAside);
+  }
+  return static_cast<double>(gone) / (plan.rounds * static_cast<double>(plan.runs));
+}
+
+double ShareOfDirtyThatGo(const RunPlan& plan, double times_as_long) {
+  Times times(plan);
+  int found = 0;
+  for (int round = 0; round < plan.rounds; ++round) {
+    std::vector<EventRow> rows = RowsOf(plan, times);
+    rows.back() = SomeRow(plan.runs, times.Next(times_as_long));
+    if (Judge(rows).back().IsSetAside()) ++found;
+  }
+  return static_cast<double>(found) / plan.rounds;
+}
+
+Called ShareOfTotalsCalled(const RunPlan& plan, double times_as_long, double least) {
+  Times times(plan);
+  Called called;
+  for (int round = 0; round < plan.rounds; ++round) {
+    const auto base = EventsOf(plan.runs, 1, 1, times);
+    const auto changed = EventsOf(plan.runs, 1, times_as_long, times);
+    const Change change = Compare(base, changed, least).total.change;
+    if (change == Change::kSlower) called.slower += 1.0 / plan.rounds;
+    if (change == Change::kFaster) called.faster += 1.0 / plan.rounds;
+  }
+  return called;
+}
+
+double ShareWithAnyStepCalled(const RunPlan& plan, std::size_t steps) {
+  Times times(plan);
+  int called = 0;
+  for (int round = 0; round < plan.rounds; ++round) {
+    const auto base = EventsOf(plan.runs, steps, 1, times);
+    const auto changed = EventsOf(plan.runs, steps, 1, times);
+    const Comparison comparison = Compare(base, changed, 0);
+    if (std::ranges::any_of(comparison.steps, [](const StepChange& step) {
+          return step.change == Change::kSlower || step.change == Change::kFaster;
+        })) {
+      ++called;
+    }
+  }
+  return static_cast<double>(called) / plan.rounds;
+}
+
+}  // namespace fieldcost::probe

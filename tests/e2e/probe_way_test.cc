@@ -1,0 +1,262 @@
+// Probe points on their way: program, rings, this machine's database, the team's server.
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <set>
+
+#include "agent/probe/spool.h"
+#include "tests/aggregator/probes/server_fixture.h"
+#include "tests/support/wait_until.h"
+
+namespace fieldcost::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kFieldcost = FIELDCOST_BINARY_DIR "/bin/fieldcost";
+const std::string kFieldcostd = FIELDCOST_BINARY_DIR "/bin/fieldcostd";
+const std::string kEditor = FIELDCOST_BINARY_DIR "/victims/probe_editor";
+const std::string kProbed = FIELDCOST_BINARY_DIR "/victims/probed";
+
+class ProbeWayTest : public ServerTest {
+ protected:
+  ProcessOptions Options(std::vector<std::string> arguments, std::string input = "") const {
+    arguments.insert(arguments.begin(), kFieldcost);
+    return {.arguments = std::move(arguments),
+            .environment = {{"FIELDCOST_HOME", user_.path().string()}},
+            .unset = {"LD_PRELOAD", "TRACEPARENT"},
+            .input = std::move(input)};
+  }
+  ProcessResult Fieldcost(std::vector<std::string> arguments, std::string input = "") const {
+    return RunProcess(Options(std::move(arguments), std::move(input)));
+  }
+  void MustDo(std::vector<std::string> arguments, std::string input = "") const {
+    const ProcessResult result = Fieldcost(std::move(arguments), std::move(input));
+    ASSERT_EQ(result.exit_status, 0) << result.errors << result.output;
+  }
+  void LogIn() {
+    MustDo({"probe", "login", url_, "--user", "alice", "--ca-file", (home() / "ca.pem").string()},
+           std::string(kServerPassword) + "\n");
+  }
+  void Record(std::vector<std::string> options, std::vector<std::string> command) const {
+    options.insert(options.begin(), {"probe", "run"});
+    options.emplace_back("--");
+    options.insert(options.end(), command.begin(), command.end());
+    MustDo(std::move(options));
+  }
+
+  std::filesystem::path spool() const { return user_.path() / "state" / "probe.db"; }
+
+  static std::uint64_t Number(const std::filesystem::path& database, const std::string& sql) {
+    const auto opened = sqlite::Database::Open(database, sqlite::Database::Access::kRead);
+    return opened ? opened->QueryInt(sql).value_or(0) : 0;
+  }
+  static std::uint64_t Hits(const std::filesystem::path& database) {
+    return Number(database, "SELECT count(*) FROM hit");
+  }
+
+  boost::json::value Status() const {
+    return boost::json::parse(Fieldcost({"--json", "probe", "status"}).output);
+  }
+
+  const TempDir user_;
+};
+
+TEST_F(ProbeWayTest, ColdAndWarmStartsAreBesideEachOtherAtTheServer) {
+  Start();
+  LogIn();
+  MustDo({"probe", "on"});
+  Record({"--tag", "warm", "--runs", "10"}, {kEditor, "--work", "8"});
+  Record({"--tag", "cold", "--runs", "10", "--stacks"}, {kEditor, "--work", "8", "--cold"});
+  Record({"--tag", "warm"}, {kEditor, "--work", "8", "--scanner-delay-ms", "8000"});
+  MustDo({"probe", "flush"});
+  EXPECT_EQ(Status().at("queued_batches").as_int64(), 0);
+  EXPECT_EQ(Hits(database()), Hits(spool()));
+  EXPECT_EQ(Number(database(), "SELECT count(*) FROM event WHERE label = 'index_open'"), 21U);
+  EXPECT_EQ(Number(database(), "SELECT count(*) FROM event WHERE end_ns = 0 OR flags != 4"), 0U);
+
+  const std::string token = Enrol();
+  const http::Response listed =
+      MustSend({.method = "GET",
+                .target = "/v1/events?label=index_open&tag=warm&aside=show&limit=100",
+                .headers = {{"Authorization", "Bearer " + token}}});
+  ASSERT_EQ(listed.status, 200) << listed.body;
+  EXPECT_THAT(listed.body, HasSubstr("times the median"));  // why the slow one is set aside
+  const ProcessResult local = Fieldcost({"probe", "list", "--label", "index_open", "--all"});
+  EXPECT_THAT(local.output, HasSubstr("times the median"));
+
+  const ProcessResult slower = Fieldcost(
+      {"probe", "compare", "tag:warm", "tag:cold", "--label", "index_open", "--fail-above", "10%"});
+  EXPECT_EQ(slower.exit_status, 1) << slower.output << slower.errors;
+  const ProcessResult shown = Fieldcost({"probe", "show", "last", "--stacks"});
+  EXPECT_EQ(shown.exit_status, 0);
+  EXPECT_GT(Number(database(),
+                   "SELECT count(*) FROM frame WHERE function = 'open_index' AND file "
+                   "LIKE '%probe_editor.cc' AND line > 0"),
+            0U);
+}
+
+TEST_F(ProbeWayTest, NothingIsRecordedWithoutConsentAndNothingLocalIsSent) {
+  Start();
+  const ProcessResult refused = Fieldcost({"probe", "run", "--", kProbed, "scopes"});
+  EXPECT_NE(refused.exit_status, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("fieldcost probe on"));
+  EXPECT_EQ(Hits(spool()), 0U);
+  EXPECT_NE(Fieldcost({"probe", "on"}).exit_status, 0) << "nobody has logged in";
+  Record({"--local"}, {kProbed, "scopes"});
+  const std::uint64_t local = Hits(spool());
+  EXPECT_GT(local, 0U);
+  LogIn();
+  MustDo({"probe", "on"});
+  Record({"--local"}, {kProbed, "scopes"});
+  MustDo({"probe", "flush"});
+  EXPECT_EQ(Hits(database()), 0U);
+  EXPECT_EQ(Hits(spool()), 2 * local);
+  Record({}, {kProbed, "scopes"});
+  MustDo({"probe", "flush"});
+  EXPECT_EQ(Hits(database()), local);
+}
+
+TEST_F(ProbeWayTest, WhatIsQueuedGoesWhenItIsSwitchedOff) {
+  Start();
+  LogIn();
+  MustDo({"probe", "on"});
+  Stop();
+  Record({}, {kProbed, "scopes"});
+  const ProcessResult failed = Fieldcost({"probe", "flush"});
+  EXPECT_NE(failed.exit_status, 0);
+  EXPECT_EQ(Status().at("queued_batches").as_int64(), 1);
+  MustDo({"probe", "off"});
+  EXPECT_EQ(Status().at("queued_batches").as_int64(), 0);
+  Start();
+  MustDo({"probe", "on"});
+  MustDo({"probe", "flush"});
+  EXPECT_EQ(Hits(database()), 0U);
+}
+
+TEST_F(ProbeWayTest, ServerThatIsKilledHasEachPointOnce) {
+  Start();
+  LogIn();
+  MustDo({"probe", "on"});
+  for (int round = 0; round < 3; ++round) {
+    Record({}, {kProbed, "threads", "4", "50"});
+    MustDo({"probe", "flush"});
+    Kill();
+    Record({}, {kProbed, "scopes"});
+    EXPECT_NE(Fieldcost({"probe", "flush"}).exit_status, 0);
+    Start();
+    // It has another port: what is queued is for the same server, so the device logs in anew.
+    std::ifstream in(user_.path() / "state" / "probe_login");
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    text.replace(0, text.find('\n'), url_);
+    in.close();
+    std::ofstream(user_.path() / "state" / "probe_login") << text;
+    MustDo({"probe", "flush"});
+    EXPECT_EQ(Hits(database()), Hits(spool()));
+  }
+}
+
+TEST_F(ProbeWayTest, KilledRecorderLosesNothingOfAProgramThatGoesOn) {
+  constexpr int kHalf = 3000;
+  const std::filesystem::path pipe = user_.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  BackgroundProcess recorder(Options({"probe", "run", "--local", "--", kProbed, "in_two_halves",
+                                      std::to_string(kHalf), pipe.string()}));
+  ASSERT_TRUE(recorder.WaitForLine("half"));
+  recorder.Signal(SIGKILL);
+  EXPECT_EQ(recorder.Wait().signal, SIGKILL);
+  std::ofstream(pipe) << "go on\n";
+  EXPECT_TRUE(WaitUntil([&] {
+    EXPECT_EQ(Fieldcost({"probe", "flush"}).exit_status, 0);
+    return Number(spool(), "SELECT count(*) FROM event WHERE end_ns > 0") > 0;
+  }));
+  EXPECT_EQ(Number(spool(),
+                   "SELECT count(*) FROM hit JOIN site ON site.row = site WHERE label = "
+                   "'half'"),
+            2U * kHalf);
+  EXPECT_EQ(Number(spool(), "SELECT count(*) FROM event WHERE flags & 1"), 0U) << "incomplete";
+}
+
+// As on a disk that is full.
+TEST_F(ProbeWayTest, ProgramGoesOnWhereNothingCanBeKeptAndItIsKeptLater) {
+  Record({"--local"}, {kProbed, "scopes"});
+  const std::uint64_t before = Hits(spool());
+  const auto execute = [&](const char* sql) {
+    auto database = sqlite::Database::Open(spool(), sqlite::Database::Access::kWrite);
+    ASSERT_TRUE(database.has_value());
+    ASSERT_TRUE(database->Execute(sql).has_value());
+  };
+  execute("CREATE TRIGGER full BEFORE INSERT ON ring BEGIN SELECT RAISE(ABORT, 'full'); END");
+  const ProcessResult run = Fieldcost({"probe", "run", "--local", "--", kProbed, "many", "10"});
+  EXPECT_EQ(run.output, "went on\n");
+  EXPECT_NE(run.exit_status, 0);
+  EXPECT_THAT(run.errors, HasSubstr("full"));
+  EXPECT_EQ(Hits(spool()), before);
+  execute("DROP TRIGGER full");
+  MustDo({"probe", "flush"});
+  EXPECT_EQ(Number(spool(),
+                   "SELECT count(*) FROM hit JOIN site ON site.row = site WHERE label = "
+                   "'one'"),
+            10U);
+}
+
+TEST_F(ProbeWayTest, MemoryOfTheProgramIsNeverKeptNorSent) {
+  Start();
+  LogIn();
+  MustDo({"probe", "on"});
+  Record({"--stacks"}, {kProbed, "canary", "2b5f"});
+  MustDo({"probe", "flush"});
+  EXPECT_GT(Number(database(), "SELECT count(*) FROM hit WHERE stack IS NOT NULL"), 0U);
+  Stop();
+  int files = 0;
+  for (const std::filesystem::path& directory : {user_.path(), home()}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+      if (!entry.is_regular_file()) continue;
+      const auto bytes = ReadFile(entry.path(), 64 * kMiB);
+      ASSERT_TRUE(bytes.has_value()) << entry.path();
+      ++files;
+      EXPECT_THAT(*bytes, Not(HasSubstr("canary_in_a_local"))) << entry.path();
+    }
+  }
+  EXPECT_GT(files, 4);
+}
+
+// Names of files in the state directory that somebody has opened.
+std::set<std::string> Opened(int inotify) {
+  std::set<std::string> names;
+  alignas(inotify_event) char buffer[16 * 1024];
+  for (ssize_t got = 0; (got = ::read(inotify, buffer, sizeof buffer)) > 0;) {
+    for (ssize_t at = 0; at < got;) {
+      const auto* const event = reinterpret_cast<const inotify_event*>(buffer + at);
+      if (event->len > 0) names.insert(event->name);
+      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+    }
+  }
+  return names;
+}
+
+TEST_F(ProbeWayTest, AnonymousRoadNeverLooksAtTheOtherOneNorThisAtThat) {
+  Record({"--local"}, {kProbed, "scopes"});
+  MustDo({"agent", "local"});
+  const int inotify = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  ASSERT_GE(inotify, 0);
+  ASSERT_GE(::inotify_add_watch(inotify, (user_.path() / "state").c_str(), IN_OPEN), 0);
+  const ProcessResult once =
+      RunProcess({.arguments = {kFieldcostd, "--once"},
+                  .environment = {{"FIELDCOST_HOME", user_.path().string()}}});
+  EXPECT_EQ(once.exit_status, 0) << once.errors;
+  const std::set<std::string> anonymous = Opened(inotify);
+  EXPECT_THAT(anonymous, ::testing::Contains("agent.db"));
+  EXPECT_THAT(anonymous, ::testing::Each(Not(::testing::StartsWith("probe"))));
+  Record({"--local"}, {kProbed, "scopes"});
+  MustDo({"probe", "flush"});
+  const std::set<std::string> probes = Opened(inotify);
+  EXPECT_THAT(probes, ::testing::Contains("probe.db"));
+  for (const std::string& name : probes) EXPECT_THAT(name, ::testing::StartsWith("probe")) << name;
+  ::close(inotify);
+}
+
+}  // namespace
+}  // namespace fieldcost::testing

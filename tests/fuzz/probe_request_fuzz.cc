@@ -1,0 +1,81 @@
+// What a browser sends to the probe server as text, on any bytes: address, cookies and form, a line
+// each. Nothing that is no text comes through, what is read can be written and read again as the
+// same, and nobody is sent to another server.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "aggregator/probes/pages/links.h"
+#include "aggregator/probes/web/filter.h"
+#include "aggregator/probes/web/guard.h"
+#include "aggregator/probes/web/parameters.h"
+#include "common/base/check.h"
+#include "common/probe/text.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+constexpr const char* kNames[] = {"label", "user", "build", "tag", "from", "to", "cursor", "id"};
+
+std::string_view TakeLine(std::string_view& bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  bytes.remove_prefix(std::min(bytes.size(), line.size() + 1));
+  return line;
+}
+
+void CheckValue(std::string_view value) {
+  FIELDCOST_CHECK(probe::IsText(value, value.size()));
+  const auto again = Parameters::Parse("a=" + EncodeLinkPart(value));
+  FIELDCOST_CHECK(again.has_value() && again->Find("a") == value);
+}
+
+void CheckParameters(const Parameters& parameters) {
+  for (const char* name : kNames) {
+    for (const std::string_view value : parameters.All(name)) CheckValue(value);
+  }
+  const std::string_view cursor = parameters.Find("cursor");
+  if (const auto parsed = ParseCursor(cursor)) {
+    const auto again = ParseCursor(CursorText(*parsed));
+    FIELDCOST_CHECK(again.has_value() && again->begin_ns == parsed->begin_ns &&
+                    again->row == parsed->row);
+  }
+  if (const auto day = ParseDay("from", parameters.Find("from"))) {
+    FIELDCOST_CHECK(*day % 86'400'000'000'000 == 0);
+  }
+  if (const auto ids = ParseIds(parameters.All("id"), 12)) {
+    FIELDCOST_CHECK(!ids->empty() && ids->size() <= 12);
+    for (const probe::EventId& id : *ids) FIELDCOST_CHECK(probe::EventId::Parse(id.Hex()) == id);
+  }
+}
+
+void CheckTarget(std::string_view untrusted_target) {
+  const auto target = ParseTarget(untrusted_target);
+  if (IsOwnAddress(untrusted_target)) {
+    FIELDCOST_CHECK(target.has_value() && untrusted_target.front() == '/');
+    FIELDCOST_CHECK(untrusted_target.size() < 2 ||
+                    (untrusted_target[1] != '/' && untrusted_target[1] != '\\'));
+  }
+  if (!target) return;
+  for (const std::string& part : target->path) CheckValue(part);
+  CheckParameters(target->query);
+}
+
+}  // namespace
+}  // namespace fieldcost::probe_server
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fieldcost::probe_server;  // NOLINT(google-build-using-namespace)
+  std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  CheckTarget(TakeLine(bytes));
+  const std::string cookies(TakeLine(bytes));
+  const fieldcost::http::Request request{
+      .headers = {{"Cookie", cookies}, {"Authorization", cookies}, {"Origin", cookies}}};
+  if (const auto session = SessionOf(request)) {
+    FIELDCOST_CHECK(cookies.find(*session) != std::string::npos);
+  }
+  (void)TokenOf(request);
+  FIELDCOST_CHECK(!IsOfOurPages(request) || !cookies.empty());
+  if (const auto form = Parameters::Parse(bytes)) CheckParameters(*form);
+  return 0;
+}

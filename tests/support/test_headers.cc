@@ -1,0 +1,1 @@
+// Nothing but what all tests include (fieldcost_test_headers in deploy/cmake).

@@ -1,0 +1,179 @@
+// `fieldcost probe compare|history`: what continuous integration asks.
+#include <boost/json.hpp>
+
+#include "tests/tools/cli/probe_fixture.h"
+#include "tools/cli/probe_selection.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace json = boost::json;
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using testing::ProcessResult;
+
+constexpr int kSlower = 1;
+constexpr int kTooLittle = 2;
+constexpr int kUsage = 64;
+constexpr int kNotFound = 66;
+
+TEST_F(ProbeCommandTest, TheStepThatIsSlowerIsNamedAndTheGateFails) {
+  const std::string file = Database({{},
+                                     {.first = 50, .build = "1.3", .load_ms = 60},
+                                     {.first = 90, .count = 1, .load_ms = 900}});
+  const ProcessResult compared =
+      Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%"});
+  EXPECT_EQ(compared.exit_status, kSlower) << compared.errors;
+  EXPECT_EQ(
+      compared.output,
+      "index_open: 10 events (1 set aside), then 10 events\n"
+      "  STEP             BASE       NEW  RATIO            95 %       Q  CHANGE  EVENTS\n"
+      "  (all of it)  60.60 ms  90.60 ms  1.495  1.486 to 1.504  <0.001  slower  10, 10\n"
+      "  file opened  10.20 ms  10.20 ms  1.000  0.986 to 1.014   1.000          10, 10\n"
+      "  data loaded  30.20 ms  60.20 ms  1.993  1.986 to 2.001  <0.001  slower  10, 10\n"
+      "  view ready   20.20 ms  20.20 ms  1.000  0.993 to 1.007   1.000          10, 10\n"
+      "\n"
+      "slower: index_open takes 1.495 times as long (1.486 to 1.504); 10 % more is allowed\n");
+}
+
+TEST_F(ProbeCommandTest, AGateSaysInItsLastLineAndStatusWhatItIs) {
+  const std::string file = Database({{},
+                                     {.first = 50, .build = "1.3", .load_ms = 60},
+                                     {.first = 70, .build = "1.4", .load_ms = 31},
+                                     {.first = 90, .count = 4, .build = "1.5", .load_ms = 90}});
+  struct Case {
+    std::string changed;
+    std::string allowed;
+    int status;
+    std::string last_line;
+  };
+  for (const Case& each : {
+           Case{"build:1.3", "10%", kSlower,
+                "slower: index_open takes 1.495 times as long (1.486 to 1.504); 10 % more is "
+                "allowed\n"},
+           Case{"build:1.3", "60", 0, "ok: nothing takes over 60 % longer\n"},
+           Case{"build:1.4", "10%", 0, "ok: nothing takes over 10 % longer\n"},
+           Case{"build:1.4", "0", kSlower, ""},
+           Case{"build:1.5", "10%", kTooLittle,
+                "too little data: 5 events of a label are needed on each side\n"},
+       }) {
+    const ProcessResult gate =
+        Probe(file, {"compare", "build:1.2", each.changed, "--fail-above", each.allowed});
+    EXPECT_EQ(gate.exit_status, each.status) << gate.output << gate.errors;
+    EXPECT_THAT(gate.output, EndsWith("\n" + each.last_line));
+  }
+  const ProcessResult told = Probe(file, {"compare", "build:1.2", "build:1.3"});
+  EXPECT_EQ(told.exit_status, 0);
+}
+
+TEST_F(ProbeCommandTest, ComparesAsJson) {
+  const std::string file = Database({{}, {.first = 50, .build = "1.3", .load_ms = 60}});
+  const ProcessResult compared =
+      Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%", "--json"});
+  EXPECT_EQ(compared.exit_status, kSlower);
+  const json::value parsed = json::parse(compared.output);
+  EXPECT_EQ(parsed.at("change"), "slower");
+  const json::value& label = parsed.at("labels").at(0);
+  EXPECT_EQ(label.at("label"), "index_open");
+  EXPECT_EQ(label.at("steps").at(1).at("name"), "data loaded");
+  EXPECT_EQ(label.at("steps").at(1).at("change"), "slower");
+  EXPECT_EQ(label.at("steps").at(0).at("change"), "none");
+  EXPECT_NEAR(label.at("steps").at(1).at("ratio").as_double(), 2, 0.02);
+}
+
+TEST_F(ProbeCommandTest, LabelsAreComparedEachOnItsOwn) {
+  const std::string file =
+      Database({{},
+                {.first = 50, .build = "1.3"},
+                {.first = 100, .label = "search"},
+                {.first = 150, .build = "1.3", .load_ms = 60, .label = "search"}});
+  const ProcessResult both =
+      Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%"});
+  EXPECT_EQ(both.exit_status, kSlower);
+  EXPECT_THAT(both.output, AllOf(HasSubstr("index_open: 10 events"), HasSubstr("search: 10 events"),
+                                 HasSubstr("\nslower: search takes")));
+  EXPECT_EQ(Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%", "--label",
+                         "index_open"})
+                .exit_status,
+            0);
+}
+
+TEST_F(ProbeCommandTest, SidesMayBeOfOtherDatabases) {
+  const std::string file = Database({{.first = 50, .build = "1.3", .load_ms = 60}});
+  const std::string base = Path("base.db");
+  Add(base, BatchOf({}));
+  const ProcessResult compared =
+      Probe(file, {"compare", base + ":", "build:1.3", "--fail-above", "10%"});
+  EXPECT_EQ(compared.exit_status, kSlower) << compared.errors;
+  EXPECT_EQ(Probe(file, {"compare", base + ":build:1.2,tag:warm", "all"}).exit_status, 0);
+}
+
+TEST_F(ProbeCommandTest, SidesThatAreEmptyOrShareEventsAreRefused) {
+  const std::string file = Database({{}});
+  const ProcessResult none = Probe(file, {"compare", "build:1.2", "build:1.9"});
+  EXPECT_EQ(none.exit_status, kNotFound);
+  EXPECT_THAT(none.errors, HasSubstr("no event is build:1.9"));
+  const ProcessResult shared = Probe(file, {"compare", "build:1.2", "tag:warm"});
+  EXPECT_EQ(shared.exit_status, kUsage);
+  EXPECT_THAT(shared.errors, HasSubstr("10 events are on both sides"));
+  EXPECT_EQ(Probe(file, {"compare", "all", "all", "--fail-above", "much"}).exit_status, kUsage);
+}
+
+TEST_F(ProbeCommandTest, AHistoryStandsInTheOrderOfBuilds) {
+  const std::string file = Database({{},
+                                     {.first = 50, .build = "1.10", .load_ms = 60},
+                                     {.first = 90, .count = 1, .build = "1.11", .load_ms = 10}});
+  const ProcessResult history = Probe(file, {"history", "index_open"});
+  EXPECT_EQ(history.exit_status, 0) << history.errors;
+  EXPECT_EQ(
+      history.output,
+      "BUILD  FIRST (UTC)          EVENTS    MEDIAN                                  HALF OF THEM  "
+      "RATIO       Q  CHANGE\n"
+      "1.2    2020-09-13 12:26:41      10  60.60 ms  |█████████████       |  60.30 ms to 60.90 ms  "
+      "    -       -\n"
+      "1.10   2020-09-13 12:27:30      10  90.60 ms  |████████████████████|  90.30 ms to 90.90 ms  "
+      "1.495  <0.001  slower\n"
+      "1.11   2020-09-13 12:28:10       1  40.00 ms  |█████████           |  40.00 ms to 40.00 ms  "
+      "    -       -  too little\n");
+  const json::value parsed = json::parse(Probe(file, {"history", "index_open", "--json"}).output);
+  EXPECT_EQ(parsed.at("builds").at(1).at("build"), "1.10");
+  EXPECT_EQ(parsed.at("builds").at(1).at("change").at("change"), "slower");
+  EXPECT_EQ(parsed.at("builds").at(2).at("change").at("change"), "too_little_data");
+  const ProcessResult unknown = Probe(file, {"history", "index_opne"});
+  EXPECT_EQ(unknown.exit_status, kNotFound);
+  EXPECT_THAT(unknown.errors, HasSubstr("did you mean index_open?"));
+}
+
+TEST(EventSelectionTest, IsWhatPeopleSay) {
+  const auto all = ParseEventSelection("tag:cold,build:1.2,tag:a\\,b,label:x:y,session:aB");
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->tags, (std::vector<std::string>{"cold", "a,b"}));
+  EXPECT_EQ(all->build, "1.2");
+  EXPECT_EQ(all->label, "x:y");
+  EXPECT_EQ(all->session, 0xabu);
+  EXPECT_EQ(ParseEventSelection("dir/base.db:tag:cold")->file, "dir/base.db");
+  EXPECT_EQ(ParseEventSelection("base.db:")->file, "base.db");
+  EXPECT_TRUE(ParseEventSelection("base.db:last")->last);
+  EXPECT_EQ(ParseEventSelection("ABc,12.7")->names[0].digits, "abc");
+  EXPECT_EQ(ParseEventSelection("ABc,12.7")->names[1].number, 7u);
+  EXPECT_EQ(ParseEventSelection("tag:a.b")->file, "");
+  for (const char* const wrong :
+       {"", ",", "tag:", "abc,", "xyz", "session:0", "session:xyz", "12.", "12.x", "tga:x",
+        "12345678123456781.2", "123456781234567812345678123456789"}) {
+    EXPECT_FALSE(ParseEventSelection(wrong)) << wrong;
+  }
+}
+
+TEST(EventSelectionTest, APercentageIsWithOrWithoutItsSign) {
+  EXPECT_EQ(ParsePercent("10%"), 0.1);
+  EXPECT_EQ(ParsePercent("2.5"), 0.025);
+  EXPECT_EQ(ParsePercent("0"), 0.0);
+  for (const char* const wrong : {"", "%", "-1", "1e3", "nan", "10001", "1.2.3", "10 %", "10%%"}) {
+    EXPECT_FALSE(ParsePercent(wrong)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::cli

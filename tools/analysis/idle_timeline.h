@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/recording.h"
+#include "tools/analysis/idle_view.h"
+
+namespace fieldcost::analysis {
+
+// Why each CPU was idle over time, all parts together, each from its begin on. A sample of idle
+// time is of the time before it: it is divided among the bins that it reaches into, to the ns.
+struct IdleTimeline {
+  using Bin = std::array<std::uint64_t, idle::kWhys + 1>;  // ns, as CpuIdle::by_why
+  struct Cpu {
+    std::uint32_t cpu = 0;
+    std::vector<Bin> bins;
+  };
+  std::uint64_t length_ns = 0;  // of the longest part
+  std::uint64_t parts = 0;
+  std::vector<Cpu> cpus;  // ascending
+  bool has_more = false;  // CPUs than kMaxTimelineCpus: they are left out
+
+  // Where a bin begins; REQUIRES: i <= bins.
+  std::uint64_t EdgeNs(std::size_t i, std::size_t bins) const;
+};
+inline constexpr std::size_t kMaxTimelineCpus = 1'024;
+
+// nullopt: there is nothing. Errors of Recording, kTooLarge. REQUIRES: bins > 0.
+Result<std::optional<IdleTimeline>> MakeIdleTimeline(const recording::Recording& recording,
+                                                     std::span<const recording::Interval> parts,
+                                                     std::size_t bins);
+
+}  // namespace fieldcost::analysis

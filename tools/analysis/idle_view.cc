@@ -1,0 +1,227 @@
+#include "tools/analysis/idle_view.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/shm/log2_bucket.h"
+#include "common/tree/tree.h"
+#include "tools/analysis/tree_view.h"
+
+namespace fieldcost::analysis {
+namespace {
+
+using recording::Interval;
+using recording::Recording;
+
+// Whose functions wait on behalf of others.
+constexpr std::array<std::string_view, 7> kWaitingLibraries = {
+    "libc.so",   "libpthread.so", "libstdc++.so", "ld-linux-x86-64.so",
+    "libc++.so", "librt.so",      "[vdso]"};
+
+Status Add(std::uint64_t amount, std::uint64_t& sum) {
+  if (!__builtin_add_overflow(sum, amount, &sum)) return {};
+  return Fail(ErrorCode::kTooLarge, "idle time passes 64 bits");
+}
+
+std::optional<std::size_t> MetricOf(const Recording& recording, std::string_view name) {
+  return tree::FindMetric(recording.contents().descriptions.metrics, name);
+}
+
+class Maker {
+ public:
+  Maker(const Recording& recording, IdleView& view)
+      : recording_(recording), dictionary_(recording.dictionary()), view_(view) {}
+
+  Status AddPart(const Interval& part) {
+    FIELDCOST_ASSIGN(const tree::RunValues values, recording_.Values(part));
+    FIELDCOST_TRY(ForEachValue(values, idle::kCpuIdle, &Maker::AddIdle));
+    FIELDCOST_TRY(ForEachValue(values, idle::kStatIdle, &Maker::AddStat));
+    const auto& streams = recording_.contents().descriptions.streams;
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      const recording::StreamId stream(static_cast<std::uint16_t>(i));
+      FIELDCOST_TRY(AddPeriods(stream, streams[i].metrics, part));
+    }
+    return {};
+  }
+
+  void Finish() {
+    for (auto& [number, cpu] : cpus_) view_.cpus.push_back(cpu);
+    for (auto& [path, pair] : pairs_) {
+      std::ranges::sort(pair.lengths, {}, &LengthCount::slot);
+      view_.pairs.push_back(std::move(pair));
+    }
+    std::ranges::sort(view_.pairs, [](const IdlePair& one, const IdlePair& other) {
+      return std::tie(other.ns, one.path) < std::tie(one.ns, other.path);
+    });
+  }
+
+ private:
+  Status ForEachValue(const tree::RunValues& values, std::string_view metric,
+                      Status (Maker::*add)(tree::PathId, std::uint64_t)) {
+    const auto index = MetricOf(recording_, metric);
+    if (!index) return {};
+    const std::span<const std::uint64_t> column = values.column(*index);
+    for (std::uint32_t path = 0; path < column.size(); ++path) {
+      if (column[path] != 0) FIELDCOST_TRY((this->*add)(tree::PathId(path), column[path]));
+    }
+    return {};
+  }
+
+  static Status AddTo(std::size_t why, std::uint64_t ns, CpuIdle& cpu) {
+    FIELDCOST_TRY(Add(ns, cpu.idle_ns));
+    cpu.by_why.at(why) += ns;  // not more than the sum
+    if (why != kUnknownWhy && idle::HasStack(static_cast<idle::Why>(why))) cpu.explained_ns += ns;
+    return {};
+  }
+
+  CpuIdle* Find(const std::optional<std::uint32_t>& number) {
+    if (!number) return nullptr;
+    CpuIdle& cpu = cpus_[*number];
+    cpu.cpu = *number;
+    return &cpu;
+  }
+
+  Status AddIdle(tree::PathId path, std::uint64_t ns) {
+    const auto [number, why] = CpuWhyOf(dictionary_, path);
+    FIELDCOST_TRY(AddTo(why, ns, view_.all));
+    CpuIdle* const cpu = Find(number);
+    return cpu != nullptr ? AddTo(why, ns, *cpu) : Add(ns, view_.no_cpu_ns);
+  }
+
+  Status AddStat(tree::PathId path, std::uint64_t ns) {
+    for (CpuIdle* const cpu : {Find(CpuWhyOf(dictionary_, path).cpu), &view_.all}) {
+      if (cpu == nullptr) continue;
+      if (!cpu->stat_idle_ns) cpu->stat_idle_ns = 0;
+      FIELDCOST_TRY(Add(ns, *cpu->stat_idle_ns));
+    }
+    return {};
+  }
+
+  Status AddPeriods(recording::StreamId stream, const std::vector<std::uint16_t>& metrics,
+                    const Interval& part) {
+    const auto place_of = [&](std::string_view name) -> std::optional<std::size_t> {
+      const auto metric = MetricOf(recording_, name);
+      const auto found = metric ? std::ranges::find(metrics, *metric) : metrics.end();
+      if (found == metrics.end()) return std::nullopt;
+      return static_cast<std::size_t>(found - metrics.begin());
+    };
+    const auto ns = place_of(idle::kPairs);
+    const auto ticks = place_of(idle::kPairTicks);
+    if (!ns) return {};
+    Status status;
+    FIELDCOST_TRY(recording_.ForEachSample(
+        stream, part,
+        [&](std::uint64_t, std::uint32_t path, std::span<const std::uint64_t> values) {
+          if (status) status = AddPeriod(path, values[*ns], ticks ? values[*ticks] : 0);
+        }));
+    return status;
+  }
+
+  Status AddPeriod(std::uint32_t path, std::uint64_t ns, std::uint64_t ticks) {
+    IdlePair& pair = pairs_[path];
+    pair.path = tree::PathId(path);
+    for (IdlePair* const one : {&pair, &view_.all_pairs}) {
+      FIELDCOST_TRY(Add(ns, one->ns));
+      FIELDCOST_TRY(Add(ticks, one->ticks));
+      ++one->periods;
+      const unsigned slot = shm::SlotOf(ns);
+      const auto length = std::ranges::find(one->lengths, slot, &LengthCount::slot);
+      if (length != one->lengths.end()) {
+        ++length->count;
+      } else {
+        one->lengths.push_back({.slot = slot, .count = 1});
+      }
+    }
+    return {};
+  }
+
+  const Recording& recording_;
+  const tree::Dictionary& dictionary_;
+  IdleView& view_;
+  std::map<std::uint32_t, CpuIdle> cpus_;
+  std::unordered_map<std::uint32_t, IdlePair> pairs_;
+};
+
+bool IsWaitingLibrary(const tree::Frame& frame) {
+  return std::ranges::find(kWaitingLibraries, frame.module) != kWaitingLibraries.end();
+}
+
+}  // namespace
+
+std::optional<idle::About> IdleAbout(const Recording& recording) {
+  const auto metric = MetricOf(recording, idle::kCpuIdle);
+  if (!metric) return std::nullopt;
+  for (const recording::Stream& stream : recording.contents().descriptions.streams) {
+    if (std::ranges::find(stream.metrics, *metric) == stream.metrics.end()) continue;
+    if (stream.kind != recording::StreamKind::kIdle) continue;
+    if (auto about = idle::ParseAbout(stream.name)) return about;
+  }
+  return std::nullopt;
+}
+
+Result<IdleView> MakeIdleView(const Recording& recording, std::span<const Interval> parts) {
+  const auto about = IdleAbout(recording);
+  if (!about) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "it does not say why CPUs were idle: another kind of "
+                "recording");
+  }
+  IdleView view{.dictionary = recording.contents().dictionary, .about = *about};
+  Maker maker(recording, view);
+  for (const Interval& part : parts) FIELDCOST_TRY(maker.AddPart(part));
+  maker.Finish();
+  std::ranges::sort(view.all_pairs.lengths, {}, &LengthCount::slot);
+  return view;
+}
+
+CpuWhy CpuWhyOf(const tree::Dictionary& dictionary, tree::PathId path) {
+  CpuWhy result;
+  const std::size_t depth = dictionary.paths.depth(path);
+  if (depth == 2 && dictionary.frame(path).kind == tree::FrameKind::kSpecial) {
+    const auto why = idle::WhyOf(dictionary.frame(path).function);
+    if (why) result.why = static_cast<std::size_t>(*why);
+  }
+  for (std::size_t i = 1; i < depth; ++i) path = dictionary.paths.parent(path);
+  if (depth != 0) result.cpu = idle::CpuOf(dictionary.frame(path));
+  return result;
+}
+
+std::string WhyText(std::size_t why) {
+  if (why >= kUnknownWhy) return "unknown";
+  std::string_view name = idle::FrameName(static_cast<idle::Why>(why));
+  name.remove_prefix(1);
+  name.remove_suffix(1);
+  return std::string(name);
+}
+
+Doing DoingOf(const tree::Dictionary& dictionary, std::span<const tree::FrameId> part) {
+  Doing doing;
+  for (std::size_t i = part.size(); i-- > 0;) {
+    const tree::Frame& frame = dictionary.frames.frame(part[i]);
+    if (frame.kind == tree::FrameKind::kSpecial) {
+      if (i + 1 == part.size()) doing.what = part[i];
+      continue;
+    }
+    if (!doing.who) doing.who = part[i];
+    if (IsWaitingLibrary(frame)) continue;
+    doing.who = part[i];
+    break;
+  }
+  return doing;
+}
+
+std::string DoingText(const tree::Dictionary& dictionary, const Doing& doing) {
+  const std::string who = doing.who ? NameOf(dictionary.frames.frame(*doing.who)) : "";
+  if (!doing.what) return who;
+  const std::string& what = dictionary.frames.frame(*doing.what).function;
+  if (who.empty()) return what;
+  const auto why = idle::WhyOf(what);
+  return (why ? WhyText(static_cast<std::size_t>(*why)) : what) + ": " + who;
+}
+
+}  // namespace fieldcost::analysis

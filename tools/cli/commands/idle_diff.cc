@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include "common/base/text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/idle_recording.h"
+#include "tools/cli/page_file.h"
+#include "tools/cli/tree_answer.h"
+#include "tools/cli/tree_comparison.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::uint64_t kMostParts = 1'000;
+
+// Of a recording, or of what a command below `tree` has made of some.
+Result<TreeSide> LoadSide(const std::string& name, const IdleSide& side, std::uint64_t parts,
+                          std::vector<std::string>& remarks) {
+  FIELDCOST_ASSIGN(TreeSide loaded,
+                   LoadTreeSide(name, {.metrics = side.metrics, .parts = parts}, remarks));
+  if (tree::FindMetric(loaded.mean.metrics, side.metrics[0])) return loaded;
+  FIELDCOST_ASSIGN(const TreeSide all, LoadTreeSide(name, {}, remarks));
+  return NoIdleRecording(name, all.mean.metrics);
+}
+
+Result<int> Run(const command::Arguments& arguments) {
+  std::vector<std::string> remarks;
+  const IdleSide& side = FindIdleSide(arguments.Text("--side"));
+  const std::string& old_name = arguments.Text("old");
+  const std::string& new_name = arguments.Text("new");
+  const std::uint64_t parts = arguments.Number("--parts").value_or(1);
+  FIELDCOST_ASSIGN(const TreeSide before, LoadSide(old_name, side, parts, remarks));
+  FIELDCOST_ASSIGN(const TreeSide after, LoadSide(new_name, side, parts, remarks));
+  if (parts > 1) {
+    remarks.push_back(fmt::format(
+        "{} parts of each run stand for runs: certain is what differs between these runs, not "
+        "between any two; costs are of a part",
+        parts));
+  }
+  return PutComparison(before, after, old_name + ", then " + new_name, std::move(remarks),
+                       std::string(side.metrics[0]), arguments);
+}
+
+Status CheckParts(std::string& untrusted_text) {
+  FIELDCOST_TRY(command::CheckNumber(untrusted_text));
+  const auto parts = ParseUint64(untrusted_text);
+  if (parts && *parts > 0 && *parts <= kMostParts) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is from 1 to {}", kMostParts);
+}
+
+command::Option Operand(std::string_view name, std::string_view value) {
+  command::Option option = RecordingOperand(name, value);
+  option.help = "A recording of idle CPUs, or RECORDING@FROM..TO: that part of its time";
+  return option;
+}
+
+}  // namespace
+
+command::Command IdleDiffCommand() {
+  command::Command diff{
+      .name = "diff",
+      .summary = "Why CPUs are idle in one recording, and were not in another",
+      .help =
+          R"(As fieldcost tree diff, exit status included: of runs, idle time that grew, or shrank, for
+certain. Examples:
+  fieldcost idle diff old.fct new.fct
+  fieldcost idle diff old.fct new.fct --side pairs
+  fieldcost idle diff one.fct other.fct --parts 20
+  fieldcost idle diff a.fct@..5s a.fct@5s.. --html change.html)",
+      .options = {Operand("old", "OLD"),
+                  Operand("new", "NEW"),
+                  {.names = "--side",
+                   .value = "SIDE",
+                   .help = "What left CPUs idle, what ended that, or both",
+                   .default_text = kToSide.name,
+                   .choices = {"to", "from", "pairs"}},
+                  {.names = "--parts",
+                   .value = "N",
+                   .help = "Take so many parts of each run's time for runs, where there is one run "
+                           "alone; at most 1000",
+                   .check = CheckParts}},
+      .handler = Run,
+      .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
+  const std::vector<command::Option> shared = ComparisonOptions();
+  diff.options.insert(diff.options.end(), shared.begin(), shared.end());
+  return diff;
+}
+
+}  // namespace fieldcost::cli

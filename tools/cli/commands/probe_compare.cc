@@ -1,0 +1,77 @@
+#include "tools/cli/commands.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/probe_json.h"
+#include "tools/cli/probe_options.h"
+#include "tools/cli/probe_sides.h"
+#include "tools/cli/probe_text.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr int kSlower = 1;
+constexpr int kTooLittle = 2;
+
+Status Put(const std::vector<ProbeComparison>& comparisons, double least, bool is_gate,
+           const Output& output) {
+  if (output.json) return WriteStdout(ComparisonsJson(comparisons, least));
+  std::string text;
+  for (const ProbeComparison& each : comparisons) text += ComparisonText(each, output.style) + "\n";
+  text += ComparisonVerdict(comparisons, least, is_gate);
+  return WritePaged(text, output);
+}
+
+Result<int> Run(const command::Arguments& arguments) {
+  const bool is_gate = arguments.Has("--fail-above");
+  const double least = is_gate ? ParsePercent(arguments.Text("--fail-above")).value_or(0) : 0;
+  FIELDCOST_ASSIGN(const ProbeSides sides,
+                   LoadProbeSides(arguments.Text("base"), arguments.Text("new"),
+                                  arguments.Text("--label"), arguments.Text("--db")));
+  const std::vector<ProbeComparison> comparisons = CompareSides(sides, least);
+  FIELDCOST_TRY(Put(comparisons, least, is_gate, OutputOf(arguments)));
+  if (!is_gate) return 0;
+  const probe::Change worst = WorstOf(comparisons);
+  if (worst == probe::Change::kTooLittle) return kTooLittle;
+  return worst == probe::Change::kSlower ? kSlower : 0;
+}
+
+Status CheckPercent(std::string& untrusted_text) {
+  if (ParsePercent(untrusted_text)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is a percentage from 0 to 10000, as 10%");
+}
+
+}  // namespace
+
+command::Command ProbeCompareCommand() {
+  return {
+      .name = "compare",
+      .summary = "Two groups of events, step by step",
+      .help =
+          R"(Events are chosen by tag:TAG, build:BUILD, program:NAME, label:LABEL, session:ID (all that are
+given with commas between), by their names with commas, or by FILE: and any of these for another
+database. Of each label on its own, without events that are set aside.
+
+Means are geometric; a ratio has its 95 % interval. A change is named if it is significant by
+Welch's test of the logarithms, with at most 5 % of the named ones false over all steps (Benjamini
+and Hochberg), and greater than what is allowed. 5 events on each side are needed; of 10 that differ
+by 7 % among themselves, 20 % more is found nearly always.
+
+With --fail-above, for continuous integration: exit status 1 if events of a label as a whole take
+more than that longer, significantly; 2 if there is too little data of every label; else 0. The last
+line says it. Examples:
+  fieldcost probe compare tag:warm tag:cold --label index_open
+  fieldcost probe compare build:1.2,tag:cold build:1.3,tag:cold
+  fieldcost probe compare base/probe.db: build:1.3 --fail-above 10%)",
+      .options = {ProbeSelectionOperand("base", "BASE", "Events before"),
+                  ProbeSelectionOperand("new", "NEW", "Events after"),
+                  ProbeLabelOption(),
+                  {.names = "--fail-above",
+                   .value = "PERCENT",
+                   .help = "Exit with 1 if that much slower, 2 with too little data",
+                   .check = CheckPercent},
+                  ProbeDbOption()},
+      .handler = Run,
+      .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

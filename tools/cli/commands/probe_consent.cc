@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "agent/probe/login.h"
+#include "agent/probe/spool.h"
+#include "common/base/text.h"
+#include "common/command/arguments.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+Result<int> SwitchOn(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_TRY(probe::CheckProbesPermitted(paths));
+  FIELDCOST_ASSIGN(const probe::Login login, probe::LoadLogin(paths));
+  FIELDCOST_TRY(probe::SaveProbeConsent(paths, agent::Mode::kOn, SystemClock().Now()));
+  FIELDCOST_TRY(WriteStdout(
+      OutputOf(arguments).json
+          ? "{\"mode\":\"on\"}\n"
+          : fmt::format(
+                R"(on: programs under `fieldcost probe run` are recorded; their points, with labels, source lines, stacks
+and times, go to {} as {}
+  send by themselves:  systemctl --user enable --now fieldcost-probe.path
+  send now:  fieldcost probe flush
+  keep one here:  fieldcost probe run --local -- PROGRAM
+  stop:  fieldcost probe off
+)",
+                EscapeControl(login.url), EscapeControl(login.user))));
+  return 0;
+}
+
+Result<int> SwitchOff(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  // The decision first: a damaged database must not keep the user from it.
+  FIELDCOST_TRY(probe::SaveProbeConsent(paths, agent::Mode::kOff, SystemClock().Now()));
+  std::uint64_t dropped = 0;
+  if (auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths))) {
+    FIELDCOST_ASSIGN(dropped, spool->DropOutgoing());
+  } else if (spool.error().code != ErrorCode::kNotFound) {
+    return Fail(spool.error().code, "probe points are off, but what is queued is still there: {}",
+                spool.error().message);
+  }
+  FIELDCOST_TRY(WriteStdout(
+      OutputOf(arguments).json
+          ? fmt::format("{{\"mode\":\"off\",\"dropped_batches\":{}}}\n", dropped)
+          : fmt::format(
+                "off: nothing is sent; {} queued batches are gone. Events on this machine stay: "
+                "fieldcost probe purge --all\n",
+                dropped)));
+  return 0;
+}
+
+struct Facts {
+  bool permitted = false;
+  std::string why_not;
+  agent::Mode mode = agent::Mode::kOff;
+  std::optional<probe::Login> login;
+  probe::Spool::Totals totals;
+  probe::EventStore::Size size;
+  WallTime next_try{};
+};
+
+Result<Facts> Look(const agent::AgentPaths& paths) {
+  Facts facts;
+  const Status permitted = probe::CheckProbesPermitted(paths);
+  facts.permitted = permitted.has_value();
+  if (!permitted) facts.why_not = permitted.error().message;
+  FIELDCOST_ASSIGN(const agent::Consent consent, probe::ProbeConsent(paths));
+  facts.mode = consent.mode;
+  auto login = probe::LoadLogin(paths);
+  if (login) {
+    facts.login = *std::move(login);
+  } else if (login.error().code != ErrorCode::kNotFound) {
+    return login.error();
+  }
+  auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths));
+  if (!spool) {
+    if (spool.error().code == ErrorCode::kNotFound) return facts;
+    return spool.error();
+  }
+  FIELDCOST_ASSIGN(facts.totals, spool->Count());
+  FIELDCOST_ASSIGN(facts.size, spool->events().Measure());
+  FIELDCOST_ASSIGN(facts.next_try, spool->NextTry());
+  return facts;
+}
+
+std::string Json(const Facts& facts) {
+  std::string text = fmt::format("{{\"permitted\":{},", facts.permitted);
+  text += fmt::format("\"mode\":\"{}\",\"url\":{},\"user\":{},", agent::Name(facts.mode),
+                      QuoteJson(facts.login ? facts.login->url : ""),
+                      QuoteJson(facts.login ? facts.login->user : ""));
+  return text +
+         fmt::format(
+             "\"events\":{},\"points\":{},\"bytes\":{},\"queued_batches\":{},\"queued_bytes\":{},"
+             "\"sent_batches\":{},\"refused_batches\":{},\"dropped_batches\":{},\"last_refusal\":{}"
+             "}}\n",
+             facts.size.events, facts.size.hits, facts.size.bytes, facts.totals.queued,
+             facts.totals.queued_bytes, facts.totals.sent, facts.totals.refused,
+             facts.totals.dropped, QuoteJson(facts.totals.last_refusal));
+}
+
+std::string Text(const Facts& facts) {
+  std::string text = fmt::format("{:<12}{}\n", "mode", agent::Name(facts.mode));
+  if (!facts.permitted) text += fmt::format("{:<12}{}\n", "", facts.why_not);
+  text += fmt::format("{:<12}{}\n", "server",
+                      facts.login ? fmt::format("{}, as {}", EscapeControl(facts.login->url),
+                                                EscapeControl(facts.login->user))
+                                  : "none (fieldcost probe login URL)");
+  text += fmt::format("{:<12}{} events, {} points, {} KiB\n", "here", facts.size.events,
+                      facts.size.hits, facts.size.bytes / 1024);
+  text += fmt::format("{:<12}{} batches, {} KiB\n", "queued", facts.totals.queued,
+                      facts.totals.queued_bytes / 1024);
+  text += fmt::format("{:<12}{} batches; {} refused, {} dropped\n", "sent", facts.totals.sent,
+                      facts.totals.refused, facts.totals.dropped);
+  if (!facts.totals.last_refusal.empty()) {
+    text += fmt::format("{:<12}{}\n", "refused for", EscapeControl(facts.totals.last_refusal));
+  }
+  return text;
+}
+
+Result<int> ShowStatus(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const Facts facts, Look(paths));
+  FIELDCOST_TRY(WriteStdout(OutputOf(arguments).json ? Json(facts) : FitStdout(Text(facts))));
+  return 0;
+}
+
+command::Command Plain(std::string_view name, std::string_view summary, std::string_view help,
+                       command::Handler handler) {
+  return {.name = name,
+          .summary = summary,
+          .help = help,
+          .handler = std::move(handler),
+          .without = {"--csv", "--no-pager"}};
+}
+
+}  // namespace
+
+command::Command ProbeOnCommand() {
+  return Plain(
+      "on", "Record programs under `probe run`, and send that to the server",
+      R"(Apart from the anonymous measurements (`fieldcost agent`), and decided apart: what is sent has labels, source
+lines, stacks, times and the user's name at that server. Only what begins from now on. Example:
+  fieldcost probe login https://probes.team.example && fieldcost probe on)",
+      SwitchOn);
+}
+
+command::Command ProbeOffCommand() {
+  return Plain(
+      "off", "Send nothing more; what is queued is deleted",
+      R"(Events on this machine stay. What has been sent is the server's: its users can remove it there. Example:
+  fieldcost probe off)",
+      SwitchOff);
+}
+
+command::Command ProbeStatusCommand() {
+  return Plain("status", "What is recorded, queued and sent, and where to",
+               R"(Example:
+  fieldcost probe status --json)",
+               ShowStatus);
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,54 @@
+#include "common/base/file.h"
+#include "common/probe/export.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/probe_options.h"
+#include "tools/cli/probe_sides.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr char kStdout[] = "-";
+constexpr char kOtlp[] = "otlp";
+constexpr int kExportMode = 0600;
+
+Result<int> Run(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::vector<probe::Event> events,
+                   LoadEvents(arguments.Text("events"), arguments.Text("--db")));
+  const std::string text =
+      arguments.Text("--format") == kOtlp ? probe::ToOtlpJson(events) : probe::ToChromeJson(events);
+  const std::string& file = arguments.Text("--output");
+  FIELDCOST_TRY(file == kStdout ? WriteStdout(text) : WriteFileAtomically(file, text, kExportMode));
+  return 0;
+}
+
+}  // namespace
+
+command::Command ProbeExportCommand() {
+  return {
+      .name = "export",
+      .summary = "Events for other programs",
+      .help =
+          R"(Events are chosen as compare does, also those that are set aside. otlp is OpenTelemetry's OTLP/JSON,
+a trace an event, as collectors' file receivers and /v1/traces take it; chrome is Chrome's trace
+format, which Perfetto reads. Examples:
+  fieldcost probe export last --format chrome -o last.json
+  fieldcost probe export build:1.3,tag:cold --format otlp |
+    curl --json @- http://localhost:4318/v1/traces)",
+      .options = {ProbeSelectionOperand("events", "EVENTS", "Which"),
+                  {.names = "--format",
+                   .value = "FORMAT",
+                   .help = "What is written",
+                   .choices = {kOtlp, "chrome"},
+                   .required = true},
+                  {.names = "--output,-o",
+                   .value = "FILE",
+                   .help = "Where it goes (- = stdout)",
+                   .default_text = kStdout,
+                   .completes = command::Completes::kFiles},
+                  ProbeDbOption()},
+      .handler = Run,
+      .without = {"--json", "--csv"}};
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,77 @@
+#include "common/base/nearest.h"
+#include "common/base/text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/probe_events.h"
+#include "tools/cli/probe_json.h"
+#include "tools/cli/probe_options.h"
+#include "tools/cli/probe_text.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+Error NoSuchLabel(const std::string& label, const LocalEvents& local) {
+  std::vector<std::string> labels;
+  if (const auto counts = local.store.Labels({})) {
+    for (const probe::LabelCount& count : *counts) labels.push_back(count.label);
+  }
+  const std::string meant = MeantName(label, labels);
+  return Fail(ErrorCode::kNotFound, "there is no such event of label {}{}", EscapeControl(label),
+              meant.empty() || meant == label
+                  ? std::string()
+                  : fmt::format(": did you mean {}?", EscapeControl(meant)));
+}
+
+Result<int> Run(const command::Arguments& arguments) {
+  EventSelection selection{.label = arguments.Text("label"),
+                           .program = arguments.Text("--program"),
+                           .tags = arguments.Texts("--tag")};
+  FIELDCOST_ASSIGN(const LocalEvents local, OpenLocalEvents(arguments.Text("--db")));
+  FIELDCOST_ASSIGN(const JudgedEvents judged, LoadJudged(local, selection));
+  if (judged.events.empty()) return NoSuchLabel(selection.label, local);
+  std::vector<probe::EventRow> rows;
+  for (const JudgedEvent& event : judged.events) {
+    if (!event.verdict.IsSetAside()) rows.push_back(event.row);
+  }
+  const std::vector<probe::BuildPoint> history = probe::History(rows, 0);
+  const Output output = OutputOf(arguments);
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(HistoryJson(selection.label, history)));
+  } else {
+    FIELDCOST_TRY(WritePaged(HistoryText(history, output.style), output));
+  }
+  return 0;
+}
+
+}  // namespace
+
+command::Command ProbeHistoryCommand() {
+  const auto only = [](std::string_view names, std::string_view value, std::string_view help) {
+    return command::Option{
+        .names = names, .value = value, .help = help, .check = command::CheckNotEmpty};
+  };
+  command::Option tag = only("--tag", "TAG", "Only of runs with that tag");
+  tag.repeats = true;
+  return {
+      .name = "history",
+      .summary = "A label's times over builds",
+      .help =
+          R"(Builds in the order of their first events, each compared with the one before it (as compare does;
+false ones among the changes that are named are at most 5 % over all builds). Events that are set
+aside are left out. Examples:
+  fieldcost probe history index_open --tag cold
+  fieldcost probe history index_open --json | jq '.builds[].median_ns')",
+      .options = {{.names = "label",
+                   .value = "LABEL",
+                   .help = "Of the events",
+                   .check = command::CheckNotEmpty,
+                   .required = true},
+                  std::move(tag),
+                  only("--program", "NAME", "Only of that program"),
+                  ProbeDbOption()},
+      .handler = Run,
+      .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,97 @@
+#include <chrono>
+
+#include "common/base/clock.h"
+#include "common/draw/numbers.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/probe_events.h"
+#include "tools/cli/probe_json.h"
+#include "tools/cli/probe_options.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr int kNo = 1;
+constexpr std::size_t kAtOnce = 1'000;
+constexpr std::chrono::hours kMayEndYet{24};
+
+// Of those that are set aside.
+bool MayGo(const JudgedEvent& event, WallTime now) {
+  if (event.verdict.why != probe::Why::kNotOver) return event.verdict.IsSetAside();
+  const WallTime begin{std::chrono::microseconds(event.row.begin_ns / 1000)};
+  return begin + kMayEndYet < now;
+}
+
+Result<std::vector<probe::EventId>> FindThem(const LocalEvents& local, bool all) {
+  std::vector<probe::EventId> ids;
+  FIELDCOST_ASSIGN(const JudgedEvents judged, LoadJudged(local, {}));
+  const WallTime now = SystemClock().Now();
+  for (const JudgedEvent& event : judged.events) {
+    if (all || MayGo(event, now)) ids.push_back(event.row.id);
+  }
+  return ids;
+}
+
+Result<std::uint64_t> Remove(LocalEvents& local, const std::vector<probe::EventId>& ids) {
+  std::uint64_t removed = 0;
+  for (std::size_t at = 0; at < ids.size(); at += kAtOnce) {
+    const std::vector<probe::EventId> some(
+        ids.begin() + static_cast<std::ptrdiff_t>(at),
+        ids.begin() + static_cast<std::ptrdiff_t>(std::min(at + kAtOnce, ids.size())));
+    FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(*local.database));
+    FIELDCOST_ASSIGN(const std::uint64_t gone, local.store.Remove(some));
+    FIELDCOST_TRY(transaction.Commit());
+    removed += gone;
+  }
+  return removed;
+}
+
+Result<bool> Agreed(std::size_t events, bool all) {
+  if (!StdinIsTerminal() || !StderrIsTerminal()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "purge asks before it removes {} events, and there is no terminal: --yes",
+                draw::FormatCount(events));
+  }
+  return AskYes(fmt::format("{} events{} will be removed with their points. Go on? [y/N] ",
+                            draw::FormatCount(events), all ? "" : " that are set aside"));
+}
+
+Result<int> Run(const command::Arguments& arguments) {
+  const bool all = arguments.Has("--all");
+  FIELDCOST_ASSIGN(LocalEvents local,
+                   OpenLocalEvents(arguments.Text("--db"), sqlite::Database::Access::kWrite));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, FindThem(local, all));
+  if (!ids.empty() && !arguments.Has("--yes")) {
+    FIELDCOST_ASSIGN(const bool agreed, Agreed(ids.size(), all));
+    if (!agreed) {
+      Remark("nothing was changed");
+      return kNo;
+    }
+  }
+  FIELDCOST_ASSIGN(const std::uint64_t removed, Remove(local, ids));
+  FIELDCOST_TRY(WriteStdout(OutputOf(arguments).json
+                                ? PurgedJson(removed)
+                                : fmt::format("removed: {} events\n", draw::FormatCount(removed))));
+  return 0;
+}
+
+}  // namespace
+
+command::Command ProbePurgeCommand() {
+  return {
+      .name = "purge",
+      .summary = "Remove the events that are set aside",
+      .help =
+          R"(With their points, from this machine only, for good; those that are not over once they are a day
+old. `fieldcost probe list --all` shows them, `mark EVENT keep` saves one. Exit status 1: you said
+no. Examples:
+  fieldcost probe purge --yes
+  fieldcost probe purge --all)",
+      .options = {{.names = "--all", .help = "All events, also those that are not set aside"},
+                  {.names = "--yes,-y", .help = "Do not ask"},
+                  ProbeDbOption()},
+      .handler = Run,
+      .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

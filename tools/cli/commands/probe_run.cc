@@ -1,0 +1,104 @@
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/text.h"
+#include "common/command/arguments.h"
+#include "common/probe/limits.h"
+#include "common/probe/text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/recorder_target.h"
+#include "tools/cli/session/preload_library.h"
+
+namespace fieldcost::cli {
+namespace {
+
+Status CheckName(const std::string& untrusted_text, std::size_t max_bytes) {
+  if (!untrusted_text.empty() && probe::IsText(untrusted_text, max_bytes)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "must be 1 to {} bytes of text on one line", max_bytes);
+}
+
+Status CheckTag(std::string& untrusted_text) {
+  return CheckName(untrusted_text, probe::kMaxTagBytes);
+}
+Status CheckBuild(std::string& untrusted_text) {
+  return CheckName(untrusted_text, probe::kMaxBuildBytes);
+}
+
+std::string CheckTags(const command::Arguments& arguments) {
+  if (arguments.Texts("--tag").size() <= probe::kMaxTags) return "";
+  return "at most 8 tags";
+}
+
+Result<int> Run(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::filesystem::path recorder, FindProbeProgram());
+  FIELDCOST_ASSIGN(const std::filesystem::path library, FindProbeLibrary());
+  std::vector<std::string> words = {recorder.string(), "record", "--library",
+                                    library.string(),  "--runs", arguments.Text("--runs")};
+  if (arguments.Has("--points")) {
+    words.insert(words.end(), {"--points", arguments.Text("--points")});
+  }
+  for (const std::string& tag : arguments.Texts("--tag")) words.insert(words.end(), {"--tag", tag});
+  if (arguments.Has("--build")) words.insert(words.end(), {"--build", arguments.Text("--build")});
+  if (arguments.Has("--local")) words.emplace_back("--local");
+  if (arguments.Has("--stacks")) words.emplace_back("--stacks");
+  return Become(std::move(words), arguments.program());
+}
+
+}  // namespace
+
+command::Command ProbeRunCommand() {
+  return {
+      .name = "run",
+      .summary = "Run a program and record what it passes",
+      .help =
+          R"(Points are those of the source (fieldcost/probe.h), those that a file names ([[point]] label, event,
+at = "LIBRARY!FUNCTION", when, begins, ends, stack, value), and automatic ones: start, loaded, main,
+first output, dlopen, exec, exit. The program needs no rebuild for the last two kinds. It waits for
+nobody: what finds no space is dropped, counted, and its event called incomplete.
+
+What was recorded is on this machine (fieldcost probe list); with `fieldcost probe on` it is also sent
+to the server that one has logged in at. It is not anonymous. Examples:
+  fieldcost probe run --local -- ./editor notes.txt
+  fieldcost probe run --tag cold --build 1.3 --runs 10 -- ./editor
+  fieldcost probe run --points probe.toml --stacks -- ./editor)",
+      .options = {{.names = "--points",
+                   .value = "FILE",
+                   .help = "Points by name, and which automatic ones (probe.toml)",
+                   .completes = command::Completes::kFiles,
+                   .check = command::CheckNotEmpty},
+                  {.names = "--tag,-t",
+                   .value = "TAG",
+                   .help = "Tells these runs from others, as \"cold\"; up to 8",
+                   .check = CheckTag,
+                   .repeats = true},
+                  {.names = "--build,-b",
+                   .value = "NAME",
+                   .help = "The program's version; by default the beginning of its build-id",
+                   .check = CheckBuild},
+                  RunsOption("So many runs; to compare, ten", "1"),
+                  {.names = "--stacks", .help = "Take stacks at the points of the source, too"},
+                  {.names = "--local", .help = "Never send these runs; needs no consent"}},
+      .handler = Run,
+      .without = {"--json", "--csv", "--no-pager", "--color"},
+      .takes_program = true,
+      .check = CheckTags};
+}
+
+command::Command ProbeFlushCommand() {
+  return {
+      .name = "flush",
+      .summary = "Collect what is left in memory, and send what is queued, now",
+      .help =
+          R"(Also what recorders that were killed have left. Fails if something could not be sent; it stays
+queued. Example:
+  fieldcost probe flush)",
+      .handler = [](const command::Arguments&) -> Result<int> {
+        FIELDCOST_ASSIGN(const std::filesystem::path collector, FindProbeProgram());
+        return Become({collector.string(), "collect", "--once", "--now"}, {});
+      },
+      .without = {"--json", "--csv", "--no-pager", "--color"}};
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,102 @@
+#include "tools/cli/recorder_target.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "agent/reach/reach.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/command/arguments.h"
+#include "tools/cli/time_text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+constexpr std::uint64_t kOffStepNs = 3'009;
+constexpr std::uint64_t kMostHz = 10'000;
+constexpr std::uint64_t kMostRuns = 10'000;
+
+Status CheckRate(std::string& untrusted_text) {
+  const auto rate = ParseUint64(untrusted_text);
+  if (rate && *rate > 0 && *rate <= kMostHz) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostHz);
+}
+
+Status CheckRuns(std::string& untrusted_text) {
+  const auto runs = ParseUint64(untrusted_text);
+  if (runs && *runs > 0 && *runs <= kMostRuns) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostRuns);
+}
+
+Status CheckPid(std::string& untrusted_text) {
+  const auto pid = ParseUint64(untrusted_text);
+  if (pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no process id");
+}
+
+Status CheckSpan(std::string& untrusted_text) {
+  const auto span = ParseDuration(untrusted_text);
+  if (span && span->count() > 0) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no time, such as 30s, 5m or 1h");
+}
+
+}  // namespace
+
+command::Option RateOption(std::string_view help, std::string_view usual) {
+  return {
+      .names = "--rate", .value = "HZ", .help = help, .default_text = usual, .check = CheckRate};
+}
+
+command::Option RunsOption(std::string_view help, std::string_view usual) {
+  return {.names = "--runs", .value = "N", .help = help, .default_text = usual, .check = CheckRuns};
+}
+
+std::uint64_t PeriodNs(const command::Arguments& arguments) {
+  return kSecondNs / *arguments.Number("--rate") + kOffStepNs;
+}
+
+command::Option PidOption(std::vector<std::string_view> excludes) {
+  return {.names = "--pid,-p",
+          .value = "PID",
+          .help = "Record a process that runs already; it stays as it is",
+          .check = CheckPid,
+          .excludes = std::move(excludes)};
+}
+
+command::Option ForOption(std::vector<std::string_view> needs) {
+  return {.names = "--for",
+          .value = "TIME",
+          .help = "So long (30s, 5m, 1h); until it ends, or ^C, by default",
+          .check = CheckSpan,
+          .needs = std::move(needs)};
+}
+
+Result<int> Become(std::vector<std::string> words, const std::vector<std::string>& command) {
+  if (!command.empty() && agent::FindProgram(command[0]).empty()) {
+    return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
+                EscapeControl(command[0]));
+  }
+  if (!command.empty()) words.emplace_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  std::vector<char*> raw;
+  for (std::string& word : words) raw.push_back(word.data());
+  raw.push_back(nullptr);
+  ::execv(raw[0], raw.data());
+  return ErrnoError("run", words[0], errno);
+}
+
+Result<int> RunRecorder(std::vector<std::string> words, const command::Arguments& arguments) {
+  if (arguments.Has("--pid")) words.insert(words.end(), {"--pid", arguments.Text("--pid")});
+  if (arguments.Has("--for")) {
+    const std::chrono::nanoseconds span = *ParseDuration(arguments.Text("--for"));
+    words.insert(words.end(), {"--for", std::to_string(span.count())});
+  }
+  return Become(std::move(words), arguments.program());
+}
+
+}  // namespace fieldcost::cli

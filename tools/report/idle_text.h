@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/draw/spectrum.h"
+#include "common/draw/terminal.h"
+#include "tools/analysis/idle_view.h"
+
+namespace fieldcost::report {
+
+// Why CPUs were idle, as text. Deterministic; everything is escaped.
+
+// How much of how many CPUs, how much of it is explained, how that was recorded.
+std::string IdleHeading(const analysis::IdleView& view, const draw::Style& style);
+
+// A line a CPU: idle time, that of /proc/stat, how much a stack explains, and all reasons.
+std::string IdleCpusText(const analysis::IdleView& view, const draw::Style& style);
+
+// A chain a pair, those that explain most first: "idle <- lock: app!Take() <- sleep: app!Hold() <-
+// woken by [interrupt]", beside it how long its periods were; in one line where there is room. At
+// most so many (0: all).
+std::string IdleChainsText(const analysis::IdleView& view, std::size_t most,
+                           const draw::Style& style);
+
+// "lock 80.1 %, sleep 12.0 %": of a CPU, the greatest first.
+std::vector<std::string> ReasonTexts(const analysis::CpuIdle& cpu);
+
+// "idle <- lock: app!Take()", "<- sleep: app!Hold()", "<- woken by [interrupt]".
+std::vector<std::string> ChainPieces(const analysis::IdleView& view,
+                                     const analysis::IdlePair& pair);
+
+// How many periods were how long.
+draw::Bars LengthBars(const analysis::IdlePair& pair);
+
+}  // namespace fieldcost::report
