@@ -46,6 +46,12 @@ void* Map(int64_t fd, uint64_t size) {
 
 }  // namespace
 
+void* MapPrivate(uint64_t bytes) {
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return mapped == MAP_FAILED ? nullptr : mapped;
+}
+
 bool CannotFault(int64_t fd) {
   struct statfs found;
   return SystemCall(SYS_fstatfs, static_cast<uint64_t>(fd), reinterpret_cast<uint64_t>(&found)) ==

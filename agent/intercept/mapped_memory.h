@@ -4,8 +4,11 @@
 
 namespace fieldcost::intercept {
 
-// Files that a library inside a program leaves its sums in: mapped, on memory, so that a store into
-// them cannot fail once their pages are there.
+// Memory of a library inside a program, and the files that it leaves its sums in: mapped, on
+// memory, so that a store into them cannot fail once their pages are there.
+
+// Zeroed private memory, which gets its pages when they are used. Null if there is none.
+void* MapPrivate(uint64_t bytes);
 
 // Whether a page of a file there stays writable once it is there (tmpfs, ramfs). Not so where a
 // store into a page that was written back needs space again (btrfs and its like), or where a page

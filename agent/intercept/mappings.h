@@ -22,6 +22,7 @@ bool FindMapping(uint64_t address, char* scratch, uint32_t scratch_bytes, Mappin
 struct StackRange {
   uint64_t begin;
   uint64_t end;
+  bool Holds(uint64_t address) const { return address >= begin && address < end; }
 };
 StackRange OwnStack(uint64_t first_top, char* scratch, uint32_t scratch_bytes);
 

@@ -31,8 +31,8 @@ class Writing {
  public:
   Writing(ThreadState* thread, uint64_t here) : thread_(thread) {
     const uint64_t busy_at = thread->busy_at;
-    const bool is_stale = busy_at != 0 && IsOnOwnStack(thread, here) &&
-                          IsOnOwnStack(thread, busy_at) && here >= busy_at;
+    const bool is_stale = busy_at != 0 && thread->stack.Holds(here) &&
+                          thread->stack.Holds(busy_at) && here >= busy_at;
     is_ours_ = busy_at == 0 || is_stale;
     if (!is_ours_) {
       CountLost();

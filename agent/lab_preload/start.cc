@@ -28,15 +28,11 @@ uint32_t fieldcost_takes_time;
 
 namespace {
 
-void* Map(uint64_t bytes) {
-  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return mapped == MAP_FAILED ? nullptr : mapped;
-}
-
 bool MakeMemory() {
-  intercept::tables = static_cast<intercept::Tables*>(Map(sizeof(intercept::Tables)));
-  process.threads = static_cast<ThreadState*>(Map(sizeof(ThreadState) * shm::kThreadSlots));
+  intercept::tables =
+      static_cast<intercept::Tables*>(intercept::MapPrivate(sizeof(intercept::Tables)));
+  process.threads =
+      static_cast<ThreadState*>(intercept::MapPrivate(sizeof(ThreadState) * shm::kThreadSlots));
   return intercept::tables != nullptr && process.threads != nullptr &&
          madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;
 }

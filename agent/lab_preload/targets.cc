@@ -6,6 +6,7 @@
 #include "agent/intercept/functions.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
+#include "agent/intercept/target_table.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
@@ -20,16 +21,11 @@ using intercept::Function;
 using intercept::SlotSpace;
 
 constexpr uint32_t kNone = ~uint32_t{0};
-constexpr uint32_t kTableSlots = 4 * intercept::kThunkCount;
-uint16_t table[kTableSlots];  // target + 1 by hash, open addressing
+intercept::TargetTable table;  // by hash
 
 // The place of an API's number; where it is to be put if the API has none.
 uint16_t* Find(uint64_t hash) {
-  uint64_t at = hash % kTableSlots;
-  while (table[at] != 0 && process.targets[table[at] - 1].hash != hash) {
-    at = (at + 1) % kTableSlots;
-  }
-  return &table[at];
+  return table.Find(hash, [hash](uint32_t target) { return process.targets[target].hash == hash; });
 }
 
 bool IsTooLong(const Function& function) {

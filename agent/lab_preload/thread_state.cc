@@ -1,12 +1,11 @@
 #include "agent/lab_preload/thread_state.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "agent/intercept/mapped_memory.h"
-#include "agent/intercept/mappings.h"
 #include "agent/intercept/text.h"
+#include "agent/intercept/thread_slots.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/lab_preload/targets.h"
@@ -19,18 +18,9 @@ __thread ThreadState* fieldcost_current_thread;
 
 namespace {
 
-// Calls of a thread without a slot before it asks again: asking is a system call for each slot.
-constexpr uint32_t kFirstBackoff = 64;
-constexpr uint32_t kLastBackoff = 1U << 20;
-__thread uint32_t slot_in;
-__thread uint32_t slot_backoff;
+__thread intercept::SlotBackoff backoff;
 
-ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
-  ThreadState* const thread = &process.threads[slot];
-  if (!__atomic_compare_exchange_n(&thread->owner_tid, &expected_tid, tid, false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_RELAXED)) {
-    return nullptr;
-  }
+bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   thread->slot = slot;
   thread->busy_at = 0;
   thread->counting_stopped = 0;
@@ -39,22 +29,9 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
     ++thread->top->block->abandoned;
     Remove(thread, thread->top);
   }
-  const intercept::StackRange stack = intercept::OwnStack(
-      tid == process.pid ? process.stack_top : 0, thread->scratch, sizeof thread->scratch);
-  thread->stack_begin = stack.begin;
-  thread->stack_end = stack.end;
-  return thread;
-}
-
-ThreadState* ClaimAny(uint32_t tid) {
-  for (uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
-    const uint32_t owner = __atomic_load_n(&process.threads[slot].owner_tid, __ATOMIC_RELAXED);
-    const bool dead =
-        owner != 0 && (owner == tid || SystemCall(SYS_tgkill, process.pid, owner, 0) == -ESRCH);
-    if (owner != 0 && !dead) continue;
-    if (ThreadState* thread = Claim(slot, owner, tid)) return thread;
-  }
-  return nullptr;
+  thread->stack = intercept::OwnStack(tid == process.pid ? process.stack_top : 0, thread->scratch,
+                                      sizeof thread->scratch);
+  return true;
 }
 
 void CopyText(char* to, const char* from) {
@@ -80,20 +57,9 @@ bool IsInPlace(const Record& record) {
 void CountLost() { __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED); }
 
 __attribute__((cold)) ThreadState* TakeSlot() {
-  if (slot_in == 0) {
-    // A child of vfork() is here with our memory: a slot taken in its name would be free for others
-    // when it ends, but the parent would go on with it.
-    if (SystemCall(SYS_getpid) != process.pid) {
-      CountLost();
-      return nullptr;
-    }
-    fieldcost_current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
-    if (fieldcost_current_thread != nullptr) return fieldcost_current_thread;
-    slot_in = slot_backoff = slot_backoff == 0 ? kFirstBackoff : slot_backoff;
-    if (slot_backoff < kLastBackoff) slot_backoff *= 2;
-  } else {
-    --slot_in;
-  }
+  ThreadState* const thread =
+      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, process.pid, &backoff, Prepare);
+  if (thread != nullptr) return fieldcost_current_thread = thread;
   CountLost();
   return nullptr;
 }
@@ -150,7 +116,7 @@ void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call) {
       continue;
     }
     const uint64_t place = record->stack_pointer;
-    if (!IsOnOwnStack(thread, here) || !IsOnOwnStack(thread, place)) return;
+    if (!thread->stack.Holds(here) || !thread->stack.Holds(place)) return;
     if ((place > here || (place == here && is_tail_call)) && IsInPlace(*record)) return;
     Drop(thread, record);
   }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/mappings.h"
 #include "agent/lab_preload/process.h"
 
 namespace fieldcost::lab_preload {
@@ -55,9 +56,8 @@ struct ThreadState {
   Record* top;       // innermost call in progress, or null
   uint64_t busy_at;  // where the call is whose beginning or end is being written down; 0: none
   uint64_t allocated;
-  uint64_t stack_begin;  // of its own stack
-  uint64_t stack_end;
-  uint32_t counting_stopped;  // of allocations
+  intercept::StackRange stack;  // its own
+  uint32_t counting_stopped;    // of allocations
   uint32_t slot;
   uint32_t owner_tid;  // 0 = never used; a dead thread's id = free
   uint32_t lowest_free;
@@ -105,10 +105,6 @@ Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot, shm
 
 // Takes a call off the chain, wherever it is.
 void Remove(ThreadState* thread, Record* record);
-
-inline bool IsOnOwnStack(const ThreadState* thread, uint64_t address) {
-  return address >= thread->stack_begin && address < thread->stack_end;
-}
 
 // Says that `inner` was entered while `outer` had not returned.
 void SetFirstPairBit(uint64_t* word, uint64_t bit);

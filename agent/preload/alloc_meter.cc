@@ -14,8 +14,8 @@ namespace {
 bool IsOver(const ThreadState* thread, const Record* record) {
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const uint64_t place = record->stack_pointer;
-  if (here < thread->stack_begin || here >= thread->stack_end) return false;
-  if (place < thread->stack_begin || place >= thread->stack_end) return false;
+  if (!thread->stack.Holds(here)) return false;
+  if (!thread->stack.Holds(place)) return false;
   return place < here || *reinterpret_cast<const uint64_t*>(place) !=
                              reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return);
 }

@@ -40,8 +40,8 @@ bool IsNested(const Record* outer, const uint64_t* return_slot) {
 bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
   const Record* const record = RecordOf(active);
   const uint64_t place = record->stack_pointer;
-  if (here < thread->stack_begin || here >= thread->stack_end) return false;
-  if (place < thread->stack_begin || place >= thread->stack_end) return false;
+  if (!thread->stack.Holds(here)) return false;
+  if (!thread->stack.Holds(place)) return false;
   if (place <= here) return IsBusy(active);
   const uint64_t holds = *reinterpret_cast<const uint64_t*>(place);
   if (holds == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return)) return false;

@@ -8,6 +8,7 @@
 #include "agent/intercept/alloc_wrappers.h"
 #include "agent/intercept/hosts.h"
 #include "agent/intercept/io_wrappers.h"
+#include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/slots.h"
@@ -44,10 +45,8 @@ MeasuringRun run;
 
 // Private memory for the threads' states, and the page that a fork wipes.
 bool MakeThreads() {
-  void* const mapped =
-      mmap(nullptr, sizeof(ThreadState) * shm::kThreadSlots, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
+  void* const mapped = intercept::MapPrivate(sizeof(ThreadState) * shm::kThreadSlots);
+  if (mapped == nullptr) return false;
   if (madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) != 0) {
     munmap(mapped, sizeof(ThreadState) * shm::kThreadSlots);
     return false;

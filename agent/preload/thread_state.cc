@@ -1,11 +1,10 @@
 #include "agent/preload/thread_state.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "agent/intercept/mapped_memory.h"
-#include "agent/intercept/mappings.h"
+#include "agent/intercept/thread_slots.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/overhead.h"
@@ -22,8 +21,6 @@ __thread shm::CallCounter* fieldcost_counters = no_counters;
 
 namespace {
 
-constexpr uint32_t kFirstBackoff = 64;
-constexpr uint32_t kLastBackoff = 1U << 20;
 // When so many are taken, dead ones are looked for. Not only when all are: whoever takes the last
 // one may be a signal handler, further down the stack than the dead ones, of which nothing is
 // certain there.
@@ -34,18 +31,11 @@ constexpr uint32_t kFewRecords = kRecordsPerThread / 2;
 constexpr uint64_t kFirstThreadStack = 8 << 20;
 constexpr uint64_t kOtherThreadStack = 12 << 10;
 
-// Calls of a thread without a slot before it asks again: asking is a system call for each slot.
-__thread uint32_t slot_in;
-__thread uint32_t slot_backoff;
+__thread intercept::SlotBackoff backoff;
 
 void CountLost() { __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED); }
 
-ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
-  ThreadState* thread = &process.threads[slot];
-  if (!__atomic_compare_exchange_n(&thread->owner_tid, &expected_tid, tid, false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_RELAXED)) {
-    return nullptr;
-  }
+bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   thread->slot = slot;
   thread->cells = process.cells + slot * process.slot_bytes;
   thread->counters =
@@ -54,27 +44,15 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   StartCostAccount(thread);
   if (thread->active != nullptr) Abandon(thread, RecordOf(thread->active));
   const bool first_thread = tid == process.pid;
-  thread->stack_end = first_thread ? process.stack_top : intercept::ThreadPointer();
-  thread->stack_begin = thread->stack_end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
+  thread->stack.end = first_thread ? process.stack_top : intercept::ThreadPointer();
+  thread->stack.begin = thread->stack.end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
   thread->reclaim_in = thread->early_in = 0;
-  thread->reclaim_backoff = kFirstBackoff;
+  thread->reclaim_backoff = intercept::kFirstBackoff;
   for (Record& record : thread->records) {
     record.owner = thread;
     record.usual = kNoPick;  // never used, or prepared for another thread's gap
   }
-  return thread;
-}
-
-ThreadState* ClaimAny(uint32_t tid) {
-  for (uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
-    const uint32_t owner = __atomic_load_n(&process.threads[slot].owner_tid, __ATOMIC_RELAXED);
-    // Our own number on a slot we do not have: a dead thread had it before us.
-    const bool dead =
-        owner != 0 && (owner == tid || SystemCall(SYS_tgkill, process.pid, owner, 0) == -ESRCH);
-    if (owner != 0 && !dead) continue;
-    if (ThreadState* thread = Claim(slot, owner, tid)) return thread;
-  }
-  return nullptr;
+  return true;
 }
 
 // Looks up the stack that `here` is on; true if it is known which one. Remembers it if it is the
@@ -93,8 +71,7 @@ bool LookUpStack(ThreadState* thread, uint64_t here) {
                              : stack.begin <= control_block && control_block < stack.end &&
                                    below.none && below.end == stack.begin;
   if (own_stack) {
-    thread->stack_begin = stack.begin;
-    thread->stack_end = stack.end;
+    thread->stack = {stack.begin, stack.end};
   }
   return true;
 }
@@ -105,12 +82,12 @@ bool LookUpStack(ThreadState* thread, uint64_t here) {
 // wherever they lie.
 bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
   if (!LookUpStack(thread, live_stack)) return false;
-  const bool own = live_stack > thread->stack_begin && live_stack <= thread->stack_end;
+  const bool own = live_stack > thread->stack.begin && live_stack <= thread->stack.end;
   bool any = false;
   for (Record& record : thread->records) {
     const uint64_t place = record.stack_pointer;
     if (record.in_use == 0 || place >= live_stack) continue;
-    if (own ? place < thread->stack_begin : place + 1 != live_stack) continue;
+    if (own ? place < thread->stack.begin : place + 1 != live_stack) continue;
     record.stack_pointer = 0;
     record.superseded = 0;
     record.in_use = 0;
@@ -134,15 +111,15 @@ Record* TakeFree(ThreadState* thread, uint32_t count) {
 // signal handler jumps out of this one.
 bool Search(ThreadState* thread, uint64_t live_stack) {
   thread->reclaim_in = thread->reclaim_backoff;
-  thread->early_in = thread->reclaim_backoff / kFirstBackoff;
+  thread->early_in = thread->reclaim_backoff / intercept::kFirstBackoff;
   thread->search.stack_pointer = live_stack & ~uint64_t{7};
   thread->search.return_address = *reinterpret_cast<uint64_t*>(thread->search.stack_pointer);
   thread->search.cells = thread->records[0].cells;
   const NoMeasuring guard(thread, &thread->search, nullptr);
   const bool found = ReclaimDeadRecords(thread, live_stack);
   if (found) {
-    thread->reclaim_backoff = kFirstBackoff;
-  } else if (thread->reclaim_backoff < kLastBackoff) {
+    thread->reclaim_backoff = intercept::kFirstBackoff;
+  } else if (thread->reclaim_backoff < intercept::kLastBackoff) {
     thread->reclaim_backoff *= 2;
   }
   return found;
@@ -151,20 +128,9 @@ bool Search(ThreadState* thread, uint64_t live_stack) {
 }  // namespace
 
 __attribute__((cold)) ThreadState* TakeSlot() {
-  if (slot_in == 0) {
-    // A child of vfork() is here with our memory and its parent's control block. A slot taken in
-    // its name would be free for others when it ends, but the parent would go on with it.
-    if (SystemCall(SYS_getpid) != process.pid) {
-      CountLost();
-      return nullptr;
-    }
-    fieldcost_current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
-    if (fieldcost_current_thread != nullptr) return fieldcost_current_thread;
-    slot_in = slot_backoff = slot_backoff == 0 ? kFirstBackoff : slot_backoff;
-    if (slot_backoff < kLastBackoff) slot_backoff *= 2;
-  } else {
-    --slot_in;
-  }
+  ThreadState* const thread =
+      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, process.pid, &backoff, Prepare);
+  if (thread != nullptr) return fieldcost_current_thread = thread;
   CountLost();
   return nullptr;
 }

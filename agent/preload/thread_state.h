@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/mappings.h"
 #include "agent/preload/process_state.h"
 #include "agent/preload/record.h"
 #include "common/shm/run_file.h"
@@ -33,9 +34,9 @@ struct ThreadState {
   int64_t credit_ps;  // what measuring may cost this thread before something is done about it
   uint64_t allocated_inclusive;
   uint64_t allocated_exclusive;
-  uint64_t io[4];            // bytes: disk read, disk written, net received, net sent
-  uint64_t stack_begin;      // of the thread's own stack what is known; between a live frame and
-  uint64_t stack_end;        // stack_end everything is mapped
+  uint64_t io[4];  // bytes: disk read, disk written, net received, net sent
+  // Of the thread's own stack what is known; between a live frame and its end everything is mapped.
+  intercept::StackRange stack;
   Record search;             // stands for a search for dead records, while there is one
   uint32_t early_in;         // records to be taken before dead ones are looked for in time again
   uint32_t reclaim_backoff;  // what reclaim_in becomes when the next search fails

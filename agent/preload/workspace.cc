@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::preload {
@@ -27,10 +28,8 @@ uint64_t LimitOf(int resource) {
 
 bool MakeWorkspace() {
   if (LimitOf(RLIMIT_AS) < kLeastSpace || LimitOf(RLIMIT_DATA) < kLeastSpace) return false;
-  void* const mapped = mmap(nullptr, sizeof(Workspace), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return false;
-  workspace = static_cast<Workspace*>(mapped);
+  workspace = static_cast<Workspace*>(intercept::MapPrivate(sizeof(Workspace)));
+  if (workspace == nullptr) return false;
   intercept::tables = &workspace->tables;
   return true;
 }

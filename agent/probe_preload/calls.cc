@@ -18,7 +18,7 @@ void Leave(ThreadState* thread) {
 bool IsGone(const ThreadState* thread, uint64_t here, bool is_tail_call) {
   const Record* const record = thread->innermost;
   if (__atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == kReturned) return true;
-  if (!IsOnOwnStack(thread, here) || !IsOnOwnStack(thread, record->stack_pointer)) return false;
+  if (!thread->stack.Holds(here) || !thread->stack.Holds(record->stack_pointer)) return false;
   return record->stack_pointer < here || (record->stack_pointer == here && !is_tail_call);
 }
 

@@ -62,8 +62,8 @@ uint32_t StackBytes(const ThreadState* thread, uint64_t sp, bool* is_short) {
   const uint64_t most =
       free <= shm::kProbeRingBytes / 2 ? shm::kProbeShortStackBytes : shm::kProbeStackBytes;
   // Another stack, of a fibre or a signal, is there to the end of its page.
-  const bool is_own = IsOnOwnStack(thread, sp);
-  const uint64_t end = is_own ? thread->stack_end : (sp | (kPageBytes - 1)) + 1;
+  const bool is_own = thread->stack.Holds(sp);
+  const uint64_t end = is_own ? thread->stack.end : (sp | (kPageBytes - 1)) + 1;
   const uint64_t there = end - sp;
   *is_short = most < shm::kProbeStackBytes || (!is_own && there < most);
   return static_cast<uint32_t>((there < most ? there : most) & ~uint64_t{7});

@@ -5,6 +5,7 @@
 #include "agent/intercept/functions.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
+#include "agent/intercept/target_table.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
@@ -19,17 +20,14 @@ using intercept::Function;
 using intercept::SlotSpace;
 
 constexpr uint32_t kNone = ~uint32_t{0};
-constexpr uint32_t kTableSlots = 4 * intercept::kThunkCount;
-uint16_t table[kTableSlots];  // target + 1 by address, open addressing
+intercept::TargetTable table;  // by address
 uint32_t main_target = kNone;
 
 // The place of a target's number; where it is to be put if the address has none.
 uint16_t* Find(uint64_t address) {
-  uint64_t at = (address >> 4) * 0x9e3779b97f4a7c15U % kTableSlots;
-  while (table[at] != 0 && process.targets[table[at] - 1].address != address) {
-    at = (at + 1) % kTableSlots;
-  }
-  return &table[at];
+  return table.Find((address >> 4) * 0x9e3779b97f4a7c15U, [address](uint32_t target) {
+    return process.targets[target].address == address;
+  });
 }
 
 uint32_t NewTarget() {

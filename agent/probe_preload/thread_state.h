@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/mappings.h"
+#include "agent/intercept/thread_slots.h"
 #include "agent/intercept/thunk.h"
 #include "agent/probe_preload/process.h"
 
@@ -27,10 +29,9 @@ struct ThreadState {
   uint64_t sequence;
   uint64_t busy_at;  // where in the stack the hit is that is being written; 0: none
   uint32_t tid;
-  uint32_t owner_tid;    // 0 = never used; a dead thread's id = free
-  uint64_t stack_begin;  // of its own stack
-  uint64_t stack_end;
-  uint64_t next_number;  // of events, up to
+  uint32_t owner_tid;           // 0 = never used; a dead thread's id = free
+  intercept::StackRange stack;  // its own
+  uint64_t next_number;         // of events, up to
   uint64_t end_number;
   Record* records;
   Record* innermost;  // of the calls in progress
@@ -45,8 +46,7 @@ struct Current {
   ThreadState* thread;
   uint32_t epoch;        // of the ring; 0: it has none
   uint32_t asked_epoch;  // in which it found none
-  uint32_t ring_in;      // hits until it asks again
-  uint32_t backoff;
+  intercept::SlotBackoff backoff;
 };
 extern "C" __attribute__((visibility("hidden"))) __thread Current fieldcost_current;
 
@@ -60,10 +60,6 @@ inline ThreadState* CurrentThread(Asks asks) {
   const Current& current = fieldcost_current;
   return __builtin_expect(current.epoch == Attached() && current.epoch != 0, 1) ? current.thread
                                                                                 : TakeRing(asks);
-}
-
-inline bool IsOnOwnStack(const ThreadState* thread, uint64_t address) {
-  return address >= thread->stack_begin && address < thread->stack_end;
 }
 
 // True if a hit at `here` interrupts another one; false if that one was left by a handler that

@@ -10,7 +10,7 @@ __attribute__((noinline)) bool IsGone(const ThreadState* thread, uint64_t return
   if (top.record != nullptr && __atomic_load_n(&top.record->state, __ATOMIC_RELAXED) == kReturned) {
     return true;
   }
-  if (!IsOnOwnStack(thread, return_slot) || !IsOnOwnStack(thread, top.return_slot)) return false;
+  if (!thread->stack.Holds(return_slot) || !thread->stack.Holds(top.return_slot)) return false;
   if (top.return_slot <= return_slot) return true;
   // A thunk holds the return address itself until the call has begun, and after it has ended.
   const bool is_beginning = top.record != nullptr && *top.check == top.record->return_address;

@@ -39,7 +39,7 @@ struct ReturnSlot {
 __attribute__((noinline)) ReturnSlot SearchReturnSlot(const ThreadState* thread,
                                                       const HookCall& call, shm::TraceNode* node) {
   uint64_t end = call.here + kMostFrameWords * sizeof(uint64_t);
-  if (end > thread->stack_end) end = thread->stack_end;
+  if (end > thread->stack.end) end = thread->stack.end;
   uint64_t address = call.here;
   uint32_t found = 0;
   for (uint64_t at = end; at > call.here; at -= sizeof(uint64_t)) {
@@ -54,11 +54,11 @@ __attribute__((noinline)) ReturnSlot SearchReturnSlot(const ThreadState* thread,
 }
 
 ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, shm::TraceNode* node) {
-  if (!IsOnOwnStack(thread, call.here)) return {call.here, false};
+  if (!thread->stack.Holds(call.here)) return {call.here, false};
   // Right below the caller's frame, if it was called from there.
   const Frame& top = *thread->top;
   const uint64_t below_caller = top.here - sizeof(uint64_t);
-  if (below_caller >= call.here && below_caller < thread->stack_end &&
+  if (below_caller >= call.here && below_caller < thread->stack.end &&
       HoldsAt(below_caller, call.site)) {
     return {below_caller, true};
   }
@@ -67,7 +67,7 @@ ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, shm::Tr
   // As far up as the last time.
   if (node->frame_words == kWordsNotKnown) return {call.here, false};
   const uint64_t likely = call.here + (node->frame_words - 1U) * sizeof(uint64_t);
-  if (node->frame_words != 0 && likely < thread->stack_end && HoldsAt(likely, call.site)) {
+  if (node->frame_words != 0 && likely < thread->stack.end && HoldsAt(likely, call.site)) {
     return {likely, true};
   }
   return SearchReturnSlot(thread, call, node);

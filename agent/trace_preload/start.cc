@@ -4,6 +4,7 @@
 
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/hosts.h"
+#include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/tables.h"
@@ -31,17 +32,13 @@ uint32_t fieldcost_takes_time;  // never: handlers look at the time themselves
 
 namespace {
 
-void* Map(uint64_t bytes) {
-  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return mapped == MAP_FAILED ? nullptr : mapped;
-}
-
 bool MakeMemory() {
   constexpr uint64_t kThreadBytes = sizeof(ThreadState) * shm::kThreadSlots;
-  intercept::tables = static_cast<intercept::Tables*>(Map(sizeof(intercept::Tables)));
-  process.threads = static_cast<ThreadState*>(Map(kThreadBytes));
-  process.records = static_cast<Record*>(Map(sizeof(Record) * kRecords * shm::kThreadSlots));
+  intercept::tables =
+      static_cast<intercept::Tables*>(intercept::MapPrivate(sizeof(intercept::Tables)));
+  process.threads = static_cast<ThreadState*>(intercept::MapPrivate(kThreadBytes));
+  process.records =
+      static_cast<Record*>(intercept::MapPrivate(sizeof(Record) * kRecords * shm::kThreadSlots));
   return intercept::tables != nullptr && process.threads != nullptr && process.records != nullptr &&
          madvise(process.threads, kThreadBytes, MADV_DONTFORK) == 0 &&
          madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;

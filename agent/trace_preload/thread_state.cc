@@ -1,11 +1,10 @@
 #include "agent/trace_preload/thread_state.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "agent/intercept/mapped_memory.h"
-#include "agent/intercept/mappings.h"
+#include "agent/intercept/thread_slots.h"
 #include "agent/trace_preload/calls.h"
 
 namespace fieldcost::trace_preload {
@@ -16,11 +15,7 @@ __thread ThreadState* fieldcost_current_thread;
 
 namespace {
 
-// Events of a thread without a slot before it asks again: asking is a system call for each slot.
-constexpr uint32_t kFirstBackoff = 64;
-constexpr uint32_t kLastBackoff = 1U << 20;
-__thread uint32_t slot_in;
-__thread uint32_t slot_backoff;
+__thread intercept::SlotBackoff backoff;
 
 // What a slot keeps for all its threads. False if there is no memory.
 bool MakeMemory(ThreadState* thread, uint32_t slot) {
@@ -69,25 +64,17 @@ void OpenRings(ThreadState* thread) {
   thread->switches_seen = *thread->switch_head;
 }
 
-ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
-  ThreadState* const thread = &process.threads[slot];
-  if (!__atomic_compare_exchange_n(&thread->owner_tid, &expected_tid, tid, false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_RELAXED)) {
-    return nullptr;
-  }
+bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   thread->busy_at = 0;
   thread->counting_stopped = 0;
   thread->too_deep = 0;
   if (!intercept::Populate(reinterpret_cast<uint64_t>(thread), sizeof *thread) ||
       !MakeMemory(thread, slot)) {
-    __atomic_store_n(&thread->owner_tid, 0, __ATOMIC_RELEASE);
-    return nullptr;
+    return false;
   }
   while (thread->top != thread->frames) Leave(thread);  // what a dead thread never came back from
-  const intercept::StackRange stack = intercept::OwnStack(
-      tid == process.pid ? process.stack_top : 0, thread->scratch, sizeof thread->scratch);
-  thread->stack_begin = stack.begin;
-  thread->stack_end = stack.end;
+  thread->stack = intercept::OwnStack(tid == process.pid ? process.stack_top : 0, thread->scratch,
+                                      sizeof thread->scratch);
   thread->edge = &thread->no_edge;
   thread->block = 0;
   OpenRings(thread);
@@ -103,35 +90,15 @@ ThreadState* Claim(uint32_t slot, uint32_t expected_tid, uint32_t tid) {
   shared->tid = tid;
   shared->current = shared->root;
   __atomic_store_n(&shared->threads, shared->threads + 1, __ATOMIC_RELEASE);
-  return thread;
-}
-
-ThreadState* ClaimAny(uint32_t tid) {
-  for (uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
-    const uint32_t owner = __atomic_load_n(&process.threads[slot].owner_tid, __ATOMIC_RELAXED);
-    const bool dead =
-        owner != 0 && (owner == tid || SystemCall(SYS_tgkill, process.pid, owner, 0) == -ESRCH);
-    if (owner != 0 && !dead) continue;
-    if (ThreadState* thread = Claim(slot, owner, tid)) return thread;
-  }
-  return nullptr;
+  return true;
 }
 
 }  // namespace
 
 __attribute__((cold)) ThreadState* TakeSlot() {
-  if (slot_in == 0) {
-    // A child of vfork() is here with our memory: a slot taken in its name would be free for others
-    // when it ends, but the parent would go on with it.
-    if (SystemCall(SYS_getpid) == process.pid) {
-      fieldcost_current_thread = ClaimAny(static_cast<uint32_t>(SystemCall(SYS_gettid)));
-    }
-    if (fieldcost_current_thread != nullptr) return fieldcost_current_thread;
-    slot_in = slot_backoff = slot_backoff == 0 ? kFirstBackoff : slot_backoff;
-    if (slot_backoff < kLastBackoff) slot_backoff *= 2;
-  } else {
-    --slot_in;
-  }
+  ThreadState* const thread =
+      intercept::TakeThreadSlot(process.threads, shm::kThreadSlots, process.pid, &backoff, Prepare);
+  if (thread != nullptr) return fieldcost_current_thread = thread;
   __atomic_fetch_add(&process.header->lost_events, 1, __ATOMIC_RELAXED);
   return nullptr;
 }
@@ -139,7 +106,7 @@ __attribute__((cold)) ThreadState* TakeSlot() {
 __attribute__((cold)) bool Interrupts(ThreadState* thread, uint64_t here) {
   const uint64_t busy_at = thread->busy_at;
   const bool was_left =
-      IsOnOwnStack(thread, here) && IsOnOwnStack(thread, busy_at) && here >= busy_at;
+      thread->stack.Holds(here) && thread->stack.Holds(busy_at) && here >= busy_at;
   if (!was_left) ++thread->shared->lost_events;
   return !was_left;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/mappings.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/trace_preload/process.h"
@@ -83,8 +84,7 @@ struct ThreadState {
   shm::TraceEdge* edge;  // what is charged to the branch taken last
   uint64_t block;        // where that led to
   uint64_t edge_ticks;
-  uint64_t stack_begin;  // of its own stack
-  uint64_t stack_end;
+  intercept::StackRange stack;  // its own
   Frame* frames;
   Frame* frames_ready;        // end of those that have memory
   uint32_t too_deep;          // calls beyond kFrames
@@ -110,10 +110,6 @@ ThreadState* TakeSlot();
 inline ThreadState* CurrentThread() {
   ThreadState* const thread = fieldcost_current_thread;
   return __builtin_expect(thread != nullptr, 1) ? thread : TakeSlot();
-}
-
-inline bool IsOnOwnStack(const ThreadState* thread, uint64_t address) {
-  return address >= thread->stack_begin && address < thread->stack_end;
 }
 
 // True, and counted, if an event at `here` interrupts another one; false if that one was left by a

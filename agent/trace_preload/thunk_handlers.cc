@@ -73,7 +73,7 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   Frame frame;
   frame.return_slot = here;
   // Another stack may be gone before it is looked at.
-  frame.check = IsOnOwnStack(thread, here) ? return_slot : nullptr;
+  frame.check = thread->stack.Holds(here) ? return_slot : nullptr;
   frame.place = shm::kTraceApiPlace | api;
   frame.site = ThunkReturn();
   frame.here = here;

@@ -1,0 +1,58 @@
+#pragma once
+
+// Slots for threads, which outlive their thread and are taken over by a later one. A slot has
+// `owner_tid`, the id of its thread: 0 = never used; a dead thread's = free. Runs inside handlers:
+// no libc call, no vector register, no lock.
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#include "agent/intercept/x86_64/machine.h"
+
+namespace fieldcost::intercept {
+
+// Calls of a thread without a slot before it asks again: asking is a system call for each slot.
+inline constexpr uint32_t kFirstBackoff = 64;
+inline constexpr uint32_t kLastBackoff = 1U << 20;
+
+// When a thread that found no slot asks again; zeroed: at once. A variable of the thread.
+struct SlotBackoff {
+  uint32_t calls_left;
+  uint32_t calls;  // to be let go when the next one is not found either
+};
+
+// A slot for this thread; null if it does not ask yet, or none is free that could be prepared.
+// `prepare(slot, its number, thread id)` is called in the new owner's name, and false if that
+// failed.
+template <typename Slot>
+Slot* TakeThreadSlot(Slot* slots, uint32_t count, uint32_t pid, SlotBackoff* backoff,
+                     bool (*prepare)(Slot* slot, uint32_t number, uint32_t tid)) {
+  if (backoff->calls_left != 0) {
+    --backoff->calls_left;
+    return nullptr;
+  }
+  // A child of vfork() is here with our memory and its parent's control block. A slot taken in its
+  // name would be free for others when it ends, but the parent would go on with it.
+  if (SystemCall(SYS_getpid) != pid) return nullptr;
+  const auto tid = static_cast<uint32_t>(SystemCall(SYS_gettid));
+  for (uint32_t number = 0; number < count; ++number) {
+    Slot* const slot = &slots[number];
+    uint32_t owner = __atomic_load_n(&slot->owner_tid, __ATOMIC_RELAXED);
+    // Our own number on a slot we do not have: a dead thread had it before us.
+    const bool is_free =
+        owner == 0 || owner == tid || SystemCall(SYS_tgkill, pid, owner, 0) == -ESRCH;
+    if (!is_free || !__atomic_compare_exchange_n(&slot->owner_tid, &owner, tid, false,
+                                                 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      continue;
+    }
+    if (prepare(slot, number, tid)) return slot;
+    __atomic_store_n(&slot->owner_tid, 0, __ATOMIC_RELEASE);
+  }
+  if (backoff->calls == 0) backoff->calls = kFirstBackoff;
+  backoff->calls_left = backoff->calls;
+  if (backoff->calls < kLastBackoff) backoff->calls *= 2;
+  return nullptr;
+}
+
+}  // namespace fieldcost::intercept
