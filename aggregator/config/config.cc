@@ -12,6 +12,7 @@
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/config/toml_file.h"
+#include "common/serve/config.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -20,40 +21,12 @@ constexpr std::uint64_t kMaxThreads = 256;
 constexpr std::uint64_t kMaxQueue = 65'536;
 constexpr std::uint64_t kMaxSeconds = 366 * 86'400;
 constexpr std::uint64_t kMaxMemoryMib = 64 * kKiB;
-constexpr std::uint64_t kMaxConnections = 1'000'000;
-constexpr std::uint64_t kMaxRequestsPerMinute = 10'000'000;
 constexpr std::uint64_t kMaxDrainSeconds = 600;
 constexpr std::uint64_t kMaxFreeMib = 1024 * kKiB;
 constexpr std::uint64_t kMaxRetentionWeeks = 52 * 100;
 constexpr std::uint64_t kMaxScrubDays = 365;
 constexpr std::uint64_t kMaxProbationBatches = 1'000;
 constexpr std::uint64_t kMaxBatchesPerHour = 1'000'000;
-
-// Suit an office or university of a hundred agents behind one address.
-constexpr std::size_t kMaxConnectionsPerAddress = 256;
-constexpr std::uint64_t kRequestsPerMinutePerAddress = 6'000;
-
-constexpr std::pair<std::string_view, std::optional<LogFormat>> kLogFormats[] = {
-    {"auto", std::nullopt},
-    {"text", LogFormat::kText},
-    {"json", LogFormat::kJson},
-    {"journal", LogFormat::kJournal},
-};
-constexpr std::pair<std::string_view, LogLevel> kLogLevels[] = {
-    {"debug", LogLevel::kDebug},
-    {"info", LogLevel::kInfo},
-    {"warning", LogLevel::kWarning},
-    {"error", LogLevel::kError},
-};
-
-// Reads a whole number into a variable of any integer type.
-template <typename Number>
-void Read(config::TomlFile& file, std::string_view key, std::uint64_t min, std::uint64_t max,
-          Number& value) {
-  auto wide = static_cast<std::uint64_t>(value);
-  file.ReadUint(key, min, max, wide);
-  value = static_cast<Number>(wide);
-}
 
 void ReadMib(config::TomlFile& file, std::string_view key, std::size_t& bytes) {
   std::uint64_t mib = bytes / kMiB;
@@ -68,44 +41,16 @@ void ReadSeconds(config::TomlFile& file, std::string_view key, std::uint64_t min
   value = std::chrono::seconds(seconds);
 }
 
-// Reads one of a few words.
-template <typename Value, std::size_t kCount>
-void ReadWord(config::TomlFile& file, std::string_view key,
-              const std::pair<std::string_view, Value> (&words)[kCount], std::string word,
-              Value& value) {
-  file.ReadString(key, word);
-  std::string expected;
-  for (const auto& [known, meaning] : words) {
-    if (word == known) {
-      value = meaning;
-      return;
-    }
-    expected += fmt::format("{}\"{}\"", expected.empty() ? "" : ", ", known);
-  }
-  file.Refuse(key, fmt::format("expected one of {}, found '{}'", expected, EscapeControl(word)));
-}
-
 bool IsV6Address(const std::string& text) {
   in6_addr parsed{};
   return ::inet_pton(AF_INET6, text.c_str(), &parsed) == 1;
-}
-
-bool IsLoopback(const std::string& address) {
-  in_addr v4{};
-  if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
-  in6_addr v6{};
-  return ::inet_pton(AF_INET6, address.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
 void ReadServer(config::TomlFile& file, Config& config) {
   http::ServerOptions& server = config.server;
   server.port = 8443;
   server.max_connections = 4096;
-  server.max_connections_per_address = kMaxConnectionsPerAddress;
-  file.ReadString("server.address", server.address);
-  Read(file, "server.port", 0, 65'535, server.port);
-  file.ReadPath("server.certificate", server.certificate_file);
-  file.ReadPath("server.private_key", server.private_key_file);
+  serve::ReadListener(file, server);
   file.ReadStrings("server.names", config.ingest.names);
   for (std::string& name : config.ingest.names) {
     std::transform(name.begin(), name.end(), name.begin(),
@@ -114,15 +59,8 @@ void ReadServer(config::TomlFile& file, Config& config) {
       file.Refuse("server.names", "host names or addresses, without scheme and port");
     }
   }
-  Read(file, "server.threads", 1, kMaxThreads, server.threads);
+  file.ReadNumber("server.threads", 1, kMaxThreads, server.threads);
   file.ReadPath("server.address_file", config.address_file);
-  Read(file, "server.max_connections", 1, kMaxConnections, server.max_connections);
-  Read(file, "server.max_connections_per_address", 0, kMaxConnections,
-       server.max_connections_per_address);
-  std::uint64_t per_minute = kRequestsPerMinutePerAddress;
-  file.ReadUint("server.requests_per_minute_per_address", 0, kMaxRequestsPerMinute, per_minute);
-  server.requests_per_second_per_address = static_cast<double>(per_minute) / 60;
-  server.request_burst_per_address = per_minute;
   std::uint64_t drain_seconds = 0;
   file.ReadUint("server.drain_seconds", 0, kMaxDrainSeconds, drain_seconds);
   config.drain_delay = std::chrono::seconds(drain_seconds);
@@ -136,29 +74,26 @@ void ReadServer(config::TomlFile& file, Config& config) {
 
 void ReadAdmin(config::TomlFile& file, const std::filesystem::path& folder, Config& config) {
   AdminConfig admin;
-  admin.server.port = 8444;
   std::vector<std::string> token_files;
-  file.ReadString("admin.address", admin.server.address);
-  Read(file, "admin.port", 0, 65'535, admin.server.port);
+  const auto listener = serve::ReadAdminListener(file, 8444);
   file.ReadPath("admin.address_file", admin.address_file);
   file.ReadStrings("admin.token_files", token_files);
   for (const std::string& name : token_files) admin.token_files.push_back(folder / name);
-  if (!IsLoopback(admin.server.address)) {
-    file.Refuse("admin.address", "expected a loopback address: 127.0.0.1 or ::1");
-  }
-  if (file.Has("admin")) config.admin = std::move(admin);
+  if (!listener) return;
+  admin.server = *listener;
+  config.admin = std::move(admin);
 }
 
 void ReadStore(config::TomlFile& file, Config& config) {
   store::StoreOptions& store = config.store;
   file.ReadPath("store.data_dir", store.data_dir);
-  Read(file, "store.checkpoint_rows", 1, 1'000'000'000, store.checkpoint_rows);
+  file.ReadNumber("store.checkpoint_rows", 1, 1'000'000'000, store.checkpoint_rows);
   ReadMib(file, "store.checkpoint_mib", store.checkpoint_bytes);
-  Read(file, "store.checkpoint_seconds", 1, 86'400, store.checkpoint_seconds);
+  file.ReadNumber("store.checkpoint_seconds", 1, 86'400, store.checkpoint_seconds);
   ReadMib(file, "store.write_buffer_mib", store.write_buffer_bytes);
   ReadMib(file, "store.block_cache_mib", store.block_cache_bytes);
-  Read(file, "store.retention_weeks", 0, kMaxRetentionWeeks, config.retention_weeks);
-  Read(file, "store.scrub_days", 0, kMaxScrubDays, config.scrub_days);
+  file.ReadNumber("store.retention_weeks", 0, kMaxRetentionWeeks, config.retention_weeks);
+  file.ReadNumber("store.scrub_days", 0, kMaxScrubDays, config.scrub_days);
   std::uint64_t free_mib = config.min_free_bytes / kMiB;
   file.ReadUint("store.min_free_mib", 0, kMaxFreeMib, free_mib);
   config.min_free_bytes = free_mib * kMiB;
@@ -172,17 +107,18 @@ void ReadStore(config::TomlFile& file, Config& config) {
 }
 
 void ReadIngest(config::TomlFile& file, Config& config) {
-  Read(file, "ingest.threads", 1, kMaxThreads, config.ingest_threads);
-  Read(file, "ingest.queue", 1, kMaxQueue, config.ingest_queue);
+  file.ReadNumber("ingest.threads", 1, kMaxThreads, config.ingest_threads);
+  file.ReadNumber("ingest.queue", 1, kMaxQueue, config.ingest_queue);
   config.store.probation_batches = 3;
-  Read(file, "ingest.probation_batches", 0, kMaxProbationBatches, config.store.probation_batches);
+  file.ReadNumber("ingest.probation_batches", 0, kMaxProbationBatches,
+                  config.store.probation_batches);
   ReadMib(file, "ingest.held_mib", config.store.held_bytes);
   std::uint64_t address_mib = 32;
   file.ReadUint("ingest.held_mib_per_address", 0, kMaxMemoryMib, address_mib);
   config.ingest.held_bytes_per_address = address_mib * kMiB;
   file.ReadStrings("ingest.modules", config.ingest.modules);
-  Read(file, "ingest.batches_per_agent_per_hour", 0, kMaxBatchesPerHour,
-       config.ingest.batches_per_agent_per_hour);
+  file.ReadNumber("ingest.batches_per_agent_per_hour", 0, kMaxBatchesPerHour,
+                  config.ingest.batches_per_agent_per_hour);
 }
 
 void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, Config& config) {
@@ -211,14 +147,7 @@ void CheckTogether(config::TomlFile& file, const Config& config) {
                             "publish.expiry_seconds, {}",
                             config.publish_interval.count(), config.publish.lifetime.count()));
   }
-  if (!config.admin || config.admin->server.port == 0) return;
-  const std::string& address = config.server.address;
-  const bool meet =
-      address == config.admin->server.address || address == "0.0.0.0" || address == "::";
-  if (meet && config.server.port == config.admin->server.port) {
-    file.Refuse(file.Has("admin.port") ? "admin.port" : "server.port",
-                fmt::format("{} is the port of the other listener, too", config.server.port));
-  }
+  if (config.admin) serve::CheckApart(file, config.server, config.admin->server);
 }
 
 }  // namespace
@@ -233,12 +162,12 @@ Result<Config> LoadConfig(const std::filesystem::path& path) {
   ReadEnrolment(file, path.parent_path(), config);
 
   ReadSeconds(file, "publish.interval_seconds", 0, config.publish_interval);
-  Read(file, "publish.contribution_threshold", 1, 1'000'000, config.publish.contribution_threshold);
-  Read(file, "publish.refresh_seconds", 1, kMaxSeconds, config.publish.refresh_seconds);
+  file.ReadNumber("publish.contribution_threshold", 1, 1'000'000,
+                  config.publish.contribution_threshold);
+  file.ReadNumber("publish.refresh_seconds", 1, kMaxSeconds, config.publish.refresh_seconds);
   ReadSeconds(file, "publish.expiry_seconds", 60, config.publish.lifetime);
 
-  ReadWord(file, "log.format", kLogFormats, "auto", config.log_format);
-  ReadWord(file, "log.level", kLogLevels, "info", config.log_level);
+  serve::ReadLog(file, config.log_format, config.log_level);
 
   CheckTogether(file, config);
   FIELDCOST_TRY(file.Finish());

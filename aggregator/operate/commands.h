@@ -22,9 +22,6 @@ command::Command KeysCommand();
 command::Command DemoCommand();
 command::Command InitCommand();
 
-// A command::CheckText: a port, 0 to 65535.
-Status CheckPort(std::string& untrusted_text);
-
 // The configuration that --config names; kInvalidArgument: none is named.
 Result<Config> ConfigOf(const command::Arguments& arguments);
 

@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "aggregator/operate/commands.h"
 #include "aggregator/operate/outcome.h"
-#include "common/base/text.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -62,12 +59,6 @@ command::Command Program(command::Command serve) {
                       RestoreCommand(), PolicyCommand(), KeysCommand(),    DemoCommand(),
                       InitCommand()};
   return program;
-}
-
-Status CheckPort(std::string& untrusted_text) {
-  const auto number = ParseUint64(untrusted_text);
-  if (number && *number <= std::numeric_limits<std::uint16_t>::max()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no port, 0 to 65535");
 }
 
 Result<Config> ConfigOf(const command::Arguments& arguments) {

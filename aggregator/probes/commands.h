@@ -22,7 +22,4 @@ Result<Config> ConfigOf(const command::Arguments& arguments);
 // Runs what was called, or --check-config; the exit status.
 Result<int> Run(const command::Command& command, const command::Arguments& arguments);
 
-// A CheckText: a port.
-Status CheckPortText(std::string& untrusted_text);
-
 }  // namespace fieldcost::probe_server

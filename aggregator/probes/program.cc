@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
-#include <limits>
 #include <utility>
 
 #include "aggregator/probes/commands.h"
 #include "aggregator/probes/serve.h"
 #include "aggregator/probes/service.h"
-#include "common/base/text.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -61,12 +59,6 @@ command::Command Program() {
   program.commands = {ServeCommand(),  InitCommand(),   UserCommand(),  DeviceCommand(),
                       BackupCommand(), VerifyCommand(), ExpireCommand()};
   return program;
-}
-
-Status CheckPortText(std::string& untrusted_text) {
-  const auto number = ParseUint64(untrusted_text);
-  if (number && *number <= std::numeric_limits<std::uint16_t>::max()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no port, 0 to 65535");
 }
 
 Result<Config> ConfigOf(const command::Arguments& arguments) {

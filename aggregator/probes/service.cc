@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/http/certificate.h"
 #include "common/probe/limits.h"
+#include "common/serve/address_file.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -21,21 +22,6 @@ constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::hours kExpiryInterval{1};
 constexpr unsigned kHttpThreads = 2;
 constexpr std::size_t kMaxAdminConnections = 16;
-
-std::string UrlOf(const http::ServerOptions& options, const http::Server& server) {
-  const bool v6 = options.address.find(':') != std::string::npos;
-  return fmt::format("{}://{}:{}", options.certificate_file.empty() ? "http" : "https",
-                     v6 ? '[' + options.address + ']' : options.address, server.port());
-}
-
-Status WriteUrl(const std::filesystem::path& file, const std::string& url) {
-  if (file.empty()) return {};
-  return WriteFileAtomically(file, url + "\n", 0644);
-}
-
-void RemoveUrl(const std::filesystem::path& file) {
-  if (!file.empty()) ::unlink(file.c_str());
-}
 
 }  // namespace
 
@@ -63,8 +49,8 @@ Status Service::Start() {
       server_, http::Server::Start(options, [this](http::Request request, http::Respond respond) {
         site_->Handle(std::move(request), std::move(respond));
       }));
-  const std::string url = UrlOf(config_.server, *server_);
-  FIELDCOST_TRY(WriteUrl(config_.address_file, url));
+  const std::string url = serve::UrlOf(config_.server, *server_);
+  FIELDCOST_TRY(serve::WriteAddressFile(config_.address_file, url));
   LogEvent(LogLevel::kInfo, "listening on " + url);
   return {};
 }
@@ -79,8 +65,8 @@ Status Service::StartAdmin() {
                                                                       http::Respond respond) {
                      HandleAdmin(request, respond);
                    }));
-  const std::string url = UrlOf(*config_.admin, *admin_server_);
-  FIELDCOST_TRY(WriteUrl(config_.admin_address_file, url));
+  const std::string url = serve::UrlOf(*config_.admin, *admin_server_);
+  FIELDCOST_TRY(serve::WriteAddressFile(config_.admin_address_file, url));
   LogEvent(LogLevel::kInfo, "administration", {{"url", url}});
   return {};
 }
@@ -193,13 +179,13 @@ void Service::Stop() {
   if (std::exchange(is_stopped_, true)) return;
   if (server_) {
     server_->Stop(kDrainTime);
-    RemoveUrl(config_.address_file);
+    serve::RemoveAddressFile(config_.address_file);
   }
   if (site_) site_->Stop();
   if (writer_) writer_->Stop();
   if (admin_server_) {
     admin_server_->Stop(std::chrono::seconds(0));
-    RemoveUrl(config_.admin_address_file);
+    serve::RemoveAddressFile(config_.admin_address_file);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/units.h"
 #include "common/http/certificate.h"
+#include "common/serve/address_file.h"
 #include "common/wire/limits.h"
 #include "common/wire/requests.h"
 
@@ -63,29 +64,12 @@ Result<Holder> OpenSecret(const Config& config, store::Store& store, const char*
   return holder;
 }
 
-std::string UrlOf(const char* scheme, const http::ServerOptions& options,
-                  const http::Server& server) {
-  const bool v6 = options.address.find(':') != std::string::npos;
-  return fmt::format("{}://{}:{}", scheme, v6 ? '[' + options.address + ']' : options.address,
-                     server.port());
-}
-
 // Logs how taking out an agent's batches goes: the command that has asked for it cannot show it.
 void LogProgress(int done, int total) {
   constexpr int kStep = 1'000;
   if (done % kStep != 0) return;
   LogEvent(LogLevel::kInfo, "taking out a revoked agent's batches",
            {{"done", done}, {"of", total}});
-}
-
-// Files that others wait for tell a URL.
-Status WriteUrl(const std::filesystem::path& file, const std::string& url) {
-  if (file.empty()) return {};
-  return WriteFileAtomically(file, url + "\n", 0644);
-}
-
-void RemoveUrl(const std::filesystem::path& file) {
-  if (!file.empty()) ::unlink(file.c_str());
 }
 
 }  // namespace
@@ -177,12 +161,12 @@ Status Service::StartServer() {
 Status Service::Open() {
   is_open_ = true;
   if (admin_server_) {
-    const std::string url = UrlOf("http", config_.admin->server, *admin_server_);
-    FIELDCOST_TRY(WriteUrl(config_.admin->address_file, url));
+    const std::string url = serve::UrlOf(config_.admin->server, *admin_server_);
+    FIELDCOST_TRY(serve::WriteAddressFile(config_.admin->address_file, url));
     LogEvent(LogLevel::kInfo, "administration", {{"url", url}});
   }
-  const std::string url = UrlOf("https", config_.server, *server_);
-  FIELDCOST_TRY(WriteUrl(config_.address_file, url));
+  const std::string url = serve::UrlOf(config_.server, *server_);
+  FIELDCOST_TRY(serve::WriteAddressFile(config_.address_file, url));
   LogEvent(LogLevel::kInfo, "listening on " + url);
   return {};
 }
@@ -436,7 +420,7 @@ bool Service::Stop() {
   if (!started && admin_server_) admin_server_->Stop(std::chrono::seconds(0));
   phase_ = Phase::kDraining;
   if (server_) server_->Stop(kDrainTime);
-  if (is_open_) RemoveUrl(config_.address_file);
+  if (is_open_) serve::RemoveAddressFile(config_.address_file);
   if (workers_) workers_->Stop();
   const auto deadline = SteadyClock::now() + kBackgroundTime;
   const auto left = [deadline] {
@@ -460,7 +444,7 @@ bool Service::Stop() {
     }
   }
   if (admin_server_) admin_server_->Stop(kAdminDrainTime);
-  if (is_open_ && config_.admin) RemoveUrl(config_.admin->address_file);
+  if (is_open_ && config_.admin) serve::RemoveAddressFile(config_.admin->address_file);
   return true;
 }
 

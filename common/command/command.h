@@ -69,6 +69,8 @@ struct Command {
 
 // A CheckText: an unsigned decimal number.
 Status CheckNumber(std::string& untrusted_text);
+// A CheckText: a TCP port, 0 to 65535.
+Status CheckPort(std::string& untrusted_text);
 // A CheckText: anything but nothing.
 Status CheckNotEmpty(std::string& untrusted_text);
 

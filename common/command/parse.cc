@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -350,6 +351,12 @@ std::variant<Call, Answer> Parser::Parse(std::vector<std::string> arguments) {
 Status CheckNumber(std::string& untrusted_text) {
   if (ParseUint64(untrusted_text)) return {};
   return Fail(ErrorCode::kInvalidArgument, "it is no whole number");
+}
+
+Status CheckPort(std::string& untrusted_text) {
+  const auto number = ParseUint64(untrusted_text);
+  if (number && *number <= std::numeric_limits<std::uint16_t>::max()) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no port, 0 to 65535");
 }
 
 Status CheckNotEmpty(std::string& untrusted_text) {

@@ -33,6 +33,12 @@ class TomlFile {
   void ReadPath(std::string_view key,
                 std::filesystem::path& value);  // relative: to the file's folder
   void ReadUint(std::string_view key, std::uint64_t min, std::uint64_t max, std::uint64_t& value);
+  template <typename Number>  // any integer type that holds `max`
+  void ReadNumber(std::string_view key, std::uint64_t min, std::uint64_t max, Number& value) {
+    auto wide = static_cast<std::uint64_t>(value);
+    ReadUint(key, min, max, wide);
+    value = static_cast<Number>(wide);
+  }
   void ReadDouble(std::string_view key, double min, double max, double& value);
   void ReadBool(std::string_view key, bool& value);
   void ReadStrings(std::string_view key, std::vector<std::string>& value);  // none of them empty

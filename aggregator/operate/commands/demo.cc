@@ -95,7 +95,7 @@ Example:
                   {.names = "--port",
                    .value = "N",
                    .help = "The port to serve it at, written to its settings [one that is free]",
-                   .check = CheckPort},
+                   .check = command::CheckPort},
                   {.names = "--profile",
                    .value = "FILE",
                    .help = "Also write the profile of one more machine, which is too slow in two "

@@ -116,12 +116,12 @@ Examples:
             .value = "N",
             .help = "Its port; 0: any free one at each start, in the file DIR/address",
             .default_text = "8443",
-            .check = CheckPort},
+            .check = command::CheckPort},
            {.names = "--admin-port",
             .value = "N",
             .help = "The operator's port, on the loopback address; 0 as above",
             .default_text = "8444",
-            .check = CheckPort}},
+            .check = command::CheckPort}},
       .handler = Init,
       .without = {"--config", "--check-config"}};
 }

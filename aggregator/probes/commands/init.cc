@@ -62,12 +62,12 @@ Example:
                    .value = "N",
                    .help = "Its port; 0: any free one at each start, in the file DIR/address",
                    .default_text = "8445",
-                   .check = CheckPortText},
+                   .check = command::CheckPort},
                   {.names = "--admin-port",
                    .value = "N",
                    .help = "The operator's port, on the loopback address; 0 as above",
                    .default_text = "8446",
-                   .check = CheckPortText}},
+                   .check = command::CheckPort}},
       .handler = Init,
       .without = {"--config", "--check-config"}};
 }

@@ -374,7 +374,9 @@ TEST_F(BackupTest, NumbersAndGaugesSayWhatIsThere) {
     EXPECT_GT(gauges.checkpoint_microseconds, 0U);
     std::uint64_t sizes = 0;
     for (const auto& file : std::filesystem::directory_iterator(dir_.path() / "data/store")) {
-      sizes += file.file_size();
+      std::error_code gone;  // the engine still removes what it does not need any more
+      const std::uintmax_t size = file.file_size(gone);
+      if (!gone) sizes += size;
     }
     EXPECT_GE(store->StoredBytes(), sizes);
     EXPECT_LT(store->StoredBytes(), sizes + 64 * kMiB) << "what the log has reserved";

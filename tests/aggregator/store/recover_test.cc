@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -41,8 +42,9 @@ class RecoverTest : public ::testing::Test {
     }
     std::filesystem::create_directories(options_.data_dir);
     CopyAtOneMoment(options.data_dir / "store");
+    // The newest: one that is retired may still be there.
     for (const auto& entry : std::filesystem::directory_iterator(store_dir_)) {
-      if (entry.path().extension() == ".log") log_ = entry.path();
+      if (entry.path().extension() == ".log") log_ = std::max(log_, entry.path());
     }
     ASSERT_FALSE(log_.empty());
     LogScanner scanner([this](const LogRecord& record) { starts_.push_back(record.offset); });
@@ -225,6 +227,27 @@ TEST_F(RecoverTest, AfterACheckpointTheLogIsNotNeeded) {
   if (!damaged.empty()) ExpectRefused();
   EXPECT_EQ(Store::Recover(options_, true)->problem, "");
   EXPECT_EQ(Store::Open(options_).value()->Verify()->expected.batches, 2 * kBatches);
+}
+
+// A kill between the mark that retires a log and its removal leaves both.
+TEST_F(RecoverTest, ARetiredLogThatIsStillThereIsNotLookedAt) {
+  Fill(10);
+  const std::string log = Log();
+  const std::filesystem::path retired = store_dir_ / "000001.log";
+  ASSERT_LT(retired, log_);
+  std::string damaged = log;
+  for (char& c : damaged) c = static_cast<char>(c ^ 1);
+  const std::string synced = EncodeMark({.bytes = log.size()});
+  const auto put = [&](const std::string& marks) {
+    ASSERT_TRUE(WriteFileAtomically(retired, damaged, 0600).has_value());
+    ASSERT_TRUE(WriteFileAtomically(retired.string() + ".synced", marks, 0600).has_value());
+  };
+  put(synced);
+  EXPECT_FALSE(Store::Open(options_).has_value());
+  put(synced + EncodeMark({.retired = true}));
+  const auto store = Store::Open(options_);
+  ASSERT_TRUE(store.has_value()) << store.error().message;
+  EXPECT_EQ((*store)->Verify()->expected.batches, 2 * kBatches);
 }
 
 }  // namespace

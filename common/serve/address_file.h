@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/http/server.h"
+
+namespace fieldcost::serve {
+
+// Where the server listens: "https://127.0.0.1:8443"; without a certificate "http://…".
+std::string UrlOf(const http::ServerOptions& options, const http::Server& server);
+
+// The file in which others who wait for a server find its URL. Nothing is done without a name.
+Status WriteAddressFile(const std::filesystem::path& file, const std::string& url);
+void RemoveAddressFile(const std::filesystem::path& file);
+
+}  // namespace fieldcost::serve
