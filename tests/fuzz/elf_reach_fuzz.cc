@@ -30,8 +30,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case Reach::kOtherLibc:
     case Reach::kSanitizer:
     case Reach::kNotProgram:
-      return 0;
+      break;
     default:
       FIELDCOST_CHECK(false);  // what only a running process can be
   }
+  return 0;
 }
