@@ -8,7 +8,7 @@
 #include "common/base/check.h"
 #include "common/stats/cxx_name.h"
 #include "tools/cli/docs/doxygen_pages.h"
-#include "tools/report/cost_card.h"
+#include "tools/report/cards/cost_card.h"
 
 using namespace fieldcost;
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
-#include "tools/cli/probe_selection.h"
+#include "tools/cli/probe/selection.h"
 #include "tools/cli/time_text.h"
 
 // What a user, or a script with texts of others in it, says of which events, how much and when.

@@ -22,7 +22,7 @@ std::string Print(const boost::json::object& object);
 boost::json::string Text(std::string_view text);
 // Text of any bytes, where JSON knows only UTF-8: what is not gets '?' for each byte above 0x7f.
 boost::json::string UntrustedText(std::string_view untrusted_text);
-// What TreeJson() (tree_json.h) has of a tree, without remarks.
+// What TreeJson() (tools/cli/tree/json.h) has of a tree, without remarks.
 boost::json::object TreeViewJson(const analysis::TreeView& view);
 // Each a line.
 boost::json::array RemarksJson(const std::vector<std::string>& remarks);

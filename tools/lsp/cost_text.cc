@@ -8,8 +8,8 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/lsp/cxx_name.h"
-#include "tools/report/card_text.h"
-#include "tools/report/cost_card.h"
+#include "tools/report/cards/cost_card.h"
+#include "tools/report/cards/text.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/link_template.h"
 

@@ -6,7 +6,7 @@
 
 #include "common/stats/cxx_name.h"
 #include "common/tree/identity.h"
-#include "tools/report/tree_text.h"
+#include "tools/report/tree/text.h"
 
 namespace fieldcost::report {
 namespace {

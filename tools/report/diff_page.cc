@@ -11,7 +11,7 @@
 #include "common/stats/anomaly.h"
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
-#include "tools/report/card_words.h"
+#include "tools/report/cards/words.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/page.h"
 #include "tools/report/version_diff.h"

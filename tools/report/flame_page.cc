@@ -15,7 +15,7 @@
 #include "tools/analysis/namespace_of.h"
 #include "tools/report/checked_tree.h"
 #include "tools/report/page.h"
-#include "tools/report/tree_text.h"
+#include "tools/report/tree/text.h"
 #include "tools/report/vendor_text.h"
 
 namespace fieldcost::report {

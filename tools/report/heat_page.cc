@@ -8,7 +8,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/svg.h"
 #include "tools/analysis/version_order.h"
-#include "tools/report/card_words.h"
+#include "tools/report/cards/words.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/page.h"
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "tools/report/cost_card.h"
+#include "tools/report/cards/cost_card.h"
 
 namespace fieldcost::report {
 

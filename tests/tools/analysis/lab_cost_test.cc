@@ -10,8 +10,8 @@
 
 #include "tests/common/wire/lab_samples.h"
 #include "tools/analysis/lab_change.h"
-#include "tools/report/lab_diff_text.h"
-#include "tools/report/lab_table_text.h"
+#include "tools/report/lab/diff_text.h"
+#include "tools/report/lab/table_text.h"
 
 namespace fieldcost::analysis {
 namespace {

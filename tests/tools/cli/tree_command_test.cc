@@ -6,7 +6,7 @@
 #include "common/recording/writer.h"
 #include "tests/tools/analysis/trees.h"
 #include "tests/tools/cli/cli_fixture.h"
-#include "tools/cli/tree_operand.h"
+#include "tools/cli/tree/operand.h"
 
 namespace fieldcost::cli {
 namespace {

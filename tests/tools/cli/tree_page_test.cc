@@ -10,8 +10,8 @@
 #include "common/tree/tree.h"
 #include "tests/tools/analysis/trees.h"
 #include "tests/tools/cli/cli_fixture.h"
-#include "tools/cli/tree_operand.h"
-#include "tools/cli/tree_timeline.h"
+#include "tools/cli/tree/operand.h"
+#include "tools/cli/tree/timeline.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/report/idle_page.h"
+#include "tools/report/idle/page.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/tools/report/page_check.h"
 #include "tools/report/page_assets.h"
-#include "tools/report/tree_page_data.h"
+#include "tools/report/tree/page_data.h"
 
 namespace fieldcost::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/report/lab_export.h"
+#include "tools/report/lab/export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

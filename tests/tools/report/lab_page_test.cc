@@ -1,4 +1,4 @@
-#include "tools/report/lab_page.h"
+#include "tools/report/lab/page.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "tools/report/tree_diff_text.h"
+#include "tools/report/tree/diff_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/report/tree_page.h"
+#include "tools/report/tree/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/report/tree_svg.h"
+#include "tools/report/tree/svg.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/report/tree_text.h"
+#include "tools/report/tree/text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

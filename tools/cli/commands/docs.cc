@@ -11,9 +11,9 @@
 #include "tools/cli/docs/docs_json.h"
 #include "tools/cli/freshness_text.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/report/card_index.h"
-#include "tools/report/card_svg.h"
-#include "tools/report/card_text.h"
+#include "tools/report/cards/index.h"
+#include "tools/report/cards/svg.h"
+#include "tools/report/cards/text.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::cli {

@@ -2,10 +2,10 @@
 
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/idle_recording.h"
+#include "tools/cli/idle/recording.h"
 #include "tools/cli/page_file.h"
-#include "tools/cli/tree_answer.h"
-#include "tools/cli/tree_comparison.h"
+#include "tools/cli/tree/answer.h"
+#include "tools/cli/tree/comparison.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -8,16 +8,16 @@
 #include "tools/analysis/idle_timeline.h"
 #include "tools/analysis/tree_view.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/idle_json.h"
-#include "tools/cli/idle_recording.h"
+#include "tools/cli/idle/json.h"
+#include "tools/cli/idle/recording.h"
 #include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/cli/tree_answer.h"
+#include "tools/cli/tree/answer.h"
 #include "tools/exchange/exchange.h"
-#include "tools/report/idle_page.h"
-#include "tools/report/idle_text.h"
-#include "tools/report/tree_text.h"
+#include "tools/report/idle/page.h"
+#include "tools/report/idle/text.h"
+#include "tools/report/tree/text.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -19,15 +19,15 @@
 #include "common/draw/numbers.h"
 #include "common/wire/lab_table.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/lab_answer.h"
-#include "tools/cli/lab_exports.h"
-#include "tools/cli/lab_file.h"
-#include "tools/cli/lab_progress.h"
-#include "tools/cli/measure_request.h"
+#include "tools/cli/lab/answer.h"
+#include "tools/cli/lab/exports.h"
+#include "tools/cli/lab/file.h"
+#include "tools/cli/lab/measure_request.h"
+#include "tools/cli/lab/progress.h"
 #include "tools/cli/session/preload_library.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/time_text.h"
-#include "tools/report/lab_page.h"
+#include "tools/report/lab/page.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/lab_exports.h"
-#include "tools/cli/lab_file.h"
-#include "tools/cli/lab_json.h"
+#include "tools/cli/lab/exports.h"
+#include "tools/cli/lab/file.h"
+#include "tools/cli/lab/json.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

@@ -1,9 +1,9 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/pager.h"
-#include "tools/cli/probe_json.h"
-#include "tools/cli/probe_options.h"
-#include "tools/cli/probe_sides.h"
-#include "tools/cli/probe_text.h"
+#include "tools/cli/probe/json.h"
+#include "tools/cli/probe/options.h"
+#include "tools/cli/probe/sides.h"
+#include "tools/cli/probe/text.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

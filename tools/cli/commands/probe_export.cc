@@ -1,8 +1,8 @@
 #include "common/base/file.h"
 #include "common/probe/export.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/probe_options.h"
-#include "tools/cli/probe_sides.h"
+#include "tools/cli/probe/options.h"
+#include "tools/cli/probe/sides.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

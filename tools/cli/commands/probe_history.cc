@@ -2,10 +2,10 @@
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/pager.h"
-#include "tools/cli/probe_events.h"
-#include "tools/cli/probe_json.h"
-#include "tools/cli/probe_options.h"
-#include "tools/cli/probe_text.h"
+#include "tools/cli/probe/events.h"
+#include "tools/cli/probe/json.h"
+#include "tools/cli/probe/options.h"
+#include "tools/cli/probe/text.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

@@ -1,9 +1,9 @@
 #include "common/base/text.h"
 #include "common/probe/text.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/probe_events.h"
-#include "tools/cli/probe_json.h"
-#include "tools/cli/probe_options.h"
+#include "tools/cli/probe/events.h"
+#include "tools/cli/probe/json.h"
+#include "tools/cli/probe/options.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

@@ -3,9 +3,9 @@
 #include "common/base/clock.h"
 #include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/probe_events.h"
-#include "tools/cli/probe_json.h"
-#include "tools/cli/probe_options.h"
+#include "tools/cli/probe/events.h"
+#include "tools/cli/probe/json.h"
+#include "tools/cli/probe/options.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

@@ -13,7 +13,7 @@
 #include "tools/cli/report_json.h"
 #include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/report/lab_table_text.h"
+#include "tools/report/lab/table_text.h"
 #include "tools/report/vendor_csv.h"
 #include "tools/report/vendor_page.h"
 #include "tools/report/vendor_text.h"

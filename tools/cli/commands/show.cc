@@ -9,15 +9,15 @@
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/find_api.h"
-#include "tools/cli/lab_json.h"
+#include "tools/cli/lab/json.h"
 #include "tools/cli/page_file.h"
 #include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/report/cost_card.h"
+#include "tools/report/cards/cost_card.h"
 #include "tools/report/cost_detail.h"
 #include "tools/report/heat_page.h"
-#include "tools/report/lab_page.h"
-#include "tools/report/lab_table_text.h"
+#include "tools/report/lab/page.h"
+#include "tools/report/lab/table_text.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
-#include "tools/cli/lab_answer.h"
+#include "tools/cli/lab/answer.h"
 #include "tools/cli/source.h"
 #include "tools/cli/time_text.h"
 #include "tools/report/cost_table.h"

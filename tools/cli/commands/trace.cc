@@ -2,7 +2,7 @@
 
 #include "tools/cli/commands.h"
 #include "tools/cli/recorder_target.h"
-#include "tools/cli/trace_options.h"
+#include "tools/cli/tree/trace_options.h"
 
 namespace fieldcost::cli {
 namespace {

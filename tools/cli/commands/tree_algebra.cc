@@ -7,8 +7,8 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/page_file.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/cli/tree_answer.h"
-#include "tools/cli/tree_operand.h"
+#include "tools/cli/tree/answer.h"
+#include "tools/cli/tree/operand.h"
 
 // Trees out of trees: add, avg, min.
 

@@ -7,8 +7,8 @@
 #include "common/recording/time_tree.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/page_file.h"
-#include "tools/cli/tree_answer.h"
-#include "tools/cli/tree_operand.h"
+#include "tools/cli/tree/answer.h"
+#include "tools/cli/tree/operand.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -16,8 +16,8 @@
 #include "tools/cli/page_file.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/cli/trace_options.h"
-#include "tools/cli/tree_comparison.h"
+#include "tools/cli/tree/comparison.h"
+#include "tools/cli/tree/trace_options.h"
 
 namespace fieldcost::cli {
 namespace {

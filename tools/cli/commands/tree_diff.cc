@@ -1,7 +1,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/page_file.h"
-#include "tools/cli/tree_answer.h"
-#include "tools/cli/tree_comparison.h"
+#include "tools/cli/tree/answer.h"
+#include "tools/cli/tree/comparison.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "common/tree/codec.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/cli/tree_answer.h"
-#include "tools/cli/tree_operand.h"
+#include "tools/cli/tree/answer.h"
+#include "tools/cli/tree/operand.h"
 #include "tools/exchange/exchange.h"
 
 // Call trees from and to files of other programs.

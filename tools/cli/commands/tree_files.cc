@@ -3,7 +3,7 @@
 #include "common/recording/verify.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/cli/tree_json.h"
+#include "tools/cli/tree/json.h"
 
 // Recordings as files: verify, recover.
 

@@ -6,8 +6,8 @@
 #include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
-#include "tools/cli/tree_answer.h"
-#include "tools/cli/tree_operand.h"
+#include "tools/cli/tree/answer.h"
+#include "tools/cli/tree/operand.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/base/result.h"
 #include "tools/cli/source.h"
-#include "tools/report/cost_card.h"
+#include "tools/report/cards/cost_card.h"
 
 namespace fieldcost::cli {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "tools/report/cost_card.h"
+#include "tools/report/cards/cost_card.h"
 
 namespace fieldcost::cli {
 namespace {

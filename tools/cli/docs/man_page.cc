@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tools/cli/child_process.h"
-#include "tools/report/card_text.h"
+#include "tools/report/cards/text.h"
 
 namespace fieldcost::cli {
 namespace {

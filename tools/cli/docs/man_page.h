@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "tools/report/cost_card.h"
+#include "tools/report/cards/cost_card.h"
 
 namespace fieldcost::cli {
 

@@ -1,0 +1,211 @@
+#include "tools/cli/lab/measure_request.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "common/base/text.h"
+#include "tools/cli/pick.h"
+#include "tools/cli/time_text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::string_view kAnyStatus = "all";
+
+// Brings names of C++ into the form that the library reads.
+Status CheckGlobs(std::string& untrusted_text) {
+  FIELDCOST_ASSIGN(untrusted_text, ResolvePick(untrusted_text));
+  return {};
+}
+
+Status CheckSpan(std::string& untrusted_text) {
+  if (ParseDuration(untrusted_text)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no time, such as 30s, 5m or 1h");
+}
+
+Status CheckStatuses(std::string& untrusted_text) {
+  if (untrusted_text == kAnyStatus) return {};
+  for (std::size_t begin = 0; begin <= untrusted_text.size();) {
+    const std::size_t end = std::min(untrusted_text.find(',', begin), untrusted_text.size());
+    const auto status = ParseUint64(std::string_view(untrusted_text).substr(begin, end - begin));
+    if (!status || *status > 255) {
+      return Fail(ErrorCode::kInvalidArgument, "it is neither 'all' nor a list such as 1,2");
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+std::vector<std::string> Split(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+lab::OutputMode OutputModeOf(std::string_view text) {
+  if (text == "null") return lab::OutputMode::kNull;
+  return text == "inherit" ? lab::OutputMode::kInherit : lab::OutputMode::kPipe;
+}
+
+std::optional<std::chrono::milliseconds> SpanOf(std::string_view text) {
+  const auto span = ParseDuration(text);
+  if (!span) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(*span);
+}
+
+lab::MeasureOptions OptionsOf(const command::Arguments& arguments) {
+  lab::MeasureOptions options;
+  options.runner.scenario.command = arguments.program();
+  options.runner.scenario.output = OutputModeOf(arguments.Text("--output"));
+  options.runner.scenario.timeout = SpanOf(arguments.Text("--timeout"));
+  options.apis = arguments.Text("--apis");
+  options.isolate = Split(arguments.Text("--isolate"));
+  options.rounds = static_cast<std::uint32_t>(*arguments.Number("--rounds"));
+  options.warmup = static_cast<std::uint32_t>(*arguments.Number("--warmup"));
+  options.seed = arguments.Number("--seed");
+  options.max_time = SpanOf(arguments.Text("--max-time"));
+  options.prepare = arguments.Text("--prepare");
+  options.cleanup = arguments.Text("--cleanup");
+  options.accept_any_status = arguments.Text("--ignore-failure") == kAnyStatus;
+  if (!options.accept_any_status) {
+    for (const std::string& status : Split(arguments.Text("--ignore-failure"))) {
+      options.accepted_statuses.insert(std::stoi(status));
+    }
+    if (!options.accepted_statuses.empty()) options.accepted_statuses.insert(0);
+  }
+  options.plan_only = arguments.Has("--plan");
+  options.data_slots = arguments.Has("--function-pointers");
+  return options;
+}
+
+// "N=1,10,100".
+Status CheckScan(std::string& untrusted_text) {
+  const std::size_t equals = untrusted_text.find('=');
+  const auto bad = [] {
+    return Fail(ErrorCode::kInvalidArgument, "it is no name with numbers, such as N=1,10,100");
+  };
+  if (equals == 0 || equals == std::string::npos || equals + 1 == untrusted_text.size())
+    return bad();
+  for (const std::string& value : Split(std::string_view(untrusted_text).substr(equals + 1))) {
+    if (!ParseUint64(value)) return bad();
+  }
+  return {};
+}
+
+Status CheckRounds(std::string& untrusted_text) {
+  constexpr std::uint64_t kMostRounds = 1000;
+  const auto rounds = ParseUint64(untrusted_text);
+  if (rounds && *rounds <= kMostRounds) return {};
+  return Fail(ErrorCode::kInvalidArgument, "it is no number up to {}", kMostRounds);
+}
+
+std::vector<command::Option> FilesAndComparisons() {
+  return {
+      {.names = "--save",
+       .value = "FILE",
+       .help = "Keep the table there: merge, top, show, diff and check read it",
+       .completes = command::Completes::kFiles},
+      {.names = "--diff-base",
+       .value = "FILE",
+       .help = "Compare with that table, instead of printing this one: exit status 1 if something "
+               "costs more, 2 if there is too little data",
+       .completes = command::Completes::kFiles},
+      {.names = "--field",
+       .help = "With how much more each costs in the field, by the catalogue: its context's price",
+       .excludes = {"--diff-base"}},
+      {.names = "--html",
+       .value = "FILE",
+       .help = "Write a page for the browser there: spectra, histograms, shapes, pairs and groups",
+       .completes = command::Completes::kFiles},
+      ExportPprofOption(),
+      ExportFoldedOption(),
+      {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
+      {.names = "--apis",
+       .value = "GLOB,...",
+       .help = "Only these APIs: globs soname!symbol",
+       .completes = command::Completes::kApiGlobs,
+       .check = CheckGlobs},
+      {.names = "--isolate",
+       .value = "GLOB,...",
+       .help = "These get runs of their own, without any other",
+       .completes = command::Completes::kApiGlobs,
+       .check = CheckGlobs},
+      {.names = "--rounds",
+       .value = "N",
+       .help = "How often each API is timed",
+       .default_text = "5",
+       .check = CheckRounds}};
+}
+
+}  // namespace
+
+std::vector<command::Option> MeasureRequestOptions() {
+  std::vector<command::Option> options = FilesAndComparisons();
+  const std::vector<command::Option> of_runs = {
+      {.names = "--warmup",
+       .value = "N",
+       .help = "Runs before all others, which measure nothing",
+       .default_text = "0",
+       .check = CheckRounds},
+      {.names = "--seed",
+       .value = "N",
+       .help = "Decides the order of runs; by default what is called does",
+       .check = command::CheckNumber},
+      {.names = "--max-time",
+       .value = "TIME",
+       .help = "End after that time (30s, 5m, 1h), with the rounds that are finished",
+       .check = CheckSpan},
+      {.names = "--timeout",
+       .value = "TIME",
+       .help = "End if one run takes longer, with the rounds that are finished",
+       .check = CheckSpan},
+      {.names = "--prepare", .value = "COMMAND", .help = "A shell command before each run"},
+      {.names = "--cleanup", .value = "COMMAND", .help = "A shell command after the last one"},
+      {.names = "--scan",
+       .value = "NAME=N,...",
+       .help = "Measure it for each of these numbers, in the place of {NAME} in the command",
+       .check = CheckScan},
+      {.names = "--output",
+       .value = "WHERE",
+       .help = "What becomes of the command's output: pipe (read and compared), null, inherit",
+       .default_text = "pipe",
+       .choices = {"pipe", "null", "inherit"}},
+      {.names = "--ignore-failure",
+       .value = "LIST",
+       .help = "Exit statuses that are none to stop at: all, or a list such as 1,2",
+       .check = CheckStatuses},
+      {.names = "--function-pointers",
+       .help = "Also calls through slots that serve function pointers (programs built with "
+               "-fno-plt); their addresses are other ones then"},
+      {.names = "--plan", .help = "Find what is called and make the groups, time nothing"}};
+  options.insert(options.end(), of_runs.begin(), of_runs.end());
+  return options;
+}
+
+Result<MeasureRequest> MeasureRequestOf(const command::Arguments& arguments) {
+  MeasureRequest request{.options = OptionsOf(arguments),
+                         .scan = {},
+                         .scan_name = {},
+                         .name = arguments.Text("--name"),
+                         .save = arguments.Text("--save"),
+                         .base = arguments.Text("--diff-base"),
+                         .with_field = arguments.Has("--field"),
+                         .page = arguments.Text("--html"),
+                         .exports = ExportsOf(arguments)};
+  const std::string& scan = arguments.Text("--scan");
+  if (scan.empty()) return request;
+  const std::size_t equals = scan.find('=');
+  request.scan_name = scan.substr(0, equals);
+  for (const std::string& value : Split(std::string_view(scan).substr(equals + 1))) {
+    request.scan.push_back(*ParseUint64(value));
+  }
+  return request;
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/draw/text_table.h"
+#include "tools/cli/probe/text.h"
+#include "tools/cli/probe/text_parts.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kLeastName = 12;
+constexpr std::size_t kBarColumns = 20;
+
+std::string Ratio(double ratio) {
+  return ratio < 99.9995 ? fmt::format("{:.3f}", ratio) : fmt::format("{:.3g}", ratio);
+}
+
+std::string RatioText(const probe::StepChange& step) {
+  return step.base_events == 0 || step.new_events == 0 ? "-" : Ratio(step.ratio);
+}
+
+// Both sides have 2 events.
+bool HasInterval(const probe::StepChange& step) { return step.ratio_high != 0; }
+
+std::string IntervalText(const probe::StepChange& step) {
+  return fmt::format("{} to {}", Ratio(step.ratio_low), Ratio(step.ratio_high));
+}
+
+std::string QText(const probe::StepChange& step) {
+  if (step.change == probe::Change::kTooLittle) return "-";
+  return step.q < 0.001 ? "<0.001" : fmt::format("{:.3f}", step.q);
+}
+
+std::string_view ChangeText(probe::Change change) {
+  switch (change) {
+    case probe::Change::kTooLittle:
+      return "too little";
+    case probe::Change::kNone:
+      return "";
+    case probe::Change::kSlower:
+      return "slower";
+    case probe::Change::kFaster:
+      return "faster";
+  }
+  return "";
+}
+
+std::string MeanText(double ns, std::size_t events, const draw::Style& style) {
+  return events == 0 ? "-" : DurationText(ns, style);
+}
+
+draw::TextLine LineOf(const probe::StepChange& step, const draw::Style& style) {
+  return {step.name.empty() ? "(all of it)" : EscapeControl(step.name),
+          MeanText(step.base_ns, step.base_events, style),
+          MeanText(step.new_ns, step.new_events, style),
+          RatioText(step),
+          HasInterval(step) ? IntervalText(step) : "-",
+          QText(step),
+          std::string(ChangeText(step.change)),
+          fmt::format("{}, {}", step.base_events, step.new_events)};
+}
+
+std::string SideText(std::size_t events, std::size_t set_aside) {
+  std::string text = fmt::format("{} event{}", events, events == 1 ? "" : "s");
+  if (set_aside != 0) text += fmt::format(" ({} set aside)", set_aside);
+  return text;
+}
+
+std::string LabelText(const std::string& label) {
+  return label.empty() ? "(began elsewhere)" : EscapeControl(label);
+}
+
+std::string PercentText(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+std::string SlowerText(const ProbeComparison& each) {
+  const probe::StepChange& total = each.comparison.total;
+  return fmt::format("{} takes {} times as long ({})", LabelText(each.label), Ratio(total.ratio),
+                     IntervalText(total));
+}
+
+}  // namespace
+
+std::string BarText(double share, std::size_t columns, const draw::Style& style) {
+  const double exact = std::clamp(share, 0.0, 1.0) * static_cast<double>(columns);
+  auto full = static_cast<std::size_t>(std::round(exact));
+  if (full == 0 && share > 0) full = 1;
+  std::string bar = "|";
+  for (std::size_t i = 0; i < full; ++i) bar += style.utf8 ? "█" : "#";
+  return bar + std::string(columns - full, ' ') + "|";
+}
+
+std::string ComparisonText(const ProbeComparison& compared, const draw::Style& style) {
+  const probe::Comparison& comparison = compared.comparison;
+  std::string text = fmt::format("{}: {}, then {}\n", LabelText(compared.label),
+                                 SideText(comparison.total.base_events, compared.base_set_aside),
+                                 SideText(comparison.total.new_events, compared.new_set_aside));
+  if (compared.older != 0) {
+    text += fmt::format("  the newest {} of a side; {} older ones are left out\n",
+                        draw::FormatCount(kMostEventsOfSide), draw::FormatCount(compared.older));
+  }
+  std::vector<draw::TextLine> lines = {LineOf(comparison.total, style)};
+  for (const probe::StepChange& step : comparison.steps) lines.push_back(LineOf(step, style));
+  return text + draw::TextTable({{.heading = "STEP", .least = kLeastName},
+                                 {.heading = "BASE", .right = true},
+                                 {.heading = "NEW", .right = true},
+                                 {.heading = "RATIO", .right = true},
+                                 {.heading = "95 %", .right = true, .rank = 2},
+                                 {.heading = "Q", .right = true, .rank = 1},
+                                 {.heading = "CHANGE"},
+                                 {.heading = "EVENTS", .right = true, .rank = 3}},
+                                lines, style, "  ");
+}
+
+std::string ComparisonVerdict(const std::vector<ProbeComparison>& comparisons, double least,
+                              bool is_gate) {
+  const probe::Change worst = WorstOf(comparisons);
+  const auto total_is = [](probe::Change change) {
+    return [change](const ProbeComparison& each) { return each.comparison.total.change == change; };
+  };
+  const auto untold = std::ranges::count_if(comparisons, total_is(probe::Change::kTooLittle));
+  const std::string rest = untold == 0 ? "" : fmt::format("; too little data of {} labels", untold);
+  if (worst == probe::Change::kTooLittle) {
+    return fmt::format("too little data: {} events of a label are needed on each side\n",
+                       probe::kLeastEvents);
+  }
+  if (worst != probe::Change::kSlower) {
+    return fmt::format(
+        "{}: nothing takes {} longer{}\n", is_gate ? "ok" : "no change for the worse",
+        least == 0 ? std::string("significantly") : "over " + PercentText(least), rest);
+  }
+  std::string text = "slower: ";
+  bool is_first = true;
+  for (const ProbeComparison& each : comparisons) {
+    if (each.comparison.total.change != probe::Change::kSlower) continue;
+    text += (is_first ? "" : ", ") + SlowerText(each);
+    is_first = false;
+  }
+  if (is_gate) text += fmt::format("; {} more is allowed", PercentText(least));
+  return text + rest + "\n";
+}
+
+std::string HistoryText(const std::vector<probe::BuildPoint>& history, const draw::Style& style) {
+  double most = 0;
+  for (const probe::BuildPoint& point : history) most = std::max(most, point.median_ns);
+  std::vector<draw::TextLine> lines;
+  for (const probe::BuildPoint& point : history) {
+    const bool told = point.change.change != probe::Change::kTooLittle;
+    lines.push_back(
+        {point.build.empty() ? "-" : EscapeControl(point.build), TimeText(point.first_ns),
+         std::to_string(point.events), DurationText(point.median_ns, style),
+         BarText(most == 0 ? 0 : point.median_ns / most, kBarColumns, style),
+         fmt::format("{} to {}", DurationText(point.low_ns, style),
+                     DurationText(point.high_ns, style)),
+         told ? RatioText(point.change) : "-", QText(point.change),
+         point.change.base_events == 0 ? "" : std::string(ChangeText(point.change.change))});
+  }
+  return draw::TextTable({{.heading = "BUILD", .least = kLeastName},
+                          {.heading = "FIRST (UTC)", .rank = 3},
+                          {.heading = "EVENTS", .right = true, .rank = 2},
+                          {.heading = "MEDIAN", .right = true},
+                          {.heading = "", .rank = 4},
+                          {.heading = "HALF OF THEM", .right = true, .rank = 3},
+                          {.heading = "RATIO", .right = true},
+                          {.heading = "Q", .right = true, .rank = 1},
+                          {.heading = "CHANGE"}},
+                         lines, style);
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/probe/event_store.h"
+#include "common/probe/set_aside.h"
+#include "common/sqlite/sqlite.h"
+#include "tools/cli/probe/selection.h"
+
+namespace fieldcost::cli {
+
+// A database with events of probe points. Not thread-safe.
+struct LocalEvents {
+  std::unique_ptr<sqlite::Database> database;
+  probe::EventStore store;  // of the database
+};
+
+// `file` empty: this machine's. kNotFound says how there will be one; kCorrupt and kInvalidArgument
+// if it is none of these, kUnsupported, and errors of sqlite::Database.
+Result<LocalEvents> OpenLocalEvents(
+    const std::string& file, sqlite::Database::Access access = sqlite::Database::Access::kRead);
+
+struct JudgedEvent {
+  probe::EventRow row;
+  probe::Verdict verdict;
+};
+
+// More are too many to look at; the newest are.
+inline constexpr std::size_t kMostEventsRead = 200'000;
+
+struct JudgedEvents {
+  std::vector<JudgedEvent> events;  // newest first
+  bool are_all = true;              // there are no more than kMostEventsRead
+};
+
+// Those of the selection; each is judged among all of its label, also those not chosen.
+Result<JudgedEvents> LoadJudged(const LocalEvents& local, const EventSelection& selection);
+
+// kNotFound if there is none, with what there is; kInvalidArgument if the name means several, with
+// them. `last` is the newest.
+Result<JudgedEvent> FindEvent(const LocalEvents& local, const std::string& untrusted_name);
+
+// "abcdef01.17": as short as tells its run from those of the others, 8 digits at least.
+class EventNames {
+ public:
+  explicit EventNames(const std::vector<JudgedEvent>& events);
+  std::string Of(const probe::EventId& id) const;
+
+ private:
+  std::vector<std::uint64_t> runs_;  // sorted
+};
+
+}  // namespace fieldcost::cli

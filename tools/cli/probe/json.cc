@@ -1,0 +1,215 @@
+#include "tools/cli/probe/json.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "common/probe/steps.h"
+#include "tools/cli/json_parts.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace json = boost::json;
+
+json::string Number(std::uint64_t number) { return Text(std::to_string(number)); }
+json::string Hex(std::uint64_t id) { return Text(fmt::format("{:016x}", id)); }
+
+std::string_view Word(probe::Change change) {
+  switch (change) {
+    case probe::Change::kTooLittle:
+      return "too_little_data";
+    case probe::Change::kNone:
+      return "none";
+    case probe::Change::kSlower:
+      return "slower";
+    case probe::Change::kFaster:
+      return "faster";
+  }
+  return "none";
+}
+
+std::string_view Word(probe::Why why) {
+  switch (why) {
+    case probe::Why::kNot:
+      return "not";
+    case probe::Why::kNotOver:
+      return "not_over";
+    case probe::Why::kIncomplete:
+      return "incomplete";
+    case probe::Why::kSuspended:
+      return "suspended";
+    case probe::Why::kOutlier:
+      return "outlier";
+    case probe::Why::kByHand:
+      return "by_hand";
+  }
+  return "not";
+}
+
+std::string_view Word(probe::Mark mark) {
+  switch (mark) {
+    case probe::Mark::kNone:
+      return "none";
+    case probe::Mark::kSetAside:
+      return "set_aside";
+    case probe::Mark::kKept:
+      return "kept";
+  }
+  return "none";
+}
+
+std::string_view Word(probe::HitKind kind) {
+  switch (kind) {
+    case probe::HitKind::kPoint:
+      return "point";
+    case probe::HitKind::kBegin:
+      return "begin";
+    case probe::HitKind::kEnd:
+      return "end";
+    case probe::HitKind::kJoin:
+      return "join";
+  }
+  return "point";
+}
+
+json::object RowJson(const probe::EventRow& row) {
+  json::array tags;
+  for (const std::string& tag : row.tags) tags.push_back(UntrustedText(tag));
+  const bool is_over = row.end_ns != 0;
+  json::object object{{"id", Text(row.id.Hex())},
+                      {"label", UntrustedText(row.label)},
+                      {"program", UntrustedText(row.program)},
+                      {"build", UntrustedText(row.build)},
+                      {"tags", std::move(tags)},
+                      {"session", Hex(row.session)},
+                      {"begin_ns", Number(row.begin_ns)},
+                      {"end_ns", nullptr},
+                      {"total_ns", nullptr},
+                      {"points", row.hits},
+                      {"mark", Text(Word(row.mark))}};
+  if (is_over) object["end_ns"] = Number(row.end_ns);
+  if (is_over) object["total_ns"] = Number(row.TotalNs());
+  return object;
+}
+
+json::object EventJson(const JudgedEvent& judged) {
+  json::object object = RowJson(judged.row);
+  object["set_aside"] = nullptr;
+  if (judged.verdict.IsSetAside()) {
+    object["set_aside"] = json::object{{"why", Text(Word(judged.verdict.why))},
+                                       {"reason", UntrustedText(judged.verdict.reason)}};
+  }
+  object["two_kinds"] = judged.verdict.two_kinds;
+  return object;
+}
+
+json::value StackJson(const probe::EventHit& hit) {
+  if (!hit.has_stack) return nullptr;
+  json::array frames;
+  for (const probe::Frame& frame : hit.stack) {
+    frames.push_back(json::object{{"function", UntrustedText(frame.function)},
+                                  {"module", UntrustedText(frame.module)},
+                                  {"file", UntrustedText(frame.file)},
+                                  {"line", frame.line}});
+  }
+  return frames;
+}
+
+json::object HitJson(const probe::EventHit& hit) {
+  json::object object{{"label", UntrustedText(hit.site.label)},
+                      {"function", UntrustedText(hit.site.function)},
+                      {"file", UntrustedText(hit.site.file)},
+                      {"line", hit.site.line},
+                      {"kind", Text(Word(hit.kind))},
+                      {"ns", Number(hit.ns)},
+                      {"thread", hit.thread},
+                      {"run", Hex(hit.run)},
+                      {"program", UntrustedText(hit.program)},
+                      {"value", nullptr},
+                      {"stack", StackJson(hit)},
+                      {"stack_is_cut", hit.stack_is_cut}};
+  if (hit.value) object["value"] = Number(*hit.value);
+  return object;
+}
+
+json::object StepJson(const probe::StepChange& step) {
+  return {{"name", UntrustedText(step.name)},
+          {"base_events", step.base_events},
+          {"new_events", step.new_events},
+          {"base_ns", step.base_ns},
+          {"new_ns", step.new_ns},
+          {"ratio", step.ratio},
+          {"ratio_low", step.ratio_low},
+          {"ratio_high", step.ratio_high},
+          {"p", step.p},
+          {"q", step.q},
+          {"change", Text(Word(step.change))}};
+}
+
+}  // namespace
+
+std::string EventsJson(const std::vector<JudgedEvent>& events, std::size_t older,
+                       std::size_t set_aside) {
+  json::array list;
+  for (const JudgedEvent& event : events) list.push_back(EventJson(event));
+  return Print({{"events", std::move(list)}, {"older", older}, {"set_aside", set_aside}});
+}
+
+std::string ShownEventsJson(const std::vector<ShownEvent>& events) {
+  json::array list;
+  for (const auto& [judged, event] : events) {
+    json::object object = EventJson(judged);
+    json::array steps;
+    for (const probe::Step& step : probe::StepsOf(event)) {
+      steps.push_back(json::object{{"name", UntrustedText(step.name)},
+                                   {"ns", Number(step.ns)},
+                                   {"between_threads", step.between_threads},
+                                   {"point", step.hit}});
+    }
+    json::array points;
+    for (const probe::EventHit& hit : event.hits) points.push_back(HitJson(hit));
+    object["steps"] = std::move(steps);
+    object["points"] = std::move(points);
+    object["points_left_out"] = event.hits_left_out;
+    list.push_back(std::move(object));
+  }
+  return Print({{"events", std::move(list)}});
+}
+
+std::string ComparisonsJson(const std::vector<ProbeComparison>& comparisons, double least) {
+  json::array labels;
+  for (const ProbeComparison& each : comparisons) {
+    json::array steps;
+    for (const probe::StepChange& step : each.comparison.steps) steps.push_back(StepJson(step));
+    labels.push_back(json::object{{"label", UntrustedText(each.label)},
+                                  {"base_set_aside", each.base_set_aside},
+                                  {"new_set_aside", each.new_set_aside},
+                                  {"older", each.older},
+                                  {"total", StepJson(each.comparison.total)},
+                                  {"steps", std::move(steps)}});
+  }
+  return Print({{"change", Text(Word(WorstOf(comparisons)))},
+                {"allowed", least},
+                {"labels", std::move(labels)}});
+}
+
+std::string HistoryJson(const std::string& label, const std::vector<probe::BuildPoint>& history) {
+  json::array builds;
+  for (const probe::BuildPoint& point : history) {
+    builds.push_back(json::object{{"build", UntrustedText(point.build)},
+                                  {"first_ns", Number(point.first_ns)},
+                                  {"events", point.events},
+                                  {"median_ns", point.median_ns},
+                                  {"low_ns", point.low_ns},
+                                  {"high_ns", point.high_ns},
+                                  {"change", StepJson(point.change)}});
+  }
+  return Print({{"label", UntrustedText(label)}, {"builds", std::move(builds)}});
+}
+
+std::string MarkedJson(const probe::EventRow& row) { return Print({{"event", RowJson(row)}}); }
+
+std::string PurgedJson(std::uint64_t events) { return Print({{"purged", events}}); }
+
+}  // namespace fieldcost::cli

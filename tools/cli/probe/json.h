@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/probe/compare.h"
+#include "tools/cli/probe/events.h"
+#include "tools/cli/probe/sides.h"
+
+namespace fieldcost::cli {
+
+// What `probe ... --json` prints: one JSON object and a newline. Names are stable. Times are
+// nanoseconds as decimal texts, ids hexadecimal texts.
+
+// {"events": [{"id", "label", "program", "build", "tags", "session", "begin_ns", "end_ns" (null:
+// not over), "total_ns" (the same), "points", "mark", "set_aside" (null, or {"why", "reason"}),
+// "two_kinds"}], "older", "set_aside"}.
+std::string EventsJson(const std::vector<JudgedEvent>& events, std::size_t older,
+                       std::size_t set_aside);
+
+// {"events": [{..., "steps": [{"name", "ns", "between_threads", "point"}], "points": [{"label",
+// "function", "file", "line", "kind", "ns", "thread", "run", "program", "value", "stack":
+// [{"function", "module", "file", "line"}], "stack_is_cut"}], "points_left_out"}]}; no stack: null.
+struct ShownEvent {
+  JudgedEvent judged;
+  probe::Event event;
+};
+std::string ShownEventsJson(const std::vector<ShownEvent>& events);
+
+// {"change", "allowed", "labels": [{"label", "base_set_aside", "new_set_aside", "older", "total",
+// "steps"}]}; of a step "name", "base_events", "new_events", "base_ns", "new_ns" (geometric means),
+// "ratio", "ratio_low", "ratio_high", "p", "q", "change": "too_little_data", "none", "slower",
+// "faster".
+std::string ComparisonsJson(const std::vector<ProbeComparison>& comparisons, double least);
+
+// {"label", "builds": [{"build", "first_ns", "events", "median_ns", "low_ns", "high_ns", "change":
+// a step}]}.
+std::string HistoryJson(const std::string& label, const std::vector<probe::BuildPoint>& history);
+
+std::string MarkedJson(const probe::EventRow& row);  // {"event": {...}}
+std::string PurgedJson(std::uint64_t events);        // {"purged"}
+
+}  // namespace fieldcost::cli

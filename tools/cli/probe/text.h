@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/draw/terminal.h"
+#include "common/probe/compare.h"
+#include "tools/cli/probe/events.h"
+#include "tools/cli/probe/sides.h"
+
+namespace fieldcost::cli {
+
+// Events of probe points for people. Texts from outside are escaped. Pure.
+
+// Four digits and a unit that fits: "950 ns", "1.234 ms", "12.35 s".
+std::string DurationText(double ns, const draw::Style& style);
+std::string TimeText(std::uint64_t unix_ns);  // "2026-11-21 03:10:12"
+std::string TagsText(const std::vector<std::string>& tags);
+
+struct EventListText {
+  std::size_t set_aside = 0;  // that are not in the list
+  std::size_t older = 0;      // beyond its limit
+};
+std::string EventTable(const std::vector<JudgedEvent>& events, const EventListText& rest,
+                       const draw::Style& style);
+
+// An event with its steps as bars; `stacks`: below each the stack of the point that ends it.
+std::string EventText(const JudgedEvent& judged, const probe::Event& event, bool stacks,
+                      const draw::Style& style);
+
+std::string ComparisonText(const ProbeComparison& compared, const draw::Style& style);
+// The last line: what it comes to. `least` is what is allowed.
+std::string ComparisonVerdict(const std::vector<ProbeComparison>& comparisons, double least,
+                              bool is_gate);
+
+std::string HistoryText(const std::vector<probe::BuildPoint>& history, const draw::Style& style);
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,185 @@
+#include "tools/cli/tree/answer.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/tree/codec.h"
+#include "tools/analysis/tree_view.h"
+#include "tools/cli/common_options.h"
+#include "tools/cli/page_file.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/tree/json.h"
+#include "tools/cli/tree/timeline.h"
+#include "tools/exchange/exchange.h"
+#include "tools/report/tree/page.h"
+#include "tools/report/tree/svg.h"
+#include "tools/report/tree/text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kFlatRows = 40;
+
+Result<analysis::TreeView> ViewOf(const tree::MeanTree& mean, std::size_t metric,
+                                  const TreeShow& show) {
+  if (!show.callers.empty()) return analysis::CallersOf(mean, metric, show.callers);
+  if (show.bottom_up) return analysis::BottomUp(mean, metric);
+  if (show.flat) return analysis::Flat(mean, metric);
+  return analysis::TopDown(mean, metric);
+}
+
+// "wall of 3 runs, 1.2 s a run (sampled)", or of a difference both sides.
+std::string Heading(const analysis::TreeView& view, const draw::Style& style) {
+  const analysis::ViewValue& all = view.nodes[0].inclusive;
+  const auto cost = [&](stats::Uint128 sum) {
+    return report::CostText(static_cast<stats::Int128>(sum), view.denominator, view.metric.unit,
+                            style);
+  };
+  const auto runs = [](std::uint64_t count) {
+    return fmt::format("{} run{}", draw::FormatCount(count), count == 1 ? "" : "s");
+  };
+  const std::string_view how = view.metric.sampled() ? " (sampled)" : "";
+  if (view.IsDifference()) {
+    return fmt::format("{} a run: {} of {}, then {} of {}{}\n", view.metric.name, cost(all.before),
+                       runs(view.runs_before), cost(all.after), runs(view.runs_after), how);
+  }
+  return fmt::format("{} of {}: {} a run{}\n", view.metric.name, runs(view.runs_after),
+                     cost(all.after), how);
+}
+
+Status WriteTreePage(const tree::MeanTree& mean, std::size_t metric,
+                     const std::vector<std::string>& remarks, const TreeShow& show) {
+  FIELDCOST_TRY(CheckPageSize(mean));
+  report::TreePage page{.tree = mean,
+                        .metric = metric,
+                        .untrusted_operand = show.named,
+                        .untrusted_file = show.operand.file.string(),
+                        .untrusted_remarks = remarks};
+  if (show.recording != nullptr && AreMerged(*show.recording)) {
+    page.untrusted_remarks.push_back(
+        "No timeline: samples divide what events measured, which differs from interval to "
+        "interval. RECORDING@FROM..TO is a part of the time.");
+  } else if (show.recording != nullptr) {
+    FIELDCOST_ASSIGN(page.timeline, LoadTimeline(*show.recording, show.operand, mean.metrics));
+  }
+  return WritePage(show.html, report::TreePageHtml(page), PageOf::kOwn);
+}
+
+}  // namespace
+
+command::Option TreePageOption() {
+  command::Option option = HtmlOption("Write it there as a page to look around in (- = stdout)");
+  option.excludes = {"--svg"};
+  return option;
+}
+
+command::Option RecordingOperand(std::string_view name, std::string_view value) {
+  return {.names = name,
+          .value = value,
+          .help =
+              "What `fieldcost trace` or a command below `tree` has written; "
+              "RECORDING@FROM..TO: that part of its time",
+          .completes = command::Completes::kFiles,
+          .required = true};
+}
+
+command::Option TreeOutputOption() {
+  return {.names = "--output,-o",
+          .value = "FILE",
+          .help = "Write the tree there instead of showing it",
+          .completes = command::Completes::kFiles};
+}
+
+void AddTreeShowOptions(command::Command& command) {
+  command::Option page = TreePageOption();
+  page.excludes.insert(page.excludes.end(), {"--callers", "--flat", "--bottom-up"});
+  const std::vector<command::Option> options = {
+      {.names = "--metric",
+       .value = "NAME",
+       .help = "wall, cpu, calls, allocated, ...: what was recorded [wall, else cpu]"},
+      {.names = "--callers",
+       .value = "GLOB",
+       .help = "Who calls these functions (function, or module!function)",
+       .check = command::CheckNotEmpty,
+       .excludes = {"--flat", "--bottom-up"}},
+      {.names = "--bottom-up",
+       .help = "Functions by what they cost themselves, callers below",
+       .excludes = {"--flat"}},
+      {.names = "--flat", .help = "Each function once"},
+      {.names = "--depth",
+       .value = "N",
+       .help = "No deeper than that",
+       .check = command::CheckNumber},
+      LimitOption("Of --flat: at most so many functions (0 = all)"),
+      {.names = "--svg",
+       .value = "FILE",
+       .help = "Write it there as a flame graph (- = stdout)",
+       .completes = command::Completes::kFiles},
+      page,
+      {.names = "--all", .help = "Also what costs less than 0.5 % of the whole"}};
+  command.options.insert(command.options.end(), options.begin(), options.end());
+}
+
+TreeShow TreeShowOf(const command::Arguments& arguments) {
+  return {.metric = arguments.Text("--metric"),
+          .callers = arguments.Text("--callers"),
+          .bottom_up = arguments.Has("--bottom-up"),
+          .flat = arguments.Has("--flat"),
+          .all = arguments.Has("--all"),
+          .svg = arguments.Text("--svg"),
+          .html = arguments.Text("--html"),
+          .depth = arguments.Number("--depth").value_or(0),
+          .limit = arguments.Number("--limit").value_or(kFlatRows)};
+}
+
+Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics,
+                                 const std::string& name) {
+  if (metrics.empty()) return Fail(ErrorCode::kNotFound, "nothing was measured in it");
+  if (name.empty()) return exchange::MainMetric(metrics);
+  if (const auto found = tree::FindMetric(metrics, name)) return *found;
+  std::vector<std::string> names;
+  for (const tree::Metric& metric : metrics) names.push_back(metric.name);
+  return Fail(ErrorCode::kNotFound, "{} was not measured; there is {}", EscapeControl(name),
+              fmt::join(names, ", "));
+}
+
+Status CheckPageSize(const tree::MeanTree& mean) {
+  if (mean.paths().size() <= kMaxPagePaths) return {};
+  return Fail(ErrorCode::kTooLarge,
+              "{} paths are too many for a page, which has at most {}: --svg has what can be seen",
+              draw::FormatCount(mean.paths().size()), draw::FormatCount(kMaxPagePaths));
+}
+
+Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
+                 const TreeShow& show, const Output& output) {
+  FIELDCOST_ASSIGN(const std::size_t metric, ChooseMetric(mean.metrics, show.metric));
+  if (!show.html.empty()) return WriteTreePage(mean, metric, remarks, show);
+  FIELDCOST_ASSIGN(const analysis::TreeView view, ViewOf(mean, metric, show));
+  if (!show.svg.empty()) return WritePage(show.svg, report::TreeSvg(view, {}), PageOf::kOwn);
+  if (output.json) return WriteStdout(TreeJson(view, remarks));
+  if (output.csv) return WriteStdout(report::TreeCsv(view));
+  for (const std::string& remark : remarks) Remark(EscapeControl(remark));
+  const report::TreeTextOptions options{.least_share = show.all ? 0 : 0.005,
+                                        .max_depth = show.depth,
+                                        .max_rows = show.all ? 0 : show.limit};
+  const std::string text = show.flat ? report::FlatText(view, options, output.style)
+                                     : report::TreeText(view, {}, options, output.style);
+  return WritePaged(Heading(view, output.style) + text, output);
+}
+
+Status PutTree(const tree::Tree& tree, const std::vector<std::string>& remarks,
+               const command::Arguments& arguments, const TreeShow& show) {
+  const std::string& file = arguments.Text("--output");
+  if (file.empty()) {
+    FIELDCOST_ASSIGN(const tree::MeanTree mean, tree::Average(tree));
+    return PrintTree(mean, remarks, show, OutputOf(arguments));
+  }
+  for (const std::string& remark : remarks) Remark(EscapeControl(remark));
+  return SaveTree(file, tree::EncodeTree(tree));
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/command/command.h"
+#include "common/tree/mean_tree.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/tree/operand.h"
+
+namespace fieldcost::cli {
+
+// What the commands below `tree` share: how a tree is looked at.
+
+struct TreeShow {
+  std::string metric;   // empty: exchange::MainMetric()
+  std::string callers;  // a glob of functions; empty: not asked for
+  bool bottom_up = false;
+  bool flat = false;
+  bool all = false;         // however little it costs
+  std::string svg;          // a file; empty: text
+  std::string html;         // the same
+  std::uint64_t depth = 0;  // 0: all
+  std::uint64_t limit = 0;  // rows of a flat table; 0: all
+  // For a page: what is shown, as it was named, and what has its time, if anything has.
+  std::string named;
+  TreeOperand operand = {};
+  std::shared_ptr<const recording::Recording> recording = nullptr;
+};
+
+// Required.
+command::Option RecordingOperand(std::string_view name = "recording",
+                                 std::string_view value = "RECORDING");
+command::Option TreePageOption();    // --html
+command::Option TreeOutputOption();  // --output
+void AddTreeShowOptions(command::Command& command);
+TreeShow TreeShowOf(const command::Arguments& arguments);
+
+// The index of the metric that is looked at. kNotFound, with those that there are.
+Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics, const std::string& name);
+
+// A page has at most so many paths: a browser has to read them.
+inline constexpr std::size_t kMaxPagePaths = 1'000'000;
+// kTooLarge if the tree has more.
+Status CheckPageSize(const tree::MeanTree& mean);
+
+// As text through the pager, as JSON or as CSV; of a difference both sides.
+Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
+                 const TreeShow& show, const Output& output);
+
+// Writes a tree to --output, or shows it.
+Status PutTree(const tree::Tree& tree, const std::vector<std::string>& remarks,
+               const command::Arguments& arguments, const TreeShow& show);
+
+}  // namespace fieldcost::cli

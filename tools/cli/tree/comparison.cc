@@ -1,0 +1,198 @@
+#include "tools/cli/tree/comparison.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/idle/schema.h"
+#include "common/tree/algebra.h"
+#include "common/tree/codec.h"
+#include "common/tree/compare.h"
+#include "common/tree/remap.h"
+#include "tools/cli/page_file.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/tree/answer.h"
+#include "tools/cli/tree/json.h"
+#include "tools/cli/tree/operand.h"
+#include "tools/report/tree/diff_text.h"
+#include "tools/report/tree/page.h"
+#include "tools/report/tree/svg.h"
+#include "tools/report/tree/text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+// Exit statuses, so that scripts can tell.
+constexpr int kNothingDearer = 0;
+constexpr int kSomethingDearer = 1;
+constexpr int kTooLittleData = 2;
+
+int ExitStatusOf(const tree::Comparison& comparison) {
+  if (!comparison.is_enough) return kTooLittleData;
+  const bool dearer = std::ranges::any_of(
+      comparison.changes, [](const tree::Change& one) { return one.difference() > 0; });
+  return dearer ? kSomethingDearer : kNothingDearer;
+}
+
+// Recursion, of which the depth differs from run to run, is folded; then names are changed.
+Result<TreeSide> SideOfRuns(RecordedRuns recorded, tree::RenameRules& rules) {
+  FIELDCOST_ASSIGN(const tree::PathMap renamed, tree::Rename(*recorded.dictionary, rules));
+  FIELDCOST_ASSIGN(const tree::PathMap folded, tree::FoldRecursion(*renamed.dictionary));
+  TreeSide side;
+  for (tree::RunValues& run : recorded.runs) {
+    FIELDCOST_ASSIGN(run, tree::Apply(renamed, run));
+    FIELDCOST_ASSIGN(run, tree::Apply(folded, run));
+    FIELDCOST_ASSIGN(tree::Tree one, tree::TreeOf(folded.dictionary, recorded.metrics, {&run, 1}));
+    side.runs.push_back(std::move(one));
+  }
+  FIELDCOST_ASSIGN(const tree::Tree all,
+                   tree::TreeOf(folded.dictionary, recorded.metrics, recorded.runs));
+  FIELDCOST_ASSIGN(side.mean, tree::Average(all));
+  return side;
+}
+
+Result<TreeSide> SideOfSums(LoadedTree loaded, tree::RenameRules& rules, bool is_renamed) {
+  TreeSide side;
+  if (auto* const sums = std::get_if<tree::Tree>(&loaded.tree)) {
+    FIELDCOST_ASSIGN(const tree::PathMap renamed, tree::Rename(*sums->dictionary, rules));
+    FIELDCOST_ASSIGN(*sums, tree::Apply(renamed, *sums));
+  } else if (is_renamed) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--rename does not go with means and differences: rename before they are taken");
+  }
+  FIELDCOST_ASSIGN(side.mean, MeanOf(loaded));
+  return side;
+}
+
+Result<tree::Comparison> CompareSides(const TreeSide& before, const TreeSide& after,
+                                      const tree::MeanTree& difference, const std::string& metric) {
+  const tree::CompareOptions options{.common_factor = !idle::IsIdleMetric(metric)};
+  if (before.runs.empty() || after.runs.empty()) return tree::Compare(difference, metric, options);
+  return tree::Compare(before.runs, after.runs, metric, options);
+}
+
+Status Print(const tree::Comparison& comparison, const tree::MeanTree& difference,
+             std::size_t metric, const TreeShow& show, const std::vector<std::string>& remarks,
+             const Output& output) {
+  const tree::Metric& measured = difference.metrics[metric];
+  const analysis::TreeView view = analysis::TopDown(difference, metric);
+  if (!show.svg.empty()) {
+    const std::vector<std::string> marks = report::MarksOf(comparison, view);
+    std::vector<bool> uncertain(marks.size());
+    std::transform(marks.begin(), marks.end(), uncertain.begin(),
+                   [](const std::string& mark) { return mark.empty(); });
+    return WritePage(show.svg, report::TreeSvg(view, uncertain), PageOf::kOwn);
+  }
+  if (output.json) return WriteStdout(TreeDiffJson(comparison, view, remarks));
+  if (output.csv) return WriteStdout(report::ChangesCsv(comparison));
+  for (const std::string& remark : remarks) Remark(EscapeControl(remark));
+  std::string text =
+      report::CompareSentence(comparison, measured) + "\n" +
+      report::ChangesText(comparison, measured, output.style) + "\n" +
+      report::TreeText(
+          view, report::MarksOf(comparison, view),
+          {.least_share = show.all ? 0 : 0.005, .max_depth = show.depth, .max_rows = 0},
+          output.style);
+  return WritePaged(text, output);
+}
+
+// On the page one can change the metric: all are compared.
+Status WriteDifferencePage(const TreeSide& before, const TreeSide& after, report::TreePage page,
+                           const std::string& file) {
+  FIELDCOST_TRY(CheckPageSize(page.tree));
+  for (const tree::Metric& metric : page.tree.metrics) {
+    FIELDCOST_ASSIGN(tree::Comparison comparison,
+                     CompareSides(before, after, page.tree, metric.name));
+    page.comparisons.push_back(std::move(comparison));
+  }
+  return WritePage(file, report::TreePageHtml(page), PageOf::kOwn);
+}
+
+}  // namespace
+
+Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& options,
+                              std::vector<std::string>& remarks) {
+  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(name));
+  FIELDCOST_ASSIGN(tree::RenameRules rename, tree::RenameRules::Parse(options.rules));
+  FIELDCOST_ASSIGN(std::optional<RecordedRuns> recorded, LoadEachRun(operand, options.parts));
+  TreeSide side;
+  if (recorded) {
+    remarks.insert(remarks.end(), recorded->remarks.begin(), recorded->remarks.end());
+    if (!options.metrics.empty()) KeepMetrics(options.metrics, *recorded);
+    FIELDCOST_ASSIGN(side, SideOfRuns(*std::move(recorded), rename));
+  } else {
+    FIELDCOST_ASSIGN(LoadedTree loaded, LoadTree(operand));
+    FIELDCOST_ASSIGN(side, SideOfSums(std::move(loaded), rename, !options.rules.empty()));
+  }
+  for (const std::string& rule : rename.Unmatched()) {
+    remarks.push_back("--rename " + rule + " meets nothing");
+  }
+  return side;
+}
+
+Result<TreeSide> JoinSides(std::vector<TreeSide> sides) {
+  TreeSide joined;
+  for (TreeSide& side : sides) {
+    for (tree::Tree& run : side.runs) joined.runs.push_back(std::move(run));
+  }
+  FIELDCOST_ASSIGN(const auto sum, tree::Add(joined.runs));
+  FIELDCOST_ASSIGN(joined.mean, tree::Average(sum.tree));
+  return joined;
+}
+
+std::vector<command::Option> ComparisonOptions() {
+  return {{.names = "--output,-o",
+           .value = "FILE",
+           .help = "Write the difference there, too",
+           .completes = command::Completes::kFiles},
+          {.names = "--svg",
+           .value = "FILE",
+           .help = "Write it there as a flame graph (- = stdout)",
+           .completes = command::Completes::kFiles},
+          TreePageOption(),
+          {.names = "--depth",
+           .value = "N",
+           .help = "No deeper than that",
+           .check = command::CheckNumber},
+          {.names = "--all", .help = "Also what costs less than 0.5 % of the whole"}};
+}
+
+command::Option ComparedMetricOption() {
+  return {.names = "--metric",
+          .value = "NAME",
+          .help = "wall, cpu, calls, allocated, ... [wall, else cpu]"};
+}
+
+Result<int> PutComparison(const TreeSide& before, const TreeSide& after, const std::string& named,
+                          std::vector<std::string> remarks, const std::string& metric_name,
+                          const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const auto difference, tree::Difference(before.mean, after.mean));
+  remarks.insert(remarks.end(), difference.remarks.begin(), difference.remarks.end());
+  const TreeShow show{.metric = metric_name,
+                      .all = arguments.Has("--all"),
+                      .svg = arguments.Text("--svg"),
+                      .html = arguments.Text("--html"),
+                      .depth = arguments.Number("--depth").value_or(0)};
+  FIELDCOST_ASSIGN(const std::size_t metric, ChooseMetric(difference.tree.metrics, show.metric));
+  FIELDCOST_ASSIGN(
+      const tree::Comparison comparison,
+      CompareSides(before, after, difference.tree, difference.tree.metrics[metric].name));
+  if (const std::string& file = arguments.Text("--output"); !file.empty()) {
+    FIELDCOST_TRY(SaveTree(file, tree::EncodeMeanTree(difference.tree)));
+  }
+  if (!show.html.empty()) {
+    FIELDCOST_TRY(WriteDifferencePage(before, after,
+                                      {.tree = difference.tree,
+                                       .metric = metric,
+                                       .untrusted_operand = named,
+                                       .untrusted_file = "",
+                                       .untrusted_remarks = remarks},
+                                      show.html));
+    return ExitStatusOf(comparison);
+  }
+  FIELDCOST_TRY(Print(comparison, difference.tree, metric, show, remarks, OutputOf(arguments)));
+  return ExitStatusOf(comparison);
+}
+
+}  // namespace fieldcost::cli

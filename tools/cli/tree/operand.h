@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/recording.h"
+#include "common/tree/mean_tree.h"
+#include "common/tree/tree.h"
+#include "tools/cli/tree/recorded_runs.h"
+#include "tools/exchange/exchange.h"
+
+namespace fieldcost::cli {
+
+// Call trees as commands name them: a file, and maybe a part of its time.
+
+// "12s", "1.5ms", "2m", "250us", "0": exact ns. nullopt for anything else, and past 2^62.
+std::optional<std::uint64_t> ParseNanoseconds(std::string_view text);
+
+// "a.fct", "a.fct@12s..14s", "a.fct@..500ms", "a.fct@3m..": half-open, so that parts add up; from
+// each run's begin on.
+struct TreeOperand {
+  std::filesystem::path file;
+  std::optional<recording::Interval> interval;
+};
+// kInvalidArgument if what follows the last "@" has ".." but is no interval.
+Result<TreeOperand> ParseTreeOperand(std::string_view text);
+
+// What a file has: runs, or what was made of runs.
+struct LoadedTree {
+  std::variant<tree::Tree, tree::MeanTree> tree;
+  std::vector<std::string> remarks;  // each a line, for people; not escaped
+  // What runs were read of, as it was then: it may go on growing.
+  std::shared_ptr<const recording::Recording> recording = nullptr;
+};
+
+// The runs of a recording, each divided into so many parts (RunsOf()); nullopt if it has a tree
+// alone.
+Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand,
+                                                std::uint64_t divided_by = 1);
+
+// Of a recording its runs, or the tree that is in it; of any other file what exchange::Import()
+// makes of it. kInvalidArgument if an interval is wanted of a file that has no time; errors of
+// both, with the file's name.
+Result<LoadedTree> LoadTree(const TreeOperand& operand);
+Result<LoadedTree> ImportTree(const std::filesystem::path& file,
+                              const exchange::ImportOptions& options);
+// The mean of runs, or what it is.
+Result<tree::MeanTree> MeanOf(const LoadedTree& loaded);
+
+// Writes a recording that has that tree (EncodeTree(), EncodeMeanTree()) alone.
+Status SaveTree(const std::filesystem::path& file, std::string_view encoded_tree);
+
+}  // namespace fieldcost::cli

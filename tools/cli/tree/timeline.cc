@@ -1,0 +1,187 @@
+#include "tools/cli/tree/timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/stats/uint128.h"
+#include "common/tree/tree.h"
+
+namespace fieldcost::cli {
+namespace {
+
+using recording::Interval;
+using recording::Recording;
+using report::Timeline;
+
+// A bin that has grown to so many samples is added up by path.
+constexpr std::size_t kLeastToAddUp = 1'024;
+
+// Times since a run's begin: what the runs have in common.
+struct Axis {
+  std::uint64_t from_ns = 0;
+  std::uint64_t length_ns = 0;
+  std::size_t bins = 0;
+
+  std::uint64_t Edge(std::size_t i) const {
+    return from_ns + static_cast<std::uint64_t>(stats::Uint128{length_ns} * i / bins);
+  }
+  // The last bin whose begin is not behind it. REQUIRES: from_ns <= time_ns < Edge(bins).
+  std::size_t BinOf(std::uint64_t time_ns) const {
+    return static_cast<std::size_t>((stats::Uint128{time_ns - from_ns + 1} * bins - 1) / length_ns);
+  }
+};
+
+// Runs, of open ones up to behind the last sample; all of it if there are none.
+std::vector<Interval> RunsOf(const Recording& recording, std::uint64_t end_ns) {
+  std::vector<Interval> runs;
+  for (const recording::Run& run : recording.contents().descriptions.runs) {
+    runs.push_back({.from_ns = run.begin_ns, .to_ns = run.has_ended ? run.end_ns : end_ns});
+  }
+  if (runs.empty()) runs.push_back({.from_ns = 0, .to_ns = end_ns});
+  return runs;
+}
+
+std::optional<Axis> AxisOf(const Recording& recording, const std::vector<Interval>& runs,
+                           const Interval& wanted, const Interval& span) {
+  std::uint64_t longest_ns = 0;
+  for (const Interval& run : runs) {
+    longest_ns = std::max(longest_ns, run.to_ns - std::min(run.to_ns, run.from_ns));
+  }
+  Axis axis{.from_ns = wanted.from_ns};
+  // Without runs times are the clock's, which may have been anywhere.
+  if (recording.contents().descriptions.runs.empty()) {
+    axis.from_ns = std::max(axis.from_ns, span.from_ns);
+  }
+  const std::uint64_t to_ns = std::min(longest_ns, wanted.to_ns);
+  if (to_ns <= axis.from_ns) return std::nullopt;
+  axis.length_ns = to_ns - axis.from_ns;
+  axis.bins = static_cast<std::size_t>(std::min<std::uint64_t>(kPageBins, axis.length_ns));
+  return axis;
+}
+
+// Ascending by path, each once.
+Status AddUp(Timeline::Bin& bin) {
+  std::ranges::sort(bin);
+  std::size_t kept = 0;
+  bool saturated = false;
+  for (std::size_t i = 0; i < bin.size(); ++i) {
+    if (kept > 0 && bin[kept - 1].first == bin[i].first) {
+      auto& sum = bin[kept - 1].second;
+      sum = stats::SaturatingAdd(sum, bin[i].second, saturated);
+    } else {
+      bin[kept++] = bin[i];
+    }
+  }
+  bin.resize(kept);
+  if (saturated) return Fail(ErrorCode::kTooLarge, "a path's value passes 64 bits");
+  return {};
+}
+
+class BinAdder {
+ public:
+  BinAdder(const Recording& recording, const std::vector<tree::Metric>& metrics, const Axis& axis)
+      : recording_(recording), axis_(axis), bins_(metrics.size()), add_up_at_(metrics.size()) {
+    for (auto& of_metric : bins_) of_metric.resize(axis.bins);
+    for (auto& of_metric : add_up_at_) of_metric.resize(axis.bins, kLeastToAddUp);
+    for (const tree::Metric& one : recording.contents().descriptions.metrics) {
+      metric_of_.push_back(tree::FindMetric(metrics, one.name));
+    }
+  }
+
+  Status AddRun(const Interval& run) {
+    const std::uint64_t length_ns = run.to_ns - std::min(run.to_ns, run.from_ns);
+    if (length_ns <= axis_.from_ns) return {};
+    const Interval part{.from_ns = run.from_ns + axis_.from_ns,
+                        .to_ns = run.from_ns + std::min(length_ns, axis_.Edge(axis_.bins))};
+    const auto& streams = recording_.contents().descriptions.streams;
+    Status status;
+    for (std::size_t i = 0; i < recording_.contents().streams.size(); ++i) {
+      const std::vector<std::uint16_t>& metrics = streams[i].metrics;
+      FIELDCOST_TRY(recording_.ForEachSample(
+          recording::StreamId(static_cast<std::uint16_t>(i)), part,
+          [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
+            const std::size_t bin = axis_.BinOf(time_ns - run.from_ns);
+            for (std::size_t metric = 0; metric < values.size(); ++metric) {
+              if (status) status = Add(metrics[metric], bin, path, values[metric]);
+            }
+          }));
+    }
+    return status;
+  }
+
+  Result<std::vector<std::vector<Timeline::Bin>>> Finish() && {
+    for (auto& of_metric : bins_) {
+      for (Timeline::Bin& bin : of_metric) FIELDCOST_TRY(AddUp(bin));
+    }
+    return std::move(bins_);
+  }
+
+ private:
+  Status Add(std::uint16_t recorded_metric, std::size_t number, std::uint32_t path,
+             std::uint64_t value) {
+    const std::optional<std::size_t> metric = metric_of_[recorded_metric];
+    if (!metric || value == 0) return {};
+    Timeline::Bin& bin = bins_[*metric][number];
+    bin.emplace_back(path, value);
+    std::size_t& add_up_at = add_up_at_[*metric][number];
+    if (bin.size() < add_up_at) return {};
+    FIELDCOST_TRY(AddUp(bin));
+    add_up_at = std::max(kLeastToAddUp, 2 * bin.size());
+    return {};
+  }
+
+  const Recording& recording_;
+  const Axis axis_;
+  std::vector<std::vector<Timeline::Bin>> bins_;       // [metric][bin]
+  std::vector<std::vector<std::size_t>> add_up_at_;    // [metric][bin]: samples
+  std::vector<std::optional<std::size_t>> metric_of_;  // [the recording's metric]
+};
+
+// Two bins become one; edges of so many are among those of twice as many.
+Status Halve(Timeline& timeline) {
+  const std::size_t bins = (timeline.edges_ns.size() - 1) / 2;
+  for (std::size_t i = 0; i <= bins; ++i) timeline.edges_ns[i] = timeline.edges_ns[2 * i];
+  timeline.edges_ns.resize(bins + 1);
+  for (auto& of_metric : timeline.bins) {
+    for (std::size_t i = 0; i < bins; ++i) {
+      Timeline::Bin joined = std::move(of_metric[2 * i]);
+      joined.insert(joined.end(), of_metric[2 * i + 1].begin(), of_metric[2 * i + 1].end());
+      FIELDCOST_TRY(AddUp(joined));
+      of_metric[i] = std::move(joined);
+    }
+    of_metric.resize(bins);
+  }
+  return {};
+}
+
+std::size_t ValuesIn(const Timeline& timeline) {
+  std::size_t values = 0;
+  for (const auto& of_metric : timeline.bins) {
+    for (const Timeline::Bin& bin : of_metric) values += bin.size();
+  }
+  return values;
+}
+
+}  // namespace
+
+Result<std::optional<Timeline>> LoadTimeline(const Recording& recording, const TreeOperand& operand,
+                                             const std::vector<tree::Metric>& metrics) {
+  const std::optional<Interval> span = recording.Span();
+  if (!span) return std::optional<Timeline>();
+  const std::vector<Interval> runs = RunsOf(recording, span->to_ns);
+  const std::optional<Axis> axis =
+      AxisOf(recording, runs, operand.interval.value_or(Interval{}), *span);
+  if (!axis) return std::optional<Timeline>();
+  BinAdder adder(recording, metrics, *axis);
+  for (const Interval& run : runs) FIELDCOST_TRY(adder.AddRun(run));
+  Timeline timeline;
+  for (std::size_t i = 0; i <= axis->bins; ++i) timeline.edges_ns.push_back(axis->Edge(i));
+  FIELDCOST_ASSIGN(timeline.bins, std::move(adder).Finish());
+  while (ValuesIn(timeline) > kMaxPageValues && timeline.edges_ns.size() % 2 == 1 &&
+         timeline.edges_ns.size() > 3) {
+    FIELDCOST_TRY(Halve(timeline));
+  }
+  return std::optional(std::move(timeline));
+}
+
+}  // namespace fieldcost::cli

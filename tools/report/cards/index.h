@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tools/report/cards/cost_card.h"
+
+namespace fieldcost::report {
+
+// A list of many cards, as a table with what each says in one line. Pure; thread-safe.
+
+struct IndexedCard {
+  const CostCard* card = nullptr;
+  std::string path;  // a relative URL of the card's documents, without their suffix
+};
+
+// A whole document; links lead to PATH.html. It needs nothing beside itself.
+std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic);
+
+// The same in Markdown (CommonMark with tables), without spectra; links lead to PATH.md.
+std::string CardIndexMarkdown(std::span<const IndexedCard> cards, bool synthetic);
+
+}  // namespace fieldcost::report

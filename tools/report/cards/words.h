@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/draw/spectrum.h"
+#include "tools/analysis/summary.h"
+#include "tools/report/cards/cost_card.h"
+
+namespace fieldcost::report {
+
+// What all forms of a card say, in plain text that is not escaped for any of them. For this
+// folder's cards and pages only.
+
+inline constexpr std::string_view kSyntheticWords = "SYNTHETIC: made-up data";
+inline constexpr std::string_view kBarsWords =
+    " Bars: cheap on the left, expensive on the right, higher = more often.";
+inline constexpr unsigned kCardWidth = 480;
+inline constexpr unsigned kCardHeight = 196;
+
+struct CardLine {
+  std::string version;
+  std::string p50;
+  std::string p95;
+  std::string p99;
+  std::string mean;
+  std::string count;
+  std::string contributions;
+};
+
+struct CardWords {
+  std::string name;      // "libz.so.1!inflate"; of C++, the demangled one
+  std::string function;  // the same without the library
+  std::string subject;   // "wall_time per call, version 1.3.1"
+  std::string sentence;  // everything about the newest version
+  std::string
+      range;  // "p50 1.2 µs (1.0 µs – 2.0 µs)": with the interval that is guaranteed to hold it
+  std::string basis;            // "12,345 calls of 480 contributions; all classes, all weeks"
+  std::string footer;           // basis, snapshot, and how to read it
+  std::string snapshot;         // "snapshot 1, published 2026-11-21 03:10 UTC"
+  std::string spectrum_svg;     // in the colours of the page
+  std::vector<CardLine> lines;  // a version each, the newest first
+};
+CardWords WordsOf(const CostCard& card);
+
+// What a card shows: wall time where there is any, else the first metric there is. Nothing if there
+// is none.
+struct Shown {
+  stats::Metric metric = stats::Metric::kWallTime;
+  const analysis::MetricSummary* summary = nullptr;
+};
+Shown ShownOf(const CostCard& card);
+// Its bars; none if there is nothing.
+draw::Bars BarsOf(const Shown& shown);
+
+}  // namespace fieldcost::report

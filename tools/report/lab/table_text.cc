@@ -1,0 +1,279 @@
+#include "tools/report/lab/table_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/draw/spectrum.h"
+#include "common/draw/text_table.h"
+#include "common/shm/log2_bucket.h"
+#include "tools/report/api_names.h"
+#include "tools/report/csv_columns.h"
+#include "tools/report/figure_text.h"
+
+namespace fieldcost::report {
+namespace {
+
+using analysis::LabCost;
+using stats::Metric;
+
+constexpr std::size_t kSpectrumWidth = 16;
+constexpr std::size_t kLeastShapeWidth = 12;
+
+std::string_view PlusMinus(const draw::Style& style) { return style.utf8 ? "±" : "+-"; }
+
+const analysis::MetricSummary* TimesOf(const LabCost& cost) {
+  return cost.summary.Find(Metric::kWallTime);
+}
+
+draw::Bars BarsOf(const analysis::MetricSummary& times) {
+  return draw::BarsOf(times.sums, times.figures, Metric::kWallTime);
+}
+
+std::optional<draw::UsedSlots> UsedByTimes(std::span<const LabCost> costs) {
+  std::optional<draw::UsedSlots> range;
+  for (const LabCost& cost : costs) {
+    if (const auto* times = TimesOf(cost)) {
+      range = draw::Join(range, draw::FindUsedSlots(BarsOf(*times)));
+    }
+  }
+  return range;
+}
+
+// "1.8 x (1.6 to 2.0)".
+std::string PenaltyText(const std::optional<analysis::ContextPenalty>& field) {
+  if (!field) return kUnknown;
+  return fmt::format("{:.2g} x ({:.2g} to {:.2g})", field->ratio, field->low, field->high);
+}
+
+draw::TextLine LineOf(const LabCost& cost, const ApiNames& names,
+                      const std::optional<draw::UsedSlots>& range, const draw::Style& style) {
+  const analysis::MetricSummary* times = TimesOf(cost);
+  const stats::Figures figures = times == nullptr ? stats::Figures{} : times->figures;
+  const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
+    return QuantileText(figures, which, Metric::kWallTime, style);
+  };
+  return {names.Of(cost.summary.api, style),
+          EscapeControl(cost.summary.api.soname) + (cost.is_own ? " (own)" : ""),
+          draw::FormatCount(cost.calls),
+          quantile(&stats::Quantiles::p50),
+          quantile(&stats::Quantiles::p99),
+          SpreadText(cost.run_spread),
+          draw::FormatCost(cost.alloc_per_call, Metric::kAllocInclusive, style),
+          PenaltyText(cost.field),
+          stats::Sentence(cost.shape),
+          times != nullptr && range
+              ? draw::SpectrumOver(BarsOf(*times), *range, kSpectrumWidth, style)
+              : ""};
+}
+
+std::string TimeText(double ns, const draw::Style& style) {
+  return draw::FormatCost(ns, Metric::kWallTime, style);
+}
+
+std::string StartUpText(const stats::StartUp& start_up, const draw::Style& style) {
+  return fmt::format(
+      "start-up: the first call in each of {} processes cost {} or more, the others {} (geometric "
+      "mean)",
+      draw::FormatCount(start_up.processes),
+      TimeText(static_cast<double>(start_up.cheapest_first_ns), style),
+      TimeText(start_up.rest_ns, style));
+}
+
+std::string FitText(const stats::Growth& growth, const draw::Style& style) {
+  return fmt::format(
+      "fit: R{} {:.2f}, rises by {:.1f} octaves, explains {:.0f} % of what calls differ by",
+      style.utf8 ? "²" : "^2", growth.r_squared, growth.rise_octaves, 100 * growth.explained);
+}
+
+std::string PointsText(const stats::Growth& growth, const draw::Style& style) {
+  std::vector<draw::TextLine> lines;
+  for (const stats::GrowthPoint& point : growth.points) {
+    lines.push_back({InputText(point.slot, style), draw::FormatCount(point.calls),
+                     OctavesText(point.octaves, style), OctavesText(point.fitted_octaves, style)});
+  }
+  const std::string heading =
+      growth.argument == stats::ShapeArgument::kScanValue ? "VALUE" : "ARGUMENT";
+  return draw::TextTable({{heading}, {"CALLS", true}, {"MEAN", true}, {"FIT", true}}, lines, style,
+                         "    ");
+}
+
+std::string PeaksText(const stats::TwoPeaks& peaks, const draw::Style& style) {
+  const auto part = [&](std::uint64_t calls, unsigned slot) {
+    return fmt::format("{} calls in {}", draw::FormatCount(calls),
+                       draw::BucketText(slot, Metric::kWallTime, style));
+  };
+  return fmt::format("{}, {}; between them {}", part(peaks.cheap_calls, peaks.cheap_slot),
+                     part(peaks.dear_calls, peaks.dear_slot),
+                     part(peaks.valley_calls, peaks.valley_slot));
+}
+
+std::string SpreadLine(const stats::Spread& spread, const draw::Style& style) {
+  return fmt::format("p10 {}, p50 {}, p90 {}, p99 {}", TimeText(spread.p10, style),
+                     TimeText(spread.p50, style), TimeText(spread.p90, style),
+                     TimeText(spread.p99, style));
+}
+
+using Columns = CsvColumns<LabCost>;
+
+void AddShapeColumns(Columns& columns) {
+  const auto add = [&](const char* name, void (*put)(CsvWriter&, const stats::ShapeResult&)) {
+    columns.push_back({name, [put](CsvWriter& csv, const LabCost& cost) { put(csv, cost.shape); }});
+  };
+  add("shape", [](CsvWriter& csv, const auto& shape) { csv.Text(stats::Name(shape.shape)); });
+  add("sentence", [](CsvWriter& csv, const auto& shape) { csv.Text(stats::Sentence(shape)); });
+  add("start_up_ratio", [](CsvWriter& csv, const auto& shape) {
+    shape.start_up ? csv.Number(shape.start_up->ratio) : csv.Empty();
+  });
+  add("allocates_at_first_only",
+      [](CsvWriter& csv, const auto& shape) { csv.Flag(shape.allocates_at_first_only); });
+  add("growth_argument", [](CsvWriter& csv, const auto& shape) {
+    shape.growth ? csv.Count(shape.growth->argument) : csv.Empty();
+  });
+  add("growth_exponent", [](CsvWriter& csv, const auto& shape) {
+    shape.growth ? csv.Number(shape.growth->exponent) : csv.Empty();
+  });
+  add("growth_r_squared", [](CsvWriter& csv, const auto& shape) {
+    shape.growth ? csv.Number(shape.growth->r_squared) : csv.Empty();
+  });
+  add("growth_explained", [](CsvWriter& csv, const auto& shape) {
+    shape.growth ? csv.Number(shape.growth->explained) : csv.Empty();
+  });
+  add("dear_share", [](CsvWriter& csv, const auto& shape) {
+    shape.peaks ? csv.Number(shape.peaks->dear_share) : csv.Empty();
+  });
+}
+
+Columns CsvColumnsOf() {
+  Columns columns;
+  AddApiColumns<LabCost>(
+      columns, [](const LabCost& cost) -> const stats::ApiKey& { return cost.summary.api; });
+  const auto add = [&](const char* name, void (*put)(CsvWriter&, const LabCost&)) {
+    columns.push_back({name, put});
+  };
+  add("own", [](CsvWriter& csv, const LabCost& cost) { csv.Flag(cost.is_own); });
+  add("calls", [](CsvWriter& csv, const LabCost& cost) { csv.Count(cost.calls); });
+  add("timed", [](CsvWriter& csv, const LabCost& cost) {
+    const auto* times = TimesOf(cost);
+    csv.Count(times == nullptr ? 0 : times->sums.histogram.timed());
+  });
+  add("runs", [](CsvWriter& csv, const LabCost& cost) { csv.Count(cost.runs); });
+  add("total_ns", [](CsvWriter& csv, const LabCost& cost) { csv.Known(cost.TotalNs()); });
+  add("mean", [](CsvWriter& csv, const LabCost& cost) {
+    const auto* times = TimesOf(cost);
+    csv.Known(times == nullptr ? std::nullopt : times->figures.mean);
+  });
+  AddQuantileColumns<LabCost>(columns, "", [](const LabCost& cost) -> const stats::Quantiles* {
+    const auto* times = TimesOf(cost);
+    return times != nullptr && times->figures.quantiles ? &*times->figures.quantiles : nullptr;
+  });
+  add("run_spread", [](CsvWriter& csv, const LabCost& cost) { csv.Known(cost.run_spread); });
+  add("alloc_per_call",
+      [](CsvWriter& csv, const LabCost& cost) { csv.Known(cost.alloc_per_call); });
+  AddShapeColumns(columns);
+  const auto add_field = [&](const char* name, double analysis::ContextPenalty::*which) {
+    columns.push_back({name, [which](CsvWriter& csv, const LabCost& cost) {
+                         cost.field ? csv.Number(*cost.field.*which) : csv.Empty();
+                       }});
+  };
+  add_field("field_ratio", &analysis::ContextPenalty::ratio);
+  add_field("field_ratio_low", &analysis::ContextPenalty::low);
+  add_field("field_ratio_high", &analysis::ContextPenalty::high);
+  return columns;
+}
+
+}  // namespace
+
+std::string InputText(unsigned slot, const draw::Style& style) {
+  const std::string least = draw::FormatCount(shm::SlotMin(slot));
+  if (shm::SlotMin(slot) == shm::SlotMax(slot)) return least;
+  return least + (style.utf8 ? "–" : "-") + draw::FormatCount(shm::SlotMax(slot));
+}
+
+std::string SpreadText(const std::optional<double>& run_spread) {
+  if (!run_spread) return kUnknown;
+  const double percent = 100 * *run_spread;
+  return percent < 10 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+std::string LabTableText(std::span<const LabCost> costs, const draw::Style& style) {
+  std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastApiWidth},
+                                           {"LIBRARY", false, 5, kLeastLibraryWidth},
+                                           {"CALLS", true},
+                                           {"P50", true},
+                                           {"P99", true, 1},
+                                           {fmt::format("RUN{}", PlusMinus(style)), true, 2},
+                                           {"ALLOC/CALL", true, 3},
+                                           {"FIELD/LAB", true},
+                                           {"SHAPE", false, 0, kLeastShapeWidth},
+                                           {"SPECTRUM", false, 4}};
+  ApiNames names;
+  for (const LabCost& cost : costs) names.Add(cost.summary.api);
+  const std::optional<draw::UsedSlots> range = UsedByTimes(costs);
+  std::vector<draw::TextLine> lines;
+  for (const LabCost& cost : costs) lines.push_back(LineOf(cost, names, range, style));
+  const bool has_field = std::any_of(costs.begin(), costs.end(),
+                                     [](const LabCost& cost) { return cost.field.has_value(); });
+  if (!has_field) {
+    constexpr std::ptrdiff_t kField = 7;
+    columns.erase(columns.begin() + kField);
+    for (draw::TextLine& line : lines) line.erase(line.begin() + kField);
+  }
+  std::string text = draw::TextTable(columns, lines, style);
+  if (range) text += draw::SpectrumLegend(*range, kSpectrumWidth, Metric::kWallTime, style);
+  return text;
+}
+
+std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& style) {
+  std::uint64_t runs = 0;
+  std::uint64_t left_out = 0;
+  for (const wire::LabPart& part : parts) {
+    runs += part.runs;
+    left_out += part.left_out;
+  }
+  const std::string of = parts.size() == 1
+                             ? "of " + draw::Shorten(parts.front().name, kMaxApiWidth, style)
+                             : fmt::format("of {} measurements", draw::FormatCount(parts.size()));
+  const std::string thrown =
+      left_out == 0 ? "" : fmt::format(", {} left out", draw::FormatCount(left_out));
+  return draw::WrapLines(
+      fmt::format(
+          "({} runs {}{}; RUN{}: what runs differ by; below 50 ns trust differences only)\n",
+          draw::FormatCount(runs), of, thrown, PlusMinus(style)),
+      style);
+}
+
+std::string OctavesText(double octaves, const draw::Style& style) {
+  return TimeText(std::exp2(octaves), style);
+}
+
+std::vector<std::string> EvidenceLines(const LabCost& cost, const draw::Style& style) {
+  const stats::ShapeResult& shape = cost.shape;
+  std::vector<std::string> lines;
+  if (shape.shape == stats::Shape::kTooFewCalls) return lines;
+  if (shape.start_up) lines.push_back(StartUpText(*shape.start_up, style));
+  if (shape.growth) lines.push_back(FitText(*shape.growth, style));
+  if (shape.peaks) lines.push_back(PeaksText(*shape.peaks, style));
+  lines.push_back(SpreadLine(shape.spread, style));
+  if (cost.run_spread) {
+    lines.push_back(fmt::format("{} runs differ by {}", draw::FormatCount(cost.runs),
+                                SpreadText(cost.run_spread)));
+  }
+  return lines;
+}
+
+std::string ShapeText(const LabCost& cost, const draw::Style& style) {
+  std::string text = fmt::format("  shape: {}\n", stats::Sentence(cost.shape));
+  for (const std::string& line : EvidenceLines(cost, style)) {
+    text += fmt::format("    {}\n", line);
+  }
+  text = draw::WrapLines(text, style);
+  return cost.shape.growth ? text + PointsText(*cost.shape.growth, style) : text;
+}
+
+std::string LabCsv(const std::vector<LabCost>& costs) { return CsvOf(CsvColumnsOf(), costs); }
+
+}  // namespace fieldcost::report

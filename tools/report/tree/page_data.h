@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/report/tree/page.h"
+
+namespace fieldcost::report {
+
+// What a tree page's scripts read (page_parts/tree_model.js): script elements of JSON. Nothing in
+// them can end the element, whatever the names are.
+//
+//   #id      names, and [node]: parent (less than the node; the first is the root), frame (an index
+//            into names, from 1 on), where (tree::kInBefore, kInAfter); "metrics": self values, by
+//            node. Sums beyond 2^53 are texts, for BigInt. "more": [node, value, ...] by which an
+//            inclusive value is more than what is below it (tree::Excess()).
+//   .bins    of a metric ("data-metric"), some bins each: [[step, value, ...], ...], in which the
+//            nodes are the sums of the steps.
+std::string TreePageData(const TreePage& page, std::string_view id = "tree");
+
+// Of self costs, "#rrggbb": the last from half of the whole on, each before it from half of that.
+std::vector<std::string> ScaleColors();
+
+// Several bins an element, so that reading one is a short task for the browser.
+inline constexpr std::size_t kBinsPerElement = 64;
+
+}  // namespace fieldcost::report

@@ -1,0 +1,229 @@
+#include "tools/report/tree/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "common/draw/text_table.h"
+#include "tools/report/csv.h"
+
+namespace fieldcost::report {
+namespace {
+
+using analysis::TreeView;
+using analysis::ViewNode;
+using analysis::ViewValue;
+
+constexpr std::size_t kMaxIndent = 40;      // functions
+constexpr std::size_t kMaxNameWidth = 100;  // of one
+constexpr std::size_t kLeastNameWidth = 24;
+constexpr double kSmallCount = 100;  // below, a mean has a decimal
+
+stats::Metric MetricLike(tree::Unit unit) {
+  return unit == tree::Unit::kBytes ? stats::Metric::kAllocInclusive : stats::Metric::kWallTime;
+}
+
+double Mean(stats::Int128 sum, std::uint64_t denominator) {
+  return static_cast<double>(sum) / static_cast<double>(denominator);
+}
+
+std::string ShareText(stats::Uint128 part, stats::Uint128 whole) {
+  const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+class TreePrinter {
+ public:
+  TreePrinter(const TreeView& view, const std::vector<std::string>& marked,
+              const TreeTextOptions& options, const draw::Style& style)
+      : view_(view), marked_(marked), options_(options), style_(style) {
+    FIELDCOST_CHECK(marked.empty() || marked.size() == view.nodes.size());
+    least_ = options.least_share * static_cast<double>(view.nodes[0].inclusive.Greater());
+    FindShown();
+  }
+
+  std::string Print() {
+    const std::size_t count = view_.nodes.size();
+    for (std::size_t i = 1; i < count; ++i) {
+      if (shown_[i]) PutNode(i);
+      // Behind the last of what a node calls: what was left out of that.
+      const std::size_t next_depth = i + 1 < count ? view_.nodes[i + 1].depth : 0;
+      for (std::size_t at = i; view_.nodes[at].depth >= next_depth; at = view_.nodes[at].parent) {
+        PutLeftOut(at);
+        if (at == 0) break;
+      }
+    }
+    return draw::TextTable(Columns(), lines_, style_);
+  }
+
+ private:
+  std::vector<draw::TextColumn> Columns() const {
+    if (view_.IsDifference()) {
+      return {{"BEFORE", true, 2}, {"AFTER", true}, {"CHANGE", true},
+              {"SELF", true, 1},   {"", false},     {"FUNCTION", false, 0, kLeastNameWidth}};
+    }
+    return {{"SHARE", true},
+            {"COST", true},
+            {"SELF", true, 1},
+            {"FUNCTION", false, 0, kLeastNameWidth}};
+  }
+
+  std::string Cost(stats::Uint128 sum) const {
+    return CostText(static_cast<stats::Int128>(sum), view_.denominator, view_.metric.unit, style_);
+  }
+  std::string Change(const ViewValue& value) const {
+    const stats::Int128 change = value.Change();
+    return (change > 0 ? "+" : "") + CostText(change, view_.denominator, view_.metric.unit, style_);
+  }
+
+  void FindShown() {
+    const std::size_t count = view_.nodes.size();
+    shown_.resize(count);
+    left_out_.resize(count);
+    shown_[0] = true;
+    for (std::size_t i = 1; i < count; ++i) {
+      const ViewNode& node = view_.nodes[i];
+      const bool is_great = static_cast<double>(node.inclusive.Greater()) >= least_ ||
+                            (!marked_.empty() && !marked_[i].empty()) ||
+                            (!options_.kept.empty() && options_.kept[i]);
+      const bool is_high = options_.max_depth == 0 || node.depth <= options_.max_depth;
+      shown_[i] = shown_[node.parent] && is_great && is_high;
+      if (!shown_[i] && shown_[node.parent]) {
+        ++left_out_[node.parent].count;
+        left_out_[node.parent].value.before += node.inclusive.before;
+        left_out_[node.parent].value.after += node.inclusive.after;
+      }
+    }
+  }
+
+  std::string Indented(std::size_t depth, const std::string& text) const {
+    return std::string(2 * std::min(depth, kMaxIndent), ' ') + text;
+  }
+
+  void PutNode(std::size_t i) {
+    const ViewNode& node = view_.nodes[i];
+    std::string name = Indented(
+        node.depth - 1, draw::Shorten(analysis::NameOf(view_.frame(node)), kMaxNameWidth, style_));
+    if (!marked_.empty() && !marked_[i].empty()) name += "  " + EscapeControl(marked_[i]);
+    Put(node.inclusive, node.self, node.where, std::move(name));
+  }
+
+  void PutLeftOut(std::size_t parent) {
+    const LeftOut& out = left_out_[parent];
+    if (out.count == 0) return;
+    Put(out.value, {}, tree::kInBefore | tree::kInAfter,
+        Indented(view_.nodes[parent].depth,
+                 fmt::format("({} more)", draw::FormatCount(out.count))));
+    left_out_[parent].count = 0;
+  }
+
+  void Put(const ViewValue& value, const ViewValue& self, std::uint8_t where, std::string name) {
+    if (!view_.IsDifference()) {
+      lines_.push_back({ShareText(value.after, view_.nodes[0].inclusive.after), Cost(value.after),
+                        self.after == 0 ? "" : Cost(self.after), std::move(name)});
+      return;
+    }
+    const std::string what = where == tree::kInAfter    ? "new"
+                             : where == tree::kInBefore ? "gone"
+                                                        : "";
+    lines_.push_back({Cost(value.before), Cost(value.after), Change(value),
+                      self.Change() == 0 ? "" : Change(self), what, std::move(name)});
+  }
+
+  struct LeftOut {
+    std::size_t count = 0;
+    ViewValue value;
+  };
+
+  const TreeView& view_;
+  const std::vector<std::string>& marked_;
+  const TreeTextOptions& options_;
+  const draw::Style& style_;
+  double least_ = 0;
+  std::vector<bool> shown_;
+  std::vector<LeftOut> left_out_;
+  std::vector<draw::TextLine> lines_;
+};
+
+}  // namespace
+
+std::string CostText(stats::Int128 sum, std::uint64_t denominator, tree::Unit unit,
+                     const draw::Style& style) {
+  const double mean = Mean(sum, denominator);
+  if (unit != tree::Unit::kCount) {
+    const std::string size = draw::FormatSpread(std::abs(mean), MetricLike(unit), style);
+    return mean < 0 ? "-" + size : size;
+  }
+  const double rounded = std::round(std::abs(mean));
+  const bool is_whole = rounded == std::abs(mean) || std::abs(mean) >= kSmallCount;
+  const std::string count = is_whole ? draw::FormatCount(static_cast<std::uint64_t>(rounded))
+                                     : fmt::format("{:.1f}", std::abs(mean));
+  return mean < 0 ? "-" + count : count;
+}
+
+std::string TreeText(const TreeView& view, const std::vector<std::string>& marked,
+                     const TreeTextOptions& options, const draw::Style& style) {
+  return TreePrinter(view, marked, options, style).Print();
+}
+
+std::string FlatText(const TreeView& view, const TreeTextOptions& options,
+                     const draw::Style& style) {
+  std::vector<const ViewNode*> rows;
+  for (std::size_t i = 1; i < view.nodes.size(); ++i) rows.push_back(&view.nodes[i]);
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const ViewNode* node) { return node->self.Greater(); });
+  const double least = options.least_share * static_cast<double>(view.nodes[0].inclusive.Greater());
+  std::erase_if(rows, [least](const ViewNode* node) {
+    return static_cast<double>(node->inclusive.Greater()) < least;
+  });
+  const std::size_t all = view.nodes.size() - 1;
+  if (options.max_rows != 0 && rows.size() > options.max_rows) rows.resize(options.max_rows);
+  const auto cost = [&](stats::Int128 sum) {
+    return CostText(sum, view.denominator, view.metric.unit, style);
+  };
+  std::vector<draw::TextColumn> columns = {{"SHARE", true}, {"SELF", true}, {"INCLUSIVE", true}};
+  if (view.IsDifference()) columns.insert(columns.end(), {{"SELF +-", true}, {"INCL +-", true, 1}});
+  columns.push_back({"FUNCTION", false, 0, kLeastNameWidth});
+  std::vector<draw::TextLine> lines;
+  for (const ViewNode* node : rows) {
+    lines.push_back({ShareText(node->self.after, view.nodes[0].inclusive.after),
+                     cost(static_cast<stats::Int128>(node->self.after)),
+                     cost(static_cast<stats::Int128>(node->inclusive.after))});
+    if (view.IsDifference()) {
+      lines.back().push_back(cost(node->self.Change()));
+      lines.back().push_back(cost(node->inclusive.Change()));
+    }
+    lines.back().push_back(
+        draw::Shorten(analysis::NameOf(view.frame(*node)), kMaxNameWidth, style));
+  }
+  std::string text = draw::TextTable(columns, lines, style);
+  if (rows.size() < all) {
+    text += fmt::format("({} of {} functions; all: --all)\n", draw::FormatCount(rows.size()),
+                        draw::FormatCount(all));
+  }
+  return text;
+}
+
+std::string TreeCsv(const TreeView& view) {
+  CsvWriter csv({"node", "parent", "depth", "module", "function", "file", "build_id", "offset",
+                 "metric", "unit", "runs_before", "runs_after", "denominator", "self_before",
+                 "self", "inclusive_before", "inclusive"});
+  for (std::size_t i = 0; i < view.nodes.size(); ++i) {
+    const ViewNode& node = view.nodes[i];
+    const tree::Frame frame = i == 0 ? tree::Frame{} : view.frame(node);
+    csv.Count(i).Count(node.parent).Count(node.depth);
+    csv.Text(frame.module).Text(frame.function).Text(frame.file).Text(HexEncode(frame.build_id));
+    csv.Count(frame.offset).Text(view.metric.name).Text(tree::Name(view.metric.unit));
+    csv.Count(view.runs_before).Count(view.runs_after).Count(view.denominator);
+    csv.Sum(node.self.before).Sum(node.self.after);
+    csv.Sum(node.inclusive.before).Sum(node.inclusive.after);
+    csv.EndRecord();
+  }
+  return csv.text();
+}
+
+}  // namespace fieldcost::report
