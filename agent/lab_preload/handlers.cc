@@ -255,10 +255,10 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   ThreadState* const thread = record->owner;
   if (thread != fieldcost_current_thread) {
     if (IsAttached()) __atomic_fetch_add(&process.header->moved_calls, 1, __ATOMIC_RELAXED);
-    return __atomic_store_n(&record->state, kReturned, __ATOMIC_RELEASE);
+    return __atomic_store_n(&record->state, intercept::kReturned, __ATOMIC_RELEASE);
   }
   const bool is_attached = end_ticks != 0 && IsAttached();
-  if (!is_attached || record->state != kActive) return Remove(thread, record);
+  if (!is_attached || record->state != intercept::kActive) return Remove(thread, record);
   const Writing writing(thread, record->stack_pointer);
   if (!writing.is_ours()) return Remove(thread, record);
   // What was called by it, and is still there, is gone.

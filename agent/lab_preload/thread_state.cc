@@ -41,7 +41,7 @@ void CopyText(char* to, const char* from) {
 void Drop(ThreadState* thread, Record* record) {
   ++record->block->abandoned;
   Remove(thread, record);
-  record->state = kDropped;
+  record->state = intercept::kDropped;
 }
 
 // Whether the record's place still holds what it does while its call is in progress: where the
@@ -111,7 +111,7 @@ __attribute__((cold)) shm::LabBlock* MakeBlock(ThreadState* thread, uint32_t api
 void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call) {
   while (thread->top != nullptr) {
     Record* const record = thread->top;
-    if (__atomic_load_n(&record->state, __ATOMIC_RELAXED) == kReturned) {
+    if (__atomic_load_n(&record->state, __ATOMIC_RELAXED) == intercept::kReturned) {
       Remove(thread, record);
       continue;
     }
@@ -122,41 +122,22 @@ void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call) {
   }
 }
 
-namespace {
-
-// Calls that tail-call each other share a place: each is told from who called it. 0: they are too
-// many.
-uint64_t FrameIdAt(const ThreadState* thread, uint64_t here) {
-  const uint64_t callee = here + sizeof(uint64_t);
-  const uint64_t usual = callee + sizeof(uint64_t);
-  const Record* const outer = thread->top;
-  if (outer == nullptr || outer->stack_pointer != here) return usual;
-  return outer->frame_id - 1 > callee ? outer->frame_id - 1 : 0;
-}
-
-}  // namespace
-
 Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot, shm::LabBlock* block) {
-  uint32_t at = thread->lowest_free;
-  while (at < kRecords && thread->records[at].state != kFree) ++at;
-  if (at == kRecords && process.never_reuse == 0) {
-    for (at = 0; at < kRecords && thread->records[at].state != kDropped; ++at) {
-    }
-  }
   const auto here = reinterpret_cast<uint64_t>(return_slot);
-  const uint64_t frame_id = FrameIdAt(thread, here);
-  if (at == kRecords || frame_id == 0) {
-    if (at == kRecords) thread->lowest_free = kRecords;
+  const uint64_t frame_id = intercept::FrameIdAt(here, thread->top);
+  Record* const record = frame_id != 0
+                             ? intercept::TakeRecord(thread->records, kRecords,
+                                                     &thread->lowest_free, process.never_reuse != 0)
+                             : nullptr;
+  if (record == nullptr) {
     __atomic_fetch_add(&process.header->lost_records, 1, __ATOMIC_RELAXED);
     return nullptr;
   }
-  thread->lowest_free = at + 1;
-  Record* const record = &thread->records[at];
   record->target = process.targets[api].address;
   record->return_address = *return_slot;
   record->stack_pointer = here;
   record->frame_id = frame_id;
-  record->state = kActive;
+  record->state = intercept::kActive;
   record->api = api;
   record->below = thread->top;
   record->owner = thread;
@@ -170,9 +151,7 @@ void Remove(ThreadState* thread, Record* record) {
   Record** link = &thread->top;
   while (*link != record && *link != nullptr) link = &(*link)->below;
   if (*link != nullptr) *link = record->below;
-  record->state = kFree;
-  const auto index = static_cast<uint32_t>(record - thread->records);
-  if (index < thread->lowest_free) thread->lowest_free = index;
+  intercept::FreeRecord(thread->records, record, &thread->lowest_free);
 }
 
 __attribute__((cold)) void SetFirstPairBit(uint64_t* word, uint64_t bit) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/call_records.h"
 #include "agent/intercept/mappings.h"
 #include "agent/lab_preload/process.h"
 
@@ -15,13 +16,6 @@ inline constexpr uint32_t kRecords = 512;       // of a thread
 inline constexpr uint32_t kMaxUnrecorded = 64;  // APIs that are on the stack without a record
 inline constexpr uint32_t kNodeTable = 2 * shm::kLabNodes;
 
-enum RecordState : uint32_t {
-  kFree = 0,
-  kActive = 1,
-  kDropped = 2,   // left by longjmp or an exception: surely gone, but used again last of all
-  kReturned = 3,  // on another thread; its owner has not looked yet
-};
-
 struct Record {
   uint64_t return_address;
   uint64_t saved_rbx;
@@ -29,7 +23,7 @@ struct Record {
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
   uint64_t frame_id;  // what unwinders tell its frame from others by: right above its place
-  uint32_t state;     // RecordState
+  uint32_t state;     // intercept::RecordState
   uint32_t api;
   Record* below;  // the call that this one was made in, or null
   ThreadState* owner;

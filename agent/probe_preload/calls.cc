@@ -10,37 +10,16 @@ uint64_t ThunkReturn() { return reinterpret_cast<uint64_t>(intercept::fieldcost_
 void Leave(ThreadState* thread) {
   Record* const record = thread->innermost;
   thread->innermost = record->outer;
-  record->state = record->state == kReturned ? kFree : kDropped;
+  record->state = record->state == intercept::kReturned ? intercept::kFree : intercept::kDropped;
 }
 
 // Whether the innermost call is certainly over, seen from one whose return address is at `here`: on
 // the thread's own stack it lies below. What was called by tail call lies at its caller's place.
 bool IsGone(const ThreadState* thread, uint64_t here, bool is_tail_call) {
   const Record* const record = thread->innermost;
-  if (__atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == kReturned) return true;
+  if (__atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == intercept::kReturned) return true;
   if (!thread->stack.Holds(here) || !thread->stack.Holds(record->stack_pointer)) return false;
   return record->stack_pointer < here || (record->stack_pointer == here && !is_tail_call);
-}
-
-// Calls that tail-call each other share a place: each is told from who called it. 0: they are too
-// many.
-uint64_t FrameIdAt(const ThreadState* thread, uint64_t here) {
-  const uint64_t callee = here + sizeof(uint64_t);
-  const Record* const outer = thread->innermost;
-  if (outer == nullptr || outer->stack_pointer != here) return callee + sizeof(uint64_t);
-  return outer->frame_id - 1 > callee ? outer->frame_id - 1 : 0;
-}
-
-// A free one, else one whose call was left for good; null if there is none.
-Record* TakeRecord(ThreadState* thread) {
-  uint32_t at = thread->lowest_free;
-  while (at < kRecords && thread->records[at].state != kFree) ++at;
-  thread->lowest_free = at < kRecords ? at + 1 : kRecords;
-  if (at == kRecords && process.never_reuse == 0) {
-    for (at = 0; at < kRecords && thread->records[at].state != kDropped; ++at) {
-    }
-  }
-  return at < kRecords ? &thread->records[at] : nullptr;
 }
 
 }  // namespace
@@ -49,8 +28,11 @@ Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slo
   const auto here = reinterpret_cast<uint64_t>(return_slot);
   const bool is_tail_call = *return_slot == ThunkReturn();
   while (thread->innermost != nullptr && IsGone(thread, here, is_tail_call)) Leave(thread);
-  const uint64_t frame_id = FrameIdAt(thread, here);
-  Record* const record = frame_id != 0 ? TakeRecord(thread) : nullptr;
+  const uint64_t frame_id = intercept::FrameIdAt(here, thread->innermost);
+  Record* const record = frame_id != 0
+                             ? intercept::TakeRecord(thread->records, kRecords,
+                                                     &thread->lowest_free, process.never_reuse != 0)
+                             : nullptr;
   if (record == nullptr) return nullptr;
   record->target = process.targets[what].address;
   record->return_address = *return_slot;
@@ -59,7 +41,7 @@ Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slo
   record->owner = thread;
   record->what = what;
   record->outer = thread->innermost;
-  record->state = kActive;
+  record->state = intercept::kActive;
   thread->innermost = record;
   return record;
 }
@@ -73,9 +55,7 @@ void EndCall(ThreadState* thread, Record* record) {
     while (thread->innermost != record) Leave(thread);
     thread->innermost = record->outer;
   }
-  record->state = kFree;
-  const auto index = static_cast<uint32_t>(record - thread->records);
-  if (index < thread->lowest_free) thread->lowest_free = index;
+  intercept::FreeRecord(thread->records, record, &thread->lowest_free);
 }
 
 void LeaveAll(ThreadState* thread) {

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 
+#include "agent/intercept/call_records.h"
 #include "agent/probe_preload/thread_state.h"
 
 namespace fieldcost::probe_preload {
@@ -11,13 +12,6 @@ namespace fieldcost::probe_preload {
 
 inline constexpr uint32_t kRecords = 256;  // of a thread
 
-enum RecordState : uint32_t {
-  kFree = 0,
-  kActive = 1,
-  kDropped = 2,   // left by longjmp or an exception: surely gone, but used again last of all
-  kReturned = 3,  // on another thread, or in a child of fork(); its owner has not looked yet
-};
-
 struct Record {
   uint64_t return_address;
   uint64_t saved_rbx;
@@ -26,7 +20,7 @@ struct Record {
   uint64_t start_ticks;    // not used
   uint64_t frame_id;       // what unwinders tell its frame from others by: right above its place
   ThreadState* owner;
-  uint32_t state;  // RecordState
+  uint32_t state;  // intercept::RecordState
   uint32_t what;   // the thunk's number
   Record* outer;   // the owner's call around it, or null
 };

@@ -133,12 +133,12 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_probe_exit(
   const bool is_owned = fieldcost_current.epoch == Attached() && fieldcost_current.epoch != 0 &&
                         record->owner == fieldcost_current.thread;
   const uint64_t here = record->stack_pointer;
-  if (!is_owned) __atomic_store_n(&record->state, kReturned, __ATOMIC_RELEASE);
+  if (!is_owned) __atomic_store_n(&record->state, intercept::kReturned, __ATOMIC_RELEASE);
   if (target->look == kMain) PassExit();
   ThreadState* const thread =
       BeginHit(target->points[0] != 0 ? Asks::kYes : Asks::kNo, here, process.own);
   if (thread == nullptr) {
-    if (is_owned) record->state = kReturned;
+    if (is_owned) record->state = intercept::kReturned;
     return;
   }
   PassAll(thread, target, {shm::kProbeReturned, Now(), nullptr, result, registers});

@@ -7,7 +7,8 @@ namespace fieldcost::trace_preload {
 __attribute__((noinline)) bool IsGone(const ThreadState* thread, uint64_t return_slot) {
   const Frame& top = *thread->top;
   if (thread->top == thread->frames) return false;
-  if (top.record != nullptr && __atomic_load_n(&top.record->state, __ATOMIC_RELAXED) == kReturned) {
+  if (top.record != nullptr &&
+      __atomic_load_n(&top.record->state, __ATOMIC_RELAXED) == intercept::kReturned) {
     return true;
   }
   if (!thread->stack.Holds(return_slot) || !thread->stack.Holds(top.return_slot)) return false;
@@ -20,10 +21,10 @@ __attribute__((noinline)) bool IsGone(const ThreadState* thread, uint64_t return
 __attribute__((noinline)) void Leave(ThreadState* thread) {
   Record* const record = thread->top->record;
   if (record != nullptr) {
-    if (record->state == kReturned) {
-      record->state = kFree;
-    } else if (record->state == kActive) {
-      record->state = kDropped;
+    if (record->state == intercept::kReturned) {
+      record->state = intercept::kFree;
+    } else if (record->state == intercept::kActive) {
+      record->state = intercept::kDropped;
     }
   }
   ++thread->shared->left_frames;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/intercept/call_records.h"
 #include "agent/intercept/mappings.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/x86_64/machine.h"
@@ -17,13 +18,6 @@ namespace fieldcost::trace_preload {
 inline constexpr uint32_t kRecords = 512;               // calls of APIs in progress, of a thread
 inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // of a thread, in memory as it gets deeper
 
-enum RecordState : uint32_t {
-  kFree = 0,
-  kActive = 1,
-  kDropped = 2,   // left by longjmp or an exception: surely gone, but used again last of all
-  kReturned = 3,  // on another thread, or to nobody; its owner has not looked yet
-};
-
 // A call of an API that a thunk stands in front of.
 struct Record {
   uint64_t return_address;
@@ -33,7 +27,7 @@ struct Record {
   uint64_t start_ticks;    // for who reads the record from outside
   uint64_t frame_id;       // what unwinders tell its frame from others by: right above its place
   ThreadState* owner;
-  uint32_t state;  // RecordState
+  uint32_t state;  // intercept::RecordState
   uint32_t reserved;
 };
 

@@ -19,32 +19,8 @@ constexpr uint32_t kMostSearched = 4096;
 
 uint64_t ThunkReturn() { return reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return); }
 
-// Calls that tail-call each other share a place: each is told from who called it. 0: they are too
-// many.
-uint64_t FrameIdAt(const ThreadState* thread, uint64_t here) {
-  const uint64_t callee = here + sizeof(uint64_t);
-  const uint64_t usual = callee + sizeof(uint64_t);
-  const Record* const outer = thread->top->record;
-  if (outer == nullptr || outer->stack_pointer != here) return usual;
-  return outer->frame_id - 1 > callee ? outer->frame_id - 1 : 0;
-}
-
-// A free one, else one whose call was left for good; null if there is none.
-Record* TakeRecord(ThreadState* thread) {
-  uint32_t at = thread->lowest_free;
-  while (at < kRecords && thread->records[at].state != kFree) ++at;
-  thread->lowest_free = at < kRecords ? at + 1 : kRecords;
-  if (at == kRecords && process.never_reuse == 0) {
-    for (at = 0; at < kRecords && thread->records[at].state != kDropped; ++at) {
-    }
-  }
-  return at < kRecords ? &thread->records[at] : nullptr;
-}
-
 void Release(ThreadState* thread, Record* record) {
-  record->state = kFree;
-  const auto index = static_cast<uint32_t>(record - thread->records);
-  if (index < thread->lowest_free) thread->lowest_free = index;
+  intercept::FreeRecord(thread->records, record, &thread->lowest_free);
 }
 
 // What was called by tail call lies at its caller's place.
@@ -57,8 +33,11 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   const auto here = reinterpret_cast<uint64_t>(return_slot);
   LeaveGoneBefore(thread, here, *return_slot == ThunkReturn());
   shm::TraceNode* const node = ChildOf(thread, thread->top->node, shm::kTraceApiPlace | api);
-  const uint64_t frame_id = FrameIdAt(thread, here);
-  Record* const record = frame_id != 0 ? TakeRecord(thread) : nullptr;
+  const uint64_t frame_id = intercept::FrameIdAt(here, thread->top->record);
+  Record* const record = frame_id != 0
+                             ? intercept::TakeRecord(thread->records, kRecords,
+                                                     &thread->lowest_free, process.never_reuse != 0)
+                             : nullptr;
   if (record == nullptr) {
     if (node != thread->top->node) ++node->calls;
     __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED);
@@ -79,10 +58,10 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   frame.here = here;
   frame.hook = 0;
   frame.record = record;
-  record->state = kActive;
+  record->state = intercept::kActive;
   if (Push(thread, node, frame)) return record;
   --thread->too_deep;
-  record->state = kFree;
+  record->state = intercept::kFree;
   return nullptr;
 }
 
@@ -124,16 +103,16 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
 extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
                                                                            uint64_t /*end_ticks*/) {
   if (!Takes(shm::kTraceCalls)) {
-    record->state = kReturned;
+    record->state = intercept::kReturned;
     return;
   }
   if (record->owner != fieldcost_current_thread) {
     __atomic_fetch_add(&process.header->moved_calls, 1, __ATOMIC_RELAXED);
-    return __atomic_store_n(&record->state, kReturned, __ATOMIC_RELEASE);
+    return __atomic_store_n(&record->state, intercept::kReturned, __ATOMIC_RELEASE);
   }
   ThreadState* const thread = BeginEvent(shm::kTraceCalls, record->stack_pointer);
   if (thread == nullptr) {
-    record->state = kReturned;
+    record->state = intercept::kReturned;
     return;
   }
   Charge(thread);

@@ -83,6 +83,32 @@ TEST_F(SpoolTest, WhatCannotBeSentIsNotKeptEither) {
   EXPECT_EQ(spool_->Count()->queued, 0U);
 }
 
+// So that who withdraws consent then deletes either all of it or what it was not queued with.
+TEST_F(SpoolTest, WhereItGoesIsAskedBeforeAnybodySeesIt) {
+  auto other = Spool::OpenExisting(directory_.path() / "probe.db");
+  ASSERT_TRUE(other.has_value());
+  const auto kept = spool_->Keep(SampleBatch(0, 11), 11, {}, [&] {
+    EXPECT_EQ(other->events().Measure()->hits, 0U);
+    return Spool::Destination::kHere;
+  });
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_NE(other->events().Measure()->hits, 0U);
+  EXPECT_FALSE(other->FirstOutgoing()->has_value());
+}
+
+TEST_F(SpoolTest, WithoutAnAnswerNothingIsKept) {
+  Spool::Positions positions{};
+  positions[3] = 64;
+  const auto kept =
+      spool_->Keep(SampleBatch(0, 11), 11, positions, []() -> Result<Spool::Destination> {
+        return Fail(ErrorCode::kPermissionDenied, "no consent can be read");
+      });
+  ASSERT_FALSE(kept.has_value());
+  EXPECT_EQ(kept.error().code, ErrorCode::kPermissionDenied);
+  EXPECT_EQ(spool_->events().Measure()->hits, 0U);
+  EXPECT_EQ((*spool_->PositionsOf(11))[3], 0U);
+}
+
 TEST_F(SpoolTest, TriesBecomeRarerUntilOneSucceeds) {
   const WallTime now(std::chrono::days(20'000));
   EXPECT_EQ(*spool_->NextTry(), WallTime());
