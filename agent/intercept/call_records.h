@@ -24,8 +24,8 @@ uint64_t FrameIdAt(uint64_t here, const Record* outer) {
   return outer->frame_id - 1 > callee ? outer->frame_id - 1 : 0;
 }
 
-// A free one; `lowest_free` is where the first of them may be. Else one whose call was left for good,
-// unless frames that seem gone may return. Null if there is none.
+// A free one; `lowest_free` is where the first of them may be. Else one whose call was left for
+// good, unless frames that seem gone may return. Null if there is none.
 template <typename Record>
 Record* TakeRecord(Record* records, uint32_t count, uint32_t* lowest_free, bool never_reuse) {
   uint32_t at = *lowest_free;

@@ -201,8 +201,7 @@ QUIET void Signals(bool jumps_away) {
   sigaction(SIGALRM, &action, nullptr);
   const itimerval often = {.it_interval = {0, 200}, .it_value = {0, 200}};
   volatile long rounds = 0;
-  setitimer(ITIMER_REAL, &often, nullptr);
-  sigsetjmp(signal_back, 1);
+  if (sigsetjmp(signal_back, 1) == 0) setitimer(ITIMER_REAL, &often, nullptr);
   while (rounds < 20000) {
     rounds = rounds + 1;
     work(3);

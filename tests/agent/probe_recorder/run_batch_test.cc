@@ -31,7 +31,8 @@ class RunBatchTest : public ::testing::Test {
   }
   // What is taken can be encoded, and comes back.
   Batch Taken() {
-    const Batch batch = batch_->Take();
+    Batch batch = batch_->Take();
+    batch.sequence = 1;
     const auto bytes = EncodeBatch(batch);
     EXPECT_TRUE(bytes.has_value()) << bytes.error().message;
     EXPECT_EQ(DecodeBatch(*bytes).value(), batch);
