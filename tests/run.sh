@@ -31,9 +31,6 @@ command -v nginx > /dev/null || unpack_package nginx
 # Its promtool checks what the server tells its monitoring.
 command -v promtool > /dev/null || unpack_package prometheus
 
-# What is compiled here is found again when the packages are built from a copy of the tree.
-export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
-
 # build PRESET [TARGET]
 build() {
   echo "== configure and build (preset $1${2:+, $2})"

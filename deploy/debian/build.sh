@@ -63,10 +63,6 @@ else
     "see tests/tools/vscode/run.sh --unit"
 fi
 
-# Whatever language messages are in: packages are built in none, so that nothing else's objects would be found.
-if [[ -n "${CCACHE_DIR:-}" ]]; then
-  export CCACHE_BASEDIR="$tree" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
-fi
 (
   cd "$source"
   DEB_BUILD_PROFILES="$profiles" DEB_BUILD_OPTIONS="$options parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}" \

@@ -1,0 +1,1 @@
+// Nothing but what most sources include (fieldcost_headers in deploy/cmake).
