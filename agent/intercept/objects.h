@@ -28,4 +28,17 @@ bool IsAnyDynamicObjectGone();
 bool IsInDynamicObject(uint64_t address);
 void RemoveDynamicObjects();
 
+// What every library does for OnLibraryLoaded, under the patch lock: `leave()` what dlopen brought
+// if some of it is gone; then, if the handle stands for something new, `take_in(space, first_new)`:
+// the objects from that one on.
+template <typename Leave, typename TakeIn>
+void TakeInLibrary(void* handle, Leave leave, TakeIn take_in) {
+  if (IsKnownHandle(handle)) return;
+  const PatchLock lock;
+  if (!lock.held() || !IsInThisNamespace(handle)) return;
+  if (IsAnyDynamicObjectGone()) leave();
+  const uint32_t first_new = Objects(false).object_count;
+  if (AddObjectsOf(handle)) take_in(Objects(false), first_new);
+}
+
 }  // namespace fieldcost::intercept

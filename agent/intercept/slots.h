@@ -76,6 +76,26 @@ struct PatchedSlot {
 // changed, if there is no room or the kernel refuses. REQUIRES: the patch lock.
 bool PatchSlot(const ElfObject& object, uint64_t* slot, uint32_t thunk, uint64_t stub);
 
+// Makes the slots of a space's objects, from `first_object` on, lead to StubOf(thunk_for(object,
+// relocation, slot)); where that is kNoThunk, they stay as they are. REQUIRES: the patch lock, or
+// the constructor.
+inline constexpr uint32_t kNoThunk = ~uint32_t{0};
+template <typename ThunkFor>
+void PatchSlots(const SlotSpace& space, uint32_t first_object, bool data_too, ThunkFor thunk_for) {
+  const auto patch = [&thunk_for](const ElfObject& importer, const Elf64_Rela& relocation,
+                                  uint64_t* slot) {
+    const uint32_t thunk = thunk_for(importer, relocation, slot);
+    if (thunk == kNoThunk) return true;
+    const uint64_t stub = StubOf(thunk);
+    if (__atomic_load_n(slot, __ATOMIC_RELAXED) != stub) PatchSlot(importer, slot, thunk, stub);
+    return true;
+  };
+  for (uint32_t i = first_object; i < space.object_count; ++i) {
+    const LiftedProtection lifted(space.objects[i]);
+    ForEachSlotOf(space.objects[i], data_too, patch);
+  }
+}
+
 // Makes all slots that lead to this thunk's stubs lead to `value`; with `forget` they are no
 // longer remembered. A slot that somebody else has changed since is left alone. REQUIRES: the patch
 // lock.

@@ -19,6 +19,13 @@ void Detach() {
   process.header->attached = 0;
 }
 
+void TakeIn(const SlotSpace& space, uint32_t first_new) {
+  if (HasCollector(first_new)) return Detach();
+  if (HasStackCopier(first_new)) process.never_reuse = 1;
+  InstallWrappersAgain(space, first_new);
+  lab_preload::StandBeforeCalls(space, first_new);
+}
+
 }  // namespace
 
 uint64_t TargetOfThunk(uint32_t thunk) { return process.targets[thunk].address; }
@@ -26,17 +33,7 @@ uint64_t TargetOfThunk(uint32_t thunk) { return process.targets[thunk].address; 
 void OnSandbox() { Detach(); }
 
 __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
-  if (IsKnownHandle(handle)) return;
-  const PatchLock lock;
-  if (!lock.held() || !IsInThisNamespace(handle)) return;
-  if (IsAnyDynamicObjectGone()) lab_preload::LeaveDynamicObjects();
-  const uint32_t first_new = Objects(false).object_count;
-  if (!AddObjectsOf(handle)) return;
-  if (HasCollector(first_new)) return Detach();
-  if (HasStackCopier(first_new)) process.never_reuse = 1;
-  const SlotSpace space = Objects(false);
-  InstallWrappersAgain(space, first_new);
-  lab_preload::StandBeforeCalls(space, first_new);
+  TakeInLibrary(handle, lab_preload::LeaveDynamicObjects, TakeIn);
 }
 
 __attribute__((cold, noinline)) void OnLibraryMayGo() {

@@ -18,9 +18,9 @@ namespace {
 
 using intercept::ElfObject;
 using intercept::Function;
+using intercept::kNoThunk;
 using intercept::SlotSpace;
 
-constexpr uint32_t kNone = ~uint32_t{0};
 intercept::TargetTable table;  // by hash
 
 // The place of an API's number; where it is to be put if the API has none.
@@ -34,16 +34,16 @@ bool IsTooLong(const Function& function) {
          strlen(function.version) >= sizeof(shm::LabApi::version);
 }
 
-// The target's number, made if it is new; kNone if it is not measured.
+// The target's number, made if it is new; kNoThunk if it is not measured.
 uint32_t TargetFor(const Function& function) {
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
   uint16_t* const place = Find(hash);
   const bool is_new = *place == 0;
   if (is_new) {
-    if (!IsWanted(function.module, function.symbol)) return kNone;
+    if (!IsWanted(function.module, function.symbol)) return kNoThunk;
     if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
       ++process.header->left_out;
-      return kNone;
+      return kNoThunk;
     }
     *place = static_cast<uint16_t>(++process.target_count);
   }
@@ -64,29 +64,19 @@ uint32_t TargetFor(const Function& function) {
   return index;
 }
 
-void StandBeforeCallsOf(const SlotSpace& space, const ElfObject& object) {
-  const intercept::LiftedProtection lifted(object);
-  intercept::ForEachSlotOf(
-      object, space.data_too,
-      [&](const ElfObject& importer, const Elf64_Rela& relocation, uint64_t* slot) {
-        Function function;
-        if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return true;
-        if (*function.module == '\0') function.module = intercept::ProgramName();
-        const uint32_t target = TargetFor(function);
-        if (target == kNone || process.targets[target].role == shm::kLabKnown) return true;
-        const uint64_t stub = intercept::StubOf(target);
-        if (__atomic_load_n(slot, __ATOMIC_RELAXED) == stub) return true;
-        intercept::PatchSlot(importer, slot, target, stub);
-        return true;
-      });
-}
-
 }  // namespace
 
 void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
-  for (uint32_t i = first_object; i < space.object_count; ++i) {
-    StandBeforeCallsOf(space, space.objects[i]);
-  }
+  intercept::PatchSlots(
+      space, first_object, space.data_too,
+      [&space](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
+        Function function;
+        if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return kNoThunk;
+        if (*function.module == '\0') function.module = intercept::ProgramName();
+        const uint32_t target = TargetFor(function);
+        if (target != kNoThunk && process.targets[target].role == shm::kLabKnown) return kNoThunk;
+        return target;
+      });
   process.header->candidate_count = process.target_count;
 }
 

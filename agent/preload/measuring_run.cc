@@ -313,6 +313,23 @@ void RedrawFirstPick(const SlotSpace& space, uint32_t first_new) {
   MeasureDrawn(space);
 }
 
+// A library has come, with the objects from that one on.
+void TakeIn(const SlotSpace& space, uint32_t first_new) {
+  if (intercept::HasCollector(first_new)) {
+    Detach();
+    return LeaveAlone(shm::Skip::kCollector);
+  }
+  intercept::InstallWrappersAgain(space, first_new);
+  PatchPicks(space, first_new);
+  if (run.request->is_forced()) {
+    PickWhatCame(space, first_new);
+  } else if (run.request->is_only_asked()) {
+    PickMore(space);
+  } else {
+    RedrawFirstPick(space, first_new);
+  }
+}
+
 }  // namespace
 
 shm::Skip BeginRun(Request* request, uint64_t random) {
@@ -366,26 +383,7 @@ __attribute__((cold, noinline)) void DetachForGood(shm::Skip reason) {
 }
 
 __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
-  if (intercept::IsKnownHandle(handle)) return;
-  const PatchLock lock;
-  if (!lock.held() || !intercept::IsInThisNamespace(handle)) return;
-  ForgetWhatIsGone();
-  const uint32_t first_new = Objects(false).object_count;
-  if (!intercept::AddObjectsOf(handle)) return;
-  if (intercept::HasCollector(first_new)) {
-    Detach();
-    return LeaveAlone(shm::Skip::kCollector);
-  }
-  const SlotSpace space = Objects(false);
-  intercept::InstallWrappersAgain(space, first_new);
-  PatchPicks(space, first_new);
-  if (run.request->is_forced()) {
-    PickWhatCame(space, first_new);
-  } else if (run.request->is_only_asked()) {
-    PickMore(space);
-  } else {
-    RedrawFirstPick(space, first_new);
-  }
+  intercept::TakeInLibrary(handle, ForgetDynamicObjectsLocked, TakeIn);
 }
 
 __attribute__((cold, noinline)) void OnLibraryMayGo() {

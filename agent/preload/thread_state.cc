@@ -26,6 +26,11 @@ namespace {
 // certain there.
 constexpr uint32_t kFewRecords = kRecordsPerThread / 2;
 
+// A search for which the kernel was asked about stacks, a millisecond in a large program, has to
+// free as many to be worth it. Else who leaves one call at a time, below calls that were left and
+// cannot be told from live ones, would ask at each.
+constexpr uint32_t kWorthASearch = kFewRecords / 4;
+
 // What is surely a thread's own stack, without asking anybody. Of the first thread: the kernel maps
 // nothing else so close below. Of others: the least stack glibc gives lies below the control block.
 constexpr uint64_t kFirstThreadStack = 8 << 20;
@@ -46,6 +51,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   const bool first_thread = tid == process.pid;
   thread->stack.end = first_thread ? process.stack_top : intercept::ThreadPointer();
   thread->stack.begin = thread->stack.end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
+  thread->stack_is_known = 0;
   thread->reclaim_in = thread->early_in = 0;
   thread->reclaim_backoff = intercept::kFirstBackoff;
   for (Record& record : thread->records) {
@@ -72,18 +78,22 @@ bool LookUpStack(ThreadState* thread, uint64_t here) {
                                    below.none && below.end == stack.begin;
   if (own_stack) {
     thread->stack = {stack.begin, stack.end};
+    thread->stack_is_known = 1;
   }
   return true;
+}
+
+bool IsOnOwnStack(const ThreadState* thread, uint64_t live_stack) {
+  return live_stack > thread->stack.begin && live_stack <= thread->stack.end;
 }
 
 // Frees records that can never be returned through: those on this thread's own stack below the
 // live stack pointer, and on any stack those right below it, at the place the current call has now.
 // Elsewhere on fibre and signal stacks they are left alone, since frames there may be alive
-// wherever they lie.
-bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
-  if (!LookUpStack(thread, live_stack)) return false;
-  const bool own = live_stack > thread->stack.begin && live_stack <= thread->stack.end;
-  bool any = false;
+// wherever they lie. Returns how many.
+uint32_t FreeDeadRecords(ThreadState* thread, uint64_t live_stack) {
+  const bool own = IsOnOwnStack(thread, live_stack);
+  uint32_t freed = 0;
   for (Record& record : thread->records) {
     const uint64_t place = record.stack_pointer;
     if (record.in_use == 0 || place >= live_stack) continue;
@@ -91,9 +101,19 @@ bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
     record.stack_pointer = 0;
     record.superseded = 0;
     record.in_use = 0;
-    any = true;
+    ++freed;
   }
-  return any;
+  return freed;
+}
+
+// The same, asking the kernel about the stack if what is known of it may not do. True if that was
+// worth it.
+bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
+  const uint32_t freed = FreeDeadRecords(thread, live_stack);
+  if (freed >= kWorthASearch) return true;
+  if (thread->stack_is_known != 0 && IsOnOwnStack(thread, live_stack)) return freed != 0;
+  return LookUpStack(thread, live_stack) &&
+         freed + FreeDeadRecords(thread, live_stack) >= kWorthASearch;
 }
 
 // One of the first `count` that is free. One of the later ones brings the next early search nearer.
@@ -105,6 +125,13 @@ Record* TakeFree(ThreadState* thread, uint32_t count) {
     return record;
   }
   return nullptr;
+}
+
+bool IsAnyFree(const ThreadState* thread) {
+  for (const Record& record : thread->records) {
+    if (record.in_use == 0) return true;
+  }
+  return false;
 }
 
 // Looks for dead records. When the next search may be made is said before, for the case that a
@@ -143,9 +170,10 @@ Record* TakeRecord(ThreadState* thread, uint64_t live_stack) {
   }
   if (Record* record = TakeFree(thread, thread->early_in == 0 ? kFewRecords : kRecordsPerThread))
     return record;
+  const bool in_time = IsAnyFree(thread);
   if (Search(thread, live_stack)) thread->reclaim_in = thread->early_in = 0;
   if (Record* record = TakeFree(thread, kRecordsPerThread)) {
-    thread->reclaim_in = 0;
+    if (in_time) thread->reclaim_in = 0;
     return record;
   }
   CountLost();

@@ -44,6 +44,7 @@ struct ThreadState {
   uint32_t slot;
   uint32_t has_successor;         // the slot went to another thread since the last check
   uint32_t counting_is_too_much;  // so the last check said
+  uint32_t stack_is_known;        // all of it, from the kernel
   uint8_t ready[shm::kMaxPicks];  // kCells...: whether this slot's cells of that pick have memory
   // The sampling of the gap that is running: the call that ends it stands for 2^this. 0: none was
   // drawn yet.

@@ -15,25 +15,25 @@ namespace fieldcost::intercept {
 
 using probe_preload::process;
 
+namespace {
+
+void TakeIn(const SlotSpace& space, uint32_t first_new) {
+  if (probe_preload::PlanTakesReturns() && HasCollector(first_new)) return probe_preload::Detach();
+  if (HasStackCopier(first_new)) process.never_reuse = 1;
+  probe_preload::AddModules(first_new);
+  InstallWrappersAgain(space, first_new);
+  probe_preload::StandBeforeCalls(space, first_new);
+}
+
+}  // namespace
+
 uint64_t TargetOfThunk(uint32_t thunk) { return process.targets[thunk].address; }
 
 void OnSandbox() { probe_preload::Detach(); }
 
 __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
-  if (process.detached != 0 || IsKnownHandle(handle)) return;
-  const PatchLock lock;
-  if (!lock.held() || !IsInThisNamespace(handle)) return;
-  if (IsAnyDynamicObjectGone()) probe_preload::LeaveDynamicObjects();
-  const uint32_t first_new = Objects(false).object_count;
-  if (!AddObjectsOf(handle)) return;
-  if (probe_preload::PlanTakesReturns() && HasCollector(first_new)) {
-    return probe_preload::Detach();
-  }
-  if (HasStackCopier(first_new)) process.never_reuse = 1;
-  probe_preload::AddModules(first_new);
-  const SlotSpace space = Objects(false);
-  InstallWrappersAgain(space, first_new);
-  probe_preload::StandBeforeCalls(space, first_new);
+  if (process.detached != 0) return;
+  TakeInLibrary(handle, probe_preload::LeaveDynamicObjects, TakeIn);
 }
 
 __attribute__((cold, noinline)) void OnLibraryMayGo() {

@@ -17,11 +17,11 @@ namespace {
 
 using intercept::ElfObject;
 using intercept::Function;
+using intercept::kNoThunk;
 using intercept::SlotSpace;
 
-constexpr uint32_t kNone = ~uint32_t{0};
 intercept::TargetTable table;  // by address
-uint32_t main_target = kNone;
+uint32_t main_target = kNoThunk;
 
 // The place of a target's number; where it is to be put if the address has none.
 uint16_t* Find(uint64_t address) {
@@ -31,7 +31,7 @@ uint16_t* Find(uint64_t address) {
 }
 
 uint32_t NewTarget() {
-  return process.target_count == intercept::kThunkCount ? kNone : process.target_count++;
+  return process.target_count == intercept::kThunkCount ? kNoThunk : process.target_count++;
 }
 
 // Which points of the plan name the function.
@@ -83,7 +83,7 @@ uint32_t TargetFor(const Found& found) {
   uint16_t* const place = Find(address);
   if (*place == 0) {
     const uint32_t made = NewTarget();
-    if (made == kNone) return kNone;
+    if (made == kNoThunk) return kNoThunk;
     process.targets[made].address = address;
     *place = static_cast<uint16_t>(made + 1);
   }
@@ -106,22 +106,12 @@ uint32_t TargetFor(const Found& found) {
 }  // namespace
 
 void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
-  for (uint32_t i = first_object; i < space.object_count; ++i) {
-    const intercept::LiftedProtection lifted(space.objects[i]);
-    intercept::ForEachSlotOf(
-        space.objects[i], true,
-        [&](const ElfObject& importer, const Elf64_Rela& relocation, uint64_t* slot) {
-          Found found;
-          if (!Follow(space, importer, relocation, slot, &found)) return true;
-          const uint32_t target = TargetFor(found);
-          if (target == kNone) return true;
-          const uint64_t stub = intercept::StubOf(target);
-          if (__atomic_load_n(slot, __ATOMIC_RELAXED) != stub) {
-            intercept::PatchSlot(importer, slot, target, stub);
-          }
-          return true;
-        });
-  }
+  intercept::PatchSlots(
+      space, first_object, true,
+      [&space](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
+        Found found;
+        return Follow(space, importer, relocation, slot, &found) ? TargetFor(found) : kNoThunk;
+      });
 }
 
 void LeaveDynamicObjects() {
@@ -136,9 +126,9 @@ void LeaveDynamicObjects() {
 
 __attribute__((cold)) void StandBeforeMain(uint64_t* main_address) {
   const intercept::PatchLock lock;
-  if (!lock.held() || main_target != kNone) return;
+  if (!lock.held() || main_target != kNoThunk) return;
   const uint32_t made = NewTarget();
-  if (made == kNone) return;
+  if (made == kNoThunk) return;
   Target& target = process.targets[made];
   target.address = *main_address;
   target.automatic = shm::kProbeMain;

@@ -19,6 +19,14 @@ void Detach() {
   process.header->attached = 0;
 }
 
+void TakeIn(const SlotSpace& space, uint32_t first_new) {
+  const bool takes_calls = trace_preload::Takes(shm::kTraceCalls);
+  if (takes_calls && HasCollector(first_new)) return Detach();
+  if (HasStackCopier(first_new)) process.never_reuse = 1;
+  InstallWrappersAgain(space, first_new);
+  if (takes_calls) trace_preload::StandBeforeCalls(space, first_new);
+}
+
 }  // namespace
 
 uint64_t TargetOfThunk(uint32_t thunk) { return process.targets[thunk].address; }
@@ -26,18 +34,7 @@ uint64_t TargetOfThunk(uint32_t thunk) { return process.targets[thunk].address; 
 void OnSandbox() { Detach(); }
 
 __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
-  if (IsKnownHandle(handle)) return;
-  const PatchLock lock;
-  if (!lock.held() || !IsInThisNamespace(handle)) return;
-  if (IsAnyDynamicObjectGone()) trace_preload::LeaveDynamicObjects();
-  const uint32_t first_new = Objects(false).object_count;
-  if (!AddObjectsOf(handle)) return;
-  const bool takes_calls = trace_preload::Takes(shm::kTraceCalls);
-  if (takes_calls && HasCollector(first_new)) return Detach();
-  if (HasStackCopier(first_new)) process.never_reuse = 1;
-  const SlotSpace space = Objects(false);
-  InstallWrappersAgain(space, first_new);
-  if (takes_calls) trace_preload::StandBeforeCalls(space, first_new);
+  TakeInLibrary(handle, trace_preload::LeaveDynamicObjects, TakeIn);
 }
 
 __attribute__((cold, noinline)) void OnLibraryMayGo() {

@@ -19,9 +19,9 @@ namespace {
 
 using intercept::ElfObject;
 using intercept::Function;
+using intercept::kNoThunk;
 using intercept::SlotSpace;
 
-constexpr uint32_t kNone = ~uint32_t{0};
 intercept::TargetTable table;  // by hash
 
 // The place of an API's number; where it is to be put if the API has none.
@@ -42,15 +42,15 @@ bool IsHook(const char* symbol) {
          strncmp(symbol, kBranchHooks, sizeof kBranchHooks - 1) == 0;
 }
 
-// The target's number, made if it is new; kNone if it is not traced.
+// The target's number, made if it is new; kNoThunk if it is not traced.
 uint32_t TargetFor(const Function& function) {
-  if (IsHook(function.symbol) || !IsWanted(function.module, function.symbol)) return kNone;
+  if (IsHook(function.symbol) || !IsWanted(function.module, function.symbol)) return kNoThunk;
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
   uint16_t* const place = Find(hash);
   if (*place == 0) {
     if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
       ++process.header->left_out;
-      return kNone;
+      return kNoThunk;
     }
     *place = static_cast<uint16_t>(++process.target_count);
   }
@@ -66,23 +66,14 @@ uint32_t TargetFor(const Function& function) {
 }  // namespace
 
 void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
-  for (uint32_t i = first_object; i < space.object_count; ++i) {
-    const intercept::LiftedProtection lifted(space.objects[i]);
-    intercept::ForEachSlotOf(
-        space.objects[i], space.data_too,
-        [&](const ElfObject& importer, const Elf64_Rela& relocation, uint64_t* slot) {
-          Function function;
-          if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return true;
-          if (*function.module == '\0') function.module = intercept::ProgramName();
-          const uint32_t target = TargetFor(function);
-          if (target == kNone) return true;
-          const uint64_t stub = intercept::StubOf(target);
-          if (__atomic_load_n(slot, __ATOMIC_RELAXED) != stub) {
-            intercept::PatchSlot(importer, slot, target, stub);
-          }
-          return true;
-        });
-  }
+  intercept::PatchSlots(
+      space, first_object, space.data_too,
+      [&space](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
+        Function function;
+        if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return kNoThunk;
+        if (*function.module == '\0') function.module = intercept::ProgramName();
+        return TargetFor(function);
+      });
   process.header->api_count = process.target_count;
 }
 

@@ -274,6 +274,49 @@ int Below() {  // calls left by exceptions, each followed by one from further do
   return 0;
 }
 
+void LeaveOne() {
+  try {
+    victim_throw(1);
+  } catch (int) {
+  }
+}
+
+// Most of a thread's records, and not all.
+constexpr int kDepths = 40;
+
+// Leaves a call at each of many depths, and then one after the other at the lowest.
+void LeaveManyBelow(int depth) {
+  volatile char room[256] = {};
+  LeaveOne();
+  if (depth > 0) LeaveManyBelow(depth - 1);
+  for (int i = 0; depth == 0 && i < 20'000; ++i) LeaveOne();
+  room[0] = 1;  // no tail call
+}
+
+// How often this process has read anything.
+long Reads() {
+  FILE* const file = fopen("/proc/self/io", "r");
+  long reads = -1;
+  if (file == nullptr || fscanf(file, "rchar: %*d wchar: %*d syscr: %ld", &reads) != 1) abort();
+  fclose(file);
+  return reads;
+}
+
+int Left() {
+  const long before = Reads();
+  LeaveManyBelow(kDepths);
+  std::vector<char> stack(1 << 20);
+  getcontext(&fibre_contexts[0]);
+  fibre_contexts[0].uc_stack.ss_sp = stack.data();
+  fibre_contexts[0].uc_stack.ss_size = stack.size();
+  fibre_contexts[0].uc_link = &main_context;
+  makecontext(&fibre_contexts[0], reinterpret_cast<void (*)()>(LeaveManyBelow), 1, kDepths);
+  swapcontext(&main_context, &fibre_contexts[0]);
+  const long reads = Reads() - before;
+  puts(reads < 1000 ? "seldom" : "often");
+  return 0;
+}
+
 int Fork() {
   for (int i = 0; i < 100; ++i) victim_noop();
   victim_call_back(
@@ -347,6 +390,7 @@ const struct {
     {"fibres", Fibres},       {"signals", Signals},       {"fork", Fork},
     {"backtrace", Backtrace}, {"errno", Errno},           {"die", Die},
     {"forever", Forever},     {"names", Names},           {"below", Below},
+    {"left", Left},
 };
 
 }  // namespace

@@ -49,6 +49,19 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, PreloadVictimTest,
                            return name;
                          });
 
+// Calls that were left, and cannot be told from live ones, must not make each further one ask the
+// kernel where stacks are. Each is counted, but the last one, which for all one knows goes on.
+TEST_F(PreloadTest, TheKernelIsSeldomAskedForStacks) {
+  const ProcessResult measured = RunProcess(Measured({kVictim, "left"}, kAllOfVictim));
+  EXPECT_EQ(measured.output, "seldom\n");
+  EXPECT_EQ(measured.exit_status, 0);
+  ASSERT_THAT(RunFiles(), SizeIs(1));
+  const RunFileContent run = RunFiles()[0];
+  const CellTotals& left = run.Of("victim_throw", Metric::kWallTime);
+  EXPECT_EQ(left.abandoned + left.nested + run.header.lost_calls, 2U * (41 + 20'000) - 1)
+      << left.abandoned << " abandoned, " << left.nested << " nested";
+}
+
 TEST_F(PreloadTest, CountsCallsAndBytesExactly) {
   ASSERT_EQ(RunProcess(Measured({kVictim, "alloc"}, kAllOfVictim)).exit_status, 0);
   const auto files = RunFiles();
