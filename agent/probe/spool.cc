@@ -51,7 +51,7 @@ Status SetNumber(sqlite::Database& database, const char* name, std::uint64_t val
 }  // namespace
 
 Spool::Spool(std::unique_ptr<sqlite::Database> database, EventStore events)
-    : database_(std::move(database)), events_(std::make_unique<EventStore>(std::move(events))) {}
+    : database_(std::move(database)), events_(std::make_unique<EventStore>(events)) {}
 
 Result<Spool> Spool::Open(const std::filesystem::path& file) {
   return Open(file, sqlite::Database::Access::kCreate);
@@ -70,7 +70,7 @@ Result<Spool> Spool::Open(const std::filesystem::path& file, sqlite::Database::A
   FIELDCOST_TRY(database->Execute(kSchema));
   FIELDCOST_ASSIGN(EventStore events, EventStore::Create(*database));
   FIELDCOST_TRY(transaction.Commit());
-  return Spool(std::move(database), std::move(events));
+  return Spool(std::move(database), events);
 }
 
 Status Spool::Add(const char* number, std::uint64_t by) {

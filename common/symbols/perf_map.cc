@@ -64,7 +64,7 @@ Result<PerfMap> PerfMap::OfProcess(pid_t pid) {
     process.st_uid = ::geteuid();  // it has ended
   }
   const std::string name = fmt::format("/tmp/perf-{}.map", pid);
-  for (const std::string& path : {directory + "/root" + name, name}) {
+  for (const std::string& path : {fmt::format("{}/root{}", directory, name), name}) {
     const UniqueFd fd(
         ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (!fd.valid()) continue;

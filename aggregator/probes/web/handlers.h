@@ -43,6 +43,6 @@ Result<http::Response> ApiMark(Visit& visit);
 Result<http::Response> ApiPurge(Visit& visit);
 
 // ingest.cc: answers after the commit, from another thread.
-void Ingest(const Visit& visit, http::Respond respond);
+void Ingest(const Visit& visit, const http::Respond& respond);
 
 }  // namespace fieldcost::probe_server

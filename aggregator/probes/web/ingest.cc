@@ -40,7 +40,7 @@ void Refuse(const Visit& visit, const http::Respond& respond, http::Response res
 
 }  // namespace
 
-void Ingest(const Visit& visit, http::Respond respond) {
+void Ingest(const Visit& visit, const http::Respond& respond) {
   if (visit.site.is_disk_full()) {
     Refuse(visit, respond, NoRoom("the server's disk is full"));
     return;

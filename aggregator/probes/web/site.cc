@@ -68,7 +68,7 @@ bool Fits(std::string_view pattern, const std::vector<std::string>& path) {
   return i == path.size();
 }
 
-http::Response ErrorPage(const Error& error, Frame frame = {.title = "This did not work"}) {
+http::Response ErrorPage(const Error& error, const Frame& frame = {.title = "This did not work"}) {
   http::Response response = HtmlAnswer(HttpStatus(error.code), MessagePage(frame, error.message));
   if (response.status == 503) response.headers.emplace_back("Retry-After", "5");
   return response;
@@ -112,7 +112,7 @@ Status Identify(Visit& visit) {
   if (session->is_to_be_touched) {
     visit.site.writer.Post(
         [id = session->id, now](Data& data) { return TouchSession(data.database(), id, now); },
-        [](Status) {});
+        [](const Status&) {});
   }
   return {};
 }
@@ -215,7 +215,7 @@ void Site::Stop() {
   password_workers_.Stop();
 }
 
-void Site::Handle(http::Request untrusted_request, http::Respond respond) {
+void Site::Handle(http::Request untrusted_request, const http::Respond& respond) {
   if (untrusted_request.target == "/style.css") {
     respond(Guarded(AssetAnswer("text/css; charset=utf-8", kStyleSheet)));
     return;

@@ -23,7 +23,7 @@ class Site {
   Site& operator=(const Site&) = delete;
 
   // An http::Handler.
-  void Handle(http::Request untrusted_request, http::Respond respond);
+  void Handle(http::Request untrusted_request, const http::Respond& respond);
   // Answers what waits, and takes no more. Idempotent.
   void Stop();
 

@@ -107,7 +107,7 @@ FIELDCOST_PROBE_WEAK_ fieldcost_probe_site* fieldcost_probe_make_site(const char
 /* Linkers resolve what is weak and not there at once, to null, in programs at a fixed address:
  * there it is looked for when it is first needed. */
 #if defined(__PIC__) || defined(__PIE__)
-#define FIELDCOST_PROBE_FIND_(variable, name) __typeof__(&name) const variable = (name)
+#define FIELDCOST_PROBE_FIND_(variable, name) __typeof__(&(name)) const variable = (name)
 #else
 #ifdef __cplusplus
 extern "C" FIELDCOST_PROBE_WEAK_ void* dlsym(void* __restrict, const char* __restrict)
@@ -263,7 +263,7 @@ FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_event_join(const char* tracepa
   FIELDCOST_PROBE_USDT_(label);                                                              \
   fieldcost_event name = fieldcost_probe_begin_(&FIELDCOST_PROBE_JOIN_(name, _begin_site_)); \
   FIELDCOST_PROBE_SCOPE_(FIELDCOST_PROBE_JOIN_(name, _scope_),                               \
-                         &FIELDCOST_PROBE_JOIN_(name, _end_site_), &name)
+                         &FIELDCOST_PROBE_JOIN_(name, _end_site_), &(name))
 
 /* Begins an event and assigns it to `event`, an lvalue, which somebody will end. */
 #define FIELDCOST_EVENT_BEGIN(event, label)             \
