@@ -293,6 +293,7 @@ class Bench:
             "chosen": lambda: run(self.preload, 65536, 60, true),
             "python empty": lambda: run(empty, 0, 30, python),
             "python chosen": lambda: run(self.preload, 65536, 30, python),
+            "version": lambda: run(empty, 0, 30, [self.build / "bin" / "fieldcost", "--version"]),
         })
         for name, value, floor, limit in (
                 ("start, not chosen", at["not chosen"], at["empty"], 30),
@@ -301,6 +302,9 @@ class Bench:
             yield {"row": 4, "name": name, "unit": "us", "value": value, "floor": floor,
                    "ratio": value / floor, "target": f"<= floor + {limit} us",
                    "ok": value <= floor + limit, "peers": {}}
+        # Ours, and by itself: shells complete with it.
+        yield {"row": 4, "name": "fieldcost --version", "unit": "us", "value": at["version"], "floor": at["empty"],
+               "ratio": at["version"] / at["empty"], "target": "<= 10000 us", "ok": at["version"] <= 10000, "peers": {}}
 
 
     def openssl_speed(self, environment):

@@ -46,7 +46,8 @@ class IdleBench:
         self.build = Path(build)
         self.recorder = self.build / "bin/fieldcost-idle"
         self.cli = self.build / "bin/fieldcost"
-        self.pipe = [shutil.which("taskset"), "-c", "0", shutil.which("perf") or "perf", "bench", "sched", "pipe", "-T", "-l", str(LOOPS)]
+        self.pipe = [shutil.which("taskset"), "-c", "0", shutil.which("perf") or "perf",
+                     "bench", "sched", "pipe", "-T", "-l", str(LOOPS)]
         self.directory = tempfile.TemporaryDirectory(prefix="idle-bench")
         self.file = Path(self.directory.name) / "a.fct"
 

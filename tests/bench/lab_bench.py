@@ -56,8 +56,8 @@ class LabBench:
     def write_plan(self, mode, entries=(), globs=b""):
         text = globs + b"\0"
         packed = b"".join(struct.pack("<QII", *entry) for entry in sorted(entries))
-        header = struct.pack("<8sIIQQIIII", b"fclabpln", VERSION, mode, 48 + len(packed) + len(text), self.ticks_to_ns(),
-                             len(entries), len(text), 0, 0)
+        header = struct.pack("<8sIIQQIIII", b"fclabpln", VERSION, mode, 48 + len(packed) + len(text),
+                             self.ticks_to_ns(), len(entries), len(text), 0, 0)
         (self.directory / "plan").write_bytes(header + packed + text)
 
     def run(self, command, with_library=True, planned=True):
@@ -109,7 +109,8 @@ class LabBench:
     def groups(self, command):
         done = subprocess.run([self.program, "measure", "--plan", "--", *command], check=True, capture_output=True,
                               text=True, timeout=300, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "FIELDCOST_HOME": self.home, "FIELDCOST_LAB_LIBRARY": str(self.library)})
+                              env={**os.environ, "FIELDCOST_HOME": self.home,
+                                   "FIELDCOST_LAB_LIBRARY": str(self.library)})
         bound = re.search(r"(\d+) groups? \((?:fewest possible: (\d+)|at least (\d+))", done.stderr)
         if bound is None:
             bound = re.search(r"(1) (group)", done.stderr)

@@ -27,8 +27,8 @@ class ProbeBench:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def environment(self, stacks, ticks_to_ns):
-        plan = struct.pack("<8sIIQQQQIIII64s256sI124s", b"fcprbpln", VERSION, 0, 512, 1, ticks_to_ns, 0, 0, stacks, 1, 0,
-                           b"", b"", 0, b"")
+        plan = struct.pack("<8sIIQQQQIIII64s256sI124s", b"fcprbpln", VERSION, 0, 512, 1, ticks_to_ns, 0, 0, stacks,
+                           1, 0, b"", b"", 0, b"")
         (self.directory / "plan").write_bytes(plan)
         return {"LD_PRELOAD": str(self.library), "FIELDCOST_PROBE_DIR": str(self.directory)}
 

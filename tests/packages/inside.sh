@@ -252,7 +252,8 @@ done
 [[ -z "$(login 'echo $LD_PRELOAD')" ]] || fail "programs are still preloaded: $(login 'echo $LD_PRELOAD')"
 # Sessions that are still open, and desktops, name the copy.
 copy=$STATE/session/libfieldcost_preload.so
-[[ -z "$(user LD_PRELOAD=$copy FIELDCOST_STATE_DIR=$STATE /bin/true 2>&1)" ]] || fail "an old session's programs complain"
+printed=$(user LD_PRELOAD=$copy FIELDCOST_STATE_DIR=$STATE /bin/true 2>&1)
+[[ -z "$printed" ]] || fail "an old session's programs complain: $printed"
 [[ ! -d /proc/$process ]] || fail "the aggregator outlives its package"
 [[ ! -d /proc/$probe_process ]] || fail "the probe server outlives its package"
 [[ -d /var/lib/fieldcost-probe-server ]] || fail "remove took what only purge may take"

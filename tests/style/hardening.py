@@ -1,16 +1,27 @@
-"""Checks that programs are hardened, however they were built.
+"""Checks that programs are hardened, however they were built, and that each starts without the libraries that take
+long to load.
 
 Usage: hardening.py [--sanitized] PROGRAM...
 
 Of each: position-independent, bound at its start, its tables of addresses read-only from then on, its stack not
-executable, its stack guarded, libc's functions called in their checked forms. Prints what is missing, one line
-each; exit status 1 if something is.
+executable, its stack guarded, libc's functions called in their checked forms. Heavy libraries are needed only by the
+programs that are there for them. Prints what is missing, one line each; exit status 1 if something is.
 """
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+
+# Library -> the programs that may need it.
+HEAVY = {
+    "libbpf.so": {"fieldcost-idle"},
+    "libclang": set(),
+    "libdw.so": {"fieldcost-idle", "fieldcost-probe", "fieldcost-trace"},
+    "libelf.so": {"fieldcost-idle", "fieldcost-probe", "fieldcost-trace"},
+    "librocksdb.so": {"fieldcost-aggregator"},
+}
 
 
 def read(option, program):
@@ -33,6 +44,10 @@ def problems_of(program, is_sanitized):
         yield "has no stack protector"
     if not is_sanitized and not re.search(r"UND \w+_chk@", symbols):
         yield "calls no checked function of libc"
+    for needed in re.findall(r"NEEDED.*\[(.*)\]", dynamic):
+        for library, owners in HEAVY.items():
+            if needed.startswith(library) and Path(program).name not in owners:
+                yield f"needs {needed}, which only {', '.join(sorted(owners)) or 'none'} may"
 
 
 def main():
