@@ -67,8 +67,9 @@ Result<PrivateKey> PrivateKey::LoadOrCreate(const std::filesystem::path& path) {
     seed = ReadSeed(path);
   }
   if (!seed) return seed.error();
-  PrivateKey key = FromSeed(*seed);
-  OPENSSL_cleanse(seed->data(), seed->size());
+  std::string& secret = *seed;
+  PrivateKey key = FromSeed(secret);
+  OPENSSL_cleanse(secret.data(), secret.size());
   return key;
 }
 

@@ -187,6 +187,7 @@ std::optional<double> ExactPValue(const CallCounts& calls, Score score) {
   const std::uint64_t lowest = ScoreOf(pool.buckets.front(), score);
   std::uint64_t unit = 0;
   for (const Pooled& b : pool.buckets) unit = std::gcd(unit, ScoreOf(b, score) - lowest);
+  FIELDCOST_CHECK(unit > 0);  // two buckets or more, and both scores rise from bucket to bucket
   const auto mine = static_cast<std::size_t>(pool.mine);
   const std::uint64_t highest = (ScoreOf(pool.buckets.back(), score) - lowest) / unit;
   if (highest > kMostExactSums / mine) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "common/base/check.h"
 #include "common/stats/quantiles.h"
 
 namespace fieldcost::stats {
@@ -209,6 +210,7 @@ std::optional<StartUp> TakeStartUp(const ShapeInput& input, CostHistogram& rest)
   unsigned cheapest = shm::kBucketSlots;
   input.first_calls.ForEachUsed(
       [&](unsigned slot, const Bucket&) { cheapest = std::min(cheapest, slot); });
+  FIELDCOST_CHECK(cheapest < shm::kBucketSlots);  // a valid histogram with calls has a bucket
   StartUp start_up{.processes = firsts,
                    .cheapest_first_ns = shm::SlotMin(cheapest),
                    .rest_ns = RestGeometricMean(input)};

@@ -38,7 +38,8 @@ Result<SymbolsByLibrary> ReadNames(const Source& source) {
 
 LibraryApis Take(SymbolsByLibrary::value_type& library) {
   std::ranges::sort(library.second);
-  library.second.erase(std::ranges::unique(library.second).begin(), library.second.end());
+  library.second.erase(std::unique(library.second.begin(), library.second.end()),
+                       library.second.end());
   return {.soname = library.first, .symbols = std::move(library.second), .versions = {}};
 }
 

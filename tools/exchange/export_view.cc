@@ -37,7 +37,8 @@ std::string ExportView::PathText(std::size_t node) const {
   constexpr std::size_t kMostBytes = 200;
   std::string text;
   for (; node != 0 && text.size() < kMostBytes; node = nodes_[node].parent) {
-    text = FrameText(*frames_[nodes_[node].frame]) + (text.empty() ? "" : ";" + text);
+    if (!text.empty()) text.insert(0, 1, ';');
+    text.insert(0, FrameText(*frames_[nodes_[node].frame]));
   }
   return node == 0 ? text : "...;" + text;
 }

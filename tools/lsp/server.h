@@ -119,7 +119,7 @@ class Server {
                 std::vector<CompletionItem>& items);
   bool AddCxxNames(const Typed& typed, const LexedText& lexed, const CancelToken& cancelled,
                    std::vector<CompletionItem>& items);
-  std::optional<CompletionItem> ItemOf(std::string name, const Costs& costs) const;
+  std::optional<CompletionItem> ItemOf(const std::string& name, const Costs& costs) const;
   // It may be found once the names of C++ are indexed.
   bool MayComeLater(const OpenDocument& open, const Name& name) const;
   std::string CostTextOf(const Costs& costs, bool markdown, std::string note = "") const;

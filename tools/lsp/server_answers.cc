@@ -199,7 +199,7 @@ std::optional<Server::Typed> Server::TypedAt(OpenDocument& open, std::size_t off
   return typed;
 }
 
-std::optional<CompletionItem> Server::ItemOf(std::string name, const Costs& costs) const {
+std::optional<CompletionItem> Server::ItemOf(const std::string& name, const Costs& costs) const {
   if (costs.empty()) return std::nullopt;
   const std::string cost = ShortCost(costs.front(), *book_.freshness());
   if (cost.empty()) return std::nullopt;

@@ -67,7 +67,7 @@ tables is refused (status 64), so that nothing counts twice. Examples:
                   ExportFoldedOption()},
       .handler =
           [](const command::Arguments& arguments) {
-            const std::vector<std::string> names = arguments.Texts("table");
+            const std::vector<std::string>& names = arguments.Texts("table");
             return Run({.tables = {names.begin(), names.end()},
                         .output = arguments.Text("--output"),
                         .exports = ExportsOf(arguments)},

@@ -24,8 +24,8 @@ std::string HostName() {
 }
 
 std::string Or(const command::Arguments& arguments, std::string_view option,
-               std::string otherwise) {
-  return arguments.Has(option) ? arguments.Text(option) : std::move(otherwise);
+               const std::string& otherwise) {
+  return arguments.Has(option) ? arguments.Text(option) : otherwise;
 }
 
 // What was queued for one server does not go to another.

@@ -113,7 +113,7 @@ Result<JudgedEvent> FindEvent(const LocalEvents& local, const std::string& untru
 EventNames::EventNames(const std::vector<JudgedEvent>& events) {
   for (const JudgedEvent& event : events) runs_.push_back(event.row.id.run);
   std::ranges::sort(runs_);
-  runs_.erase(std::ranges::unique(runs_).begin(), runs_.end());
+  runs_.erase(std::unique(runs_.begin(), runs_.end()), runs_.end());
 }
 
 std::string EventNames::Of(const probe::EventId& id) const {
