@@ -128,9 +128,9 @@ int main(int argc, char** argv) {
   const double idle = static_cast<double>(result->idle_ns);
   const double explained = idle == 0 ? 0 : 100 * static_cast<double>(result->explained_ns) / idle;
   fmt::print(stderr,
-             "fieldcost: {} run{}, mode {} ({}); {:.3f} s idle, {:.1f} % explained; {:.0f} ms to "
+             "fieldcost: {}, mode {} ({}); {:.3f} s idle, {:.1f} % explained; {:.0f} ms to "
              "take; in {}\n",
-             result->runs, result->runs == 1 ? "" : "s", Name(result->about.mode),
+             Counted(result->runs, "run"), Name(result->about.mode),
              EscapeControl(result->about.why), idle / kSecond, explained,
              static_cast<double>(result->reader_ns) / kMs, EscapeControl(options->output.string()));
   return result->status;

@@ -11,6 +11,7 @@
 #include "agent/probe_recorder/collector.h"
 #include "agent/probe_recorder/record.h"
 #include "common/base/log.h"
+#include "common/base/text.h"
 
 namespace fieldcost::probe {
 namespace {
@@ -134,7 +135,8 @@ Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions
     ::poll(nullptr, 0, is_left ? kLookEveryMs : kTryEveryMs);
   }
   std::string said =
-      fmt::format("sent {} batches, {} refused, {} left", sent.batches, sent.refused, sent.left);
+      fmt::format("sent {}, {} refused, {} left", Counted(sent.batches, "batch", "batches"),
+                  sent.refused, sent.left);
   if (sent.left != 0 && !sent.why.empty())
     return Fail(ErrorCode::kUnavailable, "{}; {}", said, sent.why);
   return said;

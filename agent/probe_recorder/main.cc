@@ -82,9 +82,9 @@ int Record(int argc, char** argv) {
   if (!paths) return Fails(paths.error());
   const auto recorded = fieldcost::probe::Record(*paths, options, fieldcost::SystemClock());
   if (!recorded) return Fails(recorded.error());
-  fmt::print(stderr, "fieldcost: {} point{} of {} program{}{}{}; fieldcost probe list\n",
-             recorded->hits, recorded->hits == 1 ? "" : "s", recorded->programs,
-             recorded->programs == 1 ? "" : "s",
+  fmt::print(stderr, "fieldcost: {} of {}{}{}; fieldcost probe list\n",
+             fieldcost::Counted(recorded->hits, "point"),
+             fieldcost::Counted(recorded->programs, "program"),
              recorded->dropped == 0 ? "" : fmt::format(", {} dropped", recorded->dropped),
              recorded->goes_on ? ", some of which still run" : "");
   return recorded->status;

@@ -163,8 +163,9 @@ int main(int argc, char** argv) {
   }
   if (options.quiet) return result->status;
   constexpr double kMs = 1e6;
-  fmt::print(stderr, "fieldcost: {} run{}, {} samples, {} cut, {} lost; {:.0f} ms to take; in {}\n",
-             result->runs, result->runs == 1 ? "" : "s", result->samples, result->cut, result->lost,
-             static_cast<double>(result->reader_ns) / kMs, EscapeControl(options.output.string()));
+  fmt::print(stderr, "fieldcost: {}, {}, {} cut, {} lost; {:.0f} ms to take; in {}\n",
+             Counted(result->runs, "run"), Counted(result->samples, "sample"), result->cut,
+             result->lost, static_cast<double>(result->reader_ns) / kMs,
+             EscapeControl(options.output.string()));
   return result->status;
 }

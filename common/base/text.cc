@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace fieldcost {
@@ -103,6 +104,42 @@ std::optional<std::string> HexDecode(std::string_view untrusted_text) {
     out += static_cast<char>(high * 16 + low);
   }
   return out;
+}
+
+std::vector<std::string_view> Split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find_first_of(separators);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string FormatCount(std::uint64_t count) {
+  const std::string digits = fmt::format("{}", count);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+std::string Counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  if (count == 1) return fmt::format("1 {}", one);
+  return fmt::format("{} {}{}", FormatCount(count), many.empty() ? one : many,
+                     many.empty() ? "s" : "");
+}
+
+std::string ListText(std::span<const std::string> untrusted_texts, std::size_t most) {
+  const std::size_t shown = std::min(most, untrusted_texts.size());
+  std::string list;
+  for (const std::string& text : untrusted_texts.first(shown)) {
+    list += (list.empty() ? "" : ", ") + EscapeControl(text);
+  }
+  const std::size_t more = untrusted_texts.size() - shown;
+  return more == 0 ? list : fmt::format("{} and {} more", list, more);
 }
 
 std::optional<std::uint64_t> ParseUint64(std::string_view untrusted_text) {

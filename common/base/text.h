@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fieldcost {
 
@@ -34,6 +35,18 @@ std::string_view Trim(std::string_view text, std::string_view blanks = " \t\r\n"
 // Inverse of HexEncode; upper case accepted. nullopt unless every digit is valid and the length is
 // even.
 std::optional<std::string> HexDecode(std::string_view untrusted_text);
+
+// The parts between any two of the separators: "a,,b" has three, an empty text has one.
+std::vector<std::string_view> Split(std::string_view text, std::string_view separators);
+
+// Exact, in groups of three: "1,234,567".
+std::string FormatCount(std::uint64_t count);
+
+// "1 batch", "1,024 batches". Without `many`, several are called `one` and an s.
+std::string Counted(std::uint64_t count, std::string_view one, std::string_view many = {});
+
+// "a, b and 3 more": at most `most` of the texts, escaped.
+std::string ListText(std::span<const std::string> untrusted_texts, std::size_t most);
 
 // Unsigned decimal, nothing else around it. nullopt on anything else, including overflow.
 std::optional<std::uint64_t> ParseUint64(std::string_view untrusted_text);

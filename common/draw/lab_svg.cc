@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/text.h"
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/svg_parts.h"
@@ -128,8 +129,8 @@ std::string GrowthSvg(const stats::Growth& growth, std::string_view untrusted_na
     svg += fmt::format(
         R"(<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="currentColor"><title>{}</title></circle>)",
         scales.X(point.slot), scales.Y(point.octaves),
-        EscapeHtml(fmt::format("from {}: {}, {} calls", EdgeText(point.slot),
-                               TimeText(point.octaves), FormatCount(point.calls))));
+        EscapeHtml(fmt::format("from {}: {}, {}", EdgeText(point.slot), TimeText(point.octaves),
+                               Counted(point.calls, "call"))));
   }
   return svg + "</svg>";
 }
@@ -146,10 +147,9 @@ std::string PairsSvg(std::span<const std::string> untrusted_names,
   }
   const unsigned left = label_width + kGap;
   const auto count = static_cast<unsigned>(labels.size());
-  std::string svg =
-      OpenSvg(left + count * kPitch, (count + 1) * kPitch,
-              fmt::format("Which of {} functions are on a stack above which: {} pairs", count,
-                          pairs.size()));
+  std::string svg = OpenSvg(left + count * kPitch, (count + 1) * kPitch,
+                            fmt::format("Which of {} are on a stack above which: {}",
+                                        Counted(count, "function"), Counted(pairs.size(), "pair")));
   for (unsigned i = 0; i < count; ++i) {
     svg += SvgText(left + (i + 0.5) * kPitch, kPitch - 5, "middle", kSvgTickFontSize,
                    std::to_string(i + 1));

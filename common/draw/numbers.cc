@@ -1,4 +1,5 @@
 #include "common/draw/numbers.h"
+#include "common/base/text.h"
 
 #include <fmt/format.h>
 
@@ -133,16 +134,6 @@ std::string_view RunsText(const stats::FieldCost& total) {
   return total.of_all_runs ? "all runs" : "measured runs";
 }
 
-std::string FormatCount(std::uint64_t count) {
-  const std::string digits = fmt::format("{}", count);
-  std::string grouped;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0) grouped += ',';
-    grouped += digits[i];
-  }
-  return grouped;
-}
-
 std::string FormatCost(const std::optional<double>& value, stats::Metric metric,
                        const Style& style) {
   return value ? FormatCost(*value, metric, style) : "-";
@@ -182,7 +173,7 @@ std::string HardwareText(const stats::HardwareClass& untrusted_hardware) {
   add(ProcessorText(hardware.cpu_family));
   if (hardware.log2_cores < kMostLog2) {
     const std::uint64_t cores = std::uint64_t{1} << hardware.log2_cores;
-    add(fmt::format("{} core{}", cores, cores == 1 ? "" : "s"));
+    add(Counted(cores, "core"));
   }
   if (hardware.log2_memory_mib < kMostLog2) {
     add(FormatTick(std::ldexp(1024.0 * 1024.0, static_cast<int>(hardware.log2_memory_mib)),
@@ -204,8 +195,8 @@ std::string FormatTime(WallTime time) {
 std::string FormatAge(WallTime time, WallTime now) {
   if (time == WallTime{}) return "never";
   const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(now - time).count();
-  const auto ago = [](std::int64_t number, const char* unit) {
-    return fmt::format("{} {}{} ago", number, unit, number == 1 ? "" : "s");
+  const auto ago = [](std::int64_t number, std::string_view unit) {
+    return Counted(static_cast<std::uint64_t>(number), unit) + " ago";
   };
   if (minutes < 1) return "just now";
   if (minutes < 60) return ago(minutes, "minute");

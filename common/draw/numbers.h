@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/base/clock.h"
+#include "common/base/text.h"
 #include "common/draw/terminal.h"
 #include "common/stats/api_key.h"
 #include "common/stats/field_total.h"
@@ -44,8 +45,7 @@ std::string TotalText(const std::optional<stats::FieldCost>& total, const Style&
 // The runs of which a total is, for machines: "all runs" or "measured runs".
 std::string_view RunsText(const stats::FieldCost& total);
 
-// Exact, in groups of three: "1,234,567".
-std::string FormatCount(std::uint64_t count);
+using fieldcost::FormatCount;
 std::string FormatCount(const std::optional<std::uint64_t>& count);
 
 // Exact decimal digits.

@@ -39,21 +39,11 @@ bool HasModule(std::string_view name) {
   return at != std::string_view::npos && !IsOfOperator(name, at);
 }
 
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
 // What each '*' of the pattern stands for, the earlier ones for as little as they can; nullopt if
 // it does not match.
 std::optional<std::vector<std::string_view>> Match(std::string_view pattern,
                                                    std::string_view text) {
-  const std::vector<std::string_view> parts = Split(pattern, '*');
+  const std::vector<std::string_view> parts = Split(pattern, "*");
   if (parts.size() == 1) {
     if (text != pattern) return std::nullopt;
     return std::vector<std::string_view>();

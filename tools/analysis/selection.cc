@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <span>
 
 #include "common/base/clock.h"
 #include "common/base/text.h"
@@ -19,16 +20,12 @@ constexpr std::size_t kMaxListed = 6;
 using Keys = std::vector<stats::RowKey>;
 
 // Escaped texts, without doubles; of many those around `middle`.
-std::string Join(const std::vector<std::string>& texts, std::size_t middle) {
+std::string ListAround(const std::vector<std::string>& texts, std::size_t middle) {
   const std::size_t count = std::min(texts.size(), kMaxListed);
   const std::size_t first =
       std::min(middle - std::min(middle, kMaxListed / 2), texts.size() - count);
-  std::string joined;
-  for (std::size_t i = first; i < first + count; ++i) {
-    joined += (joined.empty() ? "" : ", ") + EscapeControl(texts[i]);
-  }
-  return texts.size() == count ? joined
-                               : fmt::format("{} and {} more", joined, texts.size() - count);
+  const std::string list = ListText(std::span(texts).subspan(first, count), count);
+  return texts.size() == count ? list : fmt::format("{} and {} more", list, texts.size() - count);
 }
 
 std::string VersionsText(const Keys& rows, std::string_view wanted) {
@@ -36,13 +33,13 @@ std::string VersionsText(const Keys& rows, std::string_view wanted) {
   for (const stats::RowKey& row : rows) versions.insert(VersionOf(row.api));
   const std::vector<std::string> ordered(versions.begin(), versions.end());
   const auto place = std::lower_bound(ordered.begin(), ordered.end(), wanted, OlderVersion());
-  return "there are " + Join(ordered, static_cast<std::size_t>(place - ordered.begin()));
+  return "there are " + ListAround(ordered, static_cast<std::size_t>(place - ordered.begin()));
 }
 
 std::string MetricsText(const Keys& rows) {
   std::set<std::string> names;
   for (const stats::RowKey& row : rows) names.emplace(stats::Name(row.metric));
-  return "there are " + Join({names.begin(), names.end()}, 0);
+  return "there are " + ListAround({names.begin(), names.end()}, 0);
 }
 
 std::string ClassesText(const Keys& rows) {
@@ -51,7 +48,7 @@ std::string ClassesText(const Keys& rows) {
     if (row.hardware != stats::HardwareClass{}) names.insert(DisplayName(row.hardware));
   }
   return names.empty() ? "there are numbers of all classes together only"
-                       : "there are " + Join({names.begin(), names.end()}, 0);
+                       : "there are " + ListAround({names.begin(), names.end()}, 0);
 }
 
 std::string WeeksText(const Keys& rows) {

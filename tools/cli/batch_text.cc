@@ -17,12 +17,8 @@ constexpr std::size_t kLeastNoteWidth = 12;
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : EscapeControl(text); }
 
-// "1 batch", "2,000 batches".
-std::string Number(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", FormatCount(count), count == 1 ? one : many);
-}
-std::string Batches(std::uint64_t count) { return Number(count, "batch", "batches"); }
-std::string Rows(std::uint64_t count) { return Number(count, "row", "rows"); }
+std::string Batches(std::uint64_t count) { return Counted(count, "batch", "batches"); }
+std::string Rows(std::uint64_t count) { return Counted(count, "row"); }
 
 // For people, and as it is sent.
 std::string HardwareLine(const stats::HardwareClass& hardware) {
@@ -87,9 +83,9 @@ std::string_view Word(agent::SpoolState state) {
 
 std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key) {
   return fmt::format(
-             "The next batch: {} rows, {} bytes as sent.\n\n"
+             "The next batch: {}, {} as sent.\n\n"
              "agent key      {}\nsequence       {}\n",
-             batch.content.rows.size(), batch.raw.size(),
+             Rows(batch.content.rows.size()), Counted(batch.raw.size(), "byte"),
              agent_public_key.empty() ? "made with the first batch" : agent_public_key,
              batch.sequence) +
          ContentText(batch.content);
@@ -97,12 +93,12 @@ std::string PreviewText(const agent::BatchDetails& batch, const std::string& age
 
 std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch) {
   std::string text = fmt::format(
-      "Batch {}: {} rows, {} bytes as sent.\n\n"
+      "Batch {}: {}, {} as sent.\n\n"
       "state          {}\nmade           {}\nsent           {}\nsha256         {}\n"
       "epoch          {}\nsequence       {}\n",
-      logged.id, batch.content.rows.size(), batch.raw.size(), Word(logged.state),
-      TimeOrDash(logged.created), SentText(logged), logged.sha256, logged.epoch.value(),
-      logged.sequence);
+      logged.id, Rows(batch.content.rows.size()), Counted(batch.raw.size(), "byte"),
+      Word(logged.state), TimeOrDash(logged.created), SentText(logged), logged.sha256,
+      logged.epoch.value(), logged.sequence);
   const std::string note = NoteText(logged);
   if (!note.empty()) text += fmt::format("note           {}\n", note);
   return text + ContentText(batch.content);

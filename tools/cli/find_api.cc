@@ -28,17 +28,6 @@ Result<ApiName> ParseName(std::string_view text) {
   return name;
 }
 
-template <typename Names>
-std::string Join(const Names& names) {
-  std::string text;
-  std::size_t count = 0;
-  for (const std::string& name : names) {
-    if (count++ == kMaxCandidates) return fmt::format("{} and more", text);
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
-}
-
 Result<Error> Unknown(const Source& source, const std::string& name, std::string_view symbol) {
   FIELDCOST_ASSIGN(const std::vector<std::string> suggestions, source.Suggest(symbol));
   std::string why = fmt::format("no measurements of {}", name);
@@ -48,7 +37,9 @@ Result<Error> Unknown(const Source& source, const std::string& name, std::string
     why += fmt::format("; of the library: fieldcost top --library {}", EscapeControl(*library));
     return Error{ErrorCode::kNotFound, why};
   }
-  if (!suggestions.empty()) why += fmt::format("; did you mean {}?", Join(suggestions));
+  if (!suggestions.empty()) {
+    why += fmt::format("; did you mean {}?", ListText(suggestions, kMaxCandidates));
+  }
   const auto& freshness = source.freshness();
   if (freshness && freshness->fragments_current < freshness->fragments_total) {
     why += " (the local catalogue is not complete: fieldcost sync --full)";
@@ -81,7 +72,8 @@ Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const s
       return row.key.api.symbol == rows[0].key.api.symbol;
     });
     return Fail(ErrorCode::kInvalidArgument, "{} is {}; choose one: {}", name,
-                same ? "in several libraries" : "the name of several functions", Join(candidates));
+                same ? "in several libraries" : "the name of several functions",
+                ListText(std::vector(candidates.begin(), candidates.end()), kMaxCandidates));
   }
   std::vector<analysis::CostSummary> summaries =
       source.Summarise(analysis::Select(rows, selection));

@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxListed = 12;
 
-std::string List(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i) {
-    text += (i == 0 ? "" : ", ") + EscapeControl(names[i]);
-  }
-  return names.size() > kMaxListed ? text + ", ..." : text;
-}
-
 // "z" of "zlib", "libz.so.1" and "libz-1.3.so": what people and linkers agree on.
 std::string StemOf(std::string_view name) {
   std::string stem(name.substr(0, name.find(".so")));
@@ -61,9 +53,9 @@ Result<std::vector<std::string>> MatchLibraries(const Sonames& sonames, const st
   if (!found.empty()) return found;
   std::string why = fmt::format("no library here is called {}", EscapeControl(name));
   if (const std::vector<std::string> near = NearNames(sonames, name); !near.empty()) {
-    why += "; did you mean " + List(near) + "?";
+    why += "; did you mean " + ListText(near, kMaxListed) + "?";
   } else if (!sonames.empty()) {
-    why += "; there are " + List({sonames.begin(), sonames.end()});
+    why += "; there are " + ListText(std::vector(sonames.begin(), sonames.end()), kMaxListed);
   }
   return Fail(ErrorCode::kNotFound, "{}", why);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/file.h"
+#include "common/base/text.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -28,7 +29,7 @@ std::string CheckPageOption(const command::Arguments& arguments, std::string_vie
 Status WritePage(const std::filesystem::path& file, const std::string& html, PageOf page_of) {
   if (file == kStdout) return WriteStdout(html);
   FIELDCOST_TRY(WriteFileAtomically(file, html, page_of == PageOf::kOwn ? 0600 : 0644));
-  Remark(fmt::format("{} bytes in {}", html.size(), file.string()));
+  Remark(fmt::format("{} in {}", Counted(html.size(), "byte"), file.string()));
   return {};
 }
 

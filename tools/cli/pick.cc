@@ -13,16 +13,6 @@ namespace {
 constexpr std::size_t kMaxPickBytes = shm::kMaxPickBytes - 1;  // more is measured by nobody
 constexpr std::array<std::string_view, 4> kMetricWords = {"time", "alloc", "io", "cycles"};
 
-std::vector<std::string_view> Split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find_first_of(separators);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 Error NoPick(std::string_view name, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "pick '{}' {}", EscapeControl(name), why);
 }

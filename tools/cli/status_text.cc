@@ -82,37 +82,34 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
   line("run files", FormatCount(status.measuring.run_files));
-  line("waiting to be sent", fmt::format("{} rows, {} bytes; {} finished batches",
-                                         FormatCount(status.outbox.pending_rows),
-                                         FormatCount(status.outbox.pending_bytes),
-                                         FormatCount(status.outbox.spooled_batches)));
+  line("waiting to be sent",
+       fmt::format("{}, {}; {}", Counted(status.outbox.pending_rows, "row"),
+                   Counted(status.outbox.pending_bytes, "byte"),
+                   Counted(status.outbox.spooled_batches, "finished batch", "finished batches")));
   AddUpload(status, line);
-  line("sent",
-       fmt::format("{} batches (fieldcost agent log)", FormatCount(status.outbox.sent_batches)));
+  line("sent", Counted(status.outbox.sent_batches, "batch", "batches") + " (fieldcost agent log)");
   if (status.outbox.withdrawn_batches != 0) {
-    line("taken back", fmt::format("{} batches", FormatCount(status.outbox.withdrawn_batches)));
+    line("taken back", Counted(status.outbox.withdrawn_batches, "batch", "batches"));
   }
   if (status.outbox.dropped_batches != 0) {
-    line("dropped unsent",
-         fmt::format("{} batches, {} rows", FormatCount(status.outbox.dropped_batches),
-                     FormatCount(status.outbox.dropped_rows)));
+    line("dropped unsent", Counted(status.outbox.dropped_batches, "batch", "batches") + ", " +
+                               Counted(status.outbox.dropped_rows, "row"));
   }
-  line("refused by server",
-       fmt::format("{} batches", FormatCount(status.outbox.quarantined_batches)));
-  line("kept private", fmt::format("{} rows of libraries that are not public",
-                                   FormatCount(status.measuring.private_rows_kept)));
-  line("lost", fmt::format("{} calls not recorded, {} run files and {} impossible sums refused",
-                           FormatCount(status.measuring.lost_calls),
-                           FormatCount(status.measuring.refused_files),
-                           FormatCount(status.measuring.refused_cells)));
-  line("cost",
-       fmt::format(
-           "measuring has cost programs {}: {} calls timed, {} only counted",
-           draw::TotalText(static_cast<double>(status.measuring.overhead_ns), options.style),
-           FormatCount(status.measuring.timed_calls), FormatCount(status.measuring.untimed_calls)));
+  line("refused by server", Counted(status.outbox.quarantined_batches, "batch", "batches"));
+  line("kept private",
+       Counted(status.measuring.private_rows_kept, "row") + " of libraries that are not public");
+  line("lost", fmt::format("{} not recorded, {} and {} refused",
+                           Counted(status.measuring.lost_calls, "call"),
+                           Counted(status.measuring.refused_files, "run file"),
+                           Counted(status.measuring.refused_cells, "impossible sum")));
+  line("cost", fmt::format("measuring has cost programs {}: {} timed, {} only counted",
+                           draw::TotalText(static_cast<double>(status.measuring.overhead_ns),
+                                           options.style),
+                           Counted(status.measuring.timed_calls, "call"),
+                           FormatCount(status.measuring.untimed_calls)));
   if (status.measuring.dropped_picks != 0) {
-    line("given up", fmt::format("{} functions whose measuring would have cost too much",
-                                 FormatCount(status.measuring.dropped_picks)));
+    line("given up", Counted(status.measuring.dropped_picks, "function") +
+                         " whose measuring would have cost too much");
   }
   const agent::RunCounts& runs = status.measuring.runs;
   line("runs",

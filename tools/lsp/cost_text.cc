@@ -78,10 +78,10 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
                                 Bytes(costs.io_mean)));
   }
   if (const auto& metric = costs.time ? costs.time : costs.allocation) {
-    lines.push_back(fmt::format(
-        "n = {} calls in {} {}; {}", FormatCount(metric->calls), FormatCount(metric->contributions),
-        metric->contributions == 1 ? "contribution" : "contributions",
-        markdown ? report::EscapeMarkdown(metric->strata) : metric->strata));
+    lines.push_back(
+        fmt::format("n = {} calls in {}; {}", FormatCount(metric->calls),
+                    Counted(metric->contributions, "contribution"),
+                    markdown ? report::EscapeMarkdown(metric->strata) : metric->strata));
   }
   lines.push_back(VersionText(costs.api, markdown));
   std::string others;

@@ -146,8 +146,8 @@ std::string MethodText(const stats::PValue& p) {
 }  // namespace
 
 std::string CheckText(const analysis::CheckReport& report, bool all, const draw::Style& style) {
-  std::string text = fmt::format("{} of {}: {} APIs\n", stats::Name(report.metric),
-                                 EscapeControl(report.profile), report.apis.size());
+  std::string text = fmt::format("{} of {}: {}\n", stats::Name(report.metric),
+                                 EscapeControl(report.profile), Counted(report.apis.size(), "API"));
   const std::size_t worse = report.Count(Verdict::kWorse);
   text += Heading("! worse than the field", worse, kWorseColor, style);
   if (worse != 0) text += Table(report, Verdict::kWorse, style);
@@ -191,10 +191,9 @@ std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
   }
   text += fmt::format("  compared with: {} ({}){}\n", Name(api.field.stratum), versions,
                       c.own_removed ? "; own contribution taken out" : "");
-  text += fmt::format(
-      "  n {} calls of mine, {}{} contributions; A {} machines of the fullest week\n",
-      draw::FormatCount(c.calls), c.few_machines ? "" : draw::FormatCount(c.field_calls) + " of ",
-      draw::FormatCount(c.contributions), draw::FormatCount(c.machines));
+  text += fmt::format("  n {} of mine, {}{}; A {} of the fullest week\n", Counted(c.calls, "call"),
+                      c.few_machines ? "" : draw::FormatCount(c.field_calls) + " of ",
+                      Counted(c.contributions, "contribution"), Counted(c.machines, "machine"));
   text += fmt::format("  ratio of geometric means {:.2f}, Cliff's delta {:.2f}{}\n", c.ratio,
                       c.cliffs_delta, c.few_machines ? ", both to the typical machine" : "");
   text += fmt::format(

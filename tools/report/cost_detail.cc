@@ -50,13 +50,13 @@ std::string QuantileLines(const stats::Quantiles& quantiles, std::uint64_t count
 std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
   if (!figures.calls) return "n -";
   const std::uint64_t count = *figures.calls;
-  const std::string runs = fmt::format("{} run{}", draw::FormatCount(count), count == 1 ? "" : "s");
+  const std::string runs = Counted(count, "run");
   if (metric == stats::Metric::kFirstCallTime) return runs;
   if (metric == stats::Metric::kTimePerRun) return "about " + runs;
   if (metric != stats::Metric::kCallsPerRun) return "n " + draw::FormatCount(count);
   const stats::Uint128 most = std::numeric_limits<std::uint64_t>::max();
   const auto calls = static_cast<std::uint64_t>(std::min(*figures.sum, most));
-  return fmt::format("{}, {} call{} in all", runs, draw::FormatCount(calls), calls == 1 ? "" : "s");
+  return fmt::format("{}, {} in all", runs, Counted(calls, "call"));
 }
 
 std::string Indent(std::string_view text) {
@@ -94,9 +94,9 @@ std::string CountLine(stats::Metric metric, const analysis::MetricSummary& numbe
       !all || all->timed == all->totals.count
           ? ""
           : fmt::format(", for which {} measured stand", draw::FormatCount(all->timed));
-  return fmt::format("    {}{}, {} contribution{}; {}{}\n", NumberText(metric, numbers.figures),
-                     measured, draw::FormatCount(contributions), contributions == 1 ? "" : "s",
-                     analysis::StrataText(numbers.strata), LoadText(metric));
+  return fmt::format("    {}{}, {}; {}{}\n", NumberText(metric, numbers.figures), measured,
+                     Counted(contributions, "contribution"), analysis::StrataText(numbers.strata),
+                     LoadText(metric));
 }
 
 // Of all runs: what they have cost together.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 
 namespace fieldcost::report {
@@ -27,8 +28,7 @@ std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Q
 
 std::string MachinesText(const stats::Figures& figures) {
   std::string text =
-      fmt::format("each of {} contribution{} counts the same", draw::FormatCount(figures.machines),
-                  figures.machines == 1 ? "" : "s");
+      fmt::format("each of {} counts the same", Counted(figures.machines, "contribution"));
   if (figures.machines < figures.contributions) {
     text += fmt::format("; {} older without weight",
                         draw::FormatCount(figures.contributions - figures.machines));

@@ -64,9 +64,9 @@ class Page {
     }
     html += fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kStyle)));
     html += fmt::format(
-        "<p class=\"soft\">{} APIs, {} calls, {} in all. {} This file fetches "
+        "<p class=\"soft\">{}, {} calls, {} in all. {} This file fetches "
         "nothing.</p>\n</header>\n<main>\n",
-        draw::FormatCount(report_.apis.size()), draw::FormatCount(report_.calls),
+        Counted(report_.apis.size(), "API"), draw::FormatCount(report_.calls),
         draw::TotalText(report_.total, kStyle),
         IsOfLab() ? "Of a lab table: what was measured of single scenarios."
                   : "Measured on volunteers' machines and published only as sums.");

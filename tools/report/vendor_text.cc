@@ -170,8 +170,7 @@ std::string VendorSentence(const analysis::VendorReport& report, const draw::Sty
   std::string text;
   if (!slower.empty()) {
     const auto& [api, change] = slower.front();
-    text = fmt::format("{} regression{}{} {} is {} since {}", draw::FormatCount(slower.size()),
-                       slower.size() == 1 ? "" : "s",
+    text = fmt::format("{}{} {} is {} since {}", Counted(slower.size(), "regression"),
                        slower.size() == 1 ? ":" : ", the costliest:", api->name,
                        ChangeWords(*change, style), report.libraries[api->library].after);
     if (const auto regression = api->Regression()) {
@@ -197,8 +196,8 @@ std::string WaitingText(const analysis::VendorReport& report) {
   for (const analysis::VendorApi& api : report.waiting) {
     names += (names.empty() ? "" : ", ") + EscapeControl(api.symbol);
   }
-  return fmt::format("waiting: {} function{} set apart, since the time is no cost: {}\n",
-                     report.waiting.size(), report.waiting.size() == 1 ? "" : "s", names);
+  return fmt::format("waiting: {} set apart, since the time is no cost: {}\n",
+                     Counted(report.waiting.size(), "function"), names);
 }
 
 std::string ShareText(double share) {
@@ -210,8 +209,8 @@ std::string ShareText(double share) {
 
 std::string VendorText(const analysis::VendorReport& report, const draw::Style& style) {
   std::string text =
-      fmt::format("{}: {} APIs, {} calls, {} in all\n", EscapeControl(report.title),
-                  draw::FormatCount(report.apis.size()), draw::FormatCount(report.calls),
+      fmt::format("{}: {}, {} calls, {} in all\n", EscapeControl(report.title),
+                  Counted(report.apis.size(), "API"), draw::FormatCount(report.calls),
                   draw::TotalText(report.total, style));
   text += EscapeControl(VendorSentence(report, style)) + "\n";
   text += Libraries(report, style);

@@ -109,10 +109,9 @@ std::string CountsText(const ChangeCounts& counts, stats::Metric metric) {
                                    : "are",
                        name);
   };
-  return fmt::format("{} of {} API{} {}, {} {}", draw::FormatCount(counts.more),
-                     draw::FormatCount(counts.all), counts.all == 1 ? "" : "s",
-                     verb(Change::kMore, counts.more), draw::FormatCount(counts.less),
-                     verb(Change::kLess, counts.less));
+  return fmt::format("{} of {} {}, {} {}", draw::FormatCount(counts.more),
+                     Counted(counts.all, "API"), verb(Change::kMore, counts.more),
+                     draw::FormatCount(counts.less), verb(Change::kLess, counts.less));
 }
 
 std::string ChangeWords(Change change, stats::Metric metric, double ratio,
@@ -135,8 +134,8 @@ std::string ProbabilityText(double p) {
 
 std::string ComparedText(const analysis::MetricChange& change) {
   std::string text = change.classes == 0 ? "all classes together"
-                                         : fmt::format("within {} hardware class{}", change.classes,
-                                                       change.classes == 1 ? "" : "es");
+                                         : "within " + Counted(change.classes, "hardware class",
+                                                               "hardware classes");
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
+#include "common/base/text.h"
 #include "common/draw/spectrum.h"
 
 namespace fieldcost::probe_server {
@@ -97,7 +98,7 @@ std::string BarsSvg(const std::vector<Bar>& bars, const FoldedSteps& steps) {
   Html html;
   const std::string words = fmt::format(
       "Where the time of {} went: a bar an event, a segment a step. The table has the numbers.",
-      bars.size() == 1 ? "the event" : fmt::format("{} events", bars.size()));
+      bars.size() == 1 ? "the event" : Counted(bars.size(), "event"));
   html.Raw(fmt::format(
                R"(<svg class="chart" role="group" viewBox="0 0 {} {}" aria-label="{}"><title>)",
                kWidth, height, words))

@@ -6,6 +6,7 @@
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/probe/limits.h"
 
@@ -72,8 +73,7 @@ std::string LinkOf(const FilterText& filter, bool with_set_aside, std::string_vi
 void AddWays(Html& html, const EventList& list) {
   html.Raw("<p class=\"screen\">");
   if (list.hidden != 0) {
-    html.Text(fmt::format("{} set aside {} not shown. ", list.hidden,
-                          list.hidden == 1 ? "event is" : "events are"))
+    html.Text(Counted(list.hidden, "set aside event is", "set aside events are") + " not shown. ")
         .Link(LinkOf(list.filter, true, ""), "Show them")
         .Raw(". ");
   }

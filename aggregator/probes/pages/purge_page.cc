@@ -5,6 +5,7 @@
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
+#include "common/base/text.h"
 
 namespace fieldcost::probe_server {
 
@@ -17,9 +18,8 @@ std::string PurgePage(const Frame& frame, const std::string& label,
                     html.Raw("<p>Nothing is set aside. ").Link(back, "Back").Raw("</p>\n").Take());
   }
   html.Raw("<p>")
-      .Text(fmt::format(
-          "{} set aside, with all their points, will be removed for good.",
-          lines.size() == 1 ? "1 event that is" : fmt::format("{} events that are", lines.size())))
+      .Text(fmt::format("{} set aside, with all their points, will be removed for good.",
+                        Counted(lines.size(), "event that is", "events that are")))
       .Raw("</p>\n<ul>\n");
   for (const EventLine& line : lines) {
     html.Raw("<li>")

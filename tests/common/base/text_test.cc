@@ -102,6 +102,36 @@ TEST(TrimTest, TakesOffWhatIsAroundAndNothingWithin) {
   EXPECT_EQ(Trim("\"a\" ", "\""), "a\" ");
 }
 
+TEST(SplitTest, KeepsEmptyParts) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(Split("a,b c", ", "), (Parts{"a", "b", "c"}));
+  EXPECT_EQ(Split(",a,,b,", ","), (Parts{"", "a", "", "b", ""}));
+  EXPECT_EQ(Split("a", ","), Parts{"a"});
+  EXPECT_EQ(Split("", ","), Parts{""});
+}
+
+TEST(CountedTest, OneIsSingularAndThousandsStandInGroups) {
+  EXPECT_EQ(Counted(1, "batch", "batches"), "1 batch");
+  EXPECT_EQ(Counted(0, "batch", "batches"), "0 batches");
+  EXPECT_EQ(Counted(1, "call"), "1 call");
+  EXPECT_EQ(Counted(2, "call"), "2 calls");
+  EXPECT_EQ(Counted(1'234'567, "call"), "1,234,567 calls");
+}
+
+TEST(ListTextTest, TextsAreEscapedAndWhatIsLeftOutIsCounted) {
+  const std::vector<std::string> texts = {"a", "b\n", "c", "d"};
+  EXPECT_EQ(ListText(texts, 4), "a, b\\x0a, c, d");
+  EXPECT_EQ(ListText(texts, 2), "a, b\\x0a and 2 more");
+  EXPECT_EQ(ListText({}, 2), "");
+}
+
+TEST(FormatCountTest, EveryDigitIsShown) {
+  EXPECT_EQ(FormatCount(0), "0");
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(1000), "1,000");
+  EXPECT_EQ(FormatCount(~std::uint64_t{0}), "18,446,744,073,709,551,615");
+}
+
 TEST(GlobMatchTest, ManyStarsStayCheap) {
   std::string pattern;
   for (int i = 0; i < 30; ++i) pattern += "*a";

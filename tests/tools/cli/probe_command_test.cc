@@ -151,8 +151,8 @@ TEST_F(ProbeCommandTest, PurgesWhatIsSetAsideAndNothingElse) {
   const std::string file = Database({{.count = 20}, {.first = 90, .count = 1, .load_ms = 400}});
   const ProcessResult asked = Probe(file, {"purge"});
   EXPECT_EQ(asked.exit_status, kUsage);
-  EXPECT_THAT(asked.errors, HasSubstr("1 events, and there is no terminal: --yes"));
-  EXPECT_EQ(Probe(file, {"purge", "--yes"}).output, "removed: 1 events\n");
+  EXPECT_THAT(asked.errors, HasSubstr("1 event, and there is no terminal: --yes"));
+  EXPECT_EQ(Probe(file, {"purge", "--yes"}).output, "removed: 1 event\n");
   EXPECT_EQ(Probe(file, {"purge", "--json"}).output, "{\"purged\":0}\n");
   const json::value left = json::parse(Probe(file, {"list", "--all", "--json"}).output);
   EXPECT_EQ(left.at("events").as_array().size(), 20u);

@@ -155,18 +155,15 @@ std::vector<const CheckedApi*> All(const CheckReport& report) {
   return apis;
 }
 
-std::string Join(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + EscapeControl(name);
-  return text;
-}
-
 // The APIs of that name: all versions of one. Offers names where there is none, or more than one.
 Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
                                                  const std::string& name) {
   const stats::CxxNameQuery query(name);
   std::vector<const CheckedApi*> found;
   std::set<std::string> names;
+  const auto list = [&names] {
+    return ListText(std::vector(names.begin(), names.end()), names.size());
+  };
   for (const CheckedApi& api : report.apis) {
     if (name != api.key.api.symbol && name != stats::DisplayName(api.key.api) &&
         name != stats::ShownName(api.key.api) && !query.Matches(api.key.api.symbol)) {
@@ -177,7 +174,7 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
   }
   if (names.size() > 1) {
     return Fail(ErrorCode::kInvalidArgument, "{} is in several libraries; choose one: {}",
-                EscapeControl(name), Join(names));
+                EscapeControl(name), list());
   }
   if (!found.empty()) return found;
   const std::string symbol = name.substr(name.find('!') + 1);
@@ -189,7 +186,7 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
     }
   }
   return Fail(ErrorCode::kNotFound, "the profile has no {} of {}{}", stats::Name(report.metric),
-              EscapeControl(name), names.empty() ? "" : "; did you mean " + Join(names) + "?");
+              EscapeControl(name), names.empty() ? "" : "; did you mean " + list() + "?");
 }
 
 // For editors. What cannot be kept is no reason not to answer.

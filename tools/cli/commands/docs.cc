@@ -96,8 +96,8 @@ Result<int> Run(const Request& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(index));
     return 0;
   }
-  std::string text =
-      fmt::format("{} cards in {}\n", written.size(), EscapeControl(command.output.string()));
+  std::string text = fmt::format("{} in {}\n", Counted(written.size(), "card"),
+                                 EscapeControl(command.output.string()));
   if (loaded.freshness) text += FreshnessText(*loaded.freshness, SystemClock().Now());
   FIELDCOST_TRY(WriteStdout(text));
   return 0;

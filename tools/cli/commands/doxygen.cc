@@ -68,8 +68,10 @@ Result<int> Run(const Request& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(DoxygenJson(counts, loaded.provenance)));
     return 0;
   }
-  std::string text = fmt::format("{} of {} documented functions are known; {} cards in {} pages\n",
-                                 counts.found, counts.functions, counts.cards, counts.pages);
+  std::string text =
+      fmt::format("{} of {} known; {} in {}\n", counts.found,
+                  Counted(counts.functions, "documented function is", "documented functions are"),
+                  Counted(counts.cards, "card"), Counted(counts.pages, "page"));
   if (loaded.freshness) text += FreshnessText(*loaded.freshness, SystemClock().Now());
   FIELDCOST_TRY(WritePaged(text, output));
   return 0;

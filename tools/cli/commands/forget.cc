@@ -36,8 +36,8 @@ Result<int> ForgetLocal(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   if (!command.yes && !rows.empty()) {
     FIELDCOST_TRY(CheckSomebodyIsThere());
-    if (!AskYes(fmt::format("{} sums of what was measured here will be erased. Go on? [y/N] ",
-                            draw::FormatCount(rows.size())))) {
+    if (!AskYes(Counted(rows.size(), "sum") +
+                " of what was measured here will be erased. Go on? [y/N] ")) {
       Remark("nothing was changed");
       return kNo;
     }
@@ -45,13 +45,13 @@ Result<int> ForgetLocal(const Request& command, const Output& output) {
   FIELDCOST_TRY(agent.ForgetLocal());
   FIELDCOST_TRY(
       WriteStdout(output.json ? ForgetLocalJson(rows.size())
-                              : FitStdout(fmt::format("erased: {} sums of this machine\n"
+                              : FitStdout(fmt::format("erased: {} of this machine\n"
                                                       "  What is to be sent stays (fieldcost agent "
                                                       "off deletes it), and so do the batches "
                                                       "sent\n  (fieldcost agent forget). Programs "
                                                       "that run add what they measure from now "
                                                       "on.\n",
-                                                      draw::FormatCount(rows.size())))));
+                                                      Counted(rows.size(), "sum")))));
   return 0;
 }
 

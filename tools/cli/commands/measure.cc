@@ -79,10 +79,9 @@ std::string MapLine(const lab::Measurement& found) {
   std::uint64_t calls = 0;
   for (const lab::ApiSums& api : found.sums.apis()) calls += api.calls;
   const std::size_t groups = found.grouping.groups.size();
-  std::string text =
-      fmt::format("plain {} | map {}: {} APIs, {} calls | {} group{}", Seconds(found.plain.wall_ns),
-                  Seconds(found.map_ns), draw::FormatCount(found.sums.apis().size()),
-                  draw::FormatCount(calls), groups, groups == 1 ? "" : "s");
+  std::string text = fmt::format("plain {} | map {}: {}, {} | {}", Seconds(found.plain.wall_ns),
+                                 Seconds(found.map_ns), Counted(found.sums.apis().size(), "API"),
+                                 Counted(calls, "call"), Counted(groups, "group"));
   if (found.grouping.is_fewest && groups > 1) {
     text += fmt::format(" (fewest possible: {} APIs share a stack)", found.grouping.clique.size());
   } else if (groups > 1) {
@@ -96,7 +95,7 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   std::vector<std::string> lines;
   const auto count = [&](std::uint64_t number, std::string_view one, std::string_view many) {
     if (number == 0) return;
-    lines.push_back(fmt::format("{} {}", number, number == 1 ? one : many));
+    lines.push_back(Counted(number, one, many));
   };
   if (found.stopped != lab::StoppedBy::kNothing) {
     lines.push_back(fmt::format("stopped after {} of {} rounds: {}", found.finished_rounds, rounds,

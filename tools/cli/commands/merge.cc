@@ -18,9 +18,8 @@ struct Request {
 };
 
 std::string MergedText(const std::filesystem::path& file, const wire::LabTable& table) {
-  const std::size_t parts = table.parts.size();
-  return fmt::format("{} measurement{}, {} APIs, {} calls in {}\n", parts, parts == 1 ? "" : "s",
-                     draw::FormatCount(table.apis.size()), draw::FormatCount(CallsOf(table)),
+  return fmt::format("{}, {}, {} in {}\n", Counted(table.parts.size(), "measurement"),
+                     Counted(table.apis.size(), "API"), Counted(CallsOf(table), "call"),
                      EscapeControl(file.string()));
 }
 

@@ -44,13 +44,12 @@ Result<int> SwitchOff(const command::Arguments& arguments) {
     return Fail(spool.error().code, "probe points are off, but what is queued is still there: {}",
                 spool.error().message);
   }
-  FIELDCOST_TRY(WriteStdout(
-      OutputOf(arguments).json
-          ? fmt::format("{{\"mode\":\"off\",\"dropped_batches\":{}}}\n", dropped)
-          : fmt::format(
-                "off: nothing is sent; {} queued batches are gone. Events on this machine stay: "
-                "fieldcost probe purge --all\n",
-                dropped)));
+  FIELDCOST_TRY(
+      WriteStdout(OutputOf(arguments).json
+                      ? fmt::format("{{\"mode\":\"off\",\"dropped_batches\":{}}}\n", dropped)
+                      : fmt::format("off: nothing is sent; {} gone. Events on this machine stay: "
+                                    "fieldcost probe purge --all\n",
+                                    Counted(dropped, "queued batch is", "queued batches are"))));
   return 0;
 }
 
@@ -110,12 +109,14 @@ std::string Text(const Facts& facts) {
                       facts.login ? fmt::format("{}, as {}", EscapeControl(facts.login->url),
                                                 EscapeControl(facts.login->user))
                                   : "none (fieldcost probe login URL)");
-  text += fmt::format("{:<12}{} events, {} points, {} KiB\n", "here", facts.size.events,
-                      facts.size.hits, facts.size.bytes / 1024);
-  text += fmt::format("{:<12}{} batches, {} KiB\n", "queued", facts.totals.queued,
-                      facts.totals.queued_bytes / 1024);
-  text += fmt::format("{:<12}{} batches; {} refused, {} dropped\n", "sent", facts.totals.sent,
-                      facts.totals.refused, facts.totals.dropped);
+  text += fmt::format("{:<12}{}, {}, {} KiB\n", "here", Counted(facts.size.events, "event"),
+                      Counted(facts.size.hits, "point"), facts.size.bytes / 1024);
+  text +=
+      fmt::format("{:<12}{}, {} KiB\n", "queued", Counted(facts.totals.queued, "batch", "batches"),
+                  facts.totals.queued_bytes / 1024);
+  text += fmt::format("{:<12}{}; {} refused, {} dropped\n", "sent",
+                      Counted(facts.totals.sent, "batch", "batches"), facts.totals.refused,
+                      facts.totals.dropped);
   if (!facts.totals.last_refusal.empty()) {
     text += fmt::format("{:<12}{}\n", "refused for", EscapeControl(facts.totals.last_refusal));
   }

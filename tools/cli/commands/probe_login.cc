@@ -72,7 +72,8 @@ Result<int> LogIn(const command::Arguments& arguments) {
       "logged in at {} as {}{}\n{}", EscapeControl(login.url), EscapeControl(login.user),
       dropped == 0
           ? ""
-          : fmt::format("; {} batches that were queued for another server are gone", dropped),
+          : fmt::format("; {} gone", Counted(dropped, "batch that was queued for another server is",
+                                             "batches that were queued for another server are")),
       is_on ? "" : "  nothing is sent yet; begin:  fieldcost probe on\n")));
   return 0;
 }
@@ -85,13 +86,12 @@ Result<int> LogOut(const command::Arguments& arguments) {
   if (auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths))) {
     FIELDCOST_ASSIGN(dropped, spool->DropOutgoing());
   }
-  FIELDCOST_TRY(WriteStdout(
-      OutputOf(arguments).json
-          ? fmt::format("{{\"dropped_batches\":{}}}\n", dropped)
-          : fmt::format(
-                "logged out; {} queued batches are gone. The server knows this device until it is "
-                "removed there\n",
-                dropped)));
+  FIELDCOST_TRY(
+      WriteStdout(OutputOf(arguments).json
+                      ? fmt::format("{{\"dropped_batches\":{}}}\n", dropped)
+                      : fmt::format("logged out; {} gone. The server knows this device until it is "
+                                    "removed there\n",
+                                    Counted(dropped, "queued batch is", "queued batches are"))));
   return 0;
 }
 

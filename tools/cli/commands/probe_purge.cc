@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "common/base/clock.h"
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/probe/events.h"
@@ -49,11 +50,13 @@ Result<std::uint64_t> Remove(LocalEvents& local, const std::vector<probe::EventI
 Result<bool> Agreed(std::size_t events, bool all) {
   if (!StdinIsTerminal() || !StderrIsTerminal()) {
     return Fail(ErrorCode::kInvalidArgument,
-                "purge asks before it removes {} events, and there is no terminal: --yes",
-                draw::FormatCount(events));
+                "purge asks before it removes {}, and there is no terminal: --yes",
+                Counted(events, "event"));
   }
-  return AskYes(fmt::format("{} events{} will be removed with their points. Go on? [y/N] ",
-                            draw::FormatCount(events), all ? "" : " that are set aside"));
+  return AskYes(
+      fmt::format("{} will be removed with all points. Go on? [y/N] ",
+                  all ? Counted(events, "event")
+                      : Counted(events, "event that is set aside", "events that are set aside")));
 }
 
 Result<int> Run(const command::Arguments& arguments) {
@@ -71,7 +74,7 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::uint64_t removed, Remove(local, ids));
   FIELDCOST_TRY(WriteStdout(OutputOf(arguments).json
                                 ? PurgedJson(removed)
-                                : fmt::format("removed: {} events\n", draw::FormatCount(removed))));
+                                : fmt::format("removed: {}\n", Counted(removed, "event"))));
   return 0;
 }
 

@@ -117,7 +117,7 @@ Result<ReportFormat> FormatOf(const Request& command, const Output& output) {
 std::vector<report::CostPageContent::Fact> FactsOf(const wire::LabTable& table) {
   std::vector<report::CostPageContent::Fact> facts;
   for (const wire::LabPart& part : table.parts) {
-    facts.push_back({"Measured", fmt::format("{}: {} runs", part.name, part.runs)});
+    facts.push_back({"Measured", fmt::format("{}: {}", part.name, Counted(part.runs, "run"))});
   }
   return facts;
 }
@@ -168,8 +168,8 @@ Result<int> Run(const Request& command, const Output& output) {
   }
   if (to_file) {
     FIELDCOST_TRY(WriteFileAtomically(command.output, text, kReportMode));
-    Remark(fmt::format("{} APIs, {} bytes in {}", made.apis.size(), text.size(),
-                       command.output.string()));
+    Remark(fmt::format("{}, {} in {}", Counted(made.apis.size(), "API"),
+                       Counted(text.size(), "byte"), command.output.string()));
   } else if (format == ReportFormat::kText) {
     FIELDCOST_TRY(WritePaged(text, output));
   } else {

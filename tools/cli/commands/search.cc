@@ -2,6 +2,7 @@
 #include <iterator>
 #include <span>
 
+#include "common/base/text.h"
 #include "tools/analysis/api_cost.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
@@ -74,7 +75,7 @@ std::vector<analysis::ApiCost> InOrder(std::span<const analysis::CostSummary> su
 }
 
 std::string MoreText(const Found& found, std::uint64_t limit) {
-  return found.more ? fmt::format("(the first {} names; more: --limit)\n", limit) : "";
+  return found.more ? fmt::format("(the first {}; more: --limit)\n", Counted(limit, "name")) : "";
 }
 
 // --limit 0 is all: of so many that another one makes no difference.

@@ -48,8 +48,8 @@ Result<int> Run(const Request& command, const Output& output) {
   if (report.already_done_today) {
     text = "today's share was fetched already (everything now: --full)\n";
   } else {
-    text = fmt::format("fetched {} fragment{}, {} bytes\n", report.fragments_fetched,
-                       report.fragments_fetched == 1 ? "" : "s", report.bytes_fetched);
+    text = fmt::format("fetched {}, {}\n", Counted(report.fragments_fetched, "fragment"),
+                       Counted(report.bytes_fetched, "byte"));
   }
   FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, SystemClock().Now()), output));
   return 0;

@@ -1,5 +1,6 @@
 #include <fmt/ranges.h>
 
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
@@ -26,8 +27,8 @@ struct Request {
 std::string WaitingLine(const TopApis& top) {
   if (top.waiting.empty()) return "";
   return fmt::format(
-      "(waiting: {} function{} set apart, since the time is no cost: {}; --waiting lists them)\n",
-      top.waiting.size(), top.waiting.size() == 1 ? "" : "s", fmt::join(top.waiting, ", "));
+      "(waiting: {} set apart, since the time is no cost: {}; --waiting lists them)\n",
+      Counted(top.waiting.size(), "function"), fmt::join(top.waiting, ", "));
 }
 
 // Of how many runs the numbers are; "" of a catalogue.
@@ -36,9 +37,8 @@ std::string RunsLine(const std::optional<LocalRuns>& runs) {
   const agent::RunCounts& counts = runs->counts;
   std::vector<std::string> parts;
   if (counts.drawn + counts.not_drawn != 0) {
-    std::string drawn =
-        fmt::format("{} runs, {} drawn", draw::FormatCount(counts.drawn + counts.not_drawn),
-                    draw::FormatCount(counts.drawn));
+    std::string drawn = fmt::format("{}, {} drawn", Counted(counts.drawn + counts.not_drawn, "run"),
+                                    draw::FormatCount(counts.drawn));
     const double probability = runs->selection_probability;
     if (probability > 0 && probability < 1) {
       drawn += fmt::format(" (1 in {:.3g}); sooner: fieldcost run -- PROGRAM", 1 / probability);

@@ -12,10 +12,6 @@ namespace {
 
 constexpr int kDamaged = 65;  // as exit statuses of kCorrupt
 
-std::string Counted(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", draw::FormatCount(count), what, count == 1 ? "" : "s");
-}
-
 std::string FoundText(const recording::VerifyReport& report) {
   std::string text = fmt::format(
       "{}: {} on {}, {}{}, {}{}\n", Counted(report.bytes, "byte"),
@@ -55,9 +51,8 @@ Result<int> Recover(const command::Arguments& arguments) {
     return 0;
   }
   std::string text = FoundText(report->found);
-  text += fmt::format("kept: {} samples, {} bytes; lost: {} bytes{}{}\n",
-                      draw::FormatCount(report->kept_samples),
-                      draw::FormatCount(report->kept_bytes), draw::FormatCount(report->lost_bytes),
+  text += fmt::format("kept: {}, {}; lost: {}{}{}\n", Counted(report->kept_samples, "sample"),
+                      Counted(report->kept_bytes, "byte"), Counted(report->lost_bytes, "byte"),
                       report->reason.empty() ? "" : ": ", EscapeControl(report->reason));
   FIELDCOST_TRY(WriteStdout(text));
   return 0;

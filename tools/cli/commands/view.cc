@@ -7,6 +7,7 @@
 
 #include "agent/daemon/agent.h"
 #include "common/base/file.h"
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
@@ -71,18 +72,17 @@ std::vector<report::CostPageContent::Fact> Facts(const agent::AgentStatus& statu
   std::vector<report::CostPageContent::Fact> facts = {
       {"Mode", ModeText(status)},
       {"Server", config.url.empty() ? "none" : config.url},
-      {"Sent",
-       fmt::format("{} batches (fieldcost agent log)", FormatCount(status.outbox.sent_batches))}};
+      {"Sent", Counted(status.outbox.sent_batches, "batch", "batches") + " (fieldcost agent log)"}};
   if (status.outbox.withdrawn_batches != 0) {
-    facts.push_back(
-        {"Taken back", fmt::format("{} batches", FormatCount(status.outbox.withdrawn_batches))});
+    facts.push_back({"Taken back", Counted(status.outbox.withdrawn_batches, "batch", "batches")});
   }
-  facts.push_back({"Waiting", fmt::format("{} rows, {} finished batches (fieldcost agent preview)",
-                                          FormatCount(status.outbox.pending_rows),
-                                          FormatCount(status.outbox.spooled_batches))});
-  facts.push_back({"Stays here", fmt::format("{} rows of libraries that are not public, and "
-                                             "whatever was picked by hand",
-                                             FormatCount(status.measuring.private_rows_kept))});
+  facts.push_back(
+      {"Waiting",
+       fmt::format("{}, {} (fieldcost agent preview)", Counted(status.outbox.pending_rows, "row"),
+                   Counted(status.outbox.spooled_batches, "finished batch", "finished batches"))});
+  facts.push_back({"Stays here", Counted(status.measuring.private_rows_kept, "row") +
+                                     " of libraries that are not public, and "
+                                     "whatever was picked by hand"});
   facts.push_back({"Measured", WeeksText(rows)});
   return facts;
 }

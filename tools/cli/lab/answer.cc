@@ -70,10 +70,9 @@ std::string TableText(const Chosen& chosen, const wire::LabTable& table, const d
   }
   if (!chosen.waiting.empty()) {
     text += draw::WrapLines(
-        fmt::format("(waiting: {} function{} set apart, since the time is no cost: {}; --waiting "
-                    "lists them)\n",
-                    chosen.waiting.size(), chosen.waiting.size() == 1 ? "" : "s",
-                    fmt::join(chosen.waiting, ", ")),
+        fmt::format(
+            "(waiting: {} set apart, since the time is no cost: {}; --waiting lists them)\n",
+            Counted(chosen.waiting.size(), "function"), fmt::join(chosen.waiting, ", ")),
         style);
   }
   return text + report::LabNote(table.parts, style);

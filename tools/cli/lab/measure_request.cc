@@ -38,13 +38,10 @@ Status CheckStatuses(std::string& untrusted_text) {
   return {};
 }
 
-std::vector<std::string> Split(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
+// A comma at the end begins nothing.
+std::vector<std::string_view> Listed(std::string_view text) {
+  std::vector<std::string_view> parts = Split(text, ",");
+  if (parts.back().empty()) parts.pop_back();
   return parts;
 }
 
@@ -65,7 +62,9 @@ lab::MeasureOptions OptionsOf(const command::Arguments& arguments) {
   options.runner.scenario.output = OutputModeOf(arguments.Text("--output"));
   options.runner.scenario.timeout = SpanOf(arguments.Text("--timeout"));
   options.apis = arguments.Text("--apis");
-  options.isolate = Split(arguments.Text("--isolate"));
+  for (const std::string_view glob : Listed(arguments.Text("--isolate"))) {
+    options.isolate.emplace_back(glob);
+  }
   options.rounds = static_cast<std::uint32_t>(*arguments.Number("--rounds"));
   options.warmup = static_cast<std::uint32_t>(*arguments.Number("--warmup"));
   options.seed = arguments.Number("--seed");
@@ -74,8 +73,8 @@ lab::MeasureOptions OptionsOf(const command::Arguments& arguments) {
   options.cleanup = arguments.Text("--cleanup");
   options.accept_any_status = arguments.Text("--ignore-failure") == kAnyStatus;
   if (!options.accept_any_status) {
-    for (const std::string& status : Split(arguments.Text("--ignore-failure"))) {
-      options.accepted_statuses.insert(std::stoi(status));
+    for (const std::string_view status : Listed(arguments.Text("--ignore-failure"))) {
+      options.accepted_statuses.insert(std::stoi(std::string(status)));
     }
     if (!options.accepted_statuses.empty()) options.accepted_statuses.insert(0);
   }
@@ -92,7 +91,7 @@ Status CheckScan(std::string& untrusted_text) {
   };
   if (equals == 0 || equals == std::string::npos || equals + 1 == untrusted_text.size())
     return bad();
-  for (const std::string& value : Split(std::string_view(untrusted_text).substr(equals + 1))) {
+  for (const std::string_view value : Listed(std::string_view(untrusted_text).substr(equals + 1))) {
     if (!ParseUint64(value)) return bad();
   }
   return {};
@@ -202,7 +201,7 @@ Result<MeasureRequest> MeasureRequestOf(const command::Arguments& arguments) {
   if (scan.empty()) return request;
   const std::size_t equals = scan.find('=');
   request.scan_name = scan.substr(0, equals);
-  for (const std::string& value : Split(std::string_view(scan).substr(equals + 1))) {
+  for (const std::string_view value : Listed(std::string_view(scan).substr(equals + 1))) {
     request.scan.push_back(*ParseUint64(value));
   }
   return request;

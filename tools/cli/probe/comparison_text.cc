@@ -65,7 +65,7 @@ draw::TextLine LineOf(const probe::StepChange& step, const draw::Style& style) {
 }
 
 std::string SideText(std::size_t events, std::size_t set_aside) {
-  std::string text = fmt::format("{} event{}", events, events == 1 ? "" : "s");
+  std::string text = Counted(events, "event");
   if (set_aside != 0) text += fmt::format(" ({} set aside)", set_aside);
   return text;
 }

@@ -39,9 +39,7 @@ std::string Heading(const analysis::TreeView& view, const draw::Style& style) {
     return report::CostText(static_cast<stats::Int128>(sum), view.denominator, view.metric.unit,
                             style);
   };
-  const auto runs = [](std::uint64_t count) {
-    return fmt::format("{} run{}", draw::FormatCount(count), count == 1 ? "" : "s");
-  };
+  const auto runs = [](std::uint64_t count) { return Counted(count, "run"); };
   const std::string_view how = view.metric.sampled() ? " (sampled)" : "";
   if (view.IsDifference()) {
     return fmt::format("{} a run: {} of {}, then {} of {}{}\n", view.metric.name, cost(all.before),

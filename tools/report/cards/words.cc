@@ -82,9 +82,9 @@ CardWords WordsOf(const CostCard& card) {
       words.range += fmt::format(" (between {} and {})", Cost(p50.low, shown.metric),
                                  Cost(p50.high, shown.metric));
     }
-    words.basis =
-        fmt::format("{} calls, {} contributions; {}{}", newest.count, newest.contributions,
-                    analysis::StrataText(shown.summary->strata), LoadText(shown.metric));
+    words.basis = fmt::format("{} calls, {}; {}{}", newest.count,
+                              Counted(figures.contributions, "contribution"),
+                              analysis::StrataText(shown.summary->strata), LoadText(shown.metric));
     words.spectrum_svg = draw::SpectrumSvg(BarsOf(shown), shown.metric);
   } else {
     words.range = "not measured";

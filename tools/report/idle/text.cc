@@ -88,11 +88,9 @@ PiecesLine CpuLine(const std::string& name, const CpuIdle& cpu, const draw::Styl
 }  // namespace
 
 std::string IdleHeading(const IdleView& view, const draw::Style& style) {
-  const std::size_t cpus = view.cpus.size();
-  std::string text =
-      fmt::format("{} CPU{} idle for {}, {} of which a stack explains", draw::FormatCount(cpus),
-                  cpus == 1 ? "" : "s", TimeText(view.all.idle_ns, style),
-                  ShareText(view.all.explained_ns, view.all.idle_ns));
+  std::string text = fmt::format(
+      "{} idle for {}, {} of which a stack explains", Counted(view.cpus.size(), "CPU"),
+      TimeText(view.all.idle_ns, style), ShareText(view.all.explained_ns, view.all.idle_ns));
   if (view.all.stat_idle_ns) text += fmt::format("; /proc/stat: {}", StatText(view.all, style));
   text += fmt::format("\nMode {}, a tick is {}", idle::Name(view.about.mode),
                       TimeText(view.about.tick_ns, style));

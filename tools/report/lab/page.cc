@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/text.h"
 #include "common/draw/html.h"
 #include "common/draw/lab_svg.h"
 #include "common/draw/numbers.h"
@@ -50,9 +51,10 @@ std::string Lead(const std::vector<LabCost>& costs) {
     start_up += cost.shape.start_up ? 1 : 0;
   }
   return fmt::format(
-      "{} functions were called: with a start-up cost {}, growing with an argument {}, bimodal {}, "
+      "{} called: with a start-up cost {}, growing with an argument {}, bimodal {}, "
       "heavy-tailed {}.",
-      draw::FormatCount(costs.size()), start_up, grows, bimodal, heavy_tailed);
+      Counted(costs.size(), "function was", "functions were"), start_up, grows, bimodal,
+      heavy_tailed);
 }
 
 std::string Parts(const std::vector<wire::LabPart>& parts) {
@@ -161,9 +163,8 @@ std::string Detail(const LabCost& cost, std::size_t number) {
   if (cost.shape.growth) {
     html += draw::GrowthSvg(*cost.shape.growth, name) + "\n" + GrowthPoints(*cost.shape.growth);
   }
-  html +=
-      fmt::format("<h4>{} calls timed in {} runs</h4>\n",
-                  draw::FormatCount(times.sums.histogram.timed()), draw::FormatCount(cost.runs));
+  html += fmt::format("<h4>{} timed in {}</h4>\n", Counted(times.sums.histogram.timed(), "call"),
+                      Counted(cost.runs, "run"));
   return html + draw::HistogramSvg(BarsOf(times), Metric::kWallTime, name) + "\n</article>\n";
 }
 
@@ -214,9 +215,9 @@ std::string Pairs(const LabPageContent& content) {
   std::string html = fmt::format(
       "<section aria-labelledby=\"pairs\">\n<h2 id=\"pairs\">On one stack</h2>\n"
       "<p class=\"soft\">A square: the line's function had not returned when the column's was "
-      "entered, on one thread. {} pairs in all; the {} functions with the most.</p>\n{}\n"
+      "entered, on one thread. {} in all; the {} functions with the most.</p>\n{}\n"
       "<details><summary>In words</summary>\n",
-      draw::FormatCount(content.pairs.size()), apis.size(), draw::PairsSvg(names, pairs));
+      Counted(content.pairs.size(), "pair"), apis.size(), draw::PairsSvg(names, pairs));
   for (std::uint32_t line = 0; line < names.size(); ++line) {
     std::string below;
     for (auto at = pairs.lower_bound({line, 0}); at != pairs.end() && at->first == line; ++at) {
@@ -231,12 +232,12 @@ std::string Groups(const std::vector<std::vector<ApiKey>>& groups) {
   if (groups.empty()) return "";
   std::string html = fmt::format(
       "<section aria-labelledby=\"groups\">\n<h2 id=\"groups\">Groups</h2>\n<p class=\"soft\">The "
-      "functions of a group are never on one stack and were timed together: {} runs a "
+      "functions of a group are never on one stack and were timed together: {} a "
       "round.</p>\n",
-      draw::FormatCount(groups.size()));
+      Counted(groups.size(), "run"));
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    html += fmt::format("<details><summary>Group {}: {} function{}</summary>\n<p>", i + 1,
-                        groups[i].size(), groups[i].size() == 1 ? "" : "s");
+    html += fmt::format("<details><summary>Group {}: {}</summary>\n<p>", i + 1,
+                        Counted(groups[i].size(), "function"));
     for (std::size_t k = 0; k < groups[i].size(); ++k) {
       html += (k == 0 ? "" : ", ") + Escaped(stats::ShownName(groups[i][k]));
     }
@@ -261,7 +262,7 @@ std::string LabPage(const LabPageContent& content) {
   const std::size_t shown = std::min(content.costs.size(), kMaxPageApis);
   const std::string title = content.parts.size() == 1
                                 ? content.parts.front().name
-                                : fmt::format("{} measurements", content.parts.size());
+                                : Counted(content.parts.size(), "measurement");
   std::string html = PageBegin("fieldcost: " + title);
   html += fmt::format(
       "<header>\n<h1>What library functions cost: {}</h1>\n<p class=\"lead\">{}</p>\n"

@@ -76,9 +76,9 @@ std::string TimeText(double ns, const draw::Style& style) {
 
 std::string StartUpText(const stats::StartUp& start_up, const draw::Style& style) {
   return fmt::format(
-      "start-up: the first call in each of {} processes cost {} or more, the others {} (geometric "
+      "start-up: the first call in each of {} cost {} or more, the others {} (geometric "
       "mean)",
-      draw::FormatCount(start_up.processes),
+      Counted(start_up.processes, "process", "processes"),
       TimeText(static_cast<double>(start_up.cheapest_first_ns), style),
       TimeText(start_up.rest_ns, style));
 }
@@ -103,7 +103,7 @@ std::string PointsText(const stats::Growth& growth, const draw::Style& style) {
 
 std::string PeaksText(const stats::TwoPeaks& peaks, const draw::Style& style) {
   const auto part = [&](std::uint64_t calls, unsigned slot) {
-    return fmt::format("{} calls in {}", draw::FormatCount(calls),
+    return fmt::format("{} in {}", Counted(calls, "call"),
                        draw::BucketText(slot, Metric::kWallTime, style));
   };
   return fmt::format("{}, {}; between them {}", part(peaks.cheap_calls, peaks.cheap_slot),
@@ -236,13 +236,12 @@ std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& sty
   }
   const std::string of = parts.size() == 1
                              ? "of " + draw::Shorten(parts.front().name, kMaxApiWidth, style)
-                             : fmt::format("of {} measurements", draw::FormatCount(parts.size()));
+                             : "of " + Counted(parts.size(), "measurement");
   const std::string thrown =
       left_out == 0 ? "" : fmt::format(", {} left out", draw::FormatCount(left_out));
   return draw::WrapLines(
-      fmt::format(
-          "({} runs {}{}; RUN{}: what runs differ by; below 50 ns trust differences only)\n",
-          draw::FormatCount(runs), of, thrown, PlusMinus(style)),
+      fmt::format("({} {}{}; RUN{}: what runs differ by; below 50 ns trust differences only)\n",
+                  Counted(runs, "run"), of, thrown, PlusMinus(style)),
       style);
 }
 

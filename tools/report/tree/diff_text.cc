@@ -71,14 +71,13 @@ std::string CompareSentence(const Comparison& comparison, const tree::Metric& me
         fmt::format("Everything alike takes {:.1f} % {}; beside that ",
                     100 * std::abs(comparison.factor - 1), comparison.factor > 1 ? "more" : "less");
   }
-  const auto more = std::ranges::count_if(comparison.changes,
-                                          [](const Change& one) { return one.difference() > 0; });
-  const auto less = static_cast<std::ptrdiff_t>(comparison.changes.size()) - more;
+  const auto more = static_cast<std::size_t>(std::ranges::count_if(
+      comparison.changes, [](const Change& one) { return one.difference() > 0; }));
   if (comparison.changes.empty()) {
     text += text.empty() ? "No path is shown to have changed" : "no path is shown to have changed";
   } else {
-    text += fmt::format("{} path{} cost{} more, {} less", more, more == 1 ? "" : "s",
-                        more == 1 ? "s" : "", less);
+    text += fmt::format("{} more, {} less", Counted(more, "path costs", "paths cost"),
+                        comparison.changes.size() - more);
   }
   return text + fmt::format(" ({}, {} values compared)", metric.name,
                             draw::FormatCount(comparison.tested));
