@@ -5,6 +5,7 @@
 
 #include "agent/lab/disturbance.h"
 #include "common/base/text.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::lab {
 namespace {
@@ -163,9 +164,8 @@ class Session {
     std::vector<std::uint64_t> hashes;
     for (const ApiSums& api : found_.sums.apis()) hashes.push_back(api.hash);
     std::sort(hashes.begin(), hashes.end());
-    std::uint64_t seed = 0xcbf29ce484222325;
-    for (const std::uint64_t hash : hashes) seed = (seed ^ hash) * 0x100000001b3;
-    found_.seed = seed;
+    found_.seed = shm::kEmptyHash;
+    for (const std::uint64_t hash : hashes) found_.seed = shm::AddToHash(found_.seed, hash);
   }
 
   bool IsIsolated(std::uint32_t api) const {

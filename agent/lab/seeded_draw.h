@@ -6,13 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/shm/mix.h"
+
 namespace fieldcost::lab {
 
 // Random numbers that are the same with every library: std::mt19937_64, and none of the standard
 // distributions, which libraries may implement as they like. Not thread-safe.
 class SeededDraw {
  public:
-  SeededDraw(std::uint64_t seed, std::uint64_t stream) : bits_(Mix(seed ^ Mix(stream))) {}
+  SeededDraw(std::uint64_t seed, std::uint64_t stream)
+      : bits_(shm::MixBits(seed ^ shm::MixBits(stream))) {}
 
   // Uniform in 0 .. bound - 1. REQUIRES: bound > 0.
   std::uint64_t Below(std::uint64_t bound) {
@@ -30,14 +33,6 @@ class SeededDraw {
   }
 
  private:
-  // The finaliser of SplitMix64: every bit of the seed counts.
-  static std::uint64_t Mix(std::uint64_t bits) {
-    bits += 0x9e3779b97f4a7c15;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    return bits ^ (bits >> 31);
-  }
-
   std::mt19937_64 bits_;
 };
 

@@ -6,7 +6,7 @@
 #include "agent/intercept/text.h"
 #include "agent/intercept/wrappers.h"
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/preload/random.h"
+#include "common/shm/mix.h"
 #include "common/shm/selection.h"
 
 namespace fieldcost::preload {
@@ -87,8 +87,8 @@ Drawn Draw(const Request& request, const SlotSpace& space, const Picks* taken, u
   const uint64_t slot_count = SlotCount(space);
   if (slot_count == 0) return {};
   for (uint32_t draw = 1; draw <= shm::kDrawsPerPick; ++draw) {
-    Drawn drawn = ComeUpon(request, space, slot_count, NextRandom(random));
-    if (!shm::TakesDraw(NextRandom(random), drawn.weight)) continue;
+    Drawn drawn = ComeUpon(request, space, slot_count, shm::NextRandom(random));
+    if (!shm::TakesDraw(shm::NextRandom(random), drawn.weight)) continue;
     if (taken != nullptr && AlreadyPicked(*taken, drawn.candidate)) continue;
     if (most < shm::kMaxPicks && CountOf(*taken, drawn.candidate.provider) >= most) continue;
     drawn.candidate.candidate_count = slot_count;
@@ -104,7 +104,7 @@ void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Can
            uint32_t count) {
   const uint64_t slot_count = SlotCount(space);
   for (uint32_t draw = 0; draw < shm::kProbeDraws; ++draw) {
-    const Drawn found = ComeUpon(request, space, slot_count, NextRandom(random));
+    const Drawn found = ComeUpon(request, space, slot_count, shm::NextRandom(random));
     for (uint32_t i = 0; found.weight != 0 && i < count; ++i) {
       candidates[i].probe_weight += found.weight;
       // Those after it were drawn from what it left.

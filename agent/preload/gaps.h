@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-#include "agent/preload/random.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::preload {
 
 // 0 <= result < range. REQUIRES: range <= 2^32.
 inline uint64_t RandomBelow(uint64_t range, uint64_t* random) {
-  return ((NextRandom(random) >> 32) * range) >> 32;
+  return ((shm::NextRandom(random) >> 32) * range) >> 32;
 }
 
 // After a call that was timed where one in N = 2^log2 is: uniform in 0..2N-2, N - 1 on average. A

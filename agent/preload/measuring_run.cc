@@ -20,9 +20,9 @@
 #include "agent/preload/load.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/picks.h"
-#include "agent/preload/random.h"
 #include "agent/preload/run_file_writer.h"
 #include "agent/preload/workspace.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::preload {
 namespace {
@@ -39,7 +39,7 @@ struct MeasuringRun {
   Request* request;  // with its newest policy
   uint64_t random_state;
 
-  uint64_t Random() { return NextRandom(&random_state); }
+  uint64_t Random() { return shm::NextRandom(&random_state); }
 };
 MeasuringRun run;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/shm/mix.h"
+
 namespace fieldcost::agent {
 namespace {
 
@@ -11,17 +13,9 @@ using std::chrono::seconds;
 constexpr std::chrono::hours kShortestPeriod{1};
 constexpr std::uint64_t kUploadsInTwoWeeksOfBacklog = 7;  // half-day slots of a week, halved
 
-// The finaliser of SplitMix64: every bit of the seed counts in every bit of the result.
-std::uint64_t Mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15U;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31);
-}
-
 WallTime::duration Part(WallTime::duration whole, std::uint64_t random) {
   return WallTime::duration(
-      static_cast<std::int64_t>(Mix(random) % static_cast<std::uint64_t>(whole.count())));
+      static_cast<std::int64_t>(shm::MixBits(random) % static_cast<std::uint64_t>(whole.count())));
 }
 
 seconds PeriodOf(const UploadState& state) {
@@ -92,7 +86,7 @@ WallTime NextTryAfterFailure(const UploadState& state, WallTime now, std::uint64
   if (state.failures > 1) next = SlotAtOrAfter(state.seed, now + kRetryLeast, kRetryPeriod);
   if (retry_after && retry_after->count() > 0) {
     const WallTime::duration wish = std::min<seconds>(*retry_after, kLongestRetryAfter);
-    next = std::max(next, now + wish + Part(wish / 2 + microseconds(1), Mix(random)));
+    next = std::max(next, now + wish + Part(wish / 2 + microseconds(1), shm::MixBits(random)));
   }
   return next;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "common/shm/mix.h"
 #include "common/stats/uint128.h"
 
 namespace fieldcost::demo {
@@ -73,7 +74,7 @@ constexpr std::uint64_t Exp2Q16(std::int64_t octaves_q16) {
   return static_cast<std::uint64_t>(mantissa >> (62 - whole));
 }
 
-// SplitMix64 (Steele, Lea, Flood 2014): a stream for each combination of what it is made from.
+// SplitMix64: a stream for each combination of what it is made from.
 class Random {
  public:
   template <typename... Parts>
@@ -81,13 +82,7 @@ class Random {
     ((state_ = Next() ^ static_cast<std::uint64_t>(parts)), ...);
   }
 
-  std::uint64_t Next() {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t mixed = state_;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-    return mixed ^ (mixed >> 31);
-  }
+  std::uint64_t Next() { return shm::NextRandom(&state_); }
 
   // 0 .. bound - 1. REQUIRES: bound != 0.
   std::uint64_t Below(std::uint64_t bound) {

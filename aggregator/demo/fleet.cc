@@ -6,6 +6,7 @@
 
 #include "aggregator/demo/fixed_point.h"
 #include "common/crypto/sha256.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::demo {
 namespace {
@@ -32,11 +33,8 @@ constexpr std::int32_t kActivityCentiOctaves = 70;  // how much machines differ 
 constexpr std::int32_t kWeekCentiOctaves = 3;       // how much weeks of a machine differ in cost
 constexpr std::uint32_t kWeeksOfVersion = kWeeks / kVersions;
 
-std::uint64_t HashOf(std::string_view text) {  // FNV-1a: only tells streams apart
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
+// Tells streams apart.
+std::uint64_t HashOf(std::string_view text) { return shm::HashBytes(text.data(), text.size()); }
 
 std::uint64_t Scale(std::uint64_t value, std::uint32_t percent) {
   return std::max<std::uint64_t>(value * percent / 100, 1);

@@ -5,20 +5,12 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::catalog {
 namespace {
 
 constexpr std::uint32_t kDaysPerCycle = 7;
-
-// SplitMix64 (Steele, Lea, Flood 2014): the same bits with every compiler and library.
-std::uint64_t NextRandom(std::uint64_t& state) {
-  state += 0x9e3779b97f4a7c15U;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
-}
 
 }  // namespace
 
@@ -26,7 +18,7 @@ std::vector<std::uint32_t> FragmentOrder(std::uint64_t seed, std::uint32_t count
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
   for (std::uint32_t left = count; left > 1; --left) {
-    std::swap(order[left - 1], order[NextRandom(seed) % left]);
+    std::swap(order[left - 1], order[shm::NextRandom(&seed) % left]);
   }
   return order;
 }

@@ -5,18 +5,17 @@
 #include "common/base/check.h"
 #include "common/probe/event_sql.h"
 #include "common/probe/event_store.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::probe {
 namespace {
 
 using Rows = std::vector<std::uint64_t>;  // of a batch's vector
 
-// FNV-1a, 64 bits, and a multiplication so that sums of a few of them differ, too.
+// Multiplies, so that sums of a few of them differ, too.
 std::uint64_t HashOf(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  hash ^= hash >> 32;
-  return hash * 0xd6e8feb86659fd93 | 1;
+  const std::uint64_t hash = shm::HashBytes(text.data(), text.size());
+  return (hash ^ hash >> 32) * 0xd6e8feb86659fd93 | 1;
 }
 
 // The row that the statement finds or makes, and gives back.

@@ -6,6 +6,7 @@
 #include "common/probe/export.h"
 #include "common/probe/export_view.h"
 #include "common/probe/json_writer.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::probe {
 namespace {
@@ -14,19 +15,13 @@ constexpr char kScope[] = "fieldcost.probe";
 constexpr char kInternal[] = "1";  // SPAN_KIND_INTERNAL
 constexpr char kNoLabel[] = "event";
 
-// Steele, Lea and Flood's finaliser (2014): a bijection.
-std::uint64_t Mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+using shm::MixBits;
 
 // Ids of a trace's spans: others for each index, which is below 2^32; never 0.
 std::string SpanId(const EventId& event, std::uint64_t index) {
-  const std::uint64_t base = Mix(Mix(event.run) + event.number);
-  const std::uint64_t id = Mix(base + index);
-  return fmt::format("{:016x}", id != 0 ? id : Mix(base + (index | (std::uint64_t{1} << 32))));
+  const std::uint64_t base = MixBits(MixBits(event.run) + event.number);
+  const std::uint64_t id = MixBits(base + index);
+  return fmt::format("{:016x}", id != 0 ? id : MixBits(base + (index | (std::uint64_t{1} << 32))));
 }
 
 class Otlp {

@@ -30,20 +30,14 @@
 
 #include <stdint.h>
 
+#include "common/shm/mix.h"
 #include "common/shm/policy_file.h"
 
 namespace fieldcost::shm {
 
 // FNV-1a 64 of "soname!symbol" or, if it has a symbol version, "soname!symbol@version".
-constexpr uint64_t HashText(const char* text, uint64_t hash) {
-  for (; *text != '\0'; ++text) {
-    hash = (hash ^ static_cast<uint8_t>(*text)) * 0x100000001b3;
-  }
-  return hash;
-}
 constexpr uint64_t ApiHash(const char* soname, const char* symbol, const char* symbol_version) {
-  uint64_t hash = HashText(soname, 0xcbf29ce484222325);
-  hash = HashText(symbol, HashText("!", hash));
+  const uint64_t hash = HashText(symbol, HashText("!", HashText(soname)));
   return *symbol_version == '\0' ? hash : HashText(symbol_version, HashText("@", hash));
 }
 
@@ -126,12 +120,9 @@ constexpr uint32_t RunsStoodFor(const DrawnPick& untrusted_pick, const Chances& 
   return least;
 }
 
-// Random bits for that, which the run's picks do not depend on. (The finalizer of splitmix64.)
+// Random bits for that, which the run's picks do not depend on.
 constexpr uint64_t RoundingBits(uint64_t random_draw, uint32_t pick_index) {
-  uint64_t z = random_draw ^ (0xd1b54a32d192ed03 * (uint64_t{pick_index} + 1));
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
+  return FinaliseBits(random_draw ^ (0xd1b54a32d192ed03 * (uint64_t{pick_index} + 1)));
 }
 
 }  // namespace fieldcost::shm

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/shm/mix.h"
 #include "common/stats/agent_weights.h"
 #include "common/stats/hypergeometric.h"
 #include "common/stats/tails.h"
@@ -158,13 +159,9 @@ CallCounts CountsOf(const CostHistogram& mine, const CostHistogram& field) {
 }
 
 std::uint64_t SeedOf(const CallCounts& calls) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  std::uint64_t hash = shm::kEmptyHash;
   for (const BucketCounts* counts : {&calls.mine, &calls.field}) {
-    for (const std::uint64_t count : *counts) {
-      for (unsigned shift = 0; shift < 64; shift += 8) {
-        hash = (hash ^ ((count >> shift) & 0xff)) * 0x100000001b3;
-      }
-    }
+    for (const std::uint64_t count : *counts) hash = shm::HashNumber(count, hash);
   }
   return hash;
 }

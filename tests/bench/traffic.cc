@@ -13,6 +13,7 @@
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::bench {
 namespace {
@@ -124,12 +125,7 @@ std::string ReadText(std::istream& in) {
 
 }  // namespace
 
-std::uint64_t Random::Next() {
-  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
+std::uint64_t Random::Next() { return shm::NextRandom(&state_); }
 
 stats::ApiKey ApiOf(std::uint64_t key) {
   const std::uint64_t module = key % kModules;

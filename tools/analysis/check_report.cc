@@ -8,6 +8,8 @@
 #include <thread>
 #include <tuple>
 
+#include "common/shm/mix.h"
+
 namespace fieldcost::analysis {
 namespace {
 
@@ -49,12 +51,8 @@ std::size_t CheckReport::Count(Verdict verdict) const {
 }
 
 std::uint64_t CheckReport::Seed() const {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, 64 bits
-  for (const CheckedApi& api : apis) {
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-      hash = (hash ^ ((api.comparison.call_test.seed >> shift) & 0xff)) * 0x100000001b3;
-    }
-  }
+  std::uint64_t hash = shm::kEmptyHash;
+  for (const CheckedApi& api : apis) hash = shm::HashNumber(api.comparison.call_test.seed, hash);
   return hash;
 }
 
