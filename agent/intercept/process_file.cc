@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "agent/intercept/plan_directory.h"
 #include "agent/intercept/text.h"
@@ -22,12 +21,6 @@ bool Allows(int resource, uint64_t size) {
 bool IsRoomFor(uint64_t size) { return Allows(RLIMIT_FSIZE, size) && Allows(RLIMIT_AS, size); }
 
 }  // namespace
-
-uint64_t UnixNanoseconds() {
-  timespec now = {};
-  SystemCall(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<uint64_t>(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 void* MakeProcessFile(uint32_t pid, const char* suffix, const Beginning& beginning, uint64_t size) {
   if (!IsRoomFor(size)) return nullptr;

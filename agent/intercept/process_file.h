@@ -6,8 +6,6 @@
 
 namespace fieldcost::intercept {
 
-uint64_t UnixNanoseconds();
-
 // Makes the file of this process in the plan's directory (plan_directory.h), named by its id, the
 // time and `suffix`, and maps it (MakeMappedFile). Null, and nothing left behind, if any step
 // fails, if the directory is not on memory, or if this program's limits leave less than twice as

@@ -1,5 +1,6 @@
 #include <stdint.h>
 
+#include "agent/intercept/clock.h"
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/notice.h"
@@ -191,12 +192,6 @@ void EndMapped(ThreadState* thread, const Record& record) {
   if (record.is_first != 0) ApiOf(record.api)->first_call_bytes = inclusive + 1;
 }
 
-uint64_t Nanoseconds(uint64_t ticks) {
-  __extension__ using Wide = unsigned __int128;
-  constexpr uint64_t kHalf = uint64_t{1} << 31;
-  return static_cast<uint64_t>((Wide{ticks} * process.ticks_to_ns + kHalf) >> 32);
-}
-
 void AddLog(shm::LabLogSums* sums, uint64_t log) {
   ++sums->count;
   sums->sum += log;
@@ -206,7 +201,7 @@ void AddLog(shm::LabLogSums* sums, uint64_t log) {
 void EndTimed(const Record& record, uint64_t end_ticks) {
   uint64_t ticks = end_ticks - record.start_ticks;
   ticks = ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
-  const uint64_t ns = Nanoseconds(ticks);
+  const uint64_t ns = intercept::NanosecondsOf(ticks, process.ticks_to_ns);
   auto* const block = reinterpret_cast<shm::LabTimeBlock*>(record.block);
   shm::AddToCell(&block->time, ns, 0);
   const uint64_t log = shm::Log2Times256(ns);

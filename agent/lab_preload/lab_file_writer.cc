@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/clock.h"
 #include "agent/intercept/plan_directory.h"
 #include "agent/intercept/process_file.h"
 #include "agent/intercept/text.h"
@@ -16,8 +17,6 @@ namespace {
 
 using intercept::SystemCall;
 
-constexpr uint64_t kPicosecondsPerNanosecond = 1000;
-
 void FillHeader(shm::LabHeader* header) {
   memcpy(header->magic, shm::kLabMagic, sizeof header->magic);
   header->version = shm::kLabVersion;
@@ -28,8 +27,7 @@ void FillHeader(shm::LabHeader* header) {
   header->attached = 1;
   header->start_unix_ns = intercept::UnixNanoseconds();
   header->tsc_to_ns_multiplier = process.ticks_to_ns;
-  header->bias_ps = static_cast<uint32_t>(
-      (process.bias_ticks * kPicosecondsPerNanosecond * process.ticks_to_ns) >> 32);
+  header->bias_ps = intercept::PicosecondsOf(process.bias_ticks, process.ticks_to_ns);
   intercept::TextBuilder(header->program, sizeof header->program).Add(intercept::ProgramName());
 }
 

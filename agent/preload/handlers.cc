@@ -1,5 +1,6 @@
 #include <stdint.h>
 
+#include "agent/intercept/clock.h"
 #include "agent/intercept/notice.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/measuring_run.h"
@@ -11,6 +12,7 @@
 namespace fieldcost::preload {
 
 using intercept::kSampledFlag;
+using intercept::NanosecondsOf;
 
 // Returned in rax:rdx. A null record means: go straight to the function.
 struct Entry {
@@ -83,18 +85,12 @@ inline uint64_t OwnTicks(const Record& record, uint64_t end_ticks) {
   return ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
 }
 
-inline uint64_t Nanoseconds(uint64_t ticks) {
-  __extension__ using Wide = unsigned __int128;
-  constexpr uint64_t kHalf = uint64_t{1} << 31;
-  return static_cast<uint64_t>((Wide{ticks} * process.ticks_to_ns + kHalf) >> 32);
-}
-
 void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_ticks,
                shm::Cell* cells) {
   const uint64_t ticks = OwnTicks(record, end_ticks);
   const uint32_t weight = record.weight_log2;
   if ((process.metrics & shm::kTimeMetrics) != 0) {
-    const uint64_t nanoseconds = Nanoseconds(ticks);
+    const uint64_t nanoseconds = NanosecondsOf(ticks, process.ticks_to_ns);
     AddToCell(cells, nanoseconds, weight);
     if (record.is_first != 0) process.picks[PickOf(record)].shared->first_call_ns = nanoseconds + 1;
   }
@@ -206,7 +202,8 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   }
   thread->active = Busy(record);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  AddToCell(record->cells, Nanoseconds(OwnTicks(*record, end_ticks)), record->weight_log2);
+  const uint64_t ns = NanosecondsOf(OwnTicks(*record, end_ticks), process.ticks_to_ns);
+  AddToCell(record->cells, ns, record->weight_log2);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   // In this order: an active record that is nowhere would never be seen to be gone.
   thread->active = nullptr;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/alloc_wrappers.h"
+#include "agent/intercept/clock.h"
 #include "agent/intercept/hosts.h"
 #include "agent/intercept/io_wrappers.h"
 #include "agent/intercept/mapped_memory.h"
@@ -91,26 +92,11 @@ uint32_t PickCapacity() {
   return static_cast<uint32_t>(capacity > shm::kMaxPicks ? shm::kMaxPicks : capacity);
 }
 
-// (ns << 32) / ticks_to_ns, without a library for 128-bit division.
-uint64_t TicksOf(uint64_t ns) {
-  uint64_t ticks = ns / process.ticks_to_ns;
-  uint64_t rest = ns % process.ticks_to_ns;
-  for (int bit = 0; bit < 32; ++bit) {
-    ticks <<= 1;
-    rest <<= 1;
-    if (rest >= process.ticks_to_ns) {
-      rest -= process.ticks_to_ns;
-      ticks |= 1;
-    }
-  }
-  return ticks;
-}
-
 uint64_t PhaseEnd(uint64_t now) {
   const uint64_t seconds = run.request->policy.phase_seconds;
   if (seconds == 0 || run.request->is_forced() || !intercept::VectorState::IsSupported())
     return kNever;
-  return now + TicksOf(seconds * 1000000000);  // below 2^62
+  return now + intercept::TicksOf(seconds * 1000000000, process.ticks_to_ns);  // below 2^62
 }
 
 // Puts what was drawn into the run and makes the program's calls lead to it.

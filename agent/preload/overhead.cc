@@ -1,8 +1,6 @@
 #include "agent/preload/overhead.h"
 
-#include <sys/syscall.h>
-#include <time.h>
-
+#include "agent/intercept/clock.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/gaps.h"
 #include "agent/preload/measuring_run.h"
@@ -10,6 +8,9 @@
 // Runs inside handlers: no libc call, no vector register, no lock.
 
 namespace fieldcost::preload {
+
+using intercept::ReadClock;
+
 namespace {
 
 constexpr int64_t kPicosecondsPerNanosecond = 1000;
@@ -22,22 +23,15 @@ constexpr uint64_t kMaxElapsedNs = uint64_t{1} << 40;
 
 uint32_t used_slots;  // by threads that have been there at the same time
 
-uint64_t CpuNanoseconds(clockid_t clock) {
-  timespec now = {};
-  intercept::SystemCall(SYS_clock_gettime, static_cast<uint64_t>(clock),
-                        reinterpret_cast<uint64_t>(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 // CPU time that this slot's threads have used since the last check. What became of those that have
 // ended nobody can tell; it is at least this slot's part of what the whole process used meanwhile.
 uint64_t ElapsedSinceCheck(ThreadState* thread) {
-  const uint64_t now = CpuNanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  const uint64_t now = ReadClock(CLOCK_THREAD_CPUTIME_ID);
   uint64_t elapsed = now - thread->cpu_ns_at_check;
   thread->cpu_ns_at_check = now;
   if (thread->has_successor != 0) {
     const uint64_t of_all =
-        CpuNanoseconds(CLOCK_PROCESS_CPUTIME_ID) - thread->process_cpu_ns_at_succession;
+        ReadClock(CLOCK_PROCESS_CPUTIME_ID) - thread->process_cpu_ns_at_succession;
     const uint64_t part = of_all / __atomic_load_n(&used_slots, __ATOMIC_RELAXED);
     if (part > elapsed) elapsed = part;
     thread->has_successor = 0;
@@ -80,10 +74,10 @@ void StartCostAccount(ThreadState* thread) {
   } else if (thread->has_successor == 0 && process.overhead_per_65536 != 0) {
     // Goes on with its predecessor's account, or many short threads would never settle one.
     thread->has_successor = 1;
-    thread->process_cpu_ns_at_succession = CpuNanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+    thread->process_cpu_ns_at_succession = ReadClock(CLOCK_PROCESS_CPUTIME_ID);
   }
   thread->cpu_ns_at_check =
-      process.overhead_per_65536 == 0 ? 0 : CpuNanoseconds(CLOCK_THREAD_CPUTIME_ID);
+      process.overhead_per_65536 == 0 ? 0 : ReadClock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 __attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pick) {

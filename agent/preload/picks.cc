@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/intercept/clock.h"
 #include "agent/intercept/slots.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
@@ -113,7 +114,7 @@ void EndPick(uint32_t pick, uint32_t phase) {
   if (!IsActivePick(pick)) return;
   const PickState& state = process.picks[pick];
   GiveBackSlots(pick, phase);
-  state.shared->end_unix_ns = UnixNanoseconds();
+  state.shared->end_unix_ns = intercept::UnixNanoseconds();
   __atomic_store_n(&state.shared->phase, phase, __ATOMIC_RELEASE);
 }
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 
+#include "agent/intercept/clock.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/memory.h"
@@ -176,9 +176,7 @@ bool IsCollecting(const shm::PolicyHeader& policy) {
   if (policy.collection_enabled != 0 || policy.resume_unix_second == 0) {
     return policy.collection_enabled != 0;
   }
-  timespec now = {};
-  SystemCall(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<uint64_t>(&now));
-  return now.tv_sec >= static_cast<int64_t>(policy.resume_unix_second);
+  return intercept::UnixNanoseconds() / 1'000'000'000 >= policy.resume_unix_second;
 }
 
 bool LoadPolicy(Request* request) {

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 
+#include "agent/intercept/clock.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/x86_64/machine.h"
@@ -22,8 +22,8 @@ namespace fieldcost::preload {
 namespace {
 
 using intercept::SystemCall;
+using intercept::UnixNanoseconds;
 
-constexpr uint32_t kPicosecondsPerNanosecond = 1000;
 constexpr uint64_t kPageBytes = 4096;
 
 uint32_t MetricCount() { return static_cast<uint32_t>(__builtin_popcount(process.metrics)); }
@@ -34,11 +34,8 @@ void CopyText(char* to, size_t capacity, const char* from) {
   to[i] = '\0';
 }
 
-// Gives at most 4 ms, the most that 32 bits hold.
 uint32_t Picoseconds(uint64_t ticks) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide ps = (Wide{ticks} * kPicosecondsPerNanosecond * process.ticks_to_ns) >> 32;
-  return ps > ~uint32_t{0} ? ~uint32_t{0} : static_cast<uint32_t>(ps);
+  return intercept::PicosecondsOf(ticks, process.ticks_to_ns);
 }
 
 // Growing a file past the limit would send SIGXFSZ; and a program with little room could miss what
@@ -91,12 +88,6 @@ void* MakeAndMap(const Request& request, const char* name, const void* page, uin
 }
 
 }  // namespace
-
-uint64_t UnixNanoseconds() {
-  timespec now = {};
-  SystemCall(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<uint64_t>(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 shm::Skip CreateRunFile(const Request& request, uint64_t random) {
   const uint32_t capacity = process.pick_capacity;
@@ -151,7 +142,7 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   pick->build_id_bytes = candidate.provider->build_id_bytes;
   memcpy(pick->build_id, candidate.provider->build_id, pick->build_id_bytes);
   pick->metrics = process.metrics;
-  pick->bias_ns = Picoseconds(process.bias_ticks) / kPicosecondsPerNanosecond;
+  pick->bias_ns = Picoseconds(process.bias_ticks) / intercept::kPicosecondsPerNanosecond;
   pick->sampling_log2 = sampling_log2;
   pick->start_unix_ns = process.has_begun != 0 ? UnixNanoseconds() : process.header->start_unix_ns;
   pick->weight = candidate.weight;

@@ -22,6 +22,4 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2);
 // What the description says of how the pick was drawn, but for its weight and slots.
 void DescribeDraw(const Candidate& drawn, shm::Pick* pick);
 
-uint64_t UnixNanoseconds();
-
 }  // namespace fieldcost::preload

@@ -1,8 +1,10 @@
 #include "agent/probe_preload/run.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/clock.h"
 #include "agent/intercept/plan_directory.h"
 #include "agent/intercept/process_file.h"
 #include "agent/intercept/text.h"
@@ -10,7 +12,6 @@
 #include "agent/probe_preload/events.h"
 #include "agent/probe_preload/modules.h"
 #include "agent/probe_preload/plan_file.h"
-#include "agent/probe_preload/process_times.h"
 #include "agent/probe_preload/ring.h"
 #include "agent/probe_preload/sites.h"
 #include "agent/probe_preload/traceparent.h"
@@ -27,8 +28,33 @@ uint32_t& Opening() { return fieldcost_attached[1]; }
 uint64_t RunNumber() {
   uint64_t run = 0;
   SystemCall(SYS_getrandom, reinterpret_cast<uint64_t>(&run), sizeof run, 0);
-  if (run == 0) run = UnixNs() ^ (uint64_t{process.pid} << 40);
+  if (run == 0) run = intercept::UnixNanoseconds() ^ (uint64_t{process.pid} << 40);
   return run;
+}
+
+// When this process began, by CLOCK_BOOTTIME, as /proc tells it (10 ms); 0: not known.
+uint64_t ProcessStartBootNs() {
+  static const char kStat[] = "/proc/self/stat";
+  constexpr uint64_t kNsOfTick = 10'000'000;  // USER_HZ is 100
+  constexpr int kStartField = 22;             // "starttime"; the third follows the name's ')'
+  char text[1024];
+  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(kStat), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const int64_t size = SystemCall(SYS_read, static_cast<uint64_t>(fd),
+                                  reinterpret_cast<uint64_t>(text), sizeof text - 1);
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  int64_t at = size;
+  while (at > 0 && text[at] != ')') --at;
+  for (int field = 2; field < kStartField && text[at] != '\0'; ++at) {
+    if (text[at] == ' ') ++field;
+  }
+  uint64_t ticks = 0;
+  for (; text[at] >= '0' && text[at] <= '9'; ++at) {
+    ticks = ticks * 10 + static_cast<uint64_t>(text[at] - '0');
+  }
+  return ticks * kNsOfTick;
 }
 
 void FillHeader(shm::ProbeHeader* header) {
@@ -42,9 +68,9 @@ void FillHeader(shm::ProbeHeader* header) {
   header->parent_pid = static_cast<uint32_t>(SystemCall(SYS_getppid));
   header->tsc_to_ns_multiplier = process.multiplier;
   header->start_ticks = Now();
-  header->start_unix_ns = UnixNs();
-  header->start_monotonic_ns = MonotonicNs();
-  header->start_boot_ns = BootNs();
+  header->start_unix_ns = intercept::UnixNanoseconds();
+  header->start_monotonic_ns = intercept::ReadClock(CLOCK_MONOTONIC);
+  header->start_boot_ns = intercept::ReadClock(CLOCK_BOOTTIME);
   header->process_start_unix_ns = header->start_unix_ns;
   const uint64_t began = ProcessStartBootNs();
   if (began != 0 && began <= header->start_boot_ns) {
@@ -116,7 +142,8 @@ void BeginOwnEvent(const char* traceparent) {
   hit.kind = shm::kProbeBegin;
   hit.ticks = header.start_ticks;
   if (takes_start) {
-    hit.ticks -= TicksOfNs(header.start_unix_ns - header.process_start_unix_ns, process.multiplier);
+    const uint64_t ns = header.start_unix_ns - header.process_start_unix_ns;
+    hit.ticks -= process.multiplier == 0 ? ns : intercept::TicksOf(ns, process.multiplier);
   }
   if (traceparent != nullptr && ReadTraceparent(traceparent, &process.own, &hit.parent)) {
     hit.kind = shm::kProbeJoin;

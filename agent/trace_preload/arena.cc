@@ -2,8 +2,8 @@
 
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
+#include "agent/intercept/clock.h"
 #include "agent/intercept/code_offset.h"
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/mapped_memory.h"
@@ -30,12 +30,6 @@ ModuleRange ranges[shm::kTraceModules];
 // For [other], and first nodes of threads, when all else is used up.
 constexpr uint32_t kReservedPart = 16;
 
-uint64_t MonotonicNanoseconds() {
-  timespec now = {};
-  SystemCall(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<uint64_t>(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 void FillHeader(shm::TraceHeader* header) {
   const shm::TracePlanHeader& plan = Plan();
   memcpy(header->magic, shm::kTraceMagic, sizeof header->magic);
@@ -47,7 +41,7 @@ void FillHeader(shm::TraceHeader* header) {
   header->attached = 1;
   header->arena_bytes = plan.arena_bytes;
   header->start_unix_ns = intercept::UnixNanoseconds();
-  header->start_monotonic_ns = MonotonicNanoseconds();
+  header->start_monotonic_ns = intercept::ReadClock(CLOCK_MONOTONIC);
   header->start_ticks = intercept::ReadTimeStamp();
   header->tsc_to_ns_multiplier = plan.tsc_to_ns_multiplier;
   intercept::TextBuilder(header->program, sizeof header->program).Add(intercept::ProgramPath());
