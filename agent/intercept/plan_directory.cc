@@ -17,16 +17,6 @@ namespace {
 char directory[kMaxPath];
 char program[kMaxPath];
 
-const char* Variable(char** environment, const char* name) {
-  const size_t bytes = strlen(name);
-  for (; environment != nullptr && *environment != nullptr; ++environment) {
-    if (strncmp(*environment, name, bytes) == 0 && (*environment)[bytes] == '=') {
-      return *environment + bytes + 1;
-    }
-  }
-  return "";
-}
-
 const void* MapFile(int64_t fd, uint64_t* size) {
   struct stat found;
   if (fstat(static_cast<int>(fd), &found) != 0 || found.st_size <= 0) return nullptr;
@@ -46,7 +36,7 @@ void ReadProgramPath() {
 
 const void* MapPlan(char** environment, const char* variable, const char* plan_name,
                     uint64_t* size) {
-  const char* const named = Variable(environment, variable);
+  const char* const named = EnvironmentValue(environment, variable);
   if (*named != '/' || getauxval(AT_SECURE) != 0) return nullptr;
   if (!TextBuilder(directory, sizeof directory).Add(named).ok()) return nullptr;
   static char path[kMaxPath];

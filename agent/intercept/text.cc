@@ -4,6 +4,16 @@
 
 namespace fieldcost::intercept {
 
+const char* EnvironmentValue(char** environment, const char* name) {
+  const size_t bytes = strlen(name);
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    if (strncmp(*environment, name, bytes) == 0 && (*environment)[bytes] == '=') {
+      return *environment + bytes + 1;
+    }
+  }
+  return "";
+}
+
 size_t PartBytes(const char* list) {
   size_t bytes = 0;
   while (list[bytes] != '\0' && list[bytes] != ',') ++bytes;

@@ -37,6 +37,18 @@ class TextBuilder {
   bool ok_ = true;
 };
 
+// Copies a text with its end, or what fits of it. Each byte is written once: what two threads copy
+// at once to one place is whole in between.
+template <size_t kBytes>
+void CopyText(char (&to)[kBytes], const char* from) {
+  size_t i = 0;
+  for (; i + 1 < kBytes && from[i] != '\0'; ++i) to[i] = from[i];
+  to[i] = '\0';
+}
+
+// What an environment says of that variable; "" if nothing.
+const char* EnvironmentValue(char** environment, const char* name);
+
 // The length of the first of the parts that a comma divides `list` into.
 size_t PartBytes(const char* list);
 

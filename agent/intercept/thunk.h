@@ -94,6 +94,18 @@ __attribute__((visibility("hidden"))) uint64_t fieldcost_empty_function(uint64_t
 __attribute__((visibility("hidden"))) uint64_t fieldcost_known_function(uint64_t value);
 }
 
+// What fieldcost_thunk_enter returns.
+struct Entry {
+  void* record;  // null: the call goes straight to the function
+  uint64_t target;
+};
+
+inline uint64_t ThunkReturn() { return reinterpret_cast<uint64_t>(fieldcost_thunk_return); }
+
+// Whether the call whose return address is there was made as the last thing that a measured
+// function did, in its place.
+inline bool IsTailCall(const uint64_t* return_slot) { return *return_slot == ThunkReturn(); }
+
 // What the slots of a function with the thunk of this index may hold.
 inline uint64_t StubOf(uint32_t thunk) {
   return reinterpret_cast<uint64_t>(fieldcost_stubs) + uint64_t{thunk} * FIELDCOST_STUB_BYTES;

@@ -13,17 +13,9 @@
 
 namespace fieldcost::lab_preload {
 
-// Returned in rax:rdx. A null record means: go straight to the function.
-struct Entry {
-  Record* record;
-  uint64_t target;
-};
+using intercept::Entry;
 
 namespace {
-
-bool IsTailCall(const uint64_t* return_slot) {
-  return *return_slot == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return);
-}
 
 // While this lives, calls that a signal handler makes on this thread go straight on: blocks have
 // one writer. A handler that jumps out of it leaves its mark, which is seen to be stale by a call
@@ -234,7 +226,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   if (!writing.is_ours()) return straight;
   shm::LabBlock* const block = BlockOf(thread, what);
   if (block == nullptr) return straight;
-  DropGone(thread, here, IsTailCall(return_slot));
+  DropGone(thread, here, intercept::IsTailCall(return_slot));
   if (thread->top == nullptr) thread->unrecorded_count = 0;
   Record* const record = process.mode == shm::kLabMap
                              ? BeginMapped(thread, what, return_slot, block)

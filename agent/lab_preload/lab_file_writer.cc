@@ -28,7 +28,7 @@ void FillHeader(shm::LabHeader* header) {
   header->start_unix_ns = intercept::UnixNanoseconds();
   header->tsc_to_ns_multiplier = process.ticks_to_ns;
   header->bias_ps = intercept::PicosecondsOf(process.bias_ticks, process.ticks_to_ns);
-  intercept::TextBuilder(header->program, sizeof header->program).Add(intercept::ProgramName());
+  intercept::CopyText(header->program, intercept::ProgramName());
 }
 
 }  // namespace

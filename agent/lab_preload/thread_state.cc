@@ -1,18 +1,16 @@
 #include "agent/lab_preload/thread_state.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/thread_slots.h"
 #include "agent/intercept/thunk.h"
-#include "agent/intercept/x86_64/machine.h"
 #include "agent/lab_preload/targets.h"
 
 namespace fieldcost::lab_preload {
 
-using intercept::SystemCall;
+using intercept::CopyText;
 
 __thread ThreadState* fieldcost_current_thread;
 
@@ -34,10 +32,6 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   return true;
 }
 
-void CopyText(char* to, const char* from) {
-  while (*from != '\0') *to++ = *from++;
-}
-
 void Drop(ThreadState* thread, Record* record) {
   ++record->block->abandoned;
   Remove(thread, record);
@@ -48,8 +42,7 @@ void Drop(ThreadState* thread, Record* record) {
 // thunk goes on, or, at the call's beginning and end, the caller's address.
 bool IsInPlace(const Record& record) {
   const uint64_t holds = *reinterpret_cast<const uint64_t*>(record.stack_pointer);
-  return holds == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return) ||
-         holds == record.return_address;
+  return holds == intercept::ThunkReturn() || holds == record.return_address;
 }
 
 }  // namespace
@@ -80,7 +73,7 @@ __attribute__((cold)) bool Describe(uint32_t api) {
   if (const intercept::ElfObject* const provider = ProviderOf(target)) {
     described->build_id_bytes = provider->build_id_bytes;
     memcpy(described->build_id, provider->build_id, provider->build_id_bytes);
-    intercept::TextBuilder(described->path, sizeof described->path).Add(provider->path);
+    CopyText(described->path, provider->path);
   }
   uint32_t flags = shm::kLabDescribed;
   if (target.is_allocator != 0) flags |= shm::kLabAllocator;

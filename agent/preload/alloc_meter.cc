@@ -16,8 +16,7 @@ bool IsOver(const ThreadState* thread, const Record* record) {
   const uint64_t place = record->stack_pointer;
   if (!thread->stack.Holds(here)) return false;
   if (!thread->stack.Holds(place)) return false;
-  return place < here || *reinterpret_cast<const uint64_t*>(place) !=
-                             reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return);
+  return place < here || *reinterpret_cast<const uint64_t*>(place) != intercept::ThunkReturn();
 }
 
 __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, uint64_t caller) {
@@ -26,8 +25,7 @@ __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, 
   const PickState& pick = process.picks[PickOf(*record)];
   thread->allocated_inclusive += bytes;
   // A function that ends in `return malloc(n)` has left its frame: the caller is then our thunk.
-  if ((caller >= pick.code_begin && caller < pick.code_end) ||
-      caller == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return)) {
+  if ((caller >= pick.code_begin && caller < pick.code_end) || caller == intercept::ThunkReturn()) {
     thread->allocated_exclusive += bytes;
   }
   shm::Cell* const cells = CellsOf(thread, PickOf(*record));

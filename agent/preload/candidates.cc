@@ -113,20 +113,6 @@ void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Can
   }
 }
 
-bool MatchesList(const char* list, const char* soname, const char* symbol) {
-  char name[512];
-  intercept::TextBuilder builder(name, sizeof name);
-  builder.Add(soname).Add("!").Add(symbol);
-  if (!builder.ok()) return false;
-  while (*list != '\0') {
-    const size_t bytes = intercept::PartBytes(list);
-    if (GlobMatches(list, bytes, name, strlen(name))) return true;
-    list += bytes;
-    if (*list == ',') ++list;
-  }
-  return false;
-}
-
 // True if some pattern of the list could match this symbol of any library: spares the resolution of
 // slots that cannot be meant.
 bool SymbolMatchesList(const char* list, const char* symbol) {
@@ -188,7 +174,7 @@ void PickByName(const Request& request, const SlotSpace& space, uint32_t first_o
           return true;
         Candidate candidate;
         if (MakeCandidate(space, importer, relocation, slot, &candidate) &&
-            MatchesList(request.forced_pick, candidate.module, candidate.symbol) &&
+            intercept::NamesApi(request.forced_pick, candidate.module, candidate.symbol) &&
             !AlreadyPicked(*picks, candidate)) {
           picks->left_out = picks->count == shm::kMaxPicks;
           if (picks->left_out) return false;

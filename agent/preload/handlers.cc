@@ -11,20 +11,12 @@
 
 namespace fieldcost::preload {
 
+using intercept::Entry;
+using intercept::IsTailCall;
 using intercept::kSampledFlag;
 using intercept::NanosecondsOf;
 
-// Returned in rax:rdx. A null record means: go straight to the function.
-struct Entry {
-  Record* record;
-  uint64_t target;
-};
-
 namespace {
-
-bool IsTailCall(const uint64_t* return_slot) {
-  return *return_slot == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return);
-}
 
 // True if this call is made from inside the measured call `outer`. A frame further down the stack
 // is; one at the same place is too if it was tail-called (its return address is the thunk's). A
@@ -46,7 +38,7 @@ bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
   if (!thread->stack.Holds(place)) return false;
   if (place <= here) return IsBusy(active);
   const uint64_t holds = *reinterpret_cast<const uint64_t*>(place);
-  if (holds == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return)) return false;
+  if (holds == intercept::ThunkReturn()) return false;
   return !IsBusy(active) || holds != record->return_address;
 }
 

@@ -16,21 +16,12 @@
 namespace fieldcost::preload {
 namespace {
 
+using intercept::EnvironmentValue;
 using intercept::SystemCall;
-
-const char* Variable(char** environment, const char* name) {
-  const size_t bytes = strlen(name);
-  for (; environment != nullptr && *environment != nullptr; ++environment) {
-    if (strncmp(*environment, name, bytes) == 0 && (*environment)[bytes] == '=') {
-      return *environment + bytes + 1;
-    }
-  }
-  return "";
-}
 
 bool CopyVariable(char** environment, const char* name, char* to, size_t capacity) {
   intercept::TextBuilder builder(to, capacity);
-  return builder.Add(Variable(environment, name)).ok();
+  return builder.Add(EnvironmentValue(environment, name)).ok();
 }
 
 // 0 unless it is a number of at most 19 digits.
@@ -151,9 +142,9 @@ bool ReadRequest(char** environment, Request* request) {
   if (getauxval(AT_SECURE) != 0) return false;
   const bool pick_fits = CopyVariable(environment, shm::kPickVariable, request->forced_pick,
                                       sizeof request->forced_pick);
-  request->request_id = ParseNumber(Variable(environment, shm::kAskedVariable));
+  request->request_id = ParseNumber(EnvironmentValue(environment, shm::kAskedVariable));
   request->is_asked = request->request_id != 0;
-  request->metrics = ParseMetrics(Variable(environment, shm::kMetricsVariable));
+  request->metrics = ParseMetrics(EnvironmentValue(environment, shm::kMetricsVariable));
   const int64_t fd = OpenPolicy(*request);
   if (fd < 0) return false;
   const bool is_whole = ReadAt(fd, 0, &request->policy, sizeof request->policy);

@@ -21,18 +21,13 @@
 namespace fieldcost::preload {
 namespace {
 
+using intercept::CopyText;
 using intercept::SystemCall;
 using intercept::UnixNanoseconds;
 
 constexpr uint64_t kPageBytes = 4096;
 
 uint32_t MetricCount() { return static_cast<uint32_t>(__builtin_popcount(process.metrics)); }
-
-void CopyText(char* to, size_t capacity, const char* from) {
-  size_t i = 0;
-  for (; i + 1 < capacity && from[i] != '\0'; ++i) to[i] = from[i];
-  to[i] = '\0';
-}
 
 uint32_t Picoseconds(uint64_t ticks) {
   return intercept::PicosecondsOf(ticks, process.ticks_to_ns);
@@ -135,10 +130,10 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   const uint64_t first_page_end = reinterpret_cast<uint64_t>(process.header) + kPageBytes;
   if (begin + sizeof *pick > first_page_end && !intercept::Populate(begin, sizeof *pick))
     return nullptr;
-  CopyText(pick->soname, sizeof pick->soname, candidate.module);
-  CopyText(pick->symbol, sizeof pick->symbol, candidate.symbol);
-  CopyText(pick->symbol_version, sizeof pick->symbol_version, candidate.version);
-  CopyText(pick->module_path, sizeof pick->module_path, candidate.provider->path);
+  CopyText(pick->soname, candidate.module);
+  CopyText(pick->symbol, candidate.symbol);
+  CopyText(pick->symbol_version, candidate.version);
+  CopyText(pick->module_path, candidate.provider->path);
   pick->build_id_bytes = candidate.provider->build_id_bytes;
   memcpy(pick->build_id, candidate.provider->build_id, pick->build_id_bytes);
   pick->metrics = process.metrics;

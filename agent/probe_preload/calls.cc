@@ -5,8 +5,6 @@ namespace {
 
 constexpr uint32_t kMostSearched = 4096;
 
-uint64_t ThunkReturn() { return reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return); }
-
 void Leave(ThreadState* thread) {
   Record* const record = thread->innermost;
   thread->innermost = record->outer;
@@ -26,7 +24,7 @@ bool IsGone(const ThreadState* thread, uint64_t here, bool is_tail_call) {
 
 Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slot) {
   const auto here = reinterpret_cast<uint64_t>(return_slot);
-  const bool is_tail_call = *return_slot == ThunkReturn();
+  const bool is_tail_call = intercept::IsTailCall(return_slot);
   while (thread->innermost != nullptr && IsGone(thread, here, is_tail_call)) Leave(thread);
   const uint64_t frame_id = intercept::FrameIdAt(here, thread->innermost);
   Record* const record = frame_id != 0

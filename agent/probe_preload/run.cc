@@ -83,7 +83,7 @@ void FillHeader(shm::ProbeHeader* header) {
   if (is_first && plan.start_unix_ns <= header->start_unix_ns) {
     header->process_start_unix_ns = plan.start_unix_ns;
   }
-  intercept::TextBuilder(header->program, sizeof header->program).Add(intercept::ProgramPath());
+  intercept::CopyText(header->program, intercept::ProgramPath());
   header->attached = 1;
   header->next_number = 1;
 }
@@ -123,7 +123,7 @@ __attribute__((cold)) bool OpenRunOfChild() {
     __atomic_store_n(&process.detached, 1, __ATOMIC_RELAXED);
     return false;
   }
-  BeginOwnEvent(nullptr);
+  BeginOwnEvent("");
   return true;
 }
 
@@ -145,7 +145,7 @@ void BeginOwnEvent(const char* traceparent) {
     const uint64_t ns = header.start_unix_ns - header.process_start_unix_ns;
     hit.ticks -= process.multiplier == 0 ? ns : intercept::TicksOf(ns, process.multiplier);
   }
-  if (traceparent != nullptr && ReadTraceparent(traceparent, &process.own, &hit.parent)) {
+  if (ReadTraceparent(traceparent, &process.own, &hit.parent)) {
     hit.kind = shm::kProbeJoin;
   }
   hit.event = process.own;

@@ -16,7 +16,7 @@ bool OpenRunOfChild();
 // From now on nothing is taken in this process: it enters a sandbox.
 void Detach();
 
-// Begins the process's own event, or takes part in the one that TRACEPARENT tells of (may be null);
+// Begins the process's own event, or takes part in the one that TRACEPARENT tells of ("": none);
 // as a hit of this thread.
 void BeginOwnEvent(const char* traceparent);
 

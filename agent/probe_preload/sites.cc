@@ -23,9 +23,8 @@ const char* EndOf(const char* path, size_t bytes) {
 }
 
 void Describe(const SiteText& text, shm::ProbeSite* site) {
-  intercept::TextBuilder(site->label, sizeof site->label).Add(text.label);
-  const char* const file = OrEmpty(text.file);
-  intercept::TextBuilder(site->file, sizeof site->file).Add(EndOf(file, sizeof site->file));
+  intercept::CopyText(site->label, text.label);
+  intercept::CopyText(site->file, EndOf(OrEmpty(text.file), sizeof site->file));
   intercept::TextBuilder function(site->function, sizeof site->function);
   function.Add(OrEmpty(text.function));
   if (text.symbol != nullptr) function.Add("!").Add(text.symbol);

@@ -1,4 +1,3 @@
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -8,6 +7,7 @@
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/tables.h"
+#include "agent/intercept/text.h"
 #include "agent/intercept/wrappers.h"
 #include "agent/probe_preload/automatic.h"
 #include "agent/probe_preload/calls.h"
@@ -44,16 +44,6 @@ bool MakeMemory() {
          madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;
 }
 
-const char* Traceparent(char** environment) {
-  static const char kName[] = "TRACEPARENT=";
-  for (; environment != nullptr && *environment != nullptr; ++environment) {
-    if (strncmp(*environment, kName, sizeof kName - 1) == 0) {
-      return *environment + sizeof kName - 1;
-    }
-  }
-  return nullptr;
-}
-
 bool Begin(char** environment) {
   if (!MakeMemory()) return false;
   process.multiplier = Plan().tsc_to_ns_multiplier;
@@ -66,7 +56,7 @@ bool Begin(char** environment) {
   if (intercept::HasStackCopier(0)) process.never_reuse = 1;
   AddModules(0);
   if (!OpenRun()) return false;
-  BeginOwnEvent(Traceparent(environment));
+  BeginOwnEvent(intercept::EnvironmentValue(environment, "TRACEPARENT"));
   const intercept::SlotSpace space = intercept::Objects(true);
   intercept::InstallWrappers(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
   StandBeforeCalls(space, 0);

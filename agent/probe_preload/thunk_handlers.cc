@@ -13,11 +13,7 @@
 
 namespace fieldcost::probe_preload {
 
-// Returned in rax:rdx. A null record means: go straight to the function.
-struct Entry {
-  Record* record;
-  uint64_t target;
-};
+using intercept::Entry;
 
 namespace {
 

@@ -44,7 +44,7 @@ void FillHeader(shm::TraceHeader* header) {
   header->start_monotonic_ns = intercept::ReadClock(CLOCK_MONOTONIC);
   header->start_ticks = intercept::ReadTimeStamp();
   header->tsc_to_ns_multiplier = plan.tsc_to_ns_multiplier;
-  intercept::TextBuilder(header->program, sizeof header->program).Add(intercept::ProgramPath());
+  intercept::CopyText(header->program, intercept::ProgramPath());
 }
 
 uint32_t AddModule(const ElfObject& object) {

@@ -77,7 +77,7 @@ ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, shm::Tr
 // it (same return address; a second time from one line it is not), or a thunk has called it.
 bool IsWithin(const Frame& top, const HookCall& call) {
   if (top.record != nullptr) {
-    return call.site == reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return);
+    return call.site == intercept::ThunkReturn();
   }
   return top.site == call.site && top.hook != call.hook;
 }

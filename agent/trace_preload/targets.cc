@@ -93,8 +93,8 @@ __attribute__((cold)) void Describe(uint32_t api) {
   auto* const described = InFile<shm::TraceApi>(shm::TraceApisOffset(), api);
   if (!intercept::Populate(reinterpret_cast<uint64_t>(described), sizeof *described)) return;
   // Two threads may do this at once, and write the same.
-  intercept::TextBuilder(described->symbol, sizeof described->symbol).Add(target.symbol);
-  intercept::TextBuilder(described->version, sizeof described->version).Add(target.version);
+  intercept::CopyText(described->symbol, target.symbol);
+  intercept::CopyText(described->version, target.version);
   described->module = KnowModule(intercept::RealOf(target.address));
   __atomic_store_n(&described->complete, 1, __ATOMIC_RELEASE);
   __atomic_store_n(&target.described, 1, __ATOMIC_RELEASE);

@@ -7,17 +7,11 @@
 
 namespace fieldcost::trace_preload {
 
-// Returned in rax:rdx. A null record means: go straight to the function.
-struct Entry {
-  Record* record;
-  uint64_t target;
-};
+using intercept::Entry;
 
 namespace {
 
 constexpr uint32_t kMostSearched = 4096;
-
-uint64_t ThunkReturn() { return reinterpret_cast<uint64_t>(intercept::fieldcost_thunk_return); }
 
 void Release(ThreadState* thread, Record* record) {
   intercept::FreeRecord(thread->records, record, &thread->lowest_free);
@@ -31,7 +25,7 @@ void LeaveGoneBefore(ThreadState* thread, uint64_t here, bool is_tail_call) {
 
 Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   const auto here = reinterpret_cast<uint64_t>(return_slot);
-  LeaveGoneBefore(thread, here, *return_slot == ThunkReturn());
+  LeaveGoneBefore(thread, here, intercept::IsTailCall(return_slot));
   shm::TraceNode* const node = ChildOf(thread, thread->top->node, shm::kTraceApiPlace | api);
   const uint64_t frame_id = intercept::FrameIdAt(here, thread->top->record);
   Record* const record = frame_id != 0
@@ -54,7 +48,7 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   // Another stack may be gone before it is looked at.
   frame.check = thread->stack.Holds(here) ? return_slot : nullptr;
   frame.place = shm::kTraceApiPlace | api;
-  frame.site = ThunkReturn();
+  frame.site = intercept::ThunkReturn();
   frame.here = here;
   frame.hook = 0;
   frame.record = record;
