@@ -106,7 +106,8 @@ void ReadBuildId(const uint8_t* notes, uint64_t bytes, ElfObject* object) {
     if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
         memcmp(notes + sizeof *header, "GNU", 4) == 0) {
       object->build_id = notes + sizeof *header + name_bytes;
-      object->build_id_bytes = header->n_descsz > 32 ? 32 : header->n_descsz;
+      object->build_id_bytes =
+          header->n_descsz > kMaxBuildIdBytes ? kMaxBuildIdBytes : header->n_descsz;
       return;
     }
     notes += all;

@@ -7,6 +7,7 @@
 namespace fieldcost::intercept {
 
 inline constexpr uint32_t kMaxObjects = 512;
+inline constexpr uint32_t kMaxBuildIdBytes = 32;
 
 // A loaded ELF object as its dynamic section describes it. Points into the object's own memory.
 struct ElfObject {
@@ -32,8 +33,8 @@ struct ElfObject {
   uint64_t relro_end;
   const Elf64_Dyn* dynamic;
   const uint8_t* build_id;
-  uint32_t build_id_bytes;
-  bool is_dynamic;  // brought by dlopen, may be unloaded
+  uint32_t build_id_bytes;  // at most kMaxBuildIdBytes
+  bool is_dynamic;          // brought by dlopen, may be unloaded
 };
 
 // The objects loaded now, in search order, without the vDSO, ld.so and this library. Returns how
@@ -100,6 +101,14 @@ bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, ui
 
 inline bool Contains(const ElfObject& object, uint64_t address) {
   return address >= object.begin && address < object.end;
+}
+
+// The one of these that holds `address`; null if none does.
+inline const ElfObject* ObjectAt(const ElfObject* objects, uint32_t count, uint64_t address) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (Contains(objects[i], address)) return &objects[i];
+  }
+  return nullptr;
 }
 
 }  // namespace fieldcost::intercept

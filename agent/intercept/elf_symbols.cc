@@ -157,10 +157,8 @@ const Elf64_Sym* FindExport(const ElfObject& object, const char* name, uint32_t 
 }
 
 bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, uint64_t address) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (Contains(objects[i], address)) return FindExport(objects[i], name, "") != nullptr;
-  }
-  return false;
+  const ElfObject* const object = ObjectAt(objects, count, address);
+  return object != nullptr && FindExport(*object, name, "") != nullptr;
 }
 
 }  // namespace fieldcost::intercept

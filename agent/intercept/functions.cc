@@ -75,13 +75,6 @@ constexpr Pattern kNeverPicked[] = {
     "verrx",
 };
 
-const ElfObject* ProviderOf(const ElfObject* objects, uint32_t count, uint64_t address) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (Contains(objects[i], address)) return &objects[i];
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 bool IsSameFunction(const Function& one, const Function& other) {
@@ -111,7 +104,7 @@ bool FollowSlot(const SlotSpace& space, const ElfObject& importer, const Elf64_R
   if (!MayBeStoodBefore(symbol)) return false;
   const uint64_t target = TargetOf(space, importer, relocation, slot);
   if (target == 0) return false;
-  const ElfObject* const provider = ProviderOf(space.objects, space.object_count, target);
+  const ElfObject* const provider = ObjectAt(space.objects, space.object_count, target);
   if (provider == nullptr) return false;
   const Elf64_Sym* const definition =
       FindExport(*provider, symbol, NeededVersion(importer, relocation));

@@ -15,10 +15,7 @@ uint32_t start_count;   // of those, which stay as long as the program
 bool data_slots;
 
 bool IsKnownAddress(uint64_t address) {
-  for (uint32_t i = 0; i < object_count; ++i) {
-    if (Contains(tables->objects[i], address)) return true;
-  }
-  return false;
+  return ObjectAt(tables->objects, object_count, address) != nullptr;
 }
 
 bool Add(const ElfObject& object) {
@@ -79,10 +76,7 @@ bool AddObjectsOf(void* handle) {
 bool HasDynamicObjects() { return __atomic_load_n(&object_count, __ATOMIC_RELAXED) > start_count; }
 
 bool IsInDynamicObject(uint64_t address) {
-  for (uint32_t i = start_count; i < object_count; ++i) {
-    if (Contains(tables->objects[i], address)) return true;
-  }
-  return false;
+  return ObjectAt(tables->objects + start_count, object_count - start_count, address) != nullptr;
 }
 
 bool IsAnyDynamicObjectGone() {

@@ -2,7 +2,9 @@
 
 #include <stdint.h>
 
+#include "agent/intercept/hooks.h"
 #include "agent/intercept/slots.h"
+#include "agent/intercept/wrappers.h"
 
 namespace fieldcost::intercept {
 
@@ -39,6 +41,26 @@ void TakeInLibrary(void* handle, Leave leave, TakeIn take_in) {
   if (IsAnyDynamicObjectGone()) leave();
   const uint32_t first_new = Objects(false).object_count;
   if (AddObjectsOf(handle)) take_in(Objects(false), first_new);
+}
+
+// What every library does for OnLibraryMayGo, under the patch lock: `leave()` what dlopen brought.
+template <typename Leave>
+void LeaveLibrary(Leave leave) {
+  if (!HasDynamicObjects()) return;
+  const PatchLock lock(PatchLock::Patience::kWait);
+  if (lock.held()) leave();
+}
+
+// How a library leaves what dlopen brought: slots there are as they were, the objects are not known
+// any more, and `forget(thunk)` is called for those of the first `thunk_count` thunks that stand in
+// front of a function there. REQUIRES: the patch lock.
+template <typename Forget>
+void LeaveDynamicObjects(uint32_t thunk_count, Forget forget) {
+  GiveBackDynamicSlots();
+  for (uint32_t thunk = 0; thunk < thunk_count; ++thunk) {
+    if (IsInDynamicObject(RealOf(TargetOfThunk(thunk)))) forget(thunk);
+  }
+  RemoveDynamicObjects();
 }
 
 }  // namespace fieldcost::intercept

@@ -37,9 +37,7 @@ __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
 }
 
 __attribute__((cold, noinline)) void OnLibraryMayGo() {
-  if (!HasDynamicObjects()) return;
-  const PatchLock lock(PatchLock::Patience::kWait);
-  if (lock.held()) lab_preload::LeaveDynamicObjects();
+  LeaveLibrary(lab_preload::LeaveDynamicObjects);
 }
 
 void OnTransfer(int, int, uint64_t) {}

@@ -6,7 +6,7 @@
 #include "agent/intercept/functions.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
-#include "agent/intercept/target_table.h"
+#include "agent/intercept/targets.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
@@ -23,11 +23,6 @@ using intercept::SlotSpace;
 
 intercept::TargetTable table;  // by hash
 
-// The place of an API's number; where it is to be put if the API has none.
-uint16_t* Find(uint64_t hash) {
-  return table.Find(hash, [hash](uint32_t target) { return process.targets[target].hash == hash; });
-}
-
 bool IsTooLong(const Function& function) {
   return strlen(function.symbol) >= sizeof(shm::LabApi::symbol) ||
          strlen(function.module) >= sizeof(shm::LabApi::module) ||
@@ -37,7 +32,7 @@ bool IsTooLong(const Function& function) {
 // The target's number, made if it is new; kNoThunk if it is not measured.
 uint32_t TargetFor(const Function& function) {
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
-  uint16_t* const place = Find(hash);
+  uint16_t* const place = table.FindIn(process.targets, hash);
   const bool is_new = *place == 0;
   if (is_new) {
     if (!IsWanted(function.module, function.symbol)) return kNoThunk;
@@ -67,36 +62,24 @@ uint32_t TargetFor(const Function& function) {
 }  // namespace
 
 void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
-  intercept::PatchSlots(
-      space, first_object, space.data_too,
-      [&space](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
-        Function function;
-        if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return kNoThunk;
-        if (*function.module == '\0') function.module = intercept::ProgramName();
-        const uint32_t target = TargetFor(function);
-        if (target != kNoThunk && process.targets[target].role == shm::kLabKnown) return kNoThunk;
-        return target;
-      });
+  intercept::PatchFunctions(space, first_object, [](const Function& function) {
+    const uint32_t target = TargetFor(function);
+    if (target != kNoThunk && process.targets[target].role == shm::kLabKnown) return kNoThunk;
+    return target;
+  });
   process.header->candidate_count = process.target_count;
 }
 
 void LeaveDynamicObjects() {
-  intercept::GiveBackDynamicSlots();
-  for (uint32_t i = 0; i < process.target_count; ++i) {
+  intercept::LeaveDynamicObjects(process.target_count, [](uint32_t i) {
     Target& target = process.targets[i];
-    if (!intercept::IsInDynamicObject(intercept::RealOf(target.address))) continue;
     target.module = target.symbol = target.version = nullptr;
-  }
-  intercept::RemoveDynamicObjects();
+  });
 }
 
 const ElfObject* ProviderOf(const Target& target) {
   const SlotSpace space = intercept::Objects(false);
-  const uint64_t address = intercept::RealOf(target.address);
-  for (uint32_t i = 0; i < space.object_count; ++i) {
-    if (intercept::Contains(space.objects[i], address)) return &space.objects[i];
-  }
-  return nullptr;
+  return intercept::ObjectAt(space.objects, space.object_count, intercept::RealOf(target.address));
 }
 
 }  // namespace fieldcost::lab_preload

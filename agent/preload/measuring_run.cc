@@ -146,22 +146,19 @@ void InstallMeters(const SlotSpace& space) {
   }
 }
 
-void ForgetDynamicObjectsLocked() {
-  intercept::GiveBackDynamicSlots();
-  for (uint32_t i = 0; i < process.pick_count; ++i) {
-    if (!intercept::IsInDynamicObject(intercept::RealOf(process.picks[i].target))) continue;
+void LeaveDynamicObjects() {
+  intercept::LeaveDynamicObjects(process.pick_count, [](uint32_t pick) {
     if (run.request->is_forced()) {
-      SuspendPick(i);
+      SuspendPick(pick);
     } else {
-      EndPick(i, shm::kPickEnded);
+      EndPick(pick, shm::kPickEnded);
     }
-  }
-  intercept::RemoveDynamicObjects();
+  });
 }
 
 // Something may have been unloaded by somebody whose calls nobody looks at.
 void ForgetWhatIsGone() {
-  if (intercept::IsAnyDynamicObjectGone()) ForgetDynamicObjectsLocked();
+  if (intercept::IsAnyDynamicObjectGone()) LeaveDynamicObjects();
 }
 
 // What the picks of a phase that begins now have in common.
@@ -369,13 +366,11 @@ __attribute__((cold, noinline)) void DetachForGood(shm::Skip reason) {
 }
 
 __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
-  intercept::TakeInLibrary(handle, ForgetDynamicObjectsLocked, TakeIn);
+  intercept::TakeInLibrary(handle, LeaveDynamicObjects, TakeIn);
 }
 
 __attribute__((cold, noinline)) void OnLibraryMayGo() {
-  if (!intercept::HasDynamicObjects()) return;
-  const PatchLock lock(PatchLock::Patience::kWait);
-  if (lock.held()) ForgetDynamicObjectsLocked();
+  intercept::LeaveLibrary(LeaveDynamicObjects);
 }
 
 }  // namespace fieldcost::preload

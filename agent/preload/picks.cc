@@ -38,15 +38,13 @@ void Aim(PickState* pick, const Candidate& candidate) {
 // Whether the slot is for that pick's version of the symbol: two may lead to one function.
 bool IsOfVersion(const intercept::SlotSpace& space, const intercept::ElfObject& importer,
                  const Elf64_Rela& relocation, uint64_t target, const shm::Pick& pick) {
-  for (uint32_t i = 0; i < space.object_count; ++i) {
-    const intercept::ElfObject& provider = space.objects[i];
-    if (!intercept::Contains(provider, target)) continue;
-    const Elf64_Sym* const definition = intercept::FindExport(
-        provider, pick.symbol, intercept::NeededVersion(importer, relocation));
-    return definition != nullptr &&
-           strcmp(intercept::DefinedVersion(provider, definition), pick.symbol_version) == 0;
-  }
-  return false;
+  const intercept::ElfObject* const provider =
+      intercept::ObjectAt(space.objects, space.object_count, target);
+  if (provider == nullptr) return false;
+  const Elf64_Sym* const definition =
+      intercept::FindExport(*provider, pick.symbol, intercept::NeededVersion(importer, relocation));
+  return definition != nullptr &&
+         strcmp(intercept::DefinedVersion(*provider, definition), pick.symbol_version) == 0;
 }
 
 void GiveBackSlots(uint32_t pick, uint32_t phase) {

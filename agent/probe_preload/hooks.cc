@@ -37,9 +37,7 @@ __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
 }
 
 __attribute__((cold, noinline)) void OnLibraryMayGo() {
-  if (!HasDynamicObjects()) return;
-  const PatchLock lock(PatchLock::Patience::kWait);
-  if (lock.held()) probe_preload::LeaveDynamicObjects();
+  LeaveLibrary(probe_preload::LeaveDynamicObjects);
 }
 
 // Nobody asks for these.

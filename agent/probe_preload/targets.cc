@@ -5,7 +5,7 @@
 #include "agent/intercept/functions.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
-#include "agent/intercept/target_table.h"
+#include "agent/intercept/targets.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
@@ -115,13 +115,9 @@ void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
 }
 
 void LeaveDynamicObjects() {
-  intercept::GiveBackDynamicSlots();
-  for (uint32_t i = 0; i < process.target_count; ++i) {
-    Target& target = process.targets[i];
-    if (!intercept::IsInDynamicObject(intercept::RealOf(target.address))) continue;
-    target.module = target.symbol = nullptr;
-  }
-  intercept::RemoveDynamicObjects();
+  intercept::LeaveDynamicObjects(process.target_count, [](uint32_t i) {
+    process.targets[i].module = process.targets[i].symbol = nullptr;
+  });
 }
 
 __attribute__((cold)) void StandBeforeMain(uint64_t* main_address) {

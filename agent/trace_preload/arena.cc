@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/clock.h"
-#include "agent/intercept/code_offset.h"
+#include "agent/intercept/describe_module.h"
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/objects.h"
@@ -54,16 +54,8 @@ uint32_t AddModule(const ElfObject& object) {
   if (!intercept::Populate(reinterpret_cast<uint64_t>(module), sizeof *module)) {
     return shm::kTraceNoModule;
   }
-  const char* const path = *object.path == '\0' ? intercept::ProgramPath() : object.path;
-  intercept::TextBuilder(module->path, sizeof module->path).Add(path);
-  intercept::TextBuilder(module->soname, sizeof module->soname).Add(object.soname);
-  module->build_id_bytes =
-      object.build_id_bytes <= sizeof module->build_id ? object.build_id_bytes : 0;
-  memcpy(module->build_id, object.build_id, module->build_id_bytes);
-  module->base = object.base;
-  module->begin = object.begin;
-  module->end = object.end;
-  module->code_offset = intercept::CodeOffsetOf(object);
+  intercept::DescribeModule(object, module);
+  intercept::CopyText(module->soname, object.soname);
   __atomic_store_n(&module->complete, 1, __ATOMIC_RELEASE);
   ranges[index].begin = object.begin;
   __atomic_store_n(&ranges[index].end, object.end, __ATOMIC_RELEASE);

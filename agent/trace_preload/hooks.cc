@@ -38,9 +38,7 @@ __attribute__((cold, noinline)) void OnLibraryLoaded(void* handle) {
 }
 
 __attribute__((cold, noinline)) void OnLibraryMayGo() {
-  if (!HasDynamicObjects()) return;
-  const PatchLock lock(PatchLock::Patience::kWait);
-  if (lock.held()) trace_preload::LeaveDynamicObjects();
+  LeaveLibrary(trace_preload::LeaveDynamicObjects);
 }
 
 void OnWait() {}

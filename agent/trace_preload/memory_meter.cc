@@ -71,14 +71,12 @@ const intercept::WrappedFunction kFreeing[] = {
 
 // A program's own allocator may have no such function, and libc's does not know its blocks.
 void FindUsableSize(const intercept::SlotSpace& space) {
-  for (uint32_t i = 0; i < space.object_count; ++i) {
-    const intercept::ElfObject& object = space.objects[i];
-    if (real_free == 0 || !intercept::Contains(object, real_free)) continue;
-    const Elf64_Sym* const found = intercept::FindExport(object, "malloc_usable_size", "");
-    if (found == nullptr || ELF64_ST_TYPE(found->st_info) != STT_FUNC) return;
-    usable_size = reinterpret_cast<size_t (*)(void*)>(object.base + found->st_value);
-    return;
-  }
+  const intercept::ElfObject* const allocator =
+      intercept::ObjectAt(space.objects, space.object_count, real_free);
+  if (allocator == nullptr) return;
+  const Elf64_Sym* const found = intercept::FindExport(*allocator, "malloc_usable_size", "");
+  if (found == nullptr || ELF64_ST_TYPE(found->st_info) != STT_FUNC) return;
+  usable_size = reinterpret_cast<size_t (*)(void*)>(allocator->base + found->st_value);
 }
 
 // All of the malloc family but realloc, which gives back, too.

@@ -6,7 +6,7 @@
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
-#include "agent/intercept/target_table.h"
+#include "agent/intercept/targets.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
@@ -17,17 +17,11 @@
 namespace fieldcost::trace_preload {
 namespace {
 
-using intercept::ElfObject;
 using intercept::Function;
 using intercept::kNoThunk;
 using intercept::SlotSpace;
 
 intercept::TargetTable table;  // by hash
-
-// The place of an API's number; where it is to be put if the API has none.
-uint16_t* Find(uint64_t hash) {
-  return table.Find(hash, [hash](uint32_t target) { return process.targets[target].hash == hash; });
-}
 
 bool IsTooLong(const Function& function) {
   return strlen(function.symbol) >= sizeof(shm::TraceApi::symbol) ||
@@ -46,7 +40,7 @@ bool IsHook(const char* symbol) {
 uint32_t TargetFor(const Function& function) {
   if (IsHook(function.symbol) || !IsWanted(function.module, function.symbol)) return kNoThunk;
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
-  uint16_t* const place = Find(hash);
+  uint16_t* const place = table.FindIn(process.targets, hash);
   if (*place == 0) {
     if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
       ++process.header->left_out;
@@ -66,25 +60,15 @@ uint32_t TargetFor(const Function& function) {
 }  // namespace
 
 void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
-  intercept::PatchSlots(
-      space, first_object, space.data_too,
-      [&space](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
-        Function function;
-        if (!intercept::FollowSlot(space, importer, relocation, slot, &function)) return kNoThunk;
-        if (*function.module == '\0') function.module = intercept::ProgramName();
-        return TargetFor(function);
-      });
+  intercept::PatchFunctions(space, first_object, TargetFor);
   process.header->api_count = process.target_count;
 }
 
 void LeaveDynamicObjects() {
-  intercept::GiveBackDynamicSlots();
-  for (uint32_t i = 0; i < process.target_count; ++i) {
+  intercept::LeaveDynamicObjects(process.target_count, [](uint32_t i) {
     Target& target = process.targets[i];
-    if (!intercept::IsInDynamicObject(intercept::RealOf(target.address))) continue;
     target.module = target.symbol = target.version = nullptr;
-  }
-  intercept::RemoveDynamicObjects();
+  });
 }
 
 __attribute__((cold)) void Describe(uint32_t api) {

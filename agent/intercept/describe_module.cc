@@ -1,6 +1,4 @@
-#include "agent/intercept/code_offset.h"
-
-#include <string.h>
+#include "agent/intercept/describe_module.h"
 
 namespace fieldcost::intercept {
 

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/intercept/functions.h"
+#include "agent/intercept/plan_directory.h"
+#include "agent/intercept/slots.h"
+#include "agent/intercept/thunk.h"
+
+namespace fieldcost::intercept {
+
+// For libraries that stand in front of many functions: targets, which are numbered like the thunks.
+
+// Which target has a hash: open addressing. Lies in zeroed memory.
+struct TargetTable {
+  static constexpr uint32_t kPlaces = 4 * kThunkCount;
+  uint16_t places[kPlaces];  // number of the target + 1
+
+  // The place of the number of the target with that hash for which `is_it(number)` is true; where
+  // it is to be put if there is none.
+  template <typename Predicate>
+  uint16_t* Find(uint64_t hash, Predicate is_it) {
+    uint64_t at = hash % kPlaces;
+    while (places[at] != 0 && !is_it(places[at] - 1U)) at = (at + 1) % kPlaces;
+    return &places[at];
+  }
+  // The same of targets that keep their hash.
+  template <typename Target>
+  uint16_t* FindIn(const Target* targets, uint64_t hash) {
+    return Find(hash, [targets, hash](uint32_t number) { return targets[number].hash == hash; });
+  }
+};
+
+// Patches the slots, of the kinds that the space has, that lead to functions which a thunk may
+// stand in front of: PatchSlots with thunk_for(function), whose `module` is the program's name
+// where the program itself provides it.
+template <typename ThunkFor>
+void PatchFunctions(const SlotSpace& space, uint32_t first_object, ThunkFor thunk_for) {
+  PatchSlots(space, first_object, space.data_too,
+             [&](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
+               Function function;
+               if (!FollowSlot(space, importer, relocation, slot, &function)) return kNoThunk;
+               if (*function.module == '\0') function.module = ProgramName();
+               return thunk_for(function);
+             });
+}
+
+}  // namespace fieldcost::intercept
