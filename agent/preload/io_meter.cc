@@ -1,23 +1,27 @@
-#include "agent/preload/io_meter.h"
-
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/io_wrappers.h"
 #include "agent/preload/measuring.h"
 
+// While a thread measures a pick that meters I/O, what intercept's wrappers of I/O functions move
+// is added to the thread's counters `io`.
+
 namespace fieldcost::preload {
 namespace {
 
-// Distance from a counter of what came in to that of what went out.
+// Indices into ThreadState::io, whose order is that of the metrics kDiskRead .. kNetSent, and the
+// distance from what came in to what went out.
+constexpr uint32_t kDisk = 0;
+constexpr uint32_t kNet = 2;
 constexpr uint32_t kIn = 0;
 constexpr uint32_t kOut = 1;
 
 void Add(ThreadState* thread, int fd, uint32_t direction, uint64_t bytes) {
   switch (intercept::KindOfFile(fd)) {
     case intercept::FileKind::kDisk:
-      thread->io[kIoDiskRead + direction] += bytes;
+      thread->io[kDisk + direction] += bytes;
       return;
     case intercept::FileKind::kNet:
-      thread->io[kIoNetReceived + direction] += bytes;
+      thread->io[kNet + direction] += bytes;
       return;
     case intercept::FileKind::kOther:
       return;

@@ -35,7 +35,9 @@ using intercept::SlotSpace;
 
 constexpr uint64_t kNever = ~uint64_t{0};
 
-// What all phases of the run share, beside the process's picks.
+// What all phases of the run share, beside the process's picks. One for the process, like `process`
+// itself: later phases, and libraries that come and go, are seen to in calls that the program makes
+// (agent/intercept/hooks.h), which bring nothing of ours along.
 struct MeasuringRun {
   Request* request;  // with its newest policy
   uint64_t random_state;

@@ -1,4 +1,4 @@
-// The thunks of design V: what a picked API's slots point to.
+// The thunks: what a picked API's slots point to.
 //
 // A stub names its pick in r11 (free at any function entry) and enters the common part. That takes
 // the thread's first record itself in the usual case (three registers saved instead of eight, no
@@ -61,6 +61,36 @@
 #else
 #define FROM_STUB thunk_entry
 #endif
+
+// Undo what the usual and the unusual entry push.
+    .macro RESTORE_USUAL
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    popq %rax
+    .cfi_adjust_cfa_offset -8
+    .endm
+    .macro RESTORE_UNUSUAL
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    popq %r10
+    .cfi_adjust_cfa_offset -8
+    popq %rax
+    .cfi_adjust_cfa_offset -8
+    popq %r9
+    .cfi_adjust_cfa_offset -8
+    popq %r8
+    .cfi_adjust_cfa_offset -8
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    popq %rsi
+    .cfi_adjust_cfa_offset -8
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    .endm
 
     .section .note.GNU-stack, "", @progbits
     .text
@@ -158,21 +188,11 @@ thunk_entry:
     movq %rdx, FIELDCOST_THREAD_ACTIVE(%rcx)
     movq %rdx, %r11
     .cfi_remember_state
-    popq %rcx
-    .cfi_adjust_cfa_offset -8
-    popq %rdx
-    .cfi_adjust_cfa_offset -8
-    popq %rax
-    .cfi_adjust_cfa_offset -8
+    RESTORE_USUAL
     jmp take_return_address
     .cfi_restore_state
 usual_not:
-    popq %rcx
-    .cfi_adjust_cfa_offset -8
-    popq %rdx
-    .cfi_adjust_cfa_offset -8
-    popq %rax
-    .cfi_adjust_cfa_offset -8
+    RESTORE_USUAL
 #else
     .p2align 4
 #endif
@@ -202,46 +222,12 @@ unusual_entry:
     testq %rax, %rax
     jz pass_through
     .cfi_remember_state
-    addq $8, %rsp
-    .cfi_adjust_cfa_offset -8
-    popq %r10
-    .cfi_adjust_cfa_offset -8
-    popq %rax
-    .cfi_adjust_cfa_offset -8
-    popq %r9
-    .cfi_adjust_cfa_offset -8
-    popq %r8
-    .cfi_adjust_cfa_offset -8
-    popq %rcx
-    .cfi_adjust_cfa_offset -8
-    popq %rdx
-    .cfi_adjust_cfa_offset -8
-    popq %rsi
-    .cfi_adjust_cfa_offset -8
-    popq %rdi
-    .cfi_adjust_cfa_offset -8
+    RESTORE_UNUSUAL
     jmp take_return_address
     .cfi_restore_state
 pass_through:
     movq %rdx, %r11
-    addq $8, %rsp
-    .cfi_adjust_cfa_offset -8
-    popq %r10
-    .cfi_adjust_cfa_offset -8
-    popq %rax
-    .cfi_adjust_cfa_offset -8
-    popq %r9
-    .cfi_adjust_cfa_offset -8
-    popq %r8
-    .cfi_adjust_cfa_offset -8
-    popq %rcx
-    .cfi_adjust_cfa_offset -8
-    popq %rdx
-    .cfi_adjust_cfa_offset -8
-    popq %rsi
-    .cfi_adjust_cfa_offset -8
-    popq %rdi
-    .cfi_adjust_cfa_offset -8
+    RESTORE_UNUSUAL
     jmp *%r11
 take_return_address:
     movq %rbx, FIELDCOST_RECORD_SAVED_RBX(%r11)
