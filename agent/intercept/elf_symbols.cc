@@ -1,8 +1,8 @@
+// Finds symbols of loaded objects, by hash tables and versions, as the loader finds them: the part
+// of elf_object.h about names.
 #include <string.h>
 
 #include "agent/intercept/elf_object.h"
-
-// Symbols, versions and hash tables of loaded objects, read as the loader reads them.
 
 namespace fieldcost::intercept {
 namespace {

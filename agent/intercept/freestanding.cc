@@ -1,3 +1,7 @@
+// What we use of libc's simplest functions, once more and hidden: these touch neither vector
+// registers nor errno, so that they may be called in the middle of somebody else's call, and the
+// loader has fewer symbols to look up in every program we are loaded into. They have the known
+// names, because the compiler calls some of them itself.
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,11 +11,6 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/x86_64/machine.h"
-
-// What we use of libc's simplest functions, once more and hidden: these touch neither vector
-// registers nor errno, so that they may be called in the middle of somebody else's call, and the
-// loader has fewer symbols to look up in every program we are loaded into. Known names, because the
-// compiler calls some of them itself.
 
 using fieldcost::intercept::SystemCall;
 

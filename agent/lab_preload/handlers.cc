@@ -1,3 +1,5 @@
+// The two ends of a call, called by x86_64/thunk.S inside somebody else's program: no libc call, no
+// vector register, no lock, no errno.
 #include <stdint.h>
 
 #include "agent/intercept/clock.h"
@@ -7,9 +9,6 @@
 #include "agent/lab_preload/thread_state.h"
 #include "common/shm/cell_writer.h"
 #include "common/shm/log2_fixed.h"
-
-// The two ends of a call, called by x86_64/thunk.S inside somebody else's program: no libc call, no
-// vector register, no lock, no errno.
 
 namespace fieldcost::lab_preload {
 

@@ -1,3 +1,4 @@
+// What agent/intercept asks of whoever uses it: the lab's answers.
 #include "agent/intercept/hooks.h"
 
 #include "agent/intercept/hosts.h"
@@ -5,8 +6,6 @@
 #include "agent/intercept/wrappers.h"
 #include "agent/lab_preload/process.h"
 #include "agent/lab_preload/targets.h"
-
-// What agent/intercept asks of whoever uses it: the lab's answers.
 
 namespace fieldcost::intercept {
 

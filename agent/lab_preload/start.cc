@@ -1,3 +1,5 @@
+// The library's only entry: a constructor that leaves at once unless the lab has left a plan. Any
+// failure means: inert, and the lab sees that there is no file.
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -16,9 +18,6 @@
 #include "agent/lab_preload/plan_file.h"
 #include "agent/lab_preload/targets.h"
 #include "agent/lab_preload/thread_state.h"
-
-// The library's only entry: a constructor that leaves at once unless the lab has left a plan. Any
-// failure means: inert, and the lab sees that there is no file.
 
 namespace fieldcost::lab_preload {
 

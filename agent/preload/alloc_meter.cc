@@ -1,9 +1,8 @@
+// Counts what the malloc family does during measured calls. Bytes count as asked for (calloc: the
+// product; realloc: the new size), and only if the call succeeded. errno is whatever the real
+// function left: nothing here touches it.
 #include "agent/intercept/hooks.h"
 #include "agent/preload/measuring.h"
-
-// What the malloc family does during measured calls. Bytes count as asked for (calloc: the product;
-// realloc: the new size), and only if the call succeeded. errno is whatever the real function left:
-// nothing here touches it.
 
 namespace fieldcost::preload {
 namespace {

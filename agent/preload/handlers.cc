@@ -1,3 +1,5 @@
+// The two ends of a measured call, called by x86_64/thunk.S inside somebody else's program: no libc
+// call, no vector register, no lock, no errno.
 #include <stdint.h>
 
 #include "agent/intercept/clock.h"
@@ -5,9 +7,6 @@
 #include "agent/preload/measuring.h"
 #include "agent/preload/measuring_run.h"
 #include "agent/preload/overhead.h"
-
-// The two ends of a measured call, called by x86_64/thunk.S inside somebody else's program: no libc
-// call, no vector register, no lock, no errno.
 
 namespace fieldcost::preload {
 

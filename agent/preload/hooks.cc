@@ -1,10 +1,9 @@
+// What agent/intercept asks of whoever uses it: the answers of a run.
 #include "agent/intercept/hooks.h"
 
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring_run.h"
 #include "agent/preload/process_state.h"
-
-// What agent/intercept asks of whoever uses it: the answers of a run.
 
 namespace fieldcost::intercept {
 

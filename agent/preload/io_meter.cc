@@ -1,9 +1,8 @@
+// Counts what is moved during measured calls that meter I/O: adds what intercept's wrappers of I/O
+// functions tell to the thread's counters `io`.
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/io_wrappers.h"
 #include "agent/preload/measuring.h"
-
-// While a thread measures a pick that meters I/O, what intercept's wrappers of I/O functions move
-// is added to the thread's counters `io`.
 
 namespace fieldcost::preload {
 namespace {

@@ -1,3 +1,5 @@
+// The library's only entry: a constructor that leaves at once unless this process was asked to take
+// part and the coin says yes. Any failure means: inert.
 #include <sys/random.h>
 #include <sys/syscall.h>
 
@@ -5,9 +7,6 @@
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring_run.h"
 #include "agent/preload/policy.h"
-
-// The library's only entry: a constructor that leaves at once unless this process was asked to take
-// part and the coin says yes. Any failure means: inert.
 
 namespace fieldcost::preload {
 namespace {

@@ -1,3 +1,5 @@
+// What the program calls (fieldcost/probe.h). Those with a point come through x86_64/entry.S, which
+// adds the registers (null: no stacks) and a place in the stack.
 #include <stdint.h>
 
 #include "agent/intercept/x86_64/machine.h"
@@ -7,9 +9,6 @@
 #include "agent/probe_preload/run.h"
 #include "agent/probe_preload/sites.h"
 #include "agent/probe_preload/traceparent.h"
-
-// What the program calls (fieldcost/probe.h). Those with a point come through x86_64/entry.S, which
-// adds the registers (null: no stacks) and a place in the stack.
 
 namespace fieldcost::probe_preload {
 namespace {

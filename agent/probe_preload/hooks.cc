@@ -1,3 +1,4 @@
+// What agent/intercept asks of whoever uses it: the answers of probe points.
 #include "agent/intercept/hooks.h"
 
 #include "agent/intercept/hosts.h"
@@ -8,8 +9,6 @@
 #include "agent/probe_preload/process.h"
 #include "agent/probe_preload/run.h"
 #include "agent/probe_preload/targets.h"
-
-// What agent/intercept asks of whoever uses it: the answers of probe points.
 
 namespace fieldcost::intercept {
 

@@ -1,3 +1,6 @@
+// The library's only entry but for what programs call: a constructor that leaves at once unless a
+// plan was left for this process. Any failure means: inert, and whoever asked sees that there is no
+// file.
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -16,10 +19,6 @@
 #include "agent/probe_preload/run.h"
 #include "agent/probe_preload/targets.h"
 #include "agent/probe_preload/thread_state.h"
-
-// The library's only entry but for what programs call: a constructor that leaves at once unless a
-// plan was left for this process. Any failure means: inert, and whoever asked sees that there is no
-// file.
 
 namespace fieldcost::probe_preload {
 

@@ -1,6 +1,5 @@
+/* The functions of the runtime where it never comes: each turns its site off. */
 #include "fieldcost/probe.h"
-
-/* The functions of the runtime where it never comes. */
 
 void fieldcost_probe_hit(fieldcost_probe_site* site) { site->state = 0; }
 void fieldcost_probe_hit_in(fieldcost_probe_site* site, fieldcost_event event) {

@@ -1,3 +1,5 @@
+// The two ends of a call of a function with points; x86_64/entry.S adds the registers to what the
+// thunk says.
 #include <stdint.h>
 
 #include "agent/intercept/notice.h"
@@ -7,9 +9,6 @@
 #include "agent/probe_preload/plan_file.h"
 #include "agent/probe_preload/ring.h"
 #include "agent/probe_preload/sites.h"
-
-// The two ends of a call of a function with points; x86_64/entry.S adds the registers to what the
-// thunk says.
 
 namespace fieldcost::probe_preload {
 

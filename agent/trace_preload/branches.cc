@@ -1,10 +1,9 @@
+// What -fsanitize-coverage makes each block of code call: gcc's trace-pc, clang's trace-pc-guard,
+// whose guards tell nothing that the address does not.
 #include <stdint.h>
 
 #include "agent/trace_preload/thread_state.h"
 #include "agent/trace_preload/tree.h"
-
-// What -fsanitize-coverage makes each block of code call: gcc's trace-pc, clang's trace-pc-guard,
-// whose guards tell nothing that the address does not.
 
 namespace fieldcost::trace_preload {
 namespace {

@@ -1,8 +1,7 @@
+// What -finstrument-functions makes code call at the beginning and the end of each function.
 #include <stdint.h>
 
 #include "agent/trace_preload/calls.h"
-
-// What -finstrument-functions makes code call.
 
 namespace fieldcost::trace_preload {
 namespace {

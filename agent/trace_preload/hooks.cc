@@ -1,3 +1,4 @@
+// What agent/intercept asks of whoever uses it: the trace's answers.
 #include "agent/intercept/hooks.h"
 
 #include "agent/intercept/hosts.h"
@@ -5,8 +6,6 @@
 #include "agent/intercept/wrappers.h"
 #include "agent/trace_preload/process.h"
 #include "agent/trace_preload/targets.h"
-
-// What agent/intercept asks of whoever uses it: the trace's answers.
 
 namespace fieldcost::intercept {
 

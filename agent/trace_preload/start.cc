@@ -1,3 +1,6 @@
+// The library's only entry but for what compilers call: a constructor that leaves at once unless a
+// plan was left for this process. Any failure means: inert, and whoever asked sees that there is no
+// arena.
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -15,10 +18,6 @@
 #include "agent/trace_preload/plan_file.h"
 #include "agent/trace_preload/targets.h"
 #include "agent/trace_preload/thread_state.h"
-
-// The library's only entry but for what compilers call: a constructor that leaves at once unless a
-// plan was left for this process. Any failure means: inert, and whoever asked sees that there is no
-// arena.
 
 // The library's own first byte, and the end of its code.
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];

@@ -1,9 +1,8 @@
+// The two ends of an API's call, called by x86_64/thunk.S.
 #include <stdint.h>
 
 #include "agent/intercept/notice.h"
 #include "agent/trace_preload/calls.h"
-
-// The two ends of an API's call, called by x86_64/thunk.S.
 
 namespace fieldcost::trace_preload {
 
