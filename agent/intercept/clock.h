@@ -19,7 +19,7 @@ inline uint64_t ReadClock(clockid_t clock) {
 
 inline uint64_t UnixNanoseconds() { return ReadClock(CLOCK_REALTIME); }
 
-// To the nearest.
+// Rounds to the nearest.
 inline uint64_t NanosecondsOf(uint64_t ticks, uint64_t ticks_to_ns) {
   __extension__ using Wide = unsigned __int128;
   constexpr uint64_t kHalf = uint64_t{1} << 31;
@@ -28,14 +28,14 @@ inline uint64_t NanosecondsOf(uint64_t ticks, uint64_t ticks_to_ns) {
 
 inline constexpr uint32_t kPicosecondsPerNanosecond = 1000;
 
-// At most 4 ms, the most that 32 bits hold.
+// Gives at most 4 ms, the most that 32 bits hold.
 inline uint32_t PicosecondsOf(uint64_t ticks, uint64_t ticks_to_ns) {
   __extension__ using Wide = unsigned __int128;
   const Wide ps = (Wide{ticks} * kPicosecondsPerNanosecond * ticks_to_ns) >> 32;
   return ps > ~uint32_t{0} ? ~uint32_t{0} : static_cast<uint32_t>(ps);
 }
 
-// 0 if they are too many for 64 bits. (There is no library for a 128-bit division.)
+// Gives 0 if they are too many for 64 bits. (No library for 128-bit division is there.)
 inline uint64_t TicksOf(uint64_t ns, uint64_t ticks_to_ns) {
   uint64_t ticks = ns / ticks_to_ns;
   uint64_t rest = ns % ticks_to_ns;

@@ -9,12 +9,12 @@
 
 namespace fieldcost::intercept {
 
-// Of the object's first part with code: place in the file less virtual address. Its first page,
-// which is looked at, is mapped by every linker's layout; 0 if it does not look like that.
+// Place in the file less virtual address, for the object's first part with code; 0 if its first
+// page does not look like an ELF file's. Every linker's layout maps that page.
 uint64_t CodeOffsetOf(const ElfObject& object);
 
-// What a library's file says of a loaded object, for who names addresses in it; a field `complete`
-// is left to whoever writes the rest.
+// Fills what a library's file says of a loaded object, so that addresses in it can be named later.
+// The field `complete` is left to the caller.
 template <typename Module>
 void DescribeModule(const ElfObject& object, Module* module) {
   CopyText(module->path, *object.path == '\0' ? ProgramPath() : object.path);

@@ -27,8 +27,8 @@ void OnLibraryMayGo();
 // (alloc_wrappers.h).
 void OnAllocation(size_t bytes, uint64_t caller);
 
-// From the first to the second no allocation of this thread is to be counted: one function of the
-// family calls another. The second is called only if the first returned true.
+// Stop and resume the counting of this thread's allocations while one function of the family calls
+// another. The second is called only if the first returned true.
 bool StopCountingAllocations();
 void CountAllocationsAgain();
 

@@ -80,7 +80,7 @@ struct ToFile {  // write and its like
 // Whether the bytes stay to be received again, or were sent and come back with an error.
 constexpr bool IsPeek(int flags) { return (flags & (MSG_PEEK | MSG_ERRQUEUE)) != 0; }
 
-// With MSG_TRUNC the result is how long the datagram was, not what came of it.
+// Counts what came of a datagram: with MSG_TRUNC the result is how long it was.
 __attribute__((noinline)) void CountReceived(int fd, ssize_t bytes, size_t size, int flags) {
   if (IsPeek(flags)) return;
   const bool cut = bytes > 0 && static_cast<size_t>(bytes) > size;

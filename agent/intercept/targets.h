@@ -9,9 +9,9 @@
 
 namespace fieldcost::intercept {
 
-// For libraries that stand in front of many functions: targets, which are numbered like the thunks.
+// Targets of libraries that stand in front of many functions, numbered like their thunks.
 
-// Which target has a hash: open addressing. Lies in zeroed memory.
+// Tells which target has a hash, by open addressing. Lies in zeroed memory.
 struct TargetTable {
   static constexpr uint32_t kPlaces = 4 * kThunkCount;
   uint16_t places[kPlaces];  // number of the target + 1

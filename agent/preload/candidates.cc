@@ -20,7 +20,7 @@ using intercept::SlotSpace;
 bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
                    const uint64_t* slot, Candidate* candidate) {
   *candidate = {};
-  // Not of the program itself.
+  // What the program itself defines is never picked.
   return intercept::FollowSlot(space, importer, relocation, slot, candidate) &&
          *candidate->module != '\0';
 }
@@ -34,7 +34,7 @@ bool AlreadyPicked(const Picks& picks, const Candidate& candidate) {
 
 // How likely an API is taken by a draw that comes upon it; 0 if it may not be measured.
 uint32_t WeightOf(const Request& request, const Candidate& candidate) {
-  // Never by a file's name: that says nothing of what the library is.
+  // A file's name does not say which library it is.
   const char* const soname = candidate.provider->soname;
   if (*soname == '\0' || !IsAllowed(request, soname)) return 0;
   return PolicyWeight(request, shm::ApiHash(soname, candidate.symbol, candidate.version));

@@ -13,8 +13,8 @@ inline uint64_t RandomBelow(uint64_t range, uint64_t* random) {
   return ((shm::NextRandom(random) >> 32) * range) >> 32;
 }
 
-// After a call that was timed where one in N = 2^log2 is: uniform in 0..2N-2, N - 1 on average. A
-// fixed stride would fall into step with loops.
+// The gap after a call that was timed where one in N = 2^log2 is: uniform in 0..2N-2, N - 1 on
+// average. A fixed stride would fall into step with loops.
 inline uint32_t DrawUsualGap(uint32_t log2, uint64_t* random) {
   return static_cast<uint32_t>(RandomBelow((uint64_t{2} << log2) - 1, random));
 }
@@ -28,8 +28,8 @@ inline uint32_t DrawLeftGap(uint32_t log2, uint64_t* random) {
   return a < b ? a : b;
 }
 
-// After a call that was timed where one in 2^from was, when one in 2^to shall be; `from` 0 also
-// means that nothing is known of what was before. A usual gap makes later calls stand for
+// The gap after a call that was timed where one in 2^from was, when one in 2^to shall be; `from` 0
+// also means that nothing is known of what was before. A usual gap makes later calls stand for
 // (2^to - 1) / 3 too little on average, and the call before it, which ended a gap for certain, has
 // stood for (2^from - 1) / 3 too much; with this probability of a usual gap the two are equal.
 inline uint32_t DrawChangedGap(uint32_t from, uint32_t to, uint64_t* random) {

@@ -35,7 +35,7 @@ struct ThreadState {
   uint64_t allocated_inclusive;
   uint64_t allocated_exclusive;
   uint64_t io[4];  // bytes: disk read, disk written, net received, net sent
-  // Of the thread's own stack what is known; between a live frame and its end everything is mapped.
+  // What is known of the thread's own stack; between a live frame and its end everything is mapped.
   intercept::StackRange stack;
   Record search;             // stands for a search for dead records, while there is one
   uint32_t early_in;         // records to be taken before dead ones are looked for in time again

@@ -22,7 +22,7 @@ shm::ProbeEventId IdOf(const fieldcost_event& event) {
                                              : shm::ProbeEventId{event.run, event.number};
 }
 
-// Once nobody can look any more, it costs no call.
+// Turns the site off once nobody can look any more: it then costs no call.
 void TurnOff(fieldcost_probe_site* site) {
   if (process.inert != 0 || __atomic_load_n(&process.detached, __ATOMIC_RELAXED) != 0) {
     __atomic_store_n(&site->state, uint8_t{0}, __ATOMIC_RELAXED);

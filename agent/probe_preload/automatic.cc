@@ -100,7 +100,7 @@ const AutomaticFunction* AutomaticCalled(const char* name) {
   if ((FirstLetters() & LetterOf(*name)) == 0) return nullptr;
   for (const AutomaticFunction& function : kFunctions) {
     if (strcmp(function.name, name) != 0) continue;
-    // To see main return, its beginning must be seen.
+    // Only a main whose beginning was seen is seen to return.
     const uint32_t wanted =
         function.look == kStartsMain ? shm::kProbeMain | shm::kProbeExit : uint32_t{function.point};
     return (Plan().automatic & wanted) != 0 ? &function : nullptr;

@@ -13,7 +13,8 @@ bool ReadPlan(char** environment);
 const shm::ProbePlan& Plan();
 const shm::ProbePlanPoint& PlanPoint(uint32_t number);  // below Plan().point_count
 
-// By which name the points know their event: equal numbers for equal names, from 1 on; 0: none.
+// The number of the event name that a point has, or that a label is: equal for equal names, from 1
+// on; 0: none.
 uint32_t PlanEventOfPoint(uint32_t number);
 uint32_t PlanEventCalled(const char* label);
 

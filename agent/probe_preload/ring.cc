@@ -53,7 +53,7 @@ uint64_t Free(const ThreadState* thread) {
   return shm::kProbeRingBytes - (thread->head - thread->tail);
 }
 
-// Of the stack, what is surely there, and what there is space for.
+// Tells how much of the stack is surely mapped and fits into the ring.
 uint32_t StackBytes(const ThreadState* thread, uint64_t sp, bool* is_short) {
   constexpr uint64_t kPageBytes = 4096;
   const uint64_t free = Free(thread);

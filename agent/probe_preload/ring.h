@@ -30,16 +30,16 @@ inline uint64_t Now() {
   return (uint64_t{high} << 32) | low;
 }
 
-// A hit is lost, and the event incomplete, if it is one and somebody looks.
+// Count a lost hit, and say that its event is incomplete, if it is one and somebody looks.
 void LoseWithoutRing(const shm::ProbeEventId& event);
 void Interrupted(ThreadState* thread, const shm::ProbeEventId& event);
 void TellIncomplete(const shm::ProbeEventId& event);  // REQUIRES: Attached()
 
 inline constexpr shm::ProbeEventId kNoEvent = {0, 0};
 
-// The thread, on which no other hit is taken until EndHit(); null if this one is not to be taken
-// either. `here` is a place in the stack, in the frame of who causes it; `event`: what loses a hit
-// then.
+// Begins a hit: gives the thread, on which no other hit is taken until EndHit(); null if this one
+// is not to be taken either, which makes `event` incomplete. `here` is a place in the stack, in the
+// frame of who causes it.
 inline ThreadState* BeginHit(Asks asks, uint64_t here, const shm::ProbeEventId& event) {
   ThreadState* const thread = CurrentThread(asks);
   if (__builtin_expect(thread == nullptr, 0)) {
@@ -59,7 +59,7 @@ inline void EndHit(ThreadState* thread) {
   thread->busy_at = 0;
 }
 
-// Of Put(), the rare and the large ones.
+// The rare and the large cases of Put().
 void PutWithStack(ThreadState* thread, const Hit& hit);
 bool MakeRoom(ThreadState* thread, uint64_t bytes);
 void Drop(ThreadState* thread, const shm::ProbeEventId& event);
@@ -78,7 +78,7 @@ inline void Fill(ThreadState* thread, shm::ProbeRecord* record, const Hit& hit) 
   record->value = hit.value;
   record->parent = hit.parent;
 }
-// Whoever reads sees all of it, or none; so it is if the program is killed.
+// Makes a record visible: a reader sees all of it or nothing, also if the program is killed.
 inline void Publish(ThreadState* thread, uint64_t bytes) {
   thread->head += bytes;
   __atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);

@@ -21,7 +21,7 @@ namespace {
 
 using intercept::SystemCall;
 
-// While a child opens its run; 0 in the next child, as what it stands beside.
+// Not 0 while a child opens its run. Lies on the page that the next child finds zeroed.
 uint32_t& Opening() { return fieldcost_attached[1]; }
 
 // Random, or at least nobody else's.

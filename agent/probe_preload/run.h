@@ -9,11 +9,11 @@ namespace fieldcost::probe_preload {
 // or the caller of OpenRunOfChild().
 bool OpenRun();
 
-// In a child of fork(), whose parent had one: a run of its own. False if there is none, or not yet:
-// another thread is at it.
+// Opens a run of its own in a child of fork() whose parent had one. False if there is none, or not
+// yet: another thread is at it.
 bool OpenRunOfChild();
 
-// From now on nothing is taken in this process: it enters a sandbox.
+// Takes no more hits in this process: it enters a sandbox.
 void Detach();
 
 // Begins the process's own event, or takes part in the one that TRACEPARENT tells of ("": none);

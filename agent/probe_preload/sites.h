@@ -28,14 +28,14 @@ uint32_t AddSite(const SiteText& text);
 // The number of an automatic point's site; made when it is first needed.
 uint32_t AutomaticSite(shm::ProbeAutomatic point);
 
-// Of an event that joined another process's.
+// The number of the site of events that join another process's.
 uint32_t JoinSite();
 
 // Writes what is known into this process's new file.
 void KeepSites();
 
-// Which of the plan's names of events is the site's label (PlanEventCalled()). REQUIRES: a number
-// of AddSite().
+// Tells which of the plan's names of events the site's label is (PlanEventCalled()). REQUIRES: a
+// number of AddSite().
 uint32_t PlanEventOf(uint32_t site);
 
 }  // namespace fieldcost::probe_preload

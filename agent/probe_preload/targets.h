@@ -20,7 +20,8 @@ void LeaveDynamicObjects();
 // Replaces main's address, an argument, by that of a stub.
 void StandBeforeMain(uint64_t* main_address);
 
-// There is but one first output: the functions are left alone from now on, if nobody else is at it.
+// Leaves the output functions alone from now on, unless another thread changes slots: the first
+// output has been seen.
 void LeaveOutputFunctions();
 
 }  // namespace fieldcost::probe_preload

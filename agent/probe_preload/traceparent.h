@@ -9,11 +9,11 @@ namespace fieldcost::probe_preload {
 
 inline constexpr uint32_t kTraceparentBytes = 55;
 
-// False if the text is none; versions after 00 may have more behind. A trace-id whose first half is
-// 0 is none for us.
+// False if the text is not one; versions after 00 may have more behind. A trace-id whose first half
+// is 0 is refused, too.
 bool ReadTraceparent(const char* untrusted_text, shm::ProbeEventId* event, uint64_t* parent);
 
-// With its end.
+// Writes the text with its end.
 void WriteTraceparent(const shm::ProbeEventId& event, uint64_t parent,
                       char (&text)[kTraceparentBytes + 1]);
 

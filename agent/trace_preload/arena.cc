@@ -20,14 +20,14 @@ namespace {
 using intercept::ElfObject;
 using intercept::SystemCall;
 
-// Where modules are, closer together than in the file.
+// Ranges of the modules, closer together than in the file.
 struct ModuleRange {
   uint64_t begin;
   uint64_t end;  // 0: not yet
 };
 ModuleRange ranges[shm::kTraceModules];
 
-// For [other], and first nodes of threads, when all else is used up.
+// One in so many chunks is kept for [other] and for first nodes of threads.
 constexpr uint32_t kReservedPart = 16;
 
 void FillHeader(shm::TraceHeader* header) {

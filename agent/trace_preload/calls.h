@@ -33,7 +33,7 @@ bool MakeRoomForFrames(ThreadState* thread);
 // False if it is too deep.
 inline bool Push(ThreadState* thread, shm::TraceNode* node, const Frame& frame) {
   Frame* const next = thread->top + 1;
-  // Of what was folded into its caller's node, that counts no call.
+  // A call that was folded into its caller's node is not counted there.
   if (__builtin_expect(node != thread->top->node, 1)) ++node->calls;
   if (__builtin_expect(next == thread->frames_ready, 0) && !MakeRoomForFrames(thread)) return false;
   *next = frame;

@@ -25,16 +25,15 @@ bool HoldsAt(uint64_t address, uint64_t value) {
   return *reinterpret_cast<const uint64_t*>(address) == value;
 }
 
-// Where the function's return address is, which it has read itself. `known` is false on a stack of
-// which nothing is known, and if there are several such places, of which the lowest is told, or
-// none.
+// Where the return address of the function lies. Not `known` on a stack of which nothing is known,
+// or if the address is at no place nearby, or at several: the lowest is told then.
 struct ReturnSlot {
   uint64_t address;
   bool known;
 };
 
-// The only place nearby that holds it. The node remembers how far up it was, or that this is not
-// known: looking takes as long as a few calls.
+// Searches for the only place nearby that holds it. The node remembers how far up it was, or that
+// this is not known: looking takes as long as a few calls.
 __attribute__((noinline)) ReturnSlot SearchReturnSlot(const ThreadState* thread,
                                                       const HookCall& call, shm::TraceNode* node) {
   uint64_t end = call.here + kMostFrameWords * sizeof(uint64_t);
@@ -107,8 +106,8 @@ bool IsOf(const Frame& frame, const HookCall& call) {
   return frame.place == call.function && frame.site == call.site && frame.record == nullptr;
 }
 
-// Below which no frame of the function can be. A hook that was jumped to, as the last thing that
-// the function did, sees the stack as it was before the function was called.
+// The address below which no frame of the function can be. A hook that was jumped to, as the last
+// thing that the function did, sees the stack as it was before the function was called.
 uint64_t LowestOf(const HookCall& call) {
   return call.hook == call.site ? call.here - sizeof(uint64_t) : call.here;
 }

@@ -16,7 +16,7 @@ namespace {
 
 uint64_t real_free;
 uint64_t real_realloc;
-// Of the same allocator as free; null: what is freed has no known size.
+// The allocator's that `free` is of; null: the size of what is freed is not known.
 size_t (*usable_size)(void*);
 
 // The thread whose innermost node is to be told; null if this is not to be counted.
@@ -56,7 +56,7 @@ void Free(void* block) {
 void* Realloc(void* old, size_t size) {
   const size_t freed = old != nullptr ? SizeOf(old) : 0;
   void* const made = reinterpret_cast<void* (*)(void*, size_t)>(real_realloc)(old, size);
-  // Of size 0 it is given back, and nothing made.
+  // Size 0 gives the block back and makes none.
   if (old != nullptr && (made != nullptr || size == 0)) CountFreed(freed);
   if (made != nullptr) {
     intercept::OnAllocation(size, reinterpret_cast<uint64_t>(__builtin_return_address(0)));
@@ -79,7 +79,7 @@ void FindUsableSize(const intercept::SlotSpace& space) {
   usable_size = reinterpret_cast<size_t (*)(void*)>(allocator->base + found->st_value);
 }
 
-// All of the malloc family but realloc, which gives back, too.
+// Wraps the malloc family but for realloc, which gives back, too.
 void InstallAllocFunctions(const intercept::SlotSpace& space) {
   size_t at = 0;
   while (strcmp(intercept::kAllocFunctions[at].name, "realloc") != 0) ++at;

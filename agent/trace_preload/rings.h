@@ -11,7 +11,7 @@ struct Ring {
   const volatile uint64_t* head;  // bytes written; of a ring that is not, a constant
 };
 
-// Each for the thread that calls it, and until it is closed. Not measured if the kernel refuses.
+// Open a ring for the calling thread. Not measured if the kernel refuses.
 Ring OpenPageFaultRing();  // of user mode
 Ring OpenContextSwitchRing();
 void CloseRing(Ring* ring);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint32_t kFirstEntries = 4096;
 
-// With memory at once, so that the program is told of no page fault of ours; and no part of a child
-// of fork(), so that the program's first store after it is none either.
+// Maps a table with memory at once, so that the program is told of no page fault of ours; and not
+// for children of fork(), so that the program's first store after it is none either.
 void* MapTable(uint64_t bytes) {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -45,7 +45,7 @@ uint32_t HashOfChild(uint32_t parent, uint64_t place) {
   return static_cast<uint32_t>((place + parent * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU >> 32);
 }
 
-// Where the child's number is, or where it is to be put; 0 stands for none, so numbers are 1 more.
+// The place of the child's number, plus 1; where it is to be put if it is 0.
 uint32_t* ChildSlot(const Table& table, uint32_t parent, uint64_t place) {
   auto* const entries = static_cast<uint32_t*>(table.entries);
   uint32_t at = HashOfChild(parent, place) & table.mask;
@@ -125,10 +125,10 @@ void SetLast(shm::TraceNode* node, uint32_t child, uint64_t place) {
   node->last_child_place = place;
 }
 
-// It was not where the hash says.
+// The rest of FindOrMakeChild(), for a child that is not where the hash says.
 __attribute__((noinline)) shm::TraceNode* MakeChild(ThreadState* thread, shm::TraceNode* node,
                                                     uint64_t place) {
-  // Of what was folded away, all is folded.
+  // Below a folded node everything is folded.
   if (node->place == shm::kTraceOther || node->place == shm::kTraceCut) {
     ++node->calls;
     return node;

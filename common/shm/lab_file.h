@@ -95,8 +95,8 @@ struct LabNode {
 };
 static_assert(sizeof(LabNode) == 32);
 
-// Sums of Log2Times256() of costs (log2_fixed.h). Not staged as cells are: of a killed program they
-// may lack a cell's last value.
+// Sums of Log2Times256() of costs (log2_fixed.h). They are not staged as cells are: those of a
+// killed program may lack a cell's last value.
 struct LabLogSums {
   uint64_t count;
   uint64_t sum;

@@ -23,7 +23,7 @@ enum class Metric : uint8_t {
   // ns of all calls in a run together. Weighs as many runs as the run stands for (selection.h), so
   // that its sum is that of all runs, measured or not.
   kTimePerRun = 12,
-  // As kWallTime, which has no cell for it: of runs that began on a busy machine.
+  // kWallTime of runs that began on a busy machine; it has no cell.
   kWallTimeBusy = 13,
 };
 

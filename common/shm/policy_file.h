@@ -21,8 +21,7 @@ inline constexpr uint32_t kMaxSamplingLog2 = 14;
 inline constexpr uint32_t kFullWeight = 65536;
 inline constexpr uint32_t kCertain = 65536;  // a chance `per_65536`
 
-// With the final zero.
-inline constexpr uint32_t kMaxMemoryDirBytes = 512;
+inline constexpr uint32_t kMaxMemoryDirBytes = 512;  // with the final zero
 
 // The name inside the state directory.
 inline constexpr char kPolicyFileName[] = "policy";
@@ -83,12 +82,12 @@ struct PolicyHeader {
   uint64_t draw_seed;         // not 0: instead of the kernel's random number, for repeatable runs
   uint32_t data_slots;        // 1: calls through GLOB_DAT slots too, which changes &function
   uint32_t weights_policy;    // version of the service's policy whose weights are in these; 0: none
-  // Where everything is that programs map and write: a directory on a file system whose pages are
+  // The directory with everything that programs map and write, on a file system whose pages are
   // memory (tmpfs, ramfs). On any other, a store can fail long after its page was there (no space
   // for a copy on write, a quota, a dead disk or network), and that is a signal in the program.
   uint32_t memory_root_bytes;  // length of the part of memory_dir below which all is this user's
                                // alone; 0: there is no such directory, nothing may be measured
-  // Not 0: `collection_enabled` is 0 only until then.
+  // If not 0, `collection_enabled` is 0 only until then.
   uint32_t resume_unix_second;
   uint32_t reserved[2];
   char memory_dir[kMaxMemoryDirBytes];  // absolute, zero-terminated; programs make what is missing

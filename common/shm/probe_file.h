@@ -95,7 +95,7 @@ enum ProbeKind : uint16_t {
   kProbeJoin = 4,   // this process takes part in an event that another one began
 };
 
-// An event: of the run (process) that began it, its number there. As W3C's trace-id, 16 bytes:
+// An event: the run (process) that began it, and its number there. W3C's trace-id, 16 bytes, is
 // both, big endian. Number 0 is the process's own event, from its start to its end.
 struct ProbeEventId {
   uint64_t run;

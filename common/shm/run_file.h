@@ -11,11 +11,11 @@
 // at any instruction because each update goes through `staged` (see Cell). A process that runs for
 // long picks anew from time to time: pick_count grows up to pick_capacity, and nothing is removed.
 //
-// How often a pick was called, timed or not: over its slots, the sum of CallsOf(counter) and, of
-// its first metric's cell, of the buckets' counts - untimed + nested + abandoned - sampled.
+// A pick's calls, timed or not, are the sum over its slots of CallsOf(counter) and, from its first
+// metric's cell, of the buckets' counts - untimed + nested + abandoned - sampled.
 //
-// Of a call that was timed where one in N is, the buckets hold N: its value stands for those that
-// were not. So counts, sums and squares speak of all calls that were not nested, and counts -
+// A call that was timed where one in N is counts N times in the buckets: it stands for those that
+// were not timed. So counts, sums and squares speak of all calls that were not nested, and counts -
 // untimed are those that were timed.
 
 #include <stdint.h>
@@ -31,7 +31,7 @@ inline constexpr uint32_t kOldRunVersion = 2;  // of programs older than this ag
 inline constexpr uint32_t kThreadSlots = 256;
 inline constexpr uint32_t kMaxMetricsPerPick = 9;
 inline constexpr char kRunFileSuffix[] = ".run";
-// Of kRunAsked: they have a limit of their own, so that they take no place from runs of the field.
+// Files of kRunAsked have a limit of their own, so that they take no place from runs of the field.
 inline constexpr char kAskedRunPrefix[] = "asked-";
 inline constexpr uint32_t kMaxAskedRunFiles = 256;
 
@@ -99,9 +99,9 @@ struct Pick {
   uint32_t weight;           // its own
   uint32_t slots;            // how many of the candidates lead to it
   uint32_t phase;            // PickPhase
-  // For how many runs it stands: selection.h.
+  // What tells for how many runs it stands (selection.h).
   uint32_t picks_wanted;         // that were to be drawn together; 0: it stands for none
-  uint32_t draw_order;           // the how manieth of them it is, from 0
+  uint32_t draw_order;           // its place among them, from 0
   uint32_t probe_draws;          // made after them, that took nothing
   uint32_t probe_weight;         // sum of what those came upon, but for the picks drawn before it
   uint32_t selection_per_65536;  // the policy's when its phase began

@@ -136,7 +136,7 @@ inline constexpr uint64_t kTraceRoot = kTraceSpecialPlace | 0;     // outside of
 inline constexpr uint64_t kTraceOther = kTraceSpecialPlace | 1;    // paths that found no place
 inline constexpr uint64_t kTraceCut = kTraceSpecialPlace | 2;      // beyond kTraceMaxDepth
 
-// Self values: of what was charged while this node was the innermost.
+// Self values: what was charged while this node was the innermost.
 struct TraceNode {
   uint64_t place;
   uint32_t parent;       // number; of a root kTraceNoNode

@@ -50,14 +50,14 @@ typedef struct fieldcost_probe_site {
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit(fieldcost_probe_site* site);
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit_in(fieldcost_probe_site* site,
                                                   fieldcost_event event);
-/* With a number. `event` null: the thread's. */
+/* Like these, with a number; `event` null: the thread's. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit_value(fieldcost_probe_site* site,
                                                      const fieldcost_event* event, uint64_t value);
 /* Begins an event called by the site's label, which is the thread's innermost one from then on, and
  * stores it; {0, 0} where nobody looks. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_begin(fieldcost_probe_site* site,
                                                  fieldcost_event* event);
-/* Ends it, on any thread, and makes it {0, 0}; of {0, 0} nothing. */
+/* Ends it, on any thread, and makes it {0, 0}; does nothing to {0, 0}. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_end(fieldcost_probe_site* site, fieldcost_event* event);
 /* This thread's innermost event, else the process's. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_current(fieldcost_event* event);
@@ -78,7 +78,7 @@ FIELDCOST_PROBE_WEAK_ fieldcost_probe_site* fieldcost_probe_make_site(const char
 } /* extern "C" */
 #endif
 
-/* What follows is how. Names that end in _ are nobody else's. */
+/* The implementation follows; names that end in _ belong to it. */
 
 #if defined(FIELDCOST_PROBE_USDT) && defined(__has_include)
 #if __has_include(<sys/sdt.h>)
@@ -143,7 +143,7 @@ static __attribute__((noinline, cold, unused)) void fieldcost_probe_find_(const 
 #define FIELDCOST_PROBE_IS_ON_(site) \
   __builtin_expect(__atomic_load_n(&(site).state, __ATOMIC_RELAXED) != 0, 0)
 
-/* After a call: no tail call, in which the caller's frame would be gone. */
+/* Follows a call so that it is no tail call, in which the caller's frame would be gone. */
 #define FIELDCOST_PROBE_STAY_() __asm__ volatile("")
 
 FIELDCOST_PROBE_INLINE_ void fieldcost_probe_off_(fieldcost_probe_site* site) {
