@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tests/agent/trace/trace_fixture.h"
+#include "tests/agent/trace_preload/trace_fixture.h"
 
 // APIs without a rebuild, branches, and what the library is.
 

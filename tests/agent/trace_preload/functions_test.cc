@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tests/agent/trace/trace_fixture.h"
+#include "tests/agent/trace_preload/trace_fixture.h"
 
 // Programs built with -finstrument-functions: they behave as without us, and each node has what it
 // must have.
