@@ -20,6 +20,14 @@ bool IsGone(const ThreadState* thread, uint64_t here, bool is_tail_call) {
   return record->stack_pointer < here || (record->stack_pointer == here && !is_tail_call);
 }
 
+bool IsInProgress(const ThreadState* thread, const Record* record) {
+  const Record* call = thread->innermost;
+  for (uint32_t i = 0; i < kMostSearched && call != nullptr; ++i, call = call->outer) {
+    if (call == record) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slot) {
@@ -45,11 +53,7 @@ Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slo
 }
 
 void EndCall(ThreadState* thread, Record* record) {
-  const Record* found = thread->innermost;
-  for (uint32_t i = 0; i < kMostSearched && found != nullptr && found != record; ++i) {
-    found = found->outer;
-  }
-  if (found == record) {
+  if (IsInProgress(thread, record)) {
     while (thread->innermost != record) Leave(thread);
     thread->innermost = record->outer;
   }

@@ -106,17 +106,18 @@ shm::TraceNode* MakeNode(ThreadState* thread, uint32_t parent, uint32_t depth, u
   return node;
 }
 
-// The child of that very place; null if it is not there and there is no room.
-shm::TraceNode* Child(ThreadState* thread, const shm::TraceNode* node, uint64_t place) {
+// The number of the child of that very place, made if it is new; kTraceNoNode if there is no room.
+uint32_t Child(ThreadState* thread, const shm::TraceNode* node, uint64_t place) {
   const uint32_t parent = NumberOf(node);
-  if (!MakeRoomForChild(thread)) return nullptr;
+  if (!MakeRoomForChild(thread)) return shm::kTraceNoNode;
   uint32_t* const slot = ChildSlot(thread->children, parent, place);
-  if (*slot != 0) return process.nodes + (*slot - 1);
-  shm::TraceNode* const made = MakeNode(thread, parent, node->depth + 1U, place);
-  if (made == nullptr) return nullptr;
-  *slot = NumberOf(made) + 1;
-  ++thread->children.used;
-  return made;
+  if (*slot == 0) {
+    const shm::TraceNode* const made = MakeNode(thread, parent, node->depth + 1U, place);
+    if (made == nullptr) return shm::kTraceNoNode;
+    *slot = NumberOf(made) + 1;
+    ++thread->children.used;
+  }
+  return *slot - 1;
 }
 
 void SetLast(shm::TraceNode* node, uint32_t child, uint64_t place) {
@@ -133,15 +134,15 @@ __attribute__((noinline)) shm::TraceNode* MakeChild(ThreadState* thread, shm::Tr
     ++node->calls;
     return node;
   }
-  shm::TraceNode* child = node->depth >= shm::kTraceMaxDepth ? Child(thread, node, shm::kTraceCut)
-                                                             : Child(thread, node, place);
-  if (child == nullptr) child = Child(thread, node, shm::kTraceOther);
-  if (child == nullptr) {
+  const bool is_too_deep = node->depth >= shm::kTraceMaxDepth;
+  uint32_t child = Child(thread, node, is_too_deep ? shm::kTraceCut : place);
+  if (child == shm::kTraceNoNode) child = Child(thread, node, shm::kTraceOther);
+  if (child == shm::kTraceNoNode) {
     ++thread->shared->folded_calls;
     return node;
   }
-  SetLast(node, NumberOf(child), place);
-  return child;
+  SetLast(node, child, place);
+  return process.nodes + child;
 }
 
 EdgeEntry* EdgeSlot(const Table& table, uint64_t from, uint64_t to) {
