@@ -25,8 +25,8 @@ bool Lock(int64_t fd) {
                     reinterpret_cast<uint64_t>(&lock)) == 0;
 }
 
-// Written, not stored: measured, the first store through a mapping of a new page costs the host
-// hundreds of microseconds in the file system, this a few.
+// Writes by system call, which costs the host a few microseconds; the first store through a mapping
+// of a new page costs hundreds in the file system (measured).
 bool Write(int64_t fd, const Beginning& beginning, uint64_t size) {
   const uint32_t complete = 1;
   return Lock(fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&

@@ -28,7 +28,7 @@ bool IsReadOnly(const ElfObject& object, const uint64_t* slot) {
   return address >= object.relro_begin && address < object.relro_end;
 }
 
-// What is writable for the time being.
+// The pages that are writable for the time being.
 uint64_t lifted_begin;
 uint64_t lifted_end;
 
@@ -92,7 +92,8 @@ uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
   const Elf64_Sym* const definition = FindExport(*provider, name, version);
   if (ELF64_ST_TYPE(definition->st_info) == STT_FUNC) return provider->base + definition->st_value;
   if (!space.may_ask_loader) return 0;
-  // Not for every slot: dlvsym passes over definitions without a version, which the loader takes.
+  // dlvsym alone would not do: it passes over definitions without a version, which the loader
+  // takes.
   if (*version == '\0') version = DefinedVersion(*provider, definition);
   return reinterpret_cast<uint64_t>(*version == '\0' ? dlsym(RTLD_DEFAULT, name)
                                                      : dlvsym(RTLD_DEFAULT, name, version));

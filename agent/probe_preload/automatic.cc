@@ -100,7 +100,7 @@ const AutomaticFunction* AutomaticCalled(const char* name) {
   if ((FirstLetters() & LetterOf(*name)) == 0) return nullptr;
   for (const AutomaticFunction& function : kFunctions) {
     if (strcmp(function.name, name) != 0) continue;
-    // Only a main whose beginning was seen is seen to return.
+    // The return of main is seen only if its beginning is.
     const uint32_t wanted =
         function.look == kStartsMain ? shm::kProbeMain | shm::kProbeExit : uint32_t{function.point};
     return (Plan().automatic & wanted) != 0 ? &function : nullptr;

@@ -62,9 +62,11 @@ FIELDCOST_PROBE_WEAK_ void fieldcost_probe_end(fieldcost_probe_site* site, field
 /* This thread's innermost event, else the process's. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_current(fieldcost_event* event);
 /* The event as a W3C traceparent, with its end, for a header of a request or the variable
- * TRACEPARENT of a child; {0, 0}: the current one. 0, and "" in `text`, where nobody looks. */
+ * TRACEPARENT of a child; {0, 0}: the current one. Gives 0, and "" in `text`, where nobody looks.
+ */
 FIELDCOST_PROBE_WEAK_ int fieldcost_probe_traceparent(fieldcost_event event, char text[56]);
-/* Takes part in an event of another process. 0, and {0, 0}, if the text is none or nobody looks. */
+/* Takes part in an event of another process. Gives 0, and {0, 0}, if the text is not one or nobody
+ * looks. */
 FIELDCOST_PROBE_WEAK_ int fieldcost_probe_join(const char* traceparent, fieldcost_event* event);
 /* A site for languages without macros: to be made once for each place and kept, they are not given
  * back. File and function may be null. The texts are copied; labels longer than 64 bytes are cut.
