@@ -236,6 +236,7 @@ shm::Skip BeginRunInWorkspace(uint64_t random) {
   intercept::ListObjectsAtStart(run.request->policy.data_slots != 0);
   if (intercept::HasSanitizer()) return shm::Skip::kSanitizer;
   if (intercept::HasCollector(0)) return shm::Skip::kCollector;
+  if (intercept::HasStackCopier(0)) process.never_reuse = 1;
 
   const SlotSpace space = Objects(true);
   shm::Skip skip = DrawFirstPicks(space, random);
@@ -304,6 +305,7 @@ void TakeIn(const SlotSpace& space, uint32_t first_new) {
     Detach();
     return LeaveAlone(shm::Skip::kCollector);
   }
+  if (intercept::HasStackCopier(first_new)) process.never_reuse = 1;
   intercept::InstallWrappersAgain(space, first_new);
   PatchPicks(space, first_new);
   if (run.request->is_forced()) {

@@ -106,12 +106,15 @@ uint32_t FreeDeadRecords(ThreadState* thread, uint64_t live_stack) {
   return freed;
 }
 
-// The same, asking the kernel about the stack if what is known of it may not do. True if that was
-// worth it.
+// The same, asking the kernel about the stack if what is known of it may not do: on the thread's
+// own at once, since only the kernel tells for certain that nothing is loaded that copies it away
+// and back. True if that was worth it.
 bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
-  const uint32_t freed = FreeDeadRecords(thread, live_stack);
+  if (process.never_reuse != 0) return false;
+  const bool on_own = IsOnOwnStack(thread, live_stack);
+  if (on_own && thread->stack_is_known != 0) return FreeDeadRecords(thread, live_stack) != 0;
+  const uint32_t freed = on_own ? 0 : FreeDeadRecords(thread, live_stack);
   if (freed >= kWorthASearch) return true;
-  if (thread->stack_is_known != 0 && IsOnOwnStack(thread, live_stack)) return freed != 0;
   return LookUpStack(thread, live_stack) &&
          freed + FreeDeadRecords(thread, live_stack) >= kWorthASearch;
 }

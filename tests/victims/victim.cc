@@ -1,6 +1,7 @@
 // A program that does one risky thing per run and prints what came of it. The tests run it with and
 // without the agent: what it prints and how it ends must be the same.
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -317,6 +318,12 @@ int Left() {
   return 0;
 }
 
+int LeftLater() {  // the same, once what may bring frames back has come
+  void* const handle = dlopen("_greenlet.so", RTLD_NOW);
+  if (handle == nullptr || dlsym(handle, "plugin_base") == nullptr) return 3;
+  return Left();
+}
+
 int Fork() {
   for (int i = 0; i < 100; ++i) victim_noop();
   victim_call_back(
@@ -390,7 +397,7 @@ const struct {
     {"fibres", Fibres},       {"signals", Signals},       {"fork", Fork},
     {"backtrace", Backtrace}, {"errno", Errno},           {"die", Die},
     {"forever", Forever},     {"names", Names},           {"below", Below},
-    {"left", Left},
+    {"left", Left},           {"left-later", LeftLater},
 };
 
 }  // namespace

@@ -62,6 +62,23 @@ TEST_F(PreloadTest, TheKernelIsSeldomAskedForStacks) {
       << left.abandoned << " abandoned, " << left.nested << " nested";
 }
 
+// Where greenlet is loaded, from the start or later, frames that seem gone may return: a call that
+// was left keeps its record for good, and others are lost for it.
+TEST_F(PreloadTest, WhereStacksAreCopiedNoRecordIsUsedAgain) {
+  ProcessOptions from_the_start = Measured({kVictim, "left"}, kAllOfVictim);
+  from_the_start.environment[0].second = kLibrary + ":" + kVictims + "_greenlet.so";
+  for (const ProcessOptions& options :
+       {from_the_start, Measured({kVictim, "left-later"}, kAllOfVictim)}) {
+    EXPECT_EQ(RunProcess(options).exit_status, 0);
+  }
+  ASSERT_THAT(RunFiles(), SizeIs(2));
+  for (const RunFileContent& run : RunFiles()) {
+    const CellTotals& left = run.Of("victim_throw", Metric::kWallTime);
+    EXPECT_LE(left.abandoned, 64U);
+    EXPECT_GE(left.abandoned + left.nested + run.header.lost_calls, 2U * (41 + 20'000) - 1);
+  }
+}
+
 TEST_F(PreloadTest, CountsCallsAndBytesExactly) {
   ASSERT_EQ(RunProcess(Measured({kVictim, "alloc"}, kAllOfVictim)).exit_status, 0);
   const auto files = RunFiles();
