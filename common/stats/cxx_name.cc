@@ -3,16 +3,13 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <memory>
 
+#include "common/stats/cxx_name_parts.h"
+
 namespace fieldcost::stats {
 namespace {
-
-constexpr std::string_view kAnonymous = "(anonymous namespace)";
-constexpr std::string_view kOperator = "operator";
-constexpr std::array<std::string_view, 2> kInlineNamespaces = {"__cxx11::", "__1::"};
 
 // Words of demangled names that mangled ones do not spell: abbreviations of the ABI (section 5.1.5
 // and 5.1.10, substitutions), types, and what demanglers say.
@@ -47,32 +44,6 @@ std::size_t CountReferences(std::string_view mangled) {
   return count;
 }
 
-// "a::B::f" of "int a::B<char>::f<int>".
-std::string WithoutTemplates(std::string_view name) {
-  std::string plain;
-  std::size_t depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const std::string_view rest = name.substr(i);
-    const bool at_word = i == 0 || !IsWord(name[i - 1]);
-    if (depth == 0 && rest.starts_with(kAnonymous)) {
-      plain += kAnonymous;
-      i += kAnonymous.size() - 1;
-    } else if (depth == 0 && at_word && rest.starts_with(kOperator) &&
-               (rest.size() == kOperator.size() || !IsWord(rest[kOperator.size()]))) {
-      return plain + std::string(rest);  // it may be angles itself
-    } else if (name[i] == '<') {
-      ++depth;
-    } else if (name[i] == '>' && depth != 0) {
-      --depth;
-    } else if (depth == 0 && name[i] == ' ') {
-      plain.clear();  // what came was the result's type
-    } else if (depth == 0) {
-      plain += name[i];
-    }
-  }
-  return plain;
-}
-
 }  // namespace
 
 std::string DemangledName(std::string_view untrusted_symbol) {
@@ -90,46 +61,29 @@ std::string DemangledName(std::string_view untrusted_symbol) {
 }
 
 std::string NameWithoutArguments(std::string_view demangled) {
-  std::size_t depth = 0;  // of template arguments, which may hold parentheses
-  std::size_t end = demangled.size();
-  for (std::size_t i = 0; i < demangled.size(); ++i) {
-    const std::string_view rest = demangled.substr(i);
-    if (depth == 0 && rest.starts_with("operator")) {
-      // Its name may be parentheses or angles itself.
-      i = std::min(demangled.find('(', i + (rest.starts_with("operator()") ? 10 : 8)),
-                   demangled.size());
-      end = i;
-      break;
-    }
-    if (demangled[i] == '<') ++depth;
-    if (demangled[i] == '>' && depth != 0) --depth;
-    if (depth == 0 && (demangled[i] == '(' || demangled[i] == '[')) {
-      if (rest.starts_with(kAnonymous)) {
-        i += kAnonymous.size() - 1;
-        continue;
-      }
-      end = i;
-      break;
-    }
+  constexpr std::string_view kTag = "[abi:";
+  std::string name(demangled.substr(0, SplitCxxName(demangled).arguments));
+  for (std::size_t at = name.find(kTag); at != std::string::npos; at = name.find(kTag, at)) {
+    name.erase(at, std::min(name.find(']', at), name.size() - 1) - at + 1);
   }
-  std::string name(demangled.substr(0, end));
-  if (const std::size_t tag = name.find("[abi:"); tag != std::string::npos) name.resize(tag);
   return name;
 }
 
 std::string ShortName(std::string_view untrusted_symbol) {
   std::string demangled = DemangledName(untrusted_symbol);
-  if (demangled == untrusted_symbol || untrusted_symbol.starts_with("_ZT") ||
-      untrusted_symbol.starts_with("_ZG") || untrusted_symbol.starts_with("_ZZ")) {
-    return demangled;
-  }
-  std::string name = WithoutTemplates(NameWithoutArguments(demangled));
+  if (demangled == untrusted_symbol || IsSpecialSymbol(untrusted_symbol)) return demangled;
+  const CxxNameParts parts = SplitCxxName(demangled);
+  if (parts.name.empty() || parts.is_local) return demangled;
+  std::string name;
+  for (const std::string& scope : parts.scopes) name += scope + "::";
+  name += parts.name;
   for (const std::string_view scope : kInlineNamespaces) {
-    for (std::size_t at = name.find(scope); at != std::string::npos; at = name.find(scope)) {
-      name.erase(at, scope.size());
+    const std::string qualifier = std::string(scope) + "::";
+    for (std::size_t at = name.find(qualifier); at != name.npos; at = name.find(qualifier, at)) {
+      name.erase(at, qualifier.size());
     }
   }
-  return name.empty() ? demangled : name;
+  return name;
 }
 
 std::string ShownName(const ApiKey& key) { return key.soname + "!" + ShortName(key.symbol); }

@@ -19,6 +19,10 @@ inline constexpr std::size_t kMostMangledBytes = 512;
 inline constexpr std::size_t kMostDemangledBytes = 16 * 1024;
 
 inline bool IsCxxSymbol(std::string_view symbol) { return symbol.starts_with("_Z"); }
+// Whether it is a vtable, typeinfo, thunk, guard variable or the like, which nobody calls by name.
+inline bool IsSpecialSymbol(std::string_view symbol) {
+  return symbol.starts_with("_ZT") || symbol.starts_with("_ZG");
+}
 
 // "a::B::f(int)", by the compiler's own demangler; the symbol itself if it is none of C++, or past
 // a limit above.

@@ -3,6 +3,7 @@
 
 #include "common/base/check.h"
 #include "common/stats/cxx_name.h"
+#include "common/stats/cxx_name_parts.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
 
@@ -20,6 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string name = fieldcost::stats::DemangledName(symbol);
   FIELDCOST_CHECK(name == symbol || name.size() <= fieldcost::stats::kMostDemangledBytes);
   FIELDCOST_CHECK(fieldcost::stats::ShortName(symbol).size() <= name.size());
+  FIELDCOST_CHECK(fieldcost::stats::SplitCxxName(symbol).arguments <= symbol.size());
+  FIELDCOST_CHECK(fieldcost::stats::NameWithoutArguments(symbol).size() <= symbol.size());
   const std::string group = NamespaceOf(symbol);
   FIELDCOST_CHECK(!group.empty() && group.size() <= name.size() + 16);
   const std::string_view a = take_line();
