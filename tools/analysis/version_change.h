@@ -29,6 +29,7 @@ enum class Change {
   kMore,           // slower; of bytes: more
   kLess,           // faster; of bytes: less
 };
+inline bool IsChange(Change change) { return change == Change::kMore || change == Change::kLess; }
 // "too little data", "no change shown", and by the metric's unit "slower" and "faster", or "more"
 // and "less".
 std::string_view Name(Change change, stats::Metric metric);

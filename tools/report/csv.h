@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,12 +20,12 @@ namespace fieldcost::report {
 // would take for a formula, gets an apostrophe in front. Numbers are written as they are, so that a
 // negative one stays a number.
 //
-//   CsvWriter csv({"api", "count", "mean"});
-//   csv.Text("=cmd!A1").Count(3).Number(-1.5).EndRecord();  // '=cmd!A1,3,-1.5
+//   CsvOf<Row>({{"api", [](CsvWriter& csv, const Row& row) { csv.Text(row.api); }},
+//               {"mean", [](CsvWriter& csv, const Row& row) { csv.Number(row.mean); }}},
+//              {Row{"=cmd!A1", -1.5}});  // '=cmd!A1,-1.5 below api,mean
 class CsvWriter {
  public:
-  explicit CsvWriter(std::initializer_list<std::string_view> column_names)
-      : CsvWriter(std::span(column_names.begin(), column_names.size())) {}
+  // Writes the record with the columns' names.
   explicit CsvWriter(std::span<const std::string_view> column_names);
 
   CsvWriter& Text(std::string_view untrusted_text);
@@ -62,10 +61,12 @@ struct CsvColumn {
   std::function<void(CsvWriter& csv, const Record& record)> put;
 };
 
-// A header with the columns' names, and a record for each of `records`.
 template <typename Record>
-std::string CsvOf(const std::vector<CsvColumn<Record>>& columns,
-                  const std::vector<Record>& records) {
+using CsvColumns = std::vector<CsvColumn<Record>>;
+
+// The names of the columns, and each of `records`. REQUIRES: a column puts one cell (checked).
+template <typename Record>
+std::string CsvOf(const CsvColumns<Record>& columns, const std::vector<Record>& records) {
   std::vector<std::string_view> names;
   for (const CsvColumn<Record>& column : columns) names.push_back(column.name);
   CsvWriter csv(names);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,9 @@ struct Provenance {
   bool synthetic = false;
 };
 
-template <typename Record>
-using CsvColumns = std::vector<CsvColumn<Record>>;
+inline std::optional<double> MedianOf(const stats::Figures& figures) {
+  return figures.quantiles ? std::optional(figures.quantiles->p50.estimate) : std::nullopt;
+}
 
 // api, library, symbol, name (demangled), version, build_id, symbol_version.
 template <typename Record>

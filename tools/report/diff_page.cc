@@ -32,7 +32,7 @@ draw::Bars BarsOf(const stats::Figures& figures, Metric metric) {
 std::vector<ChangedMetric> ShownOf(const analysis::LibraryChange& change, bool all) {
   std::vector<ChangedMetric> shown;
   for (const Change kind : {Change::kMore, Change::kLess, Change::kNone, Change::kTooLittleData}) {
-    if (!all && kind != Change::kMore && kind != Change::kLess) continue;
+    if (!all && !IsChange(kind)) continue;
     const std::vector<ChangedMetric> found = WithChange(change, kind);
     shown.insert(shown.end(), found.begin(), found.end());
   }

@@ -9,7 +9,7 @@
 #include "common/draw/text_table.h"
 #include "common/stats/anomaly.h"
 #include "common/stats/cxx_name.h"
-#include "tools/report/csv.h"
+#include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/version_diff.h"
 
@@ -21,8 +21,6 @@ using analysis::LocalChange;
 
 constexpr std::size_t kMaxApiWidth = 60;
 constexpr std::size_t kLeastApiWidth = 16;
-
-bool IsChange(Change change) { return change == Change::kMore || change == Change::kLess; }
 
 draw::TextLine Line(const LocalChange& change, const draw::Style& style) {
   const auto p50 = [&](const stats::Figures& figures) {
@@ -82,27 +80,26 @@ std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
 }
 
 std::string LocalDiffCsv(const std::vector<LocalChange>& changes) {
-  CsvWriter csv({"soname", "symbol", "metric", "change", "ratio", "cliffs_delta", "timed_before",
-                 "timed_after", "mean_before", "mean_after", "p50_before", "p50_after"});
-  const auto p50 = [](const stats::Figures& figures) {
-    return figures.quantiles ? std::optional(figures.quantiles->p50.estimate) : std::nullopt;
+  const CsvColumns<LocalChange> columns = {
+      {"soname", [](CsvWriter& csv, const LocalChange& one) { csv.Text(one.soname); }},
+      {"symbol", [](CsvWriter& csv, const LocalChange& one) { csv.Text(one.symbol); }},
+      {"metric", [](CsvWriter& csv, const LocalChange& one) { csv.Text(stats::Name(one.metric)); }},
+      {"change", [](CsvWriter& csv,
+                    const LocalChange& one) { csv.Text(analysis::Name(one.change, one.metric)); }},
+      {"ratio",
+       [](CsvWriter& csv, const LocalChange& one) {
+         csv.Known(one.ratio == 0 ? std::nullopt : std::optional(one.ratio));
+       }},
+      {"cliffs_delta", [](CsvWriter& csv, const LocalChange& one) { csv.Number(one.delta); }},
+      {"timed_before", [](CsvWriter& csv, const LocalChange& one) { csv.Count(one.timed_before); }},
+      {"timed_after", [](CsvWriter& csv, const LocalChange& one) { csv.Count(one.timed_after); }},
+      {"mean_before", [](CsvWriter& csv, const LocalChange& one) { csv.Known(one.before.mean); }},
+      {"mean_after", [](CsvWriter& csv, const LocalChange& one) { csv.Known(one.after.mean); }},
+      {"p50_before",
+       [](CsvWriter& csv, const LocalChange& one) { csv.Known(MedianOf(one.before)); }},
+      {"p50_after", [](CsvWriter& csv, const LocalChange& one) { csv.Known(MedianOf(one.after)); }},
   };
-  for (const LocalChange& change : changes) {
-    csv.Text(change.soname)
-        .Text(change.symbol)
-        .Text(stats::Name(change.metric))
-        .Text(analysis::Name(change.change, change.metric))
-        .Known(change.ratio == 0 ? std::nullopt : std::optional(change.ratio))
-        .Number(change.delta)
-        .Count(change.timed_before)
-        .Count(change.timed_after)
-        .Known(change.before.mean)
-        .Known(change.after.mean)
-        .Known(p50(change.before))
-        .Known(p50(change.after))
-        .EndRecord();
-  }
-  return csv.text();
+  return CsvOf(columns, changes);
 }
 
 }  // namespace fieldcost::report

@@ -30,10 +30,7 @@ const analysis::MetricChange* ComparedTime(const VendorRecord& record) {
 std::string OtherChanges(const analysis::VendorApi& api) {
   std::string others;
   for (const analysis::MetricChange& one : api.changes) {
-    if (&one == api.Time() ||
-        (one.change != analysis::Change::kMore && one.change != analysis::Change::kLess)) {
-      continue;
-    }
+    if (&one == api.Time() || !IsChange(one.change)) continue;
     others += fmt::format("{}{} {} {:.2f}", others.empty() ? "" : "|", stats::Name(one.metric),
                           Name(one.change, one.metric), one.ratio);
   }

@@ -146,7 +146,7 @@ std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change, Cha
       if (metric.change == wanted) found.push_back({&api, &metric});
     }
   }
-  if (wanted == Change::kMore || wanted == Change::kLess) {
+  if (IsChange(wanted)) {
     std::ranges::stable_sort(found, [](const ChangedMetric& a, const ChangedMetric& b) {
       return Strength(*a.metric) > Strength(*b.metric);
     });
@@ -185,7 +185,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
     for (const ChangedMetric& one : found) {
       mixed = mixed || (one.metric->eligible() && one.metric->classes == 0);
     }
-    if (all || kind == Change::kMore || kind == Change::kLess) {
+    if (all || IsChange(kind)) {
       for (const ChangedMetric& one : found) lines.push_back(Line(one, style));
     } else if (!found.empty()) {
       others += fmt::format("{}{}: {}", others.empty() ? "" : "; ",

@@ -9,7 +9,7 @@
 #include "common/draw/text_table.h"
 #include "common/stats/cxx_name.h"
 #include "tools/report/api_names.h"
-#include "tools/report/csv.h"
+#include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/version_diff.h"
 
@@ -18,8 +18,6 @@ namespace {
 
 using analysis::Change;
 using analysis::LabChange;
-
-bool IsChange(Change change) { return change == Change::kMore || change == Change::kLess; }
 
 struct Ratios {
   double low = 0;
@@ -83,37 +81,43 @@ std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const d
 }
 
 std::string LabDiffCsv(const std::vector<LabChange>& changes) {
-  CsvWriter csv({"soname", "symbol", "symbol_version", "metric", "change", "ratio", "ratio_low",
-                 "ratio_high", "cliffs_delta", "p", "q", "runs_before", "runs_after",
-                 "timed_before", "timed_after", "mean_before", "mean_after", "p50_before",
-                 "p50_after"});
-  const auto p50 = [](const stats::Figures& figures) {
-    return figures.quantiles ? std::optional(figures.quantiles->p50.estimate) : std::nullopt;
+  const CsvColumns<LabChange> columns = {
+      {"soname", [](CsvWriter& csv, const LabChange& one) { csv.Text(one.soname); }},
+      {"symbol", [](CsvWriter& csv, const LabChange& one) { csv.Text(one.symbol); }},
+      {"symbol_version",
+       [](CsvWriter& csv, const LabChange& one) { csv.Text(one.symbol_version); }},
+      {"metric", [](CsvWriter& csv, const LabChange& one) { csv.Text(stats::Name(one.metric)); }},
+      {"change", [](CsvWriter& csv,
+                    const LabChange& one) { csv.Text(analysis::Name(one.change, one.metric)); }},
+      {"ratio",
+       [](CsvWriter& csv, const LabChange& one) {
+         csv.Known(IntervalOf(one) ? std::optional(one.ratio) : std::nullopt);
+       }},
+      {"ratio_low",
+       [](CsvWriter& csv, const LabChange& one) {
+         const std::optional<Ratios> interval = IntervalOf(one);
+         interval ? csv.Number(interval->low) : csv.Empty();
+       }},
+      {"ratio_high",
+       [](CsvWriter& csv, const LabChange& one) {
+         const std::optional<Ratios> interval = IntervalOf(one);
+         interval ? csv.Number(interval->high) : csv.Empty();
+       }},
+      {"cliffs_delta", [](CsvWriter& csv, const LabChange& one) { csv.Number(one.delta); }},
+      {"p", [](CsvWriter& csv, const LabChange& one) { csv.Number(one.test.p); }},
+      {"q", [](CsvWriter& csv, const LabChange& one) { csv.Number(one.q); }},
+      {"runs_before", [](CsvWriter& csv, const LabChange& one) { csv.Count(one.runs_before); }},
+      {"runs_after", [](CsvWriter& csv, const LabChange& one) { csv.Count(one.runs_after); }},
+      {"timed_before",
+       [](CsvWriter& csv, const LabChange& one) { csv.Known(TimedCalls(one.before)); }},
+      {"timed_after",
+       [](CsvWriter& csv, const LabChange& one) { csv.Known(TimedCalls(one.after)); }},
+      {"mean_before", [](CsvWriter& csv, const LabChange& one) { csv.Known(one.before.mean); }},
+      {"mean_after", [](CsvWriter& csv, const LabChange& one) { csv.Known(one.after.mean); }},
+      {"p50_before", [](CsvWriter& csv, const LabChange& one) { csv.Known(MedianOf(one.before)); }},
+      {"p50_after", [](CsvWriter& csv, const LabChange& one) { csv.Known(MedianOf(one.after)); }},
   };
-  for (const LabChange& change : changes) {
-    const std::optional<Ratios> interval = IntervalOf(change);
-    csv.Text(change.soname)
-        .Text(change.symbol)
-        .Text(change.symbol_version)
-        .Text(stats::Name(change.metric))
-        .Text(analysis::Name(change.change, change.metric))
-        .Known(interval ? std::optional(change.ratio) : std::nullopt)
-        .Known(interval ? std::optional(interval->low) : std::nullopt)
-        .Known(interval ? std::optional(interval->high) : std::nullopt)
-        .Number(change.delta)
-        .Number(change.test.p)
-        .Number(change.q)
-        .Count(change.runs_before)
-        .Count(change.runs_after)
-        .Known(TimedCalls(change.before))
-        .Known(TimedCalls(change.after))
-        .Known(change.before.mean)
-        .Known(change.after.mean)
-        .Known(p50(change.before))
-        .Known(p50(change.after))
-        .EndRecord();
-  }
-  return csv.text();
+  return CsvOf(columns, changes);
 }
 
 }  // namespace fieldcost::report

@@ -122,17 +122,26 @@ std::vector<std::string> MarksOf(const Comparison& comparison, const analysis::T
 }
 
 std::string ChangesCsv(const Comparison& comparison) {
-  CsvWriter csv({"kind", "path", "before", "after", "factor", "q"});
-  for (const Change& change : comparison.changes) {
-    std::string path;
-    for (const PathId one : PathsTo(*comparison.dictionary, change.path)) {
-      path += (path.empty() ? "" : ";") + NameOf(*comparison.dictionary, one);
-    }
-    csv.Text(change.kind == tree::ValueKind::kSelf ? "self" : "inclusive").Text(path);
-    csv.Number(change.before).Number(change.after).Number(comparison.factor).Number(change.q);
-    csv.EndRecord();
-  }
-  return csv.text();
+  const tree::Dictionary& dictionary = *comparison.dictionary;
+  const CsvColumns<Change> columns = {
+      {"kind",
+       [](CsvWriter& csv, const Change& one) {
+         csv.Text(one.kind == tree::ValueKind::kSelf ? "self" : "inclusive");
+       }},
+      {"path",
+       [&](CsvWriter& csv, const Change& one) {
+         std::string path;
+         for (const PathId id : PathsTo(dictionary, one.path)) {
+           path += (path.empty() ? "" : ";") + NameOf(dictionary, id);
+         }
+         csv.Text(path);
+       }},
+      {"before", [](CsvWriter& csv, const Change& one) { csv.Number(one.before); }},
+      {"after", [](CsvWriter& csv, const Change& one) { csv.Number(one.after); }},
+      {"factor", [&](CsvWriter& csv, const Change&) { csv.Number(comparison.factor); }},
+      {"q", [](CsvWriter& csv, const Change& one) { csv.Number(one.q); }},
+  };
+  return CsvOf(columns, comparison.changes);
 }
 
 }  // namespace fieldcost::report

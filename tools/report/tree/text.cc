@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "common/base/check.h"
 #include "common/base/text.h"
@@ -209,21 +210,34 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
 }
 
 std::string TreeCsv(const TreeView& view) {
-  CsvWriter csv({"node", "parent", "depth", "module", "function", "file", "build_id", "offset",
-                 "metric", "unit", "runs_before", "runs_after", "denominator", "self_before",
-                 "self", "inclusive_before", "inclusive"});
-  for (std::size_t i = 0; i < view.nodes.size(); ++i) {
-    const ViewNode& node = view.nodes[i];
-    const tree::Frame frame = i == 0 ? tree::Frame{} : view.frame(node);
-    csv.Count(i).Count(node.parent).Count(node.depth);
-    csv.Text(frame.module).Text(frame.function).Text(frame.file).Text(HexEncode(frame.build_id));
-    csv.Count(frame.offset).Text(view.metric.name).Text(tree::Name(view.metric.unit));
-    csv.Count(view.runs_before).Count(view.runs_after).Count(view.denominator);
-    csv.Sum(node.self.before).Sum(node.self.after);
-    csv.Sum(node.inclusive.before).Sum(node.inclusive.after);
-    csv.EndRecord();
-  }
-  return csv.text();
+  using Index = std::size_t;  // of a node
+  const tree::Frame no_frame;
+  const auto frame = [&](Index i) -> const tree::Frame& {
+    return i == 0 ? no_frame : view.frame(view.nodes[i]);
+  };
+  const CsvColumns<Index> columns = {
+      {"node", [&](CsvWriter& csv, Index i) { csv.Count(i); }},
+      {"parent", [&](CsvWriter& csv, Index i) { csv.Count(view.nodes[i].parent); }},
+      {"depth", [&](CsvWriter& csv, Index i) { csv.Count(view.nodes[i].depth); }},
+      {"module", [&](CsvWriter& csv, Index i) { csv.Text(frame(i).module); }},
+      {"function", [&](CsvWriter& csv, Index i) { csv.Text(frame(i).function); }},
+      {"file", [&](CsvWriter& csv, Index i) { csv.Text(frame(i).file); }},
+      {"build_id", [&](CsvWriter& csv, Index i) { csv.Text(HexEncode(frame(i).build_id)); }},
+      {"offset", [&](CsvWriter& csv, Index i) { csv.Count(frame(i).offset); }},
+      {"metric", [&](CsvWriter& csv, Index) { csv.Text(view.metric.name); }},
+      {"unit", [&](CsvWriter& csv, Index) { csv.Text(tree::Name(view.metric.unit)); }},
+      {"runs_before", [&](CsvWriter& csv, Index) { csv.Count(view.runs_before); }},
+      {"runs_after", [&](CsvWriter& csv, Index) { csv.Count(view.runs_after); }},
+      {"denominator", [&](CsvWriter& csv, Index) { csv.Count(view.denominator); }},
+      {"self_before", [&](CsvWriter& csv, Index i) { csv.Sum(view.nodes[i].self.before); }},
+      {"self", [&](CsvWriter& csv, Index i) { csv.Sum(view.nodes[i].self.after); }},
+      {"inclusive_before",
+       [&](CsvWriter& csv, Index i) { csv.Sum(view.nodes[i].inclusive.before); }},
+      {"inclusive", [&](CsvWriter& csv, Index i) { csv.Sum(view.nodes[i].inclusive.after); }},
+  };
+  std::vector<Index> indices(view.nodes.size());
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return CsvOf(columns, indices);
 }
 
 }  // namespace fieldcost::report
