@@ -9,6 +9,7 @@
 #include "tools/lsp/cxx_name.h"
 #include "tools/lsp/json_access.h"
 #include "tools/lsp/limits.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -87,7 +88,7 @@ std::string FlaggedText(const FlaggedApi& api, const CheckResult& result) {
       EscapeControl(cxx ? cxx->text : api.symbol), EscapeControl(api.soname),
       EscapeControl(version), result.is_file ? "in a saved profile" : "here",
       EscapeControl(api.metric), api.ratio, api.cliffs_delta, api.q, EscapeControl(result.checked),
-      result.synthetic ? "; SYNTHETIC: against a catalogue of made-up data" : "");
+      result.synthetic ? fmt::format("; {}", report::kSyntheticWords) : "");
 }
 
 }  // namespace fieldcost::lsp

@@ -11,19 +11,11 @@
 #include "common/stats/cxx_name.h"
 #include "common/stats/figures.h"
 #include "tools/report/csv.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::report {
 
 // Columns that several tables have. `of` gives what they show of a record, null = cells are empty.
-
-// Where numbers come from and how fresh they are: the last columns of every record.
-struct Provenance {
-  std::string source;          // "catalogue", "local" or "table"
-  std::uint64_t snapshot = 0;  // 0 = none
-  std::string published;       // as FormatTime(); empty = not published
-  bool expired = false;
-  bool synthetic = false;
-};
 
 inline std::optional<double> MedianOf(const stats::Figures& figures) {
   return figures.quantiles ? std::optional(figures.quantiles->p50.estimate) : std::nullopt;

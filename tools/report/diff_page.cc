@@ -11,8 +11,8 @@
 #include "common/stats/anomaly.h"
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
-#include "tools/report/cards/words.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 #include "tools/report/version_diff.h"
 
@@ -133,11 +133,10 @@ std::string DiffPage(const analysis::LibraryChange& change, bool all,
   html += fmt::format("<header>\n<h1>{}</h1>\n", draw::EscapeHtml(title));
   if (provenance.synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
   html += fmt::format(
-      "<p class=\"lead\">{}.</p>\n<p class=\"soft\">Snapshot {}, published {}{}. Machines are "
-      "compared, within each hardware class that is published for both versions.</p>\n</header>\n"
+      "<p class=\"lead\">{}.</p>\n<p class=\"soft\">From {}. Machines are compared, "
+      "within each hardware class that is published for both versions.</p>\n</header>\n"
       "<main>\n",
-      draw::EscapeHtml(DiffSentence(change, kStyle)), provenance.snapshot, provenance.published,
-      provenance.expired ? " (expired)" : "");
+      draw::EscapeHtml(DiffSentence(change, kStyle)), SnapshotWords(provenance));
   const std::vector<ChangedMetric> shown = ShownOf(change, all);
   html += shown.empty() ? "<p>Nothing is shown to have changed.</p>\n"
                         : Changes(shown) + Statistics(shown);

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "tools/analysis/version_change.h"
-#include "tools/report/csv_columns.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::report {
 

@@ -14,6 +14,7 @@
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/report/checked_tree.h"
+#include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 #include "tools/report/tree/text.h"
 #include "tools/report/vendor_text.h"
@@ -232,7 +233,7 @@ std::string FlamePage(const FlamePageContent& content) {
   html += fmt::format("<header>\n<h1>Flame graph of {}</h1>\n",
                       draw::EscapeHtml(content.untrusted_name));
   if (content.synthetic) {
-    html += "<p class=\"warn\">SYNTHETIC: it is compared with made-up data.</p>\n";
+    html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
   }
   html += fmt::format("<p class=\"lead\">{}.</p>\n</header>\n<main>\n{}",
                       draw::EscapeHtml(graph.Sentence()), Legend());

@@ -6,6 +6,12 @@
 
 namespace fieldcost::report {
 
+std::string SnapshotWords(const Provenance& provenance) {
+  if (provenance.snapshot == 0) return "measured on this machine";
+  return fmt::format("snapshot {}, published {}{}", provenance.snapshot, provenance.published,
+                     provenance.expired ? " (expired)" : "");
+}
+
 std::string FreshnessText(const CatalogueFacts& facts, WallTime now) {
   return fmt::format("catalogue: snapshot {}, published {} ({}), {} of {} fragments current",
                      facts.snapshot, draw::FormatTime(facts.published),

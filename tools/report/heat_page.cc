@@ -10,6 +10,7 @@
 #include "tools/analysis/version_order.h"
 #include "tools/report/cards/words.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 
 namespace fieldcost::report {

@@ -13,6 +13,7 @@
 #include "common/stats/anomaly.h"
 #include "tools/analysis/trend.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 #include "tools/report/trend_text.h"
 #include "tools/report/vendor_text.h"
@@ -60,7 +61,7 @@ class Page {
     html += fmt::format("<header>\n<h1>{} of {}</h1>\n", IsOfLab() ? "Costs" : "Field costs",
                         Text(report_.title));
     if (content_.synthetic) {
-      html += "<p class=\"warn\">SYNTHETIC: these are made-up data, not measurements.</p>\n";
+      html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
     }
     html += fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kStyle)));
     html += fmt::format(
@@ -149,8 +150,8 @@ class Page {
       const double tail =
           quantiles.p50.estimate > 0 ? quantiles.p99.estimate / quantiles.p50.estimate : 0;
       table.lines.push_back({Name(api), Spectrum(api), draw::TotalText(api.total, kStyle),
-                             Text(ShareText(api.share)), Text(ShareText(together)),
-                             draw::FormatCount(api.calls),
+                             Text(ShareText(api.share)),
+                             Text(ShareText(together)), draw::FormatCount(api.calls),
                              tail > 0 ? fmt::format("{:.1f}", tail) : "–",
                              api.Regression() ? draw::TotalText(api.Regression(), kStyle) : "–"});
     }
@@ -241,12 +242,12 @@ class Page {
         .lines = {}};
     for (const analysis::VendorGroup& group : report_.groups) {
       const std::string name = NameHtml(analysis::NameOf(group), "", "");
-      table.lines.push_back({name, draw::TotalText(group.total, kStyle),
-                             Text(ShareText(group.share)), draw::FormatCount(group.calls),
-                             draw::FormatCount(group.apis), draw::FormatCount(group.slower),
-                             draw::FormatCount(group.faster), draw::FormatCount(group.unchanged),
-                             draw::FormatCount(group.too_little),
-                             std::string(analysis::Name(group.change, Metric::kWallTime))});
+      table.lines.push_back(
+          {name, draw::TotalText(group.total, kStyle), Text(ShareText(group.share)),
+           draw::FormatCount(group.calls), draw::FormatCount(group.apis),
+           draw::FormatCount(group.slower), draw::FormatCount(group.faster),
+           draw::FormatCount(group.unchanged), draw::FormatCount(group.too_little),
+           std::string(analysis::Name(group.change, Metric::kWallTime))});
       const bool compared = group.change != analysis::Change::kTooLittleData;
       statistics.lines.push_back(
           {name, draw::FormatCount(group.contributions),

@@ -184,7 +184,7 @@ TEST(CheckResultTest, OnlyWhatIsWorseIsFlagged) {
   EXPECT_EQ(FlaggedText(result->flagged.at("f"), *result),
             "f (liba.so.1 1.2) is worse here than in the field: wall_time 3.1 times as high "
             "(Cliff's delta 0.41, q 0.001), says `fieldcost check` of 2026-11-21 15:00 UTC; "
-            "SYNTHETIC: against a catalogue of made-up data");
+            "SYNTHETIC: made-up data");
 }
 
 TEST(CheckResultTest, ASavedProfileIsNotCalledHere) {

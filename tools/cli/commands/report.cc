@@ -13,6 +13,7 @@
 #include "tools/cli/report_json.h"
 #include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/report/freshness_text.h"
 #include "tools/report/lab/table_text.h"
 #include "tools/report/vendor_csv.h"
 #include "tools/report/vendor_page.h"
@@ -122,9 +123,9 @@ std::vector<report::CostPageContent::Fact> FactsOf(const wire::LabTable& table) 
   return facts;
 }
 
-std::vector<report::CostPageContent::Fact> FactsOf(const catalog::Freshness& freshness) {
-  return {{"Catalogue", fmt::format("snapshot {}, published {}", freshness.snapshot_version,
-                                    draw::FormatTime(freshness.snapshot_published))},
+std::vector<report::CostPageContent::Fact> FactsOf(const catalog::Freshness& freshness,
+                                                   const report::Provenance& provenance) {
+  return {{"Catalogue", report::SnapshotWords(provenance)},
           {"Valid until", draw::FormatTime(freshness.snapshot_expires)},
           {"Complete", fmt::format("{} of {} fragments current", freshness.fragments_current,
                                    freshness.fragments_total)},
@@ -134,9 +135,10 @@ std::vector<report::CostPageContent::Fact> FactsOf(const catalog::Freshness& fre
 
 std::string MakePage(const analysis::VendorReport& made, const Source& source) {
   const auto& freshness = source.freshness();
-  return report::VendorPage({.report = &made,
-                             .facts = freshness ? FactsOf(*freshness) : FactsOf(*source.table()),
-                             .synthetic = freshness && freshness->synthetic});
+  return report::VendorPage(
+      {.report = &made,
+       .facts = freshness ? FactsOf(*freshness, ProvenanceOf(source)) : FactsOf(*source.table()),
+       .synthetic = freshness && freshness->synthetic});
 }
 
 // What is said of the source below a text.

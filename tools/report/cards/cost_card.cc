@@ -11,6 +11,7 @@
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/version_order.h"
 #include "tools/report/cards/words.h"
+#include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 
 namespace fieldcost::report {

@@ -6,7 +6,7 @@
 
 #include "common/stats/api_key.h"
 #include "tools/analysis/summary.h"
-#include "tools/report/cost_csv.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::report {
 

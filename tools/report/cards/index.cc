@@ -5,6 +5,7 @@
 #include "common/draw/html.h"
 #include "tools/report/cards/text.h"
 #include "tools/report/cards/words.h"
+#include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 
 namespace fieldcost::report {

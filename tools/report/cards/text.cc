@@ -6,6 +6,7 @@
 #include "common/draw/html.h"
 #include "common/draw/terminal.h"
 #include "tools/report/cards/words.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::report {
 namespace {

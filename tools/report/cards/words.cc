@@ -10,6 +10,7 @@
 #include "tools/analysis/summary.h"
 #include "tools/analysis/version_order.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -35,12 +36,6 @@ CardLine LineOf(const analysis::CostSummary& version, stats::Metric metric) {
   line.count = draw::FormatCount(figures.calls);
   line.contributions = draw::FormatCount(figures.contributions);
   return line;
-}
-
-std::string SnapshotWords(const Provenance& provenance) {
-  if (provenance.snapshot == 0) return "measured on this machine";
-  return fmt::format("snapshot {}, published {}{}", provenance.snapshot, provenance.published,
-                     provenance.expired ? " (expired)" : "");
 }
 
 }  // namespace

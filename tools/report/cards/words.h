@@ -7,13 +7,13 @@
 #include "common/draw/spectrum.h"
 #include "tools/analysis/summary.h"
 #include "tools/report/cards/cost_card.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::report {
 
 // What all forms of a card say, in plain text that is not escaped for any of them. For this
 // folder's cards and pages only.
 
-inline constexpr std::string_view kSyntheticWords = "SYNTHETIC: made-up data";
 inline constexpr std::string_view kBarsWords =
     " Bars: cheap on the left, expensive on the right, higher = more often.";
 inline constexpr unsigned kCardWidth = 480;

@@ -112,7 +112,7 @@ function text(icon: string, words: string, tooltip: string, attention: boolean):
 function describeFreshness(freshness: Freshness, now: Date): StatusText {
   const { published, lastSync, fragmentsCurrent, fragmentsTotal } = freshness;
   const made = freshness.synthetic ? ' SYNTHETIC' : '';
-  const lines = freshness.synthetic ? ['SYNTHETIC: this catalogue holds made-up data.'] : [];
+  const lines = freshness.synthetic ? ['SYNTHETIC: made-up data.'] : [];
   if (published === undefined) {
     lines.push('The catalogue is empty. Run: fieldcost sync');
     return text('warning', `fieldcost${made}: empty`, lines.join('\n'), true);

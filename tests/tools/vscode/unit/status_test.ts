@@ -49,7 +49,7 @@ void describe('status bar', () => {
     const status = shown({ ...answer, synthetic: true });
     assert.match(status.label, /SYNTHETIC/);
     assert.match(status.spoken, /SYNTHETIC/);
-    assert.match(status.tooltip, /^SYNTHETIC: this catalogue holds made-up data/);
+    assert.match(status.tooltip, /^SYNTHETIC: made-up data/);
     assert.match(shown({ ...answer, synthetic: true, published: 'never' }).label, /SYNTHETIC/);
   });
 
