@@ -152,6 +152,19 @@ std::string FormatCount(const std::optional<std::uint64_t>& count) {
   return count ? FormatCount(*count) : "-";
 }
 
+std::string ShareText(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string ShareText(stats::Uint128 part, stats::Uint128 whole) {
+  return ShareText(whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string RoughShareText(double share) {
+  const double percent = share * 100;
+  if (percent > 0 && percent < 0.095) return "<0.1 %";
+  return percent >= 9.95 || percent == 0 ? fmt::format("{:.0f} %", percent)
+                                         : fmt::format("{:.2g} %", percent);
+}
+
 std::string Decimal(stats::Uint128 value) {
   std::string digits;
   do {

@@ -48,6 +48,12 @@ std::string_view RunsText(const stats::FieldCost& total);
 using fieldcost::FormatCount;
 std::string FormatCount(const std::optional<std::uint64_t>& count);
 
+// A part of a whole with one decimal: "12.3 %"; "0.0 %" of nothing.
+std::string ShareText(double share);
+std::string ShareText(stats::Uint128 part, stats::Uint128 whole);
+// The same in two significant digits, for what is estimated: "0.12 %", "12 %"; "<0.1 %" below.
+std::string RoughShareText(double share);
+
 // Exact decimal digits.
 std::string Decimal(stats::Uint128 value);
 

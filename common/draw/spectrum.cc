@@ -67,7 +67,7 @@ Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures, stats::Me
 
 std::string BarText(const Bars& bars, unsigned slot) {
   if (bars.are_counts) return fmt::format("{}", bars.heights[slot]);
-  return fmt::format("{:.1f} %", 100 * stats::ShareOf(bars.heights, slot));
+  return ShareText(stats::ShareOf(bars.heights, slot));
 }
 
 std::optional<UsedSlots> FindUsedSlots(const Bars& bars) {

@@ -23,18 +23,13 @@ constexpr unsigned kLineHeight = 20;
 constexpr unsigned kLongestBar = 180;
 constexpr unsigned kTextGap = 8;
 constexpr unsigned kFontSize = kSvgFontSize;
-// Of two letters or digits in the widest usual font; what is wider would be cut.
-constexpr unsigned kTwoLettersWidth = 17;
 constexpr unsigned kScaleHeight = 6;
 constexpr unsigned kTickHeight = 18;
 constexpr unsigned kTickFontSize = kSvgTickFontSize;
 constexpr unsigned kHeatPitch = 14;
 constexpr std::size_t kHeatLabelColumns = 24;
 
-std::string Color(unsigned slot) {
-  const Rgb color = BucketColor(slot);
-  return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
-}
+std::string Color(unsigned slot) { return HexColor(BucketColor(slot)); }
 
 // Shows at least a little of a bar that stands for something.
 unsigned Length(double share, unsigned longest) {
@@ -96,34 +91,15 @@ std::string HeatCells(const HeatLine& line, const UsedSlots& range, stats::Metri
     const auto height = static_cast<double>(calls);
     svg += fmt::format(
         R"(<rect x="{}" y="{}" width="{}" height="{}" fill="currentColor" fill-opacity="{:.2f}">)"
-        "<title>{}: {}, {:.1f} %</title></rect>",
+        "<title>{}: {}, {}</title></rect>",
         left + (slot - range.first) * kHeatPitch, top + 1, kHeatPitch - 1, kLineHeight - 2,
         kLeastOpacity + (1 - kLeastOpacity) * height / most, EscapeHtml(line.untrusted_label),
-        Bounds(slot, metric), 100 * height / all);
+        Bounds(slot, metric), ShareText(height / all));
   }
   return svg;
 }
 
 }  // namespace
-
-std::string OpenSvg(unsigned width, unsigned height, const std::string& untrusted_words) {
-  const std::string escaped = EscapeHtml(untrusted_words);
-  return fmt::format(
-      "<svg role=\"img\" aria-label=\"{0}\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} {2}\">"
-      "<title>{0}</title>",
-      escaped, width, height);
-}
-
-unsigned SvgTextWidth(std::string_view text) {
-  return (static_cast<unsigned>(DisplayWidth(text)) * kTwoLettersWidth + 1) / 2;
-}
-
-std::string SvgText(double x, double y, std::string_view anchor, unsigned font_size,
-                    std::string_view untrusted_text) {
-  return fmt::format(
-      R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" font-size="{}" fill="currentColor">{}</text>)",
-      x, y, anchor, font_size, EscapeHtml(untrusted_text));
-}
 
 std::string SpectrumSvg(const Bars& bars, stats::Metric metric) {
   const auto used = FindUsedSlots(bars);

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/draw/terminal.h"
+
 namespace fieldcost::draw {
 
 // What the drawings of this folder share. Lengths are in user units, which are CSS pixels at a
@@ -10,6 +12,9 @@ namespace fieldcost::draw {
 
 inline constexpr unsigned kSvgFontSize = 13;
 inline constexpr unsigned kSvgTickFontSize = 11;
+
+// "#2c4fa3".
+std::string HexColor(const Rgb& color);
 
 // The element's beginning, of that size, with `words` as its title and for those who do not see it.
 std::string OpenSvg(unsigned width, unsigned height, const std::string& untrusted_words);

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "common/draw/numbers.h"
 #include "common/stats/cxx_name.h"
 #include "common/tree/identity.h"
 #include "tools/report/tree/text.h"
@@ -48,10 +49,6 @@ bool IsFileOf(std::string_view module, std::string_view soname) {
 std::string MarkOf(const CheckedApi& api) {
   return fmt::format("! {}, ratio {:.2f}, q {:.2g}", stats::Name(api.comparison.verdict),
                      api.comparison.ratio, api.comparison.q);
-}
-
-double Share(stats::Uint128 part, stats::Uint128 whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 }  // namespace
@@ -130,10 +127,10 @@ std::string CheckedTreeText(const analysis::TreeView& view, const analysis::Chec
   return TreeText(view, marks, options, style) +
          fmt::format(
              "{} in all; {} of {} APIs that are worse than the field (!) are in it, "
-             "with {:.1f} % of it\n",
+             "with {} of it\n",
              CostText(static_cast<stats::Int128>(all), view.denominator, view.metric.unit, style),
              checked.worse_seen, report.Count(Verdict::kWorse),
-             100 * Share(checked.flagged_total, all));
+             draw::ShareText(checked.flagged_total, all));
 }
 
 }  // namespace fieldcost::report

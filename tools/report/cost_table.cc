@@ -54,7 +54,7 @@ std::string LibraryText(const analysis::CostSummary& summary) {
 std::string ShareOfWhole(const analysis::ApiCost& cost,
                          const std::optional<stats::FieldCost>& whole) {
   const bool known = whole && cost.total && whole->of_all_runs == cost.total->of_all_runs;
-  return known && whole->ns > 0 ? ShareText(cost.total->ns / whole->ns) : kUnknown;
+  return known && whole->ns > 0 ? draw::RoughShareText(cost.total->ns / whole->ns) : kUnknown;
 }
 
 draw::TextLine LineOf(const analysis::ApiCost& cost, const ApiNames& names,

@@ -17,7 +17,6 @@
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 #include "tools/report/tree/text.h"
-#include "tools/report/vendor_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -173,7 +172,7 @@ class FlameGraph {
   }
 
   std::string Share(stats::Uint128 value) const {
-    return ShareText(all_ == 0 ? 0 : static_cast<double>(value) / all_);
+    return draw::RoughShareText(all_ == 0 ? 0 : static_cast<double>(value) / all_);
   }
 
   std::vector<Total> Totals() const {

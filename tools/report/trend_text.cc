@@ -10,6 +10,7 @@
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
+#include "common/draw/svg_parts.h"
 
 namespace fieldcost::report {
 namespace {
@@ -62,11 +63,9 @@ std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_v
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double share = most > 0 ? points[i].cost / most : 0;
     const auto height = static_cast<unsigned>(std::max(1L, std::lround(share * kHeight)));
-    const draw::Rgb color = draw::BucketColor(SlotOf(points[i].cost));
-    svg += fmt::format(
-        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#{:02x}{:02x}{:02x}\"/>",
-        i * (kBarWidth + kBarGap), kHeight - height, kBarWidth, height, color.red, color.green,
-        color.blue);
+    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+                       i * (kBarWidth + kBarGap), kHeight - height, kBarWidth, height,
+                       draw::HexColor(draw::BucketColor(SlotOf(points[i].cost))));
   }
   return svg + "</svg>";
 }

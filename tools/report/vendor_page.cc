@@ -150,8 +150,8 @@ class Page {
       const double tail =
           quantiles.p50.estimate > 0 ? quantiles.p99.estimate / quantiles.p50.estimate : 0;
       table.lines.push_back({Name(api), Spectrum(api), draw::TotalText(api.total, kStyle),
-                             Text(ShareText(api.share)),
-                             Text(ShareText(together)), draw::FormatCount(api.calls),
+                             Text(draw::RoughShareText(api.share)),
+                             Text(draw::RoughShareText(together)), draw::FormatCount(api.calls),
                              tail > 0 ? fmt::format("{:.1f}", tail) : "–",
                              api.Regression() ? draw::TotalText(api.Regression(), kStyle) : "–"});
     }
@@ -243,7 +243,7 @@ class Page {
     for (const analysis::VendorGroup& group : report_.groups) {
       const std::string name = NameHtml(analysis::NameOf(group), "", "");
       table.lines.push_back(
-          {name, draw::TotalText(group.total, kStyle), Text(ShareText(group.share)),
+          {name, draw::TotalText(group.total, kStyle), Text(draw::RoughShareText(group.share)),
            draw::FormatCount(group.calls), draw::FormatCount(group.apis),
            draw::FormatCount(group.slower), draw::FormatCount(group.faster),
            draw::FormatCount(group.unchanged), draw::FormatCount(group.too_little),
@@ -278,7 +278,7 @@ class Page {
     for (std::size_t i = 0; i < shown_; ++i) {
       const analysis::VendorApi& api = report_.apis[i];
       std::vector<std::string> line = {Name(api), Spectrum(api), draw::FormatCount(api.calls),
-                                       Text(ShareText(api.share)),
+                                       Text(draw::RoughShareText(api.share)),
                                        draw::FormatCount(api.contributions)};
       for (const auto which : kQuantiles) {
         line.push_back(Quantile(api.time, which, Metric::kWallTime));

@@ -8,7 +8,6 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
-#include "tools/report/csv.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/trend_text.h"
 #include "tools/report/version_diff.h"
@@ -71,7 +70,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
     lines.push_back(
         {draw::Shorten(analysis::NameOf(group), kMaxNameWidth, style),
          draw::FormatCount(group.apis), draw::FormatCount(group.calls),
-         draw::TotalText(group.total, style), ShareText(group.share),
+         draw::TotalText(group.total, style), draw::RoughShareText(group.share),
          draw::FormatCount(group.contributions), draw::FormatCount(group.slower),
          draw::FormatCount(group.faster), draw::FormatCount(group.unchanged),
          draw::FormatCount(group.too_little), compared ? fmt::format("{:.2f}", group.ratio) : "-",
@@ -113,7 +112,7 @@ std::string Dearest(const analysis::VendorReport& report, const draw::Style& sty
     lines.push_back({ShortName(api, style), EscapeControl(report.libraries[api.library].soname),
                      draw::Shorten(api.version, kMaxVersionWidth, style),
                      draw::FormatCount(api.calls), draw::FormatCount(api.contributions),
-                     draw::TotalText(api.total, style), ShareText(api.share),
+                     draw::TotalText(api.total, style), draw::RoughShareText(api.share),
                      cost(&stats::Quantiles::p50), cost(&stats::Quantiles::p95),
                      cost(&stats::Quantiles::p99),
                      draw::FormatCost(api.alloc_mean, Metric::kAllocInclusive, style),
@@ -185,7 +184,7 @@ std::string VendorSentence(const analysis::VendorReport& report, const draw::Sty
   }
   if (!report.apis.empty() && report.apis[0].share > 0) {
     text += fmt::format("; biggest lever: {}, {}", report.apis[0].name,
-                        ShareText(report.apis[0].share));
+                        draw::RoughShareText(report.apis[0].share));
   }
   return text;
 }
@@ -198,13 +197,6 @@ std::string WaitingText(const analysis::VendorReport& report) {
   }
   return fmt::format("waiting: {} set apart, since the time is no cost: {}\n",
                      Counted(report.waiting.size(), "function"), names);
-}
-
-std::string ShareText(double share) {
-  const double percent = share * 100;
-  if (percent > 0 && percent < 0.095) return "<0.1 %";
-  return percent >= 9.95 || percent == 0 ? fmt::format("{:.0f} %", percent)
-                                         : fmt::format("{:.2g} %", percent);
 }
 
 std::string VendorText(const analysis::VendorReport& report, const draw::Style& style) {

@@ -22,7 +22,4 @@ std::string VendorSentence(const analysis::VendorReport& report, const draw::Sty
 // there are none.
 std::string WaitingText(const analysis::VendorReport& report);
 
-// "12 %", "0.3 %", "<0.1 %".
-std::string ShareText(double share);
-
 }  // namespace fieldcost::report

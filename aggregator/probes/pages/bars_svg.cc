@@ -9,6 +9,7 @@
 #include "aggregator/probes/pages/numbers.h"
 #include "common/base/text.h"
 #include "common/draw/spectrum.h"
+#include "common/draw/svg_parts.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -33,8 +34,7 @@ Color ColorOf(std::size_t row, std::size_t rows) {
       static_cast<unsigned>(kFirstSlot + (rows < 2 ? span / 2 : row * span / (rows - 1)));
   const draw::Rgb color = draw::BucketColor(slot);
   const double lightness = 0.299 * color.red + 0.587 * color.green + 0.114 * color.blue;
-  return {.fill = fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue),
-          .is_light = lightness > 140};
+  return {.fill = draw::HexColor(color), .is_light = lightness > 140};
 }
 
 void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps, std::size_t row,

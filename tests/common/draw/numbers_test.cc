@@ -72,6 +72,17 @@ TEST(NumbersTest, SumsAreExact) {
   EXPECT_EQ(Decimal(~stats::Uint128{0}), "340282366920938463463374607431768211455");
 }
 
+TEST(NumbersTest, SharesAreOfAWholeAndRoughOnesHaveTwoDigits) {
+  EXPECT_EQ(ShareText(0.12345), "12.3 %");
+  EXPECT_EQ(ShareText(1, 3), "33.3 %");
+  EXPECT_EQ(ShareText(0, 0), "0.0 %");
+  EXPECT_EQ(RoughShareText(0), "0 %");
+  EXPECT_EQ(RoughShareText(0.0009), "<0.1 %");
+  EXPECT_EQ(RoughShareText(0.00123), "0.12 %");
+  EXPECT_EQ(RoughShareText(0.0994), "9.9 %");
+  EXPECT_EQ(RoughShareText(0.1235), "12 %");
+}
+
 TEST(NumbersTest, TimesAndAgesAreForPeople) {
   const WallTime time{std::chrono::seconds(1'700'000'000)};
   EXPECT_EQ(FormatTime(time), "2023-11-14 22:13 UTC");

@@ -75,7 +75,7 @@ std::string StepsText(const probe::Event& event, bool stacks, const draw::Style&
     const probe::EventHit& hit = event.hits[step.hit];
     const double share = all == 0 ? 0 : static_cast<double>(step.ns) / static_cast<double>(all);
     lines.push_back({EscapeControl(step.name), DurationText(static_cast<double>(step.ns), style),
-                     BarText(share, kBarColumns, style), fmt::format("{:.1f} %", 100 * share),
+                     BarText(share, kBarColumns, style), draw::ShareText(share),
                      fmt::format("{}{}", hit.thread, step.between_threads ? " (other)" : ""),
                      WhereText(hit), hit.value ? std::to_string(*hit.value) : ""});
     below.push_back(StackLines(hit));

@@ -8,8 +8,10 @@
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
+#include "common/draw/svg_parts.h"
 #include "common/shm/log2_bucket.h"
 #include "tools/report/cards/words.h"
+#include "tools/report/freshness_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -57,12 +59,11 @@ std::string BarsSvg(const Shown& shown, const Colors& colors) {
     const auto height =
         std::max(1U, static_cast<unsigned>(
                          std::lround(static_cast<double>(calls) / most * (kBarBottom - kBarTop))));
-    const draw::Rgb color = draw::BucketColor(slot);
     svg += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
-        "fill=\"#{:02x}{:02x}{:02x}\" stroke=\"{}\" stroke-width=\"0.5\"/>\n",
+        "fill=\"{}\" stroke=\"{}\" stroke-width=\"0.5\"/>\n",
         kMargin + (slot - used->first) * pitch, kBarBottom - height, std::max(pitch - 1, 1U),
-        height, color.red, color.green, color.blue, colors.line);
+        height, draw::HexColor(draw::BucketColor(slot)), colors.line);
   }
   svg += fmt::format("<path d=\"M{} {}H{}\" stroke=\"{}\"/>\n", kMargin, kBarBottom,
                      kMargin + slots * pitch, colors.line);

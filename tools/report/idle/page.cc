@@ -32,9 +32,7 @@ using draw::EscapeHtml;
 
 const draw::Style kPageStyle{.utf8 = true};
 
-std::string TimeText(std::uint64_t ns) {
-  return CostText(static_cast<stats::Int128>(ns), 1, tree::Unit::kNanoseconds, kPageStyle);
-}
+std::string TimeText(std::uint64_t ns) { return IdleTimeText(ns, kPageStyle); }
 
 std::string LengthText(std::uint64_t ns) {
   return draw::FormatCost(static_cast<double>(ns), stats::Metric::kWallTime, kPageStyle);
@@ -42,10 +40,6 @@ std::string LengthText(std::uint64_t ns) {
 
 double ShareOf(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-std::string ShareText(std::uint64_t part, std::uint64_t whole) {
-  return fmt::format("{:.1f} %", 100 * ShareOf(part, whole));
 }
 
 std::string HeadHtml(const IdlePage& page) {
@@ -105,7 +99,7 @@ std::string CpusHtml(const IdleView& view) {
   const auto add = [&](const std::string& name, const CpuIdle& cpu) {
     table.lines.push_back({name, TimeText(cpu.idle_ns),
                            cpu.stat_idle_ns ? TimeText(*cpu.stat_idle_ns) : "",
-                           ShareText(cpu.explained_ns, cpu.idle_ns),
+                           draw::ShareText(cpu.explained_ns, cpu.idle_ns),
                            fmt::format("<small>{}</small>", fmt::join(ReasonTexts(cpu), ", "))});
   };
   for (const CpuIdle& cpu : view.cpus) add(fmt::format("{}", cpu.cpu), cpu);
@@ -229,7 +223,7 @@ std::string ChainsHtml(const IdleView& view) {
     table.lines.push_back(
         {NameHtml(pieces[0], "", below),
          draw::SpectrumSvgOver(LengthBars(pair), *range, stats::Metric::kWallTime),
-         ShareText(pair.ns, view.all_pairs.ns), TimeText(pair.ns),
+         draw::ShareText(pair.ns, view.all_pairs.ns), TimeText(pair.ns),
          draw::FormatCount(pair.periods)});
   }
   return SectionOf("Chains", table);

@@ -25,17 +25,8 @@ constexpr std::size_t kLengthsWidth = 10;
 constexpr std::size_t kLeastPiecesWidth = 24;
 constexpr std::string_view kFurther = "  ";  // before what goes on in the next line
 
-std::string TimeText(std::uint64_t ns, const draw::Style& style) {
-  return CostText(static_cast<stats::Int128>(ns), 1, tree::Unit::kNanoseconds, style);
-}
-
-std::string ShareText(std::uint64_t part, std::uint64_t whole) {
-  const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-  return fmt::format("{:.1f} %", 100 * share);
-}
-
 std::string StatText(const CpuIdle& cpu, const draw::Style& style) {
-  return cpu.stat_idle_ns ? TimeText(*cpu.stat_idle_ns, style) : "";
+  return cpu.stat_idle_ns ? IdleTimeText(*cpu.stat_idle_ns, style) : "";
 }
 
 // A line of a table of which the last column is pieces of text: where they do not fit behind each
@@ -78,8 +69,8 @@ std::string PiecesTable(std::vector<draw::TextColumn> columns, std::vector<Piece
 }
 
 PiecesLine CpuLine(const std::string& name, const CpuIdle& cpu, const draw::Style& style) {
-  PiecesLine line{.cells = {name, TimeText(cpu.idle_ns, style), StatText(cpu, style),
-                            ShareText(cpu.explained_ns, cpu.idle_ns)},
+  PiecesLine line{.cells = {name, IdleTimeText(cpu.idle_ns, style), StatText(cpu, style),
+                            draw::ShareText(cpu.explained_ns, cpu.idle_ns)},
                   .pieces = ReasonTexts(cpu)};
   for (std::size_t i = 0; i + 1 < line.pieces.size(); ++i) line.pieces[i] += ",";
   return line;
@@ -87,16 +78,21 @@ PiecesLine CpuLine(const std::string& name, const CpuIdle& cpu, const draw::Styl
 
 }  // namespace
 
+std::string IdleTimeText(std::uint64_t ns, const draw::Style& style) {
+  return CostText(static_cast<stats::Int128>(ns), 1, tree::Unit::kNanoseconds, style);
+}
+
 std::string IdleHeading(const IdleView& view, const draw::Style& style) {
-  std::string text = fmt::format(
-      "{} idle for {}, {} of which a stack explains", Counted(view.cpus.size(), "CPU"),
-      TimeText(view.all.idle_ns, style), ShareText(view.all.explained_ns, view.all.idle_ns));
+  std::string text =
+      fmt::format("{} idle for {}, {} of which a stack explains", Counted(view.cpus.size(), "CPU"),
+                  IdleTimeText(view.all.idle_ns, style),
+                  draw::ShareText(view.all.explained_ns, view.all.idle_ns));
   if (view.all.stat_idle_ns) text += fmt::format("; /proc/stat: {}", StatText(view.all, style));
   text += fmt::format("\nMode {}, a tick is {}", idle::Name(view.about.mode),
-                      TimeText(view.about.tick_ns, style));
+                      IdleTimeText(view.about.tick_ns, style));
   if (!view.about.why.empty()) text += ": " + EscapeControl(view.about.why);
   if (view.no_cpu_ns != 0) {
-    text += fmt::format("\n{} are of no CPU that is named", TimeText(view.no_cpu_ns, style));
+    text += fmt::format("\n{} are of no CPU that is named", IdleTimeText(view.no_cpu_ns, style));
   }
   return text + "\n";
 }
@@ -109,7 +105,8 @@ std::vector<std::string> ReasonTexts(const CpuIdle& cpu) {
                            [&](std::size_t why) { return cpu.by_why.at(why); });
   std::vector<std::string> texts;
   for (const std::size_t why : order) {
-    texts.push_back(analysis::WhyText(why) + " " + ShareText(cpu.by_why.at(why), cpu.idle_ns));
+    texts.push_back(analysis::WhyText(why) + " " +
+                    draw::ShareText(cpu.by_why.at(why), cpu.idle_ns));
   }
   return texts;
 }
@@ -154,8 +151,8 @@ std::string IdleChainsText(const IdleView& view, std::size_t most, const draw::S
   std::vector<PiecesLine> lines;
   for (std::size_t i = 0; i < count; ++i) {
     const IdlePair& pair = view.pairs[i];
-    lines.push_back({.cells = {ShareText(pair.ns, view.all_pairs.ns), TimeText(pair.ns, style),
-                               draw::FormatCount(pair.periods),
+    lines.push_back({.cells = {draw::ShareText(pair.ns, view.all_pairs.ns),
+                               IdleTimeText(pair.ns, style), draw::FormatCount(pair.periods),
                                draw::SpectrumOver(LengthBars(pair), *range, kLengthsWidth, style)},
                      .pieces = ChainPieces(view, pair)});
   }

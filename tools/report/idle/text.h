@@ -12,6 +12,9 @@ namespace fieldcost::report {
 
 // Why CPUs were idle, as text. Deterministic; everything is escaped.
 
+// "1.2 ms": of all periods together.
+std::string IdleTimeText(std::uint64_t ns, const draw::Style& style);
+
 // How much of how many CPUs, how much of it is explained, how that was recorded.
 std::string IdleHeading(const analysis::IdleView& view, const draw::Style& style);
 

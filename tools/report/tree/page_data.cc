@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
+#include "common/draw/svg_parts.h"
 #include "tools/analysis/tree_view.h"
 #include "tools/report/tree/colors.h"
 #include "tools/report/tree/diff_text.h"
@@ -249,8 +250,8 @@ class Data {
 std::vector<std::string> ScaleColors() {
   std::vector<std::string> colors;
   for (unsigned i = 0; i < kScaleColors; ++i) {
-    const draw::Rgb color = draw::BucketColor(kMostExpensiveSlot * i / (kScaleColors - 1));
-    colors.push_back(fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue));
+    colors.push_back(
+        draw::HexColor(draw::BucketColor(kMostExpensiveSlot * i / (kScaleColors - 1))));
   }
   return colors;
 }

@@ -9,6 +9,7 @@
 
 #include "common/base/check.h"
 #include "common/draw/html.h"
+#include "common/draw/numbers.h"
 #include "common/draw/terminal.h"
 #include "tools/report/tree/colors.h"
 #include "tools/report/tree/text.h"
@@ -115,9 +116,8 @@ class FlameGraph {
     const ViewNode& node = view_.nodes[i];
     const std::string name = draw::Shorten(Name(i), kMaxTitleColumns, kStyle);
     if (!view_.IsDifference()) {
-      const double all = AsDouble(view_.nodes[0].inclusive.after);
-      const double share = all == 0 ? 0 : 100 * AsDouble(node.inclusive.after) / all;
-      return fmt::format("{}: {}, {:.1f} %; itself {}", name, Cost(node.inclusive.after), share,
+      return fmt::format("{}: {}, {}; itself {}", name, Cost(node.inclusive.after),
+                         draw::ShareText(node.inclusive.after, view_.nodes[0].inclusive.after),
                          Cost(node.self.after));
     }
     const std::string_view what = node.where == tree::kInAfter    ? ", new"

@@ -32,11 +32,6 @@ double Mean(stats::Int128 sum, std::uint64_t denominator) {
   return static_cast<double>(sum) / static_cast<double>(denominator);
 }
 
-std::string ShareText(stats::Uint128 part, stats::Uint128 whole) {
-  const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-  return fmt::format("{:.1f} %", 100 * share);
-}
-
 class TreePrinter {
  public:
   TreePrinter(const TreeView& view, const std::vector<std::string>& marked,
@@ -124,8 +119,9 @@ class TreePrinter {
 
   void Put(const ViewValue& value, const ViewValue& self, std::uint8_t where, std::string name) {
     if (!view_.IsDifference()) {
-      lines_.push_back({ShareText(value.after, view_.nodes[0].inclusive.after), Cost(value.after),
-                        self.after == 0 ? "" : Cost(self.after), std::move(name)});
+      lines_.push_back({draw::ShareText(value.after, view_.nodes[0].inclusive.after),
+                        Cost(value.after), self.after == 0 ? "" : Cost(self.after),
+                        std::move(name)});
       return;
     }
     const std::string what = where == tree::kInAfter    ? "new"
@@ -191,7 +187,7 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
   columns.push_back({"FUNCTION", false, 0, kLeastNameWidth});
   std::vector<draw::TextLine> lines;
   for (const ViewNode* node : rows) {
-    lines.push_back({ShareText(node->self.after, view.nodes[0].inclusive.after),
+    lines.push_back({draw::ShareText(node->self.after, view.nodes[0].inclusive.after),
                      cost(static_cast<stats::Int128>(node->self.after)),
                      cost(static_cast<stats::Int128>(node->inclusive.after))});
     if (view.IsDifference()) {
