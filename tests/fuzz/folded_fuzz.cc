@@ -6,7 +6,7 @@
 
 #include "common/base/check.h"
 #include "tools/exchange/exchange.h"
-#include "tools/report/checked_tree.h"
+#include "tools/report/tree/checked_tree.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost;

@@ -2,7 +2,7 @@
 
 #include "common/draw/numbers.h"
 #include "tools/cli/json_parts.h"
-#include "tools/report/checked_tree.h"
+#include "tools/report/tree/checked_tree.h"
 
 namespace fieldcost::cli {
 namespace {

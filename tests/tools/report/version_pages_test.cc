@@ -5,8 +5,8 @@
 #include "tests/common/stats/published_row.h"
 #include "tests/tools/analysis/version_fleet.h"
 #include "tests/tools/report/page_check.h"
+#include "tools/report/cards/heat_page.h"
 #include "tools/report/diff_page.h"
-#include "tools/report/heat_page.h"
 #include "tools/report/version_diff.h"
 
 namespace fieldcost::report {

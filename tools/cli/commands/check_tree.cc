@@ -7,8 +7,8 @@
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/operand.h"
-#include "tools/report/checked_tree.h"
-#include "tools/report/flame_page.h"
+#include "tools/report/tree/checked_tree.h"
+#include "tools/report/tree/flame_page.h"
 
 namespace fieldcost::cli {
 namespace {

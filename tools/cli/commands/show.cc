@@ -14,8 +14,8 @@
 #include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/cards/cost_card.h"
+#include "tools/report/cards/heat_page.h"
 #include "tools/report/cost_detail.h"
-#include "tools/report/heat_page.h"
 #include "tools/report/lab/page.h"
 #include "tools/report/lab/table_text.h"
 

@@ -1,4 +1,4 @@
-#include "tools/report/flame_page.h"
+#include "tools/report/tree/flame_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

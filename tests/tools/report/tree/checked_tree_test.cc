@@ -1,4 +1,4 @@
-#include "tools/report/checked_tree.h"
+#include "tools/report/tree/checked_tree.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "tools/report/heat_page.h"
+#include "tools/report/cards/heat_page.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tools/report/flame_page.h"
+#include "tools/report/tree/flame_page.h"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@
 #include "common/draw/terminal.h"
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
-#include "tools/report/checked_tree.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
+#include "tools/report/tree/checked_tree.h"
 #include "tools/report/tree/text.h"
 
 namespace fieldcost::report {
