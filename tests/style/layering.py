@@ -77,13 +77,21 @@ TABLE = {
     "tools/exchange": (["base", "stats", "tree", "wire"], ["boost/json"]),
     # Of drawing only what a histogram's bars are, of the wire what a lab table is.
     "tools/analysis": (["base", "shm", "stats", "tree", "wire", "draw", "idle", "recording"], []),
-    "tools/report": (["base", "shm", "stats", "tree", "wire", "draw", "analysis", "idle"], []),
+    # The top holds what its folders share (page, CSV, words), and the documents of the catalogue's costs.
+    "tools/report": (["base", "shm", "stats", "draw", "analysis"], []),
+    "tools/report/cards": (["base", "shm", "stats", "draw", "analysis", "report"], []),
+    "tools/report/lab": (["base", "shm", "stats", "wire", "draw", "analysis", "report"], []),
+    "tools/report/tree": (["base", "stats", "tree", "draw", "analysis", "report"], []),
+    # Idle time is shown as a call tree, too.
+    "tools/report/idle": (["base", "shm", "tree", "draw", "analysis", "idle", "report",
+                           "tools_report_tree"], []),
     "tools/cli": (["base", "config", "shm", "stats", "wire", "crypto", "http", "catalog", "daemon", "settings", "reach",
-                   "runs", "lab", "upload", "draw", "analysis", "report", "command", "tree", "recording", "exchange",
-                   "idle", "probe", "agent_probe", "sqlite"],
+                   "runs", "lab", "upload", "draw", "analysis", "report", "cards", "tools_report_idle",
+                   "tools_report_lab", "tools_report_tree", "command", "tree", "recording", "exchange", "idle",
+                   "probe", "agent_probe", "sqlite"],
                   ["boost/json", "boost/property_tree/"]),
     # The settings only for where a user's files are.
-    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report"],
+    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report", "cards"],
                   ["boost/json"]),
 }
 # A folder's library has the folder's name; the first of two such, the other one the name of its whole path.
@@ -150,7 +158,9 @@ def check_file(root, path, problems):
 
 def check_links(root, folder, problems):
     """Link edges: the fieldcost_* targets a folder's CMakeLists.txt names for its library."""
-    seen, _ = TABLE[folder]
+    # Folders below without a list of their own are in the same library.
+    seen = {short for path, (row, _) in TABLE.items() for short in row
+            if path == folder or (path.startswith(folder + "/") and not (root / path / "CMakeLists.txt").exists())}
     text = re.sub(r"OUTPUT_NAME \S+", "", (root / folder / "CMakeLists.txt").read_text())
     for target in set(re.findall(r"fieldcost_([a-z_]+)\b", text)) - {"library", "program", "options", "test"}:
         if target in WHERE and WHERE[target] != folder and target not in seen:
