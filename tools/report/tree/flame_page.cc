@@ -16,6 +16,7 @@
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 #include "tools/report/tree/checked_tree.h"
+#include "tools/report/tree/flame_layout.h"
 #include "tools/report/tree/text.h"
 
 namespace fieldcost::report {
@@ -25,15 +26,10 @@ using analysis::CheckedApi;
 using stats::Verdict;
 
 constexpr draw::Style kStyle{.utf8 = true};
-// In user units, which are CSS pixels at the drawing's natural size.
-constexpr double kWidth = 1200;
 constexpr double kLeastWidth = 1;
 constexpr unsigned kFrameHeight = 20;
-constexpr unsigned kFontSize = 12;
-constexpr double kLetterWidth = 8;  // of the widest usual font
-constexpr std::size_t kLeastLetters = 3;
-constexpr std::size_t kMaxTitleColumns = 240;  // of a name
-constexpr std::size_t kMaxListed = 20;         // APIs in the table
+constexpr double kLetterWidth = 8;      // of the widest usual font
+constexpr std::size_t kMaxListed = 20;  // APIs in the table
 
 // From what ratio on; dark letters are readable on all.
 struct Heat {
@@ -63,17 +59,16 @@ class FlameGraph {
         view_(*content.view),
         checked_(Highlight(view_, *content.report)),
         names_(*content.report, FrameNames::Which::kAll),
-        all_(static_cast<double>(view_.nodes[0].inclusive.after)) {
-    Place();
-  }
+        all_(static_cast<double>(view_.nodes[0].inclusive.after)),
+        layout_(LayOut(view_)) {}
 
   std::string Svg() const {
-    const unsigned height = (deepest_ + 1) * kFrameHeight;
+    const unsigned height = (layout_.deepest + 1) * kFrameHeight;
     std::string svg = fmt::format(
         "<svg role=\"img\" aria-label=\"Flame graph: {0}\" width=\"{1}\" height=\"{2}\" "
         "viewBox=\"0 0 {1} {2}\">\n",
-        draw::EscapeHtml(Sentence()), kWidth, height);
-    for (const Frame& frame : frames_) svg += FrameSvg(frame, height);
+        draw::EscapeHtml(Sentence()), kFlameWidth, height);
+    for (const FlameBox& box : layout_.boxes) svg += BoxSvg(box, height);
     return svg + "</svg>\n";
   }
 
@@ -104,49 +99,30 @@ class FlameGraph {
   }
 
  private:
-  struct Frame {
-    std::size_t node = 0;
-    unsigned depth = 0;
-    double left = 0;
-    double width = 0;
-  };
   using Total = std::pair<const CheckedApi*, stats::Uint128>;
 
-  void Place() {
-    if (all_ == 0) return;
-    std::vector<double> left(view_.nodes.size());
-    std::vector<double> next(view_.nodes.size());  // where the next child begins
-    for (std::size_t i = 0; i < view_.nodes.size(); ++i) {
-      const analysis::ViewNode& node = view_.nodes[i];
-      const double width = static_cast<double>(node.inclusive.after) / all_ * kWidth;
-      if (i != 0) {
-        left[i] = next[node.parent];
-        next[node.parent] += width;
-      }
-      next[i] = left[i];
-      if (i != 0 && width < kLeastWidth) continue;
-      deepest_ = std::max(deepest_, node.depth);
-      frames_.push_back({.node = i, .depth = node.depth, .left = left[i], .width = width});
-    }
+  static FlameLayout LayOut(const analysis::TreeView& view) {
+    std::vector<stats::Uint128> widths;
+    for (const analysis::ViewNode& node : view.nodes) widths.push_back(node.inclusive.after);
+    return LayOutFlames(view, widths, kLeastWidth);
   }
 
-  std::string FrameSvg(const Frame& frame, unsigned height) const {
-    const bool is_root = frame.node == 0;
-    const analysis::ViewNode& node = view_.nodes[frame.node];
+  std::string BoxSvg(const FlameBox& box, unsigned height) const {
+    const bool is_root = box.node == 0;
+    const analysis::ViewNode& node = view_.nodes[box.node];
     const std::string name = is_root ? "all" : analysis::NameOf(view_.frame(node));
     const CheckedApi* api = is_root ? nullptr : names_.Find(view_.frame(node));
-    const unsigned top = height - (frame.depth + 1) * kFrameHeight;
-    const bool worse = !is_root && checked_.nodes[frame.node].flagged != nullptr;
+    const unsigned top = height - (node.depth + 1) * kFrameHeight;
+    const bool worse = !is_root && checked_.nodes[box.node].flagged != nullptr;
     std::string svg = fmt::format(
         "<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"{}><title>{}</title>"
         "</rect>",
-        frame.left, top, frame.width, kFrameHeight - 1, ColorOf(api),
-        worse ? " class=\"worse\"" : "", draw::EscapeHtml(Title(frame.node, name, api)));
-    const auto letters = static_cast<std::size_t>(std::max(0.0, frame.width - 6) / kLetterWidth);
-    if (letters >= kLeastLetters) {
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" font-size=\"{}\">{}</text>", frame.left + 3,
-                         top + kFrameHeight - 6, kFontSize,
-                         draw::EscapeHtml(draw::Shorten(Label(name, api, worse), letters, kStyle)));
+        box.left, top, box.width, kFrameHeight - 1, ColorOf(api), worse ? " class=\"worse\"" : "",
+        draw::EscapeHtml(Title(box.node, name, api)));
+    const std::string label = FlameLabel(box, Label(name, api, worse), kLetterWidth);
+    if (!label.empty()) {
+      svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" font-size=\"{}\">{}</text>", box.left + 3,
+                         top + kFrameHeight - 6, kFlameFontSize, label);
     }
     return svg + "\n";
   }
@@ -159,7 +135,7 @@ class FlameGraph {
   std::string Title(std::size_t index, const std::string& name, const CheckedApi* api) const {
     const analysis::ViewNode& node = view_.nodes[index];
     std::string title =
-        fmt::format("{}: {}, {}; itself {}", draw::Shorten(name, kMaxTitleColumns, kStyle),
+        fmt::format("{}: {}, {}; itself {}", draw::Shorten(name, kMaxFlameTitleColumns, kStyle),
                     Share(node.inclusive.after),
                     CostText(static_cast<stats::Int128>(node.inclusive.after), view_.denominator,
                              view_.metric.unit, kStyle),
@@ -204,8 +180,7 @@ class FlameGraph {
   const CheckedTree checked_;
   const FrameNames names_;
   const double all_;
-  std::vector<Frame> frames_;
-  unsigned deepest_ = 0;
+  const FlameLayout layout_;
 };
 
 std::string Legend() {

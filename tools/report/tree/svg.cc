@@ -12,6 +12,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/terminal.h"
 #include "tools/report/tree/colors.h"
+#include "tools/report/tree/flame_layout.h"
 #include "tools/report/tree/text.h"
 
 namespace fieldcost::report {
@@ -21,14 +22,9 @@ using analysis::TreeView;
 using analysis::ViewNode;
 
 constexpr draw::Style kStyle{.utf8 = true};
-// In user units, which are CSS pixels at the drawing's natural size.
-constexpr double kWidth = 1200;
 constexpr double kLeastWidth = 0.5;
 constexpr unsigned kFrameHeight = 18;
-constexpr unsigned kFontSize = 12;
 constexpr double kLetterWidth = 7.5;  // of the widest usual font
-constexpr std::size_t kLeastLetters = 3;
-constexpr std::size_t kMaxTitleColumns = 240;  // of a name
 
 // Black letters are readable on all: on each 8 : 1 and more.
 constexpr std::array<std::string_view, 6> kModuleColors = {"#ffd9a0", "#ffe58f", "#d9e7a3",
@@ -48,18 +44,20 @@ std::string_view ColorOf(const tree::Frame& frame) {
 class FlameGraph {
  public:
   FlameGraph(const TreeView& view, const std::vector<bool>& uncertain)
-      : view_(view), uncertain_(uncertain), widths_(WidthsOf(view)) {
+      : view_(view),
+        uncertain_(uncertain),
+        widths_(WidthsOf(view)),
+        layout_(LayOutFlames(view, widths_, kLeastWidth)) {
     FIELDCOST_CHECK(uncertain.empty() || uncertain.size() == view.nodes.size());
-    Place();
   }
 
   std::string Svg() const {
-    const unsigned height = (deepest_ + 1) * kFrameHeight;
+    const unsigned height = (layout_.deepest + 1) * kFrameHeight;
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{0}\" width=\"{1}\" "
         "height=\"{2}\" viewBox=\"0 0 {1} {2}\" font-family=\"sans-serif\" "
         "font-size=\"{3}\">\n<title>{0}</title>\n",
-        draw::EscapeHtml(Sentence()), kWidth, height, kFontSize);
+        draw::EscapeHtml(Sentence()), kFlameWidth, height, kFlameFontSize);
     if (view_.IsDifference()) {
       svg += fmt::format(
           "<defs><pattern id=\"gone\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
@@ -67,35 +65,11 @@ class FlameGraph {
           "<rect width=\"2\" height=\"6\" fill=\"{}\"/></pattern></defs>\n",
           kGoneGround, kGoneStripe);
     }
-    for (const Box& box : boxes_) svg += BoxSvg(box);
+    for (const FlameBox& box : layout_.boxes) svg += BoxSvg(box);
     return svg + "</svg>\n";
   }
 
  private:
-  struct Box {
-    std::size_t node = 0;
-    double left = 0;
-    double width = 0;
-  };
-
-  void Place() {
-    if (widths_[0] == 0) return;
-    std::vector<double> left(view_.nodes.size());
-    std::vector<double> next(view_.nodes.size());  // where the next child begins
-    for (std::size_t i = 0; i < view_.nodes.size(); ++i) {
-      const ViewNode& node = view_.nodes[i];
-      const double width = AsDouble(widths_[i]) / AsDouble(widths_[0]) * kWidth;
-      if (i != 0) {
-        left[i] = next[node.parent];
-        next[node.parent] += width;
-      }
-      next[i] = left[i];
-      if (width < kLeastWidth) continue;
-      deepest_ = std::max(deepest_, node.depth);
-      boxes_.push_back({.node = i, .left = left[i], .width = width});
-    }
-  }
-
   std::string Cost(stats::Uint128 sum) const {
     return CostText(static_cast<stats::Int128>(sum), view_.denominator, view_.metric.unit, kStyle);
   }
@@ -114,7 +88,7 @@ class FlameGraph {
 
   std::string Title(std::size_t i) const {
     const ViewNode& node = view_.nodes[i];
-    const std::string name = draw::Shorten(Name(i), kMaxTitleColumns, kStyle);
+    const std::string name = draw::Shorten(Name(i), kMaxFlameTitleColumns, kStyle);
     if (!view_.IsDifference()) {
       return fmt::format("{}: {}, {}; itself {}", name, Cost(node.inclusive.after),
                          draw::ShareText(node.inclusive.after, view_.nodes[0].inclusive.after),
@@ -146,7 +120,7 @@ class FlameGraph {
     return color;
   }
 
-  std::string BoxSvg(const Box& box) const {
+  std::string BoxSvg(const FlameBox& box) const {
     const ViewNode& node = view_.nodes[box.node];
     const unsigned top = node.depth * kFrameHeight;
     const bool is_new = view_.IsDifference() && node.where == tree::kInAfter;
@@ -155,11 +129,10 @@ class FlameGraph {
         "fill=\"{}\"{}/>",
         draw::EscapeHtml(Title(box.node)), box.left, top, box.width, kFrameHeight - 1,
         FillOf(box.node), is_new ? " stroke=\"#111\" stroke-width=\"1\"" : "");
-    const auto letters = static_cast<std::size_t>(std::max(0.0, box.width - 6) / kLetterWidth);
-    if (letters >= kLeastLetters) {
+    const std::string label = FlameLabel(box, Name(box.node), kLetterWidth);
+    if (!label.empty()) {
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" fill=\"#111\">{}</text>", box.left + 3,
-                         top + kFrameHeight - 5,
-                         draw::EscapeHtml(draw::Shorten(Name(box.node), letters, kStyle)));
+                         top + kFrameHeight - 5, label);
     }
     return svg + "</g>\n";
   }
@@ -167,8 +140,7 @@ class FlameGraph {
   const TreeView& view_;
   const std::vector<bool>& uncertain_;
   const std::vector<stats::Uint128> widths_;
-  std::vector<Box> boxes_;
-  unsigned deepest_ = 0;
+  const FlameLayout layout_;
 };
 
 }  // namespace

@@ -1,0 +1,44 @@
+#include "tools/report/tree/flame_layout.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/draw/html.h"
+#include "common/draw/terminal.h"
+
+namespace fieldcost::report {
+namespace {
+
+constexpr double kMargin = 3;  // on either side of a label
+constexpr std::size_t kLeastLetters = 3;
+
+}  // namespace
+
+FlameLayout LayOutFlames(const analysis::TreeView& view, std::span<const stats::Uint128> widths,
+                         double least_width) {
+  FIELDCOST_CHECK(widths.size() == view.nodes.size());
+  FlameLayout layout;
+  const auto all = static_cast<double>(widths[0]);
+  if (all == 0) return layout;
+  std::vector<double> next(widths.size());  // where the next child begins
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    const analysis::ViewNode& node = view.nodes[i];
+    const double width = static_cast<double>(widths[i]) / all * kFlameWidth;
+    const double left = i == 0 ? 0 : next[node.parent];
+    if (i != 0) next[node.parent] += width;
+    next[i] = left;
+    if (width < least_width) continue;
+    layout.deepest = std::max(layout.deepest, node.depth);
+    layout.boxes.push_back({.node = i, .left = left, .width = width});
+  }
+  return layout;
+}
+
+std::string FlameLabel(const FlameBox& box, std::string_view untrusted_text, double letter_width) {
+  const double room = std::max(0.0, box.width - 2 * kMargin);
+  const auto letters = static_cast<std::size_t>(room / letter_width);
+  if (letters < kLeastLetters) return "";
+  return draw::EscapeHtml(draw::Shorten(untrusted_text, letters, {.utf8 = true}));
+}
+
+}  // namespace fieldcost::report
