@@ -1,38 +1,28 @@
+#include "tools/report/cost_table.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/draw/numbers.h"
-#include "common/draw/spectrum.h"
+#include <algorithm>
+
 #include "common/draw/terminal.h"
-#include "common/draw/text_table.h"
-#include "tests/common/stats/published_row.h"
+#include "tests/tools/analysis/cost_rows.h"
 #include "tools/analysis/summary.h"
 #include "tools/report/cost_detail.h"
-#include "tools/report/cost_table.h"
-#include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
 namespace {
 
+using analysis::OneHeavyCaller;
+using analysis::Row;
 using stats::Metric;
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr draw::Style kPlain{};
 constexpr draw::Style kUtf8{.utf8 = true};
 constexpr draw::Style kColor{.utf8 = true, .color = draw::ColorDepth::kTrue};
-
-stats::StatRow Row(const std::string& soname, const std::string& symbol, Metric metric,
-                   const std::vector<std::uint64_t>& values, std::uint64_t contributions) {
-  stats::StatRow row;
-  row.key.api = {soname, "1.2-3", "00ff", symbol, ""};
-  row.key.metric = metric;
-  for (const std::uint64_t value : values) row.histogram.Add(value);
-  row.scalars.contributions = contributions;
-  return testing::AsPublished(row);
-}
 
 // A line for each, in that order.
 std::string TableOf(const std::vector<analysis::CostSummary>& summaries, const draw::Style& style) {
@@ -108,52 +98,6 @@ TEST(CostTableTest, ColumnsAlignWithUtf8AndColour) {
   EXPECT_THAT(TableOf(analysis::Summarise(rows), kColor), HasSubstr("\x1b[38;2;"));
 }
 
-TEST(SummariseTest, RowsOfSingleClassesDoNotCountBesideTheRowForAll) {
-  stats::StatRow all = Row("l.so", "f", Metric::kWallTime, {10, 20, 30}, 2);
-  stats::StatRow one = Row("l.so", "f", Metric::kWallTime, {10}, 1);
-  one.key.hardware.architecture = "x86_64";
-  stats::StatRow week = Row("l.so", "f", Metric::kWallTime, {20}, 1);
-  week.key.week = 2900;
-  const std::vector<analysis::CostSummary> summaries =
-      analysis::Summarise(std::vector{all, one, week});
-  ASSERT_EQ(summaries.size(), 1U);
-  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->sums.histogram.count(), 3U);
-  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->figures.contributions, 2U);
-}
-
-TEST(SummariseTest, WithoutARowForAllThePartsAreAdded) {
-  stats::StatRow one = Row("l.so", "f", Metric::kWallTime, {10}, 1);
-  one.key.hardware.architecture = "x86_64";
-  one.key.week = 2900;
-  stats::StatRow two = one;
-  two.key.week = 2901;
-  const std::vector<analysis::CostSummary> summaries = analysis::Summarise(std::vector{one, two});
-  EXPECT_EQ(summaries[0].Find(Metric::kWallTime)->sums.histogram.count(), 2U);
-}
-
-TEST(SortTest, DearestFirstUnmeasuredLast) {
-  const std::vector<stats::StatRow> rows = {
-      Row("l.so", "alloc_only", Metric::kAllocInclusive, {1}, 1),
-      Row("l.so", "often_cheap", Metric::kWallTime, std::vector<std::uint64_t>(100, 3), 1),
-      Row("l.so", "rare_dear", Metric::kWallTime, {1000}, 1)};
-  std::vector<analysis::CostSummary> summaries = analysis::Summarise(rows);
-  const auto names = [&] {
-    std::vector<std::string> list;
-    for (const analysis::CostSummary& summary : summaries) list.push_back(summary.api.symbol);
-    return list;
-  };
-  analysis::Sort(summaries, analysis::SortKey::kCalls);
-  EXPECT_THAT(names(), ElementsAre("often_cheap", "rare_dear", "alloc_only"));
-  for (const analysis::SortKey key :
-       {analysis::SortKey::kP50, analysis::SortKey::kP95, analysis::SortKey::kP99,
-        analysis::SortKey::kMean, analysis::SortKey::kTotal}) {
-    analysis::Sort(summaries, key);
-    EXPECT_THAT(names(), ElementsAre("rare_dear", "often_cheap", "alloc_only"));
-  }
-  EXPECT_EQ(analysis::ParseSortKey("p99"), analysis::SortKey::kP99);
-  EXPECT_EQ(analysis::ParseSortKey("p98"), std::nullopt);
-}
-
 TEST(CostTableTest, CallsThatWereOnlyCountedCountToo) {
   const std::vector<stats::StatRow> rows = {
       Row("liba.so.1", "sampled", Metric::kWallTime, {10, 10}, 1),
@@ -202,42 +146,6 @@ TEST(CostTableTest, WhatWasOnlyMeasuredOnBusyMachinesIsMarked) {
               HasSubstr("; *: with some load at the start"));
 }
 
-TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
-  const std::vector<stats::StatRow> rows = {
-      Row("liba.so.1", "f", Metric::kCallsPerRun, {100, 300}, 2),
-      Row("liba.so.1", "f", Metric::kFirstCallTime, {5000}, 1)};
-  const std::string text = CostDetail(analysis::Summarise(rows)[0], kPlain);
-  EXPECT_THAT(text, HasSubstr("calls_per_run  @"));
-  EXPECT_THAT(text, HasSubstr("2 runs, 400 calls in all, 2 contributions"));
-  EXPECT_THAT(text, HasSubstr("first_call"));
-  EXPECT_THAT(text, HasSubstr("1 run, 1 contribution; all classes, all weeks\n"));
-}
-
-// 20 machines with 10 calls of 20 ns, and one with `calls` of 5,000 ns.
-stats::StatRow OneHeavyCaller(std::uint64_t calls = 100'000) {
-  std::vector<stats::CostHistogram> contributions(20, testing::Calls(10, 20));
-  contributions.push_back(testing::Calls(calls, 5000));
-  return testing::PublishedRow({.api = {"liba.so.1", "1.2-3", "00ff", "work", ""}}, contributions);
-}
-
-TEST(SummariseTest, WeightsAreAddedAndGiveTheTypicalMachine) {
-  stats::StatRow one = OneHeavyCaller();
-  one.key.week = 2900;
-  stats::StatRow two = Row("liba.so.1", "work", Metric::kWallTime, {20, 20}, 3);
-  two.weights = {};  // from before they were kept
-  two.bounded = {};
-  two.key.week = 2901;
-  const std::vector<analysis::CostSummary> summaries = analysis::Summarise(std::vector{one, two});
-  const stats::Figures& figures = summaries[0].Find(Metric::kWallTime)->figures;
-  EXPECT_EQ(figures.quantiles->p50.estimate, 20);
-  EXPECT_EQ(figures.quantiles->p95.estimate, 20);
-  EXPECT_EQ(figures.quantiles->p99.estimate, 5000);
-  EXPECT_EQ(figures.contributions, 24U);
-  EXPECT_EQ(figures.machines, 21U);
-  EXPECT_EQ(MachinesText(figures),
-            "each of 21 contributions counts the same; 3 older without weight");
-}
-
 TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
   stats::StatRow old = Row("liba.so.1", "old", Metric::kWallTime, {1500}, 3);
   old.weights = {};
@@ -265,39 +173,6 @@ TEST(CostTableTest, NoNumberOfCallsMovesOneMachinesLineFurther) {
   };
   EXPECT_EQ(table(std::uint64_t{1} << 40), table(100'000));
   EXPECT_EQ(table(std::uint64_t{1} << 50), table(100'000));
-}
-
-TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
-  EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
-              HasSubstr("    n 240, 21 contributions; all classes, all weeks; under little load\n"
-                        "    typical machine: each of 21 contributions counts the same\n"
-                        "    p50     20 ns  (guaranteed between 16 ns and 31 ns)\n"
-                        "    p95     20 ns  (guaranteed between 16 ns and 31 ns)\n"
-                        "    p99    5.0 us  (guaranteed between 4.1 us and 8.2 us)\n"));
-  EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
-              HasSubstr("    all calls: left out, a few machines made most of these calls\n\n"
-                        "    16 ns - 32 ns    95.2 % |@@@"));
-  EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{
-                             Row("liba.so.1", "work", Metric::kWallTime, {20, 22}, 2)})[0],
-                         kPlain),
-              HasSubstr("    mean 21 ns\n"
-                        "    all calls: each of 2 counts the same\n"
-                        "    p50     20 ns  (guaranteed between 20 ns and 21 ns)\n"
-                        "    mean 21 ns, standard deviation 1 ns\n"));
-}
-
-TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
-  const std::vector<stats::StatRow> rows = {
-      Row("liba.so.1", "work", Metric::kWallTime, {20, 20, 20, 20}, 2)};
-  EXPECT_EQ(CostDetail(analysis::Summarise(rows, stats::Whose::kOwn)[0], kPlain),
-            "liba.so.1!work  version 1.2-3  build-id 00ff\n"
-            "\n"
-            "  wall_time  @\n"
-            "    n 4, 2 contributions; all classes, all weeks; under little load\n"
-            "    p50     20 ns\n"
-            "    mean 20 ns, standard deviation 0 ns\n"
-            "\n"
-            "    16 ns - 32 ns  4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
 }
 
 }  // namespace
