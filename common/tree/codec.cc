@@ -1,26 +1,14 @@
-// A tree as bytes. Numbers are LEB128, as short as they can be, of up to 128 bits.
+// A tree of runs as bytes. Numbers are LEB128, as short as they can be, of up to 128 bits;
+// codec_parts.cc has the names.
 //
 //   tree      := 1:u8 1:u8 names runs least_of present* values*     ; format version, kind
-//   means     := 1:u8 2:u8 names denominator runs_before runs_after where* sides*
-//   names     := count metric*  count string*  count frame*  count path*
-//   metric    := size name unit per_sample             ; ascending by name
-//   string    := shared size rest                      ; ascending; the first `shared` bytes are
-//                                                      ; those of the string before
-//   frame     := kind module function file build_id offset   ; ascending; of strings: 0 is the
-//                                                      ; empty one, 1 the first
-//   path      := up frame                              ; depth first, siblings ascending by frame;
-//                                                      ; its parent is `up` above the path before
 // For each path, the root first:
 //   present   := runs that its parent (of the root: the tree) is in, and it is not
-//   where     := 1 before, 2 after, 3 both             ; of the root also 0
 // For each metric, for each path, the root last, so that what goes on from a path is known:
 //   values    := spread inclusive
 //   spread    := max [of more runs than one, max > 0: max-min [> 0: sum sum_squares]]
 //   inclusive := excess [of more runs than one, its sum > 0, not nothing but self:
 //                        max max-min [> 0: sum_squares]]
-//   sides     := side(before) side(after) inclusive_side(before) inclusive_side(after)
-//   side      := sum [> 0: sum_squares]
-//   inclusive_side := excess [its sum > 0, not nothing but self: sum_squares]
 // excess = inclusive sum - self sum - inclusive sums of the children. "Nothing but self": the path
 // has no children, and the excess is 0.
 #include "common/tree/codec.h"

@@ -1,3 +1,14 @@
+// What all trees begin with, behind format version and kind. Numbers are LEB128, as short as they
+// can be.
+//
+//   names     := count metric*  count string*  count frame*  count path*
+//   metric    := size name unit per_sample             ; ascending by name
+//   string    := shared size rest                      ; ascending; the first `shared` bytes are
+//                                                      ; those of the string before
+//   frame     := kind module function file build_id offset   ; ascending; of strings: 0 is the
+//                                                      ; empty one, 1 the first
+//   path      := up frame                              ; depth first, siblings ascending by frame;
+//                                                      ; its parent is `up` above the path before
 #include "common/tree/codec_parts.h"
 
 #include <algorithm>

@@ -1,4 +1,13 @@
-// The grammar is on top of codec.cc.
+// A tree of means as bytes, as codec.cc has those of runs.
+//
+//   means     := 1:u8 2:u8 names denominator runs_before runs_after where* sides*
+// For each path, the root first:
+//   where     := 1 before, 2 after, 3 both             ; of the root also 0
+// For each metric, for each path, the root last:
+//   sides     := side(before) side(after) inclusive_side(before) inclusive_side(after)
+//   side      := sum [> 0: sum_squares]
+//   inclusive_side := excess [its sum > 0, not nothing but self: sum_squares]
+// Excess and "nothing but self" are those of codec.cc.
 #include <array>
 #include <utility>
 
@@ -29,7 +38,7 @@ bool IsPossible(const SideSum& side, std::uint64_t runs) {
          Multiply(side.sum, side.sum) <= Multiply(runs, side.sum_squares);
 }
 
-// Of all paths, [path id]. Modulo 2^128 on the way, exact at the end.
+// The excess of each path, [path id]. Modulo 2^128 on the way, exact at the end.
 std::vector<Uint128> Excess(const MeanTree& tree, std::size_t metric, SidePart side) {
   const MetricSides& values = tree.values[metric];
   std::vector<Uint128> excess(values.self.size());

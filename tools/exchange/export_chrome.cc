@@ -1,3 +1,5 @@
+// Writes Chrome's trace events: an X event for each path, a process for each metric, since a tree
+// has no time axis.
 #include <fmt/format.h>
 
 #include <limits>

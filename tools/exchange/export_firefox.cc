@@ -1,3 +1,5 @@
+// Writes Firefox Profiler's processed profiles: tables that refer to each other by index, a thread
+// for each metric.
 #include <fmt/format.h>
 
 #include <limits>

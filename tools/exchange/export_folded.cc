@@ -1,3 +1,5 @@
+// Writes folded stacks, "app!main;libz.so!inflate 5": one metric's self costs, a line for each path
+// that has some.
 #include <fmt/format.h>
 
 #include <limits>

@@ -1,3 +1,5 @@
+// Writes pprof profiles (wire::EncodePprof): a sample type for each metric, what we alone know in
+// comments.
 #include <limits>
 
 #include "common/base/text.h"

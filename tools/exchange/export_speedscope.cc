@@ -1,3 +1,5 @@
+// Writes speedscope's file format: a sampled profile for each metric, a sample for each path that
+// costs something.
 #include <fmt/format.h>
 
 #include <limits>

@@ -1,3 +1,6 @@
+// Reads Chrome's trace events, alone or in {"traceEvents": [...]}:
+//   {"ph": "B", "ts": 1.5, "pid": 1, "tid": 7, "name": "f"}
+// B and E enter and leave a function, X has done both after its "dur"; times are in µs.
 #include <fmt/format.h>
 
 #include <algorithm>

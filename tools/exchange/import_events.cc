@@ -1,3 +1,4 @@
+// Reads one event a line, "1000 7 enter app!main": README.md beside this file has the grammar.
 #include <fmt/format.h>
 
 #include <optional>

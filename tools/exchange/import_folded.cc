@@ -1,3 +1,4 @@
+// Reads folded stacks: "app!main;libz.so.1!inflate 5", the outermost frame first, a line each.
 #include <fmt/format.h>
 
 #include <optional>

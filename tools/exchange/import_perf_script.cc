@@ -1,3 +1,5 @@
+// Reads what `perf script` prints: a line for the sample, a line for each frame, the innermost
+// first, a blank line.
 #include <fmt/format.h>
 
 #include <algorithm>

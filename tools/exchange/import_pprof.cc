@@ -1,3 +1,4 @@
+// Makes a tree of a pprof profile (wire::DecodePprof), ours or another program's.
 #include <fmt/format.h>
 
 #include "common/base/text.h"
@@ -60,7 +61,7 @@ std::string BuildId(const std::string& text) {
   return text.size() <= tree::kMaxBuildIdBytes ? text : std::string();
 }
 
-// Of a profile that we wrote.
+// The frame of a function in a profile that we wrote.
 tree::Frame FrameOfOwn(const wire::PprofFunction& function) {
   if (function.name.empty()) {
     return {.kind = tree::FrameKind::kUnnamed,

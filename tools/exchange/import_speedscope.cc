@@ -1,3 +1,5 @@
+// Reads speedscope's file format: frames that all profiles share; profiles of samples with weights,
+// or of events that open and close frames. https://www.speedscope.app/file-format-schema.json
 #include <fmt/format.h>
 
 #include <string>
@@ -108,7 +110,7 @@ Result<std::uint32_t> Index(std::string_view untrusted_digits) {
   return Fail(ErrorCode::kCorrupt, "{} is no index of a frame", untrusted_digits.substr(0, 32));
 }
 
-// Of a unit of time, so that numbers of it are in ns.
+// By how many decimal places a number in a unit of `factor` ns is shifted to be in ns.
 unsigned DecimalsOf(std::uint64_t factor) {
   unsigned decimals = 0;
   for (; factor >= 10; factor /= 10) ++decimals;
