@@ -94,7 +94,9 @@ describe('the page of idle CPUs', () => {
         sums.set(key, (sums.get(key) ?? 0n) + BigInt(ns));
       }
       await withIdle(views.usual, name, async (page) => {
-        const heads = await page.evaluate(() => [...document.querySelectorAll('.matrix thead th')].map(({ textContent }) => textContent));
+        const heads = await page.evaluate(
+          () => [...document.querySelectorAll('.matrix thead th')].map(({ textContent }) => textContent),
+        );
         let found = 0;
         for (const [to, ...cells] of await tableOf(page, 'matrix')) {
           cells.forEach((text, column) => {
@@ -115,7 +117,9 @@ describe('the page of idle CPUs', () => {
     await withIdle(views.usual, 'idle', async (page) => {
       const areas = await page.evaluate(() => [...document.querySelectorAll('.cpu svg')].map((svg) => {
         const { width, height } = svg.viewBox.baseVal;
-        const columns = [...svg.querySelectorAll('path')].flatMap((path) => path.getAttribute('d').match(/h1v-[0-9.]+/g));
+        const columns = [...svg.querySelectorAll('path')].flatMap(
+          (path) => path.getAttribute('d').match(/h1v-[0-9.]+/g),
+        );
         return columns.reduce((sum, column) => sum + Number(column.slice(4)), 0) / (width * height);
       }));
       const lengthNs = 4e9; // to behind the last sample: that of /proc/stat

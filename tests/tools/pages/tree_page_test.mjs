@@ -66,7 +66,10 @@ async function metricIs(page, name) {
 const told = (...words) => toldBy(folder, 'tree', ...words);
 
 // As pages and terminals show control characters.
-const escaped = (name) => name.replace(/[\x00-\x1f\x7f]/g, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`);
+const escaped = (name) => name.replace(
+  /[\x00-\x1f\x7f]/g,
+  (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`,
+);
 
 /** By path; nodes that cost nothing are left out. Values are texts. */
 function byPath({ nodes }, isDifference = false) {
@@ -105,7 +108,11 @@ function frames(page) {
   return page.evaluate(() => {
     const { model, flame } = treePage;
     return flame.placed.map(({ node, left, width, row }) => ({
-      path: model.pathOf(node).map((one) => `;${model.nameOf(one)}`).join(''), name: model.nameOf(node), left, width, row,
+      path: model.pathOf(node).map((one) => `;${model.nameOf(one)}`).join(''),
+      name: model.nameOf(node),
+      left,
+      width,
+      row,
     }));
   });
 }
@@ -161,8 +168,10 @@ describe('the flame graph', () => {
       assert.deepEqual(found.map(({ path }) => path).sort(), Object.keys(expected).sort());
       for (const { path, left, width: wide } of found) {
         assert.ok(Math.abs(wide - expected[path]) < 1e-6, path);
-        const caller = found.find((one) => one.path === path.slice(0, -`;${found.find((f) => f.path === path).name}`.length));
-        if (path !== '') assert.ok(left >= caller.left - 1e-6 && left + wide <= caller.left + caller.width + 1e-6, path);
+        const { name } = found.find((one) => one.path === path);
+        const caller = found.find((one) => one.path === path.slice(0, -`;${name}`.length));
+        const isInCaller = () => left >= caller.left - 1e-6 && left + wide <= caller.left + caller.width + 1e-6;
+        if (path !== '') assert.ok(isInCaller(), path);
       }
     });
   });
@@ -239,12 +248,16 @@ describe('the flame graph', () => {
       await nextPicture(page);
       const zoomed = await frames(page);
       const wide = all[0].width;
-      assert.deepEqual(zoomed.filter(({ width }) => width === wide).map(({ name }) => name), ['all', 'main', 'write_output']);
-      assert.ok(zoomed.every(({ path }) => ';main;write_output'.startsWith(path) || path.startsWith(';main;write_output')));
+      const widest = zoomed.filter(({ width }) => width === wide).map(({ name }) => name);
+      assert.deepEqual(widest, ['all', 'main', 'write_output']);
+      const focus = ';main;write_output';
+      assert.ok(zoomed.every(({ path }) => focus.startsWith(path) || path.startsWith(focus)));
       assert.match(await page.textContent('#heaviest-paths'), /within write_output/);
       await page.fill('#search', 'CRC32');
       const { nodes } = await told('show', 'a.fct');
-      const sum = nodes.filter(({ function: name }) => name === 'crc32').reduce((all_, { inclusive }) => all_ + Number(inclusive), 0);
+      const sum = nodes
+        .filter(({ function: name }) => name === 'crc32')
+        .reduce((all_, { inclusive }) => all_ + Number(inclusive), 0);
       const share = ((100 * sum) / Number(nodes[0].inclusive)).toFixed(1);
       assert.match(await page.textContent('#found'), new RegExp(`^2 frames, .*, ${share.replace('.', '\\.')} %$`));
       await page.click('#reset');
@@ -257,7 +270,9 @@ describe('the flame graph', () => {
   it('can be walked by keyboard, which is told', async () => {
     await withTree(usual, 'a', async (page) => {
       const { nodes } = await told('show', 'a.fct');
-      const callees = (of) => nodes.map((node, i) => ({ ...node, i })).filter(({ parent, i }) => i > 0 && parent === of);
+      const callees = (of) => nodes
+        .map((node, i) => ({ ...node, i }))
+        .filter(({ parent, i }) => i > 0 && parent === of);
       const said = () => page.textContent('#told');
       const expect = async (key, node) => {
         await page.keyboard.press(key);
@@ -381,7 +396,8 @@ describe('a tree of 100,000 nodes', () => {
         const { nodes, drawn, most, sorted, placed } = await limits();
         assert.equal(nodes, 100_000);
         assert.ok(drawn > 100 && drawn <= most, `${drawn} drawn, at most ${most}`);
-        assert.ok(sorted <= sortedBefore + placed, `children of ${sorted} sorted, of ${sortedBefore} before, for ${placed} frames`);
+        const said = `children of ${sorted} sorted, of ${sortedBefore} before, for ${placed} frames`;
+        assert.ok(sorted <= sortedBefore + placed, said);
         sortedBefore = sorted;
       };
       await check();
@@ -411,7 +427,8 @@ describe('a recursion of 900 calls', () => {
       const state = () => page.evaluate(() => {
         const { flame } = treePage;
         const { clientHeight, scrollTop } = flame.scroller;
-        return { rows: flame.rows, drawn: flame.drawn, most: Math.ceil(clientHeight / 18) + 1, clientHeight, scrollTop };
+        const most = Math.ceil(clientHeight / 18) + 1;
+        return { rows: flame.rows, drawn: flame.drawn, most, clientHeight, scrollTop };
       });
       const begin = await state();
       assert.equal(begin.rows, 902);
@@ -463,6 +480,7 @@ describe('what is from others', () => {
       assert.equal(await hash(join(vendored, 'uplot', file.split('/').at(-1))), await hash(join(uplot, file)), file);
     }
     const { version } = JSON.parse(await readFile(join(uplot, 'package.json'), 'utf8'));
-    assert.match(await readFile(join(vendored, 'README.md'), 'utf8'), new RegExp(`uPlot ${version.replaceAll('.', '\\.')},`));
+    const readme = await readFile(join(vendored, 'README.md'), 'utf8');
+    assert.match(readme, new RegExp(`uPlot ${version.replaceAll('.', '\\.')},`));
   });
 });

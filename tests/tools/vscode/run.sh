@@ -30,7 +30,8 @@ readonly WORK="$PWD/build/vscode"
 readonly EXTENSION="$WORK/tools/vscode"
 readonly TESTS="$WORK/tests/tools/vscode"
 # What it is packed from: deploy/debian/build.sh compares it with what is committed.
-SOURCES="$(git ls-files -z tools/vscode LICENSE tools/lsp/README.md | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)"
+SOURCES="$(git ls-files -z tools/vscode LICENSE tools/lsp/README.md | LC_ALL=C sort -z | xargs -0 sha256sum |
+  sha256sum)"
 readonly SOURCES
 readonly EDITOR_TIMEOUT_S=180
 

@@ -53,12 +53,25 @@ class TimeLine {
       width: this.#width(),
       height: 140,
       legend: { show: false },
-      scales: { x: { time: false, range: [seconds[0], seconds.at(-1)] }, y: { range: [0, Math.max(1, ...totals) * 1.05] } },
+      scales: {
+        x: { time: false, range: [seconds[0], seconds.at(-1)] },
+        y: { range: [0, Math.max(1, ...totals) * 1.05] },
+      },
       axes: [
         { ...axis, values: (_, places) => places.map((place) => `${Number(place.toPrecision(6))} s`), size: 32 },
-        { ...axis, values: (_, places) => places.map((place) => costText(place, metric, denominator)), size: 72, space: 36 },
+        {
+          ...axis,
+          values: (_, places) => places.map((place) => costText(place, metric, denominator)),
+          size: 72,
+          space: 36,
+        },
       ],
-      series: [{}, { stroke: '#4a6fa5', fill: '#5f78a8', paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } }],
+      series: [{}, {
+        stroke: '#4a6fa5',
+        fill: '#5f78a8',
+        paths: uPlot.paths.stepped({ align: 1 }),
+        points: { show: false },
+      }],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: { setSelect: [(plot) => this.#selected(plot)] },
     }, [seconds, [...totals, totals.at(-1) ?? 0]], this.host);

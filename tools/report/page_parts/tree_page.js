@@ -26,8 +26,10 @@
     }
     const certain = model.certain?.get(node);
     const what = [, 'gone', 'new'][model.where[node]] ?? (model.isUncertain(node) ? 'not certain' : '');
-    return `${name}: ${cost(model.before(node))} before, ${cost(model.inclusive[node])} after, ${signed(model.change(node))}; ` +
-      `itself ${signed(model.selfChange(node))}${what === '' ? '' : `, ${what}`}${certain === undefined ? '' : ` ${certain}`}`;
+    const costs = `${cost(model.before(node))} before, ${cost(model.inclusive[node])} after`;
+    const itself = `itself ${signed(model.selfChange(node))}${what === '' ? '' : `, ${what}`}`;
+    const text = `${name}: ${costs}, ${signed(model.change(node))}; ${itself}`;
+    return certain === undefined ? text : `${text} ${certain}`;
   }
 
   const flame = new FlameGraph({
@@ -93,9 +95,10 @@
     element('operand').textContent = interval === '' ? data.operand : `${data.name}@${interval}`;
     const { name, sampled } = model.metric;
     const runs = `${data.runs} run${data.runs === 1 ? '' : 's'}`;
+    const all = cost(model.inclusive[0]);
     element('total').textContent = model.isDifference
-      ? `${name} a run: ${cost(model.before(0))} before, ${cost(model.inclusive[0])} after. ${model.metric.sentence ?? ''}`
-      : `${name}: ${cost(model.inclusive[0])} a run, mean of ${runs}${sampled ? ' (sampled)' : ''}`;
+      ? `${name} a run: ${cost(model.before(0))} before, ${all} after. ${model.metric.sentence ?? ''}`
+      : `${name}: ${all} a run, mean of ${runs}${sampled ? ' (sampled)' : ''}`;
     flame.schedule(true);
     element('hovered').textContent = words(flame.focused);
     showTable();
@@ -111,7 +114,8 @@
     }
     const { names, nodes, sum } = model.search(text);
     flame.search(names);
-    element('found').textContent = `${nodes} frame${nodes === 1 ? '' : 's'}, ${cost(sum)}, ${shareText(model.share(sum))}`;
+    const frames = `${nodes} frame${nodes === 1 ? '' : 's'}`;
+    element('found').textContent = `${frames}, ${cost(sum)}, ${shareText(model.share(sum))}`;
   }
 
   // At most once a picture of the screen, however fast the mouse is.

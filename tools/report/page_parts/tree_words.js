@@ -24,8 +24,9 @@ function scaledText(value, units) {
     scaled = candidate;
   }
   const isWhole = chosen === 0 && Number.isInteger(scaled);
-  const digits = isWhole || scaled >= 9.95 ? scaled.toFixed(0) : scaled >= 1 ? scaled.toFixed(1) : Number(scaled.toPrecision(2));
-  return `${digits} ${units[chosen][1]}`;
+  const unit = units[chosen][1];
+  if (isWhole || scaled >= 9.95) return `${scaled.toFixed(0)} ${unit}`;
+  return `${scaled >= 1 ? scaled.toFixed(1) : Number(scaled.toPrecision(2))} ${unit}`;
 }
 
 /** A sum of all runs as the cost of one: "1.2 s", "3.4 KiB", "1,234". */
