@@ -16,8 +16,7 @@ using ReadAt = std::function<std::size_t(std::uint64_t offset, void* to, std::si
 // REQUIRES: `fd` outlives what is returned.
 ReadAt ReaderOf(const UniqueFd& fd);
 
-// Of bytes in memory.
-// REQUIRES: they outlive what is returned.
+// Reads bytes in memory. REQUIRES: they outlive what is returned.
 ReadAt ReaderOf(std::string_view bytes);
 
 }  // namespace fieldcost

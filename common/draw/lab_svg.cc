@@ -17,7 +17,7 @@ namespace {
 
 constexpr Style kStyle{.utf8 = true};
 
-// Of the curve.
+// The drawing of a curve.
 constexpr unsigned kPlotWidth = 240;
 constexpr unsigned kPlotHeight = 130;
 constexpr unsigned kTop = 24;  // above it the vertical axis's label
@@ -25,7 +25,7 @@ constexpr unsigned kBottom = 40;
 constexpr unsigned kGap = 8;
 constexpr unsigned kMostTicks = 4;
 
-// Of the matrix.
+// The drawing of a matrix.
 constexpr unsigned kPitch = 18;
 constexpr std::size_t kNameColumns = 20;
 

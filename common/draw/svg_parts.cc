@@ -7,7 +7,7 @@
 namespace fieldcost::draw {
 namespace {
 
-// Of two letters or digits in the widest usual font; what is wider would be cut.
+// The width of two letters or digits in the widest usual font; what is wider would be cut.
 constexpr unsigned kTwoLettersWidth = 17;
 
 }  // namespace

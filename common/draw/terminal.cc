@@ -29,8 +29,8 @@ int CubeColor(Rgb color) {
   return 16 + 36 * level(color.red) + 6 * level(color.green) + level(color.blue);
 }
 
-// Of the last blank behind a word that leaves no more than `room` columns, or of the first; npos if
-// there is none.
+// Returns the place of the last blank with at most `room` columns in front of it, else that of the
+// first blank behind a word; npos if there is none.
 std::size_t BreakOf(std::string_view line, std::size_t room) {
   std::size_t best = std::string_view::npos;
   for (std::size_t at = line.find(' ', line.find_first_not_of(' ')); at != std::string_view::npos;

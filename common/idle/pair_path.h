@@ -28,7 +28,7 @@ inline constexpr char kInterrupt[] = "[interrupt]";         // a timer, a device
 inline constexpr char kOtherProcess[] = "[other process]";  // not monitored
 inline constexpr char kKernelThread[] = "[kernel thread]";
 
-// Of each part at most so many innermost frames; what is cut off is "[cut]" at its beginning.
+// How many innermost frames of each part are kept; what is cut off is "[cut]" at its beginning.
 inline constexpr std::size_t kPartFrames = 128;
 
 struct PairPath {
@@ -41,7 +41,7 @@ struct PairPath {
 // long.
 Result<tree::PathId> InternPair(const PairPath& pair, tree::Dictionary& dictionary);
 
-// Of any path; a part that is not there is empty.
+// Takes any path apart; a part that is not there is empty.
 PairPath SplitPair(const tree::Dictionary& dictionary, tree::PathId path);
 
 }  // namespace fieldcost::idle

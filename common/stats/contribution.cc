@@ -179,7 +179,7 @@ ContributionScalars ScalarsOf(const CostHistogram& histogram) {
           .sum_mean = mean,
           .sum_mean_squared = static_cast<Uint128>(mean * mean),
           .sum_inverse_calls = (std::uint64_t{1} << kInverseBits) / timed,
-          // Of as many calls as were measured: both factors of each product are below 2^64.
+          // Scaled to the calls that were timed; both factors of each product are below 2^64.
           .sum_within_squares = squares / calls * timed + squares % calls * timed / calls,
           .sum_within_freedom = timed - 1,
           .cubed_contributions = 1,

@@ -29,7 +29,8 @@ bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Of a mangled name: substitutions S_, S0_ ..., and template parameters T_, T0_ ... May count more.
+// Counts substitutions S_, S0_ ... and template parameters T_, T0_ ... of a mangled name; may count
+// more than there are.
 std::size_t CountReferences(std::string_view mangled) {
   std::size_t count = 0;
   for (std::size_t i = 0; i + 1 < mangled.size(); ++i) {
@@ -102,7 +103,7 @@ std::vector<std::string> SpelledIdentifiers(std::string_view lower_case_text) {
 }
 
 CxxNameQuery::CxxNameQuery(std::string_view untrusted_typed) : typed_(untrusted_typed) {
-  // Of arguments, numbers and casts may be written otherwise than they are mangled.
+  // Numbers and casts in arguments may be written otherwise than they are mangled.
   const std::size_t end = std::min(typed_.find_first_of("(<"), typed_.size());
   identifiers_ = SpelledIdentifiers(std::string_view(typed_).substr(0, end));
 }

@@ -30,12 +30,12 @@ std::optional<std::uint64_t> FieldCalls(const TotalParts& parts, Whose whose);
 
 // What calls have cost together, in ns. For display and order only.
 struct FieldCost {
-  // Of all runs, measured or not, as the time_per_run of those measured stands for it; if false, of
-  // the measured runs only: of all runs it is more, nobody knows how much.
+  // Whether it is the cost in all runs, estimated from the time_per_run of the measured ones. If
+  // false, it is the cost in measured runs alone, a lower bound.
   bool of_all_runs = false;
   double ns = 0;
-  // Of all runs: by how much that may be off because only some runs were drawn. How machines differ
-  // is not in it.
+  // If of_all_runs: the standard error that comes from measuring only some runs. Differences
+  // between machines are not in it.
   double standard_error_ns = 0;
 
   // Adds what another API has cost. What is of measured runs only cannot be added to what is of all

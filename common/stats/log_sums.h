@@ -22,7 +22,7 @@ struct LogSums {
 
   // Octaves; 0 if empty. For display and tests, as all floating point.
   double Mean() const;
-  // Of squared distances from the mean, octaves squared; 0 for sums that are not possible.
+  // The sum of squared distances from the mean, in octaves squared; 0 for impossible sums.
   double SquaresAroundMean() const;
 };
 

@@ -209,7 +209,7 @@ Quantile EstimateWeightedQuantile(const CostHistogram& histogram, const AgentWei
                                   double q) {
   const Uint128 total = weights.Total();
   if (total == 0) return {};
-  // Of more than 2^32 contributions, the rank among so many parts that they can be counted.
+  // Weights of more than 2^32 contributions are shifted until their total fits 64 bits.
   unsigned shift = 0;
   while (High64(total >> shift) != 0) ++shift;
   Uint128 wanted = std::min(total, Uint128{RankOf(Low64(total >> shift), q)} << shift);

@@ -40,7 +40,7 @@ constexpr double kConstantP99ToP50 = 2;
 
 double ToDouble(std::uint64_t n) { return static_cast<double>(n); }
 
-// Of two costs in ns.
+// The ratio of two costs in ns.
 double Ratio(double dear, double cheap) {
   return std::max(dear, kFinestNs) / std::max(cheap, kFinestNs);
 }

@@ -99,8 +99,8 @@ struct ShapeResult {
 
 // The rules, with numbers that were tried on the distributions of README.md:
 // - Start-up: the first calls of at least 3 processes, of each one; the cheapest (its bucket's
-//   lower edge) is at least 8 times the geometric mean of the others, above their p99, and dearer
-//   than that mean by 20 us. Without the last, cold caches are a start-up. Where it holds, the
+//   lower edge) is at least 8 times the geometric mean of the others, above their p99, and costs
+//   more than that mean by 20 us. Without the last, cold caches are a start-up. Where it holds, the
 //   shape is that of the others, at least 100.
 // - Grows: at least 4 log2 buckets of an argument with 10 calls or more, so 3 octaves. Their mean
 //   log2 costs, weighted by calls, get the best non-decreasing fit (pool adjacent violators, Ayer

@@ -11,7 +11,7 @@
 namespace fieldcost::stats {
 namespace {
 
-// Of a difference of means, after Welch.
+// The standard error of a difference of means and its degrees of freedom, after Welch.
 struct DifferenceError {
   double deviation = 0;
   double freedom = 0;  // unless the deviation is 0

@@ -38,7 +38,7 @@ class DwarfModule {
   static Result<std::unique_ptr<DwarfModule>> Open(Options options);
 
   virtual ~DwarfModule() = default;
-  // Of an address as the file names it: the innermost function first; the last one is not inlined.
+  // The functions at an address of the file, the innermost first; the last one is not inlined.
   // Empty: no name is known.
   virtual std::vector<SourceFrame> FramesAt(std::uint64_t address) = 0;
   virtual const std::string& soname() const = 0;    // untrusted; empty: none

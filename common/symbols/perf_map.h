@@ -24,8 +24,8 @@ class PerfMap {
   // Lines that are none are left out; what was written later replaces what it overlaps. Names are
   // cut to kMostNameBytes and not escaped.
   static PerfMap Of(std::string_view untrusted_text);
-  // Of a process. kNotFound: it wrote none; kPermissionDenied: the file is not one of its user's,
-  // or of one that has ended, not one of ours.
+  // Reads what a process wrote. kNotFound: it wrote nothing; kPermissionDenied: the file belongs
+  // neither to the process's user nor, if the process has ended, to ours.
   static Result<PerfMap> OfProcess(pid_t pid);
 
   // Empty: nothing is known of this address. Lives as long as this.

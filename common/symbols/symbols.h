@@ -33,7 +33,7 @@ class Symbols {
   // What is at `path`, if it is of the build (or no build-id is asked for). Lives as long as this.
   const Module& ModuleOf(const std::filesystem::path& path, const std::string& build_id);
 
-  // Of an address as the file names it: the innermost function first; empty: no name is known.
+  // The functions at an address of the file, the innermost first; empty: no name is known.
   // Lives until the next call.
   const std::vector<SourceFrame>& FramesAt(const std::filesystem::path& path,
                                            const std::string& build_id, std::uint64_t address);

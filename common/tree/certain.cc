@@ -81,7 +81,7 @@ void Tests::Run(Comparison& comparison) {
     const TwoSides& self = observed_.self[path];
     const TwoSides& inclusive = observed_.inclusive[path];
     Add(path, ValueKind::kSelf);
-    // Of a leaf that would be the same question again.
+    // For a leaf it would be the same question again.
     if (inclusive.before.mean != self.before.mean || inclusive.after.mean != self.after.mean) {
       Add(path, ValueKind::kInclusive);
     }

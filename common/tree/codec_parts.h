@@ -43,7 +43,7 @@ class Reader {
   // kCorrupt if there is none, it is greater than `most`, or longer than it need be.
   Result<stats::Uint128> Wide(stats::Uint128 most = ~stats::Uint128{0});
   Result<std::uint64_t> Number(std::uint64_t most = ~std::uint64_t{0});
-  // Of things that have at least `least_bytes` each; kTooLarge if there are more than `most`.
+  // A number of things that take at least `least_bytes` each; kTooLarge if it is above `most`.
   Result<std::size_t> Count(std::size_t most, std::size_t least_bytes, std::string_view what);
   Result<std::string_view> Bytes(std::size_t size);
 

@@ -91,7 +91,7 @@ Error NoSuchMetric(std::string_view metric) {
   return Fail(ErrorCode::kInvalidArgument, "the trees have no metric {} in common", metric);
 }
 
-// Of runs that bring so much each over that denominator.
+// Mean and variance of what a run brings, divided by the denominator.
 stats::Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint64_t denominator) {
   const auto count = static_cast<long double>(runs);
   if (runs == 0) return {};

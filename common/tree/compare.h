@@ -21,8 +21,8 @@ struct CompareOptions {
   double false_share = 0.05;      // of what is found, at most so much is expected to be wrong
   double least_of_total = 0.001;  // changes below this share of the whole are not worth a word,
   double least_of_node = 0.05;    // nor are those below this share of what the path had before
-  // Whether what everything alike is dearer by is taken out. Not of what has nothing to do with how
-  // fast the machine is, such as idle time.
+  // Whether a change common to all paths is removed first. Switch it off for values that do not
+  // depend on the speed of the machine, such as idle time.
   bool common_factor = true;
   double explained = 0.8;  // what so much of is found further down is not told of the path itself
 };
@@ -44,7 +44,7 @@ struct Comparison {
   // False if a side has only one run: then nothing is known of how much runs differ, there is no
   // verdict, and `changes` is empty.
   bool is_enough = false;
-  // What everything alike became dearer by: 1.06 is 6 % slower. Changes are told beside it.
+  // The change common to all paths: 1.06 is 6 % slower. Changes are reported beside it.
   double factor = 1;
   std::optional<double> factor_p;  // two-sided; nullopt if the runs' own factors are not known
   double total_before = 0;         // of a run, without the factor

@@ -33,7 +33,7 @@ Result<PathMap> Map(const Dictionary& from, const std::function<Frame(const Fram
   return map;
 }
 
-// Of a tree of one run. REQUIRES: it is one, and no minimum.
+// The values of a tree's only run. REQUIRES: it has one run, and is no minimum.
 RunValues RunOf(const Tree& tree) {
   RunValues run(tree.metrics.size());
   for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {

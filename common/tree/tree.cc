@@ -20,7 +20,7 @@ constexpr std::size_t kLanes = 16;
 using Mask = std::uint16_t;
 static_assert(sizeof(Mask) * 8 == kLanes, "a bit for each");
 
-// Of so small values neither the sum of kLanes passes 64 bits, nor that of their squares 128.
+// Sums of kLanes values below 2^kSmallBits fit 64 bits, those of their squares 128.
 constexpr int kSmallBits = 60;
 static_assert(kLanes <= std::size_t{1} << (64 - kSmallBits) &&
               kLanes <= std::size_t{1} << (128 - 2 * kSmallBits));

@@ -59,7 +59,7 @@ class CfiTable {
   std::span<const Saved> SavedOf(const Rule& rule) const {
     return std::span(saved_).subspan(rule.first_saved, rule.saved);
   }
-  // Of an offset of a rule of this table.
+  // The bytes of the expression at an offset that a rule of this table has.
   std::span<const std::uint8_t> ExpressionAt(std::int32_t offset) const;
 
   const ElfLayout& layout() const { return layout_; }
@@ -86,7 +86,7 @@ class CfiTable {
   std::size_t refused_functions_ = 0;
 };
 
-// Of a module's file, which may be anything. A file without .eh_frame has a table without rows.
+// Reads a module's file, which may be anything. A file without .eh_frame has a table without rows.
 // kCorrupt, kTooLarge, kUnsupported: no ELF file for x86-64.
 Result<CfiTable> MakeCfiTable(const ReadAt& read_untrusted);
 

@@ -26,7 +26,7 @@ struct ElfLayout {
   std::uint64_t entry = 0;           // 0: none
   std::uint64_t lowest_address = 0;
   std::uint64_t text_bytes = 0;  // of executable segments
-  // Of .eh_frame; 0 bytes: there is none.
+  // Where .eh_frame is; 0 bytes: there is none.
   std::uint64_t eh_frame_address = 0;
   std::uint64_t eh_frame_offset = 0;
   std::uint64_t eh_frame_bytes = 0;

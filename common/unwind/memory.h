@@ -17,7 +17,7 @@ class MemoryReader {
   virtual std::size_t Read(std::uint64_t address, void* to, std::size_t size) = 0;
 };
 
-// Of a process, by process_vm_readv(2): needs the right to ptrace it, does not stop it.
+// Reads a process by process_vm_readv(2): needs the right to ptrace it, does not stop it.
 class ProcessMemory : public MemoryReader {
  public:
   explicit ProcessMemory(pid_t pid) : pid_(pid) {}
@@ -59,7 +59,7 @@ class StackMemory {
               Thread thread = Thread::kRunning, MemoryReader* aside = nullptr)
       : base_(base), copy_(copy), reader_(reader), aside_(aside), thread_(thread) {}
 
-  // The 8 bytes at `address`; false if they are not to be had.
+  // Reads the 8 bytes at `address`; false if they cannot be read.
   bool Read(std::uint64_t address, std::uint64_t& value);
 
   // How many reads failed.

@@ -50,7 +50,7 @@ class ModuleMap {
   void Remove(std::uint64_t start, std::uint64_t end);
   // The process became another program.
   void Clear();
-  // Of a process that was forked: the same mappings.
+  // The same mappings, for a process that was forked.
   ModuleMap ForkedTo(pid_t child) const;
 
   // Null: no executable memory that is known of.

@@ -17,7 +17,7 @@ namespace fieldcost::unwind {
 // under several inodes (by its build-id). They live as long as this. Not thread-safe.
 class TableCache {
  public:
-  // Opens what is mapped; an error: it is not to be had, or not the same file any more.
+  // Opens what is mapped; an error: it cannot be opened, or is not the same file any more.
   using Opener = std::function<Result<UniqueFd>(pid_t pid, const Mapping& mapping)>;
 
   struct Options {

@@ -46,7 +46,7 @@ Step ApplySimple(const CfiTable& table, const CfiTable::Rule& rule, StackMemory&
   return has_return ? Step::kFound : Step::kBroken;
 }
 
-// The caller's value of a register; nullopt: it is not to be had.
+// The caller's value of a register; nullopt if it cannot be read.
 std::optional<std::uint64_t> ValueOf(const CfiTable& table, const CfiTable::Saved& saved,
                                      const Registers& registers, StackMemory& memory,
                                      std::uint64_t cfa) {

@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostFrames = 1024;
 // Why a stack has no further frames.
 enum class StackEnd {
   kOutermost,  // it is whole: the last frame has no caller
-  kCut,        // the stack's memory was not to be had, or had changed
+  kCut,        // the stack's memory could not be read, or had changed
   kNoTable,    // the last frame's code has no call frame information, nor a usable frame pointer
   kBroken,     // what was found cannot be a stack
   kTooDeep,    // kMostFrames

@@ -59,13 +59,13 @@ struct IdleView {
 // How it was recorded; nullopt if it is no recording of idle CPUs.
 std::optional<idle::About> IdleAbout(const recording::Recording& recording);
 
-// Of these parts of its time together. A period is in the part that it ends in; of the CPUs' idle
-// time long ones are divided. kInvalidArgument if it is no recording of idle CPUs; kTooLarge if a
+// Adds up these parts of its time. A period is in the part that it ends in; in the CPUs' idle time
+// long ones are divided. kInvalidArgument if it is no recording of idle CPUs; kTooLarge if a
 // sum passes 64 bits; errors of Recording.
 Result<IdleView> MakeIdleView(const recording::Recording& recording,
                               std::span<const recording::Interval> parts);
 
-// Of a path of cpu-idle.
+// What a path of cpu-idle says.
 struct CpuWhy {
   std::optional<std::uint32_t> cpu;
   std::size_t why = kUnknownWhy;

@@ -41,7 +41,7 @@ struct LabChange {
   Change change = Change::kTooLittleData;
 };
 
-// Of all APIs that both have, in this metric: those that cost more first, by the greatest ratio,
+// Compares all APIs that both have, in this metric: those that cost more first, by greatest ratio,
 // then those that cost less, then the others by name.
 std::vector<LabChange> CompareLabTables(const wire::LabTable& before, const wire::LabTable& after,
                                         stats::Metric metric);

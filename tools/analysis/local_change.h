@@ -31,7 +31,7 @@ struct LocalChange {
   Change change = Change::kTooLittleData;
 };
 
-// Of all APIs that both have, in this metric: those that cost more first, by the greatest ratio,
+// Compares all APIs that both have, in this metric: those that cost more first, by greatest ratio,
 // then those that cost less, then the others by name.
 std::vector<LocalChange> CompareLocal(std::span<const stats::StatRow> before,
                                       std::span<const stats::StatRow> after, stats::Metric metric);

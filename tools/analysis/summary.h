@@ -52,7 +52,7 @@ enum class SortKey { kCalls, kP50, kP95, kP99, kMean, kTotal };
 // nullopt if the text names none.
 std::optional<SortKey> ParseSortKey(std::string_view text);
 
-// Of a version's wall time, or number of calls; -1 = not known. REQUIRES: not kTotal.
+// A version's wall time in ns, or number of calls; -1 = not known. REQUIRES: not kTotal.
 double ValueOf(const CostSummary& summary, SortKey key);
 
 // Sorts by wall time, most expensive first; those without a known one last; equal ones by name.

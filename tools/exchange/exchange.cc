@@ -33,7 +33,7 @@ constexpr std::array<FormatInfo, 7> kFormats = {{
 // How many lines are looked at for telling what a text is.
 constexpr int kLooks = 64;
 
-// Of a text that is no JSON.
+// The format of a text that is no JSON.
 Format DetectText(std::string_view untrusted_text) {
   TextLines lines(untrusted_text);
   for (int look = 0; look < kLooks && !lines.at_end(); ++look) {

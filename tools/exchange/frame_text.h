@@ -19,7 +19,7 @@ std::string FrameText(const tree::Frame& frame);
 // out, mangled names demangled. An empty text is "[unknown]". Names beyond the limits stay so: the
 // frame may be invalid.
 tree::Frame FrameOfText(std::string_view untrusted_text);
-// Of a file that we wrote: names are left as they are.
+// The same for a file that we wrote: names are left as they are.
 tree::Frame FrameOfOwnText(std::string_view untrusted_text);
 
 // As others name functions in fields of their own. An empty module or function is unknown;

@@ -21,7 +21,7 @@ class TreeBuilder {
   TreeBuilder();
 
   Result<tree::FrameId> AddFrame(const tree::Frame& untrusted_frame);
-  // Of a text as FrameText() writes it; each different one is looked at once.
+  // Adds the frame of a text as FrameText() writes it; each different text is parsed once.
   Result<tree::FrameId> AddFrameText(std::string_view untrusted_text);
   Result<tree::PathId> AddPath(tree::PathId parent, tree::FrameId frame) {
     return dictionary_->paths.Intern(parent, frame);

@@ -11,7 +11,7 @@
 namespace fieldcost::lsp {
 namespace {
 
-// Of one common last component ("size"), so many symbols are looked at.
+// How many symbols with one last component ("size") are looked at.
 constexpr std::size_t kMaxCandidates = 2000;
 static_assert(wire::kMaxSymbolBytes <= std::numeric_limits<std::uint16_t>::max());
 static_assert(kMaxIndexedNames * wire::kMaxSymbolBytes <=

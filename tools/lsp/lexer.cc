@@ -227,7 +227,7 @@ class CReader {
     Name name{.begin = token.begin, .end = token.end, .qualified = Qualified(), .call = calls};
     const bool scoped = before != nullptr && before->kind == Kind::kScope;
     name.member = before != nullptr && (before->kind == Kind::kArrow || IsMark(*before, "."));
-    // Of a template's instance: which one, only a compiler knows.
+    // A member of a template's instance: which one, only a compiler knows.
     if (scoped && at_ >= 2 && IsMark(*Before(2), ">")) name.member = true;
     if (calls && typed && parentheses_ == 0) OnFunctionName(name, *before);
     if (!calls && !name.member && !scoped && next != nullptr && IsMark(*next, "=;,)[{:")) {
@@ -307,7 +307,7 @@ class CReader {
   std::vector<std::pair<std::string_view, std::uint32_t>> pending_;  // declared in parentheses
   std::unordered_map<std::string_view, std::vector<Local>> locals_;
   std::size_t local_count_ = 0;
-  // Of the statement:
+  // State of the statement:
   std::size_t parentheses_ = 0;
   bool has_parameters_ = false;
   bool declaring_ = false;

@@ -26,7 +26,7 @@ class ApiNames {
   std::map<Key, int> count_;
 };
 
-// Of tables in text: what names take at most, and may be shortened to.
+// In tables of text: the columns that names take at most, and may be shortened to.
 inline constexpr std::size_t kMaxApiWidth = 60;
 inline constexpr std::size_t kLeastApiWidth = 16;
 inline constexpr std::size_t kLeastLibraryWidth = 10;

@@ -13,7 +13,7 @@ std::string VersionsText(const CheckedApi& api) {
   return versions;
 }
 
-// Of the comparison: which calls and machines, how much they differ, and what the tests say.
+// Adds what was compared: which calls and machines, how much they differ, what the tests say.
 void AddComparisonColumns(CsvColumns<CheckedApi>& columns) {
   const auto add = [&](const char* name, void (*put)(CsvWriter&, const stats::Comparison&)) {
     columns.push_back(

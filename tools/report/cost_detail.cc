@@ -30,7 +30,7 @@ std::string QuantileLine(const char* name, const stats::Quantile& quantile, stat
   return text + "\n";
 }
 
-// Of `count` values; those that so few do not tell are left out.
+// Lines for the quantiles of `count` values; those that so few do not tell are left out.
 std::string QuantileLines(const stats::Quantiles& quantiles, std::uint64_t count,
                           stats::Metric metric, const draw::Style& style) {
   if (count == 1) {
@@ -99,7 +99,7 @@ std::string CountLine(stats::Metric metric, const analysis::MetricSummary& numbe
                      LoadText(metric));
 }
 
-// Of all runs: what they have cost together.
+// What all runs have cost together.
 std::string TotalLine(stats::Metric metric, const analysis::CostSummary& summary,
                       const draw::Style& style) {
   if (metric != stats::Metric::kTimePerRun) return "";

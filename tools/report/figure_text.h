@@ -15,8 +15,8 @@ namespace fieldcost::report {
 // For what was not measured, or is not known.
 inline constexpr char kUnknown[] = "-";
 
-// Of which runs times are, to follow the strata: programs that start while there is much to do are
-// not measured, or apart. "" of other metrics.
+// Which runs times are from, to follow the strata: programs that start under load are measured
+// apart, under much load not at all. "" for other metrics.
 std::string_view LoadText(stats::Metric metric);
 
 // How many values the quantiles are of: those timed; where that is not known, those they stand for.

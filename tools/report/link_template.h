@@ -23,9 +23,10 @@ Status CheckLinkTemplate(std::string_view untrusted_template);
 // REQUIRES: CheckLinkTemplate() was content, or the template is empty: then so is the link.
 std::string FillLink(std::string_view link_template, const stats::ApiKey& api);
 
-// Of a template that is a setting, and which others open: "" if it is not http:// or https://, has
-// no placeholder or is too long. What no URL holds is percent-encoded, and so are brackets and
-// parentheses, which Markdown could take for its own, and braces of nothing.
+// Fills a template from a setting, whose links other programs open: "" if it is not http:// or
+// https://, has no placeholder or is too long. Characters that no URL holds are percent-encoded,
+// and so are brackets and parentheses, which mean something in Markdown, and braces that hold
+// nothing.
 std::string FillUntrustedLink(std::string_view untrusted_template, const stats::ApiKey& api);
 
 }  // namespace fieldcost::report

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxSpelledOut = 16;  // costs in words
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 9> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
 
-double Dearest(std::span<const analysis::TrendPoint> points) {
+double MostExpensive(std::span<const analysis::TrendPoint> points) {
   double most = 0;
   for (const analysis::TrendPoint& point : points) most = std::max(most, point.cost);
   return most;
@@ -59,7 +59,7 @@ std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_v
       "<svg role=\"img\" aria-label=\"{0}\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} {2}\">"
       "<title>{0}</title>",
       words, width, kHeight);
-  const double most = Dearest(points);
+  const double most = MostExpensive(points);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double share = most > 0 ? points[i].cost / most : 0;
     const auto height = static_cast<unsigned>(std::max(1L, std::lround(share * kHeight)));
@@ -72,7 +72,7 @@ std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_v
 
 std::string TrendLine(std::span<const analysis::TrendPoint> points, const draw::Style& style) {
   if (points.size() < 2) return "";
-  const double most = Dearest(points);
+  const double most = MostExpensive(points);
   std::string line;
   for (const analysis::TrendPoint& point : points) {
     const double share = most > 0 ? point.cost / most : 0;

@@ -16,7 +16,7 @@ std::optional<double> NsOf(const std::optional<stats::FieldCost>& cost) {
   return cost ? std::optional(cost->ns) : std::nullopt;
 }
 
-// Of the newest version; null if there is none.
+// The newest version's times; null if there is none.
 const stats::Figures* TimeOf(const VendorRecord& record) {
   return record.api->version.empty() ? nullptr : &record.api->time;
 }

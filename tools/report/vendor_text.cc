@@ -81,7 +81,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
   return draw::TextTable(columns, lines, style);
 }
 
-std::string Dearest(const analysis::VendorReport& report, const draw::Style& style) {
+std::string MostExpensive(const analysis::VendorReport& report, const draw::Style& style) {
   const bool weeks = report.HasWeeks();
   Columns columns = {{"API", false, 0, kLeastNameWidth},
                      {"LIBRARY", false, 6, kLeastLibraryWidth},
@@ -209,7 +209,8 @@ std::string VendorText(const analysis::VendorReport& report, const draw::Style& 
   text += WaitingText(report);
   if (report.apis.empty()) return text;
   text += "\nGroups, the most expensive first\n" + Groups(report, style);
-  text += "\nAPIs, the most expensive first: candidates for improvement\n" + Dearest(report, style);
+  text += "\nAPIs, the most expensive first: candidates for improvement\n" +
+          MostExpensive(report, style);
   text += "\nChanges between the versions\n";
   text += Changes(report, style);
   text += fmt::format("(q over {} comparisons)\n", draw::FormatCount(report.compared));

@@ -146,7 +146,7 @@ TEST(AnomalyTest, EffectsAreThoseOfTheDefinitions) {
   CostHistogram mine = Calls(50, 64);
   mine.Merge(Calls(50, 256));
   const Comparison comparison = Compare(mine, field);
-  // Of 100 * 400 pairs mine is more in 50 * 300 + 50 * 400, equal in 50 * 100.
+  // Mine is more in 50 * 300 + 50 * 400, equal in 50 * 100.
   EXPECT_DOUBLE_EQ(comparison.cliffs_delta, 35000.0 / 40000);
   EXPECT_DOUBLE_EQ(comparison.ratio, std::exp2(7 - 4.5));
   EXPECT_EQ(comparison.field_calls, 400U);

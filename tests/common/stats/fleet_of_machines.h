@@ -24,7 +24,7 @@ class FleetOfMachines {
     return histogram;
   }
 
-  // Of one week.
+  // The sums of one week.
   ApiSums Field(int machines) {
     ApiSums field;
     for (; machines > 0; --machines) Contribute(Machine(), field);

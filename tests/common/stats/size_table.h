@@ -57,8 +57,8 @@ struct Sizes {
   double twice = 0;           // or twice
 };
 
-// Of healthy users (`TestMachine`), ten for each fleet; of two fleets with equal costs
-// (`CompareMachines`). The same for the same arguments.
+// How often healthy users are flagged (`TestMachine`), ten for each fleet; and how often two fleets
+// with equal costs differ (`CompareMachines`). The same for the same arguments.
 Sizes SizesOfCheck(const FleetPlan& plan, double octaves, int fleets, std::uint64_t seed);
 Sizes SizesOfDiff(const FleetPlan& before, const FleetPlan& after, double octaves, int pairs,
                   std::uint64_t seed);

@@ -83,7 +83,7 @@ std::map<std::uint64_t, std::vector<std::string>> ByAddr2line(
     std::string place;
     std::getline(lines, place);
     place = fs::path(place.substr(0, place.find(" (discriminator"))).filename().string();
-    // Of what is inlined without a linkage name it has no arguments, of clones a mark.
+    // What is inlined without a linkage name has no arguments there, clones have a mark.
     shown[address].push_back(line.substr(0, line.find(" [clone")) + " " + place);
   }
   return shown;
@@ -113,7 +113,7 @@ TEST_P(DwarfVersionTest, EveryAddressHasTheFunctionsAndLinesOfAddr2line) {
     ASSERT_FALSE(frames.empty()) << fmt::format("{:#x}", address);
     auto shown = Shown(frames);
     auto peers = expected.at(address);
-    // Of functions of one file debug information has no linkage name: addr2line shows arguments
+    // Functions of one file have no linkage name in debug information: addr2line shows arguments
     // here and there.
     for (auto* const all : {&shown, &peers})
       ReplaceFirst(all->back(), "local_function(int, int)", "local_function");

@@ -99,7 +99,7 @@ TEST(TreeTest, NothingWraps) {
   ASSERT_TRUE(most.Add(0, g, kMost).has_value());
   const Tree tree = TreeOf(dictionary, SomeMetrics(1), std::span(&most, 1)).value();
   EXPECT_TRUE(tree.values[0].inclusive[0].sum_squares == Uint128{kMost} * kMost);
-  // Of two runs the squares pass 128 bits, in one sweep or in two, or in a sum of trees.
+  // The squares of two runs pass 128 bits, in one sweep or in two, or in a sum of trees.
   EXPECT_EQ(TreeOf(dictionary, SomeMetrics(1), std::vector{most, most}).error().code,
             ErrorCode::kTooLarge);
   std::vector<RunValues> many(17, RunValues(1));

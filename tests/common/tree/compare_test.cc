@@ -169,7 +169,7 @@ TEST(CompareTest, OneRunASideIsTooLittleData) {
       Compare(Difference(many.front(), one.front()).value().tree, "cpu").value().is_enough);
 }
 
-// Of exact values: [run] = values by path.
+// Trees of exact values: [run] = values by path.
 using Exact = std::map<Names, std::uint64_t>;
 std::vector<Tree> ExactRuns(const std::vector<Exact>& runs) {
   std::mt19937_64 random(1);
@@ -217,7 +217,7 @@ TEST(CompareTest, WhatVanishedAndWhatIsNewIsTold) {
 }
 
 TEST(CompareTest, AncestorsAreToldOnlyOfWhatTheirDescendantsDoNotExplain) {
-  // Of main's 100 more, f explains 90: 90 %.
+  // f explains 90 of main's 100 more: 90 %.
   const Exact base = {
       {{"rest"}, 5000}, {{"main"}, 500}, {{"main", "f"}, 200}, {{"main", "g"}, 300}};
   Exact after = base;

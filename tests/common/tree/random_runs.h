@@ -22,7 +22,7 @@ struct PlainRun {
   bool IsIn(const Names& path) const;
 };
 
-// Of few frames, so that paths of different runs meet; at most 6 deep.
+// A run of few frames, so that paths of different runs meet; at most 6 deep.
 PlainRun RandomRun(std::mt19937_64& random, std::size_t metrics, std::size_t paths = 12);
 
 // "m0", "m1" ... in ns.

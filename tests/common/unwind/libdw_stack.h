@@ -17,7 +17,7 @@ class LibdwStack {
   LibdwStack(const LibdwStack&) = delete;
   LibdwStack& operator=(const LibdwStack&) = delete;
 
-  // Of the thread that began the process, innermost first.
+  // The stack of the thread that began the process, innermost first.
   std::vector<std::uint64_t> Addresses();
 
  private:

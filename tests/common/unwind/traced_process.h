@@ -41,7 +41,7 @@ class TracedProcess {
   int pending_signal() const { return pending_signal_; }
   unwind::ProcessMemory& memory() { return memory_; }
   std::uint64_t Word(std::uint64_t address);
-  // Of the instruction that is next: at most 15 bytes.
+  // The bytes of the next instruction: at most 15.
   std::vector<std::uint8_t> NextInstruction();
   // What is mapped now; read again after each system call.
   unwind::ModuleMap& map();

@@ -24,7 +24,7 @@ struct Ratios {
   double high = 0;
 };
 
-// Of the confidence interval; nullopt if nothing could be compared.
+// The ends of the confidence interval; nullopt if nothing could be compared.
 std::optional<Ratios> IntervalOf(const LabChange& change) {
   if (change.test.strata == 0) return std::nullopt;
   const auto octaves = change.test.ConfidenceInterval(analysis::kConfidence);

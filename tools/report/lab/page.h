@@ -20,7 +20,7 @@ struct LabPageContent {
   // Which of them were timed together, one group a run; empty = not known (a table does not tell).
   std::vector<std::vector<stats::ApiKey>> groups;
 };
-// Of a table, the most expensive first.
+// The content of a table, the most expensive APIs first.
 LabPageContent LabPageContentOf(const wire::LabTable& table);
 
 // What was measured of a scenario as one HTML document, as closed as CostPage(): the table with

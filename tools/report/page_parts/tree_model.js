@@ -104,7 +104,7 @@ class TreeModel {
     return this.self[node] - this.selfBeforeOf(node);
   }
 
-  // Of the greater side of the whole.
+  // The share of the whole, of its greater side.
   share(value) {
     const all = Math.max(Number(this.inclusive[0]), Number(this.before(0)));
     return all === 0 ? 0 : Number(value) / all;

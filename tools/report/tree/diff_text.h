@@ -11,8 +11,8 @@ namespace fieldcost::report {
 
 // Which paths of two builds cost more or less. Deterministic; everything is escaped.
 
-// One sentence that says what there is: whether runs are enough, by what everything alike became
-// dearer, and how many paths changed beside that. Without a line feed.
+// One sentence that says what there is: whether runs are enough, by how much all paths alike became
+// more expensive, and how many paths changed beside that. Without a line feed.
 std::string CompareSentence(const tree::Comparison& comparison, const tree::Metric& metric);
 
 // A line a change, the greatest first: before, after, ratio, q, self or inclusive, the path. Empty

@@ -39,7 +39,7 @@ its ends; a click shows all. It begins and ends where bars do, so that all sums 
 constexpr std::string_view kFlame = R"(<section aria-labelledby="flame-graph">
 <h2 id="flame-graph">Flame graph</h2>
 <p class="soft" id="flame-help">Callers stand above what they call. A click, or Enter, zooms; Escape shows all again.
-Arrow keys go up to the caller, down to the dearest callee, and to the left and right.</p>
+Arrow keys go up to the caller, down to the most expensive callee, and to the left and right.</p>
 <div id="flame"><div id="spacer"><canvas id="picture" tabindex="0" role="application" aria-label="Flame graph"
  aria-describedby="flame-help"></canvas></div></div>
 <p class="hovered" id="hovered" aria-hidden="true"></p>

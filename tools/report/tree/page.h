@@ -30,7 +30,7 @@ struct TreePage {
   std::vector<std::string> untrusted_remarks;
   // nullopt: no time is known. REQUIRES: the tree is the mean of what is in the bins.
   std::optional<Timeline> timeline = std::nullopt;
-  // Of a difference what is certain of each metric, or nothing: then none is called uncertain.
+  // For a difference: what is certain of each metric; if empty, nothing is called uncertain.
   std::vector<tree::Comparison> comparisons = {};
 };
 

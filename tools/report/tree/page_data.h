@@ -19,7 +19,8 @@ namespace fieldcost::report {
 //            nodes are the sums of the steps.
 std::string TreePageData(const TreePage& page, std::string_view id = "tree");
 
-// Of self costs, "#rrggbb": the last from half of the whole on, each before it from half of that.
+// Colours of self costs, "#rrggbb": the last from half of the whole on, each one before from half
+// of what the next begins at.
 std::vector<std::string> ScaleColors();
 
 // Several bins an element, so that reading one is a short task for the browser.

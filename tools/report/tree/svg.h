@@ -11,10 +11,11 @@ namespace fieldcost::report {
 // callers above what they call, as wide as that costs. Each frame says its name and costs in words
 // (title), and the whole in one sentence. Frames too narrow to be seen are left out.
 //
-// Of a difference a frame is as wide as the greater of before and after, of each self cost below it
-// and its own together, so that what has vanished keeps its place: hatched; new ones have an
-// outline. Red costs more than before, blue less, the stronger the more; where `uncertain` [node]
-// is set, grey. `uncertain` REQUIRES: empty, or as many as nodes. Deterministic; names are escaped.
+// In a difference a frame is as wide as the sum of the greater of before and after of each self
+// cost in it, so that what has vanished keeps its place: it is hatched; new frames have an outline.
+// Red costs more than before, blue less, the stronger the more; grey where `uncertain` [node] is
+// set. REQUIRES: `uncertain` is empty, or has as many entries as there are nodes. Deterministic;
+// names are escaped.
 std::string TreeSvg(const analysis::TreeView& view, const std::vector<bool>& uncertain);
 
 // What a node's width is in such a picture: Σ max(before, after) of the self costs in it.
