@@ -11,7 +11,7 @@
 namespace fieldcost::stats {
 
 // What readers show, and order by. In published sums anybody may have a part, and one agent may
-// claim 2^40 calls in it; so every figure here is bounded: see README.md for by how much m agents
+// claim 2^40 calls in it; so every figure here is bounded: see FIGURES.md for by how much m agents
 // among n move it at most. All readers take their figures from here. Pure, thread-safe.
 
 // Whose calls are summed.

@@ -11,7 +11,7 @@ namespace fieldcost::stats {
 namespace {
 
 // Below it nearly all of the beta is at an edge of the bucket, and the truth may be at the other:
-// then the interval says more (README.md has by how much).
+// then the interval says more (FIGURES.md has by how much).
 constexpr double kSmallestShape = 0.2;
 constexpr double kLargestShape = 20000;  // beyond it the beta is indistinguishable from the mean
 constexpr int kFractionSteps = 500;      // of the continued fraction

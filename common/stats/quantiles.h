@@ -21,7 +21,7 @@ struct Quantile {
 // solution (two values), or the middle of the interval (values at the bucket's edges, where a fit
 // may be at the wrong one). The guaranteed interval is the bucket's, tightened by its moments and
 // count. How far the estimate is off depends on the shape: less than 1 % in most quantiles of
-// smooth costs, up to 40 % for few distinct values in one bucket; README.md has a table. All zero
+// smooth costs, up to 40 % for few distinct values in one bucket; FIGURES.md has a table. All zero
 // for an empty histogram. Thread-safe; costs about 60 evaluations of an incomplete beta function.
 Quantile EstimateQuantile(const CostHistogram& histogram, double q);
 

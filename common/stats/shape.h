@@ -97,7 +97,7 @@ struct ShapeResult {
   std::optional<TwoPeaks> peaks;  // of kBimodal
 };
 
-// The rules, with numbers that were tried on the distributions of README.md:
+// The rules, with numbers that were tried on the distributions of FIGURES.md:
 // - Start-up: the first calls of at least 3 processes, of each one; the cheapest (its bucket's
 //   lower edge) is at least 8 times the geometric mean of the others, above their p99, and costs
 //   more than that mean by 20 us. Without the last, cold caches are a start-up. Where it holds, the

@@ -9,7 +9,7 @@
 
 namespace fieldcost::tree {
 
-// Trees as bytes (README.md has the format). Canonical: trees that say the same have the same
+// Trees as bytes (FORMAT.md has the format). Canonical: trees that say the same have the same
 // bytes, however their frames and paths are numbered; paths that are in no run are left out. Pure
 // functions, thread-safe.
 

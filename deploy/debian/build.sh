@@ -53,7 +53,7 @@ rm "$source/debian/build.sh"
 
 profiles="${DEB_BUILD_PROFILES:-}"
 packed=build/vscode/fieldcost.vsix
-sources="$(git ls-tree -r -z --name-only HEAD tools/vscode LICENSE tools/lsp/README.md | LC_ALL=C sort -z |
+sources="$(git ls-tree -r -z --name-only HEAD tools/vscode LICENSE tools/lsp/SETTINGS.md | LC_ALL=C sort -z |
   (cd "$source" && xargs -0 sha256sum) | sha256sum)"
 if [[ -s "$packed" && "$(cat "$packed.sources" 2> /dev/null)" == "$sources" ]]; then
   cp "$packed" "$source/debian/editors/fieldcost.vsix"

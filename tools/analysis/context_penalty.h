@@ -13,8 +13,8 @@ namespace fieldcost::analysis {
 // machines of the field against runs of the lab.
 struct ContextPenalty {
   double ratio = 1;
-  double low =
-      1;  // of the 95 % confidence interval, by Welch's t (common/stats/machine_comparison.h)
+  // The 95 % confidence interval, by Welch's t (common/stats/machine_comparison.h).
+  double low = 1;
   double high = 1;
   std::uint64_t machines = 0;
   Stratum stratum = Stratum::kNone;  // of the field

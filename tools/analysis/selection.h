@@ -19,7 +19,7 @@ struct WeekRange {
 };
 
 // Which of the rows of an API are meant; what is empty chooses nothing, so that the widest rows
-// there are decide (Summarise() of cost_table.h).
+// there are decide (Summarise() of summary.h).
 struct Selection {
   std::string version;         // glob over package versions
   std::string hardware_class;  // glob over the names of hardware classes (stats::DisplayName)

@@ -61,7 +61,7 @@ double MachineCost(const ApiSums& honest, double share) {
       .estimate;
 }
 
-// README.md, "By how much m agents move what is shown".
+// aggregator/publish/README.md, "By how much m agents move what is shown".
 TEST(FiguresTest, AFewHostileMachinesMoveNoFigureBeyondItsBound) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     Field field(seed);
@@ -130,7 +130,7 @@ TEST(FiguresTest, OneMachineWithMostCallsHasThemLeftOut) {
   EXPECT_TRUE(AllCallsAgree(SumsOf(contributions)));
   contributions.push_back(Calls(std::uint64_t{1} << 40, 1000));  // of the same cost
   EXPECT_FALSE(AllCallsAgree(SumsOf(contributions)));
-  EXPECT_EQ(FiguresOf(SumsOf(contributions), Whose::kField).calls, 655U) << "README.md";
+  EXPECT_EQ(FiguresOf(SumsOf(contributions), Whose::kField).calls, 655U) << "FIGURES.md";
   contributions.back() = Calls(1000, 100'000);  // not so many, but dear
   EXPECT_FALSE(AllCallsAgree(SumsOf(contributions)));
 }

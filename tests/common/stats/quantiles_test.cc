@@ -32,7 +32,7 @@ double Lognormal(std::mt19937_64& random, double mean, double width) {
 struct Shape {
   const char* name;
   Draw draw;
-  // Relative errors of the estimates in percent, as README.md has them: not more is measured.
+  // Relative errors of the estimates in percent, as FIGURES.md has them: not more is measured.
   double median;
   double p90;
   double most;

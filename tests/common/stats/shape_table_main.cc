@@ -1,4 +1,4 @@
-// Prints the table of shapes of common/stats/README.md:   shape_table tried|held_out|later|last
+// Prints the table of shapes of common/stats/FIGURES.md:   shape_table tried|held_out|later|last
 // [SEEDS] Fixed seeds: the same numbers each time.
 
 #include <fmt/format.h>

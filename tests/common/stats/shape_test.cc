@@ -20,7 +20,7 @@ using ::testing::Le;
 
 constexpr int kSeeds = 40;
 
-// The short form of the tables of common/stats/README.md; `shape_table` makes the long one.
+// The short form of the tables of common/stats/FIGURES.md; `shape_table` makes the long one.
 double ExpectRight(std::span<const ShapeCase> cases, double each) {
   double sum = 0;
   for (const ShapeCase& shape_case : cases) {

@@ -1,4 +1,4 @@
-// Prints the size tables of common/stats/README.md:   size_table [FLEETS]
+// Prints the size tables of common/stats/COMPARISONS.md:   size_table [FLEETS]
 // Fixed seeds: the same numbers each time. Takes some minutes.
 
 #include <fmt/format.h>

@@ -41,7 +41,7 @@ class EditorsTest : public LspTest {
   testing::ProcessResult Run(std::vector<std::string> arguments,
                              std::vector<std::pair<std::string, std::string>> environment = {}) {
     environment.insert(environment.end(), {{"FIELDCOST_HOME", home().string()},
-                                           {"FIELDCOST_README", FIELDCOST_LSP_README},
+                                           {"FIELDCOST_README", FIELDCOST_LSP_EDITORS_PAGE},
                                            {"PATH", Path()},
                                            {"HOME", home().string()},
                                            {"XDG_CONFIG_HOME", (home() / "config").string()},

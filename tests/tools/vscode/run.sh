@@ -30,7 +30,7 @@ readonly WORK="$PWD/build/vscode"
 readonly EXTENSION="$WORK/tools/vscode"
 readonly TESTS="$WORK/tests/tools/vscode"
 # What it is packed from: deploy/debian/build.sh compares it with what is committed.
-SOURCES="$(git ls-files -z tools/vscode LICENSE tools/lsp/README.md | LC_ALL=C sort -z | xargs -0 sha256sum |
+SOURCES="$(git ls-files -z tools/vscode LICENSE tools/lsp/SETTINGS.md | LC_ALL=C sort -z | xargs -0 sha256sum |
   sha256sum)"
 readonly SOURCES
 readonly EDITOR_TIMEOUT_S=180
@@ -47,7 +47,7 @@ copy_sources() {
     tar -c -C "$folder" --exclude=node_modules --exclude=out . | tar -x -C "$WORK/$folder"
   done
   cp LICENSE "$EXTENSION/LICENSE"
-  install -D -m 644 tools/lsp/README.md "$WORK/tools/lsp/README.md"
+  install -D -m 644 tools/lsp/SETTINGS.md "$WORK/tools/lsp/SETTINGS.md"
 }
 
 # Both at once: npm mostly waits.

@@ -1,4 +1,4 @@
-// The request `fieldcost/status` (tools/lsp/README.md) and what the status bar makes of its answer.
+// The request `fieldcost/status` (tools/lsp/SETTINGS.md) and what the status bar makes of its answer.
 // Pure: no editor, no clock.
 
 export const statusMethod = 'fieldcost/status';

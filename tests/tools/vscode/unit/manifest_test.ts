@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import serverReadme from '../../../../tools/lsp/README.md';
+import serverSettings from '../../../../tools/lsp/SETTINGS.md';
 import readme from '../../../../tools/vscode/README.md';
 import manifest from '../../../../tools/vscode/package.json';
 
@@ -26,7 +26,7 @@ void describe('manifest', () => {
   void it('has every setting of the server, with its default but for two', () => {
     // Decided by what else is installed, and by how VS Code asks: see the README.
     const ownDefaults = ['completion.besideOtherServers', 'completion.minPrefix'];
-    const rows = [...serverReadme.matchAll(/^\| `([a-zA-Z.]+)` \| `([^`]+)` \|/gm)];
+    const rows = [...serverSettings.matchAll(/^\| `([a-zA-Z.]+)` \| `([^`]+)` \|/gm)];
     assert.ok(rows.length > 10);
     for (const [, name = '', value = ''] of rows) {
       const setting = settings.get(`fieldcost.${name}`);
