@@ -5,7 +5,6 @@
 
 #include "tests/common/catalog/publisher.h"
 #include "tests/common/stats/published_row.h"
-#include "tools/lsp/check_result.h"
 #include "tools/lsp/protocol.h"
 
 namespace fieldcost::lsp {
@@ -130,79 +129,6 @@ TEST(CostTextTest, HintsAppearOnlyAboveTheirThresholds) {
                                      MakeRow("libx.so.1", "f", 9, 3000, stats::Metric::kNetSent)});
   EXPECT_EQ(HintText(chatty, SomeFreshness(), {}), "I/O 5.9 KiB");
   EXPECT_EQ(HintText(chatty, SomeFreshness(), {.io_min_kib = 6}), "");
-}
-
-TEST(SettingsTest, WhatIsMissingOrWrongKeepsItsDefault) {
-  EXPECT_EQ(ParseSettings("{}"), Settings());
-  EXPECT_EQ(ParseSettings("[]"), std::nullopt);
-  EXPECT_EQ(ParseSettings("{\"fieldcost\": 3}"), std::nullopt);
-  EXPECT_EQ(ParseSettings(R"({"hover": true, "completion": {"enabled": 1, "maxItems": 0},
-                              "inlayHints": {"calls": {"minMicroseconds": -5}}, "x": null})"),
-            Settings());
-  EXPECT_EQ(ParseSettings(R"({"completion": {"maxItems": 201}})"), Settings());
-}
-
-TEST(SettingsTest, EverySettingOfTheTableIsRead) {
-  const Settings all = {.hover = false,
-                        .completion = false,
-                        .completion_beside_others = true,
-                        .completion_max_items = 7,
-                        .completion_min_prefix = 1,
-                        .hints = false,
-                        .hint_calls = false,
-                        .calls_min_us = 1,
-                        .hint_tail = false,
-                        .tail_min_us = 2,
-                        .tail_min_ratio = 3,
-                        .hint_allocation = false,
-                        .allocation_min_kib = 4,
-                        .hint_io = false,
-                        .io_min_kib = 5,
-                        .diagnostics = true,
-                        .drill_down_url = "https://h/{api}"};
-  EXPECT_EQ(ParseSettings(R"({"fieldcost": {
-      "hover": {"enabled": false},
-      "completion": {"enabled": false, "besideOtherServers": true, "maxItems": 7, "minPrefix": 1},
-      "inlayHints": {"enabled": false,
-        "calls": {"enabled": false, "minMicroseconds": 1},
-        "slowTail": {"enabled": false, "minMicroseconds": 2, "minRatio": 3.0},
-        "allocation": {"enabled": false, "minKib": 4},
-        "io": {"enabled": false, "minKib": 5}},
-      "diagnostics": {"enabled": true},
-      "drillDown": {"url": "https://h/{api}"}}})"),
-            all);
-}
-
-TEST(CheckResultTest, OnlyWhatIsWorseIsFlagged) {
-  const auto result = ParseCheckResult(R"({"format_version": 2, "checked": "2026-11-21 15:00 UTC",
-      "metric": "wall_time", "freshness": {"synthetic": true}, "apis": [
-      {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3.14,
-       "cliffs_delta": 0.41, "q": 0.001},
-      {"library": "liba.so.1", "symbol": "g", "verdict": "normal"}, 7, {"verdict": "worse"}]})");
-  ASSERT_TRUE(result.has_value());
-  ASSERT_EQ(result->flagged.size(), 1u);
-  EXPECT_EQ(FlaggedText(result->flagged.at("f"), *result),
-            "f (liba.so.1 1.2) is worse here than in the field: wall_time 3.1 times as high "
-            "(Cliff's delta 0.41, q 0.001), says `fieldcost check` of 2026-11-21 15:00 UTC; "
-            "SYNTHETIC: made-up data");
-}
-
-TEST(CheckResultTest, ASavedProfileIsNotCalledHere) {
-  const auto result = ParseCheckResult(R"({"format_version": 2, "checked": "2026-11-21 15:00 UTC",
-      "profile": "file", "metric": "wall_time", "apis": [
-      {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3}]})");
-  ASSERT_TRUE(result.has_value());
-  EXPECT_THAT(FlaggedText(result->flagged.at("f"), *result),
-              StartsWith("f (liba.so.1 1.2) is worse in a saved profile than in the field: "));
-}
-
-TEST(CheckResultTest, OtherDocumentsAreRefused) {
-  EXPECT_EQ(ParseCheckResult("{").error().code, ErrorCode::kCorrupt);
-  EXPECT_EQ(ParseCheckResult("{\"apis\": []}").error().code, ErrorCode::kCorrupt);
-  EXPECT_EQ(ParseCheckResult("{\"format_version\": 2, \"apis\": 3}").error().code,
-            ErrorCode::kCorrupt);
-  EXPECT_EQ(ParseCheckResult("{\"format_version\": 1, \"apis\": []}").error().code,
-            ErrorCode::kUnsupported);
 }
 
 }  // namespace
