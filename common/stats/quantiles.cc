@@ -171,6 +171,7 @@ struct Decimal {
 
 // The rank, 1..count, of the lower q-quantile: ceil(q * count), exactly. REQUIRES: 0 < q < 1.
 std::uint64_t RankOf(std::uint64_t count, double q) {
+  FIELDCOST_CHECK(q > 0 && q < 1);
   constexpr int kMostDigits = 37;  // q * count is below 1 beyond, and 10^37 fits
   const Decimal decimal(q);
   if (decimal.digits > kMostDigits) return 1;

@@ -5,6 +5,8 @@
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 
+#include "common/base/check.h"
+
 namespace fieldcost::stats {
 namespace {
 
@@ -27,22 +29,26 @@ double NormalUpperTail(double z) {
 }
 
 double StudentTUpperTail(double t, double degrees_of_freedom) {
+  FIELDCOST_CHECK(degrees_of_freedom > 0 && !std::isnan(t));
   if (std::isinf(t)) return t > 0 ? 0 : 1;
   const boost::math::students_t_distribution<double, Policy> student(degrees_of_freedom);
   return boost::math::cdf(boost::math::complement(student, t));
 }
 
 double StudentTUpperQuantile(double p, double degrees_of_freedom) {
+  FIELDCOST_CHECK(p > 0 && p < 1 && degrees_of_freedom > 0);
   const boost::math::students_t_distribution<double, Policy> student(degrees_of_freedom);
   return boost::math::quantile(boost::math::complement(student, p));
 }
 
 double NormalUpperQuantile(double p) {
+  FIELDCOST_CHECK(p > 0 && p < 1);
   const boost::math::normal_distribution<double, Policy> normal;
   return boost::math::quantile(boost::math::complement(normal, p));
 }
 
 double PearsonUpperTail(double z, double skewness) {
+  FIELDCOST_CHECK(std::isfinite(z) && skewness >= 0);
   // Below it the distribution is the normal one to 10^-5 and the gamma function's shape above 10^7.
   constexpr double kLeastSkewness = 0x1p-11;
   if (skewness < kLeastSkewness) return NormalUpperTail(z);

@@ -35,6 +35,7 @@ Result<PathMap> Map(const Dictionary& from, const std::function<Frame(const Fram
 
 // The values of a tree's only run. REQUIRES: it has one run, and is no minimum.
 RunValues RunOf(const Tree& tree) {
+  FIELDCOST_CHECK(tree.runs == 1 && tree.least_of == 0);
   RunValues run(tree.metrics.size());
   for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
     const std::vector<Spread>& self = tree.values[metric].self;

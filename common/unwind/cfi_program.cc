@@ -65,6 +65,7 @@ bool Program::Run() {
 }
 
 bool Program::Step(std::uint8_t instruction) {
+  // Three instructions have their first operand in the low six bits.
   constexpr std::uint8_t kOperand = 0x3f;
   switch (instruction & ~kOperand) {
     case kCfaAdvanceLoc:

@@ -17,6 +17,7 @@ inline std::optional<std::uint64_t> ReadEncodedPointer(ByteCursor& cursor, std::
                                                        std::uint64_t data_base) {
   const auto widened = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   std::uint64_t value = 0;
+  // The low half is the format: DW_EH_PE_absptr, udata8, sdata8; uleb128, udata2 ...
   switch (encoding & 0x0f) {
     case 0x00:
     case 0x04:
@@ -44,6 +45,7 @@ inline std::optional<std::uint64_t> ReadEncodedPointer(ByteCursor& cursor, std::
     default:
       return std::nullopt;
   }
+  // The high half is what it is relative to: nothing, DW_EH_PE_pcrel, datarel.
   switch (encoding & 0xf0) {
     case 0x00:
       break;

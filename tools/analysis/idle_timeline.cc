@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/stats/uint128.h"
 #include "common/tree/tree.h"
 
@@ -91,6 +92,7 @@ std::uint64_t IdleTimeline::EdgeNs(std::size_t i, std::size_t bins) const {
 Result<std::optional<IdleTimeline>> MakeIdleTimeline(const Recording& recording,
                                                      std::span<const Interval> parts,
                                                      std::size_t bins) {
+  FIELDCOST_CHECK(bins > 0);
   const std::optional<Interval> span = recording.Span();
   if (!span) return std::optional<IdleTimeline>();
   IdleTimeline timeline{.parts = parts.size()};

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
@@ -132,6 +133,7 @@ std::string FirstDay(std::uint32_t week) { return FirstDayOf(week); }
 
 std::string MissingText(std::string_view untrusted_name, std::span<const stats::RowKey> rows,
                         const Selection& selection) {
+  FIELDCOST_CHECK(!rows.empty());
   std::string name = EscapeControl(untrusted_name);
   Keys left(rows.begin(), rows.end());
   std::string text;

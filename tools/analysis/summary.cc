@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "common/base/check.h"
+
 namespace fieldcost::analysis {
 namespace {
 
@@ -90,6 +92,7 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow> rows, stats::
 }
 
 double ValueOf(const CostSummary& summary, SortKey key) {
+  FIELDCOST_CHECK(key != SortKey::kTotal);
   if (key == SortKey::kCalls) return static_cast<double>(CallsOf(summary).value_or(0));
   const MetricSummary* time = summary.FindTime();
   if (time == nullptr) return -1;

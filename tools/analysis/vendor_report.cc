@@ -160,6 +160,7 @@ std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
     Combined combined;
   };
   std::map<std::pair<std::string, std::string>, Sums> groups;
+  // Adds each API to its group.
   for (const VendorApi& api : report.apis) {
     const std::string soname =
         report.by == GroupBy::kNamespace ? "" : report.libraries[api.library].soname;
@@ -189,6 +190,7 @@ std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
     }
     Combine(api, combined);
   }
+  // Draws each group's conclusion, then decides which changes are significant among all of them.
   std::vector<VendorGroup> made;
   for (auto& [key, sums] : groups) {
     sums.group.share = ShareOf(sums.group.total, report.total);

@@ -194,12 +194,14 @@ Status AppendThread(const ExportView& view, std::size_t metric, std::string& jso
   const auto weight = [&](std::size_t i) {
     return is_time ? DecimalText(self[nodes[i]], kDecimals) : std::to_string(self[nodes[i]]);
   };
+  // What the format asks of each thread.
   json += fmt::format(
       "{{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
       "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":{0},"
       "\"processName\":\"fieldcost\",\"isMainThread\":true,\"showMarkersInTimeline\":false,"
       "\"pid\":\"{1}\",\"tid\":\"{1}\",\n\"samples\":{{",
       QuoteJson(MetricText(view.metrics()[metric])), metric + 1);
+  // The samples, one behind the other: each lasts as long as it weighs.
   AppendColumn(
       "stack", nodes.size(),
       [&](std::size_t i) {
@@ -214,6 +216,7 @@ Status AppendThread(const ExportView& view, std::size_t metric, std::string& jso
       },
       json);
   AppendColumn("weight", nodes.size(), weight, json);
+  // What the weights are, and that there are no markers.
   json += fmt::format(
       "\"weightType\":\"{}\",\"length\":{}}},\n"
       "\"markers\":{{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"

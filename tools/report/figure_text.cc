@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 
@@ -27,6 +28,7 @@ std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Q
 }
 
 std::string MachinesText(const stats::Figures& figures) {
+  FIELDCOST_CHECK(figures.machines != 0);
   std::string text =
       fmt::format("each of {} counts the same", Counted(figures.machines, "contribution"));
   if (figures.machines < figures.contributions) {

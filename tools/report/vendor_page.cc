@@ -188,6 +188,7 @@ class Page {
                     {"then", kNumber},
                     {"Compared", kText, true}},
         .lines = {}};
+    // A line for each significant change, in both tables.
     for (const analysis::Change change : {analysis::Change::kMore, analysis::Change::kLess}) {
       for (const auto& [api, one] : analysis::WithChange(report_, change)) {
         const auto regression = one->metric == Metric::kWallTime ? api->Regression() : std::nullopt;

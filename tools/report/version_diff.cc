@@ -179,6 +179,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   std::string others;
   std::size_t compared = 0;
   bool mixed = false;
+  // Lists what changed; counts the rest by kind, unless all is wanted.
   for (const Change kind : kChanges) {
     const std::vector<ChangedMetric> found = WithChange(change, kind);
     if (kind != Change::kTooLittleData) compared += found.size();
@@ -197,6 +198,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   } else {
     text += draw::TextTable(Columns(), lines, style);
   }
+  // Below the table: what was not listed, and how to read it.
   if (!others.empty()) text += others + " (--all lists them)\n";
   text += Names("measured in the new version only", change.added);
   text += Names("measured in the old version only", change.removed);

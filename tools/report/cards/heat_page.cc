@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "common/base/check.h"
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/svg.h"
@@ -90,6 +91,7 @@ std::string CardSection(const CostCard& card, std::size_t number) {
 }  // namespace
 
 std::string HeatPage(std::span<const CostCard> cards) {
+  FIELDCOST_CHECK(!cards.empty());
   const std::string name = WordsOf(cards.front()).function;
   std::string html = PageBegin("fieldcost: cost of " + name);
   html += fmt::format("<header>\n<h1>Cost of {}</h1>\n", draw::EscapeHtml(name));
