@@ -23,6 +23,7 @@ const update = process.env.FIELDCOST_UPDATE_GOLDEN !== undefined;
 // An A4 sheet with the margins of the style is 680 CSS pixels wide.
 export const views = {
   narrow: { width: 400, height: 800 },
+  medium: { width: 1100, height: 900, layoutOnly: true },
   usual: { width: 1200, height: 900 },
   wide: { width: 1920, height: 1080, layoutOnly: true },
   paper: { width: 680, height: 960, paper: true },

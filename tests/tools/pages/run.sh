@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Looks at the golden pages of tests/tools/report in a browser: nothing cut at 400, 1,200 and 1,920 pixels and on
+# Looks at the golden pages of tests/tools/report in a browser: nothing cut at 400, 1,100, 1,200 and 1,920 pixels and on
 # paper, light and dark; and pictures of them, compared with golden ones. Then at pages of call trees, made by the
 # program of recordings, and of idle CPUs: what they show is what the program says, by mouse and keyboard.
 #
