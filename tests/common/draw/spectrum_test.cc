@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 
 #include "common/draw/terminal.h"
+#include "tests/common/draw/luminance.h"
 
 namespace fieldcost::draw {
 namespace {
@@ -15,6 +15,7 @@ namespace {
 using stats::Metric;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::Luminance;
 using ::testing::StartsWith;
 
 constexpr Style kPlain{};
@@ -44,15 +45,6 @@ TEST(SpectrumTest, AWideRangeIsJoinedToFit) {
 TEST(SpectrumTest, AnEmptyHistogramIsBlank) {
   EXPECT_EQ(Spectrum({}, 5, kColor), "     ");
   EXPECT_EQ(HistogramView({}, Metric::kWallTime, kPlain), "");
-}
-
-// Relative luminance (WCAG 2.1, from sRGB).
-double Luminance(const Rgb& color) {
-  const auto linear = [](std::uint8_t part) {
-    const double value = part / 255.0;
-    return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
-  };
-  return 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
 }
 
 TEST(SpectrumTest, ColoursRiseInLightnessFromBucketToBucket) {

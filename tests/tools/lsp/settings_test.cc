@@ -1,7 +1,8 @@
 #include "tools/lsp/settings.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tools/lsp/protocol.h"
 
 namespace fieldcost::lsp {
 namespace {

@@ -5,13 +5,31 @@
 
 namespace fieldcost::report {
 
-// What differences of call trees are painted with, in pictures and on pages. Black letters are
-// readable on all: 8 : 1 and more.
+// What call trees are painted with, in pictures and on pages. Dark letters are readable on all:
+// 4.5 : 1 and more.
+
+// How much an API costs here to what it costs in the field: from what ratio on. Lightness rises all
+// the way; the upper part of viridis (van der Walt and Smith 2015), which has no grey.
+struct RatioColor {
+  double least_ratio;
+  std::string_view color;
+  std::string_view words;
+};
+inline constexpr std::array<RatioColor, 4> kRatioColors = {
+    {{0, "#21918c", "as in the field, or cheaper"},
+     {1.25, "#44bf70", "1.25 × or more"},
+     {2, "#9bd93c", "2 × or more"},
+     {4, "#fde725", "4 × or more"}}};
+inline constexpr std::string_view kUnknownColor = "#c4c4cc";
+
+// Differences: a diverging scale, from nearly white in the middle to red where it costs more than
+// before and to blue where it costs less; lightness falls alike on both sides, and who does not see
+// red sees yellow. Black letters have 8 : 1 and more.
 
 inline constexpr std::string_view kUncertainColor = "#d4d4d8";
 inline constexpr std::string_view kSameColor = "#f4f4f5";
 
-// Red costs more than before, blue less: from what part of the frame's width on.
+// From what part of the frame's width on.
 struct Heat {
   double least_part;
   std::string_view more;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 #include "tools/report/tree/checked_tree.h"
+#include "tools/report/tree/colors.h"
 #include "tools/report/tree/flame_layout.h"
 #include "tools/report/tree/text.h"
 
@@ -31,23 +31,11 @@ constexpr unsigned kFrameHeight = 20;
 constexpr double kLetterWidth = 8;      // of the widest usual font
 constexpr std::size_t kMaxListed = 20;  // APIs in the table
 
-// From what ratio on; dark letters are readable on all.
-struct Heat {
-  double least_ratio;
-  std::string_view color;
-  std::string_view words;
-};
-constexpr std::string_view kUnknownColor = "#c4c4cc";
-constexpr std::array<Heat, 4> kHeat = {{{0, "#dbe7f6", "as in the field, or cheaper"},
-                                        {1.25, "#ffd95e", "1.25 × or more"},
-                                        {2, "#ff9f43", "2 × or more"},
-                                        {4, "#f0563d", "4 × or more"}}};
-
 std::string_view ColorOf(const CheckedApi* api) {
   if (api == nullptr || !api->comparison.eligible()) return kUnknownColor;
   std::string_view color;
-  for (const Heat& heat : kHeat) {
-    if (api->comparison.ratio >= heat.least_ratio) color = heat.color;
+  for (const RatioColor& one : kRatioColors) {
+    if (api->comparison.ratio >= one.least_ratio) color = one.color;
   }
   return color;
 }
@@ -192,7 +180,7 @@ std::string Legend() {
         kSide, color, words);
   };
   std::string html = "<p>" + swatch(kUnknownColor, "not known to the field, or too little data");
-  for (const Heat& heat : kHeat) html += swatch(heat.color, heat.words);
+  for (const RatioColor& one : kRatioColors) html += swatch(one.color, one.words);
   return html +
          "</p>\n<p class=\"soft\">! and a thick line: worse than the field. "
          "Width: share of the profile; callers are below. Point at a frame for its "

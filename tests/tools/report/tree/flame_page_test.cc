@@ -70,12 +70,12 @@ TEST(FlamePageTest, WidthIsWeightAndColourIsTheRatio) {
   EXPECT_THAT(page, HasSubstr("<rect x=\"0.0\" y=\"80\" width=\"1200.0\" height=\"19\" "
                               "fill=\"#c4c4cc\"><title>all: 100 %, 1.2 µs; itself 0 %</title>"));
   EXPECT_THAT(page,
-              HasSubstr("width=\"400.0\" height=\"19\" fill=\"#ff9f43\" class=\"worse\"><title>"
+              HasSubstr("width=\"400.0\" height=\"19\" fill=\"#9bd93c\" class=\"worse\"><title>"
                         "libz.so!deflate: 33 %, 400 ns; itself 0 %; 2.50 × the field, worse "
                         "than the field, q 0.001</title>"));
-  EXPECT_THAT(page, HasSubstr("fill=\"#f0563d\" class=\"worse\"><title>Json::Reader::parse: "));
+  EXPECT_THAT(page, HasSubstr("fill=\"#fde725\" class=\"worse\"><title>Json::Reader::parse: "));
   EXPECT_THAT(page,
-              HasSubstr("fill=\"#dbe7f6\"><title>crc32: 12 %, 150 ns; itself 12 %; 1.00 × the "
+              HasSubstr("fill=\"#21918c\"><title>crc32: 12 %, 150 ns; itself 12 %; 1.00 × the "
                         "field, "));
   EXPECT_THAT(page,
               HasSubstr("fill=\"#c4c4cc\"><title>inflate: 17 %, 200 ns; itself 17 %; not in the "
