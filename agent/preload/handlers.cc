@@ -13,7 +13,6 @@ namespace fieldcost::preload {
 using intercept::Entry;
 using intercept::IsTailCall;
 using intercept::kSampledFlag;
-using intercept::NanosecondsOf;
 
 namespace {
 
@@ -76,12 +75,16 @@ inline uint64_t OwnTicks(const Record& record, uint64_t end_ticks) {
   return ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
 }
 
+inline uint64_t Nanoseconds(uint64_t ticks) {
+  return intercept::NanosecondsOf(ticks, process.ticks_to_ns);
+}
+
 void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_ticks,
                shm::Cell* cells) {
   const uint64_t ticks = OwnTicks(record, end_ticks);
   const uint32_t weight = record.weight_log2;
   if ((process.metrics & shm::kTimeMetrics) != 0) {
-    const uint64_t nanoseconds = NanosecondsOf(ticks, process.ticks_to_ns);
+    const uint64_t nanoseconds = Nanoseconds(ticks);
     AddToCell(cells, nanoseconds, weight);
     if (record.is_first != 0) process.picks[PickOf(record)].shared->first_call_ns = nanoseconds + 1;
   }
@@ -193,8 +196,7 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   }
   thread->active = Busy(record);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  const uint64_t ns = NanosecondsOf(OwnTicks(*record, end_ticks), process.ticks_to_ns);
-  AddToCell(record->cells, ns, record->weight_log2);
+  AddToCell(record->cells, Nanoseconds(OwnTicks(*record, end_ticks)), record->weight_log2);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   // In this order: an active record that is nowhere would never be seen to be gone.
   thread->active = nullptr;
