@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "agent/intercept/mappings.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/text.h"
 #include "common/shm/sanitizer_runtimes.h"
@@ -51,11 +52,10 @@ bool HasCollector(uint32_t first_object) {
 }
 
 bool HasStackCopier(uint32_t first_object) {
-  static const char kGreenlet[] = "_greenlet";
   const SlotSpace space = Objects(false);
   for (uint32_t i = first_object; i < space.object_count; ++i) {
     const char* const name = FileNameOf(space.objects[i].path);
-    if (strncmp(name, kGreenlet, sizeof kGreenlet - 1) == 0) return true;
+    if (strncmp(name, kStackCopier, sizeof kStackCopier - 1) == 0) return true;
   }
   return false;
 }

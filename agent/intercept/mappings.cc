@@ -8,9 +8,6 @@
 namespace fieldcost::intercept {
 namespace {
 
-// greenlet moves pieces of stack to the heap and back: frames that seem gone return.
-constexpr char kStackCopier[] = "_greenlet";
-
 uint64_t ParseHex(const char* text, uint32_t* at, uint32_t end) {
   uint64_t value = 0;
   for (; *at < end; ++*at) {
@@ -86,18 +83,22 @@ bool FindMapping(uint64_t address, char* text, uint32_t bytes, Mapping* below, M
   return hit && !copier;
 }
 
-StackRange OwnStack(uint64_t first_top, char* scratch, uint32_t scratch_bytes) {
-  // If it cannot be looked up.
+StackRange LeastStack(uint64_t first_top) {
   constexpr uint64_t kFirstThreadStack = 8 << 20;
   constexpr uint64_t kOtherThreadStack = 12 << 10;
   if (first_top != 0) return {first_top - kFirstThreadStack, first_top};
-  const uint64_t end = ThreadPointer();
+  return {ThreadPointer() - kOtherThreadStack, ThreadPointer()};
+}
+
+StackRange OwnStack(uint64_t first_top, char* scratch, uint32_t scratch_bytes) {
+  const StackRange least = LeastStack(first_top);
+  if (first_top != 0) return least;
   Mapping below{};
   Mapping stack{};
   // A guard right below: glibc's, with the control block at its top.
-  const bool is_guarded = FindMapping(end, scratch, scratch_bytes, &below, &stack) && below.none &&
-                          below.end == stack.begin;
-  return {is_guarded ? stack.begin : end - kOtherThreadStack, end};
+  const bool is_guarded = FindMapping(least.end, scratch, scratch_bytes, &below, &stack) &&
+                          below.none && below.end == stack.begin;
+  return is_guarded ? StackRange{stack.begin, least.end} : least;
 }
 
 }  // namespace fieldcost::intercept

@@ -31,11 +31,6 @@ constexpr uint32_t kFewRecords = kRecordsPerThread / 2;
 // cannot be told from live ones, would ask at each.
 constexpr uint32_t kWorthASearch = kFewRecords / 4;
 
-// What is surely a thread's own stack, without asking anybody. Of the first thread: the kernel maps
-// nothing else so close below. Of others: the least stack glibc gives lies below the control block.
-constexpr uint64_t kFirstThreadStack = 8 << 20;
-constexpr uint64_t kOtherThreadStack = 12 << 10;
-
 __thread intercept::SlotBackoff backoff;
 
 void CountLost() { __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED); }
@@ -48,9 +43,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   thread->random = intercept::ReadTimeStamp();
   StartCostAccount(thread);
   if (thread->active != nullptr) Abandon(thread, RecordOf(thread->active));
-  const bool first_thread = tid == process.pid;
-  thread->stack.end = first_thread ? process.stack_top : intercept::ThreadPointer();
-  thread->stack.begin = thread->stack.end - (first_thread ? kFirstThreadStack : kOtherThreadStack);
+  thread->stack = intercept::LeastStack(tid == process.pid ? process.stack_top : 0);
   thread->stack_is_known = 0;
   thread->reclaim_in = thread->early_in = 0;
   thread->reclaim_backoff = intercept::kFirstBackoff;
