@@ -7,6 +7,7 @@
 #include "agent/spool/batcher.h"
 #include "agent/upload/power.h"
 #include "agent/upload/upload_lock.h"
+#include "common/base/clock.h"
 #include "common/crypto/random.h"
 #include "common/wire/epoch.h"
 
@@ -19,10 +20,6 @@ constexpr std::chrono::seconds kFlushWaits{90};
 
 // How long an upload is put off while the machine should not upload.
 constexpr std::chrono::hours kLookAgain{1};
-
-std::uint64_t Micros(WallTime time) {
-  return static_cast<std::uint64_t>(std::max<WallTime::rep>(0, time.time_since_epoch().count()));
-}
 
 bool IsDue(const UploadState& upload, WallTime now) {
   const std::optional<WallTime> next = NextUploadTime(upload, now);
@@ -47,7 +44,7 @@ Result<UploadState> Agent::State::LoadUploadState(WallTime now) {
   upload.failures = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(failures, std::numeric_limits<std::uint32_t>::max()));
   FIELDCOST_ASSIGN(const std::uint64_t next_try, database->Get(kNextTryNumber, 0));
-  upload.next_try = WallTime(std::chrono::microseconds(static_cast<std::int64_t>(next_try)));
+  upload.next_try = TimeOfMicros(next_try);
   return upload;
 }
 
@@ -59,11 +56,11 @@ Result<UploadState> Agent::State::LoadCorrectedUploadState(WallTime now) {
     FIELDCOST_TRY(database->Set(kSlotsEpochNumber, wire::EpochOf(now).value()));
     if (slots_epoch != 0) {
       upload.next_try = NextTryInNewEpoch(upload, now, crypto::RandomUint64());
-      FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(upload.next_try)));
+      FIELDCOST_TRY(database->Set(kNextTryNumber, MicrosOf(upload.next_try)));
     }
   }
   if (const auto corrected = CorrectNextTry(upload, now, crypto::RandomUint64())) {
-    FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(corrected->next_try)));
+    FIELDCOST_TRY(database->Set(kNextTryNumber, MicrosOf(corrected->next_try)));
     if (corrected->new_slots) FIELDCOST_TRY(NewUploadSeed());
     FIELDCOST_ASSIGN(upload, LoadUploadState(now));
   }
@@ -77,7 +74,7 @@ Status Agent::State::NewUploadSeed() {
 
 Status Agent::State::SaveUploadState(const UploadState& upload, std::string_view problem) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database->Begin());
-  FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(upload.next_try)));
+  FIELDCOST_TRY(database->Set(kNextTryNumber, MicrosOf(upload.next_try)));
   FIELDCOST_TRY(database->Set(kFailedUploadsNumber, upload.failures));
   FIELDCOST_TRY(database->SetText(kUploadProblemText, problem));
   return transaction.Commit();
@@ -113,7 +110,7 @@ Status Agent::State::AgeSpool(WallTime now) {
 Result<bool> Agent::State::MayUploadNow(const UploadState& upload, WallTime now) {
   if (!IsDue(upload, now)) return false;
   if (WaitReason(paths, config, now).empty()) return true;
-  FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(now + kLookAgain)));
+  FIELDCOST_TRY(database->Set(kNextTryNumber, MicrosOf(now + kLookAgain)));
   return false;
 }
 
@@ -126,7 +123,7 @@ Result<std::optional<UploadLock>> Agent::State::TakeTurn(UploadWish wish, WallTi
   FIELDCOST_ASSIGN(upload, LoadUploadState(now));
   if (!lock && !flush) {
     upload.next_try = NextTryAfterFailure(upload, now, crypto::RandomUint64(), std::nullopt);
-    FIELDCOST_TRY(database->Set(kNextTryNumber, Micros(upload.next_try)));
+    FIELDCOST_TRY(database->Set(kNextTryNumber, MicrosOf(upload.next_try)));
   }
   if (lock && !flush && !IsDue(upload, now)) lock.reset();
   return lock;

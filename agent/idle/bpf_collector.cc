@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "agent/idle/bpf_program.h"
-#include "agent/idle/monotonic.h"
 #include "agent/sampler/process_threads.h"
+#include "common/base/clock.h"
 #include "common/unwind/memory.h"
 
 namespace fieldcost::idle_agent {
@@ -124,7 +124,7 @@ Status BpfCollector::Finish() {
     counts_["ns in the kernel"] = cost.ns;
   }
   FIELDCOST_ASSIGN(const std::vector<fc_cpu> cpus, program_->Cpus());
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = MonotonicNs();
   for (std::uint32_t i = 0; i < cpus.size(); ++i) {
     FIELDCOST_TRY(writer_.Take({.cpu = i,
                                 .begin_ns = now - std::min<std::uint64_t>(cpus[i].lost_ns, now),
@@ -141,7 +141,7 @@ Status BpfCollector::Finish() {
 Status BpfCollector::Drain() {
   FIELDCOST_TRY(program_->Consume());
   FIELDCOST_TRY(taken_);
-  TakeMapsUntil(NowNs());
+  TakeMapsUntil(MonotonicNs());
   return {};
 }
 

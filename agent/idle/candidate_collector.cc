@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "agent/idle/monotonic.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
 namespace {
@@ -64,7 +65,7 @@ std::vector<ThreadState> CandidateCollector::States() {
 Status CandidateCollector::Follow() {
   std::vector<std::pair<std::uint32_t, CpuLook>> looks;
   probe_->Take([&](std::uint32_t cpu, const CpuLook& look) { looks.emplace_back(cpu, look); });
-  const std::uint64_t begin = NowNs();
+  const std::uint64_t begin = MonotonicNs();
   if (begin >= next_children_ns_) {
     FindChildren();
     next_children_ns_ = begin + kChildrenNs;
@@ -76,7 +77,7 @@ Status CandidateCollector::Follow() {
     ++counts_[wait->stack ? "stacks" : "stacks that were not to be had"];
   }
   for (const IdleAccount::Told& told : account_.Tell()) FIELDCOST_TRY(Give(told));
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = MonotonicNs();
   next_ns_ = now + std::max(writer_.tick_ns(), kPause * (now - begin));
   return {};
 }

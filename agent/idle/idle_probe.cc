@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "agent/idle/monotonic.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
 
@@ -93,12 +93,12 @@ void IdleProbe::Run(Cpu& cpu, IdleClock& clock) {
   const std::uint64_t tick_ns = options_.tick_ns;
   const auto signed_tick = static_cast<std::int64_t>(tick_ns);
   std::int64_t saved_ns = 0;  // of idle time: from minus half a tick to one and a half
-  std::uint64_t last_ns = NowNs();
+  std::uint64_t last_ns = MonotonicNs();
   clock.Read(last_ns);
   while (!is_over_.load(std::memory_order_acquire)) {
     SleepUntil((last_ns / tick_ns + 1) * tick_ns);
     if (is_over_.load(std::memory_order_acquire)) return;
-    const std::uint64_t now = NowNs();
+    const std::uint64_t now = MonotonicNs();
     const std::uint64_t idle_ns = clock.Read(now);
     CpuLook look{.begin_ns = std::exchange(last_ns, now), .end_ns = now};
     // Elsewhere: its CPU was taken away.

@@ -1,8 +1,7 @@
 #include "agent/idle/idle_writer.h"
 
-#include <time.h>
-
 #include "agent/sampler/name_frames.h"
+#include "common/base/clock.h"
 #include "common/tree/frame.h"
 
 namespace fieldcost::idle_agent {
@@ -13,13 +12,6 @@ constexpr std::uint64_t kSliceNs = 50'000'000;  // of the picture over time
 constexpr std::uint64_t kHeldBackNs = 30'000'000'000;
 // Pairs that wait for somebody who goes on.
 constexpr std::size_t kMostPending = 65'536;
-
-std::uint64_t NowOf(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -34,11 +26,11 @@ IdleWriter::IdleWriter(std::unique_ptr<tree::Dictionary> dictionary, recording::
 
 Result<IdleWriter> IdleWriter::Create(const std::filesystem::path& file, const Options& options) {
   auto dictionary = std::make_unique<tree::Dictionary>();
-  const std::uint64_t begin_ns = NowOf(CLOCK_MONOTONIC);
+  const std::uint64_t begin_ns = MonotonicNs();
   FIELDCOST_ASSIGN(
       recording::Writer writer,
       recording::Writer::Create(file, *dictionary,
-                                {.created_ns = NowOf(CLOCK_REALTIME), .monotonic_ns = begin_ns}));
+                                {.created_ns = ClockNs(CLOCK_REALTIME), .monotonic_ns = begin_ns}));
   IdleWriter made(std::move(dictionary), std::move(writer), file, options, begin_ns);
   FIELDCOST_TRY(made.AddStreams());
   return made;
@@ -74,7 +66,7 @@ Result<recording::StreamId> IdleWriter::AddStream(const char* name, const char* 
 }
 
 Status IdleWriter::BeginRun(std::string_view command) {
-  run_begin_ns_ = NowOf(CLOCK_MONOTONIC);
+  run_begin_ns_ = MonotonicNs();
   paths_.ForgetModules();
   FIELDCOST_ASSIGN(run_, writer_.BeginRun(At(run_begin_ns_), command, ""));
   return {};
@@ -88,7 +80,7 @@ Status IdleWriter::EndRun(int exit_status) {
   pending_.clear();
   FIELDCOST_TRY(PutSlices(UINT64_MAX));
   // Of a run is what was before its end.
-  const std::uint64_t now = At(NowOf(CLOCK_MONOTONIC));
+  const std::uint64_t now = At(MonotonicNs());
   return writer_.EndRun(run_, std::max(now, last_ns_ + 1), exit_status);
 }
 

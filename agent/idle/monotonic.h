@@ -5,19 +5,18 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "common/base/clock.h"
+
 namespace fieldcost::idle_agent {
 
-// CLOCK_MONOTONIC, which perf's records are made to tell, too.
-inline std::uint64_t NowNs() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
+inline timespec TimespecOf(std::uint64_t ns) {
+  return {.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
+          .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
 }
 
+// Waits for a time of MonotonicNs(), on which perf's records are made to count, too.
 inline void SleepUntil(std::uint64_t time_ns) {
-  const timespec time{.tv_sec = static_cast<time_t>(time_ns / 1'000'000'000),
-                      .tv_nsec = static_cast<long>(time_ns % 1'000'000'000)};
+  const timespec time = TimespecOf(time_ns);
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
   }
 }

@@ -17,17 +17,12 @@
 #include "agent/idle/monotonic.h"
 #include "agent/idle/thread_state.h"
 #include "agent/sampler/process_threads.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
 namespace {
 
 constexpr std::size_t kCopyBytes = 16 * 1024;
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
-
-timespec TimeOf(std::uint64_t ns) {
-  return {.tv_sec = static_cast<time_t>(ns / kSecondNs),
-          .tv_nsec = static_cast<long>(ns % kSecondNs)};
-}
 
 UniqueFd MakeEvent() { return UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
@@ -44,8 +39,8 @@ bool TakeSignal(int event) {
 // At each multiple of the tick.
 UniqueFd MakeTimer(std::uint64_t tick_ns) {
   UniqueFd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  const itimerspec times{.it_interval = TimeOf(tick_ns),
-                         .it_value = TimeOf((NowNs() / tick_ns + 1) * tick_ns)};
+  const itimerspec times{.it_interval = TimespecOf(tick_ns),
+                         .it_value = TimespecOf((MonotonicNs() / tick_ns + 1) * tick_ns)};
   if (timer.valid() && ::timerfd_settime(timer.get(), TFD_TIMER_ABSTIME, &times, nullptr) != 0)
     timer.Reset();
   return timer;
@@ -130,7 +125,7 @@ Status PinnedSamplers::StartOn(std::uint32_t number) {
 }
 
 void PinnedSamplers::Run(Cpu& cpu) {
-  cpu.last_ns = NowNs();
+  cpu.last_ns = MonotonicNs();
   cpu.clock->Read(cpu.last_ns);
   pollfd waiting[] = {{.fd = cpu.timer.get(), .events = POLLIN, .revents = 0},
                       {.fd = cpu.wake.get(), .events = POLLIN, .revents = 0}};
@@ -143,7 +138,7 @@ void PinnedSamplers::Run(Cpu& cpu) {
 
 void PinnedSamplers::Tick(Cpu& cpu) {
   const auto tick_ns = static_cast<std::int64_t>(options_.tick_ns);
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = MonotonicNs();
   cpu.saved_ns += static_cast<std::int64_t>(cpu.clock->Read(now));
   CpuLook look{.begin_ns = std::exchange(cpu.last_ns, now), .end_ns = now};
   look.idle = cpu.saved_ns >= tick_ns / 2;
@@ -186,7 +181,7 @@ void PinnedSamplers::TakeSample(Cpu& cpu) {
     sample.copy = sampler::CopyWaitStack(cpu.pid, sample.tid, kCopyBytes);
   if (is_kept) Restore(changed);
   if (is_free) journal_.End(cpu.number);
-  sample.time_ns = NowNs();
+  sample.time_ns = MonotonicNs();
   cpu.phase.store(Phase::kTaken, std::memory_order_release);
   Notify();
 }

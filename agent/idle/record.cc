@@ -1,7 +1,6 @@
 #include "agent/idle/record.h"
 
 #include <fmt/ranges.h>
-#include <time.h>
 
 #include <chrono>
 #include <memory>
@@ -12,11 +11,11 @@
 #include "agent/idle/collector.h"
 #include "agent/idle/idle_writer.h"
 #include "agent/idle/literal_collector.h"
-#include "agent/idle/monotonic.h"
 #include "agent/idle/proc_stat.h"
 #include "agent/idle/switch_follower.h"
 #include "agent/idle/unprivileged_collector.h"
 #include "agent/sampler/command_child.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
 namespace {
@@ -95,7 +94,7 @@ Status Watch(Recorder& recorder, bool is_command, Time end) {
 
 Status TakeStat(const StatIdle& before, IdleWriter& writer) {
   FIELDCOST_ASSIGN(const StatIdle after, ReadStatIdle());
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = MonotonicNs();
   for (const auto& [cpu, idle_ns] : after) {
     const auto found = before.find(cpu);
     if (found == before.end() || idle_ns < found->second) continue;
@@ -158,10 +157,7 @@ Result<RecordResult> Record(const RecordOptions& options) {
   for (const auto& [name, value] : result.counts) FIELDCOST_TRY(writer.SetCount(name, value));
   result.idle_ns = writer.idle_ns();
   result.explained_ns = writer.explained_ns();
-  timespec used{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  result.reader_ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
-                     static_cast<std::uint64_t>(used.tv_nsec);
+  result.reader_ns = ClockNs(CLOCK_PROCESS_CPUTIME_ID);
   FIELDCOST_TRY(writer.Close(options.unnamed));
   return result;
 }

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <variant>
 
-#include "agent/idle/monotonic.h"
 #include "agent/sampler/process_threads.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
 namespace {
@@ -134,7 +134,7 @@ void SwitchFollower::Take(const sampler::PerfRecord& record, std::uint32_t cpu) 
 }
 
 void SwitchFollower::Follow(const std::vector<LookAt>& looks) {
-  Drain(NowNs());
+  Drain(MonotonicNs());
   for (const LookAt& look : looks) {
     account_.Look(look.cpu, look.look);
     counts_["idle ticks"] += look.look.idle ? 1 : 0;
@@ -145,7 +145,7 @@ Status SwitchFollower::ReadStacks(const std::set<WaitPointer>& but) {
   for (const WaitPointer& wait : account_.ToRead()) {
     if (but.contains(wait)) continue;
     FIELDCOST_ASSIGN(const std::optional<StackId> stack, stacks_.Read(wait->pid, wait->tid));
-    account_.Read(*wait, NowNs(), stack);
+    account_.Read(*wait, MonotonicNs(), stack);
     ++counts_[stack ? "stacks" : "stacks that were not to be had"];
   }
   return {};

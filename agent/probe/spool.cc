@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/clock.h"
 #include "common/probe/batch.h"
 
 namespace fieldcost::probe {
@@ -163,8 +164,7 @@ Status Spool::NoteFailure(WallTime now, std::optional<std::chrono::seconds> retr
         std::max(wait, static_cast<std::uint64_t>(std::max<std::int64_t>(0, retry_after->count())));
   const auto at = now + std::chrono::seconds(std::min(wait, kMostWaitSeconds));
   FIELDCOST_TRY(SetNumber(*database_, kFailures, failures + 1));
-  FIELDCOST_TRY(
-      SetNumber(*database_, kNextTry, static_cast<std::uint64_t>(at.time_since_epoch().count())));
+  FIELDCOST_TRY(SetNumber(*database_, kNextTry, MicrosOf(at)));
   return transaction.Commit();
 }
 
@@ -177,7 +177,7 @@ Status Spool::NoteSuccess() {
 
 Result<WallTime> Spool::NextTry() {
   FIELDCOST_ASSIGN(const std::uint64_t micros, NumberOf(*database_, kNextTry));
-  return WallTime(std::chrono::microseconds(static_cast<std::int64_t>(micros)));
+  return TimeOfMicros(micros);
 }
 
 Result<Spool::Totals> Spool::Count() {

@@ -1,12 +1,12 @@
 #include "agent/probe_recorder/collector.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <system_error>
 
 #include "agent/probe/login.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
@@ -22,14 +22,10 @@ constexpr std::int64_t kSleepNs = 100'000'000;
 
 using Monotonic = std::chrono::steady_clock;
 
-std::int64_t ClockNs(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 // How long the machine has slept since it was switched on.
-std::int64_t SleptNs() { return ClockNs(CLOCK_BOOTTIME) - ClockNs(CLOCK_MONOTONIC); }
+std::int64_t SleptNs() {
+  return static_cast<std::int64_t>(ClockNs(CLOCK_BOOTTIME) - MonotonicNs());
+}
 
 // What the process has had read from disks; 0 if that is not to be known.
 std::uint64_t DiskReadOf(std::uint32_t pid) {

@@ -17,6 +17,7 @@
 #include "agent/runs/tsc_calibration.h"
 #include "agent/sampler/command_child.h"
 #include "agent/settings/consent.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 
 namespace fieldcost::probe {
@@ -24,9 +25,7 @@ namespace {
 
 constexpr int kLookEveryMs = 1000;
 
-std::uint64_t UnixNs(WallTime time) {
-  return static_cast<std::uint64_t>(time.time_since_epoch().count()) * 1000;
-}
+std::uint64_t UnixNs(WallTime time) { return MicrosOf(time) * 1000; }
 
 Status CheckMayRecord(const agent::AgentPaths& paths, bool local) {
   FIELDCOST_TRY(CheckProbesPermitted(paths));

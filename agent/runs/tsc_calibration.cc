@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agent/runs/boot_id.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
@@ -31,13 +32,6 @@ bool HasInvariantTsc() {
   return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1U << 8)) != 0;
 }
 
-std::uint64_t RawNs() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 struct Reading {
   std::uint64_t ticks = 0;
   std::uint64_t ns = 0;
@@ -48,7 +42,7 @@ Reading ReadBoth() {
   std::uint64_t shortest = ~std::uint64_t{0};
   for (int i = 0; i < kReadings; ++i) {
     const std::uint64_t before = __rdtsc();
-    const std::uint64_t ns = RawNs();
+    const std::uint64_t ns = ClockNs(CLOCK_MONOTONIC_RAW);
     const std::uint64_t after = __rdtsc();
     if (after - before >= shortest) continue;
     shortest = after - before;

@@ -1,24 +1,17 @@
 #include "agent/sampler/sample_writer.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/tree/identity.h"
 #include "common/tree/limits.h"
 
 namespace fieldcost::sampler {
 namespace {
-
-std::uint64_t NowOf(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 const char* CutName(Sample::Kind kind) {
   switch (kind) {
@@ -38,8 +31,8 @@ Result<SampleWriter> SampleWriter::Create(const std::filesystem::path& file,
                                           std::uint64_t period_ns,
                                           const std::vector<Counter>& counters) {
   auto dictionary = std::make_unique<tree::Dictionary>();
-  const std::uint64_t begin_ns = NowOf(CLOCK_MONOTONIC);
-  const recording::ClockAnchors anchors{.created_ns = NowOf(CLOCK_REALTIME),
+  const std::uint64_t begin_ns = MonotonicNs();
+  const recording::ClockAnchors anchors{.created_ns = ClockNs(CLOCK_REALTIME),
                                         .monotonic_ns = begin_ns};
   FIELDCOST_ASSIGN(recording::Writer writer, recording::Writer::Create(file, *dictionary, anchors));
   SampleWriter made(std::move(dictionary), std::move(writer), begin_ns);
@@ -70,7 +63,7 @@ Status SampleWriter::AddCounter(Counter counter, std::uint64_t period_ns) {
   return {};
 }
 
-std::uint64_t SampleWriter::Now() const { return NowOf(CLOCK_MONOTONIC) - begin_ns_; }
+std::uint64_t SampleWriter::Now() const { return MonotonicNs() - begin_ns_; }
 
 Status SampleWriter::BeginRun(std::string_view command) {
   paths_.ForgetModules();

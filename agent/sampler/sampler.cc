@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "agent/sampler/process_threads.h"
 #include "agent/sampler/wait_stack.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/tree/frame.h"
 
@@ -33,13 +33,6 @@ constexpr int kDeepSamples = 256;
 constexpr std::uint64_t kRestNs = 100'000'000;
 constexpr std::uint64_t kRestShare =
     100;  // asking for it takes at most so small a part of the time
-
-std::uint64_t NowNs() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kSecondNs +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 constexpr std::uint64_t kLongWaitNs = std::chrono::nanoseconds(Sampler::kLongWait).count();
 
@@ -103,7 +96,7 @@ Result<bool> Sampler::AddThreads(const std::vector<pid_t>& threads) {
   bool some = false;
   for (const pid_t tid : threads) {
     if (threads_.contains(tid)) continue;
-    const std::uint64_t now = NowNs();
+    const std::uint64_t now = MonotonicNs();
     const Status added = events_->Add(tid);
     if (!added && added.error().code == ErrorCode::kNotFound) continue;
     FIELDCOST_TRY(added);
@@ -119,10 +112,10 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
   FIELDCOST_ASSIGN(const bool ended, events_->Wait(longest, deep_samples_ > 0, process_.get()));
   if (ended) process_.Reset();
   const bool is_over = !process_.valid() && (is_attached_ || events_->AllEnded());
-  const bool rest_is_due = NowNs() >= next_rest_ns_;
+  const bool rest_is_due = MonotonicNs() >= next_rest_ns_;
   // First, so that all samples of it are there.
   const std::uint64_t counted_ns = rest_is_due ? events_->Counted(PerfEvents::kClock) : 0;
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = MonotonicNs();
   Drain(now);
   if (is_over) {
     Finish();
@@ -131,7 +124,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
   if (scan_) {
     // What is listed and was begun by a thread that is sampled has told of itself by now.
     const std::vector<pid_t> threads = ThreadsOf(pid_);
-    Drain(NowNs());
+    Drain(MonotonicNs());
     FIELDCOST_ASSIGN(scan_, AddThreads(threads));
   }
   ReadWaits();
@@ -143,7 +136,7 @@ void Sampler::Finish() {
   events_->Stop();
   const std::uint64_t counted_ns = events_->Counted(PerfEvents::kClock);
   Drain(UINT64_MAX);
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = MonotonicNs();
   for (Waits::Wait& wait : waits_.EndAll(now)) TakeWait(std::move(wait));
   run_times_.ExitAll(now, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
   TakeRest(now, counted_ns);
@@ -298,11 +291,11 @@ void Sampler::ReadWaits() {
   const auto read = [&](pid_t pid, pid_t tid) -> std::optional<Waits::Read> {
     unwind::ModuleMap& map = maps_.Of(pid);
     if (!ReadWaitStack(pid, tid, map, unwinder_, stack_)) return std::nullopt;
-    Waits::Read result{.stack = {.frames = {}, .end = stack_.end}, .time_ns = NowNs()};
+    Waits::Read result{.stack = {.frames = {}, .end = stack_.end}, .time_ns = MonotonicNs()};
     modules_.SetFrames(map, stack_, result.stack.frames);
     return result;
   };
-  waits_.ReadStacks(NowNs() - kLongWaitNs, kMostReadsALook, read);
+  waits_.ReadStacks(MonotonicNs() - kLongWaitNs, kMostReadsALook, read);
 }
 
 void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
@@ -315,7 +308,7 @@ void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
   for (Together& together : together_) {
     GiveSpecial(Sample::Kind::kWait, together.special, time, std::exchange(together.sum_ns, 0));
   }
-  next_rest_ns_ = time + std::max(kRestNs, kRestShare * (NowNs() - time));
+  next_rest_ns_ = time + std::max(kRestNs, kRestShare * (MonotonicNs() - time));
 }
 
 void Sampler::TakeRestOfCounters(std::uint64_t time) {

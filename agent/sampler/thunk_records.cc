@@ -1,6 +1,5 @@
 #include "agent/sampler/thunk_records.h"
 
-#include <time.h>
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "agent/intercept/thunk.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::sampler {
 namespace {
@@ -28,12 +28,8 @@ constexpr std::array<std::size_t, 3> kAskedFor = {FIELDCOST_RECORD_RETURN_ADDRES
 }  // namespace
 
 TicksOfTime::Both TicksOfTime::Now() {
-  timespec now{};
   const std::uint64_t ticks = __rdtsc();
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return {.ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-                static_cast<std::uint64_t>(now.tv_nsec),
-          .ticks = ticks};
+  return {.ns = MonotonicNs(), .ticks = ticks};
 }
 
 TicksOfTime::TicksOfTime() : first_(Now()), last_(first_) {}

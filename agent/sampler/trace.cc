@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "agent/sampler/sampler.h"
 #include "agent/sampler/urgent.h"
 #include "agent/settings/scratch_directory.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 
 namespace fieldcost::sampler {
@@ -138,10 +138,7 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
 Status Close(const TraceOptions& options, SampleWriter& writer,
              const std::vector<std::string>& unmeasured, TraceResult& result) {
   FIELDCOST_TRY(writer.Close());
-  timespec used{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  result.reader_ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
-                     static_cast<std::uint64_t>(used.tv_nsec);
+  result.reader_ns = ClockNs(CLOCK_PROCESS_CPUTIME_ID);
   return options.unnamed ? Status() : NameFrames(options.output, writer.places(), unmeasured);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/epoch.h"
@@ -29,15 +30,7 @@ static_assert(static_cast<int>(SpoolState::kQueued) == 0 &&
 
 constexpr char kBatchColumns[] = "id, epoch, sequence, state, attempts, rows, receipt, body";
 
-std::uint64_t Micros(WallTime time) {
-  return static_cast<std::uint64_t>(std::max<WallTime::rep>(0, time.time_since_epoch().count()));
-}
-
-WallTime TimeOf(std::uint64_t micros) {
-  return WallTime(std::chrono::microseconds(static_cast<std::int64_t>(micros)));
-}
-
-std::uint64_t MicrosOf(WallTime::duration duration) {
+std::uint64_t CountOf(WallTime::duration duration) {
   return static_cast<std::uint64_t>(duration.count());
 }
 
@@ -120,7 +113,7 @@ Result<std::uint64_t> SpoolDb::Add(std::string_view body, std::uint64_t rows,
                     .Int(number.sequence)
                     .Int(Number(SpoolState::kQueued))
                     .Int(rows)
-                    .Int(Micros(now))
+                    .Int(MicrosOf(now))
                     .Int(body.size())
                     .Text(HexEncode(crypto::Sha256(body)))
                     .Blob(body)
@@ -171,7 +164,7 @@ Status SpoolDb::MarkSent(std::uint64_t id, const wire::BatchAnswer& answer, Wall
                     ->Prepare("UPDATE spool SET state = ?, sent = ?, receipt = ?, "
                               "rejected_rows = ?, reason = ? WHERE id = ? AND state IN (0, 4)")
                     .Int(Number(SpoolState::kSent))
-                    .Int(Micros(now))
+                    .Int(MicrosOf(now))
                     .Text(answer.receipt)
                     .Int(answer.rejected_rows)
                     .Text(answer.held ? kHeldReason : "")
@@ -185,7 +178,7 @@ Status SpoolDb::MarkQuarantined(std::uint64_t id, std::string_view reason, WallT
       database_
           ->Prepare("UPDATE spool SET state = ?, sent = ?, reason = ? WHERE id = ? AND state = 0")
           .Int(Number(SpoolState::kQuarantined))
-          .Int(Micros(now))
+          .Int(MicrosOf(now))
           .Text(reason)
           .Int(id)
           .Run());
@@ -218,7 +211,7 @@ Result<std::uint64_t> SpoolDb::DropUnsent(std::string_view reason, WallTime now)
                               "reason = ? || iif(attempts = 0, '', ?), "
                               "body = iif(attempts = 0, '', body) WHERE state = 0")
                     .Int(Number(SpoolState::kDropped))
-                    .Int(Micros(now))
+                    .Int(MicrosOf(now))
                     .Text(reason)
                     .Text("; it had left before, and may have arrived")
                     .Run());
@@ -230,17 +223,17 @@ Status SpoolDb::GrowOlder(WallTime now) {
                    database_->QueryInt("SELECT count(*) FROM spool WHERE state = 0"));
   FIELDCOST_ASSIGN(const std::uint64_t last_seen, state_->Get(kLastSeenNumber, 0));
   if (last_seen != 0) {
-    const WallTime::duration gap = now - TimeOf(last_seen);
+    const WallTime::duration gap = now - TimeOfMicros(last_seen);
     if (gap >= WallTime::duration(0) && gap < kLeastAgeStep) return {};
     const WallTime::duration step =
         std::clamp<WallTime::duration>(gap, WallTime::duration(0), kMaxAgeStep);
     if (queued > 0) {
       FIELDCOST_TRY(database_->Prepare("UPDATE spool SET waited = waited + ? WHERE state = 0")
-                        .Int(MicrosOf(step))
+                        .Int(CountOf(step))
                         .Run());
     }
   }
-  return state_->Set(kLastSeenNumber, Micros(now));
+  return state_->Set(kLastSeenNumber, MicrosOf(now));
 }
 
 Status SpoolDb::DropExcess(std::chrono::hours max_age, std::uint64_t max_bytes, WallTime now) {
@@ -253,7 +246,7 @@ Status SpoolDb::DropExcess(std::chrono::hours max_age, std::uint64_t max_bytes, 
     const std::uint64_t id = oldest.ColumnInt(0);
     const std::uint64_t rows = oldest.ColumnInt(1);
     const bool was_tried = oldest.ColumnInt(2) > 0;
-    const bool too_old = oldest.ColumnInt(3) > MicrosOf(max_age);
+    const bool too_old = oldest.ColumnInt(3) > CountOf(max_age);
     if (!too_old && oldest.ColumnInt(4) <= max_bytes) return {};
     // One that was tried may have arrived: it counts as contributed, and can still be taken back.
     if (!was_tried) FIELDCOST_TRY(DropContributed(id));
@@ -261,7 +254,7 @@ Status SpoolDb::DropExcess(std::chrono::hours max_age, std::uint64_t max_bytes, 
                       ->Prepare("UPDATE spool SET state = ?, sent = ?, reason = ?, "
                                 "body = iif(attempts = 0, '', body) WHERE id = ?")
                       .Int(Number(SpoolState::kDropped))
-                      .Int(Micros(now))
+                      .Int(MicrosOf(now))
                       .Text(too_old ? "could not be sent for too long" : "the spool was full")
                       .Int(id)
                       .Run());
@@ -302,7 +295,7 @@ Status SpoolDb::MarkWithdrawn(std::uint64_t id, WallTime now) {
                     ->Prepare("UPDATE spool SET state = ?, sent = ?, receipt = '', reason = '', "
                               "body = '' WHERE id = ?")
                     .Int(Number(SpoolState::kWithdrawn))
-                    .Int(Micros(now))
+                    .Int(MicrosOf(now))
                     .Int(id)
                     .Run());
   FIELDCOST_TRY(DropContributed(id));
@@ -355,10 +348,10 @@ Result<SpoolPace> SpoolDb::Pace(WallTime now) {
       database_->Prepare("SELECT count(*), min(created) FROM spool WHERE state = 0");
   FIELDCOST_TRY(queued.Step());
   pace.queued = queued.ColumnInt(0);
-  pace.oldest_queued = TimeOf(queued.ColumnInt(1));
+  pace.oldest_queued = TimeOfMicros(queued.ColumnInt(1));
   sqlite::Statement made =
       database_->Prepare("SELECT count(*) FROM spool WHERE created BETWEEN ? AND ?");
-  FIELDCOST_TRY(made.Int(Micros(now - kPaceTime)).Int(Micros(now)).Step());
+  FIELDCOST_TRY(made.Int(MicrosOf(now - kPaceTime)).Int(MicrosOf(now)).Step());
   pace.made_last_week = made.ColumnInt(0);
   return pace;
 }
@@ -378,8 +371,8 @@ Result<std::vector<LoggedBatch>> SpoolDb::Log() {
                    .state = static_cast<SpoolState>(statement.ColumnInt(3)),
                    .rows = statement.ColumnInt(4),
                    .rejected_rows = statement.ColumnInt(5),
-                   .created = TimeOf(statement.ColumnInt(6)),
-                   .sent = TimeOf(statement.ColumnInt(7)),
+                   .created = TimeOfMicros(statement.ColumnInt(6)),
+                   .sent = TimeOfMicros(statement.ColumnInt(7)),
                    .size_bytes = statement.ColumnInt(8),
                    .sha256 = statement.ColumnText(9),
                    .reason = statement.ColumnText(10),

@@ -6,20 +6,13 @@
 #include <limits>
 
 #include "agent/spool/state_schema.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::agent {
 namespace {
 
 constexpr std::uint64_t kMaxModuleVersions = 4096;
 constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
-
-std::uint64_t Micros(WallTime time) {
-  return static_cast<std::uint64_t>(time.time_since_epoch().count());
-}
-
-WallTime TimeOf(std::uint64_t micros) {
-  return WallTime(std::chrono::microseconds(static_cast<std::int64_t>(micros)));
-}
 
 constexpr std::string_view kAskSchemaVersion = "PRAGMA user_version";
 
@@ -320,7 +313,7 @@ Status StateDb::AddPending(const LocalKey& key, const stats::CostHistogram& hist
           "INSERT INTO pending_row VALUES (?1, ?2, ?3) "
           "ON CONFLICT (key) DO UPDATE SET histogram = ?3")
       .Text(text)
-      .Int(Micros(now))
+      .Int(MicrosOf(now))
       .Blob(sum)
       .Run();
 }
@@ -349,7 +342,7 @@ Result<std::optional<WallTime>> StateDb::OldestPending() {
   sqlite::Statement statement = database_->Prepare("SELECT count(*), min(since) FROM pending_row");
   FIELDCOST_TRY(statement.Step());
   if (statement.ColumnInt(0) == 0) return std::optional<WallTime>();
-  return std::optional<WallTime>(TimeOf(statement.ColumnInt(1)));
+  return std::optional<WallTime>(TimeOfMicros(statement.ColumnInt(1)));
 }
 
 Status StateDb::RemovePending(const LocalKey& key) {

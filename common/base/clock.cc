@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/text.h"
 
 namespace fieldcost {
@@ -19,6 +21,21 @@ class RealClock final : public Clock {
 const Clock& SystemClock() {
   static const RealClock* const clock = new RealClock;
   return *clock;
+}
+
+std::uint64_t MicrosOf(WallTime time) {
+  return static_cast<std::uint64_t>(std::max<WallTime::rep>(0, time.time_since_epoch().count()));
+}
+
+WallTime TimeOfMicros(std::uint64_t micros) {
+  return WallTime(std::chrono::microseconds(static_cast<std::int64_t>(micros)));
+}
+
+std::uint64_t ClockNs(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 std::uint32_t WeekOf(WallTime time) {

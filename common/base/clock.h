@@ -1,5 +1,7 @@
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -20,6 +22,16 @@ class Clock {
 
 // The machine's clock. Never destroyed.
 const Clock& SystemClock();
+
+// A wall time as databases hold it: microseconds since 1970-01-01, UTC; 0 for a time before.
+std::uint64_t MicrosOf(WallTime time);
+// The inverse of MicrosOf(), of at most 2^63 - 1.
+WallTime TimeOfMicros(std::uint64_t micros);
+
+// Nanoseconds of one of the clocks of clock_gettime(2).
+std::uint64_t ClockNs(clockid_t clock);
+// ... of CLOCK_MONOTONIC, which stamps of recordings are of.
+inline std::uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
 
 // The week a row belongs to: whole weeks since 1970-01-01 (a Thursday), UTC. Coarse on purpose: it
 // is the only time that leaves the machine.

@@ -1,5 +1,6 @@
 #include "aggregator/probes/accounts/devices.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/crypto/random.h"
 #include "common/crypto/sha256.h"
@@ -13,7 +14,7 @@ Device RowOf(const sqlite::Statement& statement) {
   return {.id = DeviceId(statement.ColumnInt(0)),
           .user = UserId(statement.ColumnInt(1)),
           .name = statement.ColumnText(2),
-          .created = TimeOf(statement.ColumnInt(3)),
+          .created = TimeOfMicros(statement.ColumnInt(3)),
           .is_revoked = statement.ColumnInt(4) != 0};
 }
 
@@ -30,7 +31,7 @@ Result<NewDevice> AddDevice(sqlite::Database& database, UserId user,
                     .Int(user.value())
                     .Text(untrusted_name)
                     .Blob(crypto::Sha256(made.token))
-                    .Int(Stored(now))
+                    .Int(MicrosOf(now))
                     .Int(kMaxDevicesOfUser)
                     .Run());
   if (database.changes() == 0) {

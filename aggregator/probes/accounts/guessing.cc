@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 
@@ -29,7 +30,7 @@ Result<Failures> Read(sqlite::Database& database, const std::string& key, WallTi
   statement.Blob(key);
   FIELDCOST_ASSIGN(const bool found, statement.Step());
   if (!found) return Failures{};
-  Failures failures{statement.ColumnInt(0), TimeOf(statement.ColumnInt(1))};
+  Failures failures{statement.ColumnInt(0), TimeOfMicros(statement.ColumnInt(1))};
   if (now - failures.last >= kFailuresForgotten) failures.count = 0;
   return failures;
 }
@@ -47,7 +48,7 @@ Status Write(sqlite::Database& database, const std::string& key, std::uint64_t f
   return database.Prepare("INSERT OR REPLACE INTO guesser (key, failures, last) VALUES (?, ?, ?)")
       .Blob(key)
       .Int(failures)
-      .Int(Stored(last))
+      .Int(MicrosOf(last))
       .Run();
 }
 
@@ -98,7 +99,7 @@ Status NoteSuccess(sqlite::Database& database, const Guesser& guesser) {
 
 Status ForgetOldFailures(sqlite::Database& database, WallTime now) {
   FIELDCOST_TRY(database.Prepare("DELETE FROM guesser WHERE last <= ?")
-                    .Int(Stored(now - kFailuresForgotten))
+                    .Int(MicrosOf(now - kFailuresForgotten))
                     .Run());
   return database
       .Prepare(

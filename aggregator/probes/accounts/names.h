@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 
@@ -17,13 +16,5 @@ inline constexpr std::size_t kMaxNameBytes = 64;  // of users and devices
 // Whether users and devices may be called so: valid UTF-8 without control characters, nothing empty
 // around it. kInvalidArgument; `what` is what it names. Pure.
 Status CheckName(std::string_view what, std::string_view untrusted_name);
-
-// As the database has times: microseconds since 1970.
-inline std::uint64_t Stored(WallTime time) {
-  return static_cast<std::uint64_t>(time.time_since_epoch().count());
-}
-inline WallTime TimeOf(std::uint64_t stored) {
-  return WallTime(WallTime::duration(static_cast<WallTime::rep>(stored)));
-}
 
 }  // namespace fieldcost::probe_server

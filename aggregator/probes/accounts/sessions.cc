@@ -1,5 +1,6 @@
 #include "aggregator/probes/accounts/sessions.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/crypto/random.h"
 #include "common/crypto/sha256.h"
@@ -24,8 +25,8 @@ Result<std::string> BeginSession(sqlite::Database& database, UserId user, WallTi
       database.Prepare("INSERT INTO session (hash, user, created, used) VALUES (?, ?, ?, ?)")
           .Blob(crypto::Sha256(id))
           .Int(user.value())
-          .Int(Stored(now))
-          .Int(Stored(now))
+          .Int(MicrosOf(now))
+          .Int(MicrosOf(now))
           .Run());
   FIELDCOST_TRY(database
                     .Prepare("DELETE FROM session WHERE hash IN (SELECT hash FROM session WHERE "
@@ -45,8 +46,8 @@ Result<std::optional<Session>> FindSession(sqlite::Database& database,
   statement.Blob(crypto::Sha256(untrusted_id));
   FIELDCOST_ASSIGN(const bool found, statement.Step());
   if (!found) return std::optional<Session>();
-  const WallTime created = TimeOf(statement.ColumnInt(2));
-  const WallTime used = TimeOf(statement.ColumnInt(3));
+  const WallTime created = TimeOfMicros(statement.ColumnInt(2));
+  const WallTime used = TimeOfMicros(statement.ColumnInt(3));
   if (now - created >= kSessionLife || now - used >= kSessionIdle) return std::optional<Session>();
   return std::optional<Session>(Session{.id = std::string(untrusted_id),
                                         .user = UserId(statement.ColumnInt(0)),
@@ -56,7 +57,7 @@ Result<std::optional<Session>> FindSession(sqlite::Database& database,
 
 Status TouchSession(sqlite::Database& database, const std::string& id, WallTime now) {
   return database.Prepare("UPDATE session SET used = ? WHERE hash = ?")
-      .Int(Stored(now))
+      .Int(MicrosOf(now))
       .Blob(crypto::Sha256(id))
       .Run();
 }
@@ -69,8 +70,8 @@ Status EndSession(sqlite::Database& database, std::string_view untrusted_id) {
 
 Status ForgetOldSessions(sqlite::Database& database, WallTime now) {
   return database.Prepare("DELETE FROM session WHERE created <= ? OR used <= ?")
-      .Int(Stored(now - kSessionLife))
-      .Int(Stored(now - kSessionIdle))
+      .Int(MicrosOf(now - kSessionLife))
+      .Int(MicrosOf(now - kSessionIdle))
       .Run();
 }
 

@@ -1,5 +1,6 @@
 #include "aggregator/probes/accounts/users.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 
 namespace fieldcost::probe_server {
@@ -37,7 +38,7 @@ User RowOf(const sqlite::Statement& statement) {
   return {.id = UserId(statement.ColumnInt(0)),
           .name = statement.ColumnText(1),
           .password_hash = statement.ColumnText(2),
-          .created = TimeOf(statement.ColumnInt(3))};
+          .created = TimeOfMicros(statement.ColumnInt(3))};
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ Result<UserId> AddUser(sqlite::Database& database, std::string_view untrusted_na
                              "VALUES (?, ?, ?)")
                     .Text(untrusted_name)
                     .Text(password_hash)
-                    .Int(Stored(now))
+                    .Int(MicrosOf(now))
                     .Run());
   if (database.changes() == 0) {
     return Fail(ErrorCode::kAlreadyExists, "add user '{}': there is one of that name",

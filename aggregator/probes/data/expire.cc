@@ -2,12 +2,13 @@
 
 #include "aggregator/probes/accounts/guessing.h"
 #include "aggregator/probes/accounts/sessions.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::probe_server {
 
 Result<std::uint64_t> ExpireSome(Data& data, std::uint64_t days, WallTime now) {
   const WallTime before = now - std::chrono::days(days);
-  return data.events().Expire(Stored(before) * 1'000, kExpireAtOnce);
+  return data.events().Expire(MicrosOf(before) * 1'000, kExpireAtOnce);
 }
 
 Status ForgetOld(Data& data, std::uint64_t days, WallTime now) {

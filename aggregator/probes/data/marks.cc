@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aggregator/probes/data/judged.h"
+#include "common/base/clock.h"
 #include "common/probe/text.h"
 
 namespace fieldcost::probe_server {
@@ -12,7 +13,7 @@ Status Note(Data& data, const Actor& actor, std::string_view what, std::string_v
             std::string_view reason, WallTime now) {
   return data.database()
       .Prepare("INSERT INTO action (time, user, what, event, reason) VALUES (?, ?, ?, ?, ?)")
-      .Int(Stored(now))
+      .Int(MicrosOf(now))
       .Int(actor.user.value())
       .Text(what)
       .Text(event)

@@ -3,6 +3,7 @@
 #include "aggregator/probes/pages/numbers.h"
 #include "aggregator/probes/web/handlers.h"
 #include "aggregator/probes/web/responses.h"
+#include "common/base/clock.h"
 #include "common/base/text.h"
 
 namespace fieldcost::probe_server {
@@ -14,7 +15,7 @@ Result<http::Response> ShowAccount(Visit& visit) {
   for (const Device& device : devices) {
     lines.push_back({.id = device.id.value(),
                      .name = device.name,
-                     .made = DayText(Stored(device.created) * 1'000),
+                     .made = DayText(MicrosOf(device.created) * 1'000),
                      .is_revoked = device.is_revoked});
   }
   Frame frame = visit.PageFrame("Account");

@@ -7,6 +7,7 @@
 
 #include "agent/idle/idle_probe.h"
 #include "agent/idle/monotonic.h"
+#include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
 namespace {
@@ -43,11 +44,11 @@ TEST(IdleClockTest, ACpuIsIdleForNoLongerThanHasPassed) {
       auto clock = IdleClock::Open(cpu, kTickNs, source);
       if (!clock) continue;  // not every kernel has it
       EXPECT_EQ(clock->source(), source);
-      std::uint64_t now = NowNs();
+      std::uint64_t now = MonotonicNs();
       EXPECT_EQ(clock->Read(now), 0U);
       for (int i = 0; i < 100; ++i) {
         ::sched_yield();
-        const std::uint64_t before = std::exchange(now, NowNs());
+        const std::uint64_t before = std::exchange(now, MonotonicNs());
         EXPECT_LE(clock->Read(now), now - before);
       }
     }

@@ -1,8 +1,8 @@
 #include "agent/idle/idle_writer.h"
 
 #include <gtest/gtest.h>
-#include <time.h>
 
+#include "common/base/clock.h"
 #include "tests/agent/idle/recorded_idle.h"
 #include "tests/support/temp_dir.h"
 
@@ -20,10 +20,8 @@ class IdleWriterTest : public ::testing::Test {
     ASSERT_TRUE(writer) << writer.error().message;
     writer_.emplace(std::move(*writer));
     ASSERT_TRUE(writer_->BeginRun("app"));
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
     // A whole second, so that ticks and slices are at known places; a little later than now.
-    begin_ns_ = (static_cast<std::uint64_t>(now.tv_sec) + 1) * 1000 * kMs;
+    begin_ns_ = (MonotonicNs() / (1000 * kMs) + 1) * 1000 * kMs;
   }
 
   // A stack of code of no file, innermost last.

@@ -1,12 +1,13 @@
 #include "agent/sampler/thunk_records.h"
 
 #include <gtest/gtest.h>
-#include <time.h>
 #include <x86intrin.h>
 
 #include <array>
 #include <cstring>
 #include <vector>
+
+#include "common/base/clock.h"
 
 namespace fieldcost::sampler {
 namespace {
@@ -77,12 +78,9 @@ TEST(TicksOfTimeTest, AMomentsTicksAreNotAfterIt) {
   TicksOfTime ticks;
   for (int i = 0; i < 1000; ++i) {
     const std::uint64_t before = __rdtsc();
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    const std::uint64_t moment = MonotonicNs();
     const std::uint64_t after = __rdtsc();
     ticks.Look();
-    const std::uint64_t moment = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-                                 static_cast<std::uint64_t>(now.tv_nsec);
     EXPECT_LE(ticks.NotAfter(moment), after);
     if (i > 500) {
       EXPECT_GT(ticks.NotAfter(moment) + 1'000'000'000, before);

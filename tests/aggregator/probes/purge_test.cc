@@ -1,5 +1,6 @@
 // What is set aside: shown, hidden, removed.
 #include "aggregator/probes/data/expire.h"
+#include "common/base/clock.h"
 #include "tests/aggregator/probes/site_fixture.h"
 
 namespace fieldcost::probe_server {
@@ -85,7 +86,7 @@ TEST_F(PurgeTest, AReplayAfterARemovalBringsNothingBack) {
 }
 
 TEST_F(PurgeTest, OldEventsExpireAndWhatTheyAloneUsedGoesWithThem) {
-  const WallTime later = TimeOf(kEventDayNs / 1'000 + 6'500'000) + std::chrono::days(90);
+  const WallTime later = TimeOfMicros(kEventDayNs / 1'000 + 6'500'000) + std::chrono::days(90);
   ASSERT_TRUE(writer_->Run([&](Data& data) -> Status {
     FIELDCOST_TRY(ExpireSome(data, 90, later));
     return ForgetOld(data, 90, later);

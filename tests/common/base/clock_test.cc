@@ -35,6 +35,25 @@ TEST(WeekOfDayTest, ADayNamesItsWeekAndAWeekItsFirstDay) {
   }
 }
 
+TEST(MicrosOfTest, TimesAreStoredAsMicrosecondsSince1970) {
+  EXPECT_EQ(MicrosOf(WallTime{}), 0u);
+  const WallTime time = std::chrono::sys_days(std::chrono::days(2)) + microseconds(7);
+  EXPECT_EQ(MicrosOf(time), 172'800'000'007u);
+  EXPECT_EQ(TimeOfMicros(MicrosOf(time)), time);
+  EXPECT_EQ(MicrosOf(WallTime(microseconds(-1))), 0u);
+}
+
+TEST(ClockNsTest, AClockIsReadInNanoseconds) {
+  timespec before{};
+  ASSERT_EQ(::clock_gettime(CLOCK_MONOTONIC, &before), 0);
+  const std::uint64_t now = MonotonicNs();
+  timespec after{};
+  ASSERT_EQ(::clock_gettime(CLOCK_MONOTONIC, &after), 0);
+  EXPECT_GE(now / 1'000'000'000, static_cast<std::uint64_t>(before.tv_sec));
+  EXPECT_LE(now / 1'000'000'000, static_cast<std::uint64_t>(after.tv_sec));
+  EXPECT_LE(now, MonotonicNs());
+}
+
 TEST(SystemClockTest, DoesNotStandStill) {
   const WallTime start = SystemClock().Now();
   EXPECT_GT(start, WallTime(days(365 * 50)));

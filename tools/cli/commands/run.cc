@@ -10,6 +10,7 @@
 #include "agent/daemon/agent.h"
 #include "agent/reach/reach.h"
 #include "agent/settings/pause.h"
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/shm/policy_file.h"
 #include "tools/analysis/summary.h"
@@ -158,7 +159,7 @@ bool ShallShow(const command::Arguments& arguments) {
 // Of two runs that begin in the same microsecond, too.
 std::uint64_t NewRequestId() {
   constexpr std::uint64_t kProcesses = 1024;
-  const auto now = static_cast<std::uint64_t>(SystemClock().Now().time_since_epoch().count());
+  const auto now = MicrosOf(SystemClock().Now());
   return now * kProcesses + static_cast<std::uint64_t>(::getpid()) % kProcesses;
 }
 
