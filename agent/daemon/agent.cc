@@ -10,8 +10,9 @@
 
 #include "agent/daemon/agent_state.h"
 #include "agent/harvest/harvester.h"
+#include "agent/policy/choose_weights.h"
 #include "agent/policy/field_policy.h"
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 #include "agent/settings/hardware.h"
 #include "agent/settings/system_policy.h"
 #include "agent/upload/upload_lock.h"
@@ -105,7 +106,7 @@ Status Agent::SetMode(Mode mode) {
   if (!loaded || before.mode != mode || !Exists(file)) {
     FIELDCOST_TRY(SaveConsent(file, {.mode = mode, .since = state_->clock->Now()}));
   }
-  const Status told = WritePolicy(false);
+  const Status told = WritePolicy();
   // An upload that is under way ends before what it was sending is dropped.
   const Status quiet = mode == Mode::kOn ? Status() : UploadLock::WaitForOthers(paths());
   const Status dropped = DropUnwanted(before.mode, mode);
@@ -115,14 +116,14 @@ Status Agent::SetMode(Mode mode) {
 
 Status Agent::Pause(WallTime until) {
   FIELDCOST_TRY(SavePause(paths(), until));
-  const Status told = WritePolicyAtOnce(false);
+  const Status told = WritePolicy({.at_once = true});
   FIELDCOST_TRY(UploadLock::WaitForOthers(paths()));
   return told;
 }
 
 Result<bool> Agent::Resume() {
   FIELDCOST_ASSIGN(const bool was_paused, EndPause(paths()));
-  FIELDCOST_TRY(WritePolicyAtOnce(false));
+  FIELDCOST_TRY(WritePolicy({.at_once = true}));
   return was_paused;
 }
 
@@ -142,16 +143,12 @@ Status Agent::DropUnwanted(Mode before, Mode now) {
   return transaction.Commit();
 }
 
-Status Agent::WritePolicy(bool forced) {
+Status Agent::WritePolicy(const PolicyWriting& how) {
   FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode == Mode::kOff && !forced && !Exists(paths().policy_file())) return {};
-  return WritePolicyFile(paths(), config(), consent.mode != Mode::kOff, Weights::kOfCatalogue);
-}
-
-Status Agent::WritePolicyAtOnce(bool forced) {
-  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
-  if (consent.mode == Mode::kOff && !forced && !Exists(paths().policy_file())) return {};
-  return WritePolicyFile(paths(), config(), consent.mode != Mode::kOff, Weights::kAsTheyAre);
+  const bool is_enabled = consent.mode != Mode::kOff;
+  if (!is_enabled && !how.forced && !Exists(paths().policy_file())) return {};
+  const auto source = how.at_once ? WeightSource::kPresentPolicy : WeightSource::kCatalogue;
+  return WritePolicyFile(paths(), config(), is_enabled, ChooseWeights(paths(), config(), source));
 }
 
 Result<bool> Agent::RefreshFieldPolicy() {

@@ -46,6 +46,12 @@ struct RequestedRows {
 // What an upload sends: what the schedule says, or all that there is, as the user wishes.
 enum class UploadWish { kWhatIsDue, kEverythingNow };
 
+// How a policy file is written.
+struct PolicyWriting {
+  bool forced = false;   // makes sure that it exists, even in mode off: for `run --pick`
+  bool at_once = false;  // leaves a catalogue that has changed to the next time
+};
+
 // One user's agent: consent, harvest, batches, spool, upload. State is one SQLite database (WAL,
 // synchronous FULL) in the agent's state directory; several processes (daemon, CLI) may use it at
 // once, each with its own Agent. Not thread-safe.
@@ -71,10 +77,8 @@ class Agent {
   Result<bool> Resume();
 
   // (Re)writes the policy file from consent, configuration and this machine's clock calibration.
-  // `forced` makes sure the file exists for `run --pick` even in mode off. Reads a catalogue that
-  // has changed, which may take seconds; AtOnce leaves that to the next WritePolicy().
-  Status WritePolicy(bool forced);
-  Status WritePolicyAtOnce(bool forced);
+  // Reads a catalogue that has changed, which may take seconds.
+  Status WritePolicy(const PolicyWriting& how = {});
 
   // Adds what run files hold to the local sums, and, where consent allows, to the sums to be sent.
   // A run file counts exactly once, however often and wherever this is interrupted.

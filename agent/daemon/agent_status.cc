@@ -12,7 +12,7 @@
 
 #include "agent/daemon/agent_state.h"
 #include "agent/policy/field_policy.h"
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 #include "agent/settings/hardware.h"
 #include "agent/settings/memory_dir.h"
 #include "agent/settings/pause.h"

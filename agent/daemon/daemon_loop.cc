@@ -14,7 +14,8 @@
 #include <system_error>
 
 #include "agent/harvest/harvester.h"
-#include "agent/policy/policy_writer.h"
+#include "agent/policy/choose_weights.h"
+#include "agent/runs/policy_writer.h"
 #include "agent/settings/consent.h"
 #include "agent/settings/memory_dir.h"
 #include "agent/settings/system_policy.h"
@@ -124,7 +125,7 @@ Status DaemonLoop::Reload() {
   FIELDCOST_ASSIGN(Agent agent, Agent::Open(paths_, *clock_));
   catalog_ns_ = CatalogChangeNs(paths_.catalog_file);
   policy_at_ = Monotonic::now() + kPolicyPeriod;
-  FIELDCOST_TRY(agent.WritePolicy(false));
+  FIELDCOST_TRY(agent.WritePolicy());
   agent_.emplace(std::move(agent));
   return {};
 }
@@ -269,7 +270,7 @@ void DaemonLoop::RefreshPolicy() {
   const std::int64_t catalog_ns = CatalogChangeNs(paths_.catalog_file);
   if (catalog_ns == catalog_ns_) return;
   catalog_ns_ = catalog_ns;
-  const Status status = agent_->WritePolicy(false);
+  const Status status = agent_->WritePolicy();
   if (!status) LogWarning("the policy stays as it is: {}", status.error().message);
 }
 
@@ -355,7 +356,7 @@ void DaemonLoop::Upload() {
 }
 
 Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
-  FIELDCOST_TRY(agent.WritePolicy(false));
+  FIELDCOST_TRY(agent.WritePolicy());
   FIELDCOST_ASSIGN(const HarvestReport harvest, agent.Harvest());
   FIELDCOST_ASSIGN(const UploadReport upload, agent.Upload(wish));
   if (upload.batches_sent > 0) {

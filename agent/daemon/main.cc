@@ -7,7 +7,7 @@
 #include "agent/daemon/daemon_loop.h"
 #include "agent/harvest/harvester.h"
 #include "agent/policy/field_policy.h"
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 #include "common/base/error.h"
 #include "common/base/log.h"
 #include "common/systemd/notify.h"

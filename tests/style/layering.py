@@ -32,8 +32,8 @@ TABLE = {
     "agent/intercept": (["shm"], []),
     "agent/preload": (["shm", "intercept"], []),
     "agent/settings": (["base", "config", "shm", "stats", "wire"], []),
-    # The wire for what a name may be.
-    "agent/runs": (["base", "shm", "stats", "wire"], []),
+    # The wire for what a name may be, the settings for the file that tells programs of them.
+    "agent/runs": (["base", "shm", "stats", "wire", "settings"], []),
     "agent/reach": (["base", "shm"], []),
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),

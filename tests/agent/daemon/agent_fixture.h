@@ -12,7 +12,7 @@
 #include <string>
 
 #include "agent/daemon/agent.h"
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
 #include "tests/agent/daemon/aggregator_stand_in.h"

@@ -8,7 +8,7 @@
 
 #include <random>
 
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/common/catalog/publisher.h"
 #include "tests/support/process.h"

@@ -72,7 +72,7 @@ class FaultTest : public AgentFixture {
         {"status", [&] { return Without(agent.GetStatus()); }},
         {"token", [&] { return agent.SetEnrolmentToken("token"); }},
         {"forget", [&] { return Without(agent.Forget()); }},
-        {"policy", [&] { return agent.WritePolicy(false); }},
+        {"policy", [&] { return agent.WritePolicy(); }},
     };
     std::string said;
     for (const auto& [name, operation] : kOperations) {

@@ -279,7 +279,7 @@ TEST_F(ForgetTest, NothingInABatchCountsWhatThisMachineDid) {
   Agent agent = OpenAgent(Mode::kOn);
   for (const char* modules : {"libone.so.1", "libtwo.so.2", "libthree.so.3"}) {
     WriteConfig(fmt::format("[selection]\npicks_per_run = {}\n", 1 + modules[3] % 4));
-    ASSERT_TRUE(OpenAgent().WritePolicy(true));
+    ASSERT_TRUE(OpenAgent().WritePolicy({.forced = true}));
   }
   Measure(agent);
   EXPECT_EQ((*agent.Preview())->content.field_policy_version, 0U) << "the same in each quarter";

@@ -219,7 +219,7 @@ TEST_F(HarvestTest, WhoSeesOtherMemoryForgetsNothingThatWasCounted) {
     other.memory_roots = {elsewhere.path()};
     auto stranger = Agent::Open(other, clock_);
     ASSERT_TRUE(stranger);
-    ASSERT_TRUE(stranger->WritePolicy(false));
+    ASSERT_TRUE(stranger->WritePolicy());
     for (std::uint64_t value : {10U, 20U}) {
       RunFileWriter(other.run_dir() / "b.run", Ended()).Add(value);
       EXPECT_EQ(stranger->Harvest()->calls, 1U);

@@ -67,7 +67,7 @@ TEST_F(StatusTest, RunsThatWereNotMeasuredAreToldByReason) {
   skips.counts[static_cast<std::uint32_t>(shm::Skip::kNoLease)] = 42;
   std::memcpy(bytes->data(), &skips, sizeof skips);
   ASSERT_TRUE(WriteFileAtomically(paths_.skip_file(), *bytes, 0600));
-  ASSERT_TRUE(agent.WritePolicy(false));
+  ASSERT_TRUE(agent.WritePolicy());
   EXPECT_THAT(
       agent.GetStatus()->measuring.skips,
       ::testing::ElementsAre(SkipCount{.reason = "enough other programs were being measured",
@@ -88,7 +88,7 @@ TEST_F(StatusTest, MissingRunDirectoryIsNoProblemAndMadeAgainWithThePolicy) {
   Agent agent = OpenAgent(Mode::kOn);
   std::filesystem::remove_all(paths_.run_dir());
   EXPECT_EQ(Problem(agent), "") << "programs make it";
-  ASSERT_TRUE(agent.WritePolicy(false));
+  ASSERT_TRUE(agent.WritePolicy());
   EXPECT_TRUE(std::filesystem::is_directory(paths_.run_dir()));
 }
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 #include "agent/settings/system_policy.h"
 #include "common/shm/policy_file.h"
 #include "tests/agent/daemon/agent_fixture.h"
@@ -61,7 +61,7 @@ TEST_F(SystemConsentTest, NothingIsMeasuredCountedOrSentWhileForbidden) {
   ASSERT_TRUE(agent.Harvest());
   ASSERT_TRUE(PolicySaysMeasure());
   Permit(false);
-  ASSERT_TRUE(agent.WritePolicy(false));
+  ASSERT_TRUE(agent.WritePolicy());
   EXPECT_FALSE(PolicySaysMeasure());
   WriteRun("b", {100});
   ASSERT_TRUE(agent.Harvest());
@@ -74,7 +74,7 @@ TEST_F(SystemConsentTest, NothingIsMeasuredCountedOrSentWhileForbidden) {
   EXPECT_TRUE(status->forbidden);
   EXPECT_EQ(status->measuring.policy_problem, "");
   Permit(true);
-  ASSERT_TRUE(agent.WritePolicy(false));
+  ASSERT_TRUE(agent.WritePolicy());
   EXPECT_TRUE(PolicySaysMeasure());
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 2U);

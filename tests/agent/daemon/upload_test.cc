@@ -27,7 +27,7 @@ class UploadTest : public AgentFixture {
 
 TEST_F(UploadTest, WhatIsPreviewedIsWhatIsSentByteForByte) {
   Agent agent = OpenAgent(Mode::kOn);
-  ASSERT_TRUE(agent.WritePolicy(false));
+  ASSERT_TRUE(agent.WritePolicy());
   WriteRun("a", {3, 7, 22});
   ASSERT_TRUE(agent.Harvest());
   EXPECT_FALSE(std::filesystem::exists(paths_.state_dir / "agent_keys"));
@@ -246,7 +246,7 @@ TEST_F(UploadTest, NothingLeavesWithoutConsent) {
   for (const Row& row : kTable) {
     std::filesystem::remove_all(paths_.state_dir);
     Agent agent = OpenAgent(row.mode);
-    ASSERT_TRUE(agent.WritePolicy(row.forced));
+    ASSERT_TRUE(agent.WritePolicy({.forced = row.forced}));
     ASSERT_TRUE(MakeDirectories(paths_.run_dir(), 0700));
     RunFileOptions options = Ended();
     options.start_unix_ns += static_cast<std::uint64_t>(row.start_seconds) * 1'000'000'000U;
@@ -299,7 +299,7 @@ TEST_F(UploadTest, ModeOffWritesNothing) {
   const auto before = Listing();
   Agent agent = OpenAgent();
   ASSERT_TRUE(agent.SetMode(Mode::kOff));
-  ASSERT_TRUE(agent.WritePolicy(false));
+  ASSERT_TRUE(agent.WritePolicy());
   ASSERT_TRUE(agent.Harvest());
   ASSERT_TRUE(agent.LocalRows());
   ASSERT_TRUE(agent.Preview());
@@ -307,7 +307,7 @@ TEST_F(UploadTest, ModeOffWritesNothing) {
   ASSERT_TRUE(agent.GetStatus());
   EXPECT_EQ(Listing(), before);
   // A forced pick needs the policy file, and nothing else.
-  ASSERT_TRUE(agent.WritePolicy(true));
+  ASSERT_TRUE(agent.WritePolicy({.forced = true}));
   EXPECT_TRUE(std::filesystem::exists(paths_.policy_file()));
   EXPECT_EQ(agent.GetStatus()->measuring.policy_problem, "");
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "agent/policy/policy_writer.h"
+#include "agent/policy/choose_weights.h"
 #include "common/base/file.h"
 #include "common/shm/selection.h"
 #include "tests/common/catalog/publisher.h"
@@ -90,8 +90,11 @@ class CatalogWeightsTest : public ::testing::Test {
 
   std::uint32_t Serial() const { return PolicySerial(paths_.policy_file()); }
   void Write() {
-    const Status status = WritePolicyFile(paths_, AgentConfig{}, true);
+    const Status status = WriteWith(AgentConfig{}, WeightSource::kCatalogue);
     ASSERT_TRUE(status) << status.error().message;
+  }
+  Status WriteWith(const AgentConfig& config, WeightSource source) {
+    return WritePolicyFile(paths_, config, true, ChooseWeights(paths_, config, source));
   }
   // The weights in the policy file.
   std::vector<std::pair<std::uint64_t, std::uint32_t>> Written() const {
@@ -187,7 +190,7 @@ TEST_F(CatalogWeightsTest, AnotherPolicyMakesTheWeightsAnew) {
   AgentConfig config;
   config.field_policy_version = 1;
   config.policy_weights = {{.soname = "libx.so.1", .symbol = "f", .weight_per_65536 = 32768}};
-  ASSERT_TRUE(WritePolicyFile(paths_, config, true));
+  ASSERT_TRUE(WriteWith(config, WeightSource::kCatalogue));
   EXPECT_THAT(Written(), ElementsAre(std::pair(f, 16384)));
   Write();
   EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768))) << "it is not in force any more";
@@ -198,7 +201,7 @@ TEST_F(CatalogWeightsTest, WhoIsInAHurryLeavesTheCatalogueToTheNext) {
   Publish({Row("f", 100)});
   AgeCatalog();
   AgentConfig config;
-  ASSERT_TRUE(WritePolicyFile(paths_, config, true, Weights::kAsTheyAre));
+  ASSERT_TRUE(WriteWith(config, WeightSource::kPresentPolicy));
   EXPECT_THAT(Written(), IsEmpty());
   Write();
   EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768)));
@@ -206,7 +209,7 @@ TEST_F(CatalogWeightsTest, WhoIsInAHurryLeavesTheCatalogueToTheNext) {
   ASSERT_TRUE(WriteFileAtomically(paths_.catalog_file, "not a catalogue", 0600));
   std::filesystem::remove(paths_.catalog_file.string() + "-wal");
   config.picks_per_run = 3;
-  ASSERT_TRUE(WritePolicyFile(paths_, config, true, Weights::kAsTheyAre));
+  ASSERT_TRUE(WriteWith(config, WeightSource::kPresentPolicy));
   EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768)));
 }
 

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "agent/daemon/agent.h"
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 #include "common/base/file.h"
 #include "common/catalog/root_chain.h"
 #include "common/shm/policy_file.h"

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <string>
 
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
 #include "tests/support/temp_dir.h"
@@ -113,7 +113,7 @@ TEST_F(MemoryDirTest, WhereThereIsNoneItIsSaidWhy) {
   EXPECT_THAT(Problem(), HasSubstr("/nowhere"));
   EXPECT_EQ(Problem().find('\n'), std::string::npos);
   // The policy says it, and nothing is made.
-  ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true));
+  ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}));
   const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(bytes);
   shm::PolicyHeader header;
@@ -130,7 +130,7 @@ TEST_F(MemoryDirTest, ANameThatIsTooLongIsNone) {
 }
 
 TEST_F(MemoryDirTest, ThePolicySaysWhereItIs) {
-  ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true));
+  ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}));
   const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(bytes);
   shm::PolicyHeader header;

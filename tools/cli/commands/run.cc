@@ -61,7 +61,7 @@ void SetOrUnset(const char* name, const std::string& value) {
 Status PreparePolicy(const Request& command, const agent::AgentPaths& paths) {
   if (PolicyIsCurrent(paths)) return {};
   FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
-  return agent.WritePolicyAtOnce(!command.pick.empty());
+  return agent.WritePolicy({.forced = !command.pick.empty(), .at_once = true});
 }
 
 void SetEnvironment(const Request& command, const agent::AgentPaths& paths,

@@ -23,7 +23,7 @@ Result<SessionReport> SwitchOn(const Session& session, const agent::AgentPaths& 
                 "session: fieldcost is off; decide first: fieldcost agent local|on");
   }
   FIELDCOST_ASSIGN(const std::filesystem::path library, FindPreloadLibrary());
-  FIELDCOST_TRY(agent.WritePolicy(false));
+  FIELDCOST_TRY(agent.WritePolicy());
   if (::geteuid() == 0) {
     Remark(
         "a session of root: programs that it starts as another user cannot read the library, and "

@@ -1,4 +1,4 @@
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 #include <mutex>
 #include <thread>
 
-#include "agent/runs/tsc_calibration.h"
 #include "agent/settings/public_modules.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
@@ -19,7 +18,7 @@
 namespace fieldcost::agent {
 namespace {
 
-AgentPaths ProfileIn(const std::filesystem::path& directory) {
+AgentPaths PathsIn(const std::filesystem::path& directory) {
   return {.config_file = directory / "agent.toml",
           .state_dir = directory / "state",
           .catalog_file = {},
@@ -130,13 +129,13 @@ TEST(PolicyWriterTest, SmallBudgetIsNotTakenForNone) {
 
 TEST(PolicyWriterTest, SerialGrowsOnlyWhenThePolicyChanges) {
   const testing::TempDir directory;
-  const AgentPaths paths = ProfileIn(directory.path());
+  const AgentPaths paths = PathsIn(directory.path());
   AgentConfig config;
-  ASSERT_TRUE(WritePolicyFile(paths, config, true));
+  ASSERT_TRUE(WritePolicyFile(paths, config, true, {}));
   EXPECT_EQ(PolicySerial(paths.policy_file()), 1U);
-  ASSERT_TRUE(WritePolicyFile(paths, config, true));
+  ASSERT_TRUE(WritePolicyFile(paths, config, true, {}));
   EXPECT_EQ(PolicySerial(paths.policy_file()), 1U);
-  ASSERT_TRUE(WritePolicyFile(paths, config, false));
+  ASSERT_TRUE(WritePolicyFile(paths, config, false, {}));
   EXPECT_EQ(PolicySerial(paths.policy_file()), 2U);
 }
 
@@ -144,8 +143,8 @@ TEST(PolicyWriterTest, WritersAtOnceGiveEachContentASerialOfItsOwn) {
   constexpr int kWriters = 4;
   constexpr int kPolicies = 25;
   const testing::TempDir directory;
-  const AgentPaths paths = ProfileIn(directory.path());
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true));
+  const AgentPaths paths = PathsIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));
   std::mutex mutex;
   std::map<std::uint32_t, std::string> seen;  // by serial
   bool ambiguous = false;
@@ -155,7 +154,7 @@ TEST(PolicyWriterTest, WritersAtOnceGiveEachContentASerialOfItsOwn) {
       for (int i = 0; i < kPolicies; ++i) {
         AgentConfig config;
         config.max_run_files = static_cast<std::uint64_t>(writer * kPolicies + i + 1);
-        if (!WritePolicyFile(paths, config, true)) return;
+        if (!WritePolicyFile(paths, config, true, {})) return;
         const auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
         const std::lock_guard lock(mutex);
         const auto [entry, is_new] = seen.emplace(HeaderOf(*bytes).policy_serial, *bytes);
@@ -171,8 +170,8 @@ TEST(PolicyWriterTest, WritersAtOnceGiveEachContentASerialOfItsOwn) {
 
 TEST(PolicyWriterTest, OnlyTheUserMayLookIn) {
   const testing::TempDir directory;
-  const AgentPaths paths = ProfileIn(directory.path());
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true));
+  const AgentPaths paths = PathsIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));
   EXPECT_EQ(PermissionsOf(paths.state_dir), 0700U);
   EXPECT_EQ(PermissionsOf(paths.run_dir()), 0700U);
   EXPECT_EQ(PermissionsOf(paths.policy_file()), 0600U);
@@ -181,58 +180,23 @@ TEST(PolicyWriterTest, OnlyTheUserMayLookIn) {
 
 TEST(PolicyWriterTest, PolicyOfAnotherVersionIsReplaced) {
   const testing::TempDir directory;
-  const AgentPaths paths = ProfileIn(directory.path());
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true));
+  const AgentPaths paths = PathsIn(directory.path());
+  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));
   auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(bytes);
   const std::string good = *bytes;
   (*bytes)[8] = 1;  // version
   ASSERT_TRUE(WriteFileAtomically(paths.policy_file(), *bytes, 0600));
   EXPECT_EQ(PolicySerial(paths.policy_file()), 0U);
-  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true));
+  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, {}));
   EXPECT_EQ(*ReadFile(paths.policy_file(), kMaxPolicyBytes), good);
 }
 
 TEST(PolicyWriterTest, UnwritableStateDirectoryIsNamed) {
-  AgentPaths paths = ProfileIn("/proc/nowhere");
-  const Status status = WritePolicyFile(paths, AgentConfig{}, true);
+  AgentPaths paths = PathsIn("/proc/nowhere");
+  const Status status = WritePolicyFile(paths, AgentConfig{}, true, {});
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, ::testing::HasSubstr("/proc/nowhere"));
-}
-
-TEST(TscCalibrationTest, IsCachedForThisBoot) {
-  const testing::TempDir directory;
-  const auto cache = directory.path() / "clock";
-  const std::uint64_t first = TscMultiplier(cache);
-  if (first == 0) GTEST_SKIP() << "no invariant time stamp counter here";
-  const auto text = ReadFile(cache, 256);
-  ASSERT_TRUE(text);
-  EXPECT_EQ(TscMultiplier(cache), first);
-  // What the cache says is used: a changed number comes back.
-  const std::string boot_id = text->substr(0, text->find(' '));
-  ASSERT_TRUE(WriteFileAtomically(cache, boot_id + " 1717986918\n", 0600));
-  EXPECT_EQ(TscMultiplier(cache), 1717986918U);
-  // That of another boot, or nonsense, is not.
-  for (const std::string stale : {"other-boot 1717986918\n", "x", "", "a b c\n"}) {
-    ASSERT_TRUE(WriteFileAtomically(cache, stale, 0600));
-    const std::uint64_t measured = TscMultiplier(cache);
-    EXPECT_GT(measured, first - first / 50);
-    EXPECT_LT(measured, first + first / 50);
-  }
-}
-
-TEST(PublicModulesTest, ListIsSortedShortEnoughAndFindsItsOwn) {
-  const auto modules = PublicModules();
-  EXPECT_GE(modules.size(), 150U);
-  EXPECT_LE(modules.size(), shm::kMaxAllowedModules / 2);
-  for (std::size_t i = 0; i < modules.size(); ++i) {
-    EXPECT_LT(modules[i].size(), shm::kMaxSonameBytes);
-    if (i > 0) {
-      EXPECT_LT(modules[i - 1], modules[i]);
-    }
-    EXPECT_TRUE(IsPublicModule(modules[i]));
-  }
-  EXPECT_FALSE(IsPublicModule("libcompany-secret.so.1"));
 }
 
 }  // namespace

@@ -15,10 +15,6 @@
 
 namespace fieldcost::agent {
 
-// Where the weights come from: from the local catalogue, which is read if it has changed since the
-// policy was last looked at and takes seconds then, or from the policy as it is.
-enum class Weights { kOfCatalogue, kAsTheyAre };
-
 struct PolicyInput {
   bool collection_enabled = false;
   std::optional<WallTime> paused_until;  // kUntilResumed: until the policy is written anew
@@ -44,19 +40,36 @@ inline constexpr std::size_t kMaxPolicyBytes =
 // The serial of an existing policy file; 0 if there is none or it is not one.
 std::uint32_t PolicySerial(const std::filesystem::path& file);
 
-// When a catalogue was last changed, in ns since 1970; 0 if there is none.
-std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
+// When a file was last written to, in ns since 1970; 0 if it is not there or empty.
+std::int64_t ChangeNs(const std::filesystem::path& file);
+
+// What is known of the policy file that is there.
+struct PresentPolicy {
+  std::uint32_t serial = 0;                              // 0: there is none, or it is not one
+  std::optional<std::vector<shm::WeightEntry>> weights;  // nullopt: the same, or they are damaged
+  std::uint32_t weights_policy = 0;
+  std::int64_t change_ns = 0;  // ChangeNs()
+};
+PresentPolicy LoadPresentPolicy(const AgentPaths& paths);
+
+// Weights for a policy, and what they are made of.
+struct PolicyWeights {
+  std::vector<shm::WeightEntry> entries;  // ascending by hash, at most shm::kMaxWeights
+  std::uint32_t policy = 0;               // the service's policy whose weights are in them
+  // The catalogue's change (ChangeNs()) that they do not know yet; 0 = they are up to date.
+  std::int64_t unseen_ns = 0;
+};
 
 // Makes the state directory and the memory directory with runs/ (mode 0700), the skip file if it is
 // not there, and replaces the policy file (mode 0600) if it would change; each change has a higher
 // serial, also if several processes write at once. Where there is no memory directory, the policy
-// says so, and programs measure nothing. The weights come from the local catalogue and the
-// service's policy; if the catalogue cannot be read they stay as they are.
+// says so, and programs measure nothing. The file's time says up to when its weights know the
+// catalogue.
 Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
-                       Weights source = Weights::kOfCatalogue);
+                       PolicyWeights weights);
 
 // Tells programs to measure nothing; nothing to do where there is no policy file. For when the
-// decision is off, or cannot be read, which means the same.
+// decision is off, or cannot be read, which means the same. The weights stay as they are.
 Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config);
 
 }  // namespace fieldcost::agent

@@ -1,4 +1,4 @@
-#include "agent/policy/policy_writer.h"
+#include "agent/runs/policy_writer.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,7 +14,6 @@
 #include <optional>
 #include <system_error>
 
-#include "agent/policy/api_weights.h"
 #include "agent/runs/skip_counts.h"
 #include "agent/runs/tsc_calibration.h"
 #include "agent/settings/pause.h"
@@ -30,17 +29,6 @@ namespace {
 constexpr char kClockCacheName[] = "clock";
 constexpr char kLockName[] = "policy.lock";
 constexpr std::uint64_t kSecondsPerMinute = 60;
-
-// A catalogue that changed less than this before the policy was written may have changed while it
-// was being read.
-constexpr std::chrono::seconds kCatalogReadTime{10};
-
-// When a file was last written to, in ns since 1970; 0 if it is not there or empty.
-std::int64_t ChangeNs(const std::filesystem::path& file) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0 || info.st_size == 0) return 0;
-  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-}
 
 std::uint32_t Per65536(double share) {
   return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * 65536.0));
@@ -84,61 +72,6 @@ std::optional<std::vector<shm::WeightEntry>> WeightsOf(const std::string& bytes)
   return weights;
 }
 
-// Whether a policy written at `policy` has seen all of a catalogue changed last at `catalog`.
-bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
-  return policy_ns - catalog_ns > std::chrono::nanoseconds(kCatalogReadTime).count();
-}
-
-// What is known of the policy file that is there.
-struct OldPolicy {
-  std::string bytes;  // empty if there is none, or it is not one
-  std::uint32_t serial = 0;
-  std::uint32_t weights_policy = 0;
-  std::int64_t change_ns = 0;
-};
-
-OldPolicy LoadOld(const AgentPaths& paths) {
-  OldPolicy old{
-      .bytes = {}, .serial = 0, .weights_policy = 0, .change_ns = ChangeNs(paths.policy_file())};
-  auto untrusted_bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
-  if (!untrusted_bytes || SerialOf(*untrusted_bytes) == 0) return old;
-  shm::PolicyHeader header;
-  std::memcpy(&header, untrusted_bytes->data(), sizeof header);
-  old.serial = header.policy_serial;
-  old.weights_policy = header.weights_policy;
-  old.bytes = std::move(*untrusted_bytes);
-  return old;
-}
-
-struct WeightChoice {
-  std::vector<shm::WeightEntry> entries;
-  std::uint32_t policy = 0;  // the service's policy whose weights are in them
-  // The catalogue's change that they do not know yet; 0 = they are up to date.
-  std::int64_t unseen_ns = 0;
-};
-
-WeightChoice ChooseWeights(const AgentPaths& paths, const AgentConfig& config, const OldPolicy& old,
-                           Weights source) {
-  const std::int64_t catalog_ns = CatalogChangeNs(paths.catalog_file);
-  const auto policy = static_cast<std::uint32_t>(config.field_policy_version);
-  if (catalog_ns == 0) return {WeightsFrom({}, config.policy_weights), policy, 0};
-  auto known = old.serial == 0 ? std::nullopt : WeightsOf(old.bytes);
-  if (known && HasSeen(old.change_ns, catalog_ns) && old.weights_policy == policy) {
-    return {std::move(*known), policy, 0};
-  }
-  WeightChoice unchanged{.entries = std::move(known).value_or(std::vector<shm::WeightEntry>()),
-                         .policy = old.weights_policy,
-                         .unseen_ns = 0};
-  if (source == Weights::kAsTheyAre) {
-    unchanged.unseen_ns = catalog_ns;
-    return unchanged;
-  }
-  auto apis = ContributionsIn(paths.catalog_file);
-  if (apis) return {WeightsFrom(std::move(*apis), config.policy_weights), policy, 0};
-  LogWarning("the weights of the policy stay as they are: {}", apis.error().message);
-  return unchanged;
-}
-
 // Held while the policy is replaced, for some milliseconds, so that no serial is given twice.
 Result<UniqueFd> LockPolicy(const AgentPaths& paths) {
   const std::filesystem::path file = paths.state_dir / kLockName;
@@ -170,9 +103,10 @@ void SetTime(const std::filesystem::path& file, std::int64_t unseen_ns) {
 
 }  // namespace
 
-std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
-  // What was synced last may be in the write-ahead log only. An empty log is made by who reads.
-  return std::max(ChangeNs(catalog_file), ChangeNs(catalog_file.string() + "-wal"));
+std::int64_t ChangeNs(const std::filesystem::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0 || info.st_size == 0) return 0;
+  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
 std::vector<std::string> AllowedModules(const AgentConfig& config) {
@@ -253,22 +187,33 @@ std::uint32_t PolicySerial(const std::filesystem::path& file) {
   return untrusted_bytes ? SerialOf(*untrusted_bytes) : 0;
 }
 
+PresentPolicy LoadPresentPolicy(const AgentPaths& paths) {
+  PresentPolicy present;
+  present.change_ns = ChangeNs(paths.policy_file());
+  const auto untrusted_bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
+  if (!untrusted_bytes || SerialOf(*untrusted_bytes) == 0) return present;
+  shm::PolicyHeader header;
+  std::memcpy(&header, untrusted_bytes->data(), sizeof header);
+  present.serial = header.policy_serial;
+  present.weights_policy = header.weights_policy;
+  present.weights = WeightsOf(*untrusted_bytes);
+  return present;
+}
+
 Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
-                       Weights source) {
+                       PolicyWeights weights) {
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
   PolicyInput input;
   input.memory = MemoryFor(paths);
   input.collection_enabled = collection_enabled;
   input.paused_until = PausedUntil(paths, SystemClock().Now());
   input.tsc_to_ns_multiplier = TscMultiplier(paths.state_dir / kClockCacheName);
-  // What takes long comes before the lock.
-  WeightChoice weights = ChooseWeights(paths, config, LoadOld(paths), source);
   input.weights = std::move(weights.entries);
   input.weights_policy = weights.policy;
   FIELDCOST_ASSIGN(const UniqueFd lock, LockPolicy(paths));
-  const OldPolicy old = LoadOld(paths);
-  input.serial = old.serial;
-  if (old.serial == 0 || BuildPolicy(config, input) != old.bytes) {
+  const std::string old = ReadFile(paths.policy_file(), kMaxPolicyBytes).value_or("");
+  input.serial = SerialOf(old);
+  if (input.serial == 0 || BuildPolicy(config, input) != old) {
     ++input.serial;
     FIELDCOST_TRY(WriteFileAtomically(paths.policy_file(), BuildPolicy(config, input), 0600));
   }
@@ -279,7 +224,14 @@ Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool 
 Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config) {
   std::error_code error;
   if (!std::filesystem::exists(paths.policy_file(), error)) return {};
-  return WritePolicyFile(paths, config, false, Weights::kAsTheyAre);
+  PresentPolicy present = LoadPresentPolicy(paths);
+  // Damaged weights know no catalogue, so that the next policy has them made anew.
+  const std::int64_t unseen_ns = present.weights ? present.change_ns : 1;
+  return WritePolicyFile(
+      paths, config, false,
+      {.entries = std::move(present.weights).value_or(std::vector<shm::WeightEntry>()),
+       .policy = present.weights_policy,
+       .unseen_ns = unseen_ns});
 }
 
 }  // namespace fieldcost::agent

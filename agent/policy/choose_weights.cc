@@ -1,0 +1,54 @@
+#include "agent/policy/choose_weights.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "agent/policy/api_weights.h"
+#include "common/base/log.h"
+
+namespace fieldcost::agent {
+namespace {
+
+// A catalogue that changed less than this before the policy was written may have changed while it
+// was being read.
+constexpr std::chrono::seconds kCatalogReadTime{10};
+
+// Whether a policy written at `policy` has seen all of a catalogue changed last at `catalog`.
+bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
+  return policy_ns - catalog_ns > std::chrono::nanoseconds(kCatalogReadTime).count();
+}
+
+}  // namespace
+
+std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
+  // What was synced last may be in the write-ahead log only. An empty log is made by who reads.
+  return std::max(ChangeNs(catalog_file), ChangeNs(catalog_file.string() + "-wal"));
+}
+
+PolicyWeights ChooseWeights(const AgentPaths& paths, const AgentConfig& config,
+                            WeightSource source) {
+  const std::int64_t catalog_ns = CatalogChangeNs(paths.catalog_file);
+  const auto policy = static_cast<std::uint32_t>(config.field_policy_version);
+  if (catalog_ns == 0) return {WeightsFrom({}, config.policy_weights), policy, 0};
+  PresentPolicy present = LoadPresentPolicy(paths);
+  if (present.weights && HasSeen(present.change_ns, catalog_ns) &&
+      present.weights_policy == policy) {
+    return {*std::move(present.weights), policy, 0};
+  }
+  PolicyWeights unchanged{
+      .entries = std::move(present.weights).value_or(std::vector<shm::WeightEntry>()),
+      .policy = present.weights_policy,
+      .unseen_ns = 0};
+  if (source == WeightSource::kPresentPolicy) {
+    unchanged.unseen_ns = catalog_ns;
+    return unchanged;
+  }
+  auto apis = ContributionsIn(paths.catalog_file);
+  if (apis) return {WeightsFrom(std::move(*apis), config.policy_weights), policy, 0};
+  LogWarning("the weights of the policy stay as they are: {}", apis.error().message);
+  return unchanged;
+}
+
+}  // namespace fieldcost::agent

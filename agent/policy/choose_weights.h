@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "agent/runs/policy_writer.h"
+#include "agent/settings/config.h"
+#include "agent/settings/paths.h"
+
+namespace fieldcost::agent {
+
+// Where the weights come from: from the local catalogue, which is read if it has changed since the
+// policy was last looked at and takes seconds then, or from the policy as it is.
+enum class WeightSource { kCatalogue, kPresentPolicy };
+
+// The weights for the next policy file: those of the local catalogue, multiplied by the service's
+// policy's. If the catalogue cannot be read they stay as they are.
+PolicyWeights ChooseWeights(const AgentPaths& paths, const AgentConfig& config,
+                            WeightSource source);
+
+// When a catalogue was last changed, in ns since 1970; 0 if there is none.
+std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
+
+}  // namespace fieldcost::agent
