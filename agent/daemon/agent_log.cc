@@ -12,9 +12,6 @@
 namespace fieldcost::agent {
 namespace {
 
-// That a user's wish waits for a daemon that uploads; a request may take a minute.
-constexpr std::chrono::seconds kForgetWaits{90};
-
 Result<BatchDetails> DetailsOf(SpooledBatch batch) {
   FIELDCOST_ASSIGN(wire::BatchContent content, wire::DecodeBatch(batch.body));
   return BatchDetails{
@@ -72,7 +69,7 @@ Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
   if (!state_->HasDatabase()) return report;
   FIELDCOST_TRY(state_->OpenDatabase());
   SpoolDb& spool = *state_->spool;
-  FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths(), kForgetWaits));
+  FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths(), kUserWaits));
   if (!lock) {
     report.stopped_by = Fail(ErrorCode::kUnavailable, "forget: another process is uploading");
     return report;

@@ -15,11 +15,8 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr std::uint32_t kMaxSentByFlush = 1024;
-// That a user's wish waits for a daemon that uploads; a request may take a minute.
-constexpr std::chrono::seconds kFlushWaits{90};
-
 // How long an upload is put off while the machine should not upload.
-constexpr std::chrono::hours kLookAgain{1};
+constexpr std::chrono::hours kPutOff{1};
 
 bool IsDue(const UploadState& upload, WallTime now) {
   const std::optional<WallTime> next = NextUploadTime(upload, now);
@@ -110,7 +107,7 @@ Status Agent::State::AgeSpool(WallTime now) {
 Result<bool> Agent::State::MayUploadNow(const UploadState& upload, WallTime now) {
   if (!IsDue(upload, now)) return false;
   if (WaitReason(paths, config, now).empty()) return true;
-  FIELDCOST_TRY(database->Set(kNextTryNumber, MicrosOf(now + kLookAgain)));
+  FIELDCOST_TRY(database->Set(kNextTryNumber, MicrosOf(now + kPutOff)));
   return false;
 }
 
@@ -118,7 +115,7 @@ Result<std::optional<UploadLock>> Agent::State::TakeTurn(UploadWish wish, WallTi
                                                          UploadState& upload) {
   const bool flush = wish == UploadWish::kEverythingNow;
   FIELDCOST_ASSIGN(std::optional<UploadLock> lock,
-                   UploadLock::Take(paths, flush ? kFlushWaits : std::chrono::seconds(0)));
+                   UploadLock::Take(paths, flush ? kUserWaits : std::chrono::seconds(0)));
   // Whoever had the lock may have done it all; whoever has it will say when to try next.
   FIELDCOST_ASSIGN(upload, LoadUploadState(now));
   if (!lock && !flush) {

@@ -10,7 +10,8 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr char kLockName[] = "upload.lock";
-constexpr std::chrono::milliseconds kLookAgain{20};
+// Between two tries: flock(2) has no time limit, and a signal that ended it would be everybody's.
+constexpr std::chrono::milliseconds kTryEvery{20};
 // Longer than an upload waits for the answer to what has left, and than most name look-ups.
 constexpr std::chrono::seconds kOffWaits{30};
 
@@ -21,7 +22,7 @@ Result<bool> Lock(int fd, const std::filesystem::path& path, std::chrono::millis
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return ErrnoError("lock", path, errno);
     if (std::chrono::steady_clock::now() >= until) return false;
-    std::this_thread::sleep_for(kLookAgain);
+    std::this_thread::sleep_for(kTryEvery);
   }
   return true;
 }

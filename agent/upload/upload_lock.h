@@ -9,6 +9,9 @@
 
 namespace fieldcost::agent {
 
+// How long a user's wish waits for a daemon that uploads: a request may take a minute.
+inline constexpr std::chrono::seconds kUserWaits{90};
+
 // Held by the one process of a user that talks to the service about batches (uploads, forgets), so
 // that no two do so about the same one. The kernel lets go of it when the process ends.
 class UploadLock {

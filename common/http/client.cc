@@ -37,7 +37,7 @@ constexpr std::uint16_t kProxyPort = 3128;
 constexpr std::size_t kMaxHeaderBytes = 16 * 1024;
 constexpr int kMaxInterimResponses = 8;  // 1xx before the real one
 constexpr std::size_t kPieceBytes = 16 * 1024;
-constexpr milliseconds kLookAgain{100};  // whether the request may go on
+constexpr milliseconds kAskEvery{100};  // whether the request may go on
 
 // Without TLS only its next_layer() is used.
 using Stream = ssl::stream<tcp::socket>;
@@ -136,7 +136,7 @@ struct Client::State {
     Outcome outcome;
     while (outcome) {
       const auto look =
-          options.may_go_on ? std::min(deadline.at, steady_clock::now() + kLookAgain) : deadline.at;
+          options.may_go_on ? std::min(deadline.at, steady_clock::now() + kAskEvery) : deadline.at;
       io.restart();
       io.run_until(look);
       if (done) return {.error = *done};
