@@ -15,23 +15,15 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kMostAnswerBytes = 64 * kKiB;
-constexpr std::size_t kMostShownBytes = 300;
 constexpr std::size_t kMostTokenBytes = 256;
 
 Result<http::Client> Connect(const std::string& url, const std::filesystem::path& ca_file,
                              std::function<Status()> may_go_on) {
-  http::ClientOptions options;
-  options.url = url;
-  options.ca_file = ca_file;
-  options.max_response_bytes = kMostAnswerBytes;
-  options.may_go_on = std::move(may_go_on);
-  options.proxy_url = http::ChooseProxy(url, "", http::ProxyVariables::FromEnvironment());
-  return http::Client::Create(std::move(options));
-}
-
-std::string Describe(const http::Response& untrusted_response) {
-  return fmt::format("status {}: {}", untrusted_response.status,
-                     EscapeControl(untrusted_response.body.substr(0, kMostShownBytes)));
+  return http::Client::Create({.url = url,
+                               .ca_file = ca_file,
+                               .max_response_bytes = kMostAnswerBytes,
+                               .proxy_url = http::ChooseProxy(url, ""),
+                               .may_go_on = std::move(may_go_on)});
 }
 
 std::string TextOf(const json::value& value, const char* key) {
@@ -89,14 +81,14 @@ Result<bool> SendOne(http::Client& client, const Login& login, Spool& spool, con
     return false;
   }
   const std::string what =
-      fmt::format("send probe points to {}: {}", client.origin(), Describe(*response));
+      fmt::format("send probe points to {}: {}", client.origin(), http::DescribeAnswer(*response));
   switch (AnswerOf(response->status)) {
     case Answer::kTaken:
       FIELDCOST_TRY(spool.MarkSent(batch.sequence));
       ++report.sent;
       return true;
     case Answer::kNever:
-      FIELDCOST_TRY(spool.MarkRefused(batch.sequence, Describe(*response)));
+      FIELDCOST_TRY(spool.MarkRefused(batch.sequence, http::DescribeAnswer(*response)));
       ++report.refused;
       return true;
     case Answer::kNotUs:
@@ -124,7 +116,8 @@ Result<Login> LogIn(const std::string& url, const std::filesystem::path& ca_file
                                 .target = "/v1/devices",
                                 .headers = {{"Content-Type", "application/json"}},
                                 .body = body}));
-  const std::string what = fmt::format("log in at {}: {}", client.origin(), Describe(response));
+  const std::string what =
+      fmt::format("log in at {}: {}", client.origin(), http::DescribeAnswer(response));
   if (response.status == 401) return Fail(ErrorCode::kUnauthenticated, "{}", what);
   if (response.status != 200 && response.status != 201) {
     return Fail(ErrorCode::kUnavailable, "{}", what);

@@ -11,6 +11,9 @@
 
 namespace fieldcost::agent {
 
+// Why a batch can be neither sent again nor taken back.
+inline constexpr char kKeyIsGone[] = "the key that signed it is gone";
+
 // The agent's Ed25519 keys, one an epoch, so that what was sent in two epochs cannot be linked:
 // files agent_keys/EPOCH (0600) in the state directory. Not thread-safe; processes that make or
 // remove keys hold the upload lock.

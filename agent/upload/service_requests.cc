@@ -16,7 +16,6 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr char kTokenName[] = "enrolment_token";
-constexpr std::size_t kMaxReasonBytes = 300;
 
 http::Request Envelope(const char* target, const std::string& service,
                        const crypto::PrivateKey& key, wire::Epoch epoch,
@@ -41,22 +40,21 @@ void AddBatch(const SpooledBatch& batch, http::Request& request) {
 
 Result<http::Client> ConnectToService(const AgentConfig& config, std::function<Status()> may_go_on,
                                       std::size_t max_response_bytes) {
-  http::ClientOptions options;
-  options.url = config.url;
-  options.ca_file = config.ca_file;
-  options.max_response_bytes = max_response_bytes;
-  options.may_go_on = std::move(may_go_on);
-  options.proxy_url =
-      http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
-  return http::Client::Create(std::move(options));
+  return http::Client::Create({.url = config.url,
+                               .ca_file = config.ca_file,
+                               .max_response_bytes = max_response_bytes,
+                               .proxy_url = http::ChooseProxy(config.url, config.proxy),
+                               .may_go_on = std::move(may_go_on)});
 }
 
-std::string DescribeAnswer(const http::Response& untrusted_response) {
-  if (untrusted_response.status / 100 == 3) {
-    return fmt::format("status {}: redirects are not followed", untrusted_response.status);
-  }
-  return fmt::format("status {}: {}", untrusted_response.status,
-                     EscapeControl(untrusted_response.body.substr(0, kMaxReasonBytes)));
+Error TryLater(std::string_view what, const http::Client& client,
+               const http::Response& untrusted_response) {
+  return Fail(ErrorCode::kUnavailable, "{} {}: {}", what, client.origin(),
+              http::DescribeAnswer(untrusted_response));
+}
+
+Error NotFromAggregator(std::string_view what, const http::Client& client, const Error& why) {
+  return Within(why, fmt::format("{} {}: answer is not the aggregator's", what, client.origin()));
 }
 
 http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,

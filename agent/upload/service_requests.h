@@ -27,8 +27,12 @@ inline constexpr std::size_t kMaxServiceAnswerBytes = 256 * kKiB;
 Result<http::Client> ConnectToService(const AgentConfig& config, std::function<Status()> may_go_on,
                                       std::size_t max_response_bytes = kMaxServiceAnswerBytes);
 
-// "status 503: <what the server says>", one line of limited length.
-std::string DescribeAnswer(const http::Response& untrusted_response);
+// Why a request is for later: "WHAT ORIGIN: status 503: ...", `what` being "upload to" or the like.
+Error TryLater(std::string_view what, const http::Client& client,
+               const http::Response& untrusted_response);
+// Why a good answer counts for nothing: it is not our aggregator's (a captive portal's, say), so
+// not its promise either.
+Error NotFromAggregator(std::string_view what, const http::Client& client, const Error& why);
 
 // The signed requests for a batch: to add it, and to take it back (with its receipt). `service` is
 // http::Client::server_name(): with another service they are worth nothing.

@@ -41,10 +41,7 @@ Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& 
                             std::string_view untrusted_body, UploadReport& report) {
   const auto answer = wire::DecodeAnswer(untrusted_body);
   if (!answer) {
-    // Not our aggregator's answer (a captive portal's, say), so not its promise either.
-    report.stopped_by = Within(
-        answer.error(),
-        fmt::format("upload to {}: answer is not the aggregator's", connection_.client().origin()));
+    report.stopped_by = NotFromAggregator("upload to", connection_.client(), answer.error());
     return {};
   }
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
@@ -63,7 +60,7 @@ Status Uploader::SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const Spoole
   // The attempt that is not made, so that the earlier one stays known as one that may have
   // arrived.
   FIELDCOST_TRY(spool.MarkAttempted(batch.id));
-  FIELDCOST_TRY(spool.MarkQuarantined(batch.id, "the key that signed it is gone", clock_->Now()));
+  FIELDCOST_TRY(spool.MarkQuarantined(batch.id, kKeyIsGone, clock_->Now()));
   FIELDCOST_TRY(transaction.Commit());
   ++report.batches_quarantined;
   return {};
@@ -102,12 +99,11 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
     case AnswerAction::kAccept:
       return NoteAnswer(spool, state, batch, response->body, report);
     case AnswerAction::kQuarantine:
-      return SetAsideRefused(spool, state, batch, DescribeAnswer(*response), report);
+      return SetAsideRefused(spool, state, batch, http::DescribeAnswer(*response), report);
     case AnswerAction::kRetryLater:
       break;
   }
-  report.stopped_by = Fail(ErrorCode::kUnavailable, "upload to {}: {}",
-                           connection_.client().origin(), DescribeAnswer(*response));
+  report.stopped_by = TryLater("upload to", connection_.client(), *response);
   report.retry_after = http::ParseRetryAfter(http::Find(response->headers, "Retry-After"));
   return {};
 }
@@ -130,15 +126,12 @@ Status Uploader::Enrol(const crypto::PrivateKey& key, wire::Epoch epoch) {
                    connection_.client().Send(MakeEnrolmentRequest(
                        connection_.client().server_name(), key, epoch, token)));
   if (response.status == 200) return {};
-  const std::string what =
-      fmt::format("enrol with {}: {}", connection_.client().origin(), DescribeAnswer(response));
-  if (ActionFor(response.status) != AnswerAction::kQuarantine) {
-    return Fail(ErrorCode::kUnavailable, "{}", what);
-  }
+  const Error refused = TryLater("enrol with", connection_.client(), response);
+  if (ActionFor(response.status) != AnswerAction::kQuarantine) return refused;
   return Fail(ErrorCode::kPermissionDenied,
               "{}; batches wait until \"fieldcost agent enrol --token-file FILE\" has a token of "
               "the service's operator",
-              what);
+              refused.message);
 }
 
 }  // namespace fieldcost::agent

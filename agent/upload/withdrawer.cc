@@ -1,7 +1,5 @@
 #include "agent/upload/withdrawer.h"
 
-#include <fmt/format.h>
-
 #include "agent/upload/answer_action.h"
 #include "agent/upload/epoch_connection.h"
 #include "agent/upload/service_requests.h"
@@ -48,9 +46,8 @@ Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgr
 Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& client,
                                const SpooledBatch& batch, ForgetReport& report) {
   if (!keys_.Has(batch.epoch)) {
-    const std::string reason = "the key that signed it is gone";
-    FIELDCOST_TRY(spool.NoteRefusal(batch.id, reason));
-    Refuse(reason, report);
+    FIELDCOST_TRY(spool.NoteRefusal(batch.id, kKeyIsGone));
+    Refuse(kKeyIsGone, report);
     return {};
   }
   FIELDCOST_ASSIGN(const crypto::PrivateKey key, keys_.For(batch.epoch));
@@ -63,9 +60,7 @@ Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& cli
     case AnswerAction::kAccept: {
       const auto answer = wire::DecodeWithdrawalAnswer(response->body);
       if (!answer) {
-        report.stopped_by = Within(
-            answer.error(),
-            fmt::format("withdraw from {}: answer is not the aggregator's", client.origin()));
+        report.stopped_by = NotFromAggregator("withdraw from", client, answer.error());
         return {};
       }
       FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
@@ -80,7 +75,7 @@ Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& cli
       return {};
     }
     case AnswerAction::kQuarantine: {
-      const std::string reason = DescribeAnswer(*response);
+      const std::string reason = http::DescribeAnswer(*response);
       FIELDCOST_TRY(spool.NoteRefusal(batch.id, reason));
       Refuse(reason, report);
       return {};
@@ -88,8 +83,7 @@ Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& cli
     case AnswerAction::kRetryLater:
       break;
   }
-  report.stopped_by = Fail(ErrorCode::kUnavailable, "withdraw from {}: {}", client.origin(),
-                           DescribeAnswer(*response));
+  report.stopped_by = TryLater("withdraw from", client, *response);
   return {};
 }
 

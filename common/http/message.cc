@@ -9,6 +9,8 @@
 namespace fieldcost::http {
 namespace {
 
+constexpr std::size_t kMaxReasonBytes = 300;
+
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // A JSON string. Bytes outside ASCII become '?': the text may quote what is not UTF-8.
@@ -48,6 +50,14 @@ std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_v
   constexpr std::chrono::seconds kMost = std::chrono::hours(24);
   const auto most = static_cast<std::uint64_t>(kMost.count());
   return std::chrono::seconds(static_cast<std::int64_t>(std::min(*number, most)));
+}
+
+std::string DescribeAnswer(const Response& untrusted_response) {
+  if (untrusted_response.status / 100 == 3) {
+    return fmt::format("status {}: redirects are not followed", untrusted_response.status);
+  }
+  return fmt::format("status {}: {}", untrusted_response.status,
+                     EscapeControl(untrusted_response.body.substr(0, kMaxReasonBytes)));
 }
 
 Response JsonError(int status, std::string_view code, std::string_view message) {

@@ -34,6 +34,10 @@ struct Response {
 // Retry-After (RFC 9110 §10.2.3) in its seconds form, at most a day; nullopt for anything else.
 std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value);
 
+// "status 503: <what the server says>", one line of limited length; of a redirect, that it is not
+// followed.
+std::string DescribeAnswer(const Response& untrusted_response);
+
 // A JSON error body {"error": code name, "message": ...} with its content type.
 Response JsonError(int status, std::string_view code, std::string_view message);
 

@@ -120,4 +120,8 @@ std::string ChooseProxy(std::string_view url, std::string_view configured,
   return "http://" + variables.https_proxy;
 }
 
+std::string ChooseProxy(std::string_view url, std::string_view configured) {
+  return ChooseProxy(url, configured, ProxyVariables::FromEnvironment());
+}
+
 }  // namespace fieldcost::http

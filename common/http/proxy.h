@@ -23,6 +23,9 @@ struct ProxyVariables {
 std::string ChooseProxy(std::string_view url, std::string_view configured,
                         const ProxyVariables& variables);
 
+// The same, by the variables of this process.
+std::string ChooseProxy(std::string_view url, std::string_view configured);
+
 // Whether a list as in NO_PROXY has the server: names and addresses separated by commas or spaces.
 // "example.org" and ".example.org" also match every name below it, "host:port" only that port,
 // "10.0.0.0/8" and "fd00::/8" the addresses of a network, "*" everything. Pure.

@@ -32,8 +32,7 @@ Result<int> Run(const Request& command, const Output& output) {
   options.root_file = paths.catalog_root_file;
   options.server.url = config.url;
   options.server.ca_file = config.ca_file;
-  options.server.proxy_url =
-      http::ChooseProxy(config.url, config.proxy, http::ProxyVariables::FromEnvironment());
+  options.server.proxy_url = http::ChooseProxy(config.url, config.proxy);
   options.full = command.full;
   options.wanted_api = command.api;
   options.progress = Progress("fragment");
