@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,18 +15,15 @@
 #include <cstdlib>
 
 #include "agent/reach/preload_variable.h"
-#include "common/base/file.h"
+#include "common/base/child_process.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-
-extern char** environ;
 
 namespace fieldcost::lab {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kSignalled = 128;  // as a shell shows it
 constexpr std::size_t kLastErrorBytes = 2048;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kLookAtTheEnd = std::chrono::milliseconds(1);
@@ -35,42 +31,6 @@ constexpr auto kLookAtTheEnd = std::chrono::milliseconds(1);
 constexpr auto kDrainAfterEnd = std::chrono::milliseconds(100);
 
 volatile std::sig_atomic_t interrupted = 0;
-
-class FileActions {
- public:
-  FileActions() { ::posix_spawn_file_actions_init(&value_); }
-  ~FileActions() { ::posix_spawn_file_actions_destroy(&value_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  posix_spawn_file_actions_t* get() { return &value_; }
-
- private:
-  posix_spawn_file_actions_t value_;
-};
-
-class Attributes {
- public:
-  Attributes() {
-    ::posix_spawnattr_init(&value_);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&value_, &none);
-    sigset_t usual;
-    ::sigemptyset(&usual);
-    ::sigaddset(&usual, SIGPIPE);
-    ::posix_spawnattr_setsigdefault(&value_, &usual);
-    ::posix_spawnattr_setpgroup(&value_, 0);
-    ::posix_spawnattr_setflags(
-        &value_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  ~Attributes() { ::posix_spawnattr_destroy(&value_); }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  posix_spawnattr_t* get() { return &value_; }
-
- private:
-  posix_spawnattr_t value_;
-};
 
 std::vector<std::string> EnvironmentOf(const ScenarioOptions& options) {
   auto added = options.environment;
@@ -88,23 +48,9 @@ std::vector<std::string> EnvironmentOf(const ScenarioOptions& options) {
   return environment;
 }
 
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-Result<Pipe> MakePipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoError("make", "a pipe", errno);
-  Pipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+// A pipe of which what is there can be taken.
+Result<Pipe> MakeDrain() {
+  FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
   ::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
   return pipe;
 }
@@ -151,23 +97,16 @@ class Drain {
   std::string last_errors_;
 };
 
-Result<pid_t> Start(const ScenarioOptions& options, const Pipe& output, const Pipe& errors) {
-  FileActions actions;
-  ::posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (options.output == OutputMode::kNull) {
-    ::posix_spawn_file_actions_addopen(actions.get(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  } else if (options.output == OutputMode::kPipe) {
-    ::posix_spawn_file_actions_adddup2(actions.get(), output.write_end.get(), STDOUT_FILENO);
+int OutputOf(OutputMode mode, const Pipe& pipe) {
+  switch (mode) {
+    case OutputMode::kPipe:
+      return pipe.write_end.get();
+    case OutputMode::kNull:
+      return kNowhere;
+    case OutputMode::kInherit:
+      break;
   }
-  ::posix_spawn_file_actions_adddup2(actions.get(), errors.write_end.get(), STDERR_FILENO);
-  Attributes attributes;
-  const std::vector<std::string> environment = EnvironmentOf(options);
-  pid_t child = 0;
-  const int why =
-      ::posix_spawnp(&child, options.command[0].c_str(), actions.get(), attributes.get(),
-                     Pointers(options.command).data(), Pointers(environment).data());
-  if (why != 0) return ErrnoError("run", options.command[0], why);
-  return child;
+  return kOurs;
 }
 
 }  // namespace
@@ -176,15 +115,20 @@ void Interrupt() { interrupted = 1; }
 bool IsInterrupted() { return interrupted != 0; }
 
 Result<ScenarioRun> RunScenario(const ScenarioOptions& options) {
-  FIELDCOST_ASSIGN(Pipe output, MakePipe());
-  FIELDCOST_ASSIGN(Pipe errors, MakePipe());
+  FIELDCOST_ASSIGN(Pipe output, MakeDrain());
+  FIELDCOST_ASSIGN(Pipe errors, MakeDrain());
   ScenarioRun run;
   if (IsInterrupted()) {
     run.interrupted = true;
     return run;
   }
   const SteadyClock::time_point begin = SteadyClock::now();
-  FIELDCOST_ASSIGN(const pid_t child, Start(options, output, errors));
+  FIELDCOST_ASSIGN(const pid_t child, StartChild({.arguments = options.command,
+                                                  .environment = EnvironmentOf(options),
+                                                  .input = kNowhere,
+                                                  .output = OutputOf(options.output, output),
+                                                  .errors = errors.write_end.get(),
+                                                  .leads_group = true}));
   output.write_end.Reset();
   errors.write_end.Reset();
   if (options.output != OutputMode::kPipe) output.read_end.Reset();
@@ -210,7 +154,7 @@ Result<ScenarioRun> RunScenario(const ScenarioOptions& options) {
   run.wall_ns = static_cast<std::uint64_t>((SteadyClock::now() - begin).count());
   const SteadyClock::time_point end = SteadyClock::now();
   while (drain.is_open() && SteadyClock::now() - end < kDrainAfterEnd) drain.Take(kLook);
-  run.status = WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
+  run.status = ShellStatus(status);
   run.involuntary_switches = static_cast<std::uint64_t>(used.ru_nivcsw);
   if (options.output == OutputMode::kPipe) run.output_hash = drain.OutputHash();
   run.last_errors = drain.last_errors();

@@ -1,15 +1,15 @@
 #include "agent/sampler/command_child.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+
+#include "common/base/child_process.h"
 
 namespace fieldcost::sampler {
 namespace {
@@ -25,20 +25,9 @@ void OnSignal(int number) {
   if (const pid_t child = running.load(); child != 0) ::kill(child, number);
 }
 
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-Result<Pipe> MakePipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoError("make", "a pipe", errno);
-  return Pipe{.read_end = UniqueFd(ends[0]), .write_end = UniqueFd(ends[1])};
-}
-
 // The child: waits for `go` to be closed; if it cannot be the command, its errno is in `why`.
-[[noreturn]] void Become(std::vector<char*> command, const CommandChild::Variables& variables,
-                         Pipe& go, Pipe& why) {
+[[noreturn]] void Become(const std::vector<char*>& command,
+                         const CommandChild::Variables& variables, Pipe& go, Pipe& why) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
   go.write_end.Reset();
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
@@ -72,12 +61,10 @@ Result<CommandChild> CommandChild::Prepare(const std::vector<std::string>& comma
                                            const Variables& variables) {
   FIELDCOST_ASSIGN(Pipe go, MakePipe());
   FIELDCOST_ASSIGN(Pipe why, MakePipe());
-  std::vector<char*> raw;
-  for (const std::string& word : command) raw.push_back(const_cast<char*>(word.c_str()));
-  raw.push_back(nullptr);
+  const std::vector<char*> words = ExecPointers(command);
   const pid_t child = ::fork();
   if (child < 0) return ErrnoError("start", command[0], errno);
-  if (child == 0) Become(std::move(raw), variables, go, why);
+  if (child == 0) Become(words, variables, go, why);
   running = child;
   return CommandChild(command[0], child, std::move(go.write_end), std::move(why.read_end));
 }
@@ -98,15 +85,13 @@ void CommandChild::Kill() const { ::kill(pid_, SIGKILL); }
 
 Result<int> CommandChild::Wait() {
   go_.Reset();
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = Reap(pid_);
   running = 0;
   pid_ = 0;
   int error = 0;
   if (::read(why_.get(), &error, sizeof error) == sizeof error)
     return ErrnoError("run", name_, error);
-  return WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
+  return ShellStatus(status);
 }
 
 }  // namespace fieldcost::sampler

@@ -11,8 +11,6 @@
 
 namespace fieldcost::sampler {
 
-inline constexpr int kSignalled = 128;  // statuses, as a shell shows them
-
 // SIGINT, SIGTERM and SIGHUP go to the child that runs, and are remembered: for the whole process,
 // from then on.
 void HandleSignals();

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/draw/terminal.h"
-#include "tools/cli/child_process.h"
+#include "tools/cli/helper_program.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -43,12 +43,12 @@ bool FitsTerminal(std::string_view text) {
 Result<bool> Show(std::string_view text, const std::string& pager) {
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
   const IgnoreInterrupts ignore;
-  FIELDCOST_ASSIGN(const pid_t child, StartChild({.arguments = {"/bin/sh", "-c", pager},
-                                                  .input = pipe.read_end.get()}));
+  FIELDCOST_ASSIGN(const pid_t child, StartHelper({.arguments = {"/bin/sh", "-c", pager},
+                                                   .input = pipe.read_end.get()}));
   pipe.read_end.Reset();
   Feed(pipe.write_end.get(), text);
   pipe.write_end.Reset();
-  const int status = WaitForChild(child);
+  const int status = WaitForHelper(child);
   return status != kCannotRun && status != kNotThere;
 }
 

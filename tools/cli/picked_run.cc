@@ -13,13 +13,11 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/shm/policy_file.h"
-#include "tools/cli/child_process.h"
+#include "tools/cli/helper_program.h"
 #include "tools/cli/pick.h"
 
 namespace fieldcost::cli {
 namespace {
-
-constexpr int kSignalled = 128;  // as a shell shows it
 
 volatile pid_t waited_for = 0;
 

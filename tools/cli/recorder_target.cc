@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agent/reach/reach.h"
+#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/command/arguments.h"
@@ -83,10 +84,8 @@ Result<int> Become(std::vector<std::string> words, const std::vector<std::string
   }
   if (!command.empty()) words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());
-  std::vector<char*> raw;
-  for (std::string& word : words) raw.push_back(word.data());
-  raw.push_back(nullptr);
-  ::execv(raw[0], raw.data());
+  const std::vector<char*> pointers = ExecPointers(words);
+  ::execv(pointers[0], pointers.data());
   return ErrnoError("run", words[0], errno);
 }
 

@@ -10,6 +10,7 @@
 #include "agent/daemon/agent.h"
 #include "agent/reach/reach.h"
 #include "agent/settings/pause.h"
+#include "common/base/child_process.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/shm/policy_file.h"
@@ -75,10 +76,8 @@ void SetEnvironment(const Request& command, const agent::AgentPaths& paths,
 
 // Returns only if the program cannot be run.
 int Execute(const std::vector<std::string>& arguments) {
-  std::vector<char*> raw;
-  for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
-  raw.push_back(nullptr);
-  ::execvp(raw[0], raw.data());
+  const std::vector<char*> words = ExecPointers(arguments);
+  ::execvp(words[0], words.data());
   const int why = errno;
   Remark(fmt::format("cannot run {}: {}", arguments[0], std::strerror(why)));
   return why == ENOENT ? kNotFoundStatus : kCannotRunStatus;

@@ -11,8 +11,8 @@
 #include "agent/reach/reach.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "tools/cli/child_process.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/helper_program.h"
 #include "tools/cli/page_file.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal_io.h"
@@ -108,10 +108,10 @@ class Recorder {
     // A signal from the terminal is the recorder's, which ends with it.
     const IgnoreInterrupts guard;
     FIELDCOST_ASSIGN(const pid_t child,
-                     StartChild({.arguments = std::move(words),
-                                 .input = nothing_.valid() ? nothing_.get() : -1,
-                                 .output = nothing_.valid() ? nothing_.get() : -1}));
-    const int status = WaitForChild(child);
+                     StartHelper({.arguments = std::move(words),
+                                  .input = nothing_.valid() ? nothing_.get() : -1,
+                                  .output = nothing_.valid() ? nothing_.get() : -1}));
+    const int status = WaitForHelper(child);
     if (status == 0) return {};
     if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
     return Fail(ErrorCode::kUnavailable,

@@ -1,11 +1,10 @@
-#include <fcntl.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "agent/daemon/agent.h"
+#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
@@ -100,18 +99,9 @@ std::string FileUrl(const std::filesystem::path& path) {
 
 // Does not wait: a browser may stay as long as it likes.
 Status OpenInBrowser(const std::string& url) {
-  std::string program = kOpener;
-  std::string argument = url;
-  char* const arguments[] = {program.data(), argument.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-  }
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, kOpener, &actions, nullptr, arguments, environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  return error == 0 ? Status() : Status(ErrnoError("run", kOpener, error));
+  FIELDCOST_TRY(StartChild(
+      {.arguments = {kOpener, url}, .input = kNowhere, .output = kNowhere, .errors = kNowhere}));
+  return {};
 }
 
 Result<Page> PageOfTable(const std::filesystem::path& file) {

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "tools/cli/child_process.h"
+#include "tools/cli/helper_program.h"
 #include "tools/report/cards/text.h"
 
 namespace fieldcost::cli {
@@ -16,7 +16,7 @@ constexpr char kFunctions[] = "--sections=3:2";
 
 Result<pid_t> StartMan(ChildOptions options) {
   options.arguments.insert(options.arguments.begin(), "man");
-  Result<pid_t> child = StartChild(std::move(options));
+  Result<pid_t> child = StartHelper(std::move(options));
   if (child) return child;
   return Fail(ErrorCode::kUnavailable, "man(1) cannot be run; use --roff instead");
 }
@@ -46,7 +46,7 @@ Result<std::string> FindManPage(const std::string& untrusted_name,
   if (untrusted_name.find('/') != std::string::npos) return std::string();
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
   ChildOptions options{
-      .arguments = {"--recode=UTF-8"}, .output = pipe.write_end.get(), .quiet = true};
+      .arguments = {"--recode=UTF-8"}, .output = pipe.write_end.get(), .errors = kNowhere};
   if (untrusted_section.empty()) {
     options.arguments.insert(options.arguments.end(), {kFunctions, "--"});
   } else {
@@ -57,7 +57,7 @@ Result<std::string> FindManPage(const std::string& untrusted_name,
   pipe.write_end.Reset();
   std::string page = ReadAll(pipe.read_end.get());
   pipe.read_end.Reset();
-  return WaitForChild(child) == 0 ? page : "";
+  return WaitForHelper(child) == 0 ? page : "";
 }
 
 std::string WithCost(std::string page, std::string_view name, const report::CostCard& card) {
@@ -79,7 +79,7 @@ Result<int> ShowManPage(const std::string& roff) {
   pipe.read_end.Reset();
   Feed(pipe.write_end.get(), roff);
   pipe.write_end.Reset();
-  return WaitForChild(child);
+  return WaitForHelper(child);
 }
 
 }  // namespace fieldcost::cli
