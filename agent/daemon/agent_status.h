@@ -14,7 +14,7 @@ namespace fieldcost::agent {
 // Program runs that were to be measured by chance, or on request, since Agent::ForgetLocal().
 struct RunCounts {
   std::uint64_t drawn = 0;      // by chance, as the field measures
-  std::uint64_t not_drawn = 0;  // the coin said no
+  std::uint64_t not_drawn = 0;  // not selected at random
   std::uint64_t asked = 0;      // measured because somebody asked, and only for that
 };
 

@@ -16,8 +16,8 @@ class Disturbance {
 
   // Before a run.
   void Begin();
-  // After it. Of the first runs nothing is known to compare with: they count as undisturbed by
-  // switches.
+  // After it: whether the run was disturbed. The first runs have nothing to be compared with, and
+  // count as undisturbed by switches.
   bool End(std::uint64_t involuntary_switches, std::uint64_t wall_ns);
 
  private:

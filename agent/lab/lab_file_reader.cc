@@ -1,3 +1,4 @@
+// Reads lab files; common/shm/lab_file.h has their layout.
 #include "agent/lab/lab_file_reader.h"
 
 #include <algorithm>
@@ -84,7 +85,7 @@ Result<LabFileApi> CheckApi(const shm::LabApi& untrusted_api) {
   return api;
 }
 
-// Takes up the API of that number, once it is called; kNone if it never was.
+// Adds the API of that number, once it is called; kNone if it never was.
 Result<std::uint32_t> IndexOf(std::uint32_t number, Reading& reading) {
   if (number >= shm::kLabApis) return kNone;
   std::uint32_t& index = reading.index_of[number];
@@ -120,7 +121,7 @@ Status ReadPairs(Reading& reading) {
     for (std::uint32_t word = 0; word < row.size(); ++word) {
       for (std::uint64_t left = row[word]; left != 0; left &= left - 1) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
-        // Of a program that still runs, it may be called only since its number was looked at.
+        // A program that still runs may have called it only after its number was looked at.
         FIELDCOST_ASSIGN(const std::uint32_t inner, IndexOf(word * 64 + bit, reading));
         if (inner == kNone || reading.file.pairs.size() == kMaxPairs) {
           return Fail(ErrorCode::kCorrupt, "a pair of an API that was not called");
@@ -186,7 +187,7 @@ Status ReadBlocks(std::uint32_t count, Reading& reading) {
       return Fail(ErrorCode::kCorrupt, "block {} cannot be read", i);
     }
     const shm::LabBlock& head = untrusted_block.head;
-    // The first block's API may be 0; of one that was never given away all is 0.
+    // API 0 may be the first block's; a block that was never given away is all zeros.
     if (head.calls == 0) continue;
     FIELDCOST_ASSIGN(const std::uint32_t index, IndexOf(head.api, reading));
     if (index == kNone) return Fail(ErrorCode::kCorrupt, "block {} is of no API", i);

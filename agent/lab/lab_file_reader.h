@@ -23,16 +23,16 @@ struct LabFileApi {
   std::uint64_t hash = 0;
   bool sighted = false;  // called, although the plan did not know it
   std::uint64_t calls = 0;
-  std::uint64_t nested = 0;  // of these, what was not recorded: inner calls
+  std::uint64_t nested = 0;  // inner ones of these, which were not recorded
   std::uint64_t abandoned = 0;
   std::optional<std::uint64_t> first_call_ns;
   std::optional<std::uint64_t> first_call_bytes;
-  // Of a map.
+  // From a map run.
   stats::CostHistogram inclusive;
   stats::CostHistogram exclusive;
   stats::CostHistogram sizes;
   std::array<std::array<std::uint64_t, shm::kBucketSlots>, shm::kLabArguments> arguments{};
-  // Of a timing run.
+  // From a timing run.
   stats::CostHistogram time;
   stats::LogSums log_time;
   stats::InputSums by_argument;
@@ -65,7 +65,7 @@ struct LabFile {
   std::vector<LabFileNode> nodes;
 };
 
-// Reads what a program left, which may be anything; has it not ended, something may be missing.
+// Reads what a program left, which may be anything; if it has not ended, something may be missing.
 // kUnavailable: its writer has not finished making it. kCorrupt, kUnsupported.
 Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes);
 

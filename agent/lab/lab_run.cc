@@ -30,10 +30,11 @@ void RemoveLabFiles(const fs::path& directory) {
   for (const fs::path& path : LabFilesIn(directory)) fs::remove(path, error);
 }
 
-// Programs that the command has left behind may still be at it. `patience_ms` is for all of them.
+// Waits for a program that the command has left behind; `patience_ms` is for all of them together.
 bool WaitUntilEnded(const agent::RunFileBytes& bytes, int& patience_ms) {
   while (agent::IsBeingWritten(bytes.fd())) {
     if (patience_ms <= 0) return false;
+    // A lock's end wakes nobody who only asks for it (F_OFD_GETLK): it is asked for again.
     ::poll(nullptr, 0, kLookMs);
     patience_ms -= kLookMs;
   }

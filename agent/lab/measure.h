@@ -23,11 +23,10 @@ namespace fieldcost::lab {
 struct MeasureOptions {
   LabRunner runner;
   std::string apis;                  // globs "library!symbol", comma-separated; empty = all
-  std::vector<std::string> isolate;  // such globs: of what gets runs alone
+  std::vector<std::string> isolate;  // such globs, for what gets runs of its own
   std::uint32_t rounds = 5;
-  std::uint32_t warmup = 0;  // runs before all others, without the library
-  std::optional<std::uint64_t>
-      seed;  // of the order; nullopt: from what is called, so that it repeats
+  std::uint32_t warmup = 0;           // runs before all others, without the library
+  std::optional<std::uint64_t> seed;  // of the order; none: from what is called, so that it repeats
   std::optional<std::chrono::milliseconds> max_time;  // of everything
   std::string prepare;                                // a shell command before each run
   std::string cleanup;                                // and one at the end
@@ -67,18 +66,16 @@ struct Measurement {
   std::uint64_t seed = 0;
   std::uint32_t finished_rounds = 0;
   std::uint32_t accepted_runs = 0;
-  std::uint32_t surprised_runs =
-      0;  // thrown away: something was called that the plan did not expect
+  std::uint32_t surprised_runs = 0;  // thrown away: an unplanned call
   std::uint32_t replans = 0;
   std::uint32_t disturbed_runs = 0;  // thrown away and repeated: the machine was disturbed
   std::uint32_t disturbed_kept = 0;  // kept, since repeating did not help or there was no time
   std::uint32_t failed_runs = 0;     // thrown away: another exit status than the plain run's
   std::uint32_t other_outputs = 0;   // runs whose output differed from the plain run's
   std::uint64_t lost_calls = 0;
-  std::uint64_t lost_nodes =
-      0;                       // calls that the tree of stacks tells of their callers: it was full
-  std::uint32_t left_out = 0;  // APIs beyond what a file takes, or with too long names
-  std::uint32_t detached = 0;  // programs that could not be measured to their end
+  std::uint64_t lost_nodes = 0;  // calls counted in their callers' node: the tree was full
+  std::uint32_t left_out = 0;    // APIs beyond what a file takes, or with too long names
+  std::uint32_t detached = 0;    // programs that could not be measured to their end
   std::uint32_t still_running = 0;
   std::uint32_t refused = 0;  // files of programs, or parts of them, that no calls could have made
   int cleanup_status = 0;

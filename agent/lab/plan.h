@@ -61,10 +61,10 @@ struct Grouping {
   // No grouping has fewer: the clique's size and the isolated APIs.
   std::uint32_t lower_bound = 0;
   bool is_fewest = false;   // as many as lower_bound. False says nothing: bounds may be too low
-  std::uint64_t steps = 0;  // what it cost, in words and APIs looked at; at most kMostGroupSteps
+  std::uint64_t steps = 0;  // words and APIs that were looked at, at most kMostGroupSteps
 };
 
-// Of every call together, whatever the graph; less than a second.
+// Limits the steps of one GroupApis(), whatever the graph: less than a second.
 inline constexpr std::uint64_t kMostGroupSteps = std::uint64_t{1} << 28;
 
 // Groups APIs into as few timing passes as are found: DSATUR (Brelaz 1979), and where no API was

@@ -1,3 +1,4 @@
+// Writes the lab's plan; common/shm/lab_file.h has its layout.
 #include "agent/lab/plan_file.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ namespace fieldcost::lab {
 struct PlanFile {
   std::uint32_t mode = shm::kLabMap;
   std::uint64_t tsc_to_ns_multiplier = 0;
-  std::vector<shm::LabPlanEntry> entries;  // of a map none
+  std::vector<shm::LabPlanEntry> entries;  // none for a map
   std::string globs;                       // "library!symbol", comma-separated; empty = all
   bool data_slots = false;
 };

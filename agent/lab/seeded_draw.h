@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/check.h"
 #include "common/shm/mix.h"
 
 namespace fieldcost::lab {
@@ -19,6 +20,7 @@ class SeededDraw {
 
   // Uniform in 0 .. bound - 1. REQUIRES: bound > 0.
   std::uint64_t Below(std::uint64_t bound) {
+    FIELDCOST_CHECK(bound > 0);
     const std::uint64_t unfair = (~std::uint64_t{0} - bound + 1) % bound;  // 2^64 mod bound
     std::uint64_t bits = bits_();
     while (bits < unfair) bits = bits_();

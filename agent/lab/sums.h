@@ -41,7 +41,8 @@ struct ApiSums {
   stats::CostHistogram sizes;
   std::uint64_t first_call_bytes = 0;
   std::uint64_t other_bytes = 0;
-  // Integer arguments that costs may grow with: below 2^32 in 99 of 100 calls, of 4 log2 buckets.
+  // Integer arguments that costs may grow with: below 2^32 in 99 of 100 calls, in 4 log2 buckets or
+  // more.
   std::vector<std::uint32_t> arguments;
   TimeSums times;
 };
@@ -54,22 +55,23 @@ struct StackSums {
 // Everything that was found, by API.
 class Sums {
  public:
-  // Of the map run: what is called, and what shares a stack.
+  // Takes from the map run what is called, and what shares a stack.
   void AddMap(const LabRun& map);
 
-  // What a timing run of `group` (indices of apis()) says: nothing, if it was as planned.
+  // What a timing run showed that was not planned, as indices of apis().
   struct Surprise {
-    std::vector<std::uint32_t> apis;  // concerned
+    std::vector<std::uint32_t> apis;  // that it concerns
     bool any() const { return !apis.empty(); }
   };
-  // Takes up APIs that were called although the plan did not know them, and pairs that it took for
-  // impossible. Recursion is none.
+  // Adds APIs that were called although the plan did not know them, and pairs that it took for
+  // impossible. Recursion is no surprise.
   Surprise LearnFrom(const LabRun& run);
 
-  // Adds a timing run's times to `round`, by API; `argument` is by API what costs were told by.
+  // Adds a timing run's times to `round`, by API; `argument` says, by API, which argument the times
+  // are told apart by.
   void AddTimes(const LabRun& run, const std::vector<std::uint32_t>& argument,
                 std::vector<TimeSums>& round) const;
-  // A round is finished.
+  // Adds a round that is finished.
   void AddRound(const std::vector<TimeSums>& round);
 
   const std::vector<ApiSums>& apis() const { return apis_; }

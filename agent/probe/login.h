@@ -24,12 +24,11 @@ std::filesystem::path WorkFile(const agent::AgentPaths& paths);  // state/probe_
 Result<agent::Consent> ProbeConsent(const agent::AgentPaths& paths);
 // kPermissionDenied: names the file, what it says, and who can change it.
 Status CheckProbesPermitted(const agent::AgentPaths& paths);
-// What is asked before each piece of a request. kPermissionDenied unless it is on, here and in
-// force.
+// Asked before each piece of a request. kPermissionDenied unless the consent in force is `on`.
 Status CheckMaySendProbes(const agent::AgentPaths& paths);
 Status SaveProbeConsent(const agent::AgentPaths& paths, agent::Mode mode, WallTime now);
 
-// The server, and what it knows this machine by.
+// The server, and how it knows this machine.
 struct Login {
   std::string url;
   std::string user;
@@ -42,7 +41,7 @@ struct Login {
 // kCorrupt.
 Result<Login> LoadLogin(const agent::AgentPaths& paths);
 Status SaveLogin(const agent::AgentPaths& paths, const Login& login);
-// Nothing if there is none.
+// Does nothing if there is none.
 Status RemoveLogin(const agent::AgentPaths& paths);
 
 }  // namespace fieldcost::probe

@@ -1,3 +1,4 @@
+// Writes and reads plans of probe points; common/shm/probe_file.h has their layout.
 #include "agent/probe/plan.h"
 
 #include <cstring>
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxPlanBytes =
     sizeof(shm::ProbePlan) + shm::kMaxProbePoints * sizeof(shm::ProbePlanPoint);
 
-// With its end; the field is zero. False, and nothing stored, if it does not fit.
+// Stores a text in a field of zeros; false, and nothing stored, if it does not fit with its end.
 template <std::size_t kBytes>
 bool Store(const std::string& text, char (&field)[kBytes]) {
   if (text.size() >= kBytes || text.find('\0') != std::string::npos) return false;

@@ -50,7 +50,7 @@ struct PlanOptions {
   std::uint64_t session = 0;               // random, not 0
   std::uint64_t tsc_to_ns_multiplier = 0;  // agent::CalibrateTsc(); 0: the TSC is no clock here
   std::uint64_t start_unix_ns = 0;         // now, right before the program is started
-  ::pid_t starter = 0;                     // whose child (or who itself) starts then; 0: nobody's
+  ::pid_t starter = 0;                     // the process that starts it, or becomes it; 0: none
   bool stacks = false;                     // points of the source have stacks, too
   bool local = false;                      // never to be sent
   std::string build;                       // at most 63 bytes
@@ -73,7 +73,7 @@ struct PlanFacts {
   std::string build;
   std::vector<std::string> tags;
 };
-// What a session's plan says, for who collects. kNotFound, kCorrupt, kUnsupported.
+// What a session's plan says, for its collector. kNotFound, kCorrupt, kUnsupported.
 Result<PlanFacts> ReadPlan(const std::filesystem::path& directory);
 
 }  // namespace fieldcost::probe

@@ -1,3 +1,4 @@
+// Reads probe.toml, the points that a user names: ReadPoints() and ParsePoints() of plan.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 using config::TomlFile;
 
-// As the library has it: further ones for one function are not taken.
+// As many as the library takes for one function.
 constexpr std::size_t kMostOfFunction = 4;
 constexpr char kLabelRule[] = "expected 1 to 64 bytes without control characters";
 
@@ -70,12 +71,12 @@ void ReadValue(TomlFile& file, const std::string& key, NamedPoint& point) {
   if (text == "result") {
     point.value = 7;
     if ((point.when & shm::kProbeReturn) == 0) {
-      file.Refuse(key, "a result is there with when = \"return\" or \"both\" only");
+      file.Refuse(key, "\"result\" needs when = \"return\" or \"both\"");
     }
   } else if (text.size() == 4 && text.starts_with("arg") && text[3] >= '1' && text[3] <= '6') {
     point.value = static_cast<std::uint8_t>(text[3] - '0');
     if ((point.when & shm::kProbeEntry) == 0) {
-      file.Refuse(key, "an argument is there with when = \"entry\" or \"both\" only");
+      file.Refuse(key, "an argument needs when = \"entry\" or \"both\"");
     }
   } else {
     file.Refuse(key, "expected \"arg1\" to \"arg6\" or \"result\"");
@@ -115,7 +116,8 @@ void ReadNamed(TomlFile& file, std::vector<NamedPoint>& named) {
     const std::string prefix = fmt::format("point.{}.", i);
     named.push_back(ReadPoint(file, prefix));
     if (++of_function[named.back().at] > kMostOfFunction) {
-      file.Refuse(prefix + "at", fmt::format("at most {} points of one function", kMostOfFunction));
+      file.Refuse(prefix + "at",
+                  fmt::format("at most {} points for one function", kMostOfFunction));
     }
   }
 }

@@ -1,3 +1,4 @@
+// Reads rings; common/shm/probe_file.h has their layout.
 #include "agent/probe/ring_reader.h"
 
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include "agent/probe/ring_records.h"
 #include "agent/runs/liveness.h"
 #include "agent/runs/untrusted_fields.h"
+#include "common/base/check.h"
 #include "common/base/read_at.h"
 
 namespace fieldcost::probe {
@@ -33,7 +35,7 @@ bool IsSame(const shm::ProbeEventId& one, const shm::ProbeEventId& other) {
   return one.run == other.run && one.number == other.number;
 }
 
-// Of a ring's or the header's part about losses.
+// Adds what a ring, or the header, says of losses.
 template <typename Part>
 void AddIncomplete(const Part& untrusted, RunFacts& facts) {
   const std::uint32_t count = std::min(untrusted.incomplete_count, shm::kProbeIncomplete);
@@ -162,6 +164,7 @@ bool RingFile::IsBeingWritten() const { return agent::IsBeingWritten(fd_.get());
 Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t position,
                                           std::size_t most,
                                           const std::function<void(const RingHit&)>& visit) const {
+  FIELDCOST_CHECK(ring < shm::kProbeRings);
   const std::uint64_t head = heads_[ring];
   if (head - position > shm::kProbeRingBytes || head % kRecordBytes != 0 ||
       position % kRecordBytes != 0) {
@@ -193,12 +196,13 @@ Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t positi
 }
 
 Status RingFile::Release(std::size_t ring, std::uint64_t position) {
+  FIELDCOST_CHECK(ring < shm::kProbeRings);
   if (position - tails_[ring] > heads_[ring] - tails_[ring]) {
     return Fail(ErrorCode::kInvalidArgument, "{}: ring {} ends before {}", name_, ring, position);
   }
   const auto blocks = static_cast<std::uint8_t>(position / shm::kProbeBlockBytes);
   const std::uint64_t at = RingOffset(ring);
-  // The next reader first: he may see a hit twice, never miss one that the program has overwritten.
+  // First for the next reader: it may see a hit twice, but misses none that the program overwrites.
   if (::pwrite(fd_.get(), &position, sizeof position,
                static_cast<off_t>(at + offsetof(shm::ProbeRing, tail))) != sizeof position ||
       ::pwrite(fd_.get(), &blocks, sizeof blocks,

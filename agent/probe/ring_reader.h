@@ -56,7 +56,7 @@ struct RingHit {
   bool stack_is_short = false;                     // less of it than usual
 };
 
-// Of a program. Fixed but for those that say otherwise, which are of the last Refresh().
+// Facts about a program's run. Those that change are as of the last Refresh().
 struct RunFacts {
   std::uint64_t run = 0;  // not 0
   std::uint64_t session = 0;
@@ -76,7 +76,8 @@ struct RunFacts {
   std::uint64_t dropped = 0;      // in all rings: found no space
   std::uint64_t interrupted = 0;  // in all rings: in signal handlers
   std::vector<shm::ProbeEventId> incomplete;  // events that lost a hit, sorted, each once
-  // More lost one than can be told: all that were open at some time in between, in ticks.
+  // More events lost a hit than can be listed: all that were open at some time in between, in
+  // ticks.
   bool all_incomplete = false;
   std::uint64_t open_from_ticks = 0;
   std::uint64_t open_until_ticks = 0;
@@ -103,9 +104,9 @@ class RingFile {
   // Read(): what comes after a `false` is final. In doubt true.
   bool IsBeingWritten() const;
 
-  // Up to where it was given back: where to begin if nothing else is known.
+  // The position up to which it was given back: where to begin if nothing else is known.
   std::uint64_t tail(std::size_t ring) const { return tails_[ring]; }
-  // Up to where it is written, by the last Refresh().
+  // The position up to which it is written, as of the last Refresh().
   std::uint64_t head(std::size_t ring) const { return heads_[ring]; }
 
   struct Progress {
@@ -113,14 +114,15 @@ class RingFile {
     bool at_end = true;          // false: `most` was reached first
   };
   // Calls visit(hit) for at most `most` hits of a ring in [position, head), in the ring's order.
-  // REQUIRES: ring < shm::kProbeRings; position is tail(), or of a Progress. kCorrupt: what is
-  // there is no ring; its other rings may be sound. kIo.
+  // REQUIRES: ring < shm::kProbeRings; position is tail(), or from a Progress. kCorrupt: this is no
+  // ring; the file's others may be sound. kIo.
   Result<Progress> Read(std::size_t ring, std::uint64_t position, std::size_t most,
                         const std::function<void(const RingHit&)>& visit) const;
-  // Gives back what is before `position`, which is of a Progress; the program may use it again.
+  // Gives back what is before `position`, which is from a Progress; the program may use it again.
+  // REQUIRES: ring < shm::kProbeRings.
   Status Release(std::size_t ring, std::uint64_t position);
 
-  // Complete ones, in the order in which they were loaded.
+  // The modules that are complete, in the order in which they were loaded.
   std::vector<RingModule> Modules() const;
 
   // A site that a hit names. nullopt: it is not complete (yet), or makes no sense.

@@ -12,8 +12,8 @@
 
 namespace fieldcost::probe {
 
-// What is said to fieldcost-probe-server. The server's answers are untrusted; what of them is shown
-// is escaped and bounded.
+// Requests to fieldcost-probe-server. Its answers are untrusted; what is shown of them is escaped
+// and bounded.
 
 struct Account {
   std::string user;
@@ -31,9 +31,9 @@ struct SendReport {
   std::uint64_t left = 0;
   std::optional<Error> stopped_by;
 };
-// Sends what is queued, the oldest first, until there is no more or something is in the way; a
-// batch leaves the spool when the server says that it has it. Stops at once where consent is
-// withdrawn. Notes when to try again.
+// Sends queued batches, the oldest first, until none is left or something is in the way; a batch
+// leaves the spool when the server says that it has it. Stops at once when consent is withdrawn.
+// Notes when to try again.
 Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, const Clock& clock);
 
 }  // namespace fieldcost::probe

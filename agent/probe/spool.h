@@ -31,20 +31,20 @@ class Spool {
   EventStore& events() { return *events_; }
   sqlite::Database& database() { return *database_; }
 
-  // Up to where each ring of a run is in the database; 0: nothing yet.
+  // The position up to which each ring of a run is in the database; 0: nothing yet.
   using Positions = std::array<std::uint64_t, shm::kProbeRings>;
   Result<Positions> PositionsOf(std::uint64_t run);
 
   enum class Destination { kHere, kServer };
-  // Keeps a batch and the new positions, or neither. To be sent: it gets the next sequence.
-  // `batch.sequence` is set here. Where it goes is asked within the transaction, so that what is
-  // kept while consent is withdrawn is either deleted with the rest or not queued.
+  // Keeps a batch and the new positions, or neither. `batch.sequence` is set here: one to be sent
+  // gets the next. Where it goes is asked within the transaction, so that what is kept while
+  // consent is withdrawn is either deleted with the rest or not queued.
   Status Keep(Batch batch, std::uint64_t run, const Positions& positions,
               const std::function<Result<Destination>()>& destination);
-  // All of a run has been read.
+  // Once all of a run has been read.
   Status ForgetPositions(std::uint64_t run);
 
-  // For whom batches are numbered; empty: nobody yet.
+  // The device for which batches are numbered; empty: none yet.
   Result<std::string> Device();
   Status SetDevice(const std::string& device);
 
@@ -54,9 +54,9 @@ class Spool {
   };
   Result<std::optional<Outgoing>> FirstOutgoing();
   Status MarkSent(std::uint64_t sequence);
-  // The server will never take it: its bytes go, and it is counted.
+  // Drops the bytes of a batch that the server will never take, and counts it.
   Status MarkRefused(std::uint64_t sequence, const std::string& reason);
-  // Consent was withdrawn, or another server is to get what comes; how many batches went.
+  // Drops all batches, since consent was withdrawn or another server gets what comes; how many.
   Result<std::uint64_t> DropOutgoing();
 
   // When to try again, after failures: 1 minute, doubling to 1 hour, or what the server asked for.
@@ -74,7 +74,7 @@ class Spool {
   };
   Result<Totals> Count();
 
-  // Removes events, and batches, the oldest first, until all takes at most `most_bytes`.
+  // Removes events and batches, the oldest first, until all together takes at most `most_bytes`.
   Status Trim(std::uint64_t most_bytes = kMostBytes);
 
  private:

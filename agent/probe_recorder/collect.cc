@@ -1,3 +1,4 @@
+// `fieldcost-probe collect`: Collect() of record.h.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ void HandleStops() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-// One collector a session that nobody else holds.
+// Collectors, one for each session that nobody else holds.
 class Sessions {
  public:
   Sessions(const agent::AgentPaths& paths, Spool& spool) : paths_(paths), spool_(spool) {}
@@ -132,6 +133,7 @@ Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions
       std::filesystem::remove(WorkFile(paths), error);
     }
     if (options.once || g_stop != 0 || (!is_left && sent.left == 0)) break;
+    // Rings wake nobody: programs do not know who reads them. A signal ends the wait.
     ::poll(nullptr, 0, is_left ? kLookEveryMs : kTryEveryMs);
   }
   std::string said =

@@ -15,9 +15,9 @@ namespace fieldcost::probe {
 namespace {
 
 constexpr std::size_t kHitsAtOnce = 64;
-constexpr std::size_t kBuildIdBytes = 6;  // that stand for a build without a name
+constexpr std::size_t kBuildIdBytes = 6;  // that name a build without a name
 constexpr std::size_t kMaxIoBytes = 4096;
-// Of clocks that are read one after the other; a machine that sleeps does so for longer.
+// Two clocks that are read one after the other differ by less; a machine sleeps for longer.
 constexpr std::int64_t kSleepNs = 100'000'000;
 
 using Monotonic = std::chrono::steady_clock;
@@ -27,7 +27,7 @@ std::int64_t SleptNs() {
   return static_cast<std::int64_t>(ClockNs(CLOCK_BOOTTIME) - MonotonicNs());
 }
 
-// What the process has had read from disks; 0 if that is not to be known.
+// How much the process has read from disks; 0 if it cannot be known.
 std::uint64_t DiskReadOf(std::uint32_t pid) {
   const auto text = ReadFile(fmt::format("/proc/{}/io", pid), kMaxIoBytes);
   if (!text) return 0;
@@ -111,7 +111,7 @@ Status Collector::OpenNew() {
     }
     auto file = RingFile::Open(path);
     if (!file) {
-      // Of one that is being made there will be more to see.
+      // One that is being made is looked at again.
       if (file.error().code == ErrorCode::kUnavailable || file.error().code == ErrorCode::kNotFound)
         continue;
       LogWarning("{}: {}", path.string(), file.error().message);
@@ -174,7 +174,7 @@ Status Collector::ReadRings(Program& program) {
                             [&](const RingHit& hit) { program.batch.Add(hit, program.file); });
       if (!progress) {
         if (progress.error().code != ErrorCode::kCorrupt) return progress.error();
-        // Its other rings may be sound; of this one nothing more is believed.
+        // Nothing more of this ring is believed; the others may be sound.
         program.batch.MarkAllIncomplete();
         program.positions[ring] = program.file.head(ring);
         break;
@@ -203,7 +203,7 @@ Status Collector::Keep(Program& program) {
   Status kept = spool_.Keep(batch, run, program.positions, [this] { return DestinationNow(); });
   if (!kept && (kept.error().code == ErrorCode::kTooLarge ||
                 kept.error().code == ErrorCode::kInvalidArgument)) {
-    LogWarning("points stay on this machine: {}", kept.error().message);
+    LogWarning("probe points stay on this machine: {}", kept.error().message);
     kept = spool_.Keep(batch, run, program.positions, [] { return Spool::Destination::kHere; });
   }
   FIELDCOST_TRY(std::move(kept));

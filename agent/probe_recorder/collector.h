@@ -21,8 +21,8 @@ namespace fieldcost::probe {
 class Collector {
  public:
   struct Options {
-    std::size_t batch_bytes = 128 * 1024;  // that are kept at once ...
-    std::chrono::seconds batch_age{60};    // ... or when they are so old
+    std::size_t batch_bytes = 128 * 1024;  // a batch is kept once it has so many,
+    std::chrono::seconds batch_age{60};    // or is so old
   };
 
   // REQUIRES: all outlive this.
@@ -31,13 +31,13 @@ class Collector {
   ~Collector();
 
   struct Report {
-    std::uint64_t hits = 0;  // read, of all looks so far
+    std::uint64_t hits = 0;  // read, in all looks so far
     std::uint64_t runs = 0;
     std::uint64_t refused = 0;  // files that could not be understood
     std::uint64_t dropped = 0;  // hits that found no space in their rings
     bool has_programs = false;  // some still run
   };
-  // One look at all programs. What is read may wait for more before it is kept, unless `all`.
+  // Looks at all programs once. What is read may wait for more before it is kept, unless `all`.
   Result<Report> Look(bool all);
 
  private:

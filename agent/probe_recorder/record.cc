@@ -92,7 +92,7 @@ class Recorder {
   }
 
   const Collector::Report& report() const { return report_; }
-  // Of the last look.
+  // The error of the last look.
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
@@ -115,7 +115,7 @@ Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& opt
   FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
 
   FIELDCOST_ASSIGN(Session session, Session::Make(paths));
-  // If this is killed, somebody is to look.
+  // If this process is killed, the collector is started by it.
   FIELDCOST_TRY(WriteFileAtomically(WorkFile(paths), "", 0600));
   sampler::HandleSignals();
   Recorder recorder(paths, options, clock, session, spool);

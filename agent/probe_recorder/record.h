@@ -23,12 +23,12 @@ struct RecordOptions {
 };
 
 struct Recorded {
-  int status = 0;  // of the command's last run; of the first that failed
+  int status = 0;  // of the first run that failed, else 0
   std::uint64_t runs = 0;
   std::uint64_t programs = 0;
   std::uint64_t hits = 0;
   std::uint64_t dropped = 0;
-  bool goes_on = false;  // programs that were started still run: who collects next has them
+  bool goes_on = false;  // some programs still run: the next collector takes over
 };
 
 // Runs the command with the probe library, and collects what its programs pass. kPermissionDenied:

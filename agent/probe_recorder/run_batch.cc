@@ -13,7 +13,7 @@ constexpr std::size_t kHitBytes = 20;
 constexpr std::size_t kEventBytes = 40;
 constexpr std::size_t kMostOpen = 4096;  // events that are remembered to be open
 constexpr std::size_t kMessageBytes = 12;
-constexpr std::uint64_t kManyReadBytes = 1 << 20;  // says "disk" if nobody said anything
+constexpr std::uint64_t kManyReadBytes = 1 << 20;  // a run without tags gets "disk"
 
 std::uint64_t Bounded(std::uint64_t ns) { return std::clamp(ns, kLeastNs, kMostNs - 1); }
 

@@ -12,29 +12,30 @@
 
 namespace fieldcost::probe {
 
-// Makes batches of one program's hits, as they come. Not thread-safe.
+// Makes batches from one program's hits, as they come. Not thread-safe.
 class RunBatch {
  public:
   // REQUIRES: `namer` outlives this.
   RunBatch(const RunFacts& facts, const PlanFacts& plan, StackNamer& namer);
 
-  // What is mapped may have changed.
+  // Replaces what is known to be mapped.
   void SetMap(unwind::ModuleMap map) { map_ = std::move(map); }
   void Add(const RingHit& untrusted_hit, const RingFile& file);
 
-  // An event that began before this was made, and is not over.
+  // Tells of an event that began before this was made, and is not over.
   void Remember(const EventId& id, std::uint64_t begin_ns) { open_.emplace(id, begin_ns); }
 
-  // Of all events that are open, or were since the last batch: lost hits, or the machine slept.
+  // Notes that events lost hits: one, all that are open or were since the last batch, or those that
+  // were open at any time in between.
   void MarkIncomplete(const shm::ProbeEventId& event);
   void MarkAllIncomplete();
-  // Of those that were open at any time between.
   void MarkIncompleteBetween(std::uint64_t from_ns, std::uint64_t until_ns);
+  // Notes that the machine slept during all that are open or were since the last batch.
   void MarkAllSuspended();
   void SetDiskRead(std::uint64_t bytes);
   void SetLost(std::uint64_t hits) { batch_.runs[0].lost_hits = hits; }
 
-  // About what the batch takes, encoded.
+  // About how much the batch takes, encoded.
   std::size_t bytes() const { return bytes_; }
   bool empty() const { return batch_.hits.empty() && batch_.events.empty(); }
   const Batch& batch() const { return batch_; }
@@ -48,7 +49,7 @@ class RunBatch {
   void Begin();
 
   StackNamer& namer_;
-  const RunFacts facts_;  // of the beginning
+  const RunFacts facts_;  // as they were at the beginning
   Run run_;
   unwind::ModuleMap map_;
   Batch batch_;
@@ -58,7 +59,7 @@ class RunBatch {
   std::map<std::uint32_t, Site> sites_;                // the same, for good
   std::map<Frame, std::uint32_t> frame_index_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> stack_index_[2];  // whole, cut
-  // Begun, and not over by what has been seen; when they began.
+  // When events began that are not over, as far as has been seen.
   std::map<EventId, std::uint64_t> open_;
 };
 

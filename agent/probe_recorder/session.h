@@ -11,8 +11,8 @@
 
 namespace fieldcost::probe {
 
-// A directory on memory in which the programs of one `fieldcost probe run` leave their rings. Who
-// holds it is its only collector; the lock ends with the process. Moves.
+// A directory on memory in which the programs of one `fieldcost probe run` leave their rings. Its
+// holder is its only collector; the lock ends with the process. Moves.
 class Session {
  public:
   // A new one with a random id. Errors: those of agent::MakeMemoryDir().
@@ -23,9 +23,9 @@ class Session {
   const std::filesystem::path& directory() const { return directory_; }
   std::uint64_t id() const { return id_; }
 
-  // Files of programs, by name.
+  // The files that programs left, by name.
   std::vector<std::filesystem::path> Files() const;
-  // With everything in it.
+  // Removes it with everything in it.
   Status Remove();
 
  private:
@@ -37,7 +37,7 @@ class Session {
   UniqueFd lock_;
 };
 
-// All that are there, of each usable memory root.
+// All sessions that are there, in each usable memory root.
 std::vector<std::filesystem::path> SessionDirectories(const agent::AgentPaths& paths);
 
 }  // namespace fieldcost::probe

@@ -17,7 +17,8 @@
 
 namespace fieldcost::probe {
 
-// What a program has mapped: as the kernel tells it while it runs, else as it wrote down.
+// What a program has mapped: as the kernel tells it while it runs, else as the program wrote it
+// down.
 unwind::ModuleMap MapOf(const RingFile& file);
 
 struct NamedStack {

@@ -1,3 +1,4 @@
+// Writes policy files; common/shm/policy_file.h has their layout.
 #include "agent/runs/policy_writer.h"
 
 #include <fcntl.h>
@@ -125,7 +126,8 @@ std::vector<std::string> AllowedModules(const AgentConfig& config) {
   return modules;
 }
 
-// As the policy file has it: programs go on by themselves, whoever runs then.
+// The second at which programs measure again by themselves, whoever runs then; 0: not by
+// themselves.
 std::uint32_t ResumeSecond(const std::optional<WallTime>& paused_until) {
   if (!paused_until) return 0;
   const auto second =

@@ -1,3 +1,4 @@
+// Reads run files; common/shm/run_file.h has their layout.
 #include "agent/runs/run_file_reader.h"
 
 #include <fcntl.h>
@@ -25,6 +26,7 @@ constexpr int kMaxCellReads = 100;
 constexpr std::uint64_t kNsPerMicrosecond = 1000;
 
 Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) {
+  // What could mislead whoever reads on.
   const auto soname = TextOf(untrusted_pick.soname);
   const auto symbol = TextOf(untrusted_pick.symbol);
   const auto version = TextOf(untrusted_pick.symbol_version);
@@ -39,6 +41,7 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) 
       std::popcount(untrusted_pick.metrics) != static_cast<int>(info.metrics_per_pick)) {
     return Fail(ErrorCode::kCorrupt, "metric set {:#x}", untrusted_pick.metrics);
   }
+  // What is taken as it is: names, and how the pick was drawn.
   RunPick pick{
       .api = {.soname = std::string(*soname),
               .package_version = {},
@@ -60,6 +63,7 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) 
                 .probe_weight = untrusted_pick.probe_weight,
                 .by_last_draw = (untrusted_pick.flags & shm::kPickByLastDraw) != 0},
       .chances = {.run = info.selection_per_65536, .time = info.time_per_65536}};
+  // What only some picks have.
   if ((untrusted_pick.flags & shm::kPickLater) != 0) {
     pick.chances.phase = untrusted_pick.selection_per_65536;
   }
@@ -341,6 +345,19 @@ Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool proc
   return {};
 }
 
+// The first thread slot from `slot` on whose counters may hold something but zeros; kThreadSlots if
+// there is none.
+std::uint64_t NextCountingSlot(const RunBytes& untrusted_bytes, const RunInfo& info,
+                               std::uint64_t slot) {
+  if (slot >= shm::kThreadSlots) return shm::kThreadSlots;
+  const std::uint64_t begin = shm::CountersOffset(info.pick_capacity, info.layout);
+  const std::uint64_t slot_bytes = shm::CounterSlotBytes(info.pick_capacity);
+  const std::uint64_t offset = begin + slot * slot_bytes;
+  const std::uint64_t data = untrusted_bytes.NextData(offset);
+  if (data < offset + slot_bytes) return slot;
+  return std::min<std::uint64_t>((data - begin) / slot_bytes, shm::kThreadSlots);
+}
+
 // Calls that a counter counted, by pick.
 Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
                                                 const RunInfo& info) {
@@ -349,15 +366,11 @@ Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
   std::vector<std::uint64_t> calls(info.pick_count);
   if (calls.empty()) return calls;
   std::vector<shm::CallCounter> untrusted_counters(info.pick_count);
-  for (std::uint32_t slot = 0; slot < shm::kThreadSlots; ++slot) {
-    const std::uint64_t offset = begin + slot * slot_bytes;
-    const std::uint64_t data = untrusted_bytes.NextData(offset);
-    if (data >= offset + slot_bytes) {
-      slot = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>((data - begin) / slot_bytes, shm::kThreadSlots) - 1);
-      continue;
-    }
-    if (!untrusted_bytes.Read(offset, untrusted_counters.data(),
+  const auto next = [&](std::uint64_t slot) {
+    return NextCountingSlot(untrusted_bytes, info, slot);
+  };
+  for (std::uint64_t slot = next(0); slot < shm::kThreadSlots; slot = next(slot + 1)) {
+    if (!untrusted_bytes.Read(begin + slot * slot_bytes, untrusted_counters.data(),
                               untrusted_counters.size() * sizeof(shm::CallCounter))) {
       return Fail(ErrorCode::kCorrupt, "the counters of thread {} cannot be read", slot);
     }

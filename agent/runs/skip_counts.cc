@@ -1,3 +1,4 @@
+// Reads and makes skip files; common/shm/skip_file.h has their layout.
 #include "agent/runs/skip_counts.h"
 
 #include <array>
@@ -14,17 +15,17 @@ namespace {
 // Indexed by shm::Skip.
 constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "the policy file is damaged",
-    "the system was loaded",
+    "the system was under load",
     "enough other programs were being measured",
     "too many run files were waiting to be collected",
-    "no call to a public library was drawn",
+    "no public library function was selected",
     "no run file could be made (directory missing, not on memory, or full)",
     "the program's resource limits leave no room",
     "the program is built with a sanitizer",
     "the program entered a sandbox (seccomp): measured until then",
     "out of memory",
     "the program's garbage collector searches registers",
-    "the coin said no",
+    "not selected at random",
     "the list of APIs was longer than a program is told",
     "more APIs matched than a run measures (512): measured of these",
 };

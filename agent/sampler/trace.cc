@@ -16,6 +16,7 @@
 #include "agent/sampler/sampler.h"
 #include "agent/sampler/urgent.h"
 #include "agent/settings/scratch_directory.h"
+#include "common/base/child_process.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
 

@@ -1,3 +1,4 @@
+// Reads arenas; common/shm/trace_file.h has their layout.
 #include "agent/trace/arena_reader.h"
 
 #include <x86intrin.h>
@@ -15,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMostSum = std::uint64_t{1} << 60;
 constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns a tick
 
-// The file, and which number has which index.
+// What a thread was in, when its slot was looked at.
 struct OpenCall {
   std::uint64_t now_ticks = 0;
   std::uint64_t last_ticks = 0;
@@ -23,6 +24,7 @@ struct OpenCall {
   bool is_known = false;
 };
 
+// The file, and which number has which index.
 struct Reading {
   const agent::RunBytes* untrusted;
   shm::TraceHeader header;
@@ -102,7 +104,7 @@ std::uint32_t ModuleAt(const Arena& arena, std::uint64_t address) {
   return kNone;
 }
 
-// Takes up the API of that number; kNone if it could not be written down.
+// Adds the API of that number; kNone if the program could not write it down.
 Result<std::uint32_t> IndexOfApi(std::uint64_t number, Reading& reading) {
   if (number >= shm::kTraceApis) return Fail(ErrorCode::kCorrupt, "API {}", number);
   std::uint32_t& index = reading.api_of[number];
@@ -209,7 +211,8 @@ Status ReadEdges(std::uint32_t chunk, std::uint32_t count, Reading& reading) {
   return {};
 }
 
-// Before all else: of a program that runs, what names a node, and its parent, was there before it.
+// Reads the table, before all else: a program that runs has written a node's parent, and what names
+// it, before the node.
 Status ReadChunkTable(Reading& reading) {
   const std::uint64_t all = reading.header.arena_bytes / shm::kTraceChunkBytes;
   if (reading.header.chunk_count > all) {
@@ -241,9 +244,9 @@ void Add(std::uint64_t untrusted_count, std::uint64_t& sum) {
   sum += std::min(untrusted_count, kMostSum - std::min(sum, kMostSum));
 }
 
-// What a thread was at before its nodes were read. In this order: a clock that was looked at before
-// an event began is not ahead of it, and what is read after `busy` was 0 is of no event that had
-// begun by then, unless last_ticks changes until the nodes are read.
+// Looks at what a thread is in, before its nodes are read. The order matters: a clock that was
+// looked at before an event began is not ahead of it, and what is read after `busy` was 0 belongs
+// to no event that had begun by then, unless last_ticks changes until the nodes are read.
 Status LookAtThread(std::uint32_t slot, Reading& reading) {
   const auto at = [&](std::size_t offset) {
     return shm::TraceThreadsOffset() + slot * sizeof(shm::TraceThread) + offset;
@@ -274,7 +277,7 @@ Status ReadThread(std::uint32_t slot, Reading& reading) {
   FIELDCOST_TRY(ReadPart(reading, shm::TraceThreadsOffset() + slot * sizeof untrusted, untrusted));
   if (untrusted.threads == 0) return {};
   const auto root = reading.node_of.find(untrusted.root);
-  // Of a program that runs, its chunk may be new.
+  // The chunk of a program that runs may be new.
   if (root == reading.node_of.end()) return {};
   if (reading.arena.nodes[root->second].kind != PlaceKind::kRoot) {
     return Fail(ErrorCode::kCorrupt, "thread {} has no tree", slot);

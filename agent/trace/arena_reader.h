@@ -23,7 +23,7 @@ struct ArenaModule {
   std::uint64_t end = 0;
   std::uint64_t code_offset = 0;  // place in the file less virtual address, modulo 2^64
 
-  // Of an address in the running program: as symbol tables have it, and the place in the file.
+  // An address in the running program, as symbol tables have it, and as a place in the file.
   std::uint64_t VirtualAddressOf(std::uint64_t address) const { return address - base; }
   std::uint64_t FileOffsetOf(std::uint64_t address) const { return address - base + code_offset; }
 };
@@ -49,7 +49,7 @@ struct ArenaNode {
   std::uint32_t api = kNone;     // index
   std::uint64_t address = 0;
   std::uint64_t calls = 0;
-  std::uint64_t ticks = 0;                                 // self, as all of these
+  std::uint64_t ticks = 0;                                 // self, like all values here
   std::array<std::uint64_t, shm::kTraceMetrics> values{};  // by shm::TraceMetric
 };
 
@@ -73,7 +73,7 @@ struct ArenaThread {
   std::uint32_t current = kNone;  // of the node that was the innermost at the end
   std::uint64_t ticks = 0;        // from the first event to the last: the sum over its nodes
   std::uint64_t last_ticks = 0;   // time stamp of the last event
-  // While the program runs: since then, at least, `current` has been the innermost. 0: not known.
+  // For how long at least `current` has been the innermost, while the program runs; 0: not known.
   std::uint64_t open_ticks = 0;
 };
 
@@ -84,7 +84,7 @@ struct ArenaLosses {
   std::uint64_t moved_calls = 0;      // of APIs, that came back on another thread
   std::uint64_t edges = 0;            // branches that found no place
   std::uint64_t folded_calls = 0;     // that found no place but in their caller's node
-  std::uint64_t left_frames = 0;      // by longjmp or an exception: no loss, but good to know
+  std::uint64_t left_frames = 0;      // left by longjmp or an exception: no loss, but good to know
   std::uint64_t unmatched_exits = 0;  // of functions that were not entered
   std::uint64_t clock_steps = 0;      // how often the clock went back
   std::uint32_t left_out = 0;         // APIs
@@ -114,8 +114,8 @@ struct Arena {
   std::uint64_t Nanoseconds(std::uint64_t ticks) const;
 };
 
-// Reads what a program left, which may be anything. Of one that still runs, the file is as it is at
-// some moment: no node misses its parent, and reading again gives at least as much. Sums over all
+// Reads what a program left, which may be anything. If the program still runs, that is as of some
+// moment: no node misses its parent, and reading again gives at least as much. Sums over all
 // nodes, and all edges, are below 2^60, in ns below 2^63. kUnavailable: its writer has not finished
 // making it. kCorrupt, kUnsupported.
 Result<Arena> ReadArena(const agent::RunBytes& untrusted_bytes);

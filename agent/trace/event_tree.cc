@@ -74,7 +74,7 @@ class Frames {
   std::map<std::pair<PlaceKind, std::uint64_t>, tree::FrameId> known_;
 };
 
-// By node: what of its time is not its children's, all of them rounded down.
+// Self times by node: what its inclusive time leaves of its children's, all rounded down.
 std::vector<std::uint64_t> SelfNanoseconds(const Arena& arena) {
   const std::size_t count = arena.nodes.size();
   std::vector<std::uint64_t> ticks(count);  // inclusive
@@ -91,8 +91,8 @@ std::vector<std::uint64_t> SelfNanoseconds(const Arena& arena) {
   return ns;
 }
 
-// Self times rounded down, calls that are open included: never more than the above of what there
-// will be at the end.
+// Self times by node, rounded down, with calls that are open: never more than SelfNanoseconds()
+// will give at the end.
 std::vector<std::uint64_t> LeastNanoseconds(const Arena& arena) {
   std::vector<std::uint64_t> ticks;
   ticks.reserve(arena.nodes.size());

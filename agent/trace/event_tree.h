@@ -38,8 +38,8 @@ Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
 // "branch-page-faults".
 std::vector<tree::Metric> BranchMetrics();
 
-// A program's branches, by BranchMetrics(): the block that was entered below the one before it,
-// which is below [branches]. As above.
+// A program's branches, by BranchMetrics(): each block below the one before it, and that below
+// [branches]. Otherwise as EventValues().
 Result<tree::RunValues> BranchValues(const Arena& arena, const NameCode& name_block,
                                      tree::Dictionary& dictionary);
 

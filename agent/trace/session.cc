@@ -63,7 +63,7 @@ Result<Variables> Prepare(const fs::path& directory, const TraceOptions& options
 
 namespace {
 
-// A thread that has ended within a call is in it no more. In another PID namespace none is known.
+// Forgets the open calls of threads that have ended. No thread of another PID namespace is known.
 void CloseCallsOfEnded(Arena& arena) {
   for (ArenaThread& thread : arena.threads) {
     std::error_code error;

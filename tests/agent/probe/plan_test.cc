@@ -93,7 +93,7 @@ TEST(ProbePlanTest, ErrorsNameFileKeyAndWhatIsAllowed) {
   EXPECT_THAT(ErrorOf("[automatic]\nstarts = true\n"), HasSubstr("automatic.start"));
   std::string many;
   for (int i = 0; i < 5; ++i) many += PointWith("");
-  EXPECT_THAT(ErrorOf(many), HasSubstr("at most 4 points of one function"));
+  EXPECT_THAT(ErrorOf(many), HasSubstr("at most 4 points for one function"));
   many.clear();
   for (int i = 0; i < 257; ++i) many += PointWith("");
   EXPECT_THAT(ErrorOf(many), HasSubstr("257 points, at most 256"));

@@ -54,7 +54,8 @@ TEST_F(SkipCountsTest, OnlyCountsThatAreNotZeroAreTold) {
   EXPECT_THAT(
       ReadSkips(file_),
       ::testing::ElementsAre(
-          SkipCount{.reason = "the system was loaded", .runs = 7, .skip = shm::Skip::kSystemLoaded},
+          SkipCount{
+              .reason = "the system was under load", .runs = 7, .skip = shm::Skip::kSystemLoaded},
           SkipCount{.reason = "the program entered a sandbox (seccomp): measured until then",
                     .runs = 3,
                     .skip = shm::Skip::kSandboxed}));

@@ -202,7 +202,7 @@ TEST_F(ShowRunTest, WhereNobodyLooksOrWantsItNothingIsShown) {
 TEST_F(ShowRunTest, WhatMeasuresNothingSaysWhy) {
   const ProcessResult run = Cli({"run", "--show", "--", "true"});
   EXPECT_EQ(run.exit_status, 0);
-  EXPECT_THAT(run.errors, AllOf(HasSubstr("nothing was measured: no call to a public library"),
+  EXPECT_THAT(run.errors, AllOf(HasSubstr("nothing was measured: no public library function"),
                                 HasSubstr("fieldcost run --pick")));
 }
 
