@@ -15,15 +15,13 @@
 #include "agent/idle/switch_follower.h"
 #include "agent/idle/unprivileged_collector.h"
 #include "agent/sampler/command_child.h"
+#include "agent/sampler/recording_loop.h"
 #include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
 namespace {
 
-using Time = std::chrono::steady_clock::time_point;
-
-constexpr auto kLook = std::chrono::milliseconds(100);
-constexpr auto kFlush = std::chrono::seconds(1);
+using sampler::Time;
 
 Result<std::unique_ptr<Collector>> MakeCollector(idle::Mode mode, const Target& target,
                                                  IdleWriter& writer) {
@@ -31,11 +29,6 @@ Result<std::unique_ptr<Collector>> MakeCollector(idle::Mode mode, const Target& 
   if (mode == idle::Mode::kUnprivileged) return UnprivilegedCollector::Create(target, writer);
   if (mode == idle::Mode::kCandidates) return CandidateCollector::Create(target, writer);
   return LiteralCollector::Create(target, writer, {});
-}
-
-// Without it another mode may do.
-bool CanDoWithout(const Error& error) {
-  return error.code == ErrorCode::kPermissionDenied || error.code == ErrorCode::kUnsupported;
 }
 
 // What records: the file, and who writes into it.
@@ -53,14 +46,14 @@ Status Prepare(const RecordOptions& options, const Target& target, const idle::A
   return {};
 }
 
-// Without switches there are candidates.
+// Turns to candidates, where the kernel does not tell of switches.
 void FallBack(idle::About& about) {
   if (about.mode != idle::Mode::kUnprivileged || SwitchFollower::IsAllowed()) return;
   about.mode = idle::Mode::kCandidates;
   about.why += "; a guess: kernel.perf_event_paranoid is above 2";
 }
 
-// For a run: of the first one the mode that was asked for, or the first one that can be.
+// Prepares a run: the first one in the mode that was asked for, or the first that is possible.
 Status PrepareRun(const RecordOptions& options, const Target& target, idle::About& about,
                   Recorder& recorder) {
   if (recorder.writer) {
@@ -69,26 +62,24 @@ Status PrepareRun(const RecordOptions& options, const Target& target, idle::Abou
   }
   about = {.mode = options.mode.value_or(idle::Mode::kBpf),
            .tick_ns = options.tick_ns,
-           .why = options.mode ? "asked for" : "it may be used, and is exact"};
+           .why = options.mode ? "as requested" : "permitted, and exact"};
   FallBack(about);
   const Status prepared = Prepare(options, target, about, recorder);
-  if (prepared || options.mode || !CanDoWithout(prepared.error())) return prepared;
+  if (prepared || options.mode || !sampler::IsRefused(prepared.error())) return prepared;
   about.mode = idle::Mode::kUnprivileged;
   about.why = fmt::format("not bpf: {}", prepared.error().message);
   FallBack(about);
   return Prepare(options, target, about, recorder);
 }
 
-// Until nothing of the target is left; without a command also until a signal, or the end.
+// Records until nothing of the target is left; without a command also until a signal, or the end.
 Status Watch(Recorder& recorder, bool is_command, Time end) {
-  Time flushed = std::chrono::steady_clock::now();
+  sampler::FlushTimer flush;
   for (;;) {
-    FIELDCOST_ASSIGN(const bool some_left, recorder.collector->Look(kLook));
+    FIELDCOST_ASSIGN(const bool some_left, recorder.collector->Look(sampler::kLook));
     const Time now = std::chrono::steady_clock::now();
     if (!some_left || (!is_command && (now >= end || sampler::StoppedBy() != 0))) return {};
-    if (now - flushed < kFlush) continue;
-    FIELDCOST_TRY(recorder.writer->Flush());
-    flushed = now;
+    if (flush.IsDue(now)) FIELDCOST_TRY(recorder.writer->Flush());
   }
 }
 
@@ -115,9 +106,7 @@ Status RecordTarget(const RecordOptions& options, const Target& target,
   FIELDCOST_TRY(writer.BeginRun(NameOf(options)));
   FIELDCOST_ASSIGN(const StatIdle stat, ReadStatIdle());
   if (child != nullptr) child->Go();
-  const Time end = options.for_ns == 0 ? Time::max()
-                                       : std::chrono::steady_clock::now() +
-                                             std::chrono::nanoseconds(options.for_ns);
+  const Time end = sampler::EndAfter(options.for_ns);
   FIELDCOST_TRY(Watch(recorder, child != nullptr, end));
   FIELDCOST_TRY(TakeStat(stat, writer));
   FIELDCOST_TRY(recorder.collector->Finish());

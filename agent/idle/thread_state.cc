@@ -17,7 +17,6 @@ namespace fieldcost::idle_agent {
 namespace {
 
 constexpr std::size_t kMostTextBytes = 8192;
-constexpr std::string_view kWaiting = "SDTtI";
 constexpr std::string_view kEnded = "ZX";
 constexpr std::size_t kStartColumn = 19;  // from the state on
 constexpr std::size_t kCpuColumn = 36;
@@ -63,18 +62,15 @@ std::string ReadText(const std::string& path) {
 std::optional<ThreadState> ParseThreadState(std::string_view untrusted_stat,
                                             std::string_view untrusted_schedstat,
                                             std::string_view untrusted_sched) {
-  // Behind the name, which may be anything.
-  const std::size_t name_end = untrusted_stat.rfind(") ");
-  if (name_end == std::string_view::npos) return std::nullopt;
-  untrusted_stat.remove_prefix(name_end + 2);
-  const auto state = Column(untrusted_stat, 0);
-  const auto cpu = Number(untrusted_stat, kCpuColumn);
+  const std::string_view columns = sampler::StatFromState(untrusted_stat);
+  const auto state = Column(columns, 0);
+  const auto cpu = Number(columns, kCpuColumn);
   const auto runs = Number(untrusted_schedstat, kRunsColumn);
   if (!state || state->size() != 1 || kEnded.find(*state) != std::string_view::npos || !cpu ||
       !runs)
     return std::nullopt;
   if (*cpu > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  return ThreadState{.waits = kWaiting.find(*state) != std::string_view::npos,
+  return ThreadState{.waits = sampler::IsWaitingState(state->front()),
                      .cpu = static_cast<std::uint32_t>(*cpu),
                      .runs = *runs,
                      .last_ns = ParseLastRun(untrusted_sched)};
@@ -96,9 +92,7 @@ std::vector<ThreadState> StatesOf(pid_t pid) {
 
 std::optional<std::uint64_t> StartOf(pid_t pid, pid_t tid) {
   const std::string text = ReadText(fmt::format("/proc/{}/task/{}/stat", pid, tid));
-  const std::size_t name_end = text.rfind(") ");
-  if (name_end == std::string::npos) return std::nullopt;
-  return Number(std::string_view(text).substr(name_end + 2), kStartColumn);
+  return Number(sampler::StatFromState(text), kStartColumn);
 }
 
 std::vector<pid_t> ChildrenOf(pid_t pid) {

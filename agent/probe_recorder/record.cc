@@ -1,11 +1,9 @@
 #include "agent/probe_recorder/record.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <chrono>
 #include <optional>
 
 #include "agent/probe/login.h"
@@ -23,7 +21,7 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr int kLookEveryMs = 1000;
+constexpr std::chrono::seconds kLookEvery{1};
 
 std::uint64_t UnixNs(WallTime time) { return MicrosOf(time) * 1000; }
 
@@ -35,16 +33,7 @@ Status CheckMayRecord(const agent::AgentPaths& paths, bool local) {
   return Fail(
       ErrorCode::kPermissionDenied,
       "probe points are off: fieldcost probe on records and sends them; --local records them "
-      "for this machine alone");
-}
-
-// Whether the child ended within the time.
-Result<bool> WaitFor(const UniqueFd& child) {
-  pollfd polled = {.fd = child.get(), .events = POLLIN, .revents = 0};
-  const int ready = ::poll(&polled, 1, kLookEveryMs);
-  if (ready < 0 && errno != EINTR)
-    return Fail(ErrorCode::kIo, "wait for the program: errno {}", errno);
-  return ready > 0;
+      "for this machine only");
 }
 
 class Recorder {
@@ -76,13 +65,11 @@ class Recorder {
     FIELDCOST_ASSIGN(Variables variables, WritePlan(session_.directory(), plan_));
     FIELDCOST_ASSIGN(sampler::CommandChild child,
                      sampler::CommandChild::Prepare(options_.command, variables));
-    const UniqueFd ended(static_cast<int>(::syscall(SYS_pidfd_open, child.pid(), 0)));
-    if (!ended.valid()) return Fail(ErrorCode::kIo, "watch the program: errno {}", errno);
     plan_.start_unix_ns = UnixNs(clock_.Now());
     FIELDCOST_TRY(WritePlan(session_.directory(), plan_));
     child.Go();
     for (;;) {
-      FIELDCOST_ASSIGN(const bool is_over, WaitFor(ended));
+      FIELDCOST_ASSIGN(const bool is_over, child.EndsWithin(kLookEvery));
       // Whatever happens to us, the program goes on.
       auto report = collector_.Look(is_over);
       failure_ = report ? std::nullopt : std::optional(report.error());

@@ -1,7 +1,9 @@
 #include "agent/sampler/command_child.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,6 +74,7 @@ Result<CommandChild> CommandChild::Prepare(const std::vector<std::string>& comma
 CommandChild::CommandChild(CommandChild&& other) noexcept
     : name_(std::move(other.name_)),
       pid_(std::exchange(other.pid_, 0)),
+      process_(std::move(other.process_)),
       go_(std::move(other.go_)),
       why_(std::move(other.why_)) {}
 
@@ -82,6 +85,15 @@ CommandChild::~CommandChild() {
 }
 
 void CommandChild::Kill() const { ::kill(pid_, SIGKILL); }
+
+Result<bool> CommandChild::EndsWithin(std::chrono::milliseconds limit) {
+  if (!process_.valid()) process_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  if (!process_.valid()) return ErrnoError("follow process", std::to_string(pid_), errno);
+  pollfd waiting{.fd = process_.get(), .events = POLLIN, .revents = 0};
+  const int ready = ::poll(&waiting, 1, static_cast<int>(limit.count()));
+  if (ready < 0 && errno != EINTR) return ErrnoError("follow process", std::to_string(pid_), errno);
+  return ready > 0;
+}
 
 Result<int> CommandChild::Wait() {
   go_.Reset();

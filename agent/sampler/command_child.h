@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ namespace fieldcost::sampler {
 void HandleSignals();
 int StoppedBy();  // the signal; 0: none so far
 
-// As one would type it; "" if that is not to be known.
+// The command line as one would type it; "" if it cannot be known.
 std::string CommandOfProcess(pid_t pid);
 
 // A child that becomes a command once it is told to, so that what looks at it can be prepared. One
@@ -35,6 +36,8 @@ class CommandChild {
   pid_t pid() const { return pid_; }
   void Go() { go_.Reset(); }
   void Kill() const;
+  // Waits for its end, at most so long or until a signal; whether it has ended. It is not reaped.
+  Result<bool> EndsWithin(std::chrono::milliseconds limit);
   // Its status, 128 and the signal that ended it; an error if it could not become the command.
   Result<int> Wait();
 
@@ -43,7 +46,8 @@ class CommandChild {
       : name_(std::move(name)), pid_(pid), go_(std::move(go)), why_(std::move(why)) {}
 
   std::string name_;
-  pid_t pid_;  // 0: waited for
+  pid_t pid_;         // 0: waited for
+  UniqueFd process_;  // a pidfd, once it is asked for
   UniqueFd go_;
   UniqueFd why_;
 };

@@ -23,13 +23,19 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   return threads;
 }
 
+std::string_view StatFromState(std::string_view untrusted_text) {
+  const std::size_t name_end = untrusted_text.rfind(") ");
+  return name_end == std::string_view::npos ? "" : untrusted_text.substr(name_end + 2);
+}
+
+bool IsWaitingState(char state) {
+  return std::string_view("SDTtI").find(state) != std::string_view::npos;
+}
+
 bool IsWaiting(pid_t pid, pid_t tid) {
   const auto text = ReadFile(fmt::format("/proc/{}/task/{}/stat", pid, tid), 4096);
-  if (!text) return false;
-  // Behind the name, which may be anything.
-  const std::size_t name_end = text->rfind(')');
-  return name_end != std::string::npos && name_end + 2 < text->size() &&
-         std::string_view("SDTtI").find((*text)[name_end + 2]) != std::string_view::npos;
+  const std::string_view rest = text ? StatFromState(*text) : std::string_view();
+  return !rest.empty() && IsWaitingState(rest[0]);
 }
 
 }  // namespace fieldcost::sampler

@@ -1,17 +1,13 @@
 #include "agent/sampler/trace.h"
 
 #include <fmt/ranges.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 
 #include "agent/sampler/command_child.h"
 #include "agent/sampler/name_frames.h"
+#include "agent/sampler/recording_loop.h"
 #include "agent/sampler/sample_writer.h"
 #include "agent/sampler/sampler.h"
 #include "agent/sampler/urgent.h"
@@ -22,9 +18,6 @@
 
 namespace fieldcost::sampler {
 namespace {
-
-constexpr auto kLook = std::chrono::milliseconds(100);
-constexpr auto kFlush = std::chrono::seconds(1);
 
 // The events of one run, if any are recorded.
 class EventRun {
@@ -52,13 +45,11 @@ class EventRun {
   trace::Variables variables_;
 };
 
-using Time = std::chrono::steady_clock::time_point;
-
-// Until the sampler ends; with an end, until then, or a signal.
+// Writes what comes until the sampler ends; with an end, until then, or a signal.
 Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Status& taken,
              std::optional<Time> end = std::nullopt) {
   const Urgent urgent;
-  Time flushed = std::chrono::steady_clock::now();
+  FlushTimer flush;
   for (;;) {
     FIELDCOST_ASSIGN(const bool some_left, sampler.Wait(kLook));
     FIELDCOST_TRY(taken);
@@ -69,9 +60,7 @@ Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Sta
       sampler.Finish();
       return taken;
     }
-    if (now - flushed < kFlush) continue;
-    FIELDCOST_TRY(writer.Flush());
-    flushed = now;
+    if (flush.IsDue(now)) FIELDCOST_TRY(writer.Flush());
   }
 }
 
@@ -80,27 +69,17 @@ void CountCut(const Sample& sample, TraceResult& result) {
   if (sample.kind == Sample::Kind::kCpu && !is_whole) ++result.cut;
 }
 
-// Until the child ends, of which there are events alone.
-Status Follow(pid_t child, SampleWriter& writer, EventRun& events) {
-  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  if (!process.valid()) return ErrnoError("follow process", std::to_string(child), errno);
-  pollfd waiting{.fd = process.get(), .events = POLLIN, .revents = 0};
+// Writes events until the child ends, of which there are no samples.
+Status Follow(CommandChild& child, SampleWriter& writer, EventRun& events) {
   for (;;) {
-    const int ready = ::poll(&waiting, 1, static_cast<int>(kLook.count()));
-    if (ready < 0 && errno != EINTR)
-      return ErrnoError("follow process", std::to_string(child), errno);
-    if (ready > 0) return {};
+    FIELDCOST_ASSIGN(const bool is_over, child.EndsWithin(kLook));
+    if (is_over) return {};
     FIELDCOST_TRY(events.Look());
     FIELDCOST_TRY(writer.Flush());
   }
 }
 
-// Without samples events are still worth a recording.
-bool CanDoWithout(const Error& error) {
-  return error.code == ErrorCode::kPermissionDenied || error.code == ErrorCode::kUnsupported;
-}
-
-// The status of one run.
+// Runs the command once; its status.
 Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWriter* event_writer,
                     TraceResult& result) {
   FIELDCOST_ASSIGN(EventRun events, EventRun::Begin(event_writer));
@@ -114,7 +93,8 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   auto made = Sampler::OfNextExec(
       child.pid(), {.period_ns = options.period_ns, .counters = options.counters}, take);
   Status done = made ? Status() : Status(made.error());
-  if (!made && event_writer != nullptr && CanDoWithout(made.error())) {
+  // Events are worth a recording without samples.
+  if (!made && event_writer != nullptr && IsRefused(made.error())) {
     result.why_no_samples = made.error().message;
     done = {};
   }
@@ -122,7 +102,7 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   if (done) {
     if (made) sampler = *std::move(made);
     child.Go();
-    done = sampler ? Watch(*sampler, writer, events, taken) : Follow(child.pid(), writer, events);
+    done = sampler ? Watch(*sampler, writer, events, taken) : Follow(child, writer, events);
   }
   if (!done) child.Kill();
   const Result<int> status = child.Wait();
@@ -162,9 +142,7 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
   FIELDCOST_ASSIGN(writer,
                    SampleWriter::Create(options.output, options.period_ns, options.counters));
   FIELDCOST_TRY(writer->BeginRun(CommandOfProcess(options.pid)));
-  const Time end = options.for_ns == 0 ? Time::max()
-                                       : std::chrono::steady_clock::now() +
-                                             std::chrono::nanoseconds(options.for_ns);
+  const Time end = EndAfter(options.for_ns);
   FIELDCOST_ASSIGN(EventRun no_events, EventRun::Begin(nullptr));
   FIELDCOST_TRY(Watch(*sampler, *writer, no_events, taken, end));
   result.samples = sampler->counts().samples;
