@@ -1,16 +1,15 @@
 // fieldcost-probe: what `fieldcost probe` runs, so that libdw is in no other program.
 //   fieldcost-probe record [--points FILE] [--tag TAG]... [--build NAME] [--local] [--stacks]
-//   [--runs N]
-//                          -- COMMAND [ARGUMENT...]
+//                          [--runs N] -- COMMAND [ARGUMENT...]
 //   fieldcost-probe collect [--once] [--now]
 #include <fmt/format.h>
-#include <getopt.h>
 
+#include <cstdint>
 #include <cstdio>
-#include <optional>
 #include <string_view>
 
 #include "agent/probe_recorder/record.h"
+#include "agent/sampler/recorder_options.h"
 #include "common/base/text.h"
 
 namespace {
@@ -18,65 +17,32 @@ namespace {
 using fieldcost::probe::CollectOptions;
 using fieldcost::probe::RecordOptions;
 
-constexpr int kUsage = 64;
-enum Letter { kLibrary = 1, kPoints, kTag, kBuild, kLocal, kStacks, kRuns, kOnce, kNow };
+constexpr std::uint64_t kMostRuns = 10'000;
 
-int Usage() {
-  fmt::print(stderr, "fieldcost-probe: it is run by fieldcost probe\n");
-  return kUsage;
-}
+int Usage() { return fieldcost::sampler::RefuseCommandLine("fieldcost-probe", "fieldcost probe"); }
 
 int Fails(const fieldcost::Error& error) {
   fmt::print(stderr, "fieldcost: {}\n", error.message);
   return ExitStatus(error.code);
 }
 
-bool TakeRuns(std::string_view text, RecordOptions& options) {
-  const auto number = fieldcost::ParseUint64(text);
-  options.runs = static_cast<std::uint32_t>(number.value_or(0));
-  return number && *number > 0 && *number <= 10'000;
-}
-
-bool TakeOption(int letter, const char* text, RecordOptions& options) {
-  switch (letter) {
-    case kLibrary:
-      options.library = text;
-      return true;
-    case kPoints:
-      options.points = text;
-      return true;
-    case kTag:
-      options.tags.emplace_back(text);
-      return true;
-    case kBuild:
-      options.build = text;
-      return true;
-    case kLocal:
-      return options.local = true;
-    case kStacks:
-      return options.stacks = true;
-    case kRuns:
-      return TakeRuns(text, options);
-    default:
-      return false;
-  }
-}
-
 int Record(int argc, char** argv) {
-  const option known[] = {{"library", required_argument, nullptr, kLibrary},
-                          {"points", required_argument, nullptr, kPoints},
-                          {"tag", required_argument, nullptr, kTag},
-                          {"build", required_argument, nullptr, kBuild},
-                          {"local", no_argument, nullptr, kLocal},
-                          {"stacks", no_argument, nullptr, kStacks},
-                          {"runs", required_argument, nullptr, kRuns},
-                          {}};
+  using namespace fieldcost::sampler;
   RecordOptions options;
-  // "+": the command's own options are not looked at.
-  for (int letter = 0; (letter = ::getopt_long(argc, argv, "+", known, nullptr)) != -1;) {
-    if (!TakeOption(letter, ::optarg, options)) return Usage();
-  }
-  options.command.assign(argv + ::optind, argv + argc);
+  const auto add_tag = [&options](const char* text) {
+    options.tags.emplace_back(text);
+    return true;
+  };
+  auto command = TakeOptions(argc, argv,
+                             {TextOption("library", options.library),
+                              TextOption("points", options.points),
+                              {.name = "tag", .take = add_tag},
+                              TextOption("build", options.build),
+                              FlagOption("local", options.local),
+                              FlagOption("stacks", options.stacks),
+                              NumberOption("runs", options.runs, kMostRuns)});
+  if (!command) return Usage();
+  options.command = *std::move(command);
   if (options.command.empty() || options.library.empty()) return Usage();
   const auto paths = fieldcost::agent::AgentPaths::FromEnvironment();
   if (!paths) return Fails(paths.error());
@@ -91,13 +57,11 @@ int Record(int argc, char** argv) {
 }
 
 int Collect(int argc, char** argv) {
-  const option known[] = {
-      {"once", no_argument, nullptr, kOnce}, {"now", no_argument, nullptr, kNow}, {}};
+  using namespace fieldcost::sampler;
   CollectOptions options;
-  for (int letter = 0; (letter = ::getopt_long(argc, argv, "", known, nullptr)) != -1;) {
-    if (letter != kOnce && letter != kNow) return Usage();
-    (letter == kOnce ? options.once : options.send_now) = true;
-  }
+  const auto rest = TakeOptions(
+      argc, argv, {FlagOption("once", options.once), FlagOption("now", options.send_now)});
+  if (!rest || !rest->empty()) return Usage();
   const auto paths = fieldcost::agent::AgentPaths::FromEnvironment();
   if (!paths) return Fails(paths.error());
   const auto said = fieldcost::probe::Collect(*paths, options, fieldcost::SystemClock());
@@ -109,7 +73,6 @@ int Collect(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::opterr = 0;
   if (argc < 2) return Usage();
   const std::string_view action = argv[1];
   if (action == "record") return Record(argc - 1, argv + 1);

@@ -6,14 +6,13 @@
 // (--told: what is not measured was said in a run before)
 // and --unnamed, for benchmarks: names are not looked up.
 #include <fmt/format.h>
-#include <getopt.h>
 
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <string>
 
 #include "agent/sampler/counter_check.h"
+#include "agent/sampler/recorder_options.h"
 #include "agent/sampler/trace.h"
 #include "common/base/text.h"
 
@@ -21,109 +20,44 @@ namespace {
 
 using fieldcost::sampler::TraceOptions;
 
-enum Letter {
-  kOutput = 1,
-  kPeriod,
-  kRuns,
-  kPid,
-  kFor,
-  kLibrary,
-  kFunctions,
-  kBranches,
-  kApis,
-  kCounters,
-  kTold,
-  kQuiet,
-  kUnnamed
-};
-
 struct Asked {
   TraceOptions options;  // counters as they were asked for
   bool told = false;
 };
 
-bool TakeNumber(const char* text, std::uint64_t most, std::uint64_t& number) {
-  const auto parsed = fieldcost::ParseUint64(text);
-  number = parsed.value_or(0);
-  return number > 0 && number <= most;
-}
-
 bool TakeCounters(const char* text, TraceOptions& options) {
   auto counters = fieldcost::sampler::ParseCounters(text);
-  if (counters) options.counters = *std::move(counters);
-  return counters.has_value();
-}
-
-bool TakeOption(int letter, const char* text, Asked& asked) {
-  TraceOptions& options = asked.options;
-  std::uint64_t number = 0;
-  switch (letter) {
-    case kOutput:
-      options.output = text;
-      return true;
-    case kPeriod:
-      return TakeNumber(text, UINT64_MAX, options.period_ns);
-    case kRuns:
-      if (!TakeNumber(text, UINT32_MAX, number)) return false;
-      options.runs = static_cast<std::uint32_t>(number);
-      return true;
-    case kPid:
-      if (!TakeNumber(text, std::numeric_limits<pid_t>::max(), number)) return false;
-      options.pid = static_cast<pid_t>(number);
-      return true;
-    case kUnnamed:
-      options.unnamed = true;
-      return true;
-    case kFor:
-      return TakeNumber(text, UINT64_MAX, options.for_ns);
-    case kQuiet:
-      return options.quiet = true;
-    case kLibrary:
-      options.events.library = text;
-      return true;
-    case kFunctions:
-      return options.events.functions = true;
-    case kBranches:
-      return options.events.branches = true;
-    case kCounters:
-      return TakeCounters(text, options);
-    case kTold:
-      return asked.told = true;
-    case kApis:
-      options.events.globs = text;
-      return true;
-    default:
-      return false;
-  }
+  if (!counters) return false;
+  options.counters = *std::move(counters);
+  return true;
 }
 
 // nullopt: it is not what `fieldcost trace` says.
 std::optional<Asked> OptionsOf(int argc, char** argv) {
-  const option known[] = {{"output", required_argument, nullptr, kOutput},
-                          {"period", required_argument, nullptr, kPeriod},
-                          {"runs", required_argument, nullptr, kRuns},
-                          {"pid", required_argument, nullptr, kPid},
-                          {"for", required_argument, nullptr, kFor},
-                          {"quiet", no_argument, nullptr, kQuiet},
-                          {"unnamed", no_argument, nullptr, kUnnamed},
-                          {"library", required_argument, nullptr, kLibrary},
-                          {"functions", no_argument, nullptr, kFunctions},
-                          {"branches", no_argument, nullptr, kBranches},
-                          {"apis", required_argument, nullptr, kApis},
-                          {"counters", required_argument, nullptr, kCounters},
-                          {"told", no_argument, nullptr, kTold},
-                          {}};
+  using namespace fieldcost::sampler;
   Asked asked;
-  ::opterr = 0;
-  // "+": the command's own options are not looked at.
-  for (int letter = 0; (letter = ::getopt_long(argc, argv, "+", known, nullptr)) != -1;) {
-    if (!TakeOption(letter, ::optarg, asked)) return std::nullopt;
-  }
   TraceOptions& options = asked.options;
-  options.command.assign(argv + ::optind, argv + argc);
+  EventOptions& events = options.events;
+  auto command = TakeOptions(
+      argc, argv,
+      {TextOption("output", options.output),
+       NumberOption("period", options.period_ns),
+       NumberOption("runs", options.runs),
+       NumberOption("pid", options.pid),
+       NumberOption("for", options.for_ns),
+       FlagOption("quiet", options.quiet),
+       FlagOption("unnamed", options.unnamed),
+       TextOption("library", events.library),
+       FlagOption("functions", events.functions),
+       FlagOption("branches", events.branches),
+       TextOption("apis", events.globs),
+       {.name = "counters", .take = [&](const char* text) { return TakeCounters(text, options); }},
+       FlagOption("told", asked.told)});
+  if (!command) return std::nullopt;
+  options.command = *std::move(command);
   if (options.output.empty() || options.period_ns == 0) return std::nullopt;
   if (options.command.empty() == (options.pid == 0)) return std::nullopt;
-  if (options.events.any() == options.events.library.empty()) return std::nullopt;
+  if (events.any() == events.library.empty()) return std::nullopt;
   return asked;
 }
 
@@ -145,12 +79,8 @@ void KeepMeasured(Asked& asked) {
 
 int main(int argc, char** argv) {
   using namespace fieldcost;
-  constexpr int kUsage = 64;
   auto asked = OptionsOf(argc, argv);
-  if (!asked) {
-    fmt::print(stderr, "fieldcost-trace: it is run by fieldcost trace\n");
-    return kUsage;
-  }
+  if (!asked) return sampler::RefuseCommandLine("fieldcost-trace", "fieldcost trace");
   KeepMeasured(*asked);
   const TraceOptions& options = asked->options;
   const auto result = sampler::Trace(options);
