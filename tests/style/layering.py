@@ -38,7 +38,7 @@ TABLE = {
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
-    "agent/sampler": (["base", "command", "recording", "symbols", "tree", "unwind", "intercept", "settings", "runs",
+    "agent/sampler": (["base", "recording", "symbols", "tree", "unwind", "intercept", "settings", "runs",
                        "trace"], []),
     "agent/idle": (["base", "idle", "recording", "sampler", "settings", "tree", "unwind"], ["bpf/"]),
     "agent/trace": (["base", "shm", "reach", "runs", "tree"], []),
@@ -52,8 +52,8 @@ TABLE = {
     "agent/harvest": (["base", "shm", "stats", "wire", "runs", "settings", "spool"], []),
     "agent/upload": (["base", "shm", "wire", "crypto", "http", "settings", "spool"], ["systemd/"]),
     "agent/policy": (["base", "shm", "stats", "wire", "crypto", "catalog", "settings", "runs", "upload"], []),
-    "agent/daemon": (["base", "systemd", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest",
-                      "upload", "policy"], ["systemd/"]),
+    "agent/daemon": (["base", "command", "systemd", "shm", "stats", "wire", "crypto", "settings", "runs", "spool",
+                      "harvest", "upload", "policy"], ["systemd/"]),
     "aggregator": (["base", "command", "operate", "service"], []),
     "aggregator/admin": (["base", "config", "http", "ingest", "publish", "store"], ["prometheus/", "boost/json"]),
     "aggregator/config": (["base", "config", "serve", "wire", "http", "ingest", "publish", "store"], []),
@@ -91,7 +91,8 @@ TABLE = {
                    "probe", "agent_probe", "sqlite"],
                   ["boost/json", "boost/property_tree/"]),
     # The settings only for where a user's files are.
-    "tools/lsp": (["base", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report", "cards"],
+    "tools/lsp": (["base", "command", "shm", "stats", "wire", "catalog", "settings", "draw", "analysis", "report",
+                   "cards"],
                   ["boost/json"]),
 }
 # A folder's library has the folder's name; the first of two such, the other one the name of its whole path.

@@ -1,19 +1,17 @@
 #include "tools/lsp/program.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <thread>
 
 #include "agent/settings/paths.h"
 #include "common/base/clock.h"
-#include "common/base/log.h"
-#include "common/base/text.h"
+#include "common/command/arguments.h"
+#include "common/command/program.h"
 #include "tools/lsp/framing.h"
 #include "tools/lsp/limits.h"
 #include "tools/lsp/message_queue.h"
@@ -22,24 +20,7 @@
 namespace fieldcost::lsp {
 namespace {
 
-constexpr char kHelp[] = R"(fieldcost-lsp: what library functions cost, in your editor
-
-Usage: fieldcost-lsp [OPTION]
-
-A language server (LSP 3.17) on standard input and output; editors start it.
-It reads the local catalogue (fieldcost sync) and never uses the network.
-
-  --stdio    talk on standard input and output: the only way, and the default
-  --help     this text
-  --version  the version
-
-Exit status: 0 after "shutdown" and "exit"; 1 if the editor went without
-"shutdown" or sent something that is not LSP; 64 on wrong options; 74 if
-nobody reads the answers.
-)";
-
 constexpr char kCheckName[] = "check.json";
-constexpr int kUsage = 64;
 constexpr int kIo = 74;
 
 // Standard output, shared by the threads.
@@ -152,17 +133,13 @@ void Read(MessageQueue& queue, Output& output) {
   }
 }
 
-int Serve() {
-  const Result<agent::AgentPaths> paths = agent::AgentPaths::FromEnvironment();
-  if (!paths) {
-    LogError("{}", paths.error().message);
-    return ExitStatus(paths.error().code);
-  }
+Result<int> Serve() {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   MessageQueue queue;
   Output output;
-  Indexer indexer(paths->catalog_file, queue);
-  Server server({.catalog_file = paths->catalog_file,
-                 .check_file = paths->state_dir / kCheckName,
+  Indexer indexer(paths.catalog_file, queue);
+  Server server({.catalog_file = paths.catalog_file,
+                 .check_file = paths.state_dir / kCheckName,
                  .clock = &SystemClock(),
                  .version = FIELDCOST_VERSION,
                  .send = [&](std::string_view json) { output.Send(json); },
@@ -184,23 +161,27 @@ int Serve() {
   return server.exit_status().value_or(1);
 }
 
-int Print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  return written && std::fflush(stdout) == 0 ? 0 : kIo;
+command::Command Program() {
+  return {.name = "fieldcost-lsp",
+          .summary = "fieldcost-lsp: what library functions cost, in your editor",
+          .help = R"(A language server (LSP 3.17) on standard input and output; editors start it. It
+reads the local catalogue (fieldcost sync) and never uses the network.
+
+Exit status: 0 after "shutdown" and "exit"; 1 if the editor went without
+"shutdown" or sent something that is not LSP; 64 on wrong options; 74 if nobody
+reads the answers.)",
+          .options = {{.names = "--stdio",
+                       .help = "Talk on standard input and output: the only way, and the default"}},
+          .handler = [](const command::Arguments&) -> Result<int> {
+            ::signal(SIGPIPE, SIG_IGN);
+            return Serve();
+          }};
 }
 
 }  // namespace
 
-int Main(const std::vector<std::string>& arguments) {
-  for (const std::string& argument : arguments) {
-    if (argument == "--help" || argument == "-h") return Print(kHelp);
-    if (argument == "--version") return Print("fieldcost-lsp " FIELDCOST_VERSION "\n");
-    if (argument == "--stdio") continue;
-    LogError("unknown option '{}'; see fieldcost-lsp --help", EscapeControl(argument));
-    return kUsage;
-  }
-  ::signal(SIGPIPE, SIG_IGN);
-  return Serve();
+int Main(std::vector<std::string> arguments) {
+  return command::RunProgram(Program(), FIELDCOST_VERSION, std::move(arguments));
 }
 
 }  // namespace fieldcost::lsp
