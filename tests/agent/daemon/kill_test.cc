@@ -13,6 +13,7 @@
 
 #include "agent/harvest/harvester.h"
 #include "agent/runs/run_file_reader.h"
+#include "common/base/clock.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/support/process.h"
 
@@ -130,102 +131,124 @@ class KillTest : public AgentFixture {
     return calls;
   }
 
+  // Leaves runs that must never be sent, and consents.
+  void MeasureBeforeConsent() {
+    for (int i = 0; i < 5; ++i) {
+      BackgroundProcess program(Measured(before_consent_));
+      Pass(10);
+      kills_ += Kill(program) ? 1 : 0;
+    }
+    testing::RunFileOptions old = Ended();
+    old.start_unix_ns = MicrosOf(SystemClock().Now()) * 1000;
+    old.picks[0].symbol = kCanary;
+    WriteRun("old", {1, 2, 3}, old);
+    Consent(Mode::kOn);
+    WriteRun("old-too", {1, 2, 3}, old);
+  }
+
+  void KillEverybody() {
+    for (int round = 1; kills_ < kKills && !HasFailure(); ++round) {
+      MakeTheServerMisbehave();
+      BackgroundProcess program(Measured(counts_));
+      BackgroundProcess daemon(random_() % 4 == 0 ? Daemon({}) : Daemon({"--once", "--flush"}));
+      Pass(20);
+      kills_ += Kill(program) ? 1 : 0;
+      Pass(20);
+      kills_ += Kill(daemon) ? 1 : 0;
+      if (round % 16 == 0) SendAll();
+    }
+  }
+
+  // What the server says that it took is what the agent says that it sent: each batch once.
+  void CheckBatches(const Agent& agent) {
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> taken;
+    std::set<std::string> agents;
+    std::ifstream expected(directory_.path() / "expected");
+    std::string agent_key;
+    std::string sha256;
+    std::pair<std::uint64_t, std::uint64_t> number;
+    while (expected >> agent_key >> number.first >> number.second >> sha256) {
+      agents.insert(agent_key);
+      EXPECT_EQ(taken.emplace(number, sha256).first->second, sha256) << "two batches of one number";
+    }
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> sent;
+    std::uint64_t last = 0;
+    const auto log = agent.Log();
+    ASSERT_TRUE(log) << log.error().message;
+    for (const LoggedBatch& batch : *log) {
+      EXPECT_EQ(batch.state, SpoolState::kSent) << batch.id;
+      sent[{batch.epoch.value(), batch.sequence}] = batch.sha256;
+      EXPECT_EQ(batch.sequence, ++last) << "no gaps";
+    }
+    EXPECT_EQ(taken, sent);
+    EXPECT_GT(taken.size(), 5U);
+    EXPECT_EQ(agents.size(), 1U);
+    EXPECT_EQ(server_->bad_requests(), 0U);
+  }
+
+  // The server's sums are the calls made, but for one that each kill may have met.
+  void CheckServersSums() {
+    std::uint64_t received = 0;
+    // Whatever else the machine does.
+    for (const auto metric : {stats::Metric::kWallTime, stats::Metric::kWallTimeBusy}) {
+      for (const wire::UntrustedRow& row : server_->Rows(metric)) {
+        EXPECT_NE(row.api.symbol, kCanary);
+        if (row.api.symbol == "tally_always") received += row.histogram.count();
+      }
+    }
+    EXPECT_GT(received, 0U);
+    EXPECT_GE(received, (*counts_).over);
+    EXPECT_LE(received, (*counts_).begun);
+    EXPECT_LE((*counts_).begun - (*counts_).over, static_cast<std::uint64_t>(kills_));
+  }
+
+  void CheckLocalSums(const Agent& agent) {
+    auto local = RowsOf(*agent.LocalRows());
+    const auto busy = RowsOf(*agent.LocalRows(), stats::Metric::kWallTimeBusy);
+    local.insert(local.end(), busy.begin(), busy.end());
+    EXPECT_GE(CallsOf(local, "tally_always"), (*counts_).over + (*before_consent_).over);
+    EXPECT_LE(CallsOf(local, "tally_always"), (*counts_).begun + (*before_consent_).begun);
+  }
+
+  // Only a program that was killed while it made its file has left one; nothing is in it.
+  void CheckRunFiles(const Agent& agent) {
+    const auto left = ListRunFiles(paths_);
+    ASSERT_TRUE(left) << left.error().message;
+    for (const std::filesystem::path& path : *left) {
+      const auto bytes = RunFileBytes::Open(path);
+      ASSERT_TRUE(bytes) << bytes.error().message;
+      const auto info = ReadRunInfo(*bytes);
+      EXPECT_TRUE(info && !info->ready) << path;
+    }
+    EXPECT_EQ(agent.GetStatus()->measuring.refused_files, 0U);
+  }
+
   const std::uint64_t seed_ = std::random_device{}();
   std::mt19937_64 random_{seed_};
+  const SharedCounts before_consent_{directory_.path() / "before_consent"};
+  const SharedCounts counts_{directory_.path() / "counts"};
+  int kills_ = 0;
 };
 
 TEST_F(KillTest, EveryBatchArrivesOnceAndEveryCallCountsOnce) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
-  const SharedCounts before_consent(directory_.path() / "before_consent");
-  const SharedCounts counts(directory_.path() / "counts");
   Consent(Mode::kLocal);
   {
     auto agent = Agent::Open(paths_, SystemClock());
     const std::string problem = agent->GetStatus()->measuring.policy_problem;
     if (!problem.empty()) GTEST_SKIP() << problem;
   }
-  int kills = 0;
-  for (int i = 0; i < 5; ++i) {
-    BackgroundProcess program(Measured(before_consent));
-    Pass(10);
-    kills += Kill(program) ? 1 : 0;
-  }
-  testing::RunFileOptions old = Ended();
-  old.start_unix_ns =
-      static_cast<std::uint64_t>(SystemClock().Now().time_since_epoch().count()) * 1000;
-  old.picks[0].symbol = kCanary;
-  WriteRun("old", {1, 2, 3}, old);
-  Consent(Mode::kOn);
-  WriteRun("old-too", {1, 2, 3}, old);
-
-  for (int round = 1; kills < kKills; ++round) {
-    MakeTheServerMisbehave();
-    BackgroundProcess program(Measured(counts));
-    BackgroundProcess daemon(random_() % 4 == 0 ? Daemon({}) : Daemon({"--once", "--flush"}));
-    Pass(20);
-    kills += Kill(program) ? 1 : 0;
-    Pass(20);
-    kills += Kill(daemon) ? 1 : 0;
-    if (round % 16 == 0) SendAll();
-    if (HasFailure()) return;
-  }
+  MeasureBeforeConsent();
+  KillEverybody();
+  if (HasFailure()) return;
   SendAll();
 
-  // What the server says that it took is what the agent says that it sent: each batch once.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> taken;
-  std::set<std::string> agents;
-  std::ifstream expected(directory_.path() / "expected");
-  std::string agent_key;
-  std::string sha256;
-  std::pair<std::uint64_t, std::uint64_t> number;
-  while (expected >> agent_key >> number.first >> number.second >> sha256) {
-    agents.insert(agent_key);
-    EXPECT_EQ(taken.emplace(number, sha256).first->second, sha256) << "two batches of one number";
-  }
   auto agent = Agent::Open(paths_, SystemClock());
   ASSERT_TRUE(agent) << agent.error().message;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> sent;
-  std::uint64_t last = 0;
-  const auto log = agent->Log();
-  ASSERT_TRUE(log) << log.error().message;
-  for (const LoggedBatch& batch : *log) {
-    EXPECT_EQ(batch.state, SpoolState::kSent) << batch.id;
-    sent[{batch.epoch.value(), batch.sequence}] = batch.sha256;
-    EXPECT_EQ(batch.sequence, ++last) << "no gaps";
-  }
-  EXPECT_EQ(taken, sent);
-  EXPECT_GT(taken.size(), 5U);
-  EXPECT_EQ(agents.size(), 1U);
-  EXPECT_EQ(server_->bad_requests(), 0U);
-
-  // The server's sums are the calls made, but for one that each kill may have met.
-  std::uint64_t received = 0;
-  // Whatever else the machine does.
-  for (const auto metric : {stats::Metric::kWallTime, stats::Metric::kWallTimeBusy}) {
-    for (const wire::UntrustedRow& row : server_->Rows(metric)) {
-      EXPECT_NE(row.api.symbol, kCanary);
-      if (row.api.symbol == "tally_always") received += row.histogram.count();
-    }
-  }
-  EXPECT_GT(received, 0U);
-  EXPECT_GE(received, (*counts).over);
-  EXPECT_LE(received, (*counts).begun);
-  EXPECT_LE((*counts).begun - (*counts).over, static_cast<std::uint64_t>(kills));
-  auto local = RowsOf(*agent->LocalRows());
-  const auto busy = RowsOf(*agent->LocalRows(), stats::Metric::kWallTimeBusy);
-  local.insert(local.end(), busy.begin(), busy.end());
-  EXPECT_GE(CallsOf(local, "tally_always"), (*counts).over + (*before_consent).over);
-  EXPECT_LE(CallsOf(local, "tally_always"), (*counts).begun + (*before_consent).begun);
-  // Only a program that was killed while it made its file has left one; nothing is in it.
-  const auto left = ListRunFiles(paths_);
-  ASSERT_TRUE(left) << left.error().message;
-  for (const std::filesystem::path& path : *left) {
-    const auto bytes = RunFileBytes::Open(path);
-    ASSERT_TRUE(bytes) << bytes.error().message;
-    const auto info = ReadRunInfo(*bytes);
-    EXPECT_TRUE(info && !info->ready) << path;
-  }
-  EXPECT_EQ(agent->GetStatus()->measuring.refused_files, 0U);
+  CheckBatches(*agent);
+  CheckServersSums();
+  CheckLocalSums(*agent);
+  CheckRunFiles(*agent);
 }
 
 }  // namespace

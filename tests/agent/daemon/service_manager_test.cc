@@ -2,18 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "agent/daemon/daemon_loop.h"
-#include "common/systemd/notify.h"
 #include "tests/agent/daemon/agent_fixture.h"
+#include "tests/support/notify_socket.h"
 #include "tests/support/process.h"
 
 namespace fieldcost::agent {
@@ -21,21 +16,11 @@ namespace {
 
 using testing::BackgroundProcess;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::ProcessOptions;
 
 class ServiceManagerTest : public AgentFixture {
  protected:
-  void SetUp() override {
-    WriteConfig();
-    socket_ = UniqueFd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    sockaddr_un name{};
-    name.sun_family = AF_UNIX;
-    std::strncpy(name.sun_path, Socket().c_str(), sizeof name.sun_path - 1);
-    ASSERT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
-  }
-
-  std::string Socket() const { return (directory_.path() / "notify").string(); }
+  void SetUp() override { WriteConfig(); }
 
   void Decide(Mode mode) {
     auto agent = Agent::Open(paths_, SystemClock());
@@ -47,21 +32,14 @@ class ServiceManagerTest : public AgentFixture {
     ProcessOptions options;
     options.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcostd"};
     options.environment = {{"FIELDCOST_HOME", directory_.path().string()},
-                           {"NOTIFY_SOCKET", Socket()}};
+                           {"NOTIFY_SOCKET", manager_.path()}};
     return options;
   }
 
   // What the daemon says next; empty if it says nothing for long.
-  std::string Message() const {
-    constexpr int kLimitMs = 30'000;
-    pollfd polled{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&polled, 1, kLimitMs) != 1) return {};
-    char buffer[1024];
-    const ssize_t got = ::recv(socket_.get(), buffer, sizeof buffer, 0);
-    return {buffer, static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
-  }
+  std::string Message() const { return manager_.Next(); }
 
-  UniqueFd socket_;
+  testing::NotifySocket manager_{directory_.path() / "notify"};
 };
 
 TEST_F(ServiceManagerTest, IsToldOfReadinessReloadAndEnd) {
@@ -126,16 +104,6 @@ TEST_F(ServiceManagerTest, JournalGetsLevelsInsteadOfTimes) {
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
 
-TEST_F(ServiceManagerTest, AnotherStreamIsNoJournal) {
-  ::unsetenv("JOURNAL_STREAM");
-  EXPECT_FALSE(systemd::LogsToJournal());
-  for (const char* other : {"", "1", "1:1", "nonsense"}) {
-    ::setenv("JOURNAL_STREAM", other, 1);
-    EXPECT_FALSE(systemd::LogsToJournal()) << other;
-  }
-  ::unsetenv("JOURNAL_STREAM");
-}
-
 // Runs the loop in a child process with the administrator's file of this test; the child's exit
 // status is 0 if it ended because collection is forbidden.
 TEST_F(ServiceManagerTest, AdministratorEndsItAtOnceWhereverTheFileAppears) {
@@ -146,7 +114,7 @@ TEST_F(ServiceManagerTest, AdministratorEndsItAtOnceWhereverTheFileAppears) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(60);
-      ::setenv("NOTIFY_SOCKET", Socket().c_str(), 1);
+      ::setenv("NOTIFY_SOCKET", manager_.path().c_str(), 1);
       auto loop = DaemonLoop::Start(paths_, SystemClock());
       if (!loop) ::_exit(1);
       const auto ended = loop->Run();
