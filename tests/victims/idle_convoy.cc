@@ -25,6 +25,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/wait_until.h"
+
 namespace {
 
 struct Options {
@@ -59,7 +61,7 @@ class Holder {
   Holder(const Holder&) = delete;
   Holder& operator=(const Holder&) = delete;
   void AwaitSleep() const {
-    while (!Sleeps()) sched_yield();
+    fieldcost::testing::WaitUntil([this] { return Sleeps(); });
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <fieldcost/probe.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,18 +48,16 @@ int threads(char** arguments) {
   const int count = number_of(arguments, 0);
   const int events = number_of(arguments, 1);
   std::vector<std::thread> others;
-  std::atomic<int> ready{0};
-  for (int i = 1; i < count; ++i) {
-    others.emplace_back([&, i] {
-      for (++ready; ready < count;) sched_yield();
-      interleave(i, events);
-      // Rings are of threads that live: none goes before all have one.
-      for (++ready; ready < 2 * count;) sched_yield();
-    });
-  }
-  for (++ready; ready < count;) sched_yield();
-  interleave(0, events);
-  for (++ready; ready < 2 * count;) sched_yield();
+  pthread_barrier_t all;
+  pthread_barrier_init(&all, nullptr, static_cast<unsigned>(count));
+  const auto run = [&](int thread) {
+    pthread_barrier_wait(&all);
+    interleave(thread, events);
+    // Rings are of threads that live: none goes before all have one.
+    pthread_barrier_wait(&all);
+  };
+  for (int i = 1; i < count; ++i) others.emplace_back(run, i);
+  run(0);
   for (std::thread& other : others) other.join();
   return 0;
 }
@@ -172,21 +171,24 @@ int keeps_errno(char**) {
 }
 
 std::atomic<uint64_t> in_handler{0};
+sem_t handled;
 void pass_in_handler(int) {
   FIELDCOST_POINT("in handler");
   in_handler.fetch_add(1, std::memory_order_relaxed);
+  sem_post(&handled);
 }
 
 // Two threads: one passes points, the other one sends it signals in which more are passed.
 int signals(char**) {
+  sem_init(&handled, 0, 0);
   signal(SIGUSR1, pass_in_handler);
   std::atomic<bool> done{false};
   const pthread_t target = pthread_self();
   std::thread sender([&] {
     for (int i = 0; i < 2000; ++i) {
-      const uint64_t seen = in_handler.load();
       pthread_kill(target, SIGUSR1);
-      while (in_handler.load() == seen) sched_yield();
+      while (sem_wait(&handled) != 0) {
+      }
     }
     done = true;
   });

@@ -1,14 +1,11 @@
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <string>
 
 #include "agent/idle/bpf_program.h"
-#include "tests/agent/idle/recorded_idle.h"
-#include "tests/support/process.h"
-#include "tests/support/temp_dir.h"
+#include "tests/agent/idle/recorder.h"
 
 namespace fieldcost::idle_agent {
 namespace {
@@ -16,48 +13,38 @@ namespace {
 using fieldcost::testing::ProcessResult;
 using fieldcost::testing::RunProcess;
 using idle::testing::RecordedIdle;
+using testing::kNeverIdle;
+using testing::kRecorder;
+using testing::Share;
+using testing::Victim;
 
-constexpr char kRecorder[] = FIELDCOST_BINARY_DIR "/bin/fieldcost-idle";
-
-std::string Victim(const std::string& name) { return FIELDCOST_BINARY_DIR "/victims/" + name; }
-
-class BpfModeTest : public ::testing::TestWithParam<const char*> {
+class BpfModeTest : public testing::RecorderTest,
+                    public ::testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
     const auto loaded = BpfProgram::Load({}, [](std::span<const std::uint8_t>) {});
     if (!loaded) GTEST_SKIP() << "no programs in the kernel: " << loaded.error().message;
   }
-  ProcessResult Record(std::vector<std::string> more) {
-    std::vector<std::string> words = {kRecorder, "--output", file_, "--mode", "bpf"};
-    words.insert(words.end(), more.begin(), more.end());
-    return RunProcess({.arguments = words});
+  ProcessResult RecordBpf(const Words& more) { return Record("bpf", more); }
+  static IsEnough Explains(std::uint64_t ns) {
+    return [ns](const RecordedIdle& recorded) { return recorded.Sum(idle::kToIdle) >= ns; };
   }
-  // While others use it, it may be for next to nothing.
-  static bool WasIdle(const RecordedIdle& recorded, std::uint64_t explained_ns) {
-    return recorded.Sum(idle::kToIdle) >= explained_ns;
-  }
-  testing::TempDir directory_;
-  std::string file_ = directory_.path() / "a.fct";
 };
 
-// The share of the sum, in percent.
-double Share(const RecordedIdle& recorded, const char* metric,
-             const std::vector<std::string>& functions) {
-  return 100 * static_cast<double>(recorded.Sum(metric, functions)) /
-         static_cast<double>(recorded.Sum(metric));
-}
-
 TEST_P(BpfModeTest, AConvoyIsItsLockAndTheSleepOfWhoHoldsIt) {
-  const ProcessResult result = Record({"--", Victim(GetParam()), "--rounds", "100"});
-  ASSERT_EQ(result.exit_status, 0) << result.errors;
-  EXPECT_NE(result.output.find("interrupted 0"), std::string::npos) << result.output;
-  const RecordedIdle recorded(file_);
-  if (!WasIdle(recorded, 350'000'000)) GTEST_SKIP() << "the CPU was never idle: others used it";
+  const auto recorded = RecordUntil(Explains(350'000'000), [&](const std::string& cpu) {
+    return RecordBpf({"--", Victim(GetParam()), "--cpu", cpu, "--rounds", "100"});
+  });
+  ASSERT_EQ(result_.exit_status, 0) << result_.errors;
+  EXPECT_NE(result_.output.find("interrupted 0"), std::string::npos) << result_.output;
+  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  const auto share = [&](const char* metric, const std::vector<std::string>& functions) {
+    return Share(recorded->Sum(metric, functions), recorded->Sum(metric));
+  };
   // On a quiet machine 99 and more (tests/bench); here others may run in between.
-  EXPECT_GE(Share(recorded, idle::kToIdle, {"Consume", "WaitForLock", "[lock]"}), 95);
-  EXPECT_GE(Share(recorded, idle::kPairs, {"WaitForLock", "[until]", "HoldAndSleep", "[sleep]"}),
-            90);
-  EXPECT_GT(Share(recorded, idle::kPairs, {"HoldAndSleep", "[woken by]", "[interrupt]"}), 0);
+  EXPECT_GE(share(idle::kToIdle, {"Consume", "WaitForLock", "[lock]"}), 95);
+  EXPECT_GE(share(idle::kPairs, {"WaitForLock", "[until]", "HoldAndSleep", "[sleep]"}), 90);
+  EXPECT_GT(share(idle::kPairs, {"HoldAndSleep", "[woken by]", "[interrupt]"}), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Frames, BpfModeTest, ::testing::Values("idle_convoy", "idle_convoy_fp"),
@@ -69,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Once, BpfTest, ::testing::Values(""),
                          [](const auto&) { return "always"; });
 
 TEST_P(BpfTest, AllIdleTimeIsToldToTheNanosecond) {
-  const ProcessResult result = Record({"--", Victim("idle_convoy"), "--rounds", "50", "--spread"});
+  const ProcessResult result =
+      RecordBpf({"--", Victim("idle_convoy"), "--rounds", "50", "--spread"});
   ASSERT_EQ(result.exit_status, 0) << result.errors;
   const RecordedIdle recorded(file_);
   EXPECT_EQ(recorded.Sum(idle::kCpuIdle), recorded.Count("idle ns"));
@@ -84,42 +72,44 @@ TEST_P(BpfTest, AllIdleTimeIsToldToTheNanosecond) {
 }
 
 TEST_P(BpfTest, ACpuIsIdleForAsLongAsTheKernelSays) {
-  const ProcessResult result = Record({"--for", "2000000000", "--all"});
-  ASSERT_EQ(result.exit_status, 0) << result.errors;
-  const RecordedIdle recorded(file_);
-  std::size_t cpus = 0;
-  recorded.ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t stat) {
-    const auto told = recorded.Sum(idle::kCpuIdle, {frames.at(0).function});
+  const auto recorded =
+      RecordUntil([](const RecordedIdle& found) { return found.Sum(idle::kStatIdle) != 0; },
+                  [&](const std::string&) {
+                    return RecordBpf({"--for", "2000000000", "--all"});
+                  });
+  ASSERT_EQ(result_.exit_status, 0) << result_.errors;
+  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  recorded->ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t stat) {
+    const auto told = recorded->Sum(idle::kCpuIdle, {frames.at(0).function});
     EXPECT_NEAR(static_cast<double>(told), static_cast<double>(stat),
                 0.02 * static_cast<double>(stat) + 40e6)
         << frames.at(0).function;
-    ++cpus;
   });
-  if (cpus == 0) GTEST_SKIP() << "no CPU was idle: others used them";
 }
 
 TEST_P(BpfTest, ProcessesThatAreStartedAreMonitored) {
-  const ProcessResult result =
-      Record({"--", "/bin/sh", "-c", "sleep 0.2; " + Victim("idle_convoy") + " --rounds 20"});
-  ASSERT_EQ(result.exit_status, 0) << result.errors;
-  const RecordedIdle recorded(file_);
-  if (!WasIdle(recorded, 200'000'000)) GTEST_SKIP() << "the CPU was never idle: others used it";
-  EXPECT_GT(recorded.Sum(idle::kToIdle, {"[lock]"}) + recorded.Sum(idle::kFromIdle, {"[lock]"}),
+  const auto recorded = RecordUntil(Explains(200'000'000), [&](const std::string& cpu) {
+    return RecordBpf({"--", "/bin/sh", "-c",
+                      "sleep 0.2; " + Victim("idle_convoy") + " --rounds 20 --cpu " + cpu});
+  });
+  ASSERT_EQ(result_.exit_status, 0) << result_.errors;
+  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  EXPECT_GT(recorded->Sum(idle::kToIdle, {"[lock]"}) + recorded->Sum(idle::kFromIdle, {"[lock]"}),
             0U);
-  EXPECT_GT(recorded.Sum(idle::kToIdle, {"[sleep]"}) + recorded.Sum(idle::kToIdle, {"[child]"}),
+  EXPECT_GT(recorded->Sum(idle::kToIdle, {"[sleep]"}) + recorded->Sum(idle::kToIdle, {"[child]"}),
             0U);
 }
 
 TEST_P(BpfTest, TheCommandsStatusIsThatOfTheRecorder) {
-  EXPECT_EQ(Record({"--", "/bin/sh", "-c", "exit 3"}).exit_status, 3);
-  EXPECT_EQ(Record({"--", "/bin/sh", "-c", "kill -9 $$"}).exit_status, 128 + 9);
-  const ProcessResult none = Record({"--", "/nonexistent/program"});
+  EXPECT_EQ(RecordBpf({"--", "/bin/sh", "-c", "exit 3"}).exit_status, 3);
+  EXPECT_EQ(RecordBpf({"--", "/bin/sh", "-c", "kill -9 $$"}).exit_status, 128 + 9);
+  const ProcessResult none = RecordBpf({"--", "/nonexistent/program"});
   EXPECT_NE(none.exit_status, 0);
   EXPECT_NE(none.errors.find("/nonexistent/program"), std::string::npos);
 }
 
 TEST_P(BpfTest, AProcessThatIsGoneIsAnError) {
-  const ProcessResult result = Record({"--pid", "4194304"});
+  const ProcessResult result = RecordBpf({"--pid", "4194304"});
   EXPECT_NE(result.exit_status, 0);
   EXPECT_NE(result.errors.find("4194304"), std::string::npos) << result.errors;
 }

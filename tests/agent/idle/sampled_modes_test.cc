@@ -6,61 +6,34 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <string>
 
 #include "agent/idle/idle_probe.h"
 #include "agent/idle/literal_collector.h"
 #include "agent/sampler/process_threads.h"
-#include "tests/agent/idle/recorded_idle.h"
-#include "tests/support/process.h"
-#include "tests/support/temp_dir.h"
+#include "tests/agent/idle/recorder.h"
 
 namespace fieldcost::idle_agent {
 namespace {
 
 using fieldcost::testing::BackgroundProcess;
 using fieldcost::testing::ProcessResult;
-using fieldcost::testing::RunProcess;
+using fieldcost::testing::WaitUntil;
 using idle::testing::RecordedIdle;
+using testing::kNeverIdle;
+using testing::Share;
+using testing::Victim;
 
-constexpr char kRecorder[] = FIELDCOST_BINARY_DIR "/bin/fieldcost-idle";
-constexpr char kNeverIdle[] = "the CPU was hardly ever idle: others used it";
 // Less says nothing of shares.
 constexpr std::uint64_t kEnoughNs = 100'000'000;
 
-std::string Victim(const std::string& name) { return FIELDCOST_BINARY_DIR "/victims/" + name; }
-
-using Words = std::vector<std::string>;
-constexpr char kAsNobody[] = "nobody";
-
-class SampledModesTest : public ::testing::Test {
- protected:
-  ProcessResult Record(const std::string& mode, const Words& more, bool as_nobody = false) {
-    Words words;
-    if (as_nobody) {
-      std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
-      words = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
-    }
-    words.insert(words.end(), {kRecorder, "--output", file_, "--mode", mode});
-    words.insert(words.end(), more.begin(), more.end());
-    return RunProcess({.arguments = words});
-  }
-
-  testing::TempDir directory_;
-  std::string file_ = directory_.path() / "a.fct";
-};
+class SampledModesTest : public testing::RecorderTest {};
 
 // Where a frame pointer is kept, whoever waits in the kernel does not tell it: callers of who
 // called the C library are not known.
 std::string CallerOf(const char* victim) {
   return victim == std::string("idle_convoy_fp") ? tree::kCut : "Consume";
-}
-
-// In percent of the sum.
-double Share(std::uint64_t part, std::uint64_t sum) {
-  return sum == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(sum);
 }
 
 struct Way {
@@ -75,23 +48,34 @@ class ConvoyTest : public SampledModesTest, public ::testing::WithParamInterface
 TEST_P(ConvoyTest, ItIsItsLockAndTheSleepOfWhoHoldsIt) {
   const auto& [name, mode, victim, as_nobody] = GetParam();
   if (as_nobody && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
-  const ProcessResult result =
-      Record(mode, {"--", Victim(victim), "--rounds", "100", "--hold-us", "10000"}, as_nobody);
-  if (result.exit_status == 78) GTEST_SKIP() << result.errors;
-  ASSERT_EQ(result.exit_status, 0) << result.errors;
-  EXPECT_NE(result.output.find("interrupted 0"), std::string::npos) << result.output;
-  const RecordedIdle recorded(file_);
-  const std::uint64_t to_idle = recorded.Sum(idle::kToIdle);
-  if (to_idle < kEnoughNs) GTEST_SKIP() << kNeverIdle;
-  EXPECT_GE(
-      Share(recorded.Sum(idle::kToIdle, {CallerOf(victim), "WaitForLock", "[lock]"}), to_idle), 94);
   // Who went on is a guess there.
-  if (result.errors.find("unprivileged~") != std::string::npos) return;
-  const std::uint64_t known = recorded.Sum(idle::kFromIdle) -
-                              recorded.Sum(idle::kFromIdle, {FrameName(idle::Why::kLost)}) -
-                              recorded.Sum(idle::kFromIdle, {idle::kNobody});
-  if (known < kEnoughNs) GTEST_SKIP() << "stacks were read too late: others used the CPUs";
-  EXPECT_GE(Share(recorded.Sum(idle::kFromIdle, {"HoldAndSleep", "[sleep]"}), known), 90);
+  const auto is_guess = [this] {
+    return result_.errors.find("unprivileged~") != std::string::npos;
+  };
+  const auto known = [](const RecordedIdle& recorded) {
+    return recorded.Sum(idle::kFromIdle) -
+           recorded.Sum(idle::kFromIdle, {FrameName(idle::Why::kLost)}) -
+           recorded.Sum(idle::kFromIdle, {idle::kNobody});
+  };
+  const auto recorded = RecordUntil(
+      [&](const RecordedIdle& found) {
+        return found.Sum(idle::kToIdle) >= kEnoughNs && (is_guess() || known(found) >= kEnoughNs);
+      },
+      [&](const std::string& cpu) {
+        return Record(mode,
+                      {"--", Victim(victim), "--cpu", cpu, "--rounds", "100", "--hold-us", "10000"},
+                      as_nobody);
+      });
+  if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
+  ASSERT_EQ(result_.exit_status, 0) << result_.errors;
+  EXPECT_NE(result_.output.find("interrupted 0"), std::string::npos) << result_.output;
+  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  EXPECT_GE(Share(recorded->Sum(idle::kToIdle, {CallerOf(victim), "WaitForLock", "[lock]"}),
+                  recorded->Sum(idle::kToIdle)),
+            94);
+  if (is_guess()) return;
+  EXPECT_GE(Share(recorded->Sum(idle::kFromIdle, {"HoldAndSleep", "[sleep]"}), known(*recorded)),
+            90);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -108,23 +92,33 @@ INSTANTIATE_TEST_SUITE_P(
 class SumsTest : public SampledModesTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(SumsTest, ACpuIsIdleForAsLongAsTheKernelSays) {
-  const ProcessResult result = Record(GetParam(), {"--", "/bin/sleep", "2"});
-  if (result.exit_status == 78) GTEST_SKIP() << result.errors;
-  ASSERT_EQ(result.exit_status, 0) << result.errors;
-  const RecordedIdle recorded(file_);
   const std::vector<std::uint32_t> looked_at = UsableCpus();
-  std::size_t cpus = 0;
-  recorded.ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t stat) {
+  const auto is_looked_at = [&](const idle::testing::Frames& frames) {
     const auto cpu = idle::CpuOf(frames.at(0));
-    ASSERT_TRUE(cpu);
-    if (std::ranges::find(looked_at, *cpu) == looked_at.end()) return;
-    const auto told = recorded.Sum(idle::kCpuIdle, {frames.at(0).function});
+    return cpu && std::ranges::find(looked_at, *cpu) != looked_at.end();
+  };
+  const auto recorded = RecordUntil(
+      [&](const RecordedIdle& found) {
+        bool any = false;
+        found.ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t) {
+          any |= is_looked_at(frames);
+        });
+        return any;
+      },
+      [&](const std::string&) {
+        return Record(GetParam(), {"--", "/bin/sleep", "2"});
+      });
+  if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
+  ASSERT_EQ(result_.exit_status, 0) << result_.errors;
+  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  recorded->ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t stat) {
+    ASSERT_TRUE(idle::CpuOf(frames.at(0)));
+    if (!is_looked_at(frames)) return;
+    const auto told = recorded->Sum(idle::kCpuIdle, {frames.at(0).function});
     EXPECT_NEAR(static_cast<double>(told), static_cast<double>(stat),
                 0.05 * static_cast<double>(stat) + 20e6)
         << frames.at(0).function;
-    ++cpus;
   });
-  if (cpus == 0) GTEST_SKIP() << kNeverIdle;
 }
 
 TEST_P(SumsTest, AllSumsAgree) {
@@ -191,7 +185,7 @@ class MasksTest : public SampledModesTest {
   void SetUp() override { ASSERT_TRUE(victim_.WaitForLine("cpu")); }
   // Until all threads are there.
   std::map<pid_t, std::string> Masks() {
-    while (sampler::ThreadsOf(victim_.pid()).size() < 5) ::sched_yield();
+    EXPECT_TRUE(WaitUntil([&] { return sampler::ThreadsOf(victim_.pid()).size() >= 5; }));
     return MasksOf(victim_.pid());
   }
   BackgroundProcess victim_{
@@ -200,12 +194,17 @@ class MasksTest : public SampledModesTest {
 
 TEST_F(MasksTest, MasksAreAsTheyWere) {
   const auto before = Masks();
-  const ProcessResult result =
-      Record("literal", {"--for", "1000000000", "--pid", std::to_string(victim_.pid())});
-  if (result.exit_status == 78) GTEST_SKIP() << result.errors;
-  ASSERT_EQ(result.exit_status, 0) << result.errors;
-  EXPECT_EQ(MasksOf(victim_.pid()), before);
-  if (RecordedIdle(file_).Count("samples") == 0) GTEST_SKIP() << kNeverIdle;
+  const auto recorded = RecordUntil(
+      [&](const RecordedIdle& found) {
+        EXPECT_EQ(MasksOf(victim_.pid()), before);
+        return found.Count("samples") != 0;
+      },
+      [&](const std::string&) {
+        return Record("literal", {"--for", "1000000000", "--pid", std::to_string(victim_.pid())});
+      });
+  if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
+  ASSERT_EQ(result_.exit_status, 0) << result_.errors;
+  if (!recorded) GTEST_SKIP() << kNeverIdle;
 }
 
 // Records until a thread is kept on its CPU, and is killed then; if none ever is, ends with 0.
@@ -218,10 +217,9 @@ TEST_F(MasksTest, MasksAreAsTheyWere) {
       {.kind = Target::Kind::kRunning, .pid = pid}, *writer,
       {.journal_directory = directory, .while_pinned = [] { ::kill(::getpid(), SIGKILL); }});
   if (!collector) std::_Exit(collector.error().code == ErrorCode::kPermissionDenied ? 78 : 1);
-  for (int i = 0; i < 200; ++i) {
-    if (!(*collector)->Look(std::chrono::milliseconds(20))) std::_Exit(1);
-  }
-  std::_Exit(0);
+  const bool all_looked =
+      WaitUntil([&] { return !(*collector)->Look(std::chrono::milliseconds(20)).has_value(); });
+  std::_Exit(all_looked ? 1 : 0);
 }
 
 TEST_F(MasksTest, MasksOfOneThatIsKilledAreRestoredByTheNext) {

@@ -3,10 +3,12 @@
 #include <signal.h>
 
 #include "tests/agent/sampler/recorded.h"
+#include "tests/support/wait_until.h"
 
 namespace fieldcost::sampler {
 namespace {
 
+using fieldcost::testing::WaitUntil;
 using testing::NamesOf;
 using testing::Recording;
 using testing::SumOf;
@@ -66,7 +68,10 @@ TEST(AttachTest, ARunningProcessIsSampledWithItsThreadsAndStaysAsItIs) {
   auto sampler =
       Sampler::OfRunning(victim.pid(), {}, [&](const Sample& sample) { recording.Take(sample); });
   if (!sampler) GTEST_SKIP() << sampler.error().message;
-  while (recording.samples.size() < 50) ASSERT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
+  ASSERT_TRUE(WaitUntil([&] {
+    EXPECT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
+    return recording.samples.size() >= 50;
+  }));
   (*sampler)->Finish();
   recording.modules = (*sampler)->modules();
   symbols::Symbols symbols;
@@ -95,7 +100,10 @@ TEST(AttachTest, ItEndsWhenTheProcessDoes) {
   auto sampler =
       Sampler::OfRunning(victim.pid(), {}, [&](const Sample& sample) { recording.Take(sample); });
   if (!sampler) GTEST_SKIP() << sampler.error().message;
-  while (recording.samples.empty()) ASSERT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
+  ASSERT_TRUE(WaitUntil([&] {
+    EXPECT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
+    return !recording.samples.empty();
+  }));
   victim.End();
   for (;;) {
     const auto more = (*sampler)->Wait(std::chrono::seconds(1));
@@ -116,9 +124,10 @@ TEST(AttachTest, TwoMayLookAtOneProcess) {
     if (!made) GTEST_SKIP() << made.error().message;
     samplers[i] = *std::move(made);
   }
-  while (samples[0] < 10 || samples[1] < 10) {
-    for (const auto& sampler : samplers) ASSERT_TRUE(sampler->Wait(std::chrono::milliseconds(20)));
-  }
+  ASSERT_TRUE(WaitUntil([&] {
+    for (const auto& sampler : samplers) EXPECT_TRUE(sampler->Wait(std::chrono::milliseconds(20)));
+    return samples[0] >= 10 && samples[1] >= 10;
+  }));
   victim.End();
   EXPECT_EQ(victim.Reap(), 0);
 }

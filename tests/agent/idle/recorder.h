@@ -1,0 +1,72 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/idle/idle_probe.h"
+#include "tests/agent/idle/recorded_idle.h"
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait_until.h"
+
+namespace fieldcost::idle_agent::testing {
+
+inline constexpr char kRecorder[] = FIELDCOST_BINARY_DIR "/bin/fieldcost-idle";
+inline constexpr char kNeverIdle[] = "no CPU was idle for long enough: others used them";
+
+inline std::string Victim(const std::string& name) {
+  return FIELDCOST_BINARY_DIR "/victims/" + name;
+}
+
+// In percent of the sum.
+inline double Share(std::uint64_t part, std::uint64_t sum) {
+  return sum == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(sum);
+}
+
+// Runs fieldcost-idle.
+class RecorderTest : public ::testing::Test {
+ protected:
+  using Words = std::vector<std::string>;
+  using RecordedIdle = idle::testing::RecordedIdle;
+
+  fieldcost::testing::ProcessResult Record(const std::string& mode, const Words& more,
+                                           bool as_nobody = false) {
+    Words words;
+    if (as_nobody) {
+      std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+      words = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+    }
+    words.insert(words.end(), {kRecorder, "--output", file_, "--mode", mode});
+    words.insert(words.end(), more.begin(), more.end());
+    return fieldcost::testing::RunProcess({.arguments = words});
+  }
+
+  // Others may use the CPUs, which are not idle then. Records again, with another CPU for the
+  // program to stay on, until what was recorded is enough, for kMostPatience at most; nullopt: it
+  // never was, or the recorder failed. `result_` is the last one's.
+  using RecordOn = std::function<fieldcost::testing::ProcessResult(const std::string& cpu)>;
+  using IsEnough = std::function<bool(const RecordedIdle&)>;
+  std::optional<RecordedIdle> RecordUntil(const IsEnough& is_enough, const RecordOn& record) {
+    const std::vector<std::uint32_t> cpus = UsableCpus();
+    const auto deadline = std::chrono::steady_clock::now() + fieldcost::testing::kMostPatience;
+    for (std::size_t i = 0;; ++i) {
+      result_ = record(std::to_string(cpus.at(i % cpus.size())));
+      if (result_.exit_status != 0) return std::nullopt;
+      RecordedIdle recorded(file_);
+      if (is_enough(recorded)) return recorded;
+      if (std::chrono::steady_clock::now() >= deadline) return std::nullopt;
+    }
+  }
+
+  fieldcost::testing::TempDir directory_;
+  std::string file_ = directory_.path() / "a.fct";
+  fieldcost::testing::ProcessResult result_;
+};
+
+}  // namespace fieldcost::idle_agent::testing
