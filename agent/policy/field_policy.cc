@@ -136,7 +136,7 @@ Status Fetch(http::Client& client, WallTime now, KeptPolicy& kept) {
   FIELDCOST_TRY(catalog::CheckExpiry("policy", policy->expires, now));
   if (policy->version == kept.highest_version && !kept.policy.empty() &&
       *untrusted != kept.policy) {
-    return Fail(ErrorCode::kUnauthenticated, "policy version {} has come with other content before",
+    return Fail(ErrorCode::kUnauthenticated, "policy version {} came with different content before",
                 policy->version);
   }
   kept.highest_version = policy->version;
@@ -163,6 +163,8 @@ AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) 
     if (value && !config.written.contains(key)) setting = limit(*value);
   };
   const auto share = [](std::uint32_t value) { return Share(value, 1.0); };
+
+  // What is drawn, and how likely.
   apply("selection.selection_probability", policy.selection_per_65536, config.selection_probability,
         [](std::uint32_t value) { return Share(value, kMaxPolicySelection); });
   apply("selection.picks_per_run", policy.picks_per_run, config.picks_per_run,
@@ -170,6 +172,8 @@ AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) 
   apply("selection.alloc_probability", policy.alloc_per_65536, config.alloc_probability, share);
   apply("selection.io_probability", policy.io_per_65536, config.io_probability, share);
   apply("selection.cycles_probability", policy.cycles_per_65536, config.cycles_probability, share);
+
+  // How much may be measured at once, and what it may cost.
   apply("selection.max_programs", policy.max_programs, config.max_programs,
         [](std::uint32_t value) { return Limited(value, kMaxPolicyPrograms); });
   apply("selection.max_load_per_core_percent", policy.max_load_per_core_percent,
@@ -186,11 +190,15 @@ AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) 
         });
   apply("selection.max_run_files", policy.max_run_files, config.max_run_files,
         [](std::uint32_t value) { return Limited(value, kMaxPolicyRunFiles); });
+
+  // How long a run is, and how often a call is timed.
   apply("selection.phase_minutes", policy.phase_seconds, config.phase_minutes, PhaseMinutes);
   apply("selection.max_phases", policy.max_phases, config.max_phases,
         [](std::uint32_t value) { return std::clamp<std::uint64_t>(value, 1, kMaxPolicyPhases); });
   apply("selection.sampling", policy.sampling_log2, config.sampling,
         [](std::uint32_t value) { return std::uint64_t{1} << std::min(value, kMaxSamplingShift); });
+
+  // What is sent, and when.
   apply("batch.max_batch_bytes", policy.max_batch_bytes, config.max_batch_bytes,
         [](std::uint32_t value) {
           return std::clamp<std::uint64_t>(value, kMinPolicyBatchBytes, kMaxPolicyBatchBytes);
@@ -204,6 +212,7 @@ AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) 
         std::clamp<std::chrono::seconds>(std::chrono::seconds(*policy.min_upload_interval_seconds),
                                          kMinPolicyUploadInterval, kMaxPolicyUploadInterval);
   }
+
   config.field_policy_version = policy.version;
   config.policy_modules = policy.modules;
   config.policy_weights = policy.weights;
@@ -276,7 +285,7 @@ Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config
   }
   FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths, std::chrono::milliseconds(0)));
   if (!lock || !IsCheckDue(paths, now)) return false;
-  // Before the first byte is sent: not more than once a day, whatever becomes of it.
+  // Saved before the first byte is sent: not more than once a day, whatever becomes of it.
   FIELDCOST_TRY(SaveCheck(paths, now, ""));
   auto loaded = LoadKept(paths, *pinned);
   // What is damaged cannot tell the highest version any more; the service's is as good as at first.

@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/unwind/memory.h"
 
 namespace fieldcost::sampler {
@@ -185,6 +186,11 @@ Status PerfEvents::Add(pid_t tid) {
       FIELDCOST_TRY(Add(event, tid, *ring));
   }
   return {};
+}
+
+Status PerfEvents::AddAll() {
+  FIELDCOST_CHECK(options_.period_ns == 0 && options_.counters.empty());
+  return Add(-1);
 }
 
 Status PerfEvents::Add(std::size_t event, pid_t tid, Ring& ring) {

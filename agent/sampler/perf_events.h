@@ -50,7 +50,7 @@ class PerfEvents {
   Status Add(pid_t tid);
   // All that happens on all CPUs, of whoever; who switches pays nothing for it. kPermissionDenied:
   // only root may, or CAP_PERFMON. REQUIRES: no samples, no counters.
-  Status AddAll() { return Add(-1); }
+  Status AddAll();
 
   // True: samples tell of the kernel, too. Known after Add().
   bool sees_kernel() const { return sees_kernel_; }

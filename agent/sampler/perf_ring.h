@@ -1,10 +1,13 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "common/base/check.h"
 
 namespace fieldcost::sampler {
 
@@ -12,15 +15,17 @@ namespace fieldcost::sampler {
 // beside it. What is in the ring is checked as if it came from outside. Not thread-safe.
 class PerfRing {
  public:
-  // A ring that is mapped: its first page and the data behind it; `data_bytes` a power of two.
-  // REQUIRES: mapped as long as this lives.
+  // A ring that is mapped: its first page and the data behind it. REQUIRES: mapped as long as this
+  // lives; `data_bytes` is a power of two.
   PerfRing(void* first_page, std::uint8_t* data, std::size_t data_bytes)
-      : first_page_(first_page), data_(data), data_bytes_(data_bytes) {}
+      : first_page_(first_page), data_(data), data_bytes_(data_bytes) {
+    FIELDCOST_CHECK(std::has_single_bit(data_bytes));
+  }
 
   // The next record, with its header; nullopt: there is none yet. The same one until Pop(); lives
   // until then. A record that cannot be one empties the ring, and is counted.
   std::optional<std::span<const std::uint8_t>> Front();
-  // REQUIRES: Front() gave a record.
+  // Removes the record that Front() gave; nothing, if it gave none.
   void Pop();
 
   // How full it is, from 0 to 1.

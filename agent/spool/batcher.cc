@@ -5,6 +5,7 @@
 
 #include "agent/settings/consent.h"
 #include "agent/settings/hardware.h"
+#include "common/base/check.h"
 #include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
@@ -20,6 +21,7 @@ wire::Epoch EpochOf(const wire::BatchRow& row) { return wire::EpochOfWeek(row.we
 
 // Leaves the rows of the earliest epoch. REQUIRES: there are rows.
 void KeepEarliestEpoch(std::vector<wire::BatchRow>& rows) {
+  FIELDCOST_CHECK(!rows.empty());
   wire::Epoch epoch = EpochOf(rows.front());
   for (const wire::BatchRow& row : rows) epoch = std::min(epoch, EpochOf(row));
   std::erase_if(rows, [epoch](const wire::BatchRow& row) { return EpochOf(row) != epoch; });
@@ -33,7 +35,9 @@ std::uint32_t SentFieldPolicyVersion(const AgentConfig& config) {
 }
 
 Result<BuiltBatch> BuildBatch(wire::BatchContent content, std::size_t max_bytes) {
+  FIELDCOST_CHECK(!content.rows.empty());
   content.rows.resize(wire::RowsThatFit(content, max_bytes));
+  // An estimate, so that most batches fit at once; what does not is halved.
   for (;;) {
     auto body = wire::EncodeBatch(content);
     if (body) return BuiltBatch{.content = std::move(content), .body = std::move(*body)};
