@@ -26,7 +26,7 @@ tree::Frame NameOfBlock(const symbols::Symbols::Module& file, const symbols::Sou
                           .symbol = fmt::format("{} at {}:{}", code.function, source, code.line)});
 }
 
-// Of all places of a function the same.
+// Makes the frame of a function without a name: the same for all its places.
 tree::Frame UnnamedFunction(tree::Frame frame, const Place& place) {
   frame.offset = place.function.value_or(frame.offset);
   return frame;
@@ -34,7 +34,7 @@ tree::Frame UnnamedFunction(tree::Frame frame, const Place& place) {
 
 class Namer {
  public:
-  // As it is, if no name is known.
+  // Looks its name up; the frame as it is, if no name is known.
   tree::Frame NameOf(const tree::Frame& frame, const Place& place) {
     const SampledModule& module = place.module;
     if (module.kind == SampledModule::Kind::kGenerated) {
@@ -147,8 +147,9 @@ Status Copy(const recording::Recording& from, const Named& named,
             const std::vector<std::string>& without, recording::Writer& writer) {
   const recording::Descriptions& about = from.contents().descriptions;
   FIELDCOST_ASSIGN(const MetricMap metrics, CopyMetrics(about, without, writer));
-  for (std::uint16_t i = 0; i < about.streams.size(); ++i) {
-    FIELDCOST_TRY(CopyStream(from, recording::StreamId{i}, metrics, named, writer));
+  for (std::size_t i = 0; i < about.streams.size(); ++i) {
+    const recording::StreamId stream{static_cast<std::uint16_t>(i)};
+    FIELDCOST_TRY(CopyStream(from, stream, metrics, named, writer));
   }
   return CopyRuns(about, writer);
 }
