@@ -34,7 +34,7 @@ std::uint64_t SecondOf(WallTime time) {
   return second < 0 ? 0 : static_cast<std::uint64_t>(second);
 }
 
-// Of this machine, ascending. `stored` holds pairs of a LocalKey and a histogram.
+// Rows of this machine, ascending. `stored` holds pairs of a LocalKey and a histogram.
 template <typename Stored>
 std::vector<stats::StatRow> StatRowsOf(const Stored& stored) {
   const stats::HardwareClass hardware = ThisHardware();
@@ -136,7 +136,7 @@ Status Agent::DropUnwanted(Mode before, Mode now) {
   } else if (before == now && now == Mode::kOn) {
     return {};
   }
-  // After the decision is on disk: a harvest that is under way sees it, or is cleaned up after.
+  // The decision is on disk by now: a harvest that is under way sees it, or is cleaned up after.
   FIELDCOST_TRY(state_->OpenDatabase());
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
   FIELDCOST_TRY(state_->spool->DropUnsent("consent was withdrawn", state_->clock->Now()));

@@ -32,7 +32,7 @@ struct BatchDetails {
   std::uint64_t sequence = 0;
 };
 
-// From `from` on and before `before`, in whole seconds.
+// A time from `from` on and before `before`, in whole seconds.
 struct TimeSpan {
   WallTime from{};
   WallTime before = WallTime::max();
@@ -89,13 +89,13 @@ class Agent {
   // What of that was measured from one second on and before another: calls count from the last look
   // before them on, or from the start of their run.
   Result<std::vector<stats::StatRow>> LocalRowsOf(const TimeSpan& span) const;
-  // And what programs have measured on the request of that number (FIELDCOST_ASKED).
+  // What programs have measured on the request of that number (FIELDCOST_ASKED).
   Result<RequestedRows> RowsOfRequest(std::uint64_t request_id) const;
   // Erases all these sums, and of how many runs they are. Programs that run go on with what they
   // measure from now on; what is to be sent, or was, stays as it is (SetMode(), Forget()).
   Status ForgetLocal();
-  // Those of them of which nothing is ever sent, since their library is not public: what is added
-  // up under one name, and what was picked by hand.
+  // APIs of which nothing is ever sent, since their library is not public: what is added up under
+  // one name, and what was picked by hand.
   Result<std::set<stats::ApiKey>> LocalOnlyApis() const;
 
   // The next batch as it would be sent now; nullopt if there is nothing to send.
@@ -135,7 +135,7 @@ class Agent {
   Status SetEnrolmentToken(std::string_view token);
 
   Result<AgentStatus> GetStatus() const;
-  // That part of it alone, which asks nobody.
+  // The part of the status that is about measuring; asks no other process and no server.
   Result<MeasuringStatus> GetMeasuring() const;
   const AgentPaths& paths() const;
   const AgentConfig& config() const;

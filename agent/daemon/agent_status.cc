@@ -36,7 +36,7 @@ std::string RunDirectoryProblem(const AgentPaths& paths) {
   struct statvfs room {};
   if (::statvfs(directory.c_str(), &room) != 0) {
     if (errno == ENOENT) return {};  // the first program makes it
-    return ErrnoError("look at the room in", directory, errno).message;
+    return ErrnoError("check the free space of", directory, errno).message;
   }
   // Asks for the user that we act for, who need not be the real one.
   if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
@@ -122,7 +122,7 @@ Result<MeasuringStatus> Agent::GetMeasuring() const {
   FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
   measuring.run_files = files.size();
   measuring.skips = ReadSkips(paths().skip_file());
-  // That is what the policy wants, and no obstacle.
+  // Runs that were not selected at random are as the policy wants it, and no obstacle.
   std::erase_if(measuring.skips,
                 [](const SkipCount& skip) { return skip.skip == shm::Skip::kNotDrawn; });
   const bool paused = PausedUntil(paths(), state_->clock->Now()).has_value();

@@ -55,7 +55,7 @@ volatile sig_atomic_t g_reload = 0;
 volatile sig_atomic_t g_may_exit_at_once = 0;
 
 void OnStop(int) {
-  // In the middle of a request: every instant is safe to die at, and the answer may take a minute.
+  // A request is under way: every instant is safe to die at, and the answer may take a minute.
   if (g_may_exit_at_once != 0) ::_exit(0);
   g_stop = 1;
 }
@@ -98,7 +98,7 @@ std::string WhyOff(const AgentPaths& paths) {
 
 Result<DaemonLoop> DaemonLoop::Start(const AgentPaths& paths, const Clock& clock) {
   DaemonLoop loop(paths, clock);
-  // Before anybody is told that it watches: a hang-up that comes then must not end it.
+  // Blocked before anybody is told that it watches: a hang-up that comes then must not end it.
   loop.while_waiting_ = BlockSignals();
   FIELDCOST_TRY(loop.Reload());
   const std::filesystem::path lock_file = paths.state_dir / kLockName;
@@ -232,14 +232,14 @@ Status DaemonLoop::Wait() {
 }
 
 Status DaemonLoop::WatchRuns() {
-  // Without a place there are no new ones; it is looked for again with the policy.
+  // No place, no new files; the place is looked for again with the policy.
   if (!FindMemoryDir(paths_)) return {};
   const int watch = ::inotify_add_watch(inotify_.get(), paths_.run_dir().c_str(), kWatchedEvents);
   if (watch < 0) return ErrnoError("watch", paths_.run_dir(), errno);
   if (watch == run_watch_) return {};
   if (run_watch_ >= 0) {
     ::inotify_rm_watch(inotify_.get(), run_watch_);
-    LogWarning("{} was removed, and is made again", paths_.run_dir().string());
+    LogWarning("{} was removed; it has been made again", paths_.run_dir().string());
   }
   run_watch_ = watch;
   harvest_at_ = Monotonic::now();  // some may have come before the watch
@@ -347,7 +347,7 @@ void DaemonLoop::Upload() {
   if (report->batches_sent > 0) {
     LogInfo("sent {} batches of {} rows", report->batches_sent, report->rows_sent);
   }
-  if (report->stopped_by) LogWarning("{}; it is tried again later", report->stopped_by->message);
+  if (report->stopped_by) LogWarning("{}; trying again later", report->stopped_by->message);
   if (!has_new_policy) {
     LogWarning("the service's policy is not followed: {}", has_new_policy.error().message);
   } else if (*has_new_policy) {

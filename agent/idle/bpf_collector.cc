@@ -151,7 +151,7 @@ void BpfCollector::TakeMapsUntil(std::uint64_t time) {
   });
 }
 
-// Of processes that are known; a child of one is.
+// Follows what known processes map; a child of a known process is known.
 void BpfCollector::TakeRecord(const sampler::PerfRecord& record) {
   if (const auto* const map = std::get_if<sampler::MapRecord>(&record.content)) {
     if (maps_.Knows(map->pid)) maps_.Take(*map);

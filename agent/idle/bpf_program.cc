@@ -35,7 +35,8 @@ Error LoadError(std::string_view what, int error) {
 // Whether there is what is to be loaded, and what it is fitted to.
 Status CheckBuild() {
   if (BpfObject().empty())
-    return Fail(ErrorCode::kUnsupported, "load a program into the kernel: built without clang");
+    return Fail(ErrorCode::kUnsupported,
+                "load a program into the kernel: fieldcost was built without clang");
   if (::access(kTypes, R_OK) == 0) return {};
   return Fail(ErrorCode::kUnsupported,
               "load a program into the kernel, which does not describe its types: {}",

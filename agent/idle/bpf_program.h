@@ -26,9 +26,9 @@ class BpfProgram {
 
   // Gives what was told since the last call.
   Status Consume();
-  // Nothing is told from now on; Consume() gives what was.
+  // Stops it: nothing is told from now on; Consume() gives what was.
   void Detach();
-  // [CPU]
+  // What it counted, by CPU.
   Result<std::vector<fc_cpu>> Cpus() const;
   // How long it ran at switches, and how often; 0 unless the kernel counts that
   // (kernel.bpf_stats_enabled).

@@ -16,10 +16,10 @@
 
 namespace fieldcost::idle_agent {
 
-// Who may have left a CPU idle, where the kernel does not tell of switches: of those who wait and
+// Guesses who left a CPU idle, where the kernel does not tell of switches: of those who wait and
 // ran there before, the one who ran last; where it is not known when, those who have run there
 // since the last look but none, in turn. Where somebody does not wait now, it is as it was at the
-// look before. Likewise who went on. A guess. Pure; not thread-safe.
+// look before. Likewise who went on. Pure; not thread-safe.
 class CandidateAccount {
  public:
   explicit CandidateAccount(std::uint64_t tick_ns) : tick_ns_(tick_ns) {}

@@ -14,7 +14,7 @@ namespace fieldcost::idle_agent {
 namespace {
 
 constexpr std::size_t kMostProcesses = 4096;
-// Between two looks at all threads at least so many times as long as one takes.
+// The time between two looks at all threads is at least so many times what one takes.
 constexpr std::uint64_t kPause = 10;
 constexpr std::uint64_t kChildrenNs = 20'000'000;
 
@@ -26,7 +26,7 @@ CandidateCollector::CandidateCollector(const Target& target, IdleWriter& writer)
 Result<std::unique_ptr<CandidateCollector>> CandidateCollector::Create(const Target& target,
                                                                        IdleWriter& writer) {
   if (target.kind == Target::Kind::kAll)
-    return Fail(ErrorCode::kUnsupported, "record all processes: only mode bpf can");
+    return Fail(ErrorCode::kUnsupported, "record all processes: only mode bpf can do that");
   std::unique_ptr<CandidateCollector> made(new CandidateCollector(target, writer));
   made->process_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, target.pid, 0)));
   if (!made->process_.valid()) {
@@ -74,7 +74,7 @@ Status CandidateCollector::Follow() {
   for (const WaitPointer& wait : account_.ToRead()) {
     FIELDCOST_ASSIGN(wait->stack, stacks_.Read(wait->pid, wait->tid));
     wait->state = wait->stack ? ThreadWait::Stack::kKnown : ThreadWait::Stack::kNone;
-    ++counts_[wait->stack ? "stacks" : "stacks that were not to be had"];
+    ++counts_[wait->stack ? "stacks" : "unavailable stacks"];
   }
   for (const IdleAccount::Told& told : account_.Tell()) FIELDCOST_TRY(Give(told));
   const std::uint64_t now = MonotonicNs();

@@ -24,7 +24,7 @@ namespace fieldcost::idle_agent {
 // left a CPU idle is a guess by what /proc says of threads.
 class CandidateCollector : public Collector {
  public:
-  // Of all processes: kUnsupported. REQUIRES: `writer` outlives this.
+  // A target of all processes is kUnsupported. REQUIRES: `writer` outlives this.
   static Result<std::unique_ptr<CandidateCollector>> Create(const Target& target,
                                                             IdleWriter& writer);
 

@@ -13,7 +13,7 @@
 
 namespace fieldcost::idle_agent {
 
-// Whose threads are monitored.
+// The processes whose threads are monitored.
 struct Target {
   enum class Kind {
     kNextExec,  // of the process `pid`, from its next exec on, and of all that descends from it

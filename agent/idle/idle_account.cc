@@ -6,7 +6,7 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// So long it may take on a busy machine until who was woken runs.
+// How long it may take on a busy machine until a thread that was woken runs.
 constexpr std::uint64_t kWokenNs = 20'000'000;
 
 bool CanBeRead(const WaitPointer& wait) {
@@ -41,7 +41,7 @@ void IdleAccount::EndWait(Thread& thread, std::uint32_t cpu, std::uint64_t time_
   ThreadWait& wait = *thread.wait;
   wait.is_over = true;
   const bool was_read_late = wait.read_ns > time_ns;
-  // It gave none since it went on, or had been woken, which says nothing of the next time.
+  // There was none since it went on, or had been woken, which says nothing of the next time.
   if (wait.state == ThreadWait::Stack::kNone && time_ns < wait.read_ns + kWokenNs)
     thread.mute = false;
   const bool is_good = wait.state == ThreadWait::Stack::kKnown ||
@@ -63,7 +63,7 @@ void IdleAccount::In(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t time
     here.gaps.back().went_on = true;
     here.gaps.back().ender = thread.wait;
     if (thread.wait == nullptr) {
-      // It begins: there is no stack of it.
+      // A thread that begins has no stack.
       here.gaps.back().ender = std::make_shared<ThreadWait>(
           ThreadWait{.pid = pid, .tid = tid, .begins = true, .is_over = true});
     }

@@ -22,7 +22,7 @@ struct ThreadWait {
     kUnread,
     kRead,   // and not known whether the thread had gone on by then
     kKnown,  // it is that of this wait
-    kNone    // it is not to be had
+    kNone    // it is not available
   };
   pid_t pid = 0;
   pid_t tid = 0;
@@ -44,7 +44,7 @@ using WaitPointer = std::shared_ptr<ThreadWait>;
 // gone on by then: what is told may be a while back. Pure; not thread-safe.
 class IdleAccount {
  public:
-  // Of so many threads, which ran last, stacks are read beside those of who left a CPU idle.
+  // How many threads' stacks, of those that ran last, are read beside those of who left a CPU idle.
   static constexpr std::size_t kMostRecent = 64;
 
   // What is told: a CPU was idle, or a thread went on there after that.
@@ -59,7 +59,7 @@ class IdleAccount {
 
   explicit IdleAccount(std::uint64_t tick_ns) : tick_ns_(tick_ns) {}
 
-  // Ascending by time, looks by their end.
+  // Takes what happened, ascending by time, looks by their end.
   void In(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t time_ns);
   void Out(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t time_ns, bool preempted);
   void Exit(std::uint32_t cpu, pid_t tid, std::uint64_t time_ns);
@@ -72,14 +72,15 @@ class IdleAccount {
   // Waits whose stacks are to be read now: of who left a CPU that was idle, then of those who ran
   // last, but for those that gave none before. Each wait once. An answer is expected.
   std::vector<WaitPointer> ToRead();
-  // When it had been read; nullopt: there is none to be had.
+  // Takes the answer: the stack, and when it had been read; nullopt: it is not available.
   void Read(ThreadWait& wait, std::uint64_t time_ns, std::optional<StackId> stack);
-  // Who left the CPU last, if it still waits; else null.
+  // The wait of the thread that left the CPU last, if it still waits; else null.
   WaitPointer LastOn(std::uint32_t cpu) const;
 
-  // What can be told now that all that happened until then is known; by CPU, ascending by end.
+  // Tells what can be told now that all that happened until then is known; by CPU, ascending by
+  // end.
   std::vector<Told> Tell(std::uint64_t until_ns);
-  // All that is left.
+  // Tells all that is left.
   std::vector<Told> TellRest();
 
  private:
@@ -108,7 +109,7 @@ class IdleAccount {
   };
   static constexpr std::size_t kMostThreads = 65'536;
   static constexpr std::size_t kMostGaps = 4096;
-  // So many ticks in one period; then it is told.
+  // The most ticks in one period; then it is told.
   static constexpr std::uint64_t kMostTicks = 50;
 
   Cpu& CpuOf(std::uint32_t number);

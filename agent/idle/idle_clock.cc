@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostStates = 16;
 constexpr std::uint64_t kNsOfMicrosecond = 1'000;
-// So long at most does it take from its wake-up until a thread runs where nobody else does.
+// The longest time from its wake-up until a thread runs where nobody else does.
 constexpr std::uint64_t kPromptNs = 20'000;
 constexpr std::size_t kMostShortBytes = 128;
 constexpr std::size_t kMostTableBytes = std::size_t{1} << 20;

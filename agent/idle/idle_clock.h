@@ -47,8 +47,8 @@ class IdleClock {
   std::uint64_t last_count_ = 0;
 };
 
-// For how long anybody ran on the CPU, ns: of the text of /proc/schedstat. nullopt: it does not
-// tell.
+// Reads from the text of /proc/schedstat for how long anybody ran on the CPU, in ns. nullopt: it
+// does not tell.
 std::optional<std::uint64_t> ParseRunTime(std::string_view untrusted_text, std::uint32_t cpu);
 // How long a thread waited for a CPU, ns: of the text of its /proc/PID/task/TID/schedstat.
 std::optional<std::uint64_t> ParseRunDelay(std::string_view untrusted_text);

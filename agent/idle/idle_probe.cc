@@ -53,7 +53,7 @@ Result<std::unique_ptr<IdleProbe>> IdleProbe::Start(Options options) {
     FIELDCOST_TRY(probe->StartOn(number));
   }
   if (probe->cpus_.empty())
-    return Fail(ErrorCode::kUnsupported, "look at idle CPUs: this process may use none");
+    return Fail(ErrorCode::kUnsupported, "look at idle CPUs: this process may use no CPU");
   return probe;
 }
 
@@ -137,7 +137,7 @@ void IdleProbe::Stop() {
   const sched_param parameters{};
   for (const auto& cpu : cpus_) {
     if (!cpu->thread.joinable()) continue;
-    // Where their CPU is busy they would not get to it soon.
+    // On a busy CPU they would not get to their end soon.
     ::pthread_setschedparam(cpu->thread.native_handle(), SCHED_OTHER, &parameters);
     ::pthread_setaffinity_np(cpu->thread.native_handle(), sizeof any, &any);
     cpu->thread.join();

@@ -56,7 +56,7 @@ class IdleProbe {
     std::function<std::uint64_t(std::uint32_t cpu)> activity = {};
   };
 
-  // On the CPUs that this thread may use now. kUnsupported: it cannot be known here.
+  // Starts them on the CPUs that this thread may use now. kUnsupported: it cannot be known here.
   static Result<std::unique_ptr<IdleProbe>> Start(Options options);
   ~IdleProbe();
   IdleProbe(const IdleProbe&) = delete;
@@ -100,10 +100,10 @@ class IdleProbe {
 // The CPUs that this thread may use.
 std::vector<std::uint32_t> UsableCpus();
 
-// This thread handles no signals: they are for those that do.
+// Blocks all signals in this thread: they are for those that handle them.
 void BlockSignals();
 
-// This thread stays on the CPU. False: it may not, or there is none.
+// Keeps this thread on the CPU. False: it may not, or there is none.
 bool PinTo(std::uint32_t cpu);
 
 }  // namespace fieldcost::idle_agent

@@ -79,7 +79,7 @@ Status IdleWriter::EndRun(int exit_status) {
   }
   pending_.clear();
   FIELDCOST_TRY(PutSlices(UINT64_MAX));
-  // Of a run is what was before its end.
+  // The end lies after all that is the run's.
   const std::uint64_t now = At(MonotonicNs());
   return writer_.EndRun(run_, std::max(now, last_ns_ + 1), exit_status);
 }
@@ -151,7 +151,7 @@ Status IdleWriter::Take(const Idle& idle) {
   }
   Divide(idle.cpu, why, idle.begin_ns, idle.end_ns);
   std::vector<Pending>& waiting = pending_[idle.cpu];
-  // Where nobody ever goes on, as where nothing that is monitored runs.
+  // Nobody may ever go on, as where nothing that is monitored runs.
   if (waiting.size() == kMostPending) {
     FIELDCOST_ASSIGN(const std::vector<tree::FrameId> nobody, Special(idle::kNobody));
     for (const Pending& old : waiting) FIELDCOST_TRY(TakePair(old, nobody, {}));

@@ -36,7 +36,7 @@ struct Idle {
   idle::Why why = idle::Why::kNotMonitored;  // without one
 };
 
-// Who made a thread runnable.
+// The one who made a thread runnable.
 struct Waker {
   std::optional<StackId> stack;
   const char* special = nullptr;  // without one: kInterrupt and the like (pair_path.h)
@@ -60,7 +60,7 @@ class IdleWriter {
   // a dictionary holds it is [other]. REQUIRES: `modules` is one list a run, that grows.
   Result<StackId> AddStack(const std::vector<sampler::SampledFrame>& frames, unwind::StackEnd end,
                            idle::Why why, const std::vector<sampler::SampledModule>& modules);
-  // That of a waker, which ran.
+  // Adds the stack of a waker, which ran.
   Result<StackId> AddRunning(const std::vector<sampler::SampledFrame>& frames, unwind::StackEnd end,
                              const std::vector<sampler::SampledModule>& modules);
 
@@ -111,12 +111,12 @@ class IdleWriter {
   Result<std::vector<tree::FrameId>> Special(const char* name);
   Status TakePair(const Pending& pending, const std::vector<tree::FrameId>& from,
                   const std::vector<tree::FrameId>& waker);
-  // To the picture over time.
+  // Adds to the picture over time.
   void Divide(std::uint32_t cpu, idle::Why why, std::uint64_t begin_ns, std::uint64_t end_ns);
   Status PutSlices(std::uint64_t before_ns);
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values);
-  // In the recording.
+  // A time as the recording has it.
   std::uint64_t At(std::uint64_t time_ns) const { return time_ns - std::min(time_ns, begin_ns_); }
 
   std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it
@@ -132,7 +132,7 @@ class IdleWriter {
   std::vector<Stack> stacks_;
   std::map<tree::PathId, StackId> stack_of_;
   std::map<std::uint32_t, std::vector<Pending>> pending_;  // by CPU
-  // By number of the slice, CPU and reason.
+  // Idle time, by number of the slice, CPU and reason.
   std::map<std::tuple<std::uint64_t, std::uint32_t, idle::Why>, std::uint64_t> slices_;
   std::uint64_t idle_ns_ = 0;
   std::uint64_t explained_ns_ = 0;

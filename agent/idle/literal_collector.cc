@@ -21,7 +21,8 @@ Result<std::unique_ptr<LiteralCollector>> LiteralCollector::Create(const Target&
     FIELDCOST_ASSIGN(directory, JournalDirectory());
   }
   std::unique_ptr<LiteralCollector> made(new LiteralCollector);
-  FIELDCOST_ASSIGN(made->counts_["masks of before that were restored"], RestoreMasks(directory));
+  FIELDCOST_ASSIGN(made->counts_["masks restored from an earlier recording"],
+                   RestoreMasks(directory));
   FIELDCOST_ASSIGN(made->journal_, MaskJournal::Create(directory));
   FIELDCOST_ASSIGN(made->follower_, SwitchFollower::Create(target, writer));
   FIELDCOST_ASSIGN(made->samplers_, PinnedSamplers::Start({.tick_ns = writer.tick_ns(),
@@ -47,14 +48,14 @@ Status LiteralCollector::TakeSamples() {
     const auto wait = sampled_.extract(sample.cpu);
     if (wait.empty()) continue;
     ++counts_["samples"];
-    // One after the other of the same wait are the same.
+    // All samples of one wait have the same stack.
     if (wait.mapped()->state != ThreadWait::Stack::kUnread) continue;
     std::optional<StackId> stack;
     if (sample.copy) {
       FIELDCOST_ASSIGN(stack, follower_->stacks().Add(wait.mapped()->pid, *sample.copy));
     }
     follower_->account().Read(*wait.mapped(), sample.time_ns, stack);
-    ++counts_[stack ? "stacks" : "stacks that were not to be had"];
+    ++counts_[stack ? "stacks" : "unavailable stacks"];
   }
   for (const std::uint32_t cpu : samplers_->Asking()) {
     const WaitPointer last = follower_->account().LastOn(cpu);

@@ -52,7 +52,7 @@ class LiteralCollector : public Collector {
   std::map<std::string, std::uint64_t> counts_;
 };
 
-// Where journals are: on memory, of this user alone. Errors of agent::MakeMemoryDir.
+// The directory of journals: on memory, of this user alone. Errors of agent::MakeMemoryDir.
 Result<std::filesystem::path> JournalDirectory();
 
 }  // namespace fieldcost::idle_agent

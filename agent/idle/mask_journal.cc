@@ -1,3 +1,7 @@
+// The journal: a Slot for each CPU, at its number times the size, in the bytes of this machine and
+// build; a hole, or used = 0, is a CPU with nothing changed. The process that writes it holds
+// flock(2) on it.
+
 #include "agent/idle/mask_journal.h"
 
 #include <fcntl.h>
@@ -20,7 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr char kPrefix[] = "idle-masks-";
 
-// Of this machine and this build: read by no other.
 struct Slot {
   std::uint64_t used = 0;
   ChangedMask changed;
@@ -28,7 +31,7 @@ struct Slot {
 
 off_t OffsetOf(std::uint32_t cpu) { return static_cast<off_t>(cpu * sizeof(Slot)); }
 
-// Invalid: it is not to be had, or the process that writes it lives.
+// Opens and locks one; invalid: it cannot be opened, or the process that writes it lives.
 UniqueFd Lock(const fs::path& path, int flags) {
   UniqueFd file(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) file.Reset();
@@ -51,7 +54,7 @@ std::size_t RestoreFrom(int file) {
 }  // namespace
 
 Result<std::unique_ptr<MaskJournal>> MaskJournal::Create(const fs::path& directory) {
-  // Several of one process.
+  // A process may have several.
   constexpr int kAttempts = 64;
   for (int i = 0; i < kAttempts; ++i) {
     const fs::path path = directory / fmt::format("{}{}-{}", kPrefix, ::getpid(), i);

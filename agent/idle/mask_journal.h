@@ -33,9 +33,9 @@ class MaskJournal {
   MaskJournal(const MaskJournal&) = delete;
   MaskJournal& operator=(const MaskJournal&) = delete;
 
-  // Before it is changed; with false nothing may be.
+  // To be called before a mask is changed; if it is false, nothing may be changed.
   bool Begin(std::uint32_t cpu, const ChangedMask& changed);
-  // Once it is restored.
+  // To be called once it is restored.
   void End(std::uint32_t cpu);
 
  private:

@@ -36,7 +36,7 @@ bool TakeSignal(int event) {
   return ::read(event, &count, sizeof count) == static_cast<ssize_t>(sizeof count);
 }
 
-// At each multiple of the tick.
+// A timer that expires at each multiple of the tick.
 UniqueFd MakeTimer(std::uint64_t tick_ns) {
   UniqueFd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   const itimerspec times{.it_interval = TimespecOf(tick_ns),
@@ -48,7 +48,7 @@ UniqueFd MakeTimer(std::uint64_t tick_ns) {
 
 Status GoBeforeOthers() {
   const sched_param parameters{.sched_priority = ::sched_get_priority_min(SCHED_FIFO)};
-  // Not for what this process starts.
+  // What this process starts does not inherit it.
   if (::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0) return {};
   return Fail(ErrorCode::kPermissionDenied,
               "{} (mode literal needs CAP_SYS_NICE, or RLIMIT_RTPRIO above 0)",
@@ -85,7 +85,7 @@ Result<std::unique_ptr<PinnedSamplers>> PinnedSamplers::Start(Options options,
     FIELDCOST_TRY(made->StartOn(number));
   }
   if (made->cpus_.empty())
-    return Fail(ErrorCode::kUnsupported, "look at idle CPUs: this process may use none");
+    return Fail(ErrorCode::kUnsupported, "look at idle CPUs: this process may use no CPU");
   return made;
 }
 
@@ -165,12 +165,12 @@ void PinnedSamplers::TakeSample(Cpu& cpu) {
   CPU_ZERO(&one);
   CPU_ZERO(&changed.before);
   CPU_SET(cpu.number, &one);
-  // One that runs would have to leave its CPU at once.
+  // A thread that runs would have to leave its CPU at once.
   const bool waits = sampler::IsWaiting(cpu.pid, sample.tid);
   const auto start = waits ? StartOf(cpu.pid, sample.tid) : std::nullopt;
   const bool is_there =
       start && ::sched_getaffinity(sample.tid, sizeof changed.before, &changed.before) == 0;
-  // Who may run here alone stays here anyway.
+  // A thread that may run only here stays here anyway.
   const bool is_free = is_there && !CPU_EQUAL(&changed.before, &one);
   changed.start = start.value_or(0);
   const bool is_kept = is_free && journal_.Begin(cpu.number, changed) &&

@@ -32,7 +32,7 @@ class PinnedSamplers {
  public:
   struct Options {
     std::uint64_t tick_ns = 0;
-    // For tests: called while a thread is kept on its CPU.
+    // Called while a thread is kept on its CPU: for tests.
     std::function<void()> while_pinned = {};
   };
   struct Sample {
@@ -42,8 +42,8 @@ class PinnedSamplers {
     std::optional<sampler::WaitCopy> copy;  // none: it did not wait any more
   };
 
-  // On the CPUs that this thread may use now. kPermissionDenied: no real-time priority.
-  // REQUIRES: `journal` outlives this.
+  // Starts a thread on each CPU that this thread may use now. kPermissionDenied: no real-time
+  // priority. REQUIRES: `journal` outlives this.
   static Result<std::unique_ptr<PinnedSamplers>> Start(Options options, MaskJournal& journal);
   ~PinnedSamplers();
   PinnedSamplers(const PinnedSamplers&) = delete;
@@ -78,7 +78,7 @@ class PinnedSamplers {
   void Tick(Cpu& cpu);
   void TakeSample(Cpu& cpu);
   void Ask(Cpu& cpu);
-  // Its sample is done with; what was deferred asks now.
+  // Ends its sample; what was deferred asks now.
   void Release(Cpu& cpu);
   void Notify();
   Cpu* Find(std::uint32_t number);

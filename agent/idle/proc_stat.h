@@ -11,7 +11,7 @@ namespace fieldcost::idle_agent {
 // Idle and iowait of each CPU that is online, in ns, by its number.
 using StatIdle = std::map<std::uint32_t, std::uint64_t>;
 
-// Of the text of /proc/stat, whose unit is 1/100 s; lines that are of no CPU are left out.
+// Reads the text of /proc/stat, whose unit is 1/100 s; lines that are of no CPU are left out.
 StatIdle ParseStatIdle(const std::string& untrusted_text);
 // What it says now.
 Result<StatIdle> ReadStatIdle();

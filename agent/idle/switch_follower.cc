@@ -31,7 +31,7 @@ SwitchFollower::SwitchFollower(const Target& target, IdleWriter& writer)
 Result<std::unique_ptr<SwitchFollower>> SwitchFollower::Create(const Target& target,
                                                                IdleWriter& writer) {
   if (target.kind == Target::Kind::kAll)
-    return Fail(ErrorCode::kUnsupported, "record all processes: only mode bpf can");
+    return Fail(ErrorCode::kUnsupported, "record all processes: only mode bpf can do that");
   std::unique_ptr<SwitchFollower> made(new SwitchFollower(target, writer));
   FIELDCOST_TRY(made->Begin());
   return made;
@@ -55,7 +55,7 @@ Status SwitchFollower::Begin() {
   if (from_next_exec) return events_->Add(target_.pid);
   stacks_.maps().Of(target_.pid);
   bool some = true;
-  // Until there are no new ones: what they begin tells of itself then.
+  // Repeats until there are no new ones: what they start then tells of itself.
   while (some) {
     FIELDCOST_ASSIGN(some, AddThreads());
   }
@@ -146,7 +146,7 @@ Status SwitchFollower::ReadStacks(const std::set<WaitPointer>& but) {
     if (but.contains(wait)) continue;
     FIELDCOST_ASSIGN(const std::optional<StackId> stack, stacks_.Read(wait->pid, wait->tid));
     account_.Read(*wait, MonotonicNs(), stack);
-    ++counts_[stack ? "stacks" : "stacks that were not to be had"];
+    ++counts_[stack ? "stacks" : "unavailable stacks"];
   }
   return {};
 }

@@ -24,14 +24,14 @@ namespace fieldcost::idle_agent {
 // idle because of whom. Nothing is put into the programs, and nobody is stopped. Not thread-safe.
 class SwitchFollower {
  public:
-  // Of all processes: kUnsupported. Errors of sampler::PerfEvents. REQUIRES: `writer` outlives
-  // this.
+  // A target of all processes is kUnsupported. Errors of sampler::PerfEvents. REQUIRES: `writer`
+  // outlives this.
   static Result<std::unique_ptr<SwitchFollower>> Create(const Target& target, IdleWriter& writer);
 
   // Whether the kernel tells this process of switches at all.
   static bool IsAllowed();
 
-  // Until `fd` can be read, the process ends, or so long at most; or until a signal.
+  // Waits until `fd` can be read, the process ends, or a signal comes; at most so long.
   Status Wait(std::chrono::milliseconds limit, int fd);
   // Takes what happened until now, and looks at CPUs until then.
   struct LookAt {
@@ -46,7 +46,7 @@ class SwitchFollower {
   // Tells it all. REQUIRES: looks of all CPUs were taken.
   Status Finish();
 
-  // Nothing of the target is left.
+  // Whether nothing of the target is left.
   bool HasEnded();
   // Something that changes with switches on the CPU. Any thread may ask, while this lives.
   std::uint64_t Activity(std::uint32_t cpu) const;
@@ -58,7 +58,7 @@ class SwitchFollower {
  private:
   SwitchFollower(const Target& target, IdleWriter& writer);
   Status Begin();
-  // Those of the threads that are not known yet; true: there were some.
+  // Adds those of the threads that are not known yet; true: there were some.
   Result<bool> AddThreads();
   void Take(const sampler::PerfRecord& record, std::uint32_t cpu);
   void Drain(std::uint64_t until_ns);

@@ -20,13 +20,13 @@ struct ThreadState {
   bool operator==(const ThreadState&) const = default;
 };
 
-// Of the texts of a thread's files in /proc: `stat` (state and CPU), `schedstat` (runs) and
+// Reads the texts of a thread's files in /proc: `stat` (state and CPU), `schedstat` (runs) and
 // `sched`, which may be empty (when it ran last). nullopt: it has ended, or they are no such texts.
 std::optional<ThreadState> ParseThreadState(std::string_view untrusted_stat,
                                             std::string_view untrusted_schedstat,
                                             std::string_view untrusted_sched);
 
-// Of all threads of the process; empty: there is none.
+// The states of all threads of the process; empty: there is none.
 std::vector<ThreadState> StatesOf(pid_t pid);
 
 // When the thread began, in a unit of the kernel's: with its number that is this thread and none

@@ -21,14 +21,14 @@ class WaitStacks {
   // REQUIRES: `writer` outlives this.
   explicit WaitStacks(IdleWriter& writer) : writer_(writer), unwinder_(tables_) {}
 
-  // That of the thread now; nullopt: it does not wait, or may not be looked at.
+  // Adds the stack of the thread now; nullopt: it does not wait, or may not be looked at.
   Result<std::optional<StackId>> Read(pid_t pid, pid_t tid);
 
-  // Of one that was copied while it waited.
+  // Adds a stack that was copied while its thread waited.
   Result<StackId> Add(pid_t pid, const sampler::WaitCopy& copy);
 
-  // Of a thread that has ended, of one that wanted to run on, of one that had not run before, and
-  // of one whose stack is not known.
+  // Stands for the stack of a thread that has ended, that wanted to run on, that had not run
+  // before, and whose stack is not known.
   Result<StackId> Ended() {
     return writer_.AddStack({}, unwind::StackEnd::kOutermost, idle::Why::kEnded, {});
   }

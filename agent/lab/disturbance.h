@@ -14,10 +14,10 @@ class Disturbance {
   // `plain_loop`: how long the loop takes now, ns; empty: it is measured.
   explicit Disturbance(std::function<std::uint64_t()> plain_loop);
 
-  // Before a run.
+  // Takes the state before a run.
   void Begin();
-  // After it: whether the run was disturbed. The first runs have nothing to be compared with, and
-  // count as undisturbed by switches.
+  // Tells after it whether the run was disturbed. The first runs have nothing to be compared with,
+  // and count as undisturbed by switches.
   bool End(std::uint64_t involuntary_switches, std::uint64_t wall_ns);
 
  private:

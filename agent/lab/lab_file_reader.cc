@@ -190,7 +190,7 @@ Status ReadBlocks(std::uint32_t count, Reading& reading) {
     // API 0 may be the first block's; a block that was never given away is all zeros.
     if (head.calls == 0) continue;
     FIELDCOST_ASSIGN(const std::uint32_t index, IndexOf(head.api, reading));
-    if (index == kNone) return Fail(ErrorCode::kCorrupt, "block {} is of no API", i);
+    if (index == kNone) return Fail(ErrorCode::kCorrupt, "block {} belongs to no API", i);
     LabFileApi& api = reading.file.apis[index];
     if (head.calls > agent::kMaxRunCalls - api.calls || head.nested > head.calls ||
         head.abandoned > head.calls || !AddBlock(untrusted_block, api)) {
@@ -220,7 +220,7 @@ Status ReadNodes(const shm::LabHeader& header, Reading& reading) {
       const shm::LabNode& node = untrusted_nodes[i];
       FIELDCOST_ASSIGN(const std::uint32_t api, IndexOf(node.api, reading));
       if (node.parent >= i || api == kNone) {
-        return Fail(ErrorCode::kCorrupt, "node {} of slot {} is of no tree", i, slot);
+        return Fail(ErrorCode::kCorrupt, "node {} of slot {} belongs to no tree", i, slot);
       }
       reading.file.nodes.push_back(
           {.parent = node.parent == 0 ? LabFileNode::kRoot : first + node.parent - 1,

@@ -13,14 +13,14 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using Step = MeasureProgress::Step;
 
-// After so many new plans, what still surprises gets runs alone.
+// The number of new plans after which what still surprises gets runs alone.
 constexpr std::uint32_t kMostReplans = 10;
-// So often a group is tried in a round before its APIs are left out of it.
+// How often a group is tried in a round before its APIs are left out of it.
 constexpr int kMostTries = 12;
-// So often a run on a disturbed machine is repeated before it is kept.
+// How often a run on a disturbed machine is repeated before it is kept.
 constexpr int kMostRepeats = 3;
 
-// Who stops everything, and keeps what is finished.
+// An end of everything, which keeps what is finished.
 struct Stop {
   StoppedBy by;
   std::string detail;
@@ -155,7 +155,7 @@ class Session {
     found_.refused += run.refused_files;
   }
 
-  // By what is called, so that a plan repeats.
+  // Derived from what is called, so that a plan repeats.
   void ChooseSeed() {
     if (options_.seed) {
       found_.seed = *options_.seed;
@@ -178,9 +178,10 @@ class Session {
   Status Plan() {
     const PairGraph graph = found_.sums.Graph();
     if (found_.sums.apis().size() > graph.count()) {
-      return Fail(ErrorCode::kTooLarge,
-                  "the scenario calls {} APIs, at most {} are measured at once: --apis narrows it",
-                  found_.sums.apis().size(), graph.count());
+      return Fail(
+          ErrorCode::kTooLarge,
+          "the scenario calls {} APIs; at most {} can be measured at once: select some with --apis",
+          found_.sums.apis().size(), graph.count());
     }
     GroupOptions group_options{.seed = found_.seed, .isolated = {}};
     for (std::uint32_t api = 0; api < graph.count(); ++api) {
@@ -227,7 +228,7 @@ class Session {
   // A group's run; nullopt if everything stops.
   Result<std::optional<LabRun>> RunGroup(PlanFile plan) {
     if (IsLate()) {
-      stop_ = Stop{StoppedBy::kMaxTime, "--max-time is over"};
+      stop_ = Stop{StoppedBy::kMaxTime, "the time of --max-time is up"};
       return std::nullopt;
     }
     if (const Status prepared = Prepare(); !prepared) {

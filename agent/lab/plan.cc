@@ -47,7 +47,7 @@ class Grouper {
     for (const std::uint32_t api : apis_) {
       ForEachShared(graph.Neighbours(api), [&](std::uint32_t) { ++degree_[api]; });
     }
-    // By number of neighbours, ties by the seed.
+    // Sorts by number of neighbours, ties by the seed.
     SeededDraw(seed, kTies).Shuffle(apis_);
     std::ranges::stable_sort(
         apis_, [&](std::uint32_t a, std::uint32_t b) { return degree_[a] > degree_[b]; });

@@ -27,11 +27,11 @@ void KeepBestKnown(std::vector<ApiContributions>& apis, std::size_t count = shm:
   apis.resize(count);
 }
 
-// One soname and symbol; symbol versions are APIs of their own to whoever picks.
+// Joins rows of one soname and symbol; programs pick each symbol version as an API of its own.
 void Collect(const std::vector<stats::StatRow>& rows, std::vector<ApiContributions>& apis) {
   std::map<std::string, std::map<stats::Metric, std::uint64_t>> by_symbol_version;
   for (const stats::StatRow& row : rows) {
-    // Only the row over all classes and weeks: the others are its parts.
+    // Counts only the row over all classes and weeks: the others are its parts.
     if (row.key.week != 0 || row.key.hardware != stats::HardwareClass{}) continue;
     std::uint64_t& sum = by_symbol_version[row.key.api.symbol_version][row.key.metric];
     sum =

@@ -63,7 +63,7 @@ Status CheckMaySendProbes(const agent::AgentPaths& paths) {
   FIELDCOST_ASSIGN(const agent::Consent consent, ProbeConsent(paths));
   if (consent.mode == agent::Mode::kOn) return {};
   return Fail(ErrorCode::kPermissionDenied,
-              "sending of probe points is off: fieldcost probe on switches it on");
+              "sending of probe points is off: switch it on with fieldcost probe on");
 }
 
 Status SaveProbeConsent(const agent::AgentPaths& paths, agent::Mode mode, WallTime now) {
@@ -77,7 +77,7 @@ Result<Login> LoadLogin(const agent::AgentPaths& paths) {
   if (!text) {
     if (text.error().code != ErrorCode::kNotFound) return text.error();
     return Fail(ErrorCode::kNotFound,
-                "no server of probe points is known: fieldcost probe login URL");
+                "no server for probe points is known: log in with fieldcost probe login URL");
   }
   Login login;
   std::array<std::string, 5> lines;
@@ -86,7 +86,7 @@ Result<Login> LoadLogin(const agent::AgentPaths& paths) {
     const std::size_t end = rest.find('\n');
     if (end == std::string_view::npos) {
       return Fail(ErrorCode::kCorrupt,
-                  "login file {} is damaged: fieldcost probe login URL makes it anew",
+                  "login file {} is damaged: log in again with fieldcost probe login URL",
                   LoginFile(paths).string());
     }
     line = rest.substr(0, end);

@@ -16,7 +16,7 @@ namespace fieldcost::probe {
 std::filesystem::path SpoolFile(const agent::AgentPaths& paths);    // state/probe.db
 std::filesystem::path ConsentFile(const agent::AgentPaths& paths);  // state/probe_consent
 std::filesystem::path LoginFile(const agent::AgentPaths& paths);    // state/probe_login
-// Is there while something is to be collected or sent: what starts `fieldcost-probe collect`.
+// Exists while something is to be collected or sent; its presence starts `fieldcost-probe collect`.
 std::filesystem::path WorkFile(const agent::AgentPaths& paths);  // state/probe_work
 
 // Off or on; only what began since then falls under it. Off where the administrator says so

@@ -48,7 +48,8 @@ Status StoreTags(const std::vector<std::string>& tags, shm::ProbePlan& plan) {
 }
 
 Result<shm::ProbePlan> HeaderOf(const PlanOptions& options) {
-  if (options.session == 0) return Fail(ErrorCode::kInvalidArgument, "a session's number is not 0");
+  if (options.session == 0)
+    return Fail(ErrorCode::kInvalidArgument, "the number of a session cannot be 0");
   shm::ProbePlan plan{};
   std::memcpy(plan.magic, shm::kProbePlanMagic, sizeof plan.magic);
   plan.version = shm::kProbeVersion;
@@ -112,7 +113,7 @@ Result<PlanFacts> ReadPlan(const std::filesystem::path& directory) {
   const auto build = agent::TextOf(plan.build);
   if (plan.size_bytes != untrusted_bytes.size() || plan.session == 0 || !build ||
       plan.tag_count > shm::kMaxProbeTags) {
-    return Fail(ErrorCode::kCorrupt, "{}: a plan that contradicts itself", path.string());
+    return Fail(ErrorCode::kCorrupt, "{}: inconsistent plan", path.string());
   }
   PlanFacts facts{.session = plan.session,
                   .start_unix_ns = plan.start_unix_ns,
@@ -121,7 +122,7 @@ Result<PlanFacts> ReadPlan(const std::filesystem::path& directory) {
                   .build = std::string(*build)};
   for (const auto& untrusted_tag : std::span(plan.tags, plan.tag_count)) {
     const auto tag = agent::TextOf(untrusted_tag);
-    if (!tag) return Fail(ErrorCode::kCorrupt, "{}: a tag without an end", path.string());
+    if (!tag) return Fail(ErrorCode::kCorrupt, "{}: a tag is not terminated", path.string());
     facts.tags.emplace_back(*tag);
   }
   return facts;

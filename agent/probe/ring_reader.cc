@@ -83,7 +83,7 @@ Result<RingFile> RingFile::Open(const std::filesystem::path& path) {
     return Fail(ErrorCode::kCorrupt, "{}: not a regular file of this user", path.string());
   }
   if (::flock(file.fd_.get(), LOCK_EX | LOCK_NB) != 0) {
-    return Fail(ErrorCode::kUnavailable, "{}: somebody else reads it", path.string());
+    return Fail(ErrorCode::kUnavailable, "{}: another process reads it", path.string());
   }
   FIELDCOST_TRY(file.ReadHeader());
   file.heads_.assign(shm::kProbeRings, 0);
@@ -113,13 +113,13 @@ Status RingFile::ReadHeader() {
     return Fail(ErrorCode::kCorrupt, "{}: not a file of probe points", name_);
   }
   if (untrusted.version != shm::kProbeVersion) {
-    return Fail(ErrorCode::kUnsupported, "{}: of version {}", name_, untrusted.version);
+    return Fail(ErrorCode::kUnsupported, "{}: unsupported version {}", name_, untrusted.version);
   }
   if (untrusted.complete != 1) return Fail(ErrorCode::kUnavailable, "{}: not finished", name_);
   const auto program = agent::TextOf(untrusted.program);
   if (untrusted.size_bytes != shm::ProbeFileBytes() || untrusted.run == 0 ||
       untrusted.session == 0 || !program || untrusted.tsc_to_ns_multiplier >= kMostMultiplier) {
-    return Fail(ErrorCode::kCorrupt, "{}: a header that contradicts itself", name_);
+    return Fail(ErrorCode::kCorrupt, "{}: inconsistent header", name_);
   }
   facts_ = {.run = untrusted.run,
             .session = untrusted.session,
@@ -143,7 +143,7 @@ Status RingFile::ReadRings() {
   std::vector<shm::ProbeRing> untrusted(shm::kProbeRings);
   if (!ReadFrom(fd_, shm::ProbeRingsOffset(), untrusted.data(),
                 untrusted.size() * sizeof untrusted[0])) {
-    return Fail(ErrorCode::kCorrupt, "{}: it ends before its rings do", name_);
+    return Fail(ErrorCode::kCorrupt, "{}: shorter than its rings", name_);
   }
   const bool is_first = tails_.empty();
   for (std::size_t i = 0; i < untrusted.size(); ++i) {

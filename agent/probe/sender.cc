@@ -143,11 +143,12 @@ Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, cons
   FIELDCOST_ASSIGN(const Login login, LoadLogin(paths));
   FIELDCOST_ASSIGN(const std::string device, spool.Device());
   if (device != login.device) {
-    // Its numbers of batches are another device's.
-    return Fail(ErrorCode::kUnauthenticated,
-                "send probe points to {}: {} is not of the device that logged in: fieldcost probe "
-                "login {}",
-                login.url, SpoolFile(paths).string(), login.url);
+    // The numbers of its batches are another device's.
+    return Fail(
+        ErrorCode::kUnauthenticated,
+        "send probe points to {}: {} belongs to another device than the one that logged in: "
+        "fieldcost probe login {}",
+        login.url, SpoolFile(paths).string(), login.url);
   }
   FIELDCOST_ASSIGN(http::Client client, Connect(login.url, login.ca_file,
                                                 [paths] { return CheckMaySendProbes(paths); }));

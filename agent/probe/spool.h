@@ -41,7 +41,7 @@ class Spool {
   // consent is withdrawn is either deleted with the rest or not queued.
   Status Keep(Batch batch, std::uint64_t run, const Positions& positions,
               const std::function<Result<Destination>()>& destination);
-  // Once all of a run has been read.
+  // To be called once all of a run has been read.
   Status ForgetPositions(std::uint64_t run);
 
   // The device for which batches are numbered; empty: none yet.

@@ -52,13 +52,13 @@ Result<Session> Session::Make(const agent::AgentPaths& paths) {
     FIELDCOST_ASSIGN(std::optional<Session> session, Take(directory));
     if (session) return *std::move(session);
   }
-  return Fail(ErrorCode::kUnavailable, "make the session {}: somebody else holds it",
+  return Fail(ErrorCode::kUnavailable, "make the session {}: another process holds it",
               directory.string());
 }
 
 Result<std::optional<Session>> Session::Take(const fs::path& directory) {
   const std::uint64_t id = IdOf(directory);
-  if (id == 0) return Fail(ErrorCode::kInvalidArgument, "{} is no session", directory.string());
+  if (id == 0) return Fail(ErrorCode::kInvalidArgument, "{} is not a session", directory.string());
   const fs::path file = directory / kLock;
   UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock.valid()) return ErrnoError("open", file, errno);

@@ -52,7 +52,7 @@ constexpr ReachText TextOf(Reach reach) {
     case Reach::kNotLoaded:
       return {"not_loaded", "the measuring library was not there when it started"};
     case Reach::kPrivileged:
-      return {"privileged", "runs with other privileges than its user's, so never measured"};
+      return {"privileged", "runs with privileges other than its user's, so it is never measured"};
     case Reach::kStatic:
       return {"static", "linked statically, so nothing can be loaded into it"};
     case Reach::kOtherMachine:
@@ -68,7 +68,7 @@ constexpr ReachText TextOf(Reach reach) {
     case Reach::kNotProgram:
       return {"not_program", "not a program"};
     case Reach::kUnreadable:
-      return {"unreadable", "cannot be looked at"};
+      return {"unreadable", "cannot be examined"};
   }
   return {"", ""};
 }
@@ -99,7 +99,7 @@ struct ElfFile {
   std::optional<Elf64_Phdr> interpreter;
   std::optional<Elf64_Phdr> dynamic;
 
-  // Where in the file the byte is that will be at this address.
+  // Finds where in the file the byte is that will be at this address.
   std::optional<std::uint64_t> OffsetOf(std::uint64_t address) const {
     for (const Elf64_Phdr& load : loads) {
       if (address < load.p_vaddr || address - load.p_vaddr >= load.p_filesz) continue;

@@ -107,7 +107,7 @@ void LookAtMapping(std::string_view line, std::string_view run_prefix, Mapped& m
   constexpr std::string_view kDeleted = " (deleted)";
   const bool is_deleted = path.ends_with(kDeleted);
   if (is_deleted) path.remove_suffix(kDeleted.size());
-  // One that was removed tells nobody anything any more.
+  // A file that was removed is read by nobody.
   if (!is_deleted && path.starts_with(run_prefix) && path.ends_with(shm::kRunFileSuffix)) {
     mapped.run_file = path;
   }

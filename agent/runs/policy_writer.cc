@@ -84,7 +84,7 @@ Result<UniqueFd> LockPolicy(const AgentPaths& paths) {
   return lock;
 }
 
-// Where programs may write, made and with a skip file; none, which is told, if that cannot be.
+// Finds and makes where programs may write, with a skip file; none, and a message, if it cannot.
 std::optional<MemoryDir> MemoryFor(const AgentPaths& paths) {
   const auto memory = MakeMemoryDir(paths);
   const Status status =

@@ -399,7 +399,7 @@ Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo
   std::vector<CellSum> sums;
   FIELDCOST_TRY(ReadPicks(untrusted_bytes, info, content, sums));
   FIELDCOST_TRY(ReadCells(untrusted_bytes, info, process_ended, content, sums));
-  // After the cells: a sampled call is in its counter before it is in its cell.
+  // Read after the cells: a sampled call is in its counter before it is in its cell.
   FIELDCOST_ASSIGN(const std::vector<std::uint64_t> counted, ReadCounters(untrusted_bytes, info));
   for (CellSum& sum : sums) {
     RunPick& pick = content.picks[sum.cell.pick];

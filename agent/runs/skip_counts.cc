@@ -19,7 +19,7 @@ constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "enough other programs were being measured",
     "too many run files were waiting to be collected",
     "no public library function was selected",
-    "no run file could be made (directory missing, not on memory, or full)",
+    "no run file could be made (directory missing, not on tmpfs, or full)",
     "the program's resource limits leave no room",
     "the program is built with a sanitizer",
     "the program entered a sandbox (seccomp): measured until then",
@@ -27,7 +27,7 @@ constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "the program's garbage collector searches registers",
     "not selected at random",
     "the list of APIs was longer than a program is told",
-    "more APIs matched than a run measures (512): measured of these",
+    "more APIs matched than one run measures: 512 of them were measured",
 };
 
 std::optional<shm::SkipFile> ReadSkipFile(const std::filesystem::path& file) {

@@ -20,8 +20,9 @@ std::string_view Name(Counter counter);
 // none.
 Result<std::vector<Counter>> ParseCounters(std::string_view untrusted_list);
 
-// So many of it to a sample, where CPU time has a sample each `period_ns`. Cycles and instructions:
-// as many samples as of CPU time while a thread does three a ns. Others: the same always.
+// How many of it a sample stands for, where CPU time has a sample each `period_ns`. Cycles and
+// instructions: as many samples as of CPU time while a thread does three a ns. Others: the same
+// always.
 std::uint64_t PeriodOf(Counter counter, std::uint64_t period_ns);
 
 // The kernel's event of it, of user mode alone whoever asks, on the clock CLOCK_MONOTONIC.

@@ -31,9 +31,9 @@ Plausible PlausibleOf(Counter counter) {
     case Counter::kInstructions:
       return {kTriedRounds, kTriedRounds * 4, "10,000,000 rounds of a loop"};
     case Counter::kCacheMisses:
-      return {kTriedLines / 10, kTriedLines * 100, "20,011 lines out of memory"};
+      return {kTriedLines / 10, kTriedLines * 100, "20,011 cache lines from memory"};
     case Counter::kBranchMisses:
-      return {kTriedBranches / 10, kTriedBranches * 2, "200,000 branches by chance"};
+      return {kTriedBranches / 10, kTriedBranches * 2, "200,000 unpredictable branches"};
     case Counter::kFaults:
       break;
   }
@@ -107,7 +107,7 @@ struct Tried {
   std::string why_not;
 };
 
-// One that counts, if all CPUs could sample it, too.
+// Opens one that only counts, if all CPUs could sample it, too.
 Tried Open(Counter counter, std::uint64_t period_ns) {
   perf_event_attr event = EventOf(counter);
   event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -153,7 +153,7 @@ std::string Try(Counter counter, const UniqueFd& event) {
 
 std::string WhyNot(Counter counter, const CounterReading& reading) {
   if (reading.running_ns < reading.enabled_ns) {
-    return fmt::format("it counted {} % of the time only: ask for fewer at once",
+    return fmt::format("it counted only {} % of the time: ask for fewer counters",
                        reading.running_ns * 100 / reading.enabled_ns);
   }
   const Plausible plausible = PlausibleOf(counter);

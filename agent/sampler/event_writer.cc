@@ -4,6 +4,7 @@
 
 #include "agent/runs/tsc_calibration.h"
 #include "agent/trace/event_tree.h"
+#include "common/base/check.h"
 #include "common/base/text.h"
 
 namespace fieldcost::sampler {
@@ -25,7 +26,7 @@ Result<recording::StreamId> AddStream(recording::Writer& writer, const std::stri
   return writer.AddStream(stream);
 }
 
-// Of code, as it is named while a program runs: by its place, from which its name is found later.
+// Names code as while a program runs: by its place, from which its name is found later.
 trace::NameCode NameAs(SampleWriter& recording, PlaceKind kind) {
   return [&recording, kind](const ArenaModule* module,
                             std::uint64_t address) -> Result<tree::Frame> {
@@ -45,11 +46,12 @@ trace::NameCode NameAs(SampleWriter& recording, PlaceKind kind) {
 }  // namespace
 
 Result<EventWriter> EventWriter::Make(const EventOptions& options, SampleWriter& recording) {
+  FIELDCOST_CHECK(options.any());
   EventWriter made(options, recording);
   made.multiplier_ = agent::CalibrateTsc();
   if (made.multiplier_ == 0) {
     return Fail(ErrorCode::kUnsupported,
-                "cannot record events: the time stamp counter of this machine is no clock");
+                "cannot record events: this machine's time stamp counter is not usable as a clock");
   }
   const std::vector<tree::Metric> metrics = trace::EventMetrics();
   made.lacking_.resize(metrics.size());

@@ -42,7 +42,7 @@ class EventWriter {
   // Looks once more, for the run is over.
   Status EndRun();
 
-  // Those of which a program could not tell how much it was, so that nobody knows the sum.
+  // Metrics of which some program could not tell how much it was, so that the sum is unknown.
   std::vector<std::string> unmeasured() const;
 
   static constexpr std::chrono::milliseconds kEvery{100};

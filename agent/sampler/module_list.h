@@ -11,8 +11,8 @@
 
 namespace fieldcost::sampler {
 
-// Where a frame is, in a form that does not change from run to run: an address as its module's file
-// names it.
+// The place of a frame, in a form that does not change from run to run: an address as its module's
+// file names it.
 struct SampledFrame {
   std::uint32_t module = 0;   // index into Sampler::modules()
   std::uint64_t address = 0;  // inside the instruction that the frame is at

@@ -17,7 +17,7 @@ class ProcessMaps {
   // empty.
   unwind::ModuleMap& Of(pid_t pid);
   bool Knows(pid_t pid) const { return maps_.contains(pid); }
-  // It is read again when it is asked for.
+  // Forgets a map; it is read again when it is asked for.
   void Forget(pid_t pid) { maps_.erase(pid); }
 
   // True: executable memory was added.

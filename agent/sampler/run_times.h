@@ -22,7 +22,7 @@ class RunTimes {
   void In(pid_t tid, std::size_t cpu, std::uint64_t time);
   void Out(pid_t tid, std::uint64_t time);
 
-  // With how long it had each CPU that it had.
+  // Gets how long it had each CPU that it had.
   using Sink = std::function<void(std::uint64_t run_ns)>;
   void Exit(pid_t tid, std::uint64_t time, const Sink& sink);
   void ExitAll(std::uint64_t time, const Sink& sink);

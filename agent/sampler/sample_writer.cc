@@ -117,7 +117,7 @@ Status SampleWriter::EndRun(int exit_status, const SamplerCounts& counts) {
   counts_["late records"] += counts.out_of_order;
   counts_["long waits that were not seen"] += counts.missed_waits;
   for (const auto& [name, value] : counts_) FIELDCOST_TRY(writer_.SetCount(name, value));
-  // Of a run is what was before its end.
+  // The end lies after all that is the run's.
   return writer_.EndRun(run_, std::max(Now(), last_ns_ + 1), exit_status);
 }
 

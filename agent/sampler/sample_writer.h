@@ -30,11 +30,11 @@ class SampleWriter {
                                      const std::vector<Counter>& counters);
 
   Status BeginRun(std::string_view command);
-  // Of the run that is on. Beyond what a dictionary holds, a sample's path is [other].
+  // Adds a sample to the run that is on. Beyond what a dictionary holds, its path is [other].
   Status Take(const Sample& sample, const std::vector<SampledModule>& modules);
   Status EndRun(int exit_status, const SamplerCounts& counts);
 
-  // For others who write into the same recording.
+  // The paths, for others who write into the same recording.
   StackPaths& paths() { return paths_; }
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values);

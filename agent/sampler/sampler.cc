@@ -25,10 +25,10 @@ constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr auto kShortestLook = std::chrono::milliseconds(1);
 constexpr auto kQuickLook = std::chrono::milliseconds(2);
 constexpr auto kLongestLook = std::chrono::milliseconds(100);
-// After a wait that was over before it was looked at, looks are quick for so long.
+// How many looks are quick after a wait that was over before it was looked at.
 constexpr int kQuickLooks = 32;
 constexpr std::size_t kMostReadsALook = 64;
-// So many samples without one that is deeper than the copy: then samples wake nobody.
+// After this many samples without one that is deeper than the copy, samples wake nobody.
 constexpr int kDeepSamples = 256;
 constexpr std::uint64_t kRestNs = 100'000'000;
 constexpr std::uint64_t kRestShare =
@@ -195,8 +195,8 @@ void Sampler::TakeMap(const MapRecord& record) {
     MakeTable(maps_.Of(record.pid), record.mapping.start);
 }
 
-// That of a large module takes a tenth of a second, in which samples come that have no room. So it
-// is made as soon as the module is there, and beside the emptying of rings.
+// The table of a large module takes a tenth of a second, in which samples come that have no room.
+// So it is made as soon as the module is there, and beside the emptying of rings.
 void Sampler::MakeTable(unwind::ModuleMap& map, std::uint64_t address) {
   unwind::Mapping* const mapping = map.Find(address);
   if (mapping == nullptr || tables_.IsQuick(*mapping)) return;

@@ -122,7 +122,7 @@ class Sampler {
   Sampler(pid_t pid, Options options, std::unique_ptr<PerfEvents> events, Sink sink);
   static Result<std::unique_ptr<Sampler>> Of(pid_t pid, Options options, bool from_next_exec,
                                              Sink sink);
-  // Those of the threads that are not known yet; true: there were some.
+  // Adds those of the threads that are not known yet; true: there were some.
   Result<bool> AddThreads(const std::vector<pid_t>& threads);
   void Drain(std::uint64_t until_ns);
   void Take(const PerfRecord& record, std::size_t ring);

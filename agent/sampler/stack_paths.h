@@ -16,7 +16,7 @@ enum class PlaceKind : std::uint8_t {
   kBlock,  // of a branch: told apart from others of its function, by its line
 };
 
-// Where a frame of a recording is in a module: what its name is looked up by when all is recorded.
+// The place of a frame in a module, by which its name is looked up when all is recorded.
 struct Place {
   SampledModule module;
   std::uint64_t address = 0;

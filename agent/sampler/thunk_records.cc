@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kSlewParts = 1000;  // one in so many
 constexpr std::uint64_t kLookTicks = 4000;
 
-// Of a record, in words; the third is the function, which the unwinder does not ask for.
+// Places in a record, in words; the third is the function, which the unwinder does not ask for.
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr std::size_t kStackPointer = FIELDCOST_RECORD_STACK_POINTER / kWord;
 constexpr std::size_t kStartTicks = FIELDCOST_RECORD_START_TICKS / kWord;

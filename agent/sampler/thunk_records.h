@@ -28,11 +28,11 @@ class TicksOfTime {
   Both last_;
 };
 
-// Where our own libraries, in a process that is sampled, keep the return addresses of calls that
-// they measure (agent/intercept/thunk.h): to follow such a call to its caller, its record is read
-// while the thread runs on. It counts if it stands for a place in the copied stack, or for none any
-// more, and if its call began before the sample: so it has not been used for another one since. Not
-// thread-safe.
+// Reads the records in which our own libraries, in a process that is sampled, keep the return
+// addresses of calls that they measure (agent/intercept/thunk.h): to follow such a call to its
+// caller, its record is read while the thread runs on. It counts if it stands for a place in the
+// copied stack, or for none any more, and if its call began before the sample: so it has not been
+// used for another one since. Not thread-safe.
 class ThunkRecords : public unwind::MemoryReader {
  public:
   // `stack`: the copy, from `base` on. `ticks`: of the sample. REQUIRES: `memory` outlives this.

@@ -36,7 +36,7 @@ std::string_view ReadText(int fd, std::array<char, kMostTextBytes>& buffer) {
   return {buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
 }
 
-// Where the thread waits, if it did before and after `look`, at one and the same place.
+// Finds where the thread waits, if it did before and after `look`, at one and the same place.
 template <typename Look>
 std::optional<WaitPlace> WhileItWaits(pid_t pid, pid_t tid, const Look& look) {
   const std::string path = fmt::format("/proc/{}/task/{}/syscall", pid, tid);

@@ -11,7 +11,7 @@
 
 namespace fieldcost::sampler {
 
-// Where a thread is that waits in the kernel.
+// The place of a thread that waits in the kernel.
 struct WaitPlace {
   std::uint64_t stack_pointer = 0;
   std::uint64_t address = 0;      // of the next instruction in user mode
@@ -19,7 +19,7 @@ struct WaitPlace {
   bool operator==(const WaitPlace&) const = default;
 };
 
-// Of the text of a /proc/PID/task/TID/syscall; nullopt: it runs, or it is no such text.
+// Reads the text of a /proc/PID/task/TID/syscall; nullopt: the thread runs, or it is no such text.
 std::optional<WaitPlace> ParseWaitPlace(std::string_view untrusted_text);
 
 // The stack of a thread that waits, read from outside: the thread is not stopped. Registers that

@@ -44,8 +44,8 @@ class WaitTracker {
   bool Knows(pid_t tid) const { return threads_.contains(tid); }
   std::size_t threads() const { return threads_.size(); }
 
-  // Of those who wait since before `time`, and were not yet asked for: at most so many.
-  // `read` gives the stack and when it had been read; nullopt: it is not to be had.
+  // Reads stacks of threads that wait since before `time` and were not yet asked for, of so many at
+  // most. `read` gives the stack and when it had been read; nullopt: it is not available.
   struct Read {
     Stack stack;
     std::uint64_t time_ns = 0;

@@ -88,7 +88,7 @@ Result<Mode> ParseMode(std::string_view untrusted_text) {
   for (const auto& [mode, name] : kModes) {
     if (name == untrusted_text) return mode;
   }
-  return Fail(ErrorCode::kInvalidArgument, "mode \"{}\" is none of off, local, on",
+  return Fail(ErrorCode::kInvalidArgument, "mode \"{}\" is not one of off, local, on",
               EscapeControl(untrusted_text));
 }
 

@@ -93,15 +93,14 @@ Result<MemoryDir> FindMemoryDir(const AgentPaths& paths) {
     if (memory) return memory;
     reasons += (reasons.empty() ? "" : "; ") + memory.error().message;
   }
-  return Fail(ErrorCode::kUnavailable,
-              "nothing can be measured, for there is no memory for run files: {}",
+  return Fail(ErrorCode::kUnavailable, "nothing can be measured: no tmpfs for run files: {}",
               EscapeControl(reasons));
 }
 
 Result<MemoryDir> MakeMemoryDir(const AgentPaths& paths) {
   FIELDCOST_ASSIGN(MemoryDir memory, FindMemoryDir(paths));
   FIELDCOST_TRY(MakeDirectories(memory.root, 0700));
-  // Somebody else may have been faster.
+  // Another process may have been faster.
   FIELDCOST_TRY(CheckRoot(memory.root));
   FIELDCOST_TRY(MakeDirectories(memory.directory, 0700));
   FIELDCOST_TRY(MakeDirectories(memory.directory / shm::kRunDirectoryName, 0700));

@@ -45,7 +45,7 @@ std::filesystem::path MemoryOf(const AgentPaths& paths) {
 
 std::vector<std::filesystem::path> MemoryRoots() {
   const std::string user = std::to_string(::geteuid());
-  // Not there in the environment of every program that a user runs, but usually of that name.
+  // Programs may lack the variable in their environment; the directory usually has this name.
   const std::filesystem::path usual = "/run/user/" + user;
   std::vector<std::filesystem::path> roots;
   const char* untrusted_value = std::getenv("XDG_RUNTIME_DIR");

@@ -31,8 +31,8 @@ struct AgentPaths {
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path pause_file() const { return state_dir / "paused"; }
   std::filesystem::path policy_file() const;
-  // Is in the memory directory as FindMemoryDir() finds it now; where there is none, in the state
-  // directory, where nobody puts them.
+  // A file in the memory directory as FindMemoryDir() finds it now; where there is none, in the
+  // state directory, where nobody puts them.
   std::filesystem::path run_dir() const;
   std::filesystem::path skip_file() const;
 

@@ -1,3 +1,5 @@
+// The pause file: seconds since 1970, or "until resumed"; then a line feed.
+
 #include "agent/settings/pause.h"
 
 #include <fmt/format.h>

@@ -107,9 +107,9 @@ class SpoolDb {
   // Notes that not all left: if no earlier attempt may have arrived, and it was dropped meanwhile,
   // so are its bytes.
   Status TakeBackAttempt(std::uint64_t id);
-  // Also if consent was withdrawn meanwhile: it has arrived.
+  // Notes that it has arrived, even if consent was withdrawn meanwhile.
   Status MarkSent(std::uint64_t id, const wire::BatchAnswer& answer, WallTime now);
-  // Nothing if it is not queued any more.
+  // Does nothing if it is not queued any more.
   Status MarkQuarantined(std::uint64_t id, std::string_view reason, WallTime now);
 
   // Consent was withdrawn, or everything is to be forgotten: pending rows and queued batches go.

@@ -50,7 +50,7 @@ struct RecentKey {
   std::uint64_t request = 0;  // shm::RunHeader::request_id
   bool is_fielded = false;    // of a run of the field, as opposed to one that was only asked for
 };
-// Of a request (not 0), else of these seconds.
+// Selects the rows of a request (not 0), else those of these seconds.
 struct RecentFilter {
   std::uint64_t request = 0;
   std::uint64_t from_second = 0;
@@ -82,7 +82,7 @@ inline constexpr char kNotDrawnRunsNumber[] = "not_drawn_runs";
 inline constexpr char kAskedRunsNumber[] = "asked_runs";
 // The skip file's count of runs that were not drawn, when it was added last.
 inline constexpr char kNotDrawnSeenNumber[] = "not_drawn_seen";
-// From this second since 1970 on the rows of AddRecent() are all there.
+// The second since 1970 from which on all rows of AddRecent() are there.
 inline constexpr char kRecentSinceNumber[] = "recent_since";
 
 // The agent's database: one file, several processes. Every method is one statement; callers group

@@ -65,7 +65,7 @@ CREATE TABLE recent_row (
 CREATE INDEX recent_by_request ON recent_row (request) WHERE request != 0;
 ALTER TABLE run ADD COLUMN looked_second INTEGER NOT NULL DEFAULT 0;
 )sql";
-// Of what an older version has counted that is not known.
+// Rows that an older version counted have no time: recent rows are complete from now on.
 inline constexpr char kStateRecentSinceNow[] =
     "INSERT INTO number VALUES ('recent_since', CAST(strftime('%s', 'now') AS INTEGER))";
 

@@ -39,7 +39,7 @@ struct Reading {
 template <typename Part>
 Status ReadPart(const Reading& reading, std::uint64_t at, Part& part) {
   if (!reading.untrusted->Read(at, &part, sizeof part)) {
-    return Fail(ErrorCode::kCorrupt, "what is at {} cannot be read", at);
+    return Fail(ErrorCode::kCorrupt, "the bytes at {} cannot be read", at);
   }
   return {};
 }
@@ -63,7 +63,7 @@ Result<shm::TraceHeader> ReadHeader(const agent::RunBytes& untrusted_bytes) {
                 header.size_bytes);
   }
   if (header.tsc_to_ns_multiplier == 0 || header.tsc_to_ns_multiplier >= kMostMultiplier) {
-    return Fail(ErrorCode::kCorrupt, "its clock stands, or runs");
+    return Fail(ErrorCode::kCorrupt, "the rate of its clock is implausible");
   }
   return header;
 }
@@ -80,7 +80,7 @@ Status ReadModules(Reading& reading) {
     const auto soname = agent::TextOf(untrusted.soname);
     if (!path || !soname || untrusted.build_id_bytes > sizeof untrusted.build_id ||
         untrusted.begin >= untrusted.end) {
-      return Fail(ErrorCode::kCorrupt, "module {} is none", i);
+      return Fail(ErrorCode::kCorrupt, "module {} is not valid", i);
     }
     reading.module_of[i] = static_cast<std::uint32_t>(reading.arena.modules.size());
     reading.arena.modules.push_back(
@@ -164,7 +164,7 @@ Status AddNode(std::uint32_t number, const shm::TraceNode& untrusted, std::uint1
     is_good = parent != reading.node_of.end() && slots[parent->second] == slot;
     if (is_good) node.parent = parent->second;
   }
-  if (!is_good) return Fail(ErrorCode::kCorrupt, "node {} is of no tree", number);
+  if (!is_good) return Fail(ErrorCode::kCorrupt, "node {} belongs to no tree", number);
   reading.node_of.emplace(number, static_cast<std::uint32_t>(reading.arena.nodes.size()));
   slots.push_back(slot);
   reading.arena.nodes.push_back(node);
@@ -232,7 +232,7 @@ Status ReadChunks(Reading& reading) {
     const shm::TraceChunk& chunk = reading.untrusted_chunks[i];
     if (chunk.kind == shm::kTraceFree) continue;
     if (chunk.slot >= shm::kThreadSlots || chunk.kind > shm::kTraceEdges) {
-      return Fail(ErrorCode::kCorrupt, "chunk {} is of nobody", i);
+      return Fail(ErrorCode::kCorrupt, "chunk {} belongs to no thread", i);
     }
     FIELDCOST_TRY(chunk.kind == shm::kTraceNodes ? ReadNodes(i, chunk, slots, reading)
                                                  : ReadEdges(i, chunk.used, reading));

@@ -73,7 +73,7 @@ struct ArenaThread {
   std::uint32_t current = kNone;  // of the node that was the innermost at the end
   std::uint64_t ticks = 0;        // from the first event to the last: the sum over its nodes
   std::uint64_t last_ticks = 0;   // time stamp of the last event
-  // For how long at least `current` has been the innermost, while the program runs; 0: not known.
+  // How long at least `current` has been the innermost, while the program runs; 0: not known.
   std::uint64_t open_ticks = 0;
 };
 

@@ -13,7 +13,7 @@ struct Described {
   const char* name;
   tree::Unit unit;
 };
-// By shm::TraceMetric.
+// The names and units, by shm::TraceMetric.
 constexpr Described kDescribed[shm::kTraceMetrics] = {
     {"allocated", tree::Unit::kBytes},    {"allocations", tree::Unit::kCount},
     {"freed", tree::Unit::kBytes},        {"frees", tree::Unit::kCount},

@@ -16,7 +16,7 @@ namespace fieldcost::trace {
 // What code at an address is called. `module` is null where nobody knows what was loaded there.
 using NameCode = std::function<Result<tree::Frame>(const ArenaModule* module, std::uint64_t)>;
 
-// By build-id and place in the file: for others to find its name later.
+// Names code by build-id and place in the file, so that its name can be found later.
 tree::Frame UnnamedCode(const ArenaModule* module, std::uint64_t address);
 
 // What events measure, in the order of columns: calls, wall, then by shm::TraceMetric.

@@ -31,7 +31,8 @@ Status WritePlan(const fs::path& directory, const TraceOptions& options) {
                 shm::kTraceChunkBytes, shm::kTraceMaxChunks * shm::kTraceChunkBytes);
   }
   if (options.tsc_to_ns_multiplier == 0) {
-    return Fail(ErrorCode::kInvalidArgument, "the time stamp counter is no clock here");
+    return Fail(ErrorCode::kInvalidArgument,
+                "this machine's time stamp counter is not usable as a clock");
   }
   shm::TracePlanHeader header{};
   const std::size_t size = sizeof header + options.globs.size() + 1;

@@ -10,7 +10,8 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr char kLockName[] = "upload.lock";
-// Between two tries: flock(2) has no time limit, and a signal that ended it would be everybody's.
+// The time between two tries: flock(2) has no time limit, and a signal that ended it would be
+// everybody's.
 constexpr std::chrono::milliseconds kTryEvery{20};
 // Longer than an upload waits for the answer to what has left, and than most name look-ups.
 constexpr std::chrono::seconds kOffWaits{30};
@@ -42,7 +43,7 @@ Result<std::optional<UploadLock>> UploadLock::Take(const AgentPaths& paths,
 Status UploadLock::WaitForOthers(const AgentPaths& paths) {
   const std::filesystem::path path = paths.state_dir / kLockName;
   const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  // Who makes the file from now on looks at the decision after it.
+  // Whoever makes the file from now on reads the decision after that.
   if (!fd.valid() && errno == ENOENT) return {};
   if (!fd.valid()) return ErrnoError("open", path, errno);
   FIELDCOST_ASSIGN(const bool is_over, Lock(fd.get(), path, kOffWaits));

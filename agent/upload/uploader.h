@@ -46,11 +46,11 @@ class Uploader {
 
  private:
   Status SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch, UploadReport& report);
-  // One that may have arrived under a key that is gone: with another key it would count a second
-  // time.
+  // Sets aside one that may have arrived under a key that is gone: with another key it would count
+  // a second time.
   Status SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                             UploadReport& report);
-  // One that the service will never take.
+  // Sets aside one that the service will never take.
   Status SetAsideRefused(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                          const std::string& reason, UploadReport& report);
   // Takes a batch for sent if this is the aggregator's answer to it.

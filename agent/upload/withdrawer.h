@@ -30,9 +30,9 @@ struct ForgetReport {
 using ForgetProgress = std::function<void(const ForgetReport& so_far)>;
 
 // Takes back, one by one, all batches that the service may hold and whose bytes are still here. One
-// whose withdrawal is refused stays as it is, with the reason. It
-// may be ended at any moment and goes on where it stopped, since a repeated withdrawal has the same
-// answer. Its owner holds the upload lock, and has emptied the spool of what is queued.
+// whose withdrawal is refused stays as it is, with the reason. It may be ended at any moment and
+// goes on where it stopped, since a repeated withdrawal has the same answer. Its owner holds the
+// upload lock, and has emptied the spool of what is queued.
 class Withdrawer {
  public:
   Withdrawer(const AgentPaths& paths, const AgentConfig& config, const Clock& clock);

@@ -95,7 +95,7 @@ TEST_F(StatusTest, MissingRunDirectoryIsNoProblemAndMadeAgainWithThePolicy) {
 TEST_F(StatusTest, WhereThereIsNoMemoryForRunFilesItIsSaid) {
   paths_.memory_roots = {"/nowhere/fieldcost"};
   Agent agent = OpenAgent(Mode::kOn);
-  EXPECT_THAT(Problem(agent), HasSubstr("no memory for run files"));
+  EXPECT_THAT(Problem(agent), HasSubstr("no tmpfs for run files"));
   EXPECT_TRUE(agent.Harvest());
 }
 

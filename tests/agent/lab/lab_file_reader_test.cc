@@ -241,7 +241,7 @@ std::vector<Damage> DamagesOfApi() {
 
 std::vector<Damage> DamagesOfTheRest() {
   const auto node = [](const char* name, std::function<void(LabNode&)> change) {
-    return Damage{name, ErrorCode::kCorrupt, "of no tree",
+    return Damage{name, ErrorCode::kCorrupt, "belongs to no tree",
                   At<LabNode>(LabNodeAt(0, 2), std::move(change))};
   };
   const auto pair = [](const char* name, std::uint64_t outer, std::uint64_t inner) {
@@ -251,7 +251,7 @@ std::vector<Damage> DamagesOfTheRest() {
                   }};
   };
   const auto block = [](const char* name, std::uint32_t api) {
-    return Damage{name, ErrorCode::kCorrupt, "is of no API",
+    return Damage{name, ErrorCode::kCorrupt, "belongs to no API",
                   At<LabMapBlock>(LabBlockAt(shm::kLabMap, 0),
                                   [=](LabMapBlock& changed) { changed.head.api = api; })};
   };

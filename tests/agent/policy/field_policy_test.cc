@@ -192,7 +192,7 @@ TEST_F(FieldPolicyTest, OneVersionHasOneContent) {
   wire::PolicyMetadata other = Policy(5);
   other.picks_per_run = 3;
   Serve(other);
-  ExpectRefused("other content");
+  ExpectRefused("different content");
   EXPECT_EQ(Load().in_force, Policy(5));
 }
 

@@ -80,7 +80,7 @@ TEST(CounterCheckTest, WhatCannotBeIsNotBelieved) {
 TEST(CounterCheckTest, WhatSharesTheHardwareIsNotBelieved) {
   EXPECT_EQ(WhyNot(Counter::kInstructions,
                    {.value = 20'000'000, .enabled_ns = 5'000, .running_ns = 2'500}),
-            "it counted 50 % of the time only: ask for fewer at once");
+            "it counted only 50 % of the time: ask for fewer counters");
   EXPECT_NE(WhyNot(Counter::kInstructions, {.value = 0, .enabled_ns = 5'000, .running_ns = 0}), "");
 }
 

@@ -56,7 +56,7 @@ TEST_F(CliTest, WhereThereIsNoMemoryForRunFilesItIsSaidAndProgramsRun) {
   if (result.errors.find("unshare") != std::string::npos || result.exit_status == 3) {
     GTEST_SKIP() << "needs the privilege to make a mount namespace: " << result.errors;
   }
-  const std::string why = "nothing can be measured, for there is no memory for run files: ";
+  const std::string why = "nothing can be measured: no tmpfs for run files: ";
   EXPECT_THAT(result.errors, HasSubstr(why));
   EXPECT_THAT(result.output, AllOf(HasSubstr("problem             " + why),
                                    HasSubstr("can be measured\nbut " + why),
