@@ -20,6 +20,7 @@
 #include "agent/settings/memory_dir.h"
 #include "agent/settings/system_policy.h"
 #include "common/base/log.h"
+#include "common/base/text.h"
 #include "common/systemd/notify.h"
 
 namespace fieldcost::agent {
@@ -317,7 +318,8 @@ void DaemonLoop::Harvest() {
     return;
   }
   if (report->calls > 0) {
-    LogInfo("harvested {} calls of {} run files", report->calls, report->files_read);
+    LogInfo("harvested {} of {}", Counted(report->calls, "call"),
+            Counted(report->files_read, "run file"));
     upload_ = true;
   }
   if (report->files_left > 0) {
@@ -345,7 +347,8 @@ void DaemonLoop::Upload() {
     return;
   }
   if (report->batches_sent > 0) {
-    LogInfo("sent {} batches of {} rows", report->batches_sent, report->rows_sent);
+    LogInfo("sent {} of {}", Counted(report->batches_sent, "batch", "batches"),
+            Counted(report->rows_sent, "row"));
   }
   if (report->stopped_by) LogWarning("{}; trying again later", report->stopped_by->message);
   if (!has_new_policy) {
@@ -367,10 +370,11 @@ Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
   }
   if (upload.stopped_by) return *upload.stopped_by;
   return fmt::format(
-      "harvested {} calls of {} run files ({} refused); sent {} batches ({} rows, {} rejected), {} "
-      "refused, {} left",
-      harvest.calls, harvest.files_read, harvest.files_refused, upload.batches_sent,
-      upload.rows_sent, upload.rows_rejected, upload.batches_quarantined, upload.batches_left);
+      "harvested {} of {} ({} refused); sent {} ({}, {} rejected), {} refused, {} left",
+      Counted(harvest.calls, "call"), Counted(harvest.files_read, "run file"),
+      harvest.files_refused, Counted(upload.batches_sent, "batch", "batches"),
+      Counted(upload.rows_sent, "row"), upload.rows_rejected, upload.batches_quarantined,
+      upload.batches_left);
 }
 
 }  // namespace fieldcost::agent

@@ -138,10 +138,10 @@ class Ours:
 
     def tell(self, text, directory, run, used):
         del used
-        found = re.search(r"(\d+) samples, (\d+) cut, (\d+) lost; (\d+) ms to take", text)
+        found = re.search(r"([\d,]+) samples?, (\d+) cut, (\d+) lost; (\d+) ms to take", text)
         if not found:
             raise subprocess.SubprocessError(f"fieldcost-trace: {text[-300:]}")
-        run.samples, run.cut, run.lost = (int(found[i]) for i in (1, 2, 3))
+        run.samples, run.cut, run.lost = (int(found[i].replace(",", "")) for i in (1, 2, 3))
         run.reader = int(found[4]) / 1e3
         run.size = (directory / "ours.fct").stat().st_size
 

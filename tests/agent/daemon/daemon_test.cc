@@ -79,11 +79,11 @@ TEST_F(DaemonTest, OnceHarvestsAndFlushSends) {
   WriteRun("a", {3, 7, 22}, RunOptions());
   ProcessResult result = RunProcess(Daemon({"--once"}));
   EXPECT_EQ(result.exit_status, 0) << AllOf(result);
-  EXPECT_THAT(result.output, HasSubstr("harvested 3 calls of 1 run files"));
+  EXPECT_THAT(result.output, HasSubstr("harvested 3 calls of 1 run file"));
   EXPECT_EQ(server_->requests(), 0U);
   result = RunProcess(Daemon({"--once", "--flush"}));
   EXPECT_EQ(result.exit_status, 0) << AllOf(result);
-  EXPECT_THAT(result.output, HasSubstr("sent 1 batches"));
+  EXPECT_THAT(result.output, HasSubstr("sent 1 batch "));
   EXPECT_EQ(server_->Rows(stats::Metric::kWallTime)[0].histogram, HistogramOf({3, 7, 22}));
 }
 
@@ -92,7 +92,7 @@ TEST_F(DaemonTest, HarvestsWhenAProgramClosesItsRunFileAndStopsWhenAsked) {
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
   MoveRunIn("a", {5});
-  EXPECT_TRUE(daemon.WaitForLine("harvested 1 calls"));
+  EXPECT_TRUE(daemon.WaitForLine("harvested 1 call "));
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
@@ -102,7 +102,7 @@ TEST_F(DaemonTest, HarvestsSoonAfterAProgramThatHeldItsFileByTheMappingAloneIsKi
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
   MoveRunIn("a", {5});
-  ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls")) << "from now on it has nothing to look for";
+  ASSERT_TRUE(daemon.WaitForLine("harvested 1 call ")) << "from now on it has nothing to look for";
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
@@ -136,7 +136,7 @@ TEST_F(DaemonTest, HarvestsOnceMoreWhenItIsStopped) {
   testing::RunFileWriter file(RunPath("a"), options);
   file.Add(1);
   BackgroundProcess daemon(Daemon());
-  ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls"));
+  ASSERT_TRUE(daemon.WaitForLine("harvested 1 call "));
   file.Add(2);
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
@@ -252,7 +252,7 @@ TEST_F(DaemonTest, WritesThePolicyAgainWhenItWakesAndTheCatalogueHasChanged) {
   options.full = true;
   ASSERT_TRUE(Sync(options, SystemClock()));
   MoveRunIn("a", {5});
-  ASSERT_TRUE(daemon.WaitForLine("harvested 1 calls"));
+  ASSERT_TRUE(daemon.WaitForLine("harvested 1 call "));
   EXPECT_EQ(PolicySerial(paths_.policy_file()), 2U) << "it has the weight of one function now";
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);

@@ -32,8 +32,8 @@ class BpfModeTest : public testing::RecorderTest,
 };
 
 TEST_P(BpfModeTest, AConvoyIsItsLockAndTheSleepOfWhoHoldsIt) {
-  const auto recorded = RecordUntil(Explains(350'000'000), [&](const std::string& cpu) {
-    return RecordBpf({"--", Victim(GetParam()), "--cpu", cpu, "--rounds", "100"});
+  const auto recorded = RecordUntil(Explains(350'000'000), [&](const Try& next) {
+    return RecordBpf({"--", Victim(GetParam()), "--cpu", next.cpu, "--rounds", next.Rounds(100)});
   });
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
   EXPECT_NE(result_.output.find("interrupted 0"), std::string::npos) << result_.output;
@@ -74,7 +74,7 @@ TEST_P(BpfTest, AllIdleTimeIsToldToTheNanosecond) {
 TEST_P(BpfTest, ACpuIsIdleForAsLongAsTheKernelSays) {
   const auto recorded =
       RecordUntil([](const RecordedIdle& found) { return found.Sum(idle::kStatIdle) != 0; },
-                  [&](const std::string&) {
+                  [&](const Try&) {
                     return RecordBpf({"--for", "2000000000", "--all"});
                   });
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
@@ -88,9 +88,10 @@ TEST_P(BpfTest, ACpuIsIdleForAsLongAsTheKernelSays) {
 }
 
 TEST_P(BpfTest, ProcessesThatAreStartedAreMonitored) {
-  const auto recorded = RecordUntil(Explains(200'000'000), [&](const std::string& cpu) {
+  const auto recorded = RecordUntil(Explains(200'000'000), [&](const Try& next) {
     return RecordBpf({"--", "/bin/sh", "-c",
-                      "sleep 0.2; " + Victim("idle_convoy") + " --rounds 20 --cpu " + cpu});
+                      "sleep 0.2; " + Victim("idle_convoy") + " --rounds " + next.Rounds(20) +
+                          " --cpu " + next.cpu});
   });
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
   if (!recorded) GTEST_SKIP() << kNeverIdle;

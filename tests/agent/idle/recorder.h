@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -47,16 +48,25 @@ class RecorderTest : public ::testing::Test {
     return fieldcost::testing::RunProcess({.arguments = words});
   }
 
-  // Others may use the CPUs, which are not idle then. Records again, with another CPU for the
-  // program to stay on, until what was recorded is enough, for kMostPatience at most; nullopt: it
-  // never was, or the recorder failed. `result_` is the last one's.
-  using RecordOn = std::function<fieldcost::testing::ProcessResult(const std::string& cpu)>;
+  // Others may use the CPUs, which are idle less often then. Records again, with another CPU for
+  // the program to stay on and twice the rounds, until what was recorded is enough, for
+  // kMostPatience at most; nullopt: it never was, or the recorder failed. `result_` is the last
+  // one's.
+  struct Try {
+    std::string cpu;
+    int times = 1;  // the usual rounds
+    std::string Rounds(int usual) const { return std::to_string(usual * times); }
+  };
+  using RecordOn = std::function<fieldcost::testing::ProcessResult(const Try&)>;
   using IsEnough = std::function<bool(const RecordedIdle&)>;
   std::optional<RecordedIdle> RecordUntil(const IsEnough& is_enough, const RecordOn& record) {
     const std::vector<std::uint32_t> cpus = UsableCpus();
     const auto deadline = std::chrono::steady_clock::now() + fieldcost::testing::kMostPatience;
-    for (std::size_t i = 0;; ++i) {
-      result_ = record(std::to_string(cpus.at(i % cpus.size())));
+    constexpr int kMostTimes = 4;
+    Try next;
+    for (std::size_t i = 0;; ++i, next.times = std::min(2 * next.times, kMostTimes)) {
+      next.cpu = std::to_string(cpus.at(i % cpus.size()));
+      result_ = record(next);
       if (result_.exit_status != 0) return std::nullopt;
       RecordedIdle recorded(file_);
       if (is_enough(recorded)) return recorded;

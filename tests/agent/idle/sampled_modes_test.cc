@@ -61,9 +61,10 @@ TEST_P(ConvoyTest, ItIsItsLockAndTheSleepOfWhoHoldsIt) {
       [&](const RecordedIdle& found) {
         return found.Sum(idle::kToIdle) >= kEnoughNs && (is_guess() || known(found) >= kEnoughNs);
       },
-      [&](const std::string& cpu) {
+      [&](const Try& next) {
         return Record(mode,
-                      {"--", Victim(victim), "--cpu", cpu, "--rounds", "100", "--hold-us", "10000"},
+                      {"--", Victim(victim), "--cpu", next.cpu, "--rounds", next.Rounds(100),
+                       "--hold-us", "10000"},
                       as_nobody);
       });
   if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
@@ -105,7 +106,7 @@ TEST_P(SumsTest, ACpuIsIdleForAsLongAsTheKernelSays) {
         });
         return any;
       },
-      [&](const std::string&) {
+      [&](const Try&) {
         return Record(GetParam(), {"--", "/bin/sleep", "2"});
       });
   if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
@@ -199,7 +200,7 @@ TEST_F(MasksTest, MasksAreAsTheyWere) {
         EXPECT_EQ(MasksOf(victim_.pid()), before);
         return found.Count("samples") != 0;
       },
-      [&](const std::string&) {
+      [&](const Try&) {
         return Record("literal", {"--for", "1000000000", "--pid", std::to_string(victim_.pid())});
       });
   if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
